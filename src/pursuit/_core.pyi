@@ -1,0 +1,95 @@
+"""The C++ kernels: arrays in, arrays out; no state but the calling thread's thread count.
+
+Rules that hold for every kernel
+--------------------------------
+- A dense ``X`` is float32 or float64 with unit stride along one axis (C- or F-like, any leading dimension).
+- A sparse ``X`` is ``(data, indices, indptr)`` with float32 or float64 data and int32 or int64 indices (both index
+  arrays of one type); ``rows=True`` says CSR, ``rows=False`` CSC. Indices need not be sorted; duplicates add up.
+- Every other vector or matrix is float64; columns ``cols`` are int64. Sums are float64 whatever X is.
+- Inputs may be read-only; nothing is converted silently (a wrong dtype is a TypeError); the GIL is released.
+- A NaN or infinity anywhere in X reaches the result of every full pass: no kernel skips a zero weight.
+- ``loss`` is a code of ``pursuit.losses`` (0 squared, 1 logistic, 2 huber, 3 smoothed_hinge, 4 hinge,
+  5 squared_hinge, 6 poisson), ``param`` its delta or gamma; ``c`` holds the weights (they sum to one).
+"""
+
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+type F = NDArray[np.float64]
+type I = NDArray[np.int64]
+type Real = NDArray[np.float64] | NDArray[np.float32]
+type Index = NDArray[np.int32] | NDArray[np.int64]
+
+def set_threads(n: int) -> int:
+    """Set the calling thread's thread count for later kernels; returns the old one."""
+
+def get_threads() -> int: ...
+def set_blas(gemm: object, syrk: object, gemv: object) -> None:
+    """Hand over the capsules of SciPy's ``cython_blas`` (dgemm, dsyrk, dgemv)."""
+
+def top_k(v: Real, k: int) -> I:
+    """Sorted indices of the k largest ``|v|``; ties go to the lowest index; NaN counts as smallest."""
+
+# One sample's cost: pointwise over y and eta.
+def pointwise(loss: int, param: float, y: F, eta: F, c: F) -> tuple[float, F, F]:
+    """``sum c phi``, ``c phi'`` and ``c phi''`` (0 for hinge), safe at eta = +-1e4."""
+
+# Whole passes over X at a k-sparse point (cols, coef, b): eta = X[:, cols] coef + b + offset.
+def dense_value_gradient(
+    X: Real, y: F, c: F, offset: F | None, loss: int, param: float, cols: I, coef: F, b: float
+) -> tuple[float, F, float]:
+    """``sum c phi``, its gradient over all p columns, its derivative in b. X is read once."""
+
+def sparse_value_gradient(
+    data: Real, indices: Index, indptr: Index, p: int, rows: bool,
+    y: F, c: F, offset: F | None, loss: int, param: float, cols: I, coef: F, b: float,
+) -> tuple[float, F, float]: ...  # fmt: skip
+
+# Products: X[:, cols] @ coef (coef is m x q, result n x q) and X.T @ d (d is n x q, result p x q), all C-order.
+def dense_matmat(X: Real, cols: I, coef: F) -> F: ...
+def sparse_matmat(data: Real, indices: Index, indptr: Index, n: int, p: int, rows: bool, cols: I, coef: F) -> F: ...
+def dense_rmatmat(X: Real, d: F) -> F: ...
+def sparse_rmatmat(data: Real, indices: Index, indptr: Index, p: int, rows: bool, d: F) -> F: ...
+
+# Column gather, float64. Dense results are F-order n x m.
+def dense_gather(X: Real, cols: I) -> F: ...
+def sparse_gather(data: Real, indices: Index, indptr: Index, n: int, p: int, rows: bool, cols: I) -> F: ...
+def sparse_gather_csc(
+    data: Real, indices: Index, indptr: Index, n: int, p: int, rows: bool, cols: I
+) -> tuple[F, I, I]:
+    """The columns as CSC with int64 indices, sorted within a column when X's rows are."""
+
+# Support times all columns: w.T @ X, w is n x m (F-order), result m x p (C-order).
+def dense_cross(w: F, X: Real) -> F: ...
+def sparse_cross(w: F, data: Real, indices: Index, indptr: Index, p: int, rows: bool) -> F: ...
+
+# Weighted column means and variances in one pass (variances by a shifted sum, never negative).
+def dense_stats(X: Real, c: F) -> tuple[F, F]: ...
+def sparse_stats(data: Real, indices: Index, indptr: Index, n: int, p: int, rows: bool, c: F) -> tuple[F, F]: ...
+
+# Weighted Gram of gathered columns: A.T @ diag(w) @ A, both triangles filled.
+def dense_gram(A: F, w: F) -> F: ...
+def csc_gram(data: F, indices: I, indptr: I, n: int, w: F) -> F: ...
+
+# One Newton system on gathered columns: value, gradient (m, then b) and Hessian ((m+1) x (m+1), or None).
+def dense_newton(
+    A: F, y: F, c: F, offset: F | None, loss: int, param: float, coef: F, b: float, hessian: bool
+) -> tuple[float, F, F | None]: ...
+def csc_newton(
+    data: F, indices: I, indptr: I,
+    y: F, c: F, offset: F | None, loss: int, param: float, coef: F, b: float, hessian: bool,
+) -> tuple[float, F, F | None]: ...  # fmt: skip
+
+# Dual coordinate descent for min sum_i c_i max(0, 1 - y_i (A x + offset)_i) + l2/2 ||x||^2 + rho/2 (b - centre)^2,
+# eta = A x + b + offset; alpha in [0, 1] is the start and is not changed. Rows are A.T's contiguous columns.
+def hinge_dual(
+    At: F, y: F, c: F, offset: F | None, l2: float, rho: float, centre: float,
+    alpha: F, tol: float, max_epochs: int, seed: int,
+) -> tuple[F, F, float, int]:
+    """alpha, x, b and the epochs used. ``At`` is F-order m x n (each sample contiguous), ``rho > 0``;
+    x = sum_i c_i y_i alpha_i a_i / l2, b = centre + sum_i c_i y_i alpha_i / rho; stops when the largest
+    projected-gradient violation over an epoch is at most ``tol``."""
+
+VERSION: Literal[1]
