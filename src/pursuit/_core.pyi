@@ -12,15 +12,15 @@ Rules that hold for every kernel
   5 squared_hinge, 6 poisson), ``param`` its delta or gamma; ``c`` holds the weights (they sum to one).
 """
 
-from typing import Literal
+from typing import Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-type F = NDArray[np.float64]
-type I = NDArray[np.int64]
-type Real = NDArray[np.float64] | NDArray[np.float32]
-type Index = NDArray[np.int32] | NDArray[np.int64]
+F: TypeAlias = NDArray[np.float64]
+I: TypeAlias = NDArray[np.int64]
+Real: TypeAlias = NDArray[np.float64] | NDArray[np.float32]
+Index: TypeAlias = NDArray[np.int32] | NDArray[np.int64]
 
 def set_threads(n: int) -> int:
     """Set the calling thread's thread count for later kernels; returns the old one."""
