@@ -1,0 +1,76 @@
+# Every target works from a fresh clone: it makes .venv in the checkout and installs what it needs there.
+# Wanted on the machine: Python 3.11 or newer with pip, make, and a C++ compiler. Another Python: make PYTHON=python3.12 test
+
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
+TESTS  ?=                       # make test TESTS="tests/io -k csv" runs those tests only
+
+# The compiled core is rebuilt when one of these is newer than the stamp; Python files are used where they lie.
+SOURCES := pyproject.toml $(wildcard CMakeLists.txt) $(shell find core -type f 2>/dev/null)
+CPP     := $(filter %.cpp %.hpp %.cc %.h,$(SOURCES))
+INSTALL  = $(PIP) install --no-build-isolation --config-settings=build-dir=build/{cache_tag} --editable
+
+.PHONY: help demo test bench lint format clean
+.DEFAULT_GOAL := help
+
+help:  ## list the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-8s %s\n", $$1, $$2}' Makefile
+
+demo: $(VENV)/stamp-demo  ## select features on real data; writes tables, models and pictures to ./demo/
+	@$(BIN)/pursuit demo --out demo
+
+test: lint  ## format, lint, types, import rules, then all tests
+	@echo "== tests (pytest) =="
+	@$(BIN)/python -m pytest $(TESTS)
+
+bench: $(VENV)/stamp-bench  ## side by side with other packages
+	@$(BIN)/python benchmarks/run.py
+
+lint: $(VENV)/stamp-dev  ## everything that make test checks before the tests
+	@echo "== format (ruff format) =="
+	@$(BIN)/ruff format --check .
+	@echo "== lint (ruff check) =="
+	@$(BIN)/ruff check .
+	@echo "== format of the C++ (clang-format) =="
+	@$(if $(CPP),$(BIN)/clang-format --dry-run -Werror $(CPP) && echo "$(words $(CPP)) files already formatted",echo "no C++ files")
+	@echo "== types (mypy) =="
+	@$(BIN)/mypy
+	@echo "== import rules (lint-imports) =="
+	@$(BIN)/lint-imports
+
+format: $(VENV)/stamp-dev  ## rewrite Python and C++ files in the project's format
+	@$(BIN)/ruff check --quiet --fix-only .
+	@$(BIN)/ruff format .
+	@$(if $(CPP),$(BIN)/clang-format -i $(CPP),true)
+
+clean:  ## remove the virtual environment, builds, caches and ./demo/
+	rm -rf $(VENV) build dist demo .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# Debian ships venv without ensurepip: there the system's pip fills the environment.
+$(VENV)/stamp-venv:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	    { echo "pursuit needs Python 3.11 or newer, and $(PYTHON) is older or missing: make PYTHON=python3.12 ..." >&2; exit 1; }
+	@echo "== virtual environment in $(VENV) =="
+	@rm -rf $(VENV)
+	@$(PYTHON) -m venv $(VENV) >/dev/null 2>&1 || { rm -rf $(VENV) && $(PYTHON) -m venv --without-pip $(VENV) && \
+	    $(PYTHON) -m pip --disable-pip-version-check --quiet --python $(BIN)/python install pip; }
+	@$(PIP) install "scikit-build-core>=0.11" "nanobind>=2.4" ninja "cmake>=3.18"
+	@touch $@
+
+$(VENV)/stamp-demo: $(VENV)/stamp-venv $(SOURCES)
+	@echo "== building and installing pursuit with what the demo needs =="
+	@$(INSTALL) ".[plot,cli]"
+	@touch $@
+
+$(VENV)/stamp-dev: $(VENV)/stamp-venv $(SOURCES)
+	@echo "== building and installing pursuit with what the tests need =="
+	@$(INSTALL) ".[dev]"
+	@touch $@
+
+$(VENV)/stamp-bench: $(VENV)/stamp-venv $(SOURCES)
+	@echo "== building and installing pursuit with what the benchmark needs =="
+	@$(INSTALL) ".[bench]"
+	@touch $@

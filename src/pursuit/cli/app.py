@@ -1,0 +1,147 @@
+"""Commands and their options; the work is in the module named in each body."""
+
+from importlib.metadata import version
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+EPILOG = (
+    "Exit codes: 0 done; 1 unexpected error; 2 wrong usage or bad input; 3 a model was written, but the solver stopped"
+    " before it converged; 130 interrupted (fit still writes the best model so far)."
+)
+
+app = typer.Typer(
+    name="pursuit",
+    help="The best model with at most k features.",
+    epilog=EPILOG,
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(version("pursuit"))
+        raise typer.Exit
+
+
+def _losses(incomplete: str) -> list[str]:
+    from pursuit import list_losses
+
+    return [name for name in list_losses() if name.startswith(incomplete)]
+
+
+def _solvers(incomplete: str) -> list[str]:
+    from pursuit import list_solvers
+
+    return [name for name in list_solvers() if name.startswith(incomplete)]
+
+
+@app.callback()
+def root(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Version, and exit.")
+    ] = False,
+) -> None: ...
+
+
+@app.command(epilog=EPILOG)
+def fit(
+    data: Annotated[Path, typer.Argument(help="CSV, TSV, Parquet, LIBSVM or npz file.", show_default=False)],
+    out: Annotated[Path, typer.Option("--out", "-o", help="The JSON model to write.", show_default=False)],
+    target: Annotated[
+        str | None, typer.Option("--target", "-t", help="Target column (npz: array, y by default; LIBSVM: none).")
+    ] = None,
+    k: Annotated[int, typer.Option("-k", min=1, help="At most so many features.")] = 10,
+    loss: Annotated[
+        str | None,
+        typer.Option("--loss", help="See `pursuit losses`; by default squared or logistic.", autocompletion=_losses),
+    ] = None,
+    l2: Annotated[float, typer.Option("--l2", help="Adds l2/2 times the squared norm (standardised units).")] = 0.0,
+    solver: Annotated[str, typer.Option("--solver", help="See `pursuit solvers`.", autocompletion=_solvers)] = "auto",
+    task: Annotated[
+        str | None,
+        typer.Option(
+            "--task", help="regression or classification; by default what the loss, or else the target, says."
+        ),
+    ] = None,
+    include: Annotated[str, typer.Option("--include", help="Features that must be in: a,b,c.")] = "",
+    exclude: Annotated[str, typer.Option("--exclude", help="Columns to leave out: a,b,c.")] = "",
+    intercept: Annotated[bool, typer.Option("--intercept/--no-intercept", help="Fit an intercept.")] = True,
+    standardize: Annotated[
+        bool, typer.Option("--standardize/--no-standardize", help="Select on columns of equal scale.")
+    ] = True,
+    time_limit: Annotated[float | None, typer.Option("--time-limit", help="Stop after so many seconds.")] = None,
+    threads: Annotated[int | None, typer.Option("--threads", help="Threads; by default all cores.")] = None,
+) -> int:
+    """Select at most k features of DATA, fit a model on them and write it as JSON.
+
+    Features of files without column names (npz, LIBSVM) are called x0, x1, ...
+    """
+    from pursuit.cli.fit import run
+
+    return run(
+        data,
+        out=out,
+        target=target,
+        loss=loss,
+        task=task,
+        include=_names(include),
+        exclude=_names(exclude),
+        parameters={
+            "k": k,
+            "l2": l2,
+            "solver": solver,
+            "fit_intercept": intercept,
+            "standardize": standardize,
+            "time_limit": time_limit,
+            "n_jobs": threads,
+        },
+    )
+
+
+@app.command(epilog=EPILOG)
+def predict(
+    model: Annotated[Path, typer.Argument(help="A JSON model of `pursuit fit`.", show_default=False)],
+    data: Annotated[Path, typer.Argument(help="Rows to predict; only the model's features are read.")],
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="CSV to write; by default standard output.")] = None,
+    proba: Annotated[bool, typer.Option("--proba", help="Probabilities of the classes as well.")] = False,
+) -> int:
+    """Predict the rows of DATA with a model; writes one CSV line per row."""
+    from pursuit.cli.predict import run
+
+    return run(model, data, out=out, proba=proba)
+
+
+@app.command()
+def demo(
+    out: Annotated[Path, typer.Option("--out", "-o", help="Where models and pictures go.")] = Path("demo"),
+) -> int:
+    """Select features of two real data sets; prints tables, writes models and pictures."""
+    from pursuit.cli.demo import run
+
+    return run(out)
+
+
+@app.command()
+def solvers() -> None:
+    """List the solvers."""
+    from pursuit import list_solvers
+    from pursuit.cli.show import print_names
+
+    print_names(list_solvers())
+
+
+@app.command()
+def losses() -> None:
+    """List the losses."""
+    from pursuit import list_losses
+    from pursuit.cli.show import print_names
+
+    print_names(list_losses())
+
+
+def _names(text: str) -> list[str]:
+    return [name.strip() for name in text.split(",") if name.strip()]

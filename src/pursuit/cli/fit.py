@@ -1,0 +1,109 @@
+"""``pursuit fit``: read, choose the estimator, fit with a status line, write, print."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pursuit.cli import INTERRUPTED, NOT_CONVERGED, OK
+from pursuit.cli.progress import fit_with_progress
+from pursuit.cli.show import console, number, table
+from pursuit.io import Table, read_table, save_model
+from pursuit.io._words import listed, nearest
+
+SHOWN = 40  # coefficients that are printed; the model holds all
+
+
+def run(
+    data: Path,
+    *,
+    out: Path,
+    target: str | None,
+    loss: str | None,
+    task: str | None,
+    include: Sequence[str],
+    exclude: Sequence[str],
+    parameters: dict[str, Any],
+) -> int:
+    if not out.absolute().parent.is_dir():
+        raise ValueError(f"--out {out}: there is no folder {out.parent}")
+    named = any(mark in data.name.lower() for mark in (".csv", ".tsv", ".parquet"))
+    held = _read(data, target, exclude if named else ())
+    y = held.y
+    if y is None:
+        columns = f"; its columns are {listed(held.feature_names)}" if held.feature_names else ""
+        raise ValueError(f"{data} has no target: name it with --target{columns}")
+    task, loss = _task(task, loss, y)
+    names = held.feature_names or [f"x{j}" for j in range(held.X.shape[1])]
+    parameters |= {"loss": loss, "include": _columns("--include", include, names) or None}
+    if not named:
+        parameters["exclude"] = _columns("--exclude", exclude, names) or None
+
+    import pursuit
+
+    kind = pursuit.SparseClassifier if task == "classification" else pursuit.SparseRegressor
+    estimator = kind(**parameters)
+    fit_with_progress(estimator, held.X, y)
+    save_model(estimator, out, feature_names=held.feature_names)
+    _print(estimator, held, names, data, task, loss, out)
+    return {"converged": OK, "interrupted": INTERRUPTED}.get(estimator.result_.status, NOT_CONVERGED)
+
+
+def _read(data: Path, target: str | None, drop: Sequence[str]) -> Table:
+    """Excluded columns of a named table are never read: they may hold text."""
+    try:
+        return read_table(data, target, drop=drop)
+    except ValueError as error:
+        hint = " with --exclude" if str(error).endswith("out") and "column" in str(error) else ""
+        raise ValueError(f"{error}{hint}") from error
+
+
+def _task(task: str | None, loss: str | None, y: Any) -> tuple[str, str]:
+    """What --task says, else what the loss is for, else what the target looks like."""
+    from pursuit.losses import as_loss
+
+    tasks = ("regression", "classification")
+    if task is not None and task not in tasks:
+        raise ValueError(f"--task {task} is not known; it is regression or classification")
+    if loss is None:
+        two = y.dtype.kind in "Ub" or len(np.unique(y)) == 2
+        task = task or tasks[two]
+        return task, "logistic" if task == "classification" else "squared"
+    of_loss = tasks[as_loss(loss).targets == "binary"]
+    if task is not None and task != of_loss:
+        raise ValueError(f"--loss {loss} is for {of_loss}, not for --task {task}")
+    return of_loss, loss
+
+
+def _columns(option: str, wanted: Sequence[str], names: Sequence[str]) -> list[int]:
+    place = {name: j for j, name in enumerate(names)}
+    for name in wanted:
+        if name not in place:
+            raise ValueError(f"{option}: there is no feature {name!r}{nearest(name, names)}")
+    return [place[name] for name in wanted]
+
+
+def _print(estimator: Any, held: Table, names: Sequence[str], data: Path, task: str, loss: str, out: Path) -> None:
+    screen, result = console(), estimator.result_
+    n, p = held.X.shape
+    coef, support = np.ravel(estimator.coef_), estimator.support_
+    rows = [(names[j], number(coef[j])) for j in support[:SHOWN]]
+    if len(support) > SHOWN:
+        rows.append((f"... {len(support) - SHOWN} more in {out}", ""))
+    if estimator.fit_intercept:
+        rows.append(("(intercept)", number(np.ravel(estimator.intercept_)[0])))
+    screen.print(f"{data}: {n} rows, {p} features; {task} with the {loss} loss, at most {estimator.k} features\n")
+    screen.print(table({"feature": "left", "coefficient": "right"}, rows))
+    measure = "accuracy" if task == "classification" else "R2"
+    facts = {
+        f"{measure} on these rows": number(estimator.score(held.X, held.y)),
+        "objective": number(result.value),
+        "status": f"{result.status}: {result.reason}",
+        "optimality": str(result.optimality),
+        "solver": f"{result.solver}, {result.n_iter} iterations, {result.seconds:.2g} s",
+        "model": str(out),
+    }
+    wide = max(map(len, facts))
+    for name, fact in facts.items():
+        screen.print(f"{name:<{wide}}  {fact}", markup=False)

@@ -1,0 +1,44 @@
+"""``pursuit predict``: a model and rows in, CSV out."""
+
+import csv
+import os
+import sys
+from pathlib import Path
+from typing import Any, TextIO
+
+from pursuit.cli import OK
+from pursuit.io import Model, Table, load_model, read_table
+
+
+def run(model_path: Path, data: Path, *, out: Path | None, proba: bool) -> int:
+    model = load_model(model_path)
+    held = _read(model, data)
+    columns: dict[str, Any] = {"prediction": model.predict(held)}
+    if proba:
+        shares = model.predict_proba(held)
+        assert model.classes is not None
+        columns |= {f"probability_{label}": shares[:, i] for i, label in enumerate(model.classes.tolist())}
+    rows = zip(*[values.tolist() for values in columns.values()], strict=True)
+    if out is None:
+        _write(sys.stdout, columns, rows)
+        return OK
+    half = out.with_name(out.name + ".part")
+    with half.open("w", encoding="utf-8", newline="") as stream:
+        _write(stream, columns, rows)
+    os.replace(half, out)
+    print(f"{held.X.shape[0]} predictions written to {out}")
+    return OK
+
+
+def _read(model: Model, data: Path) -> Table:
+    """Only the columns of the support, where both sides have names (one column stands for the rows of an empty one)."""
+    columns = None
+    if model.feature_names is not None:
+        columns = model.selected or model.feature_names[:1]
+    return read_table(data, columns=columns, n_features=model.n_features)
+
+
+def _write(stream: TextIO, columns: dict[str, Any], rows: Any) -> None:
+    writer = csv.writer(stream, lineterminator="\n")
+    writer.writerow(columns)
+    writer.writerows(rows)

@@ -1,0 +1,45 @@
+"""What the commands print: plain tables that also read well in a pipe or a log."""
+
+import shutil
+import sys
+import textwrap
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+
+def console(stderr: bool = False) -> Any:
+    """A rich console that neither colours numbers nor cuts names in a pipe."""
+    from rich.console import Console
+
+    stream = sys.stderr if stderr else sys.stdout
+    width = None if stream.isatty() else 120
+    return Console(file=stream, highlight=False, width=width, soft_wrap=False)
+
+
+def table(columns: Mapping[str, str], rows: Sequence[Sequence[str]], title: str | None = None) -> Any:
+    """A rich table; ``columns`` maps each heading to ``left`` or ``right``."""
+    from rich import box
+    from rich.table import Table
+
+    held = Table(title=title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD, pad_edge=False)
+    for heading, side in columns.items():
+        held.add_column(heading, justify=side, overflow="fold")
+    for row in rows:
+        held.add_row(*[str(cell).replace("[", r"\[") for cell in row])
+    return held
+
+
+def print_names(described: Mapping[str, str]) -> None:
+    """Print one name per line with its description."""
+    wide = max(map(len, described), default=0)
+    room = max(40, shutil.get_terminal_size((120, 24)).columns - wide - 2)
+    for name, line in described.items():
+        first, *rest = textwrap.wrap(line, room) or [""]
+        print(f"{name:<{wide}}  {first}")
+        for more in rest:
+            print(" " * (wide + 2) + more)
+
+
+def number(value: float) -> str:
+    """Five digits: enough to read, never the last word (that is the model's)."""
+    return f"{value:.5g}"

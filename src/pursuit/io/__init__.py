@@ -1,0 +1,7 @@
+"""Tables in, models out: ``read_table``, ``save_model``, ``load_model``."""
+
+from pursuit.io.files import load_model, save_model
+from pursuit.io.model import Model
+from pursuit.io.tables import Table, read_table
+
+__all__ = ["Model", "Table", "load_model", "read_table", "save_model"]

@@ -1,0 +1,95 @@
+"""Files without column names: npz and LIBSVM."""
+
+import zipfile
+import zlib
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from pursuit.io._words import listed, nearest
+
+if TYPE_CHECKING:
+    from pursuit.io.tables import Wanted
+
+_CSR = ("data", "indices", "indptr", "shape")
+_Parts = tuple[Any, NDArray[Any] | None, list[str] | None]
+
+
+def read_npz(path: Path, wanted: "Wanted") -> _Parts:
+    try:
+        with np.load(path, allow_pickle=False) as held:
+            keys = held.files
+            dense = "X" in keys
+            if not dense and not set(_CSR) <= set(keys):
+                raise ValueError(f"it holds {listed(keys) or 'nothing'}, not X or {', '.join(_CSR)}")
+            target = wanted.target if wanted.target is not None else "y"
+            if wanted.target is not None and target not in keys:
+                raise ValueError(f"it has no target array {target!r}{nearest(target, keys)}")
+            y = held[target] if target in keys else None
+            X = held["X"] if dense else _sparse({key: held[key] for key in (*_CSR, "format") if key in keys})
+            names = [str(name) for name in held["feature_names"]] if "feature_names" in keys else None
+    except (ValueError, OSError, EOFError, zipfile.BadZipFile, zlib.error) as error:
+        raise ValueError(f"{path} cannot be used: {_sentence(error)}") from error
+    if X.ndim != 2:
+        raise ValueError(f"X in {path} must have two dimensions, not {X.ndim}")
+    if X.dtype.kind not in "fiub":
+        raise ValueError(f"X in {path} must be numeric, not {X.dtype}")
+    if names is not None and len(names) != X.shape[1]:
+        raise ValueError(f"{path} has {len(names)} feature_names for {X.shape[1]} columns")
+    X = X if X.dtype in (np.float32, np.float64) else X.astype(np.float64)
+    return _select(path, X, y, names, wanted)
+
+
+def read_libsvm(path: Path, wanted: "Wanted") -> _Parts:
+    from sklearn.datasets import load_svmlight_file
+
+    if wanted.target is not None:
+        raise ValueError(f"the target of {path} is its first column, so it takes no target name")
+    if path.stat().st_size == 0:
+        raise ValueError(f"{path} has no rows")
+    try:
+        X, y = load_svmlight_file(str(path), n_features=wanted.n_features, zero_based=False)
+    except (ValueError, OSError, EOFError) as error:
+        reason = _sentence(error)
+        if "index 0" in reason:
+            reason = "its indices start at 0, and LIBSVM counts from 1"
+        raise ValueError(f"{path} cannot be read as LIBSVM: {reason}") from error
+    return _select(path, sparse.csr_array(X), y, None, wanted)
+
+
+def _sparse(parts: dict[str, Any]) -> Any:
+    """CSR, or CSC where the file (as written by ``scipy.sparse.save_npz``) says so."""
+    kind = parts["format"].item() if "format" in parts else "csr"
+    kind = kind.decode() if isinstance(kind, bytes) else str(kind)
+    make = {"csr": sparse.csr_array, "csc": sparse.csc_array}.get(kind)
+    if make is None:
+        raise ValueError(f"its sparse format is {kind!r}, not csr or csc")
+    shape = parts["shape"].ravel().tolist()
+    if len(shape) != 2:
+        raise ValueError(f"its shape has {len(shape)} entries, not two")
+    X = make((parts["data"], parts["indices"], parts["indptr"]), shape=tuple(shape))
+    X.check_format(full_check=True)
+    return X
+
+
+def _select(path: Path, X: Any, y: Any, names: list[str] | None, wanted: "Wanted") -> _Parts:
+    if names is None:
+        if wanted.drop:
+            raise ValueError(f"{path} has no column names, so {listed(map(repr, wanted.drop))} cannot be left out")
+        return X, y, None
+    for name in (*wanted.drop, *(wanted.columns or ())):
+        if name not in names:
+            raise ValueError(f"{path} has no column {name!r}{nearest(name, names)}")
+    keep = list(wanted.columns) if wanted.columns is not None else [name for name in names if name not in wanted.drop]
+    if keep == names:
+        return X, y, names
+    place = {name: i for i, name in enumerate(names)}
+    return X[:, [place[name] for name in keep]], y, keep
+
+
+def _sentence(error: Exception) -> str:
+    line = str(error).strip().partition("\n")[0] or type(error).__name__
+    return "it holds Python objects, which are never loaded" if "allow_pickle" in line else line

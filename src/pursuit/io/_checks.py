@@ -1,0 +1,51 @@
+"""Readers of single JSON values: each returns the value, or raises TypeError saying what it must be."""
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+
+def whole(value: Any) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+        raise TypeError("a whole number, 0 or more")
+    return value
+
+
+def number(value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise TypeError("a number")
+    try:
+        number = float(value)
+    except OverflowError:
+        number = math.inf
+    if not math.isfinite(number):
+        raise TypeError("finite")
+    return number
+
+
+def word(value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError("a string")
+    return value
+
+
+def truth(value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise TypeError("true or false")
+    return value
+
+
+def list_of(read: Callable[[Any], Any]) -> Callable[[Any], list[Any]]:
+    def read_all(value: Any) -> list[Any]:
+        if not isinstance(value, list):
+            raise TypeError("a list")
+        try:
+            return [read(item) for item in value]
+        except TypeError as error:
+            raise TypeError(f"a list, each entry {error}") from None
+
+    return read_all
+
+
+def optional(read: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    return lambda value: None if value is None else read(value)

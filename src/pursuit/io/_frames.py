@@ -1,0 +1,115 @@
+"""Files with named columns: CSV, TSV, Parquet."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pursuit.io._words import listed, nearest, need
+
+if TYPE_CHECKING:
+    from pursuit.io.tables import Wanted
+
+_Parts = tuple[NDArray[Any], NDArray[Any] | None, list[str]]
+
+
+def read_csv(path: Path, wanted: "Wanted") -> _Parts:
+    pandas = need("pandas", "io", f"reading {path}")
+    separator = "\t" if ".tsv" in path.name.lower() else ","
+    try:
+        header = [str(name) for name in pandas.read_csv(path, sep=separator, nrows=0).columns]
+        features = _choose(path, header, wanted)
+        used = {*features, wanted.target}
+        frame = pandas.read_csv(
+            path, sep=separator, usecols=lambda name: str(name) in used, float_precision="round_trip", low_memory=False
+        )
+    except pandas.errors.EmptyDataError as error:
+        raise ValueError(f"{path} is empty") from error
+    except (pandas.errors.ParserError, UnicodeDecodeError, EOFError, OSError) as error:
+        raise ValueError(f"{path} cannot be read as CSV: {_first_line(error)}") from error
+    return _split(path, frame, features, wanted.target)
+
+
+def read_parquet(path: Path, wanted: "Wanted") -> _Parts:
+    pyarrow = need("pyarrow", "io", f"reading {path}")
+    parquet = need("pyarrow.parquet", "io", f"reading {path}")
+    need("pandas", "io", f"reading {path}")
+    try:
+        header = [name for name in parquet.read_schema(path).names if not name.startswith("__index_level_")]
+        features = _choose(path, header, wanted)
+        used = [name for name in header if name in {*features, wanted.target}]
+        frame = parquet.read_table(path, columns=used).to_pandas(ignore_metadata=True)
+    except (pyarrow.ArrowException, OSError) as error:
+        raise ValueError(f"{path} cannot be read as Parquet: {_first_line(error)}") from error
+    return _split(path, frame, features, wanted.target)
+
+
+def _choose(path: Path, header: Sequence[str], wanted: "Wanted") -> list[str]:
+    """The feature columns, in order; the target is a column of its own."""
+    if len(header) == 1 and any(mark in header[0] for mark in ";\t|,"):
+        raise ValueError(f"{path} has one column, {header[0]!r}: separate columns with commas (with tabs in .tsv)")
+    unnamed = [i for i, name in enumerate(header, 1) if not name.strip() or name.startswith("Unnamed: ")]
+    if unnamed:
+        raise ValueError(f"column {unnamed[0]} of {path} has no name; name it, or write the file without row numbers")
+    if wanted.target is not None and wanted.target not in header:
+        raise ValueError(f"{path} has no target column {wanted.target!r}{nearest(wanted.target, header)}")
+    for name in wanted.drop:
+        if name not in header:
+            raise ValueError(f"{path} has no column {name!r} to leave out{nearest(name, header)}")
+    if wanted.columns is None:
+        return [name for name in header if name != wanted.target and name not in wanted.drop]
+    absent = [name for name in wanted.columns if name not in header]
+    if absent:
+        raise ValueError(f"{path} has no column {listed(map(repr, absent))}{nearest(absent[0], header)}")
+    return list(wanted.columns)
+
+
+def _split(path: Path, frame: Any, features: list[str], target: str | None) -> _Parts:
+    frame.columns = [str(name) for name in frame.columns]
+    kept = frame[features]
+    numeric = {"i", "u", "f", "b"}
+    text = [name for name in features if getattr(kept[name].dtype, "kind", "O") not in numeric]
+    if len(frame) and text:
+        columns, are, them = ("column", "is", "it") if len(text) == 1 else ("columns", "are", "them")
+        raise ValueError(
+            f"{columns} {listed(map(repr, text))} of {path} {are} not numeric{_example(kept[text[0]], text[0])};"
+            f" turn {them} into numbers (one column per category), or leave {them} out"
+        )
+    single = bool(features) and all(kept[name].dtype == np.float32 for name in features)
+    X = kept.to_numpy(dtype=np.float32 if single else np.float64, na_value=np.nan)
+    y = None if target is None else _target(path, frame[target], target)
+    return X, y, features
+
+
+def _target(path: Path, column: Any, name: str) -> NDArray[Any]:
+    missing = int(column.isna().sum())
+    if missing:
+        values = "a missing value" if missing == 1 else f"{missing} missing values"
+        raise ValueError(f"the target column {name!r} of {path} has {values}; leave those rows out")
+    y = column.to_numpy()
+    if y.dtype.kind in "fiub":
+        return y
+    labels = column.tolist()
+    if not all(isinstance(label, str) for label in labels):
+        raise ValueError(
+            f"the target column {name!r} of {path} must be numbers, booleans or strings, not {column.dtype}"
+        )
+    return np.array(labels, dtype=str)
+
+
+def _example(column: Any, name: str) -> str:
+    """Show one value that is no number: often a stray ``n/a`` is all that is wrong."""
+    for value in column:
+        if value is None or value != value:  # missing
+            continue
+        try:
+            float(value)
+        except (TypeError, ValueError):
+            return f" (for example {str(value)[:30]!r} in {name!r})"
+    return ""
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).strip().partition("\n")[0] or type(error).__name__

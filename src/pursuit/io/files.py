@@ -1,0 +1,175 @@
+"""The JSON model: written from a fitted estimator, checked field by field when read. It holds no code."""
+
+import dataclasses
+import json
+import math
+import os
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, NoReturn
+
+import numpy as np
+
+from pursuit.io._checks import list_of, number, optional, truth, whole, word
+from pursuit.io.model import Model
+from pursuit.losses import Loss, as_loss, list_losses
+
+FORMAT = "pursuit-model"
+VERSION = 1
+
+
+def save_model(estimator: Any, path: str | Path, *, feature_names: Sequence[str] | None = None) -> Path:
+    """Write a fitted estimator as JSON; ``feature_names`` where it was fitted without names."""
+    if not hasattr(estimator, "result_"):
+        raise ValueError("estimator must be fitted before it is saved")
+    names = feature_names if feature_names is not None else getattr(estimator, "feature_names_in_", None)
+    p = int(estimator.n_features_in_)
+    if names is not None and len(names) != p:
+        raise ValueError(f"feature_names has {len(names)} names, but the estimator has {p} features")
+    support = np.asarray(estimator.support_, dtype=np.int64)
+    result = estimator.result_
+    classes = getattr(estimator, "classes_", None)
+    name, parameters = _loss(estimator)
+    held = {
+        "format": FORMAT,
+        "version": VERSION,
+        "kind": "regressor" if classes is None else "classifier",
+        "loss": {"name": name, "parameters": parameters},
+        "k": int(estimator.k),
+        "l2": float(estimator.l2),
+        "standardize": bool(estimator.standardize),
+        "n_features": p,
+        "feature_names": None if names is None else [str(name) for name in names],
+        "support": support.tolist(),
+        "coef": np.asarray(result.coef, dtype=np.float64).tolist(),
+        "intercept": float(result.intercept),
+        "classes": None if classes is None else np.asarray(classes).tolist(),
+        "value": float(result.value),
+        "status": str(result.status),
+        "reason": str(result.reason),
+        "optimality": None if result.optimality is None else str(result.optimality),
+        "solver": str(result.solver),
+    }
+    _model(held)  # what cannot be read back is not written
+    path = Path(path)
+    text = json.dumps(held, indent=1, allow_nan=False, ensure_ascii=False) + "\n"
+    half = path.with_name(path.name + ".part")
+    half.write_text(text, encoding="utf-8")
+    os.replace(half, path)
+    return path
+
+
+def load_model(path: str | Path) -> Model:
+    """Read a model; anything that is not one is a ``ValueError`` that says what is wrong."""
+    path = Path(path)
+    if not path.exists():
+        raise FileNotFoundError(f"there is no file {path}")
+    try:
+        held = json.loads(path.read_text(encoding="utf-8"), parse_constant=_no_constant)
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{path} is not a pursuit model: it is not text") from error
+    except json.JSONDecodeError as error:
+        raise ValueError(f"{path} is not complete JSON (line {error.lineno}: {error.msg})") from error
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"{path} is not a pursuit model: {error}") from error
+    try:
+        return _model(held)
+    except ValueError as error:
+        raise ValueError(f"{path} is not a pursuit model that can be used: {error}") from error
+
+
+def _loss(estimator: Any) -> tuple[str, dict[str, float]]:
+    """Name and parameters of a loss that the registry can build again."""
+    loss = as_loss(estimator.loss)
+    known = loss.name in list_losses() and type(as_loss(loss.name)) is type(loss)
+    if not known:
+        raise ValueError(f"loss {type(loss).__name__} is not registered, so a model with it cannot be saved")
+    fields = dataclasses.fields(loss) if dataclasses.is_dataclass(loss) else ()
+    return loss.name, {field.name: float(getattr(loss, field.name)) for field in fields}
+
+
+def _model(held: Any) -> Model:
+    if not isinstance(held, dict) or held.get("format") != FORMAT:
+        raise ValueError(f"its format is not {FORMAT!r}")
+    version = _field(held, "version", whole)
+    if version > VERSION:
+        raise ValueError(f"its version is {version}, and this pursuit reads up to {VERSION}; a newer pursuit can")
+    kind = _field(held, "kind", word)
+    if kind not in ("regressor", "classifier"):
+        raise ValueError(f"kind is {kind!r}, not regressor or classifier")
+    loss = _field(held, "loss", _loss_entry)
+    if (kind == "classifier") != (loss.targets == "binary"):
+        raise ValueError(f"the {loss.name} loss is not one of a {kind}")
+    p = _field(held, "n_features", whole)
+    support = _field(held, "support", list_of(whole))
+    if any(a >= b for a, b in pairwise(support)) or (support and support[-1] >= p):
+        raise ValueError(f"support is not a rising list of columns below {p}")
+    coef = _field(held, "coef", list_of(number))
+    if len(coef) != len(support):
+        raise ValueError(f"coef has {len(coef)} entries for {len(support)} columns")
+    names = _field(held, "feature_names", optional(list_of(word)))
+    if names is not None and (len(names) != p or len(set(names)) != p):
+        raise ValueError(f"feature_names must be {p} different names")
+    return Model(
+        kind=kind,
+        loss=loss,
+        k=_field(held, "k", whole),
+        l2=_field(held, "l2", number),
+        standardize=_field(held, "standardize", truth),
+        n_features=p,
+        feature_names=None if names is None else tuple(names),
+        support=_frozen(support, np.int64),
+        coef=_frozen(coef, np.float64),
+        intercept=_field(held, "intercept", number),
+        classes=_classes(kind, held.get("classes")),
+        value=_field(held, "value", number),
+        status=_field(held, "status", word),
+        reason=_field(held, "reason", word),
+        optimality=_field(held, "optimality", optional(word)),
+        solver=_field(held, "solver", word),
+    )
+
+
+def _frozen(values: list[Any], dtype: Any) -> Any:
+    array = np.array(values, dtype=dtype)
+    array.flags.writeable = False
+    return array
+
+
+def _classes(kind: str, labels: Any) -> Any:
+    if kind == "regressor":
+        if labels is not None:
+            raise ValueError("classes must be null for a regressor")
+        return None
+    if not isinstance(labels, list) or len(labels) != 2 or labels[0] == labels[1]:
+        raise ValueError("classes must be two different labels")
+    if type(labels[0]) is not type(labels[1]) or not isinstance(labels[0], str | bool | int | float):
+        raise ValueError("classes must be two strings, two numbers or two booleans")
+    if isinstance(labels[0], float) and not all(map(math.isfinite, labels)):
+        raise ValueError("classes must be finite")
+    return np.array(labels)
+
+
+def _field(held: dict[str, Any], name: str, read: Callable[[Any], Any]) -> Any:
+    if name not in held:
+        raise ValueError(f"{name} is missing")
+    try:
+        return read(held[name])
+    except TypeError as error:
+        raise ValueError(f"{name} must be {error}") from None
+
+
+def _loss_entry(value: Any) -> Loss:
+    if not isinstance(value, dict) or not isinstance(value.get("parameters"), dict):
+        raise TypeError("an object with a name and parameters")
+    kind = type(as_loss(word(value.get("name"))))
+    parameters = {name: number(held) for name, held in value["parameters"].items()}
+    try:
+        return kind(**parameters)
+    except TypeError:
+        raise TypeError(f"an object whose parameters fit the {kind.name} loss") from None
+
+
+def _no_constant(name: str) -> NoReturn:
+    raise ValueError(f"it holds {name}, which is not a number")

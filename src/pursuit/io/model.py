@@ -1,0 +1,85 @@
+"""``Model``: what a saved estimator needs to predict, and what is known of how it was found."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit
+
+from pursuit.io._words import listed
+from pursuit.io.tables import Table
+from pursuit.losses import Loss
+
+
+@dataclass(frozen=True, eq=False)
+class Model:
+    """A fitted model as read from its JSON file; predicts like the estimator that was saved."""
+
+    kind: str  # "regressor" or "classifier"
+    loss: Loss
+    k: int
+    l2: float
+    standardize: bool
+    n_features: int
+    feature_names: tuple[str, ...] | None
+    support: NDArray[np.int64]
+    coef: NDArray[np.float64] = field(repr=False)
+    intercept: float
+    classes: NDArray[Any] | None
+    value: float
+    status: str
+    reason: str
+    optimality: str | None
+    solver: str
+
+    @property
+    def selected(self) -> tuple[str, ...]:
+        """Names of the features on the support (``x7`` for column 7 where there are none)."""
+        names = self.feature_names
+        return tuple(f"x{j}" if names is None else names[j] for j in self.support.tolist())
+
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        """Return eta = X x + b: X is a Table, a data frame, or a dense or sparse array with all columns."""
+        on_support = self._gather(X)
+        return np.asarray(on_support @ self.coef, dtype=np.float64) + self.intercept
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the mean of y for a regressor, a class for a classifier."""
+        eta = self.decision_function(X)
+        if self.classes is not None:
+            return self.classes[(eta > 0).astype(np.intp)]
+        return self.loss.predict(eta)
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Return one column of probabilities per class; for the logistic loss."""
+        if self.loss.name != "logistic":
+            raise ValueError(f"a model with the {self.loss.name} loss gives no probabilities; the logistic loss does")
+        eta = self.decision_function(X)
+        return np.column_stack([expit(-eta), expit(eta)])
+
+    def _gather(self, X: Any) -> Any:
+        """Gather the columns of the support: by name where both sides have names, else by position."""
+        frame = None
+        names = getattr(X, "feature_names", None) if isinstance(X, Table) else None
+        if isinstance(X, Table):
+            X = X.X
+        elif hasattr(X, "columns"):
+            frame, names = X, [str(name) for name in X.columns]
+        if self.feature_names is not None and names is not None:
+            place = {name: j for j, name in enumerate(names)}
+            absent = [name for name in self.selected if name not in place]
+            if absent:
+                raise ValueError(f"X has no column {listed(map(repr, absent))}, which the model needs")
+            columns = [place[name] for name in self.selected]
+        else:
+            if not hasattr(X, "shape"):
+                X = np.asarray(X)
+            if len(X.shape) != 2 or X.shape[1] != self.n_features:
+                raise ValueError(f"X has shape {X.shape}, but the model needs {self.n_features} columns")
+            columns = self.support.tolist()
+        if frame is not None:
+            kept = frame[[frame.columns[j] for j in columns]]
+            return np.asarray(kept, dtype=np.float64).reshape(len(frame), len(columns))
+        kept = X.tocsc()[:, columns] if hasattr(X, "tocsc") else np.asarray(X)[:, columns]
+        return kept.astype(np.float64)

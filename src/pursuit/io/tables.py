@@ -1,0 +1,124 @@
+"""``read_table``: one function for every file format, chosen by the file's suffix."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pursuit.io import _arrays, _frames
+from pursuit.io._words import listed
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """Features, and the target and column names where the file has them."""
+
+    X: Any  # a dense array, or a sparse one where the file is sparse
+    y: NDArray[Any] | None
+    feature_names: tuple[str, ...] | None
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What the caller asks of a file."""
+
+    target: str | None
+    columns: tuple[str, ...] | None
+    drop: tuple[str, ...]
+    n_features: int | None
+
+
+_Reader = Callable[[Path, Wanted], tuple[Any, NDArray[Any] | None, Sequence[str] | None]]
+
+_READERS: dict[str, _Reader] = {
+    ".csv": _frames.read_csv,
+    ".csv.gz": _frames.read_csv,
+    ".tsv": _frames.read_csv,
+    ".tsv.gz": _frames.read_csv,
+    ".parquet": _frames.read_parquet,
+    ".npz": _arrays.read_npz,
+    **{
+        kind + packed: _arrays.read_libsvm
+        for kind in (".libsvm", ".svm", ".svmlight")
+        for packed in ("", ".gz", ".bz2")
+    },
+}
+
+
+def read_table(
+    path: str | Path,
+    target: str | None = None,
+    *,
+    columns: Sequence[str] | None = None,
+    drop: Sequence[str] = (),
+    n_features: int | None = None,
+) -> Table:
+    """Read features, and a target where there is one.
+
+    Parameters
+    ----------
+    path
+        CSV, TSV, Parquet, LIBSVM or npz, told apart by the suffix. An npz holds ``X`` or CSR parts (``data``,
+        ``indices``, ``indptr``, ``shape``), and ``y``. LIBSVM indices count from one.
+    target
+        The target column of a CSV, TSV or Parquet file (``None``: all columns are features), or the name of the
+        target array in an npz (``None``: ``y`` if it is there).
+    columns, drop
+        Features to keep, in this order, and features to leave out; for files with column names.
+    n_features
+        The number of columns of a LIBSVM file, where the last ones may be empty.
+
+    """
+    path = Path(path)
+    reader = _reader(path)
+    if not path.exists():
+        raise FileNotFoundError(f"there is no file {path}")
+    if not path.is_file():
+        raise ValueError(f"{path} is not a file")
+    wanted = Wanted(target, None if columns is None else tuple(columns), tuple(drop), n_features)
+    X, y, names = reader(path, wanted)
+    if X.shape[0] == 0:
+        raise ValueError(f"{path} has no rows")
+    if X.shape[1] == 0 and columns is None:
+        raise ValueError(f"{path} has no feature columns")
+    _check_finite(path, X, names)
+    if y is not None:
+        _check_target(path, X, y)
+    return Table(X, y, None if names is None else tuple(names))
+
+
+def _reader(path: Path) -> _Reader:
+    name = path.name.lower()
+    for suffix in sorted(_READERS, key=len, reverse=True):
+        if name.endswith(suffix):
+            return _READERS[suffix]
+    raise ValueError(f"{path} has no known suffix; what can be read: {listed(_READERS, limit=99)}")
+
+
+def _check_finite(path: Path, X: Any, names: Sequence[str] | None) -> None:
+    dense = isinstance(X, np.ndarray)
+    values = X if dense else X.data
+    with np.errstate(over="ignore", invalid="ignore"):
+        if np.isfinite(values.sum(dtype=np.float64)):
+            return
+    bad = ~np.isfinite(values)
+    if not bad.any():  # finite numbers whose sum is not
+        return
+    missing = np.isnan(values).any()
+    where = np.nonzero(bad)[1 if dense else 0]
+    column = int(where[0] if dense else X.tocoo().col[where[0]])
+    called = repr(names[column]) if names is not None else str(column)
+    what = "missing values" if missing else "infinite values"
+    raise ValueError(f"column {called} of {path} has {what}; fill them in, or leave those rows or that column out")
+
+
+def _check_target(path: Path, X: Any, y: NDArray[Any]) -> None:
+    if y.ndim != 1 or len(y) != X.shape[0]:
+        raise ValueError(f"the target in {path} has shape {y.shape}, but there are {X.shape[0]} rows")
+    if y.dtype.kind == "f" and not np.isfinite(y).all():
+        raise ValueError(f"the target in {path} has missing or infinite values; leave those rows out")
+    if y.dtype.kind not in "fiubU":
+        raise ValueError(f"the target in {path} must be numbers, booleans or strings, not {y.dtype}")

@@ -1,0 +1,37 @@
+"""Scores, or losses, against k."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from pursuit.plots._axes import GREY, LINES, axes, quiet
+
+
+def plot_scores(
+    ks: Sequence[int],
+    scores: Mapping[str, Sequence[float]],
+    *,
+    chosen: int | None = None,
+    ylabel: str | None = None,
+    ax: Any | None = None,
+) -> Any:
+    """Draw one line per entry of ``scores`` (label to values, one per k) and return the axes; ``chosen`` marks a k."""
+    ks = [int(k) for k in ks]
+    for label, values in scores.items():
+        if len(values) != len(ks):
+            raise ValueError(f"scores[{label!r}] has {len(values)} values for {len(ks)} ks")
+    if chosen is not None and chosen not in ks:
+        raise ValueError(f"chosen is {chosen}, which is not one of ks")
+    ax = axes(ax)
+    if chosen is not None:
+        ax.axvline(chosen, color=GREY, linewidth=1, linestyle=":", zorder=1)
+    for i, (label, values) in enumerate(scores.items()):
+        style = {"marker": "o", "linewidth": 1.8} if i == 0 else {"marker": "s", "linewidth": 1.2, "linestyle": "--"}
+        ax.plot(ks, values, color=LINES[i % len(LINES)], markersize=4.5, label=label, **style)
+    ax.set_xticks(ks)
+    ax.set_xlabel("k, at most so many features")
+    if ylabel:
+        ax.set_ylabel(ylabel)
+    if len(scores) > 1:
+        ax.legend(frameon=False, fontsize=9)
+    quiet(ax, "y")
+    return ax
