@@ -1,0 +1,57 @@
+"""pursuit: minimise f(x) subject to at most k non-zeros.
+
+Everything public is imported when first used (PEP 562), so that ``import pursuit`` is cheap.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "pursuit.driver": ("solve",),
+    "pursuit.results": ("Record", "Result"),
+    "pursuit.objectives": ("GLM", "Point"),
+    "pursuit.losses": (
+        "Loss", "Squared", "Logistic", "Huber", "SmoothedHinge", "Hinge", "SquaredHinge", "Poisson", "list_losses",
+    ),
+    "pursuit.solvers": ("Solver", "GraHTP", "FGraHTP", "OMP", "list_solvers"),
+    "pursuit.designs": ("as_design",),
+    "pursuit.estimators": ("SparseRegressor", "SparseClassifier"),
+    "pursuit.io": ("save_model", "load_model"),
+}  # fmt: skip
+_HOME = {name: module for module, names in _HOMES.items() for name in names}
+
+__all__ = [*sorted(_HOME), "__version__"]
+
+if TYPE_CHECKING:
+    from .designs import as_design
+    from .driver import solve
+    from .estimators import SparseClassifier, SparseRegressor
+    from .io import load_model, save_model
+    from .losses import (
+        Hinge,
+        Huber,
+        Logistic,
+        Loss,
+        Poisson,
+        SmoothedHinge,
+        Squared,
+        SquaredHinge,
+        list_losses,
+    )
+    from .objectives import GLM, Point
+    from .results import Record, Result
+    from .solvers import OMP, FGraHTP, GraHTP, Solver, list_solvers
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module 'pursuit' has no attribute {name!r}")
+    value = getattr(import_module(_HOME[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *_HOME])

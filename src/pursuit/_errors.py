@@ -1,0 +1,69 @@
+"""Checks of arguments that several layers share: one sentence each, naming the argument and what would be right."""
+
+import difflib
+import numbers
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """``did you mean 'grahtp'?`` or the list of what there is."""
+    names = sorted(known)
+    close = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
+    listed = ", ".join(names)
+    return f"did you mean {close[0]!r}? (known: {listed})" if close else f"known: {listed}"
+
+
+def check_k(k: Any) -> int:
+    """K as a positive int, or an error."""
+    if isinstance(k, bool | np.bool_) or not isinstance(k, numbers.Integral):
+        raise TypeError(f"k must be a positive integer, got {k!r}")
+    if k <= 0:
+        raise ValueError(f"k must be a positive integer, got {k}")
+    return int(k)
+
+
+def check_number(value: Any, name: str, low: float = 0.0, strict: bool = False) -> float:
+    """A finite real number at least (or above) ``low``."""
+    wanted = f"{'greater than' if strict else 'at least'} {low:g}"
+    if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Real):
+        raise TypeError(f"{name} must be a number {wanted}, got {value!r}")
+    number = float(value)
+    if not np.isfinite(number) or number < low or (strict and number <= low):
+        raise ValueError(f"{name} must be a finite number {wanted}, got {value!r}")
+    return number
+
+
+def check_vector(values: Any, name: str, length: int) -> NDArray[np.float64]:
+    """A finite float64 vector with one entry per row."""
+    array = np.asarray(values)
+    if array.dtype.kind == "c":
+        raise ValueError(f"Complex data not supported: {name} must be real")
+    try:
+        vector = np.ascontiguousarray(array, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(f"{name} must be numeric, got dtype {array.dtype}") from None
+    if vector.shape != (length,):
+        raise ValueError(f"{name} must have one entry per row of X, shape ({length},), got shape {array.shape}")
+    if not np.isfinite(vector).all():
+        raise ValueError(f"{name} contains NaN or infinity")
+    return vector
+
+
+def check_weights(sample_weight: Any, n: int) -> NDArray[np.float64]:
+    """Non-negative weights, not all zero, scaled to sum to one."""
+    if sample_weight is None:
+        return np.full(n, 1.0 / n)
+    if np.ndim(sample_weight) == 0:
+        sample_weight = np.full(n, sample_weight)
+    weights = check_vector(sample_weight, "sample_weight", n)
+    if weights.min() < 0:
+        raise ValueError(f"sample_weight must be non-negative, got {weights.min():g}")
+    top = weights.max()
+    if top == 0:
+        raise ValueError("sample_weight is zero for every row; at least one weight must be positive")
+    weights = weights / top  # so that no sum of finite weights overflows
+    return np.asarray(weights / weights.sum())

@@ -1,0 +1,120 @@
+"""The sparse set: at most k of p coordinates, some forced in, some forbidden, perhaps in whole groups.
+
+``top`` is the only place where a support is chosen. Solvers never look inside.
+"""
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import _core
+from ._errors import check_k
+
+Vector = NDArray[np.float64]
+Columns = NDArray[np.int64]
+
+
+class AtMost:
+    """At most k units; a unit is a coordinate, or a whole group of them.
+
+    Parameters
+    ----------
+    k : budget in units, capped at the number of allowed units (``capped`` then says so in a sentence)
+    dim : number of coordinates
+    include, exclude : coordinates (with groups: any member names its group) that are strictly in, strictly out;
+        those included count in k
+    groups : one label per coordinate, of any kind, in any order
+    """
+
+    def __init__(
+        self, k: Any, dim: int, include: Iterable[int] = (), exclude: Iterable[int] = (), groups: Any = None
+    ) -> None:
+        k = check_k(k)
+        self.dim = dim
+        self.unit_of, self.units = _units(groups, dim)
+        self.include = self._named(include, "include")
+        self.exclude = self._named(exclude, "exclude")
+        both = np.intersect1d(self.include, self.exclude)
+        if both.size:
+            member = int(np.flatnonzero(self.unit_of == both[0])[0]) if self.unit_of is not None else int(both[0])
+            raise ValueError(f"include and exclude overlap: coordinate {member} is in both")
+        if len(self.include) > k:
+            raise ValueError(f"include names {len(self.include)} units, more than k={k} allows")
+        allowed = self.units - len(self.exclude)
+        if allowed == 0:
+            raise ValueError("exclude forbids every coordinate; leave at least one allowed")
+        self.plain = self.unit_of is None and not self.include.size and not self.exclude.size
+        noun = "columns" if self.unit_of is None else "groups"
+        self.k = min(k, allowed)
+        self.capped = f"k={k} was capped at the {allowed} {noun} there are" if k > allowed else ""
+
+    def top(self, v: Vector, budget: int | None = None, keep: Columns | None = None) -> Columns:
+        """Sorted coordinates of the ``budget`` (default k) units with the largest norm of v.
+
+        Ties go to the lowest unit. Forced-in units and those of ``keep`` come first, forbidden ones never.
+        """
+        budget = self.k if budget is None else min(budget, self.units - len(self.exclude))
+        if self.plain and keep is None and v.ndim == 1:
+            return _core.top_k(v, budget)
+        score = np.abs(v) if v.ndim == 1 else np.sqrt((v**2).sum(axis=1))
+        if self.unit_of is not None:
+            score = np.sqrt(np.bincount(self.unit_of, weights=score**2, minlength=self.units))
+        score[self.exclude] = np.nan  # smallest of all
+        first = self.include if keep is None else np.union1d(self.include, self._to_units(keep))
+        score[first] = np.inf
+        return self._to_coordinates(_core.top_k(score, max(budget, len(first))))
+
+    @property
+    def forced(self) -> Columns:
+        """Coordinates of the forced-in units."""
+        return self._to_coordinates(self.include)
+
+    def count(self, support: Columns) -> int:
+        """How many units a support uses."""
+        return len(support) if self.unit_of is None else len(self._to_units(support))
+
+    def allows(self, support: Columns) -> bool:
+        """Whether a support keeps to the budget, the forced-in and the forbidden units."""
+        units = self._to_units(support)
+        return len(units) <= self.k and not np.intersect1d(units, self.exclude).size
+
+    def _to_units(self, cols: Columns) -> Columns:
+        return cols if self.unit_of is None else np.unique(self.unit_of[cols])
+
+    def _to_coordinates(self, units: Columns) -> Columns:
+        if self.unit_of is None:
+            return units
+        member = np.zeros(self.units, dtype=bool)
+        member[units] = True
+        return np.flatnonzero(member[self.unit_of])
+
+    def _named(self, cols: Iterable[int] | None, name: str) -> Columns:
+        values = np.asarray([] if cols is None else list(cols))
+        if values.size == 0:
+            return np.empty(0, np.int64)
+        if values.dtype.kind not in "iu" or values.ndim != 1:
+            raise TypeError(f"{name} must hold column indices (integers from 0 to {self.dim - 1}), got {cols!r}")
+        if values.min() < 0 or values.max() >= self.dim:
+            wrong = int(values[(values < 0) | (values >= self.dim)][0])
+            raise ValueError(f"{name} must hold column indices from 0 to {self.dim - 1}, got {wrong}")
+        return np.unique(self._to_units(values.astype(np.int64)))
+
+
+def _units(groups: Any, dim: int) -> tuple[Columns | None, int]:
+    if groups is None:
+        return None, dim
+    labels = np.asarray(groups)
+    if labels.shape != (dim,):
+        raise ValueError(f"groups must give one label per column, shape ({dim},), got shape {labels.shape}")
+    if labels.dtype.kind == "O":  # mixed labels need not be sortable
+        seen: dict[Any, int] = {}
+        codes = np.fromiter((seen.setdefault(label, len(seen)) for label in labels), np.int64, dim)
+        return codes, len(seen)
+    if labels.dtype.kind == "f" and np.isnan(labels).any():
+        raise ValueError("groups contains NaN; give every column a label")
+    _, first, codes = np.unique(labels, return_index=True, return_inverse=True)
+    rank = np.empty(len(first), np.int64)
+    rank[np.argsort(first)] = np.arange(len(first))  # groups are numbered by their first column, so ties go there
+    return rank[codes], len(first)

@@ -1,0 +1,21 @@
+"""What X is. Solvers and objectives never ask which kind they have."""
+
+from .base import Block, DenseBlock, Design, Rows
+from .dense import Dense
+from .make import as_design
+from .operator import Operator
+from .sparse import Sparse, SparseBlock
+from .standardized import Standardized
+
+__all__ = [
+    "Block",
+    "Dense",
+    "DenseBlock",
+    "Design",
+    "Operator",
+    "Rows",
+    "Sparse",
+    "SparseBlock",
+    "Standardized",
+    "as_design",
+]

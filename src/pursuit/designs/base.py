@@ -1,0 +1,138 @@
+"""The design protocol: two products, a gather, a cross product; everything else follows from them.
+
+| symbol | here | shape |
+|---|---|---|
+| X | the design | n x p |
+| X_S | a :class:`Block`: the few columns of a refit, gathered once | n x m |
+| y, c, o | :class:`Rows`: targets, weights that sum to one, offset | n |
+
+Vectors of length n stay with the design; k-sparse points go in, vectors of length p and m x m matrices come out.
+"""
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import _core
+from ..losses.base import Loss
+
+Vector = NDArray[np.float64]
+Matrix = NDArray[np.float64]
+Columns = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Rows:
+    """What belongs to the rows of X: targets, weights that sum to one, an offset or None."""
+
+    y: Vector
+    c: Vector
+    offset: Vector | None = None
+
+    def shift(self, eta: Vector, b: float) -> Vector:
+        """Eta with intercept and offset."""
+        return eta + b if self.offset is None else eta + b + self.offset
+
+
+class Block(Protocol):
+    """A few columns, gathered, in float64."""
+
+    @property
+    def width(self) -> int: ...
+    def matvec(self, v: Vector) -> Vector: ...
+    def rmatvec(self, d: Vector) -> Vector: ...
+    def gram(self, w: Vector) -> Matrix: ...
+    def dense(self) -> Matrix: ...
+    def newton(self, loss: Loss, rows: Rows, coef: Vector, b: float, hessian: bool) -> "NewtonSystem":
+        """Value, gradient (columns, then b) and Hessian of the weighted mean loss on these columns."""
+
+
+NewtonSystem = tuple[float, Vector, Matrix | None]
+
+
+def newton_by_parts(block: Block, loss: Loss, rows: Rows, coef: Vector, b: float, hessian: bool) -> NewtonSystem:
+    """The Newton system from a loss without a kernel: NumPy derivatives, the block's own products."""
+    value, d1, d2 = loss.terms(rows.y, rows.shift(block.matvec(coef), b), rows.c)
+    gradient = np.append(block.rmatvec(d1), d1.sum())
+    if not hessian:
+        return value, gradient, None
+    m = block.width
+    H = np.empty((m + 1, m + 1))
+    H[:m, :m] = block.gram(d2)
+    H[m, :m] = H[:m, m] = block.rmatvec(d2)
+    H[m, m] = d2.sum()
+    return value, gradient, H
+
+
+@dataclass(frozen=True)
+class DenseBlock:
+    """Gathered columns as an F-order array."""
+
+    A: Matrix
+
+    @property
+    def width(self) -> int:
+        return self.A.shape[1]
+
+    def matvec(self, v: Vector) -> Vector:
+        return self.A @ v
+
+    def rmatvec(self, d: Vector) -> Vector:
+        return self.A.T @ d
+
+    def gram(self, w: Vector) -> Matrix:
+        return _core.dense_gram(self.A, w)
+
+    def dense(self) -> Matrix:
+        return self.A
+
+    def newton(self, loss: Loss, rows: Rows, coef: Vector, b: float, hessian: bool) -> NewtonSystem:
+        if loss.code is None:
+            return newton_by_parts(self, loss, rows, coef, b, hessian)
+        return _core.dense_newton(self.A, rows.y, rows.c, rows.offset, loss.code, loss.param, coef, float(b), hessian)
+
+
+class Design:
+    """X, by its products. Subclasses give ``matmat``, ``rmatmat``, ``block``; the rest has a default."""
+
+    shape: tuple[int, int]
+    dtype: np.dtype
+    nbytes: int
+
+    def matmat(self, cols: Columns, coef: Matrix) -> Matrix:
+        """X[:, cols] @ coef, coef of shape (m, q)."""
+        raise NotImplementedError
+
+    def rmatmat(self, d: Matrix) -> Matrix:
+        """X.T @ d, d of shape (n, q): one pass over X."""
+        raise NotImplementedError
+
+    def block(self, cols: Columns) -> Block:
+        """The columns, gathered."""
+        raise NotImplementedError
+
+    def cross(self, w: Matrix) -> Matrix:
+        """w.T @ X, w of shape (n, m): a block of Gram columns in one pass."""
+        return np.ascontiguousarray(self.rmatmat(np.ascontiguousarray(w)).T)
+
+    def stats(self, c: Vector) -> tuple[Vector, Vector]:
+        """Weighted column means and variances."""
+        raise NotImplementedError
+
+    def value_gradient(
+        self, loss: Loss, rows: Rows, cols: Columns, coef: Vector, b: float
+    ) -> tuple[float, Vector, float]:
+        """Weighted mean loss at a k-sparse point, its gradient over all columns, its derivative in b."""
+        eta = rows.shift(self.matmat(cols, coef[:, None])[:, 0], b)
+        value, d1, _ = loss.terms(rows.y, eta, rows.c)
+        return value, self.rmatmat(d1[:, None])[:, 0], float(d1.sum())
+
+    def in_units(self, cols: Columns, coef: Vector, b: float) -> tuple[Vector, float]:
+        """Coefficients and intercept in the units of the user's X."""
+        return coef, b
+
+    def from_units(self, cols: Columns, coef: Vector, b: float) -> tuple[Vector, float]:
+        """The reverse of ``in_units``."""
+        return coef, b

@@ -1,0 +1,41 @@
+from typing import Any
+
+import numpy as np
+
+from .. import _core
+from ..losses.base import Loss
+from .base import Columns, DenseBlock, Design, Matrix, Rows, Vector
+
+
+class Dense(Design):
+    """A NumPy array, C- or F-like, float32 or float64; never copied."""
+
+    def __init__(self, X: np.ndarray[Any, Any]) -> None:
+        self.X = X
+        self.shape = (X.shape[0], X.shape[1])
+        self.dtype = X.dtype
+        self.nbytes = X.nbytes
+
+    def matmat(self, cols: Columns, coef: Matrix) -> Matrix:
+        return _core.dense_matmat(self.X, cols, coef)
+
+    def rmatmat(self, d: Matrix) -> Matrix:
+        return _core.dense_rmatmat(self.X, d)
+
+    def block(self, cols: Columns) -> DenseBlock:
+        return DenseBlock(_core.dense_gather(self.X, cols))
+
+    def cross(self, w: Matrix) -> Matrix:
+        return _core.dense_cross(w, self.X)
+
+    def stats(self, c: Vector) -> tuple[Vector, Vector]:
+        return _core.dense_stats(self.X, c)
+
+    def value_gradient(
+        self, loss: Loss, rows: Rows, cols: Columns, coef: Vector, b: float
+    ) -> tuple[float, Vector, float]:
+        if loss.code is None:
+            return super().value_gradient(loss, rows, cols, coef, b)
+        return _core.dense_value_gradient(
+            self.X, rows.y, rows.c, rows.offset, loss.code, loss.param, cols, coef, float(b)
+        )

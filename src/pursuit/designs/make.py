@@ -1,0 +1,82 @@
+"""From whatever a user calls X to a Design, or to one sentence about what is wrong with it."""
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.sparse.linalg import LinearOperator
+
+from .base import Design
+from .dense import Dense
+from .operator import Operator
+from .sparse import Sparse
+
+REAL = (np.dtype(np.float64), np.dtype(np.float32))
+
+
+def as_design(X: Any) -> Design:
+    """A Design over X without a copy where X is float32 or float64 in native byte order with one unit stride.
+
+    Other real dtypes (integers, booleans, half floats, big-endian) become float64; arrays with no unit stride become
+    C-order; sparse formats other than CSR and CSC become CSR; duplicated or unsorted sparse indices are merged and
+    sorted. Each of these is a copy.
+    """
+    if isinstance(X, Design):
+        return X
+    if isinstance(X, LinearOperator):
+        if X.dtype is not None and np.dtype(X.dtype).kind == "c":
+            raise ValueError("Complex data not supported: X is a complex LinearOperator")
+        _check_shape(X.shape)
+        return Operator(X)
+    if sp.issparse(X):
+        return Sparse(_sparse(X))
+    return Dense(_dense(X))
+
+
+def _check_shape(shape: tuple[int, ...]) -> None:
+    if len(shape) != 2:
+        raise ValueError(f"X must be a 2-D array (rows are samples, columns are features), got shape {shape}")
+    if shape[0] == 0 or shape[1] == 0:
+        raise ValueError(f"X must have at least one row and one column, got shape {shape}")
+
+
+def _real(dtype: np.dtype) -> np.dtype:
+    """The dtype that the core works on, or an error."""
+    if dtype.kind == "c":
+        raise ValueError("Complex data not supported: X must be real")
+    if dtype.kind not in "fiub":
+        raise ValueError(f"X must be numeric, got dtype {dtype}; encode strings and categories as numbers first")
+    native = dtype.newbyteorder("=")
+    return native if native in REAL else np.dtype(np.float64)
+
+
+def _dense(X: Any) -> np.ndarray[Any, Any]:
+    array = np.asarray(X)
+    if array.dtype.kind == "O":
+        try:
+            array = array.astype(np.float64)
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"X must be numeric, got objects that are not numbers ({error})") from None
+    _check_shape(array.shape)
+    array = array.astype(_real(array.dtype), copy=False)
+    item = array.itemsize
+    aligned = array.flags.aligned and all(s > 0 and s % item == 0 for s in array.strides)
+    rows_like = array.strides[1] == item or array.shape[1] == 1
+    columns_like = array.strides[0] == item or array.shape[0] == 1
+    return array if aligned and (rows_like or columns_like) else np.ascontiguousarray(array)
+
+
+def _sparse(X: Any) -> Any:
+    _check_shape(X.shape)
+    if X.format not in ("csr", "csc"):
+        X = X.tocsr()
+    dtype = _real(X.dtype)
+    if X.dtype != dtype:
+        X = X.astype(dtype)
+    if X.indices.dtype != X.indptr.dtype or X.indices.dtype not in (np.int32, np.int64):
+        wide = type(X)((X.data, X.indices.astype(np.int64), X.indptr.astype(np.int64)), shape=X.shape)
+        X = wide if wide.indices.dtype == wide.indptr.dtype else X.copy()
+    if not X.has_canonical_format:
+        X = X.copy()
+        X.sum_duplicates()
+    return X

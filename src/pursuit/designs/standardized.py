@@ -1,0 +1,125 @@
+"""A view of X with columns (X_j - m_j) / s_j: nothing is stored but m and s.
+
+    eta = X (v/s) + b - m.(v/s)      gradient in v = (X'd - m sum d) / s
+
+With an intercept the columns have weighted mean 0 and variance 1; without one they keep their means and get mean
+square 1. A constant column has nothing to standardise: it keeps its scale and, centred, becomes exactly zero.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..losses.base import Loss
+from .base import Block, Columns, DenseBlock, Design, Matrix, NewtonSystem, Rows, Vector
+
+CONSTANT = 1e-13  # a variance below this share of the mean square is rounding
+
+
+@dataclass(frozen=True)
+class StandardizedBlock:
+    """The view over a sparse block: centring by algebra, so that it stays sparse."""
+
+    base: Block
+    m: Vector
+    s: Vector
+
+    @property
+    def width(self) -> int:
+        return self.base.width
+
+    def matvec(self, v: Vector) -> Vector:
+        u = v / self.s
+        return self.base.matvec(u) - self.m @ u
+
+    def rmatvec(self, d: Vector) -> Vector:
+        return (self.base.rmatvec(d) - self.m * d.sum()) / self.s
+
+    def gram(self, w: Vector) -> Matrix:
+        return self._centre(self.base.gram(w), self.base.rmatvec(w), float(w.sum()))
+
+    def dense(self) -> Matrix:
+        return np.asfortranarray((self.base.dense() - self.m) / self.s)
+
+    def newton(self, loss: Loss, rows: Rows, coef: Vector, b: float, hessian: bool) -> NewtonSystem:
+        u = coef / self.s
+        value, g, H = self.base.newton(loss, rows, u, b - float(self.m @ u), hessian)
+        g[:-1] = (g[:-1] - self.m * g[-1]) / self.s
+        if H is not None:
+            edge, total = H[-1, :-1].copy(), float(H[-1, -1])
+            H[:-1, :-1] = self._centre(H[:-1, :-1], edge, total)
+            H[-1, :-1] = H[:-1, -1] = (edge - self.m * total) / self.s
+        return value, g, H
+
+    def _centre(self, G: Matrix, edge: Vector, total: float) -> Matrix:
+        cross = np.outer(self.m, edge)
+        return np.asarray((G - cross - cross.T + total * np.outer(self.m, self.m)) / np.outer(self.s, self.s))
+
+
+class Standardized(Design):
+    """A lazy standardised view over any design."""
+
+    def __init__(self, base: Design, c: Vector, centre: bool) -> None:
+        self.base = base
+        self.shape, self.dtype, self.nbytes = base.shape, base.dtype, base.nbytes
+        mean, var = base.stats(c)
+        if not (np.isfinite(mean).all() and np.isfinite(var).all()):
+            bad = int(np.flatnonzero(~(np.isfinite(mean) & np.isfinite(var)))[0])
+            raise ValueError(f"X contains NaN or infinity (or values too large to square) in column {bad}")
+        square = var + mean**2
+        spread = var if centre else square
+        self.constant = spread <= CONSTANT * square
+        self.m = mean if centre else np.zeros_like(mean)
+        self.s = np.where(self.constant, 1.0, np.sqrt(spread))
+
+    def matmat(self, cols: Columns, coef: Matrix) -> Matrix:
+        u = self._shrink(cols, coef)
+        return np.asarray(self.base.matmat(cols, u) - self.m[cols] @ u)
+
+    def rmatmat(self, d: Matrix) -> Matrix:
+        out = (self.base.rmatmat(d) - np.outer(self.m, d.sum(axis=0))) / self.s[:, None]
+        out[self.constant] = 0.0
+        return np.asarray(out)
+
+    def block(self, cols: Columns) -> Block:
+        base, m, s = self.base.block(cols), self.m[cols], self.s[cols]
+        if isinstance(base, DenseBlock):  # its array is a fresh copy: standardise it in place
+            A = base.A
+            if self.m.any():
+                A -= m
+            A /= s
+            A[:, self.constant[cols]] = 0.0
+            return base
+        return StandardizedBlock(base, m, np.where(self.constant[cols], np.inf, s))
+
+    def cross(self, w: Matrix) -> Matrix:
+        out = self.base.cross(w)
+        out -= np.outer(w.sum(axis=0), self.m)
+        out /= self.s
+        out[:, self.constant] = 0.0
+        return out
+
+    def stats(self, c: Vector) -> tuple[Vector, Vector]:
+        mean, var = self.base.stats(c)
+        return np.where(self.constant, 0.0, (mean - self.m) / self.s), np.where(self.constant, 0.0, var / self.s**2)
+
+    def value_gradient(
+        self, loss: Loss, rows: Rows, cols: Columns, coef: Vector, b: float
+    ) -> tuple[float, Vector, float]:
+        u = self._shrink(cols, coef)
+        value, g, gb = self.base.value_gradient(loss, rows, cols, u, b - float(self.m[cols] @ u))
+        g -= self.m * gb
+        g /= self.s
+        g[self.constant] = 0.0
+        return value, g, gb
+
+    def in_units(self, cols: Columns, coef: Vector, b: float) -> tuple[Vector, float]:
+        u = self._shrink(cols, coef)
+        return u, b - float(self.m[cols] @ u)
+
+    def from_units(self, cols: Columns, coef: Vector, b: float) -> tuple[Vector, float]:
+        return coef * self.s[cols], b + float(self.m[cols] @ coef)
+
+    def _shrink(self, cols: Columns, coef: Matrix) -> Matrix:
+        scale = np.where(self.constant[cols], np.inf, self.s[cols])
+        return coef / (scale if coef.ndim == 1 else scale[:, None])

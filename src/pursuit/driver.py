@@ -1,0 +1,167 @@
+"""``solve``: the only loop of the library.
+
+It asks a solver for points, keeps the best, sees cycles, watches the limits, records the trace, calls back, and
+returns a Result whatever happens: a limit or Ctrl-C ends with the best point so far.
+"""
+
+import time
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+
+from ._errors import check_number
+from .constraints import AtMost
+from .engines import threads
+from .objectives.base import Objective, Point
+from .results import Record, Result
+from .solvers.base import Solver, as_solver
+
+MAX_ITER = 10_000
+
+
+def solve(
+    objective: Objective,
+    k: int,
+    *,
+    solver: str | Solver = "auto",
+    include: Iterable[int] = (),
+    exclude: Iterable[int] = (),
+    groups: Any = None,
+    start: Any = None,
+    max_iter: int | None = None,
+    tol: float | None = None,
+    time_limit: float | None = None,
+    callback: Callable[[Record], Any] | None = None,
+    random_state: Any = None,
+) -> Result:
+    """Minimise an objective over at most k coordinates.
+
+    Parameters
+    ----------
+    objective : ``GLM(...)`` or anything with its methods
+    k : budget; above the number of columns it is capped, and ``reason`` says so
+    solver : a name (``pursuit.list_solvers()``) or an instance
+    include, exclude : column indices that must, must not be chosen; those included count in k
+    groups : one label per column; groups enter whole and k counts groups
+    start : a Result, or a vector of length p in the units of X
+    max_iter, time_limit : limits in iterations and seconds; the best point so far is returned
+    tol : stop when the value falls by less than this share from one iteration to the next
+    callback : called with a Record after each iteration; a true return value stops the run
+    random_state : seed for solvers that draw random numbers
+    """
+    name, method = as_solver(solver)
+    constraint = AtMost(k, objective.dim, include, exclude, groups)
+    if hasattr(method, "random_state") and method.random_state is None:
+        method = type(method)(**{**vars(method), "random_state": random_state})
+    run = _Run(
+        limit=MAX_ITER if max_iter is None else int(check_number(max_iter, "max_iter", 1)),
+        tol=None if tol is None else check_number(tol, "tol"),
+        seconds=None if time_limit is None else check_number(time_limit, "time_limit"),
+        callback=callback,
+    )
+    with threads(), np.errstate(all="ignore"):
+        first = _start(objective, constraint, start)
+        if not np.isfinite(first.value):
+            raise ValueError("the objective is not finite at the start; give a start where it is")
+        run.go(method, objective, constraint, first)
+        best = run.best
+        coef, intercept = objective.in_units(best)
+    status = run.status if best.minimiser else "no_minimiser"
+    sentences = [constraint.capped, run.reason, best.note]
+    return Result(
+        dim=objective.dim,
+        support=best.support,
+        coef=coef,
+        intercept=intercept,
+        value=best.value,
+        status=status,
+        reason="; ".join(sentence for sentence in sentences if sentence),
+        n_iter=len(run.trace),
+        seconds=time.perf_counter() - run.began,
+        trace=tuple(run.trace),
+        optimality=run.optimality,
+        solver=name,
+        k=constraint.k,
+        point=best,
+    )
+
+
+def _start(f: Objective, constraint: AtMost, start: Any) -> Point:
+    """A point to begin from: the caller's, or the refit on the forced-in columns."""
+    null = f.null  # also the check that the data are finite
+    if start is None:
+        return f.refit(constraint.forced) if constraint.include.size else null
+    point = start if isinstance(start, Point) else getattr(start, "point", None)
+    if point is None:
+        point = f.from_units(start)
+    if point.dim != f.dim:
+        raise ValueError(f"start has {point.dim} coordinates, but the objective has {f.dim}")
+    if not constraint.allows(point.support):
+        raise ValueError(
+            f"start uses {constraint.count(point.support)} columns and must keep to k={constraint.k} and to exclude"
+        )
+    return f.at(point.support, point.coef, point.intercept)
+
+
+class _Run:
+    """One run of a solver: what was seen so far, and why it ended."""
+
+    def __init__(
+        self, limit: int, tol: float | None, seconds: float | None, callback: Callable[[Record], Any] | None
+    ) -> None:
+        self.began = time.perf_counter()
+        self.limit, self.tol, self.seconds, self.callback = limit, tol, seconds, callback
+        self.trace: list[Record] = []
+        self.seen: set[tuple[bytes, float]] = set()
+        self.status, self.reason, self.optimality = "converged", "", "none"
+
+    def go(self, solver: Solver, f: Objective, constraint: AtMost, start: Point) -> None:
+        self.best = self.last = start
+        try:
+            if not constraint.count(start.support) and start.value <= f.floor:
+                self._end("converged", "nothing is left to explain")
+                return
+            if self._late():
+                return
+            for point in solver.iterate(f, constraint, start):
+                if self._stop(point, f.floor):
+                    return
+        except KeyboardInterrupt:
+            self._end("interrupted", "interrupted by the user; the best point so far is given")
+            return
+        self._end("converged", solver.halted, solver.claims)
+
+    def _stop(self, point: Point, floor: float) -> bool:
+        """Take note of a point; True when the run is over."""
+        if not (np.isfinite(point.value) and np.isfinite(point.coef).all()):
+            return self._end("failed", "the objective became NaN or infinite; the best point before that is given")
+        if point.value < self.best.value:
+            self.best = point
+        before, self.last = self.last, point
+        changed = len(np.setdiff1d(point.support, before.support, assume_unique=True))
+        seconds = time.perf_counter() - self.began
+        record = Record(len(self.trace) + 1, point.value, self.best.value, seconds, len(point.support), changed)
+        self.trace.append(record)
+        if self.callback is not None and self.callback(record):
+            return self._end("interrupted", "stopped by the callback; the best point so far is given")
+        if point.value <= floor:
+            return self._end("converged", "the fit is exact: nothing is left to explain")
+        key = (point.support.tobytes(), point.value)
+        if key in self.seen:
+            return self._end("converged", "the iterates began to cycle; the best point of the cycle is given")
+        self.seen.add(key)
+        if self.tol is not None and not changed and before.value - point.value <= self.tol * abs(before.value):
+            return self._end("converged", f"the value fell by less than tol={self.tol:g}")
+        if len(self.trace) >= self.limit:
+            return self._end("max_iter", f"the limit of {self.limit} iterations was reached")
+        return self._late()
+
+    def _late(self) -> bool:
+        if self.seconds is not None and time.perf_counter() - self.began >= self.seconds:
+            return self._end("time_limit", f"the time limit of {self.seconds:g} s was reached")
+        return False
+
+    def _end(self, status: str, reason: str, optimality: str = "none") -> bool:
+        self.status, self.reason, self.optimality = status, reason, optimality
+        return True

@@ -1,0 +1,151 @@
+"""What the estimators share: validation, the fit itself, selection, and prediction from k columns."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+from sklearn.feature_selection import SelectorMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from .._errors import check_k, nearest
+from ..designs import as_design
+from ..driver import solve
+from ..engines import threads
+from ..losses import Loss, as_loss
+from ..objectives import GLM
+
+PARAMETERS = """k : int, default 10
+        At most this many features; above the number of columns it is capped (``result_.reason`` says so).
+    loss : str or Loss
+        See ``pursuit.list_losses()``.
+    l2 : float, default 0
+        Ridge on the standardised coefficients: half of it times their squared norm is added to the mean loss.
+    solver : str or Solver, default "auto"
+        See ``pursuit.list_solvers()``.
+    include, exclude : columns (indices or names) that must, must not be chosen; those included count in k
+    groups : one label per column; groups enter whole and k counts groups
+    fit_intercept, standardize : bool, default True
+        ``standardize`` works on an implicit view, never a copy; coefficients are in the units of X either way.
+    max_iter, tol, time_limit : limits, see ``pursuit.solve``
+    n_jobs : threads (None: all that OMP_NUM_THREADS and the machine allow)
+    random_state : seed for solvers that draw random numbers
+
+    Attributes
+    ----------
+    coef_, intercept_ : the model, in the units of X
+    support_ : sorted indices of the chosen columns
+    result_ : the :class:`pursuit.Result` (status, reason, optimality, trace; ``value`` is of the standardised objective)
+    objective_ : the :class:`pursuit.GLM` that was minimised; it refers to the training data and is not pickled
+    """
+
+
+class SparseModel(SelectorMixin, BaseEstimator):
+    """A GLM with at most k features, selected and fitted at once."""
+
+    targets: tuple[str, ...] = ()
+
+    def __init__(
+        self,
+        k: int = 10,
+        *,
+        loss: str | Loss = "squared",
+        l2: float = 0.0,
+        solver: Any = "auto",
+        include: Any = None,
+        exclude: Any = None,
+        groups: Any = None,
+        fit_intercept: bool = True,
+        standardize: bool = True,
+        max_iter: int | None = None,
+        tol: float | None = None,
+        time_limit: float | None = None,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.k = k
+        self.loss = loss
+        self.l2 = l2
+        self.solver = solver
+        self.include = include
+        self.exclude = exclude
+        self.groups = groups
+        self.fit_intercept = fit_intercept
+        self.standardize = standardize
+        self.max_iter = max_iter
+        self.tol = tol
+        self.time_limit = time_limit
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any, offset: Any = None, callback: Any = None) -> None:
+        """Solve on validated data and store the model; y is numeric here."""
+        check_k(self.k)
+        with threads(self.n_jobs):
+            objective = GLM(
+                X, y, self._loss(), l2=self.l2, fit_intercept=self.fit_intercept,
+                sample_weight=sample_weight, offset=offset, standardize=self.standardize,
+            )  # fmt: skip
+            result = solve(
+                objective, self.k, solver=self.solver,
+                include=self._columns(self.include, "include"), exclude=self._columns(self.exclude, "exclude"),
+                groups=self.groups, max_iter=self.max_iter, tol=self.tol, time_limit=self.time_limit,
+                callback=callback, random_state=self.random_state,
+            )  # fmt: skip
+        self.objective_ = objective
+        self.result_ = result
+        self.support_ = result.support
+        self.n_iter_ = result.n_iter
+        self._dtype = objective.design.dtype
+
+    def _validate(self, X: Any, y: Any, **kwargs: Any) -> tuple[Any, Any]:
+        # finiteness is not checked here: the first pass over X finds NaN and infinity at no cost
+        return validate_data(
+            self, X, y, accept_sparse=("csr", "csc"), dtype=(np.float64, np.float32), ensure_all_finite=False, **kwargs
+        )
+
+    def _loss(self) -> Loss:
+        loss = as_loss(self.loss)
+        if loss.targets not in self.targets:
+            kinds = "regression" if "real" in self.targets else "classification"
+            raise ValueError(f"loss {loss.name!r} is not a {kinds} loss; {type(self).__name__} needs one that is")
+        return loss
+
+    def _columns(self, columns: Any, name: str) -> list[int]:
+        """Column indices from indices or names."""
+        known = {str(feature): j for j, feature in enumerate(getattr(self, "feature_names_in_", ()))}
+        if isinstance(columns, str):
+            columns = [columns]
+        indices = []
+        for column in () if columns is None else np.asarray(columns, dtype=object).ravel():
+            if isinstance(column, str):
+                if column not in known:
+                    where = nearest(column, known) if known else "X has no column names"
+                    raise ValueError(f"{name} names column {column!r}, which X does not have; {where}")
+                column = known[column]
+            indices.append(column)
+        return indices
+
+    def _eta(self, X: Any) -> NDArray[Any]:
+        """The linear predictor, reading only the chosen columns."""
+        check_is_fitted(self)
+        X = validate_data(self, X, accept_sparse=("csr", "csc"), dtype=(np.float64, np.float32), reset=False)
+        design = as_design(X)
+        eta = design.matmat(self.support_, self.result_.coef[:, None])[:, 0] + self.result_.intercept
+        return eta.astype(design.dtype, copy=False)
+
+    def _get_support_mask(self) -> NDArray[np.bool_]:
+        check_is_fitted(self)
+        mask = np.zeros(self.n_features_in_, dtype=bool)
+        mask[self.support_] = True
+        return mask
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = dict(super().__getstate__())
+        state.pop("objective_", None)  # it holds the training data
+        return state
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags

@@ -1,0 +1,109 @@
+from typing import Any
+
+import numpy as np
+from scipy.special import expit
+from sklearn.base import ClassifierMixin
+from sklearn.utils.class_weight import compute_class_weight
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.multiclass import check_classification_targets
+
+from .._errors import check_weights
+from ..losses import Loss, as_loss
+from .base import PARAMETERS, SparseModel
+
+
+def _has_probabilities(estimator: "SparseClassifier") -> bool:
+    if as_loss(estimator.loss).name == "logistic":
+        return True
+    raise AttributeError(f"predict_proba needs loss='logistic'; this classifier has loss={estimator.loss!r}")
+
+
+class SparseClassifier(ClassifierMixin, SparseModel):
+    __doc__ = f"""Binary classification on at most k features; labels of any kind.
+
+    Parameters
+    ----------
+    {PARAMETERS}
+    class_weight : dict, "balanced" or None
+        Multiplies the weights of each class.
+    classes_ : the two labels, sorted
+    """
+
+    targets = ("binary",)
+
+    def __init__(
+        self,
+        k: int = 10,
+        *,
+        loss: str | Loss = "logistic",
+        l2: float = 0.0,
+        solver: Any = "auto",
+        class_weight: Any = None,
+        include: Any = None,
+        exclude: Any = None,
+        groups: Any = None,
+        fit_intercept: bool = True,
+        standardize: bool = True,
+        max_iter: int | None = None,
+        tol: float | None = None,
+        time_limit: float | None = None,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        super().__init__(
+            k, loss=loss, l2=l2, solver=solver, include=include, exclude=exclude, groups=groups,
+            fit_intercept=fit_intercept, standardize=standardize, max_iter=max_iter, tol=tol,
+            time_limit=time_limit, n_jobs=n_jobs, random_state=random_state,
+        )  # fmt: skip
+        self.class_weight = class_weight
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, offset: Any = None, callback: Any = None) -> Any:
+        """Select and fit. ``offset`` is added to the linear predictor; ``callback`` gets each iteration's Record."""
+        X, y = self._validate(X, y)
+        check_classification_targets(y)
+        self.classes_, codes = np.unique(y, return_inverse=True)
+        if len(self.classes_) == 1:
+            raise ValueError(f"y holds only one class ({self.classes_[0]!r}); a classifier needs two classes")
+        if len(self.classes_) > 2:
+            raise ValueError(
+                "Only binary classification is supported. The type of the target is multiclass: "
+                f"y holds {len(self.classes_)} classes"
+            )
+        if self.class_weight is not None:
+            sample_weight = check_weights(sample_weight, len(codes))
+            sample_weight = sample_weight * self._class_weights(y, codes, sample_weight)[codes]
+        self._fit(X, codes, sample_weight, offset, callback)
+        self.coef_ = self.result_.x.astype(self._dtype, copy=False)[None, :]
+        self.intercept_ = np.array([self.result_.intercept], dtype=self._dtype)
+        return self
+
+    def _class_weights(self, y: np.ndarray, codes: np.ndarray, weights: np.ndarray) -> np.ndarray:
+        """One factor per class; "balanced" counts weights, so that weight 2 and a repeated row are the same."""
+        if isinstance(self.class_weight, str) and self.class_weight == "balanced":
+            return 1.0 / np.maximum(np.bincount(codes, weights), 1e-300)
+        return np.asarray(compute_class_weight(self.class_weight, classes=self.classes_, y=y))
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """The linear predictor; positive means ``classes_[1]``."""
+        return self._eta(X)
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The more likely class."""
+        return self.classes_[(self._eta(X) > 0).astype(int)]
+
+    @available_if(_has_probabilities)
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Probabilities of the two classes (logistic loss)."""
+        eta = self._eta(X)
+        return np.column_stack([expit(-eta), expit(eta)])
+
+    @available_if(_has_probabilities)
+    def predict_log_proba(self, X: Any) -> np.ndarray:
+        """Logarithms of the probabilities, accurate where they are tiny."""
+        eta = self._eta(X)
+        return -np.column_stack([np.logaddexp(0, eta), np.logaddexp(0, -eta)])
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        return tags

@@ -1,0 +1,25 @@
+"""What one sample costs: phi(y, eta), its derivatives, its convex conjugate. A loss never sees X."""
+
+from .base import Loss, as_loss, list_losses, register
+from .hinges import Hinge, SmoothedHinge, SquaredHinge
+from .huber import Huber
+from .logistic import Logistic
+from .poisson import Poisson
+from .squared import Squared
+
+for _loss in (Squared, Logistic, Huber, SmoothedHinge, Hinge, SquaredHinge, Poisson):
+    register(_loss)
+
+__all__ = [
+    "Hinge",
+    "Huber",
+    "Logistic",
+    "Loss",
+    "Poisson",
+    "SmoothedHinge",
+    "Squared",
+    "SquaredHinge",
+    "as_loss",
+    "list_losses",
+    "register",
+]

@@ -1,0 +1,126 @@
+"""The loss protocol, its registry, and what a loss needs to know of its targets.
+
+To add a loss: subclass :class:`Loss`, write ``value`` and ``d1`` in NumPy (``d2`` too, if it has a closed form),
+and pass an instance wherever a loss name is accepted; ``register`` gives it a name. A loss with a C++ twin says
+so by its ``code``; one without works everywhere, only slower.
+"""
+
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import _core
+from .._errors import nearest
+
+Vector = NDArray[np.float64]
+
+_registry: dict[str, type["Loss"]] = {}
+
+
+class Loss:
+    """phi(y, eta) of one sample, elementwise over arrays.
+
+    Attributes
+    ----------
+    smoothness : supremum of phi'' (inf where there is none)
+    targets : "real", "binary" (stored as ``labels``), or "nonnegative"
+    smooth : False where phi has kinks (the refit is then a dual method)
+    quadratic : True when phi'' is 1 everywhere, so that one Newton step is exact
+    attained : False when phi's infimum over eta is not attained (separable data then have no minimiser)
+    """
+
+    name: ClassVar[str] = ""
+    code: ClassVar[int | None] = None
+    targets: ClassVar[str] = "real"
+    labels: ClassVar[tuple[float, float]] = (-1.0, 1.0)
+    smoothness: ClassVar[float] = np.inf
+    smooth: ClassVar[bool] = True
+    quadratic: ClassVar[bool] = False
+    attained: ClassVar[bool] = True
+
+    @property
+    def param(self) -> float:
+        """The constant that the kernel gets (delta or gamma)."""
+        return 0.0
+
+    def value(self, y: Vector, eta: Vector) -> Vector:
+        raise NotImplementedError(f"{type(self).__name__} must define value(y, eta)")
+
+    def d1(self, y: Vector, eta: Vector) -> Vector:
+        raise NotImplementedError(f"{type(self).__name__} must define d1(y, eta)")
+
+    def d2(self, y: Vector, eta: Vector) -> Vector:
+        """phi''; by default the difference quotient of ``d1``."""
+        h = 1e-5 * np.maximum(1.0, np.abs(eta))
+        return np.maximum((self.d1(y, eta + h) - self.d1(y, eta - h)) / (2 * h), 0.0)
+
+    def conjugate(self, y: Vector, a: Vector) -> Vector:
+        """phi*(a) = sup_eta a eta - phi(y, eta); inf outside the dual domain."""
+        raise TypeError(f"loss {self.name or type(self).__name__!r} has no conjugate, so there is no dual bound for it")
+
+    def dual_domain(self, y: Vector) -> tuple[Vector, Vector]:
+        """Bounds of the a with finite conjugate."""
+        raise TypeError(f"loss {self.name or type(self).__name__!r} has no conjugate, so there is no dual bound for it")
+
+    def terms(self, y: Vector, eta: Vector, c: Vector) -> tuple[float, Vector, Vector]:
+        """sum c phi, c phi', c phi''."""
+        if self.code is not None:
+            return _core.pointwise(self.code, self.param, y, eta, c)
+        return float(c @ self.value(y, eta)), c * self.d1(y, eta), c * self.d2(y, eta)
+
+    def predict(self, eta: Vector) -> Vector:
+        """The mean response at eta (regression losses)."""
+        return eta
+
+    def start(self, y: Vector, c: Vector) -> float:
+        """A finite guess of the best constant eta."""
+        return 0.0
+
+    def encode(self, y: Any) -> Vector:
+        """Targets as float64 in the loss's own labels, or a one-sentence error."""
+        y = np.asarray(y)
+        if y.dtype.kind == "c":
+            raise ValueError("Complex data not supported: y must be real")
+        try:
+            values = np.ascontiguousarray(y, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise ValueError(f"y must be numeric for loss {self.name!r}, got dtype {y.dtype}") from None
+        if not np.isfinite(values).all():
+            raise ValueError("y contains NaN or infinity; every target must be finite")
+        if self.targets == "nonnegative" and values.min(initial=0.0) < 0:
+            raise ValueError(f"y must be non-negative for loss {self.name!r}, got {values.min():g}")
+        if self.targets != "binary":
+            return values
+        levels = np.unique(values)
+        if not set(levels.tolist()) <= {-1.0, 0.0, 1.0} or len(levels) > 2 or set(levels.tolist()) == {-1.0, 0.0}:
+            shown = ", ".join(f"{v:g}" for v in levels[:5]) + (", ..." if len(levels) > 5 else "")
+            raise ValueError(f"y must hold labels 0 and 1, or -1 and 1, for loss {self.name!r}; got {shown}")
+        low, high = self.labels
+        return np.where(values > 0, high, low)
+
+
+def register(loss: type[Loss]) -> type[Loss]:
+    """Give a loss class its name in every place that accepts one."""
+    if not loss.name:
+        raise ValueError(f"{loss.__name__} needs a class attribute `name` to be registered")
+    _registry[loss.name] = loss
+    return loss
+
+
+def list_losses() -> dict[str, str]:
+    """Every registered loss with one line about it."""
+    return {name: (loss.__doc__ or "").strip().splitlines()[0] for name, loss in _registry.items()}
+
+
+def as_loss(loss: Any) -> Loss:
+    """A loss from its name, class or instance."""
+    if isinstance(loss, Loss):
+        return loss
+    if isinstance(loss, type) and issubclass(loss, Loss):
+        return loss()
+    if isinstance(loss, str):
+        if loss not in _registry:
+            raise ValueError(f"loss {loss!r} is unknown; {nearest(loss, _registry)}")
+        return _registry[loss]()
+    raise TypeError(f"loss must be a name or an instance of pursuit.Loss, got {type(loss).__name__}")

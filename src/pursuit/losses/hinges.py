@@ -1,0 +1,99 @@
+"""The three margin losses of support vector machines; m = y eta, labels -1 and 1."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from .base import Loss, Vector
+
+
+class _Margin(Loss):
+    targets: ClassVar[str] = "binary"
+
+
+@dataclass(frozen=True)
+class SmoothedHinge(_Margin):
+    """Hinge with its kink rounded over ``gamma`` (the DIHT paper's "Huber" loss), labels -1 and 1."""
+
+    gamma: float = 0.25
+
+    name: ClassVar[str] = "smoothed_hinge"
+    code: ClassVar[int | None] = 3
+
+    def __post_init__(self) -> None:
+        if not 0 < self.gamma < np.inf:
+            raise ValueError(f"gamma must be a positive number, got {self.gamma!r}")
+
+    @property
+    def param(self) -> float:
+        return self.gamma
+
+    @property
+    def smoothness(self) -> float:  # type: ignore[override]
+        return 1.0 / self.gamma
+
+    def value(self, y: Vector, eta: Vector) -> Vector:
+        short = np.maximum(0.0, 1.0 - y * eta)
+        return np.where(short > self.gamma, short - self.gamma / 2, short**2 / (2 * self.gamma))
+
+    def d1(self, y: Vector, eta: Vector) -> Vector:
+        return -y * np.clip((1.0 - y * eta) / self.gamma, 0.0, 1.0)
+
+    def d2(self, y: Vector, eta: Vector) -> Vector:
+        m = y * eta
+        return ((m < 1.0) & (m > 1.0 - self.gamma)) / self.gamma
+
+    def conjugate(self, y: Vector, a: Vector) -> Vector:
+        return np.where((y * a <= 0) & (y * a >= -1), y * a + self.gamma / 2 * a**2, np.inf)
+
+    def dual_domain(self, y: Vector) -> tuple[Vector, Vector]:
+        return np.minimum(-y, 0.0), np.maximum(-y, 0.0)
+
+
+@dataclass(frozen=True)
+class Hinge(_Margin):
+    """max(0, 1 - y eta): the support vector machine, labels -1 and 1; needs l2 > 0."""
+
+    name: ClassVar[str] = "hinge"
+    code: ClassVar[int | None] = 4
+    smooth: ClassVar[bool] = False
+
+    def value(self, y: Vector, eta: Vector) -> Vector:
+        return np.maximum(0.0, 1.0 - y * eta)
+
+    def d1(self, y: Vector, eta: Vector) -> Vector:
+        return np.where(y * eta < 1.0, -y, 0.0)
+
+    def d2(self, y: Vector, eta: Vector) -> Vector:
+        return np.zeros_like(eta)
+
+    def conjugate(self, y: Vector, a: Vector) -> Vector:
+        return np.where((y * a <= 0) & (y * a >= -1), y * a, np.inf)
+
+    def dual_domain(self, y: Vector) -> tuple[Vector, Vector]:
+        return np.minimum(-y, 0.0), np.maximum(-y, 0.0)
+
+
+@dataclass(frozen=True)
+class SquaredHinge(_Margin):
+    """max(0, 1 - y eta)^2: the smooth support vector machine, labels -1 and 1."""
+
+    name: ClassVar[str] = "squared_hinge"
+    code: ClassVar[int | None] = 5
+    smoothness: ClassVar[float] = 2.0
+
+    def value(self, y: Vector, eta: Vector) -> Vector:
+        return np.maximum(0.0, 1.0 - y * eta) ** 2
+
+    def d1(self, y: Vector, eta: Vector) -> Vector:
+        return -2.0 * y * np.maximum(0.0, 1.0 - y * eta)
+
+    def d2(self, y: Vector, eta: Vector) -> Vector:
+        return np.where(y * eta < 1.0, 2.0, 0.0)
+
+    def conjugate(self, y: Vector, a: Vector) -> Vector:
+        return np.where(y * a <= 0, y * a + a**2 / 4, np.inf)
+
+    def dual_domain(self, y: Vector) -> tuple[Vector, Vector]:
+        return np.where(y > 0, -np.inf, 0.0), np.where(y > 0, 0.0, np.inf)

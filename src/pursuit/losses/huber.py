@@ -1,0 +1,46 @@
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from .base import Loss, Vector
+
+
+@dataclass(frozen=True)
+class Huber(Loss):
+    """Quadratic up to ``delta``, then linear: robust regression."""
+
+    delta: float = 1.35
+
+    name: ClassVar[str] = "huber"
+    code: ClassVar[int | None] = 2
+    smoothness: ClassVar[float] = 1.0
+
+    def __post_init__(self) -> None:
+        if not 0 < self.delta < np.inf:
+            raise ValueError(f"delta must be a positive number, got {self.delta!r}")
+
+    @property
+    def param(self) -> float:
+        return self.delta
+
+    def value(self, y: Vector, eta: Vector) -> Vector:
+        r = np.abs(eta - y)
+        q = np.minimum(r, self.delta)
+        return q * (r - 0.5 * q)
+
+    def d1(self, y: Vector, eta: Vector) -> Vector:
+        return np.clip(eta - y, -self.delta, self.delta)
+
+    def d2(self, y: Vector, eta: Vector) -> Vector:
+        return (np.abs(eta - y) <= self.delta).astype(float)
+
+    def conjugate(self, y: Vector, a: Vector) -> Vector:
+        return np.where(np.abs(a) <= self.delta, 0.5 * a**2 + a * y, np.inf)
+
+    def dual_domain(self, y: Vector) -> tuple[Vector, Vector]:
+        return np.full_like(y, -self.delta), np.full_like(y, self.delta)
+
+    def start(self, y: Vector, c: Vector) -> float:
+        order = np.argsort(y)
+        return float(y[order][np.searchsorted(np.cumsum(c[order]), 0.5).clip(0, len(y) - 1)])

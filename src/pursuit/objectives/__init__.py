@@ -1,0 +1,6 @@
+"""What is minimised: where X meets a loss, and (later) other functions of a sparse vector."""
+
+from .base import Objective, Point
+from .glm import GLM
+
+__all__ = ["GLM", "Objective", "Point"]

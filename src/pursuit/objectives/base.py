@@ -1,0 +1,89 @@
+"""A point and the function it belongs to.
+
+Everything that is known of an iterate travels in its :class:`Point`: value and gradient are of the same x, always.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+Vector = NDArray[np.float64]
+Columns = NDArray[np.int64]
+
+
+def _no_slope() -> Vector:
+    raise RuntimeError("the gradient of a pickled point is not kept; evaluate it with objective.at(...)")
+
+
+@dataclass(frozen=True, eq=False)
+class Point:
+    """A k-sparse iterate: sorted support, the coefficients on it, intercept, value; the gradient when asked for.
+
+    ``refitted`` says that x minimises f over its support; ``note`` is a sentence about how (rank, separation), and
+    ``minimiser`` is False where that minimum is not attained.
+    """
+
+    dim: int
+    support: Columns
+    coef: Vector
+    intercept: float
+    value: float
+    slope: Callable[[], Vector] = field(repr=False)
+    refitted: bool = False
+    note: str = ""
+    minimiser: bool = True
+
+    @cached_property
+    def gradient(self) -> Vector:
+        """The gradient of f over all coordinates, at this point; computed once."""
+        gradient = self.slope()
+        gradient.setflags(write=False)
+        return gradient
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Pickled points keep their coefficients and value; the way to the data (``slope``) stays behind."""
+        return {**self.__dict__, "slope": _no_slope}
+
+    @property
+    def x(self) -> Vector:
+        """The point as a vector of length p, a fresh one at each call."""
+        x = np.zeros(self.dim)
+        x[self.support] = self.coef
+        return x
+
+
+class Objective(Protocol):
+    """A function of p coordinates that can be minimised over a support."""
+
+    dim: int
+
+    @property
+    def smooth(self) -> bool:
+        """Whether gradient steps with a curvature-based length make sense."""
+
+    @property
+    def null(self) -> Point:
+        """The minimiser over the empty support."""
+
+    @property
+    def floor(self) -> float:
+        """A value that nothing below is worth having: at or under it the driver stops."""
+
+    def at(self, support: Columns, coef: Vector, intercept: float | None = None) -> Point:
+        """The point with these coefficients; without ``intercept``, with the best one."""
+
+    def refit(self, support: Columns, start: Point | None = None) -> Point:
+        """The minimiser of f over the support."""
+
+    def curvature(self, point: Point, cols: Columns, v: Vector) -> float:
+        """v'Hv for the Hessian at ``point`` and a direction v on ``cols``, the intercept minimised out."""
+
+    def in_units(self, point: Point) -> tuple[Vector, float]:
+        """Coefficients on the support and intercept in the units of the user's data."""
+
+    def from_units(self, x: Any, intercept: float | None = None) -> Point:
+        """The point of a user's vector of length p."""

@@ -1,0 +1,148 @@
+"""Generalised linear models: the one place where X meets a loss.
+
+    f(x, b) = sum_i s_i phi(y_i, x_i . x + b + o_i) / sum_i s_i  +  l2/2 ||x||^2
+
+The intercept b is never penalised and never counted in k. With ``standardize=True`` x belongs to the standardised
+columns (and so does the penalty); results are reported in the units of X.
+"""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from .._errors import check_number, check_vector, check_weights
+from ..designs import Design, Rows, Standardized, as_design
+from ..losses import Loss, as_loss
+from .base import Columns, Point, Vector
+from .refits import Problem, refit
+
+NEGLIGIBLE = 1e-18  # share of the null model's squared residual that counts as none
+
+
+class GLM:
+    """A generalised linear model on any design, to be minimised over k-sparse coefficients.
+
+    Parameters
+    ----------
+    X : array, SciPy sparse matrix or LinearOperator, shape (n, p)
+    y : targets, shape (n,)
+    loss : name or instance, see ``pursuit.list_losses()``
+    l2 : ridge, half of it times the squared norm is added
+    fit_intercept, sample_weight, offset : as in statistics; weights are normalised to sum to one
+    standardize : work on the standardised view of X
+    """
+
+    def __init__(
+        self,
+        X: Any,
+        y: Any,
+        loss: str | Loss = "squared",
+        *,
+        l2: float = 0.0,
+        fit_intercept: bool = True,
+        sample_weight: Any = None,
+        offset: Any = None,
+        standardize: bool = False,
+    ) -> None:
+        design = as_design(X)
+        self.loss = as_loss(loss)
+        self.l2 = check_number(l2, "l2")
+        self.fit_intercept = bool(fit_intercept)
+        n, self.dim = design.shape
+        if np.ndim(y) != 1 or len(y) != n:
+            raise ValueError(f"y must have one entry per row of X, shape ({n},), got shape {np.shape(y)}")
+        if not self.loss.smooth and self.l2 == 0:
+            raise ValueError(
+                f"loss {self.loss.name!r} needs l2 > 0: without a ridge it is not a support vector machine"
+            )
+        self.rows = Rows(
+            self.loss.encode(y),
+            check_weights(sample_weight, n),
+            None if offset is None else check_vector(offset, "offset", n),
+        )
+        self.standardize = bool(standardize)
+        self.design: Design = Standardized(design, self.rows.c, self.fit_intercept) if standardize else design
+        self._null: Point | None = None
+
+    @property
+    def smooth(self) -> bool:
+        return self.loss.smooth
+
+    @property
+    def null(self) -> Point:
+        """The model without features; its gradient is the first pass over X and tells whether X is finite."""
+        if self._null is None:
+            self._null = self.refit(np.empty(0, np.int64))
+            self._check_finite(self._null.gradient)
+        return self._null
+
+    @property
+    def floor(self) -> float:
+        if self.l2 > 0:
+            return -np.inf
+        if self.loss.quadratic:
+            return NEGLIGIBLE * self.null.value
+        return 1e-9 if self.loss.targets == "binary" else -np.inf
+
+    def at(self, support: Columns, coef: Vector, intercept: float | None = None) -> Point:
+        if intercept is None:
+            intercept = self._best_intercept(support, coef)
+        value, gradient, _ = self.design.value_gradient(self.loss, self.rows, support, coef, intercept)
+        gradient[support] += self.l2 * coef
+        value += 0.5 * self.l2 * float(coef @ coef)
+        return Point(self.dim, support, coef, intercept, value, lambda: gradient)
+
+    def refit(self, support: Columns, start: Point | None = None) -> Point:
+        coef, b = np.zeros(len(support)), 0.0
+        if start is not None:
+            b = start.intercept
+            _, here, there = np.intersect1d(support, start.support, assume_unique=True, return_indices=True)
+            coef[here] = start.coef[there]
+        elif self.fit_intercept:
+            b = self.loss.start(self.rows.y, self.rows.c)
+        fit = refit(Problem(self.design.block(support), self.rows, self.loss, self.l2, self.fit_intercept), coef, b)
+
+        def slope() -> Vector:
+            if fit.dual is None:
+                g = self.design.value_gradient(self.loss, self.rows, support, fit.coef, fit.b)[1]
+            else:  # of a kink's many subgradients, the one that vanishes on the support
+                g = self.design.rmatmat((self.rows.c * fit.dual)[:, None])[:, 0]
+            g[support] = 0.0
+            return g
+
+        return Point(self.dim, support, fit.coef, fit.b, fit.value, slope, True, fit.note, fit.minimiser)
+
+    def curvature(self, point: Point, cols: Columns, v: Vector) -> float:
+        turn = self.design.matmat(cols, v[:, None])[:, 0]
+        w = self.rows.c
+        if not self.loss.quadratic:
+            eta = self.rows.shift(self.design.matmat(point.support, point.coef[:, None])[:, 0], point.intercept)
+            w = self.loss.terms(self.rows.y, eta, self.rows.c)[2]
+        total, first, second = float(w.sum()), float(w @ turn), float(w @ turn**2)
+        if self.fit_intercept and total > 0:
+            second = max(0.0, second - first**2 / total)
+        return second + self.l2 * float(v @ v)
+
+    def in_units(self, point: Point) -> tuple[Vector, float]:
+        return self.design.in_units(point.support, point.coef, point.intercept)
+
+    def from_units(self, x: Any, intercept: float | None = None) -> Point:
+        x = np.asarray(x, dtype=np.float64)
+        if x.shape != (self.dim,) or not np.isfinite(x).all():
+            raise ValueError(f"start must be a finite vector with one entry per column of X, shape ({self.dim},)")
+        support = np.flatnonzero(x)
+        coef, b = self.design.from_units(support, x[support], 0.0 if intercept is None else intercept)
+        return self.at(support, coef, None if intercept is None else b)
+
+    def _best_intercept(self, support: Columns, coef: Vector) -> float:
+        if not self.fit_intercept:
+            return 0.0
+        eta = self.rows.shift(self.design.matmat(support, coef[:, None])[:, 0], 0.0)
+        nothing = self.design.block(np.empty(0, np.int64))
+        return refit(Problem(nothing, replace(self.rows, offset=eta), self.loss, self.l2, True), np.empty(0), 0.0).b
+
+    def _check_finite(self, gradient: Vector) -> None:
+        if not np.isfinite(gradient).all():
+            bad = int(np.flatnonzero(~np.isfinite(gradient))[0])
+            raise ValueError(f"X contains NaN or infinity (or values too large to add up) in column {bad}")

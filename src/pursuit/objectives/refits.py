@@ -1,0 +1,277 @@
+"""Minimisers of a GLM over a few gathered columns.
+
+    min over (v, b) of   sum_i c_i phi(y_i, A_i v + b + o_i) + l2/2 ||v||^2
+
+| method | when | cost per iteration |
+|---|---|---|
+| Cholesky on the Gram, refined once | squared loss | n m^2 + m^3/3 flops, once |
+| QR / SVD on the columns | squared loss, Gram worse than 1e10 | about 4 n m^2, once |
+| damped Newton | smooth losses | n m^2 + m^3/3 |
+| Newton with conjugate gradients | m above ``LARGE`` | 4 n m per inner step |
+| dual coordinate descent, proximal in b | hinge | n m per epoch |
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import lapack, lstsq
+
+from .. import _core
+from ..designs.base import Block, Rows
+from ..losses.base import Loss
+
+Vector = NDArray[np.float64]
+Matrix = NDArray[np.float64]
+
+LARGE = 1500  # columns beyond which no m x m Hessian is formed
+GRAM_LIMIT = 1e-10  # reciprocal condition below which a least-squares Gram is not trusted
+RANK = 1e-12  # singular values below this share of the largest count as zero
+CONVERGED = 1e-13  # Newton decrement, relative to the objective, at which one last step is taken
+SEPARATED = 1e-10  # mean loss at which data count as separated
+MAX_NEWTON = 200
+
+
+@dataclass(frozen=True)
+class Fit:
+    """Coefficients, intercept, value; a sentence if there is something to say; the dual of a non-smooth loss."""
+
+    coef: Vector
+    b: float
+    value: float
+    note: str = ""
+    minimiser: bool = True
+    dual: Vector | None = None
+
+
+@dataclass(frozen=True)
+class Problem:
+    """The refit at hand: columns, rows, loss, ridge, and whether there is an intercept."""
+
+    block: Block
+    rows: Rows
+    loss: Loss
+    l2: float
+    intercept: bool
+
+    def system(self, z: Vector, hessian: bool) -> tuple[float, Vector, Matrix | None]:
+        """Value, gradient, Hessian in z = (v, b), or z = v without an intercept."""
+        m = self.block.width
+        v, b = z[:m], (float(z[m]) if self.intercept else 0.0)
+        value, g, H = self.block.newton(self.loss, self.rows, v, b, hessian)
+        g[:m] += self.l2 * v
+        if H is not None:
+            H[np.arange(m), np.arange(m)] += self.l2
+        if not self.intercept:
+            g, H = g[:m], None if H is None else H[:m, :m]
+        return value + 0.5 * self.l2 * float(v @ v), g, H
+
+    def along(self, z: Vector, d: Vector) -> Callable[[float], tuple[float, float]]:
+        """Value and slope of t -> f(z + t d), each call costing O(n) only."""
+        m = self.block.width
+        v, dv = z[:m], d[:m]
+        eta = self.rows.shift(self.block.matvec(v), float(z[m]) if self.intercept else 0.0)
+        turn = self.block.matvec(dv) + (d[m] if self.intercept else 0.0)
+        vv, vd, dd = float(v @ v), float(v @ dv), float(dv @ dv)
+
+        def evaluate(t: float) -> tuple[float, float]:
+            value, d1, _ = self.loss.terms(self.rows.y, eta + t * turn, self.rows.c)
+            ridge = 0.5 * self.l2 * (vv + 2 * t * vd + t * t * dd)
+            return value + ridge, float(d1 @ turn) + self.l2 * (vd + t * dd)
+
+        return evaluate
+
+    def finish(self, z: Vector, value: float, note: str = "", minimiser: bool = True) -> Fit:
+        m = self.block.width
+        return Fit(z[:m].copy(), float(z[m]) if self.intercept else 0.0, value, note, minimiser)
+
+
+def refit(problem: Problem, coef: Vector, b: float) -> Fit:
+    """The minimiser, by the method that fits the loss and the number of columns; (coef, b) is a start."""
+    if not problem.loss.smooth:
+        return hinge(problem)
+    z = np.append(coef, b) if problem.intercept else coef.copy()
+    if problem.loss.quadratic and problem.block.width <= LARGE:
+        return least_squares(problem, z)
+    return newton(problem, z)
+
+
+def least_squares(problem: Problem, z: Vector) -> Fit:
+    """Exact: Cholesky with one refinement; columns too close to dependent go to an orthogonal method."""
+    z = np.zeros_like(z)
+    start, g, H = problem.system(z, True)
+    if len(z) == 0:
+        return problem.finish(z, start)
+    assert H is not None
+    factor = Factor(H)
+    if factor.rcond < GRAM_LIMIT:
+        return orthogonal(problem)
+    z -= factor.solve(g)
+    value, g, _ = problem.system(z, False)
+    better = z - factor.solve(g)
+    refined, _, _ = problem.system(better, False)
+    return problem.finish(better, refined) if refined <= value else problem.finish(z, value)
+
+
+def orthogonal(problem: Problem) -> Fit:
+    """Least squares by SVD of the centred, weighted columns; the minimum-norm solution if they are dependent."""
+    A, rows, m = problem.block.dense(), problem.rows, problem.block.width
+    target = rows.y if rows.offset is None else rows.y - rows.offset
+    mean = rows.c @ A if problem.intercept else np.zeros(m)
+    centre = float(rows.c @ target) if problem.intercept else 0.0
+    root = np.sqrt(rows.c)
+    W, r = root[:, None] * (A - mean), root * (target - centre)
+    if problem.l2 > 0:
+        W = np.vstack([W, np.sqrt(problem.l2) * np.eye(m)])
+        r = np.append(r, np.zeros(m))
+    v, _, rank, _ = lstsq(W, r, cond=RANK, lapack_driver="gelsd", check_finite=False)
+    z = np.append(v, centre - mean @ v) if problem.intercept else v
+    value = problem.system(z, False)[0]
+    note = "" if rank == m else f"the {m} chosen columns have rank {rank}, so the minimum-norm solution is given"
+    return problem.finish(z, value, note)
+
+
+def newton(problem: Problem, z: Vector) -> Fit:
+    """Damped Newton; a step that does not help is searched along, where each trial costs O(n)."""
+    large = problem.block.width > LARGE
+    value, g, H = problem.system(z, not large)
+    start = value
+    bottomless = problem.l2 == 0 and not problem.loss.attained
+    for _ in range(MAX_NEWTON):
+        if bottomless and problem.loss.targets == "binary" and value <= SEPARATED:
+            return problem.finish(
+                z, value, "the chosen columns separate the classes, so no finite minimiser exists (set l2 > 0)", False
+            )
+        if len(z) == 0:
+            return problem.finish(z, value)
+        d, trusted = conjugate_gradients(problem, z, g) if H is None else direction(problem, H, g)
+        decrement = -float(g @ d)
+        scale = max(abs(value), abs(start - value))
+        last = decrement <= CONVERGED * scale
+        ahead = z + d
+        trial, g_trial, H_trial = problem.system(ahead, not (large or last))
+        if last:
+            return problem.finish(ahead, trial) if trial <= value else problem.finish(z, value)
+        if not (trial <= value - 1e-4 * decrement and trusted):
+            t = search(problem.along(z, d), value, -decrement)
+            if t == 0.0:
+                return problem.finish(z, value)
+            ahead = z + t * d
+            trial, g_trial, H_trial = problem.system(ahead, not large)
+            if not trial < value:
+                return problem.finish(z, value)
+        z, value, g, H = ahead, trial, g_trial, H_trial
+    note = f"the refit stopped after {MAX_NEWTON} Newton steps"
+    if bottomless:
+        note += ": some coefficients grow without end, so there may be no finite minimiser (set l2 > 0)"
+    return problem.finish(z, value, note, not bottomless)
+
+
+class Factor:
+    """Cholesky of a symmetrically scaled matrix, with its reciprocal condition number (0 when it fails)."""
+
+    def __init__(self, H: Matrix) -> None:
+        diagonal = H.diagonal()
+        self.s = np.where(diagonal > 0, 1.0 / np.sqrt(np.where(diagonal > 0, diagonal, 1.0)), 0.0)
+        scaled = H * self.s * self.s[:, None]
+        dead = np.flatnonzero(self.s == 0)
+        scaled[dead, dead] = 1.0
+        norm = float(np.abs(scaled).sum(axis=0).max())
+        self.L, info = lapack.dpotrf(scaled, lower=1, overwrite_a=1, clean=0)
+        self.rcond = 0.0 if info != 0 or dead.size else float(lapack.dpocon(self.L, norm, uplo="L")[0])
+
+    def solve(self, g: Vector) -> Vector:
+        return np.asarray(self.s * lapack.dpotrs(self.L, self.s * g, lower=1)[0])
+
+
+def direction(problem: Problem, H: Matrix, g: Vector) -> tuple[Vector, bool]:
+    """Newton's direction, and whether its length can be trusted.
+
+    Where the Hessian is singular (dependent columns, flat stretches of a loss) the bound phi'' <= smoothness, if
+    there is one, supplies what is missing; the length is then for the line search to find.
+    """
+    factor = Factor(H)
+    if factor.rcond > 1e-14:
+        return -factor.solve(g), True
+    if np.isfinite(problem.loss.smoothness):
+        m = problem.block.width
+        bound = np.zeros_like(H)
+        bound[:m, :m] = problem.block.gram(problem.rows.c)
+        if problem.intercept:
+            bound[m, :m] = bound[:m, m] = problem.block.rmatvec(problem.rows.c)
+            bound[m, m] = 1.0
+        H = H + 1e-4 * problem.loss.smoothness * bound
+    values, vectors = np.linalg.eigh(H)
+    top = values[-1]
+    if top <= 0:
+        return -g, False
+    along = vectors.T @ g
+    keep = values > RANK * top
+    return -(vectors[:, keep] @ (along[keep] / values[keep])), False
+
+
+def conjugate_gradients(problem: Problem, z: Vector, g: Vector) -> tuple[Vector, bool]:
+    """Newton's direction without a Hessian, to a residual of min(0.1, sqrt||g||) ||g||."""
+    block, m = problem.block, problem.block.width
+    eta = problem.rows.shift(block.matvec(z[:m]), float(z[m]) if problem.intercept else 0.0)
+    w = problem.loss.terms(problem.rows.y, eta, problem.rows.c)[2]
+
+    def apply(v: Vector) -> Vector:
+        turn = w * (block.matvec(v[:m]) + (v[m] if problem.intercept else 0.0))
+        head = block.rmatvec(turn) + problem.l2 * v[:m]
+        return np.append(head, turn.sum()) if problem.intercept else head
+
+    d, r = np.zeros_like(z), -g
+    v, rr = r.copy(), float(r @ r)
+    goal = rr * min(0.01, np.sqrt(rr)) * 1e-4
+    for _ in range(min(500, 2 * len(z))):
+        Hv = apply(v)
+        curve = float(v @ Hv)
+        if curve <= 1e-300:
+            break
+        t = rr / curve
+        d += t * v
+        r -= t * Hv
+        rr, before = float(r @ r), rr
+        if rr <= goal:
+            break
+        v = r + (rr / before) * v
+    return (d, True) if d.any() else (-g, False)
+
+
+def search(evaluate: Callable[[float], tuple[float, float]], value: float, slope: float) -> float:
+    """A step t > 0 near the minimum of a convex function of t, or 0 if none lowers it."""
+    low, high, t = 0.0, np.inf, 1.0
+    best, best_t = value, 0.0
+    for _ in range(60):
+        f, s = evaluate(t)
+        if np.isfinite(f) and f < best:
+            best, best_t = f, t
+        if np.isfinite(f) and abs(s) <= 0.1 * abs(slope) and best_t == t:
+            return t
+        low, high = (t, high) if np.isfinite(f) and s < 0 else (low, t)
+        t = 0.5 * (low + high) if high < np.inf else 4.0 * t
+    return best_t
+
+
+def hinge(problem: Problem, tol: float = 1e-9, max_epochs: int = 2000, rounds: int = 200) -> Fit:
+    """Dual coordinate descent; the intercept by proximal steps, so that sum_i c_i y_i alpha_i ends at zero."""
+    rows, l2 = problem.rows, problem.l2
+    samples = np.asfortranarray(problem.block.dense().T)
+    alpha, b, rho = np.full(len(rows.y), 0.5), 0.0, max(l2, 1e-3)
+    coef = np.zeros(problem.block.width)
+    if not problem.intercept:
+        alpha, coef, _, _ = _core.hinge_dual(
+            samples, rows.y, rows.c, rows.offset, l2, 1e30, 0.0, alpha, tol, max_epochs, 0
+        )
+    else:
+        for turn in range(rounds):
+            alpha, coef, ahead, _ = _core.hinge_dual(
+                samples, rows.y, rows.c, rows.offset, l2, rho, b, alpha, tol, max_epochs, turn
+            )
+            moved, b = abs(ahead - b) * rho, ahead
+            if moved <= tol:
+                break
+    value = problem.block.newton(problem.loss, rows, coef, b, False)[0] + 0.5 * l2 * float(coef @ coef)
+    return Fit(coef, b, value, dual=-rows.y * alpha)

@@ -1,0 +1,64 @@
+"""How a run ended, how good its point is, and what it went through."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .objectives.base import Point
+
+
+@dataclass(frozen=True)
+class Record:
+    """One line of a trace: after iteration ``iteration`` the value was ``value``, the best so far ``best``."""
+
+    iteration: int
+    value: float
+    best: float
+    seconds: float
+    size: int
+    changed: int
+
+
+@dataclass(frozen=True, eq=False)
+class Result:
+    """The best point that was found, in the units of the user's data.
+
+    Attributes
+    ----------
+    support, coef : sorted indices and the coefficients on them
+    intercept, value : of the same point; value is of the objective that was minimised
+    status : converged, max_iter, time_limit, interrupted, no_minimiser or failed
+    reason : the same in a sentence, with anything a person should know (a capped k, dependent columns)
+    optimality : none, stationary, swap_stationary or swap_optimal
+    certificate : none, bounded or proved
+    trace : a tuple of :class:`Record`
+    """
+
+    dim: int
+    support: NDArray[np.int64]
+    coef: NDArray[np.float64]
+    intercept: float
+    value: float
+    status: str
+    reason: str
+    n_iter: int
+    seconds: float
+    trace: tuple[Record, ...] = field(repr=False)
+    optimality: str
+    solver: str
+    k: int
+    point: Point = field(repr=False)
+    certificate: str = "none"
+
+    @property
+    def x(self) -> NDArray[np.float64]:
+        """The solution as a vector of length p."""
+        x = np.zeros(self.dim)
+        x[self.support] = self.coef
+        return x
+
+    @property
+    def converged(self) -> bool:
+        """Whether the solver ended by its own rule."""
+        return self.status == "converged"

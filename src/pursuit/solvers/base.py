@@ -1,0 +1,51 @@
+"""What a solver is, and where solvers are found by name."""
+
+from collections.abc import Iterator
+from typing import Any, ClassVar
+
+from .._errors import nearest
+from ..constraints import AtMost
+from ..objectives.base import Objective, Point
+
+_registry: dict[str, type["Solver"]] = {}
+_aliases: dict[str, str] = {}
+
+
+class Solver:
+    """A generator of points. It never prints, times, counts or tests a limit: that is the driver's.
+
+    ``claims`` is what its own halting rule proves about the last point; ``halted`` is the sentence for people.
+    """
+
+    claims: ClassVar[str] = "stationary"
+    halted: ClassVar[str] = "the solver reached a fixed point"
+
+    def iterate(self, f: Objective, constraint: AtMost, start: Point) -> Iterator[Point]:
+        raise NotImplementedError
+
+
+def register(name: str, solver: type[Solver], *aliases: str) -> None:
+    """Make a solver known by name (and aliases) everywhere a solver is accepted."""
+    _registry[name] = solver
+    for alias in aliases:
+        _aliases[alias] = name
+
+
+def list_solvers() -> dict[str, str]:
+    """Every registered solver with one line about it."""
+    return {name: (solver.__doc__ or "").strip().splitlines()[0] for name, solver in _registry.items()}
+
+
+def as_solver(solver: Any) -> tuple[str, Solver]:
+    """A solver from its name, class or instance, with the name to show."""
+    if isinstance(solver, str):
+        name = _aliases.get(solver, solver)
+        if name not in _registry:
+            raise ValueError(f"solver {solver!r} is unknown; {nearest(solver, [*_registry, *_aliases])}")
+        return solver, _registry[name]()
+    if isinstance(solver, type) and issubclass(solver, Solver):
+        solver = solver()
+    if not callable(getattr(solver, "iterate", None)):
+        raise TypeError(f"solver must be a name or have a method `iterate`, got {type(solver).__name__}")
+    known = [name for name, kind in _registry.items() if type(solver) is kind and name != "auto"]
+    return (known[0] if known else type(solver).__name__), solver

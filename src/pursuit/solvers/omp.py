@@ -1,0 +1,35 @@
+"""Orthogonal matching pursuit, for any objective.
+
+Y. C. Pati, R. Rezaiifar, P. S. Krishnaprasad (1993); for general losses the fully corrective forward greedy selection
+of S. Shalev-Shwartz, N. Srebro, T. Zhang (2010). It is the start and the baseline of the ARHT paper's experiments.
+
+| paper | here |
+|---|---|
+| i = argmax |grad_i f| | ``constraint.top(gradient, budget, keep=support)`` |
+| x = argmin over S + i | ``f.refit(support)`` |
+
+Cost per iteration: one gradient, one refit. Invariant: supports are nested and values never rise.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+from ..constraints import AtMost
+from ..objectives.base import Objective, Point
+from .base import Solver
+
+
+@dataclass(frozen=True)
+class OMP(Solver):
+    """One coordinate at a time by the largest gradient, refitting all: orthogonal matching pursuit."""
+
+    claims: ClassVar[str] = "none"
+    halted: ClassVar[str] = "the budget is used up"
+
+    def iterate(self, f: Objective, constraint: AtMost, start: Point) -> Iterator[Point]:
+        point = start
+        for budget in range(constraint.count(start.support) + 1, constraint.k + 1):
+            support = constraint.top(point.gradient, budget, keep=point.support)
+            point = f.refit(support, start=point)
+            yield point
