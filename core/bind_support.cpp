@@ -1,0 +1,125 @@
+#include "bindings.hpp"
+#include "hinge.hpp"
+#include "newton.hpp"
+
+namespace pursuit {
+namespace {
+
+using A1 = const Array1<double>&;
+using A2 = const Array2<double>&;
+using I1 = const Array1<i64>&;
+
+nb::tuple pointwise(int loss, double param, A1 y_, A1 eta_, A1 c_) {
+  const Vector<double> eta(eta_);
+  const i64 n = eta.size();
+  const SampleArrays s(y_, c_, std::nullopt, n);
+  double value = 0.0, slope = 0.0;
+  Buffer d = reals(n), h = reals(n);
+  {
+    nb::gil_scoped_release release;
+    with_loss({loss, param},
+              [&](auto phi) { evaluate_all(phi, s.view, eta.data(), d.get(), h.get(), &value, &slope); });
+  }
+  return nb::make_tuple(value, give(std::move(d), n), give(std::move(h), n));
+}
+
+nb::object dense_gram(A2 A_, A1 w_) {
+  const Matrix A(A_, false);
+  const Vector<double> w(w_);
+  require(w.size() == A.n(), "w has a wrong length");
+  const i64 m = A.p();
+  Buffer out = reals(m * m);
+  {
+    nb::gil_scoped_release release;
+    gram(A.data(), A.ld(), A.n(), m, w.data(), out.get());
+  }
+  return give(std::move(out), m, m);
+}
+
+nb::object csc_gram(A1 data, I1 indices, I1 indptr, i64 n, A1 w_) {
+  const i64 m = static_cast<i64>(indptr.shape(0)) - 1;
+  const SparseArrays<double, i64> A(data, indices, indptr, n, m, false);
+  const Vector<double> w(w_);
+  require(w.size() == n, "w has a wrong length");
+  Buffer out = reals(m * m);
+  {
+    nb::gil_scoped_release release;
+    gram(A.view, w.data(), out.get(), m);
+  }
+  return give(std::move(out), m, m);
+}
+
+nb::tuple system(double value, Buffer gradient, Buffer hessian, i64 size) {
+  return nb::make_tuple(value, give(std::move(gradient), size),
+                        hessian ? give(std::move(hessian), size, size) : nb::none());
+}
+
+nb::tuple dense_newton(A2 A_, A1 y, A1 c, const Optional1& offset, int loss, double param, A1 coef_, double b,
+                       bool hessian) {
+  const Matrix A(A_, false);
+  const SampleArrays s(y, c, offset, A.n());
+  const Vector<double> coef(coef_);
+  require(coef.size() == A.p(), "coef has a wrong length");
+  const i64 size = A.p() + 1;
+  double value = 0.0;
+  Buffer g = reals(size), H = hessian ? reals(size * size) : nullptr;
+  {
+    nb::gil_scoped_release release;
+    with_loss({loss, param}, [&](auto phi) {
+      newton(A.data(), A.ld(), A.p(), s.view, phi, coef.data(), b, &value, g.get(), H.get());
+    });
+  }
+  return system(value, std::move(g), std::move(H), size);
+}
+
+nb::tuple csc_newton(A1 data, I1 indices, I1 indptr, A1 y, A1 c, const Optional1& offset, int loss, double param,
+                     A1 coef_, double b, bool hessian) {
+  const i64 m = static_cast<i64>(indptr.shape(0)) - 1;
+  const SparseArrays<double, i64> A(data, indices, indptr, static_cast<i64>(y.shape(0)), m, false);
+  const SampleArrays s(y, c, offset, A.view.n);
+  const Vector<double> coef(coef_);
+  require(coef.size() == m, "coef has a wrong length");
+  double value = 0.0;
+  Buffer g = reals(m + 1), H = hessian ? reals((m + 1) * (m + 1)) : nullptr;
+  {
+    nb::gil_scoped_release release;
+    with_loss({loss, param}, [&](auto phi) { newton(A.view, s.view, phi, coef.data(), b, &value, g.get(), H.get()); });
+  }
+  return system(value, std::move(g), std::move(H), m + 1);
+}
+
+nb::tuple hinge_dual_(A2 At_, A1 y, A1 c, const Optional1& offset, double l2, double rho, double centre, A1 alpha_,
+                      double tol, i64 max_epochs, std::uint64_t seed) {
+  require(l2 > 0.0 && rho > 0.0, "l2 and rho must be positive");
+  const Matrix At(At_, false);
+  const i64 m = At.n(), n = At.p();
+  const SampleArrays s(y, c, offset, n);
+  const Vector<double> start(alpha_);
+  require(start.size() == n, "alpha has a wrong length");
+  Buffer alpha = reals(n), x = reals(m);
+  std::copy(start.data(), start.data() + n, alpha.get());
+  double b = 0.0;
+  i64 epochs = 0;
+  {
+    nb::gil_scoped_release release;
+    const HingeProblem P{At.data(), m, n, At.ld(), s.view.y, s.view.c, s.view.offset, l2, rho, centre};
+    epochs = hinge_dual(P, tol, max_epochs, seed, alpha.get(), x.get(), &b);
+  }
+  return nb::make_tuple(give(std::move(alpha), n), give(std::move(x), m), b, epochs);
+}
+
+} // namespace
+
+void bind_support(nb::module_& m) {
+  m.def("pointwise", &pointwise, "loss"_a, "param"_a, array("y"), array("eta"), array("c"));
+  m.def("dense_gram", &dense_gram, array("A"), array("w"));
+  m.def("csc_gram", &csc_gram, array("data"), array("indices"), array("indptr"), "n"_a, array("w"));
+  m.def("dense_newton", &dense_newton, array("A"), array("y"), array("c"), array("offset").none(), "loss"_a, "param"_a,
+        array("coef"), "b"_a, "hessian"_a);
+  m.def("csc_newton", &csc_newton, array("data"), array("indices"), array("indptr"), array("y"), array("c"),
+        array("offset").none(), "loss"_a, "param"_a, array("coef"), "b"_a, "hessian"_a);
+  m.def("hinge_dual", &hinge_dual_, array("At"), array("y"), array("c"), array("offset").none(), "l2"_a, "rho"_a,
+        "centre"_a, array("alpha"), "tol"_a, "max_epochs"_a, "seed"_a);
+}
+
+} // namespace pursuit

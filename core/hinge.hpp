@@ -1,0 +1,100 @@
+#pragma once
+
+#include "loops.hpp"
+
+namespace pursuit {
+
+struct HingeProblem {
+  const double* A; // sample i is A + i * ld, m numbers
+  i64 m, n, ld;
+  const double *y, *c, *offset;
+  double l2, rho, centre;
+};
+
+// xorshift64*, seeded through a splitmix step so that small seeds differ
+struct Random {
+  std::uint64_t state;
+  explicit Random(std::uint64_t seed) {
+    seed += 0x9E3779B97F4A7C15ull;
+    seed = (seed ^ (seed >> 30)) * 0xBF58476D1CE4E5B9ull;
+    seed = (seed ^ (seed >> 27)) * 0x94D049BB133111EBull;
+    state = (seed ^ (seed >> 31)) | 1;
+  }
+  std::uint64_t below(std::uint64_t n) {
+    state ^= state >> 12;
+    state ^= state << 25;
+    state ^= state >> 27;
+    return ((state * 0x2545F4914F6CDD1Dull) >> 32) * n >> 32;
+  }
+};
+
+// Hsieh et al. 2008, with the intercept as one more, separately regularised, coordinate. Samples at a bound whose
+// gradient points well outwards are set aside (shrunk); all samples are looked at again before it stops.
+inline i64 hinge_dual(const HingeProblem& P, double tol, i64 max_epochs, std::uint64_t seed, double* alpha, double* x,
+                      double* b) {
+  const i64 m = P.m, n = P.n;
+  Buffer curvature = reals(n);
+  std::vector<i64> order;
+  order.reserve(n);
+  auto rebuild = [&] {
+    std::fill(x, x + m, 0.0);
+    double s = 0.0;
+    for (i64 i = 0; i < n; ++i) {
+      const double step = P.c[i] * P.y[i] * alpha[i];
+      if (step == 0.0) continue;
+      const double w = step / P.l2;
+      add_rows<1>(P.A + i * P.ld, 0, &w, m, x);
+      s += step;
+    }
+    *b = P.centre + s / P.rho;
+  };
+  for (i64 i = 0; i < n; ++i) {
+    alpha[i] = alpha[i] > 0.0 ? std::min(alpha[i], 1.0) : 0.0;
+    const double* a = P.A + i * P.ld;
+    curvature[i] = P.c[i] * (dot(a, a, m) / P.l2 + 1.0 / P.rho);
+    if (P.c[i] > 0.0 && std::isfinite(curvature[i])) order.push_back(i);
+    if (!std::isfinite(curvature[i])) alpha[i] = 0.0;
+  }
+  rebuild();
+  Random random(seed);
+  const double infinity = std::numeric_limits<double>::infinity();
+  double outward = infinity; // the shrinking threshold: the largest violation of the epoch before
+  i64 active = static_cast<i64>(order.size()), epoch = 0;
+  while (epoch < max_epochs) {
+    ++epoch;
+    for (i64 k = active - 1; k > 0; --k) std::swap(order[k], order[random.below(static_cast<std::uint64_t>(k) + 1)]);
+    double worst = 0.0;
+    for (i64 k = 0; k < active; ++k) {
+      const i64 i = order[k];
+      const double* a = P.A + i * P.ld;
+      const double eta = dot(a, x, m) + *b + (P.offset ? P.offset[i] : 0.0);
+      const double g = P.y[i] * eta - 1.0, old = alpha[i];
+      if ((old == 0.0 && g > outward) || (old == 1.0 && g < -outward)) {
+        std::swap(order[k--], order[--active]);
+        continue;
+      }
+      const double violation = old <= 0.0 ? std::max(0.0, -g) : (old >= 1.0 ? std::max(0.0, g) : std::fabs(g));
+      worst = std::max(worst, violation);
+      if (!(violation > 0.0)) continue;
+      const double next = std::clamp(old - g / curvature[i], 0.0, 1.0);
+      if (!(next != old) || std::isnan(next)) continue;
+      const double step = (next - old) * P.c[i] * P.y[i];
+      const double w = step / P.l2;
+      add_rows<1>(a, 0, &w, m, x);
+      *b += step / P.rho;
+      alpha[i] = next;
+    }
+    const bool all = active == static_cast<i64>(order.size());
+    if (worst <= tol) {
+      if (all) break;
+      active = static_cast<i64>(order.size());
+      outward = infinity;
+    } else {
+      outward = std::max(worst, tol);
+    }
+  }
+  rebuild();
+  return epoch;
+}
+
+} // namespace pursuit

@@ -1,0 +1,196 @@
+#pragma once
+
+#include "threads.hpp"
+
+#include <bit>
+
+namespace pursuit {
+
+// exp for x <= 709, without branches so that a loop over it vectorises; 0 below -708. NaN stays NaN.
+PURSUIT_INLINE double exp_(double x) {
+  const bool tiny = x < -708.0;
+  x = tiny ? -708.0 : x;
+  x = x > 709.0 ? 709.0 : x;
+  const double magic = 6755399441055744.0; // 1.5 * 2^52: adding it rounds to an integer in the low bits
+  const double shifted = x * 1.4426950408889634074 + magic;
+  const double k = shifted - magic;
+  const double r = (x - k * 6.93147180369123816490e-01) - k * 1.90821492927058770002e-10;
+  double q = 1.0 / 6227020800.0;
+  q = q * r + 1.0 / 479001600.0;
+  q = q * r + 1.0 / 39916800.0;
+  q = q * r + 1.0 / 3628800.0;
+  q = q * r + 1.0 / 362880.0;
+  q = q * r + 1.0 / 40320.0;
+  q = q * r + 1.0 / 5040.0;
+  q = q * r + 1.0 / 720.0;
+  q = q * r + 1.0 / 120.0;
+  q = q * r + 1.0 / 24.0;
+  q = q * r + 1.0 / 6.0;
+  q = q * r + 0.5;
+  q = q * r + 1.0;
+  q = q * r + 1.0;
+  const std::uint64_t bits = (std::bit_cast<std::uint64_t>(shifted) + 1023u) << 52;
+  return tiny ? 0.0 : q * std::bit_cast<double>(bits);
+}
+
+// log(1 + u) for 0 <= u <= 1, as 2 atanh of u/(2+u), or of the same for (1+u)/2 when u is large.
+PURSUIT_INLINE double log1p_(double u) {
+  const bool large = u > 0.4142135623730951;
+  const double s = (large ? u - 1.0 : u) / (large ? u + 3.0 : u + 2.0);
+  const double z = s * s;
+  double q = 1.0 / 23.0;
+  q = q * z + 1.0 / 21.0;
+  q = q * z + 1.0 / 19.0;
+  q = q * z + 1.0 / 17.0;
+  q = q * z + 1.0 / 15.0;
+  q = q * z + 1.0 / 13.0;
+  q = q * z + 1.0 / 11.0;
+  q = q * z + 1.0 / 9.0;
+  q = q * z + 1.0 / 7.0;
+  q = q * z + 1.0 / 5.0;
+  q = q * z + 1.0 / 3.0;
+  q = q * z;
+  return 2.0 * s + 2.0 * s * q + (large ? 0.693147180559945309417 : 0.0);
+}
+
+struct Jet {
+  double value, d1, d2;
+};
+
+struct Squared {
+  PURSUIT_INLINE Jet operator()(double y, double eta) const {
+    const double r = eta - y;
+    return {0.5 * r * r, r, 1.0};
+  }
+};
+
+struct Logistic {
+  PURSUIT_INLINE Jet operator()(double y, double eta) const {
+    const double u = exp_(-std::fabs(eta));
+    const bool up = eta >= 0.0;
+    const double inv = 1.0 / (1.0 + u);
+    const double value = (eta > 0.0 ? eta : 0.0) - y * eta + log1p_(u);
+    // sigma(eta) - y without cancellation for y in {0, 1}
+    const double d1 = ((1.0 - y) * (up ? 1.0 : u) - y * (up ? u : 1.0)) * inv;
+    return {value, d1, u * inv * inv};
+  }
+};
+
+struct Huber {
+  double delta;
+  PURSUIT_INLINE Jet operator()(double y, double eta) const {
+    const double r = eta - y, a = std::fabs(r);
+    const bool far = a > delta;
+    const double sign = r > 0.0 ? delta : -delta;
+    return {far ? delta * (a - 0.5 * delta) : 0.5 * r * r, far ? sign : r, far ? 0.0 : 1.0};
+  }
+};
+
+struct SmoothedHinge {
+  double gamma;
+  PURSUIT_INLINE Jet operator()(double y, double eta) const {
+    const double z = 1.0 - y * eta; // the shortfall of the margin
+    const bool flat = z <= 0.0, linear = z >= gamma;
+    const double slope = z / gamma;
+    return {flat ? 0.0 : (linear ? z - 0.5 * gamma : 0.5 * z * slope), flat ? 0.0 : (linear ? -y : -y * slope),
+            flat | linear ? 0.0 : 1.0 / gamma};
+  }
+};
+
+struct Hinge {
+  PURSUIT_INLINE Jet operator()(double y, double eta) const {
+    const double z = 1.0 - y * eta;
+    const bool flat = z <= 0.0;
+    return {flat ? 0.0 : z, flat ? 0.0 : -y, 0.0};
+  }
+};
+
+struct SquaredHinge {
+  PURSUIT_INLINE Jet operator()(double y, double eta) const {
+    const double z = 1.0 - y * eta;
+    const bool flat = z <= 0.0;
+    return {flat ? 0.0 : z * z, flat ? 0.0 : -2.0 * y * z, flat ? 0.0 : 2.0};
+  }
+};
+
+struct Poisson {
+  PURSUIT_INLINE Jet operator()(double y, double eta) const {
+    const double e = exp_(eta > 700.0 ? 700.0 : eta);
+    return {e - y * eta, e - y, e};
+  }
+};
+
+template <class F>
+auto with_loss(LossSpec spec, F&& f) {
+  switch (spec.code) {
+  case 0:
+    return f(Squared{});
+  case 1:
+    return f(Logistic{});
+  case 2:
+    return f(Huber{spec.param});
+  case 3:
+    return f(SmoothedHinge{spec.param});
+  case 4:
+    return f(Hinge{});
+  case 5:
+    return f(SquaredHinge{});
+  case 6:
+    return f(Poisson{});
+  default:
+    throw std::invalid_argument("unknown loss code");
+  }
+}
+
+// c phi' into d, c phi'' into h (unless null), and the sum of c phi and of c phi'. d may be eta itself.
+template <class Loss>
+PURSUIT_CLONES void evaluate(Loss loss, i64 n, const double* y, const double* c, const double* eta, double* d,
+                             double* h, double* value, double* slope) {
+  double v = 0.0, s = 0.0;
+  if (h) {
+#pragma omp simd reduction(+ : v, s)
+    for (i64 i = 0; i < n; ++i) {
+      const double w = c[i];
+      const Jet jet = loss(y[i], eta[i]);
+      v += w * jet.value;
+      s += w * jet.d1;
+      d[i] = w * jet.d1;
+      h[i] = w * jet.d2;
+    }
+  } else {
+#pragma omp simd reduction(+ : v, s)
+    for (i64 i = 0; i < n; ++i) {
+      const double w = c[i];
+      const Jet jet = loss(y[i], eta[i]);
+      v += w * jet.value;
+      s += w * jet.d1;
+      d[i] = w * jet.d1;
+    }
+  }
+  *value += v;
+  *slope += s;
+}
+
+// The same for all samples; chunks are fixed, so the sums do not depend on the thread count.
+template <class Loss>
+void evaluate_all(Loss loss, const Samples& s, const double* eta, double* d, double* h, double* value, double* slope) {
+  constexpr i64 chunk = 4096;
+  const i64 chunks = (s.n + chunk - 1) / chunk;
+  std::vector<double> sums(2 * chunks, 0.0);
+  const int nt = plan(s.n, chunks);
+  parallel(nt, [&](int t) {
+    const Range r = part(chunks, t, nt);
+    for (i64 k = r.begin; k < r.end; ++k) {
+      const i64 i = k * chunk;
+      evaluate(loss, std::min(chunk, s.n - i), s.y + i, s.c + i, eta + i, d + i, h ? h + i : nullptr, &sums[2 * k],
+               &sums[2 * k + 1]);
+    }
+  });
+  *value = *slope = 0.0;
+  for (i64 k = 0; k < chunks; ++k) {
+    *value += sums[2 * k];
+    *slope += sums[2 * k + 1];
+  }
+}
+
+} // namespace pursuit

@@ -1,0 +1,122 @@
+#pragma once
+
+#include "dense.hpp"
+#include "sparse.hpp"
+
+namespace pursuit {
+
+inline constexpr i64 kChunk = 512;
+
+// out (m x m) = A^T diag(w) A; A is n x m, columns lda apart. Weights below zero exclude the square root.
+inline void gram(const double* A, i64 lda, i64 n, i64 m, const double* w, double* out) {
+  bool negative = false;
+  for (i64 i = 0; i < n; ++i) negative |= w[i] < 0.0;
+  const int nt = plan(n * m * std::max<i64>(m / 2, 1), (n + kChunk - 1) / kChunk);
+  const int q = static_cast<int>(m), ld = static_cast<int>(kChunk);
+  Buffer roots = reals(negative ? 0 : n), scaled = reals(nt * kChunk * m),
+         plain = reals(negative ? nt * kChunk * m : 0);
+  if (!negative)
+    for (i64 i = 0; i < n; ++i) roots[i] = std::sqrt(w[i]);
+  const double* factor = negative ? w : roots.get();
+  Parts parts(out, m * m, nt);
+  parallel(nt, [&](int t) {
+    double *acc = parts[t], *own = scaled.get() + t * kChunk * m;
+    std::fill(acc, acc + m * m, 0.0);
+    const Range r = part(n, t, nt, 8);
+    for (i64 i = r.begin; i < r.end; i += kChunk) {
+      const i64 rows = std::min(kChunk, r.end - i);
+      for (i64 k = 0; k < m; ++k) multiply(A + k * lda + i, factor + i, rows, own + k * kChunk);
+      if (!negative) {
+        syrk(q, static_cast<int>(rows), own, ld, acc, q);
+        continue;
+      }
+      double* copy = plain.get() + t * kChunk * m;
+      for (i64 k = 0; k < m; ++k) widen(A + k * lda + i, rows, copy + k * kChunk);
+      gemm(true, q, q, static_cast<int>(rows), copy, ld, own, ld, 1.0, acc, q);
+    }
+  });
+  parts.sum();
+  mirror_upper(out, m);
+}
+
+// Value, gradient (m + 1, the intercept's last) and, unless null, the (m+1) x (m+1) Hessian.
+template <class Loss>
+void newton(const double* A, i64 lda, i64 m, const Samples& s, Loss loss, const double* coef, double b, double* value,
+            double* gradient, double* hessian) {
+  const i64 size = m + 1;
+  const i64 work = s.n * size * (hessian ? std::max<i64>(size / 2, 1) : 1);
+  const int nt = plan(work, (s.n + kChunk - 1) / kChunk);
+  Buffer scaled = reals(hessian ? nt * kChunk * size : 0);
+  std::vector<double> values(nt, 0.0);
+  Parts gradients(gradient, size, nt), hessians(hessian, hessian ? size * size : 0, nt);
+  const int q = static_cast<int>(size), ld = static_cast<int>(kChunk);
+  parallel(nt, [&](int t) {
+    double eta[kChunk], curvature[kChunk], v = 0.0;
+    double *g = gradients[t], *H = hessian ? hessians[t] : nullptr, *own = scaled.get() + t * kChunk * size;
+    std::fill(g, g + size, 0.0);
+    if (H) std::fill(H, H + size * size, 0.0);
+    const Range r = part(s.n, t, nt, 8);
+    for (i64 i = r.begin; i < r.end; i += kChunk) {
+      const i64 rows = std::min(kChunk, r.end - i);
+      for (i64 k = 0; k < rows; ++k) eta[k] = b + (s.offset ? s.offset[i + k] : 0.0);
+      add_lines(A + i, lda, coef, m, rows, eta);
+      evaluate(loss, rows, s.y + i, s.c + i, eta, eta, H ? curvature : nullptr, &v, g + m);
+      add_dots(A + i, lda, eta, m, rows, g);
+      if (!H) continue;
+      for (i64 k = 0; k < rows; ++k) curvature[k] = std::sqrt(curvature[k]);
+      for (i64 k = 0; k < m; ++k) multiply(A + k * lda + i, curvature, rows, own + k * kChunk);
+      std::copy(curvature, curvature + rows, own + m * kChunk);
+      syrk(q, static_cast<int>(rows), own, ld, H, q);
+    }
+    values[t] = v;
+  });
+  gradients.sum();
+  *value = 0.0;
+  for (int t = 0; t < nt; ++t) *value += values[t];
+  if (!hessian) return;
+  hessians.sum();
+  mirror_upper(hessian, size);
+}
+
+// The leading m x m of out (columns ldo apart) = A^T diag(w) A for CSC columns; each entry belongs to one thread.
+inline void gram(const Sparse<double, i64>& A, const double* w, double* out, i64 ldo) {
+  const i64 m = A.p, n = A.n;
+  const int nt = plan(A.stored() * std::max<i64>(m / 2, 1), m);
+  Buffer dense = reals(nt * n);
+  parallel(nt, [&](int t) {
+    double* own = dense.get() + t * n;
+    std::fill(own, own + n, 0.0);
+    for (i64 j = t; j < m; j += nt) {
+      for (i64 e = A.indptr[j]; e < A.indptr[j + 1]; ++e) own[A.indices[e]] += w[A.indices[e]] * A.data[e];
+      for (i64 i = 0; i <= j; ++i) {
+        double s = 0.0;
+        for (i64 e = A.indptr[i]; e < A.indptr[i + 1]; ++e) s += A.data[e] * own[A.indices[e]];
+        out[i + j * ldo] = out[j + i * ldo] = s;
+      }
+      for (i64 e = A.indptr[j]; e < A.indptr[j + 1]; ++e) own[A.indices[e]] = 0.0;
+    }
+  });
+}
+
+template <class Loss>
+void newton(const Sparse<double, i64>& A, const Samples& s, Loss loss, const double* coef, double b, double* value,
+            double* gradient, double* hessian) {
+  const i64 m = A.p, n = A.n, size = m + 1;
+  Buffer eta = reals(n), curvature = reals(hessian ? n : 0);
+  for (i64 i = 0; i < n; ++i) eta[i] = b + (s.offset ? s.offset[i] : 0.0);
+  for (i64 k = 0; k < m; ++k)
+    for (i64 e = A.indptr[k]; e < A.indptr[k + 1]; ++e) eta[A.indices[e]] += A.data[e] * coef[k];
+  double* h = hessian ? curvature.get() : nullptr;
+  evaluate_all(loss, s, eta.get(), eta.get(), h, value, gradient + m);
+  left_multiply(A, eta.get(), 1, gradient);
+  if (!hessian) return;
+  gram(A, h, hessian, size);
+  double last = 0.0;
+  for (i64 i = 0; i < n; ++i) last += h[i];
+  Buffer column = reals(m);
+  left_multiply(A, h, 1, column.get());
+  for (i64 k = 0; k < m; ++k) hessian[k + m * size] = hessian[m + k * size] = column[k];
+  hessian[m + m * size] = last;
+}
+
+} // namespace pursuit

@@ -1,0 +1,122 @@
+#pragma once
+
+#include "dense.hpp"
+
+namespace pursuit {
+
+// Weight, mean and sum of squared deviations of each column of a tile, by two passes over the tile in cache. The shift
+// by the first row makes a constant column's deviations exactly zero.
+template <class T>
+PURSUIT_CLONES void tile_moments(const T* x, i64 stride, i64 rows, i64 len, const double* c, double total,
+                                 double* __restrict mean, double* __restrict m2) {
+  const double inv = total > 0.0 ? 1.0 / total : 0.0;
+  for (i64 j = 0; j < len; ++j) mean[j] = m2[j] = 0.0;
+  for (i64 i = 0; i < rows; ++i) {
+    const T* row = x + i * stride;
+    const double w = c[i];
+#pragma omp simd
+    for (i64 j = 0; j < len; ++j) mean[j] += w * (static_cast<double>(row[j]) - static_cast<double>(x[j]));
+  }
+#pragma omp simd
+  for (i64 j = 0; j < len; ++j) mean[j] = static_cast<double>(x[j]) + mean[j] * inv;
+  for (i64 i = 0; i < rows; ++i) {
+    const T* row = x + i * stride;
+    const double w = c[i];
+#pragma omp simd
+    for (i64 j = 0; j < len; ++j) {
+      const double dev = static_cast<double>(row[j]) - mean[j];
+      m2[j] += w * dev * dev;
+    }
+  }
+}
+
+template <class T>
+PURSUIT_CLONES void column_moments(const T* x, i64 rows, const double* c, double total, double* mean, double* m2) {
+  const double inv = total > 0.0 ? 1.0 / total : 0.0, shift = static_cast<double>(x[0]);
+  double s = 0.0, s2 = 0.0;
+#pragma omp simd reduction(+ : s)
+  for (i64 i = 0; i < rows; ++i) s += c[i] * (static_cast<double>(x[i]) - shift);
+  const double centre = shift + s * inv;
+#pragma omp simd reduction(+ : s2)
+  for (i64 i = 0; i < rows; ++i) {
+    const double dev = static_cast<double>(x[i]) - centre;
+    s2 += c[i] * dev * dev;
+  }
+  *mean = centre;
+  *m2 = s2;
+}
+
+// (total, mean, m2) absorbs (weight, mean_b, m2_b), all of length len.
+inline void merge_moments(double total, double weight, i64 len, const double* mean_b, const double* m2_b, double* mean,
+                          double* m2) {
+  const double sum = total + weight;
+  const double share = sum > 0.0 ? weight / sum : 0.0, cross = sum > 0.0 ? total * weight / sum : 0.0;
+  for (i64 j = 0; j < len; ++j) {
+    const double delta = mean_b[j] - mean[j];
+    mean[j] += delta * share;
+    m2[j] += m2_b[j] + delta * delta * cross;
+  }
+}
+
+// Moments of a rectangle of X, tile by tile; returns the weight of its rows. `scratch` holds 2 kColTile numbers.
+template <class T>
+double moments(const Dense<T>& X, Range r, Range c, const double* w, double* mean, double* m2, double* scratch) {
+  double total = 0.0;
+  const i64 step = X.rows ? kRowBlock : kRowTile;
+  for (i64 i = r.begin; i < r.end; i += step) {
+    const i64 rows = std::min(step, r.end - i);
+    double weight = 0.0;
+    for (i64 k = 0; k < rows; ++k) weight += w[i + k];
+    for (i64 j = c.begin; j < c.end; j += kColTile) {
+      const i64 len = std::min(kColTile, c.end - j);
+      double *tm = scratch, *ts = scratch + kColTile;
+      if (X.rows)
+        tile_moments(X.at(i, j), X.row_stride, rows, len, w + i, weight, tm, ts);
+      else
+        for (i64 k = 0; k < len; ++k) column_moments(X.at(i, j + k), rows, w + i, weight, tm + k, ts + k);
+      if (i == r.begin) {
+        std::copy(tm, tm + len, mean + j);
+        std::copy(ts, ts + len, m2 + j);
+      } else {
+        merge_moments(total, weight, len, tm, ts, mean + j, m2 + j);
+      }
+    }
+    total += weight;
+  }
+  return total;
+}
+
+template <class T>
+void stats(const Dense<T>& X, const double* w, double* mean, double* var) {
+  std::fill(mean, mean + X.p, 0.0);
+  std::fill(var, var + X.p, 0.0);
+  if (X.n == 0) return;
+  const int nt = plan(X.n * X.p);
+  const bool by_columns = nt == 1 || X.p >= nt * 64;
+  Buffer scratch = reals(nt * 2 * kColTile);
+  Buffer rest = reals(by_columns ? 0 : 2 * X.p * nt);
+  std::vector<double> totals(nt, 0.0);
+  parallel(nt, [&](int t) {
+    double* own = scratch.get() + t * 2 * kColTile;
+    if (by_columns) {
+      totals[t] = moments(X, {0, X.n}, part(X.p, t, nt, 8), w, mean, var, own);
+    } else {
+      double* m = rest.get() + 2 * X.p * t;
+      totals[t] = moments(X, part(X.n, t, nt, 8), {0, X.p}, w, m, m + X.p, own);
+    }
+  });
+  double total = totals[0];
+  if (!by_columns) {
+    std::copy(rest.get(), rest.get() + X.p, mean);
+    std::copy(rest.get() + X.p, rest.get() + 2 * X.p, var);
+    for (int t = 1; t < nt; ++t) {
+      const double* m = rest.get() + 2 * X.p * t;
+      merge_moments(total, totals[t], X.p, m, m + X.p, mean, var);
+      total += totals[t];
+    }
+  }
+  if (total > 0.0)
+    for (i64 j = 0; j < X.p; ++j) var[j] /= total;
+}
+
+} // namespace pursuit

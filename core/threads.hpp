@@ -1,0 +1,78 @@
+#pragma once
+
+#include "common.hpp"
+
+#include <atomic>
+#include <omp.h>
+#include <pthread.h>
+#if defined(__linux__)
+#include <sched.h>
+#endif
+
+namespace pursuit {
+
+inline constexpr i64 kSmallWork = 1 << 16;
+
+// libgomp's pool does not survive fork(): a child that opens a region hangs, so children never open one.
+inline std::atomic<bool> in_forked_child{false};
+inline thread_local int thread_count = 0;
+
+inline int default_threads() {
+  int n = omp_get_max_threads();
+#if defined(__linux__)
+  cpu_set_t set;
+  if (sched_getaffinity(0, sizeof set, &set) == 0) n = std::min(n, std::max(1, CPU_COUNT(&set)));
+#endif
+  return std::max(1, n);
+}
+
+inline int threads() {
+  if (in_forked_child.load(std::memory_order_relaxed)) return 1;
+  if (thread_count == 0) thread_count = default_threads();
+  return thread_count;
+}
+
+inline void watch_forks() {
+  pthread_atfork(nullptr, nullptr, [] { in_forked_child.store(true, std::memory_order_relaxed); });
+}
+
+// Threads for about `work` elements touched.
+inline int plan(i64 work) { return work < kSmallWork ? 1 : threads(); }
+inline int plan(i64 work, i64 most) { return static_cast<int>(std::clamp<i64>(most, 1, plan(work))); }
+
+// body(t) for every part t < nt. The parts, not the team, decide the result: a smaller team than asked for (nested
+// regions, a thread limit) gives the same bits. The body must not throw.
+template <class Body>
+void parallel(int nt, Body&& body) {
+  if (nt <= 1) {
+    body(0);
+    return;
+  }
+#pragma omp parallel for schedule(static, 1) num_threads(nt)
+  for (int t = 0; t < nt; ++t) body(t);
+}
+
+// out += parts[1] + parts[2] + ..., in that order; parts[0] is out itself.
+inline void sum_parts(double* out, const double* parts, i64 len, int nt) {
+  if (nt <= 1) return;
+  parallel(plan(len * nt), [=, used = plan(len * nt)](int t) {
+    const Range r = part(len, t, used, 64);
+    for (int s = 1; s < nt; ++s) {
+      const double* other = parts + (s - 1) * len;
+      for (i64 j = r.begin; j < r.end; ++j) out[j] += other[j];
+    }
+  });
+}
+
+// The thread's own accumulator: part 0 writes the result, the others a scratch that sum_parts adds.
+struct Parts {
+  double* out;
+  i64 len;
+  int nt;
+  Buffer rest;
+  Parts(double* out_, i64 len_, int nt_) : out(out_), len(len_), nt(nt_), rest(reals(len_ * (nt_ - 1))) {}
+  double* operator[](int t) { return t == 0 ? out : rest.get() + (t - 1) * len; }
+  void sum() { sum_parts(out, rest.get(), len, nt); }
+};
+
+} // namespace pursuit
