@@ -4,7 +4,7 @@
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
-PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
+PIP    := $(BIN)/python -m pip --disable-pip-version-check -qq
 TESTS  ?=                       # make test TESTS="tests/io -k csv" runs those tests only
 
 # The compiled core is rebuilt when one of these is newer than the stamp; Python files are used where they lie.
@@ -56,21 +56,21 @@ $(VENV)/stamp-venv:
 	@echo "== virtual environment in $(VENV) =="
 	@rm -rf $(VENV)
 	@$(PYTHON) -m venv $(VENV) >/dev/null 2>&1 || { rm -rf $(VENV) && $(PYTHON) -m venv --without-pip $(VENV) && \
-	    $(PYTHON) -m pip --disable-pip-version-check --quiet --python $(BIN)/python install pip; }
+	    $(PYTHON) -m pip --disable-pip-version-check -qq --python $(BIN)/python install pip; }
 	@$(PIP) install "scikit-build-core>=0.11" "nanobind>=2.4" ninja "cmake>=3.18"
 	@touch $@
 
 $(VENV)/stamp-demo: $(VENV)/stamp-venv $(SOURCES)
-	@echo "== building and installing pursuit with what the demo needs =="
+	@echo "== building and installing pursuit with what the demo needs (a minute or two) =="
 	@$(INSTALL) ".[plot,cli]"
 	@touch $@
 
 $(VENV)/stamp-dev: $(VENV)/stamp-venv $(SOURCES)
-	@echo "== building and installing pursuit with what the tests need =="
+	@echo "== building and installing pursuit with what the tests need (a minute or two) =="
 	@$(INSTALL) ".[dev]"
 	@touch $@
 
 $(VENV)/stamp-bench: $(VENV)/stamp-venv $(SOURCES)
-	@echo "== building and installing pursuit with what the benchmark needs =="
+	@echo "== building and installing pursuit with what the benchmark needs (a minute or two) =="
 	@$(INSTALL) ".[bench]"
 	@touch $@

@@ -1,6 +1,5 @@
 """Commands and their options; the work is in the module named in each body."""
 
-from importlib.metadata import version
 from pathlib import Path
 from typing import Annotated
 
@@ -23,20 +22,10 @@ app = typer.Typer(
 
 def _version(wanted: bool) -> None:
     if wanted:
-        typer.echo(version("pursuit"))
+        from pursuit import __version__
+
+        typer.echo(__version__)
         raise typer.Exit
-
-
-def _losses(incomplete: str) -> list[str]:
-    from pursuit import list_losses
-
-    return [name for name in list_losses() if name.startswith(incomplete)]
-
-
-def _solvers(incomplete: str) -> list[str]:
-    from pursuit import list_solvers
-
-    return [name for name in list_solvers() if name.startswith(incomplete)]
 
 
 @app.callback()
@@ -49,7 +38,9 @@ def root(
 
 @app.command(epilog=EPILOG)
 def fit(
-    data: Annotated[Path, typer.Argument(help="CSV, TSV, Parquet, LIBSVM or npz file.", show_default=False)],
+    data: Annotated[
+        Path, typer.Argument(help="CSV, TSV, Parquet, LIBSVM or npz file.", metavar="DATA", show_default=False)
+    ],
     out: Annotated[Path, typer.Option("--out", "-o", help="The JSON model to write.", show_default=False)],
     target: Annotated[
         str | None, typer.Option("--target", "-t", help="Target column (npz: array, y by default; LIBSVM: none).")
@@ -57,10 +48,10 @@ def fit(
     k: Annotated[int, typer.Option("-k", min=1, help="At most so many features.")] = 10,
     loss: Annotated[
         str | None,
-        typer.Option("--loss", help="See `pursuit losses`; by default squared or logistic.", autocompletion=_losses),
+        typer.Option("--loss", help="See `pursuit losses`; by default squared or logistic."),
     ] = None,
     l2: Annotated[float, typer.Option("--l2", help="Adds l2/2 times the squared norm (standardised units).")] = 0.0,
-    solver: Annotated[str, typer.Option("--solver", help="See `pursuit solvers`.", autocompletion=_solvers)] = "auto",
+    solver: Annotated[str, typer.Option("--solver", help="See `pursuit solvers`.")] = "auto",
     task: Annotated[
         str | None,
         typer.Option(
@@ -76,9 +67,10 @@ def fit(
     time_limit: Annotated[float | None, typer.Option("--time-limit", help="Stop after so many seconds.")] = None,
     threads: Annotated[int | None, typer.Option("--threads", help="Threads; by default all cores.")] = None,
 ) -> int:
-    """Select at most k features of DATA, fit a model on them and write it as JSON.
+    """Fit a model on at most k features of DATA.
 
-    Features of files without column names (npz, LIBSVM) are called x0, x1, ...
+    Prints the coefficients and how the search ended, and writes the model as JSON. Features of files without column
+    names (npz, LIBSVM) are called x0, x1, ...
     """
     from pursuit.cli.fit import run
 
@@ -104,12 +96,12 @@ def fit(
 
 @app.command(epilog=EPILOG)
 def predict(
-    model: Annotated[Path, typer.Argument(help="A JSON model of `pursuit fit`.", show_default=False)],
-    data: Annotated[Path, typer.Argument(help="Rows to predict; only the model's features are read.")],
+    model: Annotated[Path, typer.Argument(help="A JSON model of `pursuit fit`.", metavar="MODEL", show_default=False)],
+    data: Annotated[Path, typer.Argument(help="Rows to predict; only the model's features are read.", metavar="DATA")],
     out: Annotated[Path | None, typer.Option("--out", "-o", help="CSV to write; by default standard output.")] = None,
     proba: Annotated[bool, typer.Option("--proba", help="Probabilities of the classes as well.")] = False,
 ) -> int:
-    """Predict the rows of DATA with a model; writes one CSV line per row."""
+    """Predict the rows of DATA with a model."""
     from pursuit.cli.predict import run
 
     return run(model, data, out=out, proba=proba)
@@ -119,7 +111,7 @@ def predict(
 def demo(
     out: Annotated[Path, typer.Option("--out", "-o", help="Where models and pictures go.")] = Path("demo"),
 ) -> int:
-    """Select features of two real data sets; prints tables, writes models and pictures."""
+    """Do the main job on two real data sets."""
     from pursuit.cli.demo import run
 
     return run(out)

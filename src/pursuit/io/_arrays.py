@@ -20,7 +20,7 @@ _Parts = tuple[Any, NDArray[Any] | None, list[str] | None]
 
 def read_npz(path: Path, wanted: "Wanted") -> _Parts:
     try:
-        with np.load(path, allow_pickle=False) as held:
+        with path.open("rb") as stream, np.load(stream, allow_pickle=False) as held:
             keys = held.files
             dense = "X" in keys
             if not dense and not set(_CSR) <= set(keys):

@@ -1,5 +1,6 @@
 """Files with named columns: CSV, TSV, Parquet."""
 
+import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,15 +20,13 @@ def read_csv(path: Path, wanted: "Wanted") -> _Parts:
     pandas = need("pandas", "io", f"reading {path}")
     separator = "\t" if ".tsv" in path.name.lower() else ","
     try:
-        header = [str(name) for name in pandas.read_csv(path, sep=separator, nrows=0).columns]
-        features = _choose(path, header, wanted)
-        used = {*features, wanted.target}
-        frame = pandas.read_csv(
-            path, sep=separator, usecols=lambda name: str(name) in used, float_precision="round_trip", low_memory=False
-        )
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", pandas.errors.ParserWarning)  # rows longer than the header
+            frame = pandas.read_csv(path, sep=separator, index_col=False, low_memory=False, **_exact(pandas))
+        features = _choose(path, [str(name) for name in frame.columns], wanted)
     except pandas.errors.EmptyDataError as error:
         raise ValueError(f"{path} is empty") from error
-    except (pandas.errors.ParserError, UnicodeDecodeError, EOFError, OSError) as error:
+    except (pandas.errors.ParserError, pandas.errors.ParserWarning, UnicodeDecodeError, EOFError, OSError) as error:
         raise ValueError(f"{path} cannot be read as CSV: {_first_line(error)}") from error
     return _split(path, frame, features, wanted.target)
 
@@ -109,6 +108,12 @@ def _example(column: Any, name: str) -> str:
         except (TypeError, ValueError):
             return f" (for example {str(value)[:30]!r} in {name!r})"
     return ""
+
+
+def _exact(pandas: Any) -> dict[str, str]:
+    """Floats to the last bit: the default from pandas 3.1, an option before."""
+    version = tuple(int(part) for part in pandas.__version__.split(".")[:2])
+    return {} if version >= (3, 1) else {"float_precision": "round_trip"}
 
 
 def _first_line(error: Exception) -> str:
