@@ -58,13 +58,29 @@ class AtMost:
         budget = self.k if budget is None else min(budget, self.units - len(self.exclude))
         if self.plain and keep is None and v.ndim == 1:
             return _core.top_k(v, budget)
-        score = np.abs(v) if v.ndim == 1 else np.sqrt((v**2).sum(axis=1))
-        if self.unit_of is not None:
-            score = np.sqrt(np.bincount(self.unit_of, weights=score**2, minlength=self.units))
+        score = self._norms(v)
         score[self.exclude] = np.nan  # smallest of all
         first = self.include if keep is None else np.union1d(self.include, self._to_units(keep))
         score[first] = np.inf
         return self._to_coordinates(_core.top_k(score, max(budget, len(first))))
+
+    def first_change(self, support: Columns, x: Vector, g: Vector) -> float:
+        """The smallest step s > 0 for which x - s g (g zero on the support) has another top than the support."""
+        chosen = np.setdiff1d(self._to_units(support), self.include)
+        if len(chosen) == 0:
+            return np.inf
+        pull = self._norms(g)
+        pull[self._to_units(support)] = 0.0
+        pull[self.exclude] = 0.0
+        strongest = float(pull.max())
+        return float(self._norms(x)[chosen].min()) / strongest if strongest > 0 else np.inf
+
+    def _norms(self, v: Vector) -> Vector:
+        """One norm per unit."""
+        score = np.abs(v) if v.ndim == 1 else np.sqrt((v**2).sum(axis=1))
+        if self.unit_of is None:
+            return score
+        return np.sqrt(np.bincount(self.unit_of, weights=score**2, minlength=self.units))
 
     @property
     def forced(self) -> Columns:

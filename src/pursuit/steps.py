@@ -1,16 +1,20 @@
 """Step sizes. None of them has a constant that a user must tune.
 
-The step 1/M of the papers needs M, the largest curvature over sparse directions, which nobody knows. What is cheap and
-enough: the curvature along the very direction that the step will take,
+The step 1/M of the papers needs M, the largest curvature over sparse directions, which nobody knows. Two curvatures are
+cheap, and a safeguard in the solver (accept when f falls, else the next step) does the rest. With v the gradient on the
+support and on the k best coordinates outside, H the Hessian at the point:
 
-    step = v'v / v'Hv,     v = gradient on the support and on the k best coordinates outside,
+    restricted   v'v / v'Hv                 for a move along all of v at once (IHT)
+    natural      v'v / sum_j v_j^2 H_jj     for v's coordinates one by one: it weighs an exchange (GraHTP)
 
-and a safeguard in the solver: accept when f falls, else halve.
+After a natural step the ladder halves; where no step on it changes the support, it stretches to the first step that does.
 """
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ._errors import check_number
 
@@ -19,22 +23,39 @@ if TYPE_CHECKING:
     from .objectives.base import Objective, Point
 
 HALVINGS = 12  # how often a safeguarded step is halved before the solver gives up on it
+LADDER = 4  # how often the natural step is halved
+STRETCH = 4.0  # how far beyond the natural step the first change of support may lie
 
 
 def restricted_step(f: "Objective", constraint: "AtMost", point: "Point") -> float:
     """1 / (curvature of f along its gradient, restricted to a support's worth of coordinates)."""
-    g = point.gradient
-    cols = np.union1d(point.support, constraint.top(g))
-    v = g[cols]
-    square = float(v @ v)
-    if square == 0.0:
-        return 1.0
-    v = v / np.sqrt(square)
-    curve = f.curvature(point, cols, v)
-    return 1.0 / curve if curve > 1e-300 else 1.0
+    cols = np.union1d(point.support, constraint.top(point.gradient))
+    v = _unit(point.gradient[cols])
+    return _inverse(f.curvature(point, cols, v))
+
+
+def natural_steps(f: "Objective", constraint: "AtMost", point: "Point") -> Iterator[float]:
+    """1 / (mean curvature of the k best coordinates), its halves, and last the first step that changes the support."""
+    cols = constraint.top(point.gradient)
+    v = _unit(point.gradient[cols])
+    step = _inverse(float(v**2 @ f.curvatures(point, cols)))
+    for halvings in range(LADDER):
+        yield step / 2**halvings
+    change = constraint.first_change(point.support, point.x, point.gradient)
+    if step < change <= STRETCH * step:
+        yield change * (1 + 1e-9)
 
 
 def check_step(step: float | None) -> None:
     """A constant step must be positive."""
     if step is not None:
         check_number(step, "step", strict=True)
+
+
+def _unit(v: NDArray[np.float64]) -> NDArray[np.float64]:
+    norm = float(np.linalg.norm(v))
+    return v / norm if norm > 0 else v
+
+
+def _inverse(curve: float) -> float:
+    return 1.0 / curve if curve > 1e-300 else 1.0

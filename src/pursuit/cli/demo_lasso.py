@@ -16,9 +16,11 @@ class Lasso:
 
     def __init__(self, X: Any, y: Any) -> None:
         self.X, self.y, self.scale = X, y, StandardScaler().fit(X)
+        Z, centred = self.scale.transform(X), y - y.mean()
+        alphas = np.abs(Z.T @ centred).max() / len(y) * np.geomspace(1, 1e-3, 400)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            _, coefs, _ = lasso_path(self.scale.transform(X), y - y.mean(), n_alphas=400, alpha_min_ratio=1e-3)
+            _, coefs, _ = lasso_path(Z, centred, alphas=alphas)
         self.coefs, self.sizes = coefs, (coefs != 0).sum(axis=0)
 
     def at(self, k: int) -> tuple[Any, Any]:

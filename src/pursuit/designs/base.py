@@ -44,6 +44,9 @@ class Block(Protocol):
     def matvec(self, v: Vector) -> Vector: ...
     def rmatvec(self, d: Vector) -> Vector: ...
     def gram(self, w: Vector) -> Matrix: ...
+    def moments(self, w: Vector) -> tuple[Vector, Vector]:
+        """Weighted column sums of the entries and of their squares."""
+
     def dense(self) -> Matrix: ...
     def newton(self, loss: Loss, rows: Rows, coef: Vector, b: float, hessian: bool) -> "NewtonSystem":
         """Value, gradient (columns, then b) and Hessian of the weighted mean loss on these columns."""
@@ -84,6 +87,9 @@ class DenseBlock:
 
     def gram(self, w: Vector) -> Matrix:
         return _core.dense_gram(self.A, w)
+
+    def moments(self, w: Vector) -> tuple[Vector, Vector]:
+        return w @ self.A, np.einsum("i,ij,ij->j", w, self.A, self.A)
 
     def dense(self) -> Matrix:
         return self.A

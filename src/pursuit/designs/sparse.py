@@ -1,4 +1,4 @@
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -34,6 +34,9 @@ class SparseBlock:
 
     def gram(self, w: Vector) -> Matrix:
         return _core.csc_gram(self.data, self.indices, self.indptr, self.n, w)
+
+    def moments(self, w: Vector) -> tuple[Vector, Vector]:
+        return self.rmatvec(w), replace(self, data=self.data**2).rmatvec(w)
 
     def dense(self) -> Matrix:
         every = np.arange(self.width)

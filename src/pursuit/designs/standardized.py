@@ -38,6 +38,11 @@ class StandardizedBlock:
     def gram(self, w: Vector) -> Matrix:
         return self._centre(self.base.gram(w), self.base.rmatvec(w), float(w.sum()))
 
+    def moments(self, w: Vector) -> tuple[Vector, Vector]:
+        first, second = self.base.moments(w)
+        total = float(w.sum())
+        return (first - self.m * total) / self.s, (second - 2 * self.m * first + self.m**2 * total) / self.s**2
+
     def dense(self) -> Matrix:
         return np.asfortranarray((self.base.dense() - self.m) / self.s)
 

@@ -85,8 +85,8 @@ def _loss(estimator: Any) -> tuple[str, dict[str, float]]:
     known = loss.name in list_losses() and type(as_loss(loss.name)) is type(loss)
     if not known:
         raise ValueError(f"loss {type(loss).__name__} is not registered, so a model with it cannot be saved")
-    fields = dataclasses.fields(loss) if dataclasses.is_dataclass(loss) else ()
-    return loss.name, {field.name: float(getattr(loss, field.name)) for field in fields}
+    names: list[str] = [field.name for field in dataclasses.fields(loss)] if dataclasses.is_dataclass(loss) else []
+    return loss.name, {name: float(getattr(loss, name)) for name in names}
 
 
 def _model(held: Any) -> Model:

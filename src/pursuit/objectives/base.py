@@ -82,6 +82,9 @@ class Objective(Protocol):
     def curvature(self, point: Point, cols: Columns, v: Vector) -> float:
         """v'Hv for the Hessian at ``point`` and a direction v on ``cols``, the intercept minimised out."""
 
+    def curvatures(self, point: Point, cols: Columns) -> Vector:
+        """H_jj at ``point`` for the columns asked for, the intercept minimised out."""
+
     def in_units(self, point: Point) -> tuple[Vector, float]:
         """Coefficients on the support and intercept in the units of the user's data."""
 

@@ -115,14 +115,26 @@ class GLM:
 
     def curvature(self, point: Point, cols: Columns, v: Vector) -> float:
         turn = self.design.matmat(cols, v[:, None])[:, 0]
-        w = self.rows.c
-        if not self.loss.quadratic:
-            eta = self.rows.shift(self.design.matmat(point.support, point.coef[:, None])[:, 0], point.intercept)
-            w = self.loss.terms(self.rows.y, eta, self.rows.c)[2]
-        total, first, second = float(w.sum()), float(w @ turn), float(w @ turn**2)
-        if self.fit_intercept and total > 0:
-            second = max(0.0, second - first**2 / total)
-        return second + self.l2 * float(v @ v)
+        w = self._weights(point)
+        return float(self._profiled(w, w @ turn, w @ turn**2)) + self.l2 * float(v @ v)
+
+    def curvatures(self, point: Point, cols: Columns) -> Vector:
+        w = self._weights(point)
+        return self._profiled(w, *self.design.block(cols).moments(w)) + self.l2
+
+    def _weights(self, point: Point) -> Vector:
+        """c phi'' at a point; where that is nearly nothing, the bound on it."""
+        if self.loss.quadratic:
+            return self.rows.c
+        eta = self.rows.shift(self.design.matmat(point.support, point.coef[:, None])[:, 0], point.intercept)
+        w = self.loss.terms(self.rows.y, eta, self.rows.c)[2]
+        bound = self.loss.smoothness
+        return w if not np.isfinite(bound) or w.sum() > 1e-10 * bound else bound * self.rows.c
+
+    def _profiled(self, w: Vector, first: Any, second: Any) -> Any:
+        """Second moments with the intercept minimised out."""
+        total = float(w.sum())
+        return np.maximum(0.0, second - first**2 / total) if self.fit_intercept and total > 0 else second
 
     def in_units(self, point: Point) -> tuple[Vector, float]:
         return self.design.in_units(point.support, point.coef, point.intercept)

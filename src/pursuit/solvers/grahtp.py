@@ -21,7 +21,7 @@ import numpy as np
 
 from ..constraints import AtMost
 from ..objectives.base import Objective, Point
-from ..steps import HALVINGS, check_step, restricted_step
+from ..steps import check_step, natural_steps
 from .base import Solver
 
 
@@ -31,7 +31,7 @@ class GraHTP(Solver):
 
     Parameters
     ----------
-    step : a constant step as in the paper, or None: from the restricted curvature, halved until f falls
+    step : a constant step as in the paper, or None: from the curvature, with a safeguard (``pursuit.steps``)
     """
 
     step: float | None = None
@@ -42,17 +42,16 @@ class GraHTP(Solver):
     def iterate(self, f: Objective, constraint: AtMost, start: Point) -> Iterator[Point]:
         point = start
         while True:
-            step = self.step or restricted_step(f, constraint, point)
-            for _ in range(HALVINGS):
+            support = point.support
+            for step in natural_steps(f, constraint, point) if self.step is None else (self.step,):
                 ahead = point.x - step * point.gradient  # (S1) gradient step
-                support = constraint.top(ahead)  # (S2) keep k
-                if np.array_equal(support, point.support):  # halt: the support repeats
-                    return
+                before, support = support, constraint.top(ahead)  # (S2) keep k
+                if np.array_equal(support, point.support) or np.array_equal(support, before):
+                    continue
                 trial = f.refit(support, start=point)  # (S3) refit
-                if self.step or trial.value < point.value:
+                if trial.value < point.value or self.step is not None:
                     break
-                step /= 2
-            else:
+            else:  # halt: the support repeats
                 return
             point = trial
             yield point
