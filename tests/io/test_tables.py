@@ -215,7 +215,7 @@ def test_libsvm_counts_from_one(tmp_path):
     path.write_text("")
     with pytest.raises(ValueError, match="no rows"):
         read_table(path)
-    with pytest.raises(ValueError, match="target of .* is its first column"):
+    with pytest.raises(ValueError, match=r"target of .* is its first column"):
         read_table(path, target="y")
 
 

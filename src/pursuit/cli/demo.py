@@ -12,10 +12,9 @@ from pursuit.cli import OK
 from pursuit.cli.demo_data import SEED, Split, breast_cancer, diabetes
 from pursuit.cli.demo_lasso import L1Logistic, Lasso
 from pursuit.cli.show import console, table
-from pursuit.io import load_model, save_model
+from pursuit.io import save_model
 
 L2 = 1e-3  # breast cancer's training rows can be told apart without error: a little l2 keeps the coefficients finite
-SOLVERS = ("auto", "omp")  # both are tried for each k; the lower training loss is kept
 
 
 @dataclass(frozen=True)
@@ -25,16 +24,12 @@ class Job:
     data: Split
     file: str
     ks: Sequence[int]
-    make: Callable[[int, str], Any]  # an estimator from k and a solver's name
+    make: Callable[[int], Any]  # an estimator from k
     predict: str
     scores: dict[str, Callable[[Any, Any], float]]  # of predictions; the first one chooses k and is drawn
     larger_is_better: bool
     peer: Any
     note: str = ""
-
-    def fit(self, k: int, X: Any, y: Any) -> Any:
-        fits = [self.make(k, solver).fit(X, y) for solver in SOLVERS]
-        return min(fits, key=lambda fit: fit.result_.value)
 
     def score(self, y: Any, predicted: Any) -> dict[str, float]:
         return {name: score(y, predicted) for name, score in self.scores.items()}
@@ -63,7 +58,7 @@ def _diabetes() -> Job:
         data,
         "diabetes",
         ks=(1, 2, 3, 4, 5, 6, 8, 10, 12, 15),
-        make=lambda k, solver: SparseRegressor(k=k, solver=solver),
+        make=lambda k: SparseRegressor(k=k),
         predict="predict",
         scores={"R2": _r2},
         larger_is_better=True,
@@ -79,7 +74,7 @@ def _breast_cancer() -> Job:
         data,
         "breast_cancer",
         ks=(1, 2, 3, 4, 5, 6, 8, 10),
-        make=lambda k, solver: SparseClassifier(k=k, solver=solver, l2=L2),
+        make=lambda k: SparseClassifier(k=k, l2=L2),
         predict="predict_proba",
         scores={"log loss": _log_loss, "accuracy": _accuracy},
         larger_is_better=False,
@@ -91,7 +86,7 @@ def _breast_cancer() -> Job:
 def _study(job: Job, out: Path, screen: Any) -> None:
     data = job.data
     began = time.perf_counter()
-    fits = {k: job.fit(k, data.X, data.y) for k in job.ks}
+    fits = {k: job.make(k).fit(data.X, data.y) for k in job.ks}
     seconds = time.perf_counter() - began
     held_out = {k: job.score_fit(fit, data.X_test, data.y_test) for k, fit in fits.items()}
     peers = {k: [job.score(data.y_test, predict(data.X_test)) for predict in job.peer.at(k)] for k in job.ks}
@@ -99,24 +94,25 @@ def _study(job: Job, out: Path, screen: Any) -> None:
 
     screen.print(f"[bold]{data.title}[/bold]")
     screen.print(
-        f"{len(data.y)} rows to train on, {len(data.y_test)} held out. {data.X.shape[1]} columns: standardised"
-        f" measurements, their squares and products. {job.note}{len(job.ks) * len(SOLVERS)} fits in {seconds:.2f} s."
+        f"{len(data.y)} rows to train on, {len(data.y_test)} held out; {data.X.shape[1]} columns: standardised measurements,"
+        f" their squares and products.\n{job.note}{len(job.ks)} fits in {seconds:.2f} s."
     )
-    screen.print(_table(job, fits, held_out, chosen))
+    screen.print(_table(job, fits, held_out, chosen, screen.width))
     _print_chosen(job, chosen, fits[chosen], held_out[chosen], peers[chosen], screen)
     model = save_model(fits[chosen], out / f"{job.file}.json", feature_names=data.names)
     picture = _draw(job, fits, held_out, peers, chosen, out / f"{job.file}.png")
     screen.print(f"  model    {model}\n  picture  {picture}\n", soft_wrap=True)
 
 
-def _table(job: Job, fits: dict[int, Any], held_out: dict[int, dict[str, float]], chosen: int) -> Any:
+def _table(job: Job, fits: dict[int, Any], held_out: dict[int, dict[str, float]], chosen: int, width: int) -> Any:
     heads = {"k": "left", **{f"held-out {name}": "right" for name in job.scores}}
     heads |= {"how optimal": "left", "chosen features and their coefficients": "left"}
+    room = width - sum(len(head) + 3 for head in list(heads)[:-1]) - 10
     rows = []
     for k, fit in fits.items():
         scores = [f"{score:.3f}" for score in held_out[k].values()]
-        found = f"{fit.result_.optimality} ({fit.result_.solver})"
-        rows.append((f"{k} *" if k == chosen else str(k), *scores, found, _features(fit, job.data.names)))
+        mark = f"{k} *" if k == chosen else str(k)
+        rows.append((mark, *scores, fit.result_.optimality, _features(fit, job.data.names, room)))
     return table(heads, rows)
 
 
@@ -128,7 +124,7 @@ def _choose(job: Job) -> int:
     folds = list(RepeatedKFold(n_splits=5, n_repeats=2, random_state=SEED).split(X))
     first = next(iter(job.scores))
     means = [
-        np.mean([job.score_fit(job.fit(k, X[train], y[train]), X[test], y[test])[first] for train, test in folds])
+        np.mean([job.score_fit(job.make(k).fit(X[train], y[train]), X[test], y[test])[first] for train, test in folds])
         for k in job.ks
     ]
     return job.ks[int(np.argmax(means) if job.larger_is_better else np.argmin(means))]
@@ -152,10 +148,16 @@ def _print_chosen(job: Job, k: int, fit: Any, own: dict[str, float], peers: Any,
     )
 
 
-def _features(fit: Any, names: Sequence[str]) -> str:
+def _features(fit: Any, names: Sequence[str], room: int) -> str:
+    """``name +coefficient``, the largest first; no line is broken between the two."""
     coef = np.ravel(fit.coef_)
-    order = sorted(fit.support_, key=lambda j: -abs(coef[j]))
-    return ", ".join(f"{names[j]}\N{NO-BREAK SPACE}{coef[j]:+.3g}".replace(" ", "\N{NO-BREAK SPACE}") for j in order)
+    lines = [""]
+    for j in sorted(fit.support_, key=lambda j: -abs(coef[j])):
+        word = f"{names[j]} {coef[j]:+.3g}, "
+        if lines[-1] and len(lines[-1]) + len(word) > room + 1:
+            lines.append("")
+        lines[-1] += word
+    return "\n".join(line.rstrip() for line in lines).removesuffix(",")
 
 
 def _draw(job: Job, fits: Any, held_out: Any, peers: Any, chosen: int, path: Path) -> Path:
@@ -164,9 +166,9 @@ def _draw(job: Job, fits: Any, held_out: Any, peers: Any, chosen: int, path: Pat
 
     from pursuit.plots import plot_coefficients, plot_scores
 
-    figure = Figure(figsize=(11, 5.2), layout="constrained", dpi=150)
+    figure = Figure(figsize=(12, 5.2), layout="constrained", dpi=150)
     FigureCanvasAgg(figure)
-    panels: Any = figure.subfigures(1, 2, width_ratios=(1, 1.15))
+    panels: Any = figure.subfigures(1, 2, width_ratios=(1, 1.3))
     top, bottom = panels[0].subplots(2, 1, sharex=True)
     drawn = next(iter(job.scores))
     lines = {"pursuit": [held_out[k][drawn] for k in job.ks]}

@@ -32,7 +32,7 @@ def plot_coefficients(
     ax.invert_yaxis()
     ax.axvline(0, color="#adb5bd", linewidth=0.8)
     ax.margins(x=0.16)
-    ax.set_xlabel("coefficient" if scale is None else "coefficient, per standard deviation of its column")
+    ax.set_xlabel("coefficient" if scale is None else "coefficient per standard deviation")
     quiet(ax, "x")
     ax.spines["left"].set_visible(False)
     ax.tick_params(axis="y", length=0)
