@@ -57,7 +57,8 @@ def check_weights(sample_weight: Any, n: int) -> NDArray[np.float64]:
     """Non-negative weights, not all zero, scaled to sum to one."""
     if sample_weight is None:
         return np.full(n, 1.0 / n)
-    if np.ndim(sample_weight) == 0:
+    sample_weight = np.asarray(sample_weight)
+    if sample_weight.ndim == 0:
         sample_weight = np.full(n, sample_weight)
     weights = check_vector(sample_weight, "sample_weight", n)
     if weights.min() < 0:

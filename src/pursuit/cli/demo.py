@@ -94,8 +94,8 @@ def _study(job: Job, out: Path, screen: Any) -> None:
 
     screen.print(f"[bold]{data.title}[/bold]")
     screen.print(
-        f"{len(data.y)} rows to train on, {len(data.y_test)} held out; {data.X.shape[1]} columns: standardised measurements,"
-        f" their squares and products.\n{job.note}{len(job.ks)} fits in {seconds:.2f} s."
+        f"{len(data.y)} rows to train on, {len(data.y_test)} held out; {data.X.shape[1]} columns: standardised"
+        f" measurements, their squares and products.\n{job.note}{len(job.ks)} fits in {seconds:.2f} s."
     )
     screen.print(_table(job, fits, held_out, chosen, screen.width))
     _print_chosen(job, chosen, fits[chosen], held_out[chosen], peers[chosen], screen)
@@ -105,9 +105,9 @@ def _study(job: Job, out: Path, screen: Any) -> None:
 
 
 def _table(job: Job, fits: dict[int, Any], held_out: dict[int, dict[str, float]], chosen: int, width: int) -> Any:
-    heads = {"k": "left", **{f"held-out {name}": "right" for name in job.scores}}
-    heads |= {"how optimal": "left", "chosen features and their coefficients": "left"}
-    room = width - sum(len(head) + 3 for head in list(heads)[:-1]) - 10
+    heads = {"k": "left", **{f"held-out\n{name}": "right" for name in job.scores}}
+    heads |= {"how\noptimal": "left", "chosen features and their coefficients": "left"}
+    room = width - 11 * len(heads)
     rows = []
     for k, fit in fits.items():
         scores = [f"{score:.3f}" for score in held_out[k].values()]

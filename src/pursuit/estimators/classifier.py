@@ -89,7 +89,8 @@ class SparseClassifier(ClassifierMixin, SparseModel):
 
     def predict(self, X: Any) -> np.ndarray:
         """The more likely class."""
-        return self.classes_[(self._eta(X) > 0).astype(int)]
+        positive = self._eta(X) > 0
+        return self.classes_[positive.astype(int)]
 
     @available_if(_has_probabilities)
     def predict_proba(self, X: Any) -> np.ndarray:
@@ -101,7 +102,8 @@ class SparseClassifier(ClassifierMixin, SparseModel):
     def predict_log_proba(self, X: Any) -> np.ndarray:
         """Logarithms of the probabilities, accurate where they are tiny."""
         eta = self._eta(X)
-        return -np.column_stack([np.logaddexp(0, eta), np.logaddexp(0, -eta)])
+        margin = np.column_stack([-eta, eta])
+        return np.where(margin > 0, np.log(np.maximum(expit(margin), 0.5)), -np.logaddexp(0, -margin))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -258,6 +258,8 @@ def search(evaluate: Callable[[float], tuple[float, float]], value: float, slope
 def hinge(problem: Problem, tol: float = 1e-9, max_epochs: int = 2000, rounds: int = 200) -> Fit:
     """Dual coordinate descent; the intercept by proximal steps, so that sum_i c_i y_i alpha_i ends at zero."""
     rows, l2 = problem.rows, problem.l2
+    if problem.block.width == 0:
+        return constant(problem)
     samples = np.asfortranarray(problem.block.dense().T)
     alpha, b, rho = np.full(len(rows.y), 0.5), 0.0, max(l2, 1e-3)
     coef = np.zeros(problem.block.width)
@@ -273,5 +275,35 @@ def hinge(problem: Problem, tol: float = 1e-9, max_epochs: int = 2000, rounds: i
             moved, b = abs(ahead - b) * rho, ahead
             if moved <= tol:
                 break
+        b = best_threshold(rows, rows.shift(problem.block.matvec(coef), 0.0))
     value = problem.block.newton(problem.loss, rows, coef, b, False)[0] + 0.5 * l2 * float(coef @ coef)
     return Fit(coef, b, value, dual=-rows.y * alpha)
+
+
+def constant(problem: Problem) -> Fit:
+    """The hinge model without features, and of its many duals the even one: samples at the kink share alike."""
+    rows = problem.rows
+    eta = rows.shift(np.zeros(len(rows.y)), 0.0)
+    b = best_threshold(rows, eta) if problem.intercept else 0.0
+    short = 1.0 - rows.y * (eta + b)
+    kink = np.abs(short) <= 1e-12
+    alpha = (short > 0).astype(float)
+    alpha[kink] = 0.0
+    shared = float((rows.c * rows.y)[kink].sum())
+    if problem.intercept and shared != 0:
+        alpha[kink] = np.clip(-float(rows.c * rows.y @ alpha) / shared, 0.0, 1.0)
+    value = float(rows.c @ np.maximum(0.0, short))
+    return Fit(np.empty(0), b, value, dual=-rows.y * alpha)
+
+
+def best_threshold(rows: Rows, eta: Vector) -> float:
+    """The b that minimises sum_i c_i max(0, 1 - y_i (eta_i + b)); the middle where a whole interval does.
+
+    The slope in b starts at -sum of the positive class and rises by c_i at each kink b_i = y_i - eta_i.
+    """
+    kinks = rows.y - eta
+    order = np.argsort(kinks)
+    kinks, slope = kinks[order], np.cumsum(rows.c[order]) - float(rows.c[rows.y > 0].sum())
+    left = min(int(np.searchsorted(slope, -1e-12)), len(kinks) - 1)
+    right = min(int(np.searchsorted(slope, 1e-12)), len(kinks) - 1)
+    return float(0.5 * (kinks[left] + kinks[right]))
