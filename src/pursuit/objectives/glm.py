@@ -12,11 +12,14 @@ from typing import Any
 import numpy as np
 
 from .._errors import check_number, check_vector, check_weights
-from ..designs import Design, Rows, Standardized, as_design
+from ..designs import Block, DenseBlock, Design, Rows, Standardized, as_design
 from ..losses import Loss, as_loss
 from .base import Columns, Point, Vector
-from .refits import Problem, refit
+from .gram import GramColumns
+from .refits import Factor, Problem, refit
 
+TRUSTED = 1e-6  # reciprocal condition above which a refit needs no second look at the data
+CANCELLED = 1e-3  # share of the null value below which values are computed from residuals
 NEGLIGIBLE = 1e-18  # share of the null model's squared residual that counts as none
 
 
@@ -63,7 +66,20 @@ class GLM:
         )
         self.standardize = bool(standardize)
         self.design: Design = Standardized(design, self.rows.c, self.fit_intercept) if standardize else design
+        self._forget()
+
+    def _forget(self) -> None:
+        """Begin with nothing kept: no null model, no Gram columns, no gathered block."""
         self._null: Point | None = None
+        self.gram = GramColumns(self) if self.loss.quadratic else None
+        self._gathered: tuple[Columns, Block | None] = (np.empty(0, np.int64), None)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {key: value for key, value in self.__dict__.items() if key not in ("_null", "gram", "_gathered")}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._forget()
 
     @property
     def smooth(self) -> bool:
@@ -94,6 +110,10 @@ class GLM:
         return Point(self.dim, support, coef, intercept, value, lambda: gradient)
 
     def refit(self, support: Columns, start: Point | None = None) -> Point:
+        if self.gram is not None and self._null is not None and self.gram.cheap(support):
+            point = self._refit_by_gram(support, start)
+            if point is not None:
+                return point
         coef, b = np.zeros(len(support)), 0.0
         if start is not None:
             b = start.intercept
@@ -101,7 +121,7 @@ class GLM:
             coef[here] = start.coef[there]
         elif self.fit_intercept:
             b = self.loss.start(self.rows.y, self.rows.c)
-        fit = refit(Problem(self.design.block(support), self.rows, self.loss, self.l2, self.fit_intercept), coef, b)
+        fit = refit(Problem(self.gathered(support), self.rows, self.loss, self.l2, self.fit_intercept), coef, b)
 
         def slope() -> Vector:
             if fit.dual is None:
@@ -113,14 +133,58 @@ class GLM:
 
         return Point(self.dim, support, fit.coef, fit.b, fit.value, slope, True, fit.note, fit.minimiser)
 
+    def _refit_by_gram(self, support: Columns, start: Point | None) -> Point | None:
+        """The squared loss from kept Gram columns, without reading X; None where that would cost digits."""
+        assert self.gram is not None
+        null = self.null
+        H = self.gram.columns(support, None if start is None else start.gradient)
+        small = H[:, support]
+        small[np.arange(len(support)), np.arange(len(support))] += self.l2
+        factor = Factor(small)
+        if factor.rcond < TRUSTED:
+            return None
+        down = null.gradient[support]
+        coef = -factor.solve(down)
+        coef -= factor.solve(small @ coef + down)
+        value = null.value + 0.5 * float(down @ coef)
+        if value < CANCELLED * null.value:
+            return None
+        b = null.intercept - float(self.gram.means[support] @ coef) if self.fit_intercept else 0.0
+
+        def slope() -> Vector:
+            g = null.gradient + coef @ H
+            g[support] = 0.0
+            return g
+
+        return Point(self.dim, support, coef, b, value, slope, True)
+
+    def gathered(self, cols: Columns) -> Block:
+        """The columns, gathered; those of the last gather are reused."""
+        before, old = self._gathered
+        if not isinstance(old, DenseBlock):
+            block = self.design.block(cols)
+        else:
+            at = np.searchsorted(before, cols)
+            at[at == len(before)] = 0
+            here = before[at] == cols if len(before) else np.zeros(len(cols), bool)
+            A = np.empty((self.design.shape[0], len(cols)), order="F")
+            A.T[here] = old.A.T[at[here]]
+            A.T[~here] = self.design.block(cols[~here]).dense().T
+            block = DenseBlock(A)
+        self._gathered = (cols, block)
+        return block
+
     def curvature(self, point: Point, cols: Columns, v: Vector) -> float:
         turn = self.design.matmat(cols, v[:, None])[:, 0]
         w = self._weights(point)
         return float(self._profiled(w, w @ turn, w @ turn**2)) + self.l2 * float(v @ v)
 
     def curvatures(self, point: Point, cols: Columns) -> Vector:
+        known = None if self.gram is None else self.gram.diagonal(cols)
+        if known is not None:
+            return known + self.l2
         w = self._weights(point)
-        return self._profiled(w, *self.design.block(cols).moments(w)) + self.l2
+        return self._profiled(w, *self.gathered(cols).moments(w)) + self.l2
 
     def _weights(self, point: Point) -> Vector:
         """c phi'' at a point; where that is nearly nothing, the bound on it."""

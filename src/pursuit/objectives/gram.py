@@ -1,0 +1,94 @@
+"""Columns of X'CX, computed in blocks and kept: for the squared loss they serve every later gradient and refit.
+
+    gradient at x      g(x) = g(0) + sum_{j in S} x_j H_j      k p flops from k kept columns H_j, X is not read
+    refit on S         H_SS x = -g(0)_S                        k^3/3 flops
+    value              f(x) = f(0) + g(0)_S.x / 2              safe while f(x) is not tiny beside f(0)
+
+A block of 16 columns costs about as much as one or two passes over X; each of them replaces a pass later. A block is
+filled up with the columns of largest gradient: the likely next ones. Columns are centred when there is an intercept.
+"""
+
+import threading
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import _core
+
+if TYPE_CHECKING:
+    from .glm import GLM
+
+Vector = NDArray[np.float64]
+Columns = NDArray[np.int64]
+
+BLOCK = 16  # columns computed at a time, and how many may be missing before a pass over X is the better buy
+SHARE = 0.2  # of the bytes of X
+SMALLEST = 1 << 24  # bytes that are always granted
+
+
+class GramColumns:
+    """The kept columns of the centred, weighted Gram matrix of one GLM, without its ridge."""
+
+    def __init__(self, f: "GLM") -> None:
+        self.f = f
+        self.capacity = max(BLOCK, int(max(SMALLEST, SHARE * f.design.nbytes) // (8 * f.dim)))
+        self.slot = np.full(f.dim, -1, np.int64)
+        self.held = np.empty(0, np.int64)
+        self.rows = np.empty((0, f.dim))
+        self.means = np.zeros(f.dim)  # of the held columns
+        self.lock = threading.RLock()  # one objective may serve several Python threads
+
+    def cheap(self, support: Columns) -> bool:
+        """Whether the columns of a support are here, or can be had for less than the passes they save."""
+        missing = int(np.count_nonzero(self.slot[support] < 0))
+        return len(support) <= self.capacity and missing <= BLOCK
+
+    def columns(self, support: Columns, hint: Vector | None = None) -> Vector:
+        """Rows H_j, j in support, as an array of shape (m, p); what is missing is computed, with likely ones."""
+        with self.lock:
+            self.keep(support, hint)
+            return self.rows[self.slot[support]]
+
+    def diagonal(self, cols: Columns) -> Vector | None:
+        """H_jj of held columns, or None if one is missing."""
+        with self.lock:
+            slots = self.slot[cols]
+            return None if (slots < 0).any() else self.rows[slots, cols]
+
+    def keep(self, support: Columns, hint: Vector | None = None) -> None:
+        """See to it that these columns are held."""
+        missing = support[self.slot[support] < 0]
+        if len(missing) == 0:
+            return
+        if len(self.held) + len(missing) > self.capacity:
+            self._forget(support)
+        room = min(BLOCK, self.capacity - len(self.held), self.f.dim - len(self.held)) - len(missing)
+        if hint is not None and room > 0:
+            likely = _core.top_k(np.where(self.slot < 0, hint, 0.0), room + len(missing))
+            likely = np.setdiff1d(likely[self.slot[likely] < 0], missing)[:room]
+            missing = np.concatenate([missing, likely])
+        self._compute(missing)
+
+    def _compute(self, cols: Columns) -> None:
+        f, first = self.f, len(self.held)
+        if first + len(cols) > len(self.rows):  # grow by doubling: the budget is a limit, not a price
+            grown = np.empty((min(self.capacity, max(2 * len(self.rows), first + len(cols))), f.dim))
+            grown[:first] = self.rows[:first]
+            self.rows = grown
+        A = f.gathered(cols).dense().copy(order="F")
+        if f.fit_intercept:
+            self.means[cols] = f.rows.c @ A
+            A -= self.means[cols]
+        A *= f.rows.c[:, None]
+        self.rows[first : first + len(cols)] = f.design.cross(A)
+        self.slot[cols] = np.arange(first, first + len(cols))
+        self.held = np.concatenate([self.held, cols])
+
+    def _forget(self, but: Columns) -> None:
+        """Make room: keep what this support needs."""
+        kept = but[self.slot[but] >= 0]
+        self.rows[: len(kept)] = self.rows[self.slot[kept]]
+        self.slot[self.held] = -1
+        self.slot[kept] = np.arange(len(kept))
+        self.held = kept
