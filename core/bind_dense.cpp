@@ -63,11 +63,11 @@ nb::object rmatmat(const Array2<T>& X_, const Array2<double>& d_) {
   {
     nb::gil_scoped_release release;
     if (q == 1) {
-      left_multiply(X, d.data(), 1, out.get());
+      left_multiply(X, d.data(), X.n, 1, out.get());
     } else if (q > 1) {
       Buffer dt = reals(X.n * q), gt = reals(X.p * q);
       transpose(d.data(), X.n, q, dt.get());
-      left_multiply(X, dt.get(), q, gt.get());
+      cross(X, dt.get(), std::max<i64>(X.n, 1), q, gt.get());
       transpose(gt.get(), q, X.p, out.get());
     }
   }

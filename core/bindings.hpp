@@ -39,7 +39,7 @@ public:
 private:
   const T* data_;
   i64 size_;
-  std::unique_ptr<T[]> copy_;
+  Array<T> copy_;
 };
 
 // A float64 matrix as lines of contiguous numbers `ld` apart: rows (C-order) or columns (F-order); copied when it is
@@ -143,17 +143,17 @@ struct SampleArrays {
 };
 
 template <class T>
-nb::object give(std::unique_ptr<T[]> data, i64 n) {
+nb::object give(Array<T> data, i64 n) {
   T* raw = data.get();
-  nb::capsule owner(raw, [](void* q) noexcept { delete[] static_cast<T*>(q); });
+  nb::capsule owner(raw, [](void* q) noexcept { std::free(q); });
   data.release();
   return nb::cast(nb::ndarray<nb::numpy, T>(raw, {static_cast<std::size_t>(n)}, owner));
 }
 
 template <class T>
-nb::object give(std::unique_ptr<T[]> data, i64 n, i64 p, bool rows = true) {
+nb::object give(Array<T> data, i64 n, i64 p, bool rows = true) {
   T* raw = data.get();
-  nb::capsule owner(raw, [](void* q) noexcept { delete[] static_cast<T*>(q); });
+  nb::capsule owner(raw, [](void* q) noexcept { std::free(q); });
   data.release();
   const i64 rs = rows ? p : 1, cs = rows ? 1 : n;
   return nb::cast(

@@ -3,10 +3,14 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <cstring>
+#include <cstdlib>
 #include <memory>
+#include <new>
 #include <stdexcept>
 #include <vector>
+#if defined(__linux__)
+#include <sys/mman.h>
+#endif
 
 // One function, compiled twice and chosen when the module loads: AVX2 with FMA, or the baseline. Everything such a
 // function calls must be inlined into it, or that part stays baseline code.
@@ -21,12 +25,28 @@
 namespace pursuit {
 
 using i64 = std::int64_t;
-using Buffer = std::unique_ptr<double[]>;
 
-// Not initialised: large results are first touched by the thread that fills them.
+// Memory that is not initialised: large results are first touched by the thread that fills them. Huge pages, where
+// the kernel grants them, spare most of the page faults of a large result.
 template <class T>
-std::unique_ptr<T[]> allocate(i64 n) {
-  return std::unique_ptr<T[]>(new T[static_cast<std::size_t>(std::max<i64>(n, 1))]);
+struct Free {
+  void operator()(T* data) const noexcept { std::free(data); }
+};
+template <class T>
+using Array = std::unique_ptr<T[], Free<T>>;
+using Buffer = Array<double>;
+
+template <class T>
+Array<T> allocate(i64 n) {
+  const std::size_t bytes = static_cast<std::size_t>(std::max<i64>(n, 1)) * sizeof(T);
+  const bool large = bytes >= (std::size_t(1) << 22);
+  const std::size_t align = large ? std::size_t(1) << 21 : 64;
+  void* data = std::aligned_alloc(align, (bytes + align - 1) / align * align);
+  if (!data) throw std::bad_alloc();
+#if defined(__linux__)
+  if (large) madvise(data, bytes, MADV_HUGEPAGE);
+#endif
+  return Array<T>(static_cast<T*>(data));
 }
 inline Buffer reals(i64 n) { return allocate<double>(n); }
 

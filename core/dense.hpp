@@ -31,16 +31,16 @@ void accumulate(const Dense<T>& X, Range r, Range c, const double* D, i64 ldd, i
   }
 }
 
-// G (q x p) = D (q x n) X.
+// G (q x p) = D (q x n, lines ldd apart) X.
 template <class T>
-void left_multiply(const Dense<T>& X, const double* D, i64 q, double* G) {
+void left_multiply(const Dense<T>& X, const double* D, i64 ldd, i64 q, double* G) {
   const int nt = plan(X.n * X.p * std::max<i64>(q, 1));
   const bool by_columns = X.p >= nt * (X.rows ? 512 : 16);
   if (by_columns) {
     parallel(nt, [&](int t) {
       const Range c = part(X.p, t, nt, 8);
       for (i64 l = 0; l < q; ++l) std::fill(G + l * X.p + c.begin, G + l * X.p + c.end, 0.0);
-      accumulate(X, {0, X.n}, c, D, X.n, q, G, X.p);
+      accumulate(X, {0, X.n}, c, D, ldd, q, G, X.p);
     });
     return;
   }
@@ -48,7 +48,7 @@ void left_multiply(const Dense<T>& X, const double* D, i64 q, double* G) {
   parallel(nt, [&](int t) {
     std::fill(parts[t], parts[t] + q * X.p, 0.0);
     const Range r = part(X.n, t, nt, 8);
-    accumulate(X, r, {0, X.p}, D + r.begin, X.n, q, parts[t], X.p);
+    accumulate(X, r, {0, X.p}, D + r.begin, ldd, q, parts[t], X.p);
   });
   parts.sum();
 }
@@ -107,7 +107,7 @@ void value_gradient(const Dense<T>& X, const Samples& s, Loss loss, const Point&
       predict(X, {i, std::min(r.end, i + kRowTile)}, x, s.offset, eta.get() + i);
   });
   evaluate_all(loss, s, eta.get(), eta.get(), nullptr, value, slope);
-  left_multiply(X, eta.get(), 1, g);
+  left_multiply(X, eta.get(), X.n, 1, g);
 }
 
 // out (n x q, C-order) = X[:, cols] coef, coef is m x q in C-order.
@@ -164,11 +164,12 @@ i64 copy_tile(const Dense<T>& X, Range r, Range c, double* out) {
 // out (m x p, C-order) = w^T X, w is n x m with columns ldw apart. Seen column-major, out is p x m = X^T w.
 template <class T>
 void cross(const Dense<T>& X, const double* w, i64 ldw, i64 m, double* out) {
+  if (m <= 3) return left_multiply(X, w, ldw, m, out);
   constexpr i64 tile_rows = 512, tile_cols = 256;
   const i64 ld = X.rows ? X.row_stride : X.col_stride;
   const bool direct = std::is_same_v<T, double> && ld >= std::max<i64>(1, X.rows ? X.p : X.n) && ld < (i64(1) << 31) &&
                       ldw < (i64(1) << 31);
-  const int nt = plan(X.n * X.p * std::max<i64>(m, 1));
+  const int nt = plan(X.n * X.p * (1 + m / 8));
   Buffer tiles = reals(direct ? 0 : nt * tile_rows * tile_cols);
   const int ldout = static_cast<int>(X.p), q = static_cast<int>(m);
   parallel(nt, [&](int t) {

@@ -177,7 +177,7 @@ void evaluate_all(Loss loss, const Samples& s, const double* eta, double* d, dou
   constexpr i64 chunk = 4096;
   const i64 chunks = (s.n + chunk - 1) / chunk;
   std::vector<double> sums(2 * chunks, 0.0);
-  const int nt = plan(s.n, chunks);
+  const int nt = plan(8 * s.n, chunks);
   parallel(nt, [&](int t) {
     const Range r = part(chunks, t, nt);
     for (i64 k = r.begin; k < r.end; ++k) {

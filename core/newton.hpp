@@ -11,7 +11,7 @@ inline constexpr i64 kChunk = 512;
 inline void gram(const double* A, i64 lda, i64 n, i64 m, const double* w, double* out) {
   bool negative = false;
   for (i64 i = 0; i < n; ++i) negative |= w[i] < 0.0;
-  const int nt = plan(n * m * std::max<i64>(m / 2, 1), (n + kChunk - 1) / kChunk);
+  const int nt = plan(n * m * (1 + m / 16), (n + kChunk - 1) / kChunk);
   const int q = static_cast<int>(m), ld = static_cast<int>(kChunk);
   Buffer roots = reals(negative ? 0 : n), scaled = reals(nt * kChunk * m),
          plain = reals(negative ? nt * kChunk * m : 0);
@@ -44,7 +44,7 @@ template <class Loss>
 void newton(const double* A, i64 lda, i64 m, const Samples& s, Loss loss, const double* coef, double b, double* value,
             double* gradient, double* hessian) {
   const i64 size = m + 1;
-  const i64 work = s.n * size * (hessian ? std::max<i64>(size / 2, 1) : 1);
+  const i64 work = s.n * (8 + size * (hessian ? 2 + size / 16 : 2));
   const int nt = plan(work, (s.n + kChunk - 1) / kChunk);
   Buffer scaled = reals(hessian ? nt * kChunk * size : 0);
   std::vector<double> values(nt, 0.0);
@@ -89,9 +89,8 @@ inline void gram(const Sparse<double, i64>& A, const double* w, double* out, i64
     for (i64 j = t; j < m; j += nt) {
       for (i64 e = A.indptr[j]; e < A.indptr[j + 1]; ++e) own[A.indices[e]] += w[A.indices[e]] * A.data[e];
       for (i64 i = 0; i <= j; ++i) {
-        double s = 0.0;
-        for (i64 e = A.indptr[i]; e < A.indptr[i + 1]; ++e) s += A.data[e] * own[A.indices[e]];
-        out[i + j * ldo] = out[j + i * ldo] = s;
+        const i64 e = A.indptr[i];
+        out[i + j * ldo] = out[j + i * ldo] = gather_dot(A.data + e, A.indices + e, A.indptr[i + 1] - e, own);
       }
       for (i64 e = A.indptr[j]; e < A.indptr[j + 1]; ++e) own[A.indices[e]] = 0.0;
     }

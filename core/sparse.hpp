@@ -7,7 +7,7 @@ namespace pursuit {
 
 // For each column of X, the chain of positions in `cols` that name it (a column may be named twice).
 struct Positions {
-  std::unique_ptr<std::int32_t[]> head, next;
+  Array<std::int32_t> head, next;
   Positions(i64 p, const i64* cols, i64 m) : head(allocate<std::int32_t>(p)), next(allocate<std::int32_t>(m)) {
     std::fill(head.get(), head.get() + p, -1);
     for (i64 k = m - 1; k >= 0; --k) {
@@ -16,6 +16,21 @@ struct Positions {
     }
   }
 };
+
+// Four chains of additions, since one would wait for each sum.
+template <class T, class I>
+PURSUIT_INLINE double gather_dot(const T* data, const I* at, i64 len, const double* x) {
+  double s0 = 0.0, s1 = 0.0, s2 = 0.0, s3 = 0.0;
+  i64 e = 0;
+  for (; e + 4 <= len; e += 4) {
+    s0 += static_cast<double>(data[e]) * x[static_cast<i64>(at[e])];
+    s1 += static_cast<double>(data[e + 1]) * x[static_cast<i64>(at[e + 1])];
+    s2 += static_cast<double>(data[e + 2]) * x[static_cast<i64>(at[e + 2])];
+    s3 += static_cast<double>(data[e + 3]) * x[static_cast<i64>(at[e + 3])];
+  }
+  for (; e < len; ++e) s0 += static_cast<double>(data[e]) * x[static_cast<i64>(at[e])];
+  return (s0 + s1) + (s2 + s3);
+}
 
 // X^T D for D of n x q (C-order) into G of p x q (C-order).
 template <class T, class I>
@@ -41,9 +56,8 @@ void left_multiply(const Sparse<T, I>& X, const double* D, i64 q, double* G) {
     const Range c = part(X, t, nt);
     for (i64 j = c.begin; j < c.end; ++j) {
       if (q == 1) {
-        double s = 0.0;
-        for (i64 e = X.indptr[j]; e < X.indptr[j + 1]; ++e) s += static_cast<double>(X.data[e]) * D[X.indices[e]];
-        G[j] = s;
+        const i64 e = X.indptr[j];
+        G[j] = gather_dot(X.data + e, X.indices + e, X.indptr[j + 1] - e, D);
         continue;
       }
       double* out = G + j * q;
@@ -57,45 +71,61 @@ void left_multiply(const Sparse<T, I>& X, const double* D, i64 q, double* G) {
   });
 }
 
-// CSR in one trip. A column's coefficient and its gradient sum lie side by side, so that the product that reads the
-// one brings the other into the cache.
+// A k-sparse vector of length p. When p is large, one bit per column says where it is: a row meets few of its columns,
+// and the bits stay in a near cache where the vector would not.
+struct SparseVector {
+  bool marked;
+  Array<std::uint64_t> bits;
+  Buffer value; // when marked, set only where the bit is
+  SparseVector(i64 p, const i64* cols, const double* coef, i64 m)
+      : marked(p > (1 << 15)), bits(allocate<std::uint64_t>((p + 63) / 64)), value(reals(p)) {
+    std::fill(bits.get(), bits.get() + (p + 63) / 64, 0);
+    if (!marked) std::fill(value.get(), value.get() + p, 0.0);
+    for (i64 k = 0; k < m; ++k) {
+      bits[cols[k] >> 6] |= std::uint64_t(1) << (cols[k] & 63);
+      value[cols[k]] = 0.0;
+    }
+    for (i64 k = 0; k < m; ++k) value[cols[k]] += coef[k];
+  }
+  template <class T, class I>
+  PURSUIT_INLINE double dot(const T* data, const I* at, i64 len) const {
+    if (!marked) return gather_dot(data, at, len, value.get());
+    double s = 0.0;
+    for (i64 e = 0; e < len; ++e)
+      if (bits[at[e] >> 6] >> (at[e] & 63) & 1) s += static_cast<double>(data[e]) * value[at[e]];
+    return s;
+  }
+};
+
+// CSR in one trip: a block of rows gives its eta and, still in cache, its share of the gradient.
 template <class T, class I, class Loss>
 void csr_value_gradient(const Sparse<T, I>& X, const Samples& s, Loss loss, const Point& x, double* value, double* g,
                         double* slope) {
-  const int nt = plan(X.stored() + X.p);
-  const i64 width = 2 * X.p;
-  Buffer pairs = reals(width * nt);
+  const int nt = plan(2 * X.stored() + X.p);
+  const SparseVector point(X.p, x.cols, x.coef, x.m);
+  Parts parts(g, X.p, nt);
   std::vector<double> sums(2 * nt, 0.0);
   parallel(nt, [&](int t) {
-    double* pair = pairs.get() + t * width;
-    std::fill(pair, pair + width, 0.0);
-    for (i64 k = 0; k < x.m; ++k) pair[2 * x.cols[k]] += x.coef[k];
+    double* own = parts[t];
+    std::fill(own, own + X.p, 0.0);
     const Range r = part(X, t, nt);
-    double v = 0.0, sl = 0.0;
-    for (i64 i = r.begin; i < r.end; ++i) {
-      double eta = x.b + (s.offset ? s.offset[i] : 0.0);
-      const i64 begin = X.indptr[i], end = X.indptr[i + 1];
-      for (i64 e = begin; e < end; ++e)
-        eta += static_cast<double>(X.data[e]) * pair[2 * static_cast<i64>(X.indices[e])];
-      const Jet jet = loss(s.y[i], eta);
-      const double d = s.c[i] * jet.d1;
-      v += s.c[i] * jet.value;
-      sl += d;
-      for (i64 e = begin; e < end; ++e)
-        pair[2 * static_cast<i64>(X.indices[e]) + 1] += static_cast<double>(X.data[e]) * d;
+    constexpr i64 block = 64;
+    double eta[block], v = 0.0, sl = 0.0;
+    for (i64 i0 = r.begin; i0 < r.end; i0 += block) {
+      const i64 rows = std::min(block, r.end - i0);
+      for (i64 k = 0; k < rows; ++k) {
+        const i64 i = i0 + k, e = X.indptr[i];
+        eta[k] = x.b + (s.offset ? s.offset[i] : 0.0) + point.dot(X.data + e, X.indices + e, X.indptr[i + 1] - e);
+      }
+      evaluate(loss, rows, s.y + i0, s.c + i0, eta, eta, nullptr, &v, &sl);
+      for (i64 k = 0; k < rows; ++k)
+        for (i64 e = X.indptr[i0 + k]; e < X.indptr[i0 + k + 1]; ++e)
+          own[X.indices[e]] += static_cast<double>(X.data[e]) * eta[k];
     }
     sums[2 * t] = v;
     sums[2 * t + 1] = sl;
   });
-  const int nr = plan(X.p * nt);
-  parallel(nr, [&](int t) {
-    const Range c = part(X.p, t, nr, 8);
-    for (i64 j = c.begin; j < c.end; ++j) {
-      double sum = 0.0;
-      for (int u = 0; u < nt; ++u) sum += pairs[u * width + 2 * j + 1];
-      g[j] = sum;
-    }
-  });
+  parts.sum();
   *value = *slope = 0.0;
   for (int t = 0; t < nt; ++t) *value += sums[2 * t], *slope += sums[2 * t + 1];
 }
@@ -171,7 +201,7 @@ void gather(const Sparse<T, I>& X, const i64* cols, i64 m, double* out) {
 
 struct Columns {
   Buffer data;
-  std::unique_ptr<i64[]> indices, indptr;
+  Array<i64> indices, indptr;
 };
 
 // The named columns as CSC. From CSR every thread counts its rows' entries, then writes to its own places.

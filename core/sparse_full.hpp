@@ -29,8 +29,9 @@ void cross(const Sparse<T, I>& X, const double* w, i64 ldw, i64 m, double* out) 
             for (i64 l = 0; l < q; ++l) at[l] += v * d[l];
           }
         }
-        for (i64 l = 0; l < q; ++l)
-          for (i64 j = 0; j < p; ++j) out[(first + l) * p + j] = sum[j * q + l];
+        for (i64 j0 = 0; j0 < p; j0 += 512)
+          for (i64 l = 0; l < q; ++l)
+            for (i64 j = j0; j < std::min(p, j0 + 512); ++j) out[(first + l) * p + j] = sum[j * q + l];
       }
     });
     return;
@@ -60,37 +61,53 @@ void cross(const Sparse<T, I>& X, const double* w, i64 ldw, i64 m, double* out) 
   });
 }
 
-// Entries of one compressed line with duplicates added up, as f(index, value).
+template <class T, class I>
+bool has_duplicates_maybe(const Sparse<T, I>& X) {
+  const int nt = plan(X.stored());
+  std::vector<char> found(nt, 0);
+  parallel(nt, [&](int t) {
+    const Range r = part(X, t, nt);
+    bool increasing = true;
+    for (i64 l = r.begin; l < r.end; ++l)
+      for (i64 e = X.indptr[l] + 1; e < X.indptr[l + 1]; ++e) increasing &= X.indices[e] > X.indices[e - 1];
+    found[t] = !increasing;
+  });
+  return std::count(found.begin(), found.end(), 1) > 0;
+}
+
+// Visits the entries of a compressed line as f(index, value), duplicates added up; a width of 0 promises that there
+// are none.
 class Line {
 public:
-  explicit Line(i64 width) : value_(width, 0.0), seen_(width, -1) {}
+  explicit Line(i64 width)
+      : width_(width), value_(reals(width)), seen_(allocate<i64>(width)), touched_(allocate<i64>(width)) {
+    std::fill(seen_.get(), seen_.get() + width, -1);
+  }
   template <class T, class I, class F>
   void visit(const Sparse<T, I>& X, i64 line, F&& f) {
     const i64 begin = X.indptr[line], end = X.indptr[line + 1];
-    bool increasing = true;
-    for (i64 e = begin + 1; e < end; ++e) increasing &= X.indices[e] > X.indices[e - 1];
-    if (increasing) {
+    if (width_ == 0) {
       for (i64 e = begin; e < end; ++e) f(static_cast<i64>(X.indices[e]), static_cast<double>(X.data[e]));
       return;
     }
-    touched_.clear();
-    ++stamp_;
+    i64 touched = 0;
     for (i64 e = begin; e < end; ++e) {
       const i64 at = static_cast<i64>(X.indices[e]);
-      if (seen_[at] != stamp_) {
-        seen_[at] = stamp_;
+      if (seen_[at] != line) {
+        seen_[at] = line;
         value_[at] = 0.0;
-        touched_.push_back(at);
+        touched_[touched++] = at;
       }
       value_[at] += static_cast<double>(X.data[e]);
     }
-    for (const i64 at : touched_) f(at, value_[at]);
+    for (i64 k = 0; k < touched; ++k) f(touched_[k], value_[touched_[k]]);
+    for (i64 k = 0; k < touched; ++k) seen_[touched_[k]] = -1;
   }
 
 private:
-  std::vector<double> value_;
-  std::vector<i64> seen_, touched_;
-  i64 stamp_ = 0;
+  i64 width_;
+  Buffer value_;
+  Array<i64> seen_, touched_;
 };
 
 // Two trips: means, then squared deviations of the stored entries plus mean^2 for the rest. A full column has no rest;
@@ -101,30 +118,37 @@ void stats(const Sparse<T, I>& X, const double* w, double* mean, double* var) {
   double total = 0.0;
   for (i64 i = 0; i < n; ++i) total += w[i];
   const double inv = total > 0.0 ? 1.0 / total : 0.0;
-  Buffer weight = reals(p);
-  auto count = allocate<i64>(p);
-  std::fill(mean, mean + p, 0.0);
-  std::fill(var, var + p, 0.0);
-  std::fill(weight.get(), weight.get() + p, 0.0);
-  std::fill(count.get(), count.get() + p, 0);
-  Line line(X.rows ? p : n);
-  auto each = [&](i64 l, auto&& f) {
-    line.visit(X, l, [&](i64 at, double x) { f(X.rows ? l : at, X.rows ? at : l, x); });
+  const int nt = plan(4 * X.stored() + p);
+  const i64 width = has_duplicates_maybe(X) ? (X.rows ? p : n) : 0;
+  std::vector<Line> lines;
+  for (int t = 0; t < nt; ++t) lines.emplace_back(width);
+  // CSR rows share columns, so each thread sums on its own; CSC columns belong to one thread
+  const int copies = X.rows ? nt : 1;
+  Buffer weight = reals(p), count = reals(p);
+  Parts means(mean, p, copies), weights(weight.get(), p, copies), counts(count.get(), p, copies), vars(var, p, copies);
+  auto each = [&](auto&& f) {
+    parallel(nt, [&](int t) {
+      const Range r = part(X, t, nt);
+      for (i64 l = r.begin; l < r.end; ++l)
+        lines[t].visit(X, l, [&](i64 at, double x) { f(X.rows ? t : 0, X.rows ? l : at, X.rows ? at : l, x); });
+    });
   };
-  for (i64 l = 0; l < X.lines(); ++l)
-    each(l, [&](i64 i, i64 j, double x) {
-      mean[j] += w[i] * x;
-      weight[j] += w[i];
-      ++count[j];
-    });
+  for (Parts* parts : {&means, &weights, &counts, &vars})
+    for (int t = 0; t < copies; ++t) std::fill((*parts)[t], (*parts)[t] + p, 0.0);
+  each([&](int t, i64 i, i64 j, double x) {
+    means[t][j] += w[i] * x;
+    weights[t][j] += w[i];
+    counts[t][j] += 1.0;
+  });
+  means.sum(), weights.sum(), counts.sum();
   for (i64 j = 0; j < p; ++j) mean[j] *= inv;
-  for (i64 l = 0; l < X.lines(); ++l)
-    each(l, [&](i64 i, i64 j, double x) {
-      const double dev = x - mean[j];
-      var[j] += w[i] * dev * dev;
-    });
+  each([&](int t, i64 i, i64 j, double x) {
+    const double dev = x - mean[j];
+    vars[t][j] += w[i] * dev * dev;
+  });
+  vars.sum();
   for (i64 j = 0; j < p; ++j) {
-    const double rest = count[j] == n ? 0.0 : std::max(0.0, total - weight[j]);
+    const double rest = count[j] == static_cast<double>(n) ? 0.0 : std::max(0.0, total - weight[j]);
     var[j] = (var[j] + rest * mean[j] * mean[j]) * inv;
   }
 }

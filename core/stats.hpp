@@ -4,6 +4,9 @@
 
 namespace pursuit {
 
+// Narrower than the gradient's tiles: a tile is read twice and should stay in the second-level cache.
+inline constexpr i64 kStatsTile = 256;
+
 // Weight, mean and sum of squared deviations of each column of a tile, by two passes over the tile in cache. The shift
 // by the first row makes a constant column's deviations exactly zero.
 template <class T>
@@ -58,7 +61,7 @@ inline void merge_moments(double total, double weight, i64 len, const double* me
   }
 }
 
-// Moments of a rectangle of X, tile by tile; returns the weight of its rows. `scratch` holds 2 kColTile numbers.
+// Moments of a rectangle of X, tile by tile; returns the weight of its rows. `scratch` holds 2 kStatsTile numbers.
 template <class T>
 double moments(const Dense<T>& X, Range r, Range c, const double* w, double* mean, double* m2, double* scratch) {
   double total = 0.0;
@@ -67,9 +70,9 @@ double moments(const Dense<T>& X, Range r, Range c, const double* w, double* mea
     const i64 rows = std::min(step, r.end - i);
     double weight = 0.0;
     for (i64 k = 0; k < rows; ++k) weight += w[i + k];
-    for (i64 j = c.begin; j < c.end; j += kColTile) {
-      const i64 len = std::min(kColTile, c.end - j);
-      double *tm = scratch, *ts = scratch + kColTile;
+    for (i64 j = c.begin; j < c.end; j += kStatsTile) {
+      const i64 len = std::min(kStatsTile, c.end - j);
+      double *tm = scratch, *ts = scratch + kStatsTile;
       if (X.rows)
         tile_moments(X.at(i, j), X.row_stride, rows, len, w + i, weight, tm, ts);
       else
@@ -93,11 +96,11 @@ void stats(const Dense<T>& X, const double* w, double* mean, double* var) {
   if (X.n == 0) return;
   const int nt = plan(X.n * X.p);
   const bool by_columns = nt == 1 || X.p >= nt * 64;
-  Buffer scratch = reals(nt * 2 * kColTile);
+  Buffer scratch = reals(nt * 2 * kStatsTile);
   Buffer rest = reals(by_columns ? 0 : 2 * X.p * nt);
   std::vector<double> totals(nt, 0.0);
   parallel(nt, [&](int t) {
-    double* own = scratch.get() + t * 2 * kColTile;
+    double* own = scratch.get() + t * 2 * kStatsTile;
     if (by_columns) {
       totals[t] = moments(X, {0, X.n}, part(X.p, t, nt, 8), w, mean, var, own);
     } else {

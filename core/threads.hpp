@@ -11,7 +11,9 @@
 
 namespace pursuit {
 
-inline constexpr i64 kSmallWork = 1 << 16;
+// Below this many simple operations (some tenths of a millisecond) a region costs more than it saves, above all when
+// the cores are shared.
+inline constexpr i64 kSmallWork = 1 << 18;
 
 // libgomp's pool does not survive fork(): a child that opens a region hangs, so children never open one.
 inline std::atomic<bool> in_forked_child{false};
@@ -36,7 +38,7 @@ inline void watch_forks() {
   pthread_atfork(nullptr, nullptr, [] { in_forked_child.store(true, std::memory_order_relaxed); });
 }
 
-// Threads for about `work` elements touched.
+// Threads for about `work` simple operations, and at most `most` parts.
 inline int plan(i64 work) { return work < kSmallWork ? 1 : threads(); }
 inline int plan(i64 work, i64 most) { return static_cast<int>(std::clamp<i64>(most, 1, plan(work))); }
 

@@ -73,17 +73,17 @@ private:
 
   i64 k_, capacity_, count_ = 0;
   T threshold_;
-  std::unique_ptr<T[]> values_;
-  std::unique_ptr<i64[]> indices_;
-  std::unique_ptr<T[]> scratch_;
+  Array<T> values_;
+  Array<i64> indices_;
+  Array<T> scratch_;
 };
 
 // A guess just below the k-th largest |v| from an evenly spaced sample; -1 when the sample is no guide. The guess
 // only saves work: when it is too high the scan is repeated without it.
 template <class T>
 T guess_threshold(const T* v, i64 p, i64 k) {
-  const i64 size = 8192;
-  if (p < 4 * size || k > p / 4) return T(-1);
+  const i64 size = std::min<i64>(8192, p / 8);
+  if (size < 128 || k > p / 2) return T(-1);
   const i64 stride = p / size;
   auto sample = allocate<T>(size);
   i64 found = 0;
