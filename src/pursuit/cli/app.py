@@ -65,7 +65,7 @@ def fit(
         bool, typer.Option("--standardize/--no-standardize", help="Select on columns of equal scale.")
     ] = True,
     time_limit: Annotated[float | None, typer.Option("--time-limit", help="Stop after so many seconds.")] = None,
-    threads: Annotated[int | None, typer.Option("--threads", help="Threads; by default all cores.")] = None,
+    threads: Annotated[int | None, typer.Option("--threads", min=1, help="Threads; by default all cores.")] = None,
 ) -> int:
     """Fit a model on at most k features of DATA.
 

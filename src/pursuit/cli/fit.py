@@ -101,7 +101,7 @@ def _print(estimator: Any, held: Table, names: Sequence[str], data: Path, task: 
         "objective": number(result.value),
         "status": f"{result.status}: {result.reason}",
         "optimality": str(result.optimality),
-        "solver": f"{result.solver}, {result.n_iter} iterations, {result.seconds:.2g} s",
+        "solver": f"{result.solver}, {result.n_iter} iteration{'s' * (result.n_iter != 1)}, {result.seconds:.2g} s",
         "model": str(out),
     }
     wide = max(map(len, facts))

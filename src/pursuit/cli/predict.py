@@ -13,11 +13,10 @@ from pursuit.io import Model, Table, load_model, read_table
 def run(model_path: Path, data: Path, *, out: Path | None, proba: bool) -> int:
     model = load_model(model_path)
     held = _read(model, data)
-    columns: dict[str, Any] = {"prediction": model.predict(held)}
-    if proba:
-        shares = model.predict_proba(held)
-        assert model.classes is not None
-        columns |= {f"probability_{label}": shares[:, i] for i, label in enumerate(model.classes.tolist())}
+    try:
+        columns = _predict(model, held, proba)
+    except ValueError as error:
+        raise ValueError(f"{model_path} and {data}: {error}") from error
     rows = zip(*[values.tolist() for values in columns.values()], strict=True)
     if out is None:
         _write(sys.stdout, columns, rows)
@@ -36,6 +35,15 @@ def _read(model: Model, data: Path) -> Table:
     if model.feature_names is not None:
         columns = model.selected or model.feature_names[:1]
     return read_table(data, columns=columns, n_features=model.n_features)
+
+
+def _predict(model: Model, held: Table, proba: bool) -> dict[str, Any]:
+    columns: dict[str, Any] = {"prediction": model.predict(held)}
+    if proba:
+        shares = model.predict_proba(held)
+        labels = [] if model.classes is None else model.classes.tolist()
+        columns |= {f"probability_{label}": shares[:, i] for i, label in enumerate(labels)}
+    return columns
 
 
 def _write(stream: TextIO, columns: dict[str, Any], rows: Any) -> None:

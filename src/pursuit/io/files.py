@@ -53,7 +53,8 @@ def save_model(estimator: Any, path: str | Path, *, feature_names: Sequence[str]
     }
     _model(held)  # what cannot be read back is not written
     path = Path(path)
-    text = json.dumps(held, indent=1, allow_nan=False, ensure_ascii=False) + "\n"
+    lines = [f"  {json.dumps(key)}: {json.dumps(value, allow_nan=False)}" for key, value in held.items()]
+    text = "{\n" + ",\n".join(lines) + "\n}\n"
     half = path.with_name(path.name + ".part")
     half.write_text(text, encoding="utf-8")
     os.replace(half, path)
