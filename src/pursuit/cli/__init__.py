@@ -18,10 +18,11 @@ def main(args: Sequence[str] | None = None) -> int:
     args = list(sys.argv[1:] if args is None else args)
     try:
         code = app(args or ["--help"], prog_name="pursuit", standalone_mode=False)
+        sys.stdout.flush()
     except KeyboardInterrupt:
         return _say("interrupted", INTERRUPTED)
-    except BrokenPipeError:  # the reader of our output went away, as `head` does
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except (BrokenPipeError, SystemExit):  # the reader of our output went away, as `head` does; typer makes it an exit
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         return OK
     except Exception as error:
         if os.environ.get("PURSUIT_TRACEBACK"):

@@ -93,7 +93,8 @@ def _print(estimator: Any, held: Table, names: Sequence[str], data: Path, task: 
         rows.append((f"... {len(support) - SHOWN} more in {out}", ""))
     if estimator.fit_intercept:
         rows.append(("(intercept)", number(np.ravel(estimator.intercept_)[0])))
-    screen.print(f"{data}: {n} rows, {p} features; {task} with the {loss} loss, at most {estimator.k} features\n")
+    head = f"{data}: {n} rows, {p} features; {task} with the {loss} loss, at most {estimator.k} features\n"
+    screen.print(head, markup=False, soft_wrap=True)
     screen.print(table({"feature": "left", "coefficient": "right"}, rows))
     measure = "accuracy" if task == "classification" else "R2"
     facts = {
@@ -106,4 +107,4 @@ def _print(estimator: Any, held: Table, names: Sequence[str], data: Path, task: 
     }
     wide = max(map(len, facts))
     for name, fact in facts.items():
-        screen.print(f"{name:<{wide}}  {fact}", markup=False)
+        screen.print(f"{name:<{wide}}  {fact}", markup=False, soft_wrap=True)

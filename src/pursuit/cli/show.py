@@ -6,9 +6,12 @@ import textwrap
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from pursuit.io._words import need
+
 
 def console(stderr: bool = False) -> Any:
     """A rich console that neither colours numbers nor cuts names in a pipe."""
+    need("rich", "cli", "the command line")
     from rich.console import Console
 
     stream = sys.stderr if stderr else sys.stdout

@@ -1,0 +1,87 @@
+"""Bad input: exit code 2, one line on stderr that names the file or option, no model, no traceback."""
+
+import pytest
+
+FIT = ("fit", "diabetes.csv", "--target", "y", "--exclude", "town", "-k", 3)
+CASES = {
+    "no command": (("fitt",), "No such command 'fitt'"),
+    "no out": (FIT, "Missing option '--out'"),
+    "k": ((*FIT[:-1], 0, "--out", "OUT"), "Invalid value for '-k'"),
+    "k text": ((*FIT[:-1], "many", "--out", "OUT"), "Invalid value for '-k'"),
+    "threads": ((*FIT, "--threads", 0, "--out", "OUT"), "Invalid value for '--threads'"),
+    "option": ((*FIT, "--colour", "--out", "OUT"), "No such option: --colour"),
+    "folder": ((*FIT, "--out", "nowhere/m.json"), "--out nowhere/m.json: there is no folder nowhere"),
+    "file": (("fit", "none.csv", "--out", "OUT"), "there is no file none.csv"),
+    "suffix": (("fit", "t.xlsx", "--out", "OUT"), "t.xlsx has no known suffix"),
+    "target": (("fit", "diabetes.csv", "--target", "Y", "--out", "OUT"), "no target column 'Y'; did you mean 'y'?"),
+    "no target": (("fit", "diabetes.parquet", "--out", "OUT"), "name it with --target; its columns are age, sex"),
+    "text": (("fit", "diabetes.csv", "-t", "y", "--out", "OUT"), "'town' of diabetes.csv is not numeric"),
+    "text, what to do": (("fit", "diabetes.csv", "-t", "y", "--out", "OUT"), "leave it out with --exclude"),
+    "loss": ((*FIT, "--loss", "sqared", "--out", "OUT"), "loss 'sqared' is unknown; did you mean 'squared'?"),
+    "solver": ((*FIT, "--solver", "ompp", "--out", "OUT"), "solver 'ompp' is unknown; did you mean 'omp'?"),
+    "task": ((*FIT, "--task", "ranking", "--out", "OUT"), "--task ranking is not known"),
+    "task and loss": (
+        (*FIT, "--task", "classification", "--loss", "huber", "--out", "OUT"),
+        "--loss huber is for regression, not for --task classification",
+    ),
+    "classes": ((*FIT, "--task", "classification", "--out", "OUT"), "214 classes"),
+    "include": (
+        (*FIT, "--include", "bmj", "--out", "OUT"),
+        "--include: there is no feature 'bmj'; did you mean 'bmi'?",
+    ),
+    "exclude": (("fit", "diabetes.csv", "--exclude", "twn", "--out", "OUT"), "no column 'twn' to leave out"),
+    "exclude x": (("fit", "cancer.npz", "--exclude", "x30", "--out", "OUT"), "--exclude: there is no feature 'x30'"),
+    "include too many": ((*FIT, "--include", "age,sex,bmi,bp", "--out", "OUT"), "include"),
+    "l2": ((*FIT, "--l2", -1, "--out", "OUT"), "l2 must be"),
+    "time limit": ((*FIT, "--time-limit", -1, "--out", "OUT"), "time_limit must be"),
+    "libsvm target": (("fit", "cancer.libsvm", "-t", "y", "--out", "OUT"), "is its first column"),
+    "model": (("predict", "none.json", "cancer.npz"), "there is no file none.json"),
+    "no model": (("predict", "diabetes.csv", "cancer.npz"), "diabetes.csv is not complete JSON"),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_bad_input(run, tmp_path, case):
+    args, message = CASES[case]
+    code, out, err = run(*[tmp_path / "m.json" if arg == "OUT" else arg for arg in args])
+    assert code == 2
+    assert message in err
+    assert err.startswith("pursuit: ")
+    assert err.count("\n") == 1
+    assert out == ""
+    assert not list(tmp_path.iterdir())
+
+
+def test_predict_on_the_wrong_data(run, tmp_path):
+    model = tmp_path / "m.json"
+    assert run(*FIT, "--out", model)[0] == 0
+    assert "the model needs 10 columns" in run("predict", model, "cancer.npz")[2]
+    code, _, err = run("predict", model, "cancer.csv", "--out", tmp_path / "p.csv")
+    assert code == 2
+    assert "cancer.csv has no column 'bmi', 'bp', 's5'" in err
+    code, _, err = run("predict", model, "diabetes.csv", "--proba", "--out", tmp_path / "p.csv")
+    assert code == 2
+    assert "gives no probabilities" in err
+    assert [path.name for path in tmp_path.iterdir()] == ["m.json"]
+
+
+def test_an_unwritable_place(run, tmp_path):
+    (tmp_path / "m.json").mkdir()
+    code, _, err = run(*FIT, "--out", tmp_path / "m.json")
+    assert code == 2
+    assert "Is a directory" in err
+
+
+def test_a_bug_is_told_from_bad_input(run, tmp_path, monkeypatch):
+    from pursuit.cli import fit
+
+    def broken(*args):
+        raise RuntimeError("two\nlines")
+
+    monkeypatch.setattr(fit, "fit_with_progress", broken)
+    code, _, err = run(*FIT, "--out", tmp_path / "m.json")
+    assert code == 1
+    assert err == "pursuit: unexpected RuntimeError: two lines (PURSUIT_TRACEBACK=1 shows where)\n"
+    monkeypatch.setenv("PURSUIT_TRACEBACK", "1")
+    with pytest.raises(RuntimeError, match="two"):
+        run(*FIT, "--out", tmp_path / "m.json")

@@ -1,0 +1,99 @@
+"""What is drawn is what the numbers say."""
+
+import sys
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pytest
+from matplotlib.figure import Figure
+
+from pursuit import SparseClassifier, SparseRegressor, load_model, save_model
+from pursuit.plots import plot_coefficients, plot_scores
+
+X = np.random.default_rng(3).normal(size=(60, 5))
+Y = X[:, 1] - 3 * X[:, 4]
+RESULT = SimpleNamespace(support=np.array([1, 4]), coef=np.array([1.0, -3.0]))
+
+
+def new_axes():
+    return Figure().subplots()
+
+
+def bars(ax):
+    """Label and length from top to bottom."""
+    return [(tick.get_text(), bar.get_width()) for tick, bar in zip(ax.get_yticklabels(), ax.patches, strict=True)]
+
+
+def test_bars_are_sorted_by_size_and_named():
+    assert bars(plot_coefficients(RESULT, ax=new_axes())) == [("x4", -3.0), ("x1", 1.0)]
+    assert bars(plot_coefficients(RESULT, list("abcde"), new_axes())) == [("e", -3.0), ("b", 1.0)]
+
+
+def test_scale_makes_bars_comparable():
+    ax = plot_coefficients(RESULT, ax=new_axes(), scale=[9, 6, 9, 9, 1])
+    assert bars(ax) == [("x1", 6.0), ("x4", -3.0)]
+    assert "standard deviation" in ax.get_xlabel()
+
+
+def test_signs_have_their_colours():
+    ax = plot_coefficients(RESULT, ax=new_axes())
+    down, up = (bar.get_facecolor() for bar in ax.patches)
+    assert down != up
+
+
+def test_estimators_results_and_models_draw_alike(tmp_path):
+    frame = pd.DataFrame(X, columns=list("abcde"))
+    estimator = SparseRegressor(k=2).fit(frame, Y)
+    model = load_model(save_model(estimator, tmp_path / "m.json"))
+    drawn = bars(plot_coefficients(estimator, ax=new_axes()))
+    assert [name for name, _ in drawn] == ["e", "b"]
+    assert bars(plot_coefficients(model, ax=new_axes())) == drawn
+    assert [length for _, length in bars(plot_coefficients(estimator.result_, ax=new_axes()))] == [c for _, c in drawn]
+    classifier = SparseClassifier(k=2, l2=0.1).fit(X, Y > 0)
+    assert len(bars(plot_coefficients(classifier, ax=new_axes()))) == 2
+
+
+def test_an_empty_model_is_an_empty_picture():
+    empty = SimpleNamespace(support=np.array([], dtype=int), coef=np.array([]))
+    assert bars(plot_coefficients(empty, ax=new_axes())) == []
+
+
+def test_lines_hold_the_scores_and_the_chosen_k():
+    ax = plot_scores([1, 2, 5], {"mine": [0.1, 0.2, 0.3], "other": [0, 0, 1]}, chosen=2, ylabel="R2", ax=new_axes())
+    lines = {line.get_label(): line for line in ax.lines}
+    assert lines["mine"].get_ydata().tolist() == [0.1, 0.2, 0.3]
+    assert lines["other"].get_xdata().tolist() == [1, 2, 5]
+    assert list(ax.lines[0].get_xdata()) == [2, 2]
+    assert ax.get_ylabel() == "R2"
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["mine", "other"]
+
+
+def test_axes_are_made_where_none_are_given(monkeypatch):
+    monkeypatch.setenv("MPLBACKEND", "Agg")
+    import matplotlib.pyplot as plt
+
+    ax = plot_scores([1, 2], {"mine": [1, 2]})
+    assert ax.get_legend() is None
+    assert plot_coefficients(RESULT) is not ax
+    plt.close("all")
+
+
+@pytest.mark.parametrize(
+    ("draw", "message"),
+    [
+        (lambda: plot_coefficients(3, ax=new_axes()), "must be a fitted estimator, a Result or a Model"),
+        (lambda: plot_coefficients(RESULT, ["a"], new_axes()), "names has 1 entries, but the model uses column 4"),
+        (lambda: plot_scores([1, 2], {"mine": [1]}, ax=new_axes()), r"scores\['mine'\] has 1 values for 2 ks"),
+        (lambda: plot_scores([1, 2], {"mine": [1, 2]}, chosen=3, ax=new_axes()), "chosen is 3"),
+    ],
+)
+def test_bad_arguments(draw, message):
+    with pytest.raises(ValueError, match=message):
+        draw()
+
+
+def test_without_matplotlib(monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    with pytest.raises(ImportError, match=r'needs matplotlib: pip install "pursuit\[plot\]"'):
+        plot_coefficients(RESULT)
