@@ -1,0 +1,201 @@
+"""Every solver x every loss x every kind of X x every kind of constraint keeps the library's promises."""
+
+import functools
+from itertools import combinations, pairwise
+
+import numpy as np
+import pytest
+from sklearn.svm import SVC
+
+import pursuit
+from problems import KINDS, problem, standardised
+from pursuit.constraints import AtMost
+from pursuit.solvers import as_solver
+
+P, K = 12, 3
+GROUPS = np.repeat(["wine", "bread", "salt", "oil", "figs"], [3, 2, 3, 2, 2])
+CONSTRAINTS = {
+    "plain": {},
+    "forced": {"include": [P - 1], "exclude": [0, 6]},
+    "groups": {"groups": GROUPS},
+    "groups_forced": {"groups": GROUPS, "include": [4], "exclude": [9]},
+}
+DESIGNS = ["dense_c", "dense_f", "float32_c", "csr", "csc", "operator", "standardized", "standardized_csr"]
+STATUSES = {"converged", "max_iter", "time_limit", "interrupted", "no_minimiser", "failed"}
+OPTIMALITIES = {"none", "stationary", "swap_stationary", "swap_optimal"}
+
+CHECKS = []
+
+
+def promise(check):
+    """One of the checks that every cell of the product runs."""
+    CHECKS.append(check)
+    return check
+
+
+@functools.cache
+def data(loss):
+    return problem(loss, p=P, weights=True, offset=loss != "hinge")  # LIBSVM, the referee for hinge, has no offset
+
+
+def build(loss, design):
+    view = design.startswith("standardized")
+    kind = {"standardized": "dense_c", "standardized_csr": "csr"}.get(design, design)
+    given = data(loss)
+    return pursuit.GLM(**given.glm(KINDS[kind](given.X), standardize=view))
+
+
+@functools.cache
+def run(solver, loss, design, constraint):
+    return pursuit.solve(build(loss, design), K, solver=solver, max_iter=100, random_state=7, **CONSTRAINTS[constraint])
+
+
+def in_the_objectives_units(loss, design, result):
+    """The problem whose f the library minimised, and the result's (x, b) in its units."""
+    given = data(loss)
+    if not design.startswith("standardized"):
+        return given, result.x, result.intercept
+    Z, m, s = standardised(given.X, given.c)
+    view = type(given)(Z, given.y, loss, given.l2, given.weight, given.offset)
+    return view, result.x * s, result.intercept + m @ result.x
+
+
+@promise
+def the_constraint_is_kept(solver, loss, design, constraint):
+    result, wanted = run(solver, loss, design, constraint), CONSTRAINTS[constraint]
+    assert np.array_equal(result.support, np.unique(result.support))
+    groups = wanted.get("groups", np.arange(P))
+    chosen = np.unique(groups[result.support])
+    assert len(chosen) <= K
+    assert np.array_equal(np.flatnonzero(np.isin(groups, chosen)), result.support)  # groups enter whole
+    assert set(groups[wanted.get("include", [])]) <= set(chosen)
+    assert not set(groups[wanted.get("exclude", [])]) & set(chosen)
+
+
+@promise
+def the_value_is_that_of_the_coefficients(solver, loss, design, constraint):
+    result = run(solver, loss, design, constraint)
+    assert result.x.shape == (P,)
+    assert np.array_equal(result.x[result.support], result.coef)
+    assert np.count_nonzero(result.x) == np.count_nonzero(result.coef)
+    assert np.isfinite(result.coef).all()
+    assert np.isfinite(result.intercept)
+    given, x, b = in_the_objectives_units(loss, design, result)
+    assert result.value == pytest.approx(given.value(x, b), rel=1e-10, abs=1e-12)
+
+
+@promise
+def the_coefficients_minimise_f_on_their_support(solver, loss, design, constraint):
+    result = run(solver, loss, design, constraint)
+    assert result.point.refitted or result.status == "max_iter"
+    if not result.point.refitted:
+        return
+    given, x, b = in_the_objectives_units(loss, design, result)
+    if loss == "hinge":  # kinks: no gradient vanishes, so compare with LIBSVM on the same columns
+        best = machine(given, tuple(result.support))
+        assert given.value(x, b) == pytest.approx(best, abs=1e-7)
+        return
+    gradient, slope = given.gradient(x, b)
+    assert np.abs(gradient[result.support]).max() <= 1e-7
+    assert abs(slope) <= 1e-7
+
+
+def machine(given, support):
+    """The hinge objective's minimum over a support, by LIBSVM."""
+    A = given.X[:, support]
+    svc = SVC(kernel="linear", C=1 / given.l2, tol=1e-9).fit(A, given.y, sample_weight=given.c)
+    x = np.zeros(given.X.shape[1])
+    x[list(support)] = svc.coef_[0]
+    return given.value(x, svc.intercept_[0])
+
+
+@promise
+def the_end_is_told(solver, loss, design, constraint):
+    result = run(solver, loss, design, constraint)
+    assert result.status in STATUSES
+    assert result.status != "failed"
+    assert result.optimality in OPTIMALITIES
+    assert result.certificate == "none"
+    assert " " in result.reason
+    assert result.solver == solver
+    assert result.k == K
+    assert 0 <= result.seconds < 60
+
+
+@promise
+def the_trace_is_monotone(solver, loss, design, constraint):
+    result = run(solver, loss, design, constraint)
+    trace = result.trace
+    assert result.n_iter == len(trace) > 0
+    assert [record.iteration for record in trace] == list(range(1, len(trace) + 1))
+    best = [record.best for record in trace]
+    assert all(after <= before for before, after in pairwise(best))
+    assert all(record.best <= record.value for record in trace)
+    assert best[-1] == result.value
+    clock = [record.seconds for record in trace]
+    assert clock == sorted(clock)
+    assert max(record.changed for record in trace) <= P
+
+
+@promise
+def the_same_call_gives_the_same_bits(solver, loss, design, constraint):
+    if design not in ("dense_c", "csr", "standardized"):
+        return
+    once = run(solver, loss, design, constraint)
+    again = run.__wrapped__(solver, loss, design, constraint)
+    assert np.array_equal(once.support, again.support)
+    assert np.array_equal(once.coef, again.coef)
+    assert (once.intercept, once.value, once.status, once.reason) == (
+        again.intercept, again.value, again.status, again.reason,
+    )  # fmt: skip
+    assert [r.value for r in once.trace] == [r.value for r in again.trace]
+
+
+@pytest.mark.parametrize("constraint", CONSTRAINTS)
+@pytest.mark.parametrize("design", DESIGNS)
+@pytest.mark.parametrize("loss", pursuit.list_losses())
+@pytest.mark.parametrize("solver", pursuit.list_solvers())
+def test_every_promise_is_kept(solver, loss, design, constraint):
+    for check in CHECKS:
+        check(solver, loss, design, constraint)
+
+
+@pytest.mark.parametrize("constraint", CONSTRAINTS)
+@pytest.mark.parametrize("loss", pursuit.list_losses())
+@pytest.mark.parametrize("solver", pursuit.list_solvers())
+def test_every_kind_of_X_gives_the_same_answer(solver, loss, constraint):
+    dense = run(solver, loss, "dense_c", constraint)
+    for design in ("dense_f", "float32_c", "csr", "csc", "operator"):
+        other = run(solver, loss, design, constraint)
+        if not dense.point.refitted:  # cut short on its way over kinks, where the last bits steer
+            assert other.value == pytest.approx(dense.value, rel=1e-2), design
+            continue
+        assert np.array_equal(other.support, dense.support), design
+        assert other.value == pytest.approx(dense.value, rel=1e-9), design
+        np.testing.assert_allclose(other.coef, dense.coef, rtol=1e-6, atol=1e-6, err_msg=design)
+
+
+@pytest.mark.parametrize("loss", pursuit.list_losses())
+@pytest.mark.parametrize("solver", pursuit.list_solvers())
+def test_no_solver_is_far_from_the_best_support(solver, loss):
+    """A limit that any sane method keeps on easy data: 95% of the gain that the best of all supports brings."""
+    given = problem(loss, p=7, density=1.0)
+    f = pursuit.GLM(**given.glm())
+    best = min(f.refit(np.array(s)).value for s in combinations(range(7), 3))
+    result = pursuit.solve(f, 3, solver=solver, max_iter=200)
+    assert best - 1e-9 <= result.value <= best + 0.05 * (f.null.value - best)
+
+
+@pytest.mark.parametrize("solver", pursuit.list_solvers())
+def test_iterates_are_points_of_the_constraint(solver):
+    """The generator itself, without the driver: each point is feasible, frozen, and carries its own gradient."""
+    given = problem("logistic", p=P)
+    f, constraint = pursuit.GLM(**given.glm()), AtMost(K, P, **CONSTRAINTS["groups_forced"])
+    for _, point in zip(range(5), as_solver(solver)[1].iterate(f, constraint, f.null), strict=False):
+        assert constraint.allows(point.support)
+        assert point.value == pytest.approx(given.value(point.x, point.intercept), rel=1e-12)
+        np.testing.assert_allclose(point.gradient, given.gradient(point.x, point.intercept)[0], atol=1e-7)
+        with pytest.raises(ValueError, match="read-only"):
+            point.gradient[0] = 1.0
+        with pytest.raises(AttributeError):
+            point.value = 0.0
