@@ -163,5 +163,6 @@ nb::object give(Array<T> data, i64 n, i64 p, bool rows = true) {
 void bind_dense(nb::module_& m);
 void bind_sparse(nb::module_& m);
 void bind_support(nb::module_& m);
+void bind_exchange(nb::module_& m);
 
 } // namespace pursuit

@@ -39,4 +39,5 @@ NB_MODULE(_core, m) {
   bind_dense(m);
   bind_sparse(m);
   bind_support(m);
+  bind_exchange(m);
 }

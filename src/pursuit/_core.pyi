@@ -92,4 +92,13 @@ def hinge_dual(
     x = sum_i c_i y_i alpha_i a_i / l2, b = centre + sum_i c_i y_i alpha_i / rho; stops when the largest
     projected-gradient violation over an epoch is at most ``tol``."""
 
+# All single exchanges of a quadratic at its minimiser x over S: HS = H[S, :] (k x m), B = H_SS^-1, gradient g and
+# diagonal h on the m columns. Per column: the best change of f, the row to drop (-1: none), the gain of adding alone.
+def exchange(HS: F, B: F, g: F, h: F, x: F, droppable: NDArray[np.uint8]) -> tuple[F, I, F]: ...
+def group_exchange(
+    HS: F, B: F, g: F, HJ: F, x: F, rows: I, cols: I, droppable: NDArray[np.uint8]
+) -> tuple[F, I, F]:
+    """The same for groups: ``rows`` and ``cols`` hold where each group begins (and the end), rows and columns ordered
+    by group; ``HJ`` the blocks H_JJ one after another. Answers are per group of columns."""
+
 VERSION: Literal[1]

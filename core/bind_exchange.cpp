@@ -1,0 +1,83 @@
+#include "bindings.hpp"
+#include "exchange.hpp"
+
+namespace pursuit {
+namespace {
+
+using A1 = const Array1<double>&;
+using A2 = const Array2<double>&;
+using I1 = const Array1<i64>&;
+using U1 = const Array1<std::uint8_t>&;
+
+// What both kernels share: shapes checked, the quadratic, and room for the answers (one per column or group).
+struct Call {
+  Matrix HS;
+  Packed B;
+  Vector<double> g, x;
+  Vector<std::uint8_t> droppable;
+  Quadratic q;
+  Buffer change, add;
+  Array<i64> who;
+  i64 answers;
+  Call(A2 HS_, A2 B_, A1 g_, A1 x_, U1 droppable_, i64 units, i64 answers_)
+      : HS(HS_, true), B(B_), g(g_), x(x_), droppable(droppable_),
+        q{HS.data(), B.data(), g.data(), x.data(), HS.n(), HS.p(), HS.ld()}, change(reals(answers_)),
+        add(reals(answers_)), who(allocate<i64>(answers_)), answers(answers_) {
+    require(B.n() == q.k && B.p() == q.k, "B must be k x k");
+    require(g.size() == q.m && x.size() == q.k && droppable.size() == units, "g, x or droppable has a wrong length");
+  }
+  nb::tuple give_all() {
+    return nb::make_tuple(give(std::move(change), answers), give(std::move(who), answers),
+                          give(std::move(add), answers));
+  }
+};
+
+nb::tuple exchange_single(A2 HS, A2 B, A1 g, A1 h_, A1 x, U1 droppable) {
+  const i64 k = static_cast<i64>(HS.shape(0)), m = static_cast<i64>(HS.shape(1));
+  Call call(HS, B, g, x, droppable, k, m);
+  const Vector<double> h(h_);
+  require(h.size() == m, "h has a wrong length");
+  {
+    nb::gil_scoped_release release;
+    exchange(call.q, h.data(), call.droppable.data(), call.change.get(), call.who.get(), call.add.get());
+  }
+  return call.give_all();
+}
+
+// Group boundaries must rise from 0 to `size`.
+void check_bounds(const Vector<i64>& at, i64 size) {
+  require(at.size() >= 1 && at.data()[0] == 0 && at.data()[at.size() - 1] == size, "group boundaries do not fit");
+  for (i64 i = 1; i < at.size(); ++i) require(at.data()[i] > at.data()[i - 1], "group boundaries must rise");
+}
+
+nb::tuple exchange_groups(A2 HS, A2 B, A1 g, A1 HJ_, A1 x, I1 rows_, I1 cols_, U1 droppable) {
+  const i64 k = static_cast<i64>(HS.shape(0)), m = static_cast<i64>(HS.shape(1));
+  const Vector<i64> rows(rows_), cols(cols_);
+  const Vector<double> HJ(HJ_);
+  check_bounds(rows, k);
+  check_bounds(cols, m);
+  const i64 nrows = rows.size() - 1, ncols = cols.size() - 1;
+  std::vector<i64> at(static_cast<std::size_t>(ncols) + 1, 0);
+  for (i64 J = 0; J < ncols; ++J) {
+    const i64 s = cols.data()[J + 1] - cols.data()[J];
+    at[static_cast<std::size_t>(J) + 1] = at[static_cast<std::size_t>(J)] + s * s;
+  }
+  require(HJ.size() == at.back(), "HJ has a wrong length");
+  Call call(HS, B, g, x, droppable, nrows, ncols);
+  const Groups groups{rows.data(), cols.data(), nrows, ncols, HJ.data(), at.data()};
+  {
+    nb::gil_scoped_release release;
+    group_exchange(call.q, groups, call.droppable.data(), call.change.get(), call.who.get(), call.add.get());
+  }
+  return call.give_all();
+}
+
+} // namespace
+
+void bind_exchange(nb::module_& m) {
+  m.def("exchange", &exchange_single, array("HS"), array("B"), array("g"), array("h"), array("x"), array("droppable"));
+  m.def("group_exchange", &exchange_groups, array("HS"), array("B"), array("g"), array("HJ"), array("x"), array("rows"),
+        array("cols"), array("droppable"));
+}
+
+} // namespace pursuit
