@@ -3,6 +3,7 @@
 ``top`` is the only place where a support is chosen. Solvers never look inside.
 """
 
+import copy
 from collections.abc import Iterable
 from typing import Any
 
@@ -50,6 +51,12 @@ class AtMost:
         self.k = min(k, allowed)
         self.capped = f"k={k} was capped at the {allowed} {noun} there are" if k > allowed else ""
 
+    def with_budget(self, k: int) -> "AtMost":
+        """The same set with another budget, within the allowed units."""
+        other = copy.copy(self)
+        other.k = max(len(self.include), min(k, self.units - len(self.exclude)))
+        return other
+
     def top(self, v: Vector, budget: int | None = None, keep: Columns | None = None) -> Columns:
         """Sorted coordinates of the ``budget`` (default k) units with the largest norm of v.
 
@@ -95,6 +102,28 @@ class AtMost:
         """Whether a support keeps to the budget, the forced-in and the forbidden units."""
         units = self._to_units(support)
         return len(units) <= self.k and not np.intersect1d(units, self.exclude).size
+
+    def units_of(self, cols: Columns) -> Columns:
+        """The units that a set of coordinates touches."""
+        return self._to_units(cols)
+
+    def columns_of(self, units: Columns) -> Columns:
+        """The coordinates of a set of units."""
+        return self._to_coordinates(units)
+
+    @property
+    def allowed(self) -> Columns:
+        """Units that are not forbidden."""
+        return np.setdiff1d(np.arange(self.units), self.exclude, assume_unique=True)
+
+    def ordered(self, units: Columns) -> tuple[Columns, Columns]:
+        """Coordinates of the units, unit after unit, and where each unit begins (and the end)."""
+        if self.unit_of is None:
+            return units, np.arange(len(units) + 1)
+        cols = self._to_coordinates(units)
+        cols = cols[np.argsort(self.unit_of[cols], kind="stable")]
+        sizes = np.bincount(self.unit_of[cols], minlength=self.units)[units]
+        return cols, np.concatenate([[0], np.cumsum(sizes)])
 
     def _to_units(self, cols: Columns) -> Columns:
         return cols if self.unit_of is None else np.unique(self.unit_of[cols])

@@ -52,8 +52,7 @@ def solve(
     """
     name, method = as_solver(solver)
     constraint = AtMost(k, objective.dim, include, exclude, groups)
-    if hasattr(method, "random_state") and method.random_state is None:
-        method = type(method)(**{**vars(method), "random_state": random_state})
+    method = _told(method, random_state=random_state, restarts=time_limit is not None or None)
     run = _Run(
         limit=MAX_ITER if max_iter is None else int(check_number(max_iter, "max_iter", 1)),
         tol=None if tol is None else check_number(tol, "tol"),
@@ -80,11 +79,20 @@ def solve(
         n_iter=len(run.trace),
         seconds=time.perf_counter() - run.began,
         trace=tuple(run.trace),
-        optimality=run.optimality,
+        optimality=best.optimality if best.optimality != "none" else run.optimality,
+        exchange=best.exchange,
         solver=name,
         k=constraint.k,
         point=best,
     )
+
+
+def _told(solver: Solver, **known: Any) -> Solver:
+    """The solver with what only this call knows, where it has a field for it that is still unset."""
+    fields = {
+        key: value for key, value in known.items() if value is not None and getattr(solver, key, True) in (None, False)
+    }
+    return type(solver)(**{**vars(solver), **fields}) if fields else solver
 
 
 def _start(f: Objective, constraint: AtMost, start: Any) -> Point:
@@ -113,7 +121,7 @@ class _Run:
         self.began = time.perf_counter()
         self.limit, self.tol, self.seconds, self.callback = limit, tol, seconds, callback
         self.trace: list[Record] = []
-        self.seen: set[tuple[bytes, float]] = set()
+        self.seen: set[tuple[bytes, float, str]] = set()
         self.status, self.reason, self.optimality = "converged", "", "none"
 
     def go(self, solver: Solver, f: Objective, constraint: AtMost, start: Point) -> None:
@@ -136,7 +144,7 @@ class _Run:
         """Take note of a point; True when the run is over."""
         if not (np.isfinite(point.value) and np.isfinite(point.coef).all()):
             return self._end("failed", "the objective became NaN or infinite; the best point before that is given")
-        if point.value < self.best.value:
+        if point.value < self.best.value or (point.value == self.best.value and point.optimality != "none"):
             self.best = point
         before, self.last = self.last, point
         changed = len(np.setdiff1d(point.support, before.support, assume_unique=True))
@@ -147,7 +155,7 @@ class _Run:
             return self._end("interrupted", "stopped by the callback; the best point so far is given")
         if point.value <= floor:
             return self._end("converged", "the fit is exact: nothing is left to explain")
-        key = (point.support.tobytes(), point.value)
+        key = (point.support.tobytes(), point.value, point.optimality)
         if key in self.seen:
             return self._end("converged", "the iterates began to cycle; the best point of the cycle is given")
         self.seen.add(key)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from .objectives.base import Point
+from .objectives.base import Exchange, Point
 
 
 @dataclass(frozen=True)
@@ -31,6 +31,7 @@ class Result:
     status : converged, max_iter, time_limit, interrupted, no_minimiser or failed
     reason : the same in a sentence, with anything a person should know (a capped k, dependent columns)
     optimality : none, stationary, swap_stationary or swap_optimal
+    exchange : the next best exchange (units that leave, units that enter, change of f), where one was looked for
     certificate : none, bounded or proved
     trace : a tuple of :class:`Record`
     """
@@ -49,6 +50,7 @@ class Result:
     solver: str
     k: int
     point: Point = field(repr=False)
+    exchange: Exchange | None = None
     certificate: str = "none"
 
     @property

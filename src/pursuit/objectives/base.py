@@ -4,9 +4,9 @@ Everything that is known of an iterate travels in its :class:`Point`: value and 
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,12 +19,21 @@ def _no_slope() -> Vector:
     raise RuntimeError("the gradient of a pickled point is not kept; evaluate it with objective.at(...)")
 
 
+class Exchange(NamedTuple):
+    """Units that leave, units that enter, and the change of f that this brings (by the quadratic model at the point)."""
+
+    leave: tuple[int, ...]
+    enter: tuple[int, ...]
+    change: float
+
+
 @dataclass(frozen=True, eq=False)
 class Point:
     """A k-sparse iterate: sorted support, the coefficients on it, intercept, value; the gradient when asked for.
 
     ``refitted`` says that x minimises f over its support; ``note`` is a sentence about how (rank, separation), and
-    ``minimiser`` is False where that minimum is not attained.
+    ``minimiser`` is False where that minimum is not attained. ``optimality`` is what has been proved of the point, and
+    ``exchange`` the cheapest way to another support.
     """
 
     dim: int
@@ -36,6 +45,8 @@ class Point:
     refitted: bool = False
     note: str = ""
     minimiser: bool = True
+    optimality: str = "none"
+    exchange: Exchange | None = None
 
     @cached_property
     def gradient(self) -> Vector:
@@ -43,6 +54,13 @@ class Point:
         gradient = self.slope()
         gradient.setflags(write=False)
         return gradient
+
+    def claim(self, optimality: str, exchange: Exchange | None = None) -> "Point":
+        """The same point, with what has been proved of it (a gradient at hand comes along)."""
+        claimed = replace(self, optimality=optimality, exchange=exchange)
+        if "gradient" in self.__dict__:
+            claimed.__dict__["gradient"] = self.gradient
+        return claimed
 
     def __getstate__(self) -> dict[str, Any]:
         """Pickled points keep their coefficients and value; the way to the data (``slope``) stays behind."""
@@ -62,8 +80,16 @@ class Objective(Protocol):
     dim: int
 
     @property
+    def work(self) -> float:
+        """Multiplications of one gradient, roughly: solvers that can choose how much to try look at it."""
+
+    @property
     def smooth(self) -> bool:
         """Whether gradient steps with a curvature-based length make sense."""
+
+    @property
+    def quadratic(self) -> bool:
+        """Whether the Hessian is the same everywhere, so that its model of f is exact."""
 
     @property
     def null(self) -> Point:
@@ -84,6 +110,9 @@ class Objective(Protocol):
 
     def curvatures(self, point: Point, cols: Columns) -> Vector:
         """H_jj at ``point`` for the columns asked for, the intercept minimised out."""
+
+    def hessian_rows(self, point: Point, cols: Columns, others: Columns | None = None) -> Vector:
+        """H[cols][:, others] at ``point`` (others: all columns), the intercept minimised out."""
 
     def in_units(self, point: Point) -> tuple[Vector, float]:
         """Coefficients on the support and intercept in the units of the user's data."""

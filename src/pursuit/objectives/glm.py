@@ -72,18 +72,28 @@ class GLM:
         """Begin with nothing kept: no null model, no Gram columns, no gathered block."""
         self._null: Point | None = None
         self.gram = GramColumns(self) if self.loss.quadratic else None
+        self._variances: Vector | None = None
         self._gathered: tuple[Columns, Block | None] = (np.empty(0, np.int64), None)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {key: value for key, value in self.__dict__.items() if key not in ("_null", "gram", "_gathered")}
+        kept = ("_null", "gram", "_variances", "_gathered")
+        return {key: value for key, value in self.__dict__.items() if key not in kept}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
         self._forget()
 
     @property
+    def work(self) -> float:
+        return self.design.nbytes / self.design.dtype.itemsize
+
+    @property
     def smooth(self) -> bool:
         return self.loss.smooth
+
+    @property
+    def quadratic(self) -> bool:
+        return self.loss.quadratic
 
     @property
     def null(self) -> Point:
@@ -184,7 +194,31 @@ class GLM:
         if known is not None:
             return known + self.l2
         w = self._weights(point)
+        if len(cols) * 8 > self.dim:  # one pass over X is cheaper than a gather of so many columns
+            return self._all_curvatures(w)[cols] + self.l2
         return self._profiled(w, *self.gathered(cols).moments(w)) + self.l2
+
+    def hessian_rows(self, point: Point, cols: Columns, others: Columns | None = None) -> Vector:
+        if others is None and self.gram is not None and len(cols) <= self.gram.capacity:
+            H = self.gram.columns(cols)
+        else:
+            w = self._weights(point)
+            A = self.gathered(cols).dense().copy(order="F")
+            if self.fit_intercept:
+                A -= w @ A / max(float(w.sum()), 1e-300)
+            A *= w[:, None]
+            H = self.design.cross(A) if others is None else A.T @ self.design.block(others).dense()
+        columns = np.arange(self.dim) if others is None else others
+        H[cols[:, None] == columns] += self.l2
+        return H
+
+    def _all_curvatures(self, w: Vector) -> Vector:
+        """Weighted variances (mean squares without an intercept) of all columns; kept for the squared loss."""
+        if self._variances is None or not self.loss.quadratic:
+            total = float(w.sum())
+            mean, var = self.design.stats(w / total)
+            self._variances = total * (var if self.fit_intercept else var + mean**2)
+        return self._variances
 
     def _weights(self, point: Point) -> Vector:
         """c phi'' at a point; where that is nearly nothing, the bound on it."""

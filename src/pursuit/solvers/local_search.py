@@ -1,0 +1,79 @@
+"""Exhaustive local search: among all exchanges of one unit, take the best, while it helps.
+
+K. Axiotis, M. Sviridenko, "Sparse Convex Optimization via Adaptively Regularized Hard Thresholding" (2020), section 6,
+describes it in words; the closed form of all exchanges is in docs/notation.md.
+
+| text | here |
+|---|---|
+| all single exchanges | ``exchanges(f, constraint, point)`` |
+| the exchanged support, refitted | ``f.refit(apply(...))`` |
+
+Candidates (the columns of largest gradient) come first, all columns last: the end state is proved by the last full sweep.
+Cost per sweep over m columns: 2 k^2 m flops, and k Hessian rows of m columns (2 n k m, kept for the squared loss).
+Invariant: values fall strictly; for the squared loss no single exchange improves the last point.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+from ..constraints import AtMost
+from ..objectives.base import Objective, Point
+from .base import Solver
+from .exchanges import Ranked, apply, exchanges
+from .omp import OMP
+
+SMALL = 2000  # units up to which a sweep is always a full one
+
+
+@dataclass(frozen=True)
+class LocalSearch(Solver):
+    """Best single exchange while it helps; ends exchange-optimal (proved for the squared loss).
+
+    Parameters
+    ----------
+    candidates : units tried before all others, a multiple of k
+    tries : exchanges that are refitted before a sweep counts as without help (losses other than squared)
+    """
+
+    candidates: int = 8
+    tries: int = 8
+
+    halted: ClassVar[str] = "no single exchange helps"
+
+    def iterate(self, f: Objective, constraint: AtMost, start: Point) -> Iterator[Point]:
+        point = start
+        if constraint.count(start.support) < constraint.k or not start.refitted:
+            for point in OMP().iterate(f, constraint, f.refit(start.support, start=start)):
+                yield point
+        yield from search(f, constraint, point, self.candidates, self.tries)
+
+
+def search(f: Objective, constraint: AtMost, point: Point, candidates: int = 8, tries: int = 8) -> Iterator[Point]:
+    """Exchanges from a refitted point until none helps; the last point carries the claim."""
+    few = constraint.units > max(SMALL, 4 * candidates * constraint.k)
+    while True:
+        units = constraint.units_of(constraint.top(point.gradient, candidates * constraint.k)) if few else None
+        ranked = exchanges(f, constraint, point, units, 2 if f.quadratic else tries)
+        better = _improve(f, constraint, point, ranked, f.quadratic)
+        if better is not None:
+            point = better
+            yield point
+        elif few:
+            few = False
+        else:
+            exact = f.quadratic and ranked.exact
+            nearest = next(iter(ranked.best), None)
+            yield point.claim("swap_optimal" if exact else "swap_stationary", nearest)
+            return
+
+
+def _improve(f: Objective, constraint: AtMost, point: Point, ranked: Ranked, quadratic: bool) -> Point | None:
+    """The first of the ranked exchanges that lowers f by more than rounding, refitted."""
+    for move in ranked.best:
+        if quadratic and move.change > -1e-11 * max(abs(point.value), 1e-300):
+            return None
+        trial = f.refit(apply(constraint, point.support, move), start=point)
+        if trial.value < point.value - 1e-12 * abs(point.value):
+            return trial
+    return None
