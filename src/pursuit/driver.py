@@ -18,6 +18,7 @@ from .results import Record, Result
 from .solvers.base import Solver, as_solver
 
 MAX_ITER = 10_000
+ENDLESS = 10**9
 
 
 def solve(
@@ -52,9 +53,11 @@ def solve(
     """
     name, method = as_solver(solver)
     constraint = AtMost(k, objective.dim, include, exclude, groups)
-    method = _told(method, random_state=random_state, restarts=time_limit is not None or None)
+    method = _told(method, random_state=random_state, restarts=None if time_limit is None else ENDLESS)
     run = _Run(
-        limit=MAX_ITER if max_iter is None else int(check_number(max_iter, "max_iter", 1)),
+        limit=(MAX_ITER if time_limit is None else ENDLESS)
+        if max_iter is None
+        else int(check_number(max_iter, "max_iter", 1)),
         tol=None if tol is None else check_number(tol, "tol"),
         seconds=None if time_limit is None else check_number(time_limit, "time_limit"),
         callback=callback,
@@ -133,14 +136,14 @@ class _Run:
             if self._late():
                 return
             for point in solver.iterate(f, constraint, start):
-                if self._stop(point, f.floor):
+                if self._stop(point, f.floor, not solver.revisits):
                     return
         except KeyboardInterrupt:
             self._end("interrupted", "interrupted by the user; the best point so far is given")
             return
         self._end("converged", solver.halted, solver.claims)
 
-    def _stop(self, point: Point, floor: float) -> bool:
+    def _stop(self, point: Point, floor: float, cycles: bool) -> bool:
         """Take note of a point; True when the run is over."""
         if not (np.isfinite(point.value) and np.isfinite(point.coef).all()):
             return self._end("failed", "the objective became NaN or infinite; the best point before that is given")
@@ -156,7 +159,7 @@ class _Run:
         if point.value <= floor:
             return self._end("converged", "the fit is exact: nothing is left to explain")
         key = (point.support.tobytes(), point.value, point.optimality)
-        if key in self.seen:
+        if cycles and key in self.seen:
             return self._end("converged", "the iterates began to cycle; the best point of the cycle is given")
         self.seen.add(key)
         if self.tol is not None and not changed and before.value - point.value <= self.tol * abs(before.value):

@@ -14,7 +14,7 @@ import numpy as np
 from .._errors import check_number, check_vector, check_weights
 from ..designs import Block, DenseBlock, Design, Rows, Standardized, as_design
 from ..losses import Loss, as_loss
-from .base import Columns, Point, Vector
+from .base import Columns, Point, Slope, Vector
 from .gram import GramColumns
 from .refits import Factor, Problem, refit
 
@@ -65,6 +65,7 @@ class GLM:
             None if offset is None else check_vector(offset, "offset", n),
         )
         self.standardize = bool(standardize)
+        self.extra: Vector | None = None  # a ridge per column on top of l2, see `ridged`
         self.design: Design = Standardized(design, self.rows.c, self.fit_intercept) if standardize else design
         self._forget()
 
@@ -105,7 +106,7 @@ class GLM:
 
     @property
     def floor(self) -> float:
-        if self.l2 > 0:
+        if self.l2 > 0 or self.extra is not None:
             return -np.inf
         if self.loss.quadratic:
             return NEGLIGIBLE * self.null.value
@@ -115,11 +116,14 @@ class GLM:
         if intercept is None:
             intercept = self._best_intercept(support, coef)
         value, gradient, _ = self.design.value_gradient(self.loss, self.rows, support, coef, intercept)
-        gradient[support] += self.l2 * coef
-        value += 0.5 * self.l2 * float(coef @ coef)
+        ridge = self._ridge(support)
+        gradient[support] += ridge * coef
+        value += 0.5 * float(coef @ (ridge * coef))
         return Point(self.dim, support, coef, intercept, value, lambda: gradient)
 
     def refit(self, support: Columns, start: Point | None = None) -> Point:
+        if len(support) == 0 and self._null is not None:
+            return self._null
         if self.gram is not None and self._null is not None and self.gram.cheap(support):
             point = self._refit_by_gram(support, start)
             if point is not None:
@@ -131,7 +135,8 @@ class GLM:
             coef[here] = start.coef[there]
         elif self.fit_intercept:
             b = self.loss.start(self.rows.y, self.rows.c)
-        fit = refit(Problem(self.gathered(support), self.rows, self.loss, self.l2, self.fit_intercept), coef, b)
+        problem = Problem(self.gathered(support), self.rows, self.loss, self._ridge(support), self.fit_intercept)
+        fit = refit(problem, coef, b)
 
         def slope() -> Vector:
             if fit.dual is None:
@@ -149,7 +154,7 @@ class GLM:
         null = self.null
         H = self.gram.columns(support, None if start is None else start.gradient)
         small = H[:, support]
-        small[np.arange(len(support)), np.arange(len(support))] += self.l2
+        small[np.arange(len(support)), np.arange(len(support))] += self._ridge(support)
         factor = Factor(small)
         if factor.rcond < TRUSTED:
             return None
@@ -187,16 +192,16 @@ class GLM:
     def curvature(self, point: Point, cols: Columns, v: Vector) -> float:
         turn = self.design.matmat(cols, v[:, None])[:, 0]
         w = self._weights(point)
-        return float(self._profiled(w, w @ turn, w @ turn**2)) + self.l2 * float(v @ v)
+        return float(self._profiled(w, w @ turn, w @ turn**2)) + float(v @ (self._ridge(cols) * v))
 
     def curvatures(self, point: Point, cols: Columns) -> Vector:
         known = None if self.gram is None else self.gram.diagonal(cols)
         if known is not None:
-            return known + self.l2
+            return known + self._ridge(cols)
         w = self._weights(point)
         if len(cols) * 8 > self.dim:  # one pass over X is cheaper than a gather of so many columns
-            return self._all_curvatures(w)[cols] + self.l2
-        return self._profiled(w, *self.gathered(cols).moments(w)) + self.l2
+            return self._all_curvatures(w)[cols] + self._ridge(cols)
+        return self._profiled(w, *self.gathered(cols).moments(w)) + self._ridge(cols)
 
     def hessian_rows(self, point: Point, cols: Columns, others: Columns | None = None) -> Vector:
         if others is None and self.gram is not None and len(cols) <= self.gram.capacity:
@@ -209,7 +214,7 @@ class GLM:
             A *= w[:, None]
             H = self.design.cross(A) if others is None else A.T @ self.design.block(others).dense()
         columns = np.arange(self.dim) if others is None else others
-        H[cols[:, None] == columns] += self.l2
+        H[cols[:, None] == columns] += self._ridge(columns[np.isin(columns, cols)])
         return H
 
     def _all_curvatures(self, w: Vector) -> Vector:
@@ -233,6 +238,38 @@ class GLM:
         """Second moments with the intercept minimised out."""
         total = float(w.sum())
         return np.maximum(0.0, second - first**2 / total) if self.fit_intercept and total > 0 else second
+
+    @property
+    def lower(self) -> float:
+        """The sum of every sample's own minimum, -phi*(0); -inf for a loss without a conjugate."""
+        try:
+            return -float(self.rows.c @ self.loss.conjugate(self.rows.y, np.zeros_like(self.rows.y)))
+        except TypeError:
+            return -np.inf
+
+    def ridged(self, weights: Vector) -> "GLM":
+        """f + sum_j weights_j/2 x_j^2; what is kept of X (Gram columns, the null model) is shared."""
+        twin = object.__new__(type(self))
+        twin.__dict__.update(self.__dict__, extra=weights if self.extra is None else self.extra + weights)
+        return twin
+
+    def _ridge(self, cols: Columns) -> Any:
+        """The ridge on these columns: l2, or one number per column."""
+        return self.l2 if self.extra is None else self.l2 + self.extra[cols]
+
+    def minibatch(self, rng: np.random.Generator, share: float) -> Slope:
+        n = self.design.shape[0]
+        few = np.sort(rng.integers(n, size=max(1, round(share * n))))
+        design = self.design.take(few)
+        offset = None if self.rows.offset is None else self.rows.offset[few]
+        rows = Rows(self.rows.y[few], self.rows.c[few] * (n / len(few)), offset)
+
+        def slope(support: Columns, coef: Vector, intercept: float) -> tuple[Vector, float]:
+            _, g, in_b = design.value_gradient(self.loss, rows, support, coef, intercept)
+            g[support] += self._ridge(support) * coef
+            return g, in_b if self.fit_intercept else 0.0
+
+        return slope
 
     def in_units(self, point: Point) -> tuple[Vector, float]:
         return self.design.in_units(point.support, point.coef, point.intercept)

@@ -15,10 +15,12 @@ class Solver:
     """A generator of points. It never prints, times, counts or tests a limit: that is the driver's.
 
     ``claims`` is what its own halting rule proves about the last point; ``halted`` is the sentence for people.
+    ``revisits`` says that meeting a point again is no sign of a cycle (several starts).
     """
 
     claims: ClassVar[str] = "stationary"
     halted: ClassVar[str] = "the solver reached a fixed point"
+    revisits: ClassVar[bool] = False
 
     def iterate(self, f: Objective, constraint: AtMost, start: Point) -> Iterator[Point]:
         raise NotImplementedError

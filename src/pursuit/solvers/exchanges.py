@@ -5,6 +5,7 @@ docs/notation.md): all k (p - k) exchanges cost one product of k Hessian rows wi
 """
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,7 +55,7 @@ def removals(f: Objective, constraint: AtMost, point: Point) -> tuple[Columns, N
     if constraint.unit_of is None:
         cost = x**2 / (2 * B.diagonal())
     else:
-        pieces = [slice(a, b) for a, b in zip(ends[:-1], ends[1:], strict=True)]
+        pieces = [slice(a, b) for a, b in pairwise(ends)]
         cost = np.array([0.5 * x[i] @ np.linalg.solve(B[i, i], x[i]) for i in pieces])
     cost[np.isin(units, constraint.include)] = np.inf
     return units, cost
@@ -108,7 +109,7 @@ def _groups(
         chunk = C[col_ends[first] : col_ends[last]]
         H = f.hessian_rows(point, chunk, chunk)
         ends = col_ends[first : last + 1] - col_ends[first]
-        blocks += [H[a:b, a:b].ravel() for a, b in zip(ends[:-1], ends[1:], strict=True)]
+        blocks += [H[a:b, a:b].ravel() for a, b in pairwise(ends)]
         first = last
     free = (~np.isin(mine, constraint.include)).astype(np.uint8)
     change, who, _ = _core.group_exchange(

@@ -8,7 +8,7 @@ describes it in words; the closed form of all exchanges is in docs/notation.md.
 | all single exchanges | ``exchanges(f, constraint, point)`` |
 | the exchanged support, refitted | ``f.refit(apply(...))`` |
 
-Candidates (the columns of largest gradient) come first, all columns last: the end state is proved by the last full sweep.
+Candidates (the columns of largest gradient) come first, all columns last: the last full sweep proves the end state.
 Cost per sweep over m columns: 2 k^2 m flops, and k Hessian rows of m columns (2 n k m, kept for the squared loss).
 Invariant: values fall strictly; for the squared loss no single exchange improves the last point.
 """
@@ -17,10 +17,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
+import numpy as np
+
 from ..constraints import AtMost
 from ..objectives.base import Objective, Point
 from .base import Solver
-from .exchanges import Ranked, apply, exchanges
+from .exchanges import Ranked, apply, exchanges, removals
 from .omp import OMP
 
 SMALL = 2000  # units up to which a sweep is always a full one
@@ -33,18 +35,22 @@ class LocalSearch(Solver):
     Parameters
     ----------
     candidates : units tried before all others, a multiple of k
+    cheap : number of multiplications for a pass over X, times k, up to which a start from nothing goes to 2k and back
     tries : exchanges that are refitted before a sweep counts as without help (losses other than squared)
     """
 
     candidates: int = 8
     tries: int = 8
+    cheap: float = 2e7
 
     halted: ClassVar[str] = "no single exchange helps"
 
     def iterate(self, f: Objective, constraint: AtMost, start: Point) -> Iterator[Point]:
         point = start
         if constraint.count(start.support) < constraint.k or not start.refitted:
-            for point in OMP().iterate(f, constraint, f.refit(start.support, start=start)):
+            begin = f.refit(start.support, start=start)
+            fill = there_and_back if f.work * constraint.k <= self.cheap else OMP().iterate
+            for point in fill(f, constraint, begin):
                 yield point
         yield from search(f, constraint, point, self.candidates, self.tries)
 
@@ -77,3 +83,15 @@ def _improve(f: Objective, constraint: AtMost, point: Point, ranked: Ranked, qua
         if trial.value < point.value - 1e-12 * abs(point.value):
             return trial
     return None
+
+
+def there_and_back(f: Objective, constraint: AtMost, start: Point) -> Iterator[Point]:
+    """Forward to twice the budget, then drop the cheapest unit until the budget holds; only the end is yielded."""
+    point = start
+    for point in OMP().iterate(f, constraint.with_budget(2 * constraint.k), start):
+        if point.value <= f.floor:
+            break
+    while constraint.count(point.support) > constraint.k:
+        units, cost = removals(f, constraint, point)
+        point = f.refit(constraint.columns_of(np.delete(units, int(np.argmin(cost)))), start=point)
+    yield point
