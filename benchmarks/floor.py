@@ -1,0 +1,56 @@
+"""The floor under a linear GraHTP: what its gradients and refits cost at the speed of this machine, and nothing else.
+
+    floor = gradients x (one pass over X) + refits x (n k^2 + k^3 / 3 flops) / (flops per second of dgemm)
+
+Gradients are the iterates of the trace and the start; refits are the iterates. Rejected trials are not needed, so they
+do not count. The pass is the faster of pursuit's kernel and NumPy's X.T @ d.
+"""
+
+import time
+from collections.abc import Callable
+from functools import cache
+
+import numpy as np
+
+from problems import Data, Problem
+
+
+def best_of(call: Callable[[], object], repeats: int = 20, seconds: float = 0.5) -> float:
+    """The fastest of ``repeats`` calls, fewer when they take longer than ``seconds`` together."""
+    best, end = np.inf, time.perf_counter() + seconds
+    for turn in range(repeats):
+        began = time.perf_counter()
+        call()
+        now = time.perf_counter()
+        best = min(best, now - began)
+        if turn >= 2 and now > end:
+            break
+    return best
+
+
+def passes(data: Data) -> tuple[Callable[[], object], ...]:
+    """Ways to read X once: the race times them in turns with everyone else."""
+    from pursuit import _core
+
+    n = len(data.y)
+    c, cols, coef = np.full(n, 1 / n), np.empty(0, np.int64), np.empty(0)
+    return (
+        lambda: _core.dense_value_gradient(data.X, data.y, c, None, 0, 0.0, cols, coef, 0.0),
+        lambda: data.X.T @ data.y,
+    )
+
+
+@cache
+def gemm_speed(m: int = 1000) -> float:
+    """Flops per second of a square float64 product."""
+    A = np.random.default_rng(0).standard_normal((m, m))
+    return 2 * m**3 / best_of(lambda: A @ A)
+
+
+def floor(problem: Problem, data: Data, once: float) -> tuple[float, int]:
+    """Seconds of the floor, given those of one pass, and the number of iterates."""
+    from pursuit import GLM, solve
+
+    turns = len(solve(GLM(data.X, data.y), problem.k, solver="grahtp").trace)
+    flops = turns * (problem.n * problem.k**2 + problem.k**3 / 3)
+    return (turns + 1) * once + flops / gemm_speed(), turns
