@@ -135,6 +135,10 @@ class Design:
         value, d1, _ = loss.terms(rows.y, eta, rows.c)
         return value, self.rmatmat(d1[:, None])[:, 0], float(d1.sum())
 
+    def take(self, rows: Columns) -> "Design":
+        """The design of these rows; by default whole products, of which the rows are taken."""
+        return Taken(self, rows)
+
     def in_units(self, cols: Columns, coef: Vector, b: float) -> tuple[Vector, float]:
         """Coefficients and intercept in the units of the user's X."""
         return coef, b
@@ -142,3 +146,22 @@ class Design:
     def from_units(self, cols: Columns, coef: Vector, b: float) -> tuple[Vector, float]:
         """The reverse of ``in_units``."""
         return coef, b
+
+
+class Taken(Design):
+    """Some rows of a design that has only whole products."""
+
+    def __init__(self, base: Design, rows: Columns) -> None:
+        self.base, self.rows = base, rows
+        self.shape, self.dtype, self.nbytes = (len(rows), base.shape[1]), base.dtype, base.nbytes
+
+    def matmat(self, cols: Columns, coef: Matrix) -> Matrix:
+        return self.base.matmat(cols, coef)[self.rows]
+
+    def rmatmat(self, d: Matrix) -> Matrix:
+        whole = np.zeros((self.base.shape[0], d.shape[1]))
+        np.add.at(whole, self.rows, d)
+        return self.base.rmatmat(whole)
+
+    def block(self, cols: Columns) -> DenseBlock:
+        return DenseBlock(np.asfortranarray(self.base.block(cols).dense()[self.rows]))

@@ -31,6 +31,9 @@ class Dense(Design):
     def stats(self, c: Vector) -> tuple[Vector, Vector]:
         return _core.dense_stats(self.X, c)
 
+    def take(self, rows: Columns) -> "Dense":
+        return Dense(self.X[rows])
+
     def value_gradient(
         self, loss: Loss, rows: Rows, cols: Columns, coef: Vector, b: float
     ) -> tuple[float, Vector, float]:

@@ -80,6 +80,9 @@ class Sparse(Design):
     def stats(self, c: Vector) -> tuple[Vector, Vector]:
         return _core.sparse_stats(*self.parts, *self.shape, self.rows, c)
 
+    def take(self, rows: Columns) -> "Sparse":
+        return Sparse(self.X[rows])
+
     def value_gradient(
         self, loss: Loss, rows: Rows, cols: Columns, coef: Vector, b: float
     ) -> tuple[float, Vector, float]:

@@ -6,6 +6,7 @@ With an intercept the columns have weighted mean 0 and variance 1; without one t
 square 1. A constant column has nothing to standardise: it keeps its scale and, centred, becomes exactly zero.
 """
 
+import copy
 from dataclasses import dataclass
 
 import numpy as np
@@ -107,6 +108,11 @@ class Standardized(Design):
     def stats(self, c: Vector) -> tuple[Vector, Vector]:
         mean, var = self.base.stats(c)
         return np.where(self.constant, 0.0, (mean - self.m) / self.s), np.where(self.constant, 0.0, var / self.s**2)
+
+    def take(self, rows: Columns) -> "Standardized":
+        few = copy.copy(self)
+        few.base, few.shape = self.base.take(rows), (len(rows), self.shape[1])
+        return few
 
     def value_gradient(
         self, loss: Loss, rows: Rows, cols: Columns, coef: Vector, b: float

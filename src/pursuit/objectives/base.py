@@ -74,6 +74,10 @@ class Point:
         return x
 
 
+#: From (support, coef, intercept) to the gradient over all coordinates and the derivative in the intercept.
+Slope = Callable[[Columns, Vector, float], tuple[Vector, float]]
+
+
 class Objective(Protocol):
     """A function of p coordinates that can be minimised over a support."""
 
@@ -96,6 +100,10 @@ class Objective(Protocol):
         """The minimiser over the empty support."""
 
     @property
+    def lower(self) -> float:
+        """A lower bound of f, -inf where none is known."""
+
+    @property
     def floor(self) -> float:
         """A value that nothing below is worth having: at or under it the driver stops."""
 
@@ -103,7 +111,11 @@ class Objective(Protocol):
         """The point with these coefficients; without ``intercept``, with the best one."""
 
     def refit(self, support: Columns, start: Point | None = None) -> Point:
-        """The minimiser of f over the support."""
+        """The minimiser of f over the support.
+
+        Where the minimum is not attained, the best point found with ``minimiser=False`` and a ``note``; where f falls
+        without bound, its ``value`` is -inf.
+        """
 
     def curvature(self, point: Point, cols: Columns, v: Vector) -> float:
         """v'Hv for the Hessian at ``point`` and a direction v on ``cols``, the intercept minimised out."""
@@ -113,6 +125,12 @@ class Objective(Protocol):
 
     def hessian_rows(self, point: Point, cols: Columns, others: Columns | None = None) -> Vector:
         """H[cols][:, others] at ``point`` (others: all columns), the intercept minimised out."""
+
+    def ridged(self, weights: Vector) -> "Objective":
+        """The objective f + sum_j weights_j/2 x_j^2."""
+
+    def minibatch(self, rng: np.random.Generator, share: float) -> "Slope":
+        """The gradient over a random share of the samples: an unbiased estimate, of the same samples at every call."""
 
     def in_units(self, point: Point) -> tuple[Vector, float]:
         """Coefficients on the support and intercept in the units of the user's data."""

@@ -214,7 +214,7 @@ class GLM:
             A *= w[:, None]
             H = self.design.cross(A) if others is None else A.T @ self.design.block(others).dense()
         columns = np.arange(self.dim) if others is None else others
-        H[cols[:, None] == columns] += self._ridge(columns[np.isin(columns, cols)])
+        H[cols[:, None] == columns] += self._ridge(cols[np.isin(cols, columns)])
         return H
 
     def _all_curvatures(self, w: Vector) -> Vector:

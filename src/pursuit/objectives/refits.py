@@ -1,6 +1,6 @@
 """Minimisers of a GLM over a few gathered columns.
 
-    min over (v, b) of   sum_i c_i phi(y_i, A_i v + b + o_i) + l2/2 ||v||^2
+    min over (v, b) of   sum_i c_i phi(y_i, A_i v + b + o_i) + sum_j l2_j/2 v_j^2,    one l2 for all columns or one each
 
 | method | when | cost per iteration |
 |---|---|---|
@@ -52,7 +52,7 @@ class Problem:
     block: Block
     rows: Rows
     loss: Loss
-    l2: float
+    l2: float | Vector
     intercept: bool
 
     def system(self, z: Vector, hessian: bool) -> tuple[float, Vector, Matrix | None]:
@@ -65,7 +65,7 @@ class Problem:
             H[np.arange(m), np.arange(m)] += self.l2
         if not self.intercept:
             g, H = g[:m], None if H is None else H[:m, :m]
-        return value + 0.5 * self.l2 * float(v @ v), g, H
+        return value + 0.5 * float(v @ (self.l2 * v)), g, H
 
     def along(self, z: Vector, d: Vector) -> Callable[[float], tuple[float, float]]:
         """Value and slope of t -> f(z + t d), each call costing O(n) only."""
@@ -73,12 +73,11 @@ class Problem:
         v, dv = z[:m], d[:m]
         eta = self.rows.shift(self.block.matvec(v), float(z[m]) if self.intercept else 0.0)
         turn = self.block.matvec(dv) + (d[m] if self.intercept else 0.0)
-        vv, vd, dd = float(v @ v), float(v @ dv), float(dv @ dv)
+        vv, vd, dd = float(v @ (self.l2 * v)), float(v @ (self.l2 * dv)), float(dv @ (self.l2 * dv))
 
         def evaluate(t: float) -> tuple[float, float]:
             value, d1, _ = self.loss.terms(self.rows.y, eta + t * turn, self.rows.c)
-            ridge = 0.5 * self.l2 * (vv + 2 * t * vd + t * t * dd)
-            return value + ridge, float(d1 @ turn) + self.l2 * (vd + t * dd)
+            return value + 0.5 * (vv + 2 * t * vd + t * t * dd), float(d1 @ turn) + vd + t * dd
 
         return evaluate
 
@@ -122,7 +121,7 @@ def orthogonal(problem: Problem) -> Fit:
     centre = float(rows.c @ target) if problem.intercept else 0.0
     root = np.sqrt(rows.c)
     W, r = root[:, None] * (A - mean), root * (target - centre)
-    if problem.l2 > 0:
+    if np.any(problem.l2):
         W = np.vstack([W, np.sqrt(problem.l2) * np.eye(m)])
         r = np.append(r, np.zeros(m))
     v, _, rank, _ = lstsq(W, r, cond=RANK, lapack_driver="gelsd", check_finite=False)
@@ -137,7 +136,7 @@ def newton(problem: Problem, z: Vector) -> Fit:
     large = problem.block.width > LARGE
     value, g, H = problem.system(z, not large)
     start = value
-    bottomless = problem.l2 == 0 and not problem.loss.attained
+    bottomless = not np.all(problem.l2) and not problem.loss.attained
     for _ in range(MAX_NEWTON):
         if bottomless and problem.loss.targets == "binary" and value <= SEPARATED:
             return problem.finish(
@@ -257,10 +256,11 @@ def search(evaluate: Callable[[float], tuple[float, float]], value: float, slope
 
 def hinge(problem: Problem, tol: float = 1e-9, max_epochs: int = 2000, rounds: int = 200) -> Fit:
     """Dual coordinate descent; the intercept by proximal steps, so that sum_i c_i y_i alpha_i ends at zero."""
-    rows, l2 = problem.rows, problem.l2
+    rows, l2 = problem.rows, float(np.min(problem.l2, initial=np.inf))
     if problem.block.width == 0:
         return constant(problem)
-    samples = np.asfortranarray(problem.block.dense().T)
+    scale = np.sqrt(l2 / problem.l2) * np.ones(problem.block.width)  # columns so scaled have one l2
+    samples = np.asfortranarray(problem.block.dense().T * scale[:, None])
     alpha, b, rho = np.full(len(rows.y), 0.5), 0.0, max(l2, 1e-3)
     coef = np.zeros(problem.block.width)
     if not problem.intercept:
@@ -275,8 +275,9 @@ def hinge(problem: Problem, tol: float = 1e-9, max_epochs: int = 2000, rounds: i
             moved, b = abs(ahead - b) * rho, ahead
             if moved <= tol:
                 break
-        b = best_threshold(rows, rows.shift(problem.block.matvec(coef), 0.0))
-    value = problem.block.newton(problem.loss, rows, coef, b, False)[0] + 0.5 * l2 * float(coef @ coef)
+        b = best_threshold(rows, rows.shift(problem.block.matvec(coef * scale), 0.0))
+    coef = coef * scale
+    value = problem.block.newton(problem.loss, rows, coef, b, False)[0] + 0.5 * float(coef @ (problem.l2 * coef))
     return Fit(coef, b, value, dual=-rows.y * alpha)
 
 
