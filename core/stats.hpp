@@ -7,13 +7,21 @@ namespace pursuit {
 // Narrower than the gradient's tiles: a tile is read twice and should stay in the second-level cache.
 inline constexpr i64 kStatsTile = 256;
 
-// Weight, mean and sum of squared deviations of each column of a tile, by two passes over the tile in cache. The shift
-// by the first row makes a constant column's deviations exactly zero.
+// Moves the mean by what is left of the weighted deviations; a NaN stays.
+PURSUIT_INLINE void correct(double rest, double inv, double& mean, double& m2) {
+  mean += rest * inv;
+  const double less = m2 - rest * rest * inv;
+  m2 = less < 0.0 ? 0.0 : less;
+}
+
+// Mean and sum of squared deviations of each column of a tile, by two passes over the tile in cache. The shift by the
+// first row makes a constant column's deviations exactly zero; the second pass also corrects the mean, which the shift
+// spoils when the first row is an outlier of little weight.
 template <class T>
 PURSUIT_CLONES void tile_moments(const T* x, i64 stride, i64 rows, i64 len, const double* c, double total,
-                                 double* __restrict mean, double* __restrict m2) {
+                                 double* __restrict mean, double* __restrict m2, double* __restrict rest) {
   const double inv = total > 0.0 ? 1.0 / total : 0.0;
-  for (i64 j = 0; j < len; ++j) mean[j] = m2[j] = 0.0;
+  for (i64 j = 0; j < len; ++j) mean[j] = m2[j] = rest[j] = 0.0;
   for (i64 i = 0; i < rows; ++i) {
     const T* row = x + i * stride;
     const double w = c[i];
@@ -28,25 +36,30 @@ PURSUIT_CLONES void tile_moments(const T* x, i64 stride, i64 rows, i64 len, cons
 #pragma omp simd
     for (i64 j = 0; j < len; ++j) {
       const double dev = static_cast<double>(row[j]) - mean[j];
+      rest[j] += w * dev;
       m2[j] += w * dev * dev;
     }
   }
+#pragma omp simd
+  for (i64 j = 0; j < len; ++j) correct(rest[j], inv, mean[j], m2[j]);
 }
 
 template <class T>
 PURSUIT_CLONES void column_moments(const T* x, i64 rows, const double* c, double total, double* mean, double* m2) {
   const double inv = total > 0.0 ? 1.0 / total : 0.0, shift = static_cast<double>(x[0]);
-  double s = 0.0, s2 = 0.0;
+  double s = 0.0, s2 = 0.0, rest = 0.0;
 #pragma omp simd reduction(+ : s)
   for (i64 i = 0; i < rows; ++i) s += c[i] * (static_cast<double>(x[i]) - shift);
   const double centre = shift + s * inv;
-#pragma omp simd reduction(+ : s2)
+#pragma omp simd reduction(+ : s2, rest)
   for (i64 i = 0; i < rows; ++i) {
     const double dev = static_cast<double>(x[i]) - centre;
+    rest += c[i] * dev;
     s2 += c[i] * dev * dev;
   }
   *mean = centre;
   *m2 = s2;
+  correct(rest, inv, *mean, *m2);
 }
 
 // (total, mean, m2) absorbs (weight, mean_b, m2_b), all of length len.
@@ -61,7 +74,7 @@ inline void merge_moments(double total, double weight, i64 len, const double* me
   }
 }
 
-// Moments of a rectangle of X, tile by tile; returns the weight of its rows. `scratch` holds 2 kStatsTile numbers.
+// Moments of a rectangle of X, tile by tile; returns the weight of its rows. `scratch` holds 3 kStatsTile numbers.
 template <class T>
 double moments(const Dense<T>& X, Range r, Range c, const double* w, double* mean, double* m2, double* scratch) {
   double total = 0.0;
@@ -74,7 +87,7 @@ double moments(const Dense<T>& X, Range r, Range c, const double* w, double* mea
       const i64 len = std::min(kStatsTile, c.end - j);
       double *tm = scratch, *ts = scratch + kStatsTile;
       if (X.rows)
-        tile_moments(X.at(i, j), X.row_stride, rows, len, w + i, weight, tm, ts);
+        tile_moments(X.at(i, j), X.row_stride, rows, len, w + i, weight, tm, ts, ts + kStatsTile);
       else
         for (i64 k = 0; k < len; ++k) column_moments(X.at(i, j + k), rows, w + i, weight, tm + k, ts + k);
       if (i == r.begin) {
@@ -96,11 +109,11 @@ void stats(const Dense<T>& X, const double* w, double* mean, double* var) {
   if (X.n == 0) return;
   const int nt = plan(X.n * X.p);
   const bool by_columns = nt == 1 || X.p >= nt * 64;
-  Buffer scratch = reals(nt * 2 * kStatsTile);
+  Buffer scratch = reals(nt * 3 * kStatsTile);
   Buffer rest = reals(by_columns ? 0 : 2 * X.p * nt);
   std::vector<double> totals(nt, 0.0);
   parallel(nt, [&](int t) {
-    double* own = scratch.get() + t * 2 * kStatsTile;
+    double* own = scratch.get() + t * 3 * kStatsTile;
     if (by_columns) {
       totals[t] = moments(X, {0, X.n}, part(X.p, t, nt, 8), w, mean, var, own);
     } else {

@@ -1,0 +1,74 @@
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from kernels import twins
+from pursuit import _core
+
+SHAPES = [(0, 2), (1, 1), (1, 4), (30, 0), (30, 5), (1500, 40)]
+
+
+def near(a, b):
+    np.testing.assert_allclose(a, b, rtol=1e-11, atol=1e-12)
+
+
+@pytest.fixture(params=SHAPES, ids=str)
+def A(request, rng):
+    n, m = request.param
+    return np.asfortranarray(rng.normal(size=(n, m)) * (rng.random((n, m)) < 0.7))
+
+
+def csc(A, twice=False):
+    S = sp.csc_matrix(A)
+    data, indices, indptr = S.data, S.indices.astype(np.int64), S.indptr.astype(np.int64)
+    if twice:
+        data, indices, indptr = np.repeat(data / 2, 2), np.repeat(indices, 2), indptr * 2
+    return data, indices, indptr
+
+
+def dense_forms(A):
+    padded = np.asfortranarray(np.vstack([A, A, A]))[len(A) : 2 * len(A)]  # a leading dimension above n
+    return A, padded, np.ascontiguousarray(A)
+
+
+@pytest.mark.parametrize("sign", ["positive", "mixed", "zero"])
+def test_gram(A, sign, rng):
+    w = {"positive": rng.random(len(A)), "mixed": rng.normal(size=len(A)), "zero": np.zeros(len(A))}[sign]
+    expected = A.T @ (w[:, None] * A)
+    for form in dense_forms(A):
+        found = _core.dense_gram(form, w)
+        near(found, expected)
+        np.testing.assert_array_equal(found, found.T)
+    for twice in (False, True):
+        near(_core.csc_gram(*csc(A, twice), len(A), w), expected)
+
+
+@pytest.mark.parametrize("name", twins.LOSSES)
+def test_newton(A, name, rng):
+    n, m = A.shape
+    y, c, offset = twins.labels(name, rng, n), rng.random(n), rng.normal(size=n)
+    coef = rng.normal(size=m) / 3
+    for off in (None, offset):
+        value, gradient, hessian = twins.newton(A, y, c, off, name, twins.LOSSES[name][1], coef, 0.4)
+        calls = [(_core.dense_newton, (form,)) for form in dense_forms(A)]
+        calls += [(_core.csc_newton, csc(A, twice)) for twice in (False, True)]
+        for call, design in calls:
+            for wanted in (True, False):
+                v, g, H = call(*design, y, c, off, *twins.LOSSES[name], coef, 0.4, wanted)
+                near(v, value)
+                near(g, gradient)
+                if wanted:
+                    near(H, hessian)
+                    np.testing.assert_array_equal(H, H.T)
+                else:
+                    assert H is None
+
+
+def test_nan_reaches_the_hessian(rng):
+    A = np.asfortranarray(rng.normal(size=(20, 3)))
+    A[4, 1] = np.nan
+    c = np.full(20, 0.05)
+    c[4] = 0.0
+    _, g, H = _core.dense_newton(A, np.zeros(20), c, None, 1, 0.0, np.zeros(3), 0.0, True)
+    assert np.isnan(g[1])
+    assert np.isnan(H[1]).all()

@@ -1,0 +1,146 @@
+import itertools
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from kernels import twins
+from kernels.layouts import KINDS, sparse
+from pursuit import _core
+
+SHAPES = [(1, 1), (1, 9), (9, 1), (23, 17), (40, 70), (0, 3), (3, 0), (30, 500)]
+
+
+@pytest.fixture(params=[True, False], ids=["csr", "csc"])
+def rows(request):
+    return request.param
+
+
+@pytest.fixture(params=KINDS)
+def kind(request):
+    return request.param
+
+
+@pytest.fixture(params=SHAPES, ids=str)
+def shape(request):
+    return request.param
+
+
+@pytest.fixture(params=[(np.float64, np.int32), (np.float32, np.int64)], ids=["f64-i32", "f32-i64"])
+def types(request):
+    return request.param
+
+
+@pytest.fixture
+def matrix(rows, kind, shape, types, rng):
+    return sparse(kind, types[1], types[0], *shape, rng, rows)
+
+
+@pytest.fixture
+def cols(shape, rng):
+    p = shape[1]
+    chosen = rng.choice(p, size=min(p, 5), replace=False).astype(np.int64)
+    return np.r_[chosen, chosen[:1]]  # one column twice
+
+
+def near(a, b):
+    # duplicated float32 entries are rounded twice
+    np.testing.assert_allclose(a, b, rtol=1e-6, atol=1e-6)
+
+
+def exact(kind, types, a, b):
+    if kind == "duplicates" and types[0] == np.float32:
+        near(a, b)
+    else:
+        np.testing.assert_allclose(a, b, rtol=1e-12, atol=1e-12)
+
+
+def test_value_gradient(matrix, cols, shape, rows, kind, types, rng):
+    (n, p), (D, parts) = shape, matrix
+    coef, c, offset = rng.normal(size=len(cols)), rng.random(n), rng.normal(size=n)
+    for name in ("squared", "logistic"):
+        y = twins.labels(name, rng, n)
+        for off in (None, offset):
+            found = _core.sparse_value_gradient(*parts, p, rows, y, c, off, *twins.LOSSES[name], cols, coef, 0.2)
+            expected = twins.value_gradient(D, y, c, off, name, 0.0, cols, coef, 0.2)
+            for a, b in zip(found, expected, strict=True):
+                exact(kind, types, a, b)
+
+
+@pytest.mark.parametrize("p", [32_000, 33_000])
+def test_value_gradient_of_wide_rows(p, rng):
+    D, parts = sparse("duplicates", np.int32, np.float64, 20, p, rng, True, 0.01)
+    cols = np.r_[rng.choice(p, 300, replace=False), 7, 7]
+    y, c, coef = rng.normal(size=20), rng.random(20), rng.normal(size=302)
+    found = _core.sparse_value_gradient(*parts, p, True, y, c, None, 0, 0.0, cols, coef, 0.2)
+    for a, b in zip(found, twins.value_gradient(D, y, c, None, "squared", 0.0, cols, coef, 0.2), strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-12, atol=1e-12)
+
+
+def test_products(matrix, cols, shape, rows, kind, types, rng):
+    (n, p), (D, parts) = shape, matrix
+    for q in (0, 1, 3):
+        coef, d = rng.normal(size=(len(cols), q)), rng.normal(size=(n, q))
+        exact(kind, types, _core.sparse_matmat(*parts, n, p, rows, cols, coef), D[:, cols] @ coef)
+        exact(kind, types, _core.sparse_rmatmat(*parts, p, rows, d), D.T @ d)
+
+
+def test_gather(matrix, cols, shape, rows, kind, types):
+    (n, p), (D, parts) = shape, matrix
+    out = _core.sparse_gather(*parts, n, p, rows, cols)
+    assert out.flags.f_contiguous
+    exact(kind, types, out, D[:, cols])
+    data, indices, indptr = _core.sparse_gather_csc(*parts, n, p, rows, cols)
+    assert (data.dtype, indices.dtype, indptr.dtype) == (np.float64, np.int64, np.int64)
+    if len(cols):
+        exact(kind, types, sp.csc_matrix((data, indices, indptr), shape=(n, len(cols))).toarray(), D[:, cols])
+    if kind == "sorted":
+        assert all((np.diff(indices[a:b]) > 0).all() for a, b in itertools.pairwise(indptr))
+
+
+def test_cross(matrix, shape, rows, kind, types, rng):
+    D, parts = matrix
+    for m in (0, 1, 3, 11):
+        w = np.asfortranarray(rng.normal(size=(shape[0], m)))
+        exact(kind, types, _core.sparse_cross(w, *parts, shape[1], rows), w.T @ D)
+
+
+def test_stats(matrix, shape, rows, kind, types, rng):
+    (n, p), (D, parts) = shape, matrix
+    if n == 0:
+        return
+    c = rng.random(n)
+    for a, b in zip(_core.sparse_stats(*parts, n, p, rows, c), twins.stats(D, c), strict=True):
+        exact(kind, types, a, b)
+
+
+@pytest.mark.parametrize("kind", ["sorted", "unsorted"])
+def test_stats_of_hard_columns(rows, kind, threads, rng):
+    n, p = 4000, 60
+    D = rng.normal(size=(n, p)) * (rng.random((n, p)) < 0.5)
+    D[:, 0] = 0.1
+    D[:, 1] = 1e7 + rng.integers(0, 2, n)
+    D[:, 2] = 0.0
+    S = (sp.csr_matrix if rows else sp.csc_matrix)(D)
+    if kind == "unsorted":
+        S.data[:2], S.indices[:2] = S.data[1::-1].copy(), S.indices[1::-1].copy()
+    c = rng.random(n)
+    mean, var = _core.sparse_stats(S.data, S.indices, S.indptr, n, p, rows, c)
+    expected = twins.stats(D, c)
+    np.testing.assert_allclose(mean, expected[0], rtol=1e-12, atol=1e-15)
+    np.testing.assert_allclose(var[1:], expected[1][1:], rtol=1e-9)
+    assert 0 <= var[0] <= 1e-14 * mean[0] ** 2
+    assert var[2] == 0
+
+
+def test_nan_reaches_the_gradient(rows, rng):
+    D = rng.normal(size=(9, 5))
+    D[3, 2] = np.nan
+    S = (sp.csr_matrix if rows else sp.csc_matrix)(D)
+    c = np.full(9, 1 / 9)
+    c[3] = 0.0
+    parts = (S.data, S.indices, S.indptr)
+    cols = np.array([0, 4], np.int64)
+    _, g, _ = _core.sparse_value_gradient(*parts, 5, rows, np.zeros(9), c, None, 0, 0.0, cols, np.ones(2), 0.0)
+    assert np.isnan(g[2])
+    assert np.isnan(_core.sparse_rmatmat(*parts, 5, rows, c[:, None])[2, 0])
