@@ -16,6 +16,8 @@ from pursuit.io import save_model
 
 L2 = 1e-3  # breast cancer's training rows can be told apart without error: a little l2 keeps the coefficients finite
 
+TRAINING = "training loss"
+
 
 @dataclass(frozen=True)
 class Job:
@@ -29,6 +31,7 @@ class Job:
     scores: dict[str, Callable[[Any, Any], float]]  # of predictions; the first one chooses k and is drawn
     larger_is_better: bool
     peer: Any
+    repeats: int = 1  # of cross-validation
     note: str = ""
 
     def score(self, y: Any, predicted: Any) -> dict[str, float]:
@@ -63,6 +66,7 @@ def _diabetes() -> Job:
         scores={"R2": _r2},
         larger_is_better=True,
         peer=Lasso(data.X, data.y),
+        repeats=4,
     )
 
 
@@ -78,7 +82,7 @@ def _breast_cancer() -> Job:
         predict="predict_proba",
         scores={"log loss": _log_loss, "accuracy": _accuracy},
         larger_is_better=False,
-        peer=L1Logistic(data.X, data.y, L2),
+        peer=L1Logistic(data.X, data.y),
         note=f"Logistic loss with l2={L2:g}; a positive coefficient speaks for malignant. ",
     )
 
@@ -89,7 +93,7 @@ def _study(job: Job, out: Path, screen: Any) -> None:
     fits = {k: job.make(k).fit(data.X, data.y) for k in job.ks}
     seconds = time.perf_counter() - began
     held_out = {k: job.score_fit(fit, data.X_test, data.y_test) for k, fit in fits.items()}
-    peers = {k: [job.score(data.y_test, predict(data.X_test)) for predict in job.peer.at(k)] for k in job.ks}
+    refits = {k: _refit(job, job.peer.at(k)[1]) for k in job.ks}
     chosen = _choose(job)
 
     screen.print(f"[bold]{data.title}[/bold]")
@@ -98,9 +102,9 @@ def _study(job: Job, out: Path, screen: Any) -> None:
         f" measurements, their squares and products.\n{job.note}{len(job.ks)} fits in {seconds:.2f} s."
     )
     screen.print(_table(job, fits, held_out, chosen, screen.width))
-    _print_chosen(job, chosen, fits[chosen], held_out[chosen], peers[chosen], screen)
+    _print_chosen(job, chosen, fits[chosen], held_out[chosen], refits[chosen], screen)
     model = save_model(fits[chosen], out / f"{job.file}.json", feature_names=data.names)
-    picture = _draw(job, fits, held_out, peers, chosen, out / f"{job.file}.png")
+    picture = _draw(job, fits, held_out, refits, chosen, out / f"{job.file}.png")
     screen.print(f"  model    {model}\n  picture  {picture}\n", soft_wrap=True)
 
 
@@ -117,11 +121,11 @@ def _table(job: Job, fits: dict[int, Any], held_out: dict[int, dict[str, float]]
 
 
 def _choose(job: Job) -> int:
-    """The k with the best score by five-fold cross-validation, twice, on the training rows."""
+    """The k with the best score by five-fold cross-validation on the training rows."""
     from sklearn.model_selection import RepeatedKFold
 
     X, y = job.data.X, job.data.y
-    folds = list(RepeatedKFold(n_splits=5, n_repeats=2, random_state=SEED).split(X))
+    folds = list(RepeatedKFold(n_splits=5, n_repeats=job.repeats, random_state=SEED).split(X))
     first = next(iter(job.scores))
     means = [
         np.mean([job.score_fit(job.make(k).fit(X[train], y[train]), X[test], y[test])[first] for train, test in folds])
@@ -130,22 +134,27 @@ def _choose(job: Job) -> int:
     return job.ks[int(np.argmax(means) if job.larger_is_better else np.argmin(means))]
 
 
-def _print_chosen(job: Job, k: int, fit: Any, own: dict[str, float], peers: Any, screen: Any) -> None:
-    def said(scores: dict[str, float]) -> str:
-        return ", ".join(f"{name} {score:.3f}" for name, score in scores.items())
+def _refit(job: Job, columns: Any) -> dict[str, float]:
+    """Training loss and held-out scores of the same loss, without a penalty, on somebody else's columns."""
+    data = job.data
+    fit = job.make(len(columns)).fit(data.X[:, columns], data.y)
+    return {TRAINING: fit.result_.value} | job.score_fit(fit, data.X_test[:, columns], data.y_test)
 
-    result = fit.result_
-    shrunken, refitted = peers
-    screen.print(
-        f"* k = {k} has the best {next(iter(own))} in cross-validation on the training rows. On the held-out rows:"
+
+def _print_chosen(job: Job, k: int, fit: Any, own: dict[str, float], refit: dict[str, float], screen: Any) -> None:
+    def said(scores: dict[str, float]) -> str:
+        return ", ".join(f"{name} {score:.4g}" for name, score in scores.items())
+
+    result, (predict, columns) = fit.result_, job.peer.at(k)
+    shrunken = job.score(job.data.y_test, predict(job.data.X_test))
+    best = next(iter(own))
+    lines = (
+        f"* k = {k} has the best {best} in cross-validation on the training rows. On the held-out rows:",
+        f"  pursuit, {len(fit.support_)} features: {said({TRAINING: result.value} | own)}"
+        f" ({result.status}: {result.reason})",
+        f"  {job.peer.name} tuned to {len(columns)} features: {said(shrunken)}; refitted on them: {said(refit)}",
     )
-    screen.print(
-        f"  pursuit, {len(fit.support_)} features: {said(own)} ({result.status}: {result.reason})", soft_wrap=True
-    )
-    screen.print(
-        f"  {job.peer.name}, tuned to {k} features: {said(shrunken)}; refitted on them: {said(refitted)}",
-        soft_wrap=True,
-    )
+    screen.print("\n".join(lines), markup=False, soft_wrap=True)
 
 
 def _features(fit: Any, names: Sequence[str], room: int) -> str:
@@ -160,7 +169,7 @@ def _features(fit: Any, names: Sequence[str], room: int) -> str:
     return "\n".join(line.rstrip() for line in lines).removesuffix(",")
 
 
-def _draw(job: Job, fits: Any, held_out: Any, peers: Any, chosen: int, path: Path) -> Path:
+def _draw(job: Job, fits: Any, held_out: Any, refits: Any, chosen: int, path: Path) -> Path:
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
@@ -172,10 +181,12 @@ def _draw(job: Job, fits: Any, held_out: Any, peers: Any, chosen: int, path: Pat
     top, bottom = panels[0].subplots(2, 1, sharex=True)
     drawn = next(iter(job.scores))
     lines = {"pursuit": [held_out[k][drawn] for k in job.ks]}
-    lines[f"{job.peer.name}, refitted"] = [peers[k][1][drawn] for k in job.ks]
+    lines[f"{job.peer.name}, refitted"] = [refits[k][drawn] for k in job.ks]
     plot_scores(job.ks, lines, chosen=chosen, ylabel=f"held-out {drawn}", ax=top)
     top.set_xlabel("")
-    plot_scores(job.ks, {"": [fits[k].result_.value for k in job.ks]}, chosen=chosen, ylabel="training loss", ax=bottom)
+    losses = {"pursuit": [fits[k].result_.value for k in job.ks], "l1": [refits[k][TRAINING] for k in job.ks]}
+    plot_scores(job.ks, losses, chosen=chosen, ylabel=TRAINING, ax=bottom)
+    bottom.get_legend().remove()
     ax = panels[1].subplots()
     plot_coefficients(fits[chosen], job.data.names, ax, scale=job.data.X.std(axis=0))
     ax.set_title(f"The model with k = {chosen}", fontsize=10, loc="left")
