@@ -16,6 +16,7 @@ from .engines import threads
 from .objectives.base import Objective, Point
 from .results import Record, Result
 from .solvers.base import Solver, as_solver
+from .solvers.relaxed import relaxed
 
 MAX_ITER = 10_000
 ENDLESS = 10**9
@@ -52,7 +53,7 @@ def solve(
     random_state : seed for solvers that draw random numbers
     """
     name, method = as_solver(solver)
-    constraint = AtMost(k, objective.dim, include, exclude, groups)
+    constraint = _constraint(objective, k, include, exclude, groups)
     method = _told(method, random_state=random_state, restarts=None if time_limit is None else ENDLESS)
     run = _Run(
         limit=(MAX_ITER if time_limit is None else ENDLESS)
@@ -66,14 +67,18 @@ def solve(
         first = _start(objective, constraint, start)
         if not np.isfinite(first.value):
             raise ValueError("the objective is not finite at the start; give a start where it is")
-        run.go(method, objective, constraint, first)
+        run.go(relaxed(method), objective, constraint, first)
         best = run.best
         coef, intercept = objective.in_units(best)
+    support = best.support
+    width = _width(objective)
+    if width > 1:
+        support, coef = np.unique(support // width), coef.reshape(-1, width)
     status = run.status if best.minimiser else "no_minimiser"
     sentences = [constraint.capped, run.reason, best.note]
     return Result(
-        dim=objective.dim,
-        support=best.support,
+        dim=objective.dim // width,
+        support=support,
         coef=coef,
         intercept=intercept,
         value=best.value,
@@ -90,11 +95,27 @@ def solve(
     )
 
 
+def _constraint(f: Objective, k: int, include: Iterable[int], exclude: Iterable[int], groups: Any) -> AtMost:
+    """The sparse set over the objective's coordinates; with q outputs a column is a group of q of them."""
+    width = _width(f)
+    if width == 1:
+        return AtMost(k, f.dim, include, exclude, groups)
+    columns = AtMost(k, f.dim // width, include, exclude, groups)  # checks the user's indices and labels
+    labels = np.arange(columns.dim) if columns.unit_of is None else columns.unit_of
+    inside, outside = (columns.ordered(units)[0] * width for units in (columns.include, columns.exclude))
+    whole = AtMost(k, f.dim, inside, outside, np.repeat(labels, width))
+    whole.capped = columns.capped
+    return whole
+
+
+def _width(f: Objective) -> int:
+    """Coordinates per column: more than one where a column has several outputs."""
+    return getattr(f, "width", 1)
+
+
 def _told(solver: Solver, **known: Any) -> Solver:
     """The solver with what only this call knows, where it has a field for it that is still unset."""
-    fields = {
-        key: value for key, value in known.items() if value is not None and getattr(solver, key, True) in (None, False)
-    }
+    fields = {key: value for key, value in known.items() if value is not None and getattr(solver, key, 0) is None}
     return type(solver)(**{**vars(solver), **fields}) if fields else solver
 
 

@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass, field
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -39,7 +41,7 @@ class Result:
     dim: int
     support: NDArray[np.int64]
     coef: NDArray[np.float64]
-    intercept: float
+    intercept: Any
     value: float
     status: str
     reason: str
@@ -56,7 +58,7 @@ class Result:
     @property
     def x(self) -> NDArray[np.float64]:
         """The solution as a vector of length p."""
-        x = np.zeros(self.dim)
+        x = np.zeros((self.dim, *self.coef.shape[1:]))
         x[self.support] = self.coef
         return x
 

@@ -165,3 +165,12 @@ class Taken(Design):
 
     def block(self, cols: Columns) -> DenseBlock:
         return DenseBlock(np.asfortranarray(self.base.block(cols).dense()[self.rows]))
+
+
+def cross(design: Design, w: Matrix, cols: Columns | None = None) -> Matrix:
+    """w.T @ X[:, cols] (cols: all): many columns by one pass over X, few by a gather."""
+    if cols is None:
+        return design.cross(w)
+    if 4 * len(cols) > design.shape[1]:
+        return design.cross(w)[:, cols]
+    return _core.dense_cross(w, design.block(cols).dense())

@@ -13,7 +13,7 @@ from ..designs import as_design
 from ..driver import solve
 from ..engines import threads
 from ..losses import Loss, as_loss
-from ..objectives import GLM
+from ..objectives import GLM, MultiGLM
 
 PARAMETERS = """k : int, default 10
         At most this many features; above the number of columns it is capped (``result_.reason`` says so).
@@ -79,11 +79,13 @@ class SparseModel(SelectorMixin, BaseEstimator):
         self.random_state = random_state
 
     def _fit(self, X: Any, y: Any, sample_weight: Any, offset: Any = None, callback: Any = None) -> None:
-        """Solve on validated data and store the model; y is numeric here."""
+        """Solve on validated data and store the model; y is numeric here, a matrix if there are several outputs."""
         check_k(self.k)
+        loss = self._loss()
         with threads(self.n_jobs):
-            objective = GLM(
-                X, y, self._loss(), l2=self.l2, fit_intercept=self.fit_intercept,
+            make: Any = GLM if y.ndim == 1 else MultiGLM
+            objective = make(
+                X, y, loss if y.ndim == 1 else self._vector_loss(loss), l2=self.l2, fit_intercept=self.fit_intercept,
                 sample_weight=sample_weight, offset=offset, standardize=self.standardize,
             )  # fmt: skip
             result = solve(
@@ -111,6 +113,16 @@ class SparseModel(SelectorMixin, BaseEstimator):
             raise ValueError(f"loss {loss.name!r} is not a {kinds} loss; {type(self).__name__} needs one that is")
         return loss
 
+    def _vector_loss(self, loss: Loss) -> str:
+        """The name of the loss of several outputs that goes with a loss of one."""
+        names = {"squared": "squared", "logistic": "multinomial"}
+        if loss.name not in names:
+            raise ValueError(
+                f"loss {loss.name!r} takes one output only; several classes need loss='logistic', several responses "
+                "loss='squared'"
+            )
+        return names[loss.name]
+
     def _columns(self, columns: Any, name: str) -> list[int]:
         """Column indices from indices or names."""
         known = {str(feature): j for j, feature in enumerate(getattr(self, "feature_names_in_", ()))}
@@ -131,7 +143,9 @@ class SparseModel(SelectorMixin, BaseEstimator):
         check_is_fitted(self)
         X = validate_data(self, X, accept_sparse=("csr", "csc"), dtype=(np.float64, np.float32), reset=False)
         design = as_design(X)
-        eta = design.matmat(self.support_, self.result_.coef[:, None])[:, 0] + self.result_.intercept
+        coef = self.result_.coef
+        eta = design.matmat(self.support_, coef if coef.ndim == 2 else coef[:, None])
+        eta = (eta if coef.ndim == 2 else eta[:, 0]) + self.result_.intercept
         return eta.astype(design.dtype, copy=False)
 
     def _get_support_mask(self) -> NDArray[np.bool_]:

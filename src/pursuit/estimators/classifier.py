@@ -1,7 +1,7 @@
 from typing import Any
 
 import numpy as np
-from scipy.special import expit
+from scipy.special import expit, log_softmax, softmax
 from sklearn.base import ClassifierMixin
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.metaestimators import available_if
@@ -19,14 +19,16 @@ def _has_probabilities(estimator: "SparseClassifier") -> bool:
 
 
 class SparseClassifier(ClassifierMixin, SparseModel):
-    __doc__ = f"""Binary classification on at most k features; labels of any kind.
+    __doc__ = f"""Classification on at most k features; labels of any kind.
+
+    More than two classes have one multinomial model with a shared support: a feature counts once.
 
     Parameters
     ----------
     {PARAMETERS}
     class_weight : dict, "balanced" or None
         Multiplies the weights of each class.
-    classes_ : the two labels, sorted
+    classes_ : the labels, sorted
     """
 
     targets = ("binary",)
@@ -64,17 +66,18 @@ class SparseClassifier(ClassifierMixin, SparseModel):
         self.classes_, codes = np.unique(y, return_inverse=True)
         if len(self.classes_) == 1:
             raise ValueError(f"y holds only one class ({self.classes_[0]!r}); a classifier needs two classes")
-        if len(self.classes_) > 2:
-            raise ValueError(
-                "Only binary classification is supported. The type of the target is multiclass: "
-                f"y holds {len(self.classes_)} classes"
-            )
         if self.class_weight is not None:
             sample_weight = check_weights(sample_weight, len(codes))
             sample_weight = sample_weight * self._class_weights(y, codes, sample_weight)[codes]
-        self._fit(X, codes, sample_weight, offset, callback)
-        self.coef_ = self.result_.x.astype(self._dtype, copy=False)[None, :]
-        self.intercept_ = np.array([self.result_.intercept], dtype=self._dtype)
+        many = len(self.classes_) > 2
+        if many and self._loss().name != "logistic":
+            raise ValueError(
+                f"Only binary classification is supported. The type of the target is multiclass: y holds "
+                f"{len(self.classes_)} classes, which need loss='logistic'"
+            )
+        self._fit(X, np.eye(len(self.classes_))[codes] if many else codes, sample_weight, offset, callback)
+        self.coef_ = np.atleast_2d(self.result_.x.T).astype(self._dtype, copy=False)
+        self.intercept_ = np.atleast_1d(self.result_.intercept).astype(self._dtype)
         return self
 
     def _class_weights(self, y: np.ndarray, codes: np.ndarray, weights: np.ndarray) -> np.ndarray:
@@ -84,28 +87,32 @@ class SparseClassifier(ClassifierMixin, SparseModel):
         return np.asarray(compute_class_weight(self.class_weight, classes=self.classes_, y=y))
 
     def decision_function(self, X: Any) -> np.ndarray:
-        """The linear predictor; positive means ``classes_[1]``."""
+        """The linear predictor; positive means ``classes_[1]``. With more classes, one column each."""
         return self._eta(X)
 
     def predict(self, X: Any) -> np.ndarray:
         """The more likely class."""
-        positive = self._eta(X) > 0
-        return self.classes_[positive.astype(int)]
+        eta = self._eta(X)
+        return self.classes_[(eta > 0).astype(int) if eta.ndim == 1 else eta.argmax(axis=1)]
 
     @available_if(_has_probabilities)
     def predict_proba(self, X: Any) -> np.ndarray:
-        """Probabilities of the two classes (logistic loss)."""
+        """Probabilities of the classes (logistic loss)."""
         eta = self._eta(X)
+        if eta.ndim == 2:
+            return softmax(eta, axis=1)
         return np.column_stack([expit(-eta), expit(eta)])
 
     @available_if(_has_probabilities)
     def predict_log_proba(self, X: Any) -> np.ndarray:
         """Logarithms of the probabilities, accurate where they are tiny."""
         eta = self._eta(X)
+        if eta.ndim == 2:
+            return log_softmax(eta, axis=1)
         margin = np.column_stack([-eta, eta])
         return np.where(margin > 0, np.log(np.maximum(expit(margin), 0.5)), -np.logaddexp(0, -margin))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = False
+        tags.classifier_tags.multi_class = self.loss == "logistic" or getattr(self.loss, "name", "") == "logistic"
         return tags

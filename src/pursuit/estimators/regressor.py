@@ -7,7 +7,7 @@ from .base import PARAMETERS, SparseModel
 
 
 class SparseRegressor(RegressorMixin, SparseModel):
-    __doc__ = f"""Regression on at most k features.
+    __doc__ = f"""Regression on at most k features; with several responses they share the features.
 
     Parameters
     ----------
@@ -25,11 +25,21 @@ class SparseRegressor(RegressorMixin, SparseModel):
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, *, offset: Any = None, callback: Any = None) -> Any:
         """Select and fit. ``offset`` is added to the linear predictor; ``callback`` gets each iteration's Record."""
-        X, y = self._validate(X, y, y_numeric=True)
+        X, y = self._validate(X, y, y_numeric=True, multi_output=self._several())
         self._fit(X, y, sample_weight, offset, callback)
-        self.coef_ = self.result_.x.astype(self._dtype, copy=False)
-        self.intercept_ = self._dtype.type(self.result_.intercept)
+        self.coef_ = self.result_.x.T.astype(self._dtype, copy=False)
+        self.intercept_ = self.result_.intercept
+        self.intercept_ = self._dtype.type(self.intercept_) if y.ndim == 1 else self.intercept_.astype(self._dtype)
         return self
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = self._several()
+        return tags
+
+    def _several(self) -> bool:
+        """Whether the loss takes several responses."""
+        return self.loss == "squared" or getattr(self.loss, "name", "") == "squared"
 
     def predict(self, X: Any) -> np.ndarray:
         """The mean response (for Poisson, exp of the linear predictor)."""

@@ -3,5 +3,6 @@
 from .base import Objective, Point
 from .defaults import ObjectiveDefaults
 from .glm import GLM
+from .multi import MultiGLM
 
-__all__ = ["GLM", "Objective", "ObjectiveDefaults", "Point"]
+__all__ = ["GLM", "MultiGLM", "Objective", "ObjectiveDefaults", "Point"]

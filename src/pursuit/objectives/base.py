@@ -39,7 +39,7 @@ class Point:
     dim: int
     support: Columns
     coef: Vector
-    intercept: float
+    intercept: Any  # a number, or one per output
     value: float
     slope: Callable[[], Vector] = field(repr=False)
     refitted: bool = False

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from .._errors import check_number, check_vector, check_weights
-from ..designs import Block, DenseBlock, Design, Rows, Standardized, as_design
+from ..designs import Block, DenseBlock, Design, Rows, Standardized, as_design, cross
 from ..losses import Loss, as_loss
 from .base import Columns, Point, Slope, Vector
 from .gram import GramColumns
@@ -108,9 +108,9 @@ class GLM:
     def floor(self) -> float:
         if self.l2 > 0 or self.extra is not None:
             return -np.inf
-        if self.loss.quadratic:
-            return NEGLIGIBLE * self.null.value
-        return 1e-9 if self.loss.targets == "binary" else -np.inf
+        if self.loss.targets == "binary":
+            return 1e-9
+        return NEGLIGIBLE * self.null.value if self.loss.code is not None and self.loss.targets == "real" else -np.inf
 
     def at(self, support: Columns, coef: Vector, intercept: float | None = None) -> Point:
         if intercept is None:
@@ -212,9 +212,12 @@ class GLM:
             if self.fit_intercept:
                 A -= w @ A / max(float(w.sum()), 1e-300)
             A *= w[:, None]
-            H = self.design.cross(A) if others is None else A.T @ self.design.block(others).dense()
-        columns = np.arange(self.dim) if others is None else others
-        H[cols[:, None] == columns] += self._ridge(cols[np.isin(cols, columns)])
+            H = cross(self.design, A, others)
+        if others is None:
+            H[np.arange(len(cols)), cols] += self._ridge(cols)
+        else:
+            _, here, there = np.intersect1d(cols, others, assume_unique=True, return_indices=True)
+            H[here, there] += self._ridge(cols[here])
         return H
 
     def _all_curvatures(self, w: Vector) -> Vector:

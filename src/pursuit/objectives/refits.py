@@ -201,13 +201,15 @@ def direction(problem: Problem, H: Matrix, g: Vector) -> tuple[Vector, bool]:
             bound[m, :m] = bound[:m, m] = problem.block.rmatvec(problem.rows.c)
             bound[m, m] = 1.0
         H = H + 1e-4 * problem.loss.smoothness * bound
+    d = -pseudo_solve(H, g)
+    return (d if d.any() else -g), False
+
+
+def pseudo_solve(H: Matrix, g: Vector) -> Vector:
+    """The minimum-norm solution of H x = g, directions with next to no curvature left out."""
     values, vectors = np.linalg.eigh(H)
-    top = values[-1]
-    if top <= 0:
-        return -g, False
-    along = vectors.T @ g
-    keep = values > RANK * top
-    return -(vectors[:, keep] @ (along[keep] / values[keep])), False
+    keep = values > max(RANK * values[-1], 0.0)
+    return np.asarray(vectors[:, keep] @ ((vectors[:, keep].T @ g) / values[keep]))
 
 
 def conjugate_gradients(problem: Problem, z: Vector, g: Vector) -> tuple[Vector, bool]:

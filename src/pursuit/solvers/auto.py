@@ -54,6 +54,9 @@ class Auto(Solver):
             if not np.array_equal(point.support, best.support):
                 yield from (better := _Last(search(f, constraint, point)))
                 best = min(best, better.point, key=_value)
+        units = constraint.units_of(best.support)
+        if len(np.setdiff1d(units, constraint.include)) == 0 or len(np.setdiff1d(constraint.allowed, units)) == 0:
+            return
         rng = np.random.default_rng(self.random_state)
         for _ in range((10 if cheap else 0) if self.restarts is None else self.restarts):
             shaken = f.refit(_shaken(constraint, best.support, rng), start=best)
@@ -81,7 +84,7 @@ def _shaken(constraint: AtMost, support: np.ndarray, rng: np.random.Generator) -
     units = constraint.units_of(support)
     free = np.setdiff1d(units, constraint.include)
     outside = np.setdiff1d(constraint.allowed, units)
-    most = min(len(outside), max(1, len(free) // 3))
-    count = int(rng.integers(1, most + 1)) if most else 0
+    most = min(len(outside), len(free), max(1, len(free) // 3))
+    count = int(rng.integers(1, most + 1))
     left = np.setdiff1d(units, rng.choice(free, count, replace=False))
     return constraint.columns_of(np.union1d(left, rng.choice(outside, count, replace=False)))
