@@ -11,12 +11,13 @@ __version__ = "0.1.0"
 _HOMES = {
     "pursuit.driver": ("solve",),
     "pursuit.results": ("Record", "Result"),
-    "pursuit.objectives": ("GLM", "Point"),
+    "pursuit.objectives": ("GLM", "MultiGLM", "Point"),
     "pursuit.losses": (
         "Loss", "Squared", "Logistic", "Huber", "SmoothedHinge", "Hinge", "SquaredHinge", "Poisson", "list_losses",
     ),
-    "pursuit.solvers": ("Solver", "GraHTP", "FGraHTP", "OMP", "list_solvers"),
+    "pursuit.solvers": ("Solver", "Auto", "GraHTP", "FGraHTP", "LocalSearch", "OMP", "list_solvers"),
     "pursuit.designs": ("as_design",),
+    "pursuit.recovery": ("recover",),
     "pursuit.estimators": ("SparseRegressor", "SparseClassifier"),
     "pursuit.io": ("save_model", "load_model"),
 }  # fmt: skip
@@ -40,9 +41,10 @@ if TYPE_CHECKING:
         SquaredHinge,
         list_losses,
     )
-    from .objectives import GLM, Point
+    from .objectives import GLM, MultiGLM, Point
+    from .recovery import recover
     from .results import Record, Result
-    from .solvers import OMP, FGraHTP, GraHTP, Solver, list_solvers
+    from .solvers import OMP, Auto, FGraHTP, GraHTP, LocalSearch, Solver, list_solvers
 
 
 def __getattr__(name: str) -> Any:

@@ -58,7 +58,7 @@ class Result:
     @property
     def x(self) -> NDArray[np.float64]:
         """The solution as a vector of length p."""
-        x = np.zeros((self.dim, *self.coef.shape[1:]))
+        x = np.zeros((self.dim, *self.coef.shape[1:]), dtype=self.coef.dtype)
         x[self.support] = self.coef
         return x
 

@@ -22,6 +22,8 @@ Vector = NDArray[np.float64]
 Matrix = NDArray[np.float64]
 Columns = NDArray[np.int64]
 
+CHUNK = 16  # columns asked of an operator at a time
+
 
 @dataclass(frozen=True)
 class Rows:
@@ -124,8 +126,15 @@ class Design:
         return np.ascontiguousarray(self.rmatmat(np.ascontiguousarray(w)).T)
 
     def stats(self, c: Vector) -> tuple[Vector, Vector]:
-        """Weighted column means and variances."""
-        raise NotImplementedError
+        """Weighted column means and variances; by default a few gathered columns at a time."""
+        p = self.shape[1]
+        mean, var = np.empty(p), np.empty(p)
+        for low in range(0, p, CHUNK):
+            cols = np.arange(low, min(p, low + CHUNK))
+            A = self.block(cols).dense()
+            mean[cols] = c @ A
+            var[cols] = c @ (A - mean[cols]) ** 2
+        return mean, var
 
     def value_gradient(
         self, loss: Loss, rows: Rows, cols: Columns, coef: Vector, b: float

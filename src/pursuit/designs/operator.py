@@ -2,9 +2,7 @@ from typing import Any
 
 import numpy as np
 
-from .base import Columns, DenseBlock, Design, Matrix, Vector
-
-CHUNK = 16  # columns asked of the operator at a time
+from .base import CHUNK, Columns, DenseBlock, Design, Matrix
 
 
 class Operator(Design):
@@ -30,13 +28,3 @@ class Operator(Design):
             chunk = cols[low : low + CHUNK]
             A[:, low : low + CHUNK] = self.matmat(chunk, np.eye(len(chunk)))
         return DenseBlock(A)
-
-    def stats(self, c: Vector) -> tuple[Vector, Vector]:
-        p = self.shape[1]
-        mean, var = np.empty(p), np.empty(p)
-        for low in range(0, p, CHUNK):
-            cols = np.arange(low, min(p, low + CHUNK))
-            A = self.block(cols).A
-            mean[cols] = c @ A
-            var[cols] = c @ (A - mean[cols]) ** 2
-        return mean, var

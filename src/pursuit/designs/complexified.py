@@ -1,0 +1,65 @@
+"""A complex n x p matrix or operator as a real 2n x 2p design.
+
+Row i becomes rows i (real part) and n + i (imaginary part); column j becomes columns 2j and 2j + 1, the real and the
+imaginary part of its coefficient. Products with A and its adjoint are all that is used; A is never expanded.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from .base import Columns, DenseBlock, Design, Matrix
+
+
+class Complexified(Design):
+    """The real view of a complex array or linear operator."""
+
+    def __init__(self, A: Any) -> None:
+        self.A = A
+        self.shape = (2 * int(A.shape[0]), 2 * int(A.shape[1]))
+        self.dtype = np.dtype(np.float64)
+        self.nbytes = getattr(A, "nbytes", 0) or 16 * sum(self.shape)
+
+    def matmat(self, cols: Columns, coef: Matrix) -> Matrix:
+        z = np.zeros((self.shape[1], coef.shape[1]))
+        z[cols] = coef
+        return _stack(self._forward(z[0::2] + 1j * z[1::2]))
+
+    def rmatmat(self, d: Matrix) -> Matrix:
+        n = self.shape[0] // 2
+        back = self._adjoint(d[:n] + 1j * d[n:])
+        out = np.empty((self.shape[1], d.shape[1]))
+        out[0::2], out[1::2] = back.real, back.imag
+        return out
+
+    def block(self, cols: Columns) -> DenseBlock:
+        features = np.unique(cols // 2)
+        columns = self._columns(features)
+        place = np.searchsorted(features, cols // 2)
+        turned = columns[:, place] * np.where(cols % 2, 1j, 1.0)
+        return DenseBlock(np.asfortranarray(_stack(turned)))
+
+    def _forward(self, X: Any) -> Any:
+        return self.A @ X if isinstance(self.A, np.ndarray) else _each(self.A.matvec, X)
+
+    def _adjoint(self, D: Any) -> Any:
+        return self.A.conj().T @ D if isinstance(self.A, np.ndarray) else _each(self.A.rmatvec, D)
+
+    def _columns(self, features: Columns) -> Any:
+        if isinstance(self.A, np.ndarray):
+            return self.A[:, features]
+        out = np.empty((self.shape[0] // 2, len(features)), dtype=complex)
+        for i, j in enumerate(features):
+            unit = np.zeros(self.shape[1] // 2, dtype=complex)
+            unit[j] = 1.0
+            out[:, i] = self.A.matvec(unit)
+        return out
+
+
+def _each(product: Any, V: Any) -> Any:
+    """A product with vectors, column by column: all that an operator must offer."""
+    return np.column_stack([np.asarray(product(v)).ravel() for v in V.T]) if V.shape[1] else np.empty((0, 0))
+
+
+def _stack(Z: Any) -> Matrix:
+    return np.concatenate([Z.real, Z.imag]).astype(np.float64, copy=False)
