@@ -40,4 +40,5 @@ NB_MODULE(_core, m) {
   bind_sparse(m);
   bind_support(m);
   bind_exchange(m);
+  bind_perspective(m);
 }

@@ -101,4 +101,13 @@ def group_exchange(
     """The same for groups: ``rows`` and ``cols`` hold where each group begins (and the end), rows and columns ordered
     by group; ``HJ`` the blocks H_JJ one after another. Answers are per group of columns."""
 
+# Perspective (k-support) relaxation, core/perspective.hpp.
+def ksupport_prox(v: F, k: int, g: float) -> tuple[F, F, float]:
+    """Prox of g times half the squared k-support norm: x, the indicators t, and that half squared norm at x."""
+
+def perspective(
+    Q: F, c: F, k: int, f0: float, mu: float, L: float, x: F, target: float, tolerance: float, max_iter: int
+) -> tuple[float, float, F, F, F, int]:
+    """Lower bound of min f0 - c'x + x'(Q + mu I)x/2 over k-sparse x: bound, relaxation's value, x, z, t, iterations."""
+
 VERSION: Literal[1]
