@@ -1,7 +1,7 @@
 """Every solver x every loss x every kind of X x every kind of constraint keeps the library's promises."""
 
 import functools
-from itertools import combinations, pairwise
+from itertools import combinations, pairwise, product
 
 import numpy as np
 import pytest
@@ -151,18 +151,24 @@ def the_same_call_gives_the_same_bits(solver, loss, design, constraint):
     assert [r.value for r in once.trace] == [r.value for r in again.trace]
 
 
-@pytest.mark.parametrize("constraint", CONSTRAINTS)
-@pytest.mark.parametrize("design", DESIGNS)
+def cells():
+    """The product; auto, which is made of the others and slower, and rarer designs with fewer partners."""
+    for solver, design, constraint in product(pursuit.list_solvers(), DESIGNS, CONSTRAINTS):
+        common = design in ("dense_c", "csr", "standardized")
+        if common or (solver != "auto" and constraint in ("plain", "groups_forced")):
+            yield solver, design, constraint
+
+
 @pytest.mark.parametrize("loss", pursuit.list_losses())
-@pytest.mark.parametrize("solver", pursuit.list_solvers())
+@pytest.mark.parametrize(("solver", "design", "constraint"), list(cells()))
 def test_every_promise_is_kept(solver, loss, design, constraint):
     for check in CHECKS:
         check(solver, loss, design, constraint)
 
 
-@pytest.mark.parametrize("constraint", CONSTRAINTS)
+@pytest.mark.parametrize("constraint", ["plain", "groups_forced"])
 @pytest.mark.parametrize("loss", pursuit.list_losses())
-@pytest.mark.parametrize("solver", pursuit.list_solvers())
+@pytest.mark.parametrize("solver", [solver for solver in pursuit.list_solvers() if solver != "auto"])
 def test_every_kind_of_X_gives_the_same_answer(solver, loss, constraint):
     dense = run(solver, loss, "dense_c", constraint)
     for design in ("dense_f", "float32_c", "csr", "csc", "operator"):
