@@ -3,7 +3,7 @@
 import numpy as np
 import scipy.sparse as sp
 
-SHAPES = [(1, 1), (1, 9), (9, 1), (23, 17), (17, 70), (70, 17), (0, 4), (4, 0), (300, 1100)]
+SHAPES = [(1, 1), (1, 9), (9, 1), (23, 17), (0, 4), (4, 0), (300, 1100)]
 
 
 def dense(layout, n, p, dtype, rng):

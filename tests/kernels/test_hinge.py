@@ -50,13 +50,13 @@ def test_against_a_general_solver(rng):
         negative_dual, np.full(30, 0.5), jac=True, bounds=[(0, 1)] * 30, method="L-BFGS-B",
         options={"ftol": 1e-15, "gtol": 1e-12, "maxiter": 5000},
     )  # fmt: skip
-    alpha, _x, _b, _ = solve(A, y, c, offset, l2, rho, centre)
+    alpha = solve(A, y, c, offset, l2, rho, centre)[0]
     assert negative_dual(alpha)[0] == pytest.approx(best.fun, abs=1e-9)
 
 
 def test_start_seed_and_input(rng):
     A, y, c, offset = problem(rng, 80, 5)
-    alpha, x, _b, epochs = solve(A, y, c, offset, 0.1, 0.5)
+    alpha, x, _, epochs = solve(A, y, c, offset, 0.1, 0.5)
     again = solve(A, y, c, offset, 0.1, 0.5)
     np.testing.assert_array_equal(alpha, again[0])
     other = solve(A, y, c, offset, 0.1, 0.5, seed=7)
@@ -73,7 +73,7 @@ def test_weightless_samples_do_nothing(rng):
     A, y, c, offset = problem(rng, 60, 4)
     c[::3] = 0.0
     kept = c > 0
-    alpha, x, _b, _ = solve(A, y, c, offset, 0.1, 0.5)
+    alpha, x, _, _ = solve(A, y, c, offset, 0.1, 0.5)
     few = solve(A[kept], y[kept], c[kept], offset[kept], 0.1, 0.5)
     np.testing.assert_allclose(x, few[1], atol=1e-6)
     assert (alpha[~kept] == 0).all()

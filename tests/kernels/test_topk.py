@@ -27,7 +27,7 @@ VECTORS = {
 def test_top_k_is_exact(name, dtype, rng):
     with np.errstate(all="ignore"):
         v = VECTORS[name](rng).astype(dtype)
-    for k in (0, 1, 2, 10, 100, 1000, 10_000, 34_999, 60_000, P - 1, P, P + 5):
+    for k in (0, 1, 10, 1000, 34_999, 60_000, P - 1, P + 5):
         np.testing.assert_array_equal(_core.top_k(v, k), twins.top_k(v, k))
 
 
