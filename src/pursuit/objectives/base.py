@@ -20,7 +20,7 @@ def _no_slope() -> Vector:
 
 
 class Exchange(NamedTuple):
-    """Units that leave, units that enter, and the change of f that this brings (by the quadratic model at the point)."""
+    """Units that leave, units that enter, and the change of f this brings (by the quadratic model at the point)."""
 
     leave: tuple[int, ...]
     enter: tuple[int, ...]
@@ -33,7 +33,8 @@ class Point:
 
     ``refitted`` says that x minimises f over its support; ``note`` is a sentence about how (rank, separation), and
     ``minimiser`` is False where that minimum is not attained. ``optimality`` is what has been proved of the point, and
-    ``exchange`` the cheapest way to another support.
+    ``exchange`` the cheapest way to another support. ``lower`` is a lower bound of f over the sparse set that was known
+    when the point was made; ``dual`` holds the dual variables of a refit whose loss has kinks (they are not pickled).
     """
 
     dim: int
@@ -47,6 +48,8 @@ class Point:
     minimiser: bool = True
     optimality: str = "none"
     exchange: Exchange | None = None
+    lower: float | None = None
+    dual: Vector | None = field(default=None, repr=False)
 
     @cached_property
     def gradient(self) -> Vector:
@@ -57,14 +60,21 @@ class Point:
 
     def claim(self, optimality: str, exchange: Exchange | None = None) -> "Point":
         """The same point, with what has been proved of it (a gradient at hand comes along)."""
-        claimed = replace(self, optimality=optimality, exchange=exchange)
+        return self._with(optimality=optimality, exchange=exchange)
+
+    def bounded(self, lower: float) -> "Point":
+        """The same point, with a lower bound of f over the sparse set."""
+        return self._with(lower=lower)
+
+    def _with(self, **known: Any) -> "Point":
+        twin = replace(self, **known)
         if "gradient" in self.__dict__:
-            claimed.__dict__["gradient"] = self.gradient
-        return claimed
+            twin.__dict__["gradient"] = self.gradient
+        return twin
 
     def __getstate__(self) -> dict[str, Any]:
         """Pickled points keep their coefficients and value; the way to the data (``slope``) stays behind."""
-        return {**self.__dict__, "slope": _no_slope}
+        return {**self.__dict__, "slope": _no_slope, "dual": None}
 
     @property
     def x(self) -> Vector:

@@ -146,7 +146,7 @@ class GLM:
             g[support] = 0.0
             return g
 
-        return Point(self.dim, support, fit.coef, fit.b, fit.value, slope, True, fit.note, fit.minimiser)
+        return Point(self.dim, support, fit.coef, fit.b, fit.value, slope, True, fit.note, fit.minimiser, dual=fit.dual)
 
     def _refit_by_gram(self, support: Columns, start: Point | None) -> Point | None:
         """The squared loss from kept Gram columns, without reading X; None where that would cost digits."""
@@ -224,6 +224,8 @@ class GLM:
         """Weighted variances (mean squares without an intercept) of all columns; kept for the squared loss."""
         if self._variances is None or not self.loss.quadratic:
             total = float(w.sum())
+            if not total > 0:  # a loss of straight pieces
+                return np.zeros(self.dim)
             mean, var = self.design.stats(w / total)
             self._variances = total * (var if self.fit_intercept else var + mean**2)
         return self._variances
@@ -255,6 +257,11 @@ class GLM:
         twin = object.__new__(type(self))
         twin.__dict__.update(self.__dict__, extra=weights if self.extra is None else self.extra + weights)
         return twin
+
+    @property
+    def ridge(self) -> Any:
+        """The ridge: l2, or one number per column."""
+        return self.l2 if self.extra is None else self.l2 + self.extra
 
     def _ridge(self, cols: Columns) -> Any:
         """The ridge on these columns: l2, or one number per column."""
