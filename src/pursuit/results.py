@@ -12,7 +12,10 @@ from .objectives.base import Exchange, Point
 
 @dataclass(frozen=True)
 class Record:
-    """One line of a trace: after iteration ``iteration`` the value was ``value``, the best so far ``best``."""
+    """One line of a trace: after iteration ``iteration`` the value was ``value``, the best so far ``best``.
+
+    ``lower`` is the best lower bound so far (the dual value of a dual method), None where none is known.
+    """
 
     iteration: int
     value: float
@@ -20,6 +23,12 @@ class Record:
     seconds: float
     size: int
     changed: int
+    lower: float | None = None
+
+    @property
+    def gap(self) -> float | None:
+        """Best value minus lower bound."""
+        return None if self.lower is None else self.best - self.lower
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,6 +44,7 @@ class Result:
     optimality : none, stationary, swap_stationary or swap_optimal
     exchange : the next best exchange (units that leave, units that enter, change of f), where one was looked for
     certificate : none, bounded or proved
+    lower, gap : a lower bound of the objective over the sparse set, where one is known, and value minus it
     trace : a tuple of :class:`Record`
     """
 
@@ -54,6 +64,12 @@ class Result:
     point: Point = field(repr=False)
     exchange: Exchange | None = None
     certificate: str = "none"
+    lower: float | None = None
+
+    @property
+    def gap(self) -> float | None:
+        """How far the value can be from the best possible one; None where no lower bound is known."""
+        return None if self.lower is None else self.value - self.lower
 
     @property
     def x(self) -> NDArray[np.float64]:
