@@ -1,7 +1,6 @@
 """How a run ended, how good its point is, and what it went through."""
 
 from dataclasses import dataclass, field
-
 from typing import Any
 
 import numpy as np
