@@ -24,7 +24,7 @@ CASES = {
         (*FIT, "--task", "classification", "--loss", "huber", "--out", "OUT"),
         "--loss huber is for regression, not for --task classification",
     ),
-    "classes": ((*FIT, "--task", "classification", "--out", "OUT"), "214 classes"),
+    "classes": ((*FIT, "--loss", "squared_hinge", "--out", "OUT"), "214 classes"),
     "include": (
         (*FIT, "--include", "bmj", "--out", "OUT"),
         "--include: there is no feature 'bmj'; did you mean 'bmi'?",

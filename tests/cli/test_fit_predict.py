@@ -7,9 +7,11 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.datasets import load_iris
 
-from pursuit import SparseClassifier, SparseRegressor, load_model
+from pursuit import SparseClassifier, SparseRegressor, load_model, save_model
 from pursuit.cli import fit as fit_module
+from pursuit.io import read_table
 
 
 def read(text):
@@ -44,9 +46,9 @@ def test_classification_end_to_end(run, tmp_path):
     assert code == 0
     assert "classification with the logistic loss" in out
     assert "accuracy on these rows" in out
-    frame = pd.read_csv("cancer.csv")
-    X, y = frame.drop(columns="kind"), frame["kind"]
-    estimator = SparseClassifier(k=4, l2=0.001).fit(X, y)
+    table = read_table("cancer.csv", target="kind")
+    X = table.X
+    estimator = SparseClassifier(k=4, l2=0.001).fit(X, table.y)
     code, out, _ = run("predict", model, "cancer.csv", "--proba", "--out", to)
     assert code == 0
     assert out == f"569 predictions written to {to}\n"
@@ -54,6 +56,30 @@ def test_classification_end_to_end(run, tmp_path):
     assert held["prediction"] == estimator.predict(X).tolist()
     shares = np.column_stack([held["probability_benign"], held["probability_malignant"]]).astype(float)
     assert np.allclose(shares, estimator.predict_proba(X), rtol=0, atol=1e-10)
+
+
+def test_several_classes(run, tmp_path):
+    iris = load_iris(as_frame=True)
+    iris.data.assign(species=iris.target_names[iris.target]).to_csv(tmp_path / "iris.csv", index=False)
+    code, out, _ = run(
+        "fit", tmp_path / "iris.csv", "-t", "species", "-k", 2, "--l2", 0.01, "--out", tmp_path / "m.json"
+    )
+    assert code == 0
+    assert "setosa   versicolor   virginica" in out
+    estimator = SparseClassifier(k=2, l2=0.01).fit(iris.data, iris.target)
+    held = read(run("predict", tmp_path / "m.json", tmp_path / "iris.csv", "--proba")[1])
+    assert held["prediction"] == iris.target_names[estimator.predict(iris.data)].tolist()
+    shares = np.column_stack([held[f"probability_{name}"] for name in iris.target_names]).astype(float)
+    assert np.allclose(shares, estimator.predict_proba(iris.data), rtol=0, atol=1e-10)
+
+
+def test_several_responses(run, files, tmp_path):
+    frame = pd.read_parquet(files / "diabetes.parquet")
+    estimator = SparseRegressor(k=2).fit(frame.drop(columns=["y", "s6"]), frame[["y", "s6"]])
+    save_model(estimator, tmp_path / "m.json")
+    held = read(run("predict", tmp_path / "m.json", "diabetes.csv")[1])
+    mine = np.column_stack([held["prediction_0"], held["prediction_1"]]).astype(float)
+    assert np.allclose(mine, estimator.predict(frame.drop(columns=["y", "s6"])), rtol=0, atol=1e-10)
 
 
 def test_formats_give_one_model(run, tmp_path):

@@ -73,6 +73,21 @@ def test_parameters_of_a_loss_are_kept(tmp_path, loss):
     assert model.l2 == 0.1
 
 
+def test_several_classes_and_responses(tmp_path):
+    labels = np.array(["low", "mid", "top"])[np.digitize(ETA, [-1, 1])]
+    classifier = SparseClassifier(k=3, l2=0.01).fit(X, labels)
+    model = load_model(save_model(classifier, tmp_path / "m.json"))
+    assert np.array_equal(model.predict(X), classifier.predict(X))
+    assert np.allclose(model.predict_proba(X), classifier.predict_proba(X), rtol=0, atol=1e-10)
+    assert np.allclose(
+        model.decision_function(sparse.csr_array(X)), classifier.decision_function(X), rtol=0, atol=1e-10
+    )
+    regressor = SparseRegressor(k=3).fit(X, np.column_stack([ETA, X[:, 1]]))
+    model = load_model(save_model(regressor, tmp_path / "m.json"))
+    assert model.predict(X).shape == (80, 2)
+    assert np.allclose(model.predict(X), regressor.predict(X), rtol=0, atol=1e-10)
+
+
 def test_names_choose_the_columns(tmp_path):
     frame = pd.DataFrame(X, columns=NAMES)
     estimator = SparseRegressor(k=2).fit(frame, ETA)
@@ -175,11 +190,21 @@ BAD = {
     "names": ({"feature_names": ["a"]}, "feature_names must be 12 different names"),
     "name type": ({"feature_names": [1] * 12}, "feature_names must be a list, each entry a string"),
     "classes": ({"classes": ["a", "b"]}, "classes must be null for a regressor"),
-    "no classes": ({"kind": "classifier", "loss": {"name": "logistic", "parameters": {}}}, "two different labels"),
+    "no classes": (
+        {"kind": "classifier", "loss": {"name": "logistic", "parameters": {}}},
+        "classes must be a list of 2 labels",
+    ),
     "mixed classes": (
         {"kind": "classifier", "loss": {"name": "logistic", "parameters": {}}, "classes": [1, "a"]},
-        "two strings, two numbers or two booleans",
+        "all strings, all numbers or all booleans",
     ),
+    "same classes": (
+        {"kind": "classifier", "loss": {"name": "logistic", "parameters": {}}, "classes": [1, 1]},
+        "classes must be different",
+    ),
+    "outputs": ({"intercept": [1.0, 2.0], "coef": [[1, 2], [1, 2], [3]]}, "coef must have 2 numbers per column"),
+    "no outputs": ({"intercept": []}, "intercept must be a number, or a list with one number per output"),
+    "flat outputs": ({"intercept": [1.0, 2.0]}, "coef must be a list, each entry a list"),
     "loss": ({"loss": {"name": "sqared", "parameters": {}}}, "did you mean 'squared'"),
     "loss kind": ({"loss": {"name": "logistic", "parameters": {}}}, "the logistic loss is not one of a regressor"),
     "loss shape": ({"loss": "squared"}, "loss must be an object with a name and parameters"),

@@ -54,6 +54,13 @@ def test_estimators_results_and_models_draw_alike(tmp_path):
     assert len(bars(plot_coefficients(classifier, ax=new_axes()))) == 2
 
 
+def test_several_outputs_are_drawn_as_norms():
+    several = SimpleNamespace(support=np.array([0, 2]), coef=np.array([[1.0, 0.0], [3.0, 4.0]]))
+    ax = plot_coefficients(several, ax=new_axes())
+    assert bars(ax) == [("x2", 5.0), ("x0", 1.0)]
+    assert ax.get_xlabel() == "norm of the coefficients"
+
+
 def test_an_empty_model_is_an_empty_picture():
     empty = SimpleNamespace(support=np.array([], dtype=int), coef=np.array([]))
     assert bars(plot_coefficients(empty, ax=new_axes())) == []

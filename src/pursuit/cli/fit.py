@@ -87,15 +87,16 @@ def _columns(option: str, wanted: Sequence[str], names: Sequence[str]) -> list[i
 def _print(estimator: Any, held: Table, names: Sequence[str], data: Path, task: str, loss: str, out: Path) -> None:
     screen, result = console(), estimator.result_
     n, p = held.X.shape
-    coef, support = np.ravel(estimator.coef_), estimator.support_
-    rows = [(names[j], number(coef[j])) for j in support[:SHOWN]]
-    if len(support) > SHOWN:
-        rows.append((f"... {len(support) - SHOWN} more in {out}", ""))
+    coef = result.coef if result.coef.ndim == 2 else result.coef[:, None]  # one column per output
+    rows = [(names[j], *map(number, row)) for j, row in zip(result.support[:SHOWN], coef, strict=False)]
+    if len(coef) > SHOWN:
+        rows.append((f"... {len(coef) - SHOWN} more in {out}", *[""] * coef.shape[1]))
     if estimator.fit_intercept:
-        rows.append(("(intercept)", number(np.ravel(estimator.intercept_)[0])))
+        rows.append(("(intercept)", *map(number, np.ravel(result.intercept))))
+    outputs = ["coefficient"] if coef.shape[1] == 1 else [str(label) for label in estimator.classes_]
     head = f"{data}: {n} rows, {p} features; {task} with the {loss} loss, at most {estimator.k} features\n"
     screen.print(head, markup=False, soft_wrap=True)
-    screen.print(table({"feature": "left", "coefficient": "right"}, rows))
+    screen.print(table({"feature": "left", **dict.fromkeys(outputs, "right")}, rows))
     measure = "accuracy" if task == "classification" else "R2"
     facts = {
         f"{measure} on these rows": number(estimator.score(held.X, held.y)),

@@ -38,7 +38,10 @@ def _read(model: Model, data: Path) -> Table:
 
 
 def _predict(model: Model, held: Table, proba: bool) -> dict[str, Any]:
-    columns: dict[str, Any] = {"prediction": model.predict(held)}
+    predicted = model.predict(held)
+    columns: dict[str, Any] = {"prediction": predicted}
+    if predicted.ndim == 2:
+        columns = {f"prediction_{i}": column for i, column in enumerate(predicted.T)}
     if proba:
         shares = model.predict_proba(held)
         labels = [] if model.classes is None else model.classes.tolist()

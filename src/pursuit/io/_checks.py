@@ -49,3 +49,7 @@ def list_of(read: Callable[[Any], Any]) -> Callable[[Any], list[Any]]:
 
 def optional(read: Callable[[Any], Any]) -> Callable[[Any], Any]:
     return lambda value: None if value is None else read(value)
+
+
+def number_or(read: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    return lambda value: read(value) if isinstance(value, list) else number(value)

@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from pursuit.io._checks import list_of, number, optional, truth, whole, word
+from pursuit.io._checks import list_of, number, number_or, optional, truth, whole, word
 from pursuit.io.model import Model
 from pursuit.losses import Loss, as_loss, list_losses
 
@@ -43,7 +43,7 @@ def save_model(estimator: Any, path: str | Path, *, feature_names: Sequence[str]
         "feature_names": None if names is None else [str(name) for name in names],
         "support": support.tolist(),
         "coef": np.asarray(result.coef, dtype=np.float64).tolist(),
-        "intercept": float(result.intercept),
+        "intercept": np.asarray(result.intercept, dtype=np.float64).tolist(),
         "classes": None if classes is None else np.asarray(classes).tolist(),
         "value": float(result.value),
         "status": str(result.status),
@@ -106,9 +106,15 @@ def _model(held: Any) -> Model:
     support = _field(held, "support", list_of(whole))
     if any(a >= b for a, b in pairwise(support)) or (support and support[-1] >= p):
         raise ValueError(f"support is not a rising list of columns below {p}")
-    coef = _field(held, "coef", list_of(number))
+    intercept = _field(held, "intercept", number_or(list_of(number)))
+    if intercept == []:
+        raise ValueError("intercept must be a number, or a list with one number per output")
+    outputs = len(intercept) if isinstance(intercept, list) else 0  # 0: one output, without an axis of its own
+    coef = _field(held, "coef", list_of(list_of(number) if outputs else number))
     if len(coef) != len(support):
         raise ValueError(f"coef has {len(coef)} entries for {len(support)} columns")
+    if outputs and any(len(row) != outputs for row in coef):
+        raise ValueError(f"coef must have {outputs} numbers per column, as intercept has")
     names = _field(held, "feature_names", optional(list_of(word)))
     if names is not None and (len(names) != p or len(set(names)) != p):
         raise ValueError(f"feature_names must be {p} different names")
@@ -121,9 +127,9 @@ def _model(held: Any) -> Model:
         n_features=p,
         feature_names=None if names is None else tuple(names),
         support=_frozen(support, np.int64),
-        coef=_frozen(coef, np.float64),
-        intercept=_field(held, "intercept", number),
-        classes=_classes(kind, held.get("classes")),
+        coef=_frozen(coef, np.float64).reshape(len(support), *([outputs] if outputs else [])),
+        intercept=_frozen(intercept, np.float64) if outputs else intercept,
+        classes=_classes(kind, held.get("classes"), outputs),
         value=_field(held, "value", number),
         status=_field(held, "status", word),
         reason=_field(held, "reason", word),
@@ -138,17 +144,20 @@ def _frozen(values: list[Any], dtype: Any) -> Any:
     return array
 
 
-def _classes(kind: str, labels: Any) -> Any:
+def _classes(kind: str, labels: Any, outputs: int) -> Any:
     if kind == "regressor":
         if labels is not None:
             raise ValueError("classes must be null for a regressor")
         return None
-    if not isinstance(labels, list) or len(labels) != 2 or labels[0] == labels[1]:
-        raise ValueError("classes must be two different labels")
-    if type(labels[0]) is not type(labels[1]) or not isinstance(labels[0], str | bool | int | float):
-        raise ValueError("classes must be two strings, two numbers or two booleans")
+    many = outputs or 2  # two classes share one output
+    if not isinstance(labels, list) or len(labels) != many:
+        raise ValueError(f"classes must be a list of {many} labels")
+    if len({type(label) for label in labels}) > 1 or not isinstance(labels[0], str | bool | int | float):
+        raise ValueError("classes must be all strings, all numbers or all booleans")
     if isinstance(labels[0], float) and not all(map(math.isfinite, labels)):
         raise ValueError("classes must be finite")
+    if len(set(labels)) != many:
+        raise ValueError("classes must be different")
     return np.array(labels)
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit
+from scipy.special import expit, softmax
 
 from pursuit.io._words import listed
 from pursuit.io.tables import Table
@@ -24,8 +24,8 @@ class Model:
     n_features: int
     feature_names: tuple[str, ...] | None
     support: NDArray[np.int64]
-    coef: NDArray[np.float64] = field(repr=False)
-    intercept: float
+    coef: NDArray[np.float64] = field(repr=False)  # one row per column of the support where there are several outputs
+    intercept: float | NDArray[np.float64]
     classes: NDArray[Any] | None
     value: float
     status: str
@@ -40,7 +40,10 @@ class Model:
         return tuple(f"x{j}" if names is None else names[j] for j in self.support.tolist())
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
-        """Return eta = X x + b: X is a Table, a data frame, or a dense or sparse array with all columns."""
+        """Return eta = X x + b, one column per output where there are several.
+
+        X is a Table or a data frame, of which the model takes its columns by name, or an array with all columns.
+        """
         on_support = self._gather(X)
         return np.asarray(on_support @ self.coef, dtype=np.float64) + self.intercept
 
@@ -48,7 +51,7 @@ class Model:
         """Return the mean of y for a regressor, a class for a classifier."""
         eta = self.decision_function(X)
         if self.classes is not None:
-            return self.classes[(eta > 0).astype(np.intp)]
+            return self.classes[(eta > 0).astype(np.intp) if eta.ndim == 1 else eta.argmax(axis=1)]
         return self.loss.predict(eta)
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
@@ -56,7 +59,7 @@ class Model:
         if self.loss.name != "logistic":
             raise ValueError(f"a model with the {self.loss.name} loss gives no probabilities; the logistic loss does")
         eta = self.decision_function(X)
-        return np.column_stack([expit(-eta), expit(eta)])
+        return np.column_stack([expit(-eta), expit(eta)]) if eta.ndim == 1 else np.asarray(softmax(eta, axis=1))
 
     def _gather(self, X: Any) -> Any:
         """Gather the columns of the support: by name where both sides have names, else by position."""

@@ -14,9 +14,13 @@ def plot_coefficients(
     """Draw the non-zero coefficients, largest on top, and return the axes.
 
     ``names`` holds one name per column of X; without it the estimator's own are used, else ``x0, x1, ...``. ``scale``
-    multiplies the coefficients, one entry per column (their standard deviations make the bars comparable).
+    multiplies the coefficients, one entry per column (their standard deviations make the bars comparable). With several
+    outputs a bar is the norm of a feature's coefficients.
     """
     support, coef, own = _parts(result_or_estimator)
+    what = "coefficient"
+    if coef.ndim == 2:
+        coef, what = np.linalg.norm(coef, axis=1), "norm of the coefficients"
     names = own if names is None else names
     if names is not None and len(support) and len(names) <= support.max():
         raise ValueError(f"names has {len(names)} entries, but the model uses column {support.max()}")
@@ -32,7 +36,7 @@ def plot_coefficients(
     ax.invert_yaxis()
     ax.axvline(0, color="#adb5bd", linewidth=0.8)
     ax.margins(x=0.16)
-    ax.set_xlabel("coefficient" if scale is None else "coefficient per standard deviation")
+    ax.set_xlabel(what if scale is None else f"{what} per standard deviation")
     quiet(ax, "x")
     ax.spines["left"].set_visible(False)
     ax.tick_params(axis="y", length=0)
@@ -41,9 +45,8 @@ def plot_coefficients(
 
 def _parts(held: Any) -> tuple[Any, Any, Sequence[str] | None]:
     """Support, coefficients on it, and names of an estimator, a Model or a Result."""
-    if hasattr(held, "support_"):
-        support = np.asarray(held.support_)
-        return support, np.ravel(held.coef_)[support], getattr(held, "feature_names_in_", None)
+    if hasattr(held, "result_"):
+        return held.result_.support, held.result_.coef, getattr(held, "feature_names_in_", None)
     if not hasattr(held, "support"):
         raise ValueError("result_or_estimator must be a fitted estimator, a Result or a Model")
     return np.asarray(held.support), np.asarray(held.coef), getattr(held, "feature_names", None)
