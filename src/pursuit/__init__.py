@@ -15,7 +15,10 @@ _HOMES = {
     "pursuit.losses": (
         "Loss", "Squared", "Logistic", "Huber", "SmoothedHinge", "Hinge", "SquaredHinge", "Poisson", "list_losses",
     ),
-    "pursuit.solvers": ("Solver", "Auto", "GraHTP", "FGraHTP", "LocalSearch", "OMP", "list_solvers"),
+    "pursuit.solvers": (
+        "Solver", "GraHTP", "FGraHTP", "GraSP", "OMP", "OMPR", "PHT", "ARHT", "LocalSearch", "FoBa", "FBS", "SVRGHT",
+        "Auto", "Relaxed", "list_solvers",
+    ),
     "pursuit.designs": ("as_design",),
     "pursuit.recovery": ("recover",),
     "pursuit.estimators": ("SparseRegressor", "SparseClassifier"),
@@ -44,7 +47,23 @@ if TYPE_CHECKING:
     from .objectives import GLM, MultiGLM, Point
     from .recovery import recover
     from .results import Record, Result
-    from .solvers import OMP, Auto, FGraHTP, GraHTP, LocalSearch, Solver, list_solvers
+    from .solvers import (
+        ARHT,
+        FBS,
+        OMP,
+        OMPR,
+        PHT,
+        SVRGHT,
+        Auto,
+        FGraHTP,
+        FoBa,
+        GraHTP,
+        GraSP,
+        LocalSearch,
+        Relaxed,
+        Solver,
+        list_solvers,
+    )
 
 
 def __getattr__(name: str) -> Any:

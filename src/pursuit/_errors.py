@@ -17,12 +17,12 @@ def nearest(name: str, known: Iterable[str]) -> str:
     return f"did you mean {close[0]!r}? (known: {listed})" if close else f"known: {listed}"
 
 
-def check_k(k: Any) -> int:
-    """K as a positive int, or an error."""
+def check_k(k: Any, name: str = "k") -> int:
+    """A positive int, or an error."""
     if isinstance(k, bool | np.bool_) or not isinstance(k, numbers.Integral):
-        raise TypeError(f"k must be a positive integer, got {k!r}")
+        raise TypeError(f"{name} must be a positive integer, got {k!r}")
     if k <= 0:
-        raise ValueError(f"k must be a positive integer, got {k}")
+        raise ValueError(f"{name} must be a positive integer, got {k}")
     return int(k)
 
 

@@ -57,18 +57,25 @@ class AtMost:
         other.k = max(len(self.include), min(k, self.units - len(self.exclude)))
         return other
 
-    def top(self, v: Vector, budget: int | None = None, keep: Columns | None = None) -> Columns:
+    def top(
+        self, v: Vector, budget: int | None = None, keep: Columns | None = None, within: Columns | None = None
+    ) -> Columns:
         """Sorted coordinates of the ``budget`` (default k) units with the largest norm of v.
 
-        Ties go to the lowest unit. Forced-in units and those of ``keep`` come first, forbidden ones never.
+        Ties go to the lowest unit. Forced-in units and those of ``keep`` come first, forbidden ones never; with
+        ``within`` only its units compete.
         """
         budget = self.k if budget is None else min(budget, self.units - len(self.exclude))
-        if self.plain and keep is None and v.ndim == 1:
+        if self.plain and keep is None and within is None and v.ndim == 1:
             return _core.top_k(v, budget)
-        score = self._norms(v)
+        score = self.norms(v)
         score[self.exclude] = np.nan  # smallest of all
         first = self.include if keep is None else np.union1d(self.include, self._to_units(keep))
         score[first] = np.inf
+        if within is not None:
+            inside = np.union1d(first, self._to_units(within))
+            budget = min(budget, len(inside))
+            score[np.setdiff1d(np.arange(self.units), inside, assume_unique=True)] = np.nan
         return self._to_coordinates(_core.top_k(score, max(budget, len(first))))
 
     def first_change(self, support: Columns, x: Vector, g: Vector) -> float:
@@ -76,13 +83,13 @@ class AtMost:
         chosen = np.setdiff1d(self._to_units(support), self.include)
         if len(chosen) == 0:
             return np.inf
-        pull = self._norms(g)
+        pull = self.norms(g)
         pull[self._to_units(support)] = 0.0
         pull[self.exclude] = 0.0
         strongest = float(pull.max())
-        return float(self._norms(x)[chosen].min()) / strongest if strongest > 0 else np.inf
+        return float(self.norms(x)[chosen].min()) / strongest if strongest > 0 else np.inf
 
-    def _norms(self, v: Vector) -> Vector:
+    def norms(self, v: Vector) -> Vector:
         """One norm per unit."""
         score = np.abs(v) if v.ndim == 1 else np.sqrt((v**2).sum(axis=1))
         if self.unit_of is None:

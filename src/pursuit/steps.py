@@ -7,7 +7,7 @@ support and on the k best coordinates outside, H the Hessian at the point:
     restricted   v'v / v'Hv                 for a move along all of v at once (IHT)
     natural      v'v / sum_j v_j^2 H_jj     for v's coordinates one by one: it weighs an exchange (GraHTP)
 
-After a natural step the ladder halves; where no step on it changes the support, it stretches to the first step that does.
+After a natural step the ladder halves; where no step on it changes the support, it stretches to the first that does.
 """
 
 from collections.abc import Iterator
@@ -17,10 +17,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._errors import check_number
+from .objectives.defaults import newton_direction
 
 if TYPE_CHECKING:
     from .constraints import AtMost
     from .objectives.base import Objective, Point
+
+Columns = NDArray[np.int64]
 
 HALVINGS = 12  # how often a safeguarded step is halved before the solver gives up on it
 LADDER = 4  # how often the natural step is halved
@@ -44,6 +47,27 @@ def natural_steps(f: "Objective", constraint: "AtMost", point: "Point") -> Itera
     change = constraint.first_change(point.support, point.x, point.gradient)
     if step < change <= STRETCH * step:
         yield change * (1 + 1e-9)
+
+
+def newton_step(f: "Objective", point: "Point", cols: Columns) -> "Point":
+    """One Newton step of f on columns that hold the point's support, halved until f falls."""
+    d = newton_direction(f.hessian_rows(point, cols, cols), point.gradient[cols])
+    return _along(f, point, cols, d, 1.0)
+
+
+def gradient_step(f: "Objective", point: "Point", cols: Columns) -> "Point":
+    """One gradient step of f on columns that hold the point's support, 1/curvature long, halved until f falls."""
+    g = point.gradient[cols]
+    return _along(f, point, cols, -g, _inverse(f.curvature(point, cols, _unit(g))))
+
+
+def _along(f: "Objective", point: "Point", cols: Columns, d: NDArray[np.float64], step: float) -> "Point":
+    x = point.x[cols]
+    for halvings in range(HALVINGS):
+        trial = f.at(cols, x + step / 2**halvings * d)
+        if trial.value < point.value:
+            return trial
+    return point
 
 
 def check_step(step: float | None) -> None:

@@ -1,7 +1,10 @@
 """What a solver is, and where solvers are found by name."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
+
+import numpy as np
 
 from .._errors import nearest
 from ..constraints import AtMost
@@ -11,9 +14,12 @@ _registry: dict[str, type["Solver"]] = {}
 _aliases: dict[str, str] = {}
 
 
+@dataclass(frozen=True)
 class Solver:
     """A generator of points. It never prints, times, counts or tests a limit: that is the driver's.
 
+    ``relax`` is a constructor argument of every solver: run at ``relax`` times the budget, keep the k largest, refit
+    (:mod:`pursuit.solvers.relaxed`).
     ``claims`` is what its own halting rule proves about the last point; ``halted`` is the sentence for people.
     ``revisits`` says that meeting a point again is no sign of a cycle (several starts).
     """
@@ -22,8 +28,17 @@ class Solver:
     halted: ClassVar[str] = "the solver reached a fixed point"
     revisits: ClassVar[bool] = False
 
+    relax: float | None = field(default=None, kw_only=True)
+
     def iterate(self, f: Objective, constraint: AtMost, start: Point) -> Iterator[Point]:
         raise NotImplementedError
+
+
+def generator(random_state: Any) -> np.random.Generator:
+    """Random numbers from a seed or a generator; None is a seed too, so that the same call is the same run."""
+    if isinstance(random_state, np.random.RandomState):
+        return np.random.default_rng(random_state.randint(2**31))
+    return np.random.default_rng(0 if random_state is None else random_state)
 
 
 def register(name: str, solver: type[Solver], *aliases: str) -> None:

@@ -8,9 +8,10 @@ On the squared loss it is Foucart's HTP.
 | x^(t-1), f | ``point``, ``f`` |
 | eta | ``step`` |
 | F^(t) = supp(., k) | ``support = constraint.top(.)`` |
-| (S3) argmin over F^(t) | ``f.refit(support)`` |
+| (S3) argmin over F^(t) | ``f.refit(support)``; cheaper (section 2): one Newton or gradient step from x~^(t) on F^(t) |
 
-Cost per iteration: one pass over X for the gradient; the refit's n k^2 flops.
+Cost per iteration: one pass over X for the gradient; the refit's n k^2 flops (a Newton step: the same and two passes; a
+gradient step: two passes). The cheaper steps end in one exact refit, from which no further support must be found.
 Invariant: with the default step the values fall strictly; the last support is a fixed point of (S1)-(S2).
 """
 
@@ -19,10 +20,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from .._errors import nearest
 from ..constraints import AtMost
-from ..objectives.base import Objective, Point
-from ..steps import check_step, natural_steps
+from ..objectives.base import Columns, Objective, Point, Vector
+from ..steps import check_step, gradient_step, natural_steps, newton_step
 from .base import Solver
+
+REFITS = ("exact", "newton", "gradient")
 
 
 @dataclass(frozen=True)
@@ -32,11 +36,15 @@ class GraHTP(Solver):
     Parameters
     ----------
     step : a constant step as in the paper, or None: from the curvature, with a safeguard (``pursuit.steps``)
+    refit : "exact", or in its place one "newton" or "gradient" step on the new support
     """
 
     step: float | None = None
+    refit: str = "exact"
 
     def __post_init__(self) -> None:
+        if self.refit not in REFITS:
+            raise ValueError(f"refit {self.refit!r} is unknown; {nearest(str(self.refit), REFITS)}")
         check_step(self.step)
 
     def iterate(self, f: Objective, constraint: AtMost, start: Point) -> Iterator[Point]:
@@ -48,10 +56,18 @@ class GraHTP(Solver):
                 before, support = support, constraint.top(ahead)  # (S2) keep k
                 if np.array_equal(support, point.support) or np.array_equal(support, before):
                     continue
-                trial = f.refit(support, start=point)  # (S3) refit
+                trial = self._refitted(f, support, ahead, point)  # (S3) refit
                 if trial.value < point.value or self.step is not None:
                     break
             else:  # halt: the support repeats
-                return
+                if point.refitted:
+                    return
+                trial = f.refit(point.support, start=point)
             point = trial
             yield point
+
+    def _refitted(self, f: Objective, support: Columns, ahead: Vector, point: Point) -> Point:
+        if self.refit == "exact":
+            return f.refit(support, start=point)
+        step = newton_step if self.refit == "newton" else gradient_step
+        return step(f, f.at(support, ahead[support]), support)

@@ -1,0 +1,60 @@
+"""Forward basis selection: fully corrective forward selection over a dictionary of atoms.
+
+X.-T. Yuan, S. Yan, "Forward Basis Selection for Pursuing Sparse Representations over a Dictionary", IEEE Trans. Image
+Process. 22 (2013); the FBS of the GraHTP paper's experiments.
+
+| paper | here |
+|---|---|
+| V, the dictionary | ``atoms``: +-e_j ("coordinates"), or +-e_j / sqrt(H_jj) ("unit": of length 1 in f's own metric) |
+| u = argmin <grad f(x), u> over V | ``constraint.top(gradient / lengths, size + 1, keep=support)`` |
+| x = argmin over the span of the chosen atoms | ``f.refit(support)`` |
+
+With "coordinates" the choice is OMP's; with "unit" it is the best gain of one atom by the quadratic model, sought among
+the ``candidates`` largest gradients. Cost per iteration: one gradient, one refit. Invariant: supports are nested.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from .._errors import check_k, nearest
+from ..constraints import AtMost
+from ..objectives.base import Objective, Point
+from .base import Solver
+
+ATOMS = ("coordinates", "unit")
+
+
+@dataclass(frozen=True)
+class FBS(Solver):
+    """One atom at a time, the steepest, refitting all: forward basis selection.
+
+    Parameters
+    ----------
+    atoms : "unit" (atoms of unit curvature) or "coordinates" (as in OMP)
+    candidates : units of largest gradient whose curvature is looked at
+    """
+
+    atoms: str = "unit"
+    candidates: int = 64
+
+    claims: ClassVar[str] = "none"
+    halted: ClassVar[str] = "the budget is used up"
+
+    def __post_init__(self) -> None:
+        if self.atoms not in ATOMS:
+            raise ValueError(f"atoms {self.atoms!r} is unknown; {nearest(str(self.atoms), ATOMS)}")
+        check_k(self.candidates, "candidates")
+
+    def iterate(self, f: Objective, constraint: AtMost, start: Point) -> Iterator[Point]:
+        point = start
+        for size in range(constraint.count(start.support), constraint.k):
+            slope, few = point.gradient, constraint.top(point.gradient, size + self.candidates, keep=point.support)
+            if self.atoms == "unit":
+                slope = np.zeros(f.dim)
+                slope[few] = point.gradient[few] / np.sqrt(np.maximum(f.curvatures(point, few), 1e-300))
+            support = constraint.top(slope, size + 1, keep=point.support, within=few)  # u
+            point = f.refit(support, start=point)  # x
+            yield point

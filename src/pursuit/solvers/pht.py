@@ -1,0 +1,66 @@
+"""Partial hard thresholding: at most r exchanges per iteration.
+
+P. Jain, A. Tewari, I. S. Dhillon, "Partial Hard Thresholding", IEEE Trans. Inf. Theory 63 (2017); J. Shen, P. Li,
+"Partial Hard Thresholding: Towards a Principled Analysis of Support Recovery", NIPS 2017.
+
+| paper | here |
+|---|---|
+| z = x - eta grad f(x) | ``ahead`` |
+| PHT_k(z; S, r) = argmin ||y - z||, |y|_0 <= k, |S - supp y| <= r | ``top(ahead, within=S + the r largest outside)`` |
+| freedom parameter r | ``r`` |
+
+r = 1 is OMP with replacement (Jain et al.'s, with a step); r >= k makes the moves of GraHTP.
+Cost per iteration: one gradient, one refit for each step tried. Invariant: at most r units change; with the default
+step the values fall strictly.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from .._errors import check_k
+from ..constraints import AtMost
+from ..objectives.base import Objective, Point
+from ..steps import check_step, natural_steps
+from .base import Solver
+
+
+@dataclass(frozen=True)
+class PHT(Solver):
+    """Gradient step, at most r exchanges, refit: partial hard thresholding.
+
+    Parameters
+    ----------
+    r : exchanges per iteration at most, or None: a third of k
+    step : a constant step as in the paper, or None: from the curvature, with a safeguard (``pursuit.steps``)
+    """
+
+    r: int | None = None
+    step: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.r is not None:
+            check_k(self.r, "r")
+        check_step(self.step)
+
+    def iterate(self, f: Objective, constraint: AtMost, start: Point) -> Iterator[Point]:
+        r = self.r or max(1, constraint.k // 3)
+        point = start
+        if constraint.count(start.support) < constraint.k or not start.refitted:
+            point = f.refit(constraint.top(start.gradient, keep=start.support), start=start)
+            yield point
+        while True:
+            for step in natural_steps(f, constraint, point) if self.step is None else (self.step,):
+                ahead = point.x - step * point.gradient  # z
+                joined = constraint.top(ahead, constraint.k + r, keep=point.support)  # S and the r largest outside
+                support = constraint.top(ahead, within=joined)  # PHT_k(z; S, r)
+                if np.array_equal(support, point.support):
+                    continue
+                trial = f.refit(support, start=point)  # x = argmin over supp
+                if trial.value < point.value or self.step is not None:
+                    break
+            else:  # halt: the support repeats
+                return
+            point = trial
+            yield point

@@ -1,0 +1,92 @@
+"""Stochastic variance-reduced gradient hard thresholding.
+
+X. Li, T. Zhao, R. Arora, H. Liu, J. Haupt, "Stochastic Variance Reduced Optimization for Nonconvex Sparse Learning",
+ICML 2016, Algorithm 1.
+
+| paper | here |
+|---|---|
+| theta~, mu~ = grad F(theta~) | ``point``, ``point.gradient`` |
+| grad f_i, i random | ``slope = f.minibatch(rng, share)``, the same samples at both points |
+| g^(t) = grad f_i(theta^(t)) - grad f_i(theta~) + mu~ | ``g`` |
+| theta^(t+1) = H_k(theta^(t) - eta g^(t)) | ``constraint.top(ahead)`` |
+| m, eta | ``inner``, ``step`` |
+
+The end of an epoch becomes the next theta~ when f has fallen; otherwise the step is halved and the epoch repeated; a
+success takes one halving back. Where f has kinks no variance is reduced, and only the polish is left.
+Cost per iteration (an epoch): one gradient, and 2 inner * share passes over X. Invariant: values fall strictly.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .._errors import check_k, check_number
+from ..constraints import AtMost
+from ..objectives.base import Objective, Point
+from ..steps import HALVINGS, check_step, restricted_step
+from .base import Solver, generator
+from .grahtp import GraHTP
+
+
+@dataclass(frozen=True)
+class SVRGHT(Solver):
+    """Stochastic gradient steps with their variance reduced, each cut to k: SVR-GHT.
+
+    Parameters
+    ----------
+    step : a constant first step as in the paper, or None: from the restricted curvature; halved where f does not fall
+    share : share of the samples in one stochastic gradient
+    inner : steps per epoch
+    halt : relative change of x over an epoch at which to stop
+    polish : end with exact gradients and refits (GraHTP), so that the last support is one of its fixed points
+    """
+
+    step: float | None = None
+    share: float = 0.1
+    inner: int = 20
+    halt: float = 1e-4
+    polish: bool = True
+    random_state: Any = None
+
+    def __post_init__(self) -> None:
+        check_step(self.step)
+        check_number(self.share, "share", strict=True)
+        check_k(self.inner, "inner")
+        check_number(self.halt, "halt")
+
+    def iterate(self, f: Objective, constraint: AtMost, start: Point) -> Iterator[Point]:
+        rng = generator(self.random_state)
+        point, halvings = start, 0
+        while f.smooth and halvings < HALVINGS:
+            step = (self.step or restricted_step(f, constraint, point)) / 2**halvings
+            support, coef = self._epoch(f, constraint, point, step, rng)
+            trial = f.at(support, coef) if np.isfinite(coef).all() else point
+            if not trial.value < point.value:
+                halvings += 1
+                continue
+            halvings = max(0, halvings - 1)
+            moved = float(np.linalg.norm(trial.x - point.x))
+            size, point = float(np.linalg.norm(point.coef)), trial
+            yield point
+            if moved <= self.halt * size:
+                break
+        if self.polish or not f.smooth:
+            yield from GraHTP().iterate(f, constraint, point)
+
+    def _epoch(self, f: Objective, constraint: AtMost, point: Point, step: float, rng: np.random.Generator) -> Any:
+        """The inner loop: theta^(0) = theta~, then m stochastic steps; the intercept moves along."""
+        support, coef, intercept = point.support, point.coef, point.intercept
+        for _ in range(self.inner):
+            slope = f.minibatch(rng, self.share)
+            here, in_b = slope(support, coef, intercept)
+            there, there_b = slope(point.support, point.coef, point.intercept)
+            g = here - there + point.gradient
+            ahead = -step * g
+            ahead[support] += coef
+            support = constraint.top(ahead)
+            coef, intercept = ahead[support], intercept - step * (in_b - there_b)
+            if not np.isfinite(coef).all():
+                break
+        return support, coef
