@@ -1,0 +1,6 @@
+"""How far a solution is from the best possible one: bounds, safe fixing, proofs."""
+
+from .certificate import Certificate, certify
+from .subsets import best_subsets
+
+__all__ = ["Certificate", "best_subsets", "certify"]

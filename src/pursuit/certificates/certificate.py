@@ -1,0 +1,296 @@
+"""``certify``: a valid lower bound for any solution of a GLM and, given time, a proof.
+
+| problem | bound | exact method |
+|---|---|---|
+| squared loss, p up to ``DENSE`` | ridge and curvature borrowed from X'X/n, rounds of fixing | branch and bound |
+| any loss with a conjugate and l2 > 0 | perspective relaxation on a working set of columns | branch and bound |
+| no ridge | the minimum over all columns (weak, said so) | branch and bound, for small p |
+"""
+
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._errors import check_number
+from ..constraints import AtMost
+from ..engines import threads
+from ..objectives.base import Point
+from ..objectives.glm import GLM
+from ..results import Result
+from .general import General
+from .quadratic import Sparse
+from .relaxation import GLMPart, Units, feasible, relax
+from .tree import Progress, Tree
+
+DENSE = 4000  # columns up to which the whole Gram matrix is formed
+GATHERED = 5e7  # numbers up to which all columns are gathered for branching
+
+
+@dataclass(frozen=True, eq=False)
+class Certificate:
+    """What is known about the optimum.
+
+    Attributes
+    ----------
+    lower, upper : the optimum lies between them; ``upper`` is the value of ``result``
+    gap, rel_gap : upper - lower, and that relative to max(1e-12, |upper|)
+    status : "proved" (rel_gap at most the one asked for) or "bounded"
+    reason : a sentence, with why a bound is weak
+    always, never : columns that every better solution contains, that none contains
+    margin : min |x_j| on the support minus max |g_j| / l2 outside (Theorem 1 of DIHT: not negative proves x optimal)
+    result : the best point that was met, as a Result
+    nodes, seconds : effort
+    """
+
+    lower: float
+    upper: float
+    status: str
+    reason: str
+    always: NDArray[np.int64]
+    never: NDArray[np.int64]
+    margin: float
+    result: Result = field(repr=False)
+    nodes: int
+    seconds: float
+
+    @property
+    def gap(self) -> float:
+        return max(0.0, self.upper - self.lower)
+
+    @property
+    def rel_gap(self) -> float:
+        return self.gap / max(1e-12, abs(self.upper))
+
+
+def certify(
+    objective: GLM,
+    result: Any,
+    *,
+    k: int | None = None,
+    include: Iterable[int] = (),
+    exclude: Iterable[int] = (),
+    groups: Any = None,
+    time_limit: float | None = None,
+    gap: float = 1e-6,
+    progress: Callable[[Progress], None] | None = None,
+) -> Certificate:
+    """Bound the optimum from below, starting from a solution of any solver or from coefficients from elsewhere.
+
+    Parameters
+    ----------
+    objective : the ``GLM`` that was minimised
+    result : a Result of that objective, or a vector of coefficients in the units of X (then ``k`` is needed)
+    k, include, exclude, groups : the sparse set, where ``result`` does not bring it
+    time_limit : seconds; None bounds without branching, a positive number goes on to a proof, 0 gives the cheap bound
+    gap : relative gap at which a solution counts as proved
+    progress : called with (lower, upper, open nodes, nodes, seconds) while branching
+    """
+    began = time.perf_counter()
+    if not isinstance(objective, GLM):
+        raise TypeError(f"certify needs a GLM, whose dual is known; got {type(objective).__name__}")
+    gap = check_number(gap, "gap", strict=True)
+    limit = None if time_limit is None else check_number(time_limit, "time_limit")
+    with threads(), np.errstate(all="ignore"):
+        known, constraint = _known(objective, result, k, include, exclude, groups)
+        tree = Tree(0.9 * gap, deadline=None if limit is None else began + limit, progress=progress)
+        tree.offer(tuple(int(u) for u in constraint.units_of(known.support)), known.value)
+        lower, why = _cheap(objective, constraint, known), ""
+        if limit != 0 and lower < known.value - gap * abs(known.value):
+            better, why = _bound(objective, constraint, known, tree, branch=limit is not None)
+            lower = max(lower, better)
+        best = known
+        units = min(tree.found, key=tree.found.__getitem__)
+        if tree.found[units] < known.value:
+            best = objective.refit(constraint.columns_of(np.array(units, dtype=np.int64)))
+        lower = min(lower, best.value)
+        result = _result(objective, constraint, best, result)
+    proved = best.value - lower <= gap * max(1e-12, abs(best.value))
+    if not proved and not why:
+        why = "the time limit came first" if tree.late() else "no branching was asked for (give a time_limit)"
+    reason = "the solution is optimal within the gap asked for" if proved else f"bounded only: {why}"
+    return Certificate(
+        lower=float(lower),
+        upper=best.value,
+        status="proved" if proved else "bounded",
+        reason=reason,
+        always=np.array(sorted(tree.always), dtype=np.int64),
+        never=np.array(sorted(tree.never), dtype=np.int64),
+        margin=_margin(objective, best),
+        result=replace(result, certificate="proved" if proved else "bounded"),
+        nodes=tree.nodes,
+        seconds=time.perf_counter() - began,
+    )
+
+
+def _known(
+    f: GLM, result: Any, k: int | None, include: Iterable[int], exclude: Iterable[int], groups: Any
+) -> tuple[Point, AtMost]:
+    """The refitted solution and its sparse set, checked against the objective."""
+    if isinstance(result, Result):
+        if result.point.dim != f.dim:
+            raise ValueError(f"result has {result.point.dim} columns, but the objective has {f.dim}: not its solution")
+        constraint = result.constraint
+        point = f.at(result.point.support, result.point.coef, result.point.intercept)
+        if abs(point.value - result.value) > 1e-6 * max(1e-12, abs(result.value)):
+            raise ValueError(
+                f"result has value {result.value:.8g}, but its coefficients give {point.value:.8g} in this objective: "
+                "certify with the objective that was solved"
+            )
+    else:
+        if k is None:
+            raise TypeError("k is needed to certify a vector of coefficients")
+        constraint = AtMost(k, f.dim, include, exclude, groups)
+        point = f.from_units(result)
+    if (
+        not constraint.allows(point.support)
+        or np.setdiff1d(constraint.include, constraint.units_of(point.support)).size
+    ):
+        raise ValueError(
+            f"the coefficients use {constraint.count(point.support)} units and must keep to k={constraint.k}, include "
+            "and exclude"
+        )
+    whole = constraint.columns_of(constraint.units_of(point.support))
+    return f.refit(whole, start=point if len(point.support) else None), constraint
+
+
+def _cheap(f: GLM, constraint: AtMost, point: Point) -> float:
+    """The bound at the solution's own dual point: one product with X, or what the loss alone gives."""
+    lower = f.lower
+    if f.l2 <= 0 or f.extra is not None:
+        return lower
+    eta = f.rows.shift(f.design.matmat(point.support, point.coef[:, None])[:, 0], point.intercept)
+    a = feasible(f.loss, f.rows, f.loss.d1(f.rows.y, eta), f.fit_intercept) if _has_dual(f) else None
+    return lower if a is None else max(lower, _dual_value(f, constraint, a)[0])
+
+
+def _dual_value(f: GLM, constraint: AtMost, a: Any) -> tuple[float, Any]:
+    """D(a) over all allowed units, and z."""
+    rows, positive = f.rows, f.rows.c > 0
+    z = -f.design.rmatmat((rows.c * a)[:, None])[:, 0] / f.l2
+    low = -float(rows.c[positive] @ f.loss.conjugate(rows.y, a)[positive])
+    if rows.offset is not None:
+        low += float(rows.c @ (a * rows.offset))
+    cols, ends = constraint.ordered(constraint.allowed)
+    units = Units(
+        np.repeat(np.arange(len(constraint.allowed)), np.diff(ends)),
+        np.isin(constraint.allowed, constraint.include),
+        constraint.k - len(constraint.include),
+    )
+    return low - 0.5 * f.l2 * units.charge(z[cols]), z
+
+
+def _has_dual(f: GLM) -> bool:
+    return np.isfinite(f.lower)
+
+
+def _bound(f: GLM, constraint: AtMost, known: Point, tree: Tree, branch: bool) -> tuple[float, str]:
+    """The best bound that fits the problem, and why it is weak if it is."""
+    if f.extra is not None:
+        return f.lower, "an objective with a ridge per column has only the loss's own bound"
+    if f.loss.quadratic and constraint.unit_of is None and f.dim <= DENSE:
+        problem = _sparse(f, constraint, known)
+        lower = tree.run(problem, branch=branch)
+        weak = "X has dependent columns and there is no ridge, so no curvature can be borrowed"
+        flat = problem.borrowed() is None if not branch and lower < tree.target else False
+        return lower, weak if flat else ""
+    if f.l2 > 0 and _has_dual(f):
+        lower = _working_set(f, constraint, known, tree)
+        if branch and lower < tree.target and f.design.shape[0] * f.dim <= GATHERED:
+            lower = max(lower, tree.run(_general(f, constraint, known), effort=60))
+        return lower, ""
+    if not _has_dual(f):
+        return (
+            -np.inf,
+            f"loss {f.loss.name or type(f.loss).__name__!r} has no conjugate, so there is no dual bound for it",
+        )
+    weak = "without a ridge the bound is the minimum over all columns, which is weak (set l2 > 0)"
+    if f.design.shape[0] * f.dim > GATHERED:
+        return f.lower, weak
+    return tree.run(_general(f, constraint, known), branch=branch), weak if not branch else ""
+
+
+def _sparse(f: GLM, constraint: AtMost, known: Point) -> Sparse:
+    """The squared loss as a quadratic over the allowed columns, forced-in ones minimised out."""
+    cols = constraint.allowed
+    H = f.hessian_rows(known, cols, cols) if len(cols) < f.dim else _gram(f)
+    null = f.null
+    x = known.x[cols]
+    problem = Sparse(np.ascontiguousarray(H), -null.gradient[cols], null.value, constraint.k, cols, x=x)
+    inside = np.flatnonzero(np.isin(cols, constraint.include))
+    return problem.with_in(inside) if len(inside) else problem
+
+
+def _gram(f: GLM) -> Any:
+    block = f.design.block(np.arange(f.dim))
+    H = block.gram(f.rows.c)
+    if f.fit_intercept:
+        mean, _ = block.moments(f.rows.c)
+        H -= np.outer(mean, mean)
+    H[np.arange(f.dim), np.arange(f.dim)] += f.l2
+    return H
+
+
+def _general(f: GLM, constraint: AtMost, known: Point) -> General:
+    cols, _ = constraint.ordered(constraint.allowed)
+    return General(f, constraint, constraint.allowed, constraint.include, known.x[cols])
+
+
+def _working_set(f: GLM, constraint: AtMost, known: Point, tree: Tree, precision: float = 1e-3) -> float:
+    """The relaxation on few columns; the rest is looked at once per round, and what would matter comes in."""
+    mine = constraint.units_of(known.support)
+    g = known.gradient.copy()
+    g[known.support] = np.inf
+    few = constraint.units_of(constraint.top(g, max(4 * constraint.k, 200), keep=known.support))
+    few = np.union1d(few, np.union1d(mine, constraint.include))
+    x_all, best = known.x, -np.inf
+    for _ in range(50):
+        cols, ends = constraint.ordered(few)
+        units = Units(
+            np.repeat(np.arange(len(few)), np.diff(ends)),
+            np.isin(few, constraint.include),
+            constraint.k - len(constraint.include),
+        )
+        part = GLMPart(f.design.block(cols).dense(), f.rows, f.loss, f.l2, f.fit_intercept)
+        bound = relax(part, units, x_all[cols], tree.upper, 300, tolerance=0.01)
+        x_all = np.zeros(f.dim)
+        x_all[cols] = bound.x
+        a = part.dual(bound.x)
+        if a is None:
+            return best
+        low, z = _dual_value(f, constraint, a)
+        best = max(best, low)
+        if best >= tree.target or bound.relaxed - best <= precision * max(1e-12, abs(tree.upper)) or tree.late():
+            break
+        held = np.sort(units.norms(z[cols]))[::-1]
+        size = constraint.norms(z)
+        size[few] = 0.0
+        size[constraint.exclude] = 0.0
+        beyond = np.flatnonzero(size > held[min(len(held), units.k) - 1] * 0.5)
+        if len(beyond) == 0:
+            break
+        few = np.union1d(few, beyond[np.argsort(-size[beyond])[: 2 * len(few)]])
+    return best
+
+
+def _margin(f: GLM, point: Point) -> float:
+    """Theorem 1 of DIHT: how far the zero-gap condition holds (or fails, below zero); nan without a ridge."""
+    if f.l2 <= 0 or len(point.support) == 0:
+        return float("nan")
+    outside = np.abs(point.gradient).copy()
+    outside[point.support] = 0.0
+    return float(np.abs(point.coef).min() - outside.max() / f.l2)
+
+
+def _result(f: GLM, constraint: AtMost, best: Point, given: Any) -> Result:
+    coef, intercept = f.in_units(best)
+    base = given if isinstance(given, Result) else None
+    return Result(
+        dim=f.dim, support=best.support, coef=coef, intercept=intercept, value=best.value, status="converged",
+        reason="certified", n_iter=0 if base is None else base.n_iter, seconds=0.0 if base is None else base.seconds,
+        trace=() if base is None else base.trace, optimality="none" if base is None else base.optimality,
+        solver="certify" if base is None else base.solver, k=constraint.k, point=best, constraint=constraint,
+    )  # fmt: skip

@@ -1,0 +1,106 @@
+"""The statistician's table: the proved best subsets of each size, with runners-up."""
+
+import time
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .._errors import check_k, check_number
+from ..constraints import AtMost
+from ..driver import solve
+from ..engines import threads
+from ..objectives.glm import GLM
+from .certificate import _sparse
+from .tree import Tree
+
+
+@dataclass(frozen=True)
+class Subset:
+    """One row: the ``rank``-th best subset of ``k`` columns and its criteria (sums of weighted squares)."""
+
+    k: int
+    rank: int
+    support: tuple[int, ...]
+    rss: float
+    r2: float
+    adjusted_r2: float
+    cp: float
+    aic: float
+    bic: float
+    proved: bool
+
+
+class Subsets(list[Subset]):
+    """A list of :class:`Subset`, smallest size first, best first within a size."""
+
+    def to_frame(self) -> Any:
+        """The table as a pandas DataFrame."""
+        import pandas as pd
+
+        return pd.DataFrame([vars(row) for row in self])
+
+    def best(self, criterion: str = "bic") -> Subset:
+        """The row with the best value of a criterion (rss, r2, adjusted_r2, cp, aic, bic)."""
+        sign = -1 if criterion in ("r2", "adjusted_r2") else 1
+        if not self or criterion not in vars(self[0]):
+            raise ValueError(f"criterion must be one of rss, r2, adjusted_r2, cp, aic, bic, got {criterion!r}")
+        return min(self, key=lambda row: sign * getattr(row, criterion))
+
+
+def best_subsets(
+    X: Any,
+    y: Any,
+    kmax: int,
+    nbest: int = 1,
+    *,
+    l2: float = 0.0,
+    fit_intercept: bool = True,
+    sample_weight: Any = None,
+    include: Any = (),
+    exclude: Any = (),
+    time_limit: float | None = None,
+) -> Subsets:
+    """The ``nbest`` best subsets of each size 1..kmax for linear regression, proved by branch and bound.
+
+    Cp uses the residual variance of the model with all columns where there are more rows than columns, else that of the
+    best model of size ``kmax``. AIC and BIC are n log(rss/n) plus 2 or log n per coefficient, intercept included.
+    ``proved`` is False for a size at which ``time_limit`` (seconds, for the whole table) came first.
+    """
+    kmax, nbest = check_k(kmax, "kmax"), check_k(nbest, "nbest")
+    deadline = None if time_limit is None else time.perf_counter() + check_number(time_limit, "time_limit")
+    f = GLM(X, y, l2=l2, fit_intercept=fit_intercept, sample_weight=sample_weight)
+    n = f.design.shape[0]
+    found: list[tuple[int, tuple[int, ...], float, bool]] = []
+    with threads():
+        for k in range(max(1, len(list(include))), min(kmax, f.dim) + 1):
+            constraint = AtMost(k, f.dim, include, exclude)
+            if constraint.k < k:
+                break
+            known = solve(f, k, include=include, exclude=exclude).point
+            tree = Tree(1e-9, nbest, deadline)
+            tree.offer(tuple(int(j) for j in known.support), known.value)
+            lower = tree.run(_sparse(f, constraint, known), effort=200)
+            rows = sorted(tree.found.items(), key=lambda item: item[1])
+            found += [(k, s, f.refit(np.array(s)).value, value <= lower + 1e-8 * abs(value)) for s, value in rows]
+        total = 2 * n * f.null.value
+        full = 2 * n * (f.refit(np.arange(f.dim)).value if n > f.dim + 1 else found[-1][2])
+        free = n - (f.dim if n > f.dim + 1 else found[-1][0]) - fit_intercept
+        noise = full / max(free, 1)
+    table, ranks = Subsets(), dict.fromkeys(range(kmax + 1), 0)
+    for k, support, value, proved in found:
+        ranks[k] += 1
+        table.append(_row(k, ranks[k], support, 2 * n * value, total, noise, n, int(fit_intercept), proved))
+    return table
+
+
+def _row(
+    k: int, rank: int, support: tuple[int, ...], rss: float, total: float, noise: float, n: int, b: int, proved: bool
+) -> Subset:
+    terms = k + b
+    r2 = 1 - rss / total if total > 0 else 0.0
+    level = n * float(np.log(max(rss, 1e-300) / n))
+    return Subset(
+        k, rank, support, rss, r2, 1 - (1 - r2) * (n - b) / max(n - terms, 1), rss / max(noise, 1e-300) - n + 2 * terms,
+        level + 2 * terms, level + terms * float(np.log(n)), proved,
+    )  # fmt: skip

@@ -1,0 +1,114 @@
+"""Branch and bound over sub-problems that know how to bound themselves.
+
+A sub-problem's ``bound`` returns a valid lower bound for every solution inside it, a smaller equivalent problem
+(columns that no better solution uses are gone), and indicators to branch on, or None when nothing is left to decide.
+"""
+
+import heapq
+import itertools
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+Vector = NDArray[np.float64]
+
+SAFE = 1e-9
+
+
+class Progress(NamedTuple):
+    """What a long proof shows: bounds, nodes still open, nodes looked at, seconds."""
+
+    lower: float
+    upper: float
+    open: int
+    nodes: int
+    seconds: float
+
+
+class Problem(Protocol):
+    def bound(self, tree: "Tree", effort: int, root: bool = False) -> tuple[float, "Problem", Vector | None]: ...
+    def children(self, t: Vector) -> Sequence["Problem"]: ...
+
+
+@dataclass
+class Tree:
+    """One run: the best values found (the ``nbest``-th is the one to beat), the limits, what was fixed at the root."""
+
+    tolerance: float
+    nbest: int = 1
+    deadline: float | None = None
+    progress: Callable[[Progress], None] | None = None
+    nodes: int = 0
+    found: dict[tuple[int, ...], float] = field(default_factory=dict)
+    always: set[int] = field(default_factory=set)
+    never: set[int] = field(default_factory=set)
+    began: float = field(default_factory=time.perf_counter)
+
+    @property
+    def upper(self) -> float:
+        """The value to beat."""
+        values = sorted(self.found.values())
+        return values[self.nbest - 1] if len(values) >= self.nbest else np.inf
+
+    @property
+    def slack(self) -> float:
+        """Room for rounding when a column is fixed."""
+        return SAFE * max(1.0, abs(self.upper)) if np.isfinite(self.upper) else 0.0
+
+    @property
+    def target(self) -> float:
+        """A bound that reaches this needs no further look."""
+        return self.upper - self.tolerance * abs(self.upper) if np.isfinite(self.upper) else np.inf
+
+    def offer(self, support: tuple[int, ...], value: float) -> None:
+        """A solution; the best ``nbest`` are kept."""
+        if np.isfinite(value) and value < self.found.get(support, np.inf) and value < self.upper:
+            self.found[support] = value
+            if len(self.found) > self.nbest:
+                del self.found[max(self.found, key=self.found.__getitem__)]
+
+    def late(self) -> bool:
+        return self.deadline is not None and time.perf_counter() >= self.deadline
+
+    def run(self, problem: Problem, effort: int = 400, branch: bool = True) -> float:
+        """A lower bound for all solutions that were not found; without ``branch``, the root's."""
+        lower, problem, t = problem.bound(self, 5 * effort, root=True)
+        self.nodes = 1
+        if t is None or lower >= self.target:
+            return min(lower, self.upper) if t is not None else self.upper
+        if not branch:
+            return lower
+        ticket = itertools.count()
+        heap: list[tuple[float, int, Problem, Vector]] = [(lower, next(ticket), problem, t)]
+        while heap and not self.late():
+            lower, _, problem, t = heapq.heappop(heap)
+            while lower < self.target:  # dive: branch, go on with the better child, keep the other
+                children = []
+                for child in problem.children(t):
+                    self.nodes += 1
+                    low, smaller, indicators = child.bound(self, effort)
+                    if indicators is not None and max(low, lower) < self.target:
+                        children.append((max(low, lower), next(ticket), smaller, indicators))
+                children.sort()
+                for spare in children[1:]:
+                    heapq.heappush(heap, spare)
+                if not children:
+                    break
+                lower, _, problem, t = children[0]
+                if self.progress is not None:
+                    least = min(lower, heap[0][0]) if heap else lower
+                    seconds = time.perf_counter() - self.began
+                    self.progress(Progress(least, self.upper, len(heap) + 1, self.nodes, seconds))
+                if self.late():
+                    heapq.heappush(heap, children[0])
+                    break
+        return min(min((node[0] for node in heap), default=self.upper), self.upper)
+
+
+def undecided(t: Vector) -> int:
+    """The position whose indicator is least decided."""
+    return int(np.argmin(np.abs(t - 0.5) + (t == 0)))
