@@ -1,0 +1,23 @@
+"""All of scikit-learn's own checks, for the estimators and a few of their variants; none is expected to fail."""
+
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from pursuit import Huber, SparseClassifier, SparseRegressor
+
+VARIANTS = [
+    SparseRegressor(),
+    SparseRegressor(solver="omp"),
+    SparseRegressor(k=2, loss=Huber(delta=2.0), solver="grahtp", l2=1e-3),
+    SparseRegressor(k=3, loss="huber", solver="grahtp"),
+    SparseRegressor(standardize=False, fit_intercept=False, solver="grahtp"),
+    SparseClassifier(),
+    SparseClassifier(k=2, l2=0.01, solver="omp"),
+    SparseClassifier(loss="smoothed_hinge", l2=0.01, solver="grahtp"),
+    SparseClassifier(loss="hinge", l2=0.1, solver="grahtp"),
+    SparseClassifier(class_weight="balanced", l2=0.1, solver="grahtp"),
+]
+
+
+@parametrize_with_checks(VARIANTS)
+def test_scikit_learns_own_checks(estimator, check):
+    check(estimator)
