@@ -1,0 +1,123 @@
+import numpy as np
+import pytest
+
+from pursuit import GLM, Loss, best_subsets, certify, solve
+
+
+@pytest.fixture
+def data():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((60, 8)) + 0.5 * rng.standard_normal((60, 1))
+    y = X[:, :3] @ [1.0, -1.0, 0.5] + rng.standard_normal(60)
+    return X, y
+
+
+def test_coefficients_from_elsewhere(data):
+    X, y = data
+    objective = GLM(X, y, l2=0.01)
+    x = np.zeros(8)
+    x[[0, 1, 5]] = 1.0, -1.0, 0.1
+    proof = certify(objective, x, k=3, time_limit=10.0)
+    assert proof.status == "proved"
+    assert proof.result.value == pytest.approx(solve(objective, 3).value)
+    assert set(proof.result.support) == {0, 1, 2}
+
+
+def test_progress_is_shown_and_bounds_close():
+    rng = np.random.default_rng(1)
+    Z = rng.standard_normal((80, 1))
+    X = rng.standard_normal((80, 20)) + 2 * Z
+    y = X @ rng.standard_normal(20) + 3 * rng.standard_normal(80)
+    objective, seen = GLM(X, y), []
+    proof = certify(objective, solve(objective, 6, solver="omp"), time_limit=30.0, progress=seen.append)
+    assert proof.status == "proved"
+    assert proof.nodes > 1
+    assert seen
+    lowers = [s.lower for s in seen]
+    assert all(s.lower <= s.upper + 1e-9 for s in seen)
+    assert max(lowers) >= lowers[0]
+
+
+def test_errors(data):
+    X, y = data
+    objective = GLM(X, y, l2=0.1)
+    result = solve(objective, 2)
+    with pytest.raises(TypeError, match="k is needed"):
+        certify(objective, np.zeros(8))
+    with pytest.raises(ValueError, match="certify with the objective that was solved"):
+        certify(GLM(X, 2 * y, l2=0.1), result)
+    with pytest.raises(ValueError, match="8 columns, but the objective has 7"):
+        certify(GLM(X[:, :7], y, l2=0.1), result)
+    with pytest.raises(ValueError, match="must keep to k=1"):
+        certify(objective, result.x, k=1)
+    with pytest.raises(ValueError, match="gap"):
+        certify(objective, result, gap=0.0)
+    with pytest.raises(TypeError, match="needs a GLM"):
+        certify(object(), result)
+
+
+def test_a_loss_without_a_conjugate_gets_no_bound(data):
+    X, y = data
+
+    class Quartic(Loss):
+        name = "quartic"
+
+        def value(self, y, eta):
+            return (eta - y) ** 4
+
+        def d1(self, y, eta):
+            return 4 * (eta - y) ** 3
+
+        def d2(self, y, eta):
+            return 12 * (eta - y) ** 2
+
+    objective = GLM(X, y, Quartic(), l2=0.1)
+    proof = certify(objective, solve(objective, 2))
+    assert proof.lower == -np.inf
+    assert proof.status == "bounded"
+    assert "conjugate" in proof.reason
+
+
+def test_more_columns_than_rows_without_a_ridge_is_said_to_be_weak():
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((10, 15)), rng.standard_normal(10)
+    objective = GLM(X, y)
+    proof = certify(objective, solve(objective, 2))
+    assert proof.status == "bounded"
+    assert "ridge" in proof.reason
+    assert proof.lower >= -1e-9
+
+
+def test_best_subsets_equal_enumeration(data):
+    import itertools
+
+    X, y = data
+    Xc, yc = X - X.mean(0), y - y.mean()
+    table = best_subsets(X, y, 5, nbest=3)
+    for k in range(1, 6):
+        rss = {}
+        for s in itertools.combinations(range(8), k):
+            A = Xc[:, s]
+            rss[s] = float(((yc - A @ np.linalg.lstsq(A, yc, rcond=None)[0]) ** 2).sum())
+        expected = sorted(rss, key=rss.get)[:3]
+        rows = [row for row in table if row.k == k]
+        assert [row.support for row in rows] == expected
+        assert [row.rank for row in rows] == [1, 2, 3]
+        np.testing.assert_allclose([row.rss for row in rows], [rss[s] for s in expected], rtol=1e-8)
+        assert all(row.proved for row in rows)
+    assert table.best("rss").k == 5
+    assert list(table.to_frame()["k"]) == [row.k for row in table]
+
+
+def test_criteria_are_the_textbooks(data):
+    X, y = data
+    n = len(y)
+    row = best_subsets(X, y, 2)[1]
+    total = float(((y - y.mean()) ** 2).sum())
+    full = np.column_stack([np.ones(n), X])
+    noise = float(((y - full @ np.linalg.lstsq(full, y, rcond=None)[0]) ** 2).sum()) / (n - 9)
+    assert row.r2 == pytest.approx(1 - row.rss / total)
+    assert row.adjusted_r2 == pytest.approx(1 - (row.rss / (n - 3)) / (total / (n - 1)))
+    assert row.cp == pytest.approx(row.rss / noise - n + 6)
+    assert row.aic == pytest.approx(n * np.log(row.rss / n) + 6)
+    assert row.bic == pytest.approx(n * np.log(row.rss / n) + 3 * np.log(n))
