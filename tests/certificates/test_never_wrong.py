@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-from certificates.instances import instance
 
+from certificates.instances import instance
 from pursuit import certify, solve
 
 

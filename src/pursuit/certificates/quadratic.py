@@ -119,7 +119,7 @@ class Sparse:
             Q = problem.H.copy()
             Q[np.arange(p), np.arange(p)] -= problem.mu
             L = 1.02 * max(_largest(Q.__matmul__, p), 1e-12)
-            target = tree.target if np.isfinite(tree.target) else 1e300
+            target = tree.target if np.isfinite(tree.target) else problem.f0
             low, _, x, z, t, _ = _core.perspective(
                 Q, problem.c, problem.k, problem.f0, problem.mu, L, problem.x, target, 0.05, effort
             )
