@@ -9,6 +9,8 @@ import scipy
 from peers import CONTENDERS
 from threadpoolctl import threadpool_info
 
+BUSY = "busy"  # said of a load above one half before the run
+
 
 def processor() -> str:
     info = Path("/proc/cpuinfo")
@@ -25,11 +27,12 @@ def facts() -> dict[str, str]:
         if pool["user_api"] == "blas"
     )
     versions = {contender.package: contender.version for contender in CONTENDERS}
-    load = f"{os.getloadavg()[0]:.1f}" if hasattr(os, "getloadavg") else "-"
+    load = os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0
+    busy = f" ({BUSY})" if load > 0.5 else ""
     return {
         "processor": processor(),
         "cores": str(cores),
-        "load before the run": load,
+        "load before the run": f"{load:.1f}{busy}",
         "BLAS": "; ".join(pools),
         "python": platform.python_version(),
         "numpy": np.__version__,
