@@ -12,6 +12,9 @@ _HOMES = {
     "pursuit.driver": ("solve",),
     "pursuit.results": ("Record", "Result"),
     "pursuit.objectives": ("GLM", "MultiGLM", "Point"),
+    "pursuit.objectives.function": ("Function",),
+    "pursuit.objectives.jax_objective": ("from_jax",),
+    "pursuit.objectives.torch_objective": ("from_torch",),
     "pursuit.losses": (
         "Loss", "Squared", "Logistic", "Huber", "SmoothedHinge", "Hinge", "SquaredHinge", "Poisson", "list_losses",
     ),
@@ -45,6 +48,9 @@ if TYPE_CHECKING:
         list_losses,
     )
     from .objectives import GLM, MultiGLM, Point
+    from .objectives.function import Function
+    from .objectives.jax_objective import from_jax
+    from .objectives.torch_objective import from_torch
     from .recovery import recover
     from .results import Record, Result
     from .solvers import (

@@ -1,8 +1,20 @@
-"""What is minimised: where X meets a loss, and (later) other functions of a sparse vector."""
+"""What is minimised: where X meets a loss, and functions of a sparse vector that the user brings."""
 
 from .base import Objective, Point
 from .defaults import ObjectiveDefaults
+from .function import Function
 from .glm import GLM
+from .jax_objective import from_jax
 from .multi import MultiGLM
+from .torch_objective import from_torch
 
-__all__ = ["GLM", "MultiGLM", "Objective", "ObjectiveDefaults", "Point"]
+__all__ = [
+    "GLM",
+    "Function",
+    "MultiGLM",
+    "Objective",
+    "ObjectiveDefaults",
+    "Point",
+    "from_jax",
+    "from_torch",
+]

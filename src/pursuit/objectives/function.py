@@ -1,0 +1,301 @@
+"""A function that the user brings: NumPy callables for value and gradient, perhaps the Hessian.
+
+    minimise fun(x)   subject to   at most k non-zeros in x,    x of length ``dim``, no intercept
+
+| question | with ``hess`` | without |
+|---|---|---|
+| refit on m coordinates | damped Newton | L-BFGS, one value and gradient per step |
+| v'Hv | exact | two gradients |
+| H_jj on m coordinates | exact | two gradients each, beyond ``EXACT`` coordinates ``PROBES`` random probes in all |
+| rows of H | exact | two gradients each |
+
+The probes are Bekas, Kokiopoulou and Saad's (2007): the mean of r * (H r) over random signs r. It is unbiased, its
+error falls with their number, and GraHTP's natural step, a weighted mean over the coordinates, averages it once more.
+"""
+
+import inspect
+import numbers
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .base import Columns, Point, Vector
+from .defaults import STEP, ObjectiveDefaults
+from .descent import EPS, NotFiniteError, Trial, minimise
+
+EXACT = 32  # coordinates up to which each has its own difference quotient
+PROBES = 16
+BLOCK = 2000  # largest Hessian block that is asked of hess(x, cols)
+
+
+class SmoothFunction(ObjectiveDefaults):
+    """What an objective needs beyond value, gradient and Hessian products: points, refits, curvatures.
+
+    ``evaluate(x)`` gives value and gradient over all coordinates; ``times(x, V)`` gives H V, by differences unless
+    overridden; ``hessian(x, cols)`` may give H[cols][:, cols], or None where that is not to be had.
+    """
+
+    eps = EPS
+
+    def __init__(self, dim: Any, start: Any = None) -> None:
+        if isinstance(dim, bool | np.bool_) or not isinstance(dim, numbers.Integral):
+            raise TypeError(f"dim must be a positive integer, the length of x, got {dim!r}")
+        if dim <= 0:
+            raise ValueError(f"dim must be a positive integer, the length of x, got {dim}")
+        self.dim = int(dim)
+        self.start = np.zeros(self.dim) if start is None else np.array(start, dtype=np.float64)
+        if self.start.shape != (self.dim,) or not np.isfinite(self.start).all():
+            raise ValueError(f"start must be a finite vector of shape ({self.dim},), got shape {self.start.shape}")
+        self._null: Point | None = None
+
+    def evaluate(self, x: Vector) -> tuple[float, Vector]:
+        raise NotImplementedError
+
+    def gradient(self, x: Vector) -> Vector:
+        return self.evaluate(x)[1]
+
+    def hessian(self, x: Vector, cols: Columns) -> Vector | None:
+        return None
+
+    @property
+    def work(self) -> float:
+        """Unknown: as if f were a quadratic form, and a call of Python costs what 1e5 multiplications do."""
+        return 1e5 + float(self.dim) ** 2
+
+    @property
+    def null(self) -> Point:
+        """x = 0, or ``start`` where one was given."""
+        if self._null is None:
+            support = np.flatnonzero(self.start)
+            self._null = self.at(support, self.start[support])
+        return self._null
+
+    def at(self, support: Columns, coef: Vector, intercept: float | None = None) -> Point:
+        value, gradient = self.evaluate(self._wide(support, coef))
+        return Point(self.dim, support, coef, 0.0, value, lambda: _finite(gradient))
+
+    def refit(self, support: Columns, start: Point | None = None) -> Point:
+        last: list[tuple[Vector, Vector]] = []  # the coefficients and whole gradient of the latest evaluation
+
+        def evaluate(z: Vector) -> Trial:
+            x = self._wide(support, z)
+            value, gradient = self.evaluate(x)
+            last[:] = [(z, gradient)]
+            return Trial(z, value, gradient[support], self._hessian_at(x, support))
+
+        end = minimise(evaluate, self.begin(support, start), self.eps)
+
+        def slope() -> Vector:
+            z, gradient = last[0]
+            if z is not end.at.z:
+                gradient = self.gradient(self._wide(support, end.at.z))
+            return self.settled(gradient, support, end.converged)
+
+        return Point(self.dim, support, end.at.z, 0.0, end.value, slope, end.converged, end.note, end.minimiser)
+
+    def begin(self, support: Columns, start: Point | None) -> Vector:
+        """Coefficients to begin a refit from: those of ``start`` on the support, where it is a place to be."""
+        x = self.start if start is None or not start.minimiser else start.x
+        return np.asarray(x[support])
+
+    @staticmethod
+    def settled(gradient: Vector, support: Columns, converged: bool) -> Vector:
+        """The gradient at the end of a refit: what is left on the support is rounding."""
+        gradient = np.array(gradient)
+        if converged:
+            gradient[support] = 0.0
+        return _finite(gradient)
+
+    def times(self, x: Vector, V: Vector) -> Vector:
+        """H V at x, for directions in the columns of V; by central differences of the gradient."""
+        out = np.empty_like(V)
+        size = max(1.0, float(np.abs(x).max()))
+        for j, v in enumerate(V.T):
+            h = STEP * size / max(float(np.abs(v).max()), 1e-300)
+            out[:, j] = (self.gradient(x + h * v) - self.gradient(x - h * v)) / (2 * h)
+        return out
+
+    def curvature(self, point: Point, cols: Columns, v: Vector) -> float:
+        x = point.x
+        H = self.hessian(x, cols)
+        return float(v @ (self.times(x, self._columns(cols, v[:, None]))[cols, 0] if H is None else H @ v))
+
+    def curvatures(self, point: Point, cols: Columns) -> Vector:
+        x, m = point.x, len(cols)
+        H = self.hessian(x, cols)
+        if H is not None:
+            return np.array(H.diagonal())
+        if m <= EXACT:
+            return np.array(self.times(x, self._columns(cols, np.eye(m)))[cols].diagonal())
+        signs = np.random.default_rng(m).choice([-1.0, 1.0], (m, PROBES))
+        guess = (signs * self.times(x, self._columns(cols, signs))[cols]).mean(axis=1)
+        return np.maximum(guess, 0.1 * np.abs(np.median(guess)))
+
+    def hessian_rows(self, point: Point, cols: Columns, others: Columns | None = None) -> Vector:
+        x, columns = point.x, np.arange(self.dim) if others is None else others
+        wide = np.union1d(cols, columns)
+        H = self.hessian(x, wide) if len(wide) <= BLOCK else None
+        if H is not None:
+            return np.ascontiguousarray(H[np.ix_(np.searchsorted(wide, cols), np.searchsorted(wide, columns))])
+        return np.ascontiguousarray(self.times(x, self._columns(cols, np.eye(len(cols))))[columns].T)
+
+    def _hessian_at(self, x: Vector, cols: Columns) -> Callable[[], Vector] | None:
+        return None
+
+    def _wide(self, support: Columns, coef: Vector) -> Vector:
+        x = np.zeros(self.dim)
+        x[support] = coef
+        return x
+
+    def _columns(self, cols: Columns, V: Vector) -> Vector:
+        wide = np.zeros((self.dim, V.shape[1]))
+        wide[cols] = V
+        return wide
+
+
+class Function(SmoothFunction):
+    """A smooth function of ``dim`` variables, to be minimised over k-sparse x.
+
+    Parameters
+    ----------
+    fun, grad : callables of a vector of length ``dim``: the value, a number, and the gradient, of the same length
+    dim : number of variables
+    hess : callable, or None: ``hess(x)`` gives the dim x dim Hessian, ``hess(x, cols)`` (two required arguments) its
+        block on the coordinates ``cols``
+    start : where the function is finite, if it is not at zero; also the place where refits begin
+    check : compare ``grad`` with differences of ``fun`` at once, see :meth:`check_gradient`
+
+    ``fun`` may be non-convex: a refit finds a local minimiser near the point it starts from, and says so where there is
+    none. An exception inside a callable propagates; NaN ends a run with a status.
+    """
+
+    def __init__(
+        self,
+        fun: Callable[..., Any],
+        grad: Callable[..., Any],
+        dim: int,
+        hess: Callable[..., Any] | None = None,
+        *,
+        start: Any = None,
+        check: bool = False,
+    ) -> None:
+        super().__init__(dim, start)
+        for name, given in (("fun", fun), ("grad", grad), ("hess", hess)):
+            if not callable(given) and not (name == "hess" and given is None):
+                raise TypeError(f"{name} must be callable, got {type(given).__name__}")
+        self.fun, self.grad, self.hess = fun, grad, hess
+        self.blockwise = hess is not None and _takes_columns(hess)
+        if check:
+            self.check_gradient()
+
+    def evaluate(self, x: Vector) -> tuple[float, Vector]:
+        return self.value(x), self.gradient(x)
+
+    def value(self, x: Vector) -> float:
+        """fun(x), checked to be one number."""
+        return check_value(self.fun(x.copy()))
+
+    def gradient(self, x: Vector) -> Vector:
+        """grad(x), checked to have the length of x."""
+        return _checked(self.grad(x.copy()), "grad", (self.dim,))
+
+    def hessian(self, x: Vector, cols: Columns) -> Vector | None:
+        if self.hess is None:
+            return None
+        m = len(cols)
+        if self.blockwise:
+            return _checked(self.hess(x.copy(), cols.copy()), "hess", (m, m))
+        return _checked(self.hess(x.copy()), "hess", (self.dim, self.dim))[np.ix_(cols, cols)]
+
+    def _hessian_at(self, x: Vector, cols: Columns) -> Callable[[], Vector] | None:
+        if self.hess is None:
+            return None
+
+        def block() -> Vector:
+            H = self.hessian(x, cols)
+            assert H is not None
+            return H
+
+        return block
+
+    def times(self, x: Vector, V: Vector) -> Vector:
+        if self.hess is None or self.blockwise:
+            return super().times(x, V)
+        return _checked(self.hess(x.copy()), "hess", (self.dim, self.dim)) @ V
+
+    def check_gradient(self, x: Any = None, tol: float = 1e-4) -> None:
+        """Compare ``grad`` with differences of ``fun`` at x (default: near ``start``); ValueError where they differ.
+
+        A random direction through all coordinates is tried first; where it disagrees, halves of them, so that the
+        coordinate is found in about 4 log2(dim) calls of ``fun``. Relative differences up to ``tol`` pass.
+        """
+        rng = np.random.default_rng(0)
+        if x is None:
+            x = self.start + 0.1 * rng.standard_normal(self.dim)
+            x = x if np.isfinite(self.value(x)) else self.start
+        x = np.array(x, dtype=np.float64)
+        if x.shape != (self.dim,):
+            raise ValueError(f"x must have shape ({self.dim},), got shape {x.shape}")
+        g, signs = self.gradient(x), rng.choice([-1.0, 1.0], self.dim)
+        h = STEP * max(1.0, float(np.abs(x).max()))
+
+        def off(cols: Columns) -> tuple[bool, float]:
+            d = self._wide(cols, signs[cols])
+            ahead, behind = self.value(x + h * d), self.value(x - h * d)
+            slope, noise = (ahead - behind) / (2 * h), 10 * EPS * (abs(ahead) + abs(behind)) / h
+            wide = tol * max(float(np.linalg.norm(g[cols])), abs(slope)) + noise
+            return not abs(slope - float(g @ d)) <= wide, slope
+
+        cols = np.arange(self.dim)
+        wrong, slope = off(cols)
+        if not wrong:
+            return
+        while len(cols) > 1:
+            left, right = cols[: len(cols) // 2], cols[len(cols) // 2 :]
+            (bad, one), (_, other) = off(left), off(right)
+            cols, slope = (left, one) if bad else (right, other)
+        j = int(cols[0])
+        raise ValueError(
+            f"grad disagrees with fun at coordinate {j}: "
+            f"grad gives {g[j]:.6g}, differences of fun {signs[j] * slope:.6g}"
+        )
+
+
+def check_value(value: Any) -> float:
+    """What fun returned, as a float."""
+    if np.ndim(value) != 0:
+        raise ValueError(f"fun must return one number, got an array of shape {np.shape(value)}")
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        raise TypeError(f"fun must return one real number, got {type(value).__name__}") from None
+
+
+def _checked(array: Any, name: str, shape: tuple[int, ...]) -> Vector:
+    try:
+        if array is None or np.iscomplexobj(array):
+            raise TypeError
+        given = np.array(array, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise TypeError(f"{name} must return real numbers, got {type(array).__name__}") from None
+    if given.shape != shape:
+        raise ValueError(f"{name} must return an array of shape {shape}, got shape {given.shape}")
+    return given
+
+
+def _finite(gradient: Vector) -> Vector:
+    if not np.isfinite(gradient).all():
+        bad = int(np.flatnonzero(~np.isfinite(gradient))[0])
+        raise NotFiniteError(f"the gradient is {gradient[bad]} at coordinate {bad}")
+    return gradient
+
+
+def _takes_columns(hess: Callable[..., Any]) -> bool:
+    """Whether hess wants (x, cols): two required positional arguments."""
+    try:
+        parameters = inspect.signature(hess).parameters.values()
+    except (TypeError, ValueError):
+        return False
+    positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    return sum(p.kind in positional and p.default is p.empty for p in parameters) >= 2

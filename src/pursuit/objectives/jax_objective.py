@@ -1,0 +1,257 @@
+"""A JAX function as an objective: traced once, compiled once per padded size, differentiated on the support only.
+
+| program | gives | cost for X @ x inside fun, X n x p |
+|---|---|---|
+| ``slope`` | value and gradient over all p | one pass over X |
+| ``local`` | value, gradient, Hessian on m coordinates | n m^2 |
+| ``rows`` | m whole rows of the Hessian | n m p |
+| ``cross`` | the Hessian between m coordinates and others | n m per other |
+| ``diagonal`` | H_jj | n each |
+
+Sizes are padded to powers of two, so that supports of all sizes share a few programs. With ``float64=True`` the trace
+and every call run under ``jax.enable_x64``: the caller's own setting is neither used nor changed.
+"""
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from typing import Any
+
+import numpy as np
+
+from .base import Columns, Point, Vector
+from .descent import Trial, minimise
+from .function import SmoothFunction, _finite
+
+SMALLEST = 16  # padded size of the smallest programs
+NEWTON = 512  # coordinates up to which refits form a Hessian
+CHUNK = 256  # coordinates whose curvature is computed at once; more fall out of the cache
+ROWS = 128  # rows of the Hessian at once
+
+
+def from_jax(fun: Callable[[Any], Any], dim: int, *, float64: bool = True, start: Any = None) -> "JaxFunction":
+    """An objective from a function written with ``jax.numpy``; derivatives are JAX's.
+
+    Parameters
+    ----------
+    fun : callable of a JAX vector of length ``dim`` that returns a scalar and can be traced; jitted or not
+    dim : number of variables
+    float64 : compute in float64, whatever JAX's global setting (which stays as it is); arrays that ``fun`` closes over
+        are converted once. (JAX remembers NumPy arrays that ``fun`` has used in float32 before as float32: their
+        further digits are lost to it.) False: in JAX's default precision, usually float32, refits good to about 1e-6
+    start : where the function is finite, if it is not at zero
+    """
+    return JaxFunction(fun, dim, float64=float64, start=start)
+
+
+class JaxFunction(SmoothFunction):
+    """What :func:`from_jax` makes."""
+
+    def __init__(self, fun: Callable[[Any], Any], dim: int, *, float64: bool = True, start: Any = None) -> None:
+        super().__init__(dim, start)
+        if not callable(fun):
+            raise TypeError(f"fun must be callable, got {type(fun).__name__}")
+        try:
+            import jax
+        except ImportError:
+            raise ImportError('from_jax needs JAX: pip install "pursuit[jax]"') from None
+        from .jax_restrict import Traced
+
+        self.jax, self.float64 = jax, bool(float64)
+        with self._precision():
+            self.dtype = np.dtype(jax.numpy.zeros(()).dtype)
+            self.traced = Traced(fun, self.dim, self.dtype)
+        self.eps = float(np.finfo(self.dtype).eps)
+        shapes = [tuple(out.shape) for out in self.traced.out]
+        if shapes != [()]:
+            shown = f"shape {shapes[0]}" if len(shapes) == 1 else f"{len(shapes)} arrays"
+            raise ValueError(f"fun must return one number, got {shown}")
+        if not np.issubdtype(self.traced.out[0].dtype, np.floating):
+            raise TypeError(f"fun must return a real number, got dtype {self.traced.out[0].dtype}")
+        self._programs: dict[str, Callable[..., Any]] = {}
+
+    @property
+    def quadratic(self) -> bool:  # type: ignore[override]
+        """Whether the trace is a polynomial of degree two at most."""
+        return self.traced.degree <= 2
+
+    @property
+    def work(self) -> float:
+        return float(self.dim + self.traced.size)
+
+    def _precision(self) -> AbstractContextManager[Any]:
+        if hasattr(self.jax, "enable_x64"):
+            return self.jax.enable_x64(True) if self.float64 else _as_it_is()
+        from jax.experimental import enable_x64  # before JAX 0.8
+
+        return enable_x64() if self.float64 else _as_it_is()
+
+    def at(self, support: Columns, coef: Vector, intercept: float | None = None) -> Point:
+        value, gradient = self._call("slope", coef, support)
+        return Point(self.dim, support, coef, 0.0, float(value), lambda: _finite(gradient))
+
+    def evaluate(self, x: Vector) -> tuple[float, Vector]:
+        support = np.flatnonzero(x)
+        value, gradient = self._call("slope", x[support], support)
+        return float(value), gradient
+
+    def refit(self, support: Columns, start: Point | None = None) -> Point:
+        m = len(support)
+        if m == 0:
+            point = self.at(support, np.empty(0))
+            return Point(self.dim, support, point.coef, 0.0, point.value, point.slope, True)
+
+        def evaluate(z: Vector) -> Trial:
+            if m > NEWTON:
+                value, g = self._call("gradient", z, support)
+                return Trial(z, float(value), g[:m])
+            value, g, H = self._call("local", z, support)
+            return Trial(z, float(value), g[:m], lambda: H[:m, :m])
+
+        end = minimise(evaluate, self.begin(support, start), self.eps)
+
+        def slope() -> Vector:
+            return self.settled(self._call("slope", end.at.z, support)[1], support, end.converged)
+
+        return Point(self.dim, support, end.at.z, 0.0, end.value, slope, end.converged, end.note, end.minimiser)
+
+    def hessian(self, x: Vector, cols: Columns) -> Vector | None:
+        """H[cols][:, cols], from the program of a refit on the support and these."""
+        wide = np.union1d(np.flatnonzero(x), cols)
+        if len(wide) > NEWTON:
+            return None
+        at = np.searchsorted(wide, cols)
+        return np.asarray(self._call("local", x[wide], wide)[2][np.ix_(at, at)])
+
+    def times(self, x: Vector, V: Vector) -> Vector:
+        out = np.empty_like(V)
+        for j, v in enumerate(V.T):
+            with self._precision():
+                out[:, j] = self._program("product")(self.traced.constants, self._array(x), self._array(v))
+        return out
+
+    def curvatures(self, point: Point, cols: Columns) -> Vector:
+        out = np.empty(len(cols))
+        inside = np.isin(cols, point.support)
+        if inside.any():
+            mine = cols[inside]
+            H = self.hessian(point.x, mine)
+            out[inside] = super().curvatures(point, mine) if H is None else H.diagonal()
+        rest = cols[~inside]
+        found = [
+            self._call("diagonal", point.coef, point.support, rest[i : i + CHUNK])[: len(rest[i : i + CHUNK])]
+            for i in range(0, len(rest), CHUNK)
+        ]
+        out[~inside] = np.concatenate(found) if found else 0.0
+        return out
+
+    def hessian_rows(self, point: Point, cols: Columns, others: Columns | None = None) -> Vector:
+        if others is not None:
+            wide = np.union1d(np.union1d(point.support, cols), others)
+            base = np.union1d(point.support, cols)
+            if len(wide) <= max(4 * SMALLEST, 2 * len(base)):
+                H = self.hessian(point.x, wide)
+                if H is not None:
+                    at, to = np.searchsorted(wide, cols), np.searchsorted(wide, others)
+                    return np.ascontiguousarray(H[np.ix_(at, to)])
+            if not np.isin(others, base).any():
+                H = self._call("cross", point.x[base], base, others)
+                return np.ascontiguousarray(H[np.searchsorted(base, cols), : len(others)])
+        out = np.empty((len(cols), self.dim if others is None else len(others)))
+        for i in range(0, len(cols), ROWS):
+            some = cols[i : i + ROWS]
+            wide = np.union1d(point.support, some)
+            H = self._call("rows", point.x[wide], wide)[np.searchsorted(wide, some)]
+            out[i : i + ROWS] = H if others is None else H[:, others]
+        return out
+
+    def _call(self, name: str, z: Vector, cols: Columns, more: Columns | None = None) -> Any:
+        """Run a program on padded z and cols (and further coordinates); its outputs as NumPy arrays."""
+        size = _padded(len(cols))
+        wide = np.zeros(size, self.dtype)
+        wide[: len(cols)] = z
+        given = [wide, _pad(cols, size, self.dim)]
+        if more is not None:
+            given.append(_pad(more, _padded(len(more)), self.dim))
+        with self._precision():
+            out = self._program(name)(self.traced.constants, *given)
+        if isinstance(out, tuple):
+            return tuple(np.asarray(part, dtype=np.float64) for part in out)
+        return np.asarray(out, dtype=np.float64)
+
+    def _array(self, x: Vector) -> Any:
+        return self.jax.numpy.asarray(x, self.dtype)
+
+    def _program(self, name: str) -> Callable[..., Any]:
+        if name not in self._programs:
+            self._programs[name] = self.jax.jit(getattr(self, f"_{name}"))
+        return self._programs[name]
+
+    def _at(self, constants: Any, z: Any, cols: Any, silent: tuple[Any, Any] | None = None, ghost: Any = None) -> Any:
+        """fun at z on cols; ``silent``, on other coordinates, and ``ghost``, on all, are zero and differentiated."""
+        from .jax_restrict import Part, Scattered
+
+        parts = (Part(z, cols),) if silent is None else (Part(z, cols), Part(*silent, True))
+        return self.traced(constants, Scattered(parts, self.dim, ghost))
+
+    def _slope(self, constants: Any, z: Any, cols: Any) -> Any:
+        nothing = self.jax.numpy.zeros(self.dim, self.dtype)
+        return self.jax.value_and_grad(lambda w: self._at(constants, z, cols, ghost=w))(nothing)
+
+    def _gradient(self, constants: Any, z: Any, cols: Any) -> Any:
+        return self.jax.value_and_grad(lambda u: self._at(constants, u, cols))(z)
+
+    def _local(self, constants: Any, z: Any, cols: Any) -> Any:
+        from .jax_restrict import second
+
+        return second(lambda u: self._at(constants, u, cols), z)
+
+    def _rows(self, constants: Any, z: Any, cols: Any) -> Any:
+        _, push = self.jax.linearize(lambda u: self._slope(constants, u, cols)[1], z)
+        return self.jax.vmap(push)(self.jax.numpy.eye(z.shape[0], dtype=z.dtype))
+
+    def _cross(self, constants: Any, z: Any, cols: Any, others: Any) -> Any:
+        jax = self.jax
+        nothing = jax.numpy.zeros(others.shape[0], z.dtype)
+
+        def slope(u: Any) -> Any:
+            return jax.grad(lambda v: self._at(constants, u, cols, (v, others)))(nothing)
+
+        _, push = jax.linearize(slope, z)
+        return jax.vmap(push)(jax.numpy.eye(z.shape[0], dtype=z.dtype))
+
+    def _diagonal(self, constants: Any, z: Any, cols: Any, others: Any) -> Any:
+        jax = self.jax
+
+        def bend(j: Any) -> Any:
+            one, zero = jax.numpy.ones(1, z.dtype), jax.numpy.zeros(1, z.dtype)
+
+            def along(t: Any) -> Any:
+                return self._at(constants, z, cols, (t, j[None]))
+
+            return jax.jvp(lambda t: jax.jvp(along, (t,), (one,))[1], (zero,), (one,))[1]
+
+        return jax.vmap(bend)(others)
+
+    def _product(self, constants: Any, x: Any, v: Any) -> Any:
+        jax = self.jax
+        every = jax.numpy.arange(self.dim)
+
+        def slope(u: Any) -> Any:
+            return jax.grad(lambda w: self._at(constants, w, every))(u)
+
+        return jax.jvp(slope, (x,), (v,))[1]
+
+
+class _as_it_is(AbstractContextManager[None]):  # noqa: N801
+    def __exit__(self, *exception: object) -> None:
+        return None
+
+
+def _padded(m: int) -> int:
+    return max(SMALLEST, 1 << max(0, m - 1).bit_length())
+
+
+def _pad(cols: Columns, size: int, beyond: int) -> Any:
+    wide = np.full(size, beyond, np.int32)
+    wide[: len(cols)] = cols
+    return wide
