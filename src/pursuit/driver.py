@@ -168,7 +168,8 @@ class _Run:
         """Take note of a point; True when the run is over."""
         if not (np.isfinite(point.value) and np.isfinite(point.coef).all()):
             return self._end("failed", "the objective became NaN or infinite; the best point before that is given")
-        if point.value < self.best.value or (point.value == self.best.value and point.optimality != "none"):
+        told = point.optimality != "none" or not point.minimiser or point.refitted > self.best.refitted
+        if point.value < self.best.value or (point.value == self.best.value and told):
             self.best = point
         before, self.last = self.last, point
         changed = len(np.setdiff1d(point.support, before.support, assume_unique=True))
@@ -179,7 +180,7 @@ class _Run:
             return self._end("interrupted", "stopped by the callback; the best point so far is given")
         if point.value <= floor:
             return self._end("converged", "the fit is exact: nothing is left to explain")
-        key = (point.support.tobytes(), point.value, point.optimality)
+        key = (point.support.tobytes(), point.value, f"{point.optimality} {point.refitted}")
         if cycles and key in self.seen:
             return self._end("converged", "the iterates began to cycle; the best point of the cycle is given")
         self.seen.add(key)

@@ -1,7 +1,7 @@
 """What a solver is, and where solvers are found by name."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -9,6 +9,8 @@ import numpy as np
 from .._errors import nearest
 from ..constraints import AtMost
 from ..objectives.base import Objective, Point
+
+ROUNDING = 1e-12  # share of a value that counts as nothing
 
 _registry: dict[str, type["Solver"]] = {}
 _aliases: dict[str, str] = {}
@@ -39,6 +41,14 @@ def generator(random_state: Any) -> np.random.Generator:
     if isinstance(random_state, np.random.RandomState):
         return np.random.default_rng(random_state.randint(2**31))
     return np.random.default_rng(0 if random_state is None else random_state)
+
+
+def polished(f: Objective, point: Point) -> Point:
+    """The minimiser on the point's support; the point itself where rounding leaves nothing to gain."""
+    refit = f.refit(point.support, start=point)
+    if point.value < refit.value <= point.value + ROUNDING * abs(point.value):
+        return replace(point, refitted=refit.refitted, note=refit.note, minimiser=refit.minimiser)
+    return refit
 
 
 def register(name: str, solver: type[Solver], *aliases: str) -> None:

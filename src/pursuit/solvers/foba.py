@@ -12,7 +12,7 @@ gradient as in J. Liu, J. Ye, R. Fujimaki (ICML 2014), FoBa-gdt.
 | nu, epsilon | ``nu``, ``eps`` |
 
 It ends when the budget is used up and nothing is removed. Cost per iteration: one gradient and one refit forward; k^3
-and one refit backward. Invariant: the value at a given size falls strictly from one visit to the next.
+and one refit backward. Invariant: each step back reaches a size at a strictly lower value.
 """
 
 from collections.abc import Iterator
@@ -43,6 +43,7 @@ class FoBa(Solver):
 
     claims: ClassVar[str] = "none"
     halted: ClassVar[str] = "the budget is used up and no removal is cheap"
+    revisits: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         check_number(self.eps, "eps")

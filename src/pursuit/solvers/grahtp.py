@@ -24,7 +24,7 @@ from .._errors import nearest
 from ..constraints import AtMost
 from ..objectives.base import Columns, Objective, Point, Vector
 from ..steps import check_step, gradient_step, natural_steps, newton_step
-from .base import Solver
+from .base import Solver, polished
 
 REFITS = ("exact", "newton", "gradient")
 
@@ -36,7 +36,7 @@ class GraHTP(Solver):
     Parameters
     ----------
     step : a constant step as in the paper, or None: from the curvature, with a safeguard (``pursuit.steps``)
-    refit : "exact", or in its place one "newton" or "gradient" step on the new support
+    refit : "exact", or in its place one "newton" or "gradient" step on the new support (where f has no kinks)
     """
 
     step: float | None = None
@@ -62,12 +62,14 @@ class GraHTP(Solver):
             else:  # halt: the support repeats
                 if point.refitted:
                     return
-                trial = f.refit(point.support, start=point)
+                trial = polished(f, point)
+                if not (trial.refitted or trial.value < point.value):
+                    return
             point = trial
             yield point
 
     def _refitted(self, f: Objective, support: Columns, ahead: Vector, point: Point) -> Point:
-        if self.refit == "exact":
+        if self.refit == "exact" or not f.smooth:
             return f.refit(support, start=point)
         step = newton_step if self.refit == "newton" else gradient_step
         return step(f, f.at(support, ahead[support]), support)

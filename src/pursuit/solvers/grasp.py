@@ -31,7 +31,7 @@ from .._errors import check_number, nearest
 from ..constraints import AtMost
 from ..objectives.base import Columns, Objective, Point
 from ..steps import check_step, gradient_step, newton_step
-from .base import Solver
+from .base import Solver, polished
 
 VARIANTS = ("plain", "debias", "newton", "gradient")
 UNBOUNDED = "f falls without bound on the merged support of GraSP, so its next iterate does not exist"
@@ -58,6 +58,7 @@ class GraSP(Solver):
     polish: bool = True
 
     halted: ClassVar[str] = "the pruned support repeats or oscillates; the best point is given"
+    revisits: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if self.variant not in VARIANTS:
@@ -89,7 +90,7 @@ class GraSP(Solver):
             if moved <= self.halt * size:  # halt: x no longer changes
                 break
         if self.polish and not best.refitted:
-            yield f.refit(best.support, start=best)
+            yield polished(f, best)
 
     def _minimised(self, f: Objective, point: Point, merged: Columns) -> Point:
         """b: the minimiser over the merged support, or one step towards it."""

@@ -1,0 +1,172 @@
+"""The published algorithms in plain NumPy, for f(x) = ||Ax - y||^2 / (2n), no intercept. No library code here."""
+
+import numpy as np
+
+
+def data(n=60, p=30, k=4, rho=0.0, noise=0.3, seed=0):
+    rng = np.random.default_rng(seed)
+    A = rng.standard_normal((n, p))
+    for j in range(1, p):
+        A[:, j] = rho * A[:, j - 1] + np.sqrt(1 - rho**2) * A[:, j]
+    x = np.zeros(p)
+    x[rng.choice(p, k, replace=False)] = rng.choice([-1, 1], k) * rng.uniform(0.5, 2, k)
+    return A, A @ x + noise * rng.standard_normal(n)
+
+
+def value(A, y, x):
+    return np.sum((A @ x - y) ** 2) / (2 * len(y))
+
+
+def gradient(A, y, x):
+    return A.T @ (A @ x - y) / len(y)
+
+
+def largest(v, k):
+    return np.sort(np.argsort(-np.abs(v), kind="stable")[:k])
+
+
+def least_squares(A, y, support, ridge=None):
+    """The minimiser over a support; ``ridge`` holds rho where a coordinate is regularised."""
+    x = np.zeros(A.shape[1])
+    S = list(support)
+    H = A[:, S].T @ A[:, S] / len(y)
+    if ridge is not None:
+        H += np.diag(ridge[S])
+    x[S] = np.linalg.solve(H, A[:, S].T @ y / len(y))
+    return x
+
+
+def cosamp(A, y, k, debias=False):
+    x = np.zeros(A.shape[1])
+    while True:
+        merged = np.union1d(largest(gradient(A, y, x), 2 * k), np.flatnonzero(x))
+        b = least_squares(A, y, merged)
+        keep = largest(b, k)
+        x = np.zeros_like(b)
+        x[keep] = b[keep]
+        if debias:
+            x = least_squares(A, y, keep)
+        yield x
+
+
+def htp(A, y, k, step):
+    x = np.zeros(A.shape[1])
+    while True:
+        x = least_squares(A, y, largest(x - step * gradient(A, y, x), k))
+        yield x
+
+
+def iht(A, y, k, step):
+    x = np.zeros(A.shape[1])
+    while True:
+        ahead = x - step * gradient(A, y, x)
+        keep = largest(ahead, k)
+        x = np.zeros_like(ahead)
+        x[keep] = ahead[keep]
+        yield x
+
+
+def omp(A, y, k):
+    support, x = [], np.zeros(A.shape[1])
+    for _ in range(k):
+        g = gradient(A, y, x)
+        g[support] = 0
+        support.append(int(np.argmax(np.abs(g))))
+        x = least_squares(A, y, support)
+        yield x
+
+
+def ompr(A, y, k):
+    *_, x = omp(A, y, k)
+    yield x
+    while True:
+        S = np.flatnonzero(x)
+        g = gradient(A, y, x)
+        g[S] = 0
+        ahead = least_squares(A, y, np.union1d(np.setdiff1d(S, [S[np.argmin(np.abs(x[S]))]]), [np.argmax(np.abs(g))]))
+        if value(A, y, ahead) >= value(A, y, x):
+            return
+        x = ahead
+        yield x
+
+
+def pht(A, y, x, r, step):
+    """Partial hard thresholding from a k-sparse minimiser x."""
+    k = np.count_nonzero(x)
+    while True:
+        S = np.flatnonzero(x)
+        z = x - step * gradient(A, y, x)
+        outside = z.copy()
+        outside[S] = 0
+        joined = np.union1d(S, largest(outside, r))
+        only = np.zeros_like(z)
+        only[joined] = z[joined]
+        x = least_squares(A, y, largest(only, k))
+        yield x
+
+
+def foba(A, y, k, nu):
+    """Zhang's algorithm; the cost of a removal is measured after the refit."""
+    support, x, gain = [], np.zeros(A.shape[1]), {}
+    while len(support) < k:
+        g = gradient(A, y, x)
+        g[support] = 0
+        ahead = [*support, int(np.argmax(np.abs(g)))]
+        after = least_squares(A, y, ahead)
+        gain[len(ahead)] = value(A, y, x) - value(A, y, after)
+        support, x = ahead, after
+        yield x
+        while len(support) in gain:
+            less = [least_squares(A, y, [i for i in support if i != j]) for j in support]
+            costs = [value(A, y, w) - value(A, y, x) for w in less]
+            j = int(np.argmin(costs))
+            if costs[j] >= nu * gain[len(support)]:
+                break
+            x = less[j]
+            support = [i for i in support if i != support[j]]
+            yield x
+
+
+def arht_core(A, y, x0, opt, eps, lower, rho, rng):
+    """Algorithm 1, with the mended lines 15, 22, 27; yields the refit of f at every t, the last one is the answer."""
+    p, s = A.shape[1], np.count_nonzero(x0)
+    S, R = np.flatnonzero(x0), np.ones(p)
+
+    def g(x):
+        return value(A, y, x) + rho / 2 * np.sum(R * x**2)
+
+    x = least_squares(A, y, S, rho * R)
+    for _ in range(int(np.ceil(2 * s * np.log((g(x) - lower) / eps)))):
+        here = least_squares(A, y, S)
+        yield here
+        if value(A, y, here) <= opt:
+            return
+        slope = gradient(A, y, x) + rho * R * x
+        slope[S] = 0
+        i, j = np.argmax(np.abs(slope)), S[np.argmin(np.abs(x[S]))]
+        T = np.union1d(np.setdiff1d(S, [j]), [i])
+        ahead = least_squares(A, y, T, rho * R)
+        if g(x) - g(ahead) < (g(x) - opt) / s:
+            mass = R[S] * x[S] ** 2
+            if mass.sum() == 0:
+                return
+            R[S[rng.choice(s, p=mass / mass.sum())]] = 0
+            ahead, T = least_squares(A, y, S, rho * R), S
+        x, S = ahead, T
+    yield least_squares(A, y, S)
+
+
+def arht(A, y, x0, eps, lower, rho, rng, repeats):
+    """Algorithm 2 with a given number of repetitions."""
+    low, b = lower, np.zeros(A.shape[1])
+    while value(A, y, b) - low > eps:
+        m = (low + value(A, y, b)) / 2
+        best = np.zeros(A.shape[1])
+        for _ in range(repeats):
+            *_, x = arht_core(A, y, x0, m, eps / 3, lower, rho, rng)
+            best = x if value(A, y, x) < value(A, y, best) else best
+        if value(A, y, best) > m + eps / 3:
+            low = m
+        else:
+            b = best
+    return b
