@@ -14,6 +14,7 @@ from ._errors import check_number
 from .constraints import AtMost
 from .engines import threads
 from .objectives.base import Objective, Point
+from .objectives.bounded import Bounded
 from .results import Record, Result
 from .solvers.base import Solver, as_solver
 from .solvers.relaxed import relaxed
@@ -30,6 +31,8 @@ def solve(
     include: Iterable[int] = (),
     exclude: Iterable[int] = (),
     groups: Any = None,
+    bounds: Any = None,
+    sum_to: float | None = None,
     start: Any = None,
     max_iter: int | None = None,
     tol: float | None = None,
@@ -46,6 +49,8 @@ def solve(
     solver : a name (``pursuit.list_solvers()``) or an instance
     include, exclude : column indices that must, must not be chosen; those included count in k
     groups : one label per column; groups enter whole and k counts groups
+    bounds : (low, high) for the coefficients in the units of X: numbers, arrays of length p, or None for no bound
+    sum_to : what the coefficients, in the units of X, must sum to
     start : a Result, or a vector of length p in the units of X
     max_iter, time_limit : limits in iterations and seconds; the best point so far is returned
     tol : stop when the value falls by less than this share from one iteration to the next
@@ -54,6 +59,9 @@ def solve(
     """
     name, method = as_solver(solver)
     constraint = _constraint(objective, k, include, exclude, groups)
+    if bounds is not None or sum_to is not None:
+        objective = Bounded(objective, bounds, sum_to)
+        objective.check(constraint)
     method = _told(method, random_state=random_state, restarts=None if time_limit is None else ENDLESS)
     run = _Run(
         limit=(MAX_ITER if time_limit is None else ENDLESS)
@@ -68,6 +76,11 @@ def solve(
         if not np.isfinite(first.value):
             raise ValueError("the objective is not finite at the start; give a start where it is")
         run.go(relaxed(method), objective, constraint, first)
+        if isinstance(objective, Bounded) and not objective.holds(run.best):
+            feasible = objective.refit(objective.widest(constraint))
+            if run.status == "converged":  # no support that was met can reach the sum: once more, from one that does
+                run.go(relaxed(method), objective, constraint, feasible)
+            run.best = min(run.best, feasible, key=lambda point: point.value)
         best = run.best
         coef, intercept = objective.in_units(best)
     support = best.support

@@ -25,6 +25,10 @@ PARAMETERS = """k : int, default 10
         See ``pursuit.list_solvers()``.
     include, exclude : columns (indices or names) that must, must not be chosen; those included count in k
     groups : one label per column; groups enter whole and k counts groups
+    bounds : (low, high) for the coefficients in the units of X, strictly kept
+        Each a number, an array with one entry per column, or None for no bound on that side; ``(0, None)`` is
+        non-negative. Bounds need one output and a smooth loss (not hinge).
+    sum_to : what the coefficients, in the units of X, must sum to
     fit_intercept, standardize : bool, default True
         ``standardize`` works on an implicit view, never a copy; coefficients are in the units of X either way.
     max_iter, tol, time_limit : limits, see ``pursuit.solve``
@@ -35,7 +39,7 @@ PARAMETERS = """k : int, default 10
     ----------
     coef_, intercept_ : the model, in the units of X
     support_ : sorted indices of the chosen columns
-    result_ : the :class:`pursuit.Result` (status, reason, optimality, trace; ``value`` is of the standardised objective)
+    result_ : the :class:`pursuit.Result` (status, reason, optimality, trace; ``value`` is of what was minimised)
     objective_ : the :class:`pursuit.GLM` that was minimised; it refers to the training data and is not pickled
     """
 
@@ -55,6 +59,8 @@ class SparseModel(SelectorMixin, BaseEstimator):
         include: Any = None,
         exclude: Any = None,
         groups: Any = None,
+        bounds: Any = None,
+        sum_to: float | None = None,
         fit_intercept: bool = True,
         standardize: bool = True,
         max_iter: int | None = None,
@@ -70,6 +76,8 @@ class SparseModel(SelectorMixin, BaseEstimator):
         self.include = include
         self.exclude = exclude
         self.groups = groups
+        self.bounds = bounds
+        self.sum_to = sum_to
         self.fit_intercept = fit_intercept
         self.standardize = standardize
         self.max_iter = max_iter
@@ -91,14 +99,15 @@ class SparseModel(SelectorMixin, BaseEstimator):
             result = solve(
                 objective, self.k, solver=self.solver,
                 include=self._columns(self.include, "include"), exclude=self._columns(self.exclude, "exclude"),
-                groups=self.groups, max_iter=self.max_iter, tol=self.tol, time_limit=self.time_limit,
-                callback=callback, random_state=self.random_state,
+                groups=self.groups, bounds=self.bounds, sum_to=self.sum_to, max_iter=self.max_iter, tol=self.tol,
+                time_limit=self.time_limit, callback=callback, random_state=self.random_state,
             )  # fmt: skip
         self.objective_ = objective
         self.result_ = result
         self.support_ = result.support
         self.n_iter_ = result.n_iter
-        self._dtype = objective.design.dtype
+        free = self.bounds is None and self.sum_to is None  # in float32 a coefficient could round past its bound
+        self._dtype = objective.design.dtype if free else np.dtype(np.float64)
 
     def _validate(self, X: Any, y: Any, **kwargs: Any) -> tuple[Any, Any]:
         # finiteness is not checked here: the first pass over X finds NaN and infinity at no cost

@@ -44,6 +44,8 @@ class SparseClassifier(ClassifierMixin, SparseModel):
         include: Any = None,
         exclude: Any = None,
         groups: Any = None,
+        bounds: Any = None,
+        sum_to: float | None = None,
         fit_intercept: bool = True,
         standardize: bool = True,
         max_iter: int | None = None,
@@ -53,8 +55,8 @@ class SparseClassifier(ClassifierMixin, SparseModel):
         random_state: Any = None,
     ) -> None:
         super().__init__(
-            k, loss=loss, l2=l2, solver=solver, include=include, exclude=exclude, groups=groups,
-            fit_intercept=fit_intercept, standardize=standardize, max_iter=max_iter, tol=tol,
+            k, loss=loss, l2=l2, solver=solver, include=include, exclude=exclude, groups=groups, bounds=bounds,
+            sum_to=sum_to, fit_intercept=fit_intercept, standardize=standardize, max_iter=max_iter, tol=tol,
             time_limit=time_limit, n_jobs=n_jobs, random_state=random_state,
         )  # fmt: skip
         self.class_weight = class_weight
