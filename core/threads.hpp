@@ -11,9 +11,9 @@
 
 namespace pursuit {
 
-// Below this many simple operations (some tenths of a millisecond) a region costs more than it saves, above all when
-// the cores are shared.
-inline constexpr i64 kSmallWork = 1 << 18;
+// Below this many simple operations (about a millisecond) a region costs more than it saves, above all when the cores
+// are shared: a team then waits for the scheduler, which takes longer than the work.
+inline constexpr i64 kSmallWork = 1 << 21;
 
 // libgomp's pool does not survive fork(): a child that opens a region hangs, so children never open one.
 inline std::atomic<bool> in_forked_child{false};

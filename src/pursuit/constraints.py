@@ -5,6 +5,7 @@
 
 import copy
 from collections.abc import Iterable
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 
 from . import _core
 from ._errors import check_k
+from ._sorted import without
 
 Vector = NDArray[np.float64]
 Columns = NDArray[np.int64]
@@ -70,7 +72,9 @@ class AtMost:
             return _core.top_k(v, budget)
         score = self.norms(v)
         score[self.exclude] = np.nan  # smallest of all
-        first = self.include if keep is None else np.union1d(self.include, self._to_units(keep))
+        first = self.include
+        if keep is not None:
+            first = np.union1d(first, self._to_units(keep)) if len(first) else self._to_units(keep)
         score[first] = np.inf
         if within is not None:
             inside = np.union1d(first, self._to_units(within))
@@ -80,7 +84,7 @@ class AtMost:
 
     def first_change(self, support: Columns, x: Vector, g: Vector) -> float:
         """The smallest step s > 0 for which x - s g (g zero on the support) has another top than the support."""
-        chosen = np.setdiff1d(self._to_units(support), self.include)
+        chosen = without(self._to_units(support), self.include)
         if len(chosen) == 0:
             return np.inf
         pull = self.norms(g)
@@ -118,10 +122,10 @@ class AtMost:
         """The coordinates of a set of units."""
         return self._to_coordinates(units)
 
-    @property
+    @cached_property
     def allowed(self) -> Columns:
         """Units that are not forbidden."""
-        return np.setdiff1d(np.arange(self.units), self.exclude, assume_unique=True)
+        return np.delete(np.arange(self.units), self.exclude)
 
     def ordered(self, units: Columns) -> tuple[Columns, Columns]:
         """Coordinates of the units, unit after unit, and where each unit begins (and the end)."""

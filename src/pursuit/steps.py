@@ -27,6 +27,7 @@ Columns = NDArray[np.int64]
 
 HALVINGS = 12  # how often a safeguarded step is halved before the solver gives up on it
 LADDER = 4  # how often the natural step is halved
+LOOKED_AT = 16  # coordinates of largest gradient whose curvatures are averaged
 STRETCH = 4.0  # how far beyond the natural step the first change of support may lie
 
 
@@ -39,7 +40,7 @@ def restricted_step(f: "Objective", constraint: "AtMost", point: "Point") -> flo
 
 def natural_steps(f: "Objective", constraint: "AtMost", point: "Point") -> Iterator[float]:
     """1 / (mean curvature of the k best coordinates), its halves, and last the first step that changes the support."""
-    cols = constraint.top(point.gradient)
+    cols = constraint.top(point.gradient, min(constraint.k, LOOKED_AT))
     v = _unit(point.gradient[cols])
     step = _inverse(float(v**2 @ f.curvatures(point, cols)))
     for halvings in range(LADDER):

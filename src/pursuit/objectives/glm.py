@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from .._errors import check_number, check_vector, check_weights
+from .._sorted import common, inside
 from ..designs import Block, DenseBlock, Design, Rows, Standardized, as_design, cross
 from ..losses import Loss, as_loss
 from .base import Columns, Point, Slope, Vector
@@ -131,7 +132,7 @@ class GLM:
         coef, b = np.zeros(len(support)), 0.0
         if start is not None:
             b = start.intercept
-            _, here, there = np.intersect1d(support, start.support, assume_unique=True, return_indices=True)
+            here, there = common(support, start.support)
             coef[here] = start.coef[there]
         elif self.fit_intercept:
             b = self.loss.start(self.rows.y, self.rows.c)
@@ -179,11 +180,9 @@ class GLM:
         if not isinstance(old, DenseBlock):
             block = self.design.block(cols)
         else:
-            at = np.searchsorted(before, cols)
-            at[at == len(before)] = 0
-            here = before[at] == cols if len(before) else np.zeros(len(cols), bool)
+            here = inside(cols, before)
             A = np.empty((self.design.shape[0], len(cols)), order="F")
-            A.T[here] = old.A.T[at[here]]
+            A.T[here] = old.A.T[before.searchsorted(cols[here])]
             A.T[~here] = self.design.block(cols[~here]).dense().T
             block = DenseBlock(A)
         self._gathered = (cols, block)
@@ -216,7 +215,7 @@ class GLM:
         if others is None:
             H[np.arange(len(cols)), cols] += self._ridge(cols)
         else:
-            _, here, there = np.intersect1d(cols, others, assume_unique=True, return_indices=True)
+            here, there = common(cols, others)
             H[here, there] += self._ridge(cols[here])
         return H
 

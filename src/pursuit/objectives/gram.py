@@ -4,8 +4,9 @@
     refit on S         H_SS x = -g(0)_S                        k^3/3 flops
     value              f(x) = f(0) + g(0)_S.x / 2              safe while f(x) is not tiny beside f(0)
 
-A block of 16 columns costs about as much as one or two passes over X; each of them replaces a pass later. A block is
-filled up with the columns of largest gradient: the likely next ones. Columns are centred when there is an intercept.
+A block of 16 columns costs as much as two to six passes over X, and each of them can replace a pass later: worth it
+where supports change by a unit or two (OMP, exchanges), not for the leaps of GraHTP. A block is filled up with the columns
+of largest gradient, the likely next ones. Columns are centred when there is an intercept.
 """
 
 import threading
@@ -15,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _core
+from .._sorted import without
 
 if TYPE_CHECKING:
     from .glm import GLM
@@ -22,7 +24,9 @@ if TYPE_CHECKING:
 Vector = NDArray[np.float64]
 Columns = NDArray[np.int64]
 
-BLOCK = 16  # columns computed at a time, and how many may be missing before a pass over X is the better buy
+BLOCK = 16  # columns computed at a time
+FEW = 2  # columns that may be missing before a pass over X is the better buy
+SMALL = 2e7  # multiplications up to which the whole Gram matrix is formed at once
 SHARE = 0.2  # of the bytes of X
 SMALLEST = 1 << 24  # bytes that are always granted
 
@@ -37,12 +41,14 @@ class GramColumns:
         self.held = np.empty(0, np.int64)
         self.rows = np.empty((0, f.dim))
         self.means = np.zeros(f.dim)  # of the held columns
+        n, p = f.design.shape
+        self.small = n * p * p <= SMALL and p <= self.capacity
         self.lock = threading.RLock()  # one objective may serve several Python threads
 
     def cheap(self, support: Columns) -> bool:
         """Whether the columns of a support are here, or can be had for less than the passes they save."""
         missing = int(np.count_nonzero(self.slot[support] < 0))
-        return len(support) <= self.capacity and missing <= BLOCK
+        return len(support) <= self.capacity and missing <= FEW
 
     def columns(self, support: Columns, hint: Vector | None = None) -> Vector:
         """Rows H_j, j in support, as an array of shape (m, p); what is missing is computed, with likely ones."""
@@ -64,9 +70,11 @@ class GramColumns:
         if len(self.held) + len(missing) > self.capacity:
             self._forget(support)
         room = min(BLOCK, self.capacity - len(self.held), self.f.dim - len(self.held)) - len(missing)
-        if hint is not None and room > 0:
+        if self.small:
+            missing = np.flatnonzero(self.slot < 0)
+        elif hint is not None and room > 0:
             likely = _core.top_k(np.where(self.slot < 0, hint, 0.0), room + len(missing))
-            likely = np.setdiff1d(likely[self.slot[likely] < 0], missing)[:room]
+            likely = without(likely[self.slot[likely] < 0], missing)[:room]
             missing = np.concatenate([missing, likely])
         self._compute(missing)
 

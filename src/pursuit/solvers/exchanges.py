@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _core
+from .._sorted import inside, without
 from ..constraints import AtMost
 from ..objectives.base import Exchange, Objective, Point
 
@@ -30,8 +31,8 @@ def exchanges(f: Objective, constraint: AtMost, point: Point, units: Columns | N
     """The ``most`` best exchanges with units of ``units`` (None: all that are allowed)."""
     mine = constraint.units_of(point.support)
     every = units is None
-    others = constraint.allowed if units is None else np.setdiff1d(units, constraint.exclude)
-    others = np.setdiff1d(others, mine, assume_unique=True)
+    others = constraint.allowed if units is None else without(units, constraint.exclude)
+    others = without(others, mine)
     if len(others) == 0 or len(mine) == 0:
         return Ranked([], True)
     if constraint.unit_of is None:
@@ -57,13 +58,13 @@ def removals(f: Objective, constraint: AtMost, point: Point) -> tuple[Columns, N
     else:
         pieces = [slice(a, b) for a, b in pairwise(ends)]
         cost = np.array([0.5 * x[i] @ np.linalg.solve(B[i, i], x[i]) for i in pieces])
-    cost[np.isin(units, constraint.include)] = np.inf
+    cost[inside(units, constraint.include)] = np.inf
     return units, cost
 
 
 def apply(constraint: AtMost, support: Columns, exchange: Exchange) -> Columns:
     """The support after an exchange."""
-    units = np.setdiff1d(constraint.units_of(support), exchange.leave)
+    units = without(constraint.units_of(support), np.array(exchange.leave))
     return constraint.columns_of(np.union1d(units, exchange.enter))
 
 
@@ -88,7 +89,7 @@ def _columns(
         rows = f.hessian_rows(point, S, others)
         B, exact = _inverse(f.hessian_rows(point, S, S))
         h, g = f.curvatures(point, others), point.gradient[others]
-    free = (~np.isin(S, constraint.include)).astype(np.uint8)
+    free = (~inside(S, constraint.include)).astype(np.uint8)
     change, who, _ = _core.exchange(rows, B, g, h, point.coef, free)
     return (change[others], who[others], exact) if every else (change, who, exact)
 
@@ -111,7 +112,7 @@ def _groups(
         ends = col_ends[first : last + 1] - col_ends[first]
         blocks += [H[a:b, a:b].ravel() for a, b in pairwise(ends)]
         first = last
-    free = (~np.isin(mine, constraint.include)).astype(np.uint8)
+    free = (~inside(mine, constraint.include)).astype(np.uint8)
     change, who, _ = _core.group_exchange(
         rows, B, point.gradient[C], np.concatenate(blocks), point.coef[place], row_ends, col_ends, free
     )
