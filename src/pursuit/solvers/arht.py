@@ -33,7 +33,7 @@ from ..constraints import AtMost
 from ..objectives.base import Objective, Point
 from ..steps import HALVINGS
 from .base import Solver, generator
-from .omp import completed
+from .omp import OMP
 
 MODES = ("practical", "paper")
 Run = Generator[Point, None, Point]
@@ -75,7 +75,7 @@ class ARHT(Solver):
 
     def iterate(self, f: Objective, constraint: AtMost, start: Point) -> Iterator[Point]:
         point = start
-        for point in completed(f, constraint, start):
+        for point in OMP().iterate(f, constraint, start):
             yield point
         lower = f.lower if self.lower is None else self.lower
         if not np.isfinite(lower):
@@ -87,10 +87,10 @@ class ARHT(Solver):
     def _practical(self, f: Objective, constraint: AtMost, best: Point, lower: float, eps: float) -> Run:
         rng, failures = generator(self.random_state), 0
         while failures < (self.repeats or 5):
-            opt = best.value - 1e-9 * abs(best.value)
+            opt = best.value - 1e-6 * eps
             x = yield from self._core(f, constraint, best, opt, eps, lower, rng)
-            failures = 0 if x.value <= opt else failures + 1
-            best = x if x.value <= opt else best
+            failures = 0 if x.value < best.value else failures + 1
+            best = x if x.value < best.value else best
         return best
 
     def _paper(self, f: Objective, constraint: AtMost, start: Point, lower: float, eps: float) -> Run:

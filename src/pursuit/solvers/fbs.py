@@ -50,6 +50,9 @@ class FBS(Solver):
 
     def iterate(self, f: Objective, constraint: AtMost, start: Point) -> Iterator[Point]:
         point = start
+        if not start.refitted:
+            point = f.refit(start.support, start=start)
+            yield point
         for size in range(constraint.count(start.support), constraint.k):
             slope, few = point.gradient, constraint.top(point.gradient, size + self.candidates, keep=point.support)
             if self.atoms == "unit":

@@ -29,15 +29,10 @@ class OMP(Solver):
 
     def iterate(self, f: Objective, constraint: AtMost, start: Point) -> Iterator[Point]:
         point = start
+        if not start.refitted:
+            point = f.refit(start.support, start=start)
+            yield point
         for budget in range(constraint.count(start.support) + 1, constraint.k + 1):
             support = constraint.top(point.gradient, budget, keep=point.support)
             point = f.refit(support, start=point)
             yield point
-
-
-def completed(f: Objective, constraint: AtMost, start: Point) -> Iterator[Point]:
-    """The start, refitted where it is not, then OMP until the budget is used up."""
-    if not start.refitted:
-        start = f.refit(start.support, start=start)
-        yield start
-    yield from OMP().iterate(f, constraint, start)

@@ -19,7 +19,7 @@ from typing import ClassVar
 from ..constraints import AtMost
 from ..objectives.base import Objective, Point
 from .base import Solver
-from .omp import completed
+from .omp import OMP
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class OMPR(Solver):
 
     def iterate(self, f: Objective, constraint: AtMost, start: Point) -> Iterator[Point]:
         point = start
-        for point in completed(f, constraint, start):  # 4, 5
+        for point in OMP().iterate(f, constraint, start):  # 4, 5
             yield point
         while True:
             kept = constraint.top(point.x, constraint.k - 1, within=point.support)  # 9: all but j
