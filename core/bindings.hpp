@@ -165,5 +165,6 @@ void bind_sparse(nb::module_& m);
 void bind_support(nb::module_& m);
 void bind_exchange(nb::module_& m);
 void bind_perspective(nb::module_& m);
+void bind_dual(nb::module_& m);
 
 } // namespace pursuit

@@ -41,4 +41,5 @@ NB_MODULE(_core, m) {
   bind_support(m);
   bind_exchange(m);
   bind_perspective(m);
+  bind_dual(m);
 }

@@ -110,4 +110,18 @@ def perspective(
 ) -> tuple[float, float, F, F, F, int]:
     """Lower bound of min f0 - c'x + x'(Q + mu I)x/2 over k-sparse x: bound, relaxation's value, x, z, t, iterations."""
 
+# Coordinate ascent on the dual with the support ``cols`` held, core/dual.hpp. ``a`` (n) and ``v`` (p) are CHANGED in
+# place: a copy of p numbers per block would cost more than the block. v = scale * z, gain = scale^2 / ridge, so that
+# eta = X[:, cols] v[cols] and a move d = c_i (a_i' - a_i) adds -d x_i * gain to v. Samples ``order`` are visited one by
+# one or, with ``pairs``, two by two with sum_i c_i a_i kept; each moves ``damp`` times as far as is best for it.
+def dense_dual_sweep(
+    X: Real, y: F, c: F, offset: F | None, loss: int, param: float,
+    order: I, gain: F, cols: I, pairs: bool, damp: float, a: F, v: F,
+) -> None: ...  # fmt: skip
+def csr_dual_sweep(
+    data: Real, indices: Index, indptr: Index, p: int, y: F, c: F, offset: F | None, loss: int, param: float,
+    order: I, gain: F, cols: I, pairs: bool, damp: float, a: F, v: F,
+) -> None:
+    """No row may store an entry twice."""
+
 VERSION: Literal[1]

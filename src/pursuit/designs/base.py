@@ -10,7 +10,7 @@ Vectors of length n stay with the design; k-sparse points go in, vectors of leng
 """
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -147,6 +147,26 @@ class Design:
     def take(self, rows: Columns) -> "Design":
         """The design of these rows; by default whole products, of which the rows are taken."""
         return Taken(self, rows)
+
+    @property
+    def sweeps(self) -> bool:
+        """Whether ``sweep`` is there: whether rows can be read one by one."""
+        return False
+
+    @property
+    def scale(self) -> Any:
+        """What a column of the user's X is multiplied with: one number, or one each (0: the column is constant)."""
+        return 1.0
+
+    def sweep(
+        self, loss: Loss, rows: Rows, order: Columns, gain: Vector, cols: Columns, pairs: bool, damp: float,
+        a: Vector, v: Vector,
+    ) -> None:  # fmt: skip
+        """Coordinate ascent on the dual over the samples ``order``, the support held; a and v are changed in place.
+
+        See ``_core.dense_dual_sweep``. With ``pairs`` centring cancels, so that it is the user's X that is read.
+        """
+        raise NotImplementedError
 
     def in_units(self, cols: Columns, coef: Vector, b: float) -> tuple[Vector, float]:
         """Coefficients and intercept in the units of the user's X."""

@@ -34,6 +34,19 @@ class Dense(Design):
     def take(self, rows: Columns) -> "Dense":
         return Dense(self.X[rows])
 
+    @property
+    def sweeps(self) -> bool:
+        return True
+
+    def sweep(
+        self, loss: Loss, rows: Rows, order: Columns, gain: Vector, cols: Columns, pairs: bool, damp: float,
+        a: Vector, v: Vector,
+    ) -> None:  # fmt: skip
+        assert loss.code is not None
+        _core.dense_dual_sweep(
+            self.X, rows.y, rows.c, rows.offset, loss.code, loss.param, order, gain, cols, pairs, damp, a, v
+        )
+
     def value_gradient(
         self, loss: Loss, rows: Rows, cols: Columns, coef: Vector, b: float
     ) -> tuple[float, Vector, float]:

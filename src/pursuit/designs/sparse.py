@@ -1,4 +1,5 @@
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -82,6 +83,26 @@ class Sparse(Design):
 
     def take(self, rows: Columns) -> "Sparse":
         return Sparse(self.X[rows])
+
+    @property
+    def sweeps(self) -> bool:
+        return True
+
+    @cached_property
+    def _by_rows(self) -> tuple[Any, Any, Any]:
+        """The data, indices and indptr of CSR; of a CSC matrix, a copy."""
+        X = self.X if self.rows else self.X.tocsr()
+        return X.data, X.indices, X.indptr
+
+    def sweep(
+        self, loss: Loss, rows: Rows, order: Columns, gain: Vector, cols: Columns, pairs: bool, damp: float,
+        a: Vector, v: Vector,
+    ) -> None:  # fmt: skip
+        assert loss.code is not None
+        _core.csr_dual_sweep(
+            *self._by_rows, self.shape[1], rows.y, rows.c, rows.offset, loss.code, loss.param,
+            order, gain, cols, pairs, damp, a, v,
+        )  # fmt: skip
 
     def value_gradient(
         self, loss: Loss, rows: Rows, cols: Columns, coef: Vector, b: float

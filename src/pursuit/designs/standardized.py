@@ -114,6 +114,20 @@ class Standardized(Design):
         few.base, few.shape = self.base.take(rows), (len(rows), self.shape[1])
         return few
 
+    @property
+    def sweeps(self) -> bool:
+        return self.base.sweeps
+
+    @property
+    def scale(self) -> Vector:
+        return np.where(self.constant, 0.0, 1.0 / self.s)
+
+    def sweep(
+        self, loss: Loss, rows: Rows, order: Columns, gain: Vector, cols: Columns, pairs: bool, damp: float,
+        a: Vector, v: Vector,
+    ) -> None:  # fmt: skip
+        self.base.sweep(loss, rows, order, gain, cols, pairs, damp, a, v)
+
     def value_gradient(
         self, loss: Loss, rows: Rows, cols: Columns, coef: Vector, b: float
     ) -> tuple[float, Vector, float]:

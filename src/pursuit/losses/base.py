@@ -59,6 +59,13 @@ class Loss:
         """phi*(a) = sup_eta a eta - phi(y, eta); inf outside the dual domain."""
         raise TypeError(f"loss {self.name or type(self).__name__!r} has no conjugate, so there is no dual bound for it")
 
+    def conjugate_d1(self, y: Vector, a: Vector) -> Vector:
+        """The derivative of phi*, an eta with phi'(y, eta) = a; by default a difference quotient inside the domain."""
+        low, high = self.dual_domain(y)
+        h = 1e-6 * np.maximum(1.0, np.abs(a))
+        left, right = np.maximum(a - h, low), np.minimum(a + h, high)
+        return (self.conjugate(y, right) - self.conjugate(y, left)) / (right - left)
+
     def dual_domain(self, y: Vector) -> tuple[Vector, Vector]:
         """Bounds of the a with finite conjugate."""
         raise TypeError(f"loss {self.name or type(self).__name__!r} has no conjugate, so there is no dual bound for it")

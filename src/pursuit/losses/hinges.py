@@ -47,6 +47,9 @@ class SmoothedHinge(_Margin):
     def conjugate(self, y: Vector, a: Vector) -> Vector:
         return np.where((y * a <= 0) & (y * a >= -1), y * a + self.gamma / 2 * a**2, np.inf)
 
+    def conjugate_d1(self, y: Vector, a: Vector) -> Vector:
+        return y + self.gamma * a
+
     def dual_domain(self, y: Vector) -> tuple[Vector, Vector]:
         return np.minimum(-y, 0.0), np.maximum(-y, 0.0)
 
@@ -71,6 +74,9 @@ class Hinge(_Margin):
     def conjugate(self, y: Vector, a: Vector) -> Vector:
         return np.where((y * a <= 0) & (y * a >= -1), y * a, np.inf)
 
+    def conjugate_d1(self, y: Vector, a: Vector) -> Vector:
+        return y + 0.0 * a
+
     def dual_domain(self, y: Vector) -> tuple[Vector, Vector]:
         return np.minimum(-y, 0.0), np.maximum(-y, 0.0)
 
@@ -94,6 +100,9 @@ class SquaredHinge(_Margin):
 
     def conjugate(self, y: Vector, a: Vector) -> Vector:
         return np.where(y * a <= 0, y * a + a**2 / 4, np.inf)
+
+    def conjugate_d1(self, y: Vector, a: Vector) -> Vector:
+        return y + a / 2
 
     def dual_domain(self, y: Vector) -> tuple[Vector, Vector]:
         return np.where(y > 0, -np.inf, 0.0), np.where(y > 0, 0.0, np.inf)

@@ -38,6 +38,9 @@ class Huber(Loss):
     def conjugate(self, y: Vector, a: Vector) -> Vector:
         return np.where(np.abs(a) <= self.delta, 0.5 * a**2 + a * y, np.inf)
 
+    def conjugate_d1(self, y: Vector, a: Vector) -> Vector:
+        return a + y
+
     def dual_domain(self, y: Vector) -> tuple[Vector, Vector]:
         return np.full_like(y, -self.delta), np.full_like(y, self.delta)
 

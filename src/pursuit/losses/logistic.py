@@ -2,9 +2,11 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from scipy.special import expit, xlogy
+from scipy.special import expit, logit, xlogy
 
 from .base import Loss, Vector
+
+INSIDE = 1e-15  # how near the ends of its domain the conjugate is differentiated
 
 
 @dataclass(frozen=True)
@@ -32,6 +34,9 @@ class Logistic(Loss):
         inside = (u >= 0) & (u <= 1)
         u = np.clip(u, 0.0, 1.0)
         return np.where(inside, xlogy(u, u) + xlogy(1 - u, 1 - u), np.inf)
+
+    def conjugate_d1(self, y: Vector, a: Vector) -> Vector:
+        return logit(np.clip(a + y, INSIDE, 1 - INSIDE))
 
     def dual_domain(self, y: Vector) -> tuple[Vector, Vector]:
         return -y, 1.0 - y

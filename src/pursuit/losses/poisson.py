@@ -7,6 +7,7 @@ from scipy.special import xlogy
 from .base import Loss, Vector
 
 CEILING = 700.0  # e^eta is finite up to here
+INSIDE = 1e-15  # how near the end of its domain the conjugate is differentiated
 
 
 @dataclass(frozen=True)
@@ -30,6 +31,9 @@ class Poisson(Loss):
     def conjugate(self, y: Vector, a: Vector) -> Vector:
         u = a + y
         return np.where(u >= 0, xlogy(np.maximum(u, 0), np.maximum(u, 0)) - u, np.inf)
+
+    def conjugate_d1(self, y: Vector, a: Vector) -> Vector:
+        return np.log(np.maximum(a + y, INSIDE))
 
     def dual_domain(self, y: Vector) -> tuple[Vector, Vector]:
         return -y, np.full_like(y, np.inf)

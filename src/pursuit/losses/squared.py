@@ -27,6 +27,9 @@ class Squared(Loss):
     def conjugate(self, y: Vector, a: Vector) -> Vector:
         return 0.5 * a**2 + a * y
 
+    def conjugate_d1(self, y: Vector, a: Vector) -> Vector:
+        return a + y
+
     def dual_domain(self, y: Vector) -> tuple[Vector, Vector]:
         return np.full_like(y, -np.inf), np.full_like(y, np.inf)
 

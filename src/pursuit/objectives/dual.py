@@ -19,6 +19,7 @@ D is concave and non-smooth. Cost: one pass over X for z, one over the support's
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy.optimize import minimize_scalar
 
 from .base import Columns, Point, Vector
 from .glm import GLM
@@ -41,6 +42,11 @@ class Dual:
         self.low, self.high = f.loss.dual_domain(self.y)
         self.ridge: Any = f.ridge
         self.root = np.sqrt(self.ridge)
+
+    @property
+    def by_rows(self) -> bool:
+        """Whether samples can move one by one: X gives rows, and the loss has a kernel."""
+        return self.f.design.sweeps and self.f.loss.code is not None
 
     def z(self, a: Vector) -> Vector:
         """The primal vector before it is cut to k: -(1/l2) X'(c a)."""
@@ -67,10 +73,13 @@ class Dual:
         drift = 0.0 if self.offset is None else float(weighted @ self.offset)
         return drift - cost - 0.5 * float(pull @ pull)
 
-    def feasible(self, a: Vector) -> Vector:
-        """The nearest feasible a: cut to the domain and, with an intercept, shifted until sum_i c_i a_i = 0."""
-        inside = np.clip(a, self.low, self.high)
-        return self._balanced(a) if self.f.fit_intercept else inside
+    def feasible(self, a: Vector, rows: Any = slice(None), total: float = 0.0) -> Vector:
+        """The nearest feasible a: cut to the domain and, with an intercept, shifted until sum_i c_i a_i = ``total``.
+
+        ``rows`` says to which samples the entries of a belong.
+        """
+        low, high = self.low[rows], self.high[rows]
+        return balanced(a, self.c[rows], low, high, total) if self.f.fit_intercept else np.clip(a, low, high)
 
     def from_point(self, point: Point) -> Vector:
         """a_i = phi'(y_i, eta_i) at a point, made feasible; at a refit with kinks, the refit's own dual variables."""
@@ -82,35 +91,53 @@ class Dual:
             a = self.f.loss.d1(self.y, eta + self.f.at(point.support, point.coef).intercept)
         return self.feasible(a)
 
-    def _balanced(self, a: Vector) -> Vector:
-        """clip(a - t) with sum_i c_i clip(a_i - t) = 0: Newton on a decreasing, piecewise linear function of t."""
-        below, above, t = -np.inf, np.inf, 0.0
-        for _ in range(200):
-            inside = np.clip(a - t, self.low, self.high)
-            excess = float(self.c @ inside)
-            free = self.c * ((inside > self.low) & (inside < self.high))
-            if abs(excess) <= 1e-16 * float(self.c @ np.abs(inside)):
-                break
-            below, above = (t, above) if excess > 0 else (below, t)
-            slope = float(free.sum())
-            ahead = t + excess / slope if slope > 0 else np.nan
-            if not below < ahead < above:
-                ahead = _between(below, above, t)
-            if ahead == t:
-                break
-            t = ahead
-        return self._settled(inside)
+    def start(self, point: Point, constraint: "AtMost") -> Vector:
+        """The best multiple of a point's dual variables: inside the domain, and where D is not far below zero's.
 
-    def _settled(self, a: Vector) -> Vector:
-        """The last rounding of sum_i c_i a_i, given to the heaviest sample that has room for it."""
-        excess = float(self.c @ a)
-        if excess == 0:
-            return a
-        room = a - self.low if excess > 0 else self.high - a
-        i = int(np.argmax(np.where(self.c * np.minimum(room, 1.0) > 2 * abs(excess), self.c, 0.0)))
-        if self.c[i] > 0:
-            a[i] = np.clip(a[i] - excess / self.c[i], self.low[i], self.high[i])
-        return a
+        Along the ray top(z) stays, so that each value costs O(n).
+        """
+        a = self.from_point(point)
+        pull = self.root * self.z(a)
+        pull = pull[constraint.top(pull)]
+        square, drift = float(pull @ pull), 0.0 if self.offset is None else float((self.c * a) @ self.offset)
+
+        def fall(s: float) -> float:
+            return float(self.c @ self.f.loss.conjugate(self.y, s * a)) - s * drift + 0.5 * s * s * square
+
+        return float(minimize_scalar(fall, bounds=(0.0, 1.0), method="bounded").x) * a
+
+    def point(self, support: Columns, coef: Vector) -> Point:
+        """The primal point of these coefficients; its gradient is computed when asked for."""
+        if self.f.fit_intercept:
+            return self.f.at(support, coef)
+        value = self.f.loss.terms(self.y, self.eta(support, coef), self.c)[0]
+        pull = (self.root * np.ones(self.f.dim))[support] * coef
+        value += 0.5 * float(pull @ pull)
+        return Point(self.f.dim, support, coef, 0.0, value, lambda: self.f.at(support, coef).gradient.copy())
+
+
+def balanced(a: Vector, c: Vector, low: Vector, high: Vector, total: float = 0.0) -> Vector:
+    """clip(a - t) with sum_i c_i clip(a_i - t) = total: Newton on a decreasing, piecewise linear function of t."""
+    below, above, t = -np.inf, np.inf, 0.0
+    for _ in range(200):
+        inside = np.clip(a - t, low, high)
+        excess = float(c @ inside) - total
+        if abs(excess) <= 1e-16 * float(c @ np.abs(inside)):
+            break
+        below, above = (t, above) if excess > 0 else (below, t)
+        slope = float(c @ ((inside > low) & (inside < high)))
+        ahead = t + excess / slope if slope > 0 else np.nan
+        if not below < ahead < above:
+            ahead = _between(below, above, t)
+        if ahead == t:
+            break
+        t = ahead
+    excess = float(c @ inside) - total
+    if excess != 0:  # the last rounding goes to the heaviest sample that has room for it
+        room = inside - low if excess > 0 else high - inside
+        i = int(np.argmax(np.where(c * np.minimum(room, 1.0) > 2 * abs(excess), c, 0.0)))
+        inside[i] = np.clip(inside[i] - excess / c[i], low[i], high[i]) if c[i] > 0 else inside[i]
+    return inside
 
 
 def _between(below: float, above: float, t: float) -> float:

@@ -1,0 +1,102 @@
+"""Two ways up the dual D, for DIHT and SDIHT: one epoch is one visit of every block of samples, in random order.
+
+| rule | the move of a block B, with the support F = top(z) held | needs |
+|---|---|---|
+| :class:`Coordinates` | a_i for i in B in turn: 1/(t+1) of the way to its best value on F | rows of X, a C++ loss |
+| :class:`Supergradient` | all of B at once: P(a_B + step (eta_B - phi*'(a_B))), the paper's (4.1), (4.3) | any design |
+
+D is non-smooth where the k-th and the next |z_j| tie, so that no rule of constant length converges: steps shrink like
+1/(t+1), as in Theorems 4 and 5. A move of single samples that may not change sum_i c_i a_i (an intercept) takes two.
+The supergradient is in the metric of c: the paper's 1/N sum is c_i = 1/N, and its step is N times ours.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from ..constraints import AtMost
+from ..objectives.base import Columns, Vector
+from ..objectives.dual import Dual
+
+#: From (update, gap, supergradient on a block, its weights) to a step.
+Schedule = Callable[[int, float, Vector, Vector], float]
+
+
+class Coordinates:
+    """Every sample goes 1/(t+1) of the way to the maximum of D over it alone, top(z) held within a block."""
+
+    def __init__(self, dual: Dual, size: int, rng: np.random.Generator) -> None:
+        self.dual, self.rng = dual, rng
+        self.live = np.flatnonzero(dual.c > 0)
+        self.blocks = max(1, round(len(self.live) / size))
+        self.scale = dual.f.design.scale * np.ones(dual.f.dim)
+        self.gain = self.scale**2 / dual.ridge
+        self.back = np.divide(1.0, self.scale, out=np.zeros_like(self.scale), where=self.scale > 0)
+
+    def epoch(self, a: Vector, z: Vector, constraint: AtMost, t: int, gap: float) -> tuple[Vector, Vector]:
+        dual, a, v = self.dual, a.copy(), self.scale * z
+        for block in np.array_split(self.rng.permutation(self.live), self.blocks):
+            cols = constraint.top(dual.root * self.back * v)
+            dual.f.design.sweep(
+                dual.f.loss, dual.f.rows, block, self.gain, cols, dual.f.fit_intercept, 1.0 / (t + 1), a, v
+            )
+        return dual.feasible(a), self.back * v
+
+
+class Supergradient:
+    """A projected supergradient step per block; blocks are drawn with replacement from a fixed partition."""
+
+    def __init__(self, dual: Dual, size: int, rng: np.random.Generator, schedule: Schedule) -> None:
+        self.dual, self.rng, self.schedule, self.updates = dual, rng, schedule, 0
+        n = len(dual.c)
+        count = max(1, round(n / size))
+        parts = np.array_split(rng.permutation(n), count) if count > 1 else [np.arange(n)]
+        design = dual.f.design
+        self.pieces = [(part, design.take(part) if count > 1 else design) for part in parts]
+
+    def epoch(self, a: Vector, z: Vector, constraint: AtMost, t: int, gap: float) -> tuple[Vector, Vector]:
+        dual, a, z = self.dual, a.copy(), z.copy()
+        for i in self.rng.integers(len(self.pieces), size=len(self.pieces)):
+            block, X = self.pieces[i]
+            support, coef = dual.primal(z, constraint)  # (S2)
+            c, before = dual.c[block], a[block]
+            eta = X.matmat(support, coef[:, None])[:, 0] + (0.0 if dual.offset is None else dual.offset[block])
+            g = eta - dual.f.loss.conjugate_d1(dual.y[block], before)
+            if dual.f.fit_intercept:
+                g -= float(c @ g) / max(float(c.sum()), 1e-300)
+            step = self.schedule(self.updates, gap, g, c)
+            a[block] = dual.feasible(before + step * g, block, float(c @ before))  # (S1)
+            z -= X.rmatmat((c * (a[block] - before))[:, None])[:, 0] / dual.ridge  # (S2.1)
+            self.updates += 1
+        return a, z
+
+
+def paper(dual: Dual, blocks: int, step: float | None) -> Schedule:
+    """Theorems 4 and 5: m / (mu (t+1)) with mu = 1/smoothness and sigma_min = 0, or a number in place of m / mu."""
+    first = step if step is not None else blocks * dual.f.loss.smoothness
+    if not np.isfinite(first):
+        raise ValueError(
+            f"step='paper' needs a loss with bounded curvature, and {dual.f.loss.name!r} has none: give the step's "
+            "numerator as a number"
+        )
+    return lambda t, gap, g, c: first / (t + 1)
+
+
+def polyak(t: int, gap: float, g: Vector, c: Vector) -> float:
+    """Polyak's rule with the known upper bound: the gap's share of this block, over the squared supergradient."""
+    square = float(c @ g**2)
+    return gap * float(c.sum()) / square if square > 0 else 0.0
+
+
+def block_size(dual: Dual, block: int | None) -> int:
+    """Samples per block: reading their rows should cost about as much as the top of z; at least 10 blocks."""
+    n = len(dual.c)
+    if block is not None:
+        return min(block, n)
+    row = max(1.0, dual.f.work / n)
+    return int(np.clip(max(dual.f.dim / (4 * row), 20_000 / row), 2, max(2, n // 10)))
+
+
+def same(left: Columns, right: Columns | None) -> bool:
+    """Whether two supports are one."""
+    return right is not None and np.array_equal(left, right)

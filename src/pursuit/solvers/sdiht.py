@@ -1,0 +1,46 @@
+"""Stochastic dual iterative hard thresholding.
+
+B. Liu, X.-T. Yuan, L. Wang, Q. Liu, D. Metaxas, "Dual Iterative Hard Thresholding: From Non-convex Sparse Minimization
+to Non-smooth Concave Maximization", ICML 2017, Algorithm 2.
+
+| paper | here |
+|---|---|
+| {B_1, ..., B_m}, a partition of the samples | blocks of ``block`` samples |
+| (S1) ascent on one random block | one move of ``rule.epoch``; an iteration is m of them |
+| (S2.1) w~ updated incrementally | ``z`` or, in C++, ``v`` |
+| (S2.2) w^(t) = H_k(w~) | ``constraint.top``, after each block |
+
+All else is DIHT's (:mod:`pursuit.solvers.diht`), of which this is the case of several blocks: the support follows z m
+times as often, which is what makes it fast where l2 is small.
+Cost per iteration: DIHT's, and m times the top of p numbers.
+"""
+
+from dataclasses import dataclass
+
+from .._errors import check_k
+from ..objectives.dual import Dual
+from .ascent import block_size
+from .diht import DIHT
+
+
+@dataclass(frozen=True)
+class SDIHT(DIHT):
+    """DIHT whose support follows after every block of samples: stochastic DIHT.
+
+    Parameters
+    ----------
+    block : samples per block (with an intercept at least two), or None: as many as cost what a top of z costs
+    step, refit, halt : as in DIHT; "paper" is m * smoothness/(t+1), t counting blocks
+    """
+
+    block: int | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.block is not None:
+            check_k(self.block, "block")
+
+    def _size(self, dual: Dual) -> int:
+        if self.block == 1 and dual.f.fit_intercept:
+            raise ValueError("block must be at least 2 with an intercept: a single sample cannot move, got block=1")
+        return block_size(dual, self.block)
