@@ -186,3 +186,11 @@ def test_random_states():
     assert generator(np.random.RandomState(5)).random() == generator(np.random.RandomState(5)).random()
     rng = np.random.default_rng(3)
     assert generator(rng) is rng
+
+
+def test_columns_gathered_in_any_order():
+    X = np.random.default_rng(0).standard_normal((12, 40))
+    f = pursuit.GLM(X, X[:, 0])
+    for cols in ([30, 31, 2, 5, 39], [2, 30, 38, 39], [39, 1], [1, 2, 3], []):
+        index = np.array(cols, dtype=np.int64)
+        assert np.array_equal(f.gathered(index).dense(), X[:, index])

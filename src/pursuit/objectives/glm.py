@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from .._errors import check_number, check_vector, check_weights
-from .._sorted import common, inside
+from .._sorted import common
 from ..designs import Block, DenseBlock, Design, Rows, Standardized, as_design, cross
 from ..losses import Loss, as_loss
 from .base import Columns, Point, Slope, Vector
@@ -180,9 +180,11 @@ class GLM:
         if not isinstance(old, DenseBlock):
             block = self.design.block(cols)
         else:
-            here = inside(cols, before)
+            at = before.searchsorted(cols)  # an unsorted gather (a Gram block) only finds less to reuse
+            at[at == len(before)] = 0
+            here = before[at] == cols if len(before) else np.zeros(len(cols), bool)
             A = np.empty((self.design.shape[0], len(cols)), order="F")
-            A.T[here] = old.A.T[before.searchsorted(cols[here])]
+            A.T[here] = old.A.T[at[here]]
             A.T[~here] = self.design.block(cols[~here]).dense().T
             block = DenseBlock(A)
         self._gathered = (cols, block)
