@@ -91,8 +91,8 @@ def _newton(evaluate: Evaluate, here: Trial, eps: float) -> End:
         d, convex = _direction(here.hessian(), here.gradient)
         decrement = -float(here.gradient @ d)
         scale = max(abs(here.value), abs(first - here.value))
-        if convex and decrement <= 500 * eps * scale:
-            return _finish(evaluate, here, d, turn, eps * scale)
+        if convex and decrement <= 500 * eps * scale:  # one last step; its quadratic model is f to the last digit
+            return _settled(here, Trial(here.z + d, here.value - 0.5 * decrement, np.zeros_like(d)), turn)
         ahead = _search(evaluate, here, d, eps * scale)
         if ahead is None:
             return _stuck(here, decrement, scale, eps)
@@ -205,16 +205,18 @@ def _search(evaluate: Evaluate, here: Trial, d: Vector, noise: float) -> Trial |
 
 
 def _finish(evaluate: Evaluate, here: Trial, d: Vector, turn: int, noise: float) -> End:
-    """One last step, for free digits; and a look whether the coefficients have settled as the value has."""
+    """One last step, for free digits."""
     ahead = evaluate(here.z + d)
-    if ahead.finite and ahead.value <= here.value + 4 * noise:
-        before, after = float(np.linalg.norm(here.z)), float(np.linalg.norm(ahead.z))
-        if turn >= SETTLING and after > (1 + GROWTH) * before:
-            note = "the value has settled but coefficients still grow, so there may be no finite minimiser"
-            return End(ahead, ahead.value, True, note, False)
-        if float(np.linalg.norm(ahead.gradient)) <= float(np.linalg.norm(here.gradient)):
-            return End(ahead, ahead.value)
-    return End(here, here.value)
+    shorter = ahead.finite and float(np.linalg.norm(ahead.gradient)) <= float(np.linalg.norm(here.gradient))
+    return _settled(here, ahead if shorter and ahead.value <= here.value + 4 * noise else here, turn)
+
+
+def _settled(before: Trial, end: Trial, turn: int) -> End:
+    """The end, and whether the coefficients have settled as the value has."""
+    if turn >= SETTLING and float(np.linalg.norm(end.z)) > (1 + GROWTH) * float(np.linalg.norm(before.z)):
+        note = "the value has settled but coefficients still grow, so there may be no finite minimiser"
+        return End(end, end.value, True, note, False)
+    return End(end, end.value)
 
 
 def _stuck(here: Trial, decrement: float, scale: float, eps: float) -> End:
