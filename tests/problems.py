@@ -5,7 +5,7 @@ which compares with them compares two independent pieces of work. The data are m
 holds them exactly and every design kind must give the same answer.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -58,6 +58,9 @@ BINARY = ("logistic", "smoothed_hinge", "hinge", "squared_hinge")
 L2 = {"squared": 0.0, "huber": 0.0, "poisson": 0.0}  # and RIDGE for the others
 RIDGE = 1 / 64
 
+SLOW = {"arht", "auto", "svrght"}  # solvers with many refits, starts or passes: they get fewer partners in a product
+DUAL = {"diht", "sdiht"}  # solvers on the dual: they need a ridge, and a loss with a conjugate
+
 
 @dataclass(frozen=True, eq=False)
 class Problem:
@@ -87,6 +90,10 @@ class Problem:
         """The gradient of f over all columns, and its derivative in b."""
         d = self.c * SLOPE[self.loss](self.y, self.X @ x + b + self.o)
         return self.X.T @ d + self.l2 * x, d.sum()
+
+    def suited(self, solver: str) -> "Problem":
+        """This problem, with a ridge where the solver needs one."""
+        return replace(self, l2=max(self.l2, RIDGE)) if solver in DUAL else self
 
     def glm(self, X: Any = None, **settings: Any) -> dict[str, Any]:
         """Arguments for pursuit.GLM; ``X`` may be another form of the same matrix."""

@@ -20,9 +20,10 @@ _HOMES = {
     ),
     "pursuit.solvers": (
         "Solver", "GraHTP", "FGraHTP", "GraSP", "OMP", "OMPR", "PHT", "ARHT", "LocalSearch", "FoBa", "FBS", "SVRGHT",
-        "Auto", "Relaxed", "list_solvers",
+        "DIHT", "SDIHT", "Auto", "Relaxed", "list_solvers",
     ),
     "pursuit.designs": ("as_design",),
+    "pursuit.certificates": ("Certificate", "best_subsets", "certify"),
     "pursuit.recovery": ("recover",),
     "pursuit.estimators": ("SparseRegressor", "SparseClassifier"),
     "pursuit.io": ("save_model", "load_model"),
@@ -32,6 +33,7 @@ _HOME = {name: module for module, names in _HOMES.items() for name in names}
 __all__ = [*sorted(_HOME), "__version__"]
 
 if TYPE_CHECKING:
+    from .certificates import Certificate, best_subsets, certify
     from .designs import as_design
     from .driver import solve
     from .estimators import SparseClassifier, SparseRegressor
@@ -55,10 +57,12 @@ if TYPE_CHECKING:
     from .results import Record, Result
     from .solvers import (
         ARHT,
+        DIHT,
         FBS,
         OMP,
         OMPR,
         PHT,
+        SDIHT,
         SVRGHT,
         Auto,
         FGraHTP,

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ._errors import check_number
+from ._sorted import without
 from .constraints import AtMost
 from .engines import threads
 from .objectives.base import Objective, Point
@@ -21,6 +22,7 @@ from .solvers.relaxed import relaxed
 
 MAX_ITER = 10_000
 ENDLESS = 10**9
+PROVED = 1e-6  # share of the value at which a duality gap counts as closed
 
 
 def solve(
@@ -102,9 +104,12 @@ def solve(
         trace=tuple(run.trace),
         optimality=best.optimality if best.optimality != "none" else run.optimality,
         exchange=best.exchange,
+        certificate=run.certificate,
+        lower=run.lower,
         solver=name,
         k=constraint.k,
         point=best,
+        constraint=constraint,
     )
 
 
@@ -160,6 +165,13 @@ class _Run:
         self.trace: list[Record] = []
         self.seen: set[tuple[bytes, float, str]] = set()
         self.status, self.reason, self.optimality = "converged", "", "none"
+        self.lower: float | None = None  # the best bound from below that a point carried
+
+    @property
+    def certificate(self) -> str:
+        if self.lower is None:
+            return "none"
+        return "proved" if self.best.value - self.lower <= PROVED * abs(self.best.value) else "bounded"
 
     def go(self, solver: Solver, f: Objective, constraint: AtMost, start: Point) -> None:
         self.best = self.last = start
@@ -185,14 +197,21 @@ class _Run:
         if point.value < self.best.value or (point.value == self.best.value and told):
             self.best = point
         before, self.last = self.last, point
-        changed = len(np.setdiff1d(point.support, before.support, assume_unique=True))
+        changed = len(without(point.support, before.support))
         seconds = time.perf_counter() - self.began
-        record = Record(len(self.trace) + 1, point.value, self.best.value, seconds, len(point.support), changed)
+        if point.lower is not None:
+            self.lower = point.lower if self.lower is None else max(self.lower, point.lower)
+        size = len(point.support)
+        record = Record(len(self.trace) + 1, point.value, self.best.value, seconds, size, changed, self.lower)
         self.trace.append(record)
         if self.callback is not None and self.callback(record):
             return self._end("interrupted", "stopped by the callback; the best point so far is given")
         if point.value <= floor:
             return self._end("converged", "the fit is exact: nothing is left to explain")
+        if self.certificate == "proved":
+            return self._end(
+                "converged", "the duality gap is closed: by Theorem 1 of the DIHT paper the minimum is global"
+            )
         key = (point.support.tobytes(), point.value, f"{point.optimality} {point.refitted}")
         if cycles and key in self.seen:
             return self._end("converged", "the iterates began to cycle; the best point of the cycle is given")

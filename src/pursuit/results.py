@@ -61,6 +61,7 @@ class Result:
     solver: str
     k: int
     point: Point = field(repr=False)
+    constraint: Any = field(default=None, repr=False)
     exchange: Exchange | None = None
     certificate: str = "none"
     lower: float | None = None

@@ -10,8 +10,9 @@ from sklearn.linear_model import LinearRegression
 
 import pursuit
 from problems import problem
+from registries import PRIMAL
 
-every_solver = pytest.mark.parametrize("solver", pursuit.list_solvers())
+every_solver = pytest.mark.parametrize("solver", PRIMAL)
 every_pursuit = pytest.mark.parametrize("solver", ["grahtp", "omp", "auto"])  # those that refit at each step
 
 

@@ -3,6 +3,7 @@
 from .arht import ARHT
 from .auto import Auto
 from .base import Solver, as_solver, list_solvers, register
+from .diht import DIHT
 from .fbs import FBS
 from .fgrahtp import FGraHTP
 from .foba import FoBa
@@ -13,6 +14,7 @@ from .omp import OMP
 from .ompr import OMPR
 from .pht import PHT
 from .relaxed import Relaxed
+from .sdiht import SDIHT
 from .svrght import SVRGHT
 
 register("grahtp", GraHTP, "htp")
@@ -25,15 +27,19 @@ register("arht", ARHT)
 register("foba", FoBa)
 register("fbs", FBS)
 register("svrght", SVRGHT)
+register("diht", DIHT)
+register("sdiht", SDIHT)
 register("local_search", LocalSearch)
 register("auto", Auto)
 
 __all__ = [
     "ARHT",
+    "DIHT",
     "FBS",
     "OMP",
     "OMPR",
     "PHT",
+    "SDIHT",
     "SVRGHT",
     "Auto",
     "FGraHTP",
