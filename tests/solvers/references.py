@@ -150,7 +150,7 @@ def arht_core(A, y, x0, opt, eps, lower, rho, rng):
             mass = R[S] * x[S] ** 2
             if mass.sum() == 0:
                 return
-            R[S[rng.choice(s, p=mass / mass.sum())]] = 0
+            R[rng.choice(S, 1, p=mass / mass.sum())] = 0
             ahead, T = least_squares(A, y, S, rho * R), S
         x, S = ahead, T
     yield least_squares(A, y, S)

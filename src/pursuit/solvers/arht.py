@@ -137,11 +137,10 @@ class ARHT(Solver):
                     yield there
                     return there
                 units = constraint.units_of(x.support)  # 21: S stays
-                members = [constraint.columns_of(units[i : i + 1]) for i in range(len(units))]
-                mass = np.array([float(np.sum(R[cols] * x.x[cols] ** 2)) for cols in members])
+                mass = constraint.norms(R * x.x)[units] ** 2
                 if not mass.sum() > 0:
                     return here
-                R[members[rng.choice(len(units), p=mass / mass.sum())]] = 0.0  # 22, 23
+                R[constraint.columns_of(rng.choice(units, 1, p=mass / mass.sum()))] = 0.0  # 22, 23
                 g = f.ridged(rho * R)
                 ahead = g.refit(x.support, start=x)  # 24
             x = ahead

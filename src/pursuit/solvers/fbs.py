@@ -1,7 +1,7 @@
 """Forward basis selection: fully corrective forward selection over a dictionary of atoms.
 
-X.-T. Yuan, S. Yan, "Forward Basis Selection for Pursuing Sparse Representations over a Dictionary", IEEE Trans. Image
-Process. 22 (2013); the FBS of the GraHTP paper's experiments.
+X.-T. Yuan, S. Yan, "Forward Basis Selection for Pursuing Sparse Representations over a Dictionary", IEEE Trans. Pattern
+Anal. Mach. Intell. 35 (2013); the FBS of the GraHTP paper's experiments.
 
 | paper | here |
 |---|---|
