@@ -10,6 +10,7 @@ from scipy.special import expit
 import pursuit
 from problems import problem
 from pursuit.objectives.descent import NotFiniteError, Trial, minimise
+from registries import PRIMAL
 
 driver = importlib.import_module("pursuit.driver")
 needs_driver = pytest.mark.skipif(
@@ -68,13 +69,19 @@ def reference(solver):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("solver", pursuit.list_solvers())
+@pytest.mark.parametrize("solver", PRIMAL)
 def test_least_squares_equals_the_glm(solver, kind):
     want, got = reference(solver), pursuit.solve(KINDS[kind](), K, solver=solver, random_state=0)
     assert np.array_equal(got.support, want.support)
     assert got.value == pytest.approx(want.value, rel=1e-9)
     np.testing.assert_allclose(got.coef, want.coef, atol=1e-6)
     assert (got.status, got.intercept) == ("converged", 0.0)
+
+
+@pytest.mark.parametrize("solver", ["diht", "sdiht"])
+def test_dual_methods_say_what_they_need(solver):
+    with pytest.raises(TypeError, match="needs a GLM"):
+        pursuit.solve(KINDS["plain"](), K, solver=solver)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -128,7 +135,7 @@ def example_one(p=6):
 
 
 @pytest.mark.parametrize("hess", [False, True])
-@pytest.mark.parametrize("solver", ["grahtp", "fgrahtp", "omp", "ompr", "pht"])
+@pytest.mark.parametrize("solver", ["grahtp", "fgrahtp", "omp", "ompr", "pht", "arht"])
 def test_example_one_with_one_sparse_solvers(solver, hess):
     fun, grad, second = example_one()
     start = np.zeros(6)
@@ -212,7 +219,7 @@ def test_a_linear_function_is_bottomless():
 @needs_driver
 def test_a_bottomless_function_gets_a_status():
     f = pursuit.Function(lambda x: float(x.sum()), lambda x: np.ones(3), 3)
-    for solver in pursuit.list_solvers():
+    for solver in PRIMAL:
         result = pursuit.solve(f, 1, solver=solver, random_state=0, max_iter=50)
         assert np.isfinite(result.value), solver
     for solver in ("auto", "grahtp", "omp", "grasp"):
@@ -248,7 +255,7 @@ def test_nan_in_a_refit_is_an_error_of_its_own():
 @needs_driver
 @pytest.mark.parametrize("what", ["value", "gradient"])
 @pytest.mark.parametrize("calls", [4, 9])
-@pytest.mark.parametrize("solver", pursuit.list_solvers())
+@pytest.mark.parametrize("solver", PRIMAL)
 def test_nan_after_a_few_calls_becomes_a_status(solver, calls, what):
     worn = Worn(calls, what)
     result = pursuit.solve(pursuit.Function(worn.value, worn.slope, P), K, solver=solver, random_state=0)
