@@ -49,9 +49,8 @@ class FBS(Solver):
         check_k(self.candidates, "candidates")
 
     def iterate(self, f: Objective, constraint: AtMost, start: Point) -> Iterator[Point]:
-        point = start
-        if not start.refitted:
-            point = f.refit(start.support, start=start)
+        point = start if start.refitted else f.refit(start.support, start=start)
+        if point is not start and constraint.count(point.support) == constraint.k:
             yield point
         for size in range(constraint.count(start.support), constraint.k):
             slope, few = point.gradient, constraint.top(point.gradient, size + self.candidates, keep=point.support)

@@ -51,9 +51,8 @@ class FoBa(Solver):
             raise ValueError(f"nu must be less than 1, or steps forward and back would go on for ever; got {self.nu}")
 
     def iterate(self, f: Objective, constraint: AtMost, start: Point) -> Iterator[Point]:
-        point = start
-        if not start.refitted:
-            point = f.refit(start.support, start=start)
+        point = start if start.refitted else f.refit(start.support, start=start)
+        if point is not start and constraint.count(point.support) == constraint.k:
             yield point
         gain: dict[int, float] = {}
         while (size := constraint.count(point.support)) < constraint.k:

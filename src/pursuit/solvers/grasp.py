@@ -74,9 +74,8 @@ class GraSP(Solver):
             directions = constraint.top(z, 2 * constraint.k)  # identify directions
             merged = np.union1d(directions, point.support)  # merge supports
             b = self._minimised(f, point, merged)  # minimise over support
-            if not np.isfinite(b.value):
-                best = f.refit(best.support, start=best)
-                yield replace(best, minimiser=False, note=UNBOUNDED)
+            if b.value == -np.inf:
+                yield replace(f.refit(best.support, start=best), minimiser=False, note=UNBOUNDED)
                 return
             support = constraint.top(b.x, within=merged)  # prune estimate
             trial = f.refit(support, start=b) if self.variant == "debias" else f.at(support, b.x[support])

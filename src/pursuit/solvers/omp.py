@@ -28,9 +28,8 @@ class OMP(Solver):
     halted: ClassVar[str] = "the budget is used up"
 
     def iterate(self, f: Objective, constraint: AtMost, start: Point) -> Iterator[Point]:
-        point = start
-        if not start.refitted:
-            point = f.refit(start.support, start=start)
+        point = start if start.refitted else f.refit(start.support, start=start)
+        if point is not start and constraint.count(point.support) == constraint.k:
             yield point
         for budget in range(constraint.count(start.support) + 1, constraint.k + 1):
             support = constraint.top(point.gradient, budget, keep=point.support)
