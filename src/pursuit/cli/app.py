@@ -50,7 +50,12 @@ def fit(
         str | None,
         typer.Option("--loss", help="See `pursuit losses`; by default squared or logistic."),
     ] = None,
-    l2: Annotated[float, typer.Option("--l2", help="Adds l2/2 times the squared norm (standardised units).")] = 0.0,
+    l2: Annotated[
+        float | None,
+        typer.Option(
+            "--l2", help="Adds l2/2 times the squared norm (standardised units); by default 0.001 for hinges, else 0."
+        ),
+    ] = None,
     solver: Annotated[str, typer.Option("--solver", help="See `pursuit solvers`.")] = "auto",
     task: Annotated[
         str | None,

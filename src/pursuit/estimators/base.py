@@ -8,7 +8,7 @@ from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from .._errors import check_k, nearest
+from .._errors import check_k, check_number, nearest
 from ..designs import as_design
 from ..driver import solve
 from ..engines import threads
@@ -19,8 +19,10 @@ PARAMETERS = """k : int, default 10
         At most this many features; above the number of columns it is capped (``result_.reason`` says so).
     loss : str or Loss
         See ``pursuit.list_losses()``.
-    l2 : float, default 0
-        Ridge on the standardised coefficients: half of it times their squared norm is added to the mean loss.
+    l2 : float or None, default None
+        Ridge on the standardised coefficients: half of it times their squared norm is added to the mean loss. None is
+        the loss's own: 0.001 for the margin losses (hinge, smoothed_hinge, squared_hinge), where no ridge is no support
+        vector machine, and 0 for all others. ``l2_`` is what was used.
     solver : str or Solver, default "auto"
         See ``pursuit.list_solvers()``.
     include, exclude : columns (indices or names) that must, must not be chosen; those included count in k
@@ -54,7 +56,7 @@ class SparseModel(SelectorMixin, BaseEstimator):
         k: int = 10,
         *,
         loss: str | Loss = "squared",
-        l2: float = 0.0,
+        l2: float | None = None,
         solver: Any = "auto",
         include: Any = None,
         exclude: Any = None,
@@ -90,10 +92,11 @@ class SparseModel(SelectorMixin, BaseEstimator):
         """Solve on validated data and store the model; y is numeric here, a matrix if there are several outputs."""
         check_k(self.k)
         loss = self._loss()
+        self.l2_ = loss.ridge if self.l2 is None else check_number(self.l2, "l2")
         with threads(self.n_jobs):
             make: Any = GLM if y.ndim == 1 else MultiGLM
             objective = make(
-                X, y, loss if y.ndim == 1 else self._vector_loss(loss), l2=self.l2, fit_intercept=self.fit_intercept,
+                X, y, loss if y.ndim == 1 else self._vector_loss(loss), l2=self.l2_, fit_intercept=self.fit_intercept,
                 sample_weight=sample_weight, offset=offset, standardize=self.standardize,
             )  # fmt: skip
             result = solve(

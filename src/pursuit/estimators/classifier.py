@@ -38,7 +38,7 @@ class SparseClassifier(ClassifierMixin, SparseModel):
         k: int = 10,
         *,
         loss: str | Loss = "logistic",
-        l2: float = 0.0,
+        l2: float | None = None,
         solver: Any = "auto",
         class_weight: Any = None,
         include: Any = None,

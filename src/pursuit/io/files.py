@@ -37,7 +37,7 @@ def save_model(estimator: Any, path: str | Path, *, feature_names: Sequence[str]
         "kind": "regressor" if classes is None else "classifier",
         "loss": {"name": name, "parameters": parameters},
         "k": int(estimator.k),
-        "l2": float(estimator.l2),
+        "l2": float(estimator.l2_),
         "standardize": bool(estimator.standardize),
         "n_features": p,
         "feature_names": None if names is None else [str(name) for name in names],

@@ -27,6 +27,7 @@ class Loss:
     targets : "real", "binary" (stored as ``labels``), or "nonnegative"
     smooth : False where phi has kinks (the refit is then a dual method)
     quadratic : True when phi'' is 1 everywhere, so that one Newton step is exact
+    ridge : the l2 of estimators that are given none
     attained : False when phi's infimum over eta is not attained (separable data then have no minimiser)
     """
 
@@ -38,6 +39,7 @@ class Loss:
     smooth: ClassVar[bool] = True
     quadratic: ClassVar[bool] = False
     attained: ClassVar[bool] = True
+    ridge: ClassVar[float] = 0.0
 
     @property
     def param(self) -> float:

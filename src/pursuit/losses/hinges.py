@@ -10,6 +10,7 @@ from .base import Loss, Vector
 
 class _Margin(Loss):
     targets: ClassVar[str] = "binary"
+    ridge: ClassVar[float] = 1e-3  # LinearSVC's C = 1 at a thousand rows; unlike 1/n it does not change with weights
 
 
 @dataclass(frozen=True)
