@@ -1,5 +1,6 @@
 #include "bindings.hpp"
 #include "dense.hpp"
+#include "rough.hpp"
 #include "stats.hpp"
 #include "topk.hpp"
 
@@ -87,6 +88,22 @@ nb::object gather_(const Array2<T>& X_, const Array1<i64>& cols_) {
 }
 
 template <class T>
+nb::tuple rough_cross_(const Array2<double>& w_, const Array1<double>& c_, const Array2<T>& X_) {
+  const Dense<T> X = dense(X_);
+  const Matrix w(w_, false);
+  const Vector<double> c(c_);
+  require(w.n() == X.n && c.size() == X.n, "w or c has a wrong length");
+  const i64 m = w.p();
+  Array<float> out = allocate<float>(m * X.p);
+  Buffer mean = reals(X.p), var = reals(X.p);
+  {
+    nb::gil_scoped_release release;
+    rough_cross(X, w.data(), w.ld(), m, c.data(), out.get(), mean.get(), var.get());
+  }
+  return nb::make_tuple(give(std::move(out), m, X.p), give(std::move(mean), X.p), give(std::move(var), X.p));
+}
+
+template <class T>
 nb::object cross_(const Array2<double>& w_, const Array2<T>& X_) {
   const Dense<T> X = dense(X_);
   const Matrix w(w_, false);
@@ -121,6 +138,7 @@ void bind(nb::module_& m) {
   m.def("dense_rmatmat", &rmatmat<T>, array("X"), array("d"));
   m.def("dense_gather", &gather_<T>, array("X"), array("cols"));
   m.def("dense_cross", &cross_<T>, array("w"), array("X"));
+  m.def("dense_rough_cross", &rough_cross_<T>, array("w"), array("c"), array("X"));
   m.def("dense_stats", &stats_<T>, array("X"), array("c"));
 }
 

@@ -44,6 +44,24 @@ nb::tuple exchange_single(A2 HS, A2 B, A1 g, A1 h_, A1 x, U1 droppable) {
   return call.give_all();
 }
 
+nb::tuple exchange_rough(const Array2<float>& HS, A2 B_, A1 g_, A1 h_, A1 x_, U1 droppable_) {
+  const i64 k = static_cast<i64>(HS.shape(0)), m = static_cast<i64>(HS.shape(1));
+  const Packed B(B_);
+  const Vector<double> g(g_), h(h_), x(x_);
+  const Vector<std::uint8_t> droppable(droppable_);
+  require(m <= 1 || HS.stride(1) == 1, "HS must be C-order");
+  require(B.n() == k && B.p() == k, "B must be k x k");
+  require(g.size() == m && h.size() == m && x.size() == k && droppable.size() == k, "a vector has a wrong length");
+  Buffer change = reals(m), add = reals(m);
+  Array<i64> who = allocate<i64>(m);
+  {
+    nb::gil_scoped_release release;
+    exchange(RoughQuadratic{HS.data(), B.data(), g.data(), x.data(), k, m, k > 1 ? HS.stride(0) : m}, h.data(),
+             droppable.data(), change.get(), who.get(), add.get());
+  }
+  return nb::make_tuple(give(std::move(change), m), give(std::move(who), m), give(std::move(add), m));
+}
+
 // Group boundaries must rise from 0 to `size`.
 void check_bounds(const Vector<i64>& at, i64 size) {
   require(at.size() >= 1 && at.data()[0] == 0 && at.data()[at.size() - 1] == size, "group boundaries do not fit");
@@ -76,6 +94,7 @@ nb::tuple exchange_groups(A2 HS, A2 B, A1 g, A1 HJ_, A1 x, I1 rows_, I1 cols_, U
 
 void bind_exchange(nb::module_& m) {
   m.def("exchange", &exchange_single, array("HS"), array("B"), array("g"), array("h"), array("x"), array("droppable"));
+  m.def("exchange", &exchange_rough, array("HS"), array("B"), array("g"), array("h"), array("x"), array("droppable"));
   m.def("group_exchange", &exchange_groups, array("HS"), array("B"), array("g"), array("HJ"), array("x"), array("rows"),
         array("cols"), array("droppable"));
 }

@@ -8,12 +8,12 @@ namespace pursuit {
 // one thread while kernels run, so these are called from inside our own regions.
 using gemm_t = void (*)(char*, char*, int*, int*, int*, double*, double*, int*, double*, int*, double*, double*, int*);
 using syrk_t = void (*)(char*, char*, int*, int*, double*, double*, int*, double*, double*, int*);
-using gemv_t = void (*)(char*, int*, int*, double*, double*, int*, double*, int*, double*, double*, int*);
+using sgemm_t = void (*)(char*, char*, int*, int*, int*, float*, float*, int*, float*, int*, float*, float*, int*);
 
 struct Blas {
   gemm_t gemm = nullptr;
   syrk_t syrk = nullptr;
-  gemv_t gemv = nullptr;
+  sgemm_t sgemm = nullptr;
 };
 inline Blas blas;
 
@@ -57,6 +57,24 @@ inline void syrk(int m, int k, const double* A, int lda, double* C, int ldc) {
 inline void mirror_upper(double* C, i64 m) {
   for (i64 j = 0; j < m; ++j)
     for (i64 i = 0; i < j; ++i) C[j + i * m] = C[i + j * m];
+}
+
+// Single precision: C (m x n) = A B + beta C, column-major.
+inline void gemm(int m, int n, int k, const float* A, int lda, const float* B, int ldb, float beta, float* C, int ldc) {
+  if (m == 0 || n == 0) return;
+  if (blas.sgemm && k > 0) {
+    char plain = 'N';
+    float one = 1.0f;
+    blas.sgemm(&plain, &plain, &m, &n, &k, &one, const_cast<float*>(A), &lda, const_cast<float*>(B), &ldb, &beta, C,
+               &ldc);
+    return;
+  }
+  for (i64 j = 0; j < n; ++j)
+    for (i64 i = 0; i < m; ++i) {
+      float s = beta == 0.0f ? 0.0f : beta * C[i + j * ldc];
+      for (i64 l = 0; l < k; ++l) s += A[i + l * lda] * B[l + j * ldb];
+      C[i + j * ldc] = s;
+    }
 }
 
 } // namespace pursuit

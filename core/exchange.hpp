@@ -20,6 +20,13 @@ struct Quadratic {
   i64 k, m, ld;
 };
 
+// The same with rows in single precision, which are widened tile by tile.
+struct RoughQuadratic {
+  const float* HS;
+  const double *B, *g, *x;
+  i64 k, m, ld;
+};
+
 // U = B HS[:, j .. j + w), row by row into U (k x w).
 inline void solve_tile(const Quadratic& q, i64 j, i64 w, double* U) {
   // row-major U = B HS is column-major U' = HS' B', and B is symmetric
@@ -56,6 +63,23 @@ PURSUIT_CLONES inline void exchange_tile(const Quadratic& q, const double* h, co
       who[j + l] = better ? i : who[j + l];
     }
   }
+}
+
+inline void exchange(const RoughQuadratic& r, const double* h, const std::uint8_t* droppable, double* change, i64* who,
+                     double* add) {
+  const int nt = plan(r.m * r.k * std::max<i64>(r.k, 4));
+  parallel(nt, [&](int t) {
+    const Range part_ = part(r.m, t, nt, kTile);
+    Buffer U = reals(r.k * kTile), d = reals(kTile), wide = reals(r.k * kTile);
+    for (i64 j = part_.begin; j < part_.end; j += kTile) {
+      const i64 w = std::min(kTile, part_.end - j);
+      for (i64 i = 0; i < r.k; ++i)
+        for (i64 l = 0; l < w; ++l) wide[i * w + l] = static_cast<double>(r.HS[i * r.ld + j + l]);
+      const Quadratic q{wide.get(), r.B, r.g + j, r.x, r.k, w, w};
+      solve_tile(q, 0, w, U.get());
+      exchange_tile(q, h + j, droppable, 0, w, U.get(), d.get(), change + j, who + j, add + j);
+    }
+  });
 }
 
 inline void exchange(const Quadratic& q, const double* h, const std::uint8_t* droppable, double* change, i64* who,

@@ -15,8 +15,8 @@ F unpack(nb::handle capsule) {
   return reinterpret_cast<F>(pointer);
 }
 
-void set_blas(nb::object gemm, nb::object syrk, nb::object gemv) {
-  blas = {unpack<gemm_t>(gemm), unpack<syrk_t>(syrk), unpack<gemv_t>(gemv)};
+void set_blas(nb::object gemm, nb::object syrk, nb::object sgemm) {
+  blas = {unpack<gemm_t>(gemm), unpack<syrk_t>(syrk), unpack<sgemm_t>(sgemm)};
 }
 
 int set_threads(int n) {
@@ -35,7 +35,7 @@ NB_MODULE(_core, m) {
   m.attr("VERSION") = 1;
   m.def("set_threads", &set_threads, "n"_a);
   m.def("get_threads", &threads);
-  m.def("set_blas", &set_blas, "gemm"_a, "syrk"_a, "gemv"_a);
+  m.def("set_blas", &set_blas, "gemm"_a, "syrk"_a, "sgemm"_a);
   bind_dense(m);
   bind_sparse(m);
   bind_support(m);

@@ -26,8 +26,8 @@ def set_threads(n: int) -> int:
     """Set the calling thread's thread count for later kernels; returns the old one."""
 
 def get_threads() -> int: ...
-def set_blas(gemm: object, syrk: object, gemv: object) -> None:
-    """Hand over the capsules of SciPy's ``cython_blas`` (dgemm, dsyrk, dgemv)."""
+def set_blas(gemm: object, syrk: object, sgemm: object) -> None:
+    """Hand over the capsules of SciPy's ``cython_blas`` (dgemm, dsyrk, sgemm)."""
 
 def top_k(v: Real, k: int) -> I:
     """Sorted indices of the k largest ``|v|``; ties go to the lowest index; NaN counts as smallest."""
@@ -65,6 +65,9 @@ def sparse_gather_csc(
 def dense_cross(w: F, X: Real) -> F: ...
 def sparse_cross(w: F, data: Real, indices: Index, indptr: Index, p: int, rows: bool) -> F: ...
 
+# The same in single precision, with the weighted column means and variances of the same pass over X.
+def dense_rough_cross(w: F, c: F, X: Real) -> tuple[NDArray[np.float32], F, F]: ...
+
 # Weighted column means and variances in one pass (variances by a shifted sum, never negative).
 def dense_stats(X: Real, c: F) -> tuple[F, F]: ...
 def sparse_stats(data: Real, indices: Index, indptr: Index, n: int, p: int, rows: bool, c: F) -> tuple[F, F]: ...
@@ -94,7 +97,7 @@ def hinge_dual(
 
 # All single exchanges of a quadratic at its minimiser x over S: HS = H[S, :] (k x m), B = H_SS^-1, gradient g and
 # diagonal h on the m columns. Per column: the best change of f, the row to drop (-1: none), the gain of adding alone.
-def exchange(HS: F, B: F, g: F, h: F, x: F, droppable: NDArray[np.uint8]) -> tuple[F, I, F]: ...
+def exchange(HS: F | NDArray[np.float32], B: F, g: F, h: F, x: F, droppable: NDArray[np.uint8]) -> tuple[F, I, F]: ...
 def group_exchange(
     HS: F, B: F, g: F, HJ: F, x: F, rows: I, cols: I, droppable: NDArray[np.uint8]
 ) -> tuple[F, I, F]:

@@ -39,17 +39,17 @@ class AtMost:
         self.unit_of, self.units = _units(groups, dim)
         self.include = self._named(include, "include")
         self.exclude = self._named(exclude, "exclude")
+        noun = "columns" if self.unit_of is None else "groups"
         both = np.intersect1d(self.include, self.exclude)
         if both.size:
             member = int(np.flatnonzero(self.unit_of == both[0])[0]) if self.unit_of is not None else int(both[0])
             raise ValueError(f"include and exclude overlap: coordinate {member} is in both")
         if len(self.include) > k:
-            raise ValueError(f"include names {len(self.include)} units, more than k={k} allows")
+            raise ValueError(f"include names {len(self.include)} {noun}, more than k={k} allows")
         allowed = self.units - len(self.exclude)
         if allowed == 0:
             raise ValueError("exclude forbids every coordinate; leave at least one allowed")
         self.plain = self.unit_of is None and not self.include.size and not self.exclude.size
-        noun = "columns" if self.unit_of is None else "groups"
         self.k = min(k, allowed)
         self.capped = f"k={k} was capped at the {allowed} {noun} there are" if k > allowed else ""
 

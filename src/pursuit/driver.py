@@ -16,6 +16,7 @@ from .constraints import AtMost
 from .engines import threads
 from .objectives.base import Objective, Point
 from .objectives.bounded import Bounded
+from .objectives.descent import NotFiniteError
 from .results import Record, Result
 from .solvers.base import Solver, as_solver
 from .solvers.relaxed import relaxed
@@ -184,6 +185,9 @@ class _Run:
             for point in solver.iterate(f, constraint, start):
                 if self._stop(point, f.floor, not solver.revisits):
                     return
+        except NotFiniteError as trouble:
+            self._end("failed", f"{trouble}; the best point before that is given")
+            return
         except KeyboardInterrupt:
             self._end("interrupted", "interrupted by the user; the best point so far is given")
             return
@@ -191,6 +195,8 @@ class _Run:
 
     def _stop(self, point: Point, floor: float, cycles: bool) -> bool:
         """Take note of a point; True when the run is over."""
+        if point.value == -np.inf and not point.minimiser:
+            return self._end("no_minimiser", point.note)
         if not (np.isfinite(point.value) and np.isfinite(point.coef).all()):
             return self._end("failed", "the objective became NaN or infinite; the best point before that is given")
         told = point.optimality != "none" or not point.minimiser or point.refitted > self.best.refitted

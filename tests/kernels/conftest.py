@@ -9,7 +9,7 @@ from pursuit import _core
 
 @pytest.fixture(scope="session", autouse=True)
 def blas():
-    _core.set_blas(*(cython_blas.__pyx_capi__[name] for name in ("dgemm", "dsyrk", "dgemv")))
+    _core.set_blas(*(cython_blas.__pyx_capi__[name] for name in ("dgemm", "dsyrk", "sgemm")))
     with threadpool_limits(1, user_api="blas"):
         yield
 

@@ -106,3 +106,28 @@ def test_perspective_bound_is_below_every_sparse_value(quadratic):
     assert iterations > 1
     assert t.sum() == pytest.approx(3.0)
     assert x.shape == z.shape == (SIZE,)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_rough_cross_is_the_cross_product_in_single_precision(dtype, order):
+    rng = np.random.default_rng(0)
+    X = np.array(3.0 + rng.standard_normal((700, 37)), dtype=dtype, order=order)
+    w, c = np.asfortranarray(rng.standard_normal((700, 5))), rng.random(700)
+    c /= c.sum()
+    rows, mean, var = _core.dense_rough_cross(w, c, X)
+    assert rows.dtype == np.float32
+    scale = np.linalg.norm(w, axis=0)[:, None] * np.linalg.norm(X, axis=0)
+    assert np.abs(rows - w.T @ X.astype(float)).max() <= 1e-5 * scale.max()
+    expected = c @ X.astype(float)
+    np.testing.assert_allclose(mean, expected, rtol=1e-12)
+    np.testing.assert_allclose(var, c @ (X.astype(float) - expected) ** 2, rtol=1e-10)
+
+
+def test_exchanges_of_single_precision_rows(quadratic):
+    H, c = quadratic
+    _, (rows, B, g), x = arguments(H, c)
+    h = H.diagonal()[OTHERS].copy()
+    exact = _core.exchange(rows, B, g, h, x, np.ones(4, np.uint8))
+    rough = _core.exchange(rows.astype(np.float32), B, g, h, x, np.ones(4, np.uint8))
+    np.testing.assert_allclose(rough[0], exact[0], rtol=1e-3, atol=1e-4)

@@ -222,4 +222,4 @@ def test_scalars_may_be_numpy_scalars():
 
 def test_blas_must_be_capsules():
     with pytest.raises(TypeError):
-        _core.set_blas(None, 1, "dgemv")
+        _core.set_blas(None, 1, "sgemm")

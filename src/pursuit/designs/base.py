@@ -125,6 +125,10 @@ class Design:
         """w.T @ X, w of shape (n, m): a block of Gram columns in one pass."""
         return np.ascontiguousarray(self.rmatmat(np.ascontiguousarray(w)).T)
 
+    def rough_cross(self, w: Matrix, c: Vector) -> tuple[NDArray[np.float32], Vector, Vector] | None:
+        """``cross`` in single precision, with the weighted means and variances; None where that saves nothing."""
+        return None
+
     def stats(self, c: Vector) -> tuple[Vector, Vector]:
         """Weighted column means and variances; by default a few gathered columns at a time."""
         p = self.shape[1]

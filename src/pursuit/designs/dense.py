@@ -1,6 +1,7 @@
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .. import _core
 from ..losses.base import Loss
@@ -27,6 +28,9 @@ class Dense(Design):
 
     def cross(self, w: Matrix) -> Matrix:
         return _core.dense_cross(w, self.X)
+
+    def rough_cross(self, w: Matrix, c: Vector) -> tuple[NDArray[np.float32], Vector, Vector] | None:
+        return _core.dense_rough_cross(w, c, self.X)
 
     def stats(self, c: Vector) -> tuple[Vector, Vector]:
         return _core.dense_stats(self.X, c)

@@ -10,6 +10,7 @@ import copy
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..losses.base import Loss
 from .base import Block, Columns, DenseBlock, Design, Matrix, NewtonSystem, Rows, Vector
@@ -105,9 +106,21 @@ class Standardized(Design):
         out[:, self.constant] = 0.0
         return out
 
-    def stats(self, c: Vector) -> tuple[Vector, Vector]:
-        mean, var = self.base.stats(c)
+    def rough_cross(self, w: Matrix, c: Vector) -> tuple[NDArray[np.float32], Vector, Vector] | None:
+        rough = self.base.rough_cross(w, c)
+        if rough is None:
+            return None
+        rows, mean, var = rough
+        rows -= np.outer(w.sum(axis=0), self.m).astype(np.float32) if self.m.any() else np.float32(0)
+        rows /= self.s.astype(np.float32)
+        rows[:, self.constant] = 0.0
+        return rows, *self._moments(mean, var)
+
+    def _moments(self, mean: Vector, var: Vector) -> tuple[Vector, Vector]:
         return np.where(self.constant, 0.0, (mean - self.m) / self.s), np.where(self.constant, 0.0, var / self.s**2)
+
+    def stats(self, c: Vector) -> tuple[Vector, Vector]:
+        return self._moments(*self.base.stats(c))
 
     def take(self, rows: Columns) -> "Standardized":
         few = copy.copy(self)

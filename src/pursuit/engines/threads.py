@@ -12,7 +12,7 @@ import scipy.linalg.cython_blas as cython_blas
 
 from .. import _core
 
-_core.set_blas(*(cython_blas.__pyx_capi__[name] for name in ("dgemm", "dsyrk", "dgemv")))
+_core.set_blas(*(cython_blas.__pyx_capi__[name] for name in ("dgemm", "dsyrk", "sgemm")))
 _available = _core.get_threads()
 
 

@@ -21,6 +21,8 @@ from .refits import Factor, Problem, refit
 
 TRUSTED = 1e-6  # reciprocal condition above which a refit needs no second look at the data
 CANCELLED = 1e-3  # share of the null value below which values are computed from residuals
+ROUGH = 8  # Gram columns that must be missing, and multiplications of their product with X, for a rough first look
+ROUGH_WORK = 1e8
 NEGLIGIBLE = 1e-18  # share of the null model's squared residual that counts as none
 
 
@@ -220,6 +222,23 @@ class GLM:
             here, there = common(cols, others)
             H[here, there] += self._ridge(cols[here])
         return H
+
+    def rough_rows(self, point: Point, cols: Columns) -> Any:
+        """H[cols] in single precision where that is much cheaper than keeping Gram columns; None elsewhere."""
+        if self.gram is None or self.gram.missing(cols) < ROUGH or self.work * len(cols) < ROUGH_WORK:
+            return None
+        w = self.rows.c
+        A = self.gathered(cols).dense().copy(order="F")
+        if self.fit_intercept:
+            A -= w @ A
+        A *= w[:, None]
+        rough = self.design.rough_cross(A, w)
+        if rough is None:
+            return None
+        rows, mean, var = rough
+        self._variances = var if self.fit_intercept else var + mean**2
+        rows[np.arange(len(cols)), cols] += self._ridge(cols)
+        return rows
 
     def _all_curvatures(self, w: Vector) -> Vector:
         """Weighted variances (mean squares without an intercept) of all columns; kept for the squared loss."""

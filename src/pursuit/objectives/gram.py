@@ -5,8 +5,8 @@
     value              f(x) = f(0) + g(0)_S.x / 2              safe while f(x) is not tiny beside f(0)
 
 A block of 16 columns costs as much as two to six passes over X, and each of them can replace a pass later: worth it
-where supports change by a unit or two (OMP, exchanges), not for the leaps of GraHTP. A block is filled up with the columns
-of largest gradient, the likely next ones. Columns are centred when there is an intercept.
+where supports change by a unit or two (OMP, exchanges), not for the leaps of GraHTP. A block is filled up with the
+columns of largest gradient, the likely next ones. Columns are centred when there is an intercept.
 """
 
 import threading
@@ -47,8 +47,11 @@ class GramColumns:
 
     def cheap(self, support: Columns) -> bool:
         """Whether the columns of a support are here, or can be had for less than the passes they save."""
-        missing = int(np.count_nonzero(self.slot[support] < 0))
-        return len(support) <= self.capacity and missing <= FEW
+        return len(support) <= self.capacity and self.missing(support) <= FEW
+
+    def missing(self, support: Columns) -> int:
+        """How many columns of a support are not held."""
+        return int(np.count_nonzero(self.slot[support] < 0))
 
     def columns(self, support: Columns, hint: Vector | None = None) -> Vector:
         """Rows H_j, j in support, as an array of shape (m, p); what is missing is computed, with likely ones."""

@@ -2,8 +2,8 @@
 
     f(C, b) = sum_i c_i phi(y_i, C'x_i + b + o_i) + l2/2 ||C||_F^2,     C is p x q
 
-The coordinates are the entries of C, row by row: coordinate j q + r belongs to feature j and output r. A feature is a group
-of q coordinates, so every solver, constraint and exchange works on this objective as it stands.
+The coordinates are the entries of C, row by row: coordinate j q + r belongs to feature j and output r. A feature is a
+group of q coordinates, so every solver, constraint and exchange works on this objective as it stands.
 """
 
 from typing import Any

@@ -71,8 +71,9 @@ class _Last:
         self.points = points
 
     def __iter__(self) -> Iterator[Point]:
-        for self.point in self.points:
-            yield self.point
+        for point in self.points:
+            self.point = point
+            yield point
 
 
 def _value(point: Point) -> float:

@@ -6,6 +6,7 @@ docs/notation.md): all k (p - k) exchanges cost one product of k Hessian rows wi
 
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +17,8 @@ from ..constraints import AtMost
 from ..objectives.base import Exchange, Objective, Point
 
 Columns = NDArray[np.int64]
+REFINED = 32  # exchanges that a single-precision sweep hands on to double precision, at least
+MARGIN = 1e-3  # share of f within which it hands on all
 GROUP_CHUNK = 64  # columns whose Hessian block is formed at once
 
 
@@ -36,7 +39,8 @@ def exchanges(f: Objective, constraint: AtMost, point: Point, units: Columns | N
     if len(others) == 0 or len(mine) == 0:
         return Ranked([], True)
     if constraint.unit_of is None:
-        change, who, exact = _columns(f, constraint, point, others, every)
+        rough = getattr(f, "rough_rows", _nothing)(point, point.support) if every else None
+        change, who, exact = _columns(f, constraint, point, others, every, rough)
     else:
         change, who, exact = _groups(f, constraint, point, mine, others)
     few = min(most, len(change))
@@ -78,9 +82,11 @@ def _inverse(A: NDArray[np.float64]) -> tuple[NDArray[np.float64], bool]:
 
 
 def _columns(
-    f: Objective, constraint: AtMost, point: Point, others: Columns, every: bool
+    f: Objective, constraint: AtMost, point: Point, others: Columns, every: bool, rough: Any = None
 ) -> tuple[NDArray[np.float64], Columns, bool]:
     S = point.support
+    if every and rough is not None:
+        return _refined(f, constraint, point, others, rough)
     if every:  # all columns in one product; what is in S or forbidden is left out of the answer
         rows = f.hessian_rows(point, S)
         B, exact = _inverse(rows[:, S])
@@ -92,6 +98,29 @@ def _columns(
     free = (~inside(S, constraint.include)).astype(np.uint8)
     change, who, _ = _core.exchange(rows, B, g, h, point.coef, free)
     return (change[others], who[others], exact) if every else (change, who, exact)
+
+
+def _nothing(point: Point, cols: Columns) -> None:
+    """What an objective without single-precision rows has of them."""
+
+
+def _refined(
+    f: Objective, constraint: AtMost, point: Point, others: Columns, rough: NDArray[np.float32]
+) -> tuple[NDArray[np.float64], Columns, bool]:
+    """All exchanges in single precision; the few that come out near the best again in double.
+
+    The rest is further from helping than single precision can err: a share ``MARGIN`` of f.
+    """
+    S = point.support
+    B, exact = _inverse(f.hessian_rows(point, S, S))
+    free = (~inside(S, constraint.include)).astype(np.uint8)
+    h = f.curvatures(point, np.arange(f.dim))
+    change, who, _ = _core.exchange(rough, B, point.gradient, h, point.coef, free)
+    change, who = change[others], who[others]
+    near = np.argpartition(change, min(REFINED, len(change)) - 1)[:REFINED]
+    near = np.sort(np.union1d(near, np.flatnonzero(change < MARGIN * abs(point.value))))
+    change[near], who[near], _ = _columns(f, constraint, point, others[near], False)
+    return change, who, exact
 
 
 def _groups(

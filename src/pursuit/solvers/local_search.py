@@ -26,6 +26,7 @@ from .exchanges import Ranked, apply, exchanges, removals
 from .omp import OMP
 
 SMALL = 2000  # units up to which a sweep is always a full one
+PROMISING = 0.01  # share of f that a model may err by: exchanges that it puts further above zero are not refitted
 
 
 @dataclass(frozen=True)
@@ -57,13 +58,16 @@ class LocalSearch(Solver):
 
 def search(f: Objective, constraint: AtMost, point: Point, candidates: int = 8, tries: int = 8) -> Iterator[Point]:
     """Exchanges from a refitted point until none helps; the last point carries the claim."""
-    few = constraint.units > max(SMALL, 4 * candidates * constraint.k)
+    # a quadratic's Hessian rows are kept from sweep to sweep, so that sweeping over all columns costs little more
+    few = not f.quadratic and constraint.units > max(SMALL, 4 * candidates * constraint.k)
+    tried: set[tuple[tuple[int, ...], tuple[int, ...]]] = set()
     while True:
         units = constraint.units_of(constraint.top(point.gradient, candidates * constraint.k)) if few else None
-        ranked = exchanges(f, constraint, point, units, 2 if f.quadratic else tries)
-        better = _improve(f, constraint, point, ranked, f.quadratic)
+        ranked = exchanges(f, constraint, point, units, 1 if f.quadratic else tries)
+        better = _improve(f, constraint, point, ranked, tried)
         if better is not None:
             point = better
+            tried.clear()
             yield point
         elif few:
             few = False
@@ -74,11 +78,21 @@ def search(f: Objective, constraint: AtMost, point: Point, candidates: int = 8, 
             return
 
 
-def _improve(f: Objective, constraint: AtMost, point: Point, ranked: Ranked, quadratic: bool) -> Point | None:
-    """The first of the ranked exchanges that lowers f by more than rounding, refitted."""
+def _improve(
+    f: Objective,
+    constraint: AtMost,
+    point: Point,
+    ranked: Ranked,
+    tried: set[tuple[tuple[int, ...], tuple[int, ...]]],
+) -> Point | None:
+    """The first of the ranked exchanges, not tried before, that lowers f by more than rounding, refitted."""
+    hopeless = (-1e-11 if f.quadratic and ranked.exact else PROMISING) * max(abs(point.value), 1e-300)
     for move in ranked.best:
-        if quadratic and move.change > -1e-11 * max(abs(point.value), 1e-300):
+        if move.change > hopeless:
             return None
+        if (move.leave, move.enter) in tried:
+            continue
+        tried.add((move.leave, move.enter))
         trial = f.refit(apply(constraint, point.support, move), start=point)
         if trial.value < point.value - 1e-12 * abs(point.value):
             return trial

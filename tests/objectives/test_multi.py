@@ -1,0 +1,85 @@
+import numpy as np
+import pytest
+from sklearn.datasets import load_iris
+from sklearn.linear_model import LinearRegression, LogisticRegression
+
+from pursuit import MultiGLM, SparseClassifier, SparseRegressor, solve
+
+
+@pytest.fixture(scope="module")
+def iris():
+    return load_iris(return_X_y=True)
+
+
+def test_multinomial_refit_equals_logistic_regression(iris):
+    X, y = iris
+    objective = MultiGLM(X, y, l2=0.01)
+    point = objective.refit(np.arange(12))
+    peer = LogisticRegression(C=1 / (0.01 * len(y)), tol=1e-12, max_iter=20000).fit(X, y)
+    np.testing.assert_allclose(point.coef.reshape(4, 3), peer.coef_.T, atol=1e-4)
+    assert np.abs(objective.at(np.arange(12), point.coef, point.intercept).gradient).max() < 1e-7
+
+
+def test_hessian_rows_are_differences_of_gradients(iris):
+    X, y = iris
+    objective = MultiGLM(X, y, l2=0.01)
+    point, every = objective.refit(np.arange(6)), np.arange(12)
+    rows = objective.hessian_rows(point, np.arange(6), every)
+    for i in range(6):
+        d = np.zeros(12)
+        d[i] = 1e-5
+        ahead, behind = objective.at(every, point.x + d), objective.at(every, point.x - d)
+        np.testing.assert_allclose(rows[i], (ahead.gradient - behind.gradient) / 2e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("standardize", [False, True])
+def test_several_responses_equal_least_squares(standardize):
+    rng = np.random.default_rng(0)
+    X, Y = rng.standard_normal((50, 4)), rng.standard_normal((50, 2))
+    model = SparseRegressor(k=4, standardize=standardize).fit(X, Y)
+    peer = LinearRegression().fit(X, Y)
+    np.testing.assert_allclose(model.coef_, peer.coef_, atol=1e-8)
+    np.testing.assert_allclose(model.predict(X), peer.predict(X), atol=1e-8)
+
+
+def test_weights_are_repeated_rows(iris):
+    X, y = iris
+    weight = 1 + np.arange(len(y)) % 2
+    weighted = solve(MultiGLM(X, y, l2=0.01, sample_weight=weight), 2)
+    repeated = solve(MultiGLM(np.repeat(X, weight, axis=0), np.repeat(y, weight), l2=0.01), 2)
+    np.testing.assert_array_equal(weighted.support, repeated.support)
+    np.testing.assert_allclose(weighted.x, repeated.x, atol=1e-6)
+
+
+def test_classifier_of_three_classes(iris):
+    X, y = iris
+    names = np.array(["setosa", "versicolor", "virginica"])[y]
+    model = SparseClassifier(k=2, l2=0.001).fit(X, names)
+    assert model.coef_.shape == (3, 4)
+    assert np.count_nonzero(model.coef_.any(axis=0)) == 2
+    assert model.score(X, names) > 0.94
+    proba = model.predict_proba(X)
+    np.testing.assert_allclose(proba.sum(axis=1), 1.0)
+    np.testing.assert_array_equal(model.classes_[proba.argmax(axis=1)], model.predict(X))
+    np.testing.assert_allclose(np.exp(model.predict_log_proba(X)), proba)
+
+
+def test_separated_classes_end_with_a_status():
+    X = np.array([[0.0], [1.0], [2.0], [3.0], [4.0], [5.0]])
+    result = solve(MultiGLM(X, [0, 0, 1, 1, 2, 2]), 1)
+    assert result.status == "no_minimiser"
+    assert "separate" in result.reason
+    assert np.isfinite(result.x).all()
+    assert result.value <= 1e-9
+
+
+def test_errors(iris):
+    X, y = iris
+    with pytest.raises(ValueError, match="does not take several outputs"):
+        MultiGLM(X, y, "huber")
+    with pytest.raises(ValueError, match="one row per row of X"):
+        MultiGLM(X, np.zeros((3, 2)), "squared")
+    with pytest.raises(ValueError, match="NaN"):
+        MultiGLM(X, np.full((150, 2), np.nan), "squared")
+    with pytest.raises(ValueError, match="loss='logistic'"):
+        SparseClassifier(loss="squared_hinge").fit(X, y)
