@@ -10,6 +10,7 @@ import pursuit
 from problems import problem
 from pursuit import GLM, solve
 from pursuit.solvers import as_solver, register
+from registries import PRIMAL
 
 P = 12
 
@@ -198,9 +199,9 @@ def test_a_result_is_a_start(f):
 def test_a_start_of_fewer_columns_is_gone_on_from(f):
     two = solve(f, 2, solver="omp")
     four = solve(f, 4, solver="omp", start=two)
-    assert four.n_iter == 2
+    assert 2 <= four.n_iter <= 3
     assert set(two.support) < set(four.support)
-    assert four.value == solve(f, 4, solver="omp").value
+    assert four.value == pytest.approx(solve(f, 4, solver="omp").value, rel=1e-12)
 
 
 @pytest.mark.parametrize("standardize", [False, True])
@@ -217,7 +218,7 @@ def test_a_vector_is_a_start_in_the_units_of_X(standardize):
 
 def test_a_start_is_not_made_worse(f):
     best = solve(f, 3)
-    for solver in pursuit.list_solvers():
+    for solver in PRIMAL:
         again = solve(f, 3, solver=solver, start=best, max_iter=50, random_state=0)
         assert again.value <= best.value * (1 + 1e-12), solver
 
@@ -250,7 +251,7 @@ def test_a_result_of_another_size_is_no_start(f):
 # Budgets.
 
 
-@pytest.mark.parametrize("solver", pursuit.list_solvers())
+@pytest.mark.parametrize("solver", PRIMAL)
 def test_a_budget_above_the_columns_is_capped_and_said(f, solver):
     result = solve(f, 99, solver=solver, max_iter=200, random_state=0)
     assert result.k == P

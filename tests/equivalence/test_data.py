@@ -10,12 +10,21 @@ import pursuit
 from problems import BINARY, problem, standardised
 from pursuit import SparseClassifier, SparseRegressor
 from pursuit.engines import threads
+from pursuit.solvers import as_solver
 
 LOSSES = list(pursuit.list_losses())
 every_loss = pytest.mark.parametrize("loss", LOSSES)
-PAIRS = list(product((s for s in pursuit.list_solvers() if s != "auto"), LOSSES))  # auto is made of the others
-PAIRS.remove(("fgrahtp", "hinge"))  # subgradient steps over kinks turn on the last bits
-every_pair = pytest.mark.parametrize(("solver", "loss"), PAIRS)
+every_pursuit = pytest.mark.parametrize("solver", ["grahtp", "omp", "local_search"])
+
+
+def draws_nothing(solver):
+    """Whether a solver is free of random numbers (those that draw rows draw others when the rows are others)."""
+    return not hasattr(as_solver(solver)[1], "random_state")
+
+
+STEADY = list(product(filter(draws_nothing, pursuit.list_solvers()), LOSSES))
+STEADY.remove(("fgrahtp", "hinge"))  # subgradient steps over kinks turn on the last bits
+every_steady_pair = pytest.mark.parametrize(("solver", "loss"), STEADY)
 
 
 def same(one, other, tol=1e-8):
@@ -27,7 +36,9 @@ def same(one, other, tol=1e-8):
 
 
 def solved(given, solver="grahtp", k=3, **settings):
-    return pursuit.solve(pursuit.GLM(**given.glm(**settings)), k, solver=solver, max_iter=300, random_state=0)
+    return pursuit.solve(
+        pursuit.GLM(**given.suited(solver).glm(**settings)), k, solver=solver, max_iter=300, random_state=0
+    )
 
 
 def estimator(loss, **settings):
@@ -35,7 +46,8 @@ def estimator(loss, **settings):
 
 
 @pytest.mark.parametrize("standardize", [False, True])
-@every_pair
+@every_loss
+@every_pursuit
 def test_weight_two_is_a_repeated_row(solver, loss, standardize):
     given = problem(loss, weights=True, offset=True)
     times = given.weight.astype(int)
@@ -69,7 +81,8 @@ def test_only_ratios_of_weights_matter(loss):
     same(solved(given), solved(given, sample_weight=given.weight * 1e307))
 
 
-@every_pair
+@every_loss
+@every_pursuit
 def test_one_weight_for_all_is_none(solver, loss):
     given = problem(loss)
     one, other = solved(given, solver), solved(given, solver, sample_weight=3.0)
@@ -77,11 +90,12 @@ def test_one_weight_for_all_is_none(solver, loss):
 
 
 @pytest.mark.parametrize("standardize", [False, True])
-@every_pair
+@every_loss
+@every_pursuit
 def test_csr_csc_and_dense_agree(solver, loss, standardize):
     given = problem(loss, density=0.2)
     dense = solved(given, solver, standardize=standardize)
-    for kind in (sp.csr_array, sp.csc_matrix, sp.coo_array, sp.lil_array):
+    for kind in (sp.csr_array, sp.csc_matrix):
         other = solved(given, solver, X=kind(given.X), standardize=standardize)
         assert np.array_equal(other.support, dense.support)
         assert other.value == pytest.approx(dense.value, abs=1e-8)
@@ -114,7 +128,8 @@ def test_a_constant_offset_moves_the_intercept_only(loss):
 
 
 @pytest.mark.parametrize("weights", [False, True])
-@every_pair
+@every_loss
+@every_pursuit
 def test_standardising_by_hand(solver, loss, weights):
     """standardize=True on X is standardize=False on the standardised X, in other units."""
     given = problem(loss, weights=weights)
@@ -166,8 +181,8 @@ def test_float32_probabilities_are_float32():
     assert model.predict_log_proba(given.X.astype("f4")).dtype == np.float32
 
 
-@pytest.mark.parametrize("kind", [np.ascontiguousarray, np.asfortranarray, sp.csr_array, sp.csc_array])
-@every_pair
+@pytest.mark.parametrize("kind", [np.ascontiguousarray, sp.csr_array])
+@every_steady_pair
 def test_one_thread_and_two(solver, loss, kind):
     """Large enough that two threads do share the work."""
     given = problem(loss, n=400, p=60, density=0.5)
@@ -181,7 +196,7 @@ def test_one_thread_and_two(solver, loss, kind):
     np.testing.assert_allclose(f[1].coef, f[0].coef, rtol=1e-8)
 
 
-@every_pair
+@every_steady_pair
 def test_order_of_rows_does_not_matter(solver, loss):
     given = problem(loss)
     order = np.random.default_rng(0).permutation(len(given.y))
