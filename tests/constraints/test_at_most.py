@@ -114,7 +114,7 @@ def test_k_that_is_no_integer(k):
         ({"include": [[0, 1]]}, TypeError, "include must hold column indices"),
         ({"include": [True, False]}, TypeError, "include must hold column indices"),
         ({"include": [1, 2], "exclude": [2]}, ValueError, "include and exclude overlap: coordinate 2 is in both"),
-        ({"include": [0, 1, 2]}, ValueError, "include names 3 units, more than k=2 allows"),
+        ({"include": [0, 1, 2]}, ValueError, "include names 3 columns, more than k=2 allows"),
         ({"exclude": range(5)}, ValueError, "exclude forbids every coordinate"),
         ({"groups": [0, 1]}, ValueError, r"groups must give one label per column, shape \(5,\), got shape \(2,\)"),
         ({"groups": 3}, ValueError, "groups must give one label per column"),
