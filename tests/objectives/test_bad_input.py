@@ -248,7 +248,7 @@ def test_values_too_large_to_add_up_are_not_silent(rng):
         ({"l2": -1.0}, ValueError, "l2 must be a finite number at least 0, got -1.0"),
         ({"l2": np.nan}, ValueError, "l2 must be a finite number"),
         ({"l2": "big"}, TypeError, "l2 must be a number at least 0, got 'big'"),
-        ({"l2": None}, TypeError, "l2 must be a number"),
+        ({"l2": True}, TypeError, "l2 must be a number"),
         ({"loss": "sqared"}, ValueError, "loss 'sqared' is unknown; did you mean 'squared'"),
         ({"loss": 7}, TypeError, "loss must be a name or an instance"),
     ],
@@ -266,7 +266,7 @@ def test_hinge_needs_a_ridge(rng):
     with pytest.raises(ValueError, match="loss 'hinge' needs l2 > 0"):
         GLM(X, y > 0, "hinge")
     with pytest.raises(ValueError, match="loss 'hinge' needs l2 > 0"):
-        SparseClassifier(k=2, loss="hinge").fit(X, y > 0)
+        SparseClassifier(k=2, loss="hinge", l2=0.0).fit(X, y > 0)
 
 
 @pytest.mark.parametrize(

@@ -152,7 +152,7 @@ def test_k_above_the_rank(solver, standardize, rng):
 @pytest.mark.parametrize("n", [1, 2, 4])
 @pytest.mark.parametrize("loss", pursuit.list_losses())
 def test_fewer_rows_than_k(loss, n, solver, rng):
-    X, y = rng.standard_normal((n, 9)), np.arange(n) % 2
+    X, y = rng.standard_normal((n, 9)), (np.arange(n) + 1) % 2
     l2 = 0.01 if loss == "hinge" else 0.0
     result = pursuit.solve(pursuit.GLM(X, y.astype(float), loss, l2=l2), 5, solver=solver, max_iter=60, random_state=0)
     assert np.isfinite(result.coef).all()
