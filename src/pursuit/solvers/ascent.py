@@ -7,6 +7,8 @@
 
 D is non-smooth where the k-th and the next |z_j| tie, so that no rule of constant length converges: steps shrink like
 1/(t+1), as in Theorems 4 and 5. A move of single samples that may not change sum_i c_i a_i (an intercept) takes two.
+``epoch`` gives a, z(a), and the z whose top is the primal point: for coordinates the mean over the epoch's blocks,
+since single iterates swing about the kinks (on rcv1 that saves half of the epochs); for the paper's steps z itself.
 The supergradient is in the metric of c: the paper's 1/N sum is c_i = 1/N, and its step is N times ours.
 """
 
@@ -33,14 +35,16 @@ class Coordinates:
         self.gain = self.scale**2 / dual.ridge
         self.back = np.divide(1.0, self.scale, out=np.zeros_like(self.scale), where=self.scale > 0)
 
-    def epoch(self, a: Vector, z: Vector, constraint: AtMost, t: int, gap: float) -> tuple[Vector, Vector]:
+    def epoch(self, a: Vector, z: Vector, constraint: AtMost, t: int, gap: float) -> tuple[Vector, Vector, Vector]:
         dual, a, v = self.dual, a.copy(), self.scale * z
+        mean = np.zeros_like(v)
         for block in np.array_split(self.rng.permutation(self.live), self.blocks):
             cols = constraint.top(dual.root * self.back * v)
             dual.f.design.sweep(
                 dual.f.loss, dual.f.rows, block, self.gain, cols, dual.f.fit_intercept, 1.0 / (t + 1), a, v
             )
-        return dual.feasible(a), self.back * v
+            mean += v / self.blocks
+        return dual.feasible(a), self.back * v, self.back * mean
 
 
 class Supergradient:
@@ -54,7 +58,7 @@ class Supergradient:
         design = dual.f.design
         self.pieces = [(part, design.take(part) if count > 1 else design) for part in parts]
 
-    def epoch(self, a: Vector, z: Vector, constraint: AtMost, t: int, gap: float) -> tuple[Vector, Vector]:
+    def epoch(self, a: Vector, z: Vector, constraint: AtMost, t: int, gap: float) -> tuple[Vector, Vector, Vector]:
         dual, a, z = self.dual, a.copy(), z.copy()
         for i in self.rng.integers(len(self.pieces), size=len(self.pieces)):
             block, X = self.pieces[i]
@@ -68,7 +72,7 @@ class Supergradient:
             a[block] = dual.feasible(before + step * g, block, float(c @ before))  # (S1)
             z -= X.rmatmat((c * (a[block] - before))[:, None])[:, 0] / dual.ridge  # (S2.1)
             self.updates += 1
-        return a, z
+        return a, z, z
 
 
 def paper(dual: Dual, blocks: int, step: float | None) -> Schedule:

@@ -73,8 +73,8 @@ class DIHT(Solver):
         point, seen, upper, lower = start, None, start.value, dual.value(a, constraint, z)
         history: list[tuple[float, float]] = []
         for t in count():
-            a, z = rule.epoch(a, z, constraint, t, upper - dual.value(a, constraint, z))  # (S1)
-            support, coef = dual.primal(z, constraint)  # (S2)
+            a, z, mean = rule.epoch(a, z, constraint, t, upper - dual.value(a, constraint, z))  # (S1)
+            support, coef = dual.primal(mean, constraint)  # (S2)
             if not self.refit:
                 point = dual.point(support, coef)
             elif not same(support, seen):
