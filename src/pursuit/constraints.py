@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from . import _core
 from ._errors import check_k
-from ._sorted import without
+from ._sorted import inside, without
 
 Vector = NDArray[np.float64]
 Columns = NDArray[np.int64]
@@ -77,9 +77,9 @@ class AtMost:
             first = np.union1d(first, self._to_units(keep)) if len(first) else self._to_units(keep)
         score[first] = np.inf
         if within is not None:
-            inside = np.union1d(first, self._to_units(within))
-            budget = min(budget, len(inside))
-            score[np.setdiff1d(np.arange(self.units), inside, assume_unique=True)] = np.nan
+            eligible = np.union1d(first, self._to_units(within))
+            budget = min(budget, len(eligible))
+            score[~inside(np.arange(self.units), eligible)] = np.nan
         return self._to_coordinates(_core.top_k(score, max(budget, len(first))))
 
     def first_change(self, support: Columns, x: Vector, g: Vector) -> float:
@@ -112,7 +112,12 @@ class AtMost:
     def allows(self, support: Columns) -> bool:
         """Whether a support keeps to the budget, the forced-in and the forbidden units."""
         units = self._to_units(support)
-        return len(units) <= self.k and not np.intersect1d(units, self.exclude).size
+        forced = inside(self.include, units).all()
+        return bool(forced) and len(units) <= self.k and not self.uses_forbidden(support)
+
+    def uses_forbidden(self, support: Columns) -> bool:
+        """Whether a support has a unit that is excluded."""
+        return bool(inside(self._to_units(support), self.exclude).any())
 
     def units_of(self, cols: Columns) -> Columns:
         """The units that a set of coordinates touches."""

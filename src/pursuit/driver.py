@@ -148,11 +148,13 @@ def _start(f: Objective, constraint: AtMost, start: Any) -> Point:
         point = f.from_units(start)
     if point.dim != f.dim:
         raise ValueError(f"start has {point.dim} coordinates, but the objective has {f.dim}")
-    if not constraint.allows(point.support):
-        raise ValueError(
-            f"start uses {constraint.count(point.support)} columns and must keep to k={constraint.k} and to exclude"
-        )
-    return f.at(point.support, point.coef, point.intercept)
+    if constraint.allows(point.support):
+        return f.at(point.support, point.coef, point.intercept)
+    if constraint.count(point.support) > constraint.k:
+        raise ValueError(f"start uses {constraint.count(point.support)} columns, more than k={constraint.k} allows")
+    if constraint.uses_forbidden(point.support):
+        raise ValueError("start uses a column that exclude forbids")
+    return f.refit(constraint.top(point.x, within=point.support), start=point)  # what is forced in comes first
 
 
 class _Run:

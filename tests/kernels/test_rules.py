@@ -106,8 +106,9 @@ def child(X, d, queue):
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
+@pytest.mark.filterwarnings("ignore:os.fork")  # of JAX, when its tests ran before in this process
 def test_a_forked_child_works_on_one_thread(rng):
-    X, d = rng.normal(size=(800, 600)), rng.normal(size=(800, 1))
+    X, d = rng.normal(size=(3000, 1000)), rng.normal(size=(3000, 1))
     expected = _core.dense_rmatmat(X, d)
     context = multiprocessing.get_context("fork")
     queue = context.SimpleQueue()
@@ -121,7 +122,7 @@ def test_a_forked_child_works_on_one_thread(rng):
 
 
 def test_threads_may_call_at_once(rng):
-    X, d = rng.normal(size=(900, 700)), rng.normal(size=(900, 1))
+    X, d = rng.normal(size=(3000, 900)), rng.normal(size=(3000, 1))
     expected = _core.dense_rmatmat(X, d)
     found = [None] * 4
 

@@ -321,5 +321,7 @@ class GLM:
 
     def _check_finite(self, gradient: Vector) -> None:
         if not np.isfinite(gradient).all():
-            bad = int(np.flatnonzero(~np.isfinite(gradient))[0])
+            mean, var = self.design.stats(self.rows.c)  # a row's NaN can reach every column's gradient: look again
+            finite = np.isfinite(mean) & np.isfinite(var)
+            bad = int(np.flatnonzero(~(np.isfinite(gradient) if finite.all() else finite))[0])
             raise ValueError(f"X contains NaN or infinity (or values too large to add up) in column {bad}")

@@ -8,11 +8,12 @@
 | QR / SVD on the columns | squared loss, Gram worse than 1e10 | about 4 n m^2, once |
 | damped Newton | smooth losses | n m^2 + m^3/3 |
 | Newton with conjugate gradients | m above ``LARGE`` | 4 n m per inner step |
-| dual coordinate descent, proximal in b | hinge | n m per epoch |
+| Newton on ever less rounded hinges | hinge, n m^2 up to ``AFFORDABLE`` | n m^2 + m^3/3 |
+| dual coordinate descent, proximal in b | hinge beyond that | n m per epoch |
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +22,7 @@ from scipy.linalg import lapack, lstsq
 from .. import _core
 from ..designs.base import Block, Rows
 from ..losses.base import Loss
+from ..losses.hinges import SmoothedHinge
 
 Vector = NDArray[np.float64]
 Matrix = NDArray[np.float64]
@@ -31,6 +33,8 @@ RANK = 1e-12  # singular values below this share of the largest count as zero
 CONVERGED = 1e-13  # Newton decrement, relative to the objective, at which one last step is taken
 SEPARATED = 1e-10  # mean loss at which data count as separated
 MAX_NEWTON = 200
+AFFORDABLE = 5e8  # n m^2 up to which a hinge is refitted by Newton's method
+GAP = 1e-6  # duality gap of a hinge refit, relative to its value, that is worth a sentence
 
 
 @dataclass(frozen=True)
@@ -142,6 +146,8 @@ def newton(problem: Problem, z: Vector) -> Fit:
             return problem.finish(
                 z, value, "the chosen columns separate the classes, so no finite minimiser exists (set l2 > 0)", False
             )
+        if bottomless and value <= SEPARATED and problem.loss.targets == "nonnegative" and not problem.rows.y.any():
+            return problem.finish(z, value, "every count is zero, so no finite minimiser exists (set l2 > 0)", False)
         if len(z) == 0:
             return problem.finish(z, value)
         d, trusted = conjugate_gradients(problem, z, g) if H is None else direction(problem, H, g)
@@ -217,6 +223,9 @@ def conjugate_gradients(problem: Problem, z: Vector, g: Vector) -> tuple[Vector,
     block, m = problem.block, problem.block.width
     eta = problem.rows.shift(block.matvec(z[:m]), float(z[m]) if problem.intercept else 0.0)
     w = problem.loss.terms(problem.rows.y, eta, problem.rows.c)[2]
+    flat = (w == 0) & (problem.rows.c > 0)
+    if flat.any() and np.isfinite(problem.loss.smoothness):  # a little curvature where the loss has none
+        w = np.where(flat, 1e-4 * problem.loss.smoothness * problem.rows.c, w)
 
     def apply(v: Vector) -> Vector:
         turn = w * (block.matvec(v[:m]) + (v[m] if problem.intercept else 0.0))
@@ -238,7 +247,7 @@ def conjugate_gradients(problem: Problem, z: Vector, g: Vector) -> tuple[Vector,
         if rr <= goal:
             break
         v = r + (rr / before) * v
-    return (d, True) if d.any() else (-g, False)
+    return (d, not flat.any()) if d.any() else (-g, False)
 
 
 def search(evaluate: Callable[[float], tuple[float, float]], value: float, slope: float) -> float:
@@ -256,31 +265,52 @@ def search(evaluate: Callable[[float], tuple[float, float]], value: float, slope
     return best_t
 
 
-def hinge(problem: Problem, tol: float = 1e-9, max_epochs: int = 2000, rounds: int = 200) -> Fit:
+def hinge(problem: Problem) -> Fit:
+    """Newton on the hinge rounded less and less, or where that costs too much, dual coordinate descent.
+
+    Both end with dual variables alpha in [0, 1]; the value is the hinge's own, and a duality gap above ``GAP`` is said.
+    """
+    rows, n, m = problem.rows, len(problem.rows.y), problem.block.width
+    if m == 0:
+        return constant(problem)
+    alpha, coef, b = rounded(problem) if m <= LARGE and n * m * m <= AFFORDABLE else coordinate_descent(problem)
+    if problem.intercept:
+        b = best_threshold(rows, rows.shift(problem.block.matvec(coef), 0.0))
+    ridge = 0.5 * float(coef @ (problem.l2 * coef))
+    value = problem.block.newton(problem.loss, rows, coef, b, False)[0] + ridge
+    margin = rows.c * alpha if rows.offset is None else rows.c * alpha * (1 - rows.y * rows.offset)
+    gap = value - (float(margin.sum()) - ridge)
+    note = f"the refit stopped at a duality gap of {gap:.1e}" if gap > GAP * max(value, 1e-3) else ""
+    return Fit(coef, b, value, note, dual=-rows.y * alpha)
+
+
+def rounded(problem: Problem) -> tuple[Vector, Vector, float]:
+    """The path of smoothed hinges to the hinge; at its end alpha = clip((1 - y eta) / gamma)."""
+    rows, m = problem.rows, problem.block.width
+    z = np.zeros(m + problem.intercept)
+    for gamma in 10.0 ** -np.arange(8):
+        fit = newton(replace(problem, loss=SmoothedHinge(gamma)), z)
+        z = np.append(fit.coef, fit.b) if problem.intercept else fit.coef
+    eta = rows.shift(problem.block.matvec(fit.coef), fit.b)
+    return np.clip((1 - rows.y * eta) / gamma, 0.0, 1.0), fit.coef, fit.b
+
+
+def coordinate_descent(
+    problem: Problem, tol: float = 1e-9, max_epochs: int = 2000, rounds: int = 200
+) -> tuple[Vector, Vector, float]:
     """Dual coordinate descent; the intercept by proximal steps, so that sum_i c_i y_i alpha_i ends at zero."""
     rows, l2 = problem.rows, float(np.min(problem.l2, initial=np.inf))
-    if problem.block.width == 0:
-        return constant(problem)
     scale = np.sqrt(l2 / problem.l2) * np.ones(problem.block.width)  # columns so scaled have one l2
     samples = np.asfortranarray(problem.block.dense().T * scale[:, None])
-    alpha, b, rho = np.full(len(rows.y), 0.5), 0.0, max(l2, 1e-3)
-    coef = np.zeros(problem.block.width)
-    if not problem.intercept:
-        alpha, coef, _, _ = _core.hinge_dual(
-            samples, rows.y, rows.c, rows.offset, l2, 1e30, 0.0, alpha, tol, max_epochs, 0
+    alpha, b, rho = np.full(len(rows.y), 0.5), 0.0, max(l2, 1e-3) if problem.intercept else 1e30
+    for turn in range(rounds):
+        alpha, coef, ahead, epochs = _core.hinge_dual(
+            samples, rows.y, rows.c, rows.offset, l2, rho, b, alpha, tol, max_epochs, turn
         )
-    else:
-        for turn in range(rounds):
-            alpha, coef, ahead, _ = _core.hinge_dual(
-                samples, rows.y, rows.c, rows.offset, l2, rho, b, alpha, tol, max_epochs, turn
-            )
-            moved, b = abs(ahead - b) * rho, ahead
-            if moved <= tol:
-                break
-        b = best_threshold(rows, rows.shift(problem.block.matvec(coef * scale), 0.0))
-    coef = coef * scale
-    value = problem.block.newton(problem.loss, rows, coef, b, False)[0] + 0.5 * float(coef @ (problem.l2 * coef))
-    return Fit(coef, b, value, dual=-rows.y * alpha)
+        moved, b = abs(ahead - b) * rho if problem.intercept else 0.0, ahead
+        if moved <= tol and (epochs < max_epochs or turn >= 10):
+            break
+    return alpha, coef * scale, b if problem.intercept else 0.0
 
 
 def constant(problem: Problem) -> Fit:

@@ -113,7 +113,8 @@ class ARHT(Solver):
         self, f: Objective, constraint: AtMost, start: Point, opt: float, eps: float, lower: float, rng: Any
     ) -> Run:
         s, S = constraint.k, start.support
-        rho = self.smoothness or 2 * float(f.curvatures(start, np.union1d(S, constraint.top(start.gradient))).max())
+        steepest = float(f.curvatures(start, np.union1d(S, constraint.top(start.gradient))).max())
+        rho = self.smoothness or max(2 * steepest, 1e-300)
         spare = HALVINGS if f.smooth and self.smoothness is None else 0
         R = np.ones(f.dim)  # 7
         g = f.ridged(rho * R)  # 6

@@ -17,7 +17,7 @@ import numpy as np
 
 from ..constraints import AtMost
 from ..objectives.base import Objective, Point
-from .base import Solver
+from .base import Solver, generator
 from .grahtp import GraHTP
 from .local_search import search, there_and_back
 from .omp import OMP
@@ -57,7 +57,7 @@ class Auto(Solver):
         units = constraint.units_of(best.support)
         if len(np.setdiff1d(units, constraint.include)) == 0 or len(np.setdiff1d(constraint.allowed, units)) == 0:
             return
-        rng = np.random.default_rng(self.random_state)
+        rng = generator(self.random_state)
         for _ in range((10 if cheap else 0) if self.restarts is None else self.restarts):
             shaken = f.refit(_shaken(constraint, best.support, rng), start=best)
             yield from (better := _Last(search(f, constraint, shaken)))

@@ -34,18 +34,21 @@ class FGraHTP(Solver):
     step : a constant step as in the paper, or None: from the restricted curvature, halved until f falls
     halt : relative change of x at which to stop
     polish : refit on the last support before returning (False: exactly as printed)
+    patience : with ``polish``, stop also when the support has stayed the same for so many iterations: the refit ends
+        what gradient steps would approach
     """
 
     step: float | None = None
     halt: float = 1e-4
     polish: bool = True
+    patience: int = 200
 
     def __post_init__(self) -> None:
         check_step(self.step)
         check_number(self.halt, "halt")
 
     def iterate(self, f: Objective, constraint: AtMost, start: Point) -> Iterator[Point]:
-        point, best = start, start
+        point, best, kept, same = start, start, start.support, 0
         for t in count(1):
             step = self.step or restricted_step(f, constraint, point) / (1 if f.smooth else t)
             for _ in range(HALVINGS):
@@ -62,7 +65,9 @@ class FGraHTP(Solver):
             point = trial
             best = point if point.value <= best.value or best is start else best
             yield point
-            if moved <= self.halt * size:
+            same = same + 1 if np.array_equal(support, kept) else 0
+            kept = support
+            if moved <= self.halt * size or (self.polish and same >= self.patience):
                 break
         if self.polish and best is not start:
             yield f.refit(best.support, start=best)
