@@ -1,6 +1,7 @@
 #pragma once
 
 #include "common.hpp"
+#include "pool.hpp"
 
 #include <atomic>
 #include <omp.h>
@@ -12,10 +13,10 @@
 namespace pursuit {
 
 // Below this many simple operations (about a millisecond) a region costs more than it saves, above all when the cores
-// are shared: a team then waits for the scheduler, which takes longer than the work.
+// are shared.
 inline constexpr i64 kSmallWork = 1 << 21;
 
-// libgomp's pool does not survive fork(): a child that opens a region hangs, so children never open one.
+// A pool does not survive fork(): children never use one.
 inline std::atomic<bool> in_forked_child{false};
 inline thread_local int thread_count = 0;
 
@@ -42,16 +43,15 @@ inline void watch_forks() {
 inline int plan(i64 work) { return work < kSmallWork ? 1 : threads(); }
 inline int plan(i64 work, i64 most) { return static_cast<int>(std::clamp<i64>(most, 1, plan(work))); }
 
-// body(t) for every part t < nt. The parts, not the team, decide the result: a smaller team than asked for (nested
-// regions, a thread limit) gives the same bits. The body must not throw.
+// body(t) for every part t < nt, by this thread and whoever of the pool is free. The parts, not the threads, decide the
+// result. The body must not throw, and may itself run parallel parts.
 template <class Body>
 void parallel(int nt, Body&& body) {
   if (nt <= 1) {
     body(0);
     return;
   }
-#pragma omp parallel for schedule(static, 1) num_threads(nt)
-  for (int t = 0; t < nt; ++t) body(t);
+  Pool::shared().run(nt, std::min(nt, threads()) - 1, body);
 }
 
 // out += parts[1] + parts[2] + ..., in that order; parts[0] is out itself.

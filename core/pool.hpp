@@ -1,0 +1,79 @@
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <thread>
+
+namespace pursuit {
+
+// Threads that help if they are free. A job is a number of parts; the caller works through them itself, and whoever
+// else is awake takes some. The caller waits only for parts that have been begun: on a machine whose other cores are
+// busy a job costs what it costs on one thread, where an OpenMP region waits until every member of the team has been
+// scheduled (measured: 3 times as long with one of two cores taken). Which thread works on a part changes no result.
+class Pool {
+public:
+  static Pool& shared() {
+    static Pool* pool = new Pool; // never destroyed: its threads may outlive static objects
+    return *pool;
+  }
+
+  template <class Body>
+  void run(int parts, int helpers, Body& body) {
+    auto job = std::make_shared<Job>();
+    job->parts = parts;
+    job->body = &body;
+    job->call = [](void* b, int t) { (*static_cast<Body*>(b))(t); };
+    {
+      std::lock_guard<std::mutex> guard(lock_);
+      for (; size_ < helpers; ++size_) std::thread([this] { serve(); }).detach();
+      jobs_.push_back(job);
+    }
+    wake_.notify_all();
+    job->work();
+    while (job->done.load(std::memory_order_acquire) < parts) std::this_thread::yield();
+    std::lock_guard<std::mutex> guard(lock_);
+    std::erase(jobs_, job);
+  }
+
+private:
+  struct Job {
+    int parts = 0;
+    void* body = nullptr;
+    void (*call)(void*, int) = nullptr;
+    std::atomic<int> next{0}, done{0};
+    bool open() const { return next.load(std::memory_order_relaxed) < parts; }
+    void work() {
+      for (int t; (t = next.fetch_add(1, std::memory_order_relaxed)) < parts;) {
+        call(body, t);
+        done.fetch_add(1, std::memory_order_release);
+      }
+    }
+  };
+
+  void serve() {
+    for (;;) {
+      std::shared_ptr<Job> job;
+      {
+        std::unique_lock<std::mutex> guard(lock_);
+        wake_.wait(guard, [&] { return (job = find()) != nullptr; });
+      }
+      job->work();
+    }
+  }
+
+  std::shared_ptr<Job> find() const {
+    for (const auto& job : jobs_)
+      if (job->open()) return job;
+    return nullptr;
+  }
+
+  std::mutex lock_;
+  std::condition_variable wake_;
+  std::deque<std::shared_ptr<Job>> jobs_;
+  int size_ = 0;
+};
+
+} // namespace pursuit
