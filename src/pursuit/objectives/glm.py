@@ -223,22 +223,26 @@ class GLM:
             H[here, there] += self._ridge(cols[here])
         return H
 
-    def rough_rows(self, point: Point, cols: Columns) -> Any:
-        """H[cols] in single precision where that is much cheaper than keeping Gram columns; None elsewhere."""
-        if self.gram is None or self.gram.missing(cols) < ROUGH or self.work * len(cols) < ROUGH_WORK:
+    def rough_rows(self, point: Point, cols: Columns) -> tuple[Any, Vector] | None:
+        """H[cols] in single precision and all H_jj, where that is much cheaper than in double; None elsewhere."""
+        held = self.gram is not None and self.gram.missing(cols) < ROUGH
+        if held or self.work * len(cols) < ROUGH_WORK:
             return None
-        w = self.rows.c
+        w = self._weights(point)
+        total = float(w.sum())
+        if total <= 0:
+            return None
         A = self.gathered(cols).dense().copy(order="F")
         if self.fit_intercept:
-            A -= w @ A
+            A -= w @ A / total
         A *= w[:, None]
-        rough = self.design.rough_cross(A, w)
+        rough = self.design.rough_cross(A, w / total)
         if rough is None:
             return None
         rows, mean, var = rough
-        self._variances = var if self.fit_intercept else var + mean**2
+        self._variances = total * (var if self.fit_intercept else var + mean**2)
         rows[np.arange(len(cols)), cols] += self._ridge(cols)
-        return rows
+        return rows, self._variances + self._ridge(np.arange(self.dim))
 
     def _all_curvatures(self, w: Vector) -> Vector:
         """Weighted variances (mean squares without an intercept) of all columns; kept for the squared loss."""

@@ -34,17 +34,19 @@ class Coordinates:
         self.scale = dual.f.design.scale * np.ones(dual.f.dim)
         self.gain = self.scale**2 / dual.ridge
         self.back = np.divide(1.0, self.scale, out=np.zeros_like(self.scale), where=self.scale > 0)
+        rank = dual.root * self.back  # what ranks the entries of v
+        self.rank = None if np.ptp(rank) == 0 else rank
 
     def epoch(self, a: Vector, z: Vector, constraint: AtMost, t: int, gap: float) -> tuple[Vector, Vector, Vector]:
         dual, a, v = self.dual, a.copy(), self.scale * z
         mean = np.zeros_like(v)
         for block in np.array_split(self.rng.permutation(self.live), self.blocks):
-            cols = constraint.top(dual.root * self.back * v)
+            cols = constraint.top(v if self.rank is None else self.rank * v)
             dual.f.design.sweep(
                 dual.f.loss, dual.f.rows, block, self.gain, cols, dual.f.fit_intercept, 1.0 / (t + 1), a, v
             )
-            mean += v / self.blocks
-        return dual.feasible(a), self.back * v, self.back * mean
+            mean += v
+        return dual.feasible(a), self.back * v, self.back / self.blocks * mean
 
 
 class Supergradient:
@@ -98,7 +100,7 @@ def block_size(dual: Dual, block: int | None) -> int:
     if block is not None:
         return min(block, n)
     row = max(1.0, dual.f.work / n)
-    return int(np.clip(max(dual.f.dim / (4 * row), 20_000 / row), 2, max(2, n // 10)))
+    return int(np.clip(max(dual.f.dim, 20_000) / row, 2, max(2, n // 10)))
 
 
 def same(left: Columns, right: Columns | None) -> bool:

@@ -105,7 +105,7 @@ def _nothing(point: Point, cols: Columns) -> None:
 
 
 def _refined(
-    f: Objective, constraint: AtMost, point: Point, others: Columns, rough: NDArray[np.float32]
+    f: Objective, constraint: AtMost, point: Point, others: Columns, rough: tuple[Any, NDArray[np.float64]]
 ) -> tuple[NDArray[np.float64], Columns, bool]:
     """All exchanges in single precision; the few that come out near the best again in double.
 
@@ -114,8 +114,7 @@ def _refined(
     S = point.support
     B, exact = _inverse(f.hessian_rows(point, S, S))
     free = (~inside(S, constraint.include)).astype(np.uint8)
-    h = f.curvatures(point, np.arange(f.dim))
-    change, who, _ = _core.exchange(rough, B, point.gradient, h, point.coef, free)
+    change, who, _ = _core.exchange(rough[0], B, point.gradient, rough[1], point.coef, free)
     change, who = change[others], who[others]
     near = np.argpartition(change, min(REFINED, len(change)) - 1)[:REFINED]
     near = np.sort(np.union1d(near, np.flatnonzero(change < MARGIN * abs(point.value))))
