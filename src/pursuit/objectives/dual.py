@@ -35,7 +35,9 @@ class Dual:
 
     def __init__(self, f: Any) -> None:
         if not isinstance(f, GLM):
-            raise TypeError(f"a dual method needs a GLM with one output, without bounds or sum_to, got {type(f).__name__}")
+            raise TypeError(
+                f"a dual method needs a GLM with one output, without bounds or sum_to, got {type(f).__name__}"
+            )
         if not np.all(f.ridge > 0):
             raise ValueError(f"a dual method needs l2 > 0, got l2={f.l2:g}: without a ridge the dual has no primal map")
         self.f, self.y, self.c, self.offset = f, f.rows.y, f.rows.c, f.rows.offset
