@@ -1,0 +1,245 @@
+"""Proofs: how far, how fast, and never wrong: ``python benchmarks/exact.py [--okridge] [--write]``.
+
+Seconds are those of ``solve`` (auto) and ``certify`` together on a fresh objective, to a relative gap of 1e-6; fastest
+of ``--turns``. ``--okridge`` makes an environment for OKRidge 0.1.1 (it needs numpy < 2) in a temporary folder, or
+takes the Python given; it runs once, after a small problem, to its usual gap of 1e-4. ``--write`` writes docs/exact.md.
+"""
+
+import argparse
+import json
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+from machine import facts
+from quality import spaced_instance
+from rich.console import Console
+from run import show_lines
+from scipy.special import expit
+from verdict import Line, line
+
+import pursuit
+from problems import Data
+
+ROOT = Path(__file__).parents[1]
+NEEDS = ("okridge==0.1.1", "numpy<2", "requests", "scikit-learn", "psutil", "pandas")
+LIMIT = 600.0  # seconds that OKRidge may take
+CHILD = """
+import contextlib, io, json, sys, time
+import numpy as np
+from okridge.tree import BNBTree
+data = np.load(sys.argv[1])
+X, y, k, ridge, limit = data["X"], data["y"], int(data["k"]), float(data["ridge"]), float(data["limit"])
+def solve(X, y, k):
+    began = time.perf_counter()
+    with contextlib.redirect_stdout(io.StringIO()):
+        _, x, gap, _, _ = BNBTree(X=X, y=y, lambda2=ridge).solve(k=k, gap_tol=1e-4, time_limit=limit)
+    return time.perf_counter() - began, float(gap), np.asarray(x)
+solve(X[:200, :50], y[:200], 3)
+seconds, gap, x = solve(X, y, k)
+print(json.dumps({"seconds": seconds, "gap": gap, "x": x.tolist()}))
+"""
+
+
+@dataclass
+class Row:
+    """One line of the table; ``okridge`` is (seconds, gap, value) or a sentence."""
+
+    name: str
+    k: int
+    proof: pursuit.Certificate
+    seconds: float
+    okridge: tuple[float, float, float] | str = "-"
+    lines: list[Line] = field(default_factory=list)
+
+
+def okridge(python: Path, f: pursuit.GLM, data: Data, k: int, ridge: float) -> tuple[float, float, float] | str:
+    """Seconds, gap, and our value of its coefficients; or why not."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "data.npz"
+        np.savez(path, X=data.X, y=data.y, k=k, ridge=ridge, limit=LIMIT)
+        done = subprocess.run([python, "-c", CHILD, path], capture_output=True, text=True)
+    if done.returncode:
+        return f"failed: {done.stderr.strip().splitlines()[-1]}"
+    told = json.loads(done.stdout.splitlines()[-1])
+    x = np.array(told["x"])
+    support = np.flatnonzero(x)
+    return told["seconds"], told["gap"], f.at(support, x[support]).value
+
+
+def environment(folder: Path) -> Path | str:
+    """A Python with OKRidge, or why there is none."""
+    python = folder / "bin" / "python"
+    for command in (
+        [sys.executable, "-m", "venv", folder],
+        [python, "-m", "pip", "--disable-pip-version-check", "install", "-q", *NEEDS],
+        [python, "-c", "import okridge.tree"],
+    ):
+        done = subprocess.run(command, capture_output=True, text=True)
+        if done.returncode:
+            said = (done.stderr or done.stdout).strip().splitlines()
+            return f"could not be installed: {said[-1] if said else 'no reason given'}"
+    return python
+
+
+def proof_of(f: pursuit.GLM, k: int, limit: float) -> tuple[pursuit.Certificate, float]:
+    began = time.perf_counter()
+    proof = pursuit.certify(f, pursuit.solve(f, k), time_limit=limit)
+    return proof, time.perf_counter() - began
+
+
+def ridge(n: int, p: int, k: int, rho: float, most: float | None, turns: int, python: Path | str) -> Row:
+    """Sum of squares plus 0.1 ||x||^2; ``most`` seconds allowed, or a tenth of OKRidge's."""
+    data = spaced_instance(n, p, k, rho, 5.0, 0)
+    runs = []
+    for _ in range(turns):
+        f = pursuit.GLM(data.X, data.y, l2=0.1 / n, fit_intercept=False)
+        runs.append(proof_of(f, k, 60.0))
+    proof, seconds = min(runs, key=lambda run: run[1])
+    row = Row(f"ridge n={n} p={p}, AR {rho:g}", k, proof, seconds)
+    row.okridge = python if isinstance(python, str) else okridge(python, f, data, k, 0.1)
+    row.lines.append(line(f"{row.name}, k={k}", "proved", proof.status, proof.status == "proved"))
+    if not isinstance(row.okridge, str):
+        share = seconds / row.okridge[0]
+        row.lines.append(line(f"{row.name}: share of OKRidge's time", "< 0.1", f"{share:.3f}", share < 0.1))
+        same = proof.upper <= row.okridge[2] * (1 + 1e-9)
+        row.lines.append(line(f"{row.name}: value no worse", "yes", f"{proof.upper / row.okridge[2] - 1:+.1e}", same))
+    if most is not None:
+        row.lines.append(line(f"{row.name}: seconds", f"< {most:g}", f"{seconds:.2f}", seconds < most))
+    return row
+
+
+def logistic(n: int, p: int, k: int, limit: float, rho: float) -> Row:
+    data = spaced_instance(n, p, k, rho, 5.0, 0)
+    chance = expit(data.X[:, data.planted].sum(axis=1))
+    y = (np.random.default_rng(0).random(n) < chance).astype(float)
+    proof, seconds = proof_of(pursuit.GLM(data.X, y, "logistic", l2=0.01), k, limit)
+    row = Row(f"logistic n={n} p={p}, AR {rho:g}, l2=0.01", k, proof, seconds, "squared loss only")
+    met = proof.rel_gap <= 0.01
+    row.lines = [line(f"{row.name}, {limit:g} s: gap", "<= 1%", f"{proof.rel_gap:.3%} ({proof.status})", met)]
+    return row
+
+
+def perspective(n: int, p: int, k: int, turns: int) -> Row:
+    """The bound without branching of a GraHTP result, against the time of the fit."""
+    data = spaced_instance(n, p, k, 0.5, 5.0, 0)
+    fits, bounds = [], []
+    for _ in range(turns):
+        f = pursuit.GLM(data.X, data.y, l2=0.01)
+        result = pursuit.solve(f, k, solver="grahtp")
+        fits.append(result.seconds)
+        proof = pursuit.certify(f, result)
+        bounds.append(proof.seconds)
+    row = Row(f"bound only, GraHTP n={n} p={p}, AR 0.5, l2=0.01", k, proof, min(bounds), "-")
+    ratio = min(bounds) / min(fits)
+    said = f"{ratio:.2f} ({min(bounds):.2f} over {min(fits):.2f} s), gap {proof.rel_gap:.2%}"
+    row.lines = [line(f"{row.name}: bound's time over the fit's", "<= 5", said, ratio <= 5)]
+    return row
+
+
+def never_wrong(count: int) -> list[Line]:
+    """Bounds above the enumerated optimum, and false proofs, at each time limit; instances of at most 14 columns."""
+    sys.path.append(str(ROOT / "tests"))
+    from certificates.instances import instance
+
+    above, false, proved = 0, 0, 0
+    for seed in range(count):
+        case = instance(seed, most=14)
+        optimum = case.optimum()
+        room = 1e-9 * max(1.0, abs(optimum))
+        result = pursuit.solve(case.objective, case.k, solver="omp", **case.options)
+        for limit in (0, None, 2.0):
+            proof = pursuit.certify(case.objective, result, time_limit=limit)
+            above += proof.lower > optimum + room
+            false += proof.status == "proved" and proof.upper > optimum + 1e-6 * abs(proof.upper) + room
+        proved += proof.status == "proved"
+        if proof.lower > optimum + room:
+            print(f"seed {seed}: lower {proof.lower!r} above the optimum {optimum!r}")
+    name = f"{count} enumerated instances, p <= 14"
+    return [
+        line(f"{name}: bounds above the optimum", "0", str(above), above == 0),
+        line(f"{name}: false proofs", "0", str(false), false == 0),
+        (f"{name}: proved within 2 s", "reported", f"{proved / count:.1%}", "-"),
+    ]
+
+
+HEAD = ("instance", "k", "value", "lower bound", "gap", "nodes", "seconds", "OKRidge seconds", "times faster")
+
+
+def cells(row: Row) -> tuple[str, ...]:
+    peer, ratio = row.okridge, "-"
+    if not isinstance(peer, str):
+        ratio = f"{peer[0] / row.seconds:.0f}"
+        peer = f"{peer[0]:.1f}" if peer[1] <= 1.1e-4 else f"{peer[0]:.1f}, gap {peer[1]:.1%} left"
+    gap = "proved" if row.proof.status == "proved" else f"{row.proof.rel_gap:.2%}"
+    value, lower = f"{row.proof.upper:.8f}", f"{row.proof.lower:.8f}"
+    return row.name, str(row.k), value, lower, gap, str(row.proof.nodes), f"{row.seconds:.2f}", peer, ratio
+
+
+def page(rows: list[Row], lines: list[Line], machine: dict[str, str]) -> str:
+    table = [HEAD, ("---",) * len(HEAD), *(cells(row) for row in rows)]
+    judged = [("figure", "wanted", "measured", "verdict"), ("---",) * 4, *lines]
+    show = {"t": table, "j": judged}
+    text = {key: "\n".join(f"| {' | '.join(cell)} |" for cell in part) for key, part in show.items()}
+    return f"""# Proofs, next to other exact methods
+
+Written by `python benchmarks/exact.py --okridge --write`; {machine["processor"]}, {machine["cores"]} cores, numpy
+{machine["numpy"]}, load before the run {machine["load before the run"]}.
+
+`pursuit.certify(objective, result, time_limit=...)`. AR(1) rows, coefficients 1 at equal spacing, SNR 5, seed 0. Ridge:
+a sum of squares plus 0.1 ||x||^2 (`l2=0.1/n`), no intercept. Seconds are those of `solve` and `certify` together to a
+relative gap of 1e-6; OKRidge 0.1.1 gets 1e-4, a warm-up, and the same machine. A gap is relative to the value. OKRidge
+solves ridge regression only; l0bnb takes a penalty instead of k, so it has no row.
+
+{text["t"]}
+
+{text["j"]}
+"""
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--okridge", nargs="?", const="", metavar="PYTHON", help="run OKRidge too")
+    parser.add_argument("--write", action="store_true", help="write docs/exact.md")
+    parser.add_argument("--quick", action="store_true", help="small instances, 100 enumerated ones")
+    parser.add_argument("--only", choices=["ridge", "logistic", "perspective", "enumerated"], help="one part")
+    parser.add_argument("--turns", type=int, default=3, help="timed turns (default 3)")
+    parser.add_argument("--instances", type=int, help="enumerated instances (default 2000)")
+    given = parser.parse_args()
+    console = Console(width=None if Console().is_terminal else 160, highlight=False)
+    machine, rows, lines = facts(), [], []
+    show_lines(console, "Machine", ("", ""), machine.items())
+    with tempfile.TemporaryDirectory() as folder:
+        python: Path | str = "not run"
+        if given.okridge is not None:
+            python = Path(given.okridge) if given.okridge else environment(Path(folder) / "venv")
+        if isinstance(python, str):
+            console.print(f"OKRidge: {python}")
+        small, turns = given.quick, given.turns
+        sizes = [(300, 100, 5, 0.5, None), (300, 100, 5, 0.9, None)] if small else [
+            (2000, 1000, 10, 0.5, None), (2000, 1000, 10, 0.9, None), (6000, 3000, 10, 0.5, 3.0)
+        ]  # fmt: skip
+        shape = (200, 60, 4, 3.0) if small else (1000, 500, 8, 60.0)
+        wide = (300, 5000, 10) if small else (5000, 20000, 50)
+        parts = [("ridge", partial(ridge, *size, turns, python)) for size in sizes]
+        parts += [("logistic", partial(logistic, *shape, rho)) for rho in (0.5, 0.9)]
+        parts += [("perspective", partial(perspective, *wide, turns))]
+        for name, make in parts:
+            if given.only in (None, name):
+                rows.append(make())
+                lines += rows[-1].lines
+                show_lines(console, rows[-1].name, HEAD, [cells(rows[-1])])
+    if given.only in (None, "enumerated"):
+        lines += never_wrong(given.instances or (100 if small else 2000))
+    show_lines(console, "Reach", ("figure", "wanted", "measured", ""), lines)
+    if given.write:
+        (ROOT / "docs" / "exact.md").write_text(page(rows, lines, machine))
+
+
+if __name__ == "__main__":
+    main()
