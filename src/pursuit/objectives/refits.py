@@ -174,17 +174,26 @@ def newton(problem: Problem, z: Vector) -> Fit:
 
 
 class Factor:
-    """Cholesky of a symmetrically scaled matrix, with its reciprocal condition number (0 when it fails)."""
+    """Cholesky of a symmetrically scaled matrix, with its reciprocal condition number (0 when it fails).
 
-    def __init__(self, H: Matrix) -> None:
+    ``quick`` takes the ratio of the pivots for it, which is at least as large: enough for a step that is safeguarded.
+    """
+
+    def __init__(self, H: Matrix, quick: bool = False) -> None:
         diagonal = H.diagonal()
         self.s = np.where(diagonal > 0, 1.0 / np.sqrt(np.where(diagonal > 0, diagonal, 1.0)), 0.0)
         scaled = H * self.s * self.s[:, None]
         dead = np.flatnonzero(self.s == 0)
         scaled[dead, dead] = 1.0
-        norm = float(np.abs(scaled).sum(axis=0).max())
+        norm = 0.0 if quick else float(np.abs(scaled).sum(axis=0).max())
         self.L, info = lapack.dpotrf(scaled, lower=1, overwrite_a=1, clean=0)
-        self.rcond = 0.0 if info != 0 or dead.size else float(lapack.dpocon(self.L, norm, uplo="L")[0])
+        if info != 0 or dead.size:
+            self.rcond = 0.0
+        elif quick:
+            pivots = self.L.diagonal()
+            self.rcond = float(pivots.min() / pivots.max()) ** 2
+        else:
+            self.rcond = float(lapack.dpocon(self.L, norm, uplo="L")[0])
 
     def solve(self, g: Vector) -> Vector:
         return np.asarray(self.s * lapack.dpotrs(self.L, self.s * g, lower=1)[0])
@@ -196,8 +205,8 @@ def direction(problem: Problem, H: Matrix, g: Vector) -> tuple[Vector, bool]:
     Where the Hessian is singular (dependent columns, flat stretches of a loss) the bound phi'' <= smoothness, if
     there is one, supplies what is missing; the length is then for the line search to find.
     """
-    factor = Factor(H)
-    if factor.rcond > 1e-14:
+    factor = Factor(H, quick=True)
+    if factor.rcond > 1e-13:
         return -factor.solve(g), True
     if np.isfinite(problem.loss.smoothness):
         m = problem.block.width

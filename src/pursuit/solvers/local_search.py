@@ -8,7 +8,8 @@ describes it in words; the closed form of all exchanges is in docs/notation.md.
 | all single exchanges | ``exchanges(f, constraint, point)`` |
 | the exchanged support, refitted | ``f.refit(apply(...))`` |
 
-Candidates (the columns of largest gradient) come first, all columns last: the last full sweep proves the end state.
+A sweep over all columns comes first and last, sweeps over the columns of largest gradient between: the last full sweep
+proves the end state.
 Cost per sweep over m columns: 2 k^2 m flops, and k Hessian rows of m columns (2 n k m, kept for the squared loss).
 Invariant: values fall strictly; for the squared loss no single exchange improves the last point.
 """
@@ -41,7 +42,7 @@ class LocalSearch(Solver):
     """
 
     candidates: int = 8
-    tries: int = 8
+    tries: int = 5
     cheap: float = 2e7
 
     halted: ClassVar[str] = "no single exchange helps"
@@ -56,21 +57,22 @@ class LocalSearch(Solver):
         yield from search(f, constraint, point, self.candidates, self.tries)
 
 
-def search(f: Objective, constraint: AtMost, point: Point, candidates: int = 8, tries: int = 8) -> Iterator[Point]:
+def search(f: Objective, constraint: AtMost, point: Point, candidates: int = 8, tries: int = 5) -> Iterator[Point]:
     """Exchanges from a refitted point until none helps; the last point carries the claim."""
     # a quadratic's Hessian rows are kept from sweep to sweep, so that sweeping over all columns costs little more
     few = not f.quadratic and constraint.units > max(SMALL, 4 * candidates * constraint.k)
+    every = True  # a sweep over all first: mostly it is the last; what it finds is followed up among candidates
     tried: set[tuple[tuple[int, ...], tuple[int, ...]]] = set()
     while True:
-        units = constraint.units_of(constraint.top(point.gradient, candidates * constraint.k)) if few else None
+        units = None if every else constraint.units_of(constraint.top(point.gradient, candidates * constraint.k))
         ranked = exchanges(f, constraint, point, units, 1 if f.quadratic else tries)
         better = _improve(f, constraint, point, ranked, tried)
         if better is not None:
-            point = better
+            point, every = better, not few
             tried.clear()
             yield point
-        elif few:
-            few = False
+        elif not every:
+            every = True
         else:
             exact = f.quadratic and ranked.exact
             nearest = next(iter(ranked.best), None)
