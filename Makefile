@@ -12,11 +12,11 @@ SOURCES := pyproject.toml $(wildcard CMakeLists.txt) $(shell find core -type f 2
 CPP     := $(filter %.cpp %.hpp %.cc %.h,$(SOURCES))
 INSTALL  = $(PIP) install --no-build-isolation --config-settings=build-dir=build/{cache_tag} --editable
 
-.PHONY: help demo test bench lint format clean
+.PHONY: help demo test bench docs-table lint format clean
 .DEFAULT_GOAL := help
 
 help:  ## list the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-8s %s\n", $$1, $$2}' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' Makefile
 
 demo: $(VENV)/stamp-demo  ## select features on real data; writes tables, models and pictures to ./demo/
 	@$(BIN)/pursuit demo --out demo
@@ -27,6 +27,9 @@ test: lint  ## format, lint, types, import rules, then all tests
 
 bench: $(VENV)/stamp-bench  ## side by side with other packages
 	@$(BIN)/python benchmarks/run.py
+
+docs-table: $(VENV)/stamp-dev  ## run every solver on every objective and constraint; writes docs/conformance.md
+	@$(BIN)/python tools/conformance_table.py
 
 lint: $(VENV)/stamp-dev  ## everything that make test checks before the tests
 	@echo "== format (ruff format) =="

@@ -67,7 +67,7 @@ class SparseClassifier(ClassifierMixin, SparseModel):
         check_classification_targets(y)
         self.classes_, codes = np.unique(y, return_inverse=True)
         if len(self.classes_) == 1:
-            raise ValueError(f"y holds only one class ({self.classes_[0]!r}); a classifier needs two classes")
+            raise ValueError(f"y holds only one class ({self.classes_[0]}); a classifier needs two classes")
         if self.class_weight is not None:
             sample_weight = check_weights(sample_weight, len(codes))
             sample_weight = sample_weight * self._class_weights(y, codes, sample_weight)[codes]

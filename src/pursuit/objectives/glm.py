@@ -199,12 +199,16 @@ class GLM:
 
     def curvatures(self, point: Point, cols: Columns) -> Vector:
         known = None if self.gram is None else self.gram.diagonal(cols)
-        if known is not None:
-            return known + self._ridge(cols)
-        w = self._weights(point)
-        if len(cols) * 8 > self.dim:  # one pass over X is cheaper than a gather of so many columns
-            return self._all_curvatures(w)[cols] + self._ridge(cols)
-        return self._profiled(w, *self.gathered(cols).moments(w)) + self._ridge(cols)
+        if known is None:
+            w = self._weights(point)
+            if len(cols) * 8 > self.dim:  # one pass over X is cheaper than a gather of so many columns
+                known = self._all_curvatures(w)[cols]
+            else:
+                known = self._profiled(w, *self.gathered(cols).moments(w))
+            if not np.isfinite(known).all():
+                bad = int(cols[~np.isfinite(known)][0])
+                raise ValueError(f"X has values in column {bad} that are too large to square; rescale it")
+        return np.asarray(known + self._ridge(cols))
 
     def hessian_rows(self, point: Point, cols: Columns, others: Columns | None = None) -> Vector:
         if others is None and self.gram is not None and len(cols) <= self.gram.capacity:
