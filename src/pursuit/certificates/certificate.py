@@ -19,11 +19,12 @@ from .._errors import check_number
 from ..constraints import AtMost
 from ..engines import threads
 from ..objectives.base import Point
+from ..objectives.dual import Dual
 from ..objectives.glm import GLM
 from ..results import Result
 from .general import General
 from .quadratic import Sparse
-from .relaxation import GLMPart, Units, feasible, relax
+from .relaxation import GLMPart, Units, relax
 from .tree import Progress, Tree
 
 DENSE = 4000  # columns up to which the whole Gram matrix is formed
@@ -159,28 +160,10 @@ def _known(
 
 def _cheap(f: GLM, constraint: AtMost, point: Point) -> float:
     """The bound at the solution's own dual point: one product with X, or what the loss alone gives."""
-    lower = f.lower
-    if f.l2 <= 0 or f.extra is not None:
-        return lower
-    eta = f.rows.shift(f.design.matmat(point.support, point.coef[:, None])[:, 0], point.intercept)
-    a = feasible(f.loss, f.rows, f.loss.d1(f.rows.y, eta), f.fit_intercept) if _has_dual(f) else None
-    return lower if a is None else max(lower, _dual_value(f, constraint, a)[0])
-
-
-def _dual_value(f: GLM, constraint: AtMost, a: Any) -> tuple[float, Any]:
-    """D(a) over all allowed units, and z."""
-    rows, positive = f.rows, f.rows.c > 0
-    z = -f.design.rmatmat((rows.c * a)[:, None])[:, 0] / f.l2
-    low = -float(rows.c[positive] @ f.loss.conjugate(rows.y, a)[positive])
-    if rows.offset is not None:
-        low += float(rows.c @ (a * rows.offset))
-    cols, ends = constraint.ordered(constraint.allowed)
-    units = Units(
-        np.repeat(np.arange(len(constraint.allowed)), np.diff(ends)),
-        np.isin(constraint.allowed, constraint.include),
-        constraint.k - len(constraint.include),
-    )
-    return low - 0.5 * f.l2 * units.charge(z[cols]), z
+    if f.l2 <= 0 or not _has_dual(f):
+        return f.lower
+    dual = Dual(f)
+    return max(f.lower, dual.value(dual.from_point(point), constraint))
 
 
 def _has_dual(f: GLM) -> bool:
@@ -241,7 +224,7 @@ def _general(f: GLM, constraint: AtMost, known: Point) -> General:
 
 def _working_set(f: GLM, constraint: AtMost, known: Point, tree: Tree, precision: float = 1e-3) -> float:
     """The relaxation on few columns; the rest is looked at once per round, and what would matter comes in."""
-    mine = constraint.units_of(known.support)
+    dual, mine = Dual(f), constraint.units_of(known.support)
     g = known.gradient.copy()
     g[known.support] = np.inf
     few = constraint.units_of(constraint.top(g, max(4 * constraint.k, 200), keep=known.support))
@@ -261,8 +244,8 @@ def _working_set(f: GLM, constraint: AtMost, known: Point, tree: Tree, precision
         a = part.dual(bound.x)
         if a is None:
             return best
-        low, z = _dual_value(f, constraint, a)
-        best = max(best, low)
+        z = dual.z(a)
+        best = max(best, dual.value(a, constraint, z))
         if best >= tree.target or bound.relaxed - best <= precision * max(1e-12, abs(tree.upper)) or tree.late():
             break
         held = np.sort(units.norms(z[cols]))[::-1]

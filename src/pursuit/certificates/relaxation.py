@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from .. import _core
 from ..designs import DenseBlock, Rows
 from ..losses import Loss, SmoothedHinge
+from ..objectives.dual import BALANCED, balanced
 from ..objectives.refits import Problem, refit
 
 Vector = NDArray[np.float64]
@@ -187,28 +188,12 @@ def relax(smooth: Smooth, units: Units, x: Vector, target: float, effort: int, t
 
 
 def feasible(loss: Loss, rows: Rows, a: Vector, intercept: bool) -> Vector | None:
-    """Dual variables inside their domain and, with an intercept, with sum_i c_i a_i = 0 exactly; None if that fails."""
+    """Dual variables inside their domain and, with an intercept, with sum_i c_i a_i = 0; None if that fails."""
     low, high = loss.dual_domain(rows.y)
-    a = np.clip(a, low, high)
     if not intercept:
-        return a
-    for _ in range(50):
-        off = float(rows.c @ a)
-        if off == 0.0:
-            return a
-        room = rows.c * (high - a if off < 0 else a - low)
-        finite = np.isfinite(room)
-        if not finite.all():  # an open side takes all of it
-            step = np.where(finite, 0.0, -off / max(float(rows.c[~finite].sum()), 1e-300))
-        else:
-            total = float(room.sum())
-            if total <= abs(off):
-                return None
-            step = np.where(rows.c > 0, (high - a if off < 0 else a - low) * (-off / total), 0.0)
-        a = np.clip(a + step, low, high)
-        if abs(float(rows.c @ a)) <= 1e-16:
-            return a
-    return a if abs(float(rows.c @ a)) <= 1e-15 else None
+        return np.clip(a, low, high)
+    a = balanced(a, rows.c, low, high)
+    return a if abs(float(rows.c @ a)) <= BALANCED * float(rows.c @ np.abs(a)) else None
 
 
 def _intercept(eta: Vector, rows: Rows, loss: Loss, b: float) -> float:
