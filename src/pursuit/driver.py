@@ -111,6 +111,8 @@ def solve(
         k=constraint.k,
         point=best,
         constraint=constraint,
+        bounds=bounds,
+        sum_to=sum_to,
     )
 
 

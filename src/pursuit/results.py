@@ -62,6 +62,8 @@ class Result:
     k: int
     point: Point = field(repr=False)
     constraint: Any = field(default=None, repr=False)
+    bounds: Any = field(default=None, repr=False)
+    sum_to: float | None = field(default=None, repr=False)
     exchange: Exchange | None = None
     certificate: str = "none"
     lower: float | None = None

@@ -19,6 +19,7 @@ from .._errors import check_number
 from ..constraints import AtMost
 from ..engines import threads
 from ..objectives.base import Point
+from ..objectives.bounded import Bounded
 from ..objectives.dual import Dual
 from ..objectives.glm import GLM
 from ..results import Result
@@ -28,6 +29,7 @@ from .relaxation import GLMPart, Units, relax
 from .tree import Progress, Tree
 
 DENSE = 4000  # columns up to which the whole Gram matrix is formed
+PROVED = "the solution is optimal within the gap asked for"
 GATHERED = 5e7  # numbers up to which all columns are gathered for branching
 
 
@@ -75,6 +77,8 @@ def certify(
     include: Iterable[int] = (),
     exclude: Iterable[int] = (),
     groups: Any = None,
+    bounds: Any = None,
+    sum_to: float | None = None,
     time_limit: float | None = None,
     gap: float = 1e-6,
     progress: Callable[[Progress], None] | None = None,
@@ -85,7 +89,9 @@ def certify(
     ----------
     objective : the ``GLM`` that was minimised
     result : a Result of that objective, or a vector of coefficients in the units of X (then ``k`` is needed)
-    k, include, exclude, groups : the sparse set, where ``result`` does not bring it
+    k, include, exclude, groups, bounds, sum_to : the sparse set, where ``result`` does not bring it. Bounds only raise
+        the optimum, so the bound without them stays valid; the dual bound with the box is added, and what lies
+        between may be left open
     time_limit : seconds; None bounds without branching, a positive number goes on to a proof, 0 gives the cheap bound
     gap : relative gap at which a solution counts as proved
     progress : called with (lower, upper, open nodes, nodes, seconds) while branching
@@ -94,6 +100,11 @@ def certify(
     if not isinstance(objective, GLM):
         raise TypeError(f"certify needs a GLM, whose dual is known; got {type(objective).__name__}")
     gap = check_number(gap, "gap", strict=True)
+    if isinstance(result, Result):
+        bounds, sum_to = result.bounds, result.sum_to
+    if bounds is not None or sum_to is not None:
+        return _within_bounds(objective, result, bounds, sum_to, gap, k=k, include=include, exclude=exclude,
+                              groups=groups, time_limit=time_limit, progress=progress)  # fmt: skip
     limit = None if time_limit is None else check_number(time_limit, "time_limit")
     with threads(), np.errstate(all="ignore"):
         known, constraint = _known(objective, result, k, include, exclude, groups)
@@ -112,7 +123,7 @@ def certify(
     proved = best.value - lower <= gap * max(1e-12, abs(best.value))
     if not proved and not why:
         why = "the time limit came first" if tree.late() else "no branching was asked for (give a time_limit)"
-    reason = "the solution is optimal within the gap asked for" if proved else f"bounded only: {why}"
+    reason = PROVED if proved else f"bounded only: {why}"
     return Certificate(
         lower=float(lower),
         upper=best.value,
@@ -125,6 +136,32 @@ def certify(
         nodes=tree.nodes,
         seconds=time.perf_counter() - began,
     )
+
+
+def _within_bounds(f: GLM, result: Any, bounds: Any, sum_to: float | None, gap: float, **options: Any) -> Certificate:
+    """The certificate of a solution that keeps to bounds: what holds without them, and the dual bound with the box."""
+    inner = Bounded(f, bounds, sum_to)
+    free = replace(result, bounds=None, sum_to=None) if isinstance(result, Result) else result
+    outer = certify(f, free, gap=gap, **options)
+    constraint = outer.result.constraint
+    with threads(), np.errstate(all="ignore"):
+        support = result.point.support if isinstance(result, Result) else np.flatnonzero(result)
+        point = inner.refit(constraint.columns_of(constraint.units_of(support)))
+        if not inner.holds(point):
+            raise ValueError("the coefficients do not keep to bounds and sum_to")
+        lower = outer.lower
+        if sum_to is None and f.l2 > 0 and _has_dual(f):
+            dual = Dual(inner)
+            lower = max(lower, dual.value(dual.from_point(point), constraint))
+        lower = min(lower, point.value)
+        best = _result(f, constraint, point, result)
+    proved = point.value - lower <= gap * max(1e-12, abs(point.value))
+    reason = PROVED if proved else "bounded only: the bound does not know all of bounds and sum_to"
+    return replace(
+        outer, lower=lower, upper=point.value, status="proved" if proved else "bounded", reason=reason,
+        result=replace(best, certificate="proved" if proved else "bounded", bounds=bounds, sum_to=sum_to),
+        always=outer.always[:0], never=outer.never[:0],
+    )  # fmt: skip
 
 
 def _known(

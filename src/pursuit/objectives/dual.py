@@ -6,6 +6,8 @@ weights c, an offset o, an intercept, forced sets, groups and (where ``ridged``)
     D(a) = - sum_i c_i phi*(a_i) + sum_i c_i a_i o_i - 1/2 sum of l2 z_j^2 over top(z)    <=    min f,
     z(a) = - (1/l2) sum_i c_i a_i x_i
 
+With a box on the coefficients z_j^2 becomes the maximum over the box of 2 z_j x - x^2, taken at x_j = z_j cut to it.
+
 | paper | here |
 |---|---|
 | alpha, F | ``a``, the box ``low <= a <= high`` |
@@ -22,6 +24,7 @@ import numpy as np
 from scipy.optimize import minimize_scalar
 
 from .base import Columns, Point, Vector
+from .bounded import Bounded
 from .glm import GLM
 
 if TYPE_CHECKING:
@@ -34,10 +37,11 @@ class Dual:
     """D(a), its primal map and its domain, bound to a GLM with l2 > 0 and a loss that has a conjugate."""
 
     def __init__(self, f: Any) -> None:
+        self.whole, self.box = f, None
+        if isinstance(f, Bounded) and f.sum_to is None:
+            self.box, f = (f.low, f.high), f.f
         if not isinstance(f, GLM):
-            raise TypeError(
-                f"a dual method needs a GLM with one output, without bounds or sum_to, got {type(f).__name__}"
-            )
+            raise TypeError(f"a dual method needs a GLM with one output, without sum_to, got {type(f).__name__}")
         if not np.all(f.ridge > 0):
             raise ValueError(f"a dual method needs l2 > 0, got l2={f.l2:g}: without a ridge the dual has no primal map")
         self.f, self.y, self.c, self.offset = f, f.rows.y, f.rows.c, f.rows.offset
@@ -48,16 +52,24 @@ class Dual:
     @property
     def by_rows(self) -> bool:
         """Whether samples can move one by one: X gives rows, and the loss has a kernel."""
-        return self.f.design.sweeps and self.f.loss.code is not None
+        return self.box is None and self.f.design.sweeps and self.f.loss.code is not None
 
     def z(self, a: Vector) -> Vector:
         """The primal vector before it is cut to k: -(1/l2) X'(c a)."""
         return -self.f.design.rmatmat((self.c * a)[:, None])[:, 0] / self.ridge
 
     def primal(self, z: Vector, constraint: "AtMost") -> tuple[Columns, Vector]:
-        """The minimiser of the Lagrangian over the sparse set: the top of z, and z there."""
-        support = constraint.top(self.root * z)
-        return support, z[support]
+        """The minimiser of the Lagrangian over the sparse set: the top of z (cut to a box), and that there."""
+        x = self._cut(z)
+        support = constraint.top(np.sqrt(np.maximum(self._squares(z, x), 0.0)))
+        return support, x[support]
+
+    def _cut(self, z: Vector) -> Vector:
+        return z if self.box is None else np.clip(z, *self.box)
+
+    def _squares(self, z: Vector, x: Vector) -> Vector:
+        """Twice the maximum over x_j (in its box) of ridge (z_j x_j - x_j^2/2): ridge z_j^2 without a box."""
+        return np.asarray(self.ridge * (z * z if self.box is None else x * (2 * z - x)))
 
     def eta(self, support: Columns, coef: Vector) -> Vector:
         """X x + o, without an intercept."""
@@ -69,11 +81,11 @@ class Dual:
         if self.f.fit_intercept and abs(weighted.sum()) > BALANCED * np.abs(weighted).sum():
             return -np.inf
         z = self.z(a) if z is None else z
-        pull = self.root * z
-        pull = pull[constraint.top(pull)]
+        squares = self._squares(z, self._cut(z))
+        charge = float(squares[constraint.top(np.sqrt(np.maximum(squares, 0.0)))].sum())
         cost = float(self.c @ np.where(self.c > 0, self.f.loss.conjugate(self.y, a), 0.0))
         drift = 0.0 if self.offset is None else float(weighted @ self.offset)
-        return drift - cost - 0.5 * float(pull @ pull)
+        return drift - cost - 0.5 * charge
 
     def feasible(self, a: Vector, rows: Any = slice(None), total: float = 0.0) -> Vector:
         """The nearest feasible a: cut to the domain and, with an intercept, shifted until sum_i c_i a_i = ``total``.
@@ -99,6 +111,8 @@ class Dual:
         Along the ray top(z) stays, so that each value costs O(n).
         """
         a = self.from_point(point)
+        if self.box is not None:
+            return a
         pull = self.root * self.z(a)
         pull = pull[constraint.top(pull)]
         square, drift = float(pull @ pull), 0.0 if self.offset is None else float((self.c * a) @ self.offset)
@@ -110,8 +124,8 @@ class Dual:
 
     def point(self, support: Columns, coef: Vector) -> Point:
         """The primal point of these coefficients; its gradient is computed when asked for."""
-        if self.f.fit_intercept:
-            return self.f.at(support, coef)
+        if self.f.fit_intercept or self.box is not None:
+            return self.whole.at(support, coef)
         value = self.f.loss.terms(self.y, self.eta(support, coef), self.c)[0]
         pull = (self.root * np.ones(self.f.dim))[support] * coef
         value += 0.5 * float(pull @ pull)
