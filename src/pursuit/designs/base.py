@@ -108,6 +108,7 @@ class Design:
     shape: tuple[int, int]
     dtype: np.dtype
     nbytes: int
+    full: bool = True  # whether gathered columns are always dense
 
     def matmat(self, cols: Columns, coef: Matrix) -> Matrix:
         """X[:, cols] @ coef, coef of shape (m, q)."""

@@ -55,6 +55,8 @@ class SparseBlock:
 class Sparse(Design):
     """A SciPy CSR or CSC matrix, float32 or float64, 32- or 64-bit indices; never densified, never copied."""
 
+    full = False
+
     def __init__(self, X: Any) -> None:
         self.X = X
         self.shape = (int(X.shape[0]), int(X.shape[1]))

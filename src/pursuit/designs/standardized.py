@@ -68,7 +68,7 @@ class Standardized(Design):
 
     def __init__(self, base: Design, c: Vector, centre: bool) -> None:
         self.base = base
-        self.shape, self.dtype, self.nbytes = base.shape, base.dtype, base.nbytes
+        self.shape, self.dtype, self.nbytes, self.full = base.shape, base.dtype, base.nbytes, base.full
         mean, var = base.stats(c)
         if not (np.isfinite(mean).all() and np.isfinite(var).all()):
             bad = int(np.flatnonzero(~(np.isfinite(mean) & np.isfinite(var)))[0])

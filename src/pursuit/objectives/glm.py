@@ -179,7 +179,7 @@ class GLM:
     def gathered(self, cols: Columns) -> Block:
         """The columns, gathered; those of the last gather are reused."""
         before, old = self._gathered
-        if not isinstance(old, DenseBlock):
+        if not (isinstance(old, DenseBlock) and self.design.full):
             block = self.design.block(cols)
         else:
             at = before.searchsorted(cols)  # an unsorted gather (a Gram block) only finds less to reuse

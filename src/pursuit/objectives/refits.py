@@ -34,6 +34,7 @@ CONVERGED = 1e-13  # Newton decrement, relative to the objective, at which one l
 SEPARATED = 1e-10  # mean loss at which data count as separated
 MAX_NEWTON = 200
 AFFORDABLE = 5e8  # n m^2 up to which a hinge is refitted by Newton's method
+GATHERED = 1e8  # n m up to which coordinate descent gets its samples as a dense array
 GAP = 1e-6  # duality gap of a hinge refit, relative to its value, that is worth a sentence
 
 
@@ -282,7 +283,8 @@ def hinge(problem: Problem) -> Fit:
     rows, n, m = problem.rows, len(problem.rows.y), problem.block.width
     if m == 0:
         return constant(problem)
-    alpha, coef, b = rounded(problem) if m <= LARGE and n * m * m <= AFFORDABLE else coordinate_descent(problem)
+    by_newton = n * m * m <= AFFORDABLE or n * m > GATHERED  # the latter without any dense copy of the columns
+    alpha, coef, b = rounded(problem) if by_newton else coordinate_descent(problem)
     if problem.intercept:
         b = best_threshold(rows, rows.shift(problem.block.matvec(coef), 0.0))
     ridge = 0.5 * float(coef @ (problem.l2 * coef))
