@@ -5,6 +5,7 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --disable-pip-version-check -qq
+JOBS   ?= 2                     # processes that run tests
 TESTS  ?=                       # make test TESTS="tests/io -k csv" runs those tests only
 
 # The compiled core is rebuilt when one of these is newer than the stamp; Python files are used where they lie.
@@ -23,7 +24,7 @@ demo: $(VENV)/stamp-demo  ## select features on real data; writes tables, models
 
 test: lint  ## format, lint, types, import rules, then all tests
 	@echo "== tests (pytest) =="
-	@$(BIN)/python -m pytest $(TESTS)
+	@$(BIN)/python -m pytest -n $(JOBS) --dist worksteal $(TESTS)
 
 bench: $(VENV)/stamp-bench  ## side by side with other packages
 	@$(BIN)/python benchmarks/run.py
