@@ -1,7 +1,6 @@
 """Functions that the user brings as NumPy callables."""
 
 import functools
-import importlib
 
 import numpy as np
 import pytest
@@ -11,11 +10,6 @@ import pursuit
 from problems import problem
 from pursuit.objectives.descent import NotFiniteError, Trial, minimise
 from registries import PRIMAL
-
-driver = importlib.import_module("pursuit.driver")
-needs_driver = pytest.mark.skipif(
-    not hasattr(driver, "NotFiniteError"), reason="the driver does not catch NotFiniteError yet"
-)
 
 P, K = 12, 3
 GIVEN = problem("squared", n=60, p=P)
@@ -216,7 +210,6 @@ def test_a_linear_function_is_bottomless():
         assert f.refit(np.array([1])).value == -np.inf
 
 
-@needs_driver
 def test_a_bottomless_function_gets_a_status():
     f = pursuit.Function(lambda x: float(x.sum()), lambda x: np.ones(3), 3)
     for solver in PRIMAL:
@@ -252,7 +245,6 @@ def test_nan_in_a_refit_is_an_error_of_its_own():
         _ = pursuit.Function(value, lambda x: bad, P).at(np.array([1]), np.ones(1)).gradient
 
 
-@needs_driver
 @pytest.mark.parametrize("what", ["value", "gradient"])
 @pytest.mark.parametrize("calls", [4, 9])
 @pytest.mark.parametrize("solver", PRIMAL)

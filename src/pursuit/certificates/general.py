@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from ..constraints import AtMost
 from ..objectives.glm import GLM
-from .relaxation import Bound, GLMPart, Smooth, Units, relax
+from .relaxation import Bound, GLMPart, Units, relax
 from .tree import Tree, undecided
 
 Vector = NDArray[np.float64]
@@ -23,7 +23,7 @@ class General:
     alive: Columns
     forced: Columns
     x: Vector  # over the columns of the alive units, unit after unit
-    smooth: Smooth | None = None
+    smooth: GLMPart | None = None
 
     def bound(self, tree: Tree, effort: int, root: bool = False) -> tuple[float, "General", Vector | None]:
         problem, lower = self, -np.inf
@@ -62,10 +62,10 @@ class General:
             return self
         _, ends = self.constraint.ordered(self.alive)
         columns = np.repeat(keep, np.diff(ends))
-        smooth = self.smooth.restrict(columns) if isinstance(self.smooth, GLMPart) else None
+        smooth = None if self.smooth is None else self.smooth.restrict(columns)
         return replace(self, alive=self.alive[keep], x=self.x[columns], smooth=smooth)
 
-    def _part(self) -> Smooth:
+    def _part(self) -> GLMPart:
         if self.smooth is None:
             f, cols = self.f, self.constraint.ordered(self.alive)[0]
             part = GLMPart(f.design.block(cols).dense(), f.rows, f.loss, f.l2, f.fit_intercept)

@@ -71,19 +71,8 @@ class Bound:
     relaxed: float
 
 
-class Smooth:
-    """The smooth part of the relaxation over alive columns: subclasses know how to evaluate it and its dual bound."""
-
-    mu: float  # the curvature that the k-support norm takes over
-    L: float
-
-    def evaluate(self, x: Vector) -> tuple[float, Vector, Callable[[Units], tuple[float, Vector]]]:
-        """Value and gradient at x, and a function from units to (lower bound, z)."""
-        raise NotImplementedError
-
-
-class GLMPart(Smooth):
-    """sum_i c_i phi over a block of columns, the intercept minimised out; mu is l2."""
+class GLMPart:
+    """The smooth part: sum_i c_i phi over a block of columns, the intercept minimised out; mu is l2."""
 
     def __init__(self, A: Vector, rows: Rows, loss: Loss, l2: float, intercept: bool) -> None:
         self.A, self.rows, self.loss, self.mu, self.intercept = A, rows, loss, l2, intercept
@@ -113,6 +102,7 @@ class GLMPart(Smooth):
         return feasible(self.loss, self.rows, self.walked.d1(self.rows.y, self.eta(x)), self.intercept)
 
     def evaluate(self, x: Vector) -> tuple[float, Vector, Callable[[Units], tuple[float, Vector]]]:
+        """Value and gradient at x, and a function from units to (lower bound, z)."""
         rows, loss = self.rows, self.loss
         eta = self.eta(x)
         value, weighted, _ = self.walked.terms(rows.y, eta, rows.c)
@@ -133,27 +123,7 @@ class GLMPart(Smooth):
         return value, gradient, bound
 
 
-class QuadraticPart(Smooth):
-    """f0 - c'x + x'(H - mu I)x/2: the squared loss with borrowed curvature."""
-
-    def __init__(self, H: Vector, c: Vector, f0: float, mu: float) -> None:
-        self.Q = H.copy()
-        self.Q[np.arange(len(c)), np.arange(len(c))] -= mu
-        self.c, self.f0, self.mu = c, f0, mu
-        self.L = max(float(np.linalg.eigvalsh(self.Q)[-1]), 1e-12)
-
-    def evaluate(self, x: Vector) -> tuple[float, Vector, Callable[[Units], tuple[float, Vector]]]:
-        Qx = self.Q @ x
-        quad = float(x @ Qx)
-        r = self.c - Qx
-
-        def bound(units: Units) -> tuple[float, Vector]:
-            return self.f0 - 0.5 * quad - units.charge(r) / (2 * self.mu), r / self.mu
-
-        return self.f0 - float(self.c @ x) + 0.5 * quad, -r, bound
-
-
-def relax(smooth: Smooth, units: Units, x: Vector, target: float, effort: int, tolerance: float = 0.05) -> Bound:
+def relax(smooth: GLMPart, units: Units, x: Vector, target: float, effort: int, tolerance: float = 0.05) -> Bound:
     """Bounds from x on, until one reaches ``target``, no better one can come, or ``effort`` iterations are done."""
     L, mu = smooth.L, smooth.mu
     value, gradient, bound = smooth.evaluate(x)
