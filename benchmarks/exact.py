@@ -188,7 +188,7 @@ def never_wrong(count: int) -> list[Line]:
     above, false, proved = (sum(column) for column in zip(*judged, strict=True))
     name = f"{count} enumerated instances, p <= 14"
     return [
-        line(f"{name}: bounds above the optimum", "0", f"{above} {wrong[:5] or ''}", above == 0),
+        line(f"{name}: bounds above the optimum", "0", f"{above} {wrong[:5] or ''}".strip(), above == 0),
         line(f"{name}: false proofs", "0", str(false), false == 0),
         (f"{name}: proved within 2 s", "reported", f"{proved / count:.1%}", "-"),
     ]
