@@ -28,6 +28,9 @@ test: lint  ## format, lint, types, import rules, then all tests
 
 bench: $(VENV)/stamp-bench  ## side by side with other packages
 	@$(BIN)/python benchmarks/run.py
+	@$(BIN)/python benchmarks/quality.py
+	@$(BIN)/python benchmarks/jax_objectives.py
+	@echo 'proofs next to OKRidge: $(BIN)/python benchmarks/exact.py --okridge; dual methods on text: benchmarks/dual.py'
 
 docs-table: $(VENV)/stamp-dev  ## run every solver on every objective and constraint; writes docs/conformance.md
 	@$(BIN)/python tools/conformance_table.py
