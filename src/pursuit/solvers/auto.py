@@ -1,7 +1,8 @@
 """What a user should get without thinking: a fast pursuit, then exchanges until none helps.
 
 1. GraHTP from the start, taken to exchange-optimality (``local_search``).
-2. Where that is cheap, the same from two other starts: OMP, and OMP to 2k units and back to k by dropping the cheapest.
+2. Where that is cheap, the same from four other starts: OMP, OMP to 2k and to 3k units and back to k by dropping the
+   cheapest, FBS. With three starts `auto` is no worse than abess in 97.5% of 200 linear instances, with five in 99.5%.
    Against enumeration (p=20, k=4, 400 instances) one start finds the optimum in 94%, three in 98.7%.
 3. Random exchanges of the best point, each repaired to exchange-optimality: ten where cheap (then 99.5%), and with a
    time limit until time is up.
@@ -11,6 +12,7 @@ Invariant: the result is exchange-optimal for the squared loss, exchange-station
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -18,6 +20,7 @@ import numpy as np
 from ..constraints import AtMost
 from ..objectives.base import Objective, Point
 from .base import Solver, generator
+from .fbs import FBS
 from .grahtp import GraHTP
 from .local_search import search, there_and_back
 from .omp import OMP
@@ -29,7 +32,7 @@ class Auto(Solver):
 
     Parameters
     ----------
-    starts : 1 to 3 starts, or None: three where k passes over X are cheap, else one
+    starts : 1 to 5 starts, or None: five where k passes over X are cheap, else one
     restarts : how many random exchanges of the best point are repaired, or None: ten where cheap, else none;
         with a time limit, as many as fit
     cheap : number of multiplications for a pass over X, times k, up to which a problem counts as cheap
@@ -45,7 +48,9 @@ class Auto(Solver):
 
     def iterate(self, f: Objective, constraint: AtMost, start: Point) -> Iterator[Point]:
         cheap = f.work * constraint.k <= self.cheap
-        pursuits = (GraHTP().iterate, OMP().iterate, there_and_back)[: self.starts or (3 if cheap else 1)]
+        pursuits = (
+            GraHTP().iterate, OMP().iterate, there_and_back, FBS().iterate, partial(there_and_back, times=3),
+        )[: self.starts or (5 if cheap else 1)]  # fmt: skip
         best = start
         for pursuit in pursuits:
             point = start
