@@ -3,9 +3,9 @@
 1. GraHTP from the start, taken to exchange-optimality (``local_search``).
 2. Where that is cheap, the same from four other starts: OMP, OMP to 2k and to 3k units and back to k by dropping the
    cheapest, FBS. With three starts `auto` is no worse than abess in 97.5% of 200 linear instances, with five in 99.5%.
-   Against enumeration (p=20, k=4, 400 instances) one start finds the optimum in 94%, three in 98.7%.
-3. Random exchanges of the best point, each repaired to exchange-optimality: ten where cheap (then 99.5%), and with a
-   time limit until time is up.
+   (The two last starts were chosen after looking at those 200; on 580 fresh ones five starts are no worse in 100%.)
+3. Random exchanges of the best point, each repaired to exchange-optimality: ten where cheap, and with a time limit
+   until time is up. With all of it the enumerated optimum (p=20, k=4) was found in 500 of 500 instances.
 
 Invariant: the result is exchange-optimal for the squared loss, exchange-stationary by the quadratic model for others.
 """
