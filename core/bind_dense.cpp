@@ -88,6 +88,17 @@ nb::object gather_(const Array2<T>& X_, const Array1<i64>& cols_) {
 }
 
 template <class T>
+void narrow_(const Array2<T>& X_, const Array1<i64>& cols_, nb::ndarray<float, nb::ndim<2>, nb::device::cpu> out) {
+  const Dense<T> X = dense(X_);
+  const Cols cols(cols_, X.p);
+  const i64 m = cols.size();
+  require(static_cast<i64>(out.shape(0)) == X.n && static_cast<i64>(out.shape(1)) == m, "out has a wrong shape");
+  require(m <= 1 || out.stride(1) == 1, "out must be in C order");
+  nb::gil_scoped_release release;
+  narrow(X, cols.data(), m, out.data(), out.stride(0));
+}
+
+template <class T>
 nb::tuple rough_cross_(const Array2<double>& w_, const Array1<double>& c_, const Array2<T>& X_) {
   const Dense<T> X = dense(X_);
   const Matrix w(w_, false);
@@ -137,6 +148,7 @@ void bind(nb::module_& m) {
   m.def("dense_matmat", &matmat<T>, array("X"), array("cols"), array("coef"));
   m.def("dense_rmatmat", &rmatmat<T>, array("X"), array("d"));
   m.def("dense_gather", &gather_<T>, array("X"), array("cols"));
+  m.def("dense_narrow", &narrow_<T>, array("X"), array("cols"), array("out"));
   m.def("dense_cross", &cross_<T>, array("w"), array("X"));
   m.def("dense_rough_cross", &rough_cross_<T>, array("w"), array("c"), array("X"));
   m.def("dense_stats", &stats_<T>, array("X"), array("c"));

@@ -164,7 +164,7 @@ void bind_dense(nb::module_& m);
 void bind_sparse(nb::module_& m);
 void bind_support(nb::module_& m);
 void bind_exchange(nb::module_& m);
-void bind_perspective(nb::module_& m);
+void bind_relaxation(nb::module_& m);
 void bind_dual(nb::module_& m);
 
 } // namespace pursuit

@@ -157,6 +157,19 @@ void gather(const Dense<T>& X, const i64* cols, i64 m, double* out) {
   });
 }
 
+// out[:, k] = X[:, cols[k]] in single precision, row after row; the rows of out are ldo apart.
+template <class T>
+void narrow(const Dense<T>& X, const i64* cols, i64 m, float* out, i64 ldo) {
+  const int nt = plan(X.n * m);
+  parallel(nt, [&](int t) {
+    const Range r = part(X.n, t, nt, 8);
+    for (i64 i0 = r.begin; i0 < r.end; i0 += 16)
+      for (i64 k0 = 0; k0 < m; k0 += 512)
+        for (i64 i = i0; i < std::min(r.end, i0 + 16); ++i)
+          for (i64 k = k0; k < std::min(m, k0 + 512); ++k) out[i * ldo + k] = static_cast<float>(*X.at(i, cols[k]));
+  });
+}
+
 // Copies a tile as float64 in X's own order; returns its leading dimension.
 template <class T>
 i64 copy_tile(const Dense<T>& X, Range r, Range c, double* out) {

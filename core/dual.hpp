@@ -6,7 +6,7 @@
 
 namespace pursuit {
 
-// The convex conjugate of each loss: its domain, slope and curvature. `straight` says that the slope is linear on a
+// The convex conjugate of each loss: its domain, value, slope and curvature. `straight` says that the slope is linear on a
 // closed domain, so that one Newton step, cut to the domain, is the maximiser; otherwise the slope is infinite at the
 // domain's ends.
 struct Conjugate {
@@ -15,9 +15,12 @@ struct Conjugate {
 inline constexpr double kInfinity = std::numeric_limits<double>::infinity();
 inline constexpr double kInside = 1e-15; // how near the end of a domain the logarithms are taken
 
+inline double entropy(double u) { return u > 0.0 ? u * std::log(u) : 0.0; }
+
 struct SquaredDual {
   static constexpr bool straight = true;
   Conjugate domain(double) const { return {-kInfinity, kInfinity}; }
+  double value(double y, double a) const { return a * (0.5 * a + y); }
   double slope(double y, double a) const { return a + y; }
   double curve(double, double) const { return 1.0; }
 };
@@ -26,6 +29,7 @@ struct HuberDual {
   static constexpr bool straight = true;
   double delta;
   Conjugate domain(double) const { return {-delta, delta}; }
+  double value(double y, double a) const { return a * (0.5 * a + y); }
   double slope(double y, double a) const { return a + y; }
   double curve(double, double) const { return 1.0; }
 };
@@ -34,6 +38,7 @@ struct HingeDual { // the plain one with gamma = 0
   static constexpr bool straight = true;
   double gamma;
   Conjugate domain(double y) const { return {std::min(-y, 0.0), std::max(-y, 0.0)}; }
+  double value(double y, double a) const { return a * (y + 0.5 * gamma * a); }
   double slope(double y, double a) const { return y + gamma * a; }
   double curve(double, double) const { return gamma; }
 };
@@ -41,6 +46,7 @@ struct HingeDual { // the plain one with gamma = 0
 struct SquaredHingeDual {
   static constexpr bool straight = true;
   Conjugate domain(double y) const { return y > 0.0 ? Conjugate{-kInfinity, 0.0} : Conjugate{0.0, kInfinity}; }
+  double value(double y, double a) const { return a * (y + 0.25 * a); }
   double slope(double y, double a) const { return y + 0.5 * a; }
   double curve(double, double) const { return 0.5; }
 };
@@ -49,6 +55,7 @@ struct LogisticDual {
   static constexpr bool straight = false;
   Conjugate domain(double y) const { return {-y, 1.0 - y}; }
   static double inside(double u) { return std::clamp(u, kInside, 1.0 - kInside); }
+  double value(double y, double a) const { return entropy(a + y) + entropy(1.0 - (a + y)); }
   double slope(double y, double a) const {
     const double u = inside(a + y);
     return std::log(u) - std::log1p(-u);
@@ -62,6 +69,7 @@ struct LogisticDual {
 struct PoissonDual {
   static constexpr bool straight = false;
   Conjugate domain(double y) const { return {-y, kInfinity}; }
+  double value(double y, double a) const { return entropy(a + y) - (a + y); }
   double slope(double y, double a) const { return std::log(std::max(a + y, kInside)); }
   double curve(double y, double a) const { return 1.0 / std::max(a + y, kInside); }
 };

@@ -40,6 +40,6 @@ NB_MODULE(_core, m) {
   bind_sparse(m);
   bind_support(m);
   bind_exchange(m);
-  bind_perspective(m);
+  bind_relaxation(m);
   bind_dual(m);
 }

@@ -12,6 +12,7 @@ Rules that hold for every kernel
   5 squared_hinge, 6 poisson), ``param`` its delta or gamma; ``c`` holds the weights (they sum to one).
 """
 
+from collections.abc import Callable
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -54,6 +55,9 @@ def dense_rmatmat(X: Real, d: F) -> F: ...
 def sparse_rmatmat(data: Real, indices: Index, indptr: Index, p: int, rows: bool, d: F) -> F: ...
 
 # Column gather, float64. Dense results are F-order n x m.
+def dense_narrow(X: Real, cols: I, out: NDArray[np.float32]) -> None:
+    """X[:, cols] into ``out``, in single precision."""
+
 def dense_gather(X: Real, cols: I) -> F: ...
 def sparse_gather(data: Real, indices: Index, indptr: Index, n: int, p: int, rows: bool, cols: I) -> F: ...
 def sparse_gather_csc(
@@ -104,14 +108,31 @@ def group_exchange(
     """The same for groups: ``rows`` and ``cols`` hold where each group begins (and the end), rows and columns ordered
     by group; ``HJ`` the blocks H_JJ one after another. Answers are per group of columns."""
 
-# Perspective (k-support) relaxation, core/perspective.hpp.
+# Perspective (k-support) relaxation, core/ksupport.hpp and core/relaxation.hpp. ``relaxation`` and its like return the
+# bound, the relaxation's value, x, z and indicators t, the iterations, w = c a of the best bound, and the curvature used.
 def ksupport_prox(v: F, k: int, g: float) -> tuple[F, F, float]:
     """Prox of g times half the squared k-support norm: x, the indicators t, and that half squared norm at x."""
+
+def balanced(a: F, c: F, low: F, high: F, total: float) -> F:
+    """clip(a - t, low, high) with the t for which its sum, weighted by c, is ``total``."""
 
 def perspective(
     Q: F, c: F, k: int, f0: float, mu: float, L: float, x: F, target: float, tolerance: float, max_iter: int
 ) -> tuple[float, float, F, F, F, int]:
     """Lower bound of min f0 - c'x + x'(Q + mu I)x/2 over k-sparse x: bound, relaxation's value, x, z, t, iterations."""
+
+def relaxation(
+    X: Real, y: F, c: F, offset: F | None, loss: int, param: float, round: float, intercept: bool, mean: F | None,
+    ends: I, state: NDArray[np.uint8], k: int, mu: float, L: float, x: F, target: float, tolerance: float,
+    max_iter: int,
+) -> tuple[float, float, F, F, F, int, F, float]:
+    """Lower bound of a GLM over units of columns: free (state 0), in (1) or out (2), k of the free ones at most."""
+
+def called_relaxation(
+    X: F, call: Callable[[F, F], tuple[float, float, F, float]], ends: I, state: NDArray[np.uint8], k: int, mu: float,
+    L: float, x: F, target: float, tolerance: float, max_iter: int,
+) -> tuple[float, float, F, F, F, int, F, float]:
+    """The same for a loss without a kernel: ``call`` gives value, value ahead, w and low of two linear predictors."""
 
 # Coordinate ascent on the dual with the support ``cols`` held, core/dual.hpp. ``a`` (n) and ``v`` (p) are CHANGED in
 # place: a copy of p numbers per block would cost more than the block. v = scale * z, gain = scale^2 / ridge, so that

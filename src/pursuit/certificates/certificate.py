@@ -25,8 +25,8 @@ from ..objectives.glm import GLM
 from ..results import Result
 from .general import General
 from .quadratic import Sparse
-from .relaxation import GLMPart, Units, relax
 from .tree import Progress, Tree
+from .working_set import working_set
 
 DENSE = 4000  # columns up to which the whole Gram matrix is formed
 PROVED = "the solution is optimal within the gap asked for"
@@ -112,7 +112,7 @@ def certify(
         tree.offer(tuple(int(u) for u in constraint.units_of(known.support)), known.value)
         lower, why = _cheap(objective, constraint, known), ""
         if limit != 0 and lower < known.value - gap * abs(known.value):
-            better, why = _bound(objective, constraint, known, tree, branch=limit is not None)
+            better, why = _bound(objective, constraint, known, tree, lower, branch=limit is not None)
             lower = max(lower, better)
         best = known
         units = min(tree.found, key=tree.found.__getitem__)
@@ -207,7 +207,7 @@ def _has_dual(f: GLM) -> bool:
     return np.isfinite(f.lower)
 
 
-def _bound(f: GLM, constraint: AtMost, known: Point, tree: Tree, branch: bool) -> tuple[float, str]:
+def _bound(f: GLM, constraint: AtMost, known: Point, tree: Tree, cheap: float, branch: bool) -> tuple[float, str]:
     """The best bound that fits the problem, and why it is weak if it is."""
     if f.extra is not None:
         return f.lower, "an objective with a ridge per column has only the loss's own bound"
@@ -218,9 +218,9 @@ def _bound(f: GLM, constraint: AtMost, known: Point, tree: Tree, branch: bool) -
         flat = problem.borrowed() is None if not branch and lower < tree.target else False
         return lower, weak if flat else ""
     if f.l2 > 0 and _has_dual(f):
-        lower = _working_set(f, constraint, known, tree)
+        lower = working_set(f, constraint, known, tree, cheap)
         if branch and lower < tree.target and f.design.shape[0] * f.dim <= GATHERED:
-            lower = max(lower, tree.run(_general(f, constraint, known), effort=60))
+            lower = max(lower, tree.run(General.root(f, constraint, known.x), effort=60))
         return lower, ""
     if not _has_dual(f):
         return (
@@ -230,7 +230,7 @@ def _bound(f: GLM, constraint: AtMost, known: Point, tree: Tree, branch: bool) -
     weak = "without a ridge the bound is the minimum over all columns, which is weak (set l2 > 0)"
     if f.design.shape[0] * f.dim > GATHERED:
         return f.lower, weak
-    return tree.run(_general(f, constraint, known), branch=branch), weak if not branch else ""
+    return tree.run(General.root(f, constraint, known.x), branch=branch), weak if not branch else ""
 
 
 def _sparse(f: GLM, constraint: AtMost, known: Point) -> Sparse:
@@ -252,48 +252,6 @@ def _gram(f: GLM) -> Any:
         H -= np.outer(mean, mean)
     H[np.arange(f.dim), np.arange(f.dim)] += f.l2
     return H
-
-
-def _general(f: GLM, constraint: AtMost, known: Point) -> General:
-    cols, _ = constraint.ordered(constraint.allowed)
-    return General(f, constraint, constraint.allowed, constraint.include, known.x[cols])
-
-
-def _working_set(f: GLM, constraint: AtMost, known: Point, tree: Tree, precision: float = 1e-3) -> float:
-    """The relaxation on few columns; the rest is looked at once per round, and what would matter comes in."""
-    dual, mine = Dual(f), constraint.units_of(known.support)
-    g = known.gradient.copy()
-    g[known.support] = np.inf
-    few = constraint.units_of(constraint.top(g, max(4 * constraint.k, 200), keep=known.support))
-    few = np.union1d(few, np.union1d(mine, constraint.include))
-    x_all, best = known.x, -np.inf
-    for _ in range(50):
-        cols, ends = constraint.ordered(few)
-        units = Units(
-            np.repeat(np.arange(len(few)), np.diff(ends)),
-            np.isin(few, constraint.include),
-            constraint.k - len(constraint.include),
-        )
-        part = GLMPart(f.design.block(cols).dense(), f.rows, f.loss, f.l2, f.fit_intercept)
-        bound = relax(part, units, x_all[cols], tree.upper, 300, tolerance=0.01)
-        x_all = np.zeros(f.dim)
-        x_all[cols] = bound.x
-        a = part.dual(bound.x)
-        if a is None:
-            return best
-        z = dual.z(a)
-        best = max(best, dual.value(a, constraint, z))
-        if best >= tree.target or bound.relaxed - best <= precision * max(1e-12, abs(tree.upper)) or tree.late():
-            break
-        held = np.sort(units.norms(z[cols]))[::-1]
-        size = constraint.norms(z)
-        size[few] = 0.0
-        size[constraint.exclude] = 0.0
-        beyond = np.flatnonzero(size > held[min(len(held), units.k) - 1] * 0.5)
-        if len(beyond) == 0:
-            break
-        few = np.union1d(few, beyond[np.argsort(-size[beyond])[: 2 * len(few)]])
-    return best
 
 
 def _margin(f: GLM, point: Point) -> float:

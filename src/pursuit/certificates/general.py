@@ -1,4 +1,4 @@
-"""Sub-problems of any GLM: forced-in and alive units, bounded by the perspective relaxation or by all alive columns."""
+"""Sub-problems of any GLM: units in, out or free, bounded by the perspective relaxation or by all alive columns."""
 
 from dataclasses import dataclass, replace
 
@@ -7,105 +7,112 @@ from numpy.typing import NDArray
 
 from ..constraints import AtMost
 from ..objectives.glm import GLM
-from .relaxation import Bound, GLMPart, Units, relax
+from .relaxation import FREE, IN, OUT, Bound, GLMPart, States, Units
 from .tree import Tree, undecided
 
 Vector = NDArray[np.float64]
 Columns = NDArray[np.int64]
 
+CROWDED = 0.7  # share of columns alive below which the others are dropped from the block
+
 
 @dataclass(frozen=True)
 class General:
-    """Units that are alive (forced-in ones among them), and a start for the relaxation."""
+    """Units (by number) with their state, the block of their columns, unit after unit, and a start on it."""
 
     f: GLM
     constraint: AtMost
-    alive: Columns
-    forced: Columns
-    x: Vector  # over the columns of the alive units, unit after unit
-    smooth: GLMPart | None = None
+    units: Columns
+    state: States
+    x: Vector
+    part: GLMPart
+
+    @classmethod
+    def root(cls, f: GLM, constraint: AtMost, x: Vector) -> "General":
+        """All that the sparse set leaves open; x has all columns."""
+        units = constraint.allowed
+        cols, _ = constraint.ordered(units)
+        A = np.ascontiguousarray(f.design.block(cols).dense())
+        part = GLMPart(A, f.rows, f.loss, f.l2, f.fit_intercept)
+        state = np.where(np.isin(units, constraint.include), IN, FREE)
+        return cls(f, constraint, units, state, x[cols], part)
 
     def bound(self, tree: Tree, effort: int, root: bool = False) -> tuple[float, "General", Vector | None]:
         problem, lower = self, -np.inf
         while True:
-            left = problem.constraint.k - len(problem.forced)
-            free = np.setdiff1d(problem.alive, problem.forced)
-            if left <= 0 or len(free) <= left:
-                return problem._offer(tree, problem.forced if left <= 0 else problem.alive), problem, None
+            units = problem._open()
+            free = np.count_nonzero(units.free)
+            if units.k <= 0 or free <= units.k:
+                chosen = problem.state == IN if units.k <= 0 else problem.state != OUT
+                return problem._offer(tree, problem.units[chosen]), problem, None
             if problem.f.l2 <= 0:
-                low = problem._all_columns()
-                return low, problem, np.where(np.isin(problem.alive, problem.forced), 1.0, 0.5 * left / len(free))
-            units = problem._units(left)
-            bound = relax(problem._part(), units, problem.x, tree.target, effort)
+                return problem._all_columns(), problem, np.where(units.free, 0.5 * units.k / free, 0.0)
+            bound = problem.part.relax(units, problem.x, tree.target, effort)
             lower, problem = max(lower, bound.lower), replace(problem, x=bound.x)
-            problem._offer(tree, problem._rounded(bound, units))
+            square = units.squares(bound.z)
+            problem._offer(tree, problem._rounded(square))
+            t = np.where(units.free, np.clip(bound.t, 1e-9, 1.0), 0.0)
             if lower >= tree.target:
-                return lower, problem, _free(bound.t, units)
-            out, into = _fixed(bound, units, problem.f.l2, tree.upper + tree.slack - bound.lower)
+                return lower, problem, t
+            state = problem._fixed(square, bound, units, tree)
             if root:
-                tree.never.update(problem._columns(problem.alive[out]))
-                tree.always.update(problem._columns(problem.alive[into]))
-            if not out.any() and not into.any():
-                return lower, problem, _free(bound.t, units)
-            forced = np.union1d(problem.forced, problem.alive[into])
-            problem = replace(problem._keep(~out), forced=forced)
+                tree.never.update(problem._columns((state == OUT) & units.free))
+                tree.always.update(problem._columns((state == IN) & units.free))
+            if np.array_equal(state, problem.state):
+                return lower, problem, t
+            problem = replace(problem, state=state)._compact()
 
     def children(self, t: Vector) -> list["General"]:
-        j = undecided(t)
-        keep = np.ones(len(t), bool)
-        keep[j] = False
-        return [replace(self, forced=np.union1d(self.forced, self.alive[j : j + 1])), self._keep(keep)]
+        """The least decided unit in, and out."""
+        return [self._with(undecided(t), IN), self._with(undecided(t), OUT)]
 
-    def _keep(self, keep: NDArray[np.bool_]) -> "General":
-        """The alive units cut down."""
-        if keep.all():
+    def _with(self, u: int, now: np.uint8) -> "General":
+        state = self.state.copy()
+        state[u] = now
+        x = self.x
+        if now == OUT:
+            _, ends = self.constraint.ordered(self.units)
+            x = x.copy()
+            x[ends[u] : ends[u + 1]] = 0.0
+        return replace(self, state=state, x=x)
+
+    def _open(self) -> Units:
+        _, ends = self.constraint.ordered(self.units)
+        return Units(ends, self.state, self.constraint.k - int(np.count_nonzero(self.state == IN)))
+
+    def _compact(self) -> "General":
+        """The block without the columns of units that are out, once they are many."""
+        alive = self.state != OUT
+        if np.count_nonzero(alive) > CROWDED * len(alive):
             return self
-        _, ends = self.constraint.ordered(self.alive)
-        columns = np.repeat(keep, np.diff(ends))
-        smooth = None if self.smooth is None else self.smooth.restrict(columns)
-        return replace(self, alive=self.alive[keep], x=self.x[columns], smooth=smooth)
+        _, ends = self.constraint.ordered(self.units)
+        columns = np.repeat(alive, np.diff(ends))
+        return replace(
+            self, units=self.units[alive], state=self.state[alive], x=self.x[columns], part=self.part.take(columns)
+        )
 
-    def _part(self) -> GLMPart:
-        if self.smooth is None:
-            f, cols = self.f, self.constraint.ordered(self.alive)[0]
-            part = GLMPart(f.design.block(cols).dense(), f.rows, f.loss, f.l2, f.fit_intercept)
-            object.__setattr__(self, "smooth", part)
-        assert self.smooth is not None
-        return self.smooth
+    def _fixed(self, square: Vector, bound: Bound, units: Units, tree: Tree) -> States:
+        """The state once units that no better solution contains are out, and those that every better one contains in."""
+        free, slack, mu = np.sort(square[units.free])[::-1], tree.upper + tree.slack - bound.lower, self.f.l2
+        out = units.free & (mu / 2 * (free[units.k - 1] - square) > slack)
+        into = units.free & (mu / 2 * (square - free[units.k]) > slack)
+        return np.where(out, OUT, np.where(into, IN, self.state))
 
-    def _units(self, left: int) -> Units:
-        _, ends = self.constraint.ordered(self.alive)
-        return Units(np.repeat(np.arange(len(self.alive)), np.diff(ends)), np.isin(self.alive, self.forced), left)
-
-    def _rounded(self, bound: Bound, units: Units) -> Columns:
-        size = units.norms(bound.z)
-        size[units.forced] = np.inf
-        return np.sort(self.alive[np.argpartition(-size, self.constraint.k - 1)[: self.constraint.k]])
+    def _rounded(self, square: Vector) -> Columns:
+        size = np.where(self.state == IN, np.inf, np.where(self.state == OUT, -1.0, square))
+        return np.sort(self.units[np.argpartition(-size, self.constraint.k - 1)[: self.constraint.k]])
 
     def _offer(self, tree: Tree, units: Columns) -> float:
-        support = self.constraint.columns_of(units)
-        point = self.f.refit(support)
-        tree.offer(tuple(int(u) for u in units), point.value)
-        return point.value
+        key = tuple(int(u) for u in units)
+        if key not in tree.tried:
+            tree.tried[key] = self.f.refit(self.constraint.columns_of(units)).value
+            tree.offer(key, tree.tried[key])
+        return tree.tried[key]
 
     def _all_columns(self) -> float:
         """The minimum over all alive columns, rounded down: a bound without any ridge, weak when there are many."""
-        value = self.f.refit(self.constraint.columns_of(self.alive)).value
+        value = self.f.refit(self.constraint.columns_of(self.units[self.state != OUT])).value
         return max(value - 1e-9 * max(1.0, abs(value)), self.f.lower)
 
-    def _columns(self, units: Columns) -> list[int]:
-        return [int(j) for j in self.constraint.columns_of(units)]
-
-
-def _free(t: Vector, units: Units) -> Vector:
-    """Indicators with the forced units out of the question."""
-    return np.where(units.forced, 0.0, np.clip(t, 1e-9, 1.0))
-
-
-def _fixed(bound: Bound, units: Units, mu: float, slack: float) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Units that no better solution contains, and units that every better solution contains."""
-    square = units.norms(bound.z) ** 2
-    free = np.sort(square[~units.forced])[::-1]
-    out = ~units.forced & (mu / 2 * (free[units.k - 1] - square) > slack)
-    into = ~units.forced & (mu / 2 * (square - free[units.k]) > slack)
-    return out, into
+    def _columns(self, of: NDArray[np.bool_]) -> list[int]:
+        return [int(j) for j in self.constraint.columns_of(self.units[of])]

@@ -2,159 +2,140 @@
 
     min  sum_i c_i phi(y_i, eta_i) + l2 K(x),     K = half the squared k-support norm of the units' norms
 
-by accelerated proximal gradient with restarts. At every iterate a_i = phi'(y_i, eta_i), made exactly feasible, gives
+by accelerated proximal gradient with restarts (core/relaxation.hpp). At every iterate a_i = phi'(y_i, eta_i), made
+exactly feasible, gives
 
     D(a) = - sum_i c_i phi*(a_i) + sum_i c_i a_i o_i - l2/2 (forced units + the k' largest others of ||z_g||^2),
 
-z = -X'(c a)/l2, however far the iteration is from its end. The prox acts on unit norms (``_core.ksupport_prox``).
+z = -X'(c a)/l2, however far the iteration is from its end.
+
+| cost of an iteration | flops | bytes |
+|---|---|---|
+| no intercept, or squared loss | 4 n p | X once |
+| intercept | 4 n p | X twice, and a Newton iteration for the intercept |
 """
 
-import copy
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .. import _core
 from ..designs import DenseBlock, Rows
-from ..losses import Loss, SmoothedHinge
+from ..losses import Loss
 from ..objectives.dual import BALANCED, balanced
 from ..objectives.refits import Problem, refit
 
 Vector = NDArray[np.float64]
 Columns = NDArray[np.int64]
+Flags = NDArray[np.bool_]
+States = NDArray[np.uint8]
 
 ROUNDED = 0.02  # width over which a kink is rounded while walking
+FREE, IN, OUT = np.arange(3, dtype=np.uint8)  # what is known of a unit; the kernel's numbers
 
 
 @dataclass(frozen=True)
 class Units:
-    """Which unit (0, 1, ...) each alive column belongs to, and which units are forced in."""
+    """Unit u has the columns ends[u] .. ends[u + 1] of a block; ``k`` of the free ones may be chosen."""
 
-    of: Columns
-    forced: NDArray[np.bool_]
-    k: int  # budget that is left for the units that are not forced
+    ends: Columns
+    state: States
+    k: int
 
-    def norms(self, v: Vector) -> Vector:
-        return np.sqrt(np.bincount(self.of, weights=v * v, minlength=len(self.forced)))
+    def squares(self, v: Vector) -> Vector:
+        """The squared norm of every unit."""
+        return np.asarray(np.add.reduceat(v * v, self.ends[:-1]))
 
-    def charge(self, z: Vector) -> float:
-        """The sum of squares that the best sparse response to z takes."""
-        square = np.bincount(self.of, weights=z * z, minlength=len(self.forced))
-        free = square[~self.forced]
-        if 0 < self.k < len(free):
-            free = np.partition(free, len(free) - self.k)[len(free) - self.k :]
-        return float(square[self.forced].sum() + (free.sum() if self.k > 0 else 0.0))
-
-    def prox(self, v: Vector, g: float) -> tuple[Vector, Vector, float]:
-        """Prox of g K at v, the units' indicators t, and K at the result."""
-        norm = self.norms(v)
-        t = np.ones(len(norm))
-        free = ~self.forced
-        _, t[free], _ = _core.ksupport_prox(norm[free], self.k, g)
-        shrink = t / (t + g)
-        x = v * shrink[self.of]
-        held = (norm * shrink) ** 2
-        K = 0.5 * float((held[t > 0] / t[t > 0]).sum())
-        return x, t, K
+    @property
+    def free(self) -> Flags:
+        return np.asarray(self.state == FREE)
 
 
 @dataclass(frozen=True)
 class Bound:
-    """A valid lower bound, the z that it came from, the relaxation's x and indicators, and the relaxation's value."""
+    """A valid lower bound, the z and dual variables it came from, the relaxation's x, indicators and value."""
 
     lower: float
     z: Vector
+    a: Vector
     x: Vector
     t: Vector
     relaxed: float
 
 
+@dataclass
 class GLMPart:
-    """The smooth part: sum_i c_i phi over a block of columns, the intercept minimised out; mu is l2."""
+    """The smooth part: sum_i c_i phi over a block of columns (rows contiguous), the intercept minimised out."""
 
-    def __init__(self, A: Vector, rows: Rows, loss: Loss, l2: float, intercept: bool) -> None:
-        self.A, self.rows, self.loss, self.mu, self.intercept = A, rows, loss, l2, intercept
-        # below a kink's rounding lie the same dual variables: they are feasible for both
-        self.walked = loss if loss.smooth else SmoothedHinge(ROUNDED)
-        self.b = 0.0
-        curve = self.walked.smoothness if np.isfinite(self.walked.smoothness) else 1.0
-        self.L = max(curve * _top_eigenvalue(A, rows.c, intercept), 1e-12)
+    A: NDArray[Any]
+    rows: Rows
+    loss: Loss
+    l2: float
+    intercept: bool
+    L: float = 0.0  # curvature: a guess that the walk corrects
+    mean: Vector | None = None
 
-    def restrict(self, columns: NDArray[np.bool_]) -> "GLMPart":
-        """The same over fewer columns; the curvature bound stays one."""
-        fewer = copy.copy(self)
-        fewer.A = np.asfortranarray(self.A[:, columns])
-        return fewer
+    def __post_init__(self) -> None:
+        if self.L <= 0:
+            few = np.asarray(self.A[:, :16], dtype=np.float64)
+            curve = self.loss.smoothness if np.isfinite(self.loss.smoothness) else 1.0
+            self.L = max(curve * float((self.rows.c @ few**2).max(initial=0.0)), 1e-12)
+        if self.loss.quadratic and self.intercept and self.mean is None:
+            self.mean = np.asarray(self.rows.c.astype(self.A.dtype) @ self.A, dtype=np.float64)
 
-    def eta(self, x: Vector) -> Vector:
-        """The linear predictor with the best intercept."""
-        used = np.flatnonzero(x)
-        eta = self.rows.shift(self.A[:, used] @ x[used], 0.0)
-        if self.intercept:
-            self.b = _intercept(eta, self.rows, self.walked, self.b)
-            eta = eta + self.b
-        return eta
+    def take(self, columns: Flags) -> "GLMPart":
+        """The same over fewer columns."""
+        mean = None if self.mean is None else self.mean[columns]
+        return replace(self, A=np.ascontiguousarray(self.A[:, columns]), mean=mean)
 
-    def dual(self, x: Vector) -> Vector | None:
-        """Feasible dual variables at x."""
-        return feasible(self.loss, self.rows, self.walked.d1(self.rows.y, self.eta(x)), self.intercept)
+    def relax(self, units: Units, x: Vector, target: float, effort: int, tolerance: float = 0.05) -> Bound:
+        """Bounds from x on, until one reaches ``target``, no better one can come, or ``effort`` iterations are done."""
+        walk = (units.ends, units.state, units.k, self.l2, self.L, x, target, tolerance, effort)
+        if self.loss.code is None:
+            found = _core.called_relaxation(np.asarray(self.A, dtype=np.float64), self._terms(), *walk)
+        else:
+            rows, intercept = self._centred() if self.loss.quadratic else (self.rows, self.intercept)
+            found = _core.relaxation(
+                self.A, rows.y, rows.c, rows.offset, self.loss.code, self.loss.param, ROUNDED, intercept, self.mean,
+                *walk,
+            )  # fmt: skip
+        lower, relaxed, x, z, t, _, w, self.L = found
+        a = np.divide(w, self.rows.c, out=np.zeros_like(w), where=self.rows.c > 0)
+        return Bound(lower, z, a, x, t, relaxed)
 
-    def evaluate(self, x: Vector) -> tuple[float, Vector, Callable[[Units], tuple[float, Vector]]]:
-        """Value and gradient at x, and a function from units to (lower bound, z)."""
-        rows, loss = self.rows, self.loss
-        eta = self.eta(x)
-        value, weighted, _ = self.walked.terms(rows.y, eta, rows.c)
-        gradient = self.A.T @ weighted
+    def _centred(self) -> tuple[Rows, bool]:
+        """Squared loss: offset and intercept go into y (and the columns' means)."""
+        y = self.rows.y if self.rows.offset is None else self.rows.y - self.rows.offset
+        return Rows(y - self.rows.c @ y if self.intercept else y, self.rows.c), False
 
-        def bound(units: Units) -> tuple[float, Vector]:
-            a = feasible(loss, rows, self.walked.d1(rows.y, eta), self.intercept)
+    def _terms(self) -> Callable[[Vector, Vector], tuple[float, float, Vector, float]]:
+        """A loss without a kernel: its value at one linear predictor, and value, c a and -c phi*(a) at another."""
+        rows, loss, b = self.rows, self.loss, 0.0
+
+        def best(image: Vector) -> Vector:
+            nonlocal b
+            eta = rows.shift(image, 0.0)
+            if self.intercept:
+                b = _intercept(eta, rows, loss, b)
+            return eta + b
+
+        def terms(image: Vector, ahead: Vector) -> tuple[float, float, Vector, float]:
+            value = loss.terms(rows.y, best(image), rows.c)[0]
+            eta = best(ahead)
+            here = loss.terms(rows.y, eta, rows.c)[0]
+            a = feasible(loss, rows, loss.d1(rows.y, eta), self.intercept)
             if a is None:
-                return -np.inf, -gradient / self.mu
-            z = -(self.A.T @ (rows.c * a)) / self.mu
-            conjugate = loss.conjugate(rows.y, a)
+                return value, here, rows.c * loss.d1(rows.y, eta), -np.inf
             used = rows.c > 0
-            low = -float(rows.c[used] @ conjugate[used])
+            low = -float(rows.c[used] @ loss.conjugate(rows.y, a)[used])
             if rows.offset is not None:
                 low += float(rows.c @ (a * rows.offset))
-            return low - 0.5 * self.mu * units.charge(z), z
+            return value, here, rows.c * a, low
 
-        return value, gradient, bound
-
-
-def relax(smooth: GLMPart, units: Units, x: Vector, target: float, effort: int, tolerance: float = 0.05) -> Bound:
-    """Bounds from x on, until one reaches ``target``, no better one can come, or ``effort`` iterations are done."""
-    L, mu = smooth.L, smooth.mu
-    value, gradient, bound = smooth.evaluate(x)
-    lower, z = bound(units)
-    best = Bound(lower, z, x, np.ones(len(units.forced)), np.inf)
-    y, y_value, y_gradient, momentum = x, value, gradient, 1.0
-    for _ in range(effort):
-        if best.lower >= target:
-            break
-        while True:  # backtrack where the curvature was underestimated
-            fresh, t, K = units.prox(y - y_gradient / L, mu / L)
-            move = fresh - y
-            value, gradient, bound = smooth.evaluate(fresh)
-            model = y_value + float(y_gradient @ move) + 0.5 * L * float(move @ move)
-            if value <= model + 1e-12 * (1 + abs(value)) or L > 1e12:
-                break
-            L *= 2
-        lower, z = bound(units)
-        relaxed = min(best.relaxed, value + mu * K)
-        best = (
-            Bound(lower, z, fresh, t, relaxed) if lower > best.lower else replace(best, x=fresh, t=t, relaxed=relaxed)
-        )
-        if best.relaxed - best.lower <= tolerance * abs(target - best.lower):
-            break
-        if float((y - fresh) @ (fresh - x)) > 0:
-            momentum = 1.0
-        ahead = 0.5 * (1 + np.sqrt(1 + 4 * momentum**2))
-        beta, momentum = (momentum - 1) / ahead, ahead
-        y, x = fresh + beta * (fresh - x), fresh
-        y_value, y_gradient, _ = smooth.evaluate(y) if beta > 0 else (value, gradient, None)
-    return best
+        return terms
 
 
 def feasible(loss: Loss, rows: Rows, a: Vector, intercept: bool) -> Vector | None:
@@ -170,20 +151,3 @@ def _intercept(eta: Vector, rows: Rows, loss: Loss, b: float) -> float:
     """The best intercept on top of a linear predictor."""
     nothing = DenseBlock(np.empty((len(eta), 0), order="F"))
     return refit(Problem(nothing, replace(rows, offset=eta), loss, 0.0, True), np.empty(0), b).b
-
-
-def _top_eigenvalue(A: Vector, c: Vector, centre: bool) -> float:
-    """An estimate of the largest eigenvalue of A'CA (centred with an intercept); backtracking corrects it."""
-    if A.shape[1] == 0:
-        return 0.0
-    v = np.cos(np.arange(A.shape[1]) * 1.7) + 0.1
-    value = 0.0
-    for _ in range(15):
-        v /= np.linalg.norm(v)
-        w = A @ v
-        w = w - c @ w if centre else w
-        v = A.T @ (c * w)
-        value = float(np.linalg.norm(v))
-        if value == 0:
-            return 0.0
-    return 1.05 * value

@@ -44,6 +44,7 @@ class Tree:
     progress: Callable[[Progress], None] | None = None
     nodes: int = 0
     found: dict[tuple[int, ...], float] = field(default_factory=dict)
+    tried: dict[tuple[int, ...], float] = field(default_factory=dict)
     always: set[int] = field(default_factory=set)
     never: set[int] = field(default_factory=set)
     began: float = field(default_factory=time.perf_counter)

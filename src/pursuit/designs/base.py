@@ -122,6 +122,11 @@ class Design:
         """The columns, gathered."""
         raise NotImplementedError
 
+    def narrow(self, cols: Columns, out: NDArray[np.floating]) -> None:
+        """The columns into ``out``, row after row, in its precision."""
+        for low in range(0, len(cols), CHUNK):
+            out[:, low : low + CHUNK] = self.block(cols[low : low + CHUNK]).dense()
+
     def cross(self, w: Matrix) -> Matrix:
         """w.T @ X, w of shape (n, m): a block of Gram columns in one pass."""
         return np.ascontiguousarray(self.rmatmat(np.ascontiguousarray(w)).T)

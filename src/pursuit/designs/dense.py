@@ -26,6 +26,12 @@ class Dense(Design):
     def block(self, cols: Columns) -> DenseBlock:
         return DenseBlock(_core.dense_gather(self.X, cols))
 
+    def narrow(self, cols: Columns, out: NDArray[np.floating]) -> None:
+        if out.dtype == np.float32:
+            _core.dense_narrow(self.X, cols, out)
+        else:
+            super().narrow(cols, out)
+
     def cross(self, w: Matrix) -> Matrix:
         return _core.dense_cross(w, self.X)
 

@@ -99,6 +99,13 @@ class Standardized(Design):
             return base
         return StandardizedBlock(base, m, np.where(self.constant[cols], np.inf, s))
 
+    def narrow(self, cols: Columns, out: NDArray[np.floating]) -> None:
+        self.base.narrow(cols, out)
+        if self.m.any():
+            out -= self.m[cols].astype(out.dtype)
+        out /= self.s[cols].astype(out.dtype)
+        out[:, self.constant[cols]] = 0.0
+
     def cross(self, w: Matrix) -> Matrix:
         out = self.base.cross(w)
         out -= np.outer(w.sum(axis=0), self.m)

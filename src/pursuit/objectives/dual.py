@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.optimize import minimize_scalar
 
+from .. import _core
 from .base import Columns, Point, Vector
 from .bounded import Bounded
 from .glm import GLM
@@ -133,33 +134,5 @@ class Dual:
 
 
 def balanced(a: Vector, c: Vector, low: Vector, high: Vector, total: float = 0.0) -> Vector:
-    """clip(a - t) with sum_i c_i clip(a_i - t) = total: Newton on a decreasing, piecewise linear function of t."""
-    below, above, t = -np.inf, np.inf, 0.0
-    for _ in range(200):
-        inside = np.clip(a - t, low, high)
-        excess = float(c @ inside) - total
-        if abs(excess) <= 1e-16 * float(c @ np.abs(inside)):
-            break
-        below, above = (t, above) if excess > 0 else (below, t)
-        slope = float(c @ ((inside > low) & (inside < high)))
-        ahead = t + excess / slope if slope > 0 else np.nan
-        if not below < ahead < above:
-            ahead = _between(below, above, t)
-        if ahead == t:
-            break
-        t = ahead
-    excess = float(c @ inside) - total
-    if excess != 0:  # the last rounding goes to the heaviest sample that has room for it
-        room = inside - low if excess > 0 else high - inside
-        i = int(np.argmax(np.where(c * np.minimum(room, 1.0) > 2 * abs(excess), c, 0.0)))
-        inside[i] = np.clip(inside[i] - excess / c[i], low[i], high[i]) if c[i] > 0 else inside[i]
-    return inside
-
-
-def _between(below: float, above: float, t: float) -> float:
-    """The middle of a bracket; beyond its open end, ever farther."""
-    if np.isinf(below):
-        return min(2 * t, t - 1.0) if t < 0 else t - 1.0
-    if np.isinf(above):
-        return max(2 * t, t + 1.0) if t > 0 else t + 1.0
-    return 0.5 * (below + above)
+    """clip(a - t) with sum_i c_i clip(a_i - t) = total."""
+    return _core.balanced(*(np.ascontiguousarray(v, dtype=np.float64) for v in (a, c, low, high)), total)

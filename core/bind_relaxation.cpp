@@ -1,0 +1,194 @@
+#include "bindings.hpp"
+#include "relaxation.hpp"
+
+#include <nanobind/stl/tuple.h>
+
+namespace pursuit {
+namespace {
+
+using A1 = const Array1<double>&;
+using A2 = const Array2<double>&;
+
+nb::tuple prox(A1 v_, i64 k, double g) {
+  const Vector<double> v(v_);
+  require(k >= 0 && g > 0.0, "k must be at least 0 and g positive");
+  const i64 p = v.size();
+  Buffer x = reals(p), t = reals(p);
+  double K = 0.0;
+  {
+    nb::gil_scoped_release release;
+    K = ksupport_prox(v.data(), p, k, g, x.get(), t.get());
+  }
+  return nb::make_tuple(give(std::move(x), p), give(std::move(t), p), K);
+}
+
+nb::object balanced(A1 a_, A1 c_, A1 low_, A1 high_, double total) {
+  const Vector<double> a(a_), c(c_), low(low_), high(high_);
+  const i64 n = a.size();
+  require(c.size() == n && low.size() == n && high.size() == n, "a, c, low and high differ in length");
+  Buffer out = reals(n);
+  std::copy(a.data(), a.data() + n, out.get());
+  balance(n, c.data(), total, [&](i64 i) { return Conjugate{low.data()[i], high.data()[i]}; }, out.get());
+  return give(std::move(out), n);
+}
+
+// How far to go, from where, and what comes out.
+struct Walk {
+  i64 p, units;
+  double mu, L, target, tolerance;
+  i64 max_iter;
+  Buffer x, z, t;
+  Relaxed result{};
+  Walk(A1 x_, i64 units_, double mu_, double L_, double target_, double tolerance_, i64 max_iter_)
+      : p(static_cast<i64>(x_.shape(0))), units(units_), mu(mu_), L(L_), target(target_), tolerance(tolerance_),
+        max_iter(max_iter_), x(reals(p)), z(reals(p)), t(reals(units_)) {
+    require(mu > 0.0 && L > 0.0, "mu and L must be positive");
+    const Vector<double> start(x_);
+    std::copy(start.data(), start.data() + p, x.get());
+    std::fill(t.get(), t.get() + units, 1.0);
+  }
+  template <class F>
+  void run(F& f, const Units& U) {
+    Norms norms(U);
+    result = relax(f, norms, mu, L, target, tolerance, max_iter, x.get(), z.get(), t.get());
+  }
+  template <class... More>
+  nb::tuple give_all(More&&... more) {
+    return nb::make_tuple(result.lower, result.relaxed, give(std::move(x), p), give(std::move(z), p),
+                          give(std::move(t), units), result.iterations, std::forward<More>(more)...);
+  }
+};
+
+nb::tuple perspective(A2 Q_, A1 c_, i64 k, double f0, double mu, double L, A1 x, double target, double tolerance,
+                      i64 max_iter) {
+  const Packed Q(Q_);
+  const Vector<double> c(c_);
+  const i64 p = c.size();
+  require(Q.n() == p && Q.p() == p && static_cast<i64>(x.shape(0)) == p, "Q, c and x differ in size");
+  require(k >= 0, "k must be at least 0");
+  Walk walk(x, p, mu, L, target, tolerance, max_iter);
+  {
+    nb::gil_scoped_release release;
+    Quadratic f(Q.data(), c.data(), p, f0);
+    walk.run(f, {nullptr, nullptr, p, k});
+  }
+  return walk.give_all();
+}
+
+// Units as the caller gives them: where each one's columns end, and its state.
+struct UnitArrays {
+  Vector<i64> ends;
+  Vector<std::uint8_t> state;
+  Units view;
+  UnitArrays(const Array1<i64>& ends_, const Array1<std::uint8_t>& state_, i64 k, i64 p) : ends(ends_), state(state_) {
+    require(k >= 0 && ends.size() == state.size() + 1, "ends must be one longer than state, k at least 0");
+    bool single = true;
+    for (i64 u = 0; u < state.size(); ++u) {
+      require(ends.data()[u] <= ends.data()[u + 1], "ends must rise");
+      single = single && ends.data()[u] == u;
+    }
+    require(ends.data()[0] == 0 && ends.data()[state.size()] == p, "ends must go from 0 to the number of columns");
+    view = {single && state.size() == p ? nullptr : ends.data(), state.data(), state.size(), k};
+  }
+};
+
+template <class T>
+Dense<T> by_rows(const Array2<T>& X_) {
+  const Dense<T> X = dense(X_);
+  require(X.rows || X.p <= 1, "X must be in C order");
+  return X;
+}
+
+// What is walked on and whose conjugate bounds: the same loss, but for a kink, which is rounded over a width of `round`.
+template <class F>
+auto with_pair(LossSpec spec, double round, F&& f) {
+  if (spec.code == 4) return f(SmoothedHinge{round}, HingeDual{0.0});
+  return with_loss(spec, [&](auto loss) {
+    if constexpr (std::is_same_v<decltype(loss), Squared>) return f(loss, SquaredDual{});
+    else if constexpr (std::is_same_v<decltype(loss), Logistic>) return f(loss, LogisticDual{});
+    else if constexpr (std::is_same_v<decltype(loss), Huber>) return f(loss, HuberDual{spec.param});
+    else if constexpr (std::is_same_v<decltype(loss), SquaredHinge>) return f(loss, SquaredHingeDual{});
+    else if constexpr (std::is_same_v<decltype(loss), Poisson>) return f(loss, PoissonDual{});
+    else return f(SmoothedHinge{spec.param}, HingeDual{spec.param});
+  });
+}
+
+template <class T>
+nb::tuple relaxation(const Array2<T>& X_, A1 y, A1 c, const Optional1& offset, int loss, double param, double round,
+                     bool intercept, const Optional1& mean_, const Array1<i64>& ends, const Array1<std::uint8_t>& state,
+                     i64 k, double mu, double L, A1 x, double target, double tolerance, i64 max_iter) {
+  const Dense<T> X = by_rows(X_);
+  const SampleArrays samples(y, c, offset, X.n);
+  const UnitArrays units(ends, state, k, X.p);
+  std::optional<Vector<double>> mean;
+  if (mean_) mean.emplace(*mean_);
+  require(static_cast<i64>(x.shape(0)) == X.p && (!mean || mean->size() == X.p), "X, mean and x differ in size");
+  Walk walk(x, units.view.count, mu, L, target, tolerance, max_iter);
+  Buffer dual = reals(X.n);
+  std::fill(dual.get(), dual.get() + X.n, 0.0);
+  {
+    nb::gil_scoped_release release;
+    with_pair({loss, param}, round, [&](auto walked, auto conjugate) {
+      Terms<decltype(walked), decltype(conjugate)> terms{samples.view, walked, conjugate, intercept};
+      Rowwise f(X.data, X.n, X.p, X.row_stride, mean ? mean->data() : nullptr, terms, dual.get());
+      walk.run(f, units.view);
+    });
+  }
+  return walk.give_all(give(std::move(dual), X.n), walk.result.L);
+}
+
+// A loss without a kernel: one call gives (value, value ahead, w, low) of all rows.
+struct CalledTerms {
+  nb::callable call;
+  i64 n;
+  bool separable() const { return false; }
+  nb::object copy(const double* from) const {
+    Buffer out = reals(n);
+    std::copy(from, from + n, out.get());
+    return give(std::move(out), n);
+  }
+  void whole(const double* image, const double* image_y, double* w, Sums* sums) {
+    const auto [value, here, weights, low] =
+        nb::cast<std::tuple<double, double, Array1<double>, double>>(call(copy(image), copy(image_y)));
+    const Vector<double> given(weights);
+    require(given.size() == n, "w has a wrong length");
+    std::copy(given.data(), given.data() + n, w);
+    *sums = {value, here, low};
+  }
+};
+
+nb::tuple called(A2 X_, nb::callable call, const Array1<i64>& ends, const Array1<std::uint8_t>& state, i64 k, double mu,
+                 double L, A1 x, double target, double tolerance, i64 max_iter) {
+  const Dense<double> X = by_rows(X_);
+  const UnitArrays units(ends, state, k, X.p);
+  require(static_cast<i64>(x.shape(0)) == X.p, "X and x differ in size");
+  Walk walk(x, units.view.count, mu, L, target, tolerance, max_iter);
+  Buffer dual = reals(X.n);
+  std::fill(dual.get(), dual.get() + X.n, 0.0);
+  CalledTerms terms{std::move(call), X.n};
+  Rowwise f(X.data, X.n, X.p, X.row_stride, nullptr, terms, dual.get());
+  walk.run(f, units.view);
+  return walk.give_all(give(std::move(dual), X.n), walk.result.L);
+}
+
+template <class T>
+void relaxation_of(nb::module_& m) {
+  m.def("relaxation", &relaxation<T>, array("X"), array("y"), array("c"), array("offset").none(), "loss"_a, "param"_a,
+        "round"_a, "intercept"_a, array("mean").none(), array("ends"), array("state"), "k"_a, "mu"_a, "L"_a, array("x"), "target"_a,
+        "tolerance"_a, "max_iter"_a);
+}
+
+} // namespace
+
+void bind_relaxation(nb::module_& m) {
+  m.def("ksupport_prox", &prox, array("v"), "k"_a, "g"_a);
+  m.def("balanced", &balanced, array("a"), array("c"), array("low"), array("high"), "total"_a);
+  m.def("perspective", &perspective, array("Q"), array("c"), "k"_a, "f0"_a, "mu"_a, "L"_a, array("x"), "target"_a,
+        "tolerance"_a, "max_iter"_a);
+  relaxation_of<double>(m);
+  relaxation_of<float>(m);
+  m.def("called_relaxation", &called, array("X"), "call"_a, array("ends"), array("state"), "k"_a, "mu"_a, "L"_a,
+        array("x"), "target"_a, "tolerance"_a, "max_iter"_a);
+}
+
+} // namespace pursuit

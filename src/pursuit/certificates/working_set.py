@@ -1,0 +1,134 @@
+"""The perspective bound of a wide problem: the relaxation on few columns, all columns looked at once per round.
+
+Each round solves the relaxation on a working set in single precision (memory is what it costs), takes its dual
+variables a, and evaluates D(a) over all columns exactly: one pass over X, after which columns that matter come in and
+columns that do not are dropped. Any a is valid, so no rounding of the walk reaches the bound. A round is solved only
+to a share of the gap that the last one left.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import _core
+from ..constraints import AtMost
+from ..objectives.base import Point
+from ..objectives.dual import Dual
+from ..objectives.glm import GLM
+from .relaxation import FREE, IN, Bound, GLMPart, Units
+from .tree import Tree
+
+Vector = NDArray[np.float64]
+Columns = NDArray[np.int64]
+Flags = NDArray[np.bool_]
+
+PRECISION = 1e-3  # of the value: where the relaxation counts as solved
+INNER = 0.15  # share of the last gap to which a round is solved
+TAKE, DROP = 0.9, 0.85  # share of the k-th largest |z| at which columns come in and go
+GROWTH = 3  # times its size by which a set may grow in a round
+SPARE = 1.1  # room that a block keeps for further columns
+ROUNDS = 50
+
+
+def working_set(f: GLM, constraint: AtMost, known: Point, tree: Tree, cheap: float) -> float:
+    """The relaxation's bound within PRECISION, or what the time allows; ``cheap`` is the bound known before."""
+    dual, block, upper = Dual(f), Block(f, constraint), tree.upper
+    size, best, gap = max(1e-12, abs(upper)), cheap, upper - cheap
+    share = min(1.0, gap / size) if np.isfinite(gap) else 1.0
+    block.change(np.empty(0, bool), _first(f, constraint, known, share))
+    x, stuck = known.x, 0
+    for _ in range(ROUNDS):
+        floor = max(best, f.lower)
+        allowed = max(INNER * gap, 0.8 * PRECISION * size) if np.isfinite(gap) else INNER * size
+        bound = block.relax(x, upper, allowed / max(upper - floor, 1e-12 * size))
+        x = np.zeros(f.dim)
+        x[block.cols] = bound.x
+        a = dual.feasible(bound.a)
+        z = dual.z(a)
+        low = dual.value(a, constraint, z)
+        stuck = 0 if low > best + 0.01 * (bound.relaxed - best) else stuck + 1
+        best = max(best, low)
+        gap = bound.relaxed - best
+        if best >= tree.target or gap <= PRECISION * size or tree.late() or stuck > 2:
+            break
+        norms = constraint.norms(z)
+        keep, new = block.review(norms, x)
+        block.change(keep, new)
+    return best
+
+
+def _first(f: GLM, constraint: AtMost, known: Point, share: float) -> Columns:
+    """Units with the largest gradient, the more the weaker the bound at hand: it may take up to n columns."""
+    g = known.gradient.copy()
+    g[known.support] = np.inf
+    many = max(4 * constraint.k, 200, int(0.8 * share * f.design.shape[0]))
+    few = constraint.units_of(constraint.top(g, min(many, constraint.units), keep=known.support))
+    return np.union1d(few, np.union1d(constraint.units_of(known.support), constraint.include))
+
+
+class Block:
+    """The working set's columns in single precision, rows contiguous; grows in place while there is room."""
+
+    def __init__(self, f: GLM, constraint: AtMost) -> None:
+        self.f, self.constraint, self.dtype = f, constraint, np.dtype(np.float32)
+        self.units = self.cols = np.empty(0, np.int64)
+        self.sizes = np.empty(0, np.int64)
+        self.room = np.empty((f.design.shape[0], 0), self.dtype)
+        self.L = 0.0
+        self.mean: Vector | None = None
+
+    def change(self, keep: Flags, new: Columns) -> None:
+        """Drop the units that are not kept (if they are many), and add the new ones."""
+        cols, ends = self.constraint.ordered(new)
+        columns = np.repeat(keep, self.sizes)
+        held = np.arange(len(self.cols)) if 5 * columns.sum() > 4 * len(columns) else np.flatnonzero(columns)
+        width = len(held) + len(cols)
+        if len(held) < len(self.cols) or width > self.room.shape[1]:
+            if len(held) < len(self.cols):
+                self.units, self.sizes = self.units[keep], self.sizes[keep]
+            old, self.room = self.room, np.empty((self.room.shape[0], int(SPARE * width) + 1), self.dtype)
+            _move(old[:, : len(self.cols)], held, self.room[:, : len(held)])
+            self.cols = self.cols[held]
+            self.mean = None if self.mean is None else self.mean[held]
+        fresh = self.room[:, len(held) : width]
+        self.f.design.narrow(cols, fresh)
+        mean = np.asarray(self.f.rows.c.astype(self.dtype) @ fresh, dtype=np.float64)
+        if not np.isfinite(mean).all() and self.dtype == np.float32:
+            self.dtype = np.dtype(np.float64)  # numbers beyond single precision: start again in double
+            units = np.concatenate([self.units, new])
+            self.__dict__.update(Block(self.f, self.constraint).__dict__, dtype=self.dtype)
+            self.room = np.empty((self.room.shape[0], 0), self.dtype)
+            return self.change(np.empty(0, bool), units)
+        self.units, self.cols = np.concatenate([self.units, new]), np.concatenate([self.cols, cols])
+        self.sizes = np.concatenate([self.sizes, np.diff(ends)])
+        self.mean = mean if self.mean is None else np.concatenate([self.mean, mean])
+
+    def relax(self, x: Vector, target: float, tolerance: float) -> Bound:
+        f = self.f
+        state = np.where(np.isin(self.units, self.constraint.include), IN, FREE)
+        units = Units(
+            np.concatenate([[0], np.cumsum(self.sizes)]), state, self.constraint.k - len(self.constraint.include)
+        )
+        mean = self.mean if f.loss.quadratic and f.fit_intercept else None
+        part = GLMPart(self.room[:, : len(self.cols)], f.rows, f.loss, f.l2, f.fit_intercept, self.L, mean)
+        bound = part.relax(units, x[self.cols], target, 300, tolerance)
+        self.L = part.L
+        return bound
+
+    def review(self, norms: Vector, x: Vector) -> tuple[Flags, Columns]:
+        """Which units to keep, and which others to add, by their norms in z."""
+        kth = np.sort(norms[self.units])[-min(len(self.units), self.constraint.k)]
+        used = np.isin(self.units, np.union1d(self.constraint.units_of(np.flatnonzero(x)), self.constraint.include))
+        others = norms.copy()
+        others[self.units] = 0.0
+        others[self.constraint.exclude] = 0.0
+        new = np.flatnonzero(others > TAKE * kth)
+        new = np.sort(new[np.argsort(-others[new])[: GROWTH * len(self.units)]])
+        return used | (norms[self.units] > DROP * kth), new
+
+
+def _move(block: NDArray[np.floating], columns: Columns, out: NDArray[np.floating]) -> None:
+    """Columns of a block into another; single precision by the kernel, which is several times faster."""
+    if block.dtype == np.float32:
+        _core.dense_narrow(block, columns, out)
+    else:
+        out[:] = block[:, columns]
