@@ -172,10 +172,11 @@ def _known(
         if result.point.dim != f.dim:
             raise ValueError(f"result has {result.point.dim} columns, but the objective has {f.dim}: not its solution")
         constraint = result.constraint
-        point = f.at(result.point.support, result.point.coef, result.point.intercept)
-        if abs(point.value - result.value) > 1e-6 * max(1e-12, abs(result.value)):
+        point = result.point
+        value = f.value(point.support, point.coef, point.intercept)
+        if abs(value - result.value) > 1e-6 * max(1e-12, abs(result.value)):
             raise ValueError(
-                f"result has value {result.value:.8g}, but its coefficients give {point.value:.8g} in this objective: "
+                f"result has value {result.value:.8g}, but its coefficients give {value:.8g} in this objective: "
                 "certify with the objective that was solved"
             )
     else:
@@ -200,7 +201,8 @@ def _cheap(f: GLM, constraint: AtMost, point: Point) -> float:
     if f.l2 <= 0 or not _has_dual(f):
         return f.lower
     dual = Dual(f)
-    return max(f.lower, dual.value(dual.from_point(point), constraint))
+    a = dual.from_point(point)
+    return max(f.lower, dual.value(a, constraint, dual.z_from_point(point, a)))
 
 
 def _has_dual(f: GLM) -> bool:

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from ..constraints import AtMost
 
 BALANCED = 1e-12  # share of sum_i c_i |a_i| that an intercept's constraint may be off by: rounding
+SAME = 1e-13  # relative difference of dual variables that is rounding
 
 
 class Dual:
@@ -106,6 +107,17 @@ class Dual:
             a = self.f.loss.d1(self.y, eta + self.f.at(point.support, point.coef).intercept)
         return self.feasible(a)
 
+    def z_from_point(self, point: Point, a: Vector) -> Vector:
+        """z of ``from_point``'s a; at a refit it is -gradient/l2 outside the support, and X need not be read again."""
+        if self.box is not None or not point.refitted or point.dual is not None:
+            return self.z(a)
+        slope = self.f.loss.d1(self.y, self.eta(point.support, point.coef) + point.intercept)
+        if np.abs(a - slope).max(initial=0.0) > SAME * np.abs(a).max(initial=0.0):
+            return self.z(a)
+        pull = point.gradient.copy()
+        pull[point.support] = self.f.gathered(point.support).rmatvec(self.c * a)
+        return np.asarray(-pull / self.ridge)
+
     def start(self, point: Point, constraint: "AtMost") -> Vector:
         """The best multiple of a point's dual variables: inside the domain, and where D is not far below zero's.
 
@@ -127,9 +139,7 @@ class Dual:
         """The primal point of these coefficients; its gradient is computed when asked for."""
         if self.f.fit_intercept or self.box is not None:
             return self.whole.at(support, coef)
-        value = self.f.loss.terms(self.y, self.eta(support, coef), self.c)[0]
-        pull = (self.root * np.ones(self.f.dim))[support] * coef
-        value += 0.5 * float(pull @ pull)
+        value = self.f.value(support, coef, 0.0)
         return Point(self.f.dim, support, coef, 0.0, value, lambda: self.f.at(support, coef).gradient.copy())
 
 

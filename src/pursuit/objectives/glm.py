@@ -124,6 +124,11 @@ class GLM:
         value += 0.5 * float(coef @ (ridge * coef))
         return Point(self.dim, support, coef, intercept, value, lambda: gradient)
 
+    def value(self, support: Columns, coef: Vector, intercept: float) -> float:
+        """f alone: only the support's columns are read."""
+        eta = self.rows.shift(self.design.matmat(support, coef[:, None])[:, 0], intercept)
+        return self.loss.terms(self.rows.y, eta, self.rows.c)[0] + 0.5 * float(coef @ (self._ridge(support) * coef))
+
     def refit(self, support: Columns, start: Point | None = None) -> Point:
         if len(support) == 0 and self._null is not None:
             return self._null
