@@ -59,20 +59,33 @@ struct Walk {
   }
 };
 
-nb::tuple perspective(A2 Q_, A1 c_, i64 k, double f0, double mu, double L, A1 x, double target, double tolerance,
+nb::tuple perspective(A2 H_, A1 c_, i64 k, double f0, double mu, double L, A1 x, double target, double tolerance,
                       i64 max_iter) {
-  const Packed Q(Q_);
+  const Packed H(H_);
   const Vector<double> c(c_);
   const i64 p = c.size();
-  require(Q.n() == p && Q.p() == p && static_cast<i64>(x.shape(0)) == p, "Q, c and x differ in size");
+  require(H.n() == p && H.p() == p && static_cast<i64>(x.shape(0)) == p, "H, c and x differ in size");
   require(k >= 0, "k must be at least 0");
   Walk walk(x, p, mu, L, target, tolerance, max_iter);
   {
     nb::gil_scoped_release release;
-    Quadratic f(Q.data(), c.data(), p, f0);
+    Quadratic f(H.data(), c.data(), p, f0, mu);
     walk.run(f, {nullptr, nullptr, p, k});
   }
-  return walk.give_all();
+  return walk.give_all(walk.result.L);
+}
+
+nb::object schur_(A2 H_, A2 W_, const Array1<i64>& keep_) {
+  const Packed H(H_), W(W_);
+  const i64 p = H.n();
+  const Cols keep(keep_, p);
+  require(H.p() == p && W.p() == p, "H and W differ in size");
+  Buffer out = reals(keep.size() * keep.size());
+  {
+    nb::gil_scoped_release release;
+    schur(H.data(), W.data(), p, W.n(), keep.data(), keep.size(), out.get());
+  }
+  return give(std::move(out), keep.size(), keep.size());
 }
 
 // Units as the caller gives them: where each one's columns end, and its state.
@@ -183,8 +196,9 @@ void relaxation_of(nb::module_& m) {
 void bind_relaxation(nb::module_& m) {
   m.def("ksupport_prox", &prox, array("v"), "k"_a, "g"_a);
   m.def("balanced", &balanced, array("a"), array("c"), array("low"), array("high"), "total"_a);
-  m.def("perspective", &perspective, array("Q"), array("c"), "k"_a, "f0"_a, "mu"_a, "L"_a, array("x"), "target"_a,
+  m.def("perspective", &perspective, array("H"), array("c"), "k"_a, "f0"_a, "mu"_a, "L"_a, array("x"), "target"_a,
         "tolerance"_a, "max_iter"_a);
+  m.def("schur", &schur_, array("H"), array("W"), array("keep"));
   relaxation_of<double>(m);
   relaxation_of<float>(m);
   m.def("called_relaxation", &called, array("X"), "call"_a, array("ends"), array("state"), "k"_a, "mu"_a, "L"_a,

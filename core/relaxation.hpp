@@ -76,14 +76,14 @@ Relaxed relax(F& f, Norms& norms, double mu, double L, double target, double tol
   }
 }
 
-// F(x) = f0 - c'x + x'Qx/2 with a symmetric Q (p x p).
+// F(x) = f0 - c'x + x'Qx/2 with Q = H - mu I, H symmetric (p x p).
 class Quadratic {
 public:
   static constexpr double rounding = 1e-12;
   const i64 p;
   double value = 0.0, here = 0.0, low = 0.0;
-  Quadratic(const double* Q_, const double* c_, i64 p_, double f0_)
-      : p(p_), Q(Q_), c(c_), f0(f0_), store(reals(4 * p_)), Qx(store.get()), Qnew(Qx + p), g(Qx + 2 * p),
+  Quadratic(const double* H_, const double* c_, i64 p_, double f0_, double mu_)
+      : p(p_), H(H_), c(c_), f0(f0_), mu(mu_), store(reals(4 * p_)), Qx(store.get()), Qnew(Qx + p), g(Qx + 2 * p),
         gnew(Qx + 3 * p) {}
   const double* gradient() const { return g; }
   void keep() {}
@@ -120,15 +120,33 @@ private:
       const Range r = part(p, t, nt, 8);
       std::fill(Qnew + r.begin, Qnew + r.end, 0.0);
       for (i64 j = 0; j < p; ++j)
-        if (x[j] != 0.0) add_rows<1>(Q + j * p + r.begin, 0, x + j, r.size(), Qnew + r.begin);
+        if (x[j] != 0.0) add_rows<1>(H + j * p + r.begin, 0, x + j, r.size(), Qnew + r.begin);
+      for (i64 j = r.begin; j < r.end; ++j) Qnew[j] -= mu * x[j];
     });
   }
-  const double *Q, *c;
-  double f0;
+  const double *H, *c;
+  double f0, mu;
   Buffer store;
   double *Qx, *Qnew, *g, *gnew;
   std::array<double, 2> there{};
 };
+
+// out = H[keep, keep] - W[:, keep]' W[:, keep]: H without some columns, r others minimised out. H is p x p, W r x p.
+inline void schur(const double* H, const double* W, i64 p, i64 r, const i64* keep, i64 m, double* out) {
+  const int nt = plan(m * m * (1 + r));
+  parallel(nt, [&](int t) {
+    const Range rows = part(m, t, nt);
+    for (i64 i = rows.begin; i < rows.end; ++i) {
+      const double* row = H + keep[i] * p;
+      double* to = out + i * m;
+      for (i64 j = 0; j < m; ++j) to[j] = row[keep[j]];
+      for (i64 l = 0; l < r; ++l) {
+        const double *w = W + l * p, s = w[keep[i]];
+        for (i64 j = 0; j < m; ++j) to[j] -= s * w[keep[j]];
+      }
+    }
+  });
+}
 
 struct Sums {
   double value = 0.0, here = 0.0, low = 0.0;

@@ -117,9 +117,13 @@ def balanced(a: F, c: F, low: F, high: F, total: float) -> F:
     """clip(a - t, low, high) with the t for which its sum, weighted by c, is ``total``."""
 
 def perspective(
-    Q: F, c: F, k: int, f0: float, mu: float, L: float, x: F, target: float, tolerance: float, max_iter: int
-) -> tuple[float, float, F, F, F, int]:
-    """Lower bound of min f0 - c'x + x'(Q + mu I)x/2 over k-sparse x: bound, relaxation's value, x, z, t, iterations."""
+    H: F, c: F, k: int, f0: float, mu: float, L: float, x: F, target: float, tolerance: float, max_iter: int
+) -> tuple[float, float, F, F, F, int, float]:
+    """Lower bound of min f0 - c'x + x'Hx/2 over k-sparse x, if H - mu I is positive semidefinite: bound, relaxation's
+    value, x, z, t, iterations, curvature used."""
+
+def schur(H: F, W: F, keep: I) -> F:
+    """H[keep, keep] - W[:, keep].T @ W[:, keep]."""
 
 def relaxation(
     X: Real, y: F, c: F, offset: F | None, loss: int, param: float, round: float, intercept: bool, mean: F | None,

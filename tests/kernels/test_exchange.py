@@ -96,16 +96,27 @@ def test_ksupport_prox_with_enough_budget_is_a_ridge():
 def test_perspective_bound_is_below_every_sparse_value(quadratic):
     H, c = quadratic
     mu = 0.9 * float(np.linalg.eigvalsh(H)[0])
-    Q = H - mu * np.eye(SIZE)
-    L = float(np.linalg.eigvalsh(Q)[-1])
     optimum = min(fit(H, c, np.array(s))[1] for s in itertools.combinations(range(SIZE), 3))
-    lower, relaxed, x, z, t, iterations = _core.perspective(Q, c, 3, 0.0, mu, L, np.zeros(SIZE), 1e3, 1e-10, 5000)
+    guess = 1e-3  # of the curvature: the walk corrects it
+    lower, relaxed, x, z, t, iterations, L = _core.perspective(
+        H, c, 3, 0.0, mu, guess, np.zeros(SIZE), 1e3, 1e-10, 5000
+    )
     assert lower <= optimum + 1e-10
     assert lower <= relaxed + 1e-9
     assert relaxed - lower <= 1e-6
     assert iterations > 1
     assert t.sum() == pytest.approx(3.0)
     assert x.shape == z.shape == (SIZE,)
+    assert guess < L <= 3 * float(np.linalg.eigvalsh(H)[-1])
+
+
+def test_schur_minimises_columns_out(quadratic):
+    H, _ = quadratic
+    keep = np.array([0, 2, 5])
+    W = np.linalg.cholesky(np.linalg.inv(H[3:5, 3:5])).T @ H[3:5]
+    expected = H[np.ix_(keep, keep)] - H[np.ix_(keep, [3, 4])] @ np.linalg.solve(H[3:5, 3:5], H[np.ix_([3, 4], keep)])
+    np.testing.assert_allclose(_core.schur(H, W, keep), expected, atol=1e-12)
+    np.testing.assert_array_equal(_core.schur(H, W[:0], keep), H[np.ix_(keep, keep)])
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

@@ -7,7 +7,7 @@
 | a column that is surely in | eliminate it: H - h h'/h_jj, c - h c_j/h_jj, f0 - c_j^2/(2 h_jj), k - 1 |
 | a column that is surely out | delete it |
 | borrowed curvature | columns scaled by sqrt (H^-1)_jj, then mu for which H - mu I has a Cholesky factor |
-| bound | perspective relaxation of Q = H - mu I and mu (core/perspective.hpp) |
+| bound | perspective relaxation of Q = H - mu I and mu (core/relaxation.hpp) |
 | fixing | lower + mu/2 (z_(k)^2 - z_j^2) > upper: j is out; lower + mu/2 (z_j^2 - z_(k+1)^2) > upper: j is in |
 
 A node of the tree is such a problem: no forced sets are left in it, and every fixed column makes it smaller and (since
@@ -45,6 +45,7 @@ class Sparse:
     fixed: tuple[int, ...] = ()
     mu: float = 0.0
     borrowed_at: int = 0
+    L: float = 0.0  # curvature of Q that a walk has met
     x: Vector = field(default_factory=lambda: np.empty(0))
 
     def without(self, out: NDArray[np.bool_]) -> "Sparse":
@@ -52,7 +53,7 @@ class Sparse:
         keep = np.flatnonzero(~out)
         return replace(
             self,
-            H=np.ascontiguousarray(self.H[np.ix_(keep, keep)]),
+            H=_core.schur(self.H, self.H[:0], keep),
             c=self.c[keep],
             cols=self.cols[keep],
             x=self.x[keep],
@@ -67,11 +68,10 @@ class Sparse:
         rest = np.ones(len(c), bool)
         rest[into] = False
         keep = np.flatnonzero(rest)
-        Wk = W[:, keep]
         return replace(
             self,
-            H=np.ascontiguousarray(H[np.ix_(keep, keep)] - Wk.T @ Wk),
-            c=c[keep] - w @ Wk,
+            H=_core.schur(H, np.ascontiguousarray(W), keep),
+            c=c[keep] - w @ W[:, keep],
             f0=f0 - 0.5 * float(w @ w),
             k=self.k - len(into),
             cols=self.cols[keep],
@@ -82,14 +82,14 @@ class Sparse:
     def borrowed(self) -> "Sparse | None":
         """The problem rescaled, with as much curvature as can be borrowed; None if there is none."""
         H, c, x = self.H, self.c, self.x
-        factor, info = lapack.dpotrf(H, lower=1)
+        factor, info = _cholesky(H)
         if info != 0:
             return None
         if len(c) <= RESCALED:
-            inverse, _ = lapack.dpotri(factor, lower=1)
+            inverse, _ = lapack.dpotri(factor, lower=1, overwrite_c=1)
             s = np.sqrt(np.maximum(inverse.diagonal(), 1e-300))  # sqrt of 1 / conditional variance
-            H, c, x = np.ascontiguousarray(H * s * s[:, None]), c * s, x / s
-            factor, info = lapack.dpotrf(H, lower=1)
+            H, c, x = H * s * s[:, None], c * s, x / s
+            factor, info = _cholesky(H)
             if info != 0:
                 return None
         least = 1.0 / _largest(lambda v: lapack.dpotrs(factor, v, lower=1)[0], len(c))
@@ -98,8 +98,8 @@ class Sparse:
             mu = share * least
             shifted = H.copy()
             shifted[np.arange(len(c)), np.arange(len(c))] -= mu + margin
-            if mu > 0 and lapack.dpotrf(shifted, lower=1)[1] == 0:
-                return replace(self, H=H, c=c, x=x, mu=mu, borrowed_at=len(c))
+            if mu > 0 and _cholesky(shifted, overwrite=True)[1] == 0:
+                return replace(self, H=H, c=c, x=x, mu=mu, borrowed_at=len(c), L=0.0)
         return None
 
     def bound(self, tree: Tree, effort: int, root: bool = False) -> tuple[float, "Sparse", Vector | None]:
@@ -116,14 +116,12 @@ class Sparse:
                 t = np.full(p, 0.5 * problem.k / p)
                 t += 1e-3 * np.abs(problem.c) / max(float(np.abs(problem.c).max()), 1e-300)
                 return low - 1e-10 * max(1.0, abs(problem.f0)), problem, t
-            Q = problem.H.copy()
-            Q[np.arange(p), np.arange(p)] -= problem.mu
-            L = 1.02 * max(_largest(Q.__matmul__, p), 1e-12)
+            L = problem.L or max(float(problem.H.diagonal().max()) - problem.mu, 1e-12)
             target = tree.target if np.isfinite(tree.target) else problem.f0
-            low, _, x, z, t, _ = _core.perspective(
-                Q, problem.c, problem.k, problem.f0, problem.mu, L, problem.x, target, 0.05, effort
+            low, _, x, z, t, _, L = _core.perspective(
+                problem.H, problem.c, problem.k, problem.f0, problem.mu, L, problem.x, target, 0.05, effort
             )
-            lower, problem = max(lower, low), replace(problem, x=x)
+            lower, problem = max(lower, low), replace(problem, x=x, L=L)
             problem._offer(tree, np.sort(np.argpartition(-np.abs(z), problem.k - 1)[: problem.k]))
             if lower >= tree.target:
                 return lower, problem, t
@@ -155,6 +153,12 @@ class Sparse:
             value -= 0.5 * float(c @ lstsq(H, c, cond=1e-13)[0])
         tree.offer(tuple(sorted((*self.fixed, *(int(j) for j in self.cols[positions])))), value)
         return value
+
+
+def _cholesky(H: Matrix, overwrite: bool = False) -> tuple[Matrix, int]:
+    """The lower factor of a symmetric matrix (above its diagonal stands rubbish), and 0 where there is one."""
+    factor, info = lapack.dpotrf(H.T, lower=1, clean=0, overwrite_a=overwrite)
+    return factor, int(info)
 
 
 def _largest(product: Callable[[Vector], Vector], p: int) -> float:
