@@ -241,16 +241,11 @@ struct Terms {
     sums->low += low;
   }
 
-  // The same for all rows, with the best intercept for each of the two.
+  // The same for all rows, with the best intercept for each of the two (any intercept would do for the bound).
   void whole(const double* image, const double* image_y, double* w, Sums* sums) {
-    double slope = 0.0;
-    double *eta = work.get(), *d = eta + s.n, *h = d + s.n;
-    b = best_intercept(image, b, eta, d, h);
-    shifted(image, b, eta);
-    evaluate_all(loss, s, eta, d, nullptr, &sums->value, &slope);
-    const double by = best_intercept(image_y, b, eta, d, h);
-    shifted(image_y, by, eta);
-    evaluate_all(loss, s, eta, d, nullptr, &sums->here, &slope);
+    sums->value = walk_intercept(image);
+    sums->here = walk_intercept(image_y);
+    const double* d = work.get() + s.n;
     for (i64 i = 0; i < s.n; ++i) w[i] = s.c[i] > 0.0 ? d[i] / s.c[i] : 0.0;
     const double off = balance(s.n, s.c, 0.0, [&](i64 i) { return dual.domain(s.y[i]); }, w);
     sums->low = off <= kBalanced ? 0.0 : -HUGE_VAL;
@@ -261,28 +256,25 @@ struct Terms {
   }
 
 private:
-  void shifted(const double* image, double by, double* eta) const {
-    for (i64 i = 0; i < s.n; ++i) eta[i] = image[i] + by + (s.offset ? s.offset[i] : 0.0);
-  }
-
-  double best_intercept(const double* image, double at, double* eta, double* d, double* h) const {
-    double below = -kInfinity, above = kInfinity;
-    for (int turn = 0; turn < 60; ++turn) {
-      double value = 0.0, slope = 0.0, size = 0.0, curve = 0.0;
-      shifted(image, at, eta);
+  // Newton, kept inside a bracket, from the last intercept: the loss there; c phi' stays in `work`.
+  double walk_intercept(const double* image) {
+    double below = -kInfinity, above = kInfinity, value = 0.0;
+    double *eta = work.get(), *d = eta + s.n, *h = d + s.n;
+    for (int turn = 0;; ++turn) {
+      double slope = 0.0, size = 0.0, curve = 0.0;
+      for (i64 i = 0; i < s.n; ++i) eta[i] = image[i] + b + (s.offset ? s.offset[i] : 0.0);
       evaluate_all(loss, s, eta, d, h, &value, &slope);
       for (i64 i = 0; i < s.n; ++i) size += std::fabs(d[i]), curve += h[i];
-      if (!(std::fabs(slope) > 1e-11 * size)) break;
-      (slope > 0.0 ? above : below) = at;
-      double ahead = curve > 0.0 ? at - slope / curve : std::numeric_limits<double>::quiet_NaN();
+      if (!(std::fabs(slope) > 1e-8 * size) || turn == 60) return value;
+      (slope > 0.0 ? above : below) = b;
+      double ahead = curve > 0.0 ? b - slope / curve : std::numeric_limits<double>::quiet_NaN();
       if (!(ahead > below && ahead < above)) {
-        const double far = 1.0 + std::fabs(at);
-        ahead = std::isinf(below) ? at - far : (std::isinf(above) ? at + far : 0.5 * (below + above));
+        const double far = 1.0 + std::fabs(b);
+        ahead = std::isinf(below) ? b - far : (std::isinf(above) ? b + far : 0.5 * (below + above));
       }
-      if (ahead == at) break;
-      at = ahead;
+      if (ahead == b) return value;
+      b = ahead;
     }
-    return at;
   }
 };
 

@@ -8,8 +8,9 @@
 """
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from numpy.typing import NDArray
 
 from .._errors import check_number
 from ..constraints import AtMost
+from ..driver import solve
 from ..engines import threads
 from ..objectives.base import Point
 from ..objectives.bounded import Bounded
@@ -110,6 +112,7 @@ def certify(
         known, constraint = _known(objective, result, k, include, exclude, groups)
         tree = Tree(0.9 * gap, deadline=None if limit is None else began + limit, progress=progress)
         tree.offer(tuple(int(u) for u in constraint.units_of(known.support)), known.value)
+        tree.search = partial(_search, objective, constraint, tree)
         lower, why = _cheap(objective, constraint, known), ""
         if limit != 0 and lower < known.value - gap * abs(known.value):
             better, why = _bound(objective, constraint, known, tree, lower, branch=limit is not None)
@@ -194,6 +197,14 @@ def _known(
         )
     whole = constraint.columns_of(constraint.units_of(point.support))
     return f.refit(whole, start=point if len(point.support) else None), constraint
+
+
+def _search(f: GLM, constraint: AtMost, tree: Tree, inside: Sequence[int], alive: Sequence[int]) -> None:
+    """Offers what ``auto`` finds between two sets of units."""
+    out = np.setdiff1d(np.arange(constraint.units), np.asarray(alive, dtype=np.int64))
+    include = constraint.columns_of(np.sort(np.asarray(inside, dtype=np.int64)))
+    found = solve(f, constraint.k, include=include, exclude=constraint.columns_of(out), groups=constraint.unit_of)
+    tree.offer(tuple(int(u) for u in constraint.units_of(found.support)), found.value)
 
 
 def _cheap(f: GLM, constraint: AtMost, point: Point) -> float:

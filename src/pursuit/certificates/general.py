@@ -46,7 +46,7 @@ class General:
                 chosen = problem.state == IN if units.k <= 0 else problem.state != OUT
                 return problem._offer(tree, problem.units[chosen]), problem, None
             if problem.f.l2 <= 0:
-                return problem._all_columns(), problem, np.where(units.free, 0.5 * units.k / free, 0.0)
+                return problem._all_columns(tree), problem, np.where(units.free, 0.5 * units.k / free, 0.0)
             bound = problem.part.relax(units, problem.x, tree.target, effort)
             lower, problem = max(lower, bound.lower), replace(problem, x=bound.x)
             square = units.squares(bound.z)
@@ -65,6 +65,9 @@ class General:
     def children(self, t: Vector) -> list["General"]:
         """The least decided unit in, and out."""
         return [self._with(undecided(t), IN), self._with(undecided(t), OUT)]
+
+    def sets(self) -> tuple[list[int], list[int]]:
+        return self.units[self.state == IN].tolist(), self.units[self.state != OUT].tolist()
 
     def _with(self, u: int, now: np.uint8) -> "General":
         state = self.state.copy()
@@ -104,14 +107,16 @@ class General:
 
     def _offer(self, tree: Tree, units: Columns) -> float:
         key = tuple(int(u) for u in units)
-        if key not in tree.tried:
-            tree.tried[key] = self.f.refit(self.constraint.columns_of(units)).value
-            tree.offer(key, tree.tried[key])
+        with tree.lock:  # a GLM keeps what it has gathered
+            if key not in tree.tried:
+                tree.tried[key] = self.f.refit(self.constraint.columns_of(units)).value
+        tree.offer(key, tree.tried[key])
         return tree.tried[key]
 
-    def _all_columns(self) -> float:
+    def _all_columns(self, tree: Tree) -> float:
         """The minimum over all alive columns, rounded down: a bound without any ridge, weak when there are many."""
-        value = self.f.refit(self.constraint.columns_of(self.units[self.state != OUT])).value
+        with tree.lock:
+            value = self.f.refit(self.constraint.columns_of(self.units[self.state != OUT])).value
         return max(value - 1e-9 * max(1.0, abs(value)), self.f.lower)
 
     def _columns(self, of: NDArray[np.bool_]) -> list[int]:

@@ -145,6 +145,9 @@ class Sparse:
         out[j] = True
         return [self.with_in(np.array([j])), self.without(out)]
 
+    def sets(self) -> tuple[list[int], list[int]]:
+        return list(self.fixed), [*self.fixed, *self.cols.tolist()]
+
     def _offer(self, tree: Tree, positions: Columns) -> float:
         """Refit on some of the columns, and tell the tree."""
         H, c = self.H[np.ix_(positions, positions)], self.c[positions]

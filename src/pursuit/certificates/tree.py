@@ -2,21 +2,27 @@
 
 A sub-problem's ``bound`` returns a valid lower bound for every solution inside it, a smaller equivalent problem
 (columns that no better solution uses are gone), and indicators to branch on, or None when nothing is left to decide.
+The two children of a node are bounded at the same time, each against what was known before: threads change no result.
 """
 
 import heapq
 import itertools
+import threading
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from typing import NamedTuple, Protocol
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from .. import _core
+
 Vector = NDArray[np.float64]
 
 SAFE = 1e-9
+SEARCHED = 0.1  # share of the time that may go into looking for better solutions
 
 
 class Progress(NamedTuple):
@@ -32,6 +38,8 @@ class Progress(NamedTuple):
 class Problem(Protocol):
     def bound(self, tree: "Tree", effort: int, root: bool = False) -> tuple[float, "Problem", Vector | None]: ...
     def children(self, t: Vector) -> Sequence["Problem"]: ...
+    def sets(self) -> tuple[Sequence[int], Sequence[int]]:
+        """Units that are in, and all that are not out."""
 
 
 @dataclass
@@ -42,12 +50,15 @@ class Tree:
     nbest: int = 1
     deadline: float | None = None
     progress: Callable[[Progress], None] | None = None
+    search: Callable[[Sequence[int], Sequence[int]], None] | None = None  # offers a solution between two sets of units
+    searched: float = 0.0
     nodes: int = 0
     found: dict[tuple[int, ...], float] = field(default_factory=dict)
     tried: dict[tuple[int, ...], float] = field(default_factory=dict)
     always: set[int] = field(default_factory=set)
     never: set[int] = field(default_factory=set)
     began: float = field(default_factory=time.perf_counter)
+    lock: Any = field(default_factory=threading.Lock)
 
     @property
     def upper(self) -> float:
@@ -83,15 +94,19 @@ class Tree:
             return min(lower, self.upper) if t is not None else self.upper
         if not branch:
             return lower
+        with ThreadPoolExecutor(2 if _core.get_threads() > 1 else 1, initializer=_core.set_threads, initargs=(1,)) as pool:
+            return self._branch(lower, problem, t, effort, pool)
+
+    def _branch(self, lower: float, problem: Problem, t: Vector, effort: int, pool: ThreadPoolExecutor) -> float:
+        """Best node first; from it, dives."""
         ticket = itertools.count()
         heap: list[tuple[float, int, Problem, Vector]] = [(lower, next(ticket), problem, t)]
         while heap and not self.late():
             lower, _, problem, t = heapq.heappop(heap)
+            self._look_around(problem)
             while lower < self.target:  # dive: branch, go on with the better child, keep the other
                 children = []
-                for child in problem.children(t):
-                    self.nodes += 1
-                    low, smaller, indicators = child.bound(self, effort)
+                for low, smaller, indicators in self._bounds(problem.children(t), effort, pool):
                     if indicators is not None and max(low, lower) < self.target:
                         children.append((max(low, lower), next(ticket), smaller, indicators))
                 children.sort()
@@ -109,7 +124,32 @@ class Tree:
                     break
         return min(min((node[0] for node in heap), default=self.upper), self.upper)
 
+    def _bounds(
+        self, children: Sequence[Problem], effort: int, pool: ThreadPoolExecutor
+    ) -> list[tuple[float, Problem, Vector | None]]:
+        """Every child's bound, at the same time; what they found is told afterwards."""
+        self.nodes += len(children)
+        twins = [replace(self, found=dict(self.found)) for _ in children]
+
+        def bound(child: Problem, twin: "Tree") -> tuple[float, Problem, Vector | None]:
+            with np.errstate(all="ignore"):
+                return child.bound(twin, effort)
+
+        bounds = list(pool.map(bound, children, twins))
+        for twin in twins:
+            for support, value in twin.found.items():
+                self.offer(support, value)
+        return bounds
+
+    def _look_around(self, problem: Problem) -> None:
+        """A solver's solution inside a node, as long as that takes a small share of the time."""
+        now = time.perf_counter()
+        if self.search is None or self.searched > SEARCHED * (now - self.began):
+            return
+        self.search(*problem.sets())
+        self.searched += time.perf_counter() - now
+
 
 def undecided(t: Vector) -> int:
-    """The position whose indicator is least decided."""
-    return int(np.argmin(np.abs(t - 0.5) + (t == 0)))
+    """The position to branch on: an indicator that is not decided but leans towards 1, whose two sides differ most."""
+    return int(np.argmin(np.abs(t - 0.7) + (t == 0)))
