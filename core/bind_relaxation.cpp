@@ -112,17 +112,24 @@ Dense<T> by_rows(const Array2<T>& X_) {
   return X;
 }
 
-// What is walked on and whose conjugate bounds: the same loss, but for a kink, which is rounded over a width of `round`.
+// What is walked on and whose conjugate bounds: the same loss, but for a kink, which is rounded over a width of
+// `round`.
 template <class F>
 auto with_pair(LossSpec spec, double round, F&& f) {
   if (spec.code == 4) return f(SmoothedHinge{round}, HingeDual{0.0});
   return with_loss(spec, [&](auto loss) {
-    if constexpr (std::is_same_v<decltype(loss), Squared>) return f(loss, SquaredDual{});
-    else if constexpr (std::is_same_v<decltype(loss), Logistic>) return f(loss, LogisticDual{});
-    else if constexpr (std::is_same_v<decltype(loss), Huber>) return f(loss, HuberDual{spec.param});
-    else if constexpr (std::is_same_v<decltype(loss), SquaredHinge>) return f(loss, SquaredHingeDual{});
-    else if constexpr (std::is_same_v<decltype(loss), Poisson>) return f(loss, PoissonDual{});
-    else return f(SmoothedHinge{spec.param}, HingeDual{spec.param});
+    if constexpr (std::is_same_v<decltype(loss), Squared>)
+      return f(loss, SquaredDual{});
+    else if constexpr (std::is_same_v<decltype(loss), Logistic>)
+      return f(loss, LogisticDual{});
+    else if constexpr (std::is_same_v<decltype(loss), Huber>)
+      return f(loss, HuberDual{spec.param});
+    else if constexpr (std::is_same_v<decltype(loss), SquaredHinge>)
+      return f(loss, SquaredHingeDual{});
+    else if constexpr (std::is_same_v<decltype(loss), Poisson>)
+      return f(loss, PoissonDual{});
+    else
+      return f(SmoothedHinge{spec.param}, HingeDual{spec.param});
   });
 }
 
@@ -187,8 +194,8 @@ nb::tuple called(A2 X_, nb::callable call, const Array1<i64>& ends, const Array1
 template <class T>
 void relaxation_of(nb::module_& m) {
   m.def("relaxation", &relaxation<T>, array("X"), array("y"), array("c"), array("offset").none(), "loss"_a, "param"_a,
-        "round"_a, "intercept"_a, array("mean").none(), array("ends"), array("state"), "k"_a, "mu"_a, "L"_a, array("x"), "target"_a,
-        "tolerance"_a, "max_iter"_a);
+        "round"_a, "intercept"_a, array("mean").none(), array("ends"), array("state"), "k"_a, "mu"_a, "L"_a, array("x"),
+        "target"_a, "tolerance"_a, "max_iter"_a);
 }
 
 } // namespace

@@ -6,9 +6,9 @@
 
 namespace pursuit {
 
-// The convex conjugate of each loss: its domain, value, slope and curvature. `straight` says that the slope is linear on a
-// closed domain, so that one Newton step, cut to the domain, is the maximiser; otherwise the slope is infinite at the
-// domain's ends.
+// The convex conjugate of each loss: its domain, value, slope and curvature. `straight` says that the slope is linear
+// on a closed domain, so that one Newton step, cut to the domain, is the maximiser; otherwise the slope is infinite at
+// the domain's ends.
 struct Conjugate {
   double low, high;
 };

@@ -77,8 +77,10 @@ public:
       size[u] = std::sqrt(square(v, u));
       if (state(u) == kFree) few[m++] = size[u];
     }
-    if (U.k > 0) ksupport_prox(few, m, U.k, g, cut, share);
-    else std::fill(share, share + m, 0.0);
+    if (U.k > 0)
+      ksupport_prox(few, m, U.k, g, cut, share);
+    else
+      std::fill(share, share + m, 0.0);
     double K = 0.0;
     m = 0;
     for (i64 u = 0; u < U.count; ++u) {
@@ -97,8 +99,10 @@ public:
     for (i64 u = 0; u < U.count; ++u) {
       if (state(u) == kOut) continue;
       const double s = square(r, u);
-      if (state(u) == kIn) sum += s;
-      else few[m++] = s;
+      if (state(u) == kIn)
+        sum += s;
+      else
+        few[m++] = s;
     }
     if (U.k < m) std::nth_element(few, few + U.k, few + m, std::greater<double>());
     for (i64 u = 0; u < std::min(U.k, m); ++u) sum += few[u];

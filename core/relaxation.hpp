@@ -25,8 +25,9 @@ struct Relaxed {
 // `tolerance` times the distance from `target` (no use going on), or max_iter. z receives -g/mu of the best bound and t
 // the indicators of the last iterate. L is a first guess of F's curvature, and grows where it proves too small.
 //
-// F has p, rounding (of its values), start(x), advance(fresh, ahead, beta), which looks at fresh and at ahead = fresh + beta (fresh - last),
-// accept(), and then: value (at fresh), here (F at ahead), low, gradient (both at ahead), keep() for a better bound.
+// F has p, rounding (of its values), start(x), advance(fresh, ahead, beta), which looks at fresh and at ahead = fresh +
+// beta (fresh - last), accept(), and then: value (at fresh), here (F at ahead), low, gradient (both at ahead), keep()
+// for a better bound.
 template <class F>
 Relaxed relax(F& f, Norms& norms, double mu, double L, double target, double tolerance, i64 max_iter, double* x,
               double* z, double* t) {
@@ -152,8 +153,8 @@ struct Sums {
   double value = 0.0, here = 0.0, low = 0.0;
 };
 
-// clip(a - s) with sum_i c_i clip(a_i - s) = total, in place, by Newton on a decreasing, piecewise linear function of s.
-// Returns what is left of the sum, relative to sum_i c_i |a_i|. box(i) gives the limits of a_i.
+// clip(a - s) with sum_i c_i clip(a_i - s) = total, in place, by Newton on a decreasing, piecewise linear function of
+// s. Returns what is left of the sum, relative to sum_i c_i |a_i|. box(i) gives the limits of a_i.
 template <class Box>
 double balance(i64 n, const double* c, double total, Box&& box, double* a) {
   double below = -kInfinity, above = kInfinity, s = 0.0, excess = 0.0, size = 0.0;
@@ -176,9 +177,12 @@ double balance(i64 n, const double* c, double total, Box&& box, double* a) {
     (excess > 0.0 ? below : above) = s;
     double ahead = slope > 0.0 ? s + excess / slope : std::numeric_limits<double>::quiet_NaN();
     if (!(ahead > below && ahead < above)) {
-      if (std::isinf(below)) ahead = s < 0.0 ? std::min(2.0 * s, s - 1.0) : s - 1.0;
-      else if (std::isinf(above)) ahead = s > 0.0 ? std::max(2.0 * s, s + 1.0) : s + 1.0;
-      else ahead = 0.5 * (below + above);
+      if (std::isinf(below))
+        ahead = s < 0.0 ? std::min(2.0 * s, s - 1.0) : s - 1.0;
+      else if (std::isinf(above))
+        ahead = s > 0.0 ? std::max(2.0 * s, s + 1.0) : s + 1.0;
+      else
+        ahead = 0.5 * (below + above);
     }
     if (ahead == s) break;
     s = ahead;
@@ -278,8 +282,8 @@ private:
   }
 };
 
-// out[r] += x[r] . v and g += sum_r w[r] x[r] over up to eight rows of floats, in single precision where few numbers are
-// added up: what is multiplied has been rounded already, and the caller bounds with exact products in the end.
+// out[r] += x[r] . v and g += sum_r w[r] x[r] over up to eight rows of floats, in single precision where few numbers
+// are added up: what is multiplied has been rounded already, and the caller bounds with exact products in the end.
 PURSUIT_CLONES inline void dots8(const float* __restrict x, i64 ld, i64 rows, const float* __restrict v, i64 len,
                                  double* out) {
   constexpr i64 chunk = 512;
@@ -328,8 +332,9 @@ public:
   const i64 p;
   double value = 0.0, here = 0.0, low = 0.0;
   Rowwise(const T* X_, i64 n_, i64 p_, i64 ld_, const double* mean_, RowTerms& terms_, double* dual_)
-      : p(p_), X(X_), n(n_), ld(ld_), mean(mean_), terms(terms_), dual(dual_), store(reals(4 * n_ + 2 * p_)), image(store.get()),
-        fresh_image(image + n), image_y(image + 2 * n), w(image + 3 * n), g(image + 4 * n), gnew(g + p) {}
+      : p(p_), X(X_), n(n_), ld(ld_), mean(mean_), terms(terms_), dual(dual_), store(reals(4 * n_ + 2 * p_)),
+        image(store.get()), fresh_image(image + n), image_y(image + 2 * n), w(image + 3 * n), g(image + 4 * n),
+        gnew(g + p) {}
   const double* gradient() const { return g; }
   void keep() { std::copy(w, w + n, dual); }
   void start(const double* x) {
@@ -350,7 +355,8 @@ public:
       if constexpr (std::is_same_v<T, float>)
         for (i64 i = r.begin; i < r.end; i += 8)
           dots8(X + i * ld, ld, std::min<i64>(8, r.end - i), v.data(), p, fresh_image + i);
-      else add_dots(X + r.begin * ld, ld, fresh, r.size(), p, fresh_image + r.begin);
+      else
+        add_dots(X + r.begin * ld, ld, fresh, r.size(), p, fresh_image + r.begin);
       for (i64 i = r.begin; i < r.end; ++i) image_y[i] = fresh_image[i] + beta * (fresh_image[i] - image[i]);
     };
     if (!once) {
@@ -370,7 +376,8 @@ public:
         }
         if constexpr (std::is_same_v<T, float>)
           for (i64 k = i; k < r.end; k += 8) lines8(X + k * ld, ld, std::min<i64>(8, r.end - k), w + k, p, mine);
-        else add_lines(X + i * ld, ld, w + i, r.size(), p, mine);
+        else
+          add_lines(X + i * ld, ld, w + i, r.size(), p, mine);
       }
     });
     parts.sum();

@@ -71,6 +71,16 @@ def test_cross(pair, rng):
     np.testing.assert_allclose(design.cross(w), w.T @ A, **TIGHT)
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_narrow(pair, dtype):
+    design, A = pair
+    for cols in COLS.values():
+        room = np.full((N, len(cols) + 3), 7.0, dtype=dtype)
+        design.narrow(columns(cols), room[:, 1 : len(cols) + 1])
+        np.testing.assert_allclose(room[:, 1 : len(cols) + 1], A[:, cols], rtol=1e-5, atol=1e-5)
+        assert (room[:, [0, -2, -1]] == 7.0).all()
+
+
 def test_stats(pair, rng):
     design, A = pair
     c = rng.random(N)

@@ -95,7 +95,7 @@ class General:
         )
 
     def _fixed(self, square: Vector, bound: Bound, units: Units, tree: Tree) -> States:
-        """The state once units that no better solution contains are out, and those that every better one contains in."""
+        """The state with units that no better solution contains out, and those that every better one contains in."""
         free, slack, mu = np.sort(square[units.free])[::-1], tree.upper + tree.slack - bound.lower, self.f.l2
         out = units.free & (mu / 2 * (free[units.k - 1] - square) > slack)
         into = units.free & (mu / 2 * (square - free[units.k]) > slack)

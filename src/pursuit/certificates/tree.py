@@ -94,7 +94,9 @@ class Tree:
             return min(lower, self.upper) if t is not None else self.upper
         if not branch:
             return lower
-        with ThreadPoolExecutor(2 if _core.get_threads() > 1 else 1, initializer=_core.set_threads, initargs=(1,)) as pool:
+        with ThreadPoolExecutor(
+            2 if _core.get_threads() > 1 else 1, initializer=_core.set_threads, initargs=(1,)
+        ) as pool:
             return self._branch(lower, problem, t, effort, pool)
 
     def _branch(self, lower: float, problem: Problem, t: Vector, effort: int, pool: ThreadPoolExecutor) -> float:

@@ -6,6 +6,8 @@ columns that do not are dropped. Any a is valid, so no rounding of the walk reac
 to a share of the gap that the last one left.
 """
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -31,10 +33,10 @@ ROUNDS = 50
 
 def working_set(f: GLM, constraint: AtMost, known: Point, tree: Tree, cheap: float) -> float:
     """The relaxation's bound within PRECISION, or what the time allows; ``cheap`` is the bound known before."""
-    dual, block, upper = Dual(f), Block(f, constraint), tree.upper
+    dual, upper = Dual(f), tree.upper
     size, best, gap = max(1e-12, abs(upper)), cheap, upper - cheap
     share = min(1.0, gap / size) if np.isfinite(gap) else 1.0
-    block.change(np.empty(0, bool), _first(f, constraint, known, share))
+    block = Block(f, constraint).changed(np.empty(0, bool), _first(f, constraint, known, share))
     x, stuck = known.x, 0
     for _ in range(ROUNDS):
         floor = max(best, f.lower)
@@ -50,9 +52,7 @@ def working_set(f: GLM, constraint: AtMost, known: Point, tree: Tree, cheap: flo
         gap = bound.relaxed - best
         if best >= tree.target or gap <= PRECISION * size or tree.late() or stuck > 2:
             break
-        norms = constraint.norms(z)
-        keep, new = block.review(norms, x)
-        block.change(keep, new)
+        block = block.changed(*block.review(constraint.norms(z), x))
     return best
 
 
@@ -68,16 +68,25 @@ def _first(f: GLM, constraint: AtMost, known: Point, share: float) -> Columns:
 class Block:
     """The working set's columns in single precision, rows contiguous; grows in place while there is room."""
 
-    def __init__(self, f: GLM, constraint: AtMost) -> None:
-        self.f, self.constraint, self.dtype = f, constraint, np.dtype(np.float32)
+    def __init__(self, f: GLM, constraint: AtMost, dtype: Any = np.float32) -> None:
+        self.f, self.constraint, self.dtype = f, constraint, np.dtype(dtype)
         self.units = self.cols = np.empty(0, np.int64)
         self.sizes = np.empty(0, np.int64)
         self.room = np.empty((f.design.shape[0], 0), self.dtype)
         self.L = 0.0
-        self.mean: Vector | None = None
+        self.mean = np.empty(0)
 
-    def change(self, keep: Flags, new: Columns) -> None:
-        """Drop the units that are not kept (if they are many), and add the new ones."""
+    def changed(self, keep: Flags, new: Columns) -> "Block":
+        """Without the units that are not kept (if they are many), with the new ones; changed in place.
+
+        Numbers beyond single precision need another block, in double.
+        """
+        self._change(keep, new)
+        if np.isfinite(self.mean).all() or self.dtype == np.float64:
+            return self
+        return Block(self.f, self.constraint, np.float64).changed(np.empty(0, bool), self.units)
+
+    def _change(self, keep: Flags, new: Columns) -> None:
         cols, ends = self.constraint.ordered(new)
         columns = np.repeat(keep, self.sizes)
         held = np.arange(len(self.cols)) if 5 * columns.sum() > 4 * len(columns) else np.flatnonzero(columns)
@@ -88,19 +97,13 @@ class Block:
             old, self.room = self.room, np.empty((self.room.shape[0], int(SPARE * width) + 1), self.dtype)
             _move(old[:, : len(self.cols)], held, self.room[:, : len(held)])
             self.cols = self.cols[held]
-            self.mean = None if self.mean is None else self.mean[held]
+            self.mean = self.mean[held]
         fresh = self.room[:, len(held) : width]
         self.f.design.narrow(cols, fresh)
         mean = np.asarray(self.f.rows.c.astype(self.dtype) @ fresh, dtype=np.float64)
-        if not np.isfinite(mean).all() and self.dtype == np.float32:
-            self.dtype = np.dtype(np.float64)  # numbers beyond single precision: start again in double
-            units = np.concatenate([self.units, new])
-            self.__dict__.update(Block(self.f, self.constraint).__dict__, dtype=self.dtype)
-            self.room = np.empty((self.room.shape[0], 0), self.dtype)
-            return self.change(np.empty(0, bool), units)
         self.units, self.cols = np.concatenate([self.units, new]), np.concatenate([self.cols, cols])
         self.sizes = np.concatenate([self.sizes, np.diff(ends)])
-        self.mean = mean if self.mean is None else np.concatenate([self.mean, mean])
+        self.mean = np.concatenate([self.mean, mean])
 
     def relax(self, x: Vector, target: float, tolerance: float) -> Bound:
         f = self.f

@@ -145,4 +145,4 @@ class Dual:
 
 def balanced(a: Vector, c: Vector, low: Vector, high: Vector, total: float = 0.0) -> Vector:
     """clip(a - t) with sum_i c_i clip(a_i - t) = total."""
-    return _core.balanced(*(np.ascontiguousarray(v, dtype=np.float64) for v in (a, c, low, high)), total)
+    return _core.balanced(a, c, np.broadcast_to(low, a.shape), np.broadcast_to(high, a.shape), total)
