@@ -62,3 +62,19 @@ def test_values_too_large_to_square_are_named(rng):
     X[:, 2] *= 1e200
     with pytest.raises(ValueError, match="column 2 that are too large to square"):
         pursuit.solve(pursuit.GLM(X, rng.standard_normal(20)), 2)
+
+
+def test_hessian_rows_of_columns_in_any_order(rng):
+    f = pursuit.GLM(rng.standard_normal((30, 8)), rng.standard_normal(30), l2=0.7)
+    cols, others = np.array([5, 1, 6]), np.array([7, 6, 0, 1, 2])
+    whole = f.hessian_rows(f.null, np.arange(8), np.arange(8))
+    np.testing.assert_allclose(f.hessian_rows(f.null, cols, others), whole[np.ix_(cols, others)], atol=1e-13)
+
+
+def test_exchanges_of_interleaved_groups_keep_their_ridge(rng):
+    X, groups = rng.standard_normal((40, 9)), np.array([0, 1, 2, 0, 1, 2, 0, 1, 2])
+    f = pursuit.GLM(X, X[:, [1, 4, 7]].sum(axis=1) + rng.standard_normal(40), l2=0.5)
+    result = pursuit.solve(f, 1, groups=groups, solver="local_search")
+    values = [f.refit(np.flatnonzero(groups == g)).value for g in range(3)]
+    assert result.value == pytest.approx(min(values))
+    assert result.exchange.change == pytest.approx(sorted(values)[1] - min(values), rel=1e-9)

@@ -228,8 +228,9 @@ class GLM:
         if others is None:
             H[np.arange(len(cols)), cols] += self._ridge(cols)
         else:
-            here, there = common(cols, others)
-            H[here, there] += self._ridge(cols[here])
+            order = np.argsort(others)  # groups come unit after unit
+            here, there = common(cols, others[order])
+            H[here, order[there]] += self._ridge(cols[here])
         return H
 
     def rough_rows(self, point: Point, cols: Columns) -> tuple[Any, Vector] | None:
