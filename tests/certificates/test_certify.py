@@ -1,7 +1,13 @@
+from functools import partial
+
 import numpy as np
 import pytest
 
 from pursuit import GLM, Loss, best_subsets, certify, solve
+from pursuit.certificates.certificate import _search
+from pursuit.certificates.general import General
+from pursuit.certificates.tree import Tree
+from pursuit.constraints import AtMost
 
 
 @pytest.fixture
@@ -121,3 +127,25 @@ def test_criteria_are_the_textbooks(data):
     assert row.cp == pytest.approx(row.rss / noise - n + 6)
     assert row.aic == pytest.approx(n * np.log(row.rss / n) + 6)
     assert row.bic == pytest.approx(n * np.log(row.rss / n) + 3 * np.log(n))
+
+
+@pytest.mark.parametrize("groups", [None, np.array([0, 1, 2, 0, 1, 2, 3, 3, 4, 4])])
+def test_a_node_is_searched_between_its_sets(groups):
+    rng = np.random.default_rng(5)
+    X = rng.standard_normal((60, 10))
+    f = GLM(X, X[:, 6:].sum(axis=1) + 0.1 * rng.standard_normal(60), l2=0.1)
+    constraint = AtMost(2, 10, groups=groups)
+    tree = Tree(1e-6, searched=0.0)
+    tree.search = partial(_search, f, constraint, tree)
+    root = General.root(f, constraint, np.zeros(10))
+    inside, outside = root.children(np.where(np.arange(len(root.units)) == 3, 0.7, 0.0))
+    tree._look_around(outside)
+    (found,) = tree.found
+    assert 3 not in found
+    assert tree.searched > 0
+    again = Tree(1e-6, searched=0.0)
+    again.search = partial(_search, f, constraint, again)
+    again._look_around(inside)
+    (found,) = again.found
+    assert 3 in found
+    assert again.upper == pytest.approx(f.refit(constraint.columns_of(np.array(found))).value)

@@ -23,6 +23,7 @@ Vector = NDArray[np.float64]
 
 SAFE = 1e-9
 SEARCHED = 0.1  # share of the time that may go into looking for better solutions
+SEARCH = 0.1  # seconds that a search is thought to take before there has been one
 
 
 class Progress(NamedTuple):
@@ -51,7 +52,7 @@ class Tree:
     deadline: float | None = None
     progress: Callable[[Progress], None] | None = None
     search: Callable[[Sequence[int], Sequence[int]], None] | None = None  # offers a solution between two sets of units
-    searched: float = 0.0
+    searched: float = SEARCH  # seconds spent on it, and to be spent on the next one
     nodes: int = 0
     found: dict[tuple[int, ...], float] = field(default_factory=dict)
     tried: dict[tuple[int, ...], float] = field(default_factory=dict)
