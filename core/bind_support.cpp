@@ -1,6 +1,6 @@
 #include "bindings.hpp"
+#include "fit.hpp"
 #include "hinge.hpp"
-#include "newton.hpp"
 
 namespace pursuit {
 namespace {
@@ -88,6 +88,48 @@ nb::tuple csc_newton(A1 data, I1 indices, I1 indptr, A1 y, A1 c, const Optional1
   return system(value, std::move(g), std::move(H), m + 1);
 }
 
+// A whole refit; `evaluate(phi, z, value, gradient, hessian)` is the loss phi on the columns at hand.
+template <class Evaluate>
+nb::tuple fit(i64 m, int loss, double param, A1 l2_, bool intercept, A1 z_, const FitLimits& limits,
+              Evaluate&& evaluate) {
+  const Vector<double> l2(l2_), start(z_);
+  require(l2.size() == m && start.size() == m + 1, "l2 needs one number per column, z one more");
+  Buffer z = reals(m + 1);
+  std::copy(start.data(), start.data() + m + 1, z.get());
+  if (!intercept) z[m] = 0.0;
+  Fit found{};
+  {
+    nb::gil_scoped_release release;
+    with_loss({loss, param}, [&](auto phi) {
+      auto system = [&](const double* at, double* value, double* g, double* H) { evaluate(phi, at, value, g, H); };
+      Fitter fitter(system, m, intercept, l2.data());
+      found = loss == 0 ? fitter.quadratic(z.get(), limits) : fitter.newton(z.get(), limits);
+    });
+  }
+  return nb::make_tuple(give(std::move(z), m + 1), found.value, found.done);
+}
+
+nb::tuple dense_fit(A2 A_, A1 y, A1 c, const Optional1& offset, int loss, double param, A1 l2, bool intercept, A1 z,
+                    double floor, double converged, double singular) {
+  const Matrix A(A_, false);
+  const SampleArrays s(y, c, offset, A.n());
+  return fit(A.p(), loss, param, l2, intercept, z, {floor, converged, singular},
+             [&](auto phi, const double* at, double* value, double* g, double* H) {
+               newton(A.data(), A.ld(), A.p(), s.view, phi, at, at[A.p()], value, g, H);
+             });
+}
+
+nb::tuple csc_fit(A1 data, I1 indices, I1 indptr, A1 y, A1 c, const Optional1& offset, int loss, double param, A1 l2,
+                  bool intercept, A1 z, double floor, double converged, double singular) {
+  const i64 m = static_cast<i64>(indptr.shape(0)) - 1;
+  const SparseArrays<double, i64> A(data, indices, indptr, static_cast<i64>(y.shape(0)), m, false);
+  const SampleArrays s(y, c, offset, A.view.n);
+  return fit(m, loss, param, l2, intercept, z, {floor, converged, singular},
+             [&](auto phi, const double* at, double* value, double* g, double* H) {
+               newton(A.view, s.view, phi, at, at[m], value, g, H);
+             });
+}
+
 nb::tuple hinge_dual_(A2 At_, A1 y, A1 c, const Optional1& offset, double l2, double rho, double centre, A1 alpha_,
                       double tol, i64 max_epochs, std::uint64_t seed) {
   require(l2 > 0.0 && rho > 0.0, "l2 and rho must be positive");
@@ -118,6 +160,11 @@ void bind_support(nb::module_& m) {
         array("coef"), "b"_a, "hessian"_a);
   m.def("csc_newton", &csc_newton, array("data"), array("indices"), array("indptr"), array("y"), array("c"),
         array("offset").none(), "loss"_a, "param"_a, array("coef"), "b"_a, "hessian"_a);
+  m.def("dense_fit", &dense_fit, array("A"), array("y"), array("c"), array("offset").none(), "loss"_a, "param"_a,
+        array("l2"), "intercept"_a, array("z"), "floor"_a, "converged"_a, "singular"_a);
+  m.def("csc_fit", &csc_fit, array("data"), array("indices"), array("indptr"), array("y"), array("c"),
+        array("offset").none(), "loss"_a, "param"_a, array("l2"), "intercept"_a, array("z"), "floor"_a, "converged"_a,
+        "singular"_a);
   m.def("hinge_dual", &hinge_dual_, array("At"), array("y"), array("c"), array("offset").none(), "l2"_a, "rho"_a,
         "centre"_a, array("alpha"), "tol"_a, "max_epochs"_a, "seed"_a);
 }

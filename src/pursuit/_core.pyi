@@ -91,6 +91,19 @@ def csc_newton(
 
 # Dual coordinate descent for min sum_i c_i max(0, 1 - y_i (A x + offset)_i) + l2/2 ||x||^2 + rho/2 (b - centre)^2,
 # eta = A x + b + offset; alpha in [0, 1] is the start and is not changed. Rows are A.T's contiguous columns.
+def dense_fit(
+    A: F, y: F, c: F, offset: F | None, loss: int, param: float, l2: F, intercept: bool, z: F, floor: float,
+    converged: float, singular: float,
+) -> tuple[F, float, bool]:
+    """Newton's method (squared loss: one refined step) on (columns, intercept): z, value, and whether it came to its end.
+
+    It stops where more care is needed: at a value of ``floor``, a condition below ``singular``, a step that fails.
+    """
+
+def csc_fit(
+    data: F, indices: I, indptr: I, y: F, c: F, offset: F | None, loss: int, param: float, l2: F, intercept: bool, z: F,
+    floor: float, converged: float, singular: float,
+) -> tuple[F, float, bool]: ...
 def hinge_dual(
     At: F, y: F, c: F, offset: F | None, l2: float, rho: float, centre: float,
     alpha: F, tol: float, max_epochs: int, seed: int,

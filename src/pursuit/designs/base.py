@@ -54,7 +54,13 @@ class Block(Protocol):
         """Value, gradient (columns, then b) and Hessian of the weighted mean loss on these columns."""
 
 
+    def fit(self, loss: Loss, rows: Rows, l2: Vector, intercept: bool, z: Vector, limits: "Limits") -> "Quick | None":
+        """A whole refit by the kernel from z = (v, b), as far as it goes; None where there is no such kernel."""
+
+
 NewtonSystem = tuple[float, Vector, Matrix | None]
+Limits = tuple[float, float, float]  # see ``_core.dense_fit``: floor, converged, singular
+Quick = tuple[Vector, float, bool]  # z, value, whether it is the minimiser
 
 
 def newton_by_parts(block: Block, loss: Loss, rows: Rows, coef: Vector, b: float, hessian: bool) -> NewtonSystem:
@@ -100,6 +106,11 @@ class DenseBlock:
         if loss.code is None:
             return newton_by_parts(self, loss, rows, coef, b, hessian)
         return _core.dense_newton(self.A, rows.y, rows.c, rows.offset, loss.code, loss.param, coef, float(b), hessian)
+
+    def fit(self, loss: Loss, rows: Rows, l2: Vector, intercept: bool, z: Vector, limits: Limits) -> Quick | None:
+        if loss.code is None:
+            return None
+        return _core.dense_fit(self.A, rows.y, rows.c, rows.offset, loss.code, loss.param, l2, intercept, z, *limits)
 
 
 class Design:

@@ -6,7 +6,19 @@ import numpy as np
 
 from .. import _core
 from ..losses.base import Loss
-from .base import Block, Columns, DenseBlock, Design, Matrix, NewtonSystem, Rows, Vector, newton_by_parts
+from .base import (
+    Block,
+    Columns,
+    DenseBlock,
+    Design,
+    Limits,
+    Matrix,
+    NewtonSystem,
+    Quick,
+    Rows,
+    Vector,
+    newton_by_parts,
+)
 
 DENSE_ABOVE = 0.2  # a gathered block at least this full is handled by BLAS
 
@@ -49,6 +61,14 @@ class SparseBlock:
         return _core.csc_newton(
             self.data, self.indices, self.indptr,
             rows.y, rows.c, rows.offset, loss.code, loss.param, coef, float(b), hessian,
+        )  # fmt: skip
+
+    def fit(self, loss: Loss, rows: Rows, l2: Vector, intercept: bool, z: Vector, limits: Limits) -> Quick | None:
+        if loss.code is None:
+            return None
+        return _core.csc_fit(
+            self.data, self.indices, self.indptr,
+            rows.y, rows.c, rows.offset, loss.code, loss.param, l2, intercept, z, *limits,
         )  # fmt: skip
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..losses.base import Loss
-from .base import Block, Columns, DenseBlock, Design, Matrix, NewtonSystem, Rows, Vector
+from .base import Block, Columns, DenseBlock, Design, Limits, Matrix, NewtonSystem, Quick, Rows, Vector
 
 CONSTANT = 1e-13  # a variance below this share of the mean square is rounding
 
@@ -57,6 +57,9 @@ class StandardizedBlock:
             H[:-1, :-1] = self._centre(H[:-1, :-1], edge, total)
             H[-1, :-1] = H[:-1, -1] = (edge - self.m * total) / self.s
         return value, g, H
+
+    def fit(self, loss: Loss, rows: Rows, l2: Vector, intercept: bool, z: Vector, limits: Limits) -> Quick | None:
+        return None
 
     def _centre(self, G: Matrix, edge: Vector, total: float) -> Matrix:
         cross = np.outer(self.m, edge)

@@ -30,6 +30,8 @@ Matrix = NDArray[np.float64]
 LARGE = 1500  # columns beyond which no m x m Hessian is formed
 GRAM_LIMIT = 1e-10  # reciprocal condition below which a least-squares Gram is not trusted
 RANK = 1e-12  # singular values below this share of the largest count as zero
+SINGULAR = 1e-13  # ratio of squared pivots at which a Newton direction is not trusted
+QUICK = 100  # columns up to which the kernel does a whole refit: its own Cholesky is no LAPACK
 CONVERGED = 1e-13  # Newton decrement, relative to the objective, at which one last step is taken
 SEPARATED = 1e-10  # mean loss at which data count as separated
 MAX_NEWTON = 200
@@ -72,6 +74,16 @@ class Problem:
             g, H = g[:m], None if H is None else H[:m, :m]
         return value + 0.5 * float(v @ (self.l2 * v)), g, H
 
+    def quick(self, z: Vector, floor: float, singular: float) -> tuple[Vector, float, bool] | None:
+        """A refit in one call of the kernel, as far as that goes; None where it has nothing to say."""
+        m = self.block.width
+        if m > QUICK or len(z) == 0:
+            return None
+        start = z if self.intercept else np.append(z, 0.0)
+        l2 = np.broadcast_to(self.l2, m)
+        found = self.block.fit(self.loss, self.rows, l2, self.intercept, start, (floor, CONVERGED, singular))
+        return None if found is None else (found[0][: len(z)], *found[1:])
+
     def along(self, z: Vector, d: Vector) -> Callable[[float], tuple[float, float]]:
         """Value and slope of t -> f(z + t d), each call costing O(n) only."""
         m = self.block.width
@@ -103,6 +115,9 @@ def refit(problem: Problem, coef: Vector, b: float) -> Fit:
 
 def least_squares(problem: Problem, z: Vector) -> Fit:
     """Exact: Cholesky with one refinement; columns too close to dependent go to an orthogonal method."""
+    known = problem.quick(z, -np.inf, GRAM_LIMIT)
+    if known is not None and known[2]:
+        return problem.finish(*known[:2])
     z = np.zeros_like(z)
     start, g, H = problem.system(z, True)
     if len(z) == 0:
@@ -139,9 +154,14 @@ def orthogonal(problem: Problem) -> Fit:
 def newton(problem: Problem, z: Vector) -> Fit:
     """Damped Newton; a step that does not help is searched along, where each trial costs O(n)."""
     large = problem.block.width > LARGE
+    bottomless = not np.all(problem.l2) and not problem.loss.attained
+    known = problem.quick(z, SEPARATED if bottomless else -np.inf, SINGULAR)
+    if known is not None:
+        if known[2]:
+            return problem.finish(*known[:2])
+        z = known[0]
     value, g, H = problem.system(z, not large)
     start = value
-    bottomless = not np.all(problem.l2) and not problem.loss.attained
     for _ in range(MAX_NEWTON):
         if bottomless and problem.loss.targets == "binary" and value <= SEPARATED:
             return problem.finish(
@@ -207,7 +227,7 @@ def direction(problem: Problem, H: Matrix, g: Vector) -> tuple[Vector, bool]:
     there is one, supplies what is missing; the length is then for the line search to find.
     """
     factor = Factor(H, quick=True)
-    if factor.rcond > 1e-13:
+    if factor.rcond > SINGULAR:
         return -factor.solve(g), True
     if np.isfinite(problem.loss.smoothness):
         m = problem.block.width

@@ -1,0 +1,164 @@
+#pragma once
+
+#include "newton.hpp"
+
+// Whole refits on a few columns as long as nothing unusual happens. Where it does (a Hessian close to singular, a full
+// step that does not help, data that may be separated) they stop and say so, and the caller goes on with more care.
+
+namespace pursuit {
+
+// A (m x m, row-major, lower triangle) = L L^T in place; false where a pivot is not positive.
+inline bool cholesky(double* A, i64 m) {
+  for (i64 j = 0; j < m; ++j) {
+    double* row = A + j * m;
+    for (i64 k = 0; k < j; ++k) row[k] = (row[k] - dot(A + k * m, row, k)) / A[k * m + k];
+    const double pivot = row[j] - dot(row, row, j);
+    if (!(pivot > 0.0)) return false;
+    row[j] = std::sqrt(pivot);
+  }
+  return true;
+}
+
+inline void solve(const double* L, i64 m, double* x) {
+  for (i64 j = 0; j < m; ++j) x[j] = (x[j] - dot(L + j * m, x, j)) / L[j * m + j];
+  for (i64 j = m - 1; j >= 0; --j) {
+    x[j] /= L[j * m + j];
+    for (i64 k = 0; k < j; ++k) x[k] -= L[j * m + k] * x[j];
+  }
+}
+
+// Cholesky of a matrix scaled to a unit diagonal.
+struct Factor {
+  i64 m;
+  Buffer L, s;
+  bool ok;
+  Factor(const double* H, i64 ldh, i64 m_) : m(m_), L(reals(m_ * m_)), s(reals(m_)), ok(true) {
+    for (i64 j = 0; j < m; ++j) {
+      const double d = H[j * ldh + j];
+      ok = ok && d > 0.0;
+      s[j] = d > 0.0 ? 1.0 / std::sqrt(d) : 0.0;
+    }
+    for (i64 j = 0; j < m; ++j)
+      for (i64 k = 0; k < m; ++k) L[j * m + k] = H[j * ldh + k] * s[j] * s[k];
+    double norm = 0.0;
+    for (i64 j = 0; j < m; ++j) {
+      double sum = 0.0;
+      for (i64 k = 0; k < m; ++k) sum += std::fabs(L[j * m + k]);
+      norm = std::max(norm, sum);
+    }
+    size = norm;
+    ok = ok && cholesky(L.get(), m);
+  }
+  // The squared ratio of the pivots: no smaller than the reciprocal condition number.
+  double pivots() const {
+    double low = HUGE_VAL, high = 0.0;
+    for (i64 j = 0; j < m; ++j) low = std::min(low, L[j * m + j]), high = std::max(high, L[j * m + j]);
+    return m == 0 ? 1.0 : low / high * (low / high);
+  }
+  // The reciprocal condition number in the 1-norm, exactly; costs as much as m solutions.
+  double rcond() const {
+    double most = 0.0;
+    Buffer x = reals(m);
+    for (i64 j = 0; j < m; ++j) {
+      std::fill(x.get(), x.get() + m, 0.0);
+      x[j] = 1.0;
+      pursuit::solve(L.get(), m, x.get());
+      double sum = 0.0;
+      for (i64 k = 0; k < m; ++k) sum += std::fabs(x[k]);
+      most = std::max(most, sum);
+    }
+    return m == 0 ? 1.0 : 1.0 / (size * most);
+  }
+  // x = z - H^-1 g
+  void step(const double* z, const double* g, double* x) const {
+    for (i64 j = 0; j < m; ++j) x[j] = s[j] * g[j];
+    pursuit::solve(L.get(), m, x);
+    for (i64 j = 0; j < m; ++j) x[j] = z[j] - s[j] * x[j];
+  }
+
+private:
+  double size = 0.0;
+};
+
+struct FitLimits {
+  double floor, converged, singular; // stop unfinished at this value; decrement that ends it; condition not trusted
+};
+
+struct Fit {
+  double value;
+  bool done;
+};
+
+// `loss(z, &value, gradient, hessian)` is the weighted mean loss in z = (v, b), hessian null or (m + 1)^2 row-major.
+template <class System>
+class Fitter {
+public:
+  Fitter(System& loss_, i64 m_, bool intercept, const double* l2_)
+      : loss(loss_), m(m_), size(m_ + (intercept ? 1 : 0)), l2(l2_), store(reals(3 * (m_ + 1))),
+        hessians(reals(2 * (m_ + 1) * (m_ + 1))) {}
+
+  // Newton's method from z (m + 1 numbers, the last one 0 without an intercept).
+  Fit newton(double* z, const FitLimits& limits) {
+    double *g = store.get(), *g_ahead = g + m + 1, *ahead = g + 2 * (m + 1);
+    double *H = hessians.get(), *H_ahead = H + (m + 1) * (m + 1);
+    double value = system(z, g, H);
+    const double start = value;
+    for (int turn = 0; turn < 60; ++turn) {
+      if (!(value > limits.floor)) return {value, false};
+      const Factor factor(H, m + 1, size);
+      if (!factor.ok || !(factor.pivots() > limits.singular)) return {value, false};
+      ahead[m] = 0.0;
+      factor.step(z, g, ahead);
+      double decrement = 0.0;
+      for (i64 j = 0; j < size; ++j) decrement -= g[j] * (ahead[j] - z[j]);
+      const bool last = decrement <= limits.converged * std::max(std::fabs(value), std::fabs(start - value));
+      const double trial = system(ahead, g_ahead, last ? nullptr : H_ahead);
+      if (last) {
+        if (trial <= value) std::copy(ahead, ahead + m + 1, z);
+        return {std::min(trial, value), true};
+      }
+      if (!(trial <= value - 1e-4 * decrement)) return {value, false};
+      std::copy(ahead, ahead + m + 1, z);
+      std::swap(g, g_ahead);
+      std::swap(H, H_ahead);
+      value = trial;
+    }
+    return {value, false};
+  }
+
+  // A quadratic loss: one step from zero, refined once.
+  Fit quadratic(double* z, const FitLimits& limits) {
+    double *g = store.get(), *ahead = g + m + 1, *better = g + 2 * (m + 1), *H = hessians.get();
+    std::fill(z, z + m + 1, 0.0);
+    ahead[m] = better[m] = 0.0;
+    const double start = system(z, g, H);
+    const Factor factor(H, m + 1, size);
+    if (!factor.ok || !(factor.rcond() >= limits.singular)) return {start, false};
+    factor.step(z, g, ahead);
+    const double value = system(ahead, g, nullptr);
+    factor.step(ahead, g, better);
+    const double refined = system(better, g, nullptr);
+    const double* best = refined <= value ? better : ahead;
+    std::copy(best, best + m + 1, z);
+    return {std::min(refined, value), std::isfinite(value)};
+  }
+
+private:
+  double system(const double* z, double* g, double* H) {
+    double value = 0.0, ridge = 0.0;
+    loss(z, &value, g, H);
+    for (i64 j = 0; j < m; ++j) {
+      g[j] += l2[j] * z[j];
+      ridge += l2[j] * z[j] * z[j];
+      if (H) H[j * (m + 1) + j] += l2[j];
+    }
+    return value + 0.5 * ridge;
+  }
+
+  System& loss;
+  i64 m, size;
+  const double* l2;
+  Buffer store, hessians;
+};
+
+} // namespace pursuit
