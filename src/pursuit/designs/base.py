@@ -53,7 +53,6 @@ class Block(Protocol):
     def newton(self, loss: Loss, rows: Rows, coef: Vector, b: float, hessian: bool) -> "NewtonSystem":
         """Value, gradient (columns, then b) and Hessian of the weighted mean loss on these columns."""
 
-
     def fit(self, loss: Loss, rows: Rows, l2: Vector, intercept: bool, z: Vector, limits: "Limits") -> "Quick | None":
         """A whole refit by the kernel from z = (v, b), as far as it goes; None where there is no such kernel."""
 

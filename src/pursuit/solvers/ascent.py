@@ -17,7 +17,7 @@ from collections.abc import Callable
 import numpy as np
 
 from ..constraints import AtMost
-from ..objectives.base import Columns, Vector
+from ..objectives.base import Vector
 from ..objectives.dual import Dual
 
 #: From (update, gap, supergradient on a block, its weights) to a step.
@@ -101,8 +101,3 @@ def block_size(dual: Dual, block: int | None) -> int:
         return min(block, n)
     row = max(1.0, dual.f.work / n)
     return int(np.clip(max(dual.f.dim, 20_000) / row, 2, max(2, n // 10)))
-
-
-def same(left: Columns, right: Columns | None) -> bool:
-    """Whether two supports are one."""
-    return right is not None and np.array_equal(left, right)

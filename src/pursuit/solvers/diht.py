@@ -29,11 +29,12 @@ from .._errors import check_number, nearest
 from ..constraints import AtMost
 from ..objectives.base import Objective, Point
 from ..objectives.dual import Dual
-from .ascent import Coordinates, Supergradient, paper, polyak, same
+from .ascent import Coordinates, Supergradient, paper, polyak
 from .base import Solver, generator
 
 STEPS = ("coordinate", "polyak", "paper")
 PATIENCE = 10  # iterations over which a rise of D is measured
+REMEMBERED = 200  # supports whose refits are kept: near a tie of |z_j| the same few come back
 
 
 @dataclass(frozen=True)
@@ -70,15 +71,20 @@ class DIHT(Solver):
         rule = self._rule(dual)
         a = dual.start(start, constraint)
         z = dual.z(a)
-        point, seen, upper, lower = start, None, start.value, dual.value(a, constraint, z)
+        point, upper, lower = start, start.value, dual.value(a, constraint, z)
+        refits: dict[bytes, Point] = {}
         history: list[tuple[float, float]] = []
         for t in count():
             a, z, mean = rule.epoch(a, z, constraint, t, upper - dual.value(a, constraint, z))  # (S1)
             support, coef = dual.primal(mean, constraint)  # (S2)
             if not self.refit:
                 point = dual.point(support, coef)
-            elif not same(support, seen):
-                point, seen = f.refit(support, start=point), support
+            elif support.tobytes() in refits:
+                point = refits[support.tobytes()]
+            else:
+                point = refits[support.tobytes()] = f.refit(support, start=point)
+                if len(refits) > REMEMBERED:
+                    del refits[next(iter(refits))]
                 other = dual.from_point(point)
                 z_other = dual.z(other)
                 if dual.value(other, constraint, z_other) > dual.value(a, constraint, z):
