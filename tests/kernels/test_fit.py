@@ -50,7 +50,7 @@ def test_the_minimiser_is_scipys(name, intercept, kind):
     assert intercept or z[M] == 0.0
     found = minimize(f, np.zeros(M + 1), method="BFGS", options={"gtol": 1e-9})
     assert done or name in ("huber", "smoothed_hinge")  # flat stretches may ask for a line search
-    assert value <= (found.fun + 1e-9 if done else f(np.zeros(M + 1)))
+    assert value <= (found.fun if done else f(np.zeros(M + 1))) + 1e-9
 
 
 def test_dependent_columns_are_left_to_the_caller():
