@@ -85,10 +85,31 @@ def compare(name: str, X: sp.csr_array, y: np.ndarray, loss: object, l2: float, 
     return table
 
 
+def draw(name: str, X: sp.csr_array, y: np.ndarray, epochs: int, folder: Path) -> Path:
+    """The paper's figures 5.3 and 5.5: gaps of DIHT and SDIHT (10 blocks) against epochs, one panel per loss and l2."""
+    from matplotlib.figure import Figure
+
+    from pursuit.plots import plot_trace
+
+    panels = Figure(figsize=(9, 6.5), layout="constrained")
+    for ax, (loss, l2) in zip(panels.subplots(2, 2).flat, ((a, b) for a in LOSSES for b in RIDGES), strict=True):
+        f = GLM(X, y, loss, l2=l2, fit_intercept=False)
+        blocks = {"DIHT": DIHT(refit=False, halt=0.0), "SDIHT": SDIHT(refit=False, halt=0.0, block=X.shape[0] // 10)}
+        runs = {label: pursuit.solve(f, K[name], solver=solver, max_iter=epochs) for label, solver in blocks.items()}
+        plot_trace(runs, what="gap", ax=ax)
+        ax.set_title(f"{name}, {getattr(loss, 'name', loss)}, l2={l2:g}, k={K[name]}", fontsize=9)
+        ax.set_xlabel("epochs")
+    path = folder / f"gaps-{name}.png"
+    panels.savefig(path, dpi=130)
+    return path
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--only", choices=list(K), help="one data set")
     parser.add_argument("--limit", type=float, default=10.0, help="give up after so many times IHT's time (default 10)")
+    parser.add_argument("--draw", type=Path, metavar="FOLDER", help="only draw the gaps (figures 5.3 and 5.5) there")
+    parser.add_argument("--epochs", type=int, default=50, help="epochs to draw (default 50)")
     given = parser.parse_args()
     console = Console(width=120)
     for name in [given.only] if given.only else K:
@@ -96,6 +117,10 @@ def main() -> None:
             console.print(f"{name}: skipped, {DATA / name}.npz is not there (set PURSUIT_DATA)")
             continue
         X, y = load(name)
+        if given.draw is not None:
+            given.draw.mkdir(parents=True, exist_ok=True)
+            console.print(f"wrote {draw(name, X, y, given.epochs, given.draw)}")
+            continue
         for loss in LOSSES:
             for l2 in RIDGES:
                 console.print(compare(name, X, y, loss, l2, given.limit))

@@ -8,8 +8,8 @@ import pandas as pd
 import pytest
 from matplotlib.figure import Figure
 
-from pursuit import SparseClassifier, SparseRegressor, load_model, save_model
-from pursuit.plots import plot_coefficients, plot_scores
+from pursuit import GLM, SparseClassifier, SparseRegressor, load_model, save_model, solve
+from pursuit.plots import plot_coefficients, plot_scores, plot_trace
 
 X = np.random.default_rng(3).normal(size=(60, 5))
 Y = X[:, 1] - 3 * X[:, 4]
@@ -104,3 +104,53 @@ def test_without_matplotlib(monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     with pytest.raises(ImportError, match=r'needs matplotlib: pip install "pursuit\[plot\]"'):
         plot_coefficients(RESULT)
+
+
+def heights(line):
+    return list(line.get_ydata())
+
+
+def test_a_trace_is_drawn_as_the_gap_of_dual_methods():
+    f = GLM(X, (Y > 0).astype(float), "smoothed_hinge", l2=0.01)
+    runs = {name: solve(f, 2, solver=name, random_state=0) for name in ("diht", "sdiht")}
+    ax = plot_trace(runs, ax=new_axes())
+    assert ax.get_yscale() == "log"
+    assert ax.get_ylabel() == "primal-dual gap"
+    for line, (name, run) in zip(ax.lines, runs.items(), strict=True):
+        assert line.get_label() == name
+        assert heights(line) == [record.gap for record in run.trace]
+        assert list(line.get_xdata()) == [record.iteration for record in run.trace]
+    value = plot_trace(runs["diht"], what="value", against="seconds", ax=new_axes())
+    best, lower = value.lines
+    assert heights(best) == [record.best for record in runs["diht"].trace]
+    assert heights(lower) == [record.lower for record in runs["diht"].trace]
+
+
+def test_a_trace_without_bounds_is_drawn_as_values():
+    model = SparseRegressor(k=2, solver="iht").fit(X, Y)
+    ax = plot_trace(model, ax=new_axes())
+    assert heights(ax.lines[0]) == [record.best for record in model.result_.trace]
+    assert ax.get_ylabel() == "best value"
+
+
+def test_a_gap_of_zero_can_be_drawn():
+    run = solve(GLM(X, Y, l2=10.0), 2, solver="diht")
+    assert run.trace[-1].gap <= 1e-9
+    ax = plot_trace(run, what="gap", ax=new_axes())
+    ax.figure.canvas.draw()
+
+
+@pytest.mark.parametrize(
+    ("given", "options", "said"),
+    [
+        ({"a": 3}, {}, r"results\['a'\] has no trace"),
+        (RESULT, {}, "results has no trace"),
+        (None, {"what": "gap"}, "needs lower bounds"),
+        (None, {"what": "gaps"}, "'gap' or 'value'"),
+        (None, {"against": "time"}, "'iteration' or 'seconds'"),
+    ],
+)
+def test_traces_that_cannot_be_drawn(given, options, said):
+    given = solve(GLM(X, Y), 2, solver="omp") if given is None else given
+    with pytest.raises(ValueError, match=said):
+        plot_trace(given, ax=new_axes(), **options)

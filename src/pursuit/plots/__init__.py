@@ -2,5 +2,6 @@
 
 from pursuit.plots.coefficients import plot_coefficients
 from pursuit.plots.scores import plot_scores
+from pursuit.plots.trace import plot_trace
 
-__all__ = ["plot_coefficients", "plot_scores"]
+__all__ = ["plot_coefficients", "plot_scores", "plot_trace"]
