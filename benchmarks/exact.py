@@ -218,8 +218,8 @@ Written by `python benchmarks/exact.py --okridge --write`; {machine["processor"]
 a sum of squares plus 0.1 ||x||^2 (`l2=0.1/n`), no intercept. Seconds are those of `solve` and `certify` together to a
 relative gap of 1e-6, processor seconds in brackets; OKRidge 0.1.1 gets 1e-4, a warm-up, one thread (its best here) and
 {LIMIT:g} seconds at most. A gap is relative to the value. OKRidge solves ridge regression only; l0bnb takes a penalty
-instead of k, so it has no row: tried by hand on the first instance, with a penalty of 100 a column (for which the same 10
-columns are best) and M = 2, l0bnb 1.0.0 had a lower bound of 2722 for the optimum of 3063 after 74 s, a gap of 11%.
+instead of k, so it has no row: tried by hand on the first instance, with a penalty of 100 a column (for which the
+same 10 columns are best) and M = 2, l0bnb 1.0.0 had a lower bound of 2722 for the optimum of 3063 after 74 s.
 
 {text["t"]}
 

@@ -9,8 +9,9 @@ from scipy.sparse.linalg import aslinearoperator
 
 import pursuit
 from dual.instances import CELLS, CONSTRAINTS, LOSSES, K, P, glm, solved
-from pursuit import DIHT, SDIHT
+from pursuit import DIHT, GLM, SDIHT
 from pursuit.constraints import AtMost
+from pursuit.solvers import diht
 
 EVERY = {
     "diht": DIHT(),
@@ -177,3 +178,23 @@ def test_errors_of_blocks():
     with pytest.raises(ValueError, match="block must be a positive integer"):
         SDIHT(block=0)
     assert pursuit.solve(glm("squared", False), K, solver=SDIHT(block=1), max_iter=5).lower is not None
+
+
+@pytest.mark.parametrize("solver", ["diht", "sdiht"])
+@pytest.mark.parametrize("loss", ["smoothed_hinge", "hinge"])
+def test_a_dear_refit_waits_but_comes(solver, loss, monkeypatch):
+    f = glm(loss, True)
+    refitted = []
+    refit = GLM.refit
+    monkeypatch.setattr(
+        GLM, "refit", lambda self, support, start=None: refitted.append(1) or refit(self, support, start)
+    )
+    often = pursuit.solve(f, K, solver=solver, random_state=0)
+    count = len(refitted)
+    monkeypatch.setattr(diht, "DEAR", 0)
+    refitted.clear()
+    seldom = pursuit.solve(f, K, solver=solver, random_state=0)
+    assert len(refitted) <= count
+    for result in (often, seldom):
+        assert result.value == pytest.approx(f.refit(result.support).value, rel=1e-9)
+        assert result.lower <= result.value + 1e-12

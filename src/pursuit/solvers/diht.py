@@ -34,6 +34,7 @@ from .base import Solver, generator
 
 STEPS = ("coordinate", "polyak", "paper")
 PATIENCE = 10  # iterations over which a rise of D is measured
+DEAR = 100  # passes over X that a refit may cost; a dearer one waits for a support that stays, or t = 8, 16, 32, ...
 REMEMBERED = 200  # supports whose refits are kept: near a tie of |z_j| the same few come back
 
 
@@ -46,7 +47,8 @@ class DIHT(Solver):
     step : "coordinate" (sample after sample, each 1/(t+1) of the way to its best value; no constant), "polyak" (one
         supergradient step whose length comes from the gap), "paper" (smoothness/(t+1)), a number s for s/(t+1) as the
         paper tunes it, or None: "coordinate", and where X has no rows or the loss no kernel, "polyak"
-    refit : refit on the support of each iterate (False: the paper's raw primal, which converges slowly as a model)
+    refit : refit on the support of each iterate, or where that costs much more than an epoch, of those that stay
+        (False: the paper's raw primal, which converges slowly as a model)
     halt : stop when ten iterations raised D by less than this share of the gap and found no better point
     """
 
@@ -73,16 +75,18 @@ class DIHT(Solver):
         z = dual.z(a)
         point, upper, lower = start, start.value, dual.value(a, constraint, z)
         refits: dict[bytes, Point] = {}
+        before, dear = b"", len(dual.c) * float(constraint.k) ** 2 > DEAR * dual.f.work
         history: list[tuple[float, float]] = []
         for t in count():
             a, z, mean = rule.epoch(a, z, constraint, t, upper - dual.value(a, constraint, z))  # (S1)
             support, coef = dual.primal(mean, constraint)  # (S2)
-            if not self.refit:
+            key, before = before, support.tobytes()
+            if before in refits:
+                point = refits[before]
+            elif not self.refit or (dear and before != key and (t < 8 or t & (t - 1))):
                 point = dual.point(support, coef)
-            elif support.tobytes() in refits:
-                point = refits[support.tobytes()]
             else:
-                point = refits[support.tobytes()] = f.refit(support, start=point)
+                point = refits[before] = f.refit(support, start=point)
                 if len(refits) > REMEMBERED:
                     del refits[next(iter(refits))]
                 other = dual.from_point(point)
@@ -93,6 +97,8 @@ class DIHT(Solver):
             yield point.bounded(lower)
             history.append((upper, lower))
             if self._stalled(history):
+                if self.refit and before not in refits:
+                    yield f.refit(support, start=point).bounded(lower)
                 return
 
     def _stalled(self, history: list[tuple[float, float]]) -> bool:
