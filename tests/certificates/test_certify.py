@@ -1,13 +1,17 @@
+import itertools
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
 import pytest
 
 from pursuit import GLM, Loss, best_subsets, certify, solve
+from pursuit.certificates import certificate
 from pursuit.certificates.certificate import _search
 from pursuit.certificates.general import General
 from pursuit.certificates.tree import Tree
 from pursuit.constraints import AtMost
+from pursuit.losses import Logistic
 
 
 @pytest.fixture
@@ -149,3 +153,56 @@ def test_a_node_is_searched_between_its_sets(groups):
     (found,) = again.found
     assert 3 in found
     assert again.upper == pytest.approx(f.refit(constraint.columns_of(np.array(found))).value)
+
+
+def test_columns_of_other_scales_get_no_false_proof():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((30, 5))
+    X[:, -1] *= 1e5
+    f = GLM(X, 10 * (X[:, :4] @ [1.0, -1.0, 0.5, 1.0] + rng.standard_t(2, size=30)), "huber")
+    proof = certify(f, solve(f, 3, solver="omp"), time_limit=20)
+    optimum = min(f.refit(np.array(s)).value for s in itertools.combinations(range(5), 3))
+    assert proof.lower <= optimum + 1e-9
+    assert proof.status == "proved"
+
+
+@pytest.mark.parametrize("shift", [1e3, 1e5])
+def test_large_means_get_no_wrong_bound(shift):
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        X = rng.standard_normal((30, 5))
+        y = X @ [1.0, -1.0, 1.0, 0.0, 0.0] + rng.standard_normal(30)
+        exact = GLM(X, y)
+        optimum = min(exact.refit(np.array(s)).value for s in itertools.combinations(range(5), 2))
+        f = GLM(X + shift, y)
+        proof = certify(f, solve(f, 2), time_limit=10)
+        assert proof.lower <= optimum * (1 + 1e-6)
+
+
+def test_a_refit_that_is_not_exact_is_no_bound(monkeypatch):
+    rng = np.random.default_rng(0)
+    f = GLM(rng.standard_normal((40, 6)), (rng.standard_normal(40) > 0).astype(float), "logistic", l2=0.1)
+    result = solve(f, 2)
+    refit = GLM.refit
+    monkeypatch.setattr(GLM, "refit", lambda self, s, start=None: replace(refit(self, s, start), note="stopped early"))
+    proof = certify(f, result, time_limit=5)
+    assert proof.lower <= proof.upper
+    assert "time_limit" not in proof.reason
+
+
+@pytest.mark.parametrize("label", [0.0, 1.0])
+def test_one_class_and_a_loss_without_a_kernel(label):
+    class Slow(Logistic):
+        code = None
+
+    f = GLM(np.random.default_rng(0).standard_normal((20, 6)), np.full(20, label), Slow(), l2=0.1)
+    assert certify(f, solve(f, 1), time_limit=5).status == "proved"
+
+
+def test_an_interrupted_search_interrupts_the_proof(monkeypatch):
+    rng = np.random.default_rng(5)
+    f = GLM(rng.standard_normal((30, 6)), rng.standard_normal(30), l2=0.1)
+    stopped = replace(solve(f, 2), status="interrupted")
+    monkeypatch.setattr(certificate, "solve", lambda *args, **options: stopped)
+    with pytest.raises(KeyboardInterrupt):
+        _search(f, AtMost(2, 6), Tree(1e-6), [], range(6))

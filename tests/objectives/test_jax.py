@@ -58,6 +58,7 @@ def test_logistic_equals_the_glm(solver):
 
 
 def test_each_size_is_compiled_once():
+    _ = F.refit(np.arange(3)).gradient  # the first size compiles, whichever test comes first
     sizes = {name: program._cache_size() for name, program in F._programs.items()}
     for m in (1, 2, 5, 9, 12):
         _ = F.refit(np.arange(m)).gradient

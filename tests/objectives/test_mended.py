@@ -78,3 +78,25 @@ def test_exchanges_of_interleaved_groups_keep_their_ridge(rng):
     values = [f.refit(np.flatnonzero(groups == g)).value for g in range(3)]
     assert result.value == pytest.approx(min(values))
     assert result.exchange.change == pytest.approx(sorted(values)[1] - min(values), rel=1e-9)
+
+
+def uneven(loss, seed, shift=0.0, scale=1.0):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((30, 4))
+    eta = X @ [1.0, -1.0, 1.0, 0.0] + rng.standard_normal(30)
+    y = {"huber": eta, "poisson": rng.poisson(np.exp(0.5 * eta)).astype(float)}.get(loss, (eta > 0).astype(float))
+    return (X + shift) * [1.0, scale, 1.0, 1.0], y
+
+
+@pytest.mark.parametrize("loss", ["huber", "smoothed_hinge", "squared_hinge", "logistic", "poisson"])
+@pytest.mark.parametrize("changed", [{"shift": 100.0}, {"shift": 1e5}, {"scale": 1e5}, {"scale": 1e-8}], ids=str)
+def test_a_refit_without_a_ridge_knows_no_scale_and_no_offset(loss, changed):
+    for seed in range(4):
+        plain = pursuit.GLM(*uneven(loss, seed), loss).refit(np.arange(4))
+        other = pursuit.GLM(*uneven(loss, seed, **changed), loss).refit(np.arange(4))
+        assert other.value == pytest.approx(plain.value, abs=1e-7)
+
+
+def test_poisson_with_large_means_can_be_solved():
+    X, y = uneven("poisson", 0, shift=1e5)
+    assert np.isfinite(pursuit.solve(pursuit.GLM(X, y, "poisson", l2=1e-3), 2).value)

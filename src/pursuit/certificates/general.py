@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..constraints import AtMost
+from ..objectives.base import Point
 from ..objectives.glm import GLM
 from .relaxation import FREE, IN, OUT, Bound, GLMPart, States, Units
 from .tree import Tree, undecided
@@ -44,7 +45,7 @@ class General:
             free = np.count_nonzero(units.free)
             if units.k <= 0 or free <= units.k:
                 chosen = problem.state == IN if units.k <= 0 else problem.state != OUT
-                return problem._offer(tree, problem.units[chosen]), problem, None
+                return problem._leaf(tree, problem.units[chosen]), problem, None
             if problem.f.l2 <= 0:
                 return problem._all_columns(tree), problem, np.where(units.free, 0.5 * units.k / free, 0.0)
             bound = problem.part.relax(units, problem.x, tree.target, effort)
@@ -113,10 +114,21 @@ class General:
         tree.offer(key, tree.tried[key])
         return tree.tried[key]
 
+    def _leaf(self, tree: Tree, units: Columns) -> float:
+        """The one solution left, which bounds itself if its refit has nothing to say against it."""
+        value = self._offer(tree, units)
+        with tree.lock:
+            return self._exact(self.f.refit(self.constraint.columns_of(units)), value)
+
+    def _exact(self, point: Point, value: float) -> float:
+        """A refit's value where it is a minimum; the loss's own bound where it may not be one."""
+        return value if point.minimiser and (not point.note or self.f.quadratic) else self.f.lower
+
     def _all_columns(self, tree: Tree) -> float:
         """The minimum over all alive columns, rounded down: a bound without any ridge, weak when there are many."""
         with tree.lock:
-            value = self.f.refit(self.constraint.columns_of(self.units[self.state != OUT])).value
+            point = self.f.refit(self.constraint.columns_of(self.units[self.state != OUT]))
+        value = self._exact(point, point.value)
         return max(value - 1e-9 * max(1.0, abs(value)), self.f.lower)
 
     def _columns(self, of: NDArray[np.bool_]) -> list[int]:

@@ -53,6 +53,7 @@ class Tree:
     progress: Callable[[Progress], None] | None = None
     search: Callable[[Sequence[int], Sequence[int]], None] | None = None  # offers a solution between two sets of units
     searched: float = SEARCH  # seconds spent on it, and to be spent on the next one
+    doubt: float = np.inf  # a bound for solutions that were met, but not minimised for sure
     nodes: int = 0
     found: dict[tuple[int, ...], float] = field(default_factory=dict)
     tried: dict[tuple[int, ...], float] = field(default_factory=dict)
@@ -91,8 +92,11 @@ class Tree:
         """A lower bound for all solutions that were not found; without ``branch``, the root's."""
         lower, problem, t = problem.bound(self, 5 * effort, root=True)
         self.nodes = 1
-        if t is None or lower >= self.target:
-            return min(lower, self.upper) if t is not None else self.upper
+        if t is None:
+            self._settle(lower)
+            return min(self.upper, self.doubt)
+        if lower >= self.target:
+            return min(lower, self.upper)
         if not branch:
             return lower
         with ThreadPoolExecutor(
@@ -110,7 +114,9 @@ class Tree:
             while lower < self.target:  # dive: branch, go on with the better child, keep the other
                 children = []
                 for low, smaller, indicators in self._bounds(problem.children(t), effort, pool):
-                    if indicators is not None and max(low, lower) < self.target:
+                    if indicators is None:
+                        self._settle(max(low, lower))
+                    elif max(low, lower) < self.target:
                         children.append((max(low, lower), next(ticket), smaller, indicators))
                 children.sort()
                 for spare in children[1:]:
@@ -125,7 +131,12 @@ class Tree:
                 if self.late():
                     heapq.heappush(heap, children[0])
                     break
-        return min(min((node[0] for node in heap), default=self.upper), self.upper)
+        return min(min((node[0] for node in heap), default=self.upper), self.upper, self.doubt)
+
+    def _settle(self, low: float) -> None:
+        """A node with one solution left, which was offered: its bound is the value, unless that refit was not exact."""
+        if low < min(self.found.values(), default=np.inf) - self.slack:
+            self.doubt = min(self.doubt, low)
 
     def _bounds(
         self, children: Sequence[Problem], effort: int, pool: ThreadPoolExecutor

@@ -126,7 +126,7 @@ class Block:
         others[self.constraint.exclude] = 0.0
         new = np.flatnonzero(others > TAKE * kth)
         new = np.sort(new[np.argsort(-others[new])[: GROWTH * len(self.units)]])
-        return used | (norms[self.units] > DROP * kth), new
+        return used | (norms[self.units] >= DROP * kth), new
 
 
 def _move(block: NDArray[np.floating], columns: Columns, out: NDArray[np.floating]) -> None:

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from scipy.linalg import lapack, lstsq
 
 from .. import _core
-from ..designs.base import Block, Rows
+from ..designs.base import Block, DenseBlock, Rows
 from ..losses.base import Loss
 from ..losses.hinges import SmoothedHinge
 
@@ -152,14 +152,60 @@ def orthogonal(problem: Problem) -> Fit:
 
 
 def newton(problem: Problem, z: Vector) -> Fit:
-    """Damped Newton; a step that does not help is searched along, where each trial costs O(n)."""
+    """Damped Newton: by the kernel if all goes well, else with care, in columns of mean 0 and mean square 1."""
     large = problem.block.width > LARGE
     bottomless = not np.all(problem.l2) and not problem.loss.attained
     known = problem.quick(z, SEPARATED if bottomless else -np.inf, SINGULAR)
-    if known is not None:
-        if known[2]:
-            return problem.finish(*known[:2])
-        z = known[0]
+    if known is not None and known[2]:
+        return problem.finish(*known[:2])
+    even = None if large or len(z) == 0 else evened(problem)
+    if even is not None:
+        fit = careful_newton(even.problem, even.there(z), bottomless)
+        z = even.back(fit)
+        return problem.finish(z, problem.system(z, False)[0], fit.note, fit.minimiser)
+    return careful_newton(problem, z, bottomless)
+
+
+@dataclass(frozen=True)
+class Evened:
+    """A refit whose columns have mean 0 (with an intercept) and mean square 1, and the way there and back."""
+
+    problem: Problem
+    mean: Vector
+    s: Vector
+
+    def there(self, z: Vector) -> Vector:
+        m = len(self.s)
+        v = z[:m] * self.s
+        return np.append(v, z[m] + self.mean @ z[:m]) if self.problem.intercept else v
+
+    def back(self, fit: Fit) -> Vector:
+        v = fit.coef / self.s
+        return np.append(v, fit.b - self.mean @ v) if self.problem.intercept else v
+
+
+def evened(problem: Problem) -> Evened | None:
+    """The same refit in columns that no scale and no offset makes ill-conditioned; None where that is a large copy."""
+    m, rows = problem.block.width, problem.rows
+    if len(rows.y) * m > GATHERED:
+        return None
+    A = np.array(problem.block.dense(), order="F")
+    mean = rows.c @ A if problem.intercept else np.zeros(m)
+    square = rows.c @ A**2
+    A -= mean
+    spread = rows.c @ A**2
+    flat = spread <= 1e-26 * square  # a constant column, but for rounding
+    s = np.where(flat, 1.0, np.sqrt(np.where(flat, 1.0, spread)))
+    A /= s
+    A[:, flat] = 0.0
+    if not np.isfinite(A).all():
+        return None
+    return Evened(Problem(DenseBlock(A), rows, problem.loss, problem.l2 / s**2, problem.intercept), mean, s)
+
+
+def careful_newton(problem: Problem, z: Vector, bottomless: bool) -> Fit:
+    """Damped Newton where a Hessian may be singular; a step that does not help is searched along, at O(n) a trial."""
+    large = problem.block.width > LARGE
     value, g, H = problem.system(z, not large)
     start = value
     for _ in range(MAX_NEWTON):
