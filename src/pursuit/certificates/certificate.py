@@ -216,7 +216,10 @@ def _search(f: GLM, constraint: AtMost, tree: Tree, inside: Sequence[int], alive
     """Offers what ``auto`` finds between two sets of units."""
     out = np.setdiff1d(np.arange(constraint.units), np.asarray(alive, dtype=np.int64))
     include = constraint.columns_of(np.sort(np.asarray(inside, dtype=np.int64)))
-    found = solve(f, constraint.k, include=include, exclude=constraint.columns_of(out), groups=constraint.unit_of)
+    found = solve(
+        f, constraint.k, include=include, exclude=constraint.columns_of(out), groups=constraint.unit_of,
+        callback=lambda _: tree.late(),
+    )  # fmt: skip
     tree.offer(tuple(int(u) for u in constraint.units_of(found.support)), found.value)
     if found.status == "interrupted":  # the driver keeps Ctrl-C to itself; a proof does not go on after it
         raise KeyboardInterrupt
