@@ -206,3 +206,11 @@ def test_an_interrupted_search_interrupts_the_proof(monkeypatch):
     monkeypatch.setattr(certificate, "solve", lambda *args, **options: stopped)
     with pytest.raises(KeyboardInterrupt):
         _search(f, AtMost(2, 6), Tree(1e-6), [], range(6))
+
+
+def test_a_search_ends_with_the_time_limit():
+    rng = np.random.default_rng(5)
+    f = GLM(rng.standard_normal((30, 6)), rng.standard_normal(30), l2=0.1)
+    tree = Tree(1e-6, deadline=0.0)
+    _search(f, AtMost(2, 6), tree, [], range(6))
+    assert len(tree.found) == 1

@@ -221,7 +221,7 @@ def _search(f: GLM, constraint: AtMost, tree: Tree, inside: Sequence[int], alive
         callback=lambda _: tree.late(),
     )  # fmt: skip
     tree.offer(tuple(int(u) for u in constraint.units_of(found.support)), found.value)
-    if found.status == "interrupted":  # the driver keeps Ctrl-C to itself; a proof does not go on after it
+    if found.status == "interrupted" and not tree.late():  # the driver keeps Ctrl-C to itself; a proof ends with it
         raise KeyboardInterrupt
 
 
