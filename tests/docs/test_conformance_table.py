@@ -30,7 +30,6 @@ def notes(tool):
 
 @pytest.mark.parametrize("solver", ["omp", "grasp", "diht"])
 def test_rows_over_objectives(tool, notes, solver):
-    pytest.importorskip("jax")
     assert tool.by_objective(solver, notes) in PAGE.splitlines()
 
 

@@ -27,7 +27,7 @@ STEADY.remove(("fgrahtp", "hinge"))  # subgradient steps over kinks turn on the 
 every_steady_pair = pytest.mark.parametrize(("solver", "loss"), STEADY)
 
 
-def same(one, other, tol=1e-8):
+def assert_same(one, other, tol=1e-8):
     """Two results with the same support, value, coefficients and intercept."""
     assert np.array_equal(one.support, other.support)
     assert other.value == pytest.approx(one.value, rel=tol, abs=tol)
@@ -55,7 +55,7 @@ def test_weight_two_is_a_repeated_row(solver, loss, standardize):
         np.repeat(given.X, times, axis=0), y=np.repeat(given.y, times), offset=np.repeat(given.offset, times),
         sample_weight=None, standardize=standardize,
     )  # fmt: skip
-    same(
+    assert_same(
         solved(given, solver, standardize=standardize),
         pursuit.solve(pursuit.GLM(**repeated), 3, solver=solver, max_iter=300, random_state=0),
     )
@@ -68,7 +68,7 @@ def test_weight_zero_is_no_row(loss, standardize):
     weight = np.ones(len(given.y))
     weight[::4] = 0.0
     kept = weight > 0
-    same(
+    assert_same(
         solved(given, sample_weight=weight, standardize=standardize),
         solved(given, X=given.X[kept], y=given.y[kept], standardize=standardize),
     )
@@ -77,8 +77,8 @@ def test_weight_zero_is_no_row(loss, standardize):
 @every_loss
 def test_only_ratios_of_weights_matter(loss):
     given = problem(loss, weights=True)
-    same(solved(given), solved(given, sample_weight=given.weight * 1e-300))
-    same(solved(given), solved(given, sample_weight=given.weight * 1e307))
+    assert_same(solved(given), solved(given, sample_weight=given.weight * 1e-300))
+    assert_same(solved(given), solved(given, sample_weight=given.weight * 1e307))
 
 
 @every_loss
@@ -105,14 +105,14 @@ def test_csr_csc_and_dense_agree(solver, loss, standardize):
 @every_loss
 def test_offset_zero_is_none(loss):
     given = problem(loss)
-    same(solved(given), solved(given, offset=np.zeros(len(given.y))), tol=1e-12)
+    assert_same(solved(given), solved(given, offset=np.zeros(len(given.y))), tol=1e-12)
 
 
 @pytest.mark.parametrize("standardize", [False, True])
 @pytest.mark.parametrize("loss", ["squared", "huber"])
 def test_an_offset_is_a_shift_of_y(loss, standardize):
     given = problem(loss, offset=True)
-    same(
+    assert_same(
         solved(given, standardize=standardize),
         solved(given, y=given.y - given.offset, offset=None, standardize=standardize),
     )
@@ -200,7 +200,7 @@ def test_one_thread_and_two(solver, loss, kind):
 def test_order_of_rows_does_not_matter(solver, loss):
     given = problem(loss)
     order = np.random.default_rng(0).permutation(len(given.y))
-    same(solved(given, solver), solved(given, solver, X=given.X[order], y=given.y[order]))
+    assert_same(solved(given, solver), solved(given, solver, X=given.X[order], y=given.y[order]))
 
 
 @every_loss

@@ -57,7 +57,7 @@ def test_grasps_gradient_variant_is_iht(seed):
 def test_grahtp_is_htp(refit, seed):
     A, y, f, constraint = problem(seed=seed)
     solver = pursuit.GraHTP(step=3 * step_of(A, 4), refit=refit)
-    agree(solver.iterate(f, constraint, f.null), ref.htp(A, y, 4, 3 * step_of(A, 4)), 15)
+    assert agree(solver.iterate(f, constraint, f.null), ref.htp(A, y, 4, 3 * step_of(A, 4)), 15) >= 1
 
 
 @pytest.mark.parametrize("seed", SEEDS)

@@ -278,8 +278,9 @@ def _sparse(f: GLM, constraint: AtMost, known: Point) -> Sparse:
 def _gram(f: GLM) -> Any:
     block = f.design.block(np.arange(f.dim))
     if f.fit_intercept:  # centred before squaring: afterwards large means would cancel
-        A = block.dense()
-        block = DenseBlock(A - f.rows.c @ A)
+        A = block.dense()  # gathered for us
+        A -= f.rows.c @ A
+        block = DenseBlock(A)
     H = block.gram(f.rows.c)
     H[np.arange(f.dim), np.arange(f.dim)] += f.l2
     return H

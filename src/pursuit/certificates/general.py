@@ -34,7 +34,7 @@ class General:
         units = constraint.allowed
         cols, _ = constraint.ordered(units)
         A = np.ascontiguousarray(f.design.block(cols).dense())
-        part = GLMPart(A, f.rows, f.loss, f.l2, f.fit_intercept)
+        part = GLMPart.of(A, f.rows, f.loss, f.l2, f.fit_intercept)
         state = np.where(np.isin(units, constraint.include), IN, FREE)
         return cls(f, constraint, units, state, x[cols], part)
 
@@ -45,11 +45,11 @@ class General:
             free = np.count_nonzero(units.free)
             if units.k <= 0 or free <= units.k:
                 chosen = problem.state == IN if units.k <= 0 else problem.state != OUT
-                return problem._leaf(tree, problem.units[chosen]), problem, None
+                return problem._offer(tree, problem.units[chosen]), problem, None
             if problem.f.l2 <= 0:
                 return problem._all_columns(tree), problem, np.where(units.free, 0.5 * units.k / free, 0.0)
             bound = problem.part.relax(units, problem.x, tree.target, effort)
-            lower, problem = max(lower, bound.lower), replace(problem, x=bound.x)
+            lower, problem = max(lower, bound.lower), replace(problem, x=bound.x, part=bound.part)
             square = units.squares(bound.z)
             problem._offer(tree, problem._rounded(square))
             t = np.where(units.free, np.clip(bound.t, 1e-9, 1.0), 0.0)
@@ -107,28 +107,25 @@ class General:
         return np.sort(self.units[np.argpartition(-size, self.constraint.k - 1)[: self.constraint.k]])
 
     def _offer(self, tree: Tree, units: Columns) -> float:
+        """Tell the tree of the solution on these units; returns a lower bound for it."""
         key = tuple(int(u) for u in units)
         with tree.lock:  # a GLM keeps what it has gathered
             if key not in tree.tried:
-                tree.tried[key] = self.f.refit(self.constraint.columns_of(units)).value
-        tree.offer(key, tree.tried[key])
-        return tree.tried[key]
+                point = self.f.refit(self.constraint.columns_of(units))
+                tree.tried[key] = point.value, self._minimum(point)
+        value, lower = tree.tried[key]
+        tree.offer(key, value)
+        return lower
 
-    def _leaf(self, tree: Tree, units: Columns) -> float:
-        """The one solution left, which bounds itself if its refit has nothing to say against it."""
-        value = self._offer(tree, units)
-        with tree.lock:
-            return self._exact(self.f.refit(self.constraint.columns_of(units)), value)
-
-    def _exact(self, point: Point, value: float) -> float:
+    def _minimum(self, point: Point) -> float:
         """A refit's value where it is a minimum; the loss's own bound where it may not be one."""
-        return value if point.minimiser and (not point.note or self.f.quadratic) else self.f.lower
+        return point.value if point.minimiser and (not point.note or self.f.quadratic) else self.f.lower
 
     def _all_columns(self, tree: Tree) -> float:
         """The minimum over all alive columns, rounded down: a bound without any ridge, weak when there are many."""
         with tree.lock:
             point = self.f.refit(self.constraint.columns_of(self.units[self.state != OUT]))
-        value = self._exact(point, point.value)
+        value = self._minimum(point)
         return max(value - 1e-9 * max(1.0, abs(value)), self.f.lower)
 
     def _columns(self, of: NDArray[np.bool_]) -> list[int]:

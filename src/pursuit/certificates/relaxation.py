@@ -56,7 +56,10 @@ class Units:
 
 @dataclass(frozen=True)
 class Bound:
-    """A valid lower bound, the z and dual variables it came from, the relaxation's x, indicators and value."""
+    """A valid lower bound, the z and dual variables it came from, the relaxation's x, indicators and value.
+
+    ``part`` is what was walked on, with the curvature that was met: to be taken for the next walk.
+    """
 
     lower: float
     z: Vector
@@ -64,9 +67,10 @@ class Bound:
     x: Vector
     t: Vector
     relaxed: float
+    part: "GLMPart"
 
 
-@dataclass
+@dataclass(frozen=True)
 class GLMPart:
     """The smooth part: sum_i c_i phi over a block of columns (rows contiguous), the intercept minimised out."""
 
@@ -75,16 +79,14 @@ class GLMPart:
     loss: Loss
     l2: float
     intercept: bool
-    L: float = 0.0  # curvature: a guess that the walk corrects
-    mean: Vector | None = None
+    L: float  # curvature: a guess that a walk corrects
+    mean: Vector | None  # of the columns, for a squared loss with an intercept
 
-    def __post_init__(self) -> None:
-        if self.L <= 0:
-            few = np.asarray(self.A[:, :16], dtype=np.float64)
-            curve = self.loss.smoothness if np.isfinite(self.loss.smoothness) else 1.0
-            self.L = max(curve * float((self.rows.c @ few**2).max(initial=0.0)), 1e-12)
-        if self.loss.quadratic and self.intercept and self.mean is None:
-            self.mean = np.asarray(self.rows.c.astype(self.A.dtype) @ self.A, dtype=np.float64)
+    @classmethod
+    def of(cls, A: NDArray[Any], rows: Rows, loss: Loss, l2: float, intercept: bool) -> "GLMPart":
+        """With the means and a first guess of the curvature from the block itself."""
+        mean = np.asarray(rows.c.astype(A.dtype) @ A, dtype=np.float64) if loss.quadratic and intercept else None
+        return cls(A, rows, loss, l2, intercept, first_curvature(A, rows, loss), mean)
 
     def take(self, columns: Flags) -> "GLMPart":
         """The same over fewer columns."""
@@ -102,9 +104,9 @@ class GLMPart:
                 self.A, rows.y, rows.c, rows.offset, self.loss.code, self.loss.param, ROUNDED, intercept, self.mean,
                 *walk,
             )  # fmt: skip
-        lower, relaxed, x, z, t, _, w, self.L = found
+        lower, relaxed, x, z, t, _, w, L = found
         a = np.divide(w, self.rows.c, out=np.zeros_like(w), where=self.rows.c > 0)
-        return Bound(lower, z, a, x, t, relaxed)
+        return Bound(lower, z, a, x, t, relaxed, replace(self, L=L))
 
     def _centred(self) -> tuple[Rows, bool]:
         """Squared loss: offset and intercept go into y (and the columns' means)."""
@@ -136,6 +138,13 @@ class GLMPart:
             return value, here, rows.c * a, low
 
         return terms
+
+
+def first_curvature(A: NDArray[Any], rows: Rows, loss: Loss) -> float:
+    """A guess that is too small rather than too large: the largest of a few columns."""
+    few = np.asarray(A[:, :16], dtype=np.float64)
+    curve = loss.smoothness if np.isfinite(loss.smoothness) else 1.0
+    return max(curve * float((rows.c @ few**2).max(initial=0.0)), 1e-12)
 
 
 def feasible(loss: Loss, rows: Rows, a: Vector, intercept: bool) -> Vector | None:

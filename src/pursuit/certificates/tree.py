@@ -56,7 +56,7 @@ class Tree:
     doubt: float = np.inf  # a bound for solutions that were met, but not minimised for sure
     nodes: int = 0
     found: dict[tuple[int, ...], float] = field(default_factory=dict)
-    tried: dict[tuple[int, ...], float] = field(default_factory=dict)
+    tried: dict[tuple[int, ...], tuple[float, float]] = field(default_factory=dict)
     always: set[int] = field(default_factory=set)
     never: set[int] = field(default_factory=set)
     began: float = field(default_factory=time.perf_counter)

@@ -16,7 +16,7 @@ from ..constraints import AtMost
 from ..objectives.base import Point
 from ..objectives.dual import Dual
 from ..objectives.glm import GLM
-from .relaxation import FREE, IN, Bound, GLMPart, Units
+from .relaxation import FREE, IN, Bound, GLMPart, Units, first_curvature
 from .tree import Tree
 
 Vector = NDArray[np.float64]
@@ -111,10 +111,12 @@ class Block:
         units = Units(
             np.concatenate([[0], np.cumsum(self.sizes)]), state, self.constraint.k - len(self.constraint.include)
         )
+        A = self.room[:, : len(self.cols)]
         mean = self.mean if f.loss.quadratic and f.fit_intercept else None
-        part = GLMPart(self.room[:, : len(self.cols)], f.rows, f.loss, f.l2, f.fit_intercept, self.L, mean)
+        L = self.L or first_curvature(A, f.rows, f.loss)
+        part = GLMPart(A, f.rows, f.loss, f.l2, f.fit_intercept, L, mean)
         bound = part.relax(units, x[self.cols], target, 300, tolerance)
-        self.L = part.L
+        self.L = bound.part.L
         return bound
 
     def review(self, norms: Vector, x: Vector) -> tuple[Flags, Columns]:

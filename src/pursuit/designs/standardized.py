@@ -93,21 +93,21 @@ class Standardized(Design):
 
     def block(self, cols: Columns) -> Block:
         base, m, s = self.base.block(cols), self.m[cols], self.s[cols]
-        if isinstance(base, DenseBlock):  # its array is a fresh copy: standardise it in place
-            A = base.A
-            if self.m.any():
-                A -= m
-            A /= s
-            A[:, self.constant[cols]] = 0.0
+        if isinstance(base, DenseBlock):  # its array is a fresh copy
+            self._standardise(base.A, cols)
             return base
         return StandardizedBlock(base, m, np.where(self.constant[cols], np.inf, s))
 
     def narrow(self, cols: Columns, out: NDArray[np.floating]) -> None:
         self.base.narrow(cols, out)
+        self._standardise(out, cols)
+
+    def _standardise(self, A: NDArray[np.floating], cols: Columns) -> None:
+        """The columns' view of their raw numbers, in place and in their precision."""
         if self.m.any():
-            out -= self.m[cols].astype(out.dtype)
-        out /= self.s[cols].astype(out.dtype)
-        out[:, self.constant[cols]] = 0.0
+            A -= self.m[cols].astype(A.dtype)
+        A /= self.s[cols].astype(A.dtype)
+        A[:, self.constant[cols]] = 0.0
 
     def cross(self, w: Matrix) -> Matrix:
         out = self.base.cross(w)

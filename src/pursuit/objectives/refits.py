@@ -20,7 +20,9 @@ from numpy.typing import NDArray
 from scipy.linalg import lapack, lstsq
 
 from .. import _core
-from ..designs.base import Block, DenseBlock, Rows
+from ..designs.base import Block, Rows
+from ..designs.dense import Dense
+from ..designs.standardized import Standardized
 from ..losses.base import Loss
 from ..losses.hinges import SmoothedHinge
 
@@ -37,6 +39,7 @@ SEPARATED = 1e-10  # mean loss at which data count as separated
 MAX_NEWTON = 200
 AFFORDABLE = 5e8  # n m^2 up to which a hinge is refitted by Newton's method
 GATHERED = 1e8  # n m up to which coordinate descent gets its samples as a dense array
+SQUARED = 1e150  # numbers up to which squares are finite
 GAP = 1e-6  # duality gap of a hinge refit, relative to its value, that is worth a sentence
 
 
@@ -159,48 +162,26 @@ def newton(problem: Problem, z: Vector) -> Fit:
     if known is not None and known[2]:
         return problem.finish(*known[:2])
     even = None if large or len(z) == 0 else evened(problem)
-    if even is not None:
-        fit = careful_newton(even.problem, even.there(z), bottomless)
-        z = even.back(fit)
-        return problem.finish(z, problem.system(z, False)[0], fit.note, fit.minimiser)
-    return careful_newton(problem, z, bottomless)
+    if even is None:
+        return careful_newton(problem, z, bottomless)
+    m, every = problem.block.width, np.arange(problem.block.width)
+    v, b = even.from_units(every, z[:m], float(z[m]) if problem.intercept else 0.0)
+    there = replace(problem, block=even.block(every), l2=problem.l2 / even.s**2)
+    fit = careful_newton(there, np.append(v, b) if problem.intercept else v, bottomless)
+    v, b = even.in_units(every, fit.coef, fit.b)
+    z = np.append(v, b) if problem.intercept else v
+    return problem.finish(z, problem.system(z, False)[0], fit.note, fit.minimiser)
 
 
-@dataclass(frozen=True)
-class Evened:
-    """A refit whose columns have mean 0 (with an intercept) and mean square 1, and the way there and back."""
-
-    problem: Problem
-    mean: Vector
-    s: Vector
-
-    def there(self, z: Vector) -> Vector:
-        m = len(self.s)
-        v = z[:m] * self.s
-        return np.append(v, z[m] + self.mean @ z[:m]) if self.problem.intercept else v
-
-    def back(self, fit: Fit) -> Vector:
-        v = fit.coef / self.s
-        return np.append(v, fit.b - self.mean @ v) if self.problem.intercept else v
-
-
-def evened(problem: Problem) -> Evened | None:
-    """The same refit in columns that no scale and no offset makes ill-conditioned; None where that is a large copy."""
-    m, rows = problem.block.width, problem.rows
-    if len(rows.y) * m > GATHERED:
+def evened(problem: Problem) -> Standardized | None:
+    """The columns standardised, so that no scale and no mean makes them ill-conditioned; None where that cannot be."""
+    if len(problem.rows.y) * problem.block.width > GATHERED:
         return None
-    A = np.array(problem.block.dense(), order="F")
-    mean = rows.c @ A if problem.intercept else np.zeros(m)
-    square = rows.c @ A**2
-    A -= mean
-    spread = rows.c @ A**2
-    flat = spread <= 1e-26 * square  # a constant column, but for rounding
-    s = np.where(flat, 1.0, np.sqrt(np.where(flat, 1.0, spread)))
-    A /= s
-    A[:, flat] = 0.0
-    if not np.isfinite(A).all():
+    A = problem.block.dense()
+    if not np.abs(A).max(initial=0.0) < SQUARED:
         return None
-    return Evened(Problem(DenseBlock(A), rows, problem.loss, problem.l2 / s**2, problem.intercept), mean, s)
+    view = Standardized(Dense(A), problem.rows.c, problem.intercept)
+    return None if view.constant.any() else view
 
 
 def careful_newton(problem: Problem, z: Vector, bottomless: bool) -> Fit:

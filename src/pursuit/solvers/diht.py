@@ -75,18 +75,19 @@ class DIHT(Solver):
         z = dual.z(a)
         point, upper, lower = start, start.value, dual.value(a, constraint, z)
         refits: dict[bytes, Point] = {}
-        before, dear = b"", len(dual.c) * float(constraint.k) ** 2 > DEAR * dual.f.work
+        last, dear = b"", len(dual.c) * float(constraint.k) ** 2 > DEAR * dual.f.work
         history: list[tuple[float, float]] = []
         for t in count():
             a, z, mean = rule.epoch(a, z, constraint, t, upper - dual.value(a, constraint, z))  # (S1)
             support, coef = dual.primal(mean, constraint)  # (S2)
-            key, before = before, support.tobytes()
-            if before in refits:
-                point = refits[before]
-            elif not self.refit or (dear and before != key and (t < 8 or t & (t - 1))):
+            key, stays = support.tobytes(), support.tobytes() == last
+            last = key
+            if key in refits:
+                point = refits[key]
+            elif not self.refit or (dear and not stays and (t < 8 or t & (t - 1))):
                 point = dual.point(support, coef)
             else:
-                point = refits[before] = f.refit(support, start=point)
+                point = refits[key] = f.refit(support, start=point)
                 if len(refits) > REMEMBERED:
                     del refits[next(iter(refits))]
                 other = dual.from_point(point)
@@ -97,7 +98,7 @@ class DIHT(Solver):
             yield point.bounded(lower)
             history.append((upper, lower))
             if self._stalled(history):
-                if self.refit and before not in refits:
+                if self.refit and key not in refits:
                     yield f.refit(support, start=point).bounded(lower)
                 return
 
