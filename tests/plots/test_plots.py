@@ -144,6 +144,7 @@ def test_a_gap_of_zero_can_be_drawn():
     ("given", "options", "said"),
     [
         ({"a": 3}, {}, r"results\['a'\] has no trace"),
+        ({}, {}, "results is empty"),
         (RESULT, {}, "results has no trace"),
         (None, {"what": "gap"}, "needs lower bounds"),
         (None, {"what": "gaps"}, "'gap' or 'value'"),

@@ -20,6 +20,8 @@ def plot_trace(results: Any, *, what: str | None = None, against: str = "iterati
     against : "iteration" or "seconds"
     """
     held = dict(results) if isinstance(results, Mapping) else {"": results}
+    if not held:
+        raise ValueError("results is empty; give a Result, a fitted estimator, or a mapping from labels to those")
     traces = {label: _trace(label, result) for label, result in held.items()}
     bounded = all(record.gap is not None for trace in traces.values() for record in trace)
     what = what or ("gap" if bounded else "value")
