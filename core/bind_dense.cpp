@@ -68,7 +68,7 @@ nb::object rmatmat(const Array2<T>& X_, const Array2<double>& d_) {
     } else if (q > 1) {
       Buffer dt = reals(X.n * q), gt = reals(X.p * q);
       transpose(d.data(), X.n, q, dt.get());
-      cross(X, dt.get(), std::max<i64>(X.n, 1), q, gt.get());
+      cross(X, dt.get(), std::max<i64>(X.n, 1), q, nullptr, gt.get());
       transpose(gt.get(), q, X.p, out.get());
     }
   }
@@ -115,14 +115,17 @@ nb::tuple rough_cross_(const Array2<double>& w_, const Array1<double>& c_, const
 }
 
 template <class T>
-nb::object cross_(const Array2<double>& w_, const Array2<T>& X_) {
+nb::object cross_(const Array2<double>& w_, const Array2<T>& X_, const Optional1& shift_) {
   const Dense<T> X = dense(X_);
   const Matrix w(w_, false);
+  std::optional<Vector<double>> shift;
+  if (shift_) shift.emplace(*shift_);
   require(w.n() == X.n, "w and X differ in rows");
+  require(!shift || shift->size() == X.p, "shift needs one number per column");
   Buffer out = reals(w.p() * X.p);
   {
     nb::gil_scoped_release release;
-    cross(X, w.data(), w.ld(), w.p(), out.get());
+    cross(X, w.data(), w.ld(), w.p(), shift ? shift->data() : nullptr, out.get());
   }
   return give(std::move(out), w.p(), X.p);
 }
@@ -149,7 +152,7 @@ void bind(nb::module_& m) {
   m.def("dense_rmatmat", &rmatmat<T>, array("X"), array("d"));
   m.def("dense_gather", &gather_<T>, array("X"), array("cols"));
   m.def("dense_narrow", &narrow_<T>, array("X"), array("cols"), array("out"));
-  m.def("dense_cross", &cross_<T>, array("w"), array("X"));
+  m.def("dense_cross", &cross_<T>, array("w"), array("X"), array("shift").none() = nb::none());
   m.def("dense_rough_cross", &rough_cross_<T>, array("w"), array("c"), array("X"));
   m.def("dense_stats", &stats_<T>, array("X"), array("c"));
 }

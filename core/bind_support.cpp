@@ -110,21 +110,21 @@ nb::tuple fit(i64 m, int loss, double param, A1 l2_, bool intercept, A1 z_, cons
 }
 
 nb::tuple dense_fit(A2 A_, A1 y, A1 c, const Optional1& offset, int loss, double param, A1 l2, bool intercept, A1 z,
-                    double floor, double converged, double singular) {
+                    double floor, double lower, double converged, double singular) {
   const Matrix A(A_, false);
   const SampleArrays s(y, c, offset, A.n());
-  return fit(A.p(), loss, param, l2, intercept, z, {floor, converged, singular},
+  return fit(A.p(), loss, param, l2, intercept, z, {floor, lower, converged, singular},
              [&](auto phi, const double* at, double* value, double* g, double* H) {
                newton(A.data(), A.ld(), A.p(), s.view, phi, at, at[A.p()], value, g, H);
              });
 }
 
 nb::tuple csc_fit(A1 data, I1 indices, I1 indptr, A1 y, A1 c, const Optional1& offset, int loss, double param, A1 l2,
-                  bool intercept, A1 z, double floor, double converged, double singular) {
+                  bool intercept, A1 z, double floor, double lower, double converged, double singular) {
   const i64 m = static_cast<i64>(indptr.shape(0)) - 1;
   const SparseArrays<double, i64> A(data, indices, indptr, static_cast<i64>(y.shape(0)), m, false);
   const SampleArrays s(y, c, offset, A.view.n);
-  return fit(m, loss, param, l2, intercept, z, {floor, converged, singular},
+  return fit(m, loss, param, l2, intercept, z, {floor, lower, converged, singular},
              [&](auto phi, const double* at, double* value, double* g, double* H) {
                newton(A.view, s.view, phi, at, at[m], value, g, H);
              });
@@ -161,10 +161,10 @@ void bind_support(nb::module_& m) {
   m.def("csc_newton", &csc_newton, array("data"), array("indices"), array("indptr"), array("y"), array("c"),
         array("offset").none(), "loss"_a, "param"_a, array("coef"), "b"_a, "hessian"_a);
   m.def("dense_fit", &dense_fit, array("A"), array("y"), array("c"), array("offset").none(), "loss"_a, "param"_a,
-        array("l2"), "intercept"_a, array("z"), "floor"_a, "converged"_a, "singular"_a);
+        array("l2"), "intercept"_a, array("z"), "floor"_a, "lower"_a, "converged"_a, "singular"_a);
   m.def("csc_fit", &csc_fit, array("data"), array("indices"), array("indptr"), array("y"), array("c"),
-        array("offset").none(), "loss"_a, "param"_a, array("l2"), "intercept"_a, array("z"), "floor"_a, "converged"_a,
-        "singular"_a);
+        array("offset").none(), "loss"_a, "param"_a, array("l2"), "intercept"_a, array("z"), "floor"_a, "lower"_a,
+        "converged"_a, "singular"_a);
   m.def("hinge_dual", &hinge_dual_, array("At"), array("y"), array("c"), array("offset").none(), "l2"_a, "rho"_a,
         "centre"_a, array("alpha"), "tol"_a, "max_epochs"_a, "seed"_a);
 }

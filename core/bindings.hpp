@@ -166,5 +166,6 @@ void bind_support(nb::module_& m);
 void bind_exchange(nb::module_& m);
 void bind_relaxation(nb::module_& m);
 void bind_dual(nb::module_& m);
+void bind_exactly(nb::module_& m);
 
 } // namespace pursuit

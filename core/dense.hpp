@@ -170,24 +170,37 @@ void narrow(const Dense<T>& X, const i64* cols, i64 m, float* out, i64 ldo) {
   });
 }
 
-// Copies a tile as float64 in X's own order; returns its leading dimension.
+// Copies a tile as float64 in X's own order, less `shift` (one number per column of X, or null); returns its leading
+// dimension.
 template <class T>
-i64 copy_tile(const Dense<T>& X, Range r, Range c, double* out) {
+i64 copy_tile(const Dense<T>& X, Range r, Range c, const double* shift, double* out) {
   if (X.rows) {
-    for (i64 i = r.begin; i < r.end; ++i) widen(X.at(i, c.begin), c.size(), out + (i - r.begin) * c.size());
+    for (i64 i = r.begin; i < r.end; ++i) {
+      double* to = out + (i - r.begin) * c.size();
+      widen(X.at(i, c.begin), c.size(), to);
+      if (shift)
+        for (i64 j = c.begin; j < c.end; ++j) to[j - c.begin] -= shift[j];
+    }
     return c.size();
   }
-  for (i64 j = c.begin; j < c.end; ++j) widen(X.at(r.begin, j), r.size(), out + (j - c.begin) * r.size());
+  for (i64 j = c.begin; j < c.end; ++j) {
+    double* to = out + (j - c.begin) * r.size();
+    widen(X.at(r.begin, j), r.size(), to);
+    if (shift)
+      for (i64 i = 0; i < r.size(); ++i) to[i] -= shift[j];
+  }
   return r.size();
 }
 
-// out (m x p, C-order) = w^T X, w is n x m with columns ldw apart. Seen column-major, out is p x m = X^T w.
+// out (m x p, C-order) = w^T (X - 1 shift^T), w is n x m with columns ldw apart. Seen column-major, out is p x m. Where
+// the lines of w sum to zero a shift changes nothing but the rounding: products with large means would lose their
+// digits.
 template <class T>
-void cross(const Dense<T>& X, const double* w, i64 ldw, i64 m, double* out) {
-  if (m <= 3) return left_multiply(X, w, ldw, m, out);
+void cross(const Dense<T>& X, const double* w, i64 ldw, i64 m, const double* shift, double* out) {
+  if (m <= 3 && !shift) return left_multiply(X, w, ldw, m, out);
   constexpr i64 tile_rows = 512, tile_cols = 256;
   const i64 ld = X.rows ? X.row_stride : X.col_stride;
-  const bool direct = std::is_same_v<T, double> && ld >= std::max<i64>(1, X.rows ? X.p : X.n) && ld < (i64(1) << 31) &&
+  const bool direct = !shift && std::is_same_v<T, double> && ld >= std::max<i64>(1, X.rows ? X.p : X.n) && ld < (i64(1) << 31) &&
                       ldw < (i64(1) << 31);
   const int nt = plan(X.n * X.p * (1 + m / 8));
   Buffer tiles = reals(direct ? 0 : nt * tile_rows * tile_cols);
@@ -210,7 +223,7 @@ void cross(const Dense<T>& X, const double* w, i64 ldw, i64 m, double* out) {
     for (i64 j = c.begin; j < c.end; j += tile_cols)
       for (i64 i = 0; i < X.n; i += tile_rows) {
         const Range rows{i, std::min(X.n, i + tile_rows)}, columns{j, std::min(c.end, j + tile_cols)};
-        const i64 ldt = copy_tile(X, rows, columns, tile);
+        const i64 ldt = copy_tile(X, rows, columns, shift, tile);
         gemm(!X.rows, static_cast<int>(columns.size()), q, static_cast<int>(rows.size()), tile, static_cast<int>(ldt),
              w + i, static_cast<int>(ldw), i == 0 ? 0.0 : 1.0, out + j, ldout);
       }

@@ -81,7 +81,8 @@ private:
 };
 
 struct FitLimits {
-  double floor, converged, singular; // stop unfinished at this value; decrement that ends it; condition not trusted
+  double floor, lower, converged, singular; // stop unfinished at this value; a lower bound of f (or -inf); decrement,
+                                            // relative to the height above it, that ends it; condition not trusted
 };
 
 struct Fit {
@@ -111,7 +112,9 @@ public:
       factor.step(z, g, ahead);
       double decrement = 0.0;
       for (i64 j = 0; j < size; ++j) decrement -= g[j] * (ahead[j] - z[j]);
-      const bool last = decrement <= limits.converged * std::max(std::fabs(value), std::fabs(start - value));
+      const double height = std::isinf(limits.lower) ? std::fabs(value) : value - limits.lower;
+      const double fallen = std::isinf(limits.floor) ? std::fabs(start - value) : 0.0; // above a floor there is no end
+      const bool last = decrement <= limits.converged * std::max(height, fallen);
       const double trial = system(ahead, g_ahead, last ? nullptr : H_ahead);
       if (last) {
         if (trial <= value) std::copy(ahead, ahead + m + 1, z);

@@ -42,4 +42,5 @@ NB_MODULE(_core, m) {
   bind_exchange(m);
   bind_relaxation(m);
   bind_dual(m);
+  bind_exactly(m);
 }

@@ -6,8 +6,8 @@
 namespace pursuit {
 
 // w^T X in single precision (m x p, C-order) and the weighted mean and variance of every column, X read once: half the
-// cost of `cross`, for sweeps that only have to tell far from near. Tiles of X are turned into floats in cache; the
-// moments are added up in double, shifted by the first row.
+// cost of `cross`, for sweeps that only have to tell far from near. Tiles of X, shifted by the first row (a large mean
+// would take all digits), are turned into floats in cache; the moments are added up in double.
 template <class T>
 PURSUIT_CLONES void rough_tile(const Dense<T>& X, Range rows, Range cols, const double* c, const double* shift,
                                double* s1, double* s2, float* tile) {
@@ -22,14 +22,14 @@ PURSUIT_CLONES void rough_tile(const Dense<T>& X, Range rows, Range cols, const 
         const double d = static_cast<double>(x[j]) - shift[j];
         s1[j] += weight * d;
         s2[j] += weight * d * d;
-        out[j] = static_cast<float>(x[j]);
+        out[j] = static_cast<float>(d);
       }
     } else {
       for (i64 j = 0; j < width; ++j) {
         const double d = static_cast<double>(x[j * step]) - shift[j];
         s1[j] += weight * d;
         s2[j] += weight * d * d;
-        out[j] = static_cast<float>(x[j * step]);
+        out[j] = static_cast<float>(d);
       }
     }
   }
@@ -44,6 +44,11 @@ void rough_cross(const Dense<T>& X, const double* w, i64 ldw, i64 m, const doubl
     for (i64 i = 0; i < X.n; ++i) narrow[l * X.n + i] = static_cast<float>(w[l * ldw + i]);
   double total = 0.0;
   for (i64 i = 0; i < X.n; ++i) total += c[i];
+  Buffer lines = reals(m); // sums of the columns of w: what the shift takes off is added again
+  for (i64 l = 0; l < m; ++l) {
+    lines[l] = 0.0;
+    for (i64 i = 0; i < X.n; ++i) lines[l] += w[l * ldw + i];
+  }
   const int nt = plan(X.n * X.p * (1 + m / 16));
   parallel(nt, [&](int t) {
     const Range mine = part(X.p, t, nt, 16);
@@ -64,6 +69,8 @@ void rough_cross(const Dense<T>& X, const double* w, i64 ldw, i64 m, const doubl
              static_cast<int>(width), narrow.get() + i, static_cast<int>(X.n), i == 0 ? 0.0f : 1.0f, out + j,
              static_cast<int>(X.p));
       }
+      for (i64 k = 0; k < m; ++k)
+        for (i64 l = 0; l < width; ++l) out[k * X.p + j + l] += static_cast<float>(lines[k] * shift[l]);
       for (i64 l = 0; l < width; ++l) {
         const double off = total > 0 ? s1[l] / total : 0.0, v = total > 0 ? s2[l] / total - off * off : 0.0;
         mean[j + l] = shift[l] + off;

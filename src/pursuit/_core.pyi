@@ -65,8 +65,8 @@ def sparse_gather_csc(
 ) -> tuple[F, I, I]:
     """The columns as CSC with int64 indices, sorted within a column when X's rows are."""
 
-# Support times all columns: w.T @ X, w is n x m (F-order), result m x p (C-order).
-def dense_cross(w: F, X: Real) -> F: ...
+# Support times all columns: w.T @ (X - shift), w is n x m (F-order), result m x p (C-order).
+def dense_cross(w: F, X: Real, shift: F | None = None) -> F: ...
 def sparse_cross(w: F, data: Real, indices: Index, indptr: Index, p: int, rows: bool) -> F: ...
 
 # The same in single precision, with the weighted column means and variances of the same pass over X.
@@ -89,20 +89,30 @@ def csc_newton(
     y: F, c: F, offset: F | None, loss: int, param: float, coef: F, b: float, hessian: bool,
 ) -> tuple[float, F, F | None]: ...  # fmt: skip
 
+# Twice the digits (core/exactly.hpp).
+def orthonormal(A: F, w: F, ridge: F, intercept: bool, nothing: float) -> tuple[F, F, F]:
+    """Q, T and the shares left: columns of [A; I] orthonormal under the weights [w; ridge] (and to 1, with an
+    intercept), T in terms of A's. A share up to ``nothing`` becomes 0: there Q_j is zero and T_j a combination that
+    vanishes."""
+
+def exact_eta(A: F, coef: F, b: float, offset: F | None) -> F:
+    """A @ coef + b + offset, rounded once."""
+
 # Dual coordinate descent for min sum_i c_i max(0, 1 - y_i (A x + offset)_i) + l2/2 ||x||^2 + rho/2 (b - centre)^2,
 # eta = A x + b + offset; alpha in [0, 1] is the start and is not changed. Rows are A.T's contiguous columns.
 def dense_fit(
     A: F, y: F, c: F, offset: F | None, loss: int, param: float, l2: F, intercept: bool, z: F, floor: float,
-    converged: float, singular: float,
+    lower: float, converged: float, singular: float,
 ) -> tuple[F, float, bool]:
     """Newton's method (squared loss: one refined step) on (columns, intercept): z, value, and whether it came to its end.
 
     It stops where more care is needed: at a value of ``floor``, a condition below ``singular``, a step that fails.
+    ``lower`` is a lower bound of f (or -inf): ``converged`` is relative to the height above it.
     """
 
 def csc_fit(
     data: F, indices: I, indptr: I, y: F, c: F, offset: F | None, loss: int, param: float, l2: F, intercept: bool, z: F,
-    floor: float, converged: float, singular: float,
+    floor: float, lower: float, converged: float, singular: float,
 ) -> tuple[F, float, bool]: ...
 def hinge_dual(
     At: F, y: F, c: F, offset: F | None, l2: float, rho: float, centre: float,

@@ -5,7 +5,6 @@
 
 import copy
 from collections.abc import Iterable
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -13,6 +12,7 @@ from numpy.typing import NDArray
 
 from . import _core
 from ._errors import check_k
+from ._lazy import lazy
 from ._sorted import inside, without
 
 Vector = NDArray[np.float64]
@@ -127,7 +127,7 @@ class AtMost:
         """The coordinates of a set of units."""
         return self._to_coordinates(units)
 
-    @cached_property
+    @lazy
     def allowed(self) -> Columns:
         """Units that are not forbidden."""
         return np.delete(np.arange(self.units), self.exclude)

@@ -16,7 +16,7 @@ from .constraints import AtMost
 from .engines import threads
 from .objectives.base import Objective, Point
 from .objectives.bounded import Bounded
-from .objectives.descent import NotFiniteError
+from .refits import NotFiniteError
 from .results import Record, Result
 from .solvers.base import Solver, as_solver
 from .solvers.relaxed import relaxed

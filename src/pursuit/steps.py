@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._errors import check_number
-from .objectives.defaults import newton_direction
+from .refits.factor import newton_direction
 
 if TYPE_CHECKING:
     from .constraints import AtMost

@@ -101,9 +101,10 @@ def test_block_products(pair, rng):
         np.testing.assert_allclose(block.matvec(v), B @ v, **TIGHT)
         np.testing.assert_allclose(block.rmatvec(d), B.T @ d, **TIGHT)
         np.testing.assert_allclose(block.gram(w), (B * w[:, None]).T @ B, **TIGHT)
-        first, second = block.moments(w)
-        np.testing.assert_allclose(first, w @ B, **TIGHT)
-        np.testing.assert_allclose(second, w @ B**2, **TIGHT)
+        np.testing.assert_allclose(block.curvatures(w, False), w @ B**2, **TIGHT)
+        np.testing.assert_allclose(block.curvatures(w, True), w @ (B - w @ B / w.sum()) ** 2, **TIGHT)
+        raw, m, s = design.stored(columns(cols))
+        np.testing.assert_allclose((raw - m) / s, B, **TIGHT)
 
 
 def curvature(loss, y, eta, h=1e-5):

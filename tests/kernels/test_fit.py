@@ -9,7 +9,7 @@ from pursuit import _core
 from pursuit.losses import as_loss
 
 N, M = 50, 4
-LIMITS = (-np.inf, 1e-13, 1e-13)
+LIMITS = (-np.inf, -np.inf, 1e-13, 1e-13)
 LOSSES = ("squared", "logistic", "huber", "smoothed_hinge", "squared_hinge", "poisson")
 
 
@@ -39,7 +39,7 @@ def test_the_minimiser_is_scipys(name, intercept, kind):
     A, y, c, offset = data(loss)
     l2 = np.array([0.1, 0.2, 0.0, 0.3]) + 0.05
     z, value, done = kernels(A)[kind](
-        y, c, offset, loss.code, loss.param, l2, intercept, np.zeros(M + 1), *LIMITS[:2], 1e-10
+        y, c, offset, loss.code, loss.param, l2, intercept, np.zeros(M + 1), *LIMITS[:3], 1e-10
     )
 
     def f(z):
@@ -59,7 +59,7 @@ def test_dependent_columns_are_left_to_the_caller():
         A, y, c, _ = data(loss)
         A[:, 3] = A[:, 0]
         z, value, done = _core.dense_fit(
-            A, y, c, None, loss.code, loss.param, np.zeros(M), True, np.zeros(M + 1), -np.inf, 1e-13, 1e-10
+            A, y, c, None, loss.code, loss.param, np.zeros(M), True, np.zeros(M + 1), -np.inf, 0.0, 1e-13, 1e-10
         )
         assert not done
         assert np.isfinite(z).all()
@@ -71,7 +71,7 @@ def test_separated_data_stop_at_the_floor():
     rng = np.random.default_rng(1)
     A = np.asfortranarray(rng.standard_normal((N, M)))
     y, c = (A[:, 0] > 0).astype(float), np.full(N, 1 / N)
-    z, value, done = _core.dense_fit(A, y, c, None, 1, 0.0, np.zeros(M), True, np.zeros(M + 1), 1e-3, 1e-13, 1e-13)
+    z, value, done = _core.dense_fit(A, y, c, None, 1, 0.0, np.zeros(M), True, np.zeros(M + 1), 1e-3, 0.0, 1e-13, 1e-13)
     assert not done
     assert value < 0.1
     assert np.isfinite(z).all()

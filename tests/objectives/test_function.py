@@ -8,7 +8,7 @@ from scipy.special import expit
 
 import pursuit
 from problems import problem
-from pursuit.objectives.descent import NotFiniteError, Trial, minimise
+from pursuit.refits import Few, NotFiniteError, State, minimise
 from registries import PRIMAL
 
 P, K = 12, 3
@@ -355,8 +355,9 @@ def test_callables_may_write_on_what_they_get():
 
 
 def test_newton_leaves_a_maximum_and_finds_a_minimum():
-    def evaluate(z):
-        return Trial(z, float(np.cos(z[0])), -np.sin(z), lambda: -np.cos(z)[:, None])
+    class Cosine(Few):
+        def at(self, z, hessian=True):
+            return State(z, float(np.cos(z[0])), -np.sin(z), lambda: -np.cos(z)[:, None])
 
-    end = minimise(evaluate, np.zeros(1))
+    end = minimise(Cosine(), np.zeros(1))
     assert end.value == pytest.approx(-1.0)

@@ -301,5 +301,5 @@ def test_the_gradient_of_a_pickled_point_is_told_to_be_gone():
     assert np.array_equal(back.x, result.x)
     assert back.value == result.value
     fresh = pickle.loads(pickle.dumps(pursuit.GLM(**given.glm()).refit(columns(0))))
-    with pytest.raises(RuntimeError, match="gradient of a pickled point is not kept"):
+    with pytest.raises(RuntimeError, match="pickled point is not kept"):
         fresh.gradient

@@ -7,7 +7,7 @@ import pytest
 
 import pursuit
 from problems import problem
-from pursuit.objectives.descent import NotFiniteError
+from pursuit.refits import NotFiniteError
 from registries import PRIMAL
 
 jax = pytest.importorskip("jax")

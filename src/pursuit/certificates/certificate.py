@@ -235,7 +235,7 @@ def _cheap(f: GLM, constraint: AtMost, point: Point) -> float:
 
 
 def _has_dual(f: GLM) -> bool:
-    return np.isfinite(f.lower)
+    return f.loss.has_conjugate
 
 
 def _bound(f: GLM, constraint: AtMost, known: Point, tree: Tree, cheap: float, branch: bool) -> tuple[float, str]:

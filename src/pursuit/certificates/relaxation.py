@@ -23,10 +23,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _core
-from ..designs import DenseBlock, Rows
+from ..designs import Rows
 from ..losses import Loss
 from ..objectives.dual import BALANCED, balanced
-from ..objectives.refits import Problem, refit
+from ..refits import best_intercept
 
 Vector = NDArray[np.float64]
 Columns = NDArray[np.int64]
@@ -121,7 +121,7 @@ class GLMPart:
             nonlocal b
             eta = rows.shift(image, 0.0)
             if self.intercept:
-                b = _intercept(eta, rows, loss, b)
+                b = best_intercept(loss, replace(rows, offset=eta), b)
             return eta + b
 
         def terms(image: Vector, ahead: Vector) -> tuple[float, float, Vector, float]:
@@ -154,9 +154,3 @@ def feasible(loss: Loss, rows: Rows, a: Vector, intercept: bool) -> Vector | Non
         return np.clip(a, low, high)
     a = balanced(a, rows.c, low, high)
     return a if abs(float(rows.c @ a)) <= BALANCED * float(rows.c @ np.abs(a)) else None
-
-
-def _intercept(eta: Vector, rows: Rows, loss: Loss, b: float) -> float:
-    """The best intercept on top of a linear predictor."""
-    nothing = DenseBlock(np.empty((len(eta), 0), order="F"))
-    return refit(Problem(nothing, replace(rows, offset=eta), loss, 0.0, True), np.empty(0), b).b

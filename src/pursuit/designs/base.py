@@ -23,6 +23,8 @@ Matrix = NDArray[np.float64]
 Columns = NDArray[np.int64]
 
 CHUNK = 16  # columns asked of an operator at a time
+LOOKED_AT = 256  # columns looked at together where something may be wrong with them
+SMALLEST = 1e-150  # numbers below which squares have no digits
 
 
 @dataclass(frozen=True)
@@ -46,8 +48,8 @@ class Block(Protocol):
     def matvec(self, v: Vector) -> Vector: ...
     def rmatvec(self, d: Vector) -> Vector: ...
     def gram(self, w: Vector) -> Matrix: ...
-    def moments(self, w: Vector) -> tuple[Vector, Vector]:
-        """Weighted column sums of the entries and of their squares."""
+    def curvatures(self, w: Vector, centred: bool) -> Vector:
+        """Weighted sums of squares of the columns, of their deviations from the weighted mean if ``centred``."""
 
     def dense(self) -> Matrix: ...
     def newton(self, loss: Loss, rows: Rows, coef: Vector, b: float, hessian: bool) -> "NewtonSystem":
@@ -58,7 +60,7 @@ class Block(Protocol):
 
 
 NewtonSystem = tuple[float, Vector, Matrix | None]
-Limits = tuple[float, float, float]  # see ``_core.dense_fit``: floor, converged, singular
+Limits = tuple[float, float, float, float]  # see ``_core.dense_fit``: floor, lower, converged, singular
 Quick = tuple[Vector, float, bool]  # z, value, whether it is the minimiser
 
 
@@ -95,8 +97,10 @@ class DenseBlock:
     def gram(self, w: Vector) -> Matrix:
         return _core.dense_gram(self.A, w)
 
-    def moments(self, w: Vector) -> tuple[Vector, Vector]:
-        return w @ self.A, np.einsum("i,ij,ij->j", w, self.A, self.A)
+    def curvatures(self, w: Vector, centred: bool) -> Vector:
+        total = float(w.sum())
+        A = self.A - w @ self.A / total if centred and total > 0 else self.A
+        return np.asarray(np.einsum("i,ij,ij->j", w, A, A))
 
     def dense(self) -> Matrix:
         return self.A
@@ -137,9 +141,21 @@ class Design:
         for low in range(0, len(cols), CHUNK):
             out[:, low : low + CHUNK] = self.block(cols[low : low + CHUNK]).dense()
 
-    def cross(self, w: Matrix) -> Matrix:
-        """w.T @ X, w of shape (n, m): a block of Gram columns in one pass."""
+    def stored(self, cols: Columns) -> tuple[Matrix, Vector, Vector]:
+        """The columns as they are stored, A, and m, s with (A - m) / s the columns of this design (s inf: zero)."""
+        return self.block(cols).dense(), np.zeros(len(cols)), np.ones(len(cols))
+
+    def cross(self, w: Matrix, shift: Vector | None = None) -> Matrix:
+        """w.T @ X, w of shape (n, m): a block of Gram columns in one pass.
+
+        Where the columns of w sum to zero, ``shift`` (one number per column of X) may be taken off X before it is
+        multiplied, so that large means do not take the digits.
+        """
         return np.ascontiguousarray(self.rmatmat(np.ascontiguousarray(w)).T)
+
+    def origin(self) -> Vector | None:
+        """Numbers near the columns' means where these are far larger than their spread, else 0; None: none is."""
+        return None
 
     def rough_cross(self, w: Matrix, c: Vector) -> tuple[NDArray[np.float32], Vector, Vector] | None:
         """``cross`` in single precision, with the weighted means and variances; None where that saves nothing."""
@@ -216,10 +232,20 @@ class Taken(Design):
         return DenseBlock(np.asfortranarray(self.base.block(cols).dense()[self.rows]))
 
 
-def cross(design: Design, w: Matrix, cols: Columns | None = None) -> Matrix:
-    """w.T @ X[:, cols] (cols: all): many columns by one pass over X, few by a gather."""
+def check_small(design: Design, cols: Columns) -> None:
+    """Raise where one of the columns has numbers so small that their squares vanish."""
+    for low in range(0, len(cols), LOOKED_AT):
+        some = cols[low : low + LOOKED_AT]
+        most = np.abs(design.stored(some)[0]).max(axis=0, initial=0.0)
+        small = (most > 0) & (most < SMALLEST)
+        if small.any():
+            raise ValueError(f"X has values in column {int(some[small][0])} that are too small to square; rescale it")
+
+
+def cross(design: Design, w: Matrix, cols: Columns | None = None, shift: Vector | None = None) -> Matrix:
+    """w.T @ X[:, cols] (cols: all): many columns by one pass over X, few by a gather. ``shift``: see Design.cross."""
     if cols is None:
-        return design.cross(w)
+        return design.cross(w, shift)
     if 4 * len(cols) > design.shape[1]:
-        return design.cross(w)[:, cols]
-    return _core.dense_cross(w, design.block(cols).dense())
+        return design.cross(w, shift)[:, cols]
+    return _core.dense_cross(w, design.block(cols).dense(), None if shift is None else shift[cols])

@@ -8,6 +8,9 @@ from ..losses.base import Loss
 from .base import Columns, DenseBlock, Design, Matrix, Rows, Vector
 
 
+FAR = 32.0  # times the spread of three rows that their median must be away from zero to be taken off
+
+
 class Dense(Design):
     """A NumPy array, C- or F-like, float32 or float64; never copied."""
 
@@ -32,8 +35,16 @@ class Dense(Design):
         else:
             super().narrow(cols, out)
 
-    def cross(self, w: Matrix) -> Matrix:
-        return _core.dense_cross(w, self.X)
+    def cross(self, w: Matrix, shift: Vector | None = None) -> Matrix:
+        return _core.dense_cross(w, self.X, shift)
+
+    def origin(self) -> Vector | None:
+        """Told from three rows: their median, where it is far larger than they differ."""
+        rows = np.asarray(self.X[[0, self.shape[0] // 2, self.shape[0] - 1]], dtype=np.float64)
+        with np.errstate(all="ignore"):
+            middle, spread = np.median(rows, axis=0), np.ptp(rows, axis=0)
+            far = np.abs(middle) > FAR * spread
+        return np.where(far & np.isfinite(middle), middle, 0.0) if far.any() else None
 
     def rough_cross(self, w: Matrix, c: Vector) -> tuple[NDArray[np.float32], Vector, Vector] | None:
         return _core.dense_rough_cross(w, c, self.X)

@@ -1,10 +1,10 @@
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from .. import _core
+from .._lazy import lazy
 from ..losses.base import Loss
 from .base import (
     Block,
@@ -48,8 +48,9 @@ class SparseBlock:
     def gram(self, w: Vector) -> Matrix:
         return _core.csc_gram(self.data, self.indices, self.indptr, self.n, w)
 
-    def moments(self, w: Vector) -> tuple[Vector, Vector]:
-        return self.rmatvec(w), replace(self, data=self.data**2).rmatvec(w)
+    def curvatures(self, w: Vector, centred: bool) -> Vector:
+        total, second = float(w.sum()), replace(self, data=self.data**2).rmatvec(w)
+        return np.maximum(0.0, second - self.rmatvec(w) ** 2 / total) if centred and total > 0 else second
 
     def dense(self) -> Matrix:
         every = np.arange(self.width)
@@ -97,7 +98,7 @@ class Sparse(Design):
         block = SparseBlock(n, data, indices, indptr)
         return DenseBlock(block.dense()) if len(data) > DENSE_ABOVE * n * max(1, len(cols)) else block
 
-    def cross(self, w: Matrix) -> Matrix:
+    def cross(self, w: Matrix, shift: Vector | None = None) -> Matrix:
         return _core.sparse_cross(w, *self.parts, self.shape[1], self.rows)
 
     def stats(self, c: Vector) -> tuple[Vector, Vector]:
@@ -110,7 +111,7 @@ class Sparse(Design):
     def sweeps(self) -> bool:
         return True
 
-    @cached_property
+    @lazy
     def _by_rows(self) -> tuple[Any, Any, Any]:
         """The data, indices and indptr of CSR; of a CSC matrix, a copy."""
         X = self.X if self.rows else self.X.tocsr()

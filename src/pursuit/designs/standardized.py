@@ -13,9 +13,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..losses.base import Loss
-from .base import Block, Columns, DenseBlock, Design, Limits, Matrix, NewtonSystem, Quick, Rows, Vector
+from .base import (
+    LOOKED_AT,
+    SMALLEST,
+    Block,
+    Columns,
+    DenseBlock,
+    Design,
+    Limits,
+    Matrix,
+    NewtonSystem,
+    Quick,
+    Rows,
+    Vector,
+    check_small,
+)
 
-CONSTANT = 1e-13  # a variance below this share of the mean square is rounding
+DOUBTFUL = 1e-20  # share of the mean square below which a variance may be rounding: the column itself decides
+FAR = 1e3  # means beyond so many scales are taken off before columns are multiplied, not after
 
 
 @dataclass(frozen=True)
@@ -40,10 +55,12 @@ class StandardizedBlock:
     def gram(self, w: Vector) -> Matrix:
         return self._centre(self.base.gram(w), self.base.rmatvec(w), float(w.sum()))
 
-    def moments(self, w: Vector) -> tuple[Vector, Vector]:
-        first, second = self.base.moments(w)
+    def curvatures(self, w: Vector, centred: bool) -> Vector:
         total = float(w.sum())
-        return (first - self.m * total) / self.s, (second - 2 * self.m * first + self.m**2 * total) / self.s**2
+        own = self.base.curvatures(w, total > 0)
+        if not centred and total > 0:  # about the view's own centre
+            own = own + total * (self.base.rmatvec(w) / total - self.m) ** 2
+        return own / self.s**2
 
     def dense(self) -> Matrix:
         return np.asfortranarray((self.base.dense() - self.m) / self.s)
@@ -66,6 +83,17 @@ class StandardizedBlock:
         return np.asarray((G - cross - cross.T + total * np.outer(self.m, self.m)) / np.outer(self.s, self.s))
 
 
+def _look_again(base: Design, c: Vector, cols: Columns, mean: Vector, var: Vector) -> None:
+    """Exact means and variances of columns that hardly vary, in place; 0 only where all numbers are the same."""
+    used = c > 0
+    for low in range(0, len(cols), LOOKED_AT):
+        some = cols[low : low + LOOKED_AT]
+        A = base.stored(some)[0][used]
+        rest = A - A[0]  # exact, for numbers so close to each other
+        moved = c[used] @ rest
+        mean[some], var[some] = A[0] + moved, c[used] @ (rest - moved) ** 2
+
+
 class Standardized(Design):
     """A lazy standardised view over any design."""
 
@@ -77,8 +105,11 @@ class Standardized(Design):
             bad = int(np.flatnonzero(~(np.isfinite(mean) & np.isfinite(var)))[0])
             raise ValueError(f"X contains NaN or infinity (or values too large to square) in column {bad}")
         square = var + mean**2
+        check_small(base, np.flatnonzero(square < SMALLEST**2))
+        if centre:
+            _look_again(base, c, np.flatnonzero((var > 0) & (var <= DOUBTFUL * square)), mean, var)
         spread = var if centre else square
-        self.constant = spread <= CONSTANT * square
+        self.constant = spread <= 0
         self.m = mean if centre else np.zeros_like(mean)
         self.s = np.where(self.constant, 1.0, np.sqrt(spread))
 
@@ -109,9 +140,14 @@ class Standardized(Design):
         A /= self.s[cols].astype(A.dtype)
         A[:, self.constant[cols]] = 0.0
 
-    def cross(self, w: Matrix) -> Matrix:
-        out = self.base.cross(w)
-        out -= np.outer(w.sum(axis=0), self.m)
+    def stored(self, cols: Columns) -> tuple[Matrix, Vector, Vector]:
+        A, m, s = self.base.stored(cols)
+        return A, m + s * self.m[cols], np.where(self.constant[cols], np.inf, s * self.s[cols])
+
+    def cross(self, w: Matrix, shift: Vector | None = None) -> Matrix:
+        far = self.m if self.full and (np.abs(self.m) > FAR * self.s).any() else None
+        out = self.base.cross(w, far)
+        out -= np.outer(w.sum(axis=0), self.m if far is None else self.m - far)
         out /= self.s
         out[:, self.constant] = 0.0
         return out

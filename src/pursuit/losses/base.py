@@ -68,6 +68,17 @@ class Loss:
         left, right = np.maximum(a - h, low), np.minimum(a + h, high)
         return (self.conjugate(y, right) - self.conjugate(y, left)) / (right - left)
 
+    @property
+    def has_conjugate(self) -> bool:
+        """Whether the loss brings a conjugate, so that there are dual bounds for it."""
+        return type(self).conjugate is not Loss.conjugate
+
+    def infimum(self, y: Vector, c: Vector) -> float:
+        """The weighted sum of every sample's own infimum over eta, -phi*(0); -inf where that is not known."""
+        if not self.has_conjugate:
+            return -np.inf
+        return -float(c @ self.conjugate(y, np.zeros_like(y)))
+
     def dual_domain(self, y: Vector) -> tuple[Vector, Vector]:
         """Bounds of the a with finite conjugate."""
         raise TypeError(f"loss {self.name or type(self).__name__!r} has no conjugate, so there is no dual bound for it")

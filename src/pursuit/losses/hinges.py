@@ -12,6 +12,9 @@ class _Margin(Loss):
     targets: ClassVar[str] = "binary"
     ridge: ClassVar[float] = 1e-3  # LinearSVC's C = 1 at a thousand rows; unlike 1/n it does not change with weights
 
+    def infimum(self, y: Vector, c: Vector) -> float:
+        return 0.0
+
 
 @dataclass(frozen=True)
 class SmoothedHinge(_Margin):

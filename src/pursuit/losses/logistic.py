@@ -38,6 +38,9 @@ class Logistic(Loss):
     def conjugate_d1(self, y: Vector, a: Vector) -> Vector:
         return logit(np.clip(a + y, INSIDE, 1 - INSIDE))
 
+    def infimum(self, y: Vector, c: Vector) -> float:
+        return 0.0
+
     def dual_domain(self, y: Vector) -> tuple[Vector, Vector]:
         return -y, 1.0 - y
 

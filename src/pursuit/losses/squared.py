@@ -30,6 +30,9 @@ class Squared(Loss):
     def conjugate_d1(self, y: Vector, a: Vector) -> Vector:
         return a + y
 
+    def infimum(self, y: Vector, c: Vector) -> float:
+        return 0.0
+
     def dual_domain(self, y: Vector) -> tuple[Vector, Vector]:
         return np.full_like(y, -np.inf), np.full_like(y, np.inf)
 

@@ -5,18 +5,19 @@ Everything that is known of an iterate travels in its :class:`Point`: value and 
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+
+from .._lazy import lazy
 
 Vector = NDArray[np.float64]
 Columns = NDArray[np.int64]
 
 
 def _no_slope() -> Vector:
-    raise RuntimeError("the gradient of a pickled point is not kept; evaluate it with objective.at(...)")
+    raise RuntimeError("the gradient of a result's or a pickled point is not kept; evaluate it with objective.at(...)")
 
 
 class Exchange(NamedTuple):
@@ -34,7 +35,8 @@ class Point:
     ``refitted`` says that x minimises f over its support; ``note`` is a sentence about how (rank, separation), and
     ``minimiser`` is False where that minimum is not attained. ``optimality`` is what has been proved of the point, and
     ``exchange`` the cheapest way to another support. ``lower`` is a lower bound of f over the sparse set that was known
-    when the point was made; ``dual`` holds the dual variables of a refit whose loss has kinks (they are not pickled).
+    when the point was made, ``least`` one over the point's own support (-inf where none is known); ``dual`` holds the
+    dual variables of a refit whose loss has kinks (they are not pickled).
     """
 
     dim: int
@@ -49,9 +51,10 @@ class Point:
     optimality: str = "none"
     exchange: Exchange | None = None
     lower: float | None = None
+    least: float = -np.inf
     dual: Vector | None = field(default=None, repr=False)
 
-    @cached_property
+    @lazy
     def gradient(self) -> Vector:
         """The gradient of f over all coordinates, at this point; computed once."""
         gradient = self.slope()
@@ -66,6 +69,10 @@ class Point:
         """The same point, with a lower bound of f over the sparse set."""
         return self._with(lower=lower)
 
+    def detached(self) -> "Point":
+        """The same point without the way to its data: its gradient is known if it was asked for before."""
+        return self._with(slope=_no_slope, dual=None)
+
     def _with(self, **known: Any) -> "Point":
         twin = replace(self, **known)
         if "gradient" in self.__dict__:
@@ -75,6 +82,11 @@ class Point:
     def __getstate__(self) -> dict[str, Any]:
         """Pickled points keep their coefficients and value; the way to the data (``slope``) stays behind."""
         return {**self.__dict__, "slope": _no_slope, "dual": None}
+
+    @property
+    def known_gradient(self) -> Vector | None:
+        """The gradient, if it is at hand or can be had."""
+        return None if self.slope is _no_slope and "gradient" not in self.__dict__ else self.gradient
 
     @property
     def x(self) -> Vector:
@@ -100,6 +112,10 @@ class Objective(Protocol):
     @property
     def smooth(self) -> bool:
         """Whether gradient steps with a curvature-based length make sense."""
+
+    @property
+    def convex(self) -> bool:
+        """Whether f is known to be convex."""
 
     @property
     def quadratic(self) -> bool:

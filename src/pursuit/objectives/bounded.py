@@ -29,11 +29,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..refits import Within, minimise
+from ..refits.box_qp import box_qp, multiplier_of, project, reach
+from ..refits.factor import Factor
 from .base import Columns, Objective, Point, Slope, Vector
-from .bounded_newton import Feasible, bottom_of, minimise, of_objective, of_problem
-from .box_qp import box_qp, multiplier_of, project, reach
 from .glm import CANCELLED, GLM, TRUSTED
-from .refits import Factor, Problem
+from .on_support import OnSupport
 
 if TYPE_CHECKING:
     from ..constraints import AtMost
@@ -108,7 +109,6 @@ class Bounded:
         self.low = np.where(self.u > 0, self.user_low / scale, np.minimum(self.user_low, 0.0))
         self.high = np.where(self.u > 0, self.user_high / scale, np.maximum(self.user_high, 0.0))
         self.needed = np.flatnonzero((self.low > 0) | (self.high < 0))  # columns that may not be left out
-        self._null: Point | None = None
 
     @property
     def work(self) -> float:
@@ -117,6 +117,10 @@ class Bounded:
     @property
     def smooth(self) -> bool:
         return True
+
+    @property
+    def convex(self) -> bool:
+        return self.f.convex
 
     @property
     def quadratic(self) -> bool:
@@ -133,9 +137,7 @@ class Bounded:
 
     @property
     def null(self) -> Point:
-        if self._null is None:
-            self._null = self.refit(np.empty(0, np.int64))
-        return self._null
+        return self.refit(np.empty(0, np.int64))
 
     def at(self, support: Columns, coef: Vector, intercept: float | None = None) -> Point:
         within = self._within(support)
@@ -161,13 +163,13 @@ class Bounded:
             plain = replace(plain, note="; ".join(filter(None, [plain.note, note])))
         return self._point(plain, within, refitted=True)
 
-    def _by_gram(self, support: Columns, coef: Vector, within: Feasible, start: Point | None) -> Point | None:
+    def _by_gram(self, support: Columns, coef: Vector, within: Within, start: Point | None) -> Point | None:
         """The squared loss from kept Gram columns, as in GLM; None where they are not at hand or would cost digits."""
         f = self.f
         if not isinstance(f, GLM) or f.gram is None or not f.gram.cheap(support):
             return None
         null = f.null
-        H = f.gram.columns(support, None if start is None else start.gradient)
+        H = f.gram.columns(support, None if start is None else start.known_gradient)
         ridge, small = f._ridge(support), H[:, support]
         small[np.arange(len(support)), np.arange(len(support))] += ridge
         if Factor(small).rcond < TRUSTED:
@@ -186,47 +188,44 @@ class Bounded:
 
         return Point(self.dim, support, coef, b, value, slope)
 
-    def _by_newton(self, support: Columns, coef: Vector, within: Feasible, start: Point | None) -> Point:
+    def _by_newton(self, support: Columns, coef: Vector, within: Within, start: Point | None) -> Point:
         f = self.f
         if not isinstance(f, GLM):
-            seen: dict[bytes, Point] = {}
-            found = minimise(of_objective(f, support, seen), coef, within)
-            return replace(seen[found.z.tobytes()], note=found.note, minimiser=found.minimiser)
-        problem = Problem(f.gathered(support), f.rows, f.loss, f._ridge(support), f.fit_intercept)
-        if f.fit_intercept:
-            b = start.intercept if start is not None else f.null.intercept
-            found = minimise(of_problem(problem), np.append(coef, b), within.with_free(), bottom_of(problem))
-            coef, b = found.z[:-1].copy(), float(found.z[-1])
-        else:
-            found = minimise(of_problem(problem), coef, within, bottom_of(problem))
-            coef, b = found.z, 0.0
+            restricted = OnSupport(f, support)
+            found = minimise(restricted, coef, within)
+            return replace(restricted.point(found.z), note=found.note, minimiser=found.minimiser)
+        few, shift = f.few(support), f.shift(support, coef)
+        b = (start if start is not None else f.null).intercept + shift
+        found = minimise(few, few.join(coef, b), within.with_free() if f.fit_intercept else within)
+        coef, b = few.split(found.z)
+        coef, b = coef.copy(), b - f.shift(support, coef)
 
         def slope() -> Vector:
             return f.at(support, coef, b).gradient.copy()
 
         return Point(self.dim, support, coef, b, found.value, slope, False, found.note, found.minimiser)
 
-    def _point(self, plain: Point, within: Feasible, refitted: bool = False) -> Point:
+    def _point(self, plain: Point, within: Within, refitted: bool = False) -> Point:
         """A point of f as a point of the constrained problem: value where the set is empty, gradient everywhere."""
         missing = self._shortfall(plain.support, within)
         value = INFEASIBLE * (1.0 + missing) if missing > 0 else plain.value
         slope = _Lagrangian(self, plain, within, refitted, missing > 0)
         return replace(plain, value=value, slope=slope, refitted=refitted)
 
-    def upward(self, within: Feasible) -> bool:
+    def upward(self, within: Within) -> bool:
         return within.a is not None and within.t > reach(within.a, within.low, within.high)[1]
 
-    def helpful(self, within: Feasible) -> NDArray[np.bool_]:
+    def helpful(self, within: Within) -> NDArray[np.bool_]:
         """Columns that, brought in, take the sum nearer to where it must be."""
         if self.sum_to is None:
             return np.ones(self.dim, bool)
         return (self.u > 0) & ((self.high > 0) if self.upward(within) else (self.low < 0))
 
-    def _within(self, support: Columns) -> Feasible:
+    def _within(self, support: Columns) -> Within:
         a = None if self.sum_to is None else self.u[support]
-        return Feasible(self.low[support], self.high[support], a, 0.0 if self.sum_to is None else self.sum_to)
+        return Within(self.low[support], self.high[support], a, 0.0 if self.sum_to is None else self.sum_to)
 
-    def _shortfall(self, support: Columns, within: Feasible) -> float:
+    def _shortfall(self, support: Columns, within: Within) -> float:
         """0 where the set on this support is not empty, else a number up to 1 that says how far it is from that."""
         if len(self.needed) and not np.isin(self.needed, support).all():
             return 1.0
@@ -301,7 +300,7 @@ class Bounded:
 
     def ridged(self, weights: Vector) -> "Bounded":
         twin = copy.copy(self)
-        twin.f, twin._null = self.f.ridged(weights), None
+        twin.f = self.f.ridged(weights)
         return twin
 
     def minibatch(self, rng: np.random.Generator, share: float) -> Slope:
@@ -332,7 +331,7 @@ class _Lagrangian:
     local search ended at the best support in 8 of 8 (with f's own Hessian in 4 of 12).
     """
 
-    def __init__(self, f: Bounded, plain: Point, within: Feasible, refitted: bool, lost: bool) -> None:
+    def __init__(self, f: Bounded, plain: Point, within: Within, refitted: bool, lost: bool) -> None:
         self.f, self.plain, self.within, self.refitted, self.lost = f, plain, within, refitted, lost
         self.place, self.W = np.empty(0, np.int64), np.empty((0, 0))
 

@@ -8,18 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from ..refits import minimise
 from .base import Columns, Objective, Point, Slope, Vector
+from .on_support import OnSupport
 
-NEWTON = 100  # steps of a generic refit
-DECREMENT = 1e-13  # Newton decrement, relative to the value, at which it ends
 STEP = float(np.cbrt(np.finfo(float).eps))  # of central differences, relative to x
-
-
-def newton_direction(H: Vector, g: Vector) -> Vector:
-    """-|H|^-1 g: Newton's direction where H is positive, a descent direction anywhere."""
-    values, vectors = np.linalg.eigh(H)
-    size = np.abs(values)
-    return -(vectors @ ((vectors.T @ g) / np.maximum(size, max(1e-12 * size.max(initial=0.0), 1e-300))))
 
 
 class ObjectiveDefaults:
@@ -27,6 +20,7 @@ class ObjectiveDefaults:
 
     dim: int
     smooth: bool = True
+    convex: bool = False
     quadratic: bool = False
     floor: float = -np.inf
     lower: float = -np.inf
@@ -90,6 +84,7 @@ class Ridged(ObjectiveDefaults):
     def __init__(self, f: Objective, w: Vector) -> None:
         self.f, self.w = f, w
         self.dim, self.smooth, self.quadratic, self.lower = f.dim, f.smooth, f.quadratic, f.lower
+        self.convex = f.convex
 
     @property
     def null(self) -> Point:
@@ -119,21 +114,10 @@ class Ridged(ObjectiveDefaults):
 
     def refit(self, support: Columns, start: Point | None = None) -> Point:
         x = np.zeros(self.dim) if start is None else start.x
-        point = self.at(support, x[support])
-        for _ in range(NEWTON):
-            g = point.gradient[support]
-            d = newton_direction(self.hessian_rows(point, support, support), g)
-            decrement, t = -float(g @ d), 1.0
-            trial = self.at(support, point.coef + d)
-            while not trial.value <= point.value - 1e-4 * t * decrement and t > 1e-10:
-                t /= 2
-                trial = self.at(support, point.coef + t * d)
-            if not trial.value < point.value:
-                break
-            point = trial
-            if decrement <= DECREMENT * abs(point.value):
-                break
-        return replace(point, refitted=True)
+        few = OnSupport(self, support)
+        fit = minimise(few, x[support])
+        point = few.point(fit.z)
+        return replace(point, refitted=fit.converged, note=fit.note, minimiser=fit.minimiser, least=fit.least)
 
     def curvature(self, point: Point, cols: Columns, v: Vector) -> float:
         return self.f.curvature(point, cols, v) + float(v @ (self.w[cols] * v))

@@ -20,9 +20,9 @@ from typing import Any
 
 import numpy as np
 
+from ..refits import EPS, Few, NotFiniteError, State, minimise
 from .base import Columns, Point, Vector
 from .defaults import STEP, ObjectiveDefaults
-from .descent import EPS, NotFiniteError, Trial, minimise
 
 EXACT = 32  # coordinates up to which each has its own difference quotient
 PROBES = 16
@@ -76,23 +76,16 @@ class SmoothFunction(ObjectiveDefaults):
         return Point(self.dim, support, coef, 0.0, value, lambda: _finite(gradient))
 
     def refit(self, support: Columns, start: Point | None = None) -> Point:
-        last: list[tuple[Vector, Vector]] = []  # the coefficients and whole gradient of the latest evaluation
-
-        def evaluate(z: Vector) -> Trial:
-            x = self._wide(support, z)
-            value, gradient = self.evaluate(x)
-            last[:] = [(z, gradient)]
-            return Trial(z, value, gradient[support], self._hessian_at(x, support))
-
-        end = minimise(evaluate, self.begin(support, start), self.eps)
+        few = _Restricted(self, support)
+        end = minimise(few, self.begin(support, start), eps=self.eps)
 
         def slope() -> Vector:
-            z, gradient = last[0]
-            if z is not end.at.z:
-                gradient = self.gradient(self._wide(support, end.at.z))
+            z, gradient = few.last
+            if z is not end.z:
+                gradient = self.gradient(self._wide(support, end.z))
             return self.settled(gradient, support, end.converged)
 
-        return Point(self.dim, support, end.at.z, 0.0, end.value, slope, end.converged, end.note, end.minimiser)
+        return Point(self.dim, support, end.z, 0.0, end.value, slope, end.converged, end.note, end.minimiser)
 
     def begin(self, support: Columns, start: Point | None) -> Vector:
         """Coefficients to begin a refit from: those of ``start`` on the support, where it is a place to be."""
@@ -152,6 +145,20 @@ class SmoothFunction(ObjectiveDefaults):
         wide = np.zeros((self.dim, V.shape[1]))
         wide[cols] = V
         return wide
+
+
+class _Restricted(Few):
+    """The function on some coordinates; ``last`` is the latest evaluation, with its gradient over all of them."""
+
+    def __init__(self, f: SmoothFunction, support: Columns) -> None:
+        self.f, self.support = f, support
+        self.last: tuple[Vector, Vector]
+
+    def at(self, z: Vector, hessian: bool = True) -> State:
+        x = self.f._wide(self.support, z)
+        value, gradient = self.f.evaluate(x)
+        self.last = z, gradient
+        return State(z, value, gradient[self.support], self.f._hessian_at(x, self.support))
 
 
 class Function(SmoothFunction):

@@ -11,19 +11,28 @@ from typing import Any
 
 import numpy as np
 
+from .. import _core
+
 from .._errors import check_number, check_vector, check_weights
+from .._lazy import lazy
 from .._sorted import common
-from ..designs import Block, DenseBlock, Design, Rows, Standardized, as_design, cross
+from ..designs import Block, Design, Rows, Standardized, as_design, check_small, cross
 from ..losses import Loss, as_loss
+from ..refits import Columns as FewColumns
+from ..refits import best_intercept, refit
+from ..refits.columns import EXACT, GATHERED
+from ..refits.factor import Factor
 from .base import Columns, Point, Slope, Vector
+from .gathered import Gathered
 from .gram import GramColumns
-from .refits import Factor, Problem, refit
 
 TRUSTED = 1e-6  # reciprocal condition above which a refit needs no second look at the data
 CANCELLED = 1e-3  # share of the null value below which values are computed from residuals
 ROUGH = 8  # Gram columns that must be missing, and multiplications of their product with X, for a rough first look
 ROUGH_WORK = 1e8
 NEGLIGIBLE = 1e-18  # share of the null model's squared residual that counts as none
+FLOOR = 64 * float(np.finfo(float).eps)  # share of the null model's height above the infimum that counts as none
+TINY = 1e-140  # share of the height at which a gradient may mean that a column is too small to square
 
 
 class GLM:
@@ -75,9 +84,9 @@ class GLM:
     def _forget(self) -> None:
         """Begin with nothing kept: no null model, no Gram columns, no gathered block."""
         self._null: Point | None = None
-        self.gram = GramColumns(self) if self.loss.quadratic else None
+        self._gathered = Gathered(self.design, self.fit_intercept)
+        self.gram = GramColumns(self._gathered, self.rows.c, self.fit_intercept) if self.loss.quadratic else None
         self._variances: Vector | None = None
-        self._gathered: tuple[Columns, Block | None] = (np.empty(0, np.int64), None)
 
     def __getstate__(self) -> dict[str, Any]:
         kept = ("_null", "gram", "_variances", "_gathered")
@@ -96,6 +105,10 @@ class GLM:
         return self.loss.smooth
 
     @property
+    def convex(self) -> bool:
+        return True
+
+    @property
     def quadratic(self) -> bool:
         return self.loss.quadratic
 
@@ -103,16 +116,36 @@ class GLM:
     def null(self) -> Point:
         """The model without features; its gradient is the first pass over X and tells whether X is finite."""
         if self._null is None:
-            self._null = self.refit(np.empty(0, np.int64))
-            self._check_finite(self._null.gradient)
+            null = self.refit(np.empty(0, np.int64))
+            self._check_finite(null.gradient)
+            if not self.standardize:
+                size = float(np.sqrt(abs(null.value) or 1.0))
+                check_small(self.design, np.flatnonzero(np.abs(null.gradient) <= TINY * size))
+            self._null = replace(null.detached(), least=null.value, dual=null.dual)  # or it would hold what holds it
+            self._null.__dict__["gradient"] = null.gradient
         return self._null
+
+    @property
+    def height(self) -> float:
+        """How far the null model is above the loss's infimum: what there is to explain."""
+        lower = self.lower
+        return self.null.value - lower if lower > -np.inf else abs(self.null.value)
+
+    def scale(self, value: float) -> float:
+        """What a gap at this value is relative to."""
+        return max(abs(value), 1e-9 * self.height)
+
+    @property
+    def nothing(self) -> float:
+        """A value at or below which nothing is left to explain; -inf where the infimum is not known."""
+        return self.lower + FLOOR * self.height
 
     @property
     def floor(self) -> float:
         if self.l2 > 0 or self.extra is not None:
             return -np.inf
         if self.loss.targets == "binary":
-            return 1e-9
+            return self.nothing
         return NEGLIGIBLE * self.null.value if self.loss.code is not None and self.loss.targets == "real" else -np.inf
 
     def at(self, support: Columns, coef: Vector, intercept: float | None = None) -> Point:
@@ -125,8 +158,13 @@ class GLM:
         return Point(self.dim, support, coef, intercept, value, lambda: gradient)
 
     def value(self, support: Columns, coef: Vector, intercept: float) -> float:
-        """f alone: only the support's columns are read."""
-        eta = self.rows.shift(self.design.matmat(support, coef[:, None])[:, 0], intercept)
+        """f alone: only the support's columns are read, and added up in twice the digits where that is affordable."""
+        if self.design.shape[0] * len(support) <= GATHERED:
+            A, m, s = self.design.stored(support)
+            raw = coef / s
+            eta = _core.exact_eta(np.asfortranarray(A), raw, intercept - float(m @ raw), self.rows.offset)
+        else:
+            eta = self.rows.shift(self.design.matmat(support, coef[:, None])[:, 0], intercept)
         return self.loss.terms(self.rows.y, eta, self.rows.c)[0] + 0.5 * float(coef @ (self._ridge(support) * coef))
 
     def refit(self, support: Columns, start: Point | None = None) -> Point:
@@ -136,31 +174,43 @@ class GLM:
             point = self._refit_by_gram(support, start)
             if point is not None:
                 return point
-        coef, b = np.zeros(len(support)), 0.0
-        if start is not None:
-            b = start.intercept
-            here, there = common(support, start.support)
-            coef[here] = start.coef[there]
-        elif self.fit_intercept:
-            b = self.loss.start(self.rows.y, self.rows.c)
-        problem = Problem(self.gathered(support), self.rows, self.loss, self._ridge(support), self.fit_intercept)
-        fit = refit(problem, coef, b)
+        fit = refit(self.few(support), *self._begin(support, start))
+        b = fit.b - self._gathered.shift(support, fit.coef)
 
         def slope() -> Vector:
             if fit.dual is None:
-                g = self.design.value_gradient(self.loss, self.rows, support, fit.coef, fit.b)[1]
+                g = self.design.value_gradient(self.loss, self.rows, support, fit.coef, b)[1]
             else:  # of a kink's many subgradients, the one that vanishes on the support
                 g = self.design.rmatmat((self.rows.c * fit.dual)[:, None])[:, 0]
             g[support] = 0.0
             return g
 
-        return Point(self.dim, support, fit.coef, fit.b, fit.value, slope, True, fit.note, fit.minimiser, dual=fit.dual)
+        return Point(
+            self.dim, support, fit.coef, b, fit.value, slope, True, fit.note, fit.minimiser, least=fit.least,
+            dual=fit.dual,
+        )  # fmt: skip
+
+    def few(self, support: Columns) -> FewColumns:
+        """f on a support, as a function of its coefficients and the intercept of gathered columns."""
+        return FewColumns(
+            self._gathered(support), self.rows, self.loss, self._ridge(support), self.fit_intercept, self.lower,
+            lambda: self._gathered.stored(support),
+        )  # fmt: skip
+
+    def _begin(self, support: Columns, start: Point | None) -> tuple[Vector, float]:
+        """Coefficients and intercept (of gathered columns) to begin a refit from: the start's, if it is any good."""
+        coef = np.zeros(len(support))
+        if start is None:
+            return coef, self.loss.start(self.rows.y, self.rows.c) if self.fit_intercept else 0.0
+        here, there = common(support, start.support)
+        coef[here] = start.coef[there]
+        return coef, start.intercept + self._gathered.shift(support, coef)
 
     def _refit_by_gram(self, support: Columns, start: Point | None) -> Point | None:
         """The squared loss from kept Gram columns, without reading X; None where that would cost digits."""
         assert self.gram is not None
         null = self.null
-        H = self.gram.columns(support, None if start is None else start.gradient)
+        H = self.gram.columns(support, None if start is None else start.known_gradient)
         small = H[:, support]
         small[np.arange(len(support)), np.arange(len(support))] += self._ridge(support)
         factor = Factor(small)
@@ -179,28 +229,23 @@ class GLM:
             g[support] = 0.0
             return g
 
-        return Point(self.dim, support, coef, b, value, slope, True)
+        return Point(self.dim, support, coef, b, value, slope, True, least=(1 - EXACT) * value)
+
+    def shift(self, cols: Columns, coef: Vector) -> float:
+        """What the intercept of gathered columns has more than f's own."""
+        return self._gathered.shift(cols, coef)
 
     def gathered(self, cols: Columns) -> Block:
-        """The columns, gathered; those of the last gather are reused."""
-        before, old = self._gathered
-        if not (isinstance(old, DenseBlock) and self.design.full):
-            block = self.design.block(cols)
-        else:
-            at = before.searchsorted(cols)  # an unsorted gather (a Gram block) only finds less to reuse
-            at[at == len(before)] = 0
-            here = before[at] == cols if len(before) else np.zeros(len(cols), bool)
-            A = np.empty((self.design.shape[0], len(cols)), order="F")
-            A.T[here] = old.A.T[at[here]]
-            A.T[~here] = self.design.block(cols[~here]).dense().T
-            block = DenseBlock(A)
-        self._gathered = (cols, block)
-        return block
+        """The columns, gathered (with an intercept, perhaps shifted)."""
+        return self._gathered(cols)
 
     def curvature(self, point: Point, cols: Columns, v: Vector) -> float:
         turn = self.design.matmat(cols, v[:, None])[:, 0]
         w = self._weights(point)
-        return float(self._profiled(w, w @ turn, w @ turn**2)) + float(v @ (self._ridge(cols) * v))
+        total = float(w.sum())
+        if self.fit_intercept and total > 0:
+            turn = turn - float(w @ turn) / total
+        return float(w @ turn**2) + float(v @ (self._ridge(cols) * v))
 
     def curvatures(self, point: Point, cols: Columns) -> Vector:
         known = None if self.gram is None else self.gram.diagonal(cols)
@@ -209,7 +254,7 @@ class GLM:
             if len(cols) * 8 > self.dim:  # one pass over X is cheaper than a gather of so many columns
                 known = self._all_curvatures(w)[cols]
             else:
-                known = self._profiled(w, *self.gathered(cols).moments(w))
+                known = self._gathered(cols).curvatures(w, self.fit_intercept)
             if not np.isfinite(known).all():
                 bad = int(cols[~np.isfinite(known)][0])
                 raise ValueError(f"X has values in column {bad} that are too large to square; rescale it")
@@ -220,11 +265,11 @@ class GLM:
             H = self.gram.columns(cols)
         else:
             w = self._weights(point)
-            A = self.gathered(cols).dense().copy(order="F")
+            A = self._gathered(cols).dense().copy(order="F")
             if self.fit_intercept:
-                A -= w @ A / max(float(w.sum()), 1e-300)
+                _centre(A, w)
             A *= w[:, None]
-            H = cross(self.design, A, others)
+            H = cross(self.design, A, others, self._gathered.origin)
         if others is None:
             H[np.arange(len(cols)), cols] += self._ridge(cols)
         else:
@@ -242,9 +287,9 @@ class GLM:
         total = float(w.sum())
         if total <= 0:
             return None
-        A = self.gathered(cols).dense().copy(order="F")
+        A = self._gathered(cols).dense().copy(order="F")
         if self.fit_intercept:
-            A -= w @ A / total
+            _centre(A, w)
         A *= w[:, None]
         rough = self.design.rough_cross(A, w / total)
         if rough is None:
@@ -273,18 +318,10 @@ class GLM:
         bound = self.loss.smoothness
         return w if not np.isfinite(bound) or w.sum() > 1e-10 * bound else bound * self.rows.c
 
-    def _profiled(self, w: Vector, first: Any, second: Any) -> Any:
-        """Second moments with the intercept minimised out."""
-        total = float(w.sum())
-        return np.maximum(0.0, second - first**2 / total) if self.fit_intercept and total > 0 else second
-
-    @property
+    @lazy
     def lower(self) -> float:
-        """The sum of every sample's own minimum, -phi*(0); -inf for a loss without a conjugate."""
-        try:
-            return -float(self.rows.c @ self.loss.conjugate(self.rows.y, np.zeros_like(self.rows.y)))
-        except TypeError:
-            return -np.inf
+        """The weighted sum of every sample's own infimum; -inf where that is not known."""
+        return self.loss.infimum(self.rows.y, self.rows.c)
 
     def ridged(self, weights: Vector) -> "GLM":
         """f + sum_j weights_j/2 x_j^2; what is kept of X (Gram columns, the null model) is shared."""
@@ -330,8 +367,7 @@ class GLM:
         if not self.fit_intercept:
             return 0.0
         eta = self.rows.shift(self.design.matmat(support, coef[:, None])[:, 0], 0.0)
-        nothing = self.design.block(np.empty(0, np.int64))
-        return refit(Problem(nothing, replace(self.rows, offset=eta), self.loss, self.l2, True), np.empty(0), 0.0).b
+        return best_intercept(self.loss, replace(self.rows, offset=eta))
 
     def _check_finite(self, gradient: Vector) -> None:
         if not np.isfinite(gradient).all():
@@ -339,3 +375,10 @@ class GLM:
             finite = np.isfinite(mean) & np.isfinite(var)
             bad = int(np.flatnonzero(~(np.isfinite(gradient) if finite.all() else finite))[0])
             raise ValueError(f"X contains NaN or infinity (or values too large to add up) in column {bad}")
+
+
+def _centre(A: Vector, w: Vector) -> None:
+    """Columns less their weighted means, in place; twice, since the first mean is rounded at its own size."""
+    total = max(float(w.sum()), 1e-300)
+    for _ in range(2):
+        A -= w @ A / total

@@ -10,7 +10,6 @@ columns of largest gradient, the likely next ones. Columns are centred when ther
 """
 
 import threading
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,8 +17,7 @@ from numpy.typing import NDArray
 from .. import _core
 from .._sorted import without
 
-if TYPE_CHECKING:
-    from .glm import GLM
+from .gathered import Gathered
 
 Vector = NDArray[np.float64]
 Columns = NDArray[np.int64]
@@ -32,16 +30,17 @@ SMALLEST = 1 << 24  # bytes that are always granted
 
 
 class GramColumns:
-    """The kept columns of the centred, weighted Gram matrix of one GLM, without its ridge."""
+    """The kept columns of a design's weighted Gram matrix, centred where there is an intercept."""
 
-    def __init__(self, f: "GLM") -> None:
-        self.f = f
-        self.capacity = max(BLOCK, int(max(SMALLEST, SHARE * f.design.nbytes) // (8 * f.dim)))
-        self.slot = np.full(f.dim, -1, np.int64)
+    def __init__(self, gathered: Gathered, c: Vector, centred: bool) -> None:
+        self.gathered, self.c, self.centred = gathered, c, centred
+        self.design = gathered.design
+        n, p = self.design.shape
+        self.capacity = max(BLOCK, int(max(SMALLEST, SHARE * self.design.nbytes) // (8 * p)))
+        self.slot = np.full(p, -1, np.int64)
         self.held = np.empty(0, np.int64)
-        self.rows = np.empty((0, f.dim))
-        self.means = np.zeros(f.dim)  # of the held columns
-        n, p = f.design.shape
+        self.rows = np.empty((0, p))
+        self.means = np.zeros(p)  # of the held columns
         self.small = n * p * p <= SMALL and p <= self.capacity
         self.lock = threading.RLock()  # one objective may serve several Python threads
 
@@ -72,7 +71,7 @@ class GramColumns:
             return
         if len(self.held) + len(missing) > self.capacity:
             self._forget(support)
-        room = min(BLOCK, self.capacity - len(self.held), self.f.dim - len(self.held)) - len(missing)
+        room = min(BLOCK, self.capacity - len(self.held), len(self.slot) - len(self.held)) - len(missing)
         if self.small:
             missing = np.flatnonzero(self.slot < 0)
         elif hint is not None and room > 0:
@@ -82,17 +81,20 @@ class GramColumns:
         self._compute(missing)
 
     def _compute(self, cols: Columns) -> None:
-        f, first = self.f, len(self.held)
+        first = len(self.held)
         if first + len(cols) > len(self.rows):  # grow by doubling: the budget is a limit, not a price
-            grown = np.empty((min(self.capacity, max(2 * len(self.rows), first + len(cols))), f.dim))
+            grown = np.empty((min(self.capacity, max(2 * len(self.rows), first + len(cols))), len(self.slot)))
             grown[:first] = self.rows[:first]
             self.rows = grown
-        A = f.gathered(cols).dense().copy(order="F")
-        if f.fit_intercept:
-            self.means[cols] = f.rows.c @ A
-            A -= self.means[cols]
-        A *= f.rows.c[:, None]
-        self.rows[first : first + len(cols)] = f.design.cross(A)
+        A, origin = self.gathered(cols).dense().copy(order="F"), self.gathered.origin
+        if self.centred:
+            self.means[cols] = 0.0 if origin is None else origin[cols]
+            for _ in range(2):  # the first mean is rounded at its own size
+                mean = self.c @ A
+                A -= mean
+                self.means[cols] += mean
+        A *= self.c[:, None]
+        self.rows[first : first + len(cols)] = self.design.cross(A, origin)
         self.slot[cols] = np.arange(first, first + len(cols))
         self.held = np.concatenate([self.held, cols])
 

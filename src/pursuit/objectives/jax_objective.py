@@ -18,8 +18,8 @@ from typing import Any
 
 import numpy as np
 
+from ..refits import Few, State, minimise
 from .base import Columns, Point, Vector
-from .descent import Trial, minimise
 from .function import SmoothFunction, _finite
 
 SMALLEST = 16  # padded size of the smallest programs
@@ -95,24 +95,15 @@ class JaxFunction(SmoothFunction):
         return float(value), gradient
 
     def refit(self, support: Columns, start: Point | None = None) -> Point:
-        m = len(support)
-        if m == 0:
+        if len(support) == 0:
             point = self.at(support, np.empty(0))
             return Point(self.dim, support, point.coef, 0.0, point.value, point.slope, True)
-
-        def evaluate(z: Vector) -> Trial:
-            if m > NEWTON:
-                value, g = self._call("gradient", z, support)
-                return Trial(z, float(value), g[:m])
-            value, g, H = self._call("local", z, support)
-            return Trial(z, float(value), g[:m], lambda: H[:m, :m])
-
-        end = minimise(evaluate, self.begin(support, start), self.eps)
+        end = minimise(_Restricted(self, support), self.begin(support, start), eps=self.eps)
 
         def slope() -> Vector:
-            return self.settled(self._call("slope", end.at.z, support)[1], support, end.converged)
+            return self.settled(self._call("slope", end.z, support)[1], support, end.converged)
 
-        return Point(self.dim, support, end.at.z, 0.0, end.value, slope, end.converged, end.note, end.minimiser)
+        return Point(self.dim, support, end.z, 0.0, end.value, slope, end.converged, end.note, end.minimiser)
 
     def hessian(self, x: Vector, cols: Columns) -> Vector | None:
         """H[cols][:, cols], from the program of a refit on the support and these."""
@@ -240,6 +231,21 @@ class JaxFunction(SmoothFunction):
             return jax.grad(lambda w: self._at(constants, w, every))(u)
 
         return jax.jvp(slope, (x,), (v,))[1]
+
+
+class _Restricted(Few):
+    """The function on some coordinates, by the program for their (padded) number."""
+
+    def __init__(self, f: JaxFunction, support: Columns) -> None:
+        self.f, self.support = f, support
+
+    def at(self, z: Vector, hessian: bool = True) -> State:
+        m = len(self.support)
+        if m > NEWTON:
+            value, g = self.f._call("gradient", z, self.support)
+            return State(z, float(value), g[:m])
+        value, g, H = self.f._call("local", z, self.support)
+        return State(z, float(value), g[:m], lambda: H[:m, :m])
 
 
 class _as_it_is(AbstractContextManager[None]):  # noqa: N801

@@ -6,6 +6,7 @@ The coordinates are the entries of C, row by row: coordinate j q + r belongs to 
 group of q coordinates, so every solver, constraint and exchange works on this objective as it stands.
 """
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,12 +14,13 @@ import numpy as np
 from .._errors import check_number, check_weights, nearest
 from ..designs import Design, Standardized, as_design, cross
 from ..losses.vector import Multinomial, Responses, VectorLoss
+from ..refits import Basis, Fit, Stored, basis, least_norm, minimise
+from ..refits.factor import Factor
 from .base import Columns, Point, Vector
 from .defaults import ObjectiveDefaults
-from .refits import SEPARATED, Factor, pseudo_solve
+from .outputs import Outputs
 
-MAX_NEWTON = 100
-DIRECT = 400  # unknowns up to which the Hessian is assembled
+TRUSTED = 1e-10  # reciprocal condition above which a Gram matrix will do
 
 
 class MultiGLM(ObjectiveDefaults):
@@ -29,6 +31,7 @@ class MultiGLM(ObjectiveDefaults):
     """
 
     smooth = True
+    convex = True
 
     def __init__(
         self,
@@ -75,10 +78,11 @@ class MultiGLM(ObjectiveDefaults):
     @property
     def null(self) -> Point:
         if self._null is None:
-            self._null = self.refit(np.empty(0, np.int64))
-            if not np.isfinite(self._null.gradient).all():
-                bad = int(np.flatnonzero(~np.isfinite(self._null.gradient))[0]) // self.width
+            null = self.refit(np.empty(0, np.int64))
+            if not np.isfinite(null.gradient).all():
+                bad = int(np.flatnonzero(~np.isfinite(null.gradient))[0]) // self.width
                 raise ValueError(f"X contains NaN or infinity (or values too large to add up) in column {bad}")
+            self._null = null.detached()  # or it would hold what holds it
         return self._null
 
     @property
@@ -91,26 +95,29 @@ class MultiGLM(ObjectiveDefaults):
         cols, C = self._matrix(support, coef)
         eta = self.design.matmat(cols, C) + self.offset
         if intercept is None:
-            intercept = self._newton(np.empty((len(eta), 0)), np.empty((0, self.width)), self._start(), eta)[1]
+            few = Outputs(self.loss, self.Y, self.c, eta, np.empty((len(eta), 0)), 0.0, self.fit_intercept)
+            intercept = few.split(minimise(few, few.join(np.empty((0, self.width)), self._start())).z)[1]
         return self._point(support, coef, intercept, eta + intercept, refitted=False)
 
     def refit(self, support: Columns, start: Point | None = None) -> Point:
         cols = np.unique(support // self.width)
         if len(cols) * self.width != len(support):
             raise ValueError("a support of several outputs must hold whole features")
+        A, stored = self.design.block(cols).dense(), Stored(*self.design.stored(cols))
+        if self.quadratic:
+            C, b, note = self._least_squares(A, stored)
+            return self._point(support, C.ravel(), b, A @ C + b + self.offset, True, note)
         C, b = np.zeros((len(cols), self.width)), self._start()
-        if start is not None:
-            b = start.intercept
+        if start is not None and (self._null is None or start.value < self._null.value):
             _, here, there = np.intersect1d(support, start.support, assume_unique=True, return_indices=True)
             C.reshape(-1)[here] = start.coef[there]
-        A = self.design.block(cols).dense()
-        if self.quadratic:
-            C, b, note, minimiser = *self._least_squares(A), "", True
-        else:
-            C, b, note, minimiser = self._newton(A, C, b, self.offset)
-        if not self.quadratic:  # adding a constant to all classes changes no probability: centre
-            C, b = (C - C.mean(axis=1, keepdims=True) if self.l2 == 0 else C), b - b.mean()
-        return self._point(support, C.ravel(), b, A @ C + b + self.offset, True, note, minimiser)
+            if self._null is None or self._value(A @ C + start.intercept + self.offset, C) < self._null.value:
+                b = start.intercept
+            else:  # what is left of a start without its other columns may be worse than nothing
+                C[:] = 0.0
+        C, b, fit = self._minimised(A, C, b, stored)
+        point = self._point(support, C.ravel(), b, A @ C + b + self.offset, True, fit.note, fit.minimiser)
+        return replace(point, least=fit.least)
 
     def curvature(self, point: Point, cols: Columns, v: Vector) -> float:
         features, V = self._matrix(cols, v)
@@ -175,7 +182,7 @@ class MultiGLM(ObjectiveDefaults):
         note: str = "",
         minimiser: bool = True,
     ) -> Point:
-        value = float(self.c @ self.loss.value(self.Y, eta)) + 0.5 * self.l2 * float(coef @ coef)
+        value = self._value(eta, coef)
 
         def slope() -> Vector:
             g = self.design.rmatmat(self.c[:, None] * self.loss.d1(self.Y, eta)).ravel()
@@ -184,106 +191,61 @@ class MultiGLM(ObjectiveDefaults):
 
         return Point(self.dim, support, coef, b, value, slope, refitted, note, minimiser)
 
-    def _least_squares(self, A: Vector) -> tuple[Vector, Vector]:
+    def _value(self, eta: Vector, coef: Vector) -> float:
+        return float(self.c @ self.loss.value(self.Y, eta)) + 0.5 * self.l2 * float((coef * coef).sum())
+
+    def _least_squares(self, A: Vector, stored: Stored) -> tuple[Vector, Vector, str]:
+        """One factor for all responses, and orthonormal coordinates where that is too close to singular."""
         target = self.Y - self.offset
-        mean = self.c @ A if self.fit_intercept else np.zeros(A.shape[1])
         centre = self.c @ target if self.fit_intercept else np.zeros(self.width)
+        if A.shape[1] == 0:
+            return np.empty((0, self.width)), centre, ""
+        mean = self.c @ A if self.fit_intercept else np.zeros(A.shape[1])
         W, R = self.c[:, None] * (A - mean), target - centre
-        H = W.T @ (A - mean) + self.l2 * np.eye(A.shape[1])
-        if len(H) == 0:
-            return np.empty((0, self.width)), centre
-        factor = Factor(H)
-        if factor.rcond > 1e-10:
-            C = np.column_stack([factor.solve(column) for column in (W.T @ R).T])
-        else:
-            C = np.asarray(np.linalg.lstsq(H, W.T @ R, rcond=1e-14)[0], dtype=np.float64)
-        return C, centre - mean @ C
+        factor = Factor(W.T @ (A - mean) + self.l2 * np.eye(A.shape[1]))
+        if factor.rcond > TRUSTED:
+            C = factor.solve(W.T @ R)
+            return C, centre - mean @ C, ""
+        room = self._room(stored)
+        if room is None:
+            C = np.linalg.lstsq(np.sqrt(self.c)[:, None] * (A - mean), np.sqrt(self.c)[:, None] * R, rcond=None)[0]
+            return np.asarray(C), centre - mean @ C, ""
+        C = self._outward(stored, room, room.Q.T @ (self.c[:, None] * R))
+        note = f"the {A.shape[1]} chosen columns have rank {room.Q.shape[1]}, so the minimum-norm solution is given"
+        return C, centre - mean @ C, note if room.null.shape[1] else ""
 
-    def _newton(self, A: Vector, C: Vector, b: Vector, offset: Any) -> tuple[Vector, Vector, str, bool]:
-        """Newton with conjugate gradients, which bear with the directions that change nothing."""
-        design = np.column_stack([A, np.ones(len(A))]) if self.fit_intercept else A
-        Z = np.vstack([C, b[None, :]]) if self.fit_intercept else C.copy()
-        ridge = np.full((len(Z), 1), self.l2)
-        if self.fit_intercept:
-            ridge[-1] = 0.0
+    def _room(self, stored: Stored) -> Basis | None:
+        """Orthonormal coordinates for some columns."""
+        s = np.where(np.isfinite(stored.s), stored.s, 0.0)
+        return basis(stored.A, self.c, 1.0, self.l2 * s**2, self.fit_intercept)
 
-        def evaluate(Z: Vector) -> tuple[float, Vector]:
-            eta = design @ Z + offset
-            return float(self.c @ self.loss.value(self.Y, eta)) + 0.5 * float((ridge * Z * Z).sum()), eta
+    @staticmethod
+    def _outward(stored: Stored, room: Basis, U: Vector) -> Vector:
+        s = np.where(np.isfinite(stored.s), stored.s, 0.0)[:, None]
+        return least_norm(s * room.null, s * room.outward(U))
 
-        value, eta = evaluate(Z)
-        first, note, minimiser = value, "", True
-        for _ in range(MAX_NEWTON):
-            if self.l2 == 0 and not self.loss.attained and value <= SEPARATED:
-                note = "the chosen columns separate the classes, so no finite minimiser exists (set l2 > 0)"
-                minimiser = False
-                break
-            g = design.T @ (self.c[:, None] * self.loss.d1(self.Y, eta)) + ridge * Z
-            if g.size == 0:
-                break
-            D: Vector = self._direction(design, eta, ridge, g)
-            slope = float((g * D).sum())
-            t = 1.0
-            trial, ahead = evaluate(Z + D)
-            while trial > value + 1e-4 * t * slope and t > 1e-10:
-                t /= 2
-                trial, ahead = evaluate(Z + t * D)
-            if not trial < value:
-                break
-            done = -slope <= 1e-13 * max(abs(value), abs(first - value))
-            Z, value, eta = Z + t * D, trial, ahead
-            if done:
-                break
-        return (Z[:-1], Z[-1], note, minimiser) if self.fit_intercept else (Z, np.zeros(self.width), note, minimiser)
-
-    def _direction(self, design: Vector, eta: Vector, ridge: Vector, g: Vector) -> Vector:
-        if g.size <= DIRECT:
-            return self._solve(design, eta, ridge, g)
-
-        def apply(V: Vector) -> Vector:
-            return design.T @ (self.c[:, None] * self.loss.turn(eta, design @ V)) + ridge * V
-
-        scale = np.sqrt(np.maximum(np.einsum("i,ij,ij->j", self.c, design, design), 1e-300))[:, None]
-        D, r = np.zeros_like(g), -g / scale
-        v, rr = r.copy(), float((r * r).sum())
-        goal = 1e-20 * rr
-        for _ in range(4 * g.size):
-            Hv = apply(v / scale) / scale
-            curve = float((v * Hv).sum())
-            if curve <= 1e-300:
-                break
-            t = rr / curve
-            D += t * v
-            r -= t * Hv
-            rr, before = float((r * r).sum()), rr
-            if rr <= goal:
-                break
-            v = r + (rr / before) * v
-        return D / scale if D.any() else -g
-
-    def _solve(self, design: Vector, eta: Vector, ridge: Vector, g: Vector) -> Vector:
-        """Newton's direction from the assembled Hessian, in the outputs' directions that matter."""
-        m, q = g.shape
-        Q = self.loss.basis(q)
-        H = np.zeros((m, q, m, q))
-        for r in range(q):
-            for s in range(r, q):
-                w = self.c * self.loss.weights(eta, r, s)
-                H[:, r, :, s] = H[:, s, :, r] = design.T @ (w[:, None] * design)
-        size = m * Q.shape[1]
-        small = np.einsum("arbs,rt,su->atbu", H, Q, Q, optimize=True).reshape(size, size)
-        small[np.arange(size), np.arange(size)] += np.repeat(ridge[:, 0], Q.shape[1])
-        factor, down = Factor(small), (g @ Q).ravel()
-        direction = -factor.solve(down) if factor.rcond > 1e-12 else -pseudo_solve(small, down)
-        return direction.reshape(m, -1) @ Q.T
+    def _minimised(self, A: Vector, C: Vector, b: Vector, stored: Stored | None) -> tuple[Vector, Vector, Fit]:
+        """The minimiser of a smooth loss, in orthonormal coordinates where the columns allow it."""
+        room = None if stored is None or A.shape[1] == 0 else self._room(stored)
+        few = Outputs(self.loss, self.Y, self.c, self.offset, A, self.l2, self.fit_intercept)
+        if room is None or stored is None:
+            fit = minimise(few, few.join(C, b))
+            return *few.split(fit.z), fit
+        raw = stored.raw(C)
+        U = room.inward(stored.A, self.c, 1.0, self.l2 * np.where(np.isfinite(stored.s), stored.s, 0.0) ** 2, raw)
+        mean = self.c @ A if self.fit_intercept else np.zeros(A.shape[1])
+        there = Outputs(self.loss, self.Y, self.c, self.offset, room.Q, room.ridge, self.fit_intercept)
+        fit = minimise(there, there.join(U, b + mean @ C))
+        U, b = there.split(fit.z)
+        C = self._outward(stored, room, U)
+        return C, b - mean @ C, fit
 
     def _variances(self, w: Vector, cols: Columns) -> Vector:
         total = max(float(w.sum()), 1e-300)
         if 8 * len(cols) > self.dim // self.width:
             mean, var = self.design.stats(w / total)
             return total * (var if self.fit_intercept else var + mean**2)[cols]
-        first, second = self.design.block(cols).moments(w)
-        return np.maximum(0.0, second - first**2 / total) if self.fit_intercept else second
+        return self.design.block(cols).curvatures(w, self.fit_intercept)
 
     def _edges(self, eta: Vector, cols: Columns) -> Vector:
         """Mixed second derivatives of the coordinates and the q intercepts."""

@@ -7,7 +7,7 @@ from sklearn.linear_model import HuberRegressor, LinearRegression, LogisticRegre
 
 import pursuit
 from problems import BINARY, KINDS, Problem, problem
-from pursuit.objectives import refits
+from pursuit.refits import columns
 
 N = 24  # rows for SLSQP
 SUPPORT = np.array([1, 4, 6, 10])
@@ -137,7 +137,7 @@ def test_the_matrix_free_method_is_newtons(loss, kind, standardize, monkeypatch)
     given = problem(loss, weights=True, offset=True, density=0.2)
     X = KINDS[kind](given.X)
     _, _, newton = refitted(given, X=X, standardize=standardize)
-    monkeypatch.setattr(refits, "LARGE", 1)
+    monkeypatch.setattr(columns, "LARGE", 1)
     _, _, free = refitted(given, X=X, standardize=standardize)
     assert free.value == pytest.approx(newton.value, rel=1e-12)
     np.testing.assert_allclose(free.coef, newton.coef, rtol=1e-6, atol=1e-7)

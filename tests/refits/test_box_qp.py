@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy.optimize import lsq_linear, minimize
 
-from pursuit.objectives import box_qp as module
-from pursuit.objectives.box_qp import InfeasibleError, box_qp, project, reach
+from pursuit.refits import box_qp as module
+from pursuit.refits.box_qp import InfeasibleError, box_qp, project, reach
 
 
 def violation(H, g, low, high, a, t, found):

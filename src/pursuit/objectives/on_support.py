@@ -1,0 +1,28 @@
+"""Any objective on a support, as a function of its coefficients there (the intercept minimised out)."""
+
+from typing import Any
+
+from ..refits import Few, State
+from .base import Columns, Objective, Point, Vector
+
+
+class OnSupport(Few):
+    """f over the coefficients of a support; the points that were evaluated are left in ``seen``."""
+
+    def __init__(self, f: Objective, support: Columns) -> None:
+        self.f, self.support = f, support
+        self.convex = f.convex
+        self.seen: dict[bytes, Point] = {}
+
+    def at(self, z: Vector, hessian: bool = True) -> State:
+        point = self.f.at(self.support, z)
+        self.seen[z.tobytes()] = point
+
+        def rows() -> Any:
+            return self.f.hessian_rows(point, self.support, self.support)
+
+        return State(z, point.value, point.gradient[self.support], rows)
+
+    def point(self, z: Vector) -> Point:
+        """The point at coefficients that have been evaluated."""
+        return self.seen[z.tobytes()]

@@ -1,0 +1,313 @@
+"""Minimisers of a GLM over a few gathered columns.
+
+    min over (v, b) of   sum_i c_i phi(y_i, A_i v + b + o_i) + sum_j ridge_j/2 v_j^2
+
+| method | when | cost |
+|---|---|---|
+| Cholesky on the Gram, refined once, in one kernel call | squared loss | n m^2 + m^3/3 flops, once |
+| damped Newton in one kernel call | smooth losses, nothing unusual | n m^2 + m^3/3 per step |
+| ``minimise`` in orthonormal coordinates (``basis``) | where the kernel gave up | the same, and the basis |
+| ``minimise`` by conjugate gradients | m above ``LARGE`` | 4 n m per inner step |
+| the hinge | see ``hinge`` | |
+
+A fit in orthonormal coordinates is the minimum for the data as they are stored. Its coefficients are then rounded, and
+the value that is reported is theirs, computed in twice the digits; where rounding alone has cost something (columns
+equal to ten digits), a note says so and ``least`` keeps the minimum.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import lstsq
+
+from .. import _core
+from ..designs.base import Block, DenseBlock, Rows
+from ..losses.base import Loss
+from .basis import Basis, Stored, basis, least_norm
+from .factor import Factor
+from .few import Few, Fit, Line, Matrix, State, Vector
+from .minimise import minimise
+
+LARGE = 1500  # columns beyond which no m x m Hessian is formed
+QUICK = 100  # columns up to which the kernel does a whole refit: its own Cholesky is no LAPACK
+SINGULAR = 1e-11  # squared pivots, on a unit diagonal, at which the kernel gives up
+CONVERGED = 1e-13  # Newton decrement, relative to the height, at which the kernel is done
+SEPARATED = 1e-14  # mean loss at which data count as separated
+GATHERED = 1e8  # n m up to which a dense copy of the columns is made
+EXACT = 1e-11  # share of the height by which a value may be off where nothing was unusual
+ROUNDED = 1e-9  # share of the height that rounded coefficients may cost without a word
+FLOOR = 64 * float(np.finfo(float).eps)  # share of the null model's height that is nothing
+
+SEPARATION = "the chosen columns separate the classes, so no finite minimiser exists (set l2 > 0)"
+NO_COUNTS = "every count is zero, so no finite minimiser exists (set l2 > 0)"
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """Coefficients, intercept, value and lower bound; a sentence if there is something to say; a kinked loss's dual."""
+
+    coef: Vector
+    b: float
+    value: float
+    least: float
+    note: str = ""
+    minimiser: bool = True
+    dual: Vector | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Columns(Few):
+    """The refit at hand: columns, rows, loss, ridge (one number or one per column), and whether there is an intercept.
+
+    ``lower`` is a lower bound of the loss; ``stored`` gives the columns as the user stored them, without it the
+    block's own are taken.
+    """
+
+    block: Block
+    rows: Rows
+    loss: Loss
+    ridge: float | Vector
+    intercept: bool
+    lower: float = -np.inf
+    stored: Callable[[], Stored] | None = None
+
+    convex = True
+
+    @property
+    def endless(self) -> str:  # type: ignore[override]
+        return SEPARATION if self.loss.targets == "binary" else NO_COUNTS
+
+    @property
+    def bottom(self) -> float:  # type: ignore[override]
+        if np.all(self.ridge) or self.loss.attained:
+            return -np.inf
+        if self.loss.targets == "binary" or (self.loss.targets == "nonnegative" and not self.rows.y.any()):
+            return SEPARATED
+        return -np.inf
+
+    @property
+    def width(self) -> int:
+        return self.block.width
+
+    def split(self, z: Vector) -> tuple[Vector, float]:
+        """Coefficients and intercept."""
+        return z[: self.width], float(z[self.width]) if self.intercept else 0.0
+
+    def join(self, v: Vector, b: float) -> Vector:
+        return np.append(v, b) if self.intercept else np.array(v, dtype=np.float64)
+
+    def at(self, z: Vector, hessian: bool = True) -> State:
+        m, (v, b) = self.width, self.split(z)
+        wanted = hessian and m <= LARGE
+        value, g, H = self.block.newton(self.loss, self.rows, v, b, wanted)
+        g[:m] += self.ridge * v
+        if H is not None:
+            H[np.arange(m), np.arange(m)] += self.ridge
+        if not self.intercept:
+            g, H = g[:m], None if H is None else H[:m, :m]
+        return State(z, value + self.penalty(v), g, None if H is None else lambda: H)
+
+    def penalty(self, v: Vector) -> float:
+        return 0.5 * float(v @ (self.ridge * v))
+
+    def eta(self, z: Vector) -> Vector:
+        v, b = self.split(z)
+        return self.rows.shift(self.block.matvec(v), b)
+
+    def line(self, here: State, d: Vector) -> Line:
+        """Each trial costs O(n) only."""
+        (v, _), (dv, db), eta = self.split(here.z), self.split(d), self.eta(here.z)
+        turn = self.block.matvec(dv) + db
+        vv, vd, dd = float(v @ (self.ridge * v)), float(v @ (self.ridge * dv)), float(dv @ (self.ridge * dv))
+
+        def trial(t: float) -> tuple[float, float, State | None]:
+            value, d1, _ = self.loss.terms(self.rows.y, eta + t * turn, self.rows.c)
+            return value + 0.5 * (vv + 2 * t * vd + t * t * dd), float(d1 @ turn) + vd + t * dd, None
+
+        return trial
+
+    def product(self, here: State) -> Callable[[Vector], Vector] | None:
+        w = self.loss.terms(self.rows.y, self.eta(here.z), self.rows.c)[2]
+        flat = (w == 0) & (self.rows.c > 0)
+        if flat.any() and np.isfinite(self.loss.smoothness):  # a little curvature where the loss has none
+            w = np.where(flat, 1e-4 * self.loss.smoothness * self.rows.c, w)
+
+        def apply(u: Vector) -> Vector:
+            v, b = self.split(u)
+            turn = w * (self.block.matvec(v) + b)
+            head = self.block.rmatvec(turn) + self.ridge * v
+            return np.append(head, turn.sum()) if self.intercept else head
+
+        return apply
+
+    def curve(self) -> Matrix | None:
+        m, size = self.width, self.width + self.intercept
+        if not np.isfinite(self.loss.smoothness):
+            return None
+        bound = np.empty((size, size))
+        bound[:m, :m] = self.block.gram(self.rows.c)
+        if self.intercept:
+            bound[m, :m] = bound[:m, m] = self.block.rmatvec(self.rows.c)
+            bound[m, m] = 1.0
+        return self.loss.smoothness * bound
+
+    def quick(self, z: Vector) -> tuple[Vector, float, bool] | None:
+        """A refit in one call of the kernel, as far as that goes; None where it has nothing to say."""
+        m = self.width
+        if m > QUICK or len(z) == 0:
+            return None
+        start = z if self.intercept else np.append(z, 0.0)
+        limits = (self.bottom, self.lower, CONVERGED, SINGULAR)
+        found = self.block.fit(self.loss, self.rows, np.broadcast_to(self.ridge, m), self.intercept, start, limits)
+        return None if found is None else (found[0][: len(z)], *found[1:])
+
+    def columns(self) -> Stored | None:
+        """The columns as they are stored; None where they are too many for a dense copy."""
+        if len(self.rows.y) * self.width > GATHERED:
+            return None
+        if self.stored is not None:
+            return self.stored()
+        return Stored(self.block.dense(), np.zeros(self.width), np.ones(self.width))
+
+    def ending(self, fit: Fit) -> Fitted:
+        """The end of a minimisation on these columns."""
+        v, b = self.split(fit.z)
+        return Fitted(v.copy(), b, fit.value, fit.least, fit.note, fit.minimiser)
+
+
+def best_intercept(loss: Loss, rows: Rows, b: float = 0.0) -> float:
+    """The best intercept on top of the offset of some rows."""
+    nothing = DenseBlock(np.empty((len(rows.y), 0), order="F"))
+    return refit(Columns(nothing, rows, loss, 0.0, True, loss.infimum(rows.y, rows.c)), np.empty(0), b).b
+
+
+def refit(few: Columns, coef: Vector, b: float) -> Fitted:
+    """The minimiser, by the method that fits the loss; (coef, b) is a start."""
+    if not few.loss.smooth:
+        from .hinge import hinge  # which uses this
+
+        return hinge(few)
+    z = few.join(coef, b)
+    known = few.quick(z)
+    if known is not None and known[2]:
+        v, b = few.split(known[0])
+        return Fitted(v.copy(), b, known[1], known[1] - EXACT * max(known[1] - few.lower, 0.0))
+    if few.width == 0 or few.width > LARGE:
+        return few.ending(minimise(few, z))
+    stored = few.columns()
+    if few.loss.quadratic and few.width >= len(few.rows.y) and stored is not None:
+        wide = interpolated(few)
+        if wide is not None:
+            return wide
+    room = None if stored is None else coordinates(few, stored, z)
+    if stored is None or room is None:
+        return _unrefined(few, z)
+    return in_coordinates(few, stored, room, z)
+
+
+def coordinates(few: Columns, stored: Stored, z: Vector) -> Basis | None:
+    """Orthonormal ones for the columns at hand."""
+    return basis(stored.A, few.rows.c, _curve(few, z), _raw_ridge(few, stored), few.intercept)
+
+
+def in_coordinates(few: Columns, stored: Stored, room: Basis, z: Vector) -> Fitted:
+    """The minimiser by way of orthonormal coordinates, and back."""
+    u = room.inward(stored.A, few.rows.c, _curve(few, z), _raw_ridge(few, stored), stored.raw(few.split(z)[0]))
+    fit = _there(few, room, u if np.isfinite(u).all() else 0 * u)
+    found = _back(few, stored, room, fit.z[: room.Q.shape[1]])
+    notes, least = [fit.note], fit.least
+    if room.null.shape[1]:
+        notes.append(_dependent(few.width, room.Q.shape[1]))
+    if room.whole is not None:  # columns that differ by rounding only: what that could explain is not given
+        least = min(least, _there(few, room.whole, np.zeros(room.whole.Q.shape[1])).least)
+    lost = found.value - fit.value
+    if fit.minimiser and lost > ROUNDED * max(fit.value - few.lower, FLOOR * _height(few)):
+        notes.append(f"the chosen columns are equal to many digits, and rounded coefficients cost {lost:.1e}")
+    return replace(
+        found, least=min(least, found.value), note="; ".join(filter(None, notes)), minimiser=fit.minimiser
+    )  # fmt: skip
+
+
+def _there(few: Columns, room: Basis, u: Vector) -> Fit:
+    """The minimiser in orthonormal coordinates, from u (and the best intercept)."""
+    there = replace(few, block=DenseBlock(room.Q), ridge=room.ridge, stored=None)
+    start = there.join(u, 0.0)
+    if few.intercept:
+        start[-1] = best_intercept(few.loss, replace(few.rows, offset=there.eta(start)))
+    known = there.quick(start)
+    if known is None or not known[2]:
+        return minimise(there, start)
+    least = known[1] - EXACT * max(known[1] - few.lower, 0.0)
+    return Fit(State(known[0], known[1], np.empty(0)), known[1], least=least)
+
+
+def _back(few: Columns, stored: Stored, room: Basis, u: Vector) -> Fitted:
+    """Rounded coefficients for u, the best intercept for them, and their value."""
+    scale = np.where(np.isfinite(stored.s), stored.s, 1.0)
+    v = least_norm(scale[:, None] * room.null, scale * room.outward(u))
+    v = np.where(np.isfinite(stored.s), v, 0.0)
+    w, rows = stored.raw(v), few.rows
+    plain = _core.exact_eta(np.asfortranarray(stored.A), w, 0.0, rows.offset)
+    b = 0.0
+    if few.intercept:
+        b = best_intercept(few.loss, replace(rows, offset=plain), float(-(rows.c @ plain)))
+        plain = _core.exact_eta(np.asfortranarray(stored.A), w, b, rows.offset)
+    value = few.loss.terms(rows.y, plain, rows.c)[0] + few.penalty(v)
+    return Fitted(v, b + float(stored.m @ w), value, -np.inf)
+
+
+def interpolated(few: Columns) -> Fitted | None:
+    """Least squares with as many columns as rows: the minimum-norm solution, if nothing is left to explain."""
+    A, rows = few.block.dense(), few.rows
+    target = rows.y if rows.offset is None else rows.y - rows.offset
+    mean = rows.c @ A if few.intercept else np.zeros(few.width)
+    centre = float(rows.c @ target) if few.intercept else 0.0
+    root, scale = np.sqrt(rows.c), np.sqrt(np.maximum(rows.c @ (A - mean) ** 2, 1e-300))
+    W, r = root[:, None] * (A - mean), root * (target - centre)
+    if np.any(few.ridge):
+        return None
+    v, _, rank, _ = lstsq(W / scale.max(), r, cond=1e-12, lapack_driver="gelsd", check_finite=False)
+    v = v / scale.max()
+    z = few.join(v, centre - float(mean @ v))
+    value = few.at(z, hessian=False).value
+    if not value <= FLOOR * _height(few):
+        return None
+    note = "" if rank == few.width else _dependent(few.width, rank)
+    return Fitted(v, few.split(z)[1], value, 0.0, note)
+
+
+def _unrefined(few: Columns, z: Vector) -> Fitted:
+    """Too much data for orthonormal coordinates: what the columns themselves give, and how far that can be trusted."""
+    fit = minimise(few, z)
+    state = few.at(fit.z)
+    sure = state.hessian is None or Factor(state.hessian(), quick=True).rcond > SINGULAR
+    if sure or fit.note:
+        return few.ending(fit)
+    note = "the chosen columns are close to dependent, and too many for a refit in more digits"
+    return replace(few.ending(fit), note=note, least=few.lower)
+
+
+def _curve(few: Columns, z: Vector) -> float:
+    """The largest phi'', or where there is none its mean at the start."""
+    if np.isfinite(few.loss.smoothness):
+        return float(few.loss.smoothness)
+    mean = float(few.loss.terms(few.rows.y, few.eta(z), few.rows.c)[2].sum())
+    return mean if 1e-6 < mean < 1e6 else 1.0
+
+
+def _raw_ridge(few: Columns, stored: Stored) -> Vector:
+    s = np.where(np.isfinite(stored.s), stored.s, 0.0)
+    return np.broadcast_to(few.ridge, s.shape) * s**2
+
+
+def _height(few: Columns) -> float:
+    """How far the model without features is above the loss's infimum, roughly."""
+    eta = few.rows.shift(np.zeros(len(few.rows.y)), 0.0)
+    start = few.loss.start(few.rows.y - (eta if few.loss.quadratic else 0.0), few.rows.c) if few.intercept else 0.0
+    return few.loss.terms(few.rows.y, eta + start, few.rows.c)[0] - few.lower
+
+
+def _dependent(m: int, rank: int) -> str:
+    return f"the {m} chosen columns have rank {rank}, so the minimum-norm solution is given"

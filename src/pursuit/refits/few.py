@@ -1,0 +1,107 @@
+"""A smooth function of few variables, and where a minimisation of it ended."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .box_qp import Sides
+
+Vector = NDArray[np.float64]
+Matrix = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class State:
+    """f at z: value, gradient, and the Hessian when asked for (None: there is none to be had)."""
+
+    z: Vector
+    value: float
+    gradient: Vector
+    hessian: Callable[[], Matrix] | None = None
+
+    @property
+    def finite(self) -> bool:
+        return bool(np.isfinite(self.value) and np.isfinite(self.gradient).all())
+
+
+#: From t to f(z + t d), its slope in t, and the whole state there if that was computed on the way.
+Line = Callable[[float], tuple[float, float, State | None]]
+
+
+class Few:
+    """Subclasses give ``at``; the rest is what a minimiser may know beyond it.
+
+    Attributes
+    ----------
+    convex : whether f is known to be convex
+    lower : a lower bound of f, -inf where none is known: gaps are relative to the height above it
+    bottom, endless : at a value of ``bottom`` there is no minimiser, and the sentence that says so
+    """
+
+    convex: bool = False
+    lower: float = -np.inf
+    bottom: float = -np.inf
+    endless: str = ""
+
+    def at(self, z: Vector, hessian: bool = True) -> State:
+        """f at z; ``hessian=False``: only the value and the gradient will be looked at."""
+        raise NotImplementedError
+
+    def line(self, here: State, d: Vector) -> Line:
+        """f along d, by default each trial a whole evaluation."""
+
+        def trial(t: float) -> tuple[float, float, State | None]:
+            ahead = self.at(here.z + t * d)
+            return ahead.value, float(ahead.gradient @ d) if ahead.finite else np.nan, ahead
+
+        return trial
+
+    def product(self, here: State) -> Callable[[Vector], Vector] | None:
+        """v -> H v where no Hessian is formed; None where that is not to be had either."""
+        return None
+
+    def curve(self) -> Matrix | None:
+        """A matrix that no Hessian of f exceeds; None where there is none."""
+        return None
+
+
+@dataclass(frozen=True)
+class Within:
+    """A box, and a hyperplane a'z = t where ``a`` is given."""
+
+    low: Vector
+    high: Vector
+    a: Vector | None
+    t: float
+
+    def with_free(self) -> "Within":
+        """The same set with one more variable, an intercept, that nothing binds."""
+        a = None if self.a is None else np.append(self.a, 0.0)
+        return Within(np.append(self.low, -np.inf), np.append(self.high, np.inf), a, self.t)
+
+    def sides(self, z: Vector) -> Sides:
+        """-1 where z is at its lower bound, 1 at its upper, 0 between."""
+        return np.where(z <= self.low, -1, np.where(z >= self.high, 1, 0)).astype(np.int8)
+
+
+@dataclass(frozen=True)
+class Fit:
+    """Where a minimisation ended.
+
+    ``value`` is -inf where f falls without bound, inf outside its domain; ``least`` is a lower bound of f over its
+    variables (-inf where none is known); ``note`` is a sentence if there is something to say, and ``minimiser`` is
+    False where the infimum is not attained.
+    """
+
+    at: State
+    value: float
+    converged: bool = True
+    note: str = ""
+    minimiser: bool = True
+    least: float = -np.inf
+
+    @property
+    def z(self) -> Vector:
+        return self.at.z

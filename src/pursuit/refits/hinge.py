@@ -1,0 +1,116 @@
+"""The hinge over a few columns: Newton on the hinge rounded less and less, or dual coordinate descent.
+
+Both end with dual variables alpha in [0, 1]; the value is the hinge's own. ``least`` is the dual value at alpha, made
+feasible, so that it is a bound whatever the iteration did; a gap above ``GAP`` is said.
+"""
+
+from dataclasses import replace
+
+import numpy as np
+
+from .. import _core
+from ..designs.base import DenseBlock, Rows
+from ..losses.hinges import SmoothedHinge
+from .columns import GATHERED, Columns, Fitted, coordinates, refit
+from .few import Vector
+
+AFFORDABLE = 5e8  # n m^2 up to which Newton's method is used
+GAP = 1e-6  # duality gap, relative to the value, that is worth a sentence
+ROUNDINGS = 10.0 ** -np.arange(8)  # widths over which the kink is rounded, one after the other
+
+
+def hinge(few: Columns) -> Fitted:
+    """The minimiser over (coefficients, intercept), with its dual."""
+    rows, n, m = few.rows, len(few.rows.y), few.width
+    if m == 0:
+        return constant(few)
+    by_newton = n * m * m <= AFFORDABLE or n * m > GATHERED  # the latter without any dense copy of the columns
+    alpha, coef, b = rounded(few) if by_newton else coordinate_descent(few)
+    if few.intercept:
+        b = best_threshold(rows, rows.shift(few.block.matvec(coef), 0.0))
+    value = few.at(few.join(coef, b), hessian=False).value
+    least = min(dual_value(few, alpha), value)
+    gap = value - least
+    note = f"the refit stopped at a duality gap of {gap:.1e}" if gap > GAP * value else ""
+    return Fitted(coef, b, value, least, note, dual=-rows.y * alpha)
+
+
+def dual_value(few: Columns, alpha: Vector) -> float:
+    """D at the nearest feasible dual variables: a lower bound."""
+    rows = few.rows
+    a = -rows.y * alpha
+    if few.intercept:
+        low, high = few.loss.dual_domain(rows.y)
+        a = _core.balanced(a, rows.c, low, high, 0.0)
+        if abs(float(rows.c @ a)) > 1e-12 * float(rows.c @ np.abs(a)):
+            return few.lower
+    pull = few.block.rmatvec(rows.c * a)
+    charge = 0.5 * float(np.sum(pull * pull / few.ridge))
+    drift = 0.0 if rows.offset is None else float((rows.c * a) @ rows.offset)
+    return drift - float(rows.c @ np.where(rows.c > 0, few.loss.conjugate(rows.y, a), 0.0)) - charge
+
+
+def rounded(few: Columns) -> tuple[Vector, Vector, float]:
+    """The path of smoothed hinges to the hinge; at its end alpha = clip((1 - y eta) / gamma)."""
+    rows, smooth = few.rows, replace(few, loss=SmoothedHinge(1.0))
+    z = np.zeros(few.width + few.intercept)
+    stored = few.columns()
+    room = None if stored is None else coordinates(smooth, stored, z)
+    there = smooth if room is None else replace(smooth, block=DenseBlock(room.Q), ridge=room.ridge, stored=None)
+    z = np.zeros(there.width + few.intercept)
+    for gamma in ROUNDINGS:
+        v, b = there.split(z)
+        fit = refit(replace(there, loss=SmoothedHinge(gamma)), v, b)
+        z = there.join(fit.coef, fit.b)
+    alpha = np.clip((1 - rows.y * there.eta(z)) / gamma, 0.0, 1.0)
+    if room is None or stored is None:
+        return alpha, fit.coef, fit.b
+    scale = np.where(np.isfinite(stored.s), stored.s, 0.0)
+    return alpha, scale * room.outward(fit.coef), 0.0
+
+
+def coordinate_descent(
+    few: Columns, tol: float = 1e-9, max_epochs: int = 2000, rounds: int = 200
+) -> tuple[Vector, Vector, float]:
+    """Dual coordinate descent; the intercept by proximal steps, so that sum_i c_i y_i alpha_i ends at zero."""
+    rows, l2 = few.rows, float(np.min(few.ridge, initial=np.inf))
+    scale = np.sqrt(l2 / few.ridge) * np.ones(few.width)  # columns so scaled have one l2
+    samples = np.asfortranarray(few.block.dense().T * scale[:, None])
+    alpha, b, rho = np.full(len(rows.y), 0.5), 0.0, max(l2, 1e-3) if few.intercept else 1e30
+    for turn in range(rounds):
+        alpha, coef, ahead, epochs = _core.hinge_dual(
+            samples, rows.y, rows.c, rows.offset, l2, rho, b, alpha, tol, max_epochs, turn
+        )
+        moved, b = abs(ahead - b) * rho if few.intercept else 0.0, ahead
+        if moved <= tol and (epochs < max_epochs or turn >= 10):
+            break
+    return alpha, coef * scale, b if few.intercept else 0.0
+
+
+def constant(few: Columns) -> Fitted:
+    """The hinge model without features, and of its many duals the even one: samples at the kink share alike."""
+    rows = few.rows
+    eta = rows.shift(np.zeros(len(rows.y)), 0.0)
+    b = best_threshold(rows, eta) if few.intercept else 0.0
+    short = 1.0 - rows.y * (eta + b)
+    kink = np.abs(short) <= 1e-12
+    alpha = (short > 0).astype(float)
+    alpha[kink] = 0.0
+    shared = float((rows.c * rows.y)[kink].sum())
+    if few.intercept and shared != 0:
+        alpha[kink] = np.clip(-float(rows.c * rows.y @ alpha) / shared, 0.0, 1.0)
+    value = float(rows.c @ np.maximum(0.0, short))
+    return Fitted(np.empty(0), b, value, value, dual=-rows.y * alpha)
+
+
+def best_threshold(rows: Rows, eta: Vector) -> float:
+    """The b that minimises sum_i c_i max(0, 1 - y_i (eta_i + b)); the middle where a whole interval does.
+
+    The slope in b starts at -sum of the positive class and rises by c_i at each kink b_i = y_i - eta_i.
+    """
+    kinks = rows.y - eta
+    order = np.argsort(kinks)
+    kinks, slope = kinks[order], np.cumsum(rows.c[order]) - float(rows.c[rows.y > 0].sum())
+    left = min(int(np.searchsorted(slope, -1e-12)), len(kinks) - 1)
+    right = min(int(np.searchsorted(slope, 1e-12)), len(kinks) - 1)
+    return float(0.5 * (kinks[left] + kinks[right]))

@@ -1,0 +1,346 @@
+"""The one minimiser of a smooth function of few variables: a descent times a search.
+
+| descent | when | a step costs |
+|---|---|---|
+| Newton, Cholesky | a Hessian is at hand | the Hessian, m^3/3 |
+| Newton on \\|H\\| | the same, f not convex | the Hessian, 9 m^3 |
+| Newton in a box, on a hyperplane (``box_qp``) | ``within`` | a few m^3 |
+| Newton by conjugate gradients | only products with the Hessian | two products with the columns per inner step |
+| L-BFGS (J. Nocedal, 1980) | value and gradient alone | one evaluation |
+
+The search is for a step that meets the weak Wolfe conditions, in the approximate form of W. W. Hager and H. Zhang
+(2005) that still works where differences of f are lost in rounding. A direction along which f falls without end is
+followed until f has fallen ``BOTTOMLESS`` times its scale: then the minimum is -inf.
+
+A fit without a note is a minimiser to the digits there are: its Newton decrement, what the quadratic model says is left
+to gain, is a negligible share of the height of f. Whatever ended otherwise says so.
+"""
+
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from .box_qp import box_qp
+from .factor import Factor, absolute, pseudo_solve
+from .few import Few, Fit, Line, Matrix, State, Vector, Within
+
+EPS = float(np.finfo(float).eps)
+CONVERGED = 500  # rounding units of the height at which a Newton decrement ends it
+FLAT = 1e-20  # the same where the Hessian is singular and the decrement with its stand-in says less
+STUCK = 1e-10  # share of the height that may be left where nothing falls any more
+SINGULAR = 1e-13  # ratio of squared pivots at which a Newton direction is not trusted
+DAMPED = 1e-4  # share of the largest curvature that stands in for a missing one
+BOTTOMLESS = 1e20  # fall of f, relative to max(1, |f|), that counts as without end
+NEWTON_STEPS = 200
+QUASI_STEPS = 3000
+MEMORY = 40  # pairs that L-BFGS keeps
+GROWTH = 1e-2  # share by which coefficients may still grow when f has settled, after SETTLING steps
+SETTLING = 10
+SUFFICIENT, STEEP, TIGHT = 1e-4, 0.9, 0.1  # Wolfe's constants; the last where a direction's length is not trusted
+
+
+class NotFiniteError(ArithmeticError):
+    """The function or its gradient is NaN or infinite where a number is needed."""
+
+
+class _BottomlessError(Exception):
+    def __init__(self, at: State) -> None:
+        self.at = at
+
+
+@dataclass(frozen=True)
+class Step:
+    """A direction, and whether the model behind it can be trusted: its length, and the decrement as what is left."""
+
+    d: Vector
+    trusted: bool = True
+    convex: bool = True
+
+
+def minimise(few: Few, z: Vector, within: Within | None = None, eps: float = EPS) -> Fit:
+    """A minimiser near z (the minimiser, if f is convex); ``eps`` is the precision in which f is computed."""
+    here = few.at(z)
+    if here.value == np.inf:
+        return Fit(here, np.inf, False, "the function is infinite where the refit begins")
+    if not here.finite:
+        raise NotFiniteError(f"the function is {here.value} or its gradient is not finite where a refit begins")
+    if len(z) == 0:
+        return Fit(here, here.value, least=here.value)
+    try:
+        return _Descent(few, within, eps, here).run()
+    except _BottomlessError as far:
+        note = "the function falls without bound on the chosen coordinates, so no minimiser exists"
+        return Fit(far.at, -np.inf, False, note, False)
+
+
+class _Descent:
+    """One minimisation: where it is, where it began, and what its direction remembers."""
+
+    def __init__(self, few: Few, within: Within | None, eps: float, here: State) -> None:
+        self.few, self.within, self.eps, self.here, self.first = few, within, eps, here, here.value
+        self.most = np.inf if within is None else 1.0
+        self.pairs = deque[tuple[Vector, Vector, float]](maxlen=MEMORY)
+        self.damp = 0.0 if within is not None else DAMPED
+        self.turn, self.steepest = 0, _norm(here.gradient)
+        if within is not None:
+            self.direction: Callable[[], Step] = self._boxed
+        elif here.hessian is not None:
+            self.direction = self._newton
+        elif few.product(here) is not None:
+            self.direction = self._conjugate_gradients
+        else:
+            self.direction = self._quasi_newton
+
+    @property
+    def quasi(self) -> bool:
+        return self.direction == self._quasi_newton
+
+    @property
+    def scale(self) -> float:
+        """What is negligible is so beside this: the height of f, or how far it has fallen."""
+        value, lower = self.here.value, self.few.lower
+        height = abs(value) if lower == -np.inf else value - lower
+        return height if self.few.bottom > -np.inf else max(height, abs(self.first - value))
+
+    def run(self) -> Fit:
+        steps = QUASI_STEPS if self.quasi else NEWTON_STEPS
+        while self.turn < steps:
+            here = self.here
+            if here.value <= self.few.bottom:
+                return Fit(here, here.value, note=self.few.endless, minimiser=False, least=self.few.lower)
+            if _norm(here.gradient) == 0.0 and (self.quasi or self.few.convex):
+                return Fit(here, here.value, least=here.value)
+            step = self.direction()
+            decrement = -float(here.gradient @ step.d)
+            if self._settled(step, decrement):
+                return self._finish(step, decrement)
+            ahead = self._search(step, decrement)
+            if ahead is None:
+                if self.quasi and self.pairs and decrement > 1e4 * self.eps * self.scale:
+                    self.pairs.clear()  # once more along the gradient
+                    self.turn += 1
+                    continue
+                return self._stuck(step, decrement)
+            if self.quasi:
+                self._remember(ahead)
+            self.here, self.turn = ahead, self.turn + 1
+        note = f"the refit stopped after {steps} {'quasi-' if self.quasi else ''}Newton steps"
+        if self.few.bottom > -np.inf:
+            note += ": some coefficients grow without end, so there may be no finite minimiser (set l2 > 0)"
+        return Fit(self.here, self.here.value, False, note, self.few.bottom == -np.inf)
+
+    # descents
+
+    def _newton(self) -> Step:
+        assert self.here.hessian is not None
+        H, g = self.here.hessian(), self.here.gradient
+        if not self.few.convex:
+            return _around(H, g)
+        factor = Factor(H, quick=True)
+        if factor.rcond > SINGULAR:
+            return Step(-factor.solve(g))
+        bound = self.few.curve()  # what is missing (dependent columns, flat stretches of a loss) is lent
+        if bound is not None:
+            H = H + self.damp * bound
+            factor = Factor(H, quick=True)
+            if factor.rcond > SINGULAR:
+                return Step(-factor.solve(g), trusted=False)
+        d = -pseudo_solve(H, g)
+        return Step(d if d.any() else -g, trusted=False)
+
+    def _boxed(self) -> Step:
+        assert self.within is not None
+        assert self.here.hessian is not None
+        within, z, H = self.within, self.here.z, self.here.hessian()
+        H = H if self.few.convex else absolute(H)
+        if self.damp:
+            H = H + self.damp * np.diag(np.maximum(H.diagonal(), 1e-3 * H.diagonal().max()))
+        t = 0.0 if within.a is None else within.t - float(within.a @ z)
+        d = box_qp(H, self.here.gradient, within.low - z, within.high - z, within.a, t, within.sides(z)).d
+        return Step(np.clip(z + d, within.low, within.high) - z)
+
+    def _conjugate_gradients(self) -> Step:
+        """Newton's direction to a residual of min(0.1, sqrt||g||) ||g||, in units of the first gradient."""
+        apply = self.few.product(self.here)
+        assert apply is not None
+        r = -self.here.gradient
+        d, v, rr = np.zeros_like(r), r.copy(), float(r @ r)
+        goal = rr * 1e-6 * min(1.0, np.sqrt(rr) / max(self.steepest, 1e-300))
+        for _ in range(min(500, 2 * len(r))):
+            Hv = apply(v)
+            curve = float(v @ Hv)
+            if curve <= 1e-300:
+                break
+            t = rr / curve
+            d += t * v
+            r = r - t * Hv
+            rr, before = float(r @ r), rr
+            if rr <= goal:
+                break
+            v = r + (rr / before) * v
+        return Step(d if d.any() else -self.here.gradient)
+
+    def _quasi_newton(self) -> Step:
+        g = self.here.gradient
+        if not self.pairs:
+            return Step(-self._first_step() * g, trusted=False)
+        return Step(_two_loops(self.pairs, g))
+
+    def _first_step(self) -> float:
+        """The gradient's squared norm over the curvature along it."""
+        g, z = self.here.gradient, self.here.z
+        size = _norm(g)
+        h = 1e-6 * max(1.0, _norm(z)) / size
+        ahead = self.few.at(z - h * g, hessian=False)
+        curve = float(g @ (g - ahead.gradient)) / h if ahead.finite else 0.0
+        return size**2 / curve if curve > 1e-12 * size**2 else 1.0 / max(1.0, size)
+
+    def _remember(self, ahead: State) -> None:
+        s, y = ahead.z - self.here.z, ahead.gradient - self.here.gradient
+        sy = float(s @ y)
+        if sy > self.eps * _norm(s) * _norm(y):
+            self.pairs.append((s, y, sy))
+
+    # the search
+
+    def _search(self, step: Step, decrement: float) -> State | None:
+        """The state at a step along the direction that is neither too long nor too short; None where nothing falls."""
+        few, here, d = self.few, self.here, step.d
+        slope, noise = min(-decrement, 0.0), self.eps * self.scale
+        if step.trusted and few.convex and not self.quasi:  # mostly the whole step will do
+            ahead = few.at(self._moved(1.0, d))
+            if ahead.finite and ahead.value <= here.value + SUFFICIENT * slope:
+                self._adapt(1.0, step)
+                return ahead
+        t, ahead_or_none = _wolfe(few.line(here, d), here, slope, noise, self.most, TIGHT if few.convex else STEEP)
+        self._adapt(t, step)
+        if t == 0.0:
+            return None
+        ahead = few.at(self._moved(t, d)) if ahead_or_none is None or self.within else ahead_or_none
+        return ahead if ahead.finite and ahead.value <= here.value + 4 * noise else None
+
+    def _moved(self, t: float, d: Vector) -> Vector:
+        z = self.here.z + t * d
+        return z if self.within is None else np.clip(z, self.within.low, self.within.high)
+
+    def _adapt(self, t: float, step: Step) -> None:
+        """Lend more where the model promised too much, less where it held."""
+        if self.within is not None:
+            self.damp = max(10 * self.damp, 1e-6) if t < 0.2 else (0.1 * self.damp if self.damp > 1e-9 else 0.0)
+        elif not step.trusted:
+            self.damp = min(10 * self.damp, 1.0) if t < 0.1 else max(0.1 * self.damp, 1e-8) if t >= 1 else self.damp
+
+    # the end
+
+    def _settled(self, step: Step, decrement: float) -> bool:
+        if self.quasi:
+            return bool(self.pairs) and decrement <= self.eps * self.scale
+        return step.convex and decrement <= (CONVERGED * self.eps if step.trusted else FLAT) * self.scale
+
+    def _finish(self, step: Step, decrement: float) -> Fit:
+        """One last step, for free digits; and whether the coefficients have settled as the value has."""
+        here, end = self.here, self.here
+        ahead = self.few.at(self._moved(1.0, step.d), hessian=False)
+        shorter = ahead.finite and _norm(ahead.gradient) <= _norm(here.gradient)
+        if ahead.finite and ahead.value <= here.value + (4 * self.eps * self.scale if shorter else 0.0):
+            end = ahead
+        least = end.value - max(decrement, CONVERGED * self.eps * self.scale)
+        grown = _norm(end.z) > (1 + GROWTH) * _norm(here.z)
+        if not self.few.convex and self.turn >= SETTLING and grown:
+            note = "the value has settled but coefficients still grow, so there may be no finite minimiser"
+            return Fit(end, end.value, True, note, False)
+        return Fit(end, end.value, least=least)
+
+    def _stuck(self, step: Step, decrement: float) -> Fit:
+        here = self.here
+        few_digits = max(STUCK if self.few.convex else 1e-9, 1e5 * self.eps)
+        if step.convex and decrement <= few_digits * self.scale * (1.0 if step.trusted else 1e-6):
+            return Fit(here, here.value, least=here.value - max(decrement, few_digits * self.scale))
+        if not self.few.convex:
+            if decrement <= few_digits * self.scale:  # all the digits there are
+                return Fit(here, here.value)
+            note = "the refit stopped where the value falls no further although the gradient says so (check the gradient)"
+            return Fit(here, here.value, False, note)
+        note = f"the refit stopped where no step helps, up to {decrement:.1e} above the minimum"
+        return Fit(here, here.value, False, note, least=self.few.lower)
+
+
+def _around(H: Matrix, g: Vector) -> Step:
+    """-|H|^-1 g, and whether H is positive (semi)definite; at a saddle, downhill along its lowest curvature."""
+    if not np.isfinite(H).all():
+        raise NotFiniteError("the Hessian is NaN or infinite on the chosen coordinates")
+    factor = Factor(H)
+    if factor.rcond > SINGULAR:
+        return Step(-factor.solve(g))
+    values, vectors = np.linalg.eigh(0.5 * (H + H.T))
+    size, along = np.abs(values), vectors.T @ g
+    top = float(size.max())
+    if top == 0.0:
+        return Step(-g, convex=False)
+    convex = bool(values[0] > -1e-9 * top)
+    keep = size > 1e-12 * top if convex else size > 0
+    d = -(vectors[:, keep] @ (along[keep] / np.maximum(size[keep], 1e-9 * top if not convex else 0.0)))
+    if not convex:  # also where the gradient does not see it: at a saddle it vanishes
+        sign = -1.0 if along[0] > 0 else 1.0
+        d += sign * max(_norm(d), 1.0) * vectors[:, 0]
+    elif not keep.all() and float(np.abs(along[~keep]).max()) > 1e-6 * float(np.abs(along).max()):
+        d -= vectors[:, ~keep] @ along[~keep]  # no curvature at all, but a slope
+        convex = False
+    return Step(d, convex=convex)
+
+
+def _two_loops(pairs: deque[tuple[Vector, Vector, float]], g: Vector) -> Vector:
+    """L-BFGS's approximation of -H^-1 g."""
+    q, weights = g.copy(), []
+    for s, y, sy in reversed(pairs):
+        weights.append(float(s @ q) / sy)
+        q -= weights[-1] * y
+    _, y, sy = pairs[-1]
+    q *= sy / float(y @ y)
+    for (s, y, sy), weight in zip(pairs, reversed(weights), strict=True):
+        q += (weight - float(y @ q) / sy) * s
+    return -q
+
+
+def _wolfe(
+    line: Line, here: State, slope: float, noise: float, most: float, steep: float
+) -> tuple[float, State | None]:
+    """A step t up to ``most`` whose slope is no steeper than ``steep`` times the first, and the state there if known."""
+    low, high, t, stretch = 0.0, np.inf, 1.0, 4.0
+    best: tuple[float, State | None] = (0.0, None)
+    least, seen = here.value + 4 * noise, False
+    for _ in range(70):
+        value, ahead, state = line(t)
+        if value == -np.inf or here.value - value > BOTTOMLESS * max(1.0, abs(here.value)):
+            raise _BottomlessError(best[1] if best[1] is not None and value == -np.inf else state or here)
+        finite = bool(np.isfinite(value) and np.isfinite(ahead))
+        seen = seen or finite
+        fell = finite and (
+            value < here.value + SUFFICIENT * t * slope
+            or (value <= here.value + 4 * noise and abs(ahead) <= 0.9998 * abs(slope))
+        )
+        if fell and value <= least:
+            best, least = (t, state), value
+        if not fell:
+            high = t
+        elif t >= most:
+            return t, state
+        elif ahead < steep * slope or (slope == 0.0 and ahead < 0.0):
+            low = t
+        elif steep < STEEP and ahead > -steep * slope:
+            high = t
+        else:
+            return t, state
+        if high == np.inf:
+            t, stretch = min(t * stretch, most), min(stretch**2, 1e4)
+        else:
+            t = np.sqrt(low * high) if low > 0 and high > 10 * low else 0.5 * (low + high)
+    if not seen:
+        raise NotFiniteError("the function or its gradient became NaN or infinite in a refit, however short the step")
+    return best
+
+
+def _norm(v: Vector) -> float:
+    return float(np.linalg.norm(v))
