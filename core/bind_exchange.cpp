@@ -16,19 +16,19 @@ struct Call {
   Vector<double> g, x;
   Vector<std::uint8_t> droppable;
   Quadratic q;
-  Buffer change, add;
+  Buffer change, add, left;
   Array<i64> who;
   i64 answers;
   Call(A2 HS_, A2 B_, A1 g_, A1 x_, U1 droppable_, i64 units, i64 answers_)
       : HS(HS_, true), B(B_), g(g_), x(x_), droppable(droppable_),
         q{HS.data(), B.data(), g.data(), x.data(), HS.n(), HS.p(), HS.ld()}, change(reals(answers_)),
-        add(reals(answers_)), who(allocate<i64>(answers_)), answers(answers_) {
+        add(reals(answers_)), left(reals(answers_)), who(allocate<i64>(answers_)), answers(answers_) {
     require(B.n() == q.k && B.p() == q.k, "B must be k x k");
     require(g.size() == q.m && x.size() == q.k && droppable.size() == units, "g, x or droppable has a wrong length");
   }
   nb::tuple give_all() {
     return nb::make_tuple(give(std::move(change), answers), give(std::move(who), answers),
-                          give(std::move(add), answers));
+                          give(std::move(add), answers), give(std::move(left), answers));
   }
 };
 
@@ -39,7 +39,8 @@ nb::tuple exchange_single(A2 HS, A2 B, A1 g, A1 h_, A1 x, U1 droppable) {
   require(h.size() == m, "h has a wrong length");
   {
     nb::gil_scoped_release release;
-    exchange(call.q, h.data(), call.droppable.data(), call.change.get(), call.who.get(), call.add.get());
+    exchange(call.q, h.data(), call.droppable.data(), call.change.get(), call.who.get(), call.add.get(),
+                   call.left.get());
   }
   return call.give_all();
 }
@@ -52,14 +53,15 @@ nb::tuple exchange_rough(const Array2<float>& HS, A2 B_, A1 g_, A1 h_, A1 x_, U1
   require(m <= 1 || HS.stride(1) == 1, "HS must be C-order");
   require(B.n() == k && B.p() == k, "B must be k x k");
   require(g.size() == m && h.size() == m && x.size() == k && droppable.size() == k, "a vector has a wrong length");
-  Buffer change = reals(m), add = reals(m);
+  Buffer change = reals(m), add = reals(m), left = reals(m);
   Array<i64> who = allocate<i64>(m);
   {
     nb::gil_scoped_release release;
     exchange(RoughQuadratic{HS.data(), B.data(), g.data(), x.data(), k, m, k > 1 ? HS.stride(0) : m}, h.data(),
-             droppable.data(), change.get(), who.get(), add.get());
+             droppable.data(), change.get(), who.get(), add.get(), left.get());
   }
-  return nb::make_tuple(give(std::move(change), m), give(std::move(who), m), give(std::move(add), m));
+  return nb::make_tuple(give(std::move(change), m), give(std::move(who), m), give(std::move(add), m),
+                        give(std::move(left), m));
 }
 
 // Group boundaries must rise from 0 to `size`.
@@ -85,7 +87,8 @@ nb::tuple exchange_groups(A2 HS, A2 B, A1 g, A1 HJ_, A1 x, I1 rows_, I1 cols_, U
   const Groups groups{rows.data(), cols.data(), nrows, ncols, HJ.data(), at.data()};
   {
     nb::gil_scoped_release release;
-    group_exchange(call.q, groups, call.droppable.data(), call.change.get(), call.who.get(), call.add.get());
+    group_exchange(call.q, groups, call.droppable.data(), call.change.get(), call.who.get(), call.add.get(),
+                   call.left.get());
   }
   return call.give_all();
 }

@@ -35,22 +35,23 @@ nb::object balanced(A1 a_, A1 c_, A1 low_, A1 high_, double total) {
 // How far to go, from where, and what comes out.
 struct Walk {
   i64 p, units;
-  double mu, L, target, tolerance;
+  double mu, L, unit, target, tolerance;
   i64 max_iter;
-  Buffer x, z, t;
+  Buffer x, z, t, y;
   Relaxed result{};
-  Walk(A1 x_, i64 units_, double mu_, double L_, double target_, double tolerance_, i64 max_iter_)
-      : p(static_cast<i64>(x_.shape(0))), units(units_), mu(mu_), L(L_), target(target_), tolerance(tolerance_),
-        max_iter(max_iter_), x(reals(p)), z(reals(p)), t(reals(units_)) {
+  Walk(A1 x_, i64 units_, double mu_, double L_, double unit_, double target_, double tolerance_, i64 max_iter_)
+      : p(static_cast<i64>(x_.shape(0))), units(units_), mu(mu_), L(L_), unit(unit_), target(target_),
+        tolerance(tolerance_), max_iter(max_iter_), x(reals(p)), z(reals(p)), t(reals(units_)), y(reals(p)) {
     require(mu > 0.0 && L > 0.0, "mu and L must be positive");
     const Vector<double> start(x_);
     std::copy(start.data(), start.data() + p, x.get());
+    std::copy(start.data(), start.data() + p, y.get());
     std::fill(t.get(), t.get() + units, 1.0);
   }
   template <class F>
   void run(F& f, const Units& U) {
     Norms norms(U);
-    result = relax(f, norms, mu, L, target, tolerance, max_iter, x.get(), z.get(), t.get());
+    result = relax(f, norms, mu, L, unit, target, tolerance, max_iter, x.get(), z.get(), y.get(), t.get());
   }
   template <class... More>
   nb::tuple give_all(More&&... more) {
@@ -59,20 +60,20 @@ struct Walk {
   }
 };
 
-nb::tuple perspective(A2 H_, A1 c_, i64 k, double f0, double mu, double L, A1 x, double target, double tolerance,
-                      i64 max_iter) {
+nb::tuple perspective(A2 H_, A1 c_, i64 k, double f0, double mu, double L, double unit, A1 x, double target,
+                      double tolerance, i64 max_iter) {
   const Packed H(H_);
   const Vector<double> c(c_);
   const i64 p = c.size();
   require(H.n() == p && H.p() == p && static_cast<i64>(x.shape(0)) == p, "H, c and x differ in size");
   require(k >= 0, "k must be at least 0");
-  Walk walk(x, p, mu, L, target, tolerance, max_iter);
+  Walk walk(x, p, mu, L, unit, target, tolerance, max_iter);
   {
     nb::gil_scoped_release release;
     Quadratic f(H.data(), c.data(), p, f0, mu);
     walk.run(f, {nullptr, nullptr, p, k});
   }
-  return walk.give_all(walk.result.L);
+  return walk.give_all(give(std::move(walk.y), p), walk.result.L);
 }
 
 nb::object schur_(A2 H_, A2 W_, const Array1<i64>& keep_) {
@@ -136,14 +137,14 @@ auto with_pair(LossSpec spec, double round, F&& f) {
 template <class T>
 nb::tuple relaxation(const Array2<T>& X_, A1 y, A1 c, const Optional1& offset, int loss, double param, double round,
                      bool intercept, const Optional1& mean_, const Array1<i64>& ends, const Array1<std::uint8_t>& state,
-                     i64 k, double mu, double L, A1 x, double target, double tolerance, i64 max_iter) {
+                     i64 k, double mu, double L, double unit, A1 x, double target, double tolerance, i64 max_iter) {
   const Dense<T> X = by_rows(X_);
   const SampleArrays samples(y, c, offset, X.n);
   const UnitArrays units(ends, state, k, X.p);
   std::optional<Vector<double>> mean;
   if (mean_) mean.emplace(*mean_);
   require(static_cast<i64>(x.shape(0)) == X.p && (!mean || mean->size() == X.p), "X, mean and x differ in size");
-  Walk walk(x, units.view.count, mu, L, target, tolerance, max_iter);
+  Walk walk(x, units.view.count, mu, L, unit, target, tolerance, max_iter);
   Buffer dual = reals(X.n);
   std::fill(dual.get(), dual.get() + X.n, 0.0);
   {
@@ -178,11 +179,11 @@ struct CalledTerms {
 };
 
 nb::tuple called(A2 X_, nb::callable call, const Array1<i64>& ends, const Array1<std::uint8_t>& state, i64 k, double mu,
-                 double L, A1 x, double target, double tolerance, i64 max_iter) {
+                 double L, double unit, A1 x, double target, double tolerance, i64 max_iter) {
   const Dense<double> X = by_rows(X_);
   const UnitArrays units(ends, state, k, X.p);
   require(static_cast<i64>(x.shape(0)) == X.p, "X and x differ in size");
-  Walk walk(x, units.view.count, mu, L, target, tolerance, max_iter);
+  Walk walk(x, units.view.count, mu, L, unit, target, tolerance, max_iter);
   Buffer dual = reals(X.n);
   std::fill(dual.get(), dual.get() + X.n, 0.0);
   CalledTerms terms{std::move(call), X.n};
@@ -194,8 +195,8 @@ nb::tuple called(A2 X_, nb::callable call, const Array1<i64>& ends, const Array1
 template <class T>
 void relaxation_of(nb::module_& m) {
   m.def("relaxation", &relaxation<T>, array("X"), array("y"), array("c"), array("offset").none(), "loss"_a, "param"_a,
-        "round"_a, "intercept"_a, array("mean").none(), array("ends"), array("state"), "k"_a, "mu"_a, "L"_a, array("x"),
-        "target"_a, "tolerance"_a, "max_iter"_a);
+        "round"_a, "intercept"_a, array("mean").none(), array("ends"), array("state"), "k"_a, "mu"_a, "L"_a, "unit"_a,
+        array("x"), "target"_a, "tolerance"_a, "max_iter"_a);
 }
 
 } // namespace
@@ -203,13 +204,13 @@ void relaxation_of(nb::module_& m) {
 void bind_relaxation(nb::module_& m) {
   m.def("ksupport_prox", &prox, array("v"), "k"_a, "g"_a);
   m.def("balanced", &balanced, array("a"), array("c"), array("low"), array("high"), "total"_a);
-  m.def("perspective", &perspective, array("H"), array("c"), "k"_a, "f0"_a, "mu"_a, "L"_a, array("x"), "target"_a,
-        "tolerance"_a, "max_iter"_a);
+  m.def("perspective", &perspective, array("H"), array("c"), "k"_a, "f0"_a, "mu"_a, "L"_a, "unit"_a, array("x"),
+        "target"_a, "tolerance"_a, "max_iter"_a);
   m.def("schur", &schur_, array("H"), array("W"), array("keep"));
   relaxation_of<double>(m);
   relaxation_of<float>(m);
   m.def("called_relaxation", &called, array("X"), "call"_a, array("ends"), array("state"), "k"_a, "mu"_a, "L"_a,
-        array("x"), "target"_a, "tolerance"_a, "max_iter"_a);
+        "unit"_a, array("x"), "target"_a, "tolerance"_a, "max_iter"_a);
 }
 
 } // namespace pursuit

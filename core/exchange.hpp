@@ -33,9 +33,11 @@ inline void solve_tile(const Quadratic& q, i64 j, i64 w, double* U) {
   gemm(false, int(w), int(q.k), int(q.k), q.HS + j, int(q.ld), q.B, int(q.k), 0.0, U, int(w));
 }
 
-// For every column the best partner to drop, the change of f, and the gain of adding it without dropping anything.
+// For every column the best partner to drop, the change of f, the gain of adding it without dropping anything, and the
+// share of H_jj that S leaves of it: near 0 all of these are rounding.
 PURSUIT_CLONES inline void exchange_tile(const Quadratic& q, const double* h, const std::uint8_t* droppable, i64 j,
-                                         i64 w, const double* U, double* d, double* change, i64* who, double* add) {
+                                         i64 w, const double* U, double* d, double* change, i64* who, double* add,
+                                         double* left) {
   for (i64 l = 0; l < w; ++l) d[l] = h[j + l];
   for (i64 i = 0; i < q.k; ++i) {
     const double *a = q.HS + i * q.ld + j, *u = U + i * w;
@@ -43,6 +45,7 @@ PURSUIT_CLONES inline void exchange_tile(const Quadratic& q, const double* h, co
   }
   for (i64 l = 0; l < w; ++l) {
     const double least = kDependent * h[j + l];
+    left[j + l] = h[j + l] > 0 && d[l] > 0 ? d[l] / h[j + l] : 0.0;
     d[l] = d[l] > least ? d[l] : 0.0;
     add[j + l] = d[l] > 0 ? q.g[j + l] * q.g[j + l] / (2 * d[l]) : 0.0;
     change[j + l] = HUGE_VAL;
@@ -66,7 +69,7 @@ PURSUIT_CLONES inline void exchange_tile(const Quadratic& q, const double* h, co
 }
 
 inline void exchange(const RoughQuadratic& r, const double* h, const std::uint8_t* droppable, double* change, i64* who,
-                     double* add) {
+                     double* add, double* left) {
   const int nt = plan(r.m * r.k * std::max<i64>(r.k, 4));
   parallel(nt, [&](int t) {
     const Range part_ = part(r.m, t, nt, kTile);
@@ -77,13 +80,13 @@ inline void exchange(const RoughQuadratic& r, const double* h, const std::uint8_
         for (i64 l = 0; l < w; ++l) wide[i * w + l] = static_cast<double>(r.HS[i * r.ld + j + l]);
       const Quadratic q{wide.get(), r.B, r.g + j, r.x, r.k, w, w};
       solve_tile(q, 0, w, U.get());
-      exchange_tile(q, h + j, droppable, 0, w, U.get(), d.get(), change + j, who + j, add + j);
+      exchange_tile(q, h + j, droppable, 0, w, U.get(), d.get(), change + j, who + j, add + j, left + j);
     }
   });
 }
 
 inline void exchange(const Quadratic& q, const double* h, const std::uint8_t* droppable, double* change, i64* who,
-                     double* add) {
+                     double* add, double* left) {
   const int nt = plan(q.m * q.k * std::max<i64>(q.k, 4));
   parallel(nt, [&](int t) {
     const Range r = part(q.m, t, nt, kTile);
@@ -91,7 +94,7 @@ inline void exchange(const Quadratic& q, const double* h, const std::uint8_t* dr
     for (i64 j = r.begin; j < r.end; j += kTile) {
       const i64 w = std::min(kTile, r.end - j);
       solve_tile(q, j, w, U.get());
-      exchange_tile(q, h, droppable, j, w, U.get(), d.get(), change, who, add);
+      exchange_tile(q, h, droppable, j, w, U.get(), d.get(), change, who, add, left);
     }
   });
 }
@@ -132,7 +135,7 @@ struct Groups {
 };
 
 inline void group_exchange(const Quadratic& q, const Groups& G, const std::uint8_t* droppable, double* change, i64* who,
-                           double* add) {
+                           double* add, double* left) {
   i64 widest = 1, tallest = 1;
   for (i64 J = 0; J < G.ncols; ++J) widest = std::max(widest, G.cols[J + 1] - G.cols[J]);
   for (i64 I = 0; I < G.nrows; ++I) tallest = std::max(tallest, G.rows[I + 1] - G.rows[I]);
@@ -167,11 +170,16 @@ inline void group_exchange(const Quadratic& q, const Groups& G, const std::uint8
           for (i64 i = 0; i < q.k; ++i) sum -= q.HS[i * q.ld + j + a] * U[i * s + b];
           D[a * s + b] = sum;
         }
+      left[J] = 1.0;
+      for (i64 a = 0; a < s; ++a)
+        left[J] = std::min(left[J], HJ[a * s + a] > 0 ? std::max(0.0, D[a * s + a]) / HJ[a * s + a] : 0.0);
       for (i64 a = 0; a < s; ++a)
         if (D[a * s + a] <= kDependent * HJ[a * s + a])
           for (i64 b = 0; b < s; ++b) D[a * s + b] = D[b * s + a] = 0.0;
       std::copy(D.get(), D.get() + s * s, M.get());
       small_cholesky(M.get(), s);
+      for (i64 a = 0; a < s; ++a) // within the group too
+        if (D[a * s + a] > 0) left[J] = std::min(left[J], M[a * s + a] * M[a * s + a] / HJ[a * s + a]);
       std::copy(q.g + j, q.g + j + s, v.get());
       add[J] = 0.5 * forward(M.get(), s, v.get());
       change[J] = HUGE_VAL;

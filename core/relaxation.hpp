@@ -22,15 +22,16 @@ struct Relaxed {
 };
 
 // From x (overwritten by the last iterate) until the bound reaches `target`, the relaxation's own gap is below
-// `tolerance` times the distance from `target` (no use going on), or max_iter. z receives -g/mu of the best bound and t
-// the indicators of the last iterate. L is a first guess of F's curvature, and grows where it proves too small.
+// `tolerance` times the distance from `target` (no use going on), or max_iter. z receives -g/mu of the best bound, `best_y`
+// (or null) the y it was found at, and t the indicators of the last iterate. L is a first guess of F's curvature, and
+// grows where it proves too small. `unit` is the size of the numbers that F adds up: its values are rounded at that.
 //
-// F has p, rounding (of its values), start(x), advance(fresh, ahead, beta), which looks at fresh and at ahead = fresh +
+// F has p, rounding (of its values, relative), start(x), advance(fresh, ahead, beta), which looks at fresh and at ahead = fresh +
 // beta (fresh - last), accept(), and then: value (at fresh), here (F at ahead), low, gradient (both at ahead), keep()
 // for a better bound.
 template <class F>
-Relaxed relax(F& f, Norms& norms, double mu, double L, double target, double tolerance, i64 max_iter, double* x,
-              double* z, double* t) {
+Relaxed relax(F& f, Norms& norms, double mu, double L, double unit, double target, double tolerance, i64 max_iter,
+              double* x, double* z, double* best_y, double* t) {
   const i64 p = f.p;
   Buffer store = reals(4 * p);
   double *y = store.get(), *v = y + p, *fresh = y + 2 * p, *ahead = y + 3 * p;
@@ -44,6 +45,7 @@ Relaxed relax(F& f, Norms& norms, double mu, double L, double target, double tol
     if (low > best.lower) {
       best.lower = low;
       for (i64 j = 0; j < p; ++j) z[j] = -g[j] / mu;
+      if (best_y) std::copy(y, y + p, best_y);
       f.keep();
     }
     if (best.iterations >= max_iter || best.lower >= target ||
@@ -65,7 +67,7 @@ Relaxed relax(F& f, Norms& norms, double mu, double L, double target, double tol
       const double beta = (last - 1.0) / next;
       for (i64 j = 0; j < p; ++j) ahead[j] = fresh[j] + beta * (fresh[j] - x[j]);
       f.advance(fresh, ahead, beta);
-      const double rise = f.value - f.here - linear, rounding = F::rounding * (1.0 + std::fabs(f.here));
+      const double rise = f.value - f.here - linear, rounding = F::rounding * (unit + std::fabs(f.here));
       if (rise <= 0.5 * best.L * square + rounding || !(square > 0.0)) break;
       best.L = std::max(1.2 * best.L, std::min(2.2 * rise / square, 64.0 * best.L));
     }

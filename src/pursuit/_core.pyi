@@ -123,11 +123,12 @@ def hinge_dual(
     projected-gradient violation over an epoch is at most ``tol``."""
 
 # All single exchanges of a quadratic at its minimiser x over S: HS = H[S, :] (k x m), B = H_SS^-1, gradient g and
-# diagonal h on the m columns. Per column: the best change of f, the row to drop (-1: none), the gain of adding alone.
-def exchange(HS: F | NDArray[np.float32], B: F, g: F, h: F, x: F, droppable: NDArray[np.uint8]) -> tuple[F, I, F]: ...
+# diagonal h on the m columns. Per column: the best change of f, the row to drop (-1: none), the gain of adding alone, and
+# the share of the column that S does not explain.
+def exchange(HS: F | NDArray[np.float32], B: F, g: F, h: F, x: F, droppable: NDArray[np.uint8]) -> tuple[F, I, F, F]: ...
 def group_exchange(
     HS: F, B: F, g: F, HJ: F, x: F, rows: I, cols: I, droppable: NDArray[np.uint8]
-) -> tuple[F, I, F]:
+) -> tuple[F, I, F, F]:
     """The same for groups: ``rows`` and ``cols`` hold where each group begins (and the end), rows and columns ordered
     by group; ``HJ`` the blocks H_JJ one after another. Answers are per group of columns."""
 
@@ -140,24 +141,25 @@ def balanced(a: F, c: F, low: F, high: F, total: float) -> F:
     """clip(a - t, low, high) with the t for which its sum, weighted by c, is ``total``."""
 
 def perspective(
-    H: F, c: F, k: int, f0: float, mu: float, L: float, x: F, target: float, tolerance: float, max_iter: int
-) -> tuple[float, float, F, F, F, int, float]:
+    H: F, c: F, k: int, f0: float, mu: float, L: float, unit: float, x: F, target: float, tolerance: float, max_iter: int
+) -> tuple[float, float, F, F, F, int, F, float]:
     """Lower bound of min f0 - c'x + x'Hx/2 over k-sparse x, if H - mu I is positive semidefinite: bound, relaxation's
-    value, x, z, t, iterations, curvature used."""
+    value, x, z, t, iterations, the y at which the bound was found, curvature used. ``unit`` is the size of what is added
+    up, at which values are rounded."""
 
 def schur(H: F, W: F, keep: I) -> F:
     """H[keep, keep] - W[:, keep].T @ W[:, keep]."""
 
 def relaxation(
     X: Real, y: F, c: F, offset: F | None, loss: int, param: float, round: float, intercept: bool, mean: F | None,
-    ends: I, state: NDArray[np.uint8], k: int, mu: float, L: float, x: F, target: float, tolerance: float,
-    max_iter: int,
+    ends: I, state: NDArray[np.uint8], k: int, mu: float, L: float, unit: float, x: F, target: float,
+    tolerance: float, max_iter: int,
 ) -> tuple[float, float, F, F, F, int, F, float]:
     """Lower bound of a GLM over units of columns: free (state 0), in (1) or out (2), k of the free ones at most."""
 
 def called_relaxation(
     X: F, call: Callable[[F, F], tuple[float, float, F, float]], ends: I, state: NDArray[np.uint8], k: int, mu: float,
-    L: float, x: F, target: float, tolerance: float, max_iter: int,
+    L: float, unit: float, x: F, target: float, tolerance: float, max_iter: int,
 ) -> tuple[float, float, F, F, F, int, F, float]:
     """The same for a loss without a kernel: ``call`` gives value, value ahead, w and low of two linear predictors."""
 

@@ -84,14 +84,15 @@ def solve(
             if run.status == "converged":  # no support that was met can reach the sum: once more, from one that does
                 run.go(relaxed(method), objective, constraint, feasible)
             run.best = min(run.best, feasible, key=lambda point: point.value)
-        best = run.best
+        best = _spare(objective, constraint, run.best)
         coef, intercept = objective.in_units(best)
     support = best.support
     width = _width(objective)
     if width > 1:
         support, coef = np.unique(support // width), coef.reshape(-1, width)
     status = run.status if best.minimiser else "no_minimiser"
-    sentences = [constraint.capped, run.reason, best.note]
+    optimality = _optimality(objective, constraint, best, run)
+    sentences = [constraint.capped, run.reason, _words(optimality, best), best.note]
     return Result(
         dim=objective.dim // width,
         support=support,
@@ -103,17 +104,52 @@ def solve(
         n_iter=len(run.trace),
         seconds=time.perf_counter() - run.began,
         trace=tuple(run.trace),
-        optimality=best.optimality if best.optimality != "none" else run.optimality,
+        optimality=optimality,
         exchange=best.exchange,
         certificate=run.certificate,
         lower=run.lower,
         solver=name,
         k=constraint.k,
-        point=best,
+        point=best.detached(),
         constraint=constraint,
         bounds=bounds,
         sum_to=sum_to,
     )
+
+
+def _spare(f: Objective, constraint: AtMost, best: Point) -> Point:
+    """A point at the floor without the units that it does not need."""
+    if not best.refitted or best.value > f.floor:
+        return best
+    norms = constraint.norms(best.x)
+    units = constraint.units_of(best.support)
+    for unit in sorted(without(units, constraint.include), key=lambda u: norms[u]):
+        fewer = f.refit(constraint.columns_of(without(constraint.units_of(best.support), np.array([unit]))), start=best)
+        if fewer.value <= max(f.floor, best.value):
+            best = fewer
+    return best
+
+
+def _optimality(f: Objective, constraint: AtMost, best: Point, run: "_Run") -> str:
+    """What is known of the best point: where nothing can be exchanged, or nothing is left to explain, no exchange helps."""
+    units = constraint.units_of(best.support)
+    stuck = len(without(constraint.allowed, units)) == 0 or len(without(units, constraint.include)) == 0
+    full = len(units) == constraint.k
+    exact = best.value <= f.floor
+    if exact or (stuck and full and best.refitted and best.least >= best.value - 1e-9 * f.scale(best.value)):
+        return "swap_optimal"
+    return best.optimality if best.optimality != "none" else run.optimality
+
+
+def _words(optimality: str, best: Point) -> str:
+    """What an optimality means, in a sentence; a solver's own rule is in its own."""
+    if optimality == "swap_optimal":
+        return "no single exchange helps"
+    if optimality != "swap_stationary":
+        return ""
+    if best.looked_at > 1:
+        return f"none of the {best.looked_at} best-ranked exchanges helps"
+    return "the best-ranked exchange does not help" if best.looked_at else "the model of f sees no exchange that helps"
 
 
 def _constraint(f: Objective, k: int, include: Iterable[int], exclude: Iterable[int], groups: Any) -> AtMost:

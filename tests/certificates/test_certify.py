@@ -139,7 +139,7 @@ def test_a_node_is_searched_between_its_sets(groups):
     X = rng.standard_normal((60, 10))
     f = GLM(X, X[:, 6:].sum(axis=1) + 0.1 * rng.standard_normal(60), l2=0.1)
     constraint = AtMost(2, 10, groups=groups)
-    tree = Tree(1e-6, searched=0.0)
+    tree = Tree(1e-6, abs, searched=0.0)
     tree.search = partial(_search, f, constraint, tree)
     root = General.root(f, constraint, np.zeros(10))
     inside, outside = root.children(np.where(np.arange(len(root.units)) == 3, 0.7, 0.0))
@@ -147,7 +147,7 @@ def test_a_node_is_searched_between_its_sets(groups):
     (found,) = tree.found
     assert 3 not in found
     assert tree.searched > 0
-    again = Tree(1e-6, searched=0.0)
+    again = Tree(1e-6, abs, searched=0.0)
     again.search = partial(_search, f, constraint, again)
     again._look_around(inside)
     (found,) = again.found
@@ -205,12 +205,12 @@ def test_an_interrupted_search_interrupts_the_proof(monkeypatch):
     stopped = replace(solve(f, 2), status="interrupted")
     monkeypatch.setattr(certificate, "solve", lambda *args, **options: stopped)
     with pytest.raises(KeyboardInterrupt):
-        _search(f, AtMost(2, 6), Tree(1e-6), [], range(6))
+        _search(f, AtMost(2, 6), Tree(1e-6, abs), [], range(6))
 
 
 def test_a_search_ends_with_the_time_limit():
     rng = np.random.default_rng(5)
     f = GLM(rng.standard_normal((30, 6)), rng.standard_normal(30), l2=0.1)
-    tree = Tree(1e-6, deadline=0.0)
+    tree = Tree(1e-6, abs, deadline=0.0)
     _search(f, AtMost(2, 6), tree, [], range(6))
     assert len(tree.found) == 1

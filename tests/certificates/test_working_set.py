@@ -28,8 +28,8 @@ def wide(kind="dense_c", loss="squared", groups=None, scale=1.0, **settings):
     return f, constraint, f.refit(constraint.top(f.null.gradient))
 
 
-def start(constraint, known):
-    tree = Tree(1e-6)
+def start(constraint, known, scale=abs):
+    tree = Tree(1e-6, scale)
     tree.offer(tuple(constraint.units_of(known.support).tolist()), known.value)
     return tree
 

@@ -65,7 +65,9 @@ class Judge:
         return [*few, tuple(j for j in few[0] if self.rng.random() < 0.7)]
 
     def _room(self, cols: Any, coef: Any, b: float, value: float) -> float:
-        return 1e-9 * self.referee.scale(value) + self.referee.rounding(cols, coef, b)
+        floor = 64 * 2.0**-52 * (self.referee.null.value - self.referee.bottom)  # below that there is nothing
+        floor = max(floor, 1e-14) if self.problem.loss in ("logistic", "poisson") else floor
+        return 1e-9 * self.referee.scale(value) + self.referee.rounding(cols, coef, b) + floor
 
     def _refit(self, cols: np.ndarray) -> Iterator[str]:
         """A minimiser to 1e-6, or a note; the value is that of the coefficients; units change nothing."""
@@ -126,7 +128,7 @@ class Judge:
     def _certificate(self, result: Any) -> Iterator[str]:
         limit = self.rng.choice([0.0, np.nan, TIME])
         limit = None if np.isnan(limit) else float(limit)
-        proof = pursuit.certify(self.f, result, time_limit=limit)
+        proof = pursuit.certify(self.f, self._at(self.f, result), time_limit=limit)
         best = self.referee.optimum()
         at = proof.result
         room = self._room(at.support, at.coef, at.intercept, best.value)
@@ -141,9 +143,7 @@ class Judge:
 
     def _other_units(self, result: Any, proof: Any, limit: float | None, room: float) -> Iterator[str]:
         """The same claims about the same support in other units."""
-        x = np.zeros(self.problem.X.shape[1])
-        x[result.support] = 1.0
-        there = pursuit.certify(self.g, self._moved(result), time_limit=limit)
+        there = pursuit.certify(self.g, self._at(self.g, result), time_limit=limit)
         if proof.status != there.status and proof.seconds < TIME and there.seconds < TIME:
             yield f"certify({limit}): {proof.status} becomes {there.status} in other units ({proof.reason})"
         if limit is not None and proof.status == "proved" == there.status:
@@ -151,11 +151,9 @@ class Judge:
         if proof.seconds < TIME and there.seconds < TIME and proof.status == "bounded" == there.status:
             yield from self._same("certify: lower", proof.lower, there.lower, room)
 
-    def _moved(self, result: Any) -> Any:
-        """The result's support, refitted in other units, as if ``solve`` had ended there."""
-        return pursuit.solve(
-            self.g, self.problem.k, solver=Stay(tuple(int(j) for j in result.support)), **self.problem.sets
-        )
+    def _at(self, f: pursuit.GLM, result: Any) -> Any:
+        """A result's support, refitted in f, as if ``solve`` had ended there."""
+        return pursuit.solve(f, self.problem.k, solver=Stay(tuple(int(j) for j in result.support)), **self.problem.sets)
 
     def _table(self) -> Iterator[str]:
         problem, nbest = self.problem, int(self.rng.integers(1, 4))

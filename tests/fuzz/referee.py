@@ -223,8 +223,12 @@ def _newton(problem, E, c, y, o, ridge, u=None) -> tuple[Minimum, np.ndarray]:
         u, (value, g, d2) = u + t * d, ahead
         if value <= 1e-13 and problem.loss == "logistic":
             return Minimum(float(value), float(value)), u
+    H = np.asarray((E * (c * d2)[:, None]).T @ E + ridge, float)
+    flat = size > 0 and np.linalg.eigvalsh(H)[0] < 1e-9
     slack = 4 * float(dec) + 1e-16 * abs(float(value))
-    settled = float(dec) <= 1e-11 * max(abs(float(value)), float(start - value))
+    if flat:  # then the decrement says little: the slope, over any distance that coordinates of unit size may have
+        slack += 1e3 * float(np.sqrt(g @ g)) * max(1.0, float(np.sqrt(u @ u)))
+    settled = slack <= 1e-10 * max(abs(float(value)), 1e-9 * float(start - value))
     return Minimum(float(value), max(slack, 0.0), settled), u
 
 

@@ -34,7 +34,9 @@ def arguments(H, c):
 def test_single_exchanges_equal_refits(quadratic):
     H, c = quadratic
     value, (rows, B, g), x = arguments(H, c)
-    change, who, add = _core.exchange(rows, B, g, H.diagonal()[OTHERS].copy(), x, np.ones(4, np.uint8))
+    change, who, add, left = _core.exchange(rows, B, g, H.diagonal()[OTHERS].copy(), x, np.ones(4, np.uint8))
+    schur = H.diagonal()[OTHERS] - np.einsum("ij,ij->j", rows, B @ rows)
+    np.testing.assert_allclose(left, schur / H.diagonal()[OTHERS], rtol=1e-9)
     for place, j in enumerate(OTHERS):
         refits = [fit(H, c, np.append(np.delete(S, i), j))[1] - value for i in range(4)]
         assert change[place] == pytest.approx(min(refits), abs=1e-10)
@@ -46,9 +48,9 @@ def test_forced_rows_are_never_dropped(quadratic):
     H, c = quadratic
     _, (rows, B, g), x = arguments(H, c)
     droppable = np.array([0, 0, 1, 0], np.uint8)
-    _, who, _ = _core.exchange(rows, B, g, H.diagonal()[OTHERS].copy(), x, droppable)
+    _, who, *_ = _core.exchange(rows, B, g, H.diagonal()[OTHERS].copy(), x, droppable)
     assert set(who) == {2}
-    _, who, _ = _core.exchange(rows, B, g, H.diagonal()[OTHERS].copy(), x, np.zeros(4, np.uint8))
+    _, who, *_ = _core.exchange(rows, B, g, H.diagonal()[OTHERS].copy(), x, np.zeros(4, np.uint8))
     assert set(who) == {-1}
 
 
@@ -58,7 +60,8 @@ def test_group_exchanges_equal_refits(quadratic):
     starts, cols = np.array([0, 1, 4]), np.array([0, 2, 5, 6, 10])
     pairs = list(itertools.pairwise(cols))
     blocks = np.concatenate([H[np.ix_(OTHERS[a:b], OTHERS[a:b])].ravel() for a, b in pairs])
-    change, who, add = _core.group_exchange(rows, B, g, blocks, x, starts, cols, np.ones(2, np.uint8))
+    change, who, add, left = _core.group_exchange(rows, B, g, blocks, x, starts, cols, np.ones(2, np.uint8))
+    assert ((left > 0) & (left <= 1)).all()
     for J, (a, b) in enumerate(pairs):
         left = [np.delete(S, range(starts[i], starts[i + 1])) for i in range(2)]
         refits = [fit(H, c, np.append(s, OTHERS[a:b]))[1] - value for s in left]
@@ -98,8 +101,8 @@ def test_perspective_bound_is_below_every_sparse_value(quadratic):
     mu = 0.9 * float(np.linalg.eigvalsh(H)[0])
     optimum = min(fit(H, c, np.array(s))[1] for s in itertools.combinations(range(SIZE), 3))
     guess = 1e-3  # of the curvature: the walk corrects it
-    lower, relaxed, x, z, t, iterations, L = _core.perspective(
-        H, c, 3, 0.0, mu, guess, np.zeros(SIZE), 1e3, 1e-10, 5000
+    lower, relaxed, x, z, t, iterations, y, L = _core.perspective(
+        H, c, 3, 0.0, mu, guess, 1.0, np.zeros(SIZE), 1e3, 1e-10, 5000
     )
     assert lower <= optimum + 1e-10
     assert lower <= relaxed + 1e-9
@@ -107,6 +110,8 @@ def test_perspective_bound_is_below_every_sparse_value(quadratic):
     assert iterations > 1
     assert t.sum() == pytest.approx(3.0)
     assert x.shape == z.shape == (SIZE,)
+    r = c - H @ y + mu * y
+    assert lower == pytest.approx(-y @ (c - r) / 2 - (np.sort(r**2)[-3:]).sum() / (2 * mu), abs=1e-10)
     assert guess < L <= 3 * float(np.linalg.eigvalsh(H)[-1])
 
 

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from .._errors import check_number
 from ..constraints import AtMost
 from ..designs import DenseBlock
+from ..refits.factor import unit_scale
 from ..driver import solve
 from ..engines import threads
 from ..objectives.base import Point
@@ -27,14 +28,16 @@ from ..objectives.dual import Dual
 from ..objectives.glm import GLM
 from ..results import Result
 from .general import General
-from .quadratic import Sparse
+from .quadratic import Data, Sparse
 from .tree import Progress, Tree
 from .working_set import working_set
 
 DENSE = 4000  # columns up to which the whole Gram matrix is formed
 PROVED = "the solution is optimal within the gap asked for"
-SAME = 1e-4  # relative difference of values that large means of columns may cause by rounding
+SAME = 1e-6  # share of the scale by which a result's value may differ from that of its coefficients: rounding
 GATHERED = 5e7  # numbers up to which all columns are gathered for branching
+ROUNDING = 0.5 * float(np.finfo(float).eps)  # of one product in a Gram matrix
+REFITTED = 1e9  # n m^2 up to which the data are asked for the minimum over m columns
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,7 +47,8 @@ class Certificate:
     Attributes
     ----------
     lower, upper : the optimum lies between them; ``upper`` is the value of ``result``
-    gap, rel_gap : upper - lower, and that relative to max(1e-12, |upper|)
+    gap, rel_gap : upper - lower, and that relative to ``scale``
+    scale : max(|upper|, 1e-9 (f without features - the loss's infimum)); a value below 64 eps of that height counts as 0
     status : "proved" (rel_gap at most the one asked for) or "bounded"
     reason : a sentence, with why a bound is weak
     always, never : columns that every better solution contains, that none contains
@@ -63,6 +67,7 @@ class Certificate:
     result: Result = field(repr=False)
     nodes: int
     seconds: float
+    scale: float
 
     @property
     def gap(self) -> float:
@@ -70,7 +75,7 @@ class Certificate:
 
     @property
     def rel_gap(self) -> float:
-        return self.gap / max(1e-12, abs(self.upper))
+        return self.gap / self.scale if self.gap > 0 else 0.0
 
 
 def certify(
@@ -112,11 +117,13 @@ def certify(
     limit = None if time_limit is None else check_number(time_limit, "time_limit")
     with threads(), np.errstate(all="ignore"):
         known, constraint = _known(objective, result, k, include, exclude, groups)
-        tree = Tree(0.9 * gap, deadline=None if limit is None else began + limit, progress=progress)
-        tree.offer(tuple(int(u) for u in constraint.units_of(known.support)), known.value)
+        tree = Tree(0.9 * gap, objective.scale, deadline=None if limit is None else began + limit, progress=progress)
+        tree.offer(tuple(int(u) for u in constraint.units_of(known.support)), known.value, known.least)
         tree.search = partial(_search, objective, constraint, tree)
         lower, why = _cheap(objective, constraint, known), ""
-        if limit != 0 and lower < known.value - gap * abs(known.value):
+        if known.value <= objective.nothing:
+            lower, limit = objective.lower, 0.0
+        if limit != 0 and lower < known.value - gap * objective.scale(known.value):
             better, why = _bound(objective, constraint, known, tree, lower, branch=limit is not None)
             lower = max(lower, better)
         best = known
@@ -125,7 +132,8 @@ def certify(
             best = objective.refit(constraint.columns_of(np.array(units, dtype=np.int64)))
         lower = min(lower, best.value)
         result = _result(objective, constraint, best, result)
-    proved = best.value - lower <= gap * max(1e-12, abs(best.value))
+        scale = objective.scale(best.value)
+        proved = best.value - lower <= gap * scale or best.value <= objective.nothing
     if not proved and not why:
         why = _open(tree, limit)
     reason = PROVED if proved else f"bounded only: {why}"
@@ -140,6 +148,7 @@ def certify(
         result=replace(result, certificate="proved" if proved else "bounded"),
         nodes=tree.nodes,
         seconds=time.perf_counter() - began,
+        scale=scale,
     )
 
 
@@ -155,17 +164,18 @@ def _within_bounds(f: GLM, result: Any, bounds: Any, sum_to: float | None, gap: 
         if not inner.holds(point):
             raise ValueError("the coefficients do not keep to bounds and sum_to")
         lower = outer.lower
-        if sum_to is None and f.l2 > 0 and _has_dual(f):
+        if sum_to is None and np.all(f.ridge > 0) and _has_dual(f):
             dual = Dual(inner)
             lower = max(lower, dual.value(dual.from_point(point), constraint))
         lower = min(lower, point.value)
         best = _result(f, constraint, point, result)
-    proved = point.value - lower <= gap * max(1e-12, abs(point.value))
+        scale = f.scale(point.value)
+    proved = point.value - lower <= gap * scale
     reason = PROVED if proved else "bounded only: the bound does not know all of bounds and sum_to"
     return replace(
         outer, lower=lower, upper=point.value, status="proved" if proved else "bounded", reason=reason,
         result=replace(best, certificate="proved" if proved else "bounded", bounds=bounds, sum_to=sum_to),
-        always=outer.always[:0], never=outer.never[:0],
+        always=outer.always[:0], never=outer.never[:0], scale=scale,
     )  # fmt: skip
 
 
@@ -179,7 +189,7 @@ def _known(
         constraint = result.constraint
         point = result.point
         value = f.value(point.support, point.coef, point.intercept)
-        if abs(value - result.value) > SAME * max(1e-12, abs(result.value)):
+        if abs(value - result.value) > SAME * f.scale(result.value):
             raise ValueError(
                 f"result has value {result.value:.8g}, but its coefficients give {value:.8g} in this objective: "
                 "certify with the objective that was solved"
@@ -227,7 +237,7 @@ def _search(f: GLM, constraint: AtMost, tree: Tree, inside: Sequence[int], alive
 
 def _cheap(f: GLM, constraint: AtMost, point: Point) -> float:
     """The bound at the solution's own dual point: one product with X, or what the loss alone gives."""
-    if f.l2 <= 0 or not _has_dual(f):
+    if not np.all(f.ridge > 0) or not _has_dual(f):
         return f.lower
     dual = Dual(f)
     a = dual.from_point(point)
@@ -240,15 +250,13 @@ def _has_dual(f: GLM) -> bool:
 
 def _bound(f: GLM, constraint: AtMost, known: Point, tree: Tree, cheap: float, branch: bool) -> tuple[float, str]:
     """The best bound that fits the problem, and why it is weak if it is."""
-    if f.extra is not None:
-        return f.lower, "an objective with a ridge per column has only the loss's own bound"
     if f.loss.quadratic and constraint.unit_of is None and f.dim <= DENSE:
-        problem = _sparse(f, constraint, known)
+        problem = sparse_problem(f, constraint, known)
         lower = tree.run(problem, branch=branch)
         weak = "X has dependent columns and there is no ridge, so no curvature can be borrowed"
         flat = problem.borrowed() is None if not branch and lower < tree.target else False
         return lower, weak if flat else ""
-    if f.l2 > 0 and _has_dual(f):
+    if np.all(f.ridge > 0) and _has_dual(f):
         lower = working_set(f, constraint, known, tree, cheap)
         if branch and lower < tree.target and f.design.shape[0] * f.dim <= GATHERED:
             lower = max(lower, tree.run(General.root(f, constraint, known.x), effort=60))
@@ -264,35 +272,56 @@ def _bound(f: GLM, constraint: AtMost, known: Point, tree: Tree, cheap: float, b
     return tree.run(General.root(f, constraint, known.x), branch=branch), weak if not branch else ""
 
 
-def _sparse(f: GLM, constraint: AtMost, known: Point) -> Sparse:
-    """The squared loss as a quadratic over the allowed columns, forced-in ones minimised out."""
-    cols = constraint.allowed
-    H = f.hessian_rows(known, cols, cols) if len(cols) < f.dim else _gram(f)
-    null = f.null
-    x = known.x[cols]
-    problem = Sparse(np.ascontiguousarray(H), -null.gradient[cols], null.value, constraint.k, cols, x=x)
+def sparse_problem(f: GLM, constraint: AtMost, known: Point) -> Sparse:
+    """The squared loss as a quadratic over the allowed columns on a unit diagonal, forced-in ones minimised out."""
+    cols, c, n = constraint.allowed, f.rows.c, f.design.shape[0]
+    A = np.array(f.gathered(cols).dense(), order="F")
+    y = f.rows.y if f.rows.offset is None else f.rows.y - f.rows.offset
+    if f.fit_intercept:  # centred before squaring: afterwards large means would cancel; twice, since means are rounded
+        for _ in range(2):
+            A -= c @ A
+            y = y - c @ y
+    A *= (size := _inverse(np.sqrt(c @ A**2)))
+    H = DenseBlock(A).gram(c)
+    ridge = np.broadcast_to(f.ridge, f.dim)[cols] * size**2
+    H[np.arange(len(cols)), np.arange(len(cols))] += ridge
+    s = unit_scale(H)
+    f0 = f.null.value
+    root = np.sqrt(f0) or 1.0
+    reach = size * s  # x of the unit diagonal times this is x of the objective
+    refits: dict[tuple[int, ...], tuple[float, float]] = {}
+    problem = Sparse(
+        np.ascontiguousarray(H * s * s[:, None]), s * (A.T @ (c * y)) / root, f0 / root**2, constraint.k, cols,
+        Data(partial(_refitted, f, refits), root**2, ROUNDING * (8 + 2 * np.sqrt(n))), np.ones(len(cols)),
+        x=known.x[cols] * _inverse(reach) / root,
+    )  # fmt: skip
     inside = np.flatnonzero(np.isin(cols, constraint.include))
     return problem.with_in(inside) if len(inside) else problem
 
 
-def _gram(f: GLM) -> Any:
-    block = f.design.block(np.arange(f.dim))
-    if f.fit_intercept:  # centred before squaring: afterwards large means would cancel
-        A = block.dense()  # gathered for us
-        A -= f.rows.c @ A
-        block = DenseBlock(A)
-    H = block.gram(f.rows.c)
-    H[np.arange(f.dim), np.arange(f.dim)] += f.l2
-    return H
+def _refitted(f: GLM, known: dict[tuple[int, ...], tuple[float, float]], cols: tuple[int, ...]) -> tuple[float, float]:
+    """The value on some columns, and a lower bound of it; the loss's own where a refit would take too long."""
+    key = tuple(sorted(cols))
+    if key not in known:
+        n = f.design.shape[0]
+        if len(key) > n or n * len(key) ** 2 > REFITTED:
+            return np.inf, f.lower
+        point = f.refit(np.array(key, dtype=np.int64))
+        known[key] = point.value, max(point.least, f.lower)
+    return known[key]
+
+
+def _inverse(s: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.where(s > 0, 1.0 / np.where(s > 0, s, 1.0), 0.0)
 
 
 def _margin(f: GLM, point: Point) -> float:
     """Theorem 1 of DIHT: how far the zero-gap condition holds (or fails, below zero); nan without a ridge."""
-    if f.l2 <= 0 or len(point.support) == 0:
+    if not np.all(f.ridge > 0) or len(point.support) == 0:
         return float("nan")
-    outside = np.abs(point.gradient).copy()
+    outside = np.abs(point.gradient) / f.ridge
     outside[point.support] = 0.0
-    return float(np.abs(point.coef).min() - outside.max() / f.l2)
+    return float(np.abs(point.coef).min() - outside.max())
 
 
 def _result(f: GLM, constraint: AtMost, best: Point, given: Any) -> Result:
@@ -302,5 +331,5 @@ def _result(f: GLM, constraint: AtMost, best: Point, given: Any) -> Result:
         dim=f.dim, support=best.support, coef=coef, intercept=intercept, value=best.value, status="converged",
         reason="certified", n_iter=0 if base is None else base.n_iter, seconds=0.0 if base is None else base.seconds,
         trace=() if base is None else base.trace, optimality="none" if base is None else base.optimality,
-        solver="certify" if base is None else base.solver, k=constraint.k, point=best, constraint=constraint,
+        solver="certify" if base is None else base.solver, k=constraint.k, point=best.detached(), constraint=constraint,
     )  # fmt: skip

@@ -6,7 +6,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..constraints import AtMost
-from ..objectives.base import Point
 from ..objectives.glm import GLM
 from .relaxation import FREE, IN, OUT, Bound, GLMPart, States, Units
 from .tree import Tree, undecided
@@ -33,10 +32,15 @@ class General:
         """All that the sparse set leaves open; x has all columns."""
         units = constraint.allowed
         cols, _ = constraint.ordered(units)
-        A = np.ascontiguousarray(f.design.block(cols).dense())
-        part = GLMPart.of(A, f.rows, f.loss, f.l2, f.fit_intercept)
+        A = np.array(f.gathered(cols).dense(), order="C")
+        if f.fit_intercept:  # which changes the intercept only
+            A -= f.rows.c @ A
+        root = np.sqrt(np.broadcast_to(f.ridge, f.dim)[cols])  # coefficients times this have a ridge of 1
+        if root.all():
+            A /= root
+        part = GLMPart.of(A, f.rows, f.loss, 1.0, f.fit_intercept, f.height)
         state = np.where(np.isin(units, constraint.include), IN, FREE)
-        return cls(f, constraint, units, state, x[cols], part)
+        return cls(f, constraint, units, state, x[cols] * root, part)
 
     def bound(self, tree: Tree, effort: int, root: bool = False) -> tuple[float, "General", Vector | None]:
         problem, lower = self, -np.inf
@@ -46,7 +50,7 @@ class General:
             if units.k <= 0 or free <= units.k:
                 chosen = problem.state == IN if units.k <= 0 else problem.state != OUT
                 return problem._offer(tree, problem.units[chosen]), problem, None
-            if problem.f.l2 <= 0:
+            if not np.all(problem.f.ridge > 0):
                 return problem._all_columns(tree), problem, np.where(units.free, 0.5 * units.k / free, 0.0)
             bound = problem.part.relax(units, problem.x, tree.target, effort)
             lower, problem = max(lower, bound.lower), replace(problem, x=bound.x, part=bound.part)
@@ -97,7 +101,7 @@ class General:
 
     def _fixed(self, square: Vector, bound: Bound, units: Units, tree: Tree) -> States:
         """The state with units that no better solution contains out, and those that every better one contains in."""
-        free, slack, mu = np.sort(square[units.free])[::-1], tree.upper + tree.slack - bound.lower, self.f.l2
+        free, slack, mu = np.sort(square[units.free])[::-1], tree.upper + tree.slack - bound.lower, self.part.l2
         out = units.free & (mu / 2 * (free[units.k - 1] - square) > slack)
         into = units.free & (mu / 2 * (square - free[units.k]) > slack)
         return np.where(out, OUT, np.where(into, IN, self.state))
@@ -112,21 +116,15 @@ class General:
         with tree.lock:  # a GLM keeps what it has gathered
             if key not in tree.tried:
                 point = self.f.refit(self.constraint.columns_of(units))
-                tree.tried[key] = point.value, self._minimum(point)
+                tree.tried[key] = point.value, max(point.least, self.f.lower)
         value, lower = tree.tried[key]
-        tree.offer(key, value)
+        tree.offer(key, value, lower)
         return lower
 
-    def _minimum(self, point: Point) -> float:
-        """A refit's value where it is a minimum; the loss's own bound where it may not be one."""
-        return point.value if point.minimiser and (not point.note or self.f.quadratic) else self.f.lower
-
     def _all_columns(self, tree: Tree) -> float:
-        """The minimum over all alive columns, rounded down: a bound without any ridge, weak when there are many."""
+        """The minimum over all alive columns: a bound without any ridge, weak when there are many."""
         with tree.lock:
-            point = self.f.refit(self.constraint.columns_of(self.units[self.state != OUT]))
-        value = self._minimum(point)
-        return max(value - 1e-9 * max(1.0, abs(value)), self.f.lower)
+            return max(self.f.refit(self.constraint.columns_of(self.units[self.state != OUT])).least, self.f.lower)
 
     def _columns(self, of: NDArray[np.bool_]) -> list[int]:
         return [int(j) for j in self.constraint.columns_of(self.units[of])]

@@ -1,6 +1,6 @@
 """Exact minimisation of a k-sparse quadratic: bounds with borrowed curvature, safe fixing, branch and bound.
 
-    min  f0 - c'x + x'Hx/2   over   ||x||_0 <= k
+    min  f0 - c'x + x'Hx/2   over   ||x||_0 <= k,       H with a unit diagonal, f0 = 1 (values in units of the null model's)
 
 | idea | formula |
 |---|---|
@@ -12,6 +12,11 @@
 
 A node of the tree is such a problem: no forced sets are left in it, and every fixed column makes it smaller and (since
 Schur complements and submatrices have larger least eigenvalues) lets it borrow more.
+
+**Rounding.** H_ij is known to within u a_i a_j, where u is the rounding of the Gram matrix and a_j = 1 at the root; y is
+one more column. Eliminating j adds |h_ij / h_jj| a_j to a_i, so that a is large exactly where columns are close to
+dependent. Every bound is lowered by what that can make of it, and what is then worth nothing (near-duplicates) is
+asked of the data: the refit on a node's columns, in twice the digits where it must be.
 """
 
 from collections.abc import Callable
@@ -19,10 +24,11 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import lapack, lstsq
+from scipy.linalg import lapack
 from scipy.sparse.linalg import LinearOperator, eigsh
 
 from .. import _core
+from ..refits.factor import Factor
 from .tree import Tree, undecided
 
 Vector = NDArray[np.float64]
@@ -31,6 +37,17 @@ Columns = NDArray[np.int64]
 
 RESCALED = 1200  # columns up to which a problem is rescaled by its conditional variances
 BORROW_AGAIN = 0.8  # share of columns left at which the borrowed curvature is computed anew
+SURE = 1e-11  # share of the scale by which a value from the Gram matrix may be off
+LOST = 1e-4  # share of a column's square that may be rounding before it is out of the Gram matrix's reach
+
+
+@dataclass(frozen=True)
+class Data:
+    """What a problem asks of the data: refits (value and lower bound on some columns), and the rounding of H."""
+
+    refit: Callable[[tuple[int, ...]], tuple[float, float]]
+    unit: float  # what values are multiplied with
+    rounding: float
 
 
 @dataclass(frozen=True)
@@ -42,6 +59,9 @@ class Sparse:
     f0: float
     k: int
     cols: Columns
+    data: Data
+    a: Vector  # rounding of H_ij is u a_i a_j, of c_i u a_i a_y
+    a_y: float = 1.0
     fixed: tuple[int, ...] = ()
     mu: float = 0.0
     borrowed_at: int = 0
@@ -56,77 +76,87 @@ class Sparse:
             H=_core.schur(self.H, self.H[:0], keep),
             c=self.c[keep],
             cols=self.cols[keep],
+            a=self.a[keep],
             x=self.x[keep],
         )
 
     def with_in(self, into: Columns) -> "Sparse":
-        """Columns (by position) minimised out, because they are in."""
-        H, c, f0 = self.H, self.c, self.f0
-        values, vectors = np.linalg.eigh(H[np.ix_(into, into)])
-        root = vectors[:, values > 1e-13 * values[-1]] / np.sqrt(values[values > 1e-13 * values[-1]])
-        W, w = root.T @ H[into], root.T @ c[into]
-        rest = np.ones(len(c), bool)
-        rest[into] = False
-        keep = np.flatnonzero(rest)
+        """Columns (by position) minimised out one after the other, because they are in."""
+        problem = self
+        for j in self.cols[into]:
+            problem = problem._eliminated(int(np.flatnonzero(problem.cols == j)[0]))
+        return problem
+
+    def _eliminated(self, j: int) -> "Sparse":
+        """One column (by position) minimised out; one that is lost in rounding takes all certainty with it."""
+        keep = np.delete(np.arange(len(self.c)), j)
+        pivot, row = float(self.H[j, j]), self.H[j]
+        rest = replace(
+            self, k=self.k - 1, cols=self.cols[keep], x=self.x[keep], fixed=(*self.fixed, int(self.cols[j]))
+        )
+        if not pivot > self.data.rounding * self.a[j] ** 2 / LOST:
+            return replace(
+                rest, H=_core.schur(self.H, self.H[:0], keep), c=self.c[keep], a=np.full(len(keep), np.inf), a_y=np.inf
+            )
+        root = np.sqrt(pivot)
+        W, w = row[None, :] / root, float(self.c[j]) / root
         return replace(
-            self,
-            H=_core.schur(H, np.ascontiguousarray(W), keep),
-            c=c[keep] - w @ W[:, keep],
-            f0=f0 - 0.5 * float(w @ w),
-            k=self.k - len(into),
-            cols=self.cols[keep],
-            fixed=(*self.fixed, *(int(j) for j in self.cols[into])),
-            x=self.x[keep],
+            rest,
+            H=_core.schur(self.H, np.ascontiguousarray(W), keep),
+            c=self.c[keep] - w * W[0, keep],
+            f0=self.f0 - 0.5 * w * w,
+            a=self.a[keep] + np.abs(row[keep]) / pivot * self.a[j],
+            a_y=self.a_y + abs(float(self.c[j])) / pivot * float(self.a[j]),
         )
 
     def borrowed(self) -> "Sparse | None":
         """The problem rescaled, with as much curvature as can be borrowed; None if there is none."""
-        H, c, x = self.H, self.c, self.x
+        H, c, x, a, p = self.H, self.c, self.x, self.a, len(self.c)
+        if not np.isfinite(a).all() or (H.diagonal() * LOST <= self.data.rounding * a**2).any():
+            return None
         factor, info = _cholesky(H)
         if info != 0:
             return None
-        if len(c) <= RESCALED:
+        if p <= RESCALED:
             inverse, _ = lapack.dpotri(factor, lower=1, overwrite_c=1)
             s = np.sqrt(np.maximum(inverse.diagonal(), 1e-300))  # sqrt of 1 / conditional variance
-            H, c, x = H * s * s[:, None], c * s, x / s
+            H, c, x, a = H * s * s[:, None], c * s, x / s, a * s
             factor, info = _cholesky(H)
             if info != 0:
                 return None
-        least = 1.0 / _largest(lambda v: lapack.dpotrs(factor, v, lower=1)[0], len(c))
-        margin = len(c) * np.finfo(float).eps * float(H.diagonal().sum())
+        largest = _largest(lambda v: lapack.dpotrs(factor, v, lower=1)[0], p)
+        margin = self.data.rounding * float(a @ a) + p * np.finfo(float).eps * float(H.diagonal().sum())
         for share in (0.9999, 0.999, 0.99, 0.9, 0.5):
-            mu = share * least
+            mu = share / largest if largest > 0 else 0.0
             shifted = H.copy()
-            shifted[np.arange(len(c)), np.arange(len(c))] -= mu + margin
-            if mu > 0 and _cholesky(shifted, overwrite=True)[1] == 0:
-                return replace(self, H=H, c=c, x=x, mu=mu, borrowed_at=len(c), L=0.0)
+            shifted[np.arange(p), np.arange(p)] -= mu + margin
+            if mu > margin and _cholesky(shifted, overwrite=True)[1] == 0:
+                return replace(self, H=H, c=c, x=x, a=a, mu=mu, borrowed_at=p, L=0.0)
         return None
 
     def bound(self, tree: Tree, effort: int, root: bool = False) -> tuple[float, "Sparse", Vector | None]:
         """Rounds of bound, fix, borrow again."""
         problem, lower = self, -np.inf
         while True:
-            p = len(problem.cols)
+            p, unit = len(problem.cols), problem.data.unit
             if problem.k <= 0 or p <= problem.k:
                 return problem._offer(tree, np.arange(p if problem.k > 0 else 0)), problem, None
             if p <= BORROW_AGAIN * problem.borrowed_at or problem.borrowed_at == 0:
-                problem = problem.borrowed() or replace(problem, borrowed_at=p)
+                problem = problem.borrowed() or replace(problem, borrowed_at=p, mu=0.0)
             if problem.mu <= 0:  # nothing to borrow: the minimum over all columns is still a bound
-                low = problem.f0 - 0.5 * float(problem.c @ lstsq(problem.H, problem.c, cond=1e-13)[0])
-                t = np.full(p, 0.5 * problem.k / p)
-                t += 1e-3 * np.abs(problem.c) / max(float(np.abs(problem.c).max()), 1e-300)
-                return low - 1e-10 * max(1.0, abs(problem.f0)), problem, t
+                return max(lower, problem._all_columns()), problem, problem._doubtful()
             L = problem.L or max(float(problem.H.diagonal().max()) - problem.mu, 1e-12)
-            target = tree.target if np.isfinite(tree.target) else problem.f0
-            low, _, x, z, t, _, L = _core.perspective(
-                problem.H, problem.c, problem.k, problem.f0, problem.mu, L, problem.x, target, 0.05, effort
+            target = tree.target / unit if np.isfinite(tree.target) else problem.f0
+            _, _, x, z, t, _, y, L = _core.perspective(
+                problem.H, problem.c, problem.k, problem.f0, problem.mu, L, 1.0, problem.x, target, 0.05, effort
             )
+            low = unit * problem._safe(y)
             lower, problem = max(lower, low), replace(problem, x=x, L=L)
             problem._offer(tree, np.sort(np.argpartition(-np.abs(z), problem.k - 1)[: problem.k]))
             if lower >= tree.target:
                 return lower, problem, t
             square = np.sort(z**2)[::-1]
-            slack = tree.upper + tree.slack - low
+            slack = (tree.upper + tree.slack - low) / unit
             out = problem.mu / 2 * (square[problem.k - 1] - z**2) > slack
             into = problem.cols[problem.mu / 2 * (z**2 - square[problem.k]) > slack]
             if root:
@@ -143,19 +173,58 @@ class Sparse:
         j = undecided(t)
         out = np.zeros(len(t), bool)
         out[j] = True
-        return [self.with_in(np.array([j])), self.without(out)]
+        return [self._eliminated(j), self.without(out)]
 
     def sets(self) -> tuple[list[int], list[int]]:
         return list(self.fixed), [*self.fixed, *self.cols.tolist()]
 
+    def _safe(self, y: Vector) -> float:
+        """The bound at y, less all that rounding can have added to it."""
+        turned = self.H @ y - self.mu * y
+        r = np.abs(self.c - turned)
+        spread = float(self.a @ np.abs(y)) + self.a_y
+        r += self.data.rounding * self.a * spread
+        charge = float((np.partition(r, len(r) - self.k)[len(r) - self.k :] ** 2).sum())
+        return self.f0 - 0.5 * float(y @ turned) - charge / (2 * self.mu) - self.data.rounding * spread**2
+
+    def _all_columns(self) -> float:
+        """The minimum over all columns that are left, asked of the data."""
+        return self.data.refit((*self.fixed, *(int(j) for j in self.cols)))[1]
+
+    def _doubtful(self) -> Vector:
+        """Indicators that choose the column closest to a combination of others, or the strongest where none is."""
+        with np.errstate(all="ignore"):
+            lost = np.nan_to_num(self.a**2 / self.H.diagonal(), nan=np.inf)
+        strength = np.abs(self.c) / max(float(np.abs(self.c).max(initial=0.0)), 1e-300)
+        factor, info = _cholesky(self.H)
+        t = np.full(len(self.c), 0.1) + 1e-3 * strength
+        if np.isfinite(lost).all() and lost.max() > 1e3 * np.median(lost):
+            t[int(np.argmax(lost))] = 0.7
+        elif info > 0:
+            t[info - 1] = 0.7
+        else:
+            t[int(np.argmin(factor.diagonal()))] = 0.7
+        return t
+
     def _offer(self, tree: Tree, positions: Columns) -> float:
-        """Refit on some of the columns, and tell the tree."""
-        H, c = self.H[np.ix_(positions, positions)], self.c[positions]
-        value = self.f0
+        """Tell the tree of the solution on some of the columns; returns a lower bound of its value."""
+        key = tuple(sorted((*self.fixed, *(int(j) for j in self.cols[positions]))))
+        value, error = self.f0, self.data.rounding * self.a_y**2
         if len(positions):
-            value -= 0.5 * float(c @ lstsq(H, c, cond=1e-13)[0])
-        tree.offer(tuple(sorted((*self.fixed, *(int(j) for j in self.cols[positions])))), value)
-        return value
+            factor, c = Factor(self.H[np.ix_(positions, positions)]), self.c[positions]
+            if factor.rcond > 0:
+                x = factor.solve(c)
+                value -= 0.5 * float(c @ x)
+                error = self.data.rounding * (float(self.a[positions] @ np.abs(x)) + self.a_y) ** 2
+            else:
+                error = np.inf
+        unit = self.data.unit
+        if error * unit <= SURE * tree.scale(max(value, 0.0) * unit):
+            tree.offer(key, unit * (value + error))
+            return unit * (value - error)
+        upper, lower = self.data.refit(key)
+        tree.offer(key, upper, lower)
+        return lower
 
 
 def _cholesky(H: Matrix, overwrite: bool = False) -> tuple[Matrix, int]:

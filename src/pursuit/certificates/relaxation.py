@@ -79,14 +79,15 @@ class GLMPart:
     loss: Loss
     l2: float
     intercept: bool
+    unit: float  # the size of what is added up to a value
     L: float  # curvature: a guess that a walk corrects
     mean: Vector | None  # of the columns, for a squared loss with an intercept
 
     @classmethod
-    def of(cls, A: NDArray[Any], rows: Rows, loss: Loss, l2: float, intercept: bool) -> "GLMPart":
+    def of(cls, A: NDArray[Any], rows: Rows, loss: Loss, l2: float, intercept: bool, unit: float = 1.0) -> "GLMPart":
         """With the means and a first guess of the curvature from the block itself."""
         mean = np.asarray(rows.c.astype(A.dtype) @ A, dtype=np.float64) if loss.quadratic and intercept else None
-        return cls(A, rows, loss, l2, intercept, first_curvature(A, rows, loss), mean)
+        return cls(A, rows, loss, l2, intercept, unit, first_curvature(A, rows, loss), mean)
 
     def take(self, columns: Flags) -> "GLMPart":
         """The same over fewer columns."""
@@ -95,7 +96,7 @@ class GLMPart:
 
     def relax(self, units: Units, x: Vector, target: float, effort: int, tolerance: float = 0.05) -> Bound:
         """Bounds from x on, until one reaches ``target``, no better one can come, or ``effort`` iterations are done."""
-        walk = (units.ends, units.state, units.k, self.l2, self.L, x, target, tolerance, effort)
+        walk = (units.ends, units.state, units.k, self.l2, self.L, self.unit, x, target, tolerance, effort)
         if self.loss.code is None:
             found = _core.called_relaxation(np.asarray(self.A, dtype=np.float64), self._terms(), *walk)
         else:
@@ -144,7 +145,7 @@ def first_curvature(A: NDArray[Any], rows: Rows, loss: Loss) -> float:
     """A guess that is too small rather than too large: the largest of a few columns."""
     few = np.asarray(A[:, :16], dtype=np.float64)
     curve = loss.smoothness if np.isfinite(loss.smoothness) else 1.0
-    return max(curve * float((rows.c @ few**2).max(initial=0.0)), 1e-12)
+    return max(curve * float((rows.c @ few**2).max(initial=0.0)), 1e-300)
 
 
 def feasible(loss: Loss, rows: Rows, a: Vector, intercept: bool) -> Vector | None:

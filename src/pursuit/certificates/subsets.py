@@ -11,7 +11,7 @@ from ..constraints import AtMost
 from ..driver import solve
 from ..engines import threads
 from ..objectives.glm import GLM
-from .certificate import _sparse
+from .certificate import sparse_problem
 from .tree import Tree
 
 
@@ -78,11 +78,15 @@ def best_subsets(
             if constraint.k < k:
                 break
             known = solve(f, k, include=include, exclude=exclude).point
-            tree = Tree(1e-9, nbest, deadline)
-            tree.offer(tuple(int(j) for j in known.support), known.value)
-            lower = tree.run(_sparse(f, constraint, known), effort=200)
-            rows = sorted(tree.found.items(), key=lambda item: item[1])
-            found += [(k, s, f.refit(np.array(s)).value, value <= lower + 1e-8 * abs(value)) for s, value in rows]
+            tree = Tree(1e-9, f.scale, nbest, deadline)
+            if len(known.support) == k:
+                tree.offer(tuple(int(j) for j in known.support), known.value)
+            lower = tree.run(sparse_problem(f, constraint, known), effort=200)
+            points = sorted((f.refit(np.array(s)) for s in tree.found), key=lambda point: point.value)
+            for point in points:
+                room = 1e-8 * f.scale(point.value)
+                sure = point.value <= lower + room and point.value <= max(point.least, f.lower) + room
+                found.append((k, tuple(int(j) for j in point.support), point.value, sure or point.value <= f.nothing))
         total = 2 * n * f.null.value
         full = 2 * n * (f.refit(np.arange(f.dim)).value if n > f.dim + 1 else found[-1][2])
         free = n - (f.dim if n > f.dim + 1 else found[-1][0]) - fit_intercept

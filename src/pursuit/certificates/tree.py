@@ -21,7 +21,7 @@ from .. import _core
 
 Vector = NDArray[np.float64]
 
-SAFE = 1e-9
+SAFE = 1e-9  # share of the scale that is left for rounding when a column is fixed
 SEARCHED = 0.1  # share of the time that may go into looking for better solutions
 SEARCH = 0.1  # seconds that a search is thought to take before there has been one
 
@@ -45,15 +45,19 @@ class Problem(Protocol):
 
 @dataclass
 class Tree:
-    """One run: the best values found (the ``nbest``-th is the one to beat), the limits, what was fixed at the root."""
+    """One run: the best values found (the ``nbest``-th is the one to beat), the limits, what was fixed at the root.
+
+    ``scale`` says what a gap at a value is relative to (``GLM.scale``).
+    """
 
     tolerance: float
+    scale: Callable[[float], float]
     nbest: int = 1
     deadline: float | None = None
     progress: Callable[[Progress], None] | None = None
     search: Callable[[Sequence[int], Sequence[int]], None] | None = None  # offers a solution between two sets of units
     searched: float = SEARCH  # seconds spent on it, and to be spent on the next one
-    doubt: float = np.inf  # a bound for solutions that were met, but not minimised for sure
+    doubt: float = np.inf  # a bound for solutions that were met, but whose values are not sure
     nodes: int = 0
     found: dict[tuple[int, ...], float] = field(default_factory=dict)
     tried: dict[tuple[int, ...], tuple[float, float]] = field(default_factory=dict)
@@ -71,15 +75,17 @@ class Tree:
     @property
     def slack(self) -> float:
         """Room for rounding when a column is fixed."""
-        return SAFE * max(1.0, abs(self.upper)) if np.isfinite(self.upper) else 0.0
+        return SAFE * self.scale(self.upper) if np.isfinite(self.upper) else 0.0
 
     @property
     def target(self) -> float:
         """A bound that reaches this needs no further look."""
-        return self.upper - self.tolerance * abs(self.upper) if np.isfinite(self.upper) else np.inf
+        return self.upper - self.tolerance * self.scale(self.upper) if np.isfinite(self.upper) else np.inf
 
-    def offer(self, support: tuple[int, ...], value: float) -> None:
-        """A solution; the best ``nbest`` are kept."""
+    def offer(self, support: tuple[int, ...], value: float, low: float | None = None) -> None:
+        """A solution; the best ``nbest`` are kept. ``low``: its value is only known to be at least that."""
+        if low is not None and low < value - SAFE * self.scale(value):
+            self.doubt = min(self.doubt, low)
         if np.isfinite(value) and value < self.found.get(support, np.inf) and value < self.upper:
             self.found[support] = value
             if len(self.found) > self.nbest:
@@ -93,7 +99,6 @@ class Tree:
         lower, problem, t = problem.bound(self, 5 * effort, root=True)
         self.nodes = 1
         if t is None:
-            self._settle(lower)
             return min(self.upper, self.doubt)
         if lower >= self.target:
             return min(lower, self.upper)
@@ -114,9 +119,7 @@ class Tree:
             while lower < self.target:  # dive: branch, go on with the better child, keep the other
                 children = []
                 for low, smaller, indicators in self._bounds(problem.children(t), effort, pool):
-                    if indicators is None:
-                        self._settle(max(low, lower))
-                    elif max(low, lower) < self.target:
+                    if indicators is not None and max(low, lower) < self.target:
                         children.append((max(low, lower), next(ticket), smaller, indicators))
                 children.sort()
                 for spare in children[1:]:
@@ -133,11 +136,6 @@ class Tree:
                     break
         return min(min((node[0] for node in heap), default=self.upper), self.upper, self.doubt)
 
-    def _settle(self, low: float) -> None:
-        """A node with one solution left, which was offered: its bound is the value, unless that refit was not exact."""
-        if low < min(self.found.values(), default=np.inf) - self.slack:
-            self.doubt = min(self.doubt, low)
-
     def _bounds(
         self, children: Sequence[Problem], effort: int, pool: ThreadPoolExecutor
     ) -> list[tuple[float, Problem, Vector | None]]:
@@ -151,6 +149,7 @@ class Tree:
 
         bounds = list(pool.map(bound, children, twins))
         for twin in twins:
+            self.doubt = min(self.doubt, twin.doubt)
             for support, value in twin.found.items():
                 self.offer(support, value)
         return bounds

@@ -6,6 +6,7 @@ columns that do not are dropped. Any a is valid, so no rounding of the walk reac
 to a share of the gap that the last one left.
 """
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -29,14 +30,17 @@ TAKE, DROP = 0.9, 0.85  # share of the k-th largest |z| at which columns come in
 GROWTH = 3  # times its size by which a set may grow in a round
 SPARE = 1.1  # room that a block keeps for further columns
 ROUNDS = 50
+LARGE = 1e6  # numbers in X from which memory is what a walk costs, so that single precision pays
+TINY = 1e-15  # numbers below this one, or above its inverse, are walked on in double precision
 
 
 def working_set(f: GLM, constraint: AtMost, known: Point, tree: Tree, cheap: float) -> float:
     """The relaxation's bound within PRECISION, or what the time allows; ``cheap`` is the bound known before."""
     dual, upper = Dual(f), tree.upper
-    size, best, gap = max(1e-12, abs(upper)), cheap, upper - cheap
+    size, best, gap = f.scale(upper), cheap, upper - cheap
     share = min(1.0, gap / size) if np.isfinite(gap) else 1.0
-    block = Block(f, constraint).changed(np.empty(0, bool), _first(f, constraint, known, share))
+    narrow = f.design.shape[0] * f.dim > LARGE
+    block = Block(f, constraint, np.float32 if narrow else np.float64).changed(np.empty(0, bool), _first(f, constraint, known, share))
     x, stuck = known.x, 0
     for _ in range(ROUNDS):
         floor = max(best, f.lower)
@@ -75,6 +79,9 @@ class Block:
         self.room = np.empty((f.design.shape[0], 0), self.dtype)
         self.L = 0.0
         self.mean = np.empty(0)
+        ridge = np.broadcast_to(f.ridge, f.dim)
+        self.mu = float(ridge.min())
+        self.even = np.sqrt(self.mu / ridge)  # columns times this have one ridge
 
     def changed(self, keep: Flags, new: Columns) -> "Block":
         """Without the units that are not kept (if they are many), with the new ones; changed in place.
@@ -82,9 +89,16 @@ class Block:
         Numbers beyond single precision need another block, in double.
         """
         self._change(keep, new)
-        if np.isfinite(self.mean).all() or self.dtype == np.float64:
+        if self.dtype == np.float64 or self._held(len(new)):
             return self
         return Block(self.f, self.constraint, np.float64).changed(np.empty(0, bool), self.units)
+
+    def _held(self, new: int) -> bool:
+        """Whether single precision can hold the numbers of the units that came last."""
+        cols = int(self.sizes[len(self.sizes) - new :].sum())
+        fresh = self.room[:, len(self.cols) - cols : len(self.cols)]
+        most = np.abs(fresh).max(axis=0, initial=0.0)
+        return bool(np.isfinite(self.mean).all() and ((most > TINY) & (most < 1 / TINY)).all())
 
     def _change(self, keep: Flags, new: Columns) -> None:
         cols, ends = self.constraint.ordered(new)
@@ -100,6 +114,8 @@ class Block:
             self.mean = self.mean[held]
         fresh = self.room[:, len(held) : width]
         self.f.design.narrow(cols, fresh)
+        if self.f.extra is not None:
+            fresh *= self.even[cols].astype(self.dtype)
         mean = np.asarray(self.f.rows.c.astype(self.dtype) @ fresh, dtype=np.float64)
         self.units, self.cols = np.concatenate([self.units, new]), np.concatenate([self.cols, cols])
         self.sizes = np.concatenate([self.sizes, np.diff(ends)])
@@ -114,10 +130,10 @@ class Block:
         A = self.room[:, : len(self.cols)]
         mean = self.mean if f.loss.quadratic and f.fit_intercept else None
         L = self.L or first_curvature(A, f.rows, f.loss)
-        part = GLMPart(A, f.rows, f.loss, f.l2, f.fit_intercept, L, mean)
-        bound = part.relax(units, x[self.cols], target, 300, tolerance)
+        part = GLMPart(A, f.rows, f.loss, self.mu, f.fit_intercept, f.height, L, mean)
+        bound = part.relax(units, x[self.cols] / self.even[self.cols], target, 300, tolerance)
         self.L = bound.part.L
-        return bound
+        return replace(bound, x=bound.x * self.even[self.cols])
 
     def review(self, norms: Vector, x: Vector) -> tuple[Flags, Columns]:
         """Which units to keep, and which others to add, by their norms in z."""

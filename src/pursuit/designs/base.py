@@ -146,12 +146,13 @@ class Design:
         return self.block(cols).dense(), np.zeros(len(cols)), np.ones(len(cols))
 
     def cross(self, w: Matrix, shift: Vector | None = None) -> Matrix:
-        """w.T @ X, w of shape (n, m): a block of Gram columns in one pass.
+        """w.T @ (X - shift), w of shape (n, m): a block of Gram columns in one pass.
 
-        Where the columns of w sum to zero, ``shift`` (one number per column of X) may be taken off X before it is
-        multiplied, so that large means do not take the digits.
+        ``shift``, one number per column of X, is taken off before X is multiplied, so that large means do not take
+        the digits.
         """
-        return np.ascontiguousarray(self.rmatmat(np.ascontiguousarray(w)).T)
+        out = np.ascontiguousarray(self.rmatmat(np.ascontiguousarray(w)).T)
+        return out if shift is None else out - np.outer(w.sum(axis=0), shift)
 
     def origin(self) -> Vector | None:
         """Numbers near the columns' means where these are far larger than their spread, else 0; None: none is."""
@@ -242,10 +243,10 @@ def check_small(design: Design, cols: Columns) -> None:
             raise ValueError(f"X has values in column {int(some[small][0])} that are too small to square; rescale it")
 
 
-def cross(design: Design, w: Matrix, cols: Columns | None = None, shift: Vector | None = None) -> Matrix:
-    """w.T @ X[:, cols] (cols: all): many columns by one pass over X, few by a gather. ``shift``: see Design.cross."""
+def cross(design: Design, w: Matrix, cols: Columns | None = None) -> Matrix:
+    """w.T @ X[:, cols] (cols: all): many columns by one pass over X, few by a gather."""
     if cols is None:
-        return design.cross(w, shift)
+        return design.cross(w)
     if 4 * len(cols) > design.shape[1]:
-        return design.cross(w, shift)[:, cols]
-    return _core.dense_cross(w, design.block(cols).dense(), None if shift is None else shift[cols])
+        return design.cross(w)[:, cols]
+    return _core.dense_cross(w, design.block(cols).dense())

@@ -99,7 +99,8 @@ class Sparse(Design):
         return DenseBlock(block.dense()) if len(data) > DENSE_ABOVE * n * max(1, len(cols)) else block
 
     def cross(self, w: Matrix, shift: Vector | None = None) -> Matrix:
-        return _core.sparse_cross(w, *self.parts, self.shape[1], self.rows)
+        out = _core.sparse_cross(w, *self.parts, self.shape[1], self.rows)
+        return out if shift is None else out - np.outer(w.sum(axis=0), shift)
 
     def stats(self, c: Vector) -> tuple[Vector, Vector]:
         return _core.sparse_stats(*self.parts, *self.shape, self.rows, c)

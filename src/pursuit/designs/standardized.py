@@ -4,6 +4,9 @@
 
 With an intercept the columns have weighted mean 0 and variance 1; without one they keep their means and get mean
 square 1. A constant column has nothing to standardise: it keeps its scale and, centred, becomes exactly zero.
+
+Means far larger than the spread (timestamps, prices, identifiers) would take the digits of every product: there m is
+taken off X before it is multiplied, not after. ``shifted`` is the view that does only that.
 """
 
 import copy
@@ -30,6 +33,7 @@ from .base import (
 )
 
 DOUBTFUL = 1e-20  # share of the mean square below which a variance may be rounding: the column itself decides
+NARROW = 1e-15  # scales down to this one, and up to its inverse, are left to single precision
 FAR = 1e3  # means beyond so many scales are taken off before columns are multiplied, not after
 
 
@@ -97,9 +101,21 @@ def _look_again(base: Design, c: Vector, cols: Columns, mean: Vector, var: Vecto
 class Standardized(Design):
     """A lazy standardised view over any design."""
 
-    def __init__(self, base: Design, c: Vector, centre: bool) -> None:
-        self.base = base
+    @classmethod
+    def shifted(cls, base: Design) -> Design:
+        """X less its ``origin`` where columns have one; else X itself."""
+        origin = base.origin()
+        if origin is None:
+            return base
+        view = cls.__new__(cls)
+        view._of(base, origin, np.ones(len(origin)), np.zeros(len(origin), bool), True)
+        return view
+
+    def _of(self, base: Design, m: Vector, s: Vector, constant: NDArray[np.bool_], far: bool) -> None:
+        self.base, self.m, self.s, self.constant, self.far = base, m, s, constant, far and base.full
         self.shape, self.dtype, self.nbytes, self.full = base.shape, base.dtype, base.nbytes, base.full
+
+    def __init__(self, base: Design, c: Vector, centre: bool) -> None:
         mean, var = base.stats(c)
         if not (np.isfinite(mean).all() and np.isfinite(var).all()):
             bad = int(np.flatnonzero(~(np.isfinite(mean) & np.isfinite(var)))[0])
@@ -109,15 +125,18 @@ class Standardized(Design):
         if centre:
             _look_again(base, c, np.flatnonzero((var > 0) & (var <= DOUBTFUL * square)), mean, var)
         spread = var if centre else square
-        self.constant = spread <= 0
-        self.m = mean if centre else np.zeros_like(mean)
-        self.s = np.where(self.constant, 1.0, np.sqrt(spread))
+        m, s = mean if centre else np.zeros_like(mean), np.where(spread > 0, np.sqrt(spread), 1.0)
+        self._of(base, m, s, spread <= 0, bool((np.abs(m) > FAR * s).any()))
 
     def matmat(self, cols: Columns, coef: Matrix) -> Matrix:
+        if self.far:
+            return np.asarray(self.block(cols).dense() @ coef)
         u = self._shrink(cols, coef)
         return np.asarray(self.base.matmat(cols, u) - self.m[cols] @ u)
 
     def rmatmat(self, d: Matrix) -> Matrix:
+        if self.far:
+            return np.ascontiguousarray(self.cross(np.asfortranarray(d)).T)
         out = (self.base.rmatmat(d) - np.outer(self.m, d.sum(axis=0))) / self.s[:, None]
         out[self.constant] = 0.0
         return np.asarray(out)
@@ -130,8 +149,12 @@ class Standardized(Design):
         return StandardizedBlock(base, m, np.where(self.constant[cols], np.inf, s))
 
     def narrow(self, cols: Columns, out: NDArray[np.floating]) -> None:
-        self.base.narrow(cols, out)
-        self._standardise(out, cols)
+        m, s = np.abs(self.m[cols]), self.s[cols]
+        if out.dtype == np.float64 or (not self.far and ((m <= FAR * s) & (s > NARROW) & (s < 1 / NARROW)).all()):
+            self.base.narrow(cols, out)
+            self._standardise(out, cols)
+        else:  # what single precision cannot hold, it can once it is standardised
+            super().narrow(cols, out)
 
     def _standardise(self, A: NDArray[np.floating], cols: Columns) -> None:
         """The columns' view of their raw numbers, in place and in their precision."""
@@ -145,15 +168,15 @@ class Standardized(Design):
         return A, m + s * self.m[cols], np.where(self.constant[cols], np.inf, s * self.s[cols])
 
     def cross(self, w: Matrix, shift: Vector | None = None) -> Matrix:
-        far = self.m if self.full and (np.abs(self.m) > FAR * self.s).any() else None
-        out = self.base.cross(w, far)
-        out -= np.outer(w.sum(axis=0), self.m if far is None else self.m - far)
+        out = self.base.cross(w, self.m if self.far else None)
+        if not self.far:
+            out -= np.outer(w.sum(axis=0), self.m)
         out /= self.s
         out[:, self.constant] = 0.0
         return out
 
     def rough_cross(self, w: Matrix, c: Vector) -> tuple[NDArray[np.float32], Vector, Vector] | None:
-        rough = self.base.rough_cross(w, c)
+        rough = None if self.far else self.base.rough_cross(w, c)
         if rough is None:
             return None
         rows, mean, var = rough
@@ -190,6 +213,9 @@ class Standardized(Design):
     def value_gradient(
         self, loss: Loss, rows: Rows, cols: Columns, coef: Vector, b: float
     ) -> tuple[float, Vector, float]:
+        if self.far:
+            value, d1, _ = loss.terms(rows.y, rows.shift(self.block(cols).matvec(coef), b), rows.c)
+            return value, self.cross(d1[:, None])[0], float(d1.sum())
         u = self._shrink(cols, coef)
         value, g, gb = self.base.value_gradient(loss, rows, cols, u, b - float(self.m[cols] @ u))
         g -= self.m * gb

@@ -33,8 +33,8 @@ class Point:
     """A k-sparse iterate: sorted support, the coefficients on it, intercept, value; the gradient when asked for.
 
     ``refitted`` says that x minimises f over its support; ``note`` is a sentence about how (rank, separation), and
-    ``minimiser`` is False where that minimum is not attained. ``optimality`` is what has been proved of the point, and
-    ``exchange`` the cheapest way to another support. ``lower`` is a lower bound of f over the sparse set that was known
+    ``minimiser`` is False where that minimum is not attained. ``optimality`` is what has been proved of the point,
+    ``exchange`` the cheapest way to another support, ``looked_at`` how many exchanges were refitted. ``lower`` is a lower bound of f over the sparse set that was known
     when the point was made, ``least`` one over the point's own support (-inf where none is known); ``dual`` holds the
     dual variables of a refit whose loss has kinks (they are not pickled).
     """
@@ -50,6 +50,7 @@ class Point:
     minimiser: bool = True
     optimality: str = "none"
     exchange: Exchange | None = None
+    looked_at: int = 0
     lower: float | None = None
     least: float = -np.inf
     dual: Vector | None = field(default=None, repr=False)
@@ -61,9 +62,9 @@ class Point:
         gradient.setflags(write=False)
         return gradient
 
-    def claim(self, optimality: str, exchange: Exchange | None = None) -> "Point":
+    def claim(self, optimality: str, exchange: Exchange | None = None, looked_at: int = 0) -> "Point":
         """The same point, with what has been proved of it (a gradient at hand comes along)."""
-        return self._with(optimality=optimality, exchange=exchange)
+        return self._with(optimality=optimality, exchange=exchange, looked_at=looked_at)
 
     def bounded(self, lower: float) -> "Point":
         """The same point, with a lower bound of f over the sparse set."""
@@ -128,6 +129,9 @@ class Objective(Protocol):
     @property
     def lower(self) -> float:
         """A lower bound of f, -inf where none is known."""
+
+    def scale(self, value: float) -> float:
+        """What a difference of values is relative to, at this value."""
 
     @property
     def floor(self) -> float:

@@ -135,6 +135,9 @@ class Bounded:
     def floor(self) -> float:
         return self.f.floor
 
+    def scale(self, value: float) -> float:
+        return self.f.scale(value)
+
     @property
     def null(self) -> Point:
         return self.refit(np.empty(0, np.int64))
@@ -194,11 +197,10 @@ class Bounded:
             restricted = OnSupport(f, support)
             found = minimise(restricted, coef, within)
             return replace(restricted.point(found.z), note=found.note, minimiser=found.minimiser)
-        few, shift = f.few(support), f.shift(support, coef)
-        b = (start if start is not None else f.null).intercept + shift
+        few, b = f.few(support), (start if start is not None else f.null).intercept
         found = minimise(few, few.join(coef, b), within.with_free() if f.fit_intercept else within)
         coef, b = few.split(found.z)
-        coef, b = coef.copy(), b - f.shift(support, coef)
+        coef = coef.copy()
 
         def slope() -> Vector:
             return f.at(support, coef, b).gradient.copy()

@@ -35,6 +35,9 @@ class ObjectiveDefaults:
     def work(self) -> float:
         return float(self.dim)
 
+    def scale(self, value: float) -> float:
+        return abs(value)
+
     @property
     def null(self) -> Point:
         return self.refit(np.empty(0, np.int64))
@@ -93,6 +96,9 @@ class Ridged(ObjectiveDefaults):
     @property
     def work(self) -> float:
         return self.f.work
+
+    def scale(self, value: float) -> float:
+        return self.f.scale(value)
 
     def in_units(self, point: Point) -> tuple[Vector, float]:
         return self.f.in_units(point)

@@ -31,7 +31,7 @@ from .glm import GLM
 if TYPE_CHECKING:
     from ..constraints import AtMost
 
-BALANCED = 1e-12  # share of sum_i c_i |a_i| that an intercept's constraint may be off by: rounding
+BALANCED = 1e-13  # share of sum_i c_i |a_i| that an intercept's constraint may be off by: rounding
 SAME = 1e-13  # relative difference of dual variables that is rounding
 
 

@@ -19,8 +19,8 @@ from .._sorted import common
 from ..designs import Block, Design, Rows, Standardized, as_design, check_small, cross
 from ..losses import Loss, as_loss
 from ..refits import Columns as FewColumns
-from ..refits import best_intercept, refit
-from ..refits.columns import EXACT, GATHERED
+from ..refits import Stored, best_intercept, refit
+from ..refits.columns import EXACT, FLOOR, GATHERED, SEPARATED
 from ..refits.factor import Factor
 from .base import Columns, Point, Slope, Vector
 from .gathered import Gathered
@@ -31,7 +31,6 @@ CANCELLED = 1e-3  # share of the null value below which values are computed from
 ROUGH = 8  # Gram columns that must be missing, and multiplications of their product with X, for a rough first look
 ROUGH_WORK = 1e8
 NEGLIGIBLE = 1e-18  # share of the null model's squared residual that counts as none
-FLOOR = 64 * float(np.finfo(float).eps)  # share of the null model's height above the infimum that counts as none
 TINY = 1e-140  # share of the height at which a gradient may mean that a column is too small to square
 
 
@@ -78,13 +77,17 @@ class GLM:
         )
         self.standardize = bool(standardize)
         self.extra: Vector | None = None  # a ridge per column on top of l2, see `ridged`
-        self.design: Design = Standardized(design, self.rows.c, self.fit_intercept) if standardize else design
+        if standardize:
+            design = Standardized(design, self.rows.c, self.fit_intercept)
+        elif self.fit_intercept:  # which takes up what is taken off
+            design = Standardized.shifted(design)
+        self.design: Design = design
         self._forget()
 
     def _forget(self) -> None:
         """Begin with nothing kept: no null model, no Gram columns, no gathered block."""
         self._null: Point | None = None
-        self._gathered = Gathered(self.design, self.fit_intercept)
+        self._gathered = Gathered(self.design)
         self.gram = GramColumns(self._gathered, self.rows.c, self.fit_intercept) if self.loss.quadratic else None
         self._variances: Vector | None = None
 
@@ -138,7 +141,7 @@ class GLM:
     @property
     def nothing(self) -> float:
         """A value at or below which nothing is left to explain; -inf where the infimum is not known."""
-        return self.lower + FLOOR * self.height
+        return self.lower + max(FLOOR * self.height, 0.0 if self.loss.attained else SEPARATED)
 
     @property
     def floor(self) -> float:
@@ -175,36 +178,35 @@ class GLM:
             if point is not None:
                 return point
         fit = refit(self.few(support), *self._begin(support, start))
-        b = fit.b - self._gathered.shift(support, fit.coef)
 
         def slope() -> Vector:
             if fit.dual is None:
-                g = self.design.value_gradient(self.loss, self.rows, support, fit.coef, b)[1]
+                g = self.design.value_gradient(self.loss, self.rows, support, fit.coef, fit.b)[1]
             else:  # of a kink's many subgradients, the one that vanishes on the support
                 g = self.design.rmatmat((self.rows.c * fit.dual)[:, None])[:, 0]
             g[support] = 0.0
             return g
 
         return Point(
-            self.dim, support, fit.coef, b, fit.value, slope, True, fit.note, fit.minimiser, least=fit.least,
+            self.dim, support, fit.coef, fit.b, fit.value, slope, True, fit.note, fit.minimiser, least=fit.least,
             dual=fit.dual,
         )  # fmt: skip
 
     def few(self, support: Columns) -> FewColumns:
-        """f on a support, as a function of its coefficients and the intercept of gathered columns."""
+        """f on a support, as a function of its coefficients and the intercept."""
         return FewColumns(
             self._gathered(support), self.rows, self.loss, self._ridge(support), self.fit_intercept, self.lower,
-            lambda: self._gathered.stored(support),
+            lambda: Stored(*self.design.stored(support)),
         )  # fmt: skip
 
     def _begin(self, support: Columns, start: Point | None) -> tuple[Vector, float]:
-        """Coefficients and intercept (of gathered columns) to begin a refit from: the start's, if it is any good."""
+        """Coefficients and intercept to begin a refit from."""
         coef = np.zeros(len(support))
         if start is None:
             return coef, self.loss.start(self.rows.y, self.rows.c) if self.fit_intercept else 0.0
         here, there = common(support, start.support)
         coef[here] = start.coef[there]
-        return coef, start.intercept + self._gathered.shift(support, coef)
+        return coef, start.intercept
 
     def _refit_by_gram(self, support: Columns, start: Point | None) -> Point | None:
         """The squared loss from kept Gram columns, without reading X; None where that would cost digits."""
@@ -231,12 +233,8 @@ class GLM:
 
         return Point(self.dim, support, coef, b, value, slope, True, least=(1 - EXACT) * value)
 
-    def shift(self, cols: Columns, coef: Vector) -> float:
-        """What the intercept of gathered columns has more than f's own."""
-        return self._gathered.shift(cols, coef)
-
     def gathered(self, cols: Columns) -> Block:
-        """The columns, gathered (with an intercept, perhaps shifted)."""
+        """The columns, gathered."""
         return self._gathered(cols)
 
     def curvature(self, point: Point, cols: Columns, v: Vector) -> float:
@@ -269,7 +267,7 @@ class GLM:
             if self.fit_intercept:
                 _centre(A, w)
             A *= w[:, None]
-            H = cross(self.design, A, others, self._gathered.origin)
+            H = cross(self.design, A, others)
         if others is None:
             H[np.arange(len(cols)), cols] += self._ridge(cols)
         else:

@@ -86,15 +86,15 @@ class GramColumns:
             grown = np.empty((min(self.capacity, max(2 * len(self.rows), first + len(cols))), len(self.slot)))
             grown[:first] = self.rows[:first]
             self.rows = grown
-        A, origin = self.gathered(cols).dense().copy(order="F"), self.gathered.origin
+        A = self.gathered(cols).dense().copy(order="F")
         if self.centred:
-            self.means[cols] = 0.0 if origin is None else origin[cols]
+            self.means[cols] = 0.0
             for _ in range(2):  # the first mean is rounded at its own size
                 mean = self.c @ A
                 A -= mean
                 self.means[cols] += mean
         A *= self.c[:, None]
-        self.rows[first : first + len(cols)] = self.design.cross(A, origin)
+        self.rows[first : first + len(cols)] = self.design.cross(A)
         self.slot[cols] = np.arange(first, first + len(cols))
         self.held = np.concatenate([self.held, cols])
 

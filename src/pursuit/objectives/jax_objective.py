@@ -103,7 +103,10 @@ class JaxFunction(SmoothFunction):
         def slope() -> Vector:
             return self.settled(self._call("slope", end.z, support)[1], support, end.converged)
 
-        return Point(self.dim, support, end.z, 0.0, end.value, slope, end.converged, end.note, end.minimiser)
+        least = end.least if self.quadratic else -np.inf
+        return Point(
+            self.dim, support, end.z, 0.0, end.value, slope, end.converged, end.note, end.minimiser, least=least
+        )
 
     def hessian(self, x: Vector, cols: Columns) -> Vector | None:
         """H[cols][:, cols], from the program of a refit on the support and these."""

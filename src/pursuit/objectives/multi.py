@@ -15,6 +15,7 @@ from .._errors import check_number, check_weights, nearest
 from ..designs import Design, Standardized, as_design, cross
 from ..losses.vector import Multinomial, Responses, VectorLoss
 from ..refits import Basis, Fit, Stored, basis, least_norm, minimise
+from ..refits.columns import FLOOR, SEPARATED
 from ..refits.factor import Factor
 from .base import Columns, Point, Vector
 from .defaults import ObjectiveDefaults
@@ -64,7 +65,11 @@ class MultiGLM(ObjectiveDefaults):
         self.l2, self.fit_intercept = check_number(l2, "l2"), bool(fit_intercept)
         self.c = check_weights(sample_weight, n)
         self.standardize = bool(standardize)
-        self.design: Design = Standardized(design, self.c, self.fit_intercept) if standardize else design
+        if standardize:
+            design = Standardized(design, self.c, self.fit_intercept)
+        elif self.fit_intercept:  # which takes up what is taken off
+            design = Standardized.shifted(design)
+        self.design: Design = design
         self.dim = p * self.width
         self._null: Point | None = None
 
@@ -85,11 +90,14 @@ class MultiGLM(ObjectiveDefaults):
             self._null = null.detached()  # or it would hold what holds it
         return self._null
 
+    def scale(self, value: float) -> float:
+        return max(abs(value), 1e-9 * self.null.value)
+
     @property
     def floor(self) -> float:  # type: ignore[override]
         if self.l2 > 0:
             return -np.inf
-        return 1e-18 * self.null.value if self.quadratic else 1e-9
+        return 1e-18 * self.null.value if self.quadratic else max(FLOOR * self.null.value, SEPARATED)
 
     def at(self, support: Columns, coef: Vector, intercept: Any = None) -> Point:
         cols, C = self._matrix(support, coef)
@@ -221,8 +229,9 @@ class MultiGLM(ObjectiveDefaults):
 
     @staticmethod
     def _outward(stored: Stored, room: Basis, U: Vector) -> Vector:
-        s = np.where(np.isfinite(stored.s), stored.s, 0.0)[:, None]
-        return least_norm(s * room.null, s * room.outward(U))
+        s = np.where(np.isfinite(stored.s), stored.s, 1.0)
+        C = least_norm(s[:, None] * room.null, s[:, None] * room.outward(U), np.abs(stored.A).max(axis=0) / s)
+        return np.where(np.isfinite(stored.s)[:, None], C, 0.0)
 
     def _minimised(self, A: Vector, C: Vector, b: Vector, stored: Stored | None) -> tuple[Vector, Vector, Fit]:
         """The minimiser of a smooth loss, in orthonormal coordinates where the columns allow it."""

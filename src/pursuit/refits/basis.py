@@ -21,6 +21,7 @@ Matrix = NDArray[np.float64]
 TRUSTED = 1e-10  # reciprocal condition, on a unit diagonal, above which a Cholesky factor will do
 AFFORDABLE = 2e8  # n m^2 up to which twice the digits are affordable
 HELD = 1e-13  # share of a column below which it is rounding: coefficients in double precision could not tell
+UNEVEN = 1e6  # ratio of the columns' sizes above which a least norm is meant in even ones
 EXACTLY = 1e-25  # the same for an exact combination of other columns
 
 
@@ -78,10 +79,18 @@ def basis(A: Matrix, c: Vector, curve: float, ridge: Vector, intercept: bool) ->
     return Basis(np.asfortranarray(found.Q @ V), found.T @ V, np.maximum(values, 0.0), found.null)
 
 
-def least_norm(null: Matrix, v: Vector) -> Vector:
-    """v (a vector, or columns) without what it has of the directions that change nothing."""
+def least_norm(null: Matrix, v: Vector, size: Vector) -> Vector:
+    """v (a vector, or columns) without what it has of the directions that change nothing.
+
+    ``size`` is that of the columns: where they are too far apart for one norm, the norm is that of v times them.
+    """
     if null.shape[1] == 0:
         return v
+    used = size[size > 0]
+    if len(used) and used.max() > UNEVEN * used.min():
+        size = np.where(size > 0, size, used.max())
+        even = size if v.ndim == 1 else size[:, None]
+        return least_norm(size[:, None] * null, even * v, np.ones(len(size))) / even
     N = np.linalg.qr(null / np.abs(null).max(axis=0))[0]
     return np.asarray(v - N @ (N.T @ v))
 
@@ -96,6 +105,8 @@ def _by_factor(A: Matrix, c: Vector, curve: float, ridge: Vector, intercept: boo
         B = A - c @ A
         B -= c @ B
     H = curve * _core.dense_gram(np.asfortranarray(B), c)
+    if (H.diagonal() <= curve * (HELD * size) ** 2).any():  # constant, but for rounding
+        return None
     H[np.diag_indices_from(H)] += ridge
     factor = Factor(H)
     if factor.rcond < TRUSTED:

@@ -81,11 +81,12 @@ class Columns(Few):
 
     @property
     def bottom(self) -> float:  # type: ignore[override]
-        if np.all(self.ridge) or self.loss.attained:
+        if self.loss.attained:
             return -np.inf
-        if self.loss.targets == "binary" or (self.loss.targets == "nonnegative" and not self.rows.y.any()):
-            return SEPARATED
-        return -np.inf
+        y = self.rows.y
+        if np.all(self.ridge) and not (self.intercept and (y == y[0]).all()):  # an intercept has no ridge
+            return -np.inf
+        return SEPARATED if self.loss.targets == "binary" or not y.any() else -np.inf
 
     @property
     def width(self) -> int:
@@ -246,7 +247,7 @@ def _there(few: Columns, room: Basis, u: Vector) -> Fit:
 def _back(few: Columns, stored: Stored, room: Basis, u: Vector) -> Fitted:
     """Rounded coefficients for u, the best intercept for them, and their value."""
     scale = np.where(np.isfinite(stored.s), stored.s, 1.0)
-    v = least_norm(scale[:, None] * room.null, scale * room.outward(u))
+    v = least_norm(scale[:, None] * room.null, scale * room.outward(u), np.abs(stored.A).max(axis=0) / scale)
     v = np.where(np.isfinite(stored.s), v, 0.0)
     w, rows = stored.raw(v), few.rows
     plain = _core.exact_eta(np.asfortranarray(stored.A), w, 0.0, rows.offset)

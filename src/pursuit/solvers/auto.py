@@ -43,7 +43,7 @@ class Auto(Solver):
     cheap: float = 2e6
     random_state: Any = None
 
-    halted: ClassVar[str] = "no single exchange helps"
+    halted: ClassVar[str] = "the starts and restarts came to their end"
     revisits: ClassVar[bool] = True
 
     def iterate(self, f: Objective, constraint: AtMost, start: Point) -> Iterator[Point]:

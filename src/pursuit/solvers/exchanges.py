@@ -1,12 +1,13 @@
 """All single exchanges at a refitted point, ranked: the building block of local search.
 
 The formula is exact for the squared loss and a model for others (``core/exchange.hpp`` has it, with its derivation in
-docs/notation.md): all k (p - k) exchanges cost one product of k Hessian rows with their k x k inverse.
+docs/notation.md): all k (p - k) exchanges cost one product of k Hessian rows with their k x k inverse. Where a column is
+close to a combination of the support's the formula is rounding: such pairs are listed, for refits to decide.
 """
 
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,18 +16,30 @@ from .. import _core
 from .._sorted import inside, without
 from ..constraints import AtMost
 from ..objectives.base import Exchange, Objective, Point
+from ..refits.factor import unit_scale
 
 Columns = NDArray[np.int64]
 REFINED = 32  # exchanges that a single-precision sweep hands on to double precision, at least
-MARGIN = 1e-3  # share of f within which it hands on all
+MARGIN = 1e-3  # share of f within which it hands on all, and share of a column below which it has no digits
 GROUP_CHUNK = 64  # columns whose Hessian block is formed at once
+DOUBTFUL = 1e-7  # share of a column (or ratio of eigenvalues of the support's) below which the formula is not trusted
+LARGEST = 1e30  # ratio of scales above which rows are evened before they are multiplied
 
 
 @dataclass(frozen=True)
 class Ranked:
-    """Exchanges from the best down; ``exact`` is False where the support is too close to dependent to trust them."""
+    """Exchanges from the best down, and those about which the formula says nothing."""
 
     best: list[Exchange]
+    doubtful: list[tuple[int, int]]  # units that leave and enter
+
+
+class _Sweep(NamedTuple):
+    """Per unit outside: the change, whom to drop, and the share of it that the support leaves; the trust in all."""
+
+    change: NDArray[np.float64]
+    who: Columns
+    left: NDArray[np.float64]
     exact: bool
 
 
@@ -36,19 +49,22 @@ def exchanges(f: Objective, constraint: AtMost, point: Point, units: Columns | N
     every = units is None
     others = constraint.allowed if units is None else without(units, constraint.exclude)
     others = without(others, mine)
-    if len(others) == 0 or len(mine) == 0:
-        return Ranked([], True)
+    free = without(mine, constraint.include)
+    if len(others) == 0 or len(free) == 0:
+        return Ranked([], [])
     if constraint.unit_of is None:
         rough = getattr(f, "rough_rows", _nothing)(point, point.support) if every else None
-        change, who, exact = _columns(f, constraint, point, others, every, rough)
+        sweep = _columns(f, constraint, point, others, every, rough)
     else:
-        change, who, exact = _groups(f, constraint, point, mine, others)
-    few = min(most, len(change))
-    order = np.argpartition(change, few - 1)[:few]
-    order = order[np.argsort(change[order], kind="stable")]
-    return Ranked(
-        [Exchange((int(mine[who[j]]),), (int(others[j]),), float(change[j])) for j in order if who[j] >= 0], exact
-    )
+        sweep = _groups(f, constraint, point, mine, others)
+    few = min(most, len(others))
+    order = np.argpartition(sweep.change, few - 1)[:few]
+    order = order[np.argsort(sweep.change[order], kind="stable")]
+    best = [
+        Exchange((int(mine[sweep.who[j]]),), (int(others[j]),), float(sweep.change[j])) for j in order if sweep.who[j] >= 0
+    ]
+    unknown = others if not sweep.exact else others[sweep.left < DOUBTFUL]
+    return Ranked(best, [(int(i), int(j)) for j in unknown for i in free])
 
 
 def removals(f: Objective, constraint: AtMost, point: Point) -> tuple[Columns, NDArray[np.float64]]:
@@ -56,7 +72,8 @@ def removals(f: Objective, constraint: AtMost, point: Point) -> tuple[Columns, N
     units = constraint.units_of(point.support)
     S, ends = constraint.ordered(units)
     x = point.coef[np.searchsorted(point.support, S)]
-    B, _ = _inverse(f.hessian_rows(point, S, S))
+    B, s, _ = _inverse(f.hessian_rows(point, S, S))
+    x = x / np.where(s > 0, s, 1.0)
     if constraint.unit_of is None:
         cost = x**2 / (2 * B.diagonal())
     else:
@@ -66,38 +83,48 @@ def removals(f: Objective, constraint: AtMost, point: Point) -> tuple[Columns, N
     return units, cost
 
 
-def apply(constraint: AtMost, support: Columns, exchange: Exchange) -> Columns:
-    """The support after an exchange."""
-    units = without(constraint.units_of(support), np.array(exchange.leave))
-    return constraint.columns_of(np.union1d(units, exchange.enter))
+def apply(constraint: AtMost, support: Columns, leave: tuple[int, ...], enter: tuple[int, ...]) -> Columns:
+    """The support after an exchange of units."""
+    units = without(constraint.units_of(support), np.array(leave))
+    return constraint.columns_of(np.union1d(units, enter))
 
 
-def _inverse(A: NDArray[np.float64]) -> tuple[NDArray[np.float64], bool]:
-    """The inverse of a positive matrix, ridged where it is nearly singular."""
-    scale = 1.0 / np.sqrt(np.maximum(A.diagonal(), 1e-300))
-    values, vectors = np.linalg.eigh(A * scale * scale[:, None])
-    least = 1e-10 * values[-1]
-    inverse = (vectors / np.maximum(values, least)) @ vectors.T
-    return inverse * scale * scale[:, None], bool(values[0] > least)
+def _inverse(A: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64], bool]:
+    """The inverse of a positive matrix on a unit diagonal (ridged where it is nearly singular), and that scale."""
+    s = unit_scale(A)
+    values, vectors = np.linalg.eigh(A * s * s[:, None])
+    inverse = (vectors / np.maximum(values, 1e-10 * values[-1])) @ vectors.T
+    return inverse, s, bool(values[0] > DOUBTFUL * values[-1])
+
+
+def _kernel(
+    rows: Any, A: NDArray[np.float64], g: Any, h: Any, point: Point, constraint: AtMost, kernel: Any = None
+) -> _Sweep:
+    """The kernel's answers, rows on the support's unit diagonal where their own scales are too far apart."""
+    B, s, exact = _inverse(A)
+    x = point.coef
+    if s.min() > 0 and s.max() < LARGEST * s.min():
+        B = B * s * s[:, None]
+    else:
+        rows, x = (rows * s[:, None]).astype(rows.dtype), x / np.where(s > 0, s, 1.0)
+    free = (~inside(point.support, constraint.include)).astype(np.uint8)
+    change, who, _, left = _core.exchange(rows, B, g, h, x, free)
+    return _Sweep(change, who, left, exact)
 
 
 def _columns(
     f: Objective, constraint: AtMost, point: Point, others: Columns, every: bool, rough: Any = None
-) -> tuple[NDArray[np.float64], Columns, bool]:
+) -> _Sweep:
     S = point.support
     if every and rough is not None:
         return _refined(f, constraint, point, others, rough)
-    if every:  # all columns in one product; what is in S or forbidden is left out of the answer
-        rows = f.hessian_rows(point, S)
-        B, exact = _inverse(rows[:, S])
-        h, g = f.curvatures(point, np.arange(f.dim)), point.gradient
-    else:
-        rows = f.hessian_rows(point, S, others)
-        B, exact = _inverse(f.hessian_rows(point, S, S))
-        h, g = f.curvatures(point, others), point.gradient[others]
-    free = (~inside(S, constraint.include)).astype(np.uint8)
-    change, who, _ = _core.exchange(rows, B, g, h, point.coef, free)
-    return (change[others], who[others], exact) if every else (change, who, exact)
+    if not every:
+        rows, A = f.hessian_rows(point, S, others), f.hessian_rows(point, S, S)
+        return _kernel(rows, A, point.gradient[others], f.curvatures(point, others), point, constraint)
+    # all columns in one product; what is in S or forbidden is left out of the answer
+    rows = f.hessian_rows(point, S)
+    sweep = _kernel(rows, rows[:, S], point.gradient, f.curvatures(point, np.arange(f.dim)), point, constraint)
+    return _Sweep(sweep.change[others], sweep.who[others], sweep.left[others], sweep.exact)
 
 
 def _nothing(point: Point, cols: Columns) -> None:
@@ -106,30 +133,27 @@ def _nothing(point: Point, cols: Columns) -> None:
 
 def _refined(
     f: Objective, constraint: AtMost, point: Point, others: Columns, rough: tuple[Any, NDArray[np.float64]]
-) -> tuple[NDArray[np.float64], Columns, bool]:
+) -> _Sweep:
     """All exchanges in single precision; the few that come out near the best again in double.
 
     The rest is further from helping than single precision can err: a share ``MARGIN`` of f.
     """
-    S = point.support
-    B, exact = _inverse(f.hessian_rows(point, S, S))
-    free = (~inside(S, constraint.include)).astype(np.uint8)
-    change, who, _ = _core.exchange(rough[0], B, point.gradient, rough[1], point.coef, free)
-    change, who = change[others], who[others]
+    sweep = _kernel(rough[0], f.hessian_rows(point, point.support, point.support), point.gradient, rough[1], point,
+                    constraint)  # fmt: skip
+    change, who, left = sweep.change[others], sweep.who[others], sweep.left[others]
     near = np.argpartition(change, min(REFINED, len(change)) - 1)[:REFINED]
-    near = np.sort(np.union1d(near, np.flatnonzero(change < MARGIN * abs(point.value))))
-    change[near], who[near], _ = _columns(f, constraint, point, others[near], False)
-    return change, who, exact
+    near = np.sort(np.union1d(near, np.flatnonzero((change < MARGIN * abs(point.value)) | (left < MARGIN))))
+    again = _columns(f, constraint, point, others[near], False)
+    change[near], who[near], left[near] = again.change, again.who, again.left
+    return _Sweep(change, who, left, sweep.exact)
 
 
-def _groups(
-    f: Objective, constraint: AtMost, point: Point, mine: Columns, others: Columns
-) -> tuple[NDArray[np.float64], Columns, bool]:
+def _groups(f: Objective, constraint: AtMost, point: Point, mine: Columns, others: Columns) -> _Sweep:
     S, row_ends = constraint.ordered(mine)
     C, col_ends = constraint.ordered(others)
     place = np.searchsorted(point.support, S)
-    B, exact = _inverse(f.hessian_rows(point, S, S))
-    rows = f.hessian_rows(point, S, C)
+    B, s, exact = _inverse(f.hessian_rows(point, S, S))
+    rows = f.hessian_rows(point, S, C) * s[:, None]
     blocks: list[NDArray[np.float64]] = []
     first = 0
     while first < len(others):  # as many groups at a time as fit into a chunk, at least one
@@ -141,7 +165,8 @@ def _groups(
         blocks += [H[a:b, a:b].ravel() for a, b in pairwise(ends)]
         first = last
     free = (~inside(mine, constraint.include)).astype(np.uint8)
-    change, who, _ = _core.group_exchange(
-        rows, B, point.gradient[C], np.concatenate(blocks), point.coef[place], row_ends, col_ends, free
-    )
-    return change, who, exact
+    change, who, _, left = _core.group_exchange(
+        rows, B, point.gradient[C], np.concatenate(blocks), point.coef[place] / np.where(s > 0, s, 1.0), row_ends,
+        col_ends, free,
+    )  # fmt: skip
+    return _Sweep(change, who, left, exact)

@@ -28,11 +28,16 @@ from .omp import OMP
 
 SMALL = 2000  # units up to which a sweep is always a full one
 PROMISING = 0.01  # share of f that a model may err by: exchanges that it puts further above zero are not refitted
+JUDGED = 200  # exchanges beyond the formula's reach that are refitted, a tenth of that where a refit is dear
+SMALL_WORK = 2e7  # multiplications for a pass over X, times k, up to which it is not
+HELPS = 1e-10  # share of f by which an exchange must lower it to count
+
+Pair = tuple[int, int]  # the unit that leaves, the unit that enters
 
 
 @dataclass(frozen=True)
 class LocalSearch(Solver):
-    """Best single exchange while it helps; ends exchange-optimal (proved for the squared loss).
+    """Best single exchange while it helps; for the squared loss it ends where, proved, none does.
 
     Parameters
     ----------
@@ -45,7 +50,7 @@ class LocalSearch(Solver):
     tries: int = 5
     cheap: float = 2e7
 
-    halted: ClassVar[str] = "no single exchange helps"
+    halted: ClassVar[str] = "the search for exchanges came to its end"
 
     def iterate(self, f: Objective, constraint: AtMost, start: Point) -> Iterator[Point]:
         point = start
@@ -62,11 +67,13 @@ def search(f: Objective, constraint: AtMost, point: Point, candidates: int = 8, 
     # a quadratic's Hessian rows are kept from sweep to sweep, so that sweeping over all columns costs little more
     few = not f.quadratic and constraint.units > max(SMALL, 4 * candidates * constraint.k)
     every = True  # a sweep over all first: mostly it is the last; what it finds is followed up among candidates
-    tried: set[tuple[tuple[int, ...], tuple[int, ...]]] = set()
+    tried: set[Pair] = set()
     while True:
         units = None if every else constraint.units_of(constraint.top(point.gradient, candidates * constraint.k))
         ranked = exchanges(f, constraint, point, units, 1 if f.quadratic else tries)
         better = _improve(f, constraint, point, ranked, tried)
+        if better is None and every and f.quadratic:
+            better, sure = _doubts(f, constraint, point, ranked, tried)
         if better is not None:
             point, every = better, not few
             tried.clear()
@@ -74,31 +81,45 @@ def search(f: Objective, constraint: AtMost, point: Point, candidates: int = 8, 
         elif not every:
             every = True
         else:
-            exact = f.quadratic and ranked.exact
             nearest = next(iter(ranked.best), None)
-            yield point.claim("swap_optimal" if exact else "swap_stationary", nearest)
+            yield point.claim("swap_optimal" if f.quadratic and sure else "swap_stationary", nearest, len(tried))
             return
 
 
-def _improve(
-    f: Objective,
-    constraint: AtMost,
-    point: Point,
-    ranked: Ranked,
-    tried: set[tuple[tuple[int, ...], tuple[int, ...]]],
-) -> Point | None:
+def _improve(f: Objective, constraint: AtMost, point: Point, ranked: Ranked, tried: set[Pair]) -> Point | None:
     """The first of the ranked exchanges, not tried before, that lowers f by more than rounding, refitted."""
-    hopeless = (-1e-11 if f.quadratic and ranked.exact else PROMISING) * max(abs(point.value), 1e-300)
-    for move in ranked.best:
-        if move.change > hopeless:
+    scale = f.scale(point.value)
+    for turn, move in enumerate(ranked.best):
+        if move.change > (-1e-11 * scale if f.quadratic else PROMISING * scale) and (f.quadratic or turn > 0):
             return None
-        if (move.leave, move.enter) in tried:
-            continue
-        tried.add((move.leave, move.enter))
-        trial = f.refit(apply(constraint, point.support, move), start=point)
-        if trial.value < point.value - 1e-12 * abs(point.value):
+        trial = _tried(f, constraint, point, (move.leave[0], move.enter[0]), tried)
+        if trial is not None and trial.value < point.value - 1e-12 * scale:
             return trial
     return None
+
+
+def _doubts(
+    f: Objective, constraint: AtMost, point: Point, ranked: Ranked, tried: set[Pair]
+) -> tuple[Point | None, bool]:
+    """An exchange that helps among those that the formula cannot judge; else whether none of them can."""
+    scale = f.scale(point.value)
+    if len(ranked.doubtful) > (JUDGED if f.work * constraint.k <= SMALL_WORK else JUDGED // 10):
+        return None, False
+    sure = True
+    for pair in ranked.doubtful:
+        trial = _tried(f, constraint, point, pair, tried)
+        if trial is not None and trial.value < point.value - 1e-12 * scale:
+            return trial, False
+        sure = sure and (trial is None or trial.least >= point.value - HELPS * scale)
+    return None, sure and point.least >= point.value - HELPS * scale
+
+
+def _tried(f: Objective, constraint: AtMost, point: Point, pair: Pair, tried: set[Pair]) -> Point | None:
+    """The refit after an exchange; None where that was looked at before."""
+    if pair in tried:
+        return None
+    tried.add(pair)
+    return f.refit(apply(constraint, point.support, (pair[0],), (pair[1],)), start=point)
 
 
 def there_and_back(f: Objective, constraint: AtMost, start: Point, times: int = 2) -> Iterator[Point]:
