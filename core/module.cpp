@@ -8,15 +8,17 @@ namespace {
 // SciPy names each capsule after the C signature.
 template <class F>
 F unpack(nb::handle capsule) {
-  if (!PyCapsule_CheckExact(capsule.ptr())) throw nb::type_error("set_blas takes the capsules of scipy's cython_blas");
+  if (!PyCapsule_CheckExact(capsule.ptr())) throw nb::type_error("scipy.linalg.cython_blas has no capsules");
   const char* name = PyCapsule_GetName(capsule.ptr());
   void* pointer = PyCapsule_GetPointer(capsule.ptr(), name);
   if (!pointer) throw nb::python_error();
   return reinterpret_cast<F>(pointer);
 }
 
-void set_blas(nb::object gemm, nb::object syrk, nb::object sgemm) {
-  blas = {unpack<gemm_t>(gemm), unpack<syrk_t>(syrk), unpack<sgemm_t>(sgemm)};
+// SciPy's own BLAS: no second one, no link step, and there before the first kernel runs.
+void take_blas() {
+  const nb::object capsules = nb::module_::import_("scipy.linalg.cython_blas").attr("__pyx_capi__");
+  blas = {unpack<gemm_t>(capsules["dgemm"]), unpack<syrk_t>(capsules["dsyrk"]), unpack<sgemm_t>(capsules["sgemm"])};
 }
 
 int set_threads(int n) {
@@ -32,10 +34,10 @@ int set_threads(int n) {
 NB_MODULE(_core, m) {
   using namespace pursuit;
   watch_forks();
+  take_blas();
   m.attr("VERSION") = 1;
   m.def("set_threads", &set_threads, "n"_a);
   m.def("get_threads", &threads);
-  m.def("set_blas", &set_blas, "gemm"_a, "syrk"_a, "sgemm"_a);
   bind_dense(m);
   bind_sparse(m);
   bind_support(m);

@@ -27,9 +27,6 @@ def set_threads(n: int) -> int:
     """Set the calling thread's thread count for later kernels; returns the old one."""
 
 def get_threads() -> int: ...
-def set_blas(gemm: object, syrk: object, sgemm: object) -> None:
-    """Hand over the capsules of SciPy's ``cython_blas`` (dgemm, dsyrk, sgemm)."""
-
 def top_k(v: Real, k: int) -> I:
     """Sorted indices of the k largest ``|v|``; ties go to the lowest index; NaN counts as smallest."""
 

@@ -78,11 +78,11 @@ def solve(
         first = _start(objective, constraint, start)
         if not np.isfinite(first.value):
             raise ValueError("the objective is not finite at the start; give a start where it is")
-        run.go(relaxed(method), objective, constraint, first)
+        run.go(name, relaxed(method), objective, constraint, first)
         if isinstance(objective, Bounded) and not objective.holds(run.best):
             feasible = objective.refit(objective.widest(constraint))
             if run.status == "converged":  # no support that was met can reach the sum: once more, from one that does
-                run.go(relaxed(method), objective, constraint, feasible)
+                run.go(name, relaxed(method), objective, constraint, feasible)
             run.best = min(run.best, feasible, key=lambda point: point.value)
         best = _spare(objective, constraint, run.best)
         coef, intercept = objective.in_units(best)
@@ -195,6 +195,22 @@ def _start(f: Objective, constraint: AtMost, start: Any) -> Point:
     return f.refit(constraint.top(point.x, within=point.support), start=point)  # what is forced in comes first
 
 
+def _breach(point: Any, f: Objective, constraint: AtMost) -> str:
+    """What is wrong with a point that a solver gave: nothing but its own word holds it to the sparse set."""
+    if not isinstance(point, Point):
+        return f"a {type(point).__name__}, not a point"
+    support = point.support
+    if len(support) and not (support[0] >= 0 and support[-1] < f.dim and (np.diff(support) > 0).all()):
+        return "a point whose support is not a sorted set of columns"
+    if len(point.coef) != len(support):
+        return f"a point with {len(point.coef)} coefficients on {len(support)} columns"
+    if constraint.allows(support):
+        return ""
+    if constraint.count(support) > constraint.k:
+        return f"a point with {constraint.count(support)} units, more than k={constraint.k} allows"
+    return "a point that uses what exclude forbids" if constraint.uses_forbidden(support) else "a point without include"
+
+
 class _Run:
     """One run of a solver: what was seen so far, and why it ended."""
 
@@ -214,7 +230,7 @@ class _Run:
             return "none"
         return "proved" if self.best.value - self.lower <= PROVED * abs(self.best.value) else "bounded"
 
-    def go(self, solver: Solver, f: Objective, constraint: AtMost, start: Point) -> None:
+    def go(self, name: str, solver: Solver, f: Objective, constraint: AtMost, start: Point) -> None:
         self.best = self.last = start
         try:
             if not constraint.count(start.support) and start.value <= f.floor:
@@ -223,6 +239,10 @@ class _Run:
             if self._late():
                 return
             for point in solver.iterate(f, constraint, start):
+                wrong = _breach(point, f, constraint)
+                if wrong:
+                    self._end("failed", f"solver {name!r} gave {wrong}; the best point before that is given")
+                    return
                 if self._stop(point, f.floor, not solver.revisits):
                     return
         except NotFiniteError as trouble:

@@ -32,8 +32,8 @@ STRETCH = 4.0  # how far beyond the natural step the first change of support may
 
 
 def restricted_step(f: "Objective", constraint: "AtMost", point: "Point") -> float:
-    """1 / (curvature of f along its gradient, restricted to a support's worth of coordinates)."""
-    cols = np.union1d(point.support, constraint.top(point.gradient))
+    """1 / (curvature of f along its gradient on the support; at the start, on the k best coordinates)."""
+    cols = point.support if np.any(point.gradient[point.support]) else constraint.top(point.gradient)
     v = _unit(point.gradient[cols])
     return _inverse(f.curvature(point, cols, v))
 

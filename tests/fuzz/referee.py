@@ -16,7 +16,7 @@ from fuzz.problems import Problem
 
 LD = np.longdouble
 DEAD = 1e-50  # share of a column that is left, in 60 digits, of an exact combination of others
-DOUBT = 1e-12  # share that is left, in extended precision, at which to look again
+DOUBT = 1e-8  # share that is left, in extended precision, at which to look again
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,6 @@
-"""BLAS handed over and on one thread, as the library runs the kernels; thread counts put back after each test."""
+"""BLAS on one thread, as the library runs the kernels; thread counts put back after each test."""
 
 import pytest
-import scipy.linalg.cython_blas as cython_blas
 from threadpoolctl import threadpool_limits
 
 from pursuit import _core
@@ -9,7 +8,6 @@ from pursuit import _core
 
 @pytest.fixture(scope="session", autouse=True)
 def blas():
-    _core.set_blas(*(cython_blas.__pyx_capi__[name] for name in ("dgemm", "dsyrk", "sgemm")))
     with threadpool_limits(1, user_api="blas"):
         yield
 

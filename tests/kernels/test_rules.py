@@ -219,8 +219,3 @@ def test_scalars_may_be_numpy_scalars():
     value, _, _ = vg(loss=np.int64(0), param=np.float64(0), b=np.float64(1))
     assert value == vg(b=1)[0]
     assert _core.top_k(ONES, np.int64(2)).tolist() == [0, 1]
-
-
-def test_blas_must_be_capsules():
-    with pytest.raises(TypeError):
-        _core.set_blas(None, 1, "sgemm")

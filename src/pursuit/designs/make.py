@@ -66,10 +66,22 @@ def _dense(X: Any) -> np.ndarray[Any, Any]:
     return array if aligned and (rows_like or columns_like) else np.ascontiguousarray(array)
 
 
+def _check_indices(X: Any) -> None:
+    """Raise where the arrays of a CSR or CSC matrix point outside it: nothing below looks again."""
+    lines, length = X.shape if X.format == "csr" else X.shape[::-1]
+    if len(X.indptr) != lines + 1 or X.indptr[0] != 0 or (np.diff(X.indptr) < 0).any():
+        raise ValueError(f"X is a broken sparse matrix: indptr must rise from 0 in {lines} steps")
+    if X.indptr[-1] > min(len(X.indices), len(X.data)):
+        raise ValueError("X is a broken sparse matrix: indptr points past the end of its indices and data")
+    if len(X.indices) and (X.indices.min() < 0 or X.indices.max() >= length):
+        raise ValueError(f"X is a broken sparse matrix: indices must lie between 0 and {length - 1}")
+
+
 def _sparse(X: Any) -> Any:
     _check_shape(X.shape)
     if X.format not in ("csr", "csc"):
         X = X.tocsr()
+    _check_indices(X)
     dtype = _real(X.dtype)
     if X.dtype != dtype:
         X = X.astype(dtype)

@@ -4,15 +4,14 @@ That also makes results independent of BLAS's thread count: only the kernels' ow
 """
 
 import functools
+import os
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-import scipy.linalg.cython_blas as cython_blas
-
 from .. import _core
 
-_core.set_blas(*(cython_blas.__pyx_capi__[name] for name in ("dgemm", "dsyrk", "sgemm")))
 _available = _core.get_threads()
 
 
@@ -28,6 +27,31 @@ def _blas() -> Any:
     return ThreadpoolController()
 
 
+class _SingleBlas:
+    """BLAS on one thread from the first who enters to the last who leaves: its setting is the whole process's."""
+
+    def __init__(self) -> None:
+        self.lock, self.inside, self.limit = threading.Lock(), 0, None
+
+    def __enter__(self) -> None:
+        with self.lock:
+            if self.inside == 0:
+                self.limit = _blas().limit(limits=1, user_api="blas")
+            self.inside += 1
+
+    def __exit__(self, *exception: object) -> None:
+        with self.lock:
+            self.inside -= 1
+            if self.inside == 0 and self.limit is not None:
+                self.limit.restore_original_limits()
+                self.limit = None
+
+
+_single = _SingleBlas()
+# a child forked meanwhile has none of the threads that were inside; its BLAS is left on one thread
+os.register_at_fork(after_in_child=_single.__init__)  # type: ignore[misc]
+
+
 @contextmanager
 def threads(n_jobs: int | None = None) -> Iterator[int]:
     """Run kernels on ``n_jobs`` threads (None: as many as now; -1: all available; -2: all but one), BLAS on one."""
@@ -37,7 +61,7 @@ def threads(n_jobs: int | None = None) -> Iterator[int]:
     count = max(1, count)
     before = _core.set_threads(count)
     try:
-        with _blas().limit(limits=1, user_api="blas"):
+        with _single:
             yield count
     finally:
         _core.set_threads(before)

@@ -16,6 +16,7 @@ from .._errors import nearest
 Vector = NDArray[np.float64]
 
 _registry: dict[str, type["Loss"]] = {}
+CHECKED = 32  # rows on which a user's derivative is compared with differences
 
 
 class Loss:
@@ -118,6 +119,26 @@ class Loss:
             raise ValueError(f"y must hold labels 0 and 1, or -1 and 1, for loss {self.name!r}; got {shown}")
         low, high = self.labels
         return np.where(values > 0, high, low)
+
+
+def check_derivative(loss: Loss, y: Vector) -> None:
+    """Compare d1 of a user's loss with differences of its value on a few targets; ValueError where they differ."""
+    rng = np.random.default_rng(0)
+    few = y[rng.permutation(len(y))[:CHECKED]]
+    spread = float(few.std()) or 1.0
+    for eta in (np.zeros_like(few), spread * rng.standard_normal(len(few)), few + 0.3 * spread):
+        h = 1e-6 * np.maximum(spread, np.abs(eta))
+        slope = (loss.value(few, eta + h) - loss.value(few, eta - h)) / (2 * h)
+        told, size = np.asarray(loss.d1(few, eta)), np.abs(np.asarray(loss.value(few, eta)))
+        beside = [np.asarray(loss.d1(few, eta + s * h)) for s in (-1, 1)]  # a kink may lie between them
+        room = 1e-4 * (np.abs(told) + np.abs(slope)) + 1e-9 * size / h + 1e-12
+        off = (slope < np.minimum(*beside) - room) | (slope > np.maximum(*beside) + room)
+        if (off & np.isfinite(slope) & np.isfinite(told)).any():
+            i = int(np.flatnonzero(off & np.isfinite(slope) & np.isfinite(told))[0])
+            raise ValueError(
+                f"loss {loss.name or type(loss).__name__!r}: d1 disagrees with value at y={few[i]:g}, eta={eta[i]:g}: "
+                f"d1 gives {told[i]:.6g}, differences of value {slope[i]:.6g}"
+            )
 
 
 def register(loss: type[Loss]) -> type[Loss]:

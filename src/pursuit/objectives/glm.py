@@ -18,6 +18,7 @@ from .._lazy import lazy
 from .._sorted import common
 from ..designs import Block, Design, Rows, Standardized, as_design, check_small, cross
 from ..losses import Loss, as_loss
+from ..losses.base import check_derivative
 from ..refits import Columns as FewColumns
 from ..refits import Stored, best_intercept, refit
 from ..refits.columns import EXACT, FLOOR, GATHERED, SEPARATED
@@ -75,6 +76,9 @@ class GLM:
             check_weights(sample_weight, n),
             None if offset is None else check_vector(offset, "offset", n),
         )
+        if self.loss.code is None:
+            with np.errstate(all="ignore"):
+                check_derivative(self.loss, self.rows.y)
         self.standardize = bool(standardize)
         self.extra: Vector | None = None  # a ridge per column on top of l2, see `ridged`
         if standardize:
@@ -206,6 +210,10 @@ class GLM:
             return coef, self.loss.start(self.rows.y, self.rows.c) if self.fit_intercept else 0.0
         here, there = common(support, start.support)
         coef[here] = start.coef[there]
+        if len(here) < len(start.support) and self._null is not None and not self.loss.quadratic and self.loss.smooth:
+            left = self.few(support)  # without its other columns a start may be worse than nothing
+            if not left.at(left.join(coef, start.intercept), hessian=False).value < self._null.value:
+                return np.zeros(len(support)), self._null.intercept
         return coef, start.intercept
 
     def _refit_by_gram(self, support: Columns, start: Point | None) -> Point | None:
@@ -254,6 +262,8 @@ class GLM:
             else:
                 known = self._gathered(cols).curvatures(w, self.fit_intercept)
             if not np.isfinite(known).all():
+                if not self.loss.quadratic:  # at a point where phi'' overflows
+                    return np.nan_to_num(known, nan=1e300, posinf=1e300)
                 bad = int(cols[~np.isfinite(known)][0])
                 raise ValueError(f"X has values in column {bad} that are too large to square; rescale it")
         return np.asarray(known + self._ridge(cols))

@@ -36,8 +36,8 @@ def from_jax(fun: Callable[[Any], Any], dim: int, *, float64: bool = True, start
     fun : callable of a JAX vector of length ``dim`` that returns a scalar and can be traced; jitted or not
     dim : number of variables
     float64 : compute in float64, whatever JAX's global setting (which stays as it is); arrays that ``fun`` closes over
-        are converted once. (JAX remembers NumPy arrays that ``fun`` has used in float32 before as float32: their
-        further digits are lost to it.) False: in JAX's default precision, usually float32, refits good to about 1e-6
+        are converted once, and ``fun`` itself works afterwards as it did before. False: in JAX's default precision,
+        usually float32, refits good to about 1e-6
     start : where the function is finite, if it is not at zero
     """
     return JaxFunction(fun, dim, float64=float64, start=start)
@@ -54,12 +54,13 @@ class JaxFunction(SmoothFunction):
             import jax
         except ImportError:
             raise ImportError('from_jax needs JAX: pip install "pursuit[jax]"') from None
+        from .jax_closures import renewed
         from .jax_restrict import Traced
 
         self.jax, self.float64 = jax, bool(float64)
         with self._precision():
             self.dtype = np.dtype(jax.numpy.zeros(()).dtype)
-            self.traced = Traced(fun, self.dim, self.dtype)
+            self.traced = Traced(renewed(fun) if self.float64 else fun, self.dim, self.dtype)
         self.eps = float(np.finfo(self.dtype).eps)
         shapes = [tuple(out.shape) for out in self.traced.out]
         if shapes != [()]:

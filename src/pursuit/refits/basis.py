@@ -21,6 +21,7 @@ Matrix = NDArray[np.float64]
 TRUSTED = 1e-10  # reciprocal condition, on a unit diagonal, above which a Cholesky factor will do
 AFFORDABLE = 2e8  # n m^2 up to which twice the digits are affordable
 HELD = 1e-13  # share of a column below which it is rounding: coefficients in double precision could not tell
+TWICE = 1e-31  # rounding in twice the digits
 UNEVEN = 1e6  # ratio of the columns' sizes above which a least norm is meant in even ones
 EXACTLY = 1e-25  # the same for an exact combination of other columns
 
@@ -43,6 +44,7 @@ class Basis:
     """Q (n x r), T (m x r), the ridge that is left on u, and the combinations of columns that vanish (m x (m - r)).
 
     ``whole`` is the basis with columns that differ from a combination of others by rounding only; None: this one is.
+    ``error`` is that of Q: what is left of a column has as many digits less as it is smaller.
     """
 
     Q: Matrix
@@ -50,6 +52,7 @@ class Basis:
     ridge: Vector
     null: Matrix
     whole: "Basis | None" = None
+    error: float = 0.0
 
     def inward(self, A: Matrix, c: Vector, curve: float, ridge: Vector, w: Vector) -> Vector:
         """u of raw coefficients w: the projection of A w (and of w, in the ridge)."""
@@ -120,7 +123,8 @@ def _by_digits(A: Matrix, c: Vector, curve: float, ridge: Vector, intercept: boo
     """By Gram-Schmidt in twice the digits; columns of which at most a share of ``nothing`` is new are left out."""
     Q, T, left = _core.orthonormal(np.asfortranarray(A), curve * c, ridge, intercept, nothing)
     alive = left > 0
-    return Basis(Q[:, alive], T[:, alive], np.zeros(int(alive.sum())), T[:, ~alive])
+    error = TWICE * len(c) / float(left[alive].min(initial=1.0))
+    return Basis(Q[:, alive], T[:, alive], np.zeros(int(alive.sum())), T[:, ~alive], error=error)
 
 
 def _by(ridge: Vector, w: Vector) -> Vector:

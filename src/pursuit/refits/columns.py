@@ -222,7 +222,8 @@ def in_coordinates(few: Columns, stored: Stored, room: Basis, z: Vector) -> Fitt
     if room.null.shape[1]:
         notes.append(_dependent(few.width, room.Q.shape[1]))
     if room.whole is not None:  # columns that differ by rounding only: what that could explain is not given
-        least = min(least, _there(few, room.whole, np.zeros(room.whole.Q.shape[1])).least)
+        whole = _there(few, room.whole, np.zeros(room.whole.Q.shape[1])).least
+        least = min(least, whole - 10 * room.whole.error * max(fit.value - few.lower, 0.0))
     lost = found.value - fit.value
     if fit.minimiser and lost > ROUNDED * max(fit.value - few.lower, FLOOR * _height(few)):
         notes.append(f"the chosen columns are equal to many digits, and rounded coefficients cost {lost:.1e}")

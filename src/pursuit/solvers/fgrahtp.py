@@ -7,11 +7,12 @@ squared loss it is Blumensath and Davies' IHT, and with the default step their n
 |---|---|
 | x~^(t) = x - eta grad f(x) | ``ahead`` |
 | x^(t) = (x~^(t))_k | ``f.at(support, ahead[support])``, intercept minimised out |
-| halt: ||x_t - x_{t-1}|| / ||x_{t-1}|| <= 1e-4 (section 6) | ``halt``, never dividing by zero |
+| halt: ||x_t - x_{t-1}|| / ||x_{t-1}|| <= 1e-4 (section 6) | ``halt``, 1e-5 by default, never dividing by zero |
 
 Cost per iteration: one pass over X for value and gradient. For losses with kinks the step is 1/(l2-curvature * t).
 """
 
+from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import count
@@ -24,6 +25,9 @@ from ..objectives.base import Objective, Point
 from ..steps import HALVINGS, check_step, restricted_step
 from .base import Solver
 
+MEMORY = 10  # iterations back from whose highest value a step must come down
+SUFFICIENT = 1e-4  # and by so much of what a gradient step promises: half its squared length over the step
+
 
 @dataclass(frozen=True)
 class FGraHTP(Solver):
@@ -31,17 +35,23 @@ class FGraHTP(Solver):
 
     Parameters
     ----------
-    step : a constant step as in the paper, or None: from the restricted curvature, halved until f falls
-    halt : relative change of x at which to stop
+    step : a constant step as in the paper, or None: from the curvature on the support, halved until f falls below the
+        highest of its last values (L. Grippo, F. Lampariello, S. Lucidi 1986: iterates that may rise find more signals)
+    halt : relative change of x at which to stop (the paper's is 1e-4, which can leave out the smallest coefficients)
     polish : refit on the last support before returning (False: exactly as printed)
     patience : with ``polish``, stop also when the support has stayed the same for so many iterations: the refit ends
         what gradient steps would approach
     """
 
     step: float | None = None
-    halt: float = 1e-4
+    halt: float = 1e-5
     polish: bool = True
     patience: int = 200
+
+    @property
+    def revisits(self) -> bool:  # type: ignore[override]
+        """With the default step a point may be met again while older values are remembered, not for ever."""
+        return self.step is None
 
     def __post_init__(self) -> None:
         check_step(self.step)
@@ -49,20 +59,22 @@ class FGraHTP(Solver):
 
     def iterate(self, f: Objective, constraint: AtMost, start: Point) -> Iterator[Point]:
         point, best, kept, same = start, start, start.support, 0
+        highest = deque([start.value], MEMORY if f.convex else 1)
         for t in count(1):
             step = self.step or restricted_step(f, constraint, point) / (1 if f.smooth else t)
             for _ in range(HALVINGS):
                 ahead = point.x - step * point.gradient
                 support = constraint.top(ahead)
                 trial = f.at(support, ahead[support])
-                if self.step or not f.smooth or trial.value < point.value:
+                moved = float(np.linalg.norm(trial.x - point.x))
+                if self.step or not f.smooth or trial.value < max(highest) - SUFFICIENT * moved**2 / step:
                     break
                 step /= 2
             else:
                 break
-            moved = float(np.linalg.norm(trial.x - point.x))
             size = float(np.linalg.norm(point.coef))
             point = trial
+            highest.append(point.value)
             best = point if point.value <= best.value or best is start else best
             yield point
             same = same + 1 if np.array_equal(support, kept) else 0

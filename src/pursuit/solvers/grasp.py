@@ -15,7 +15,9 @@ variants of section 3.1. On the squared loss it is Needell and Tropp's CoSaMP; i
 
 The printed Newton step multiplies the inverse Hessian with x on T; it is the gradient on T (mathematics.md).
 Why ``debias`` is the default: the pruned b is no minimiser on its support, so the next gradient is spoilt by the cut,
-and the values of plain GraSP rise and fall; refitted it needs fewer iterations and ends lower.
+and the values of plain GraSP rise and fall; refitted it needs fewer iterations and ends lower. Where 3k columns explain
+everything (3k > n) that is not so: the least-norm b, cut as printed, finds signals that refits lose (of 12 Gaussian ones
+with k=70, n=200, p=400 it finds 11, refitted 0).
 
 Cost per iteration: one gradient, one refit on up to 3k units (the Newton and gradient variants: one step there), and
 for ``debias`` one on k. Invariant: after ``debias`` the gradient on the support is zero; otherwise x is b, cut to k.
@@ -34,6 +36,7 @@ from ..steps import check_step, gradient_step, newton_step
 from .base import Solver, polished
 
 VARIANTS = ("plain", "debias", "newton", "gradient")
+WIDE = 10  # times as patient where the merged support explains everything
 UNBOUNDED = "f falls without bound on the merged support of GraSP, so its next iterate does not exist"
 
 
@@ -68,7 +71,7 @@ class GraSP(Solver):
         check_number(self.patience, "patience", 1)
 
     def iterate(self, f: Objective, constraint: AtMost, start: Point) -> Iterator[Point]:
-        point, best, waited = start, start, 0
+        point, best, waited, wide = start, start, 0.0, False
         while waited < self.patience:
             z = point.gradient  # compute local gradient
             directions = constraint.top(z, 2 * constraint.k)  # identify directions
@@ -78,12 +81,13 @@ class GraSP(Solver):
                 yield replace(f.refit(best.support, start=best), minimiser=False, note=UNBOUNDED)
                 return
             support = constraint.top(b.x, within=merged)  # prune estimate
-            trial = f.refit(support, start=b) if self.variant == "debias" else f.at(support, b.x[support])
+            wide = wide or b.value <= f.floor  # columns to spare: of many b the shortest, and its own cut leads on
+            trial = f.refit(support, start=b) if self.variant == "debias" and not wide else f.at(support, b.x[support])
             moved = float(np.linalg.norm(trial.x - point.x))
             if moved == 0 and not trial.value < point.value:  # halt: a fixed point
                 break
             size, point = float(np.linalg.norm(point.coef)), trial
-            waited = 0 if point.value < best.value else waited + 1
+            waited = 0.0 if point.value < best.value else waited + (1 / WIDE if wide else 1)
             best = point if waited == 0 or best is start else best
             yield point
             if moved <= self.halt * size:  # halt: x no longer changes
