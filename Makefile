@@ -13,7 +13,7 @@ SOURCES := pyproject.toml $(wildcard CMakeLists.txt) $(shell find core -type f 2
 CPP     := $(filter %.cpp %.hpp %.cc %.h,$(SOURCES))
 INSTALL  = $(PIP) install --no-build-isolation --config-settings=build-dir=build/{cache_tag} --editable
 
-.PHONY: help demo test bench docs-table lint format clean
+.PHONY: help demo test bench fuzz-proofs docs-table lint format clean
 .DEFAULT_GOAL := help
 
 help:  ## list the targets
@@ -31,6 +31,9 @@ bench: $(VENV)/stamp-bench  ## side by side with other packages
 	@$(BIN)/python benchmarks/quality.py
 	@$(BIN)/python benchmarks/jax_objectives.py
 	@echo 'proofs next to OKRidge: $(BIN)/python benchmarks/exact.py --okridge; dual methods on text: benchmarks/dual.py'
+
+fuzz-proofs: $(VENV)/stamp-dev  ## 20,000 random problems of the worst kind against an independent referee (half an hour)
+	@$(BIN)/python tools/fuzz_proofs.py --jobs $(JOBS)
 
 docs-table: $(VENV)/stamp-dev  ## run every solver on every objective and constraint; writes docs/conformance.md
 	@$(BIN)/python tools/conformance_table.py

@@ -40,7 +40,7 @@ nb::tuple exchange_single(A2 HS, A2 B, A1 g, A1 h_, A1 x, U1 droppable) {
   {
     nb::gil_scoped_release release;
     exchange(call.q, h.data(), call.droppable.data(), call.change.get(), call.who.get(), call.add.get(),
-                   call.left.get());
+             call.left.get());
   }
   return call.give_all();
 }

@@ -200,8 +200,8 @@ void cross(const Dense<T>& X, const double* w, i64 ldw, i64 m, const double* shi
   if (m <= 3 && !shift) return left_multiply(X, w, ldw, m, out);
   constexpr i64 tile_rows = 512, tile_cols = 256;
   const i64 ld = X.rows ? X.row_stride : X.col_stride;
-  const bool direct = !shift && std::is_same_v<T, double> && ld >= std::max<i64>(1, X.rows ? X.p : X.n) && ld < (i64(1) << 31) &&
-                      ldw < (i64(1) << 31);
+  const bool direct = !shift && std::is_same_v<T, double> && ld >= std::max<i64>(1, X.rows ? X.p : X.n) &&
+                      ld < (i64(1) << 31) && ldw < (i64(1) << 31);
   const int nt = plan(X.n * X.p * (1 + m / 8));
   Buffer tiles = reals(direct ? 0 : nt * tile_rows * tile_cols);
   const int ldout = static_cast<int>(X.p), q = static_cast<int>(m);

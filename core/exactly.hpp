@@ -100,10 +100,10 @@ PURSUIT_CLONES inline void scale(TwofoldColumn a, Twofold t, i64 n) {
 
 // Gram-Schmidt on the m columns of A (n rows, columns lda apart), with one more row per column for a ridge:
 // <a, b> = sum_i w_i a_i b_i + sum_l ridge_l T_la T_lb, where T (m x m) holds each column in terms of those of A. With
-// an intercept the columns are made orthogonal to the ones first. Q (n x m) and T get the orthonormal columns; left_j is
-// the share of column j that its predecessors did not explain, and 0 where that is at most `nothing` (1e-25: exactly
-// nothing): then Q_j is zero and T_j, of largest entry 1, is a combination of columns that vanishes (but for a constant,
-// with an intercept).
+// an intercept the columns are made orthogonal to the ones first. Q (n x m) and T get the orthonormal columns; left_j
+// is the share of column j that its predecessors did not explain, and 0 where that is at most `nothing` (1e-25: exactly
+// nothing): then Q_j is zero and T_j, of largest entry 1, is a combination of columns that vanishes (but for a
+// constant, with an intercept).
 inline void orthonormal(const double* A, i64 lda, i64 n, i64 m, const double* w, const double* ridge, bool intercept,
                         double nothing, double* Q, double* T, double* left) {
   const i64 rows = n + m;

@@ -86,6 +86,13 @@ struct Huber {
   }
 };
 
+// The size of a step in eta that is neither small nor large.
+template <class Loss>
+double unit_of(const Loss&) {
+  return 1.0;
+}
+inline double unit_of(const Huber& loss) { return loss.delta; }
+
 struct SmoothedHinge {
   double gamma;
   PURSUIT_INLINE Jet operator()(double y, double eta) const {

@@ -22,13 +22,14 @@ struct Relaxed {
 };
 
 // From x (overwritten by the last iterate) until the bound reaches `target`, the relaxation's own gap is below
-// `tolerance` times the distance from `target` (no use going on), or max_iter. z receives -g/mu of the best bound, `best_y`
-// (or null) the y it was found at, and t the indicators of the last iterate. L is a first guess of F's curvature, and
-// grows where it proves too small. `unit` is the size of the numbers that F adds up: its values are rounded at that.
+// `tolerance` times the distance from `target` (no use going on), or max_iter. z receives -g/mu of the best bound,
+// `best_y` (or null) the y it was found at, and t the indicators of the last iterate. L is a first guess of F's
+// curvature, and grows where it proves too small. `unit` is the size of the numbers that F adds up: its values are
+// rounded at that.
 //
-// F has p, rounding (of its values, relative), start(x), advance(fresh, ahead, beta), which looks at fresh and at ahead = fresh +
-// beta (fresh - last), accept(), and then: value (at fresh), here (F at ahead), low, gradient (both at ahead), keep()
-// for a better bound.
+// F has p, rounding (of its values, relative), start(x), advance(fresh, ahead, beta), which looks at fresh and at ahead
+// = fresh + beta (fresh - last), accept(), and then: value (at fresh), here (F at ahead), low, gradient (both at
+// ahead), keep() for a better bound.
 template <class F>
 Relaxed relax(F& f, Norms& norms, double mu, double L, double unit, double target, double tolerance, i64 max_iter,
               double* x, double* z, double* best_y, double* t) {
@@ -179,10 +180,11 @@ double balance(i64 n, const double* c, double total, Box&& box, double* a) {
     (excess > 0.0 ? below : above) = s;
     double ahead = slope > 0.0 ? s + excess / slope : std::numeric_limits<double>::quiet_NaN();
     if (!(ahead > below && ahead < above)) {
+      const double unit = size > 0.0 ? size : 1.0; // a has the unit of y where the loss is a residual's
       if (std::isinf(below))
-        ahead = s < 0.0 ? std::min(2.0 * s, s - 1.0) : s - 1.0;
+        ahead = s < 0.0 ? std::min(2.0 * s, s - unit) : s - unit;
       else if (std::isinf(above))
-        ahead = s > 0.0 ? std::max(2.0 * s, s + 1.0) : s + 1.0;
+        ahead = s > 0.0 ? std::max(2.0 * s, s + unit) : s + unit;
       else
         ahead = 0.5 * (below + above);
     }
@@ -200,7 +202,7 @@ double balance(i64 n, const double* c, double total, Box&& box, double* a) {
     for (i64 i = 0; i < n; ++i) {
       const Conjugate limit = box(i);
       const double room = excess > 0.0 ? a[i] - limit.low : limit.high - a[i];
-      if (c[i] * std::min(room, 1.0) > 2.0 * std::fabs(excess) && (best < 0 || c[i] > c[best])) best = i;
+      if (c[i] * std::min(room, size) > 2.0 * std::fabs(excess) && (best < 0 || c[i] > c[best])) best = i;
     }
     if (best >= 0) {
       const Conjugate limit = box(best);
@@ -275,7 +277,7 @@ private:
       (slope > 0.0 ? above : below) = b;
       double ahead = curve > 0.0 ? b - slope / curve : std::numeric_limits<double>::quiet_NaN();
       if (!(ahead > below && ahead < above)) {
-        const double far = 1.0 + std::fabs(b);
+        const double far = unit_of(loss) + std::fabs(b);
         ahead = std::isinf(below) ? b - far : (std::isinf(above) ? b + far : 0.5 * (below + above));
       }
       if (ahead == b) return value;

@@ -37,8 +37,18 @@ def check_number(value: Any, name: str, low: float = 0.0, strict: bool = False) 
     return number
 
 
+def check_mask(values: Any, name: str) -> None:
+    """A masked array whose mask hides something is an error: its numbers would be taken without the mask."""
+    if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
+        hidden = int(np.ma.count_masked(values))
+        raise ValueError(
+            f"{name} is a masked array with {hidden} masked entries; fill them in, or leave those rows out"
+        )
+
+
 def check_vector(values: Any, name: str, length: int) -> NDArray[np.float64]:
     """A finite float64 vector with one entry per row."""
+    check_mask(values, name)
     array = np.asarray(values)
     if array.dtype.kind == "c":
         raise ValueError(f"Complex data not supported: {name} must be real")
@@ -57,6 +67,7 @@ def check_weights(sample_weight: Any, n: int) -> NDArray[np.float64]:
     """Non-negative weights, not all zero, scaled to sum to one."""
     if sample_weight is None:
         return np.full(n, 1.0 / n)
+    check_mask(sample_weight, "sample_weight")
     sample_weight = np.asarray(sample_weight)
     if sample_weight.ndim == 0:
         sample_weight = np.full(n, sample_weight)

@@ -131,7 +131,7 @@ def _spare(f: Objective, constraint: AtMost, best: Point) -> Point:
 
 
 def _optimality(f: Objective, constraint: AtMost, best: Point, run: "_Run") -> str:
-    """What is known of the best point: where nothing can be exchanged, or nothing is left to explain, no exchange helps."""
+    """What is known of the best point; where nothing can be exchanged or is left to explain: that no exchange helps."""
     units = constraint.units_of(best.support)
     stuck = len(without(constraint.allowed, units)) == 0 or len(without(units, constraint.include)) == 0
     full = len(units) == constraint.k

@@ -140,7 +140,7 @@ def test_a_node_is_searched_between_its_sets(groups):
     f = GLM(X, X[:, 6:].sum(axis=1) + 0.1 * rng.standard_normal(60), l2=0.1)
     constraint = AtMost(2, 10, groups=groups)
     tree = Tree(1e-6, abs, searched=0.0)
-    tree.search = partial(_search, f, constraint, tree)
+    tree.search = partial(_search, f, constraint)
     root = General.root(f, constraint, np.zeros(10))
     inside, outside = root.children(np.where(np.arange(len(root.units)) == 3, 0.7, 0.0))
     tree._look_around(outside)
@@ -148,7 +148,7 @@ def test_a_node_is_searched_between_its_sets(groups):
     assert 3 not in found
     assert tree.searched > 0
     again = Tree(1e-6, abs, searched=0.0)
-    again.search = partial(_search, f, constraint, again)
+    again.search = partial(_search, f, constraint)
     again._look_around(inside)
     (found,) = again.found
     assert 3 in found

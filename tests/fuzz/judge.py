@@ -1,6 +1,7 @@
 """What the library says about a problem, held against the referee: a list of sentences about what is wrong."""
 
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -117,7 +118,8 @@ class Judge:
             other = self.referee.minimum(cols)
             room = self._room(result.support, result.coef, result.intercept, result.value)
             if other.value < result.value - 2 * room - 1e-9 * self.referee.scale(result.value):
-                yield f"swap_optimal at {result.support.tolist()} {result.value:.12g}, but {cols} has {other.value:.12g}"
+                here = f"{result.support.tolist()}: {result.value:.12g}"
+                yield f"swap_optimal at {here}, but {cols} has {other.value:.12g}"
                 return
 
     def _groups_apart(self, mine: Any, cols: Any) -> int:
@@ -149,6 +151,7 @@ class Judge:
         if limit is not None and proof.status == "proved" == there.status:
             yield from self._same("certify: upper", proof.upper, there.upper, room)
         if proof.seconds < TIME and there.seconds < TIME and proof.status == "bounded" == there.status:
+            room += self.referee.dual_rounding(result.support, result.coef, result.intercept)
             yield from self._same("certify: lower", proof.lower, there.lower, room)
 
     def _at(self, f: pursuit.GLM, result: Any) -> Any:
@@ -173,7 +176,7 @@ class Judge:
             room = 1e-9 * self.referee.scale(value) + self._room_of(row.support, value)
             if row.proved and abs(row.rss / (2 * n) - value) > room:
                 yield f"best_subsets: rank {row.rank} of size {row.k} has {row.rss / (2 * n):.12g}, truth {value:.12g}"
-        if any(a.rss > b.rss * (1 + 1e-12) + 1e-300 for a, b in zip(mine, mine[1:], strict=False)):
+        if any(a.rss > b.rss * (1 + 1e-12) + 1e-300 for a, b in pairwise(mine)):
             yield f"best_subsets: not in order {[row.rss for row in mine]}"
 
     def _room_of(self, cols: Any, value: float) -> float:

@@ -85,6 +85,14 @@ class Referee:
         value, slope, _ = phi(self.problem, self.y, A @ coef + LD(b) + self.o)
         return float(32 * LD(2.0**-52) * (self.c @ (np.abs(value) + np.abs(slope) * size)))
 
+    def dual_rounding(self, cols, coef, b: float) -> float:
+        """What a dual value at these numbers may be off by: slopes that should vanish are divided by the ridge."""
+        A = self.X[:, list(cols)]
+        slope = np.abs(phi(self.problem, self.y, A @ np.asarray(coef, LD) + LD(b) + self.o)[1])
+        ridge = np.nan_to_num(self.ridge[list(cols)])
+        noise = 32 * LD(2.0**-52) * ((self.c * slope) @ np.abs(A))
+        return float((noise[ridge > 0] ** 2 / (2 * ridge[ridge > 0])).sum())
+
     def supports(self):
         """Every largest set of columns that the sparse set allows."""
         problem, p = self.problem, self.X.shape[1]
@@ -233,7 +241,7 @@ def _newton(problem, E, c, y, o, ridge, u=None) -> tuple[Minimum, np.ndarray]:
 
 
 def _kinks(E, c, y, o, ridge, u, gamma) -> Minimum | None:
-    """The hinge's minimum, if the samples at the kink are those that the rounded hinge has on its curve: KKT decides."""
+    """The hinge's minimum, if the samples at the kink are those that the rounded one has on its curve: KKT decides."""
     s = np.where(y > 0, 1.0, -1.0)
     short = 1 - s * (E @ u + o)
     at, above = (short > 0) & (short < gamma), short >= gamma

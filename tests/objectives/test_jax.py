@@ -1,5 +1,6 @@
 """Functions written in JAX: one trace, few programs, derivatives on the support only."""
 
+import functools
 import sys
 
 import numpy as np
@@ -169,3 +170,55 @@ def test_bad_input_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "jax", None)
     with pytest.raises(ImportError, match=r'from_jax needs JAX: pip install "pursuit\[jax\]"'):
         pursuit.from_jax(squared, P)
+
+
+# the user's own function is left as it was
+
+
+def straight(A, b):
+    return lambda x: jnp.mean((A @ x - b) ** 2) / 2
+
+
+def by_helper(A, b):
+    def residual(x):
+        return A @ x - b
+
+    return lambda x: jnp.mean(residual(x) ** 2) / 2
+
+
+def by_partial(A, b):
+    return functools.partial(lambda A, held, x: jnp.mean((A @ x - held["b"]) ** 2) / 2, A, {"b": b})
+
+
+def by_method(A, b):
+    class Model:
+        def __init__(self):
+            self.A, self.b = A, b
+
+        def loss(self, x):
+            return jnp.mean((self.A @ x - self.b) ** 2) / 2
+
+    return Model().loss
+
+
+def by_jit(A, b):
+    return jax.jit(straight(A, b))
+
+
+@pytest.mark.parametrize("before", [False, True])
+@pytest.mark.parametrize("make", [straight, by_helper, by_partial, by_method, by_jit])
+def test_a_function_over_numpy_arrays_works_afterwards(make, before):
+    """JAX remembers a NumPy array in the precision of its first use: neither use may spoil the other."""
+    rng = np.random.default_rng(0)
+    A = rng.standard_normal((30, 5))
+    b = A[:, 0] - A[:, 2] + 1e-10 * rng.standard_normal(30)
+    loss = make(A, b)
+    first = np.asarray(jax.grad(loss)(jnp.ones(5))) if before else None
+    result = pursuit.solve(pursuit.from_jax(loss, 5), 2)
+    exact = pursuit.solve(pursuit.GLM(A, b, fit_intercept=False), 2)
+    np.testing.assert_allclose(result.x, exact.x, atol=1e-12)  # all digits, whatever was used before
+    after = np.asarray(jax.grad(loss)(jnp.ones(5)))
+    assert after.dtype == np.float32
+    np.testing.assert_allclose(after, A.T @ (A @ np.ones(5) - b) / 30, rtol=1e-4)
+    if first is not None:
+        np.testing.assert_array_equal(after, first)

@@ -170,3 +170,84 @@ def arht(A, y, x0, eps, lower, rho, rng, repeats):
         else:
             b = best
     return b
+
+
+# Sparse recovery, as textbooks have it: y = A x, A is n x p with unit columns on average, f = ||Ax - y||^2 / 2.
+
+
+def shortest(A, y, support):
+    """Least squares over a support, of the least norm where there are many."""
+    x = np.zeros(A.shape[1])
+    x[support] = np.linalg.lstsq(A[:, support], y, rcond=None)[0]
+    return x
+
+
+def niht(A, y, k, steps=1000):
+    """Normalised IHT (Blumensath, Davies 2010) in its plainest form: the step from the current support alone."""
+    x, support = np.zeros(A.shape[1]), largest(A.T @ y, k)
+    for _ in range(steps):
+        g = A.T @ (y - A @ x)
+        Ag = A[:, support] @ g[support]
+        ahead = x + (g[support] @ g[support]) / max(Ag @ Ag, 1e-300) * g
+        support = largest(ahead, k)
+        new = np.zeros_like(x)
+        new[support] = ahead[support]
+        if np.linalg.norm(new - x) <= 1e-7 * max(np.linalg.norm(x), 1e-12):
+            return new
+        x = new
+    return x
+
+
+def plain_htp(A, y, k, steps=100):
+    """HTP (Foucart 2011) with step 1."""
+    x, support = np.zeros(A.shape[1]), None
+    for _ in range(steps):
+        ahead = largest(x + A.T @ (y - A @ x), k)
+        if support is not None and np.array_equal(ahead, support):
+            break
+        x, support = shortest(A, y, ahead), ahead
+    return x
+
+
+def least_norm_cosamp(A, y, k, steps=100):
+    """CoSaMP (Needell, Tropp 2009) with minimum-norm least squares, the best of its iterates."""
+    x = best = np.zeros(A.shape[1])
+    least = np.inf
+    for _ in range(steps):
+        b = shortest(A, y, np.union1d(largest(A.T @ (y - A @ x), 2 * k), np.flatnonzero(x)))
+        support = largest(b, k)
+        new = np.zeros_like(x)
+        new[support] = b[support]
+        left = np.linalg.norm(y - A @ new)
+        best, least = (new, left) if left < least else (best, least)
+        if left < 1e-10 * np.linalg.norm(y) or np.linalg.norm(new - x) < 1e-10 * np.linalg.norm(x):
+            break
+        x = new
+    return best
+
+
+def last(iterates):
+    """Where an iteration ends."""
+    *_, x = iterates
+    return x
+
+
+TEXTBOOKS = {
+    "fgrahtp": niht,
+    "grahtp": plain_htp,
+    "grasp": least_norm_cosamp,
+    "omp": lambda A, y, k: last(omp(A, y, k)),
+    "ompr": lambda A, y, k: last(ompr(A, y, k)),
+    "pht": plain_htp,
+}
+
+
+def recovery(kind, k, trial, n=200, p=400):
+    """A Gaussian matrix and a k-sparse signal: flat, Gaussian or decaying."""
+    rng = np.random.default_rng([trial, k])
+    A = rng.standard_normal((n, p)) / np.sqrt(n)
+    x = np.zeros(p)
+    support = rng.choice(p, k, replace=False)
+    signs = rng.choice([-1.0, 1.0], k)
+    x[support] = {"flat": signs, "gaussian": rng.standard_normal(k), "decaying": signs * 0.9 ** np.arange(k)}[kind]
+    return A, x

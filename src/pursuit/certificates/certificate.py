@@ -19,13 +19,13 @@ from numpy.typing import NDArray
 from .._errors import check_number
 from ..constraints import AtMost
 from ..designs import DenseBlock
-from ..refits.factor import unit_scale
 from ..driver import solve
 from ..engines import threads
 from ..objectives.base import Point
 from ..objectives.bounded import Bounded
 from ..objectives.dual import Dual
 from ..objectives.glm import GLM
+from ..refits.factor import unit_scale
 from ..results import Result
 from .general import General
 from .quadratic import Data, Sparse
@@ -48,7 +48,7 @@ class Certificate:
     ----------
     lower, upper : the optimum lies between them; ``upper`` is the value of ``result``
     gap, rel_gap : upper - lower, and that relative to ``scale``
-    scale : max(|upper|, 1e-9 (f without features - the loss's infimum)); a value below 64 eps of that height counts as 0
+    scale : max(|upper|, 1e-9 (f without features - the loss's infimum)); values below 64 eps of that height count as 0
     status : "proved" (rel_gap at most the one asked for) or "bounded"
     reason : a sentence, with why a bound is weak
     always, never : columns that every better solution contains, that none contains
@@ -119,7 +119,7 @@ def certify(
         known, constraint = _known(objective, result, k, include, exclude, groups)
         tree = Tree(0.9 * gap, objective.scale, deadline=None if limit is None else began + limit, progress=progress)
         tree.offer(tuple(int(u) for u in constraint.units_of(known.support)), known.value, known.least)
-        tree.search = partial(_search, objective, constraint, tree)
+        tree.search = partial(_search, objective, constraint)
         lower, why = _cheap(objective, constraint, known), ""
         if known.value <= objective.nothing:
             lower, limit = objective.lower, 0.0
@@ -129,7 +129,7 @@ def certify(
         best = known
         units = min(tree.found, key=tree.found.__getitem__)
         if tree.found[units] < known.value:
-            best = objective.refit(constraint.columns_of(np.array(units, dtype=np.int64)))
+            best = objective.refit_on_data(constraint.columns_of(np.array(units, dtype=np.int64)))
         lower = min(lower, best.value)
         result = _result(objective, constraint, best, result)
         scale = objective.scale(best.value)
@@ -208,7 +208,7 @@ def _known(
             "and exclude"
         )
     whole = constraint.columns_of(constraint.units_of(point.support))
-    return f.refit(whole, start=point if len(point.support) else None), constraint
+    return f.refit_on_data(whole, start=point if len(point.support) else None), constraint
 
 
 def _open(tree: Tree, limit: float | None) -> str:
@@ -306,7 +306,7 @@ def _refitted(f: GLM, known: dict[tuple[int, ...], tuple[float, float]], cols: t
         n = f.design.shape[0]
         if len(key) > n or n * len(key) ** 2 > REFITTED:
             return np.inf, f.lower
-        point = f.refit(np.array(key, dtype=np.int64))
+        point = f.refit_on_data(np.array(key, dtype=np.int64))
         known[key] = point.value, max(point.least, f.lower)
     return known[key]
 

@@ -115,7 +115,7 @@ class General:
         key = tuple(int(u) for u in units)
         with tree.lock:  # a GLM keeps what it has gathered
             if key not in tree.tried:
-                point = self.f.refit(self.constraint.columns_of(units))
+                point = self.f.refit_on_data(self.constraint.columns_of(units))
                 tree.tried[key] = point.value, max(point.least, self.f.lower)
         value, lower = tree.tried[key]
         tree.offer(key, value, lower)
@@ -124,7 +124,8 @@ class General:
     def _all_columns(self, tree: Tree) -> float:
         """The minimum over all alive columns: a bound without any ridge, weak when there are many."""
         with tree.lock:
-            return max(self.f.refit(self.constraint.columns_of(self.units[self.state != OUT])).least, self.f.lower)
+            every = self.constraint.columns_of(self.units[self.state != OUT])
+            return max(self.f.refit_on_data(every).least, self.f.lower)
 
     def _columns(self, of: NDArray[np.bool_]) -> list[int]:
         return [int(j) for j in self.constraint.columns_of(self.units[of])]

@@ -1,6 +1,6 @@
 """Exact minimisation of a k-sparse quadratic: bounds with borrowed curvature, safe fixing, branch and bound.
 
-    min  f0 - c'x + x'Hx/2   over   ||x||_0 <= k,       H with a unit diagonal, f0 = 1 (values in units of the null model's)
+    min  f0 - c'x + x'Hx/2   over   ||x||_0 <= k,    H with a unit diagonal, f0 = 1 (in units of the null model's value)
 
 | idea | formula |
 |---|---|
@@ -13,8 +13,8 @@
 A node of the tree is such a problem: no forced sets are left in it, and every fixed column makes it smaller and (since
 Schur complements and submatrices have larger least eigenvalues) lets it borrow more.
 
-**Rounding.** H_ij is known to within u a_i a_j, where u is the rounding of the Gram matrix and a_j = 1 at the root; y is
-one more column. Eliminating j adds |h_ij / h_jj| a_j to a_i, so that a is large exactly where columns are close to
+**Rounding.** H_ij is known to within u a_i a_j, where u is the rounding of the Gram matrix and a_j = 1 at the root; y
+is one more column. Eliminating j adds |h_ij / h_jj| a_j to a_i, so that a is large exactly where columns are close to
 dependent. Every bound is lowered by what that can make of it, and what is then worth nothing (near-duplicates) is
 asked of the data: the refit on a node's columns, in twice the digits where it must be.
 """
@@ -37,6 +37,8 @@ Columns = NDArray[np.int64]
 
 RESCALED = 1200  # columns up to which a problem is rescaled by its conditional variances
 BORROW_AGAIN = 0.8  # share of columns left at which the borrowed curvature is computed anew
+LOOSE, TIGHT = 0.05, 1e-9  # share of what is missing to which a relaxation is solved: on the way to more nodes, or last
+FEW = 300  # columns up to which the last is affordable
 SURE = 1e-11  # share of the scale by which a value from the Gram matrix may be off
 LOST = 1e-4  # share of a column's square that may be rounding before it is out of the Gram matrix's reach
 
@@ -91,9 +93,7 @@ class Sparse:
         """One column (by position) minimised out; one that is lost in rounding takes all certainty with it."""
         keep = np.delete(np.arange(len(self.c)), j)
         pivot, row = float(self.H[j, j]), self.H[j]
-        rest = replace(
-            self, k=self.k - 1, cols=self.cols[keep], x=self.x[keep], fixed=(*self.fixed, int(self.cols[j]))
-        )
+        rest = replace(self, k=self.k - 1, cols=self.cols[keep], x=self.x[keep], fixed=(*self.fixed, int(self.cols[j])))
         if not pivot > self.data.rounding * self.a[j] ** 2 / LOST:
             return replace(
                 rest, H=_core.schur(self.H, self.H[:0], keep), c=self.c[keep], a=np.full(len(keep), np.inf), a_y=np.inf
@@ -148,8 +148,9 @@ class Sparse:
             L = problem.L or max(float(problem.H.diagonal().max()) - problem.mu, 1e-12)
             target = tree.target / unit if np.isfinite(tree.target) else problem.f0
             _, _, x, z, t, _, y, L = _core.perspective(
-                problem.H, problem.c, problem.k, problem.f0, problem.mu, L, 1.0, problem.x, target, 0.05, effort
-            )
+                problem.H, problem.c, problem.k, problem.f0, problem.mu, L, 1.0, problem.x, target,
+                *((LOOSE, effort) if tree.branching or p > FEW else (TIGHT, max(effort, int(min(1e5, 2e8 / p**2))))),
+            )  # fmt: skip
             low = unit * problem._safe(y)
             lower, problem = max(lower, low), replace(problem, x=x, L=L)
             problem._offer(tree, np.sort(np.argpartition(-np.abs(z), problem.k - 1)[: problem.k]))
@@ -212,7 +213,8 @@ class Sparse:
         value, error = self.f0, self.data.rounding * self.a_y**2
         if len(positions):
             factor, c = Factor(self.H[np.ix_(positions, positions)]), self.c[positions]
-            if factor.rcond > 0:
+            noise = self.data.rounding * float((self.a[positions] * factor.s) @ (self.a[positions] * factor.s))
+            if factor.rcond * LOST > noise:
                 x = factor.solve(c)
                 value -= 0.5 * float(c @ x)
                 error = self.data.rounding * (float(self.a[positions] @ np.abs(x)) + self.a_y) ** 2

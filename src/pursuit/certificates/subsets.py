@@ -82,7 +82,7 @@ def best_subsets(
             if len(known.support) == k:
                 tree.offer(tuple(int(j) for j in known.support), known.value)
             lower = tree.run(sparse_problem(f, constraint, known), effort=200)
-            points = sorted((f.refit(np.array(s)) for s in tree.found), key=lambda point: point.value)
+            points = sorted((f.refit_on_data(np.array(s)) for s in tree.found), key=lambda point: point.value)
             for point in points:
                 room = 1e-8 * f.scale(point.value)
                 sure = point.value <= lower + room and point.value <= max(point.least, f.lower) + room

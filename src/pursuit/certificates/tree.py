@@ -55,9 +55,10 @@ class Tree:
     nbest: int = 1
     deadline: float | None = None
     progress: Callable[[Progress], None] | None = None
-    search: Callable[[Sequence[int], Sequence[int]], None] | None = None  # offers a solution between two sets of units
+    search: Callable[["Tree", Sequence[int], Sequence[int]], None] | None = None  # offers one between two sets of units
     searched: float = SEARCH  # seconds spent on it, and to be spent on the next one
     doubt: float = np.inf  # a bound for solutions that were met, but whose values are not sure
+    branching: bool = True
     nodes: int = 0
     found: dict[tuple[int, ...], float] = field(default_factory=dict)
     tried: dict[tuple[int, ...], tuple[float, float]] = field(default_factory=dict)
@@ -96,6 +97,7 @@ class Tree:
 
     def run(self, problem: Problem, effort: int = 400, branch: bool = True) -> float:
         """A lower bound for all solutions that were not found; without ``branch``, the root's."""
+        self.branching = branch
         lower, problem, t = problem.bound(self, 5 * effort, root=True)
         self.nodes = 1
         if t is None:
@@ -159,7 +161,7 @@ class Tree:
         now = time.perf_counter()
         if self.search is None or self.searched > SEARCHED * (now - self.began):
             return
-        self.search(*problem.sets())
+        self.search(self, *problem.sets())
         self.searched += time.perf_counter() - now
 
 

@@ -30,6 +30,7 @@ TAKE, DROP = 0.9, 0.85  # share of the k-th largest |z| at which columns come in
 GROWTH = 3  # times its size by which a set may grow in a round
 SPARE = 1.1  # room that a block keeps for further columns
 ROUNDS = 50
+SMALL = 2e4  # numbers in X up to which the relaxation is solved to its last digits
 LARGE = 1e6  # numbers in X from which memory is what a walk costs, so that single precision pays
 TINY = 1e-15  # numbers below this one, or above its inverse, are walked on in double precision
 
@@ -39,13 +40,18 @@ def working_set(f: GLM, constraint: AtMost, known: Point, tree: Tree, cheap: flo
     dual, upper = Dual(f), tree.upper
     size, best, gap = f.scale(upper), cheap, upper - cheap
     share = min(1.0, gap / size) if np.isfinite(gap) else 1.0
-    narrow = f.design.shape[0] * f.dim > LARGE
-    block = Block(f, constraint, np.float32 if narrow else np.float64).changed(np.empty(0, bool), _first(f, constraint, known, share))
+    numbers = f.design.shape[0] * f.dim
+    narrow, precision = numbers > LARGE, PRECISION if numbers > SMALL else 1e-6 * PRECISION
+    block = Block(f, constraint, np.float32 if narrow else np.float64).changed(
+        np.empty(0, bool), _first(f, constraint, known, share)
+    )
     x, stuck = known.x, 0
     for _ in range(ROUNDS):
         floor = max(best, f.lower)
-        allowed = max(INNER * gap, 0.8 * PRECISION * size) if np.isfinite(gap) else INNER * size
-        bound = block.relax(x, upper, allowed / max(upper - floor, 1e-12 * size))
+        allowed = 0.8 * precision * size
+        if numbers > SMALL:
+            allowed = max(INNER * gap, allowed) if np.isfinite(gap) else INNER * size
+        bound = block.relax(x, upper, allowed / max(upper - floor, 1e-12 * size), 300 if numbers > SMALL else 5000)
         x = np.zeros(f.dim)
         x[block.cols] = bound.x
         a = dual.feasible(bound.a)
@@ -54,7 +60,7 @@ def working_set(f: GLM, constraint: AtMost, known: Point, tree: Tree, cheap: flo
         stuck = 0 if low > best + 0.01 * (bound.relaxed - best) else stuck + 1
         best = max(best, low)
         gap = bound.relaxed - best
-        if best >= tree.target or gap <= PRECISION * size or tree.late() or stuck > 2:
+        if best >= tree.target or gap <= precision * size or tree.late() or stuck > 2:
             break
         block = block.changed(*block.review(constraint.norms(z), x))
     return best
@@ -121,7 +127,7 @@ class Block:
         self.sizes = np.concatenate([self.sizes, np.diff(ends)])
         self.mean = np.concatenate([self.mean, mean])
 
-    def relax(self, x: Vector, target: float, tolerance: float) -> Bound:
+    def relax(self, x: Vector, target: float, tolerance: float, effort: int) -> Bound:
         f = self.f
         state = np.where(np.isin(self.units, self.constraint.include), IN, FREE)
         units = Units(
@@ -131,7 +137,7 @@ class Block:
         mean = self.mean if f.loss.quadratic and f.fit_intercept else None
         L = self.L or first_curvature(A, f.rows, f.loss)
         part = GLMPart(A, f.rows, f.loss, self.mu, f.fit_intercept, f.height, L, mean)
-        bound = part.relax(units, x[self.cols] / self.even[self.cols], target, 300, tolerance)
+        bound = part.relax(units, x[self.cols] / self.even[self.cols], target, effort, tolerance)
         self.L = bound.part.L
         return replace(bound, x=bound.x * self.even[self.cols])
 

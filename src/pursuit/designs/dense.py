@@ -7,7 +7,6 @@ from .. import _core
 from ..losses.base import Loss
 from .base import Columns, DenseBlock, Design, Matrix, Rows, Vector
 
-
 FAR = 32.0  # times the spread of three rows that their median must be away from zero to be taken off
 
 

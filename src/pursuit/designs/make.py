@@ -6,11 +6,13 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.linalg import LinearOperator
 
+from .._errors import check_mask
 from .base import Design
 from .dense import Dense
 from .operator import Operator
 from .sparse import Sparse
 
+MOST_COLUMNS = 10**8  # every vector over the columns is dense
 REAL = (np.dtype(np.float64), np.dtype(np.float32))
 
 
@@ -36,6 +38,10 @@ def as_design(X: Any) -> Design:
 def _check_shape(shape: tuple[int, ...]) -> None:
     if len(shape) != 2:
         raise ValueError(f"X must be a 2-D array (rows are samples, columns are features), got shape {shape}")
+    if shape[1] > MOST_COLUMNS:
+        raise ValueError(
+            f"X has {shape[1]} columns, and at most {MOST_COLUMNS} can be handled; number the columns that are used"
+        )
     if shape[0] == 0 or shape[1] == 0:
         raise ValueError(f"X must have at least one row and one column, got shape {shape}")
 
@@ -51,6 +57,7 @@ def _real(dtype: np.dtype) -> np.dtype:
 
 
 def _dense(X: Any) -> np.ndarray[Any, Any]:
+    check_mask(X, "X")
     array = np.asarray(X)
     if array.dtype.kind == "O":
         try:

@@ -27,6 +27,14 @@ def _blas() -> Any:
     return ThreadpoolController()
 
 
+def _let_go() -> None:
+    """From threadpoolctl 3.7 on only the thread that set a limit first may change it: here the last to leave does."""
+    for controller in _blas().lib_controllers:
+        clear = getattr(type(controller), "clear_controlling_thread", None)
+        if clear is not None:
+            clear(force=True)
+
+
 class _SingleBlas:
     """BLAS on one thread from the first who enters to the last who leaves: its setting is the whole process's."""
 
@@ -36,6 +44,7 @@ class _SingleBlas:
     def __enter__(self) -> None:
         with self.lock:
             if self.inside == 0:
+                _let_go()
                 self.limit = _blas().limit(limits=1, user_api="blas")
             self.inside += 1
 
@@ -43,8 +52,10 @@ class _SingleBlas:
         with self.lock:
             self.inside -= 1
             if self.inside == 0 and self.limit is not None:
+                _let_go()
                 self.limit.restore_original_limits()
                 self.limit = None
+                _let_go()
 
 
 _single = _SingleBlas()

@@ -8,7 +8,7 @@ from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from .._errors import check_k, check_number, nearest
+from .._errors import check_k, check_mask, check_number, nearest
 from ..designs import as_design
 from ..driver import solve
 from ..engines import threads
@@ -113,6 +113,8 @@ class SparseModel(SelectorMixin, BaseEstimator):
         self._dtype = objective.design.dtype if free else np.dtype(np.float64)
 
     def _validate(self, X: Any, y: Any, **kwargs: Any) -> tuple[Any, Any]:
+        check_mask(X, "X")
+        check_mask(y, "y")
         # finiteness is not checked here: the first pass over X finds NaN and infinity at no cost
         return validate_data(
             self, X, y, accept_sparse=("csr", "csc"), dtype=(np.float64, np.float32), ensure_all_finite=False, **kwargs

@@ -64,6 +64,10 @@ class SparseClassifier(ClassifierMixin, SparseModel):
     def fit(self, X: Any, y: Any, sample_weight: Any = None, *, offset: Any = None, callback: Any = None) -> Any:
         """Select and fit. ``offset`` is added to the linear predictor; ``callback`` gets each iteration's Record."""
         X, y = self._validate(X, y)
+        if y.dtype.kind in "UO" and len(set(y.tolist())) == len(y) > 2:
+            raise ValueError(
+                f"y holds {len(y)} different labels in {len(y)} rows: an identifier, not a class to be learnt"
+            )
         check_classification_targets(y)
         self.classes_, codes = np.unique(y, return_inverse=True)
         if len(self.classes_) == 1:

@@ -52,6 +52,8 @@ def read_libsvm(path: Path, wanted: "Wanted") -> _Parts:
         raise ValueError(f"{path} has no rows")
     try:
         X, y = load_svmlight_file(str(path), n_features=wanted.n_features, zero_based=False)
+    except OverflowError as error:
+        raise ValueError(f"{path} cannot be read as LIBSVM: it has an index above {np.iinfo(np.int32).max}") from error
     except (ValueError, OSError, EOFError) as error:
         reason = _sentence(error)
         if "index 0" in reason:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pursuit.designs.make import MOST_COLUMNS
 from pursuit.io import _arrays, _frames
 from pursuit.io._words import listed
 
@@ -82,6 +83,10 @@ def read_table(
     X, y, names = reader(path, wanted)
     if X.shape[0] == 0:
         raise ValueError(f"{path} has no rows")
+    if X.shape[1] > MOST_COLUMNS:
+        raise ValueError(
+            f"{path} has {X.shape[1]} columns, and at most {MOST_COLUMNS} can be handled; number those that are used"
+        )
     if X.shape[1] == 0 and columns is None:
         raise ValueError(f"{path} has no feature columns")
     _check_finite(path, X, names)

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _core
-from .._errors import nearest
+from .._errors import check_mask, nearest
 
 Vector = NDArray[np.float64]
 
@@ -100,6 +100,7 @@ class Loss:
 
     def encode(self, y: Any) -> Vector:
         """Targets as float64 in the loss's own labels, or a one-sentence error."""
+        check_mask(y, "y")
         y = np.asarray(y)
         if y.dtype.kind == "c":
             raise ValueError("Complex data not supported: y must be real")

@@ -34,9 +34,10 @@ class Point:
 
     ``refitted`` says that x minimises f over its support; ``note`` is a sentence about how (rank, separation), and
     ``minimiser`` is False where that minimum is not attained. ``optimality`` is what has been proved of the point,
-    ``exchange`` the cheapest way to another support, ``looked_at`` how many exchanges were refitted. ``lower`` is a lower bound of f over the sparse set that was known
-    when the point was made, ``least`` one over the point's own support (-inf where none is known); ``dual`` holds the
-    dual variables of a refit whose loss has kinks (they are not pickled).
+    ``exchange`` the cheapest way to another support, ``looked_at`` how many exchanges were refitted. ``lower`` is a
+    lower bound of f over the sparse set that was known when the point was made, ``least`` one over the point's own
+    support (-inf where none is known); ``dual`` holds the dual variables of a refit whose loss has kinks (they are not
+    pickled).
     """
 
     dim: int

@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 
 from .. import _core
-
 from .._errors import check_number, check_vector, check_weights
 from .._lazy import lazy
 from .._sorted import common
@@ -20,7 +19,7 @@ from ..designs import Block, Design, Rows, Standardized, as_design, check_small,
 from ..losses import Loss, as_loss
 from ..losses.base import check_derivative
 from ..refits import Columns as FewColumns
-from ..refits import Stored, best_intercept, refit
+from ..refits import Fitted, Stored, best_intercept, refit
 from ..refits.columns import EXACT, FLOOR, GATHERED, SEPARATED
 from ..refits.factor import Factor
 from .base import Columns, Point, Slope, Vector
@@ -96,7 +95,7 @@ class GLM:
         self._variances: Vector | None = None
 
     def __getstate__(self) -> dict[str, Any]:
-        kept = ("_null", "gram", "_variances", "_gathered")
+        kept = ("_null", "gram", "_variances", "_gathered", "_without", "_tilt")
         return {key: value for key, value in self.__dict__.items() if key not in kept}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -128,6 +127,8 @@ class GLM:
             if not self.standardize:
                 size = float(np.sqrt(abs(null.value) or 1.0))
                 check_small(self.design, np.flatnonzero(np.abs(null.gradient) <= TINY * size))
+            eta = self.rows.shift(np.zeros(len(self.rows.y)), null.intercept)
+            self._tilt = float(self.loss.terms(self.rows.y, eta, self.rows.c)[1].sum())  # 0, but for rounding
             self._null = replace(null.detached(), least=null.value, dual=null.dual)  # or it would hold what holds it
             self._null.__dict__["gradient"] = null.gradient
         return self._null
@@ -181,6 +182,10 @@ class GLM:
             point = self._refit_by_gram(support, start)
             if point is not None:
                 return point
+        return self.refit_on_data(support, start)
+
+    def refit_on_data(self, support: Columns, start: Point | None = None) -> Point:
+        """``refit`` without what is kept: certificates ask for it, so that no claim depends on what was done before."""
         fit = refit(self.few(support), *self._begin(support, start))
 
         def slope() -> Vector:
@@ -203,17 +208,23 @@ class GLM:
             lambda: Stored(*self.design.stored(support)),
         )  # fmt: skip
 
+    @lazy
+    def _without(self) -> Fitted:
+        """The model without features, as far as it needs no pass over X."""
+        start = self.loss.start(self.rows.y, self.rows.c) if self.fit_intercept else 0.0
+        return refit(self.few(np.empty(0, np.int64)), np.empty(0), start)
+
     def _begin(self, support: Columns, start: Point | None) -> tuple[Vector, float]:
         """Coefficients and intercept to begin a refit from."""
         coef = np.zeros(len(support))
-        if start is None:
+        if start is None or self.loss.quadratic or not self.loss.smooth or not start.value < self._without.value:
             return coef, self.loss.start(self.rows.y, self.rows.c) if self.fit_intercept else 0.0
         here, there = common(support, start.support)
         coef[here] = start.coef[there]
-        if len(here) < len(start.support) and self._null is not None and not self.loss.quadratic and self.loss.smooth:
+        if len(here) < len(start.support):
             left = self.few(support)  # without its other columns a start may be worse than nothing
-            if not left.at(left.join(coef, start.intercept), hessian=False).value < self._null.value:
-                return np.zeros(len(support)), self._null.intercept
+            if not left.at(left.join(coef, start.intercept), hessian=False).value < self._without.value:
+                return np.zeros(len(support)), self._without.b
         return coef, start.intercept
 
     def _refit_by_gram(self, support: Columns, start: Point | None) -> Point | None:
@@ -226,7 +237,7 @@ class GLM:
         factor = Factor(small)
         if factor.rcond < TRUSTED:
             return None
-        down = null.gradient[support]
+        down = null.gradient[support] - self.gram.means[support] * self._tilt
         coef = -factor.solve(down)
         coef -= factor.solve(small @ coef + down)
         value = null.value + 0.5 * float(down @ coef)

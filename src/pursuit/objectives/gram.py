@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 
 from .. import _core
 from .._sorted import without
-
 from .gathered import Gathered
 
 Vector = NDArray[np.float64]

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from .._errors import check_number, check_weights, nearest
+from .._errors import check_mask, check_number, check_weights, nearest
 from ..designs import Design, Standardized, as_design, cross
 from ..losses.vector import Multinomial, Responses, VectorLoss
 from ..refits import Basis, Fit, Stored, basis, least_norm, minimise
@@ -50,6 +50,7 @@ class MultiGLM(ObjectiveDefaults):
         n, p = design.shape
         self.loss = _loss(loss)
         self.quadratic = self.loss.quadratic
+        check_mask(Y, "y")
         if self.loss.name == "multinomial" and np.ndim(Y) == 1:
             self.classes, codes = np.unique(Y, return_inverse=True)
             Y = np.eye(len(self.classes))[codes]
@@ -216,8 +217,9 @@ class MultiGLM(ObjectiveDefaults):
             return C, centre - mean @ C, ""
         room = self._room(stored)
         if room is None:
-            C = np.linalg.lstsq(np.sqrt(self.c)[:, None] * (A - mean), np.sqrt(self.c)[:, None] * R, rcond=None)[0]
-            return np.asarray(C), centre - mean @ C, ""
+            root = np.sqrt(self.c)[:, None]
+            C = np.asarray(np.linalg.lstsq(root * (A - mean), root * R, rcond=None)[0], dtype=np.float64)
+            return C, centre - mean @ C, ""
         C = self._outward(stored, room, room.Q.T @ (self.c[:, None] * R))
         note = f"the {A.shape[1]} chosen columns have rank {room.Q.shape[1]}, so the minimum-norm solution is given"
         return C, centre - mean @ C, note if room.null.shape[1] else ""

@@ -82,7 +82,7 @@ class Outputs(Few):
     def curve(self) -> Vector | None:
         m, q = self.D.shape[1], self.turn.shape[1]
         G = self.D.T @ (self.c[:, None] * self.D)
-        return np.kron(G, np.eye(q)).reshape(m * q, m * q)
+        return np.asarray(np.kron(G, np.eye(q)), dtype=np.float64).reshape(m * q, m * q)
 
     def _hessian(self, eta: Vector) -> Vector:
         q = self.Y.shape[1]

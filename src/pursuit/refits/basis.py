@@ -1,6 +1,6 @@
 """Coordinates in which columns of any scale, mean and near-dependence are harmless.
 
-    <a, b> = curve sum_i c_i a_i b_i + sum_l ridge_l T_la T_lb,      Q = A T orthonormal in it, and to 1 with an intercept
+    <a, b> = curve sum_i c_i a_i b_i + sum_l ridge_l T_la T_lb,     Q = A T orthonormal in it (and to 1: an intercept)
 
 In u with v = T u a smooth loss whose phi'' is ``curve`` has the identity for its Hessian. T comes from a Cholesky
 factor where the columns are far from dependent, else from Gram-Schmidt in twice the digits (core/exactly.hpp), which
@@ -75,11 +75,16 @@ def basis(A: Matrix, c: Vector, curve: float, ridge: Vector, intercept: bool) ->
         if found.null.shape[1]:
             whole = _by_digits(A, c, curve, ridge, intercept, EXACTLY)
             if whole.null.shape[1] < found.null.shape[1]:
-                found = replace(found, whole=whole)
+                found = replace(found, whole=_rotated(whole, ridge))
+    return _rotated(found, ridge)
+
+
+def _rotated(room: Basis, ridge: Vector) -> Basis:
+    """The same coordinates, turned until the ridge is one number each."""
     if not ridge.any():
-        return found
-    values, V = np.linalg.eigh(found.T.T @ _by(ridge, found.T))  # rotated until the ridge is one number each
-    return Basis(np.asfortranarray(found.Q @ V), found.T @ V, np.maximum(values, 0.0), found.null)
+        return room
+    values, V = np.linalg.eigh(room.T.T @ _by(ridge, room.T))
+    return replace(room, Q=np.asfortranarray(room.Q @ V), T=room.T @ V, ridge=np.maximum(values, 0.0))
 
 
 def least_norm(null: Matrix, v: Vector, size: Vector) -> Vector:

@@ -17,7 +17,6 @@ to gain, is a negligible share of the height of f. Whatever ended otherwise says
 """
 
 from collections import deque
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -69,7 +68,8 @@ def minimise(few: Few, z: Vector, within: Within | None = None, eps: float = EPS
     if len(z) == 0:
         return Fit(here, here.value, least=here.value)
     try:
-        return _Descent(few, within, eps, here).run()
+        with np.errstate(all="ignore"):  # a step that overflows is a step that is not taken
+            return _Descent(few, within, eps, here).run()
     except _BottomlessError as far:
         note = "the function falls without bound on the chosen coordinates, so no minimiser exists"
         return Fit(far.at, -np.inf, False, note, False)
@@ -84,18 +84,15 @@ class _Descent:
         self.pairs = deque[tuple[Vector, Vector, float]](maxlen=MEMORY)
         self.damp = 0.0 if within is not None else DAMPED
         self.turn, self.steepest = 0, _norm(here.gradient)
-        if within is not None:
-            self.direction: Callable[[], Step] = self._boxed
-        elif here.hessian is not None:
-            self.direction = self._newton
-        elif few.product(here) is not None:
-            self.direction = self._conjugate_gradients
-        else:
-            self.direction = self._quasi_newton
+        self.products = within is None and here.hessian is None and few.product(here) is not None
+        self.quasi = within is None and here.hessian is None and not self.products
 
-    @property
-    def quasi(self) -> bool:
-        return self.direction == self._quasi_newton
+    def _step(self) -> Step:
+        if self.within is not None:
+            return self._boxed()
+        if self.quasi:
+            return self._quasi_newton()
+        return self._conjugate_gradients() if self.products else self._newton()
 
     @property
     def scale(self) -> float:
@@ -112,7 +109,7 @@ class _Descent:
                 return Fit(here, here.value, note=self.few.endless, minimiser=False, least=self.few.lower)
             if _norm(here.gradient) == 0.0 and (self.quasi or self.few.convex):
                 return Fit(here, here.value, least=here.value)
-            step = self.direction()
+            step = self._step()
             decrement = -float(here.gradient @ step.d)
             if self._settled(step, decrement):
                 return self._finish(step, decrement)
@@ -261,7 +258,9 @@ class _Descent:
         if not self.few.convex:
             if decrement <= few_digits * self.scale:  # all the digits there are
                 return Fit(here, here.value)
-            note = "the refit stopped where the value falls no further although the gradient says so (check the gradient)"
+            note = (
+                "the refit stopped where the value falls no further although the gradient says so (check the gradient)"
+            )
             return Fit(here, here.value, False, note)
         note = f"the refit stopped where no step helps, up to {decrement:.1e} above the minimum"
         return Fit(here, here.value, False, note, least=self.few.lower)
@@ -307,7 +306,7 @@ def _two_loops(pairs: deque[tuple[Vector, Vector, float]], g: Vector) -> Vector:
 def _wolfe(
     line: Line, here: State, slope: float, noise: float, most: float, steep: float
 ) -> tuple[float, State | None]:
-    """A step t up to ``most`` whose slope is no steeper than ``steep`` times the first, and the state there if known."""
+    """A step t up to ``most`` with a slope no steeper than ``steep`` times the first, and the state there if known."""
     low, high, t, stretch = 0.0, np.inf, 1.0, 4.0
     best: tuple[float, State | None] = (0.0, None)
     least, seen = here.value + 4 * noise, False

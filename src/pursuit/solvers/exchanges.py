@@ -1,8 +1,8 @@
 """All single exchanges at a refitted point, ranked: the building block of local search.
 
 The formula is exact for the squared loss and a model for others (``core/exchange.hpp`` has it, with its derivation in
-docs/notation.md): all k (p - k) exchanges cost one product of k Hessian rows with their k x k inverse. Where a column is
-close to a combination of the support's the formula is rounding: such pairs are listed, for refits to decide.
+docs/notation.md): all k (p - k) exchanges cost one product of k Hessian rows with their k x k inverse. Where a column
+is close to a combination of the support's the formula is rounding: such pairs are listed, for refits to decide.
 """
 
 from dataclasses import dataclass
@@ -61,7 +61,9 @@ def exchanges(f: Objective, constraint: AtMost, point: Point, units: Columns | N
     order = np.argpartition(sweep.change, few - 1)[:few]
     order = order[np.argsort(sweep.change[order], kind="stable")]
     best = [
-        Exchange((int(mine[sweep.who[j]]),), (int(others[j]),), float(sweep.change[j])) for j in order if sweep.who[j] >= 0
+        Exchange((int(mine[sweep.who[j]]),), (int(others[j]),), float(sweep.change[j]))
+        for j in order
+        if sweep.who[j] >= 0
     ]
     unknown = others if not sweep.exact else others[sweep.left < DOUBTFUL]
     return Ranked(best, [(int(i), int(j)) for j in unknown for i in free])
@@ -112,9 +114,7 @@ def _kernel(
     return _Sweep(change, who, left, exact)
 
 
-def _columns(
-    f: Objective, constraint: AtMost, point: Point, others: Columns, every: bool, rough: Any = None
-) -> _Sweep:
+def _columns(f: Objective, constraint: AtMost, point: Point, others: Columns, every: bool, rough: Any = None) -> _Sweep:
     S = point.support
     if every and rough is not None:
         return _refined(f, constraint, point, others, rough)

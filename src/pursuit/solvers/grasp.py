@@ -16,8 +16,8 @@ variants of section 3.1. On the squared loss it is Needell and Tropp's CoSaMP; i
 The printed Newton step multiplies the inverse Hessian with x on T; it is the gradient on T (mathematics.md).
 Why ``debias`` is the default: the pruned b is no minimiser on its support, so the next gradient is spoilt by the cut,
 and the values of plain GraSP rise and fall; refitted it needs fewer iterations and ends lower. Where 3k columns explain
-everything (3k > n) that is not so: the least-norm b, cut as printed, finds signals that refits lose (of 12 Gaussian ones
-with k=70, n=200, p=400 it finds 11, refitted 0).
+everything (3k > n) that is not so: the least-norm b, cut as printed, finds signals that refits lose (of 12 Gaussian
+ones with k=70, n=200, p=400 it finds 11, refitted 0).
 
 Cost per iteration: one gradient, one refit on up to 3k units (the Newton and gradient variants: one step there), and
 for ``debias`` one on k. Invariant: after ``debias`` the gradient on the support is zero; otherwise x is b, cut to k.

@@ -1,0 +1,70 @@
+"""What X may be, and what is said where it may not."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from pursuit import GLM, SparseClassifier, SparseRegressor, as_design
+
+
+def broken(kind, what):
+    X = sp.random(20, 6, density=0.4, format=kind, random_state=0)
+    if what == "index too large":
+        X.indices[3] = 10**6
+    elif what == "negative index":
+        X.indices[3] = -1
+    elif what == "falling indptr":
+        X.indptr[2], X.indptr[3] = X.indptr[3] + 5, X.indptr[2]
+    elif what == "indptr past the end":
+        X.indptr[-1] += 100
+    elif what == "indptr not from 0":
+        X.indptr[0] = 2
+    return X
+
+
+WRONG = {
+    "index too large": "indices must lie between 0 and",
+    "negative index": "indices must lie between 0 and",
+    "falling indptr": "indptr must rise from 0",
+    "indptr past the end": "indptr points past the end",
+    "indptr not from 0": "indptr must rise from 0",
+}
+
+
+@pytest.mark.parametrize("kind", ["csr", "csc"])
+@pytest.mark.parametrize("what", WRONG)
+def test_a_broken_sparse_matrix_is_told(kind, what):
+    X = broken(kind, what)
+    with pytest.raises(ValueError, match=f"X is a broken sparse matrix: {WRONG[what]}"):
+        as_design(X)
+    with pytest.raises(ValueError, match=r"broken sparse matrix|indptr|indices"):
+        SparseRegressor(2).fit(X, np.arange(20.0))
+
+
+def test_more_columns_than_can_be_handled():
+    X = sp.csr_array((np.ones(2), np.array([0, 1]), np.array([0, 1, 2])), shape=(2, 2**40))
+    with pytest.raises(ValueError, match="X has 1099511627776 columns, and at most 100000000 can be handled"):
+        GLM(X, np.array([0.0, 1.0]))
+
+
+def test_a_mask_is_not_ignored():
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((20, 3)), rng.standard_normal(20)
+    hidden = np.ma.masked_array(X, mask=X > 1)
+    targets = np.ma.masked_array(y, mask=y > 1)
+    for run in (lambda: GLM(hidden, y), lambda: SparseRegressor(2).fit(hidden, y)):
+        with pytest.raises(ValueError, match=r"X is a masked array with .* masked entries"):
+            run()
+    for run in (lambda: GLM(X, targets), lambda: SparseRegressor(2).fit(X, targets)):
+        with pytest.raises(ValueError, match="y is a masked array"):
+            run()
+    with pytest.raises(ValueError, match="sample_weight is a masked array"):
+        GLM(X, y, sample_weight=np.ma.masked_array(np.ones(20), mask=y > 1))
+    GLM(np.ma.masked_array(X), y)  # nothing is hidden
+
+
+def test_an_identifier_is_no_class():
+    rng = np.random.default_rng(1)
+    X = rng.standard_normal((100, 3))
+    with pytest.raises(ValueError, match="100 different labels in 100 rows: an identifier"):
+        SparseClassifier(2).fit(X, [f"customer {i}" for i in range(100)])

@@ -1,0 +1,171 @@
+"""Threads, processes and memory: nothing waits for anything it does not need, and nothing is left behind."""
+
+import gc
+import os
+import pickle
+import subprocess
+import sys
+import threading
+import weakref
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+from threadpoolctl import threadpool_info
+
+import pursuit
+from pursuit.engines import threads
+
+
+def data(n=80, p=30, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, p))
+    return X, X[:, 0] - X[:, 1] + rng.standard_normal(n)
+
+
+def blas_threads():
+    return [pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"]
+
+
+def test_overlapping_blocks_leave_blas_as_it_was():
+    before = blas_threads()
+    inside, leave = threading.Event(), threading.Event()
+
+    def first():
+        with threads():
+            inside.set()
+            leave.wait(10)
+
+    thread = threading.Thread(target=first)
+    thread.start()
+    inside.wait(10)
+    with threads():
+        leave.set()
+        thread.join()
+        assert set(blas_threads()) == {1}
+    assert blas_threads() == before
+
+
+def test_overlapping_solves_are_those_in_sequence():
+    X, y = data()
+    before = blas_threads()
+
+    def run(seed):
+        f = pursuit.GLM(X, y + np.sin(np.arange(len(y)) * seed))
+        result = pursuit.solve(f, 4)
+        return result.support.tolist(), result.value
+
+    expected = [run(seed) for seed in range(20)]
+    with ThreadPoolExecutor(8) as pool:
+        assert list(pool.map(run, range(20))) == expected
+    assert blas_threads() == before
+
+
+def test_a_fit_does_not_wait_for_another_ones_pass():
+    """Gradients are computed when first asked for, each without a lock that others share."""
+    waiting, go = threading.Event(), threading.Event()
+
+    class Slow:
+        shape, dtype = (4, 2), np.float64
+
+    def slow():
+        waiting.set()
+        assert go.wait(10)
+        return np.zeros(2)
+
+    from pursuit import Point
+
+    stuck = Point(2, np.array([0]), np.ones(1), 0.0, 1.0, slow)
+    thread = threading.Thread(target=lambda: stuck.gradient)
+    thread.start()
+    assert waiting.wait(10)
+    X, y = data()
+    assert pursuit.solve(pursuit.GLM(X, y), 3).converged  # while the other one is inside its pass
+    go.set()
+    thread.join()
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
+def test_a_child_forked_inside_a_fit_can_fit():
+    code = """
+import os, threading
+import numpy as np, pursuit
+from pursuit import Point
+rng = np.random.default_rng(0)
+X = rng.standard_normal((60, 8)); y = X[:, 0] + rng.standard_normal(60)
+inside = threading.Event()
+def slow():
+    inside.set()
+    threading.Event().wait(20)
+    return np.zeros(2)
+from pursuit.engines import threads
+def fit():
+    with threads():
+        Point(2, np.array([0]), np.ones(1), 0.0, 1.0, slow).gradient
+threading.Thread(target=fit, daemon=True).start()
+inside.wait(10)
+child = os.fork()
+if child == 0:
+    pursuit.solve(pursuit.GLM(X, y), 2)
+    os._exit(0)
+print(os.waitpid(child, 0)[1])
+os._exit(0)
+"""
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", code], capture_output=True, text=True, timeout=60, check=True
+    )
+    assert done.stdout.strip() == "0"
+
+
+@pytest.mark.parametrize("loss", ["squared", "logistic"])
+@pytest.mark.parametrize("solver", ["auto", "grahtp", "omp", "grasp"])
+def test_a_result_keeps_no_data_alive(loss, solver):
+    X, y = data()
+    X = X.copy()
+    gone = weakref.ref(X)
+    gc.disable()
+    try:
+        f = pursuit.GLM(X, y if loss == "squared" else y > 0, loss)
+        result = pursuit.solve(f, 3, solver=solver)
+        del f, X
+        assert gone() is None, "X waits for the garbage collector, or the result holds it"
+    finally:
+        gc.enable()
+    assert len(pickle.dumps(result)) < 20_000
+
+
+def test_several_outputs_and_bounds_keep_no_data_alive():
+    X, y = data()
+    for make in (
+        lambda X: pursuit.solve(pursuit.MultiGLM(X, (y > 0) * 1 + (y > 1)), 2),
+        lambda X: pursuit.solve(pursuit.GLM(X, y), 3, bounds=(0, 1)),
+        lambda X: pursuit.certify(f := pursuit.GLM(X, y, l2=0.1), pursuit.solve(f, 2), time_limit=1),
+    ):
+        own = X.copy()
+        gone = weakref.ref(own)
+        gc.disable()
+        try:
+            kept = make(own)
+            del own
+            assert gone() is None
+        finally:
+            gc.enable()
+        assert kept is not None
+
+
+def test_blas_is_there_before_the_first_kernel():
+    """A refit gives the same bits whatever was imported before it."""
+    code = """
+import numpy as np
+from pursuit.objectives.glm import GLM
+rng = np.random.default_rng(0)
+X = rng.standard_normal((300, 12)); y = X.sum(axis=1) + rng.standard_normal(300)
+first = GLM(X, y, "logistic" if {0} else "squared") if False else GLM(X, y)
+a = first.refit(np.arange(12)).coef
+import pursuit; pursuit.solve(GLM(X, y), 2)
+b = GLM(X, y).refit(np.arange(12)).coef
+print(np.array_equal(a, b))
+"""
+    env = {**os.environ, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=env)
+    assert done.stdout.strip() == "True"
