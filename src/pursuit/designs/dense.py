@@ -7,7 +7,8 @@ from .. import _core
 from ..losses.base import Loss
 from .base import Columns, DenseBlock, Design, Matrix, Rows, Vector
 
-FAR = 32.0  # times the spread of three rows that their median must be away from zero to be taken off
+LOOKED_AT = 16  # rows that tell whether a column is far from zero
+FAR = 300.0  # times their spread that their middle must be away from it
 
 
 class Dense(Design):
@@ -38,11 +39,13 @@ class Dense(Design):
         return _core.dense_cross(w, self.X, shift)
 
     def origin(self) -> Vector | None:
-        """Told from three rows: their median, where it is far larger than they differ."""
-        rows = np.asarray(self.X[[0, self.shape[0] // 2, self.shape[0] - 1]], dtype=np.float64)
+        """Told from a few rows: their middle, where it is far larger than they differ."""
+        few = np.linspace(0, self.shape[0] - 1, min(self.shape[0], LOOKED_AT)).astype(np.int64)
+        rows = self.X[few]
         with np.errstate(all="ignore"):
-            middle, spread = np.median(rows, axis=0), np.ptp(rows, axis=0)
-            far = np.abs(middle) > FAR * spread
+            low, high = rows.min(axis=0).astype(np.float64), rows.max(axis=0).astype(np.float64)
+            middle, spread = 0.5 * (low + high), high - low
+            far = (np.abs(middle) > FAR * spread) & (spread > 0)  # a constant column has nothing to lose
         return np.where(far & np.isfinite(middle), middle, 0.0) if far.any() else None
 
     def rough_cross(self, w: Matrix, c: Vector) -> tuple[NDArray[np.float32], Vector, Vector] | None:
