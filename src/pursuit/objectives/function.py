@@ -121,7 +121,7 @@ class SmoothFunction(ObjectiveDefaults):
             return np.array(H.diagonal())
         if m <= EXACT:
             return np.array(self.times(x, self._columns(cols, np.eye(m)))[cols].diagonal())
-        signs = np.random.default_rng(m).choice([-1.0, 1.0], (m, PROBES))
+        signs = np.where(np.random.default_rng(m).random((m, PROBES)) < 0.5, -1.0, 1.0)
         guess = (signs * self.times(x, self._columns(cols, signs))[cols]).mean(axis=1)
         return np.maximum(guess, 0.1 * np.abs(np.median(guess)))
 
@@ -244,7 +244,7 @@ class Function(SmoothFunction):
         x = np.array(x, dtype=np.float64)
         if x.shape != (self.dim,):
             raise ValueError(f"x must have shape ({self.dim},), got shape {x.shape}")
-        g, signs = self.gradient(x), rng.choice([-1.0, 1.0], self.dim)
+        g, signs = self.gradient(x), np.where(rng.random(self.dim) < 0.5, -1.0, 1.0)
         h = STEP * max(1.0, float(np.abs(x).max()))
 
         def off(cols: Columns) -> tuple[bool, float]:
