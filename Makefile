@@ -2,7 +2,7 @@
 # Wanted on the machine: Python 3.11 or newer with pip, make, and a C++ compiler. Another Python: make PYTHON=python3.12 test
 
 PYTHON ?= python3
-VENV   := .venv
+VENV   ?= .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --disable-pip-version-check -qq
 JOBS   ?= 2                     # processes that run tests
@@ -11,9 +11,9 @@ TESTS  ?=                       # make test TESTS="tests/io -k csv" runs those t
 # The compiled core is rebuilt when one of these is newer than the stamp; Python files are used where they lie.
 SOURCES := pyproject.toml $(wildcard CMakeLists.txt) $(shell find core -type f 2>/dev/null)
 CPP     := $(filter %.cpp %.hpp %.cc %.h,$(SOURCES))
-INSTALL  = $(PIP) install --no-build-isolation --config-settings=build-dir=build/{cache_tag} --editable
+INSTALL  = $(PIP) install $(addprefix --constraint ,$(CONSTRAINTS)) --no-build-isolation --config-settings=build-dir=build/$(VENV)-{cache_tag} --editable
 
-.PHONY: help demo test bench fuzz-proofs docs-table lint format clean
+.PHONY: help demo test test-oldest bench fuzz-proofs docs-table lint format clean
 .DEFAULT_GOAL := help
 
 help:  ## list the targets
@@ -25,6 +25,10 @@ demo: $(VENV)/stamp-demo  ## select features on real data; writes tables, models
 test: lint  ## format, lint, types, import rules, then all tests
 	@echo "== tests (pytest) =="
 	@$(BIN)/python -m pytest -n $(JOBS) --dist worksteal $(TESTS)
+
+test-oldest:  ## the tests with the oldest dependencies that pyproject.toml declares, in .venv-oldest
+	@$(MAKE) --no-print-directory VENV=.venv-oldest CONSTRAINTS=tools/oldest.txt .venv-oldest/stamp-dev
+	@.venv-oldest/bin/python -m pytest -n $(JOBS) --dist worksteal $(TESTS)
 
 bench: $(VENV)/stamp-bench  ## side by side with other packages
 	@$(BIN)/python benchmarks/run.py
@@ -56,7 +60,7 @@ format: $(VENV)/stamp-dev  ## rewrite Python and C++ files in the project's form
 	@$(if $(CPP),$(BIN)/clang-format -i $(CPP),true)
 
 clean:  ## remove the virtual environment, builds, caches and ./demo/
-	rm -rf $(VENV) build dist demo .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
+	rm -rf .venv .venv-oldest build dist demo .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # Debian ships venv without ensurepip: there the system's pip fills the environment.

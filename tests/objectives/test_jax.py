@@ -116,9 +116,9 @@ def test_any_traceable_function_has_the_right_derivatives():
     assert f.traced.fun is None  # interpreted, not called again
     cols, coef, others = np.array([0, 3, 8]), np.array([0.3, -0.2, 0.5]), np.array([1, 4])
     point = f.at(cols, coef)
-    with jax.enable_x64(True):
+    with f._precision():
         x = jnp.asarray(point.x)
-        want, gradient, H = jax.jit(lambda x: (fun(x), jax.grad(fun)(x), jax.hessian(fun)(x)))(x)
+        want, gradient, H = map(np.asarray, jax.jit(lambda x: (fun(x), jax.grad(fun)(x), jax.hessian(fun)(x)))(x))
     assert point.value == pytest.approx(float(want), rel=1e-12)
     np.testing.assert_allclose(point.gradient, gradient, rtol=1e-10)
     np.testing.assert_allclose(f.hessian(point.x, cols), H[np.ix_(cols, cols)], rtol=1e-10)
