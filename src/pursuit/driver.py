@@ -136,7 +136,7 @@ def _optimality(f: Objective, constraint: AtMost, best: Point, run: "_Run") -> s
     stuck = len(without(constraint.allowed, units)) == 0 or len(without(units, constraint.include)) == 0
     full = len(units) == constraint.k
     exact = best.value <= f.floor
-    if exact or (stuck and full and best.refitted and best.least >= best.value - 1e-9 * f.scale(best.value)):
+    if exact or (stuck and full and best.refitted and best.minimum >= best.value - 1e-9 * f.scale(best.value)):
         return "swap_optimal"
     return best.optimality if best.optimality != "none" else run.optimality
 

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from .._errors import check_number
 from ..constraints import AtMost
-from ..designs import DenseBlock
+from ..designs import DenseBlock, centre
 from ..driver import solve
 from ..engines import threads
 from ..objectives.base import Point
@@ -118,7 +118,7 @@ def certify(
     with threads(), np.errstate(all="ignore"):
         known, constraint = _known(objective, result, k, include, exclude, groups)
         tree = Tree(0.9 * gap, objective.scale, deadline=None if limit is None else began + limit, progress=progress)
-        tree.offer(tuple(int(u) for u in constraint.units_of(known.support)), known.value, known.least)
+        tree.offer(tuple(int(u) for u in constraint.units_of(known.support)), known.value, known.minimum)
         tree.search = partial(_search, objective, constraint)
         lower, why = _cheap(objective, constraint, known), ""
         if known.value <= objective.nothing:
@@ -277,10 +277,10 @@ def sparse_problem(f: GLM, constraint: AtMost, known: Point) -> Sparse:
     cols, c, n = constraint.allowed, f.rows.c, f.design.shape[0]
     A = np.array(f.gathered(cols).dense(), order="F")
     y = f.rows.y if f.rows.offset is None else f.rows.y - f.rows.offset
-    if f.fit_intercept:  # centred before squaring: afterwards large means would cancel; twice, since means are rounded
-        for _ in range(2):
-            A -= c @ A
-            y = y - c @ y
+    if f.fit_intercept:  # centred before squaring: afterwards large means would cancel
+        centre(A, c)
+        y = y - c @ y
+        y = y - c @ y
     A *= (size := _inverse(np.sqrt(c @ A**2)))
     H = DenseBlock(A).gram(c)
     ridge = np.broadcast_to(f.ridge, f.dim)[cols] * size**2
@@ -307,7 +307,7 @@ def _refitted(f: GLM, known: dict[tuple[int, ...], tuple[float, float]], cols: t
         if len(key) > n or n * len(key) ** 2 > REFITTED:
             return np.inf, f.lower
         point = f.refit_on_data(np.array(key, dtype=np.int64))
-        known[key] = point.value, max(point.least, f.lower)
+        known[key] = point.value, max(point.minimum, f.lower)
     return known[key]
 
 

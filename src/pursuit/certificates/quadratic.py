@@ -195,11 +195,11 @@ class Sparse:
     def _doubtful(self) -> Vector:
         """Indicators that choose the column closest to a combination of others, or the strongest where none is."""
         with np.errstate(all="ignore"):
-            lost = np.nan_to_num(self.a**2 / self.H.diagonal(), nan=np.inf)
+            lost = np.log(np.nan_to_num(self.a**2 / self.H.diagonal(), nan=np.inf))
         strength = np.abs(self.c) / max(float(np.abs(self.c).max(initial=0.0)), 1e-300)
         factor, info = _cholesky(self.H)
         t = np.full(len(self.c), 0.1) + 1e-3 * strength
-        if np.isfinite(lost).all() and lost.max() > 1e3 * np.median(lost):
+        if np.isfinite(lost).all() and lost.max() > np.log(1e3) + np.median(lost):
             t[int(np.argmax(lost))] = 0.7
         elif info > 0:
             t[info - 1] = 0.7

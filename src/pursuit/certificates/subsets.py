@@ -85,7 +85,7 @@ def best_subsets(
             points = sorted((f.refit_on_data(np.array(s)) for s in tree.found), key=lambda point: point.value)
             for point in points:
                 room = 1e-8 * f.scale(point.value)
-                sure = point.value <= lower + room and point.value <= max(point.least, f.lower) + room
+                sure = point.value <= lower + room and point.value <= max(point.minimum, f.lower) + room
                 found.append((k, tuple(int(j) for j in point.support), point.value, sure or point.value <= f.nothing))
         total = 2 * n * f.null.value
         full = 2 * n * (f.refit(np.arange(f.dim)).value if n > f.dim + 1 else found[-1][2])

@@ -1,6 +1,6 @@
 """What X is. Solvers and objectives never ask which kind they have."""
 
-from .base import Block, DenseBlock, Design, Rows, check_small, cross
+from .base import Block, DenseBlock, Design, Rows, centre, check_small, cross
 from .dense import Dense
 from .make import as_design
 from .operator import Operator
@@ -18,6 +18,7 @@ __all__ = [
     "SparseBlock",
     "Standardized",
     "as_design",
+    "centre",
     "check_small",
     "cross",
 ]

@@ -24,6 +24,7 @@ Columns = NDArray[np.int64]
 
 CHUNK = 16  # columns asked of an operator at a time
 LOOKED_AT = 256  # columns looked at together where something may be wrong with them
+CONSTANT = 1e-14  # share of its size by which a column must vary, or that is rounding
 SMALLEST = 1e-150  # numbers below which squares have no digits
 
 
@@ -231,6 +232,20 @@ class Taken(Design):
 
     def block(self, cols: Columns) -> DenseBlock:
         return DenseBlock(np.asfortranarray(self.base.block(cols).dense()[self.rows]))
+
+
+def centre(A: Matrix, w: Vector) -> Vector:
+    """Take their weighted means off columns, in place; returns the means. Constant columns become exactly zero.
+
+    Twice, since the first mean is rounded at its own size.
+    """
+    total, size = max(float(w.sum()), 1e-300), np.abs(A).max(axis=0, initial=0.0)
+    mean = w @ A / total
+    A -= mean
+    rest = w @ A / total
+    A -= rest
+    A[:, np.abs(A).max(axis=0, initial=0.0) <= CONSTANT * size] = 0.0
+    return np.asarray(mean + rest)
 
 
 def check_small(design: Design, cols: Columns) -> None:

@@ -36,8 +36,8 @@ class Point:
     ``minimiser`` is False where that minimum is not attained. ``optimality`` is what has been proved of the point,
     ``exchange`` the cheapest way to another support, ``looked_at`` how many exchanges were refitted. ``lower`` is a
     lower bound of f over the sparse set that was known when the point was made, ``least`` one over the point's own
-    support (-inf where none is known); ``dual`` holds the dual variables of a refit whose loss has kinks (they are not
-    pickled).
+    support (-inf: none is known; None: the value, if this is a minimiser without a note). ``dual`` holds the dual
+    variables of a refit whose loss has kinks (they are not pickled).
     """
 
     dim: int
@@ -53,7 +53,7 @@ class Point:
     exchange: Exchange | None = None
     looked_at: int = 0
     lower: float | None = None
-    least: float = -np.inf
+    least: float | None = None
     dual: Vector | None = field(default=None, repr=False)
 
     @lazy
@@ -89,6 +89,13 @@ class Point:
     def known_gradient(self) -> Vector | None:
         """The gradient, if it is at hand or can be had."""
         return None if self.slope is _no_slope and "gradient" not in self.__dict__ else self.gradient
+
+    @property
+    def minimum(self) -> float:
+        """A lower bound of f over the point's support, -inf where none is known."""
+        if self.least is not None:
+            return self.least
+        return self.value if self.refitted and self.minimiser and not self.note else -np.inf
 
     @property
     def x(self) -> Vector:

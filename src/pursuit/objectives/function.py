@@ -85,7 +85,10 @@ class SmoothFunction(ObjectiveDefaults):
                 gradient = self.gradient(self._wide(support, end.z))
             return self.settled(gradient, support, end.converged)
 
-        return Point(self.dim, support, end.z, 0.0, end.value, slope, end.converged, end.note, end.minimiser)
+        least = end.least if self.quadratic else -np.inf  # of other functions it is a minimum nearby
+        return Point(
+            self.dim, support, end.z, 0.0, end.value, slope, end.converged, end.note, end.minimiser, least=least
+        )
 
     def begin(self, support: Columns, start: Point | None) -> Vector:
         """Coefficients to begin a refit from: those of ``start`` on the support, where it is a place to be."""

@@ -15,7 +15,7 @@ from .. import _core
 from .._errors import check_number, check_vector, check_weights
 from .._lazy import lazy
 from .._sorted import common
-from ..designs import Block, Design, Rows, Standardized, as_design, check_small, cross
+from ..designs import Block, Design, Rows, Standardized, as_design, centre, check_small, cross
 from ..losses import Loss, as_loss
 from ..losses.base import check_derivative
 from ..refits import Columns as FewColumns
@@ -286,7 +286,7 @@ class GLM:
             w = self._weights(point)
             A = self._gathered(cols).dense().copy(order="F")
             if self.fit_intercept:
-                _centre(A, w)
+                centre(A, w)
             A *= w[:, None]
             H = cross(self.design, A, others)
         if others is None:
@@ -308,7 +308,7 @@ class GLM:
             return None
         A = self._gathered(cols).dense().copy(order="F")
         if self.fit_intercept:
-            _centre(A, w)
+            centre(A, w)
         A *= w[:, None]
         rough = self.design.rough_cross(A, w / total)
         if rough is None:
@@ -394,10 +394,3 @@ class GLM:
             finite = np.isfinite(mean) & np.isfinite(var)
             bad = int(np.flatnonzero(~(np.isfinite(gradient) if finite.all() else finite))[0])
             raise ValueError(f"X contains NaN or infinity (or values too large to add up) in column {bad}")
-
-
-def _centre(A: Vector, w: Vector) -> None:
-    """Columns less their weighted means, in place; twice, since the first mean is rounded at its own size."""
-    total = max(float(w.sum()), 1e-300)
-    for _ in range(2):
-        A -= w @ A / total

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from .. import _core
 from .._sorted import without
+from ..designs import centre
 from .gathered import Gathered
 
 Vector = NDArray[np.float64]
@@ -87,11 +88,7 @@ class GramColumns:
             self.rows = grown
         A = self.gathered(cols).dense().copy(order="F")
         if self.centred:
-            self.means[cols] = 0.0
-            for _ in range(2):  # the first mean is rounded at its own size
-                mean = self.c @ A
-                A -= mean
-                self.means[cols] += mean
+            self.means[cols] = centre(A, self.c)
         A *= self.c[:, None]
         self.rows[first : first + len(cols)] = self.design.cross(A)
         self.slot[cols] = np.arange(first, first + len(cols))

@@ -110,8 +110,8 @@ def _doubts(
         trial = _tried(f, constraint, point, pair, tried)
         if trial is not None and trial.value < point.value - 1e-12 * scale:
             return trial, False
-        sure = sure and (trial is None or trial.least >= point.value - HELPS * scale)
-    return None, sure and point.least >= point.value - HELPS * scale
+        sure = sure and (trial is None or trial.minimum >= point.value - HELPS * scale)
+    return None, sure and point.minimum >= point.value - HELPS * scale
 
 
 def _tried(f: Objective, constraint: AtMost, point: Point, pair: Pair, tried: set[Pair]) -> Point | None:
