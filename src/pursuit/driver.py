@@ -261,6 +261,9 @@ class _Run:
             return self._end("failed", "the objective became NaN or infinite; the best point before that is given")
         told = point.optimality != "none" or not point.minimiser or point.refitted > self.best.refitted
         if point.value < self.best.value or (point.value == self.best.value and told):
+            claimed = self.best.optimality != "none" and np.array_equal(point.support, self.best.support)
+            if claimed and point.optimality == "none" and point.refitted:  # the same solution, but for rounding
+                point = point.claim(self.best.optimality, self.best.exchange, self.best.looked_at)
             self.best = point
         before, self.last = self.last, point
         changed = len(without(point.support, before.support))

@@ -189,7 +189,7 @@ def _known(
         constraint = result.constraint
         point = result.point
         value = f.value(point.support, point.coef, point.intercept)
-        if abs(value - result.value) > SAME * f.scale(result.value):
+        if abs(value - result.value) > SAME * f.scale(result.value) + max(0.0, f.nothing - f.lower):
             raise ValueError(
                 f"result has value {result.value:.8g}, but its coefficients give {value:.8g} in this objective: "
                 "certify with the objective that was solved"

@@ -233,11 +233,12 @@ class GLM:
         null = self.null
         H = self.gram.columns(support, None if start is None else start.known_gradient)
         small = H[:, support]
+        constant = small.diagonal() == 0
         small[np.arange(len(support)), np.arange(len(support))] += self._ridge(support)
         factor = Factor(small)
         if factor.rcond < TRUSTED:
             return None
-        down = null.gradient[support] - self.gram.means[support] * self._tilt
+        down = np.where(constant, 0.0, null.gradient[support] - self.gram.means[support] * self._tilt)
         coef = -factor.solve(down)
         coef -= factor.solve(small @ coef + down)
         value = null.value + 0.5 * float(down @ coef)
