@@ -13,7 +13,7 @@ import numpy as np
 from ._errors import check_number
 from ._sorted import without
 from .constraints import AtMost
-from .engines import threads
+from .engines import TimeUpError, threads, until
 from .objectives.base import Objective, Point
 from .objectives.bounded import Bounded
 from .refits import NotFiniteError
@@ -238,13 +238,17 @@ class _Run:
                 return
             if self._late():
                 return
-            for point in solver.iterate(f, constraint, start):
-                wrong = _breach(point, f, constraint)
-                if wrong:
-                    self._end("failed", f"solver {name!r} gave {wrong}; the best point before that is given")
-                    return
-                if self._stop(point, f.floor, not solver.revisits):
-                    return
+            with until(None if self.seconds is None else self.began + self.seconds):
+                for point in solver.iterate(f, constraint, start):
+                    wrong = _breach(point, f, constraint)
+                    if wrong:
+                        self._end("failed", f"solver {name!r} gave {wrong}; the best point before that is given")
+                        return
+                    if self._stop(point, f.floor, not solver.revisits):
+                        return
+        except TimeUpError:
+            self._out_of_time()
+            return
         except NotFiniteError as trouble:
             self._end("failed", f"{trouble}; the best point before that is given")
             return
@@ -293,8 +297,12 @@ class _Run:
 
     def _late(self) -> bool:
         if self.seconds is not None and time.perf_counter() - self.began >= self.seconds:
-            return self._end("time_limit", f"the time limit of {self.seconds:g} s was reached")
+            return self._out_of_time()
         return False
+
+    def _out_of_time(self) -> bool:
+        limit = "" if self.seconds is None else f" of {self.seconds:g} s"  # or it is the limit of whoever called
+        return self._end("time_limit", f"the time limit{limit} was reached")
 
     def _end(self, status: str, reason: str, optimality: str = "none") -> bool:
         self.status, self.reason, self.optimality = status, reason, optimality

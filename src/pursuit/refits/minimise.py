@@ -21,6 +21,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..engines import check_time
 from .box_qp import box_qp
 from .factor import Factor, absolute, pseudo_solve
 from .few import Few, Fit, Line, Matrix, State, Vector, Within
@@ -104,6 +105,7 @@ class _Descent:
     def run(self) -> Fit:
         steps = QUASI_STEPS if self.quasi else NEWTON_STEPS
         while self.turn < steps:
+            check_time()
             here = self.here
             if here.value <= self.few.bottom:
                 return Fit(here, here.value, note=self.few.endless, minimiser=False, least=self.few.lower)
@@ -166,6 +168,7 @@ class _Descent:
         d, v, rr = np.zeros_like(r), r.copy(), float(r @ r)
         goal = rr * 1e-6 * min(1.0, np.sqrt(rr) / max(self.steepest, 1e-300))
         for _ in range(min(500, 2 * len(r))):
+            check_time()
             Hv = apply(v)
             curve = float(v @ Hv)
             if curve <= 1e-300:
