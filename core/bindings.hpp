@@ -167,5 +167,6 @@ void bind_exchange(nb::module_& m);
 void bind_relaxation(nb::module_& m);
 void bind_dual(nb::module_& m);
 void bind_exactly(nb::module_& m);
+void bind_search(nb::module_& m);
 
 } // namespace pursuit

@@ -53,6 +53,15 @@ PURSUIT_INLINE double log1p_(double u) {
   return 2.0 * s + 2.0 * s * q + (large ? 0.693147180559945309417 : 0.0);
 }
 
+// log(1 + u) for any u >= 0: what is above 1 is halved first.
+PURSUIT_INLINE double log1p_any(double u) {
+  const std::uint64_t bits = std::bit_cast<std::uint64_t>(1.0 + u);
+  const bool large = u > 1.0;
+  const double power = static_cast<double>(static_cast<std::int64_t>(bits >> 52) - 1023);
+  const double mantissa = std::bit_cast<double>((bits & 0x000fffffffffffffull) | 0x3ff0000000000000ull);
+  return log1p_(large ? mantissa - 1.0 : u) + (large ? power * 0.693147180559945309417 : 0.0);
+}
+
 struct Jet {
   double value, d1, d2;
 };

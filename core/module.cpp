@@ -45,4 +45,5 @@ NB_MODULE(_core, m) {
   bind_relaxation(m);
   bind_dual(m);
   bind_exactly(m);
+  bind_search(m);
 }

@@ -129,6 +129,39 @@ def group_exchange(
     """The same for groups: ``rows`` and ``cols`` hold where each group begins (and the end), rows and columns ordered
     by group; ``HJ`` the blocks H_JJ one after another. Answers are per group of columns."""
 
+# Whole searches for k units (core/search.hpp). ``forced``, ``allowed`` per unit; ``start`` units; ``ask`` is called every
+# few milliseconds and stops the search by returning True. They return points (support, coefficients, value), each better
+# than the one before; of the last the best-ranked exchange (leave, enter, change); and at the end what ``ask`` raised.
+Moved = tuple[int, int, float]
+
+def quadratic_search(
+    H: F, c: F, f0: float, k: int, forced: NDArray[np.uint8], allowed: NDArray[np.uint8], start: I, restarts: int,
+    patience: int, widest: int, effort: float, seed: int, scale: float, ask: Callable[[], bool] | None,
+) -> tuple[list[tuple[I, F, float]], Moved, I, float, BaseException | None]:
+    """f0 + c'x + x'Hx/2; further: columns about which the formula says nothing, reciprocal condition of H_SS."""
+
+def likelihood_search(
+    y: F, c: F, offset: F | None, code: int, param: float, A: F, ridge: F, unit: F, intercept: bool, floor: float,
+    prove: int, k: int, forced: NDArray[np.uint8], allowed: NDArray[np.uint8], start: I, restarts: int, patience: int,
+    widest: int, effort: float, seed: int, scale: float, ask: Callable[[], bool] | None,
+) -> tuple[list[tuple[I, F, float]], Moved, int, int, BaseException | None]:
+    """A loss on columns A of mean 0 and mean square 1 whose own sizes are ``unit``; coefficients end with the intercept.
+    ``prove``: 0 fits the best-ranked exchanges at the end, 1 judges all as long as that takes no longer than the search,
+    2 all. Further: how many exchanges are left open (-1: none was judged), how many there are."""
+
+def multinomial_search(
+    label: I, c: F, offset: F | None, E: F, A: F, ridge: F, unit: F, intercept: bool, floor: float, prove: int, k: int,
+    forced: NDArray[np.uint8], allowed: NDArray[np.uint8], start: I, restarts: int, patience: int, widest: int,
+    effort: float, seed: int, scale: float, ask: Callable[[], bool] | None,
+) -> tuple[list[tuple[I, F, float]], Moved, int, int, BaseException | None]:
+    """The same for classes; E (q x q-1) is a basis of what changes probabilities, a unit has q-1 coefficients."""
+
+def multinomial_fit(
+    label: I, c: F, offset: F | None, E: F, A: F, ridge: F, intercept: bool, floor: float, z: F
+) -> tuple[F, float, bool]:
+    """A refit on the columns of A from z ((m + 1)(q - 1) numbers, the intercepts last), its value, and whether it is the
+    minimiser."""
+
 # Perspective (k-support) relaxation, core/ksupport.hpp and core/relaxation.hpp. ``relaxation`` and its like return the
 # bound, the relaxation's value, x, z and indicators t, the iterations, w = c a of the best bound, and the curvature used.
 def ksupport_prox(v: F, k: int, g: float) -> tuple[F, F, float]:

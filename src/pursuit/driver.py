@@ -65,7 +65,7 @@ def solve(
     if bounds is not None or sum_to is not None:
         objective = Bounded(objective, bounds, sum_to)
         objective.check(constraint)
-    method = _told(method, random_state=random_state, restarts=None if time_limit is None else ENDLESS)
+    method = _told(method, random_state=random_state)
     run = _Run(
         limit=(MAX_ITER if time_limit is None else ENDLESS)
         if max_iter is None
@@ -147,6 +147,8 @@ def _words(optimality: str, best: Point) -> str:
         return "no single exchange helps"
     if optimality != "swap_stationary":
         return ""
+    if best.open:
+        return f"no exchange was found that helps; {best.open} of {best.looked_at + best.open} are not excluded"
     if best.looked_at > 1:
         return f"none of the {best.looked_at} best-ranked exchanges helps"
     return "the best-ranked exchange does not help" if best.looked_at else "the model of f sees no exchange that helps"

@@ -7,6 +7,7 @@ import pytest
 
 import pursuit.objectives.glm as glm
 from pursuit import GLM, MultiGLM, solve
+from pursuit.solvers import Auto
 
 
 def linear(seed, n=60, p=14, rho=0.8):
@@ -42,7 +43,7 @@ def test_no_exchange_helps_and_the_next_best_is_told(solver, seed):
 def test_other_losses_claim_no_more_than_the_model(seed):
     X, y = linear(seed)
     objective = GLM(X, (y > 0).astype(float), "logistic", l2=0.01)
-    result = solve(objective, 3)
+    result = solve(objective, 3, solver="local_search")
     assert result.optimality == "swap_stationary"
     assert min(changes(objective, result.support, 14))[0] >= -1e-9
 
@@ -83,7 +84,7 @@ def test_a_sweep_in_single_precision_ends_at_the_same_point(monkeypatch):
 
 def test_restarts_fill_the_time_that_is_given():
     X, y = linear(4, p=30)
-    result = solve(GLM(X, y), 6, time_limit=0.3, random_state=0)
+    result = solve(GLM(X, y), 6, solver=Auto(restarts="limit"), time_limit=0.3, random_state=0)
     assert result.status == "time_limit"
     assert result.optimality == "swap_optimal"
     assert 0.3 <= result.seconds < 5

@@ -124,6 +124,7 @@ class Design:
     dtype: np.dtype
     nbytes: int
     full: bool = True  # whether gathered columns are always dense
+    gathers: bool = True  # whether a column can be had without a product
 
     def matmat(self, cols: Columns, coef: Matrix) -> Matrix:
         """X[:, cols] @ coef, coef of shape (m, q)."""

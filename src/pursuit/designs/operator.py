@@ -8,6 +8,8 @@ from .base import CHUNK, Columns, DenseBlock, Design, Matrix
 class Operator(Design):
     """A SciPy LinearOperator: only its products are used, it is never materialised."""
 
+    gathers = False
+
     def __init__(self, op: Any) -> None:
         self.op = op
         self.shape = (int(op.shape[0]), int(op.shape[1]))

@@ -114,6 +114,7 @@ class Standardized(Design):
     def _of(self, base: Design, m: Vector, s: Vector, constant: NDArray[np.bool_], far: bool) -> None:
         self.base, self.m, self.s, self.constant, self.far = base, m, s, constant, far and base.full
         self.shape, self.dtype, self.nbytes, self.full = base.shape, base.dtype, base.nbytes, base.full
+        self.gathers = base.gathers
 
     def __init__(self, base: Design, c: Vector, centre: bool) -> None:
         mean, var = base.stats(c)

@@ -33,6 +33,11 @@ def late() -> bool:
     return time.perf_counter() >= _deadline.get()
 
 
+def limited() -> bool:
+    """Whether there is a deadline at all."""
+    return _deadline.get() < float("inf")
+
+
 def check_time() -> None:
     """End what is going on if time is up: the driver gives the best point it has."""
     if late():

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from scipy.special import logsumexp, softmax
 
 from .base import Vector
 
@@ -75,17 +74,18 @@ class Multinomial(VectorLoss):
     attained: ClassVar[bool] = False
 
     def value(self, Y: Vector, eta: Vector) -> Vector:
-        return logsumexp(eta, axis=1) - (Y * eta).sum(axis=1)
+        top = eta.max(axis=1, keepdims=True)
+        return np.asarray(np.log(np.exp(eta - top).sum(axis=1)) + top[:, 0] - (Y * eta).sum(axis=1))
 
     def d1(self, Y: Vector, eta: Vector) -> Vector:
-        return softmax(eta, axis=1) - Y
+        return _softmax(eta) - Y
 
     def turn(self, eta: Vector, t: Vector) -> Vector:
-        P = softmax(eta, axis=1)
+        P = _softmax(eta)
         return P * t - P * (P * t).sum(axis=1, keepdims=True)
 
     def weights(self, eta: Vector, r: int, s: int) -> Vector:
-        P = softmax(eta, axis=1)
+        P = _softmax(eta)
         return P[:, r] * (float(r == s) - P[:, s])
 
     def start(self, Y: Vector, c: Vector) -> Vector:
@@ -94,3 +94,9 @@ class Multinomial(VectorLoss):
 
     def basis(self, q: int) -> Vector:
         return np.linalg.svd(np.eye(q) - 1.0 / q)[0][:, : q - 1]  # orthogonal to the common constant
+
+
+def _softmax(eta: Vector) -> Vector:
+    P = np.exp(eta - eta.max(axis=1, keepdims=True))
+    P /= P.sum(axis=1, keepdims=True)
+    return P

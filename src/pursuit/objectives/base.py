@@ -34,10 +34,11 @@ class Point:
 
     ``refitted`` says that x minimises f over its support; ``note`` is a sentence about how (rank, separation), and
     ``minimiser`` is False where that minimum is not attained. ``optimality`` is what has been proved of the point,
-    ``exchange`` the cheapest way to another support, ``looked_at`` how many exchanges were refitted. ``lower`` is a
-    lower bound of f over the sparse set that was known when the point was made, ``least`` one over the point's own
-    support (-inf: none is known; None: the value, if this is a minimiser without a note). ``dual`` holds the dual
-    variables of a refit whose loss has kinks (they are not pickled).
+    ``exchange`` the cheapest way to another support, ``looked_at`` how many exchanges were refitted or excluded, and
+    ``open`` how many were not, where all were to be. ``lower`` is a lower bound of f over the sparse set that was known
+    when the point was made, ``least`` one over the point's own support (-inf: none is known; None: the value, if this
+    is a minimiser without a note). ``dual`` holds the dual variables of a refit whose loss has kinks (they are not
+    pickled).
     """
 
     dim: int
@@ -52,6 +53,7 @@ class Point:
     optimality: str = "none"
     exchange: Exchange | None = None
     looked_at: int = 0
+    open: int = 0
     lower: float | None = None
     least: float | None = None
     dual: Vector | None = field(default=None, repr=False)

@@ -7,7 +7,8 @@ columns (and so does the penalty); results are reported in the units of X.
 """
 
 from dataclasses import replace
-from typing import Any
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -22,14 +23,19 @@ from ..refits import Columns as FewColumns
 from ..refits import Fitted, Stored, best_intercept, refit
 from ..refits.columns import EXACT, FLOOR, GATHERED, SEPARATED
 from ..refits.factor import Factor
+from . import searched
 from .base import Columns, Point, Slope, Vector
 from .gathered import Gathered
 from .gram import GramColumns
+
+if TYPE_CHECKING:
+    from ..constraints import AtMost
 
 TRUSTED = 1e-6  # reciprocal condition above which a refit needs no second look at the data
 CANCELLED = 1e-3  # share of the null value below which values are computed from residuals
 ROUGH = 8  # Gram columns that must be missing, and multiplications of their product with X, for a rough first look
 ROUGH_WORK = 1e8
+SMALL_SHARE = 1e-6  # share of it below which a search needs the data
 NEGLIGIBLE = 1e-18  # share of the null model's squared residual that counts as none
 TINY = 1e-140  # share of the height at which a gradient may mean that a column is too small to square
 
@@ -273,11 +279,11 @@ class GLM:
                 known = self._all_curvatures(w)[cols]
             else:
                 known = self._gathered(cols).curvatures(w, self.fit_intercept)
-            if not np.isfinite(known).all():
-                if not self.loss.quadratic:  # at a point where phi'' overflows
-                    return np.nan_to_num(known, nan=1e300, posinf=1e300)
-                bad = int(cols[~np.isfinite(known)][0])
-                raise ValueError(f"X has values in column {bad} that are too large to square; rescale it")
+        if not np.isfinite(known).all():
+            if not self.loss.quadratic:  # at a point where phi'' overflows
+                return np.nan_to_num(known, nan=1e300, posinf=1e300)
+            bad = int(cols[~np.isfinite(known)][0])
+            raise ValueError(f"X has values in column {bad} that are too large to square; rescale it")
         return np.asarray(known + self._ridge(cols))
 
     def hessian_rows(self, point: Point, cols: Columns, others: Columns | None = None) -> Vector:
@@ -337,6 +343,42 @@ class GLM:
         w = self.loss.terms(self.rows.y, eta, self.rows.c)[2]
         bound = self.loss.smoothness
         return w if not np.isfinite(bound) or w.sum() > 1e-10 * bound else bound * self.rows.c
+
+    def quick_search(self, constraint: "AtMost", start: Columns, plan: searched.Plan) -> "searched.Searched | None":
+        """A search for the best support in one kernel call; None where the data are too large for that."""
+        if constraint.unit_of is not None or self.loss.code is None or not self.loss.smooth or not self.design.gathers:
+            return None
+        scale, everything = 1e-9 * self.height, np.arange(self.dim)
+        if self.gram is not None:
+            return self._search_gram(constraint, start, scale, plan) if self.gram.small else None
+        if not searched.affordable(self.design.shape, 1, constraint):
+            return None
+        even = searched.Evened.of(self.design.block(everything), self.rows.c, self.fit_intercept)
+        if even is None:
+            return None
+        rows = self.rows
+        kernel = partial(_core.likelihood_search, rows.y, rows.c, rows.offset, self.loss.code, self.loss.param)
+        found = searched.likelihood(kernel, even, self.ridge, 1, constraint, start, self.floor, scale,
+                                    self.fit_intercept, plan)  # fmt: skip
+        if found is not None:
+            points = [(S, coef[:, 0], float(b[0]), value) for S, coef, b, value in found.points]
+            found = replace(found, points=points)
+        return found
+
+    def _search_gram(
+        self, constraint: "AtMost", start: Columns, scale: float, plan: searched.Plan
+    ) -> "searched.Searched | None":
+        assert self.gram is not None
+        everything = np.arange(self.dim)
+        H = self.gram.columns(everything)
+        down = np.where(H.diagonal() == 0, 0.0, self.null.gradient - self.gram.means * self._tilt)
+        H[everything, everything] += self.ridge * (H.diagonal() > 0)
+        found = searched.quadratic(H, down, self.null.value, constraint, start, scale, plan)
+        if found is None or (found.points and found.points[-1][-1] < SMALL_SHARE * self.null.value):
+            return None  # too little is left for differences of Gram entries to tell
+        base = self.null.intercept if self.fit_intercept else 0.0
+        points = [(S, x, base - float(self.gram.means[S] @ x), value) for S, x, _, value in found.points]
+        return replace(found, points=points)
 
     @lazy
     def lower(self) -> float:

@@ -7,20 +7,29 @@ group of q coordinates, so every solver, constraint and exchange works on this o
 """
 
 from dataclasses import replace
-from typing import Any
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .. import _core
 from .._errors import check_mask, check_number, check_weights, nearest
+from .._lazy import lazy
 from ..designs import Design, Standardized, as_design, cross
 from ..losses.vector import Multinomial, Responses, VectorLoss
 from ..refits import Basis, Fit, Stored, basis, least_norm, minimise
 from ..refits.columns import FLOOR, SEPARATED
 from ..refits.factor import Factor
+from ..refits.minimise import CONVERGED
+from . import searched
 from .base import Columns, Point, Vector
 from .defaults import ObjectiveDefaults
 from .outputs import Outputs
 
+if TYPE_CHECKING:
+    from ..constraints import AtMost
+
+EPS = float(np.finfo(float).eps)
 TRUSTED = 1e-10  # reciprocal condition above which a Gram matrix will do
 
 
@@ -51,9 +60,10 @@ class MultiGLM(ObjectiveDefaults):
         self.loss = _loss(loss)
         self.quadratic = self.loss.quadratic
         check_mask(Y, "y")
+        self.labels: Columns | None = None  # of a vector of classes, their numbers
         if self.loss.name == "multinomial" and np.ndim(Y) == 1:
-            self.classes, codes = np.unique(Y, return_inverse=True)
-            Y = np.eye(len(self.classes))[codes]
+            self.classes, self.labels = np.unique(Y, return_inverse=True)
+            Y = np.eye(len(self.classes))[self.labels]
         self.Y = np.ascontiguousarray(Y, dtype=np.float64)
         if self.Y.ndim != 2 or len(self.Y) != n or self.Y.shape[1] == 0:
             raise ValueError(f"y must have one row per row of X, shape ({n}, q), got shape {np.shape(Y)}")
@@ -109,12 +119,12 @@ class MultiGLM(ObjectiveDefaults):
         return self._point(support, coef, intercept, eta + intercept, refitted=False)
 
     def refit(self, support: Columns, start: Point | None = None) -> Point:
-        cols = np.unique(support // self.width)
-        if len(cols) * self.width != len(support):
+        cols = support[:: self.width] // self.width
+        if not np.array_equal(self._coordinates(cols), support):
             raise ValueError("a support of several outputs must hold whole features")
-        A, stored = self.design.block(cols).dense(), Stored(*self.design.stored(cols))
+        A = self.design.block(cols).dense()
         if self.quadratic:
-            C, b, note = self._least_squares(A, stored)
+            C, b, note = self._least_squares(A, Stored(*self.design.stored(cols)))
             return self._point(support, C.ravel(), b, A @ C + b + self.offset, True, note)
         C, b = np.zeros((len(cols), self.width)), self._start()
         if start is not None and (self._null is None or start.value < self._null.value):
@@ -124,7 +134,12 @@ class MultiGLM(ObjectiveDefaults):
                 b = start.intercept
             else:  # what is left of a start without its other columns may be worse than nothing
                 C[:] = 0.0
-        C, b, fit = self._minimised(A, C, b, stored)
+        quick = self._quick_fit(A, C, b)
+        if quick is not None:
+            C, b, value = quick
+            least = value - CONVERGED * EPS * abs(value)
+            return replace(self._point(support, C.ravel(), b, None, True, value=value), least=least)
+        C, b, fit = self._minimised(A, C, b, Stored(*self.design.stored(cols)))
         point = self._point(support, C.ravel(), b, A @ C + b + self.offset, True, fit.note, fit.minimiser)
         return replace(point, least=fit.least)
 
@@ -165,6 +180,25 @@ class MultiGLM(ObjectiveDefaults):
         H[here, there] += self.l2
         return H
 
+    def quick_search(self, constraint: "AtMost", start: Columns, plan: searched.Plan) -> "searched.Searched | None":
+        """A search for the best features in one kernel call; None where the data are too large for that."""
+        p, q = self.dim // self.width, self.width
+        if self.labels is None or q < 2 or constraint.units != p:
+            return None
+        if not self.design.gathers or not searched.affordable(self.design.shape, q - 1, constraint):
+            return None
+        even = searched.Evened.of(self.design.block(np.arange(p)), self.c, self.fit_intercept)
+        if even is None:
+            return None
+        E = self._basis
+        kernel = partial(_core.multinomial_search, self.labels, self.c, self._offsets, E)
+        found = searched.likelihood(kernel, even, self.l2, q - 1, constraint, constraint.units_of(start), self.floor,
+                                    1e-9 * self.null.value, self.fit_intercept, plan)  # fmt: skip
+        if found is not None:
+            points = [(self._coordinates(S), (Z @ E.T).ravel(), b @ E.T, value) for S, Z, b, value in found.points]
+            found = replace(found, points=points)
+        return found
+
     def in_units(self, point: Point) -> tuple[Vector, Any]:
         cols, C = self._matrix(point.support, point.coef)
         pairs = [self.design.in_units(cols, C[:, r], float(point.intercept[r])) for r in range(self.width)]
@@ -186,15 +220,19 @@ class MultiGLM(ObjectiveDefaults):
         support: Columns,
         coef: Vector,
         b: Vector,
-        eta: Vector,
+        eta: Vector | None,
         refitted: bool,
         note: str = "",
         minimiser: bool = True,
+        value: float | None = None,
     ) -> Point:
-        value = self._value(eta, coef)
+        if value is None:
+            assert eta is not None
+            value = self._value(eta, coef)
 
         def slope() -> Vector:
-            g = self.design.rmatmat(self.c[:, None] * self.loss.d1(self.Y, eta)).ravel()
+            here = self._predicted(support, coef, b) if eta is None else eta
+            g = self.design.rmatmat(self.c[:, None] * self.loss.d1(self.Y, here)).ravel()
             g[support] = 0.0 if refitted else g[support] + self.l2 * coef
             return g
 
@@ -235,6 +273,34 @@ class MultiGLM(ObjectiveDefaults):
         C = least_norm(s[:, None] * room.null, s[:, None] * room.outward(U), np.abs(stored.A).max(axis=0) / s)
         return np.where(np.isfinite(stored.s)[:, None], C, 0.0)
 
+    def _quick_fit(self, A: Vector, C: Vector, b: Vector) -> tuple[Vector, Vector, float] | None:
+        """The minimiser by the kernel; None where it needs more care, or there is no kernel for the loss."""
+        if self.labels is None or self.width < 2 or (A.size == 0 and not self.fit_intercept):
+            return None
+        E, m = self._basis, A.shape[1]
+        z, value, done = _core.multinomial_fit(
+            self.labels, self.c, self._offsets, E, np.asfortranarray(A), np.full(m, self.l2), self.fit_intercept,
+            self._bottom, np.ravel(np.vstack([C, b]) @ E),
+        )  # fmt: skip
+        if not done:
+            return None
+        Z = z.reshape(m + 1, -1) @ E.T
+        return Z[:-1], Z[-1], value
+
+    @lazy
+    def _basis(self) -> Vector:
+        return np.ascontiguousarray(self.loss.basis(self.width))
+
+    @lazy
+    def _offsets(self) -> Vector | None:
+        """One offset per sample and class, or None where there are none."""
+        return np.broadcast_to(self.offset, self.Y.shape).copy() if np.any(self.offset) else None
+
+    @property
+    def _bottom(self) -> float:
+        """A value at which the classes count as separated."""
+        return -np.inf if self.l2 > 0 else SEPARATED
+
     def _minimised(self, A: Vector, C: Vector, b: Vector, stored: Stored | None) -> tuple[Vector, Vector, Fit]:
         """The minimiser of a smooth loss, in orthonormal coordinates where the columns allow it."""
         room = None if stored is None or A.shape[1] == 0 else self._room(stored)
@@ -273,8 +339,11 @@ class MultiGLM(ObjectiveDefaults):
         return np.array([[float(self.c @ self.loss.weights(eta, r, s)) for s in q] for r in q])
 
     def _eta(self, point: Point) -> Vector:
-        cols, C = self._matrix(point.support, point.coef)
-        return np.asarray(self.design.matmat(cols, C) + point.intercept + self.offset)
+        return self._predicted(point.support, point.coef, point.intercept)
+
+    def _predicted(self, support: Columns, coef: Vector, b: Any) -> Vector:
+        cols, C = self._matrix(support, coef)
+        return np.asarray(self.design.matmat(cols, C) + b + self.offset)
 
     def _start(self) -> Vector:
         return self.loss.start(self.Y, self.c) if self.fit_intercept else np.zeros(self.width)

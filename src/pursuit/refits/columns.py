@@ -180,7 +180,25 @@ class Columns(Few):
 def best_intercept(loss: Loss, rows: Rows, b: float = 0.0) -> float:
     """The best intercept on top of the offset of some rows."""
     nothing = DenseBlock(np.empty((len(rows.y), 0), order="F"))
-    return refit(Columns(nothing, rows, loss, 0.0, True, loss.infimum(rows.y, rows.c)), np.empty(0), b).b
+    fit = refit(Columns(nothing, rows, loss, 0.0, True, loss.infimum(rows.y, rows.c)), np.empty(0), b)
+    return fit.b if not fit.note else _bisected(loss, rows, fit.b)
+
+
+def _bisected(loss: Loss, rows: Rows, b: float) -> float:
+    """The best intercept where Newton's method is lost: offsets so far apart that phi'' vanishes between them."""
+
+    def slope(b: float) -> float:
+        return float(loss.terms(rows.y, rows.shift(np.zeros(len(rows.y)), b), rows.c)[1].sum())
+
+    sign, step = (1.0 if slope(b) < 0 else -1.0), 1.0
+    while sign * slope(b + sign * step) < 0:
+        step *= 2
+        if step > 1e300:
+            return b
+    near, far = b, b + sign * step
+    while near != (middle := near + (far - near) / 2) != far:
+        near, far = (middle, far) if sign * slope(middle) < 0 else (near, middle)
+    return far
 
 
 def refit(few: Columns, coef: Vector, b: float) -> Fitted:
@@ -216,7 +234,7 @@ def in_coordinates(few: Columns, stored: Stored, room: Basis, z: Vector) -> Fitt
     """The minimiser by way of orthonormal coordinates, and back."""
     u = room.inward(stored.A, few.rows.c, _curve(few, z), _raw_ridge(few, stored), stored.raw(few.split(z)[0]))
     fit = _there(few, room, u if np.isfinite(u).all() else 0 * u)
-    found = _back(few, stored, room, fit.z[: room.Q.shape[1]])
+    found = _back(few, stored, room, fit.z[: room.Q.shape[1]], float(fit.z[-1]) if few.intercept else 0.0)
     notes, least = [fit.note], fit.least
     if room.null.shape[1]:
         notes.append(_dependent(few.width, room.Q.shape[1]))
@@ -244,16 +262,15 @@ def _there(few: Columns, room: Basis, u: Vector) -> Fit:
     return Fit(State(known[0], known[1], np.empty(0)), known[1], least=least)
 
 
-def _back(few: Columns, stored: Stored, room: Basis, u: Vector) -> Fitted:
-    """Rounded coefficients for u, the best intercept for them, and their value."""
+def _back(few: Columns, stored: Stored, room: Basis, u: Vector, b: float) -> Fitted:
+    """Rounded coefficients for u (and b), the best intercept for them, and their value."""
     scale = np.where(np.isfinite(stored.s), stored.s, 1.0)
     v = least_norm(scale[:, None] * room.null, scale * room.outward(u), np.abs(stored.A).max(axis=0) / scale)
     v = np.where(np.isfinite(stored.s), v, 0.0)
     w, rows = stored.raw(v), few.rows
     plain = _core.exact_eta(np.asfortranarray(stored.A), w, 0.0, rows.offset)
-    b = 0.0
     if few.intercept:
-        b = best_intercept(few.loss, replace(rows, offset=plain), float(-(rows.c @ plain)))
+        b = best_intercept(few.loss, replace(rows, offset=plain), b - float(rows.c @ plain))
         plain = _core.exact_eta(np.asfortranarray(stored.A), w, b, rows.offset)
     value = few.loss.terms(rows.y, plain, rows.c)[0] + few.penalty(v)
     return Fitted(v, b + float(stored.m @ w), value, -np.inf)

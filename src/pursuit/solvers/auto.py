@@ -1,72 +1,151 @@
-"""What a user should get without thinking: a fast pursuit, then exchanges until none helps.
+"""What a user should get without thinking: several pursuits, exchanges until none helps, restarts.
 
-1. GraHTP from the start, taken to exchange-optimality (``local_search``).
-2. Where that is cheap, the same from four other starts: OMP, OMP to 2k and to 3k units and back to k by dropping the
-   cheapest, FBS. With three starts `auto` is no worse than abess in 97.5% of 200 linear instances, with five in 99.5%.
-   (The two last starts were chosen after looking at those 200; on 580 fresh ones five starts are no worse in 100%.)
-3. Random exchanges of the best point, each repaired to exchange-optimality: ten where cheap, and with a time limit
-   until time is up. With all of it the enumerated optimum (p=20, k=4) was found in 500 of 500 instances.
+1. Starts: GraHTP, OMP, OMPR, OMP to twice the budget and back by dropping the cheapest units (``local_search``'s own);
+   each is taken to where no exchange is found that helps. So the result is no worse than any of these.
+2. Restarts: some units of the best point are dropped and forbidden while others come in, and it goes on from there.
+3. Every exchange at the best point is judged: for the squared loss by a formula, for others (``prove``) by a bound and
+   refits, for as long as the search itself took.
 
-Invariant: the result is exchange-optimal for the squared loss, exchange-stationary by the quadratic model for others.
+Small data are searched in one kernel call (``objective.quick_search``). Where k passes over X are not cheap there is
+one start, GraHTP, and there are no restarts.
+
+Invariant: the result is exchange-optimal for the squared loss, exchange-stationary by the quadratic model for others
+unless every exchange could be judged.
 """
 
-from collections.abc import Iterator
-from dataclasses import dataclass
-from functools import partial
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
 
+from .._errors import check_number
 from ..constraints import AtMost
-from ..objectives.base import Objective, Point
+from ..engines import TimeUpError, late, limited
+from ..objectives.base import Columns, Objective, Point, Vector
+from ..objectives.searched import Plan, Searched
 from .base import Solver, generator
-from .fbs import FBS
 from .grahtp import GraHTP
-from .local_search import search, there_and_back
+from .local_search import HELPS, search, there_and_back
 from .omp import OMP
+from .ompr import OMPR
+
+PATIENCE = 10  # restarts in a row that may be in vain
+RESTARTS = 20  # where the kernel does them
+ENDLESS = 10**9
 
 
 @dataclass(frozen=True)
 class Auto(Solver):
-    """GraHTP, then every single exchange until none helps; from several starts where that is cheap.
+    """Several pursuits, then every single exchange until none helps, then restarts.
 
     Parameters
     ----------
-    starts : 1 to 5 starts, or None: five where k passes over X are cheap, else one
-    restarts : how many random exchanges of the best point are repaired, or None: ten where cheap, else none;
-        with a time limit, as many as fit
+    starts : 1 to 4 (GraHTP; OMP; OMPR; OMP to 2k and back), or None: all where k passes over X are cheap, else one
+    restarts : how many, or None: some where that is cheap; "limit": until the time limit
+    prove : judge every exchange at the end, True; no, False; None: for at most as long as the search took
     cheap : number of multiplications for a pass over X, times k, up to which a problem counts as cheap
     """
 
     starts: int | None = None
-    restarts: int | None = None
-    cheap: float = 2e6
+    restarts: int | str | None = None
+    prove: bool | None = None
+    cheap: float = 2e8
     random_state: Any = None
 
     halted: ClassVar[str] = "the starts and restarts came to their end"
     revisits: ClassVar[bool] = True
 
+    def __post_init__(self) -> None:
+        if isinstance(self.restarts, str) and self.restarts != "limit":
+            raise ValueError(f"restarts must be a number, 'limit' or None, got {self.restarts!r}")
+        if self.restarts is not None and self.restarts != "limit":
+            check_number(self.restarts, "restarts")
+        if self.starts is not None:
+            check_number(self.starts, "starts", 1)
+
     def iterate(self, f: Objective, constraint: AtMost, start: Point) -> Iterator[Point]:
+        if self.restarts == "limit" and not limited():
+            raise ValueError(
+                "restarts='limit' goes on until the time limit: give a time_limit, or a number of restarts"
+            )
+        quick = None if self.starts is not None else self._quick(f, constraint, start)
+        if quick is not None:
+            yield from _points(f, constraint, quick)
+            return
         cheap = f.work * constraint.k <= self.cheap
-        pursuits = (
-            GraHTP().iterate, OMP().iterate, there_and_back, FBS().iterate, partial(there_and_back, times=3),
-        )[: self.starts or (5 if cheap else 1)]  # fmt: skip
-        best = start
-        for pursuit in pursuits:
+        pursuits: tuple[Callable[..., Iterator[Point]], ...] = (
+            GraHTP().iterate, OMP().iterate, OMPR().iterate, there_and_back
+        )  # fmt: skip
+        best, ends = start, list[Columns]()
+        for pursuit in pursuits[: self.starts or (4 if cheap else 1)]:
             point = start
             for point in pursuit(f, constraint, start):
                 yield point
-            if not np.array_equal(point.support, best.support):
-                yield from (better := _Last(search(f, constraint, point)))
-                best = min(best, better.point, key=_value)
+            if any(np.array_equal(point.support, end) for end in ends):
+                continue
+            ends.append(point.support)
+            yield from (better := _Last(search(f, constraint, point)))
+            best = min(best, better.point, key=_value)
         units = constraint.units_of(best.support)
         if len(np.setdiff1d(units, constraint.include)) == 0 or len(np.setdiff1d(constraint.allowed, units)) == 0:
             return
-        rng = generator(self.random_state)
-        for _ in range((10 if cheap else 0) if self.restarts is None else self.restarts):
-            shaken = f.refit(_shaken(constraint, best.support, rng), start=best)
+        rng, idle = generator(self.random_state), 0
+        for _ in range(self._restarts(10 if cheap else 0)):
+            shaken = _refilled(f, constraint, best, rng)
             yield from (better := _Last(search(f, constraint, shaken)))
+            idle = 0 if better.point.value < best.value else idle + 1
             best = min(best, better.point, key=_value)
+            if idle >= PATIENCE and self.restarts is None:
+                return
+
+    def _restarts(self, usual: int) -> int:
+        if self.restarts is None:
+            return usual
+        return ENDLESS if self.restarts == "limit" else int(self.restarts)
+
+    def _quick(self, f: Objective, constraint: AtMost, start: Point) -> Searched | None:
+        """What one kernel call finds, where the objective has such a kernel."""
+        kernel: Callable[..., Searched | None] | None = getattr(f, "quick_search", None)
+        if kernel is None:
+            return None
+        seed = int(generator(self.random_state).integers(2**63))
+        asked = self.restarts is not None
+        patience, effort = (ENDLESS, np.inf) if asked else (PATIENCE, 1.0)
+        prove = 1 if self.prove is None else 2 * int(self.prove)
+        own = np.empty(0, np.int64) if np.array_equal(start.support, constraint.forced) else start.support
+        return kernel(constraint, own, Plan(self._restarts(RESTARTS), patience, effort, prove, seed, late))
+
+
+def _points(f: Objective, constraint: AtMost, quick: Searched) -> Iterator[Point]:
+    """The points of a kernel's search, the last one refitted and with its claim."""
+    *before, (support, coef, b, value) = quick.points
+    for earlier in [] if late() else before:  # time that is up ends the run at the first point it gives
+        yield _point(f, *earlier)
+    point = _point(f, support, coef, b, value)
+    if quick.trouble is not None:
+        yield point
+        raise quick.trouble
+    try:
+        last = f.refit(support, start=point)
+    except TimeUpError:
+        yield point
+        raise
+    scale = HELPS * f.scale(value)
+    told = last.value >= value - scale and last.minimum >= last.value - scale
+    if quick.open < 0:  # time was up before any exchange was judged
+        yield last
+    elif told and not quick.open:
+        yield last.claim("swap_optimal", quick.exchange)
+    elif f.quadratic:  # columns that are nearly combinations of others: refits decide
+        yield from search(f, constraint, last)
+    else:
+        unsure = quick.open or quick.total
+        yield replace(last.claim("swap_stationary", quick.exchange, quick.total - unsure), open=unsure)
+
+
+def _point(f: Objective, support: Any, coef: Vector, b: Any, value: float) -> Point:
+    return Point(f.dim, support, coef, b, value, lambda: f.at(support, coef, b).gradient.copy())
 
 
 class _Last:
@@ -85,12 +164,14 @@ def _value(point: Point) -> float:
     return point.value
 
 
-def _shaken(constraint: AtMost, support: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """A support with up to a third of its free units (at least one) replaced at random."""
-    units = constraint.units_of(support)
+def _refilled(f: Objective, constraint: AtMost, best: Point, rng: np.random.Generator) -> Point:
+    """The best point with some of its free units (up to half) dropped, and others in their places by their gradient."""
+    units = constraint.units_of(best.support)
     free = np.setdiff1d(units, constraint.include)
-    outside = np.setdiff1d(constraint.allowed, units)
-    most = min(len(outside), len(free), max(1, len(free) // 3))
-    count = int(rng.integers(1, most + 1))
-    left = np.setdiff1d(units, rng.choice(free, count, replace=False))
-    return constraint.columns_of(np.union1d(left, rng.choice(outside, count, replace=False)))
+    gone = rng.choice(free, int(rng.integers(1, (len(free) + 1) // 2 + 1)), replace=False)
+    if len(np.setdiff1d(constraint.allowed, units)) < len(gone):
+        gone = gone[:1]
+    left = f.refit(constraint.columns_of(np.setdiff1d(units, gone)), start=best)
+    slope = left.gradient.copy()
+    slope[constraint.columns_of(gone)] = 0.0
+    return f.refit(constraint.top(slope, keep=left.support), start=left)

@@ -102,16 +102,24 @@ def _doubts(
     f: Objective, constraint: AtMost, point: Point, ranked: Ranked, tried: set[Pair]
 ) -> tuple[Point | None, bool]:
     """An exchange that helps among those that the formula cannot judge; else whether none of them can."""
-    scale = f.scale(point.value)
-    if len(ranked.doubtful) > (JUDGED if f.work * constraint.k <= SMALL_WORK else JUDGED // 10):
+    enough = point.value - HELPS * f.scale(point.value)
+    most = JUDGED if f.work * constraint.k <= SMALL_WORK else JUDGED // 10
+    newcomers = sorted({enter for _, enter in ranked.doubtful})
+    if len(newcomers) > most:
         return None, False
-    sure = True
-    for pair in ranked.doubtful:
+    # what does not help on top of the support does not help in the place of one of its units
+    units = constraint.units_of(point.support)
+    helpful = {j for j in newcomers if f.refit(constraint.columns_of(np.union1d(units, [j]))).minimum < enough}
+    pairs = [pair for pair in ranked.doubtful if pair[1] in helpful]
+    if len(newcomers) + len(pairs) > most:
+        return None, False
+    sure = point.minimum >= enough
+    for pair in pairs:
         trial = _tried(f, constraint, point, pair, tried)
-        if trial is not None and trial.value < point.value - 1e-12 * scale:
+        if trial is not None and trial.value < point.value - 1e-12 * f.scale(point.value):
             return trial, False
-        sure = sure and (trial is None or trial.minimum >= point.value - HELPS * scale)
-    return None, sure and point.minimum >= point.value - HELPS * scale
+        sure = sure and (trial is None or trial.minimum >= enough)
+    return None, sure
 
 
 def _tried(f: Objective, constraint: AtMost, point: Point, pair: Pair, tried: set[Pair]) -> Point | None:

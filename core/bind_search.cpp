@@ -1,0 +1,215 @@
+#include "bindings.hpp"
+#include "likelihood_proof.hpp"
+#include "quadratic_state.hpp"
+
+namespace pursuit {
+namespace {
+
+using A1 = const Array1<double>&;
+using A2 = const Array2<double>&;
+using I1 = const Array1<i64>&;
+using U1 = const Array1<std::uint8_t>&;
+
+// Python is asked whether to stop; an exception there (Ctrl-C) stops too, and is handed over beside what was found.
+class Asked {
+public:
+  explicit Asked(nb::object ask_) : ask(std::move(ask_)) {}
+  std::function<bool()> call() {
+    if (ask.is_none()) return nullptr;
+    return [this] {
+      nb::gil_scoped_acquire hold;
+      try {
+        return nb::cast<bool>(ask());
+      } catch (nb::python_error& error) {
+        trouble = nb::borrow(error.value());
+        return true;
+      }
+    };
+  }
+  nb::object trouble = nb::none();
+
+private:
+  nb::object ask;
+};
+
+nb::object numbers(const std::vector<double>& v) {
+  Buffer out = reals(static_cast<i64>(v.size()));
+  std::copy(v.begin(), v.end(), out.get());
+  return give(std::move(out), static_cast<i64>(v.size()));
+}
+
+nb::object indices(const Units& v) {
+  Array<i64> out = allocate<i64>(static_cast<i64>(v.size()));
+  std::copy(v.begin(), v.end(), out.get());
+  return give(std::move(out), static_cast<i64>(v.size()));
+}
+
+nb::list listed(const std::vector<Found>& found) {
+  nb::list out;
+  for (const Found& point : found) out.append(nb::make_tuple(indices(point.support), numbers(point.x), point.f));
+  return out;
+}
+
+// What to search for: k, which units are forced in and allowed, where to start, and how long.
+struct Wanted {
+  Vector<std::uint8_t> forced, allowed;
+  Units start;
+  SearchPlan plan;
+  Wanted(i64 k, U1 forced_, U1 allowed_, I1 start_, i64 restarts, i64 patience, i64 widest, double effort,
+         std::uint64_t seed, double scale, i64 p)
+      : forced(forced_), allowed(allowed_) {
+    const Cols from(start_, p);
+    start.assign(from.data(), from.data() + from.size());
+    require(forced.size() == p && allowed.size() == p, "sizes differ");
+    require(k >= 1 && static_cast<i64>(start.size()) <= k, "k must be positive and start have at most k units");
+    plan = {k, forced.data(), allowed.data(), restarts, patience, effort, widest, seed, scale};
+  }
+};
+
+// The points, each better than the one before; of the last the best exchange (leave, enter, change), the columns about
+// which the formula says nothing, and the reciprocal condition of its Hessian; what `ask` raised.
+nb::tuple quadratic_search(A2 H_, A1 c_, double f0, i64 k, U1 forced, U1 allowed, I1 start, i64 restarts, i64 patience,
+                           i64 widest, double effort, std::uint64_t seed, double scale, nb::object ask) {
+  const Packed H(H_);
+  const Vector<double> c(c_);
+  const i64 p = c.size();
+  require(H.n() == p && H.p() == p, "sizes differ");
+  const Wanted wanted(k, forced, allowed, start, restarts, patience, widest, effort, seed, scale, p);
+  Asked asked(std::move(ask));
+  Poll poll(asked.call());
+  QuadraticState state({H.data(), c.data(), f0, p}, std::min(p, widest * k + 1));
+  Search<QuadraticState> search(state, wanted.plan, poll);
+  Move nearest;
+  Units doubtful;
+  double condition = 0.0;
+  {
+    nb::gil_scoped_release release;
+    search.run(wanted.start);
+    if (!search.found.empty() && state.set(search.found.back().support)) {
+      nearest = state.best(wanted.plan);
+      condition = state.condition();
+      for (i64 j = 0; j < p; ++j)
+        if (wanted.plan.allowed[j] && !state.has(j) && state.share(j) < 1e-7) doubtful.push_back(j);
+    }
+  }
+  return nb::make_tuple(listed(search.found), nb::make_tuple(nearest.leave, nearest.enter, nearest.change),
+                        indices(doubtful), condition, asked.trouble);
+}
+
+// `prove`: 0 not at all, 1 for as long as the search took, 2 to the end.
+nb::tuple searched(const Evened& X, Likelihood& loss, const Wanted& wanted, double floor, int prove, Asked& asked) {
+  using Clock = ExchangeProof::Clock;
+  Poll poll(asked.call());
+  Judged judged;
+  std::vector<Found> found;
+  {
+    nb::gil_scoped_release release;
+    const Clock::time_point began = Clock::now();
+    const SearchPlan& plan = wanted.plan;
+    LikelihoodFitter fitter(X, loss, std::min(X.p, plan.widest * plan.k + 1), floor, plan.scale, poll);
+    LikelihoodState state(fitter, plan.k, floor);
+    Search<LikelihoodState> search(state, plan, poll);
+    search.run(wanted.start);
+    const Clock::duration spent = Clock::now() - began + std::chrono::microseconds(200);
+    const Clock::time_point until = prove == 2 ? Clock::time_point::max() : Clock::now() + spent;
+    while (!search.found.empty() && !search.over() && state.set(search.found.back().support)) {
+      judged = ExchangeProof(state, plan, poll).run(prove == 0 ? kTries : INT64_MAX, until);
+      if (!judged.improved) break;
+      search.local();
+    }
+    found = std::move(search.found);
+  }
+  return nb::make_tuple(listed(found), nb::make_tuple(judged.leave, judged.enter, judged.change), judged.open,
+                        judged.total, asked.trouble);
+}
+
+nb::tuple likelihood_search(A1 y_, A1 c_, Optional1 offset_, int code, double param, A2 A_, A1 ridge_, A1 unit_,
+                            bool intercept, double floor, int prove, i64 k, U1 forced, U1 allowed, I1 start,
+                            i64 restarts, i64 patience, i64 widest, double effort, std::uint64_t seed, double scale,
+                            nb::object ask) {
+  const Matrix A(A_, false);
+  const Vector<double> y(y_), c(c_), ridge(ridge_), unit(unit_);
+  std::optional<Vector<double>> offset;
+  if (offset_) offset.emplace(*offset_);
+  const i64 n = A.n(), p = A.p();
+  require(A.ld() == n && y.size() == n && c.size() == n && ridge.size() == p && unit.size() == p &&
+              (!offset || offset->size() == n),
+          "sizes differ");
+  const Wanted wanted(k, forced, allowed, start, restarts, patience, widest, effort, seed, scale, p);
+  Asked asked(std::move(ask));
+  const Samples samples{y.data(), c.data(), offset ? offset->data() : nullptr, n};
+  const Evened X{A.data(), n, p, ridge.data(), unit.data(), intercept};
+  return with_loss({code, param}, [&](auto loss) {
+    using Loss = decltype(loss);
+    ScalarLikelihood<Loss> likelihood(loss, samples, std::is_same_v<Loss, Logistic> || std::is_same_v<Loss, Poisson>);
+    return searched(X, likelihood, wanted, floor, prove, asked);
+  });
+}
+
+nb::tuple multinomial_search(I1 label_, A1 c_, std::optional<Array2<double>> offset_, A2 E_, A2 A_, A1 ridge_, A1 unit_,
+                             bool intercept, double floor, int prove, i64 k, U1 forced, U1 allowed, I1 start,
+                             i64 restarts, i64 patience, i64 widest, double effort, std::uint64_t seed, double scale,
+                             nb::object ask) {
+  const Matrix A(A_, false);
+  const Packed E(E_);
+  const Vector<double> c(c_), ridge(ridge_), unit(unit_);
+  const i64 n = A.n(), p = A.p(), q = E.n();
+  const Cols label(label_, q);
+  std::optional<Packed> offset;
+  if (offset_) offset.emplace(*offset_);
+  require(A.ld() == n && label.size() == n && c.size() == n && ridge.size() == p && unit.size() == p &&
+              E.p() == q - 1 && (!offset || (offset->n() == n && offset->p() == q)),
+          "sizes differ");
+  const Wanted wanted(k, forced, allowed, start, restarts, patience, widest, effort, seed, scale, p);
+  Asked asked(std::move(ask));
+  Multinomial likelihood(label.data(), c.data(), offset ? offset->data() : nullptr, E.data(), n, q);
+  return searched({A.data(), n, p, ridge.data(), unit.data(), intercept}, likelihood, wanted, floor, prove, asked);
+}
+
+// A refit of a multinomial loss on the columns of A, as far as nothing unusual happens: z ((m + 1) x r, the intercepts
+// last), the value, and whether it is the minimiser.
+nb::tuple multinomial_fit(I1 label_, A1 c_, std::optional<Array2<double>> offset_, A2 E_, A2 A_, A1 ridge_,
+                          bool intercept, double floor, A1 z_) {
+  const Matrix A(A_, false);
+  const Packed E(E_);
+  const Vector<double> c(c_), ridge(ridge_), z(z_);
+  const i64 n = A.n(), m = A.p(), q = E.n();
+  const Cols label(label_, q);
+  std::optional<Packed> offset;
+  if (offset_) offset.emplace(*offset_);
+  require((A.ld() == n || m <= 1) && label.size() == n && c.size() == n && ridge.size() == m && E.p() == q - 1 &&
+              z.size() == (m + 1) * (q - 1) && (!offset || (offset->n() == n && offset->p() == q)),
+          "sizes differ");
+  LikelihoodFit fit;
+  {
+    nb::gil_scoped_release release;
+    Poll poll(nullptr);
+    Multinomial likelihood(label.data(), c.data(), offset ? offset->data() : nullptr, E.data(), n, q);
+    const Evened X{A.data(), n, m, ridge.data(), nullptr, intercept};
+    LikelihoodFitter fitter(X, likelihood, m, floor, 0.0, poll);
+    Units all(static_cast<std::size_t>(m));
+    std::iota(all.begin(), all.end(), 0);
+    fit = fitter.fit(std::move(all), std::vector<double>(z.data(), z.data() + z.size()), -HUGE_VAL,
+                     LikelihoodFitter::kExact);
+  }
+  return nb::make_tuple(numbers(fit.z), fit.f, fit.end == End::minimum);
+}
+
+} // namespace
+
+void bind_search(nb::module_& m) {
+  m.def("multinomial_fit", &multinomial_fit, array("label"), array("c"), array("offset").none(), array("E"), array("A"),
+        array("ridge"), "intercept"_a, "floor"_a, array("z"));
+  m.def("quadratic_search", &quadratic_search, array("H"), array("c"), "f0"_a, "k"_a, array("forced"), array("allowed"),
+        array("start"), "restarts"_a, "patience"_a, "widest"_a, "effort"_a, "seed"_a, "scale"_a, "ask"_a.none());
+  m.def("likelihood_search", &likelihood_search, array("y"), array("c"), array("offset").none(), "code"_a, "param"_a,
+        array("A"), array("ridge"), array("unit"), "intercept"_a, "floor"_a, "prove"_a, "k"_a, array("forced"),
+        array("allowed"), array("start"), "restarts"_a, "patience"_a, "widest"_a, "effort"_a, "seed"_a, "scale"_a,
+        "ask"_a.none());
+  m.def("multinomial_search", &multinomial_search, array("label"), array("c"), array("offset").none(), array("E"),
+        array("A"), array("ridge"), array("unit"), "intercept"_a, "floor"_a, "prove"_a, "k"_a, array("forced"),
+        array("allowed"), array("start"), "restarts"_a, "patience"_a, "widest"_a, "effort"_a, "seed"_a, "scale"_a,
+        "ask"_a.none());
+}
+
+} // namespace pursuit

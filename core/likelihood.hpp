@@ -1,0 +1,166 @@
+#pragma once
+
+#include "loops.hpp"
+#include "losses.hpp"
+
+// What a search needs of a loss with r outputs per sample, r = 1 but for several classes: the sum of c_i phi(y_i,
+// eta_i) with its gradient and Hessian in eta_i for every sample; and how far a step may go before its quadratic model
+// proves nothing.
+
+namespace pursuit {
+
+class Likelihood {
+public:
+  const i64 n, r;
+  const bool bounded; // whether `reach` below 1 bounds what a Newton step leaves (likelihood_fit.hpp)
+  Likelihood(i64 n_, i64 r_, bool bounded_) : n(n_), r(r_), bounded(bounded_) {}
+  virtual ~Likelihood() = default;
+  // eta is n x r, columns one after the other, and so is d1; d2 has a column for each pair (o, u), o <= u.
+  virtual double evaluate(const double* eta, double* d1, double* d2) = 0;
+  // The largest relative change of a sample's second derivative that a change `turn` of eta can bring, to first order,
+  // at the eta that was evaluated last.
+  virtual double reach(const double* turn) = 0;
+  i64 pairs() const { return r * (r + 1) / 2; }
+};
+
+template <class Loss>
+class ScalarLikelihood final : public Likelihood {
+public:
+  ScalarLikelihood(Loss loss_, const Samples& s_, bool bounded_)
+      : Likelihood(s_.n, 1, bounded_), loss(loss_), s(s_), shifted(reals(s_.offset ? s_.n : 0)) {}
+  double evaluate(const double* eta, double* d1, double* d2) override {
+    if (s.offset) {
+      for (i64 i = 0; i < n; ++i) shifted[i] = eta[i] + s.offset[i];
+      eta = shifted.get();
+    }
+    double value = 0.0, slope = 0.0;
+    pursuit::evaluate(loss, n, s.y, s.c, eta, d1, d2, &value, &slope);
+    return value;
+  }
+  double reach(const double* turn) override { return farthest(turn, s.c, n); }
+
+private:
+  PURSUIT_CLONES static double farthest(const double* turn, const double* c, i64 n) {
+    double most = 0.0;
+#pragma omp simd reduction(max : most)
+    for (i64 i = 0; i < n; ++i) {
+      const double size = c[i] > 0.0 ? std::fabs(turn[i]) : 0.0;
+      most = size > most ? size : most;
+    }
+    return most;
+  }
+  Loss loss;
+  Samples s;
+  Buffer shifted;
+};
+
+// Several classes: eta of all q classes is E eta_r + o, E (q x r, r = q - 1) an orthonormal basis of what changes
+// probabilities. Everything is kept class by class, so that loops over samples vectorise.
+class Multinomial final : public Likelihood {
+public:
+  Multinomial(const i64* label_, const double* c_, const double* offset_, const double* E_, i64 n_, i64 q_)
+      : Likelihood(n_, q_ - 1, true), label(label_), c(c_), offset(offset_), E(E_), q(q_), P(reals(n_ * q_)),
+        scratch(reals(n_ * (q_ + 4))) {}
+
+  double evaluate(const double* eta, double* d1, double* d2) override {
+    double *top = scratch.get() + n * q, *others = top + n, *mine = others + n, *rest = mine + n, *G = scratch.get();
+    std::fill(top, top + n, -HUGE_VAL);
+    for (i64 t = 0; t < q; ++t) {
+      double* own = P.get() + t * n;
+      for (i64 i = 0; i < n; ++i) own[i] = offset ? offset[i * q + t] : 0.0;
+      add_lines(eta, n, E + t * r, r, n, own);
+      raise(own, top, n);
+    }
+    for (i64 i = 0; i < n; ++i) mine[i] = top[i] - P[label[i] * n + i]; // how far the sample's class is below the best
+    std::fill(others, others + n, 0.0);
+    std::fill(rest, rest + n, 0.0);
+    for (i64 t = 0; t < q; ++t) exponentiate(P.get() + t * n, top, label, t, others, rest, n);
+    const double value = losses(mine, others, rest, c, n);
+    for (i64 t = 0; t < q; ++t) divide(P.get() + t * n, others, n);
+    for (i64 o = 0; o < r; ++o) {
+      double* mean = G + o * n;
+      std::fill(mean, mean + n, 0.0);
+      for (i64 t = 0; t < q; ++t) add_rows<1>(P.get() + t * n, 0, E + t * r + o, n, mean);
+      for (i64 i = 0; i < n; ++i) d1[o * n + i] = c[i] * (mean[i] - E[label[i] * r + o]);
+    }
+    if (!d2) return value;
+    i64 pair = 0;
+    for (i64 o = 0; o < r; ++o)
+      for (i64 u = o; u < r; ++u, ++pair) {
+        double* both = d2 + pair * n;
+        std::fill(both, both + n, 0.0);
+        for (i64 t = 0; t < q; ++t) {
+          const double w = E[t * r + o] * E[t * r + u];
+          add_rows<1>(P.get() + t * n, 0, &w, n, both);
+        }
+        spread(both, G + o * n, G + u * n, c, n);
+      }
+    return value;
+  }
+
+  double reach(const double* turn) override {
+    double most = 0.0, *mean = scratch.get() + n * q, *V = scratch.get();
+    std::fill(mean, mean + n, 0.0);
+    for (i64 t = 0; t < q; ++t) {
+      double* v = V + t * n;
+      std::fill(v, v + n, 0.0);
+      add_lines(turn, n, E + t * r, r, n, v);
+      add_product(P.get() + t * n, v, mean, n);
+    }
+    for (i64 t = 0; t < q; ++t) most = std::max(most, farthest(V + t * n, mean, c, n));
+    return most;
+  }
+
+private:
+  PURSUIT_CLONES static void raise(const double* a, double* top, i64 n) {
+#pragma omp simd
+    for (i64 i = 0; i < n; ++i) top[i] = a[i] > top[i] ? a[i] : top[i];
+  }
+  PURSUIT_CLONES static void exponentiate(double* a, const double* top, const i64* label, i64 t, double* sum,
+                                          double* rest, i64 n) {
+#pragma omp simd
+    for (i64 i = 0; i < n; ++i) {
+      a[i] = exp_(a[i] - top[i]);
+      sum[i] += a[i];
+      rest[i] += label[i] == t ? 0.0 : a[i];
+    }
+  }
+  // Where the sample's own class is the best, what the others add up to keeps a small loss's digits.
+  PURSUIT_CLONES static double losses(const double* mine, const double* sum, const double* rest, const double* c,
+                                      i64 n) {
+    double value = 0.0;
+#pragma omp simd reduction(+ : value)
+    for (i64 i = 0; i < n; ++i) {
+      const double u = mine[i] == 0.0 ? rest[i] : sum[i] - 1.0;
+      value += c[i] * (log1p_any(u) + mine[i]);
+    }
+    return value;
+  }
+  PURSUIT_CLONES static void divide(double* a, const double* sum, i64 n) {
+#pragma omp simd
+    for (i64 i = 0; i < n; ++i) a[i] /= sum[i];
+  }
+  PURSUIT_CLONES static void spread(double* both, const double* a, const double* b, const double* c, i64 n) {
+#pragma omp simd
+    for (i64 i = 0; i < n; ++i) both[i] = c[i] * (both[i] - a[i] * b[i]);
+  }
+  PURSUIT_CLONES static void add_product(const double* a, const double* b, double* out, i64 n) {
+#pragma omp simd
+    for (i64 i = 0; i < n; ++i) out[i] += a[i] * b[i];
+  }
+  PURSUIT_CLONES static double farthest(const double* v, const double* mean, const double* c, i64 n) {
+    double most = 0.0;
+#pragma omp simd reduction(max : most)
+    for (i64 i = 0; i < n; ++i) {
+      const double size = c[i] > 0.0 ? std::fabs(v[i] - mean[i]) : 0.0;
+      most = size > most ? size : most;
+    }
+    return most;
+  }
+  const i64* label;
+  const double *c, *offset, *E;
+  i64 q;
+  Buffer P, scratch;
+};
+
+} // namespace pursuit

@@ -1,0 +1,245 @@
+#pragma once
+
+#include "fit.hpp"
+#include "likelihood.hpp"
+#include "search.hpp"
+
+// Fits of f(z) = loss(D z) + sum_j ridge_j/2 |z_j|^2 on a few columns D = [A_S, 1] by Newton's method, which end as
+// soon as they are known not to matter. At any point, with Newton step s, decrement dec = g'H^-1 g, turn = D s and tau
+// = reach(turn) < 1, for the logistic, Poisson and multinomial losses
+//
+//   min f  >=  f - dec / (2 (1 - tau)):
+//
+// a = phi' + phi'' turn is dual feasible, since H s = -g, and phi*'' <= 1 / (phi'' (1 - tau)) from phi' to a.
+// Cost of a step: n M^2 r (r + 1) flops for the Hessian, 2 n M r (D is n x M), one evaluation of the loss.
+
+namespace pursuit {
+
+struct Evened {
+  const double* A; // n x p, a column after the other; columns of mean 0 (with an intercept) and mean square 1
+  i64 n, p;
+  const double *ridge, *unit; // per column: the ridge, and by how much the objective's own column is larger
+  bool intercept;
+};
+
+enum class End { minimum, above, floor, undecided }; // above: proved to be above the goal; undecided: whatever else
+
+struct LikelihoodFit {
+  Units S;
+  std::vector<double> z, eta; // (|S| + 1) x r, unit after unit, the intercept last; n x r
+  double f = HUGE_VAL;
+  End end = End::undecided;
+};
+
+class LikelihoodFitter {
+public:
+  const Evened X;
+  Likelihood& loss;
+  const i64 n, r;
+
+  LikelihoodFitter(const Evened& X_, Likelihood& loss_, i64 most, double floor_, double scale_, Poll& poll_)
+      : X(X_), loss(loss_), n(X_.n), r(loss_.r), D(reals(X_.n * (most + 1))), scaled(reals(X_.n * (most + 1))),
+        d1(reals(X_.n * loss_.r)), d2(reals(X_.n * loss_.pairs())), ahead1(reals(X_.n * loss_.r)),
+        ahead2(reals(X_.n * loss_.pairs())), turn(reals(X_.n * loss_.r)), there(reals(X_.n * loss_.r)),
+        block(reals((most + 1) * (most + 1))), H(reals((most + 1) * (most + 1) * loss_.r * loss_.r)),
+        g(reals((most + 1) * loss_.r)), s(reals((most + 1) * loss_.r)), zero((most + 1) * loss_.r, 0.0), floor(floor_),
+        scale(scale_), poll(poll_) {}
+
+  static constexpr double kRough = 1e-3, kClose = 1e-10, kExact = 1e-13; // decrements, relative to f, to end with
+
+  // The minimiser over a support, from z, but for `tol`; it may end early where it cannot come below `goal`, and does
+  // at once where z is above `ceiling`.
+  LikelihoodFit fit(Units S, std::vector<double> z, double goal = -HUGE_VAL, double tol = kClose,
+                    double ceiling = HUGE_VAL) {
+    LikelihoodFit at;
+    at.S = std::move(S);
+    at.z = std::move(z);
+    at.eta.resize(static_cast<std::size_t>(n * r));
+    gather(at.S);
+    predict(at.z.data(), at.eta.data());
+    at.f = evaluate(at.eta.data(), d1.get(), d2.get()) + ridge(at.S, at.z.data());
+    if (!(at.f <= ceiling)) return close(at, End::undecided);
+    const double first = at.f;
+    double damp = 0.0;
+    for (int step = 0; step < kSteps; ++step) {
+      if (!(at.f > floor)) return close(at, End::floor);
+      if (poll.stop() || !std::isfinite(at.f)) return close(at, End::undecided);
+      system(at);
+      spent += static_cast<double>(n * M * (M + 20) * loss.pairs());
+      double pivots = 0.0;
+      const double dec = direction(damp, pivots);
+      if (!(dec >= 0.0)) return close(at, End::undecided);
+      predict(s.get(), turn.get());
+      const double tau = loss.bounded ? loss.reach(turn.get()) : 0.0;
+      const bool exact = damp == 0.0 && pivots > kSurePivots;
+      if (exact && excluded(at.f, dec, tau, goal, step)) return close(at, End::above);
+      const double fallen = floor > -HUGE_VAL ? 0.0 : first - at.f; // above a floor there is no end
+      const bool settled = dec <= tol * std::max(std::fabs(at.f), fallen);
+      // a step that stays long while it gains nothing: coefficients that grow without end
+      if (settled && (tau >= 0.1 || damp > 0.0)) return close(at, End::undecided);
+      const bool moved = advance(at, dec, tau, settled);
+      if (settled) return close(at, exact ? End::minimum : End::undecided);
+      if (moved) {
+        damp = damp > 1e-8 ? 0.1 * damp : 0.0;
+        continue;
+      }
+      if (dec <= 1e-11 * size(at.f)) return close(at, exact ? End::minimum : End::undecided);
+      if (damp > 1e3) return close(at, End::undecided);
+      damp = std::max(1e-6, 10.0 * damp);
+      evaluate(at.eta.data(), d1.get(), d2.get()); // where it stands: `reach` belongs to the last evaluation
+    }
+    return close(at, End::undecided);
+  }
+
+  // What the bound says of an end above a goal, with room for rounding; for other losses a guess after two steps.
+  bool excluded(double f, double dec, double tau, double goal, int step = 0) const {
+    if (!(goal > -HUGE_VAL)) return false;
+    if (!loss.bounded) return step >= 2 && f - 2.0 * dec > goal;
+    return tau < 0.999 && f - 0.5 * dec * (1 + 1e-6) / (1 - tau * (1 + 1e-6)) > goal + 2e-11 * size(f);
+  }
+
+  // D = [A_S, 1], without the ones where there is no intercept.
+  void gather(const Units& S) {
+    m = static_cast<i64>(S.size());
+    M = m + (X.intercept ? 1 : 0);
+    for (i64 l = 0; l < m; ++l) std::copy(X.A + S[l] * n, X.A + (S[l] + 1) * n, D.get() + l * n);
+    if (X.intercept) std::fill(D.get() + m * n, D.get() + M * n, 1.0);
+    ahead.resize(static_cast<std::size_t>((m + 1) * r));
+  }
+
+  // out (n x r) = D v for v in the layout of z.
+  void predict(const double* v, double* out) {
+    std::fill(out, out + n * r, 0.0);
+    if (r == 1) return add_lines(D.get(), n, v, M, n, out);
+    for (i64 o = 0; o < r; ++o)
+      for (i64 l = 0; l < M; ++l) add_rows<1>(D.get() + l * n, 0, v + l * r + o, n, out + o * n);
+  }
+
+  double evaluate(const double* eta, double* first, double* second) { return loss.evaluate(eta, first, second); }
+
+  double ridge(const Units& S, const double* z) const {
+    double sum = 0.0;
+    for (std::size_t l = 0; l < S.size(); ++l)
+      for (i64 o = 0; o < r; ++o) sum += X.ridge[S[l]] * z[l * r + o] * z[l * r + o];
+    return 0.5 * sum;
+  }
+
+  // g and H at a point whose d1 and d2 are at hand.
+  void system(const LikelihoodFit& at) {
+    const i64 N = M * r;
+    std::vector<double> dots(static_cast<std::size_t>(M));
+    for (i64 o = 0; o < r; ++o) {
+      std::fill(dots.begin(), dots.end(), 0.0);
+      add_dots(D.get(), n, d1.get() + o * n, M, n, dots.data());
+      for (i64 l = 0; l < M; ++l) g[l * r + o] = dots[l] + (l < m ? X.ridge[at.S[l]] * at.z[l * r + o] : 0.0);
+    }
+    const int q = static_cast<int>(M), rows = static_cast<int>(n);
+    i64 pair = 0;
+    for (i64 o = 0; o < r; ++o)
+      for (i64 u = o; u < r; ++u, ++pair) {
+        weigh(d2.get() + pair * n);
+        double* out = r == 1 ? H.get() : block.get();
+        gemm(true, q, q, rows, D.get(), rows, scaled.get(), rows, 0.0, out, q);
+        if (r == 1) break;
+        for (i64 l = 0; l < M; ++l)
+          for (i64 k = 0; k < M; ++k)
+            H[(l * r + o) * N + k * r + u] = H[(l * r + u) * N + k * r + o] = block[l * M + k];
+      }
+    for (i64 l = 0; l < m; ++l)
+      for (i64 o = 0; o < r; ++o) H[(l * r + o) * (N + 1)] += X.ridge[at.S[l]];
+  }
+
+  // scaled = D with its rows weighed.
+  void weigh(const double* w) {
+    for (i64 l = 0; l < M; ++l) multiply(D.get() + l * n, w, n, scaled.get() + l * n);
+  }
+
+  double spent = 0.0; // multiplications, roughly
+  i64 m = 0, M = 0;   // columns of S, columns of D
+  Buffer D, scaled, d1, d2;
+
+private:
+  static constexpr int kSteps = 60;
+  static constexpr double kDependentPivots = 1e-14, kSurePivots = 1e-9; // what is claimed wants more digits
+
+  // s = -(H + damping)^-1 g, with as much damping as that needs; returns the decrement, negative where all fails.
+  double direction(double& damp, double& pivots) {
+    const i64 N = M * r;
+    for (;; damp = std::max(1e-6, 10.0 * damp)) {
+      if (damp > 0.0) {
+        double top = 0.0;
+        for (i64 l = 0; l < N; ++l) top = std::max(top, H[l * (N + 1)]);
+        for (i64 l = 0; l < N; ++l) H[l * (N + 1)] += damp * (H[l * (N + 1)] + 1e-3 * top + 1e-300);
+      }
+      const Factor factor(H.get(), N, N);
+      pivots = factor.ok ? factor.pivots() : 0.0;
+      if (pivots > kDependentPivots || (N == 0 && factor.ok)) {
+        factor.step(zero.data(), g.get(), s.get());
+        break;
+      }
+      if (damp > 1e3) return -1.0;
+    }
+    double dec = 0.0;
+    for (i64 l = 0; l < N; ++l) dec -= g[l] * s[l];
+    return dec;
+  }
+
+  // Along the direction to where f has fallen: the whole step, less where that is too far, more where steps stay long
+  // (towards coefficients without end). The last step is taken if f does not rise.
+  bool advance(LikelihoodFit& at, double dec, double tau, bool last) {
+    double t = 1.0, best = trial(at, t);
+    if (last) {
+      if (best <= at.f) accept(at, best);
+      return true;
+    }
+    while (!(best <= at.f - 1e-4 * t * dec)) {
+      t *= t > 0.1 ? 0.5 : 0.1;
+      if (t < 1e-7) return false;
+      best = trial(at, t);
+    }
+    accept(at, best);
+    for (double more = t; tau > 0.5 && t == 1.0 && more < 64.0; more *= 2.0) {
+      const double further = trial(at, more);
+      if (!(further < at.f - 0.1 * dec)) {
+        evaluate(at.eta.data(), d1.get(), d2.get());
+        break;
+      }
+      accept(at, further);
+    }
+    return true;
+  }
+
+  double trial(const LikelihoodFit& at, double t) {
+    for (i64 i = 0; i < n * r; ++i) there[i] = at.eta[i] + t * turn[i];
+    for (i64 l = 0; l < M * r; ++l) ahead[l] = at.z[l] + t * s[l];
+    return evaluate(there.get(), ahead1.get(), ahead2.get()) + ridge(at.S, ahead.data());
+  }
+
+  void accept(LikelihoodFit& at, double f) {
+    std::copy(ahead.begin(), ahead.begin() + M * r, at.z.begin());
+    std::copy(there.get(), there.get() + n * r, at.eta.begin());
+    at.f = f;
+    std::swap(d1, ahead1);
+    std::swap(d2, ahead2);
+  }
+
+  double size(double f) const { return std::max(std::fabs(f), scale); }
+
+  static LikelihoodFit close(LikelihoodFit& at, End end) {
+    at.end = end;
+    return std::move(at);
+  }
+
+  Buffer ahead1, ahead2, turn, there, block;
+
+public:
+  Buffer H, g;
+
+private:
+  Buffer s;
+  std::vector<double> zero, ahead;
+  double floor, scale;
+  Poll& poll;
+};
+
+} // namespace pursuit

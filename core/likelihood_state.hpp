@@ -1,0 +1,337 @@
+#pragma once
+
+#include "exchange.hpp"
+#include "likelihood_fit.hpp"
+
+// The state of a search (search.hpp) for a loss that is not squared: a fit over S, and when it is asked for, the
+// quadratic model of f there, in which all exchanges are ranked as if f were that model (exchange.hpp; the intercept is
+// a row that is never dropped). The best-ranked are fitted, and the first that helps is taken.
+// Cost of the model: 2 n p M r (r + 1) flops for M columns inside.
+
+namespace pursuit {
+
+inline constexpr i64 kTries = 12; // exchanges that are fitted before a point counts as one where none helps
+inline constexpr double kPromising =
+    0.01; // share of f that the model may err by: what it puts further up is not fitted
+
+class LikelihoodState {
+public:
+  double f = HUGE_VAL;
+
+  // `budget`: fits of more units than that are steps on the way, and rough.
+  LikelihoodState(LikelihoodFitter& fitter_, i64 budget_, double floor_)
+      : fitter(fitter_), X(fitter_.X), n(fitter_.n), r(fitter_.r), p(fitter_.X.p), budget(budget_), floor(floor_),
+        inside(static_cast<std::size_t>(p), 0) {
+    to(fitter.fit({}, std::vector<double>(static_cast<std::size_t>(r), 0.0)));
+    null = at;
+  }
+
+  i64 units() const { return p; }
+  i64 size() const { return static_cast<i64>(at.S.size()); }
+  const Units& support() const { return at.S; }
+  const LikelihoodFit& fitted() const { return at; }
+  bool has(i64 j) const { return inside[j]; }
+  bool done() const { return !(f > floor); }
+  double work() const { return fitter.spent; }
+  bool open(i64 j) const { return !inside[j] && X.unit[j] > 0.0 && (!modelled || left[j] > kNewShare); }
+
+  bool even(bool yes) {
+    evened = yes;
+    double low = HUGE_VAL, high = 0.0;
+    for (i64 j = 0; j < p; ++j)
+      if (X.unit[j] > 0.0) low = std::min(low, X.unit[j]), high = std::max(high, X.unit[j]);
+    return high > kUneven * low;
+  }
+  double pull(i64 j) {
+    slopes();
+    return unit(j) * norm(&g[j * r]);
+  }
+  double curve(i64 j) {
+    slopes();
+    double sum = 0.0;
+    const double *a = X.A + j * n, u2 = unit(j) * unit(j);
+    i64 pair = 0;
+    for (i64 o = 0; o < r; ++o) {
+      const double* w = &d2[pair * n];
+      double square = 0.0, cross = 0.0, total = 0.0;
+      for (i64 i = 0; i < n; ++i) square += w[i] * a[i] * a[i], cross += w[i] * a[i], total += w[i];
+      if (X.intercept && total > 0.0) square -= cross * cross / total;
+      sum += u2 * g[j * r + o] * g[j * r + o] * (u2 * square + u2 * X.ridge[j]);
+      pair += r - o;
+    }
+    return sum;
+  }
+  double moved(i64 j, double step) {
+    slopes();
+    const double u = unit(j);
+    if (!(u > 0.0)) return 0.0;
+    const double* z = inside[j] ? &at.z[place(j) * r] : nullptr;
+    double sum = 0.0;
+    for (i64 o = 0; o < r; ++o) {
+      const double v = (z ? z[o] / u : 0.0) - step * u * g[j * r + o];
+      sum += v * v;
+    }
+    return std::sqrt(sum);
+  }
+  double gain(i64 j) {
+    model();
+    return open(j) ? add[j] : 0.0;
+  }
+  double cost(i64 i) {
+    inverse();
+    return dropped[i];
+  }
+  double size(i64 i) const { return norm(&at.z[i * r]) / unit(at.S[i]); }
+
+  LikelihoodFit keep() const { return at; }
+  void restore(const LikelihoodFit& kept) { to(kept); }
+
+  bool enter(i64 j) {
+    Units S = at.S;
+    std::vector<double> z = at.z;
+    S.push_back(j);
+    z.insert(z.end() - r, static_cast<std::size_t>(r), 0.0);
+    to(fit(std::move(S), std::move(z), -HUGE_VAL));
+    return true;
+  }
+  bool leave(i64 j) {
+    to(without(at, place(j), tolerance(size() - 1)));
+    return true;
+  }
+  bool set(const Units& support) {
+    std::vector<double> z(support.size() * static_cast<std::size_t>(r) + static_cast<std::size_t>(r), 0.0);
+    for (std::size_t l = 0; l < support.size(); ++l)
+      if (inside[support[l]]) std::copy_n(&at.z[place(support[l]) * r], r, &z[l * r]);
+    std::copy_n(at.z.end() - r, r, z.end() - r);
+    to(fit(support, std::move(z), -HUGE_VAL));
+    return std::isfinite(f);
+  }
+
+  bool improve(const SearchPlan& plan) {
+    model();
+    std::vector<std::pair<double, i64>> ranked;
+    for (i64 j = 0; j < p; ++j)
+      if (!inside[j] && plan.allowed[j] && who[j] >= 0 && who[j] < size() && !plan.forced[at.S[who[j]]])
+        ranked.emplace_back(change[j], j);
+    const i64 most = std::min<i64>(kTries, static_cast<i64>(ranked.size()));
+    std::partial_sort(ranked.begin(), ranked.begin() + most, ranked.end());
+    const double goal = f - 1e-9 * plan.size(f);
+    for (i64 t = 0; t < most; ++t) {
+      const auto [predicted, j] = ranked[t];
+      if (t > 0 && predicted > kPromising * plan.size(f)) break;
+      LikelihoodFit trial = exchanged(who[j], j, goal);
+      if (trial.end == End::above || !(trial.f < goal)) continue;
+      to(std::move(trial));
+      return true;
+    }
+    return false;
+  }
+
+  Found found() const {
+    Units order(at.S.size());
+    std::iota(order.begin(), order.end(), 0);
+    std::sort(order.begin(), order.end(), [&](i64 a, i64 b) { return at.S[a] < at.S[b]; });
+    Found point{{}, {}, f};
+    for (i64 i : order) {
+      point.support.push_back(at.S[i]);
+      point.x.insert(point.x.end(), at.z.begin() + i * r, at.z.begin() + (i + 1) * r);
+    }
+    point.x.insert(point.x.end(), at.z.end() - r, at.z.end());
+    return point;
+  }
+
+  void to(LikelihoodFit next) {
+    for (i64 j : at.S) inside[j] = 0;
+    at = std::move(next);
+    for (i64 j : at.S) inside[j] = 1;
+    f = at.f;
+    sloped = inverted = modelled = false;
+  }
+
+  // The fit without the i-th unit of another.
+  LikelihoodFit without(const LikelihoodFit& whole, i64 i, double tol = LikelihoodFitter::kClose) {
+    Units S = whole.S;
+    std::vector<double> z = whole.z;
+    S.erase(S.begin() + i);
+    z.erase(z.begin() + i * r, z.begin() + (i + 1) * r);
+    return fit(std::move(S), std::move(z), -HUGE_VAL, tol);
+  }
+
+  // The fit with unit j on top of another.
+  LikelihoodFit with(const LikelihoodFit& part, i64 j, double goal) {
+    Units S = part.S;
+    std::vector<double> z = part.z;
+    S.push_back(j);
+    z.insert(z.end() - r, static_cast<std::size_t>(r), 0.0);
+    return fit(std::move(S), std::move(z), goal);
+  }
+
+  // The model of f at the state: rows of the Hessian, and all exchanges ranked in it.
+  void model() {
+    if (modelled) return;
+    inverse();
+    const i64 M = size() + (X.intercept ? 1 : 0), N = M * r, wide = p * r;
+    const std::size_t P = static_cast<std::size_t>(p);
+    fitter.gather(at.S);
+    fitter.spent += static_cast<double>(n * p * (M + 4) * fitter.loss.pairs());
+    rows.resize(static_cast<std::size_t>(N * wide));
+    own.resize(static_cast<std::size_t>(p * r * r));
+    std::vector<double> part(r == 1 ? 0 : static_cast<std::size_t>(M * p)), squares(P);
+    const int ip = static_cast<int>(p), iM = static_cast<int>(M), in = static_cast<int>(n);
+    i64 pair = 0;
+    for (i64 o = 0; o < r; ++o)
+      for (i64 u = o; u < r; ++u, ++pair) {
+        const double* w = &d2[pair * n];
+        fitter.weigh(w);
+        double* out = r == 1 ? rows.data() : part.data();
+        gemm(true, ip, iM, in, X.A, in, fitter.scaled.get(), in, 0.0, out, ip);
+        for (i64 j = 0; j < p; ++j) squares[j] = weighted_square(X.A + j * n, w, n);
+        for (i64 j = 0; j < p; ++j)
+          own[(j * r + o) * r + u] = own[(j * r + u) * r + o] = squares[j] + (o == u ? X.ridge[j] : 0.0);
+        if (r == 1) break;
+        for (i64 l = 0; l < M; ++l)
+          for (i64 j = 0; j < p; ++j)
+            rows[(l * r + o) * wide + j * r + u] = rows[(l * r + u) * wide + j * r + o] = part[l * p + j];
+      }
+    for (i64 l = 0; l < size(); ++l)
+      for (i64 o = 0; o < r; ++o) rows[(l * r + o) * wide + at.S[l] * r + o] += X.ridge[at.S[l]];
+    change.resize(P), who.resize(P), add.resize(P), left.resize(P);
+    std::vector<std::uint8_t> droppable(static_cast<std::size_t>(M), 1);
+    if (X.intercept) droppable.back() = 0;
+    const Quadratic q{rows.data(), B.data(), g.data(), at.z.data(), N, wide, wide};
+    if (r == 1) {
+      exchange(q, own.data(), droppable.data(), change.data(), who.data(), add.data(), left.data());
+    } else {
+      Units down(static_cast<std::size_t>(M + 1)), across(P + 1), begins(P);
+      for (i64 l = 0; l <= M; ++l) down[l] = l * r;
+      for (i64 j = 0; j <= p; ++j) across[j] = j * r;
+      for (i64 j = 0; j < p; ++j) begins[j] = j * r * r;
+      const Groups G{down.data(), across.data(), M, p, own.data(), begins.data()};
+      group_exchange(q, G, droppable.data(), change.data(), who.data(), add.data(), left.data());
+    }
+    modelled = true;
+  }
+
+  // B = H^-1 on the columns inside, and what dropping each unit would cost in the model.
+  void inverse() {
+    if (inverted) return;
+    slopes();
+    fitter.gather(at.S);
+    std::copy(d1.begin(), d1.end(), fitter.d1.get());
+    std::copy(d2.begin(), d2.end(), fitter.d2.get());
+    fitter.system(at);
+    const i64 N = fitter.M * r;
+    residual.assign(fitter.g.get(), fitter.g.get() + N);
+    B.assign(static_cast<std::size_t>(N * N), 0.0);
+    double* H = fitter.H.get();
+    Factor factor(H, N, N);
+    pivots = factor.ok ? factor.pivots() : 0.0;
+    for (double lift = 1e-10; !factor.ok && lift < 1.0; lift *= 100.0) { // columns too close to dependent
+      for (i64 l = 0; l < N; ++l) H[l * (N + 1)] = H[l * (N + 1)] * (1.0 + lift) + 1e-300;
+      factor = Factor(H, N, N);
+    }
+    std::vector<double> e(static_cast<std::size_t>(N), 0.0), zero(static_cast<std::size_t>(N), 0.0);
+    for (i64 l = 0; l < N && factor.ok; ++l) {
+      e[l] = -1.0;
+      factor.step(zero.data(), e.data(), &B[l * N]);
+      e[l] = 0.0;
+    }
+    dropped.resize(at.S.size());
+    std::vector<double> L(static_cast<std::size_t>(r * r)), v(static_cast<std::size_t>(r));
+    for (i64 i = 0; i < size(); ++i) {
+      for (i64 o = 0; o < r; ++o)
+        for (i64 u = 0; u < r; ++u) L[o * r + u] = B[(i * r + o) * N + i * r + u];
+      std::copy_n(&at.z[i * r], r, v.begin());
+      small_cholesky(L.data(), r);
+      dropped[i] = 0.5 * pursuit::forward(L.data(), r, v.data());
+    }
+    inverted = true;
+  }
+
+  double norm(const double* v) const {
+    double sum = 0.0;
+    for (i64 o = 0; o < r; ++o) sum += v[o] * v[o];
+    return std::sqrt(sum);
+  }
+
+  static constexpr double kNewShare = 1e-9; // of a column, below which it is a combination of those inside
+  LikelihoodFitter& fitter;
+  const Evened& X;
+  const i64 n, r, p;
+  std::vector<double> d1, d2, g;               // at the state: the loss's derivatives, the gradient (p x r)
+  std::vector<double> B, rows, own, add, left; // and its model
+  std::vector<double> residual;                // of the gradient inside: what rounding has left
+  double pivots = 0.0;
+
+private:
+  PURSUIT_CLONES static double weighted_square(const double* a, const double* w, i64 len) {
+    double s = 0.0;
+#pragma omp simd reduction(+ : s)
+    for (i64 i = 0; i < len; ++i) s += w[i] * a[i] * a[i];
+    return s;
+  }
+
+  double tolerance(i64 m) const { return m > budget ? LikelihoodFitter::kRough : LikelihoodFitter::kClose; }
+  double unit(i64 j) const { return evened && X.unit[j] > 0.0 ? 1.0 : X.unit[j]; }
+  i64 place(i64 j) const { return std::find(at.S.begin(), at.S.end(), j) - at.S.begin(); }
+
+  void slopes() {
+    if (sloped) return;
+    d1.resize(static_cast<std::size_t>(n * r));
+    d2.resize(static_cast<std::size_t>(n * fitter.loss.pairs()));
+    g.assign(static_cast<std::size_t>(p * r), 0.0);
+    fitter.evaluate(at.eta.data(), d1.data(), d2.data());
+    std::vector<double> dots(static_cast<std::size_t>(p));
+    for (i64 o = 0; o < r; ++o) {
+      std::fill(dots.begin(), dots.end(), 0.0);
+      add_dots(X.A, n, d1.data() + o * n, p, n, dots.data());
+      for (i64 j = 0; j < p; ++j) g[j * r + o] = inside[j] ? 0.0 : dots[j];
+    }
+    sloped = true;
+  }
+
+  // From a start that is no worse than nothing.
+  LikelihoodFit fit(Units S, std::vector<double> z, double goal, double tol) {
+    LikelihoodFit next = fitter.fit(S, std::move(z), goal, tol, null.f);
+    if (next.end != End::undecided || next.f <= null.f) return next;
+    std::vector<double> cold(S.size() * static_cast<std::size_t>(r), 0.0);
+    cold.insert(cold.end(), null.z.end() - r, null.z.end());
+    return fitter.fit(std::move(S), std::move(cold), goal, tol);
+  }
+  LikelihoodFit fit(Units S, std::vector<double> z, double goal) {
+    const double tol = tolerance(static_cast<i64>(S.size()));
+    return fit(std::move(S), std::move(z), goal, tol);
+  }
+
+  // The fit with unit j in the place of the i-th, from where the model expects it.
+  LikelihoodFit exchanged(i64 i, i64 j, double goal) {
+    Units S = at.S;
+    std::vector<double> z = at.z;
+    if (r == 1) {
+      const i64 N = size() + (X.intercept ? 1 : 0);
+      const double b = B[i * N + i], t = z[i] / b;
+      std::vector<double> u(static_cast<std::size_t>(N), 0.0);
+      for (i64 l = 0; l < N; ++l) add_rows<1>(&B[l * N], 0, &rows[l * p + j], N, u.data());
+      double d = own[j];
+      for (i64 l = 0; l < N; ++l) d -= rows[l * p + j] * u[l];
+      const double slope = g[j] - t * u[i], curve = d + u[i] * u[i] / b;
+      const double move = curve > kNewShare * own[j] ? -slope / curve : 0.0, turn = u[i] / b;
+      for (i64 l = 0; l < N; ++l) z[l] -= t * B[i * N + l] + move * (u[l] - turn * B[i * N + l]);
+      z[i] = move;
+    } else {
+      std::fill_n(&z[i * r], r, 0.0);
+    }
+    S[i] = j;
+    return fit(std::move(S), std::move(z), goal, LikelihoodFitter::kClose);
+  }
+
+  i64 budget;
+  double floor;
+  std::vector<std::uint8_t> inside;
+  LikelihoodFit at, null;
+  std::vector<double> change, dropped;
+  Units who;
+  bool evened = false, sloped = false, inverted = false, modelled = false;
+};
+
+} // namespace pursuit

@@ -1,0 +1,314 @@
+#pragma once
+
+#include "common.hpp"
+
+#include <chrono>
+#include <functional>
+#include <numeric>
+#include <unordered_set>
+
+// A whole search for the best k units of a small problem: several starts, each taken to where no exchange of one unit
+// is found that helps, then restarts. What the problem is, its `State` knows: the minimiser over a support and what can
+// be said of its neighbours (quadratic_state.hpp, likelihood_state.hpp). A State has
+//
+//   support(), f, has(j), done()         the minimiser; whether nothing is left to explain
+//   open(j)                              whether unit j is outside and not a combination of those inside
+//   pull(j), curve(j), moved(j, s)       |g_j|, g_j' H_jj g_j and |x_j - s g_j|, in the units of the objective
+//   even(bool)                           whether those are in units of even columns instead; false if that is the same
+//   gain(j), cost(i), size(i)            what entering j, leaving the i-th would change f by; |x| of the i-th
+//   enter(j), leave(j), set(support)     to another minimiser; false where there is none to be had
+//   keep(), restore(kept)
+//   improve(plan)                        to a better support by one exchange; false where none is found
+//   found(), work()                      the point, for the caller; roughly the multiplications so far
+
+namespace pursuit {
+
+// Time for others: `call` is asked every few milliseconds and stops the search by returning true.
+class Poll {
+public:
+  explicit Poll(std::function<bool()> call_) : call(std::move(call_)), next(Clock::now() + kEvery) {}
+  bool stop() {
+    if (stopped || !call) return stopped;
+    if (Clock::now() < next) return false;
+    stopped = call();
+    next = Clock::now() + kEvery;
+    return stopped;
+  }
+
+private:
+  using Clock = std::chrono::steady_clock;
+  static constexpr std::chrono::milliseconds kEvery{10};
+  std::function<bool()> call;
+  Clock::time_point next;
+  bool stopped = false;
+};
+
+// Reproducible random numbers (G. Steele, D. Lea, C. Flood 2014: splitmix64).
+class Random {
+public:
+  explicit Random(std::uint64_t seed) : state(seed) {}
+  std::uint64_t next() {
+    std::uint64_t z = (state += 0x9e3779b97f4a7c15ull);
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ull;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebull;
+    return z ^ (z >> 31);
+  }
+  i64 below(i64 n) { return static_cast<i64>(next() % static_cast<std::uint64_t>(n)); }
+
+private:
+  std::uint64_t state;
+};
+
+using Units = std::vector<i64>;
+
+inline constexpr double kUneven = 1.5; // ratio of column sizes up to which gradients rank alike in either units
+
+struct Found {
+  Units support;
+  std::vector<double> x; // the coefficients of each unit one after the other, then the intercepts
+  double f;
+};
+
+struct SearchPlan {
+  i64 k;
+  const std::uint8_t *forced, *allowed; // forced units are in and stay; only allowed ones may be in
+  i64 restarts, patience;               // how many, and how many in a row may be in vain
+  double effort;                        // what they may cost, as a multiple of what went before
+  i64 widest;                           // multiple of k to which units are added before all but k are dropped
+  std::uint64_t seed;
+  double scale; // the least that differences of f are relative to
+  double size(double f) const { return std::max(std::fabs(f), scale); }
+};
+
+// The k units of largest score, sorted; a negative score says never.
+inline Units top_of(const std::vector<double>& score, i64 k) {
+  Units order(score.size());
+  std::iota(order.begin(), order.end(), 0);
+  k = std::min<i64>(k, static_cast<i64>(order.size()));
+  std::partial_sort(order.begin(), order.begin() + k, order.end(),
+                    [&](i64 a, i64 b) { return score[a] > score[b] || (score[a] == score[b] && a < b); });
+  order.resize(static_cast<std::size_t>(k));
+  while (!order.empty() && score[order.back()] < 0.0) order.pop_back();
+  std::sort(order.begin(), order.end());
+  return order;
+}
+
+template <class State>
+class Search {
+public:
+  std::vector<Found> found; // each better than the one before
+
+  Search(State& state_, const SearchPlan& plan_, Poll& poll_)
+      : state(state_), plan(plan_), poll(poll_), random(plan_.seed) {}
+
+  // From the caller's start, if there is one, and from those of grahtp, omp, ompr and local_search.
+  void run(const Units& start) {
+    if (!start.empty() && state.set(start)) {
+      forward(plan.k, true);
+      local();
+    }
+    for (bool even : {false, true}) { // gradients in the objective's units, then in those of even columns
+      if (even && !state.even(true)) break;
+      grahtp();
+      local();
+      outward();
+    }
+    state.even(false);
+    forced();
+    forward(plan.k, true);
+    local();
+    again();
+  }
+
+  // Exchanges while one helps; a support that has been searched from before is left.
+  void local() {
+    if (state.size() == 0 || !unseen()) return;
+    while (!over() && state.improve(plan))
+      if (!unseen()) return;
+    take();
+  }
+
+  bool over() { return poll.stop() || (!found.empty() && ended); }
+
+private:
+  // Forward to k units (OMP); from there OMPR; and on to more, and back to k.
+  void outward() {
+    forced();
+    forward(plan.k, false);
+    const auto omp = state.keep();
+    local();
+    state.restore(omp);
+    replace();
+    local();
+    for (i64 times = 2; times <= plan.widest && !over(); ++times) {
+      state.restore(omp);
+      forward(std::min(state.units(), times * plan.k), false);
+      backward();
+      local();
+    }
+  }
+
+  bool unseen() { return seen.insert(key(state.support())).second; }
+
+  // Whether all supports there are have been met.
+  bool exhausted() const {
+    double supports = 1.0;
+    i64 n = 0, k = plan.k;
+    for (i64 j = 0; j < state.units(); ++j) n += plan.allowed[j] && !plan.forced[j], k -= plan.forced[j];
+    for (i64 i = 0; i < k; ++i) supports *= static_cast<double>(n - i) / static_cast<double>(i + 1);
+    return static_cast<double>(seen.size()) >= supports - 0.5;
+  }
+
+  static std::uint64_t key(const Units& S) { // of a set: the order does not matter
+    std::uint64_t sum = 0;
+    for (i64 j : S) sum += Random(static_cast<std::uint64_t>(j) * 0x2545f4914f6cdd1dull + 1).next();
+    return sum;
+  }
+
+  void take() {
+    if (!found.empty() && !(state.f < found.back().f - 1e-12 * plan.size(state.f))) return;
+    Found point = state.found();
+    if (point.support.empty()) return; // it has turned out to be dependent
+    found.push_back(std::move(point));
+    ended = state.done();
+  }
+
+  bool open(i64 j) const { return plan.allowed[j] && state.open(j); }
+
+  // The unit outside with the largest score, or -1.
+  template <class Score>
+  i64 largest(Score&& score) const {
+    i64 best = -1;
+    double most = 0.0;
+    for (i64 j = 0; j < state.units(); ++j) {
+      if (!open(j)) continue;
+      const double s = score(j);
+      if (s > most) most = s, best = j;
+    }
+    return best;
+  }
+
+  Units forced_units() const {
+    Units S;
+    for (i64 j = 0; j < state.units(); ++j)
+      if (plan.forced[j]) S.push_back(j);
+    return S;
+  }
+
+  void forced() {
+    if (!state.set(forced_units())) state.set({});
+  }
+
+  // Units come in by the largest gradient (OMP) or the largest gain, to m of them.
+  void forward(i64 m, bool gain) {
+    while (state.size() < m && !over() && !state.done()) {
+      const i64 j =
+          gain ? largest([&](i64 j_) { return state.gain(j_); }) : largest([&](i64 j_) { return state.pull(j_); });
+      if (j < 0 || !state.enter(j)) return;
+    }
+  }
+
+  void backward() {
+    while (state.size() > plan.k) {
+      i64 least = -1;
+      double cost = HUGE_VAL;
+      for (i64 i = 0; i < state.size(); ++i)
+        if (!plan.forced[state.support()[i]] && (least < 0 || state.cost(i) < cost))
+          cost = state.cost(i), least = state.support()[i];
+      if (least < 0 || !state.leave(least)) return;
+    }
+  }
+
+  // The smallest coefficient for the largest gradient while that helps (OMPR).
+  void replace() {
+    while (state.size() == plan.k && !over()) {
+      i64 least = -1;
+      for (i64 i = 0; i < state.size(); ++i)
+        if (!plan.forced[state.support()[i]] && (least < 0 || state.size(i) < state.size(least))) least = i;
+      const i64 j = largest([&](i64 j_) { return state.pull(j_); });
+      if (least < 0 || j < 0) return;
+      const auto before = state.keep();
+      Units next = state.support();
+      next[least] = j;
+      const double f = state.f;
+      if (state.set(next) && state.f < f - 1e-12 * plan.size(state.f)) continue;
+      state.restore(before);
+      return;
+    }
+  }
+
+  // GraHTP with the library's natural steps (pursuit/steps.py).
+  void grahtp() {
+    forced();
+    std::vector<double> score(static_cast<std::size_t>(state.units()));
+    for (int turn = 0; turn < 100 && !over(); ++turn) {
+      for (i64 j = 0; j < state.units(); ++j) score[j] = plan.allowed[j] ? state.pull(j) : -1.0;
+      double norm = 0.0, curve = 0.0;
+      for (i64 j : top_of(score, std::min<i64>(plan.k, 16)))
+        norm += state.pull(j) * state.pull(j), curve += state.curve(j);
+      if (!(curve > 0.0)) return;
+      const Units S = state.support();
+      const double step = norm / curve, before = state.f;
+      const auto kept = state.keep();
+      double pull = 0.0, least = HUGE_VAL;
+      for (i64 j = 0; j < state.units(); ++j)
+        if (plan.allowed[j] && !state.has(j)) pull = std::max(pull, state.pull(j));
+      for (i64 i = 0; i < state.size(); ++i)
+        if (!plan.forced[S[i]]) least = std::min(least, state.size(i));
+      const double change = pull > 0.0 ? least / pull : HUGE_VAL;
+      bool better = false;
+      for (int rung = 0; rung < 5 && !better; ++rung) {
+        const double s = rung < 4 ? step / (1 << rung) : change * (1 + 1e-9);
+        if (rung == 4 && !(step < change && change <= 4.0 * step)) break;
+        for (i64 j = 0; j < state.units(); ++j)
+          score[j] = plan.forced[j] ? HUGE_VAL : (plan.allowed[j] ? state.moved(j, s) : -1.0);
+        const Units next = top_of(score, plan.k);
+        if (key(next) == key(S)) continue;
+        better = state.set(next) && state.f < before;
+        if (!better) state.restore(kept);
+      }
+      if (!better) return;
+    }
+  }
+
+  // Drop some units of the best point, forbid them while others come in, and go on from there.
+  void again() {
+    i64 idle = 0;
+    const double most = (1.0 + plan.effort) * state.work();
+    for (i64 turn = 0; turn < plan.restarts && idle < plan.patience && !found.empty() && !over(); ++turn) {
+      if (state.work() > most || exhausted()) return;
+      Units S, gone, free;
+      for (i64 j : found.back().support) (plan.forced[j] ? S : free).push_back(j);
+      if (free.empty()) return;
+      const i64 count = 1 + random.below((static_cast<i64>(free.size()) + 1) / 2);
+      for (i64 t = 0; t < count; ++t) {
+        const i64 at = random.below(static_cast<i64>(free.size()));
+        gone.push_back(free[at]);
+        free.erase(free.begin() + at);
+      }
+      S.insert(S.end(), free.begin(), free.end());
+      if (!state.set(S)) return;
+      while (state.size() < plan.k && !over()) { // greedily, or one of the four best
+        std::vector<std::pair<double, i64>> best;
+        for (i64 j = 0; j < state.units(); ++j)
+          if (open(j) && std::find(gone.begin(), gone.end(), j) == gone.end()) best.emplace_back(-state.gain(j), j);
+        if (best.empty()) break;
+        const i64 many = std::min<i64>(turn % 2 ? 4 : 1, static_cast<i64>(best.size()));
+        std::partial_sort(best.begin(), best.begin() + many, best.end());
+        if (!state.enter(best[static_cast<std::size_t>(random.below(many))].second)) break;
+      }
+      const std::size_t before = found.size();
+      local();
+      idle = found.size() > before ? 0 : idle + 1;
+    }
+  }
+
+  State& state;
+  SearchPlan plan;
+  Poll& poll;
+  Random random;
+  std::unordered_set<std::uint64_t> seen;
+  bool ended = false; // nothing is left to explain
+};
+
+} // namespace pursuit

@@ -1,0 +1,149 @@
+"""A whole search for the best support in one kernel call, for data so small that Python would be most of the time.
+
+The kernel (core/search.hpp) starts where ``grahtp``, ``omp``, ``ompr`` and ``local_search`` do, exchanges units while
+that helps, restarts, and judges every exchange at its end. It works on a copy of the data with columns of mean 0 and
+mean square 1 (for the squared loss on the Gram matrix), and compares gradients in the objective's own units.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from .. import _core
+from ..designs import Block, centre
+from .base import Columns, Exchange, Vector
+
+if TYPE_CHECKING:
+    from ..constraints import AtMost
+
+WORK = (
+    1e7  # entries of X times k (and squared outputs) up to which the likelihood of a support is searched in the kernel
+)
+WIDEST = {True: 3, False: 2}  # multiple of k to which units are added before all but k go; for quadratics, for others
+ROOM = 500  # units that the kernel keeps the state of
+CONDITION = 1e-7  # reciprocal condition number, and share of a column, above which the formula for exchanges has digits
+EXTREME = 1e150  # range of squared columns that need no care
+
+
+class Plan(NamedTuple):
+    """What a search is asked for: restarts, how many in a row may be in vain, what they may cost, and how to end."""
+
+    restarts: int
+    patience: int
+    effort: float  # of the restarts, as a multiple of what went before
+    prove: int  # every exchange is judged: 0 no (the best-ranked are), 1 for as long as the search took, 2 to the end
+    seed: int
+    ask: Callable[[], bool]  # whether to stop
+
+
+@dataclass(frozen=True)
+class Searched:
+    """Points (support, coefficients, intercept, value), each better than the one before, and what is known of the last.
+
+    ``open`` of ``total`` exchanges are not known to be of no help (-1: none was looked at); ``trouble`` is what was raised meanwhile.
+    """
+
+    points: list[tuple[Columns, Vector, Any, float]]
+    exchange: Exchange | None = None
+    open: int = 0
+    total: int = 0
+    trouble: BaseException | None = field(default=None, repr=False)
+
+
+def quadratic(
+    H: Vector, c: Vector, f0: float, constraint: "AtMost", start: Columns, scale: float, plan: Plan
+) -> Searched | None:
+    """The best support of f0 + c'x + x'Hx/2; None where that is too large or lacks digits."""
+    diagonal = H.diagonal()
+    if WIDEST[True] * constraint.k > ROOM or not _sane(diagonal):
+        return None
+    forced, allowed = _masks(constraint, diagonal > 0)
+    found, nearest, doubtful, condition, trouble = _core.quadratic_search(
+        H, c, f0, constraint.k, forced, allowed, start, plan.restarts, plan.patience, WIDEST[True], plan.effort,
+        plan.seed, scale, plan.ask,
+    )  # fmt: skip
+    total = constraint.k * (len(c) - constraint.k)
+    unsure = total if condition < CONDITION else constraint.k * len(doubtful)
+    points = [(support, x, None, value) for support, x, value in found]
+    if not _full(points, constraint):
+        return None
+    return Searched(points, _exchange(nearest), unsure, total, trouble)
+
+
+@dataclass(frozen=True)
+class Evened:
+    """A copy of all columns with mean 0 (where there is an intercept) and mean square 1; their own means and sizes."""
+
+    A: Vector
+    means: Vector
+    sizes: Vector
+
+    @classmethod
+    def of(cls, block: Block, c: Vector, intercept: bool) -> "Evened | None":
+        """The copy, or None where a column's numbers are beyond what can be squared."""
+        A = block.dense().copy(order="F")
+        means = centre(A, c) if intercept else np.zeros(A.shape[1])
+        squares = c @ A**2
+        if not _sane(squares):
+            return None
+        sizes = np.sqrt(squares)
+        A /= np.where(sizes > 0, sizes, 1.0)
+        return cls(A, means, sizes)
+
+    def back(self, support: Columns, z: Vector, b: Vector) -> tuple[Vector, Vector]:
+        """Coefficients (a row per column) and intercepts in the objective's units."""
+        coef = z / self.sizes[support][:, None]
+        return coef, b - self.means[support] @ coef
+
+    def ridge(self, l2: Any) -> Vector:
+        return np.where(self.sizes > 0, l2 / np.where(self.sizes > 0, self.sizes, 1.0) ** 2, 1.0)
+
+
+def likelihood(
+    kernel: Callable[..., Any], even: Evened, l2: Any, outputs: int, constraint: "AtMost", start: Columns, floor: float,
+    scale: float, intercept: bool, plan: Plan,
+) -> Searched | None:  # fmt: skip
+    """The best support of a loss; ``kernel`` has the samples, and takes everything else."""
+    forced, allowed = _masks(constraint, even.sizes > 0)
+    if (forced & ~allowed & 1).any():  # a constant column that is forced in
+        return None
+    found, nearest, unsure, total, trouble = kernel(
+        even.A, even.ridge(l2), even.sizes, intercept, floor, plan.prove, constraint.k, forced, allowed, start,
+        plan.restarts, plan.patience, WIDEST[False], plan.effort, plan.seed, scale, plan.ask,
+    )  # fmt: skip
+    points = []
+    for support, x, value in found:
+        Z = x.reshape(-1, outputs)
+        points.append((support, *even.back(support, Z[:-1], Z[-1]), value))
+    if not (_full(points, constraint) or (points and points[-1][-1] <= floor)):
+        return None
+    return Searched(points, _exchange(nearest), unsure, total, trouble)
+
+
+def affordable(shape: tuple[int, int], outputs: int, constraint: "AtMost") -> bool:
+    """Whether a search of a likelihood in the kernel takes no longer than one would wait for it."""
+    return float(shape[0]) * shape[1] * outputs**2 * constraint.k <= WORK and WIDEST[False] * constraint.k <= ROOM
+
+
+def _full(points: list[Any], constraint: "AtMost") -> bool:
+    """Whether a search came to k units: where columns are dependent it may not, and more care is wanted."""
+    return bool(points) and len(points[-1][0]) == constraint.k
+
+
+def _sane(squares: Vector) -> bool:
+    some = squares[squares > 0]
+    return len(some) > 0 and bool(np.isfinite(squares).all() and some.min() > 1 / EXTREME and some.max() < EXTREME)
+
+
+def _masks(constraint: "AtMost", useful: Any) -> tuple[Any, Any]:
+    forced, allowed = np.zeros(constraint.units, np.uint8), useful.astype(np.uint8)
+    forced[constraint.include] = 1
+    allowed[constraint.exclude] = 0
+    return forced, allowed
+
+
+def _exchange(nearest: tuple[int, int, float]) -> Exchange | None:
+    leave, enter, change = nearest
+    return None if leave < 0 or not np.isfinite(change) else Exchange((leave,), (enter,), max(change, 0.0))
