@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_diabetes
-from sklearn.exceptions import NotFittedError
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.feature_selection import SelectFromModel
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.metrics import accuracy_score, r2_score
@@ -263,7 +263,7 @@ def test_any_two_labels(labels, cancer):
 
 def test_probabilities(cancer):
     X, y = cancer
-    model = SparseClassifier(k=3, **FAST).fit(X, y)
+    model = SparseClassifier(k=3, l2=0, **FAST).fit(X, y)
     chance = model.predict_proba(X)
     assert chance.shape == (len(y), 2)
     np.testing.assert_allclose(chance.sum(axis=1), 1, rtol=1e-12)
@@ -320,6 +320,39 @@ def test_a_callback_at_fit(diabetes):
 def test_threads_change_nothing(n_jobs, diabetes):
     model = SparseRegressor(k=3, n_jobs=n_jobs, **FAST).fit(*diabetes)
     assert np.array_equal(model.support_, [2, 3, 8])
+
+
+# Endings that a user should know of.
+
+
+@pytest.mark.parametrize(
+    ("settings", "status"), [({"time_limit": 0.0}, "time_limit"), ({"max_iter": 1, "solver": "omp"}, "max_iter")]
+)
+def test_a_limit_warns_once_with_its_reason(settings, status, diabetes):
+    with pytest.warns(ConvergenceWarning) as told:
+        model = SparseRegressor(k=4, **settings).fit(*diabetes)
+    assert model.result_.status == status
+    assert [str(warning.message) for warning in told] == [f"SparseRegressor: {model.result_.reason}"]
+    assert told[0].filename == __file__  # where fit was called
+
+
+def test_a_failure_warns(diabetes):
+    class Broken(pursuit.Solver):
+        """Leaves the sparse set."""
+
+        def iterate(self, f, constraint, start):
+            yield f.refit(np.arange(f.dim))
+
+    with pytest.warns(ConvergenceWarning, match="more than k=3 allows"):
+        assert SparseRegressor(k=3, solver=Broken()).fit(*diabetes).result_.status == "failed"
+
+
+def test_what_was_asked_for_does_not_warn(diabetes):
+    X, y = diabetes  # warnings are errors here
+    assert "capped" in SparseRegressor(k=99, **FAST).fit(X, y).result_.reason
+    twice = SparseRegressor(k=2, include=[2, 10], **FAST).fit(np.column_stack([X, X[:, 2]]), y)
+    assert "rank" in twice.result_.reason
+    assert SparseRegressor(k=3).fit(X, y, callback=lambda record: True).result_.status == "interrupted"
 
 
 def test_before_fit(diabetes):

@@ -32,7 +32,6 @@ def test_without_an_l2_a_margin_loss_has_its_own(loss, solver):
 
 
 def test_the_other_losses_have_none():
-    assert SparseClassifier(k=2).fit(X, Y).l2_ == 0.0
     assert SparseRegressor(k=2).fit(X, GIVEN.y).l2_ == 0.0
     assert SparseRegressor(k=2, l2=0.3).fit(X, GIVEN.y).l2_ == 0.3
     assert {loss: pursuit.losses.as_loss(loss).ridge for loss in pursuit.list_losses()} == {

@@ -53,7 +53,9 @@ def fit(
     l2: Annotated[
         float | None,
         typer.Option(
-            "--l2", help="Adds l2/2 times the squared norm (standardised units); by default 0.001 for hinges, else 0."
+            "--l2",
+            help="Adds l2/2 times the squared norm (standardised units); by default 0.001 of the null model's curvature"
+            " for the logistic loss, 0.001 for hinges, else 0.",
         ),
     ] = None,
     solver: Annotated[str, typer.Option("--solver", help="See `pursuit solvers`.")] = "auto",

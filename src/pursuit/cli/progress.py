@@ -1,12 +1,21 @@
 """A status line on stderr while a fit runs; silent in pipes and logs."""
 
+import warnings
 from typing import Any
+
+from sklearn.exceptions import ConvergenceWarning
 
 from pursuit.cli.show import console
 
 
 def fit_with_progress(estimator: Any, X: Any, y: Any) -> Any:
     """Fit, and show each iteration as the driver records it."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # what is printed says it, and so does the exit code
+        return _fit(estimator, X, y)
+
+
+def _fit(estimator: Any, X: Any, y: Any) -> Any:
     screen = console(stderr=True)
     if not screen.is_terminal:
         return estimator.fit(X, y)

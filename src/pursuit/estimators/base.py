@@ -1,10 +1,12 @@
 """What the estimators share: validation, the fit itself, selection, and prediction from k columns."""
 
+import warnings
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -21,8 +23,10 @@ PARAMETERS = """k : int, default 10
         See ``pursuit.list_losses()``.
     l2 : float or None, default None
         Ridge on the standardised coefficients: half of it times their squared norm is added to the mean loss. None is
-        the loss's own: 0.001 for the margin losses (hinge, smoothed_hinge, squared_hinge), where no ridge is no support
-        vector machine, and 0 for all others. ``l2_`` is what was used.
+        the loss's own. For logistic it is 0.001 of the loss's curvature at the model without features (two classes, a
+        share y of ones: 0.001 y (1 - y)), so that separable classes have finite coefficients; 0.001 for the margin
+        losses (hinge, smoothed_hinge, squared_hinge), where no ridge is no support vector machine; 0 for all others.
+        ``l2_`` is what was used.
     solver : str or Solver, default "auto"
         See ``pursuit.list_solvers()``.
     include, exclude : columns (indices or names) that must, must not be chosen; those included count in k
@@ -33,7 +37,8 @@ PARAMETERS = """k : int, default 10
     sum_to : what the coefficients, in the units of X, must sum to
     fit_intercept, standardize : bool, default True
         ``standardize`` works on an implicit view, never a copy; coefficients are in the units of X either way.
-    max_iter, tol, time_limit : limits, see ``pursuit.solve``
+    max_iter, tol, time_limit : limits, see ``pursuit.solve``; a fit that one of them ended, or that has no minimiser,
+        warns once (``sklearn.exceptions.ConvergenceWarning``) with the result's ``reason``
     n_jobs : threads (None: all that OMP_NUM_THREADS and the machine allow)
     random_state : seed for solvers that draw random numbers
 
@@ -44,6 +49,9 @@ PARAMETERS = """k : int, default 10
     result_ : the :class:`pursuit.Result` (status, reason, optimality, trace; ``value`` is of what was minimised)
     objective_ : the :class:`pursuit.GLM` that was minimised; it refers to the training data and is not pickled
     """
+
+
+WARNS = ("time_limit", "max_iter", "no_minimiser", "failed")  # whoever interrupts knows it
 
 
 class SparseModel(SelectorMixin, BaseEstimator):
@@ -91,14 +99,17 @@ class SparseModel(SelectorMixin, BaseEstimator):
     def _fit(self, X: Any, y: Any, sample_weight: Any, offset: Any = None, callback: Any = None) -> None:
         """Solve on validated data and store the model; y is numeric here, a matrix if there are several outputs."""
         check_k(self.k)
-        loss = self._loss()
-        self.l2_ = loss.ridge if self.l2 is None else check_number(self.l2, "l2")
+        loss: Any = self._loss() if y.ndim == 1 else self._vector_loss(self._loss())
+        told = {
+            "sample_weight": sample_weight,
+            "offset": offset,
+            "fit_intercept": self.fit_intercept,
+            "standardize": self.standardize,
+        }
         with threads(self.n_jobs):
+            self.l2_ = self._own_l2(X, y, loss, **told) if self.l2 is None else check_number(self.l2, "l2")
             make: Any = GLM if y.ndim == 1 else MultiGLM
-            objective = make(
-                X, y, loss if y.ndim == 1 else self._vector_loss(loss), l2=self.l2_, fit_intercept=self.fit_intercept,
-                sample_weight=sample_weight, offset=offset, standardize=self.standardize,
-            )  # fmt: skip
+            objective = make(X, y, loss, l2=self.l2_, **told)
             result = solve(
                 objective, self.k, solver=self.solver,
                 include=self._columns(self.include, "include"), exclude=self._columns(self.exclude, "exclude"),
@@ -111,6 +122,12 @@ class SparseModel(SelectorMixin, BaseEstimator):
         self.n_iter_ = result.n_iter
         free = self.bounds is None and self.sum_to is None  # in float32 a coefficient could round past its bound
         self._dtype = objective.design.dtype if free else np.dtype(np.float64)
+        if result.status in WARNS:
+            warnings.warn(f"{type(self).__name__}: {result.reason}", ConvergenceWarning, stacklevel=3)
+
+    def _own_l2(self, X: Any, y: Any, loss: Any, **told: Any) -> float:
+        """The ridge where none was given: the loss's own."""
+        return self._loss().ridge
 
     def _validate(self, X: Any, y: Any, **kwargs: Any) -> tuple[Any, Any]:
         check_mask(X, "X")

@@ -10,6 +10,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from .._errors import check_weights
 from ..losses import Loss, as_loss
 from .base import PARAMETERS, SparseModel
+from .ridge import default_ridge
 
 
 def _has_probabilities(estimator: "SparseClassifier") -> bool:
@@ -85,6 +86,10 @@ class SparseClassifier(ClassifierMixin, SparseModel):
         self.coef_ = np.atleast_2d(self.result_.x.T).astype(self._dtype, copy=False)
         self.intercept_ = np.atleast_1d(self.result_.intercept).astype(self._dtype)
         return self
+
+    def _own_l2(self, X: Any, y: Any, loss: Any, **told: Any) -> float:
+        logistic = self._loss().name == "logistic"
+        return default_ridge(X, y, loss, **told) if logistic else super()._own_l2(X, y, loss, **told)
 
     def _class_weights(self, y: np.ndarray, codes: np.ndarray, weights: np.ndarray) -> np.ndarray:
         """One factor per class; "balanced" counts weights, so that weight 2 and a repeated row are the same."""
