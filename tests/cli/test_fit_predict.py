@@ -133,6 +133,30 @@ def test_options_reach_the_estimator(run, tmp_path):
     assert "(intercept)" not in out
 
 
+def test_options_that_are_repeated_add_up(run, tmp_path):
+    path = tmp_path / "m.json"
+    options = ("--include", "age", "--include", "s2,s3", "--exclude", "town", "--exclude", "bmi", "--exclude", "s5,s6")
+    assert run("fit", "diabetes.csv", "-t", "y", "-k", 4, *options, "--out", path)[0] == 0
+    model = load_model(path)
+    assert {"age", "s2", "s3"} <= set(model.selected)
+    assert not {"town", "bmi", "s5", "s6"} & set(model.feature_names)
+
+
+def test_names_of_losses_and_solvers_in_any_case(run, tmp_path):
+    path = tmp_path / "m.json"
+    options = ("--loss", "Huber", "--solver", "OMP", "-k", 2)
+    code, out, _ = run("fit", "diabetes.parquet", "-t", "y", *options, "--out", path)
+    assert code == 0
+    assert "with the huber loss" in out
+    held = json.loads(path.read_text())
+    assert (held["loss"]["name"], held["solver"]) == ("huber", "omp")
+
+
+def test_the_next_best_exchange_is_printed(run, tmp_path):
+    out = run("fit", "diabetes.parquet", "-t", "y", "-k", 3, "--out", tmp_path / "m.json")[1]
+    assert "column 's1' instead of column 'bp' would raise the value by about" in out
+
+
 def test_columns_without_names_are_called_by_number(run, tmp_path):
     path = tmp_path / "m.json"
     options = ("--include", "x0", "--exclude", "x27,x22", "--l2", 0.01)

@@ -11,6 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from pursuit import Huber, Loss, SmoothedHinge, SparseClassifier, SparseRegressor, list_losses, load_model, save_model
 
@@ -148,6 +151,14 @@ def test_what_cannot_be_saved(tmp_path, regressor):
     path = tmp_path / "m.json"
     with pytest.raises(ValueError, match="fitted before it is saved"):
         save_model(SparseRegressor(), path)
+    pipeline = make_pipeline(StandardScaler(), SparseRegressor(k=2)).fit(X, ETA)
+    with pytest.raises(TypeError, match=r"got Pipeline: hand over its last step, pipeline\[-1\]"):
+        save_model(pipeline, path)
+    search = GridSearchCV(SparseRegressor(), {"k": [1, 2]}, cv=2).fit(X, ETA)
+    with pytest.raises(TypeError, match="got GridSearchCV: hand over its best_estimator_"):
+        save_model(search, path)
+    with pytest.raises(TypeError, match="must be a SparseRegressor or a SparseClassifier, got str"):
+        save_model("model", path)
     with pytest.raises(ValueError, match="feature_names has 1 names, but the estimator has 12 features"):
         save_model(regressor, path, feature_names=["a"])
     with pytest.raises(ValueError, match="12 different names"):
@@ -158,11 +169,17 @@ def test_what_cannot_be_saved(tmp_path, regressor):
         with pytest.raises(ValueError, match="value must be finite"):
             save_model(regressor, path)
         regressor.result_, regressor.loss = before, Mine()
-        with pytest.raises(ValueError, match="loss Mine is not registered"):
+        with pytest.raises(ValueError, match=r"loss Mine is not registered.*pursuit.losses.register gives it a name"):
             save_model(regressor, path)
     finally:
         regressor.result_, regressor.loss = before, "squared"
     assert not list(tmp_path.iterdir())
+
+
+def test_the_last_step_of_a_pipeline_is_saved(tmp_path):
+    pipeline = make_pipeline(StandardScaler(), SparseRegressor(k=2)).fit(X, ETA)
+    model = load_model(save_model(pipeline[-1], tmp_path / "m.json"))
+    np.testing.assert_allclose(model.predict(pipeline[:-1].transform(X)), pipeline.predict(X), rtol=1e-12)
 
 
 def test_a_model_is_frozen(tmp_path, regressor):

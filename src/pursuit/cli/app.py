@@ -65,8 +65,12 @@ def fit(
             "--task", help="regression or classification; by default what the loss, or else the target, says."
         ),
     ] = None,
-    include: Annotated[str, typer.Option("--include", help="Features that must be in: a,b,c.")] = "",
-    exclude: Annotated[str, typer.Option("--exclude", help="Columns to leave out: a,b,c.")] = "",
+    include: Annotated[
+        list[str] | None, typer.Option("--include", help="Features that must be in: a,b,c; may be repeated.")
+    ] = None,
+    exclude: Annotated[
+        list[str] | None, typer.Option("--exclude", help="Columns to leave out: a,b,c; may be repeated.")
+    ] = None,
     intercept: Annotated[bool, typer.Option("--intercept/--no-intercept", help="Fit an intercept.")] = True,
     standardize: Annotated[
         bool, typer.Option("--standardize/--no-standardize", help="Select on columns of equal scale.")
@@ -142,5 +146,5 @@ def losses() -> None:
     print_names(list_losses())
 
 
-def _names(text: str) -> list[str]:
-    return [name.strip() for name in text.split(",") if name.strip()]
+def _names(texts: list[str] | None) -> list[str]:
+    return [name.strip() for text in texts or () for name in text.split(",") if name.strip()]

@@ -1,6 +1,7 @@
 """``pursuit fit``: read, choose the estimator, fit with a status line, write, print."""
 
 from collections.abc import Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +30,7 @@ def run(
     if not out.absolute().parent.is_dir():
         raise ValueError(f"--out {out}: there is no folder {out.parent}")
     named = any(mark in data.name.lower() for mark in (".csv", ".tsv", ".parquet"))
-    held = _read(data, target, exclude if named else ())
+    held = _read(data, target, exclude) if named else read_table(data, target)
     y = held.y
     if y is None:
         columns = f"; its columns are {listed(held.feature_names)}" if held.feature_names else ""
@@ -44,9 +45,10 @@ def run(
 
     kind = pursuit.SparseClassifier if task == "classification" else pursuit.SparseRegressor
     estimator = kind(**parameters)
-    fit_with_progress(estimator, held.X, y)
+    X = _framed(held)
+    fit_with_progress(estimator, X, y)
     save_model(estimator, out, feature_names=held.feature_names)
-    _print(estimator, held, names, data, task, loss, out)
+    _print(estimator, X, y, names, data, task, loss, out)
     return {"converged": OK, "interrupted": INTERRUPTED}.get(estimator.result_.status, NOT_CONVERGED)
 
 
@@ -55,8 +57,17 @@ def _read(data: Path, target: str | None, drop: Sequence[str]) -> Table:
     try:
         return read_table(data, target, drop=drop)
     except ValueError as error:
-        hint = " with --exclude" if str(error).endswith("out") and "column" in str(error) else ""
+        hint = " with --exclude" if str(error).endswith(("it out", "them out", "column out", "columns out")) else ""
         raise ValueError(f"{error}{hint}") from error
+
+
+def _framed(held: Table) -> Any:
+    """X with its names where that can be, so that messages call columns by them."""
+    if held.feature_names is None or not isinstance(held.X, np.ndarray) or find_spec("pandas") is None:
+        return held.X
+    import pandas
+
+    return pandas.DataFrame(held.X, columns=list(held.feature_names), copy=False)
 
 
 def _task(task: str | None, loss: str | None, y: Any) -> tuple[str, str]:
@@ -73,7 +84,7 @@ def _task(task: str | None, loss: str | None, y: Any) -> tuple[str, str]:
     of_loss = tasks[as_loss(loss).targets == "binary"]
     if task is not None and task != of_loss:
         raise ValueError(f"--loss {loss} is for {of_loss}, not for --task {task}")
-    return of_loss, loss
+    return of_loss, as_loss(loss).name
 
 
 def _columns(option: str, wanted: Sequence[str], names: Sequence[str]) -> list[int]:
@@ -84,9 +95,9 @@ def _columns(option: str, wanted: Sequence[str], names: Sequence[str]) -> list[i
     return [place[name] for name in wanted]
 
 
-def _print(estimator: Any, held: Table, names: Sequence[str], data: Path, task: str, loss: str, out: Path) -> None:
+def _print(estimator: Any, X: Any, y: Any, names: Sequence[str], data: Path, task: str, loss: str, out: Path) -> None:
     screen, result = console(), estimator.result_
-    n, p = held.X.shape
+    n, p = X.shape
     coef = result.coef if result.coef.ndim == 2 else result.coef[:, None]  # one column per output
     rows = [(names[j], *map(number, row)) for j, row in zip(result.support[:SHOWN], coef, strict=False)]
     if len(coef) > SHOWN:
@@ -99,10 +110,11 @@ def _print(estimator: Any, held: Table, names: Sequence[str], data: Path, task: 
     screen.print(table({"feature": "left", **dict.fromkeys(outputs, "right")}, rows))
     measure = "accuracy" if task == "classification" else "R2"
     facts = {
-        f"{measure} on these rows": number(estimator.score(held.X, held.y)),
+        f"{measure} on these rows": number(estimator.score(X, y)),
         "objective": number(result.value),
         "status": f"{result.status}: {result.reason}",
         "optimality": str(result.optimality),
+        **({"next best": result.next_best} if result.next_best else {}),
         "solver": f"{result.solver}, {result.n_iter} iteration{'s' * (result.n_iter != 1)}, {result.seconds:.2g} s",
         "model": str(out),
     }

@@ -10,7 +10,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from .._errors import check_k, check_mask, check_number, nearest
+from .._errors import check_k, check_mask, check_number
+from .._names import refuse_dates, refuse_missing, refuse_text
 from ..designs import as_design
 from ..driver import solve
 from ..engines import threads
@@ -29,7 +30,7 @@ PARAMETERS = """k : int, default 10
         ``l2_`` is what was used.
     solver : str or Solver, default "auto"
         See ``pursuit.list_solvers()``.
-    include, exclude : columns (indices or names) that must, must not be chosen; those included count in k
+    include, exclude : columns (indices, names, or a mask) that must, must not be chosen; those included count in k
     groups : one label per column; groups enter whole and k counts groups
     bounds : (low, high) for the coefficients in the units of X, strictly kept
         Each a number, an array with one entry per column, or None for no bound on that side; ``(0, None)`` is
@@ -107,13 +108,13 @@ class SparseModel(SelectorMixin, BaseEstimator):
             "standardize": self.standardize,
         }
         with threads(self.n_jobs):
+            X = as_design(X, getattr(self, "feature_names_in_", None))
             self.l2_ = self._own_l2(X, y, loss, **told) if self.l2 is None else check_number(self.l2, "l2")
             make: Any = GLM if y.ndim == 1 else MultiGLM
             objective = make(X, y, loss, l2=self.l2_, **told)
             result = solve(
-                objective, self.k, solver=self.solver,
-                include=self._columns(self.include, "include"), exclude=self._columns(self.exclude, "exclude"),
-                groups=self.groups, bounds=self.bounds, sum_to=self.sum_to, max_iter=self.max_iter, tol=self.tol,
+                objective, self.k, solver=self.solver, include=self.include, exclude=self.exclude, groups=self.groups,
+                bounds=self.bounds, sum_to=self.sum_to, max_iter=self.max_iter, tol=self.tol,
                 time_limit=self.time_limit, callback=callback, random_state=self.random_state,
             )  # fmt: skip
         self.objective_ = objective
@@ -133,9 +134,16 @@ class SparseModel(SelectorMixin, BaseEstimator):
         check_mask(X, "X")
         check_mask(y, "y")
         # finiteness is not checked here: the first pass over X finds NaN and infinity at no cost
-        return validate_data(
-            self, X, y, accept_sparse=("csr", "csc"), dtype=(np.float64, np.float32), ensure_all_finite=False, **kwargs
-        )
+        return self._read(X, y, ensure_all_finite=False, **kwargs)
+
+    def _read(self, X: Any, *y: Any, **kwargs: Any) -> Any:
+        """scikit-learn's validation, with the names of columns that are no numbers."""
+        refuse_dates(X)
+        try:
+            return validate_data(self, X, *y, accept_sparse=("csr", "csc"), dtype=(np.float64, np.float32), **kwargs)
+        except (TypeError, ValueError):
+            refuse_text(X)
+            raise
 
     def _loss(self) -> Loss:
         loss = as_loss(self.loss)
@@ -143,6 +151,10 @@ class SparseModel(SelectorMixin, BaseEstimator):
             kinds = "regression" if "real" in self.targets else "classification"
             raise ValueError(f"loss {loss.name!r} is not a {kinds} loss; {type(self).__name__} needs one that is")
         return loss
+
+    def _loss_name(self) -> str:
+        """The name of the loss, also before a fit has found whether there is such a loss."""
+        return self.loss.casefold() if isinstance(self.loss, str) else getattr(self.loss, "name", "")
 
     def _vector_loss(self, loss: Loss) -> str:
         """The name of the loss of several outputs that goes with a loss of one."""
@@ -154,25 +166,11 @@ class SparseModel(SelectorMixin, BaseEstimator):
             )
         return names[loss.name]
 
-    def _columns(self, columns: Any, name: str) -> list[int]:
-        """Column indices from indices or names."""
-        known = {str(feature): j for j, feature in enumerate(getattr(self, "feature_names_in_", ()))}
-        if isinstance(columns, str):
-            columns = [columns]
-        indices = []
-        for column in () if columns is None else np.asarray(columns, dtype=object).ravel():
-            if isinstance(column, str):
-                if column not in known:
-                    where = nearest(column, known) if known else "X has no column names"
-                    raise ValueError(f"{name} names column {column!r}, which X does not have; {where}")
-                column = known[column]
-            indices.append(column)
-        return indices
-
     def _eta(self, X: Any) -> NDArray[Any]:
         """The linear predictor, reading only the chosen columns."""
         check_is_fitted(self)
-        X = validate_data(self, X, accept_sparse=("csr", "csc"), dtype=(np.float64, np.float32), reset=False)
+        X = self._read(X, reset=False, ensure_all_finite=False)
+        refuse_missing(X, getattr(self, "feature_names_in_", None))
         design = as_design(X)
         coef = self.result_.coef
         eta = design.matmat(self.support_, coef if coef.ndim == 2 else coef[:, None])

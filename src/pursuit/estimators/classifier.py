@@ -125,5 +125,5 @@ class SparseClassifier(ClassifierMixin, SparseModel):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = self.loss == "logistic" or getattr(self.loss, "name", "") == "logistic"
+        tags.classifier_tags.multi_class = self._loss_name() == "logistic"
         return tags

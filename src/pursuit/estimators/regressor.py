@@ -39,7 +39,7 @@ class SparseRegressor(RegressorMixin, SparseModel):
 
     def _several(self) -> bool:
         """Whether the loss takes several responses."""
-        return self.loss == "squared" or getattr(self.loss, "name", "") == "squared"
+        return self._loss_name() == "squared"
 
     def predict(self, X: Any) -> np.ndarray:
         """The mean response (for Poisson, exp of the linear predictor)."""

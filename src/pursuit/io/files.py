@@ -20,7 +20,12 @@ VERSION = 1
 
 
 def save_model(estimator: Any, path: str | Path, *, feature_names: Sequence[str] | None = None) -> Path:
-    """Write a fitted estimator as JSON; ``feature_names`` where it was fitted without names."""
+    """Write a fitted estimator as JSON; ``feature_names`` where it was fitted without names.
+
+    Of a pipeline its last step is saved, ``save_model(pipeline[-1], path)``; the steps before it hold code, so the
+    model is given what they make: ``load_model(path).predict(pipeline[:-1].transform(X))``.
+    """
+    _check_kind(estimator)
     if not hasattr(estimator, "result_"):
         raise ValueError("estimator must be fitted before it is saved")
     names = feature_names if feature_names is not None else getattr(estimator, "feature_names_in_", None)
@@ -61,6 +66,20 @@ def save_model(estimator: Any, path: str | Path, *, feature_names: Sequence[str]
     return path
 
 
+def _check_kind(estimator: Any) -> None:
+    from pursuit.estimators.base import SparseModel  # reading a model needs no scikit-learn
+
+    if isinstance(estimator, SparseModel):
+        return
+    inner = ""  # where scikit-learn's wrappers keep what can be saved
+    if hasattr(estimator, "steps"):
+        inner = ": hand over its last step, pipeline[-1]"
+    elif hasattr(estimator, "best_estimator_"):
+        inner = ": hand over its best_estimator_"
+    kind = type(estimator).__name__
+    raise TypeError(f"estimator must be a SparseRegressor or a SparseClassifier, got {kind}{inner}")
+
+
 def load_model(path: str | Path) -> Model:
     """Read a model; anything that is not one is a ``ValueError`` that says what is wrong."""
     path = Path(path)
@@ -85,7 +104,10 @@ def _loss(estimator: Any) -> tuple[str, dict[str, float]]:
     loss = as_loss(estimator.loss)
     known = loss.name in list_losses() and type(as_loss(loss.name)) is type(loss)
     if not known:
-        raise ValueError(f"loss {type(loss).__name__} is not registered, so a model with it cannot be saved")
+        raise ValueError(
+            f"loss {type(loss).__name__} is not registered, so a model with it cannot be saved; "
+            "pursuit.losses.register gives it a name (docs/extending.md)"
+        )
     names: list[str] = [field.name for field in dataclasses.fields(loss)] if dataclasses.is_dataclass(loss) else []
     return loss.name, {name: float(getattr(loss, name)) for name in names}
 

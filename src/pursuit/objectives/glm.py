@@ -14,6 +14,7 @@ import numpy as np
 from .. import _core
 from .._errors import check_number, check_vector, check_weights
 from .._lazy import lazy
+from .._names import Names, called
 from .._sorted import common
 from ..designs import Block, Design, Rows, Standardized, as_design, centre, check_small, cross
 from ..losses import Loss, as_loss
@@ -39,7 +40,7 @@ class GLM:
 
     Parameters
     ----------
-    X : array, SciPy sparse matrix or LinearOperator, shape (n, p)
+    X : array, data frame (its column names are kept as ``names``), SciPy sparse matrix or LinearOperator, shape (n, p)
     y : targets, shape (n,)
     loss : name or instance, see ``pursuit.list_losses()``
     l2 : ridge, half of it times the squared norm is added
@@ -101,6 +102,11 @@ class GLM:
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
         self._forget()
+
+    @property
+    def names(self) -> Names | None:
+        """The names of X's columns, where X is a data frame."""
+        return self.design.names
 
     @property
     def work(self) -> float:
@@ -276,8 +282,8 @@ class GLM:
             if not np.isfinite(known).all():
                 if not self.loss.quadratic:  # at a point where phi'' overflows
                     return np.nan_to_num(known, nan=1e300, posinf=1e300)
-                bad = int(cols[~np.isfinite(known)][0])
-                raise ValueError(f"X has values in column {bad} that are too large to square; rescale it")
+                where = called(cols[~np.isfinite(known)], self.names)
+                raise ValueError(f"X has values in {where} that are too large to square; rescale what is too large")
         return np.asarray(known + self._ridge(cols))
 
     def hessian_rows(self, point: Point, cols: Columns, others: Columns | None = None) -> Vector:
@@ -393,5 +399,5 @@ class GLM:
         if not np.isfinite(gradient).all():
             mean, var = self.design.stats(self.rows.c)  # a row's NaN can reach every column's gradient: look again
             finite = np.isfinite(mean) & np.isfinite(var)
-            bad = int(np.flatnonzero(~(np.isfinite(gradient) if finite.all() else finite))[0])
-            raise ValueError(f"X contains NaN or infinity (or values too large to add up) in column {bad}")
+            where = called(np.flatnonzero(~(np.isfinite(gradient) if finite.all() else finite)), self.names)
+            raise ValueError(f"X contains NaN or infinity (or values too large to add up) in {where}")

@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from .._errors import check_mask, check_number, check_weights, nearest
+from .._errors import check_mask, check_number, check_weights, named, nearest
+from .._names import Names, called
 from ..designs import Design, Standardized, as_design, cross
 from ..losses.vector import Multinomial, Responses, VectorLoss
 from ..refits import Basis, Fit, Stored, basis, least_norm, minimise
@@ -78,6 +79,11 @@ class MultiGLM(ObjectiveDefaults):
         return {**self.__dict__, "_null": None}
 
     @property
+    def names(self) -> Names | None:
+        """The names of X's columns, where X is a data frame."""
+        return self.design.names
+
+    @property
     def work(self) -> float:
         return 10.0 * self.width**2 * self.design.nbytes / self.design.dtype.itemsize
 
@@ -86,8 +92,9 @@ class MultiGLM(ObjectiveDefaults):
         if self._null is None:
             null = self.refit(np.empty(0, np.int64))
             if not np.isfinite(null.gradient).all():
-                bad = int(np.flatnonzero(~np.isfinite(null.gradient))[0]) // self.width
-                raise ValueError(f"X contains NaN or infinity (or values too large to add up) in column {bad}")
+                bad = np.unique(np.flatnonzero(~np.isfinite(null.gradient)) // self.width)
+                where = called(bad, self.names)
+                raise ValueError(f"X contains NaN or infinity (or values too large to add up) in {where}")
             self._null = null.detached()  # or it would hold what holds it
         return self._null
 
@@ -293,7 +300,8 @@ class MultiGLM(ObjectiveDefaults):
 def _loss(loss: str | VectorLoss) -> VectorLoss:
     known = {"multinomial": Multinomial, "squared": Responses}
     if isinstance(loss, str):
-        if loss not in known:
+        name = named(loss, known)
+        if name is None:
             raise ValueError(f"loss {loss!r} does not take several outputs; {nearest(loss, known)}")
-        return known[loss]()
+        return known[name]()
     return loss
