@@ -82,6 +82,22 @@ def check_vector(values: Any, name: str, length: int) -> NDArray[np.float64]:
     return vector
 
 
+def check_offset(offset: Any, n: int, outputs: int = 0) -> NDArray[np.float64] | None:
+    """An offset per row, with ``outputs`` (0: one, without an axis of its own) also one per output; None stays None."""
+    if offset is None or not outputs or np.ndim(offset) < 2:
+        vector = None if offset is None else check_vector(offset, "offset", n)
+        return vector if vector is None or not outputs else vector[:, None]
+    try:
+        matrix = np.ascontiguousarray(offset, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(f"offset must be numeric, got dtype {np.asarray(offset).dtype}") from None
+    if matrix.shape not in ((n, 1), (n, outputs)):
+        raise ValueError(f"offset must have shape ({n},) or ({n}, {outputs}), got shape {matrix.shape}")
+    if not np.isfinite(matrix).all():
+        raise ValueError("offset contains NaN or infinity")
+    return matrix
+
+
 def check_weights(sample_weight: Any, n: int) -> NDArray[np.float64]:
     """Non-negative weights, not all zero, scaled to sum to one."""
     if sample_weight is None:

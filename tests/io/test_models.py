@@ -91,6 +91,26 @@ def test_several_classes_and_responses(tmp_path):
     assert np.allclose(model.predict(X), regressor.predict(X), rtol=0, atol=1e-10)
 
 
+@pytest.mark.parametrize("loss", ["poisson", "logistic"])
+def test_an_offset_at_prediction(tmp_path, loss):
+    estimator, shift = fitted(loss), np.linspace(-1, 2, 80)
+    model = load_model(save_model(estimator, tmp_path / "m.json", offset="exposure"))
+    assert model.offset == "exposure"
+    for predict in ("predict", "predict_proba") if loss == "logistic" else ("predict",):
+        mine, theirs = getattr(model, predict)(X, shift), getattr(estimator, predict)(X, shift)
+        assert np.array_equal(mine, theirs) if mine.dtype.kind == "U" else np.allclose(mine, theirs, rtol=1e-12)
+    with pytest.raises(ValueError, match="offset must have one entry per row"):
+        model.predict(X, shift[:3])
+
+
+def test_a_model_without_an_offset_can_be_read_by_older_versions(tmp_path, regressor):
+    held = json.loads(save_model(regressor, tmp_path / "m.json").read_text())
+    assert held["version"] == 1
+    assert "offset" not in held
+    held = json.loads(save_model(regressor, tmp_path / "m.json", offset="o").read_text())
+    assert (held["version"], held["offset"]) == (2, "o")
+
+
 def test_names_choose_the_columns(tmp_path):
     frame = pd.DataFrame(X, columns=NAMES)
     estimator = SparseRegressor(k=2).fit(frame, ETA)
@@ -192,7 +212,8 @@ def test_a_model_is_frozen(tmp_path, regressor):
 
 BAD = {
     "format": ({"format": "other"}, "its format is not 'pursuit-model'"),
-    "version": ({"version": 2}, "its version is 2, and this pursuit reads up to 1"),
+    "version": ({"version": 3}, "its version is 3, and this pursuit reads up to 2"),
+    "offset": ({"offset": 3}, "offset must be a string"),
     "version type": ({"version": True}, "version must be a whole number"),
     "kind": ({"kind": "ranker"}, "kind is 'ranker'"),
     "k": ({"k": -1}, "k must be a whole number, 0 or more"),

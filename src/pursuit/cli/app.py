@@ -71,6 +71,12 @@ def fit(
     exclude: Annotated[
         list[str] | None, typer.Option("--exclude", help="Columns to leave out: a,b,c; may be repeated.")
     ] = None,
+    offset: Annotated[
+        str | None,
+        typer.Option(
+            "--offset", help="Column (npz: array) that is added to the linear predictor: for counts, log exposure."
+        ),
+    ] = None,
     intercept: Annotated[bool, typer.Option("--intercept/--no-intercept", help="Fit an intercept.")] = True,
     standardize: Annotated[
         bool, typer.Option("--standardize/--no-standardize", help="Select on columns of equal scale.")
@@ -93,6 +99,7 @@ def fit(
         task=task,
         include=_names(include),
         exclude=_names(exclude),
+        offset=offset,
         parameters={
             "k": k,
             "l2": l2,
@@ -112,7 +119,7 @@ def predict(
     out: Annotated[Path | None, typer.Option("--out", "-o", help="CSV to write; by default standard output.")] = None,
     proba: Annotated[bool, typer.Option("--proba", help="Probabilities of the classes as well.")] = False,
 ) -> int:
-    """Predict the rows of DATA with a model."""
+    """Predict the rows of DATA with a model; one that was fitted with --offset reads that column from DATA too."""
     from pursuit.cli.predict import run
 
     return run(model, data, out=out, proba=proba)

@@ -10,7 +10,7 @@ import numpy as np
 from pursuit.cli import INTERRUPTED, NOT_CONVERGED, OK
 from pursuit.cli.progress import fit_with_progress
 from pursuit.cli.show import console, number, table
-from pursuit.io import Table, read_table, save_model
+from pursuit.io import Table, read_column, read_table, save_model
 from pursuit.io._words import listed, nearest
 
 SHOWN = 40  # coefficients that are printed; the model holds all
@@ -25,12 +25,17 @@ def run(
     task: str | None,
     include: Sequence[str],
     exclude: Sequence[str],
+    offset: str | None,
     parameters: dict[str, Any],
 ) -> int:
     if not out.absolute().parent.is_dir():
         raise ValueError(f"--out {out}: there is no folder {out.parent}")
     named = any(mark in data.name.lower() for mark in (".csv", ".tsv", ".parquet"))
-    held = _read(data, target, exclude) if named else read_table(data, target)
+    if offset is not None and offset == target:
+        raise ValueError(f"--offset and --target are both {offset!r}; the offset is a column of its own")
+    shift = {} if offset is None else {"offset": read_column(data, offset)}
+    apart = [] if offset is None else [offset]  # no feature
+    held = _read(data, target, [*exclude, *apart]) if named else read_table(data, target)
     y = held.y
     if y is None:
         columns = f"; its columns are {listed(held.feature_names)}" if held.feature_names else ""
@@ -46,9 +51,13 @@ def run(
     kind = pursuit.SparseClassifier if task == "classification" else pursuit.SparseRegressor
     estimator = kind(**parameters)
     X = _framed(held)
-    fit_with_progress(estimator, X, y)
-    save_model(estimator, out, feature_names=held.feature_names)
-    _print(estimator, X, y, names, data, task, loss, out)
+    fit_with_progress(estimator, X, y, **shift)
+    save_model(estimator, out, feature_names=held.feature_names, offset=offset)
+    measure, score = _score(y, estimator.predict(X, **shift), task)
+    n, p = X.shape
+    head = f"{data}: {n} rows, {p} features; {task} with the {loss} loss, at most {estimator.k} features\n"
+    console().print(head, markup=False, soft_wrap=True)
+    _print(estimator, {f"{measure} on these rows": number(score)}, names, out)
     return {"converged": OK, "interrupted": INTERRUPTED}.get(estimator.result_.status, NOT_CONVERGED)
 
 
@@ -87,6 +96,14 @@ def _task(task: str | None, loss: str | None, y: Any) -> tuple[str, str]:
     return of_loss, as_loss(loss).name
 
 
+def _score(y: Any, predicted: Any, task: str) -> tuple[str, float]:
+    from sklearn.metrics import accuracy_score, r2_score
+
+    if task == "classification":
+        return "accuracy", float(accuracy_score(y, predicted))
+    return "R2", float(r2_score(y, predicted))
+
+
 def _columns(option: str, wanted: Sequence[str], names: Sequence[str]) -> list[int]:
     place = {name: j for j, name in enumerate(names)}
     for name in wanted:
@@ -95,9 +112,8 @@ def _columns(option: str, wanted: Sequence[str], names: Sequence[str]) -> list[i
     return [place[name] for name in wanted]
 
 
-def _print(estimator: Any, X: Any, y: Any, names: Sequence[str], data: Path, task: str, loss: str, out: Path) -> None:
+def _print(estimator: Any, facts: dict[str, str], names: Sequence[str], out: Path) -> None:
     screen, result = console(), estimator.result_
-    n, p = X.shape
     coef = result.coef if result.coef.ndim == 2 else result.coef[:, None]  # one column per output
     rows = [(names[j], *map(number, row)) for j, row in zip(result.support[:SHOWN], coef, strict=False)]
     if len(coef) > SHOWN:
@@ -105,13 +121,10 @@ def _print(estimator: Any, X: Any, y: Any, names: Sequence[str], data: Path, tas
     if estimator.fit_intercept:
         rows.append(("(intercept)", *map(number, np.ravel(result.intercept))))
     outputs = ["coefficient"] if coef.shape[1] == 1 else [str(label) for label in estimator.classes_]
-    head = f"{data}: {n} rows, {p} features; {task} with the {loss} loss, at most {estimator.k} features\n"
-    screen.print(head, markup=False, soft_wrap=True)
     screen.print(table({"feature": "left", **dict.fromkeys(outputs, "right")}, rows))
-    measure = "accuracy" if task == "classification" else "R2"
-    facts = {
-        f"{measure} on these rows": number(estimator.score(X, y)),
+    facts |= {
         "objective": number(result.value),
+        **({"l2": number(estimator.l2_)} if estimator.l2_ else {}),
         "status": f"{result.status}: {result.reason}",
         "optimality": str(result.optimality),
         **({"next best": result.next_best} if result.next_best else {}),

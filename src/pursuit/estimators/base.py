@@ -10,7 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from .._errors import check_k, check_mask, check_number
+from .._errors import check_k, check_mask, check_number, check_offset
 from .._names import refuse_dates, refuse_missing, refuse_text
 from ..designs import as_design
 from ..driver import solve
@@ -27,7 +27,8 @@ PARAMETERS = """k : int, default 10
         the loss's own. For logistic it is 0.001 of the loss's curvature at the model without features (two classes, a
         share y of ones: 0.001 y (1 - y)), so that separable classes have finite coefficients; 0.001 for the margin
         losses (hinge, smoothed_hinge, squared_hinge), where no ridge is no support vector machine; 0 for all others.
-        ``l2_`` is what was used.
+        ``l2_`` is what was used. C of a support vector machine, or of scikit-learn's logistic regression, is
+        ``l2 = 1 / (n C)``, n the number of rows (with ``standardize=False``, or columns standardised there too).
     solver : str or Solver, default "auto"
         See ``pursuit.list_solvers()``.
     include, exclude : columns (indices, names, or a mask) that must, must not be chosen; those included count in k
@@ -166,8 +167,8 @@ class SparseModel(SelectorMixin, BaseEstimator):
             )
         return names[loss.name]
 
-    def _eta(self, X: Any) -> NDArray[Any]:
-        """The linear predictor, reading only the chosen columns."""
+    def _eta(self, X: Any, offset: Any = None) -> NDArray[Any]:
+        """The linear predictor with an offset, reading only the chosen columns."""
         check_is_fitted(self)
         X = self._read(X, reset=False, ensure_all_finite=False)
         refuse_missing(X, getattr(self, "feature_names_in_", None))
@@ -175,6 +176,8 @@ class SparseModel(SelectorMixin, BaseEstimator):
         coef = self.result_.coef
         eta = design.matmat(self.support_, coef if coef.ndim == 2 else coef[:, None])
         eta = (eta if coef.ndim == 2 else eta[:, 0]) + self.result_.intercept
+        shift = check_offset(offset, len(eta), 0 if coef.ndim == 1 else coef.shape[1])
+        eta = eta if shift is None else eta + shift
         return eta.astype(design.dtype, copy=False)
 
     def _get_support_mask(self) -> NDArray[np.bool_]:

@@ -97,27 +97,30 @@ class SparseClassifier(ClassifierMixin, SparseModel):
             return 1.0 / np.maximum(np.bincount(codes, weights), 1e-300)
         return np.asarray(compute_class_weight(self.class_weight, classes=self.classes_, y=y))
 
-    def decision_function(self, X: Any) -> np.ndarray:
-        """The linear predictor; positive means ``classes_[1]``. With more classes, one column each."""
-        return self._eta(X)
+    def decision_function(self, X: Any, offset: Any = None) -> np.ndarray:
+        """The linear predictor; positive means ``classes_[1]``. With more classes, one column each.
 
-    def predict(self, X: Any) -> np.ndarray:
+        ``offset``, one number per row (and class), is added as at ``fit``; here and in all that follows from it.
+        """
+        return self._eta(X, offset)
+
+    def predict(self, X: Any, offset: Any = None) -> np.ndarray:
         """The more likely class."""
-        eta = self._eta(X)
+        eta = self._eta(X, offset)
         return self.classes_[(eta > 0).astype(int) if eta.ndim == 1 else eta.argmax(axis=1)]
 
     @available_if(_has_probabilities)
-    def predict_proba(self, X: Any) -> np.ndarray:
+    def predict_proba(self, X: Any, offset: Any = None) -> np.ndarray:
         """Probabilities of the classes (logistic loss)."""
-        eta = self._eta(X)
+        eta = self._eta(X, offset)
         if eta.ndim == 2:
             return softmax(eta, axis=1)
         return np.column_stack([expit(-eta), expit(eta)])
 
     @available_if(_has_probabilities)
-    def predict_log_proba(self, X: Any) -> np.ndarray:
+    def predict_log_proba(self, X: Any, offset: Any = None) -> np.ndarray:
         """Logarithms of the probabilities, accurate where they are tiny."""
-        eta = self._eta(X)
+        eta = self._eta(X, offset)
         if eta.ndim == 2:
             return log_softmax(eta, axis=1)
         margin = np.column_stack([-eta, eta])

@@ -16,11 +16,15 @@ from pursuit.io.model import Model
 from pursuit.losses import Loss, as_loss, list_losses
 
 FORMAT = "pursuit-model"
-VERSION = 1
+VERSION = 2  # from 2 on there may be an offset
 
 
-def save_model(estimator: Any, path: str | Path, *, feature_names: Sequence[str] | None = None) -> Path:
+def save_model(
+    estimator: Any, path: str | Path, *, feature_names: Sequence[str] | None = None, offset: str | None = None
+) -> Path:
     """Write a fitted estimator as JSON; ``feature_names`` where it was fitted without names.
+
+    ``offset`` is what the column is called that holds the offset; ``pursuit predict`` then reads it from the data.
 
     Of a pipeline its last step is saved, ``save_model(pipeline[-1], path)``; the steps before it hold code, so the
     model is given what they make: ``load_model(path).predict(pipeline[:-1].transform(X))``.
@@ -38,7 +42,7 @@ def save_model(estimator: Any, path: str | Path, *, feature_names: Sequence[str]
     name, parameters = _loss(estimator)
     held = {
         "format": FORMAT,
-        "version": VERSION,
+        "version": 1 if offset is None else VERSION,  # a reader that knows no offset would predict without
         "kind": "regressor" if classes is None else "classifier",
         "loss": {"name": name, "parameters": parameters},
         "k": int(estimator.k),
@@ -56,6 +60,8 @@ def save_model(estimator: Any, path: str | Path, *, feature_names: Sequence[str]
         "optimality": None if result.optimality is None else str(result.optimality),
         "solver": str(result.solver),
     }
+    if offset is not None:
+        held["offset"] = str(offset)
     _model(held)  # what cannot be read back is not written
     path = Path(path)
     lines = [f"  {json.dumps(key)}: {json.dumps(value, allow_nan=False)}" for key, value in held.items()]
@@ -157,6 +163,7 @@ def _model(held: Any) -> Model:
         reason=_field(held, "reason", word),
         optimality=_field(held, "optimality", optional(word)),
         solver=_field(held, "solver", word),
+        offset=_field(held, "offset", word) if "offset" in held else None,
     )
 
 

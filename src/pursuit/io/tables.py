@@ -96,6 +96,19 @@ def read_table(
     return Table(X, y, None if names is None else tuple(names))
 
 
+def read_column(path: str | Path, name: str) -> NDArray[Any]:
+    """One column of a file with column names, or one array of an npz."""
+    path = Path(path)
+    reader = _reader(path)
+    if reader is _arrays.read_libsvm:
+        raise ValueError(f"{path} has no column names, so there is no column {name!r}")
+    if reader is not _arrays.read_npz:
+        return np.asarray(read_table(path, columns=[name]).X[:, 0])
+    y = read_table(path, name).y
+    assert y is not None
+    return y
+
+
 def _reader(path: Path) -> _Reader:
     name = path.name.lower()
     for suffix in sorted(_READERS, key=len, reverse=True):

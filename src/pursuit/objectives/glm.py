@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from .. import _core
-from .._errors import check_number, check_vector, check_weights
+from .._errors import check_number, check_offset, check_weights
 from .._lazy import lazy
 from .._names import Names, called
 from .._sorted import common
@@ -74,7 +74,7 @@ class GLM:
         self.rows = Rows(
             self.loss.encode(y),
             check_weights(sample_weight, n),
-            None if offset is None else check_vector(offset, "offset", n),
+            check_offset(offset, n),
         )
         if self.loss.code is None:
             with np.errstate(all="ignore"):

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from .._errors import check_mask, check_number, check_weights, named, nearest
+from .._errors import check_mask, check_number, check_offset, check_weights, named, nearest
 from .._names import Names, called
 from ..designs import Design, Standardized, as_design, cross
 from ..losses.vector import Multinomial, Responses, VectorLoss
@@ -61,9 +61,8 @@ class MultiGLM(ObjectiveDefaults):
         if not np.isfinite(self.Y).all():
             raise ValueError("y contains NaN or infinity; every target must be finite")
         self.width = self.Y.shape[1]
-        self.offset = 0.0 if offset is None else np.asarray(offset, dtype=np.float64).reshape(n, -1)
-        if not np.isfinite(self.offset).all():
-            raise ValueError("offset contains NaN or infinity")
+        shift = check_offset(offset, n, self.width)
+        self.offset: Any = 0.0 if shift is None else shift
         self.l2, self.fit_intercept = check_number(l2, "l2"), bool(fit_intercept)
         self.c = check_weights(sample_weight, n)
         self.standardize = bool(standardize)
