@@ -33,7 +33,7 @@ def chosen(columns: Any, argument: str, dim: int, names: Sequence[str] | None = 
     if not isinstance(columns, np.ndarray) or columns.dtype.kind not in "iu":
         columns = list(columns)
         if any(isinstance(column, str) for column in columns):
-            columns = [_place(c, argument, names) if isinstance(c, str) else c for c in columns]
+            columns = _places(columns, argument, names)
     if len(columns) and np.asarray(columns).dtype.kind == "b":
         if np.shape(columns) != (dim,):
             raise ValueError(f"{argument} is a mask of shape {np.shape(columns)}, and there are {dim} columns")
@@ -41,15 +41,17 @@ def chosen(columns: Any, argument: str, dim: int, names: Sequence[str] | None = 
     return columns
 
 
-def _place(name: str, argument: str, names: Sequence[str] | None) -> int:
-    if names is None:
-        raise ValueError(f"{argument} names column {name!r}, which X does not have; X has no column names")
-    times = Counter(names)[name]
-    if times > 1:
-        raise ValueError(f"{argument} names column {name!r}, of which X has {times}; give indices")
-    if not times:
-        raise ValueError(f"{argument} names column {name!r}, which X does not have; {nearest(name, names)}")
-    return list(names).index(name)
+def _places(columns: Sequence[Any], argument: str, names: Sequence[str] | None) -> list[Any]:
+    """Indices where there are names."""
+    place = {name: j for j, name in enumerate(names or ())}
+    times = Counter(names or ())
+    for name in (column for column in columns if isinstance(column, str)):
+        if times[name] > 1:
+            raise ValueError(f"{argument} names column {name!r}, of which X has {times[name]}; give indices")
+        if not times[name]:
+            there = "X has no column names" if names is None else nearest(name, names)
+            raise ValueError(f"{argument} names column {name!r}, which X does not have; {there}")
+    return [place[column] if isinstance(column, str) else column for column in columns]
 
 
 def refuse_text(X: Any) -> None:

@@ -110,7 +110,7 @@ def solve(
         trace=tuple(run.trace),
         optimality=optimality,
         exchange=best.exchange,
-        next_best=_next_best(best.exchange, constraint, width, names),
+        next_best=next_best(best.exchange, constraint, width, names),
         certificate=run.certificate,
         lower=run.lower,
         solver=name,
@@ -130,7 +130,7 @@ def _check_objective(objective: Any) -> None:
     raise TypeError(f"objective must be one that solve can minimise, got {type(objective).__name__}; {advice}")
 
 
-def _next_best(exchange: Exchange | None, constraint: AtMost, width: int, names: Sequence[str] | None) -> str:
+def next_best(exchange: Exchange | None, constraint: AtMost, width: int, names: Sequence[str] | None) -> str:
     """The next best exchange in words, by the names of columns where they have names."""
     if exchange is None:
         return ""

@@ -257,8 +257,8 @@ def check_small(design: Design, cols: Columns) -> None:
         most = np.abs(design.stored(some)[0]).max(axis=0, initial=0.0)
         small = (most > 0) & (most < SMALLEST)
         if small.any():
-            where = called(some[small], design.names)
-            raise ValueError(f"X has values in {where} that are too small to square; rescale what is too small")
+            where, it = called(some[small], design.names), "it" if small.sum() == 1 else "them"
+            raise ValueError(f"X has values in {where} that are too small to square; rescale {it}")
 
 
 def cross(design: Design, w: Matrix, cols: Columns | None = None) -> Matrix:

@@ -39,8 +39,8 @@ PARAMETERS = """k : int, default 10
     sum_to : what the coefficients, in the units of X, must sum to
     fit_intercept, standardize : bool, default True
         ``standardize`` works on an implicit view, never a copy; coefficients are in the units of X either way.
-    max_iter, tol, time_limit : limits, see ``pursuit.solve``; a fit that one of them ended, or that has no minimiser,
-        warns once (``sklearn.exceptions.ConvergenceWarning``) with the result's ``reason``
+    max_iter, tol, time_limit : limits, see ``pursuit.solve``; a fit that ran out of iterations or time, that failed or
+        that has no minimiser warns once (``sklearn.exceptions.ConvergenceWarning``) with the result's ``reason``
     n_jobs : threads (None: all that OMP_NUM_THREADS and the machine allow)
     random_state : seed for solvers that draw random numbers
 

@@ -282,8 +282,9 @@ class GLM:
             if not np.isfinite(known).all():
                 if not self.loss.quadratic:  # at a point where phi'' overflows
                     return np.nan_to_num(known, nan=1e300, posinf=1e300)
-                where = called(cols[~np.isfinite(known)], self.names)
-                raise ValueError(f"X has values in {where} that are too large to square; rescale what is too large")
+                bad = cols[~np.isfinite(known)]
+                where, it = called(bad, self.names), "it" if len(bad) == 1 else "them"
+                raise ValueError(f"X has values in {where} that are too large to square; rescale {it}")
         return np.asarray(known + self._ridge(cols))
 
     def hessian_rows(self, point: Point, cols: Columns, others: Columns | None = None) -> Vector:
