@@ -52,6 +52,12 @@ def test_the_null_model_is_the_one_that_is_fitted():
     assert SparseClassifier(fit_intercept=False, **FAST).fit(X, Y).l2_ == pytest.approx(1e-3 / 4)
     far = SparseClassifier(fit_intercept=False, **FAST).fit(X, Y, offset=np.full(len(Y), 3.0))
     assert far.l2_ == pytest.approx(1e-3 * np.exp(3) / (1 + np.exp(3)) ** 2)
+    kinds = X[:, :3].argmax(axis=1)
+    assert SparseClassifier(fit_intercept=False, **FAST).fit(X, kinds).l2_ == pytest.approx(1e-3 * 2 / 9)
+    for labels in (Y, kinds):  # an intercept takes up what every row has
+        plain = SparseClassifier(**FAST).fit(X, labels)
+        shifted = SparseClassifier(**FAST).fit(X, labels, offset=np.full(len(Y), 3.0))
+        assert shifted.l2_ == pytest.approx(plain.l2_, rel=1e-6)
 
 
 @pytest.mark.parametrize("classes", [2, 3])

@@ -175,6 +175,12 @@ def test_a_trace_without_bounds_is_drawn_as_the_distance_to_the_best():
     assert value.get_ylabel() == "best value so far"
 
 
+def test_a_trace_can_be_drawn_on_a_log_axis():
+    ax = new_axes()
+    ax.set_xscale("log")
+    assert plot_trace(solve(GLM(X, Y), 2, solver="omp"), ax=ax) is ax
+
+
 def test_a_trace_of_one_iteration_can_be_drawn():
     ax = plot_trace(solve(GLM(X, Y), 1, solver="omp"), ax=new_axes())
     assert heights(ax.lines[0]) == [0.0]

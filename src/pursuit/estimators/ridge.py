@@ -27,11 +27,13 @@ def default_ridge(
 
 def _null_curvature(y: Any, loss: Loss | VectorLoss, sample_weight: Any, offset: Any, fit_intercept: bool) -> float:
     """The weighted mean of phi'' at the null model; with several outputs, the mean of its diagonal."""
+    if offset is None:
+        even = 0.5 if y.ndim == 1 else 1.0 / y.shape[1]
+        share = check_weights(sample_weight, len(y)) @ y if fit_intercept else even
+        return float(np.mean(share * (1 - share)))
     make: Any = GLM if y.ndim == 1 else MultiGLM
-    f = make(
-        np.zeros((len(y), 1)), y, loss, sample_weight=sample_weight, offset=offset, fit_intercept=fit_intercept
-    )  # X does not matter
-    b = f.null.intercept
+    f = make(np.zeros((len(y), 1)), y, loss, sample_weight=sample_weight, offset=offset, fit_intercept=fit_intercept)
+    b = f.null.intercept  # X does not matter
     if y.ndim == 1:
         return float(f.loss.terms(f.rows.y, f.rows.shift(np.zeros(len(y)), b), f.rows.c)[2].sum())
     eta = np.zeros(y.shape) + b + f.offset

@@ -47,7 +47,7 @@ def plot_trace(results: Any, *, what: str | None = None, against: str = "iterati
             ax.plot(across, [record.lower for record in trace], color=looks["color"], linewidth=1.0, linestyle="--")
     _scale(ax, what, heights)
     ax.set_xlabel(AGAINST[against])
-    if against == "iteration":
+    if against == "iteration" and ax.get_xscale() == "linear":
         ax.xaxis.get_major_locator().set_params(integer=True)
     ax.set_ylabel(WHAT[what])
     if len(traces) > 1:
