@@ -48,6 +48,12 @@ def test_without_standardising_it_has_the_units_of_the_columns(kind, labels):
     assert plain == pytest.approx(standard * (X * units).var(axis=0).mean(), rel=1e-9)
 
 
+def test_all_weight_on_one_class_has_a_ridge_too():
+    model = SparseClassifier(**FAST).fit(X, Y, sample_weight=Y.astype(float))  # warnings are errors here
+    assert model.l2_ == pytest.approx(1e-13)
+    assert model.predict(X).all()
+
+
 def test_the_null_model_is_the_one_that_is_fitted():
     assert SparseClassifier(fit_intercept=False, **FAST).fit(X, Y).l2_ == pytest.approx(1e-3 / 4)
     far = SparseClassifier(fit_intercept=False, **FAST).fit(X, Y, offset=np.full(len(Y), 3.0))

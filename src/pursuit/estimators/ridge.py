@@ -11,13 +11,14 @@ from ..losses.vector import VectorLoss
 from ..objectives import GLM, MultiGLM
 
 SHARE = 1e-3  # of the curvature of the loss at the model without features
+LEAST = 1e-10  # curvature where all weight is on one class, so that there is a ridge even then
 
 
 def default_ridge(
     X: Any, y: Any, loss: Any, *, sample_weight: Any, offset: Any, fit_intercept: bool, standardize: bool
 ) -> float:
     """``SHARE`` of the mean curvature along a column at the null model; columns have variance 1 if standardised."""
-    h = _null_curvature(y, loss, sample_weight, offset, fit_intercept)
+    h = max(_null_curvature(y, loss, sample_weight, offset, fit_intercept), LEAST)
     if not standardize:
         with np.errstate(all="ignore"):
             mean, var = as_design(X).stats(check_weights(sample_weight, len(y)))
