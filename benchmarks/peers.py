@@ -52,7 +52,7 @@ def solver(name: str) -> Callable[[Problem, Data], Fit]:
         from pursuit import GLM, solve
 
         loss = "squared" if problem.kind == "linear" else "logistic"
-        return lambda: solve(GLM(data.X, data.y, loss), problem.k, solver=name).support
+        return lambda: solve(GLM(data.X, data.y, loss, l2=0), problem.k, solver=name).support
 
     return prepare
 
@@ -61,7 +61,7 @@ def estimator(problem: Problem, data: Data) -> Fit:
     from pursuit import SparseClassifier, SparseRegressor
 
     kind = SparseRegressor if problem.kind == "linear" else SparseClassifier
-    return lambda: kind(problem.k).fit(data.X, data.y).support_
+    return lambda: kind(problem.k, l2=0).fit(data.X, data.y).support_
 
 
 def abess(problem: Problem, data: Data) -> Fit:

@@ -33,6 +33,7 @@ _HOME = {name: module for module, names in _HOMES.items() for name in names}
 __all__ = [*sorted(_HOME), "__version__"]
 
 if TYPE_CHECKING:
+    from . import plots
     from .certificates import Certificate, best_subsets, certify
     from .designs import as_design
     from .driver import solve
@@ -77,6 +78,8 @@ if TYPE_CHECKING:
 
 
 def __getattr__(name: str) -> Any:
+    if name == "plots":
+        return import_module("pursuit.plots")
     if name not in _HOME:
         raise AttributeError(f"module 'pursuit' has no attribute {name!r}")
     value = getattr(import_module(_HOME[name]), name)
@@ -85,4 +88,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), *_HOME])
+    return sorted([*__all__, "plots"])

@@ -8,13 +8,32 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+NEAR = 0.6  # similarity above which a name may have been meant: 'quantile' and 'squared' have 0.53
+LISTED = 20  # names that are listed
+
+
+def listed(names: Iterable[object], limit: int = 5) -> str:
+    """``a, b, c and 7 more``."""
+    words = [str(name) for name in names]
+    more = len(words) - limit
+    return ", ".join(words[:limit]) + (f" and {more} more" if more > 0 else "")
+
+
+def named(name: str, known: Iterable[str]) -> str | None:
+    """The known name that is meant, whatever its case; None where there is none."""
+    names = list(known)
+    if name in names:
+        return name
+    return next((other for other in names if other.casefold() == name.casefold()), None)
+
 
 def nearest(name: str, known: Iterable[str]) -> str:
     """``did you mean 'grahtp'?`` or the list of what there is."""
     names = sorted(known)
-    close = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
-    listed = ", ".join(names)
-    return f"did you mean {close[0]!r}? (known: {listed})" if close else f"known: {listed}"
+    folded = {other.casefold(): other for other in names}
+    close = difflib.get_close_matches(name.casefold(), list(folded), n=1, cutoff=NEAR)
+    there = f"known: {listed(names, LISTED)}"
+    return f"did you mean {folded[close[0]]!r}? ({there})" if close else there
 
 
 def check_k(k: Any, name: str = "k") -> int:
@@ -61,6 +80,22 @@ def check_vector(values: Any, name: str, length: int) -> NDArray[np.float64]:
     if not np.isfinite(vector).all():
         raise ValueError(f"{name} contains NaN or infinity")
     return vector
+
+
+def check_offset(offset: Any, n: int, outputs: int = 0) -> NDArray[np.float64] | None:
+    """An offset per row, with ``outputs`` (0: one, without an axis of its own) also one per output; None stays None."""
+    if offset is None or not outputs or np.ndim(offset) < 2:
+        vector = None if offset is None else check_vector(offset, "offset", n)
+        return vector if vector is None or not outputs else vector[:, None]
+    try:
+        matrix = np.ascontiguousarray(offset, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(f"offset must be numeric, got dtype {np.asarray(offset).dtype}") from None
+    if matrix.shape not in ((n, 1), (n, outputs)):
+        raise ValueError(f"offset must have shape ({n},) or ({n}, {outputs}), got shape {matrix.shape}")
+    if not np.isfinite(matrix).all():
+        raise ValueError("offset contains NaN or infinity")
+    return matrix
 
 
 def check_weights(sample_weight: Any, n: int) -> NDArray[np.float64]:

@@ -4,7 +4,7 @@
 """
 
 import copy
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from . import _core
 from ._errors import check_k
 from ._lazy import lazy
+from ._names import called, chosen
 from ._sorted import inside, without
 
 Vector = NDArray[np.float64]
@@ -26,29 +27,36 @@ class AtMost:
     ----------
     k : budget in units, capped at the number of allowed units (``capped`` then says so in a sentence)
     dim : number of coordinates
-    include, exclude : coordinates (with groups: any member names its group) that are strictly in, strictly out;
-        those included count in k
+    include, exclude : coordinates (indices, names, or a mask; with groups: any member names its group) that are
+        strictly in, strictly out; those included count in k
     groups : one label per coordinate, of any kind, in any order
+    names : of the coordinates, where they have any
     """
 
     def __init__(
-        self, k: Any, dim: int, include: Iterable[int] = (), exclude: Iterable[int] = (), groups: Any = None
+        self,
+        k: Any,
+        dim: int,
+        include: Iterable[Any] | None = (),
+        exclude: Iterable[Any] | None = (),
+        groups: Any = None,
+        names: Sequence[str] | None = None,
     ) -> None:
         k = check_k(k)
         self.dim = dim
         self.unit_of, self.units = _units(groups, dim)
-        self.include = self._named(include, "include")
-        self.exclude = self._named(exclude, "exclude")
+        self.include = self._named(chosen(include, "include", dim, names), "include")
+        self.exclude = self._named(chosen(exclude, "exclude", dim, names), "exclude")
         noun = "columns" if self.unit_of is None else "groups"
         both = np.intersect1d(self.include, self.exclude)
         if both.size:
             member = int(np.flatnonzero(self.unit_of == both[0])[0]) if self.unit_of is not None else int(both[0])
-            raise ValueError(f"include and exclude overlap: coordinate {member} is in both")
+            raise ValueError(f"include and exclude overlap: {called([member], names)} is in both")
         if len(self.include) > k:
             raise ValueError(f"include names {len(self.include)} {noun}, more than k={k} allows")
         allowed = self.units - len(self.exclude)
         if allowed == 0:
-            raise ValueError("exclude forbids every coordinate; leave at least one allowed")
+            raise ValueError("exclude forbids every column; leave at least one allowed")
         self.plain = self.unit_of is None and not self.include.size and not self.exclude.size
         self.k = min(k, allowed)
         self.capped = f"k={k} was capped at the {allowed} {noun} there are" if k > allowed else ""
@@ -156,7 +164,8 @@ class AtMost:
         if values.size == 0:
             return np.empty(0, np.int64)
         if values.dtype.kind not in "iu" or values.ndim != 1:
-            raise TypeError(f"{name} must hold column indices (integers from 0 to {self.dim - 1}), got {cols!r}")
+            wanted = f"column indices (integers from 0 to {self.dim - 1}) or names, or be a mask"
+            raise TypeError(f"{name} must hold {wanted}; got {cols!r}")
         if values.min() < 0 or values.max() >= self.dim:
             wrong = int(values[(values < 0) | (values >= self.dim)][0])
             raise ValueError(f"{name} must hold column indices from 0 to {self.dim - 1}, got {wrong}")

@@ -5,16 +5,17 @@ returns a Result whatever happens: a limit or Ctrl-C ends with the best point so
 """
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from ._errors import check_number
+from ._names import called
 from ._sorted import without
 from .constraints import AtMost
 from .engines import TimeUpError, threads, until
-from .objectives.base import Objective, Point
+from .objectives.base import Exchange, Objective, Point
 from .objectives.bounded import Bounded
 from .refits import NotFiniteError
 from .results import Record, Result
@@ -31,8 +32,8 @@ def solve(
     k: int,
     *,
     solver: str | Solver = "auto",
-    include: Iterable[int] = (),
-    exclude: Iterable[int] = (),
+    include: Any = (),
+    exclude: Any = (),
     groups: Any = None,
     bounds: Any = None,
     sum_to: float | None = None,
@@ -50,7 +51,8 @@ def solve(
     objective : ``GLM(...)`` or anything with its methods
     k : budget; above the number of columns it is capped, and ``reason`` says so
     solver : a name (``pursuit.list_solvers()``) or an instance
-    include, exclude : column indices that must, must not be chosen; those included count in k
+    include, exclude : columns that must, must not be chosen: indices, names (where X is a data frame), or a mask with
+        one entry per column; those included count in k
     groups : one label per column; groups enter whole and k counts groups
     bounds : (low, high) for the coefficients in the units of X: numbers, arrays of length p, or None for no bound
     sum_to : what the coefficients, in the units of X, must sum to
@@ -60,6 +62,7 @@ def solve(
     callback : called with a Record after each iteration; a true return value stops the run
     random_state : seed for solvers that draw random numbers
     """
+    _check_objective(objective)
     name, method = as_solver(solver)
     constraint = _constraint(objective, k, include, exclude, groups)
     if bounds is not None or sum_to is not None:
@@ -93,6 +96,7 @@ def solve(
     status = run.status if best.minimiser else "no_minimiser"
     optimality = _optimality(objective, constraint, best, run)
     sentences = [constraint.capped, run.reason, _words(optimality, best), best.note]
+    names = _names(objective)
     return Result(
         dim=objective.dim // width,
         support=support,
@@ -106,6 +110,7 @@ def solve(
         trace=tuple(run.trace),
         optimality=optimality,
         exchange=best.exchange,
+        next_best=next_best(best.exchange, constraint, width, names),
         certificate=run.certificate,
         lower=run.lower,
         solver=name,
@@ -114,7 +119,27 @@ def solve(
         constraint=constraint,
         bounds=bounds,
         sum_to=sum_to,
+        names=None if names is None else tuple(names[j] for j in support),
     )
+
+
+def _check_objective(objective: Any) -> None:
+    if all(callable(getattr(objective, method, None)) for method in ("at", "refit")):
+        return
+    advice = "an estimator has fit(X, y) for that" if hasattr(objective, "fit") else "for data: solve(GLM(X, y), k)"
+    raise TypeError(f"objective must be one that solve can minimise, got {type(objective).__name__}; {advice}")
+
+
+def next_best(exchange: Exchange | None, constraint: AtMost, width: int, names: Sequence[str] | None) -> str:
+    """The next best exchange in words, by the names of columns where they have names."""
+    if exchange is None:
+        return ""
+    leave, enter = (
+        called(np.unique(constraint.columns_of(np.array(units)) // width), names)
+        for units in (exchange.leave, exchange.enter)
+    )
+    how = "raise" if exchange.change >= 0 else "lower"
+    return f"{enter} instead of {leave} would {how} the value by about {abs(exchange.change):.3g}"
 
 
 def _spare(f: Objective, constraint: AtMost, best: Point) -> Point:
@@ -154,12 +179,12 @@ def _words(optimality: str, best: Point) -> str:
     return "the best-ranked exchange does not help" if best.looked_at else "the model of f sees no exchange that helps"
 
 
-def _constraint(f: Objective, k: int, include: Iterable[int], exclude: Iterable[int], groups: Any) -> AtMost:
+def _constraint(f: Objective, k: int, include: Any, exclude: Any, groups: Any) -> AtMost:
     """The sparse set over the objective's coordinates; with q outputs a column is a group of q of them."""
     width = _width(f)
     if width == 1:
-        return AtMost(k, f.dim, include, exclude, groups)
-    columns = AtMost(k, f.dim // width, include, exclude, groups)  # checks the user's indices and labels
+        return AtMost(k, f.dim, include, exclude, groups, _names(f))
+    columns = AtMost(k, f.dim // width, include, exclude, groups, _names(f))  # checks the user's indices and labels
     labels = np.arange(columns.dim) if columns.unit_of is None else columns.unit_of
     inside, outside = (columns.ordered(units)[0] * width for units in (columns.include, columns.exclude))
     whole = AtMost(k, f.dim, inside, outside, np.repeat(labels, width))
@@ -170,6 +195,11 @@ def _constraint(f: Objective, k: int, include: Iterable[int], exclude: Iterable[
 def _width(f: Objective) -> int:
     """Coordinates per column: more than one where a column has several outputs."""
     return getattr(f, "width", 1)
+
+
+def _names(f: Objective) -> Sequence[str] | None:
+    """The names of the columns, where they have names."""
+    return getattr(f, "names", None)
 
 
 def _told(solver: Solver, **known: Any) -> Solver:

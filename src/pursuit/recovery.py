@@ -13,7 +13,7 @@ import numpy as np
 
 from .designs import as_design
 from .designs.complexified import Complexified
-from .driver import solve
+from .driver import next_best, solve
 from .objectives import GLM
 from .results import Result
 from .solvers.base import Solver
@@ -61,7 +61,9 @@ def recover(A: Any, y: Any, k: int, *, solver: str | Solver | None = None, l2: f
     objective = _Complex(Complexified(A), target, l2=0.5 * l2, fit_intercept=False)
     result = solve(objective, k, solver=solver, **options)
     coef = result.coef[:, 0] + 1j * result.coef[:, 1]
-    return replace(result, coef=coef, value=2.0 * result.value)
+    exchange = result.exchange and result.exchange._replace(change=2.0 * result.exchange.change)
+    words = next_best(exchange, result.constraint, objective.width, None)
+    return replace(result, coef=coef, value=2.0 * result.value, exchange=exchange, next_best=words)
 
 
 def _operator(A: Any) -> Any:

@@ -41,7 +41,9 @@ class Result:
     status : converged, max_iter, time_limit, interrupted, no_minimiser or failed
     reason : the same in a sentence, with anything a person should know (a capped k, dependent columns)
     optimality : none, stationary, swap_stationary or swap_optimal
+    names : of the columns of the support, where X was a data frame; else None
     exchange : the next best exchange (units that leave, units that enter, change of f), where one was looked for
+    next_best : the same in words
     certificate : none, bounded or proved
     lower, gap : a lower bound of the objective over the sparse set, where one is known, and value minus it
     trace : a tuple of :class:`Record`
@@ -67,6 +69,8 @@ class Result:
     exchange: Exchange | None = None
     certificate: str = "none"
     lower: float | None = None
+    names: tuple[str, ...] | None = None
+    next_best: str = field(default="", repr=False)
 
     @property
     def gap(self) -> float | None:

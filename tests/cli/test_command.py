@@ -40,6 +40,11 @@ def test_exit_codes_are_documented(run):
         assert "Exit codes: 0 done" in out
 
 
+def test_the_help_says_which_ridge_is_used(run):
+    said = " ".join(run("fit", "--help")[1].split())
+    assert "0.001 of the null model's curvature for the logistic loss, 0.001 for hinges, else 0" in said
+
+
 def test_without_typer_the_command_says_what_to_install():
     done = python("import sys; sys.modules['typer'] = None; from pursuit.cli import main; sys.exit(main(['solvers']))")
     assert done.returncode == 2

@@ -4,10 +4,13 @@ import json
 
 import numpy as np
 import pytest
+from matplotlib.figure import Figure
 
-from pursuit import load_model
+from pursuit import SparseRegressor, load_model
+from pursuit.cli.demo import _features
 from pursuit.cli.demo_data import breast_cancer, diabetes, expand
 from pursuit.cli.demo_lasso import Lasso
+from pursuit.plots import plot_coefficients
 
 
 def test_the_demo_writes_what_it_says(run, tmp_path):
@@ -22,9 +25,19 @@ def test_the_demo_writes_what_it_says(run, tmp_path):
         assert str(path.with_suffix(".png")) in out
         assert path.with_suffix(".png").read_bytes().startswith(b"\x89PNG")
         assert all(name in out for name in model.selected)
+    assert "coefficients per standard deviation" in out
     assert json.loads((tmp_path / "demo" / "breast_cancer.json").read_text())["classes"] == ["benign", "malignant"]
     for words in ("held-out", "lasso tuned to", "l1 logistic regression tuned to", "how", "training loss"):
         assert words in out
+
+
+def test_table_and_picture_show_the_same_numbers():
+    data = diabetes()
+    fit = SparseRegressor(k=4).fit(data.X, data.y)
+    ax = plot_coefficients(fit, data.names, Figure().subplots())
+    labels = [tick.get_text() for tick in ax.get_yticklabels()]
+    drawn = [f"{name} {bar.get_width():+.3g}" for name, bar in zip(labels, ax.patches, strict=True)]
+    assert _features(fit, data.names, 200) == ", ".join(drawn)
 
 
 @pytest.mark.parametrize(("make", "base", "columns"), [(diabetes, 10, 64), (breast_cancer, 30, 495)])

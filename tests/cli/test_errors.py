@@ -1,5 +1,6 @@
 """Bad input: exit code 2, one line on stderr that names the file or option, no model, no traceback."""
 
+import numpy as np
 import pytest
 
 FIT = ("fit", "diabetes.csv", "--target", "y", "--exclude", "town", "-k", 3)
@@ -32,12 +33,56 @@ CASES = {
     "exclude": (("fit", "diabetes.csv", "--exclude", "twn", "--out", "OUT"), "no column 'twn' to leave out"),
     "exclude x": (("fit", "cancer.npz", "--exclude", "x30", "--out", "OUT"), "--exclude: there is no feature 'x30'"),
     "include too many": ((*FIT, "--include", "age,sex,bmi,bp", "--out", "OUT"), "include"),
+    "offset": ((*FIT, "--offset", "tme", "--out", "OUT"), "diabetes.csv has no column 'tme'; there are"),
+    "offset target": ((*FIT, "--offset", "y", "--out", "OUT"), "--offset and --target are both 'y'"),
+    "offset libsvm": (("fit", "cancer.libsvm", "--offset", "o", "--out", "OUT"), "so there is no column 'o'"),
     "l2": ((*FIT, "--l2", -1, "--out", "OUT"), "l2 must be"),
     "time limit": ((*FIT, "--time-limit", -1, "--out", "OUT"), "time_limit must be"),
     "libsvm target": (("fit", "cancer.libsvm", "-t", "y", "--out", "OUT"), "is its first column"),
     "model": (("predict", "none.json", "cancer.npz"), "there is no file none.json"),
     "no model": (("predict", "diabetes.csv", "cancer.npz"), "diabetes.csv is not complete JSON"),
 }
+
+
+BAD_FILES = {
+    "hole": ("t.csv", b"a,b,y\n1,2,3\n1,,3\n", "or leave the column out with --exclude\n"),
+    "target hole": ("t.csv", b"a,b,y\n1,2,3\n1,2,\n", "has a missing value; drop those rows\n"),
+    "text id": ("t.csv", b"a,y\n" + b"".join(b"%d,customer %d\n" % (i, i) for i in range(30)), "an identifier"),
+    "libsvm, many columns": ("t.libsvm", b"1 1:2\n0 2000000000:1\n", "2000000000 columns, and at most 100000000 can"),
+    "libsvm, too many": ("t.libsvm", b"1 1:2\n0 3000000000:1\n", "t.libsvm cannot be read as LIBSVM: it has an index"),
+}
+
+
+@pytest.mark.parametrize("case", BAD_FILES)
+def test_bad_files(run, tmp_path, case):
+    name, content, message = BAD_FILES[case]
+    (tmp_path / name).write_bytes(content)
+    target = ("-t", "y") if name.endswith("csv") else ()
+    code, out, err = run("fit", tmp_path / name, *target, "--out", tmp_path / "m.json")
+    assert (code, out) == (2, "")
+    assert message in err
+    assert err.startswith("pursuit: ")
+    assert err.count("\n") == 1
+    assert not (tmp_path / "m.json").exists()
+
+
+def test_an_npz_with_more_columns_than_there_can_be(run, tmp_path):
+    parts = {"data": [1.0, 2.0], "indices": [0, 2**40 - 1], "indptr": [0, 1, 2], "shape": [2, 2**40]}
+    np.savez(tmp_path / "t.npz", **parts, y=[0.0, 1.0])
+    code, out, err = run("fit", tmp_path / "t.npz", "--out", tmp_path / "m.json")
+    assert (code, out) == (2, "")
+    assert err == (
+        f"pursuit: {tmp_path / 't.npz'} has 1099511627776 columns, and at most 100000000 can be handled; number those"
+        " that are used\n"
+    )
+
+
+def test_a_hole_in_a_file_without_names_gets_no_advice_that_does_not_help(run, tmp_path):
+    np.savez(tmp_path / "t.npz", X=[[1.0, np.nan], [2.0, 3.0]], y=[0.0, 1.0])
+    code, _, err = run("fit", tmp_path / "t.npz", "--exclude", "x1", "--out", tmp_path / "m.json")
+    assert code == 2
+    assert "column 1 of" in err
+    assert "--exclude" not in err
 
 
 @pytest.mark.parametrize("case", CASES)

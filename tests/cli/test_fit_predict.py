@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.datasets import load_iris
+from sklearn.metrics import r2_score
 
 from pursuit import SparseClassifier, SparseRegressor, load_model, save_model
 from pursuit.cli import fit as fit_module
@@ -133,6 +134,30 @@ def test_options_reach_the_estimator(run, tmp_path):
     assert "(intercept)" not in out
 
 
+def test_options_that_are_repeated_add_up(run, tmp_path):
+    path = tmp_path / "m.json"
+    options = ("--include", "age", "--include", "s2,s3", "--exclude", "town", "--exclude", "bmi", "--exclude", "s5,s6")
+    assert run("fit", "diabetes.csv", "-t", "y", "-k", 4, *options, "--out", path)[0] == 0
+    model = load_model(path)
+    assert {"age", "s2", "s3"} <= set(model.selected)
+    assert not {"town", "bmi", "s5", "s6"} & set(model.feature_names)
+
+
+def test_names_of_losses_and_solvers_in_any_case(run, tmp_path):
+    path = tmp_path / "m.json"
+    options = ("--loss", "Huber", "--solver", "OMP", "-k", 2)
+    code, out, _ = run("fit", "diabetes.parquet", "-t", "y", *options, "--out", path)
+    assert code == 0
+    assert "with the huber loss" in out
+    held = json.loads(path.read_text())
+    assert (held["loss"]["name"], held["solver"]) == ("huber", "omp")
+
+
+def test_the_next_best_exchange_is_printed(run, tmp_path):
+    out = run("fit", "diabetes.parquet", "-t", "y", "-k", 3, "--out", tmp_path / "m.json")[1]
+    assert "column 's1' instead of column 'bp' would raise the value by about" in out
+
+
 def test_columns_without_names_are_called_by_number(run, tmp_path):
     path = tmp_path / "m.json"
     options = ("--include", "x0", "--exclude", "x27,x22", "--l2", 0.01)
@@ -161,6 +186,30 @@ def test_the_task_follows_from_loss_and_target(run, tmp_path, labels, options, t
     code, out, err = run("fit", tmp_path / "t.csv", "-t", "y", "-k", 2, *options, "--out", tmp_path / "m.json")
     assert (code, err) == (0, "")
     assert f"{task} with the {loss} loss" in out
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet", "npz"])
+def test_an_offset_column(run, tmp_path, suffix):
+    rng = np.random.default_rng(1)
+    X, time = rng.normal(size=(200, 4)), rng.uniform(0.5, 9, 200)
+    y, data, path = rng.poisson(time * np.exp(0.5 * X[:, 2])), tmp_path / f"t.{suffix}", tmp_path / "m.json"
+    frame = pd.DataFrame(X, columns=list("abcd")).assign(y=y, log_time=np.log(time))
+    if suffix == "npz":
+        np.savez(data, X=X, y=y, log_time=np.log(time))
+    else:
+        frame.to_csv(data, index=False) if suffix == "csv" else frame.to_parquet(data)
+    options = ("-t", "y", "-k", 1, "--loss", "poisson", "--offset", "log_time")
+    code, out, _ = run("fit", data, *options, "--out", path)
+    assert code == 0
+    estimator = SparseRegressor(k=1, loss="poisson").fit(X, y, offset=np.log(time))
+    expected = estimator.predict(X, np.log(time))
+    assert f"{r2_score(y, expected):.5g}" in out
+    assert load_model(path).n_features == 4
+    assert np.allclose(np.array(read(run("predict", path, data)[1])["prediction"], float), expected, rtol=1e-9)
+    frame.drop(columns="log_time").to_csv(tmp_path / "less.csv", index=False)
+    code, _, err = run("predict", path, tmp_path / "less.csv")
+    assert code == 2
+    assert "has no column 'log_time'" in err
 
 
 def test_predict_needs_only_the_chosen_columns(run, tmp_path):

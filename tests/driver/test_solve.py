@@ -302,11 +302,18 @@ def test_random_state_reaches_the_solver(f):
 
 
 @pytest.mark.parametrize(
-    ("name", "offered"), [("grahpt", "grahtp"), ("OMP", "omp"), ("iht2", "iht"), ("fgrahpt", "fgrahtp")]
+    ("name", "offered"), [("grahpt", "grahtp"), ("OMP2", "omp"), ("iht2", "iht"), ("fgrahpt", "fgrahtp")]
 )
 def test_an_unknown_solver_offers_the_nearest(f, name, offered):
     with pytest.raises(ValueError, match=f"solver '{name}' is unknown; .*{offered}"):
         solve(f, 2, solver=name)
+
+
+@pytest.mark.parametrize("name", ["GraHTP", "OMP", "Local_Search", "IHT"])
+def test_solver_names_in_any_case(f, name):
+    result = solve(f, 2, solver=name)
+    assert result.solver == name.lower()
+    assert result.value == solve(f, 2, solver=name.lower()).value
 
 
 @pytest.mark.parametrize("solver", [3, None, object(), int])

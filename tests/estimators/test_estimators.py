@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_diabetes
-from sklearn.exceptions import NotFittedError
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.feature_selection import SelectFromModel
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.metrics import accuracy_score, r2_score
@@ -263,7 +263,7 @@ def test_any_two_labels(labels, cancer):
 
 def test_probabilities(cancer):
     X, y = cancer
-    model = SparseClassifier(k=3, **FAST).fit(X, y)
+    model = SparseClassifier(k=3, l2=0, **FAST).fit(X, y)
     chance = model.predict_proba(X)
     assert chance.shape == (len(y), 2)
     np.testing.assert_allclose(chance.sum(axis=1), 1, rtol=1e-12)
@@ -309,6 +309,47 @@ def test_an_offset_at_fit():
     np.testing.assert_allclose(model.coef_, shifted.coef_, rtol=1e-9)
 
 
+def test_an_exposure_at_prediction():
+    """Counts over different times: the rate does not know how long it was counted."""
+    rng = np.random.default_rng(4)
+    X, time = rng.standard_normal((400, 8)), rng.uniform(0.2, 20, 400)
+    y = rng.poisson(time * np.exp(0.4 * X[:, 1] - 0.3 * X[:, 5] - 0.5))
+    model = SparseRegressor(k=2, loss="poisson", **FAST).fit(X, y, offset=np.log(time))
+    assert model.support_.tolist() == [1, 5]
+    rate = model.predict(X)
+    np.testing.assert_allclose(model.predict(X, np.log(time)), rate * time, rtol=1e-12)
+    np.testing.assert_allclose(model.predict(X, offset=np.log(time)).sum(), y.sum(), rtol=1e-6)
+    assert abs(rate.sum() - y.sum()) > 0.5 * y.sum()
+
+
+def test_an_offset_of_a_classifier(cancer):
+    X, y = cancer
+    model = SparseClassifier(k=2, **FAST).fit(X, y)
+    shift = np.linspace(-9, 9, len(y))
+    eta = model.decision_function(X, shift)
+    np.testing.assert_allclose(eta, model.decision_function(X) + shift, rtol=1e-9, atol=1e-9)
+    assert np.array_equal(model.predict(X, offset=shift), (eta > 0).astype(int))
+    np.testing.assert_allclose(model.predict_proba(X, shift)[:, 1], 1 / (1 + np.exp(-eta)), rtol=1e-9)
+    np.testing.assert_allclose(np.exp(model.predict_log_proba(X, shift)), model.predict_proba(X, shift), rtol=1e-9)
+
+
+def test_offsets_of_several_outputs(diabetes):
+    X, y = diabetes
+    Y, shift = np.column_stack([y, -y]), np.random.default_rng(0).random((len(y), 2))
+    model = SparseRegressor(k=2, **FAST).fit(X, Y, offset=shift)
+    np.testing.assert_allclose(model.predict(X, shift), model.predict(X) + shift)
+    np.testing.assert_allclose(model.predict(X, shift[:, 0]), model.predict(X) + shift[:, :1])
+    for call in (lambda bad: model.predict(X, bad), lambda bad: SparseRegressor(k=2, **FAST).fit(X, Y, offset=bad)):
+        for bad, said in (
+            (shift[:5], r"offset must have shape \(442,\) or \(442, 2\), got shape \(5, 2\)"),
+            (shift[:5, 0], r"offset must have one entry per row of X, shape \(442,\)"),
+            (shift * np.nan, "offset contains NaN"),
+            ([["a", "b"]] * 442, "offset must be numeric"),
+        ):
+            with pytest.raises(ValueError, match=said):
+                call(bad)
+
+
 def test_a_callback_at_fit(diabetes):
     seen = []
     model = SparseRegressor(k=3, solver="omp").fit(*diabetes, callback=seen.append)
@@ -320,6 +361,39 @@ def test_a_callback_at_fit(diabetes):
 def test_threads_change_nothing(n_jobs, diabetes):
     model = SparseRegressor(k=3, n_jobs=n_jobs, **FAST).fit(*diabetes)
     assert np.array_equal(model.support_, [2, 3, 8])
+
+
+# Endings that a user should know of.
+
+
+@pytest.mark.parametrize(
+    ("settings", "status"), [({"time_limit": 0.0}, "time_limit"), ({"max_iter": 1, "solver": "omp"}, "max_iter")]
+)
+def test_a_limit_warns_once_with_its_reason(settings, status, diabetes):
+    with pytest.warns(ConvergenceWarning) as told:
+        model = SparseRegressor(k=4, **settings).fit(*diabetes)
+    assert model.result_.status == status
+    assert [str(warning.message) for warning in told] == [f"SparseRegressor: {model.result_.reason}"]
+    assert told[0].filename == __file__  # where fit was called
+
+
+def test_a_failure_warns(diabetes):
+    class Broken(pursuit.Solver):
+        """Leaves the sparse set."""
+
+        def iterate(self, f, constraint, start):
+            yield f.refit(np.arange(f.dim))
+
+    with pytest.warns(ConvergenceWarning, match="more than k=3 allows"):
+        assert SparseRegressor(k=3, solver=Broken()).fit(*diabetes).result_.status == "failed"
+
+
+def test_what_was_asked_for_does_not_warn(diabetes):
+    X, y = diabetes  # warnings are errors here
+    assert "capped" in SparseRegressor(k=99, **FAST).fit(X, y).result_.reason
+    twice = SparseRegressor(k=2, include=[2, 10], **FAST).fit(np.column_stack([X, X[:, 2]]), y)
+    assert "rank" in twice.result_.reason
+    assert SparseRegressor(k=3).fit(X, y, callback=lambda record: True).result_.status == "interrupted"
 
 
 def test_before_fit(diabetes):

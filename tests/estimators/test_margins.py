@@ -3,6 +3,8 @@
 import numpy as np
 import pytest
 from sklearn.base import clone
+from sklearn.linear_model import LogisticRegression
+from sklearn.svm import SVC
 
 import pursuit
 from problems import problem
@@ -32,12 +34,23 @@ def test_without_an_l2_a_margin_loss_has_its_own(loss, solver):
 
 
 def test_the_other_losses_have_none():
-    assert SparseClassifier(k=2).fit(X, Y).l2_ == 0.0
     assert SparseRegressor(k=2).fit(X, GIVEN.y).l2_ == 0.0
     assert SparseRegressor(k=2, l2=0.3).fit(X, GIVEN.y).l2_ == 0.3
     assert {loss: pursuit.losses.as_loss(loss).ridge for loss in pursuit.list_losses()} == {
         loss: 1e-3 if loss in MARGINS else 0.0 for loss in pursuit.list_losses()
     }
+
+
+@pytest.mark.parametrize("C", [0.1, 2.0])
+def test_l2_from_C(C):
+    n, p = X.shape
+    settings = {"k": p, "l2": 1 / (n * C), "standardize": False, "solver": "omp"}
+    machine = SVC(kernel="linear", C=C, tol=1e-9).fit(X, Y)
+    mine = SparseClassifier(loss="hinge", **settings).fit(X, Y)
+    np.testing.assert_allclose(mine.coef_, machine.coef_, atol=1e-5)
+    logistic = LogisticRegression(C=C, tol=1e-10, max_iter=10_000).fit(X, Y)
+    mine = SparseClassifier(loss="logistic", **settings).fit(X, Y)
+    np.testing.assert_allclose(mine.coef_, logistic.coef_, atol=1e-5)
 
 
 def test_zero_is_what_it_says():

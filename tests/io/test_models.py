@@ -11,6 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from pursuit import Huber, Loss, SmoothedHinge, SparseClassifier, SparseRegressor, list_losses, load_model, save_model
 
@@ -88,6 +91,26 @@ def test_several_classes_and_responses(tmp_path):
     assert np.allclose(model.predict(X), regressor.predict(X), rtol=0, atol=1e-10)
 
 
+@pytest.mark.parametrize("loss", ["poisson", "logistic"])
+def test_an_offset_at_prediction(tmp_path, loss):
+    estimator, shift = fitted(loss), np.linspace(-1, 2, 80)
+    model = load_model(save_model(estimator, tmp_path / "m.json", offset="exposure"))
+    assert model.offset == "exposure"
+    for predict in ("predict", "predict_proba") if loss == "logistic" else ("predict",):
+        mine, theirs = getattr(model, predict)(X, shift), getattr(estimator, predict)(X, shift)
+        assert np.array_equal(mine, theirs) if mine.dtype.kind == "U" else np.allclose(mine, theirs, rtol=1e-12)
+    with pytest.raises(ValueError, match="offset must have one entry per row"):
+        model.predict(X, shift[:3])
+
+
+def test_a_model_without_an_offset_can_be_read_by_older_versions(tmp_path, regressor):
+    held = json.loads(save_model(regressor, tmp_path / "m.json").read_text())
+    assert held["version"] == 1
+    assert "offset" not in held
+    held = json.loads(save_model(regressor, tmp_path / "m.json", offset="o").read_text())
+    assert (held["version"], held["offset"]) == (2, "o")
+
+
 def test_names_choose_the_columns(tmp_path):
     frame = pd.DataFrame(X, columns=NAMES)
     estimator = SparseRegressor(k=2).fit(frame, ETA)
@@ -148,6 +171,14 @@ def test_what_cannot_be_saved(tmp_path, regressor):
     path = tmp_path / "m.json"
     with pytest.raises(ValueError, match="fitted before it is saved"):
         save_model(SparseRegressor(), path)
+    pipeline = make_pipeline(StandardScaler(), SparseRegressor(k=2)).fit(X, ETA)
+    with pytest.raises(TypeError, match=r"got Pipeline: hand over its last step, pipeline\[-1\]"):
+        save_model(pipeline, path)
+    search = GridSearchCV(SparseRegressor(), {"k": [1, 2]}, cv=2).fit(X, ETA)
+    with pytest.raises(TypeError, match="got GridSearchCV: hand over its best_estimator_"):
+        save_model(search, path)
+    with pytest.raises(TypeError, match="must be a SparseRegressor or a SparseClassifier, got str"):
+        save_model("model", path)
     with pytest.raises(ValueError, match="feature_names has 1 names, but the estimator has 12 features"):
         save_model(regressor, path, feature_names=["a"])
     with pytest.raises(ValueError, match="12 different names"):
@@ -158,11 +189,17 @@ def test_what_cannot_be_saved(tmp_path, regressor):
         with pytest.raises(ValueError, match="value must be finite"):
             save_model(regressor, path)
         regressor.result_, regressor.loss = before, Mine()
-        with pytest.raises(ValueError, match="loss Mine is not registered"):
+        with pytest.raises(ValueError, match=r"loss Mine is not registered.*pursuit.losses.register gives it a name"):
             save_model(regressor, path)
     finally:
         regressor.result_, regressor.loss = before, "squared"
     assert not list(tmp_path.iterdir())
+
+
+def test_the_last_step_of_a_pipeline_is_saved(tmp_path):
+    pipeline = make_pipeline(StandardScaler(), SparseRegressor(k=2)).fit(X, ETA)
+    model = load_model(save_model(pipeline[-1], tmp_path / "m.json"))
+    np.testing.assert_allclose(model.predict(pipeline[:-1].transform(X)), pipeline.predict(X), rtol=1e-12)
 
 
 def test_a_model_is_frozen(tmp_path, regressor):
@@ -175,7 +212,8 @@ def test_a_model_is_frozen(tmp_path, regressor):
 
 BAD = {
     "format": ({"format": "other"}, "its format is not 'pursuit-model'"),
-    "version": ({"version": 2}, "its version is 2, and this pursuit reads up to 1"),
+    "version": ({"version": 3}, "its version is 3, and this pursuit reads up to 2"),
+    "offset": ({"offset": 3}, "offset must be a string"),
     "version type": ({"version": True}, "version must be a whole number"),
     "kind": ({"kind": "ranker"}, "kind is 'ranker'"),
     "k": ({"k": -1}, "k must be a whole number, 0 or more"),

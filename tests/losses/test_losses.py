@@ -205,6 +205,9 @@ def test_the_registry():
     assert all(len(line) > 10 for line in pursuit.list_losses().values())
     assert as_loss(pursuit.Huber).delta == pursuit.Huber().delta
     assert as_loss("huber") == pursuit.Huber()
+    with pytest.raises(ValueError, match="loss 'quantile' is unknown; known: hinge, huber"):  # not 'squared'
+        as_loss("quantile")
+    assert as_loss("Squared_Hinge").name == "squared_hinge"
     with pytest.raises(ValueError, match="loss 'logstic' is unknown; did you mean 'logistic'"):
         as_loss("logstic")
     with pytest.raises(ValueError, match="loss 'zzz' is unknown; known: hinge, huber"):

@@ -81,3 +81,14 @@ def test_errors():
         recover(object(), np.ones(4), 1)
     with pytest.raises(ValueError, match="vector of measurements"):
         recover(np.eye(3), np.ones((3, 1)), 1)
+
+
+def test_the_next_best_exchange_has_the_units_of_the_value():
+    rng = np.random.default_rng(3)
+    A = rng.standard_normal((40, 9)) + 1j * rng.standard_normal((40, 9))
+    y = A[:, 2] + 1j * A[:, 5] + 0.3 * rng.standard_normal(40)
+    found = recover(A, y, 2)
+    (leave,), (enter,), change = found.exchange
+    other = recover(A, y, 2, include=[*found.support[found.support != leave], enter])
+    assert other.value - found.value == pytest.approx(change)
+    assert found.next_best == (f"column {enter} instead of column {leave} would raise the value by about {change:.3g}")

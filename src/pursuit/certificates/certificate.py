@@ -8,7 +8,7 @@
 """
 
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
@@ -83,8 +83,8 @@ def certify(
     result: Any,
     *,
     k: int | None = None,
-    include: Iterable[int] = (),
-    exclude: Iterable[int] = (),
+    include: Any = (),
+    exclude: Any = (),
     groups: Any = None,
     bounds: Any = None,
     sum_to: float | None = None,
@@ -98,16 +98,17 @@ def certify(
     ----------
     objective : the ``GLM`` that was minimised
     result : a Result of that objective, or a vector of coefficients in the units of X (then ``k`` is needed)
-    k, include, exclude, groups, bounds, sum_to : the sparse set, where ``result`` does not bring it. Bounds only raise
-        the optimum, so the bound without them stays valid; the dual bound with the box is added, and what lies
-        between may be left open
+    k, include, exclude, groups, bounds, sum_to : the sparse set as in ``solve``, where ``result`` does not bring it.
+        Bounds only raise the optimum, so the bound without them stays valid; the dual bound with the box is added, and
+        what lies between may be left open
     time_limit : seconds; None bounds without branching, a positive number goes on to a proof, 0 gives the cheap bound
     gap : relative gap at which a solution counts as proved
     progress : called with (lower, upper, open nodes, nodes, seconds) while branching
     """
     began = time.perf_counter()
     if not isinstance(objective, GLM):
-        raise TypeError(f"certify needs a GLM, whose dual is known; got {type(objective).__name__}")
+        raise TypeError(f"certify needs a GLM, whose dual is known; got {type(objective).__name__}{_its(objective)}")
+    _check_result(result)
     gap = check_number(gap, "gap", strict=True)
     if isinstance(result, Result):
         bounds, sum_to = result.bounds, result.sum_to
@@ -152,6 +153,23 @@ def certify(
     )
 
 
+def _its(given: Any) -> str:
+    """What to hand over where an estimator was given."""
+    return ": hand over its objective_ and its result_" if hasattr(given, "result_") else ""
+
+
+def _check_result(result: Any) -> None:
+    if isinstance(result, Result):
+        return
+    try:
+        np.asarray(result, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise TypeError(
+            "result must be a Result of the objective or a vector of coefficients, got "
+            f"{type(result).__name__}{_its(result)}"
+        ) from None
+
+
 def _within_bounds(f: GLM, result: Any, bounds: Any, sum_to: float | None, gap: float, **options: Any) -> Certificate:
     """The certificate of a solution that keeps to bounds: what holds without them, and the dual bound with the box."""
     inner = Bounded(f, bounds, sum_to)
@@ -179,9 +197,7 @@ def _within_bounds(f: GLM, result: Any, bounds: Any, sum_to: float | None, gap: 
     )  # fmt: skip
 
 
-def _known(
-    f: GLM, result: Any, k: int | None, include: Iterable[int], exclude: Iterable[int], groups: Any
-) -> tuple[Point, AtMost]:
+def _known(f: GLM, result: Any, k: int | None, include: Any, exclude: Any, groups: Any) -> tuple[Point, AtMost]:
     """The refitted solution and its sparse set, checked against the objective."""
     if isinstance(result, Result):
         if result.point.dim != f.dim:
@@ -197,7 +213,7 @@ def _known(
     else:
         if k is None:
             raise TypeError("k is needed to certify a vector of coefficients")
-        constraint = AtMost(k, f.dim, include, exclude, groups)
+        constraint = AtMost(k, f.dim, include, exclude, groups, f.names)
         point = f.from_units(result)
     if (
         not constraint.allows(point.support)
@@ -332,4 +348,5 @@ def _result(f: GLM, constraint: AtMost, best: Point, given: Any) -> Result:
         reason="certified", n_iter=0 if base is None else base.n_iter, seconds=0.0 if base is None else base.seconds,
         trace=() if base is None else base.trace, optimality="none" if base is None else base.optimality,
         solver="certify" if base is None else base.solver, k=constraint.k, point=best.detached(), constraint=constraint,
+        names=None if f.names is None else tuple(f.names[j] for j in best.support),
     )  # fmt: skip

@@ -1,18 +1,21 @@
 """The statistician's table: the proved best subsets of each size, with runners-up."""
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from .._errors import check_k, check_number
+from .._errors import check_k, check_number, named
+from .._names import chosen
 from ..constraints import AtMost
 from ..driver import solve
 from ..engines import threads
 from ..objectives.glm import GLM
 from .certificate import sparse_problem
 from .tree import Tree
+
+CRITERIA = ("rss", "r2", "adjusted_r2", "cp", "aic", "bic")
 
 
 @dataclass(frozen=True)
@@ -29,6 +32,7 @@ class Subset:
     aic: float
     bic: float
     proved: bool
+    names: tuple[str, ...] | None = None  # of the columns, where X was a data frame
 
 
 class Subsets(list[Subset]):
@@ -38,14 +42,16 @@ class Subsets(list[Subset]):
         """The table as a pandas DataFrame."""
         import pandas as pd
 
-        return pd.DataFrame([vars(row) for row in self])
+        frame = pd.DataFrame([vars(row) for row in self])
+        return frame.drop(columns="names") if all(row.names is None for row in self) else frame
 
     def best(self, criterion: str = "bic") -> Subset:
         """The row with the best value of a criterion (rss, r2, adjusted_r2, cp, aic, bic)."""
-        sign = -1 if criterion in ("r2", "adjusted_r2") else 1
-        if not self or criterion not in vars(self[0]):
-            raise ValueError(f"criterion must be one of rss, r2, adjusted_r2, cp, aic, bic, got {criterion!r}")
-        return min(self, key=lambda row: sign * getattr(row, criterion))
+        name = named(criterion, CRITERIA) if isinstance(criterion, str) else None
+        if name is None:
+            raise ValueError(f"criterion must be one of {', '.join(CRITERIA)}, got {criterion!r}")
+        sign = -1 if name in ("r2", "adjusted_r2") else 1
+        return min(self, key=lambda row: sign * getattr(row, name))
 
 
 def best_subsets(
@@ -65,16 +71,20 @@ def best_subsets(
 
     Cp uses the residual variance of the model with all columns where there are more rows than columns, else that of the
     best model of size ``kmax``. AIC and BIC are n log(rss/n) plus 2 or log n per coefficient, intercept included.
-    ``proved`` is False for a size at which ``time_limit`` (seconds, for the whole table) came first.
+    ``include`` and ``exclude`` are as in :func:`pursuit.solve`. ``proved`` is False for a size at which ``time_limit``
+    (seconds, for the whole table) came first.
     """
     kmax, nbest = check_k(kmax, "kmax"), check_k(nbest, "nbest")
     deadline = None if time_limit is None else time.perf_counter() + check_number(time_limit, "time_limit")
     f = GLM(X, y, l2=l2, fit_intercept=fit_intercept, sample_weight=sample_weight)
     n = f.design.shape[0]
     found: list[tuple[int, tuple[int, ...], float, bool]] = []
+    include, exclude = (
+        chosen(cols, name, f.dim, f.names) for cols, name in ((include, "include"), (exclude, "exclude"))
+    )
     with threads():
-        for k in range(max(1, len(list(include))), min(kmax, f.dim) + 1):
-            constraint = AtMost(k, f.dim, include, exclude)
+        for k in range(max(1, len(include)), min(kmax, f.dim) + 1):
+            constraint = AtMost(k, f.dim, include, exclude, names=f.names)
             if constraint.k < k:
                 break
             known = solve(f, k, include=include, exclude=exclude).point
@@ -94,7 +104,8 @@ def best_subsets(
     table, ranks = Subsets(), dict.fromkeys(range(kmax + 1), 0)
     for k, support, value, proved in found:
         ranks[k] += 1
-        table.append(_row(k, ranks[k], support, 2 * n * value, total, noise, n, int(fit_intercept), proved))
+        row = _row(k, ranks[k], support, 2 * n * value, total, noise, n, int(fit_intercept), proved)
+        table.append(row if f.names is None else replace(row, names=tuple(f.names[j] for j in support)))
     return table
 
 

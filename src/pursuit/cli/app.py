@@ -53,7 +53,9 @@ def fit(
     l2: Annotated[
         float | None,
         typer.Option(
-            "--l2", help="Adds l2/2 times the squared norm (standardised units); by default 0.001 for hinges, else 0."
+            "--l2",
+            help="Adds l2/2 times the squared norm (standardised units); by default 0.001 of the null model's curvature"
+            " for the logistic loss, 0.001 for hinges, else 0.",
         ),
     ] = None,
     solver: Annotated[str, typer.Option("--solver", help="See `pursuit solvers`.")] = "auto",
@@ -63,8 +65,18 @@ def fit(
             "--task", help="regression or classification; by default what the loss, or else the target, says."
         ),
     ] = None,
-    include: Annotated[str, typer.Option("--include", help="Features that must be in: a,b,c.")] = "",
-    exclude: Annotated[str, typer.Option("--exclude", help="Columns to leave out: a,b,c.")] = "",
+    include: Annotated[
+        list[str] | None, typer.Option("--include", help="Features that must be in: a,b,c; may be repeated.")
+    ] = None,
+    exclude: Annotated[
+        list[str] | None, typer.Option("--exclude", help="Columns to leave out: a,b,c; may be repeated.")
+    ] = None,
+    offset: Annotated[
+        str | None,
+        typer.Option(
+            "--offset", help="Column (npz: array) that is added to the linear predictor: for counts, log exposure."
+        ),
+    ] = None,
     intercept: Annotated[bool, typer.Option("--intercept/--no-intercept", help="Fit an intercept.")] = True,
     standardize: Annotated[
         bool, typer.Option("--standardize/--no-standardize", help="Select on columns of equal scale.")
@@ -87,6 +99,7 @@ def fit(
         task=task,
         include=_names(include),
         exclude=_names(exclude),
+        offset=offset,
         parameters={
             "k": k,
             "l2": l2,
@@ -106,7 +119,7 @@ def predict(
     out: Annotated[Path | None, typer.Option("--out", "-o", help="CSV to write; by default standard output.")] = None,
     proba: Annotated[bool, typer.Option("--proba", help="Probabilities of the classes as well.")] = False,
 ) -> int:
-    """Predict the rows of DATA with a model."""
+    """Predict the rows of DATA with a model; one that was fitted with --offset reads that column from DATA too."""
     from pursuit.cli.predict import run
 
     return run(model, data, out=out, proba=proba)
@@ -140,5 +153,5 @@ def losses() -> None:
     print_names(list_losses())
 
 
-def _names(text: str) -> list[str]:
-    return [name.strip() for name in text.split(",") if name.strip()]
+def _names(texts: list[str] | None) -> list[str]:
+    return [name.strip() for text in texts or () for name in text.split(",") if name.strip()]

@@ -106,12 +106,13 @@ def _study(job: Job, out: Path, screen: Any) -> None:
     _print_chosen(job, chosen, fits[chosen], held_out[chosen], refits[chosen], screen)
     model = save_model(fits[chosen], out / f"{job.file}.json", feature_names=data.names)
     picture = _draw(job, fits, held_out, refits, chosen, out / f"{job.file}.png")
-    screen.print(f"  model    {model}\n  picture  {picture}\n", soft_wrap=True)
+    screen.print(f"  model    {model} (coefficients in the units of the columns)", soft_wrap=True)
+    screen.print(f"  picture  {picture}\n", soft_wrap=True)
 
 
 def _table(job: Job, fits: dict[int, Any], held_out: dict[int, dict[str, float]], chosen: int, width: int) -> Any:
     heads = {"k": "left", **{f"held-out\n{name}": "right" for name in job.scores}}
-    heads |= {"how\noptimal": "left", "chosen features and their coefficients": "left"}
+    heads |= {"how\noptimal": "left", "chosen features and their coefficients per standard deviation": "left"}
     room = width - 11 * len(heads)
     rows = []
     for k, fit in fits.items():
@@ -160,9 +161,9 @@ def _print_chosen(job: Job, k: int, fit: Any, own: dict[str, float], refit: dict
 
 def _features(fit: Any, names: Sequence[str], room: int) -> str:
     """``name +coefficient``, the largest first; no line is broken between the two."""
-    coef = np.ravel(fit.coef_)
+    coef = dict(zip(fit.support_, fit.result_.point.coef, strict=True))  # per standard deviation, as in the picture
     lines = [""]
-    for j in sorted(fit.support_, key=lambda j: -abs(coef[j])):
+    for j in sorted(coef, key=lambda j: -abs(coef[j])):
         word = f"{names[j]} {coef[j]:+.3g}, "
         if lines[-1] and len(lines[-1]) + len(word) > room + 1:
             lines.append("")
@@ -189,7 +190,7 @@ def _draw(job: Job, fits: Any, held_out: Any, refits: Any, chosen: int, path: Pa
     plot_scores(job.ks, losses, chosen=chosen, ylabel=TRAINING, ax=bottom)
     bottom.get_legend().remove()
     ax = panels[1].subplots()
-    plot_coefficients(fits[chosen], job.data.names, ax, scale=job.data.X.std(axis=0))
+    plot_coefficients(fits[chosen], job.data.names, ax)
     ax.set_title(f"The model with k = {chosen}", fontsize=10, loc="left")
     figure.suptitle(f"{job.data.title} ({job.data.X.shape[1]} columns)", fontsize=12, x=0.01, ha="left")
     figure.savefig(path)

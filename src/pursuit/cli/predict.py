@@ -7,14 +7,15 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from pursuit.cli import OK
-from pursuit.io import Model, Table, load_model, read_table
+from pursuit.io import Model, Table, load_model, read_column, read_table
 
 
 def run(model_path: Path, data: Path, *, out: Path | None, proba: bool) -> int:
     model = load_model(model_path)
     held = _read(model, data)
+    offset = None if model.offset is None else read_column(data, model.offset)
     try:
-        columns = _predict(model, held, proba)
+        columns = _predict(model, held, offset, proba)
     except ValueError as error:
         raise ValueError(f"{model_path} and {data}: {error}") from error
     rows = zip(*[values.tolist() for values in columns.values()], strict=True)
@@ -37,13 +38,13 @@ def _read(model: Model, data: Path) -> Table:
     return read_table(data, columns=columns, n_features=model.n_features)
 
 
-def _predict(model: Model, held: Table, proba: bool) -> dict[str, Any]:
-    predicted = model.predict(held)
+def _predict(model: Model, held: Table, offset: Any, proba: bool) -> dict[str, Any]:
+    predicted = model.predict(held, offset)
     columns: dict[str, Any] = {"prediction": predicted}
     if predicted.ndim == 2:
         columns = {f"prediction_{i}": column for i, column in enumerate(predicted.T)}
     if proba:
-        shares = model.predict_proba(held)
+        shares = model.predict_proba(held, offset)
         labels = [] if model.classes is None else model.classes.tolist()
         columns |= {f"probability_{label}": shares[:, i] for i, label in enumerate(labels)}
     return columns

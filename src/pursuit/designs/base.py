@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _core
+from .._names import Names, called
 from ..losses.base import Loss
 
 Vector = NDArray[np.float64]
@@ -125,6 +126,7 @@ class Design:
     nbytes: int
     full: bool = True  # whether gathered columns are always dense
     gathers: bool = True  # whether a column can be had without a product
+    names: Names | None = None  # of the columns, where X is a data frame
 
     def matmat(self, cols: Columns, coef: Matrix) -> Matrix:
         """X[:, cols] @ coef, coef of shape (m, q)."""
@@ -256,7 +258,8 @@ def check_small(design: Design, cols: Columns) -> None:
         most = np.abs(design.stored(some)[0]).max(axis=0, initial=0.0)
         small = (most > 0) & (most < SMALLEST)
         if small.any():
-            raise ValueError(f"X has values in column {int(some[small][0])} that are too small to square; rescale it")
+            where, it = called(some[small], design.names), "it" if small.sum() == 1 else "them"
+            raise ValueError(f"X has values in {where} that are too small to square; rescale {it}")
 
 
 def cross(design: Design, w: Matrix, cols: Columns | None = None) -> Matrix:

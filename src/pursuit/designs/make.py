@@ -1,5 +1,6 @@
 """From whatever a user calls X to a Design, or to one sentence about what is wrong with it."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -7,6 +8,7 @@ import scipy.sparse as sp
 from scipy.sparse.linalg import LinearOperator
 
 from .._errors import check_mask
+from .._names import columns_of, names_of, refuse_dates, refuse_text
 from .base import Design
 from .dense import Dense
 from .operator import Operator
@@ -16,15 +18,21 @@ MOST_COLUMNS = 10**8  # every vector over the columns is dense
 REAL = (np.dtype(np.float64), np.dtype(np.float32))
 
 
-def as_design(X: Any) -> Design:
+def as_design(X: Any, names: Sequence[str] | None = None) -> Design:
     """A Design over X without a copy where X is float32 or float64 in native byte order with one unit stride.
 
     Other real dtypes (integers, booleans, half floats, big-endian) become float64; arrays with no unit stride become
     C-order; sparse formats other than CSR and CSC become CSR; duplicated or unsorted sparse indices are merged and
-    sorted. Each of these is a copy.
+    sorted. Each of these is a copy. ``names`` are those of the columns; by default a data frame's own.
     """
     if isinstance(X, Design):
         return X
+    design = _design(X)
+    design.names = names_of(X) if names is None else tuple(str(name) for name in names)
+    return design
+
+
+def _design(X: Any) -> Design:
     if isinstance(X, LinearOperator):
         if X.dtype is not None and np.dtype(X.dtype).kind == "c":
             raise ValueError("Complex data not supported: X is a complex LinearOperator")
@@ -58,7 +66,11 @@ def _real(dtype: np.dtype) -> np.dtype:
 
 def _dense(X: Any) -> np.ndarray[Any, Any]:
     check_mask(X, "X")
+    refuse_dates(X)
     array = np.asarray(X)
+    if array.dtype.kind not in "fiubc" and hasattr(X, "columns"):
+        refuse_text(X)
+        array = np.column_stack([values.astype(np.float64) for _, values in columns_of(X)])  # each its own dtype
     if array.dtype.kind == "O":
         try:
             array = array.astype(np.float64)

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from .._names import called
 from ..losses.base import Loss
 from .base import (
     LOOKED_AT,
@@ -115,12 +116,13 @@ class Standardized(Design):
         self.base, self.m, self.s, self.constant, self.far = base, m, s, constant, far and base.full
         self.shape, self.dtype, self.nbytes, self.full = base.shape, base.dtype, base.nbytes, base.full
         self.gathers = base.gathers
+        self.names = base.names
 
     def __init__(self, base: Design, c: Vector, centre: bool) -> None:
         mean, var = base.stats(c)
         if not (np.isfinite(mean).all() and np.isfinite(var).all()):
-            bad = int(np.flatnonzero(~(np.isfinite(mean) & np.isfinite(var)))[0])
-            raise ValueError(f"X contains NaN or infinity (or values too large to square) in column {bad}")
+            where = called(np.flatnonzero(~(np.isfinite(mean) & np.isfinite(var))), base.names)
+            raise ValueError(f"X contains NaN or infinity (or values too large to square) in {where}")
         square = var + mean**2
         check_small(base, np.flatnonzero(square < SMALLEST**2))
         if centre:

@@ -1,14 +1,17 @@
 """What the estimators share: validation, the fit itself, selection, and prediction from k columns."""
 
+import warnings
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from .._errors import check_k, check_mask, check_number, nearest
+from .._errors import check_k, check_mask, check_number, check_offset
+from .._names import refuse_dates, refuse_missing, refuse_text
 from ..designs import as_design
 from ..driver import solve
 from ..engines import threads
@@ -21,11 +24,14 @@ PARAMETERS = """k : int, default 10
         See ``pursuit.list_losses()``.
     l2 : float or None, default None
         Ridge on the standardised coefficients: half of it times their squared norm is added to the mean loss. None is
-        the loss's own: 0.001 for the margin losses (hinge, smoothed_hinge, squared_hinge), where no ridge is no support
-        vector machine, and 0 for all others. ``l2_`` is what was used.
+        the loss's own. For logistic it is 0.001 of the loss's curvature at the model without features (two classes, a
+        share y of ones: 0.001 y (1 - y)), so that separable classes have finite coefficients; 0.001 for the margin
+        losses (hinge, smoothed_hinge, squared_hinge), where no ridge is no support vector machine; 0 for all others.
+        ``l2_`` is what was used. C of a support vector machine, or of scikit-learn's logistic regression, is
+        ``l2 = 1 / (n C)``, n the number of rows (with ``standardize=False``, or columns standardised there too).
     solver : str or Solver, default "auto"
         See ``pursuit.list_solvers()``.
-    include, exclude : columns (indices or names) that must, must not be chosen; those included count in k
+    include, exclude : columns (indices, names, or a mask) that must, must not be chosen; those included count in k
     groups : one label per column; groups enter whole and k counts groups
     bounds : (low, high) for the coefficients in the units of X, strictly kept
         Each a number, an array with one entry per column, or None for no bound on that side; ``(0, None)`` is
@@ -33,7 +39,8 @@ PARAMETERS = """k : int, default 10
     sum_to : what the coefficients, in the units of X, must sum to
     fit_intercept, standardize : bool, default True
         ``standardize`` works on an implicit view, never a copy; coefficients are in the units of X either way.
-    max_iter, tol, time_limit : limits, see ``pursuit.solve``
+    max_iter, tol, time_limit : limits, see ``pursuit.solve``; a fit that ran out of iterations or time, that failed or
+        that has no minimiser warns once (``sklearn.exceptions.ConvergenceWarning``) with the result's ``reason``
     n_jobs : threads (None: all that OMP_NUM_THREADS and the machine allow)
     random_state : seed for solvers that draw random numbers
 
@@ -44,6 +51,9 @@ PARAMETERS = """k : int, default 10
     result_ : the :class:`pursuit.Result` (status, reason, optimality, trace; ``value`` is of what was minimised)
     objective_ : the :class:`pursuit.GLM` that was minimised; it refers to the training data and is not pickled
     """
+
+
+WARNS = ("time_limit", "max_iter", "no_minimiser", "failed")  # whoever interrupts knows it
 
 
 class SparseModel(SelectorMixin, BaseEstimator):
@@ -91,18 +101,21 @@ class SparseModel(SelectorMixin, BaseEstimator):
     def _fit(self, X: Any, y: Any, sample_weight: Any, offset: Any = None, callback: Any = None) -> None:
         """Solve on validated data and store the model; y is numeric here, a matrix if there are several outputs."""
         check_k(self.k)
-        loss = self._loss()
-        self.l2_ = loss.ridge if self.l2 is None else check_number(self.l2, "l2")
+        loss: Any = self._loss() if y.ndim == 1 else self._vector_loss(self._loss())
+        told = {
+            "sample_weight": sample_weight,
+            "offset": offset,
+            "fit_intercept": self.fit_intercept,
+            "standardize": self.standardize,
+        }
         with threads(self.n_jobs):
+            X = as_design(X, getattr(self, "feature_names_in_", None))
+            self.l2_ = self._own_l2(X, y, loss, **told) if self.l2 is None else check_number(self.l2, "l2")
             make: Any = GLM if y.ndim == 1 else MultiGLM
-            objective = make(
-                X, y, loss if y.ndim == 1 else self._vector_loss(loss), l2=self.l2_, fit_intercept=self.fit_intercept,
-                sample_weight=sample_weight, offset=offset, standardize=self.standardize,
-            )  # fmt: skip
+            objective = make(X, y, loss, l2=self.l2_, **told)
             result = solve(
-                objective, self.k, solver=self.solver,
-                include=self._columns(self.include, "include"), exclude=self._columns(self.exclude, "exclude"),
-                groups=self.groups, bounds=self.bounds, sum_to=self.sum_to, max_iter=self.max_iter, tol=self.tol,
+                objective, self.k, solver=self.solver, include=self.include, exclude=self.exclude, groups=self.groups,
+                bounds=self.bounds, sum_to=self.sum_to, max_iter=self.max_iter, tol=self.tol,
                 time_limit=self.time_limit, callback=callback, random_state=self.random_state,
             )  # fmt: skip
         self.objective_ = objective
@@ -111,14 +124,27 @@ class SparseModel(SelectorMixin, BaseEstimator):
         self.n_iter_ = result.n_iter
         free = self.bounds is None and self.sum_to is None  # in float32 a coefficient could round past its bound
         self._dtype = objective.design.dtype if free else np.dtype(np.float64)
+        if result.status in WARNS:
+            warnings.warn(f"{type(self).__name__}: {result.reason}", ConvergenceWarning, stacklevel=3)
+
+    def _own_l2(self, X: Any, y: Any, loss: Any, **told: Any) -> float:
+        """The ridge where none was given: the loss's own."""
+        return self._loss().ridge
 
     def _validate(self, X: Any, y: Any, **kwargs: Any) -> tuple[Any, Any]:
         check_mask(X, "X")
         check_mask(y, "y")
         # finiteness is not checked here: the first pass over X finds NaN and infinity at no cost
-        return validate_data(
-            self, X, y, accept_sparse=("csr", "csc"), dtype=(np.float64, np.float32), ensure_all_finite=False, **kwargs
-        )
+        return self._read(X, y, ensure_all_finite=False, **kwargs)
+
+    def _read(self, X: Any, *y: Any, **kwargs: Any) -> Any:
+        """scikit-learn's validation, with the names of columns that are no numbers."""
+        refuse_dates(X)
+        try:
+            return validate_data(self, X, *y, accept_sparse=("csr", "csc"), dtype=(np.float64, np.float32), **kwargs)
+        except (TypeError, ValueError):
+            refuse_text(X)
+            raise
 
     def _loss(self) -> Loss:
         loss = as_loss(self.loss)
@@ -126,6 +152,10 @@ class SparseModel(SelectorMixin, BaseEstimator):
             kinds = "regression" if "real" in self.targets else "classification"
             raise ValueError(f"loss {loss.name!r} is not a {kinds} loss; {type(self).__name__} needs one that is")
         return loss
+
+    def _loss_name(self) -> str:
+        """The name of the loss, also before a fit has found whether there is such a loss."""
+        return self.loss.casefold() if isinstance(self.loss, str) else getattr(self.loss, "name", "")
 
     def _vector_loss(self, loss: Loss) -> str:
         """The name of the loss of several outputs that goes with a loss of one."""
@@ -137,29 +167,17 @@ class SparseModel(SelectorMixin, BaseEstimator):
             )
         return names[loss.name]
 
-    def _columns(self, columns: Any, name: str) -> list[int]:
-        """Column indices from indices or names."""
-        known = {str(feature): j for j, feature in enumerate(getattr(self, "feature_names_in_", ()))}
-        if isinstance(columns, str):
-            columns = [columns]
-        indices = []
-        for column in () if columns is None else np.asarray(columns, dtype=object).ravel():
-            if isinstance(column, str):
-                if column not in known:
-                    where = nearest(column, known) if known else "X has no column names"
-                    raise ValueError(f"{name} names column {column!r}, which X does not have; {where}")
-                column = known[column]
-            indices.append(column)
-        return indices
-
-    def _eta(self, X: Any) -> NDArray[Any]:
-        """The linear predictor, reading only the chosen columns."""
+    def _eta(self, X: Any, offset: Any = None) -> NDArray[Any]:
+        """The linear predictor with an offset, reading only the chosen columns."""
         check_is_fitted(self)
-        X = validate_data(self, X, accept_sparse=("csr", "csc"), dtype=(np.float64, np.float32), reset=False)
+        X = self._read(X, reset=False, ensure_all_finite=False)
+        refuse_missing(X, getattr(self, "feature_names_in_", None))
         design = as_design(X)
         coef = self.result_.coef
         eta = design.matmat(self.support_, coef if coef.ndim == 2 else coef[:, None])
         eta = (eta if coef.ndim == 2 else eta[:, 0]) + self.result_.intercept
+        shift = check_offset(offset, len(eta), 0 if coef.ndim == 1 else coef.shape[1])
+        eta = eta if shift is None else eta + shift
         return eta.astype(design.dtype, copy=False)
 
     def _get_support_mask(self) -> NDArray[np.bool_]:

@@ -10,6 +10,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from .._errors import check_weights
 from ..losses import Loss, as_loss
 from .base import PARAMETERS, SparseModel
+from .ridge import default_ridge
 
 
 def _has_probabilities(estimator: "SparseClassifier") -> bool:
@@ -86,33 +87,40 @@ class SparseClassifier(ClassifierMixin, SparseModel):
         self.intercept_ = np.atleast_1d(self.result_.intercept).astype(self._dtype)
         return self
 
+    def _own_l2(self, X: Any, y: Any, loss: Any, **told: Any) -> float:
+        logistic = self._loss().name == "logistic"
+        return default_ridge(X, y, loss, **told) if logistic else super()._own_l2(X, y, loss, **told)
+
     def _class_weights(self, y: np.ndarray, codes: np.ndarray, weights: np.ndarray) -> np.ndarray:
         """One factor per class; "balanced" counts weights, so that weight 2 and a repeated row are the same."""
         if isinstance(self.class_weight, str) and self.class_weight == "balanced":
             return 1.0 / np.maximum(np.bincount(codes, weights), 1e-300)
         return np.asarray(compute_class_weight(self.class_weight, classes=self.classes_, y=y))
 
-    def decision_function(self, X: Any) -> np.ndarray:
-        """The linear predictor; positive means ``classes_[1]``. With more classes, one column each."""
-        return self._eta(X)
+    def decision_function(self, X: Any, offset: Any = None) -> np.ndarray:
+        """The linear predictor; positive means ``classes_[1]``. With more classes, one column each.
 
-    def predict(self, X: Any) -> np.ndarray:
+        ``offset``, one number per row (and class), is added as at ``fit``; here and in all that follows from it.
+        """
+        return self._eta(X, offset)
+
+    def predict(self, X: Any, offset: Any = None) -> np.ndarray:
         """The more likely class."""
-        eta = self._eta(X)
+        eta = self._eta(X, offset)
         return self.classes_[(eta > 0).astype(int) if eta.ndim == 1 else eta.argmax(axis=1)]
 
     @available_if(_has_probabilities)
-    def predict_proba(self, X: Any) -> np.ndarray:
+    def predict_proba(self, X: Any, offset: Any = None) -> np.ndarray:
         """Probabilities of the classes (logistic loss)."""
-        eta = self._eta(X)
+        eta = self._eta(X, offset)
         if eta.ndim == 2:
             return softmax(eta, axis=1)
         return np.column_stack([expit(-eta), expit(eta)])
 
     @available_if(_has_probabilities)
-    def predict_log_proba(self, X: Any) -> np.ndarray:
+    def predict_log_proba(self, X: Any, offset: Any = None) -> np.ndarray:
         """Logarithms of the probabilities, accurate where they are tiny."""
-        eta = self._eta(X)
+        eta = self._eta(X, offset)
         if eta.ndim == 2:
             return log_softmax(eta, axis=1)
         margin = np.column_stack([-eta, eta])
@@ -120,5 +128,5 @@ class SparseClassifier(ClassifierMixin, SparseModel):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = self.loss == "logistic" or getattr(self.loss, "name", "") == "logistic"
+        tags.classifier_tags.multi_class = self._loss_name() == "logistic"
         return tags

@@ -39,9 +39,12 @@ class SparseRegressor(RegressorMixin, SparseModel):
 
     def _several(self) -> bool:
         """Whether the loss takes several responses."""
-        return self.loss == "squared" or getattr(self.loss, "name", "") == "squared"
+        return self._loss_name() == "squared"
 
-    def predict(self, X: Any) -> np.ndarray:
-        """The mean response (for Poisson, exp of the linear predictor)."""
-        eta = self._eta(X)
-        return self._loss().predict(eta)
+    def predict(self, X: Any, offset: Any = None) -> np.ndarray:
+        """The mean response (for Poisson, exp of the linear predictor).
+
+        ``offset``, one number per row, is added to the linear predictor as at ``fit``; without it nothing is, so that a
+        Poisson model with the logarithm of an exposure as offset predicts the rate of one unit of exposure.
+        """
+        return self._loss().predict(self._eta(X, offset))

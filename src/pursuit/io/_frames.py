@@ -86,7 +86,7 @@ def _target(path: Path, column: Any, name: str) -> NDArray[Any]:
     missing = int(column.isna().sum())
     if missing:
         values = "a missing value" if missing == 1 else f"{missing} missing values"
-        raise ValueError(f"the target column {name!r} of {path} has {values}; leave those rows out")
+        raise ValueError(f"the target column {name!r} of {path} has {values}; drop those rows")
     y = column.to_numpy()
     if y.dtype.kind in "fiub":
         return y

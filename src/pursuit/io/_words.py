@@ -5,19 +5,16 @@ from difflib import get_close_matches
 from importlib import import_module
 from typing import Any
 
+from pursuit._errors import NEAR, listed
 
-def listed(names: Iterable[object], limit: int = 5) -> str:
-    """``a, b, c and 7 more``."""
-    words = [str(name) for name in names]
-    more = len(words) - limit
-    return ", ".join(words[:limit]) + (f" and {more} more" if more > 0 else "")
+__all__ = ["listed", "nearest", "need"]
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
     """``; did you mean 'bmi'?`` when a known name is near, else what there is."""
     names = [str(other) for other in known]
     folded = {other.casefold(): other for other in names}
-    close = get_close_matches(name.casefold(), list(folded), n=1)
+    close = get_close_matches(name.casefold(), list(folded), n=1, cutoff=NEAR)
     if close:
         return f"; did you mean {folded[close[0]]!r}?"
     return f"; there are {listed(map(repr, names))}" if names else ""

@@ -16,11 +16,20 @@ from pursuit.io.model import Model
 from pursuit.losses import Loss, as_loss, list_losses
 
 FORMAT = "pursuit-model"
-VERSION = 1
+VERSION = 2  # from 2 on there may be an offset
 
 
-def save_model(estimator: Any, path: str | Path, *, feature_names: Sequence[str] | None = None) -> Path:
-    """Write a fitted estimator as JSON; ``feature_names`` where it was fitted without names."""
+def save_model(
+    estimator: Any, path: str | Path, *, feature_names: Sequence[str] | None = None, offset: str | None = None
+) -> Path:
+    """Write a fitted estimator as JSON; ``feature_names`` where it was fitted without names.
+
+    ``offset`` is what the column is called that holds the offset; ``pursuit predict`` then reads it from the data.
+
+    Of a pipeline its last step is saved, ``save_model(pipeline[-1], path)``; the steps before it hold code, so the
+    model is given what they make: ``load_model(path).predict(pipeline[:-1].transform(X))``.
+    """
+    _check_kind(estimator)
     if not hasattr(estimator, "result_"):
         raise ValueError("estimator must be fitted before it is saved")
     names = feature_names if feature_names is not None else getattr(estimator, "feature_names_in_", None)
@@ -33,7 +42,7 @@ def save_model(estimator: Any, path: str | Path, *, feature_names: Sequence[str]
     name, parameters = _loss(estimator)
     held = {
         "format": FORMAT,
-        "version": VERSION,
+        "version": 1 if offset is None else VERSION,  # a reader that knows no offset would predict without
         "kind": "regressor" if classes is None else "classifier",
         "loss": {"name": name, "parameters": parameters},
         "k": int(estimator.k),
@@ -51,6 +60,8 @@ def save_model(estimator: Any, path: str | Path, *, feature_names: Sequence[str]
         "optimality": None if result.optimality is None else str(result.optimality),
         "solver": str(result.solver),
     }
+    if offset is not None:
+        held["offset"] = str(offset)
     _model(held)  # what cannot be read back is not written
     path = Path(path)
     lines = [f"  {json.dumps(key)}: {json.dumps(value, allow_nan=False)}" for key, value in held.items()]
@@ -59,6 +70,20 @@ def save_model(estimator: Any, path: str | Path, *, feature_names: Sequence[str]
     half.write_text(text, encoding="utf-8")
     os.replace(half, path)
     return path
+
+
+def _check_kind(estimator: Any) -> None:
+    from pursuit.estimators.base import SparseModel  # reading a model needs no scikit-learn
+
+    if isinstance(estimator, SparseModel):
+        return
+    inner = ""  # where scikit-learn's wrappers keep what can be saved
+    if hasattr(estimator, "steps"):
+        inner = ": hand over its last step, pipeline[-1]"
+    elif hasattr(estimator, "best_estimator_"):
+        inner = ": hand over its best_estimator_"
+    kind = type(estimator).__name__
+    raise TypeError(f"estimator must be a SparseRegressor or a SparseClassifier, got {kind}{inner}")
 
 
 def load_model(path: str | Path) -> Model:
@@ -85,7 +110,10 @@ def _loss(estimator: Any) -> tuple[str, dict[str, float]]:
     loss = as_loss(estimator.loss)
     known = loss.name in list_losses() and type(as_loss(loss.name)) is type(loss)
     if not known:
-        raise ValueError(f"loss {type(loss).__name__} is not registered, so a model with it cannot be saved")
+        raise ValueError(
+            f"loss {type(loss).__name__} is not registered, so a model with it cannot be saved; "
+            "pursuit.losses.register gives it a name (docs/extending.md)"
+        )
     names: list[str] = [field.name for field in dataclasses.fields(loss)] if dataclasses.is_dataclass(loss) else []
     return loss.name, {name: float(getattr(loss, name)) for name in names}
 
@@ -135,6 +163,7 @@ def _model(held: Any) -> Model:
         reason=_field(held, "reason", word),
         optimality=_field(held, "optimality", optional(word)),
         solver=_field(held, "solver", word),
+        offset=_field(held, "offset", word) if "offset" in held else None,
     )
 
 

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, softmax
 
+from pursuit._errors import check_offset
 from pursuit.io._words import listed
 from pursuit.io.tables import Table
 from pursuit.losses import Loss
@@ -32,6 +33,7 @@ class Model:
     reason: str
     optimality: str | None
     solver: str
+    offset: str | None = None  # what the column with the offset was called, where there was one
 
     @property
     def selected(self) -> tuple[str, ...]:
@@ -39,26 +41,28 @@ class Model:
         names = self.feature_names
         return tuple(f"x{j}" if names is None else names[j] for j in self.support.tolist())
 
-    def decision_function(self, X: Any) -> NDArray[np.float64]:
-        """Return eta = X x + b, one column per output where there are several.
+    def decision_function(self, X: Any, offset: Any = None) -> NDArray[np.float64]:
+        """Return eta = X x + b (+ offset), one column per output where there are several.
 
         X is a Table or a data frame, of which the model takes its columns by name, or an array with all columns.
         """
         on_support = self._gather(X)
-        return np.asarray(on_support @ self.coef, dtype=np.float64) + self.intercept
+        eta = np.asarray(on_support @ self.coef, dtype=np.float64) + self.intercept
+        shift = check_offset(offset, len(eta), 0 if eta.ndim == 1 else eta.shape[1])
+        return eta if shift is None else eta + shift
 
-    def predict(self, X: Any) -> NDArray[Any]:
+    def predict(self, X: Any, offset: Any = None) -> NDArray[Any]:
         """Return the mean of y for a regressor, a class for a classifier."""
-        eta = self.decision_function(X)
+        eta = self.decision_function(X, offset)
         if self.classes is not None:
             return self.classes[(eta > 0).astype(np.intp) if eta.ndim == 1 else eta.argmax(axis=1)]
         return self.loss.predict(eta)
 
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+    def predict_proba(self, X: Any, offset: Any = None) -> NDArray[np.float64]:
         """Return one column of probabilities per class; for the logistic loss."""
         if self.loss.name != "logistic":
             raise ValueError(f"a model with the {self.loss.name} loss gives no probabilities; the logistic loss does")
-        eta = self.decision_function(X)
+        eta = self.decision_function(X, offset)
         return np.column_stack([expit(-eta), expit(eta)]) if eta.ndim == 1 else np.asarray(softmax(eta, axis=1))
 
     def _gather(self, X: Any) -> Any:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pursuit._names import called
 from pursuit.designs.make import MOST_COLUMNS
 from pursuit.io import _arrays, _frames
 from pursuit.io._words import listed
@@ -95,6 +96,19 @@ def read_table(
     return Table(X, y, None if names is None else tuple(names))
 
 
+def read_column(path: str | Path, name: str) -> NDArray[Any]:
+    """One column of a file with column names, or one array of an npz."""
+    path = Path(path)
+    reader = _reader(path)
+    if reader is _arrays.read_libsvm:
+        raise ValueError(f"{path} has no column names, so there is no column {name!r}")
+    if reader is not _arrays.read_npz:
+        return np.asarray(read_table(path, columns=[name]).X[:, 0])
+    y = read_table(path, name).y
+    assert y is not None
+    return y
+
+
 def _reader(path: Path) -> _Reader:
     name = path.name.lower()
     for suffix in sorted(_READERS, key=len, reverse=True):
@@ -112,18 +126,19 @@ def _check_finite(path: Path, X: Any, names: Sequence[str] | None) -> None:
     bad = ~np.isfinite(values)
     if not bad.any():  # finite numbers whose sum is not
         return
-    missing = np.isnan(values).any()
-    where = np.nonzero(bad)[1 if dense else 0]
-    column = int(where[0] if dense else X.tocoo().col[where[0]])
-    called = repr(names[column]) if names is not None else str(column)
-    what = "missing values" if missing else "infinite values"
-    raise ValueError(f"column {called} of {path} has {what}; fill them in, or leave those rows or that column out")
+    missing = np.isnan(values)
+    what, bad = ("missing values", missing) if missing.any() else ("infinite values", bad)
+    columns = np.flatnonzero(bad.any(axis=0)) if dense else np.unique(X.tocoo().col[bad])
+    have, column = ("has", "column") if len(columns) == 1 else ("have", "columns")
+    raise ValueError(
+        f"{called(columns, names)} of {path} {have} {what}; fill them in, drop those rows, or leave the {column} out"
+    )
 
 
 def _check_target(path: Path, X: Any, y: NDArray[Any]) -> None:
     if y.ndim != 1 or len(y) != X.shape[0]:
         raise ValueError(f"the target in {path} has shape {y.shape}, but there are {X.shape[0]} rows")
     if y.dtype.kind == "f" and not np.isfinite(y).all():
-        raise ValueError(f"the target in {path} has missing or infinite values; leave those rows out")
+        raise ValueError(f"the target in {path} has missing or infinite values; drop those rows")
     if y.dtype.kind not in "fiubU":
         raise ValueError(f"the target in {path} must be numbers, booleans or strings, not {y.dtype}")

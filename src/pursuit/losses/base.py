@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _core
-from .._errors import check_mask, nearest
+from .._errors import check_mask, named, nearest
 
 Vector = NDArray[np.float64]
 
@@ -156,13 +156,14 @@ def list_losses() -> dict[str, str]:
 
 
 def as_loss(loss: Any) -> Loss:
-    """A loss from its name, class or instance."""
+    """A loss from its name (in any case), class or instance."""
     if isinstance(loss, Loss):
         return loss
     if isinstance(loss, type) and issubclass(loss, Loss):
         return loss()
     if isinstance(loss, str):
-        if loss not in _registry:
+        name = named(loss, _registry)
+        if name is None:
             raise ValueError(f"loss {loss!r} is unknown; {nearest(loss, _registry)}")
-        return _registry[loss]()
+        return _registry[name]()
     raise TypeError(f"loss must be a name or an instance of pursuit.Loss, got {type(loss).__name__}")

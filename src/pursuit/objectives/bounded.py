@@ -29,6 +29,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .._names import Names, called
 from ..refits import Within, minimise
 from ..refits.box_qp import box_qp, multiplier_of, project, reach
 from ..refits.factor import Factor
@@ -43,7 +44,7 @@ INFEASIBLE = 1e300
 SHORT = 1e-11  # share of sum_to that may be missing by rounding
 
 
-def check_bounds(bounds: Any, dim: int) -> tuple[Vector, Vector]:
+def check_bounds(bounds: Any, dim: int, names: Names | None = None) -> tuple[Vector, Vector]:
     """Two vectors of length p from what a user may give."""
     if bounds is None:
         bounds = (None, None)
@@ -54,7 +55,8 @@ def check_bounds(bounds: Any, dim: int) -> tuple[Vector, Vector]:
     low, high = _side(bounds[0], "low", -np.inf, dim), _side(bounds[1], "high", np.inf, dim)
     if (low > high).any():
         j = int(np.flatnonzero(low > high)[0])
-        raise ValueError(f"bounds must have low <= high, and for column {j} they are {low[j]:g} and {high[j]:g}")
+        where = called([j], names)
+        raise ValueError(f"bounds must have low <= high, and for {where} they are {low[j]:g} and {high[j]:g}")
     if (low == np.inf).any() or (high == -np.inf).any():
         raise ValueError("bounds must leave finite coefficients, and one low is inf or one high is -inf")
     return low, high
@@ -101,7 +103,8 @@ class Bounded:
         if getattr(f, "width", 1) != 1:
             raise ValueError("bounds and sum_to need one coefficient per column; this objective has several outputs")
         self.f, self.dim = f, f.dim
-        self.user_low, self.user_high = check_bounds(bounds, f.dim)
+        self.names: Names | None = getattr(f, "names", None)
+        self.user_low, self.user_high = check_bounds(bounds, f.dim, self.names)
         self.sum_to = check_sum(sum_to)
         every = Point(f.dim, np.arange(f.dim), np.ones(f.dim), 0.0, 0.0, lambda: np.zeros(f.dim))
         self.u = np.asarray(f.in_units(every)[0])  # 1/s_j; 0 for a constant column, which has no coefficient
@@ -247,12 +250,13 @@ class Bounded:
         if len(left):
             j = int(left[0])
             raise ValueError(
-                f"bounds exclude 0 for column {j} ({self.user_low[j]:g} to {self.user_high[j]:g}), so it could never be"
-                " left out; name it in include, or let its bounds contain 0"
+                f"bounds exclude 0 for {called([j], self.names)} ({self.user_low[j]:g} to {self.user_high[j]:g}), so it"
+                " could never be left out; name it in include, or let its bounds contain 0"
             )
         flat = (self.u == 0) & ((self.user_low > 0) | (self.user_high < 0))
         if flat.any():
-            raise ValueError(f"bounds exclude 0 for column {int(np.flatnonzero(flat)[0])}, which is constant")
+            where = called(np.flatnonzero(flat)[:1], self.names)
+            raise ValueError(f"bounds exclude 0 for {where}, which is constant")
         if self.sum_to is None:
             return
         support = self.widest(constraint)

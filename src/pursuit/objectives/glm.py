@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import _core
-from .._errors import check_number, check_vector, check_weights
+from .._errors import check_number, check_offset, check_weights
 from .._lazy import lazy
+from .._names import Names, called
 from .._sorted import common
 from ..designs import Block, Design, Rows, Standardized, as_design, centre, check_small, cross
 from ..losses import Loss, as_loss
@@ -45,7 +46,7 @@ class GLM:
 
     Parameters
     ----------
-    X : array, SciPy sparse matrix or LinearOperator, shape (n, p)
+    X : array, data frame (its column names are kept as ``names``), SciPy sparse matrix or LinearOperator, shape (n, p)
     y : targets, shape (n,)
     loss : name or instance, see ``pursuit.list_losses()``
     l2 : ridge, half of it times the squared norm is added
@@ -79,7 +80,7 @@ class GLM:
         self.rows = Rows(
             self.loss.encode(y),
             check_weights(sample_weight, n),
-            None if offset is None else check_vector(offset, "offset", n),
+            check_offset(offset, n),
         )
         if self.loss.code is None:
             with np.errstate(all="ignore"):
@@ -107,6 +108,11 @@ class GLM:
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
         self._forget()
+
+    @property
+    def names(self) -> Names | None:
+        """The names of X's columns, where X is a data frame."""
+        return self.design.names
 
     @property
     def work(self) -> float:
@@ -282,8 +288,9 @@ class GLM:
         if not np.isfinite(known).all():
             if not self.loss.quadratic:  # at a point where phi'' overflows
                 return np.nan_to_num(known, nan=1e300, posinf=1e300)
-            bad = int(cols[~np.isfinite(known)][0])
-            raise ValueError(f"X has values in column {bad} that are too large to square; rescale it")
+            bad = cols[~np.isfinite(known)]
+            where, it = called(bad, self.names), "it" if len(bad) == 1 else "them"
+            raise ValueError(f"X has values in {where} that are too large to square; rescale {it}")
         return np.asarray(known + self._ridge(cols))
 
     def hessian_rows(self, point: Point, cols: Columns, others: Columns | None = None) -> Vector:
@@ -435,5 +442,5 @@ class GLM:
         if not np.isfinite(gradient).all():
             mean, var = self.design.stats(self.rows.c)  # a row's NaN can reach every column's gradient: look again
             finite = np.isfinite(mean) & np.isfinite(var)
-            bad = int(np.flatnonzero(~(np.isfinite(gradient) if finite.all() else finite))[0])
-            raise ValueError(f"X contains NaN or infinity (or values too large to add up) in column {bad}")
+            where = called(np.flatnonzero(~(np.isfinite(gradient) if finite.all() else finite)), self.names)
+            raise ValueError(f"X contains NaN or infinity (or values too large to add up) in {where}")

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import _core
-from .._errors import check_mask, check_number, check_weights, nearest
+from .._errors import check_mask, check_number, check_offset, check_weights, named, nearest
 from .._lazy import lazy
+from .._names import Names, called
 from ..designs import Design, Standardized, as_design, cross
 from ..losses.vector import Multinomial, Responses, VectorLoss
 from ..refits import Basis, Fit, Stored, basis, least_norm, minimise
@@ -70,9 +71,8 @@ class MultiGLM(ObjectiveDefaults):
         if not np.isfinite(self.Y).all():
             raise ValueError("y contains NaN or infinity; every target must be finite")
         self.width = self.Y.shape[1]
-        self.offset = 0.0 if offset is None else np.asarray(offset, dtype=np.float64).reshape(n, -1)
-        if not np.isfinite(self.offset).all():
-            raise ValueError("offset contains NaN or infinity")
+        shift = check_offset(offset, n, self.width)
+        self.offset: Any = 0.0 if shift is None else shift
         self.l2, self.fit_intercept = check_number(l2, "l2"), bool(fit_intercept)
         self.c = check_weights(sample_weight, n)
         self.standardize = bool(standardize)
@@ -88,6 +88,11 @@ class MultiGLM(ObjectiveDefaults):
         return {**self.__dict__, "_null": None}
 
     @property
+    def names(self) -> Names | None:
+        """The names of X's columns, where X is a data frame."""
+        return self.design.names
+
+    @property
     def work(self) -> float:
         return 10.0 * self.width**2 * self.design.nbytes / self.design.dtype.itemsize
 
@@ -96,8 +101,9 @@ class MultiGLM(ObjectiveDefaults):
         if self._null is None:
             null = self.refit(np.empty(0, np.int64))
             if not np.isfinite(null.gradient).all():
-                bad = int(np.flatnonzero(~np.isfinite(null.gradient))[0]) // self.width
-                raise ValueError(f"X contains NaN or infinity (or values too large to add up) in column {bad}")
+                bad = np.unique(np.flatnonzero(~np.isfinite(null.gradient)) // self.width)
+                where = called(bad, self.names)
+                raise ValueError(f"X contains NaN or infinity (or values too large to add up) in {where}")
             self._null = null.detached()  # or it would hold what holds it
         return self._null
 
@@ -362,7 +368,8 @@ class MultiGLM(ObjectiveDefaults):
 def _loss(loss: str | VectorLoss) -> VectorLoss:
     known = {"multinomial": Multinomial, "squared": Responses}
     if isinstance(loss, str):
-        if loss not in known:
+        name = named(loss, known)
+        if name is None:
             raise ValueError(f"loss {loss!r} does not take several outputs; {nearest(loss, known)}")
-        return known[loss]()
+        return known[name]()
     return loss

@@ -42,7 +42,8 @@ class Plan(NamedTuple):
 class Searched:
     """Points (support, coefficients, intercept, value), each better than the one before, and what is known of the last.
 
-    ``open`` of ``total`` exchanges are not known to be of no help (-1: none was looked at); ``trouble`` is what was raised meanwhile.
+    ``open`` of ``total`` exchanges are not known to be of no help (-1: none was looked at); ``trouble`` is what was
+    raised meanwhile.
     """
 
     points: list[tuple[Columns, Vector, Any, float]]

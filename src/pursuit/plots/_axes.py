@@ -5,7 +5,18 @@ from typing import Any
 from pursuit.io._words import need
 
 UP, DOWN, GREY = "#2a6f97", "#c8553d", "#6c757d"
-LINES = (UP, DOWN, "#5f8b4c", "#8a6fb0", GREY)
+LINES = (UP, DOWN, "#5f8b4c", "#8a6fb0", "#d99a2b", "#1b9e9e", "#2b2d42")
+DASHES = ("-", "--", "-.", (0, (1, 1.2)))
+MARKERS = "osD^vP*X<>hp8d"
+
+
+def style(i: int) -> dict[str, Any]:
+    """Colour, dashes and marker of the i-th line; the first 196 differ, neighbours in all but the dashes."""
+    return {
+        "color": LINES[i % len(LINES)],
+        "linestyle": DASHES[i // len(LINES) % len(DASHES)],
+        "marker": MARKERS[i % len(MARKERS)],
+    }
 
 
 def axes(ax: Any | None) -> Any:

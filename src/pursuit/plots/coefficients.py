@@ -13,22 +13,21 @@ def plot_coefficients(
 ) -> Any:
     """Draw the non-zero coefficients, largest on top, and return the axes.
 
-    ``names`` holds one name per column of X; without it the estimator's own are used, else ``x0, x1, ...``. ``scale``
-    multiplies the coefficients, one entry per column (their standard deviations make the bars comparable). With several
-    outputs a bar is the norm of a feature's coefficients.
+    An estimator that standardised is drawn per standard deviation of a column, so that bars can be compared; one that
+    did not, a Result and a Model are drawn in the units of X, unless ``scale`` gives the standard deviations, one entry
+    per column. The axis says which. ``names`` holds one name per column of X; without it the model's own are used, else
+    ``x0, x1, ...``. With several outputs a bar is the norm of a feature's coefficients.
     """
-    support, coef, own = _parts(result_or_estimator)
+    support, coef, unit = _parts(result_or_estimator, scale)
     what = "coefficient"
     if coef.ndim == 2:
         coef, what = np.linalg.norm(coef, axis=1), "norm of the coefficients"
-    names = own if names is None else names
     if names is not None and len(support) and len(names) <= support.max():
         raise ValueError(f"names has {len(names)} entries, but the model uses column {support.max()}")
-    if scale is not None:
-        coef = coef * np.asarray(scale, dtype=np.float64)[support]
+    called = _own_names(result_or_estimator, support) if names is None else [str(names[j]) for j in support]
     ax = axes(ax)
     order = np.argsort(-np.abs(coef), kind="stable")
-    labels = [f"x{j}" if names is None else str(names[j]) for j in support[order]]
+    labels = [called[i] for i in order]
     lengths = coef[order]
     bars = ax.barh(np.arange(len(order)), lengths, color=[UP if c >= 0 else DOWN for c in lengths], height=0.62)
     ax.bar_label(bars, [f"{c:.3g}".replace("-", "\N{MINUS SIGN}") for c in lengths], padding=4, fontsize=8, color=GREY)
@@ -36,17 +35,32 @@ def plot_coefficients(
     ax.invert_yaxis()
     ax.axvline(0, color="#adb5bd", linewidth=0.8)
     ax.margins(x=0.16)
-    ax.set_xlabel(what if scale is None else f"{what} per standard deviation")
+    ax.set_xlabel(f"{what} {unit}")
+    ax.set_ylabel("feature")
     quiet(ax, "x")
     ax.spines["left"].set_visible(False)
     ax.tick_params(axis="y", length=0)
     return ax
 
 
-def _parts(held: Any) -> tuple[Any, Any, Sequence[str] | None]:
-    """Support, coefficients on it, and names of an estimator, a Model or a Result."""
-    if hasattr(held, "result_"):
-        return held.result_.support, held.result_.coef, getattr(held, "feature_names_in_", None)
-    if not hasattr(held, "support"):
+def _own_names(held: Any, support: Any) -> list[str]:
+    """What an estimator, a Model or a Result calls the columns of its support."""
+    names = getattr(held, "feature_names_in_", getattr(held, "feature_names", None))
+    if names is not None:
+        return [str(names[j]) for j in support]
+    return list(getattr(held, "names", None) or (f"x{j}" for j in support))
+
+
+def _parts(held: Any, scale: Any) -> tuple[Any, Any, str]:
+    """Support, coefficients on it and their unit, of an estimator, a Model or a Result."""
+    result = getattr(held, "result_", held)
+    if not hasattr(result, "support"):
         raise ValueError("result_or_estimator must be a fitted estimator, a Result or a Model")
-    return np.asarray(held.support), np.asarray(held.coef), getattr(held, "feature_names", None)
+    support, coef = np.asarray(result.support), np.asarray(result.coef)
+    if scale is not None:
+        by = np.asarray(scale, dtype=np.float64)[support]
+        return support, coef * (by if coef.ndim == 1 else by[:, None]), "per standard deviation"
+    if getattr(held, "standardize", False) and held is not result:
+        unit = "per standard deviation" if held.fit_intercept else "per root mean square"
+        return support, result.point.coef.reshape(coef.shape), unit  # what was minimised over
+    return support, coef, "in the units of X"

@@ -29,8 +29,7 @@ def plot_scores(
         ax.plot(ks, values, color=LINES[i % len(LINES)], markersize=4.5, label=label, **style)
     ax.set_xticks(ks)
     ax.set_xlabel("k, at most so many features")
-    if ylabel:
-        ax.set_ylabel(ylabel)
+    ax.set_ylabel(ylabel or "score")
     if len(scores) > 1:
         ax.legend(frameon=False, fontsize=9)
     quiet(ax, "y")

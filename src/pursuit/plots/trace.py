@@ -1,12 +1,16 @@
-"""How a run went: the primal-dual gap, or the value, against iterations or seconds."""
+"""How a run went: the primal-dual gap, the distance to the best value, or the value, against iterations or seconds."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from pursuit.plots._axes import LINES, axes, quiet
+from pursuit.plots._axes import GREY, axes, quiet, style
+from pursuit.results import Record
 
-WHAT = {"gap": "primal-dual gap", "value": "best value"}
+WHAT = {"gap": "primal-dual gap", "distance": "best value so far minus the best of all", "value": "best value so far"}
 AGAINST = {"iteration": "iterations", "seconds": "seconds"}
+MARKED = 8  # markers per line, about
+ROUNDING = 1e-12  # share of the best value that is no distance
+REACHED = 10.0  # how far below the smallest distance the best value is drawn, on a log scale
 
 
 def plot_trace(results: Any, *, what: str | None = None, against: str = "iteration", ax: Any | None = None) -> Any:
@@ -15,8 +19,10 @@ def plot_trace(results: Any, *, what: str | None = None, against: str = "iterati
     Parameters
     ----------
     results : a Result, a fitted estimator, or a mapping from labels to those
-    what : "gap" (best value minus lower bound, on a log scale: figures 5.3 and 5.5 of the DIHT paper), "value" (best
-        so far, the lower bound dashed below it where there is one), or None: "gap" where every result has one
+    what : "gap" (best value minus lower bound, on a log scale: figures 5.3 and 5.5 of the DIHT paper), "distance" (from
+        the best value so far to the best that any of the results met, on a log scale; lines end on the dotted line
+        where they reach it), "value" (best so far, the lower bound dashed below it where there is one), or None:
+        "gap" where every result has one, else "distance"
     against : "iteration" or "seconds"
     """
     held = dict(results) if isinstance(results, Mapping) else {"": results}
@@ -24,28 +30,56 @@ def plot_trace(results: Any, *, what: str | None = None, against: str = "iterati
         raise ValueError("results is empty; give a Result, a fitted estimator, or a mapping from labels to those")
     traces = {label: _trace(label, result) for label, result in held.items()}
     bounded = all(record.gap is not None for trace in traces.values() for record in trace)
-    what = what or ("gap" if bounded else "value")
+    what = what or ("gap" if bounded else "distance")
     if what not in WHAT:
-        raise ValueError(f"what must be 'gap' or 'value', got {what!r}")
+        raise ValueError(f"what must be 'gap', 'distance' or 'value', got {what!r}")
     if against not in AGAINST:
         raise ValueError(f"against must be 'iteration' or 'seconds', got {against!r}")
     if what == "gap" and not bounded:
         raise ValueError("what='gap' needs lower bounds, which only dual methods give: solver='diht' or 'sdiht'")
     ax = axes(ax)
-    for i, (label, trace) in enumerate(traces.items()):
-        across, colour = [getattr(record, against) for record in trace], LINES[i % len(LINES)]
-        heights = [record.gap if what == "gap" else record.best for record in trace]
-        ax.plot(across, heights, color=colour, linewidth=1.8, label=label, marker="o" if len(trace) == 1 else None)
+    heights = _heights(list(traces.values()), what)
+    for i, ((label, trace), height) in enumerate(zip(traces.items(), heights, strict=True)):
+        across, looks = [getattr(record, against) for record in trace], style(i)
+        step = max(1, len(trace) // MARKED)
+        ax.plot(across, height, label=label, linewidth=1.6, markersize=5, markevery=(i % step, step), **looks)
         if what == "value" and all(record.lower is not None for record in trace):
-            ax.plot(across, [record.lower for record in trace], color=colour, linewidth=1.2, linestyle="--")
-    if what == "gap" and any(line.get_ydata().max() > 0 for line in ax.lines):
-        ax.set_yscale("log", nonpositive="mask")
+            ax.plot(across, [record.lower for record in trace], color=looks["color"], linewidth=1.0, linestyle="--")
+    _scale(ax, what, heights)
     ax.set_xlabel(AGAINST[against])
+    if against == "iteration" and ax.get_xscale() == "linear":
+        ax.xaxis.get_major_locator().set_params(integer=True)
     ax.set_ylabel(WHAT[what])
     if len(traces) > 1:
-        ax.legend(frameon=False, fontsize=9)
+        ax.legend(edgecolor="none", framealpha=0.85, fontsize=8, handlelength=3.5, ncols=1 + (len(traces) > 6))
     quiet(ax, "y")
     return ax
+
+
+def _heights(traces: Sequence[Sequence[Record]], what: str) -> list[list[float]]:
+    if what == "distance":
+        best = min(record.best for trace in traces for record in trace)
+        above = [[record.best - best for record in trace] for trace in traces]
+        least = min((d for line in above for d in line if d > ROUNDING * abs(best)), default=0.0)
+        return [[d if d >= least > 0 else least / REACHED for d in line] for line in above]  # a log scale has no 0
+    return [[_gap(record) if what == "gap" else record.best for record in trace] for trace in traces]
+
+
+def _gap(record: Record) -> float:
+    assert record.gap is not None
+    return record.gap
+
+
+def _scale(ax: Any, what: str, heights: Sequence[Sequence[float]]) -> None:
+    """A log scale where something is above 0, and a line where the best value is reached."""
+    if what == "value" or not any(height > 0 for line in heights for height in line):
+        return
+    ax.set_yscale("log", nonpositive="mask")
+    if what == "distance":
+        low = min(height for line in heights for height in line)
+        ax.axhline(low, color=GREY, linewidth=1, linestyle=":", zorder=1)
+        ax.annotate("best", (0, low), xycoords=("axes fraction", "data"), xytext=(3, 3), textcoords="offset points",
+                    fontsize=8, color=GREY)  # fmt: skip
 
 
 def _trace(label: str, result: Any) -> Any:

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from .._errors import nearest
+from .._errors import named, nearest
 from ..constraints import AtMost
 from ..objectives.base import Objective, Point
 
@@ -64,12 +64,12 @@ def list_solvers() -> dict[str, str]:
 
 
 def as_solver(solver: Any) -> tuple[str, Solver]:
-    """A solver from its name, class or instance, with the name to show."""
+    """A solver from its name (in any case), class or instance, with the name to show."""
     if isinstance(solver, str):
-        name = _aliases.get(solver, solver)
-        if name not in _registry:
+        name = named(solver, [*_registry, *_aliases])
+        if name is None:
             raise ValueError(f"solver {solver!r} is unknown; {nearest(solver, [*_registry, *_aliases])}")
-        return solver, _registry[name]()
+        return name, _registry[_aliases.get(name, name)]()
     if isinstance(solver, type) and issubclass(solver, Solver):
         solver = solver()
     if not callable(getattr(solver, "iterate", None)):

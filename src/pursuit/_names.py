@@ -1,0 +1,130 @@
+"""Columns by name: what a data frame calls them, how messages call them, how a user chooses them."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from ._errors import listed, nearest
+
+Names = tuple[str, ...]
+
+
+def names_of(X: Any) -> Names | None:
+    """A data frame's column names; None where X has none, or where they are not strings."""
+    columns = getattr(X, "columns", None)
+    names = () if columns is None else tuple(columns)
+    return names if names and all(isinstance(name, str) for name in names) else None
+
+
+def called(cols: Iterable[int], names: Sequence[str] | None = None) -> str:
+    """``column 'bmi'``, ``columns 3, 4 and 7 more``."""
+    words = [str(int(j)) if names is None else repr(str(names[j])) for j in cols]
+    return f"column{'s' * (len(words) != 1)} {listed(words)}"
+
+
+def chosen(columns: Any, argument: str, dim: int, names: Sequence[str] | None = None) -> Any:
+    """Column indices from indices, names (or both), or a mask; whether the indices are right is not looked at."""
+    if columns is None:
+        return ()
+    if isinstance(columns, str) or not np.iterable(columns):
+        columns = [columns]
+    if not isinstance(columns, np.ndarray) or columns.dtype.kind not in "iu":
+        columns = list(columns)
+        if any(isinstance(column, str) for column in columns):
+            columns = _places(columns, argument, names)
+    if len(columns) and np.asarray(columns).dtype.kind == "b":
+        if np.shape(columns) != (dim,):
+            raise ValueError(f"{argument} is a mask of shape {np.shape(columns)}, and there are {dim} columns")
+        return np.flatnonzero(columns)
+    return columns
+
+
+def _places(columns: Sequence[Any], argument: str, names: Sequence[str] | None) -> list[Any]:
+    """Indices where there are names."""
+    place = {name: j for j, name in enumerate(names or ())}
+    times = Counter(names or ())
+    for name in (column for column in columns if isinstance(column, str)):
+        if times[name] > 1:
+            raise ValueError(f"{argument} names column {name!r}, of which X has {times[name]}; give indices")
+        if not times[name]:
+            there = "X has no column names" if names is None else nearest(name, names)
+            raise ValueError(f"{argument} names column {name!r}, which X does not have; {there}")
+    return [place[column] if isinstance(column, str) else column for column in columns]
+
+
+def refuse_text(X: Any) -> None:
+    """Raise where columns of a data frame hold text, dates or other things that are no numbers, naming all of them."""
+    if getattr(X, "columns", None) is None:
+        return
+    wrong: list[str] = []
+    example = ""
+    missing: list[str] = []
+    for name, values in columns_of(X):
+        strange = _strange(values)
+        if strange is None:
+            continue
+        if not len(strange):
+            missing.append(repr(name))
+            continue
+        example = example or f"{str(strange[0])[:30]!r} in {name!r}"
+        wrong.append(repr(name))
+    if wrong:
+        column, are, them = ("column", "is", "it") if len(wrong) == 1 else ("columns", "are", "them")
+        raise ValueError(
+            f"X must be numeric: {column} {listed(wrong)} {are} not (for example {example}); turn {them} into numbers,"
+            f" or leave {them} out"
+        ) from None
+    if missing:
+        column = "column" if len(missing) == 1 else "columns"
+        raise ValueError(f"X contains NaN or infinity in {column} {listed(missing)}") from None
+
+
+def refuse_dates(X: Any) -> None:
+    """Raise where a polars frame has dates or times: as an array they would be numbers without a word."""
+    if any(dtype.is_temporal() for dtype in getattr(X, "dtypes", ()) if hasattr(dtype, "is_temporal")):
+        refuse_text(X)
+
+
+def refuse_missing(X: Any, names: Sequence[str] | None = None) -> None:
+    """Raise where columns of an array or sparse matrix hold NaN or infinity, naming all of them."""
+    values = getattr(X, "data", X) if hasattr(X, "tocsc") else X
+    with np.errstate(over="ignore", invalid="ignore"):
+        if np.isfinite(np.sum(values, dtype=np.float64)):  # at a pass without a mask of X's size
+            return
+    if hasattr(X, "tocsc"):
+        bad = np.unique(X.tocoo().col[~np.isfinite(X.tocoo().data)])
+    else:
+        bad = np.flatnonzero(~np.isfinite(X).all(axis=0))
+    if len(bad):
+        raise ValueError(f"X contains NaN or infinity in {called(bad, names)}")
+
+
+def columns_of(X: Any) -> Iterator[tuple[Any, Any]]:
+    """A data frame's columns as arrays, with what they are called."""
+    for j, name in enumerate(X.columns):
+        yield name, np.asarray(X.iloc[:, j] if hasattr(X, "iloc") else X[name])
+
+
+def _strange(values: Any) -> list[Any] | None:
+    """Some entries that are no numbers; an empty list where they are only missing, None where all are numbers."""
+    if values.dtype.kind in "mM":
+        return list(values[:1])
+    try:
+        values.astype(np.float64)
+        return None
+    except (TypeError, ValueError):
+        return [value for value in values if not _is_missing(value) and not _is_number(value)][:1]
+
+
+def _is_missing(value: Any) -> bool:
+    return value is None or type(value).__name__ == "NAType" or bool(value != value)
+
+
+def _is_number(value: Any) -> bool:
+    try:
+        float(value)
+    except (TypeError, ValueError):
+        return False
+    return True
