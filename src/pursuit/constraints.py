@@ -173,6 +173,7 @@ class AtMost:
 
 
 def _units(groups: Any, dim: int) -> tuple[Columns | None, int]:
+    """The unit of each coordinate and how many there are; None where every unit is one coordinate."""
     if groups is None:
         return None, dim
     labels = np.asarray(groups)
@@ -181,10 +182,10 @@ def _units(groups: Any, dim: int) -> tuple[Columns | None, int]:
     if labels.dtype.kind == "O":  # mixed labels need not be sortable
         seen: dict[Any, int] = {}
         codes = np.fromiter((seen.setdefault(label, len(seen)) for label in labels), np.int64, dim)
-        return codes, len(seen)
+        return (None if len(seen) == dim else codes), len(seen)
     if labels.dtype.kind == "f" and np.isnan(labels).any():
         raise ValueError("groups contains NaN; give every column a label")
     _, first, codes = np.unique(labels, return_index=True, return_inverse=True)
     rank = np.empty(len(first), np.int64)
     rank[np.argsort(first)] = np.arange(len(first))  # groups are numbered by their first column, so ties go there
-    return rank[codes], len(first)
+    return (None if len(first) == dim else rank[codes]), len(first)
