@@ -123,8 +123,8 @@ nb::tuple searched(const Evened& X, Likelihood& loss, const Wanted& wanted, doub
                         judged.total, asked.trouble);
 }
 
-nb::tuple likelihood_search(A1 y_, A1 c_, Optional1 offset_, int code, double param, A2 A_, A1 ridge_, A1 unit_,
-                            bool intercept, double floor, int prove, i64 k, U1 forced, U1 allowed, I1 start,
+nb::tuple likelihood_search(A1 y_, A1 c_, Optional1 offset_, int code, double param, double curve, A2 A_, A1 ridge_,
+                            A1 unit_, bool intercept, double floor, int prove, i64 k, U1 forced, U1 allowed, I1 start,
                             i64 restarts, i64 patience, i64 widest, double effort, std::uint64_t seed, double scale,
                             nb::object ask) {
   const Matrix A(A_, false);
@@ -141,7 +141,8 @@ nb::tuple likelihood_search(A1 y_, A1 c_, Optional1 offset_, int code, double pa
   const Evened X{A.data(), n, p, ridge.data(), unit.data(), intercept};
   return with_loss({code, param}, [&](auto loss) {
     using Loss = decltype(loss);
-    ScalarLikelihood<Loss> likelihood(loss, samples, std::is_same_v<Loss, Logistic> || std::is_same_v<Loss, Poisson>);
+    constexpr bool bounded = std::is_same_v<Loss, Logistic> || std::is_same_v<Loss, Poisson>;
+    ScalarLikelihood<Loss> likelihood(loss, samples, bounded, curve);
     return searched(X, likelihood, wanted, floor, prove, asked);
   });
 }
@@ -203,9 +204,9 @@ void bind_search(nb::module_& m) {
   m.def("quadratic_search", &quadratic_search, array("H"), array("c"), "f0"_a, "k"_a, array("forced"), array("allowed"),
         array("start"), "restarts"_a, "patience"_a, "widest"_a, "effort"_a, "seed"_a, "scale"_a, "ask"_a.none());
   m.def("likelihood_search", &likelihood_search, array("y"), array("c"), array("offset").none(), "code"_a, "param"_a,
-        array("A"), array("ridge"), array("unit"), "intercept"_a, "floor"_a, "prove"_a, "k"_a, array("forced"),
-        array("allowed"), array("start"), "restarts"_a, "patience"_a, "widest"_a, "effort"_a, "seed"_a, "scale"_a,
-        "ask"_a.none());
+        "curve"_a, array("A"), array("ridge"), array("unit"), "intercept"_a, "floor"_a, "prove"_a, "k"_a,
+        array("forced"), array("allowed"), array("start"), "restarts"_a, "patience"_a, "widest"_a, "effort"_a, "seed"_a,
+        "scale"_a, "ask"_a.none());
   m.def("multinomial_search", &multinomial_search, array("label"), array("c"), array("offset").none(), array("E"),
         array("A"), array("ridge"), array("unit"), "intercept"_a, "floor"_a, "prove"_a, "k"_a, array("forced"),
         array("allowed"), array("start"), "restarts"_a, "patience"_a, "widest"_a, "effort"_a, "seed"_a, "scale"_a,

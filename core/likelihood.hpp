@@ -13,7 +13,8 @@ class Likelihood {
 public:
   const i64 n, r;
   const bool bounded; // whether `reach` below 1 bounds what a Newton step leaves (likelihood_fit.hpp)
-  Likelihood(i64 n_, i64 r_, bool bounded_) : n(n_), r(r_), bounded(bounded_) {}
+  const double curve; // what phi'' does not exceed, or 0 where there is no such number
+  Likelihood(i64 n_, i64 r_, bool bounded_, double curve_) : n(n_), r(r_), bounded(bounded_), curve(curve_) {}
   virtual ~Likelihood() = default;
   // eta is n x r, columns one after the other, and so is d1; d2 has a column for each pair (o, u), o <= u.
   virtual double evaluate(const double* eta, double* d1, double* d2) = 0;
@@ -26,8 +27,8 @@ public:
 template <class Loss>
 class ScalarLikelihood final : public Likelihood {
 public:
-  ScalarLikelihood(Loss loss_, const Samples& s_, bool bounded_)
-      : Likelihood(s_.n, 1, bounded_), loss(loss_), s(s_), shifted(reals(s_.offset ? s_.n : 0)) {}
+  ScalarLikelihood(Loss loss_, const Samples& s_, bool bounded_, double curve_)
+      : Likelihood(s_.n, 1, bounded_, curve_), loss(loss_), s(s_), shifted(reals(s_.offset ? s_.n : 0)) {}
   double evaluate(const double* eta, double* d1, double* d2) override {
     if (s.offset) {
       for (i64 i = 0; i < n; ++i) shifted[i] = eta[i] + s.offset[i];
@@ -59,7 +60,7 @@ private:
 class Multinomial final : public Likelihood {
 public:
   Multinomial(const i64* label_, const double* c_, const double* offset_, const double* E_, i64 n_, i64 q_)
-      : Likelihood(n_, q_ - 1, true), label(label_), c(c_), offset(offset_), E(E_), q(q_), P(reals(n_ * q_)),
+      : Likelihood(n_, q_ - 1, true, 0.5), label(label_), c(c_), offset(offset_), E(E_), q(q_), P(reals(n_ * q_)),
         scratch(reals(n_ * (q_ + 4))) {}
 
   double evaluate(const double* eta, double* d1, double* d2) override {

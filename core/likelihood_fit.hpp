@@ -80,12 +80,12 @@ public:
       const bool moved = advance(at, dec, tau, settled);
       if (settled) return close(at, exact ? End::minimum : End::undecided);
       if (moved) {
-        damp = damp > 1e-8 ? 0.1 * damp : 0.0;
+        damp = damp > 1e-4 * kDamp ? 0.1 * damp : 0.0;
         continue;
       }
       if (dec <= 1e-11 * size(at.f)) return close(at, exact ? End::minimum : End::undecided);
       if (damp > 1e3) return close(at, End::undecided);
-      damp = std::max(1e-6, 10.0 * damp);
+      damp = std::max(kDamp, 10.0 * damp);
       evaluate(at.eta.data(), d1.get(), d2.get()); // where it stands: `reach` belongs to the last evaluation
     }
     return close(at, End::undecided);
@@ -160,16 +160,17 @@ public:
 
 private:
   static constexpr int kSteps = 60;
+  static constexpr double kDamp = 1e-4;
   static constexpr double kDependentPivots = 1e-14, kSurePivots = 1e-9; // what is claimed wants more digits
 
   // s = -(H + damping)^-1 g, with as much damping as that needs; returns the decrement, negative where all fails.
   double direction(double& damp, double& pivots) {
     const i64 N = M * r;
-    for (;; damp = std::max(1e-6, 10.0 * damp)) {
-      if (damp > 0.0) {
-        double top = 0.0;
-        for (i64 l = 0; l < N; ++l) top = std::max(top, H[l * (N + 1)]);
-        for (i64 l = 0; l < N; ++l) H[l * (N + 1)] += damp * (H[l * (N + 1)] + 1e-3 * top + 1e-300);
+    for (;; damp = std::max(kDamp, 10.0 * damp)) {
+      if (damp > 0.0) { // of what phi'' can be on columns of mean square 1
+        double top = loss.curve;
+        for (i64 l = 0; l < N && !(loss.curve > 0.0); ++l) top = std::max(top, H[l * (N + 1)]);
+        for (i64 l = 0; l < N; ++l) H[l * (N + 1)] += damp * (H[l * (N + 1)] + top);
       }
       const Factor factor(H.get(), N, N);
       pivots = factor.ok ? factor.pivots() : 0.0;

@@ -141,7 +141,7 @@ def quadratic_search(
     """f0 + c'x + x'Hx/2; further: columns about which the formula says nothing, reciprocal condition of H_SS."""
 
 def likelihood_search(
-    y: F, c: F, offset: F | None, code: int, param: float, A: F, ridge: F, unit: F, intercept: bool, floor: float,
+    y: F, c: F, offset: F | None, code: int, param: float, curve: float, A: F, ridge: F, unit: F, intercept: bool, floor: float,
     prove: int, k: int, forced: NDArray[np.uint8], allowed: NDArray[np.uint8], start: I, restarts: int, patience: int,
     widest: int, effort: float, seed: int, scale: float, ask: Callable[[], bool] | None,
 ) -> tuple[list[tuple[I, F, float]], Moved, int, int, BaseException | None]:

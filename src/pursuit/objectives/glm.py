@@ -364,7 +364,9 @@ class GLM:
         if even is None:
             return None
         rows = self.rows
-        kernel = partial(_core.likelihood_search, rows.y, rows.c, rows.offset, self.loss.code, self.loss.param)
+        bound = self.loss.smoothness
+        curve = float(bound) if np.isfinite(bound) else 0.0
+        kernel = partial(_core.likelihood_search, rows.y, rows.c, rows.offset, self.loss.code, self.loss.param, curve)
         found = searched.likelihood(kernel, even, self.ridge, 1, constraint, start, self.floor, scale,
                                     self.fit_intercept, plan)  # fmt: skip
         if found is not None:
