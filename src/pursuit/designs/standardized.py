@@ -11,6 +11,7 @@ taken off X before it is multiplied, not after. ``shifted`` is the view that doe
 
 import copy
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,6 +45,7 @@ class StandardizedBlock:
     base: Block
     m: Vector
     s: Vector
+    lean: ClassVar[bool] = False
 
     @property
     def width(self) -> int:
@@ -114,6 +116,7 @@ class Standardized(Design):
     def _of(self, base: Design, m: Vector, s: Vector, constant: NDArray[np.bool_], far: bool) -> None:
         self.base, self.m, self.s, self.constant, self.far = base, m, s, constant, far and base.full
         self.shape, self.dtype, self.nbytes, self.full = base.shape, base.dtype, base.nbytes, base.full
+        self.lean = base.lean
 
     def __init__(self, base: Design, c: Vector, centre: bool) -> None:
         mean, var = base.stats(c)
