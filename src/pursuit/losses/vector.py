@@ -1,9 +1,9 @@
 """Losses of several outputs per sample: eta is n x q. They share one support, so a feature counts once.
 
-| loss | phi(y, eta) | gradient | Hessian times t |
+| loss | phi(y, eta) | gradient | Hessian |
 |---|---|---|---|
-| several responses | ||eta - y||^2 / 2 | eta - y | t |
-| multinomial, y one-hot | log sum_r e^eta_r - y . eta | P - y, P = softmax(eta) | P t - P (P . t) |
+| several responses | ||eta - y||^2 / 2 | eta - y | I |
+| multinomial, y one-hot | log sum_r e^eta_r - y . eta | P - y, P = softmax(eta) | diag(P) - P P' |
 """
 
 from dataclasses import dataclass
@@ -15,8 +15,36 @@ from scipy.special import logsumexp, softmax
 from .base import Vector
 
 
+@dataclass(frozen=True)
+class Curve:
+    """phi'' of every sample: diag(h_i) - u_i u_i', without the second part where ``u`` is None; h and u are n x q."""
+
+    h: Vector
+    u: Vector | None = None
+
+    def times(self, t: Vector) -> Vector:
+        """phi'' t, sample by sample."""
+        out = self.h * t
+        if self.u is not None:
+            out -= self.u * np.einsum("ij,ij->i", self.u, t)[:, None]
+        return out
+
+    def weighted(self, c: Vector) -> "Curve":
+        """The same, each sample's times its weight."""
+        return Curve(c[:, None] * self.h, None if self.u is None else np.sqrt(c)[:, None] * self.u)
+
+    def diagonal(self, r: int) -> Vector:
+        """The entry (r, r) of every sample."""
+        return self.h[:, r] if self.u is None else self.h[:, r] - self.u[:, r] ** 2
+
+    def mean(self, c: Vector) -> Vector:
+        """The weighted sum over the samples, q x q."""
+        total = np.diag(c @ self.h)
+        return total if self.u is None else total - (c[:, None] * self.u).T @ self.u
+
+
 class VectorLoss:
-    """phi(y, eta) with q outputs: value per sample, gradient, and the Hessian's product with a direction."""
+    """phi(y, eta) with q outputs: value per sample, gradient, and the Hessian."""
 
     name: ClassVar[str] = ""
     quadratic: ClassVar[bool] = False
@@ -28,12 +56,8 @@ class VectorLoss:
     def d1(self, Y: Vector, eta: Vector) -> Vector:
         raise NotImplementedError
 
-    def turn(self, eta: Vector, t: Vector) -> Vector:
-        """phi'' t, sample by sample."""
-        raise NotImplementedError
-
-    def weights(self, eta: Vector, r: int, s: int) -> Vector:
-        """The entry (r, s) of every sample's Hessian."""
+    def curve(self, eta: Vector) -> Curve:
+        """phi'' at eta."""
         raise NotImplementedError
 
     def start(self, Y: Vector, c: Vector) -> Vector:
@@ -57,11 +81,8 @@ class Responses(VectorLoss):
     def d1(self, Y: Vector, eta: Vector) -> Vector:
         return eta - Y
 
-    def turn(self, eta: Vector, t: Vector) -> Vector:
-        return t
-
-    def weights(self, eta: Vector, r: int, s: int) -> Vector:
-        return np.full(len(eta), float(r == s))
+    def curve(self, eta: Vector) -> Curve:
+        return Curve(np.ones_like(eta))
 
     def start(self, Y: Vector, c: Vector) -> Vector:
         return c @ Y
@@ -80,13 +101,9 @@ class Multinomial(VectorLoss):
     def d1(self, Y: Vector, eta: Vector) -> Vector:
         return softmax(eta, axis=1) - Y
 
-    def turn(self, eta: Vector, t: Vector) -> Vector:
+    def curve(self, eta: Vector) -> Curve:
         P = softmax(eta, axis=1)
-        return P * t - P * (P * t).sum(axis=1, keepdims=True)
-
-    def weights(self, eta: Vector, r: int, s: int) -> Vector:
-        P = softmax(eta, axis=1)
-        return P[:, r] * (float(r == s) - P[:, s])
+        return Curve(P, P)
 
     def start(self, Y: Vector, c: Vector) -> Vector:
         level = np.log(np.maximum(c @ Y, 1e-10))
