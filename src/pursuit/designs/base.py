@@ -63,7 +63,7 @@ class Block(Protocol):
 
 
 NewtonSystem = tuple[float, Vector, Matrix | None]
-Limits = tuple[float, float, float, float]  # see ``_core.dense_fit``: floor, lower, converged, singular
+Limits = tuple[float, float, float, float, float]  # see ``_core.dense_fit``: floor, lower, converged, singular, seconds
 Quick = tuple[Vector, float, bool]  # z, value, whether it is the minimiser
 
 

@@ -33,6 +33,11 @@ def late() -> bool:
     return time.perf_counter() >= _deadline.get()
 
 
+def seconds_left() -> float:
+    """What is left of the time, at least 0; inf without a deadline."""
+    return max(0.0, _deadline.get() - time.perf_counter())
+
+
 def check_time() -> None:
     """End what is going on if time is up: the driver gives the best point it has."""
     if late():

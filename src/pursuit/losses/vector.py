@@ -6,13 +6,16 @@
 | multinomial, y one-hot | log sum_r e^eta_r - y . eta | P - y, P = softmax(eta) | diag(P) - P P' |
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from scipy.special import logsumexp, softmax
+from numpy.typing import NDArray
 
 from .base import Vector
+
+SURE = 0.9  # probability of a class above which the others are told from it
 
 
 @dataclass(frozen=True)
@@ -29,18 +32,48 @@ class Curve:
             out -= self.u * np.einsum("ij,ij->i", self.u, t)[:, None]
         return out
 
+    def pieces(self, T: Vector) -> Iterator[tuple[NDArray[np.bool_], Vector, "Curve"]]:
+        """Samples, T and phi'' such that T' phi'' T is that of all samples, piece by piece, to full precision."""
+        yield np.ones(len(self.h), bool), T, self
+
     def weighted(self, c: Vector) -> "Curve":
         """The same, each sample's times its weight."""
         return Curve(c[:, None] * self.h, None if self.u is None else np.sqrt(c)[:, None] * self.u)
 
-    def diagonal(self, r: int) -> Vector:
-        """The entry (r, r) of every sample."""
-        return self.h[:, r] if self.u is None else self.h[:, r] - self.u[:, r] ** 2
+    def diagonals(self) -> Vector:
+        """The diagonal of every sample's, n x q."""
+        return self.h if self.u is None else self.h - self.u**2
 
     def mean(self, c: Vector) -> Vector:
         """The weighted sum over the samples, q x q."""
-        total = np.diag(c @ self.h)
-        return total if self.u is None else total - (c[:, None] * self.u).T @ self.u
+        q = self.h.shape[1]
+        total = np.zeros((q, q)) if self.u is None else -(c[:, None] * self.u).T @ self.u
+        total[np.diag_indices(q)] = c @ self.diagonals()
+        return total
+
+
+class Softmax(Curve):
+    """diag(P) - P P'. It vanishes on constants, so that a class may be taken off all others.
+
+    That is what must be done where one class is all but sure, or 1 - P would lose its digits.
+    """
+
+    def pieces(self, T: Vector) -> Iterator[tuple[NDArray[np.bool_], Vector, Curve]]:
+        sure, top = self.h.max(axis=1) > SURE, self.h.argmax(axis=1)
+        if not sure.all():
+            yield ~sure, T, Curve(self.h[~sure], self.h[~sure])
+        for d in np.unique(top[sure]):
+            rows = sure & (top == d)
+            P = self.h[rows]
+            P[:, d] = 0.0
+            yield rows, T - T[d], Curve(P, P)
+
+    def diagonals(self) -> Vector:
+        out, every, top = self.h * (1.0 - self.h), np.arange(len(self.h)), self.h.argmax(axis=1)
+        others = self.h.copy()
+        others[every, top] = 0.0
+        out[every, top] = self.h[every, top] * others.sum(axis=1)
+        return out
 
 
 class VectorLoss:
@@ -88,6 +121,14 @@ class Responses(VectorLoss):
         return c @ Y
 
 
+def _odds(eta: Vector) -> tuple[tuple[NDArray[np.int64], NDArray[np.int64]], Vector, Vector]:
+    """Every sample's likeliest class, the odds of the others against it (its own entry is 0), and their sum."""
+    top = np.arange(len(eta)), eta.argmax(axis=1)
+    odds = np.exp(eta - eta[top][:, None])
+    odds[top] = 0.0
+    return top, odds, odds.sum(axis=1)
+
+
 @dataclass(frozen=True)
 class Multinomial(VectorLoss):
     """Negative log-likelihood of several classes; coefficients of a feature sum to zero over the classes."""
@@ -96,14 +137,20 @@ class Multinomial(VectorLoss):
     attained: ClassVar[bool] = False
 
     def value(self, Y: Vector, eta: Vector) -> Vector:
-        return logsumexp(eta, axis=1) - (Y * eta).sum(axis=1)
+        top, _, rest = _odds(eta)
+        return eta[top] - np.einsum("ij,ij->i", Y, eta) + np.log1p(rest)
 
     def d1(self, Y: Vector, eta: Vector) -> Vector:
-        return softmax(eta, axis=1) - Y
+        top, odds, rest = _odds(eta)
+        out = odds / (1.0 + rest)[:, None] - Y
+        out[top] = (1.0 - Y[top]) - rest / (1.0 + rest)  # where 1 - P would lose its digits
+        return out
 
     def curve(self, eta: Vector) -> Curve:
-        P = softmax(eta, axis=1)
-        return Curve(P, P)
+        top, odds, rest = _odds(eta)
+        odds[top] = 1.0
+        P = odds / (1.0 + rest)[:, None]
+        return Softmax(P, P)
 
     def start(self, Y: Vector, c: Vector) -> Vector:
         level = np.log(np.maximum(c @ Y, 1e-10))

@@ -139,7 +139,7 @@ class MultiGLM(ObjectiveDefaults):
         return float(self.c @ (T * self.loss.curve(eta).times(T)).sum(axis=1)) + self.l2 * float(v @ v)
 
     def curvatures(self, point: Point, cols: Columns) -> Vector:
-        curve, out = self.loss.curve(self._eta(point)), np.empty(len(cols))
+        weights, out = self.c[:, None] * self.loss.curve(self._eta(point)).diagonals(), np.empty(len(cols))
         features, place = np.unique(cols // self.width, return_inverse=True)
         few = 8 * len(features) <= self.dim // self.width
         block = self.design.block(features) if few else None
@@ -147,7 +147,7 @@ class MultiGLM(ObjectiveDefaults):
             check_time()
             if len(mine) == 0:
                 continue
-            w = self.c * curve.diagonal(r)
+            w = weights[:, r]
             if block is not None:
                 out[mine] = block.curvatures(w, self.fit_intercept)[place[mine]]
                 continue
@@ -172,16 +172,17 @@ class MultiGLM(ObjectiveDefaults):
         H = np.zeros((len(cols), len(others)))
         features, place = np.unique(cols // self.width, return_inverse=True)
         A, mine = self.design.block(features).dense(), self._by_output(cols)
+        diagonal = self.c[:, None] * curve.diagonals()
         u = None if curve.u is None else A[:, place] * (self.c[:, None] * curve.u[:, cols % self.width])
         for s, theirs in enumerate(self._by_output(others)):
             check_time()
             if len(theirs) == 0:
                 continue
-            straight = A[:, place[mine[s]]] * (self.c * curve.h[:, s])[:, None]
-            rows, weighted = mine[s], straight
-            if u is not None:
+            own = A[:, place[mine[s]]] * diagonal[:, s, None]
+            rows, weighted = mine[s], own
+            if u is not None and curve.u is not None:
                 rows, weighted = np.arange(len(cols)), u * -curve.u[:, s, None]
-                weighted[:, mine[s]] += straight
+                weighted[:, mine[s]] = own
             if len(rows):
                 H[np.ix_(rows, theirs)] = cross(self.design, np.asfortranarray(weighted), others[theirs] // self.width)
         return H
@@ -193,12 +194,12 @@ class MultiGLM(ObjectiveDefaults):
         r, s = cols % self.width, others % self.width
         left, right = np.unique(here), np.unique(there)
         pairs = (A[:, left, None] * A[:, None, right]).reshape(len(A), -1)
-        straight = (pairs.T @ (self.c[:, None] * curve.h)).reshape(len(left), len(right), self.width)
+        own = (pairs.T @ (self.c[:, None] * curve.diagonals())).reshape(len(left), len(right), self.width)
         spot = np.searchsorted(left, here)[:, None], np.searchsorted(right, there)
-        H = np.where(r[:, None] == s, straight[(*spot, s)], 0.0)
+        beside = np.zeros((len(cols), len(others)))
         if curve.u is not None:
-            H -= (A[:, here] * (self.c[:, None] * curve.u[:, r])).T @ (A[:, there] * curve.u[:, s])
-        return H
+            beside = -(A[:, here] * (self.c[:, None] * curve.u[:, r])).T @ (A[:, there] * curve.u[:, s])
+        return np.where(r[:, None] == s, own[(*spot, s)], beside)
 
     def in_units(self, point: Point) -> tuple[Vector, Any]:
         cols, C = self._matrix(point.support, point.coef)
@@ -292,7 +293,7 @@ class MultiGLM(ObjectiveDefaults):
         features, place = np.unique(cols // self.width, return_inverse=True)
         few = len(features) <= max(self.width, self.dim // self.width // 8)
         A = self.design.block(features).dense() if few else None
-        straight = self._times(A, self.c[:, None] * curve.h, features)
+        own = self._times(A, self.c[:, None] * curve.diagonals(), features)
         if curve.u is not None and A is not None and len(features) <= self.width:
             order = np.argsort(place, kind="stable")
             for j, mine in enumerate(np.split(order, np.searchsorted(place[order], np.arange(1, len(features))))):
@@ -302,7 +303,7 @@ class MultiGLM(ObjectiveDefaults):
             for r, mine in enumerate(self._by_output(cols)):
                 check_time()
                 E[mine] = -self._times(A, (self.c * curve.u[:, r])[:, None] * curve.u, features)[place[mine]]
-        E[np.arange(len(cols)), output] += straight[place, output]
+        E[np.arange(len(cols)), output] = own[place, output]
         return E
 
     def _times(self, A: Vector | None, w: Vector, features: Columns) -> Vector:

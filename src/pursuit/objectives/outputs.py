@@ -88,12 +88,15 @@ class Outputs(Few):
 
     def _hessian(self, eta: Vector) -> Vector:
         """sum_i c_i (d_i d_i') x (T' phi''_i T), T the directions of the outputs: products of matrices only."""
-        (n, m), r, curve = self.D.shape, self.turn.shape[1], self.loss.curve(eta)
-        pairs = (self.D[:, :, None] * self.D[:, None, :]).reshape(n, m * m)
-        h = (pairs.T @ (self.c[:, None] * curve.h)).reshape(m, m, -1)
-        out = (self.turn.T @ (h[..., None] * self.turn)).transpose(0, 2, 1, 3).reshape(m * r, m * r)
-        if curve.u is not None:
-            u = (self.D[:, :, None] * (curve.u @ self.turn)[:, None, :]).reshape(n, m * r)
-            out -= u.T @ (self.c[:, None] * u)
+        m, r = self.D.shape[1], self.turn.shape[1]
+        out = np.zeros((m * r, m * r))
+        for rows, T, curve in self.loss.curve(eta).pieces(self.turn):
+            D, c = self.D[rows], self.c[rows, None]
+            pairs = (D[:, :, None] * D[:, None, :]).reshape(len(D), m * m)
+            h = (pairs.T @ (c * curve.h)).reshape(m, m, -1)
+            out += (T.T @ (h[..., None] * T)).transpose(0, 2, 1, 3).reshape(m * r, m * r)
+            if curve.u is not None:
+                u = (D[:, :, None] * (curve.u @ T)[:, None, :]).reshape(len(D), m * r)
+                out -= u.T @ (c * u)
         out[np.diag_indices_from(out)] += np.repeat(self.ridge, r)
         return out

@@ -24,6 +24,7 @@ from scipy.linalg import lstsq
 
 from .. import _core
 from ..designs.base import Block, DenseBlock, ProductBlock, Rows
+from ..engines import check_time, seconds_left
 from ..losses.base import Loss
 from .basis import Basis, Stored, basis, least_norm
 from .factor import Factor
@@ -201,8 +202,10 @@ class Columns(Few):
         if m > QUICK or len(z) == 0:
             return None
         start = z if self.intercept else np.append(z, 0.0)
-        limits = (self.bottom, self.lower, CONVERGED, SINGULAR)
+        limits = (self.bottom, self.lower, CONVERGED, SINGULAR, seconds_left())
         found = self.block.fit(self.loss, self.rows, np.broadcast_to(self.ridge, m), self.intercept, start, limits)
+        if found is not None and not found[2]:
+            check_time()
         return None if found is None else (found[0][: len(z)], *found[1:])
 
     def columns(self) -> Stored | None:

@@ -366,6 +366,7 @@ def _wolfe(
     best: tuple[float, State | None] = (0.0, None)
     least, seen = here.value + 4 * noise, False
     for _ in range(70):
+        check_time()
         value, ahead, state = line(t)
         if value == -np.inf or here.value - value > BOTTOMLESS * max(1.0, abs(here.value)):
             raise _BottomlessError(best[1] if best[1] is not None and value == -np.inf else state or here)
