@@ -82,7 +82,15 @@ class StandardizedBlock:
         return value, g, H
 
     def fit(self, loss: Loss, rows: Rows, l2: Vector, intercept: bool, z: Vector, limits: Limits) -> Quick | None:
-        return None
+        """On the columns as they are stored: what is taken off them goes into the intercept, s into the ridge."""
+        if np.isinf(self.s).any() or (self.m.any() and not intercept):
+            return None
+        u = z[:-1] / self.s
+        found = self.base.fit(loss, rows, l2 * self.s**2, intercept, np.append(u, z[-1] - self.m @ u), limits)
+        if found is None:
+            return None
+        u, b = found[0][:-1], found[0][-1]
+        return np.append(self.s * u, b + self.m @ u), found[1], found[2]
 
     def _centre(self, G: Matrix, edge: Vector, total: float) -> Matrix:
         cross = np.outer(self.m, edge)

@@ -6,6 +6,7 @@
 |---|---|---|
 | Cholesky on the Gram, refined once, in one kernel call | squared loss | n m^2 + m^3/3 flops, once |
 | damped Newton in one kernel call | smooth losses, nothing unusual | n m^2 + m^3/3 per step |
+| ``minimise`` | sparse columns, more than the kernel takes on, far from dependent | the same |
 | ``minimise`` in orthonormal coordinates (``basis``) | where the kernel gave up | the same, and the basis |
 | ``minimise`` by conjugate gradients | m above ``LARGE`` | 4 n m per inner step |
 | the same, and what is gathered where it takes too long | columns of an operator | two products per inner step |
@@ -26,7 +27,7 @@ from .. import _core
 from ..designs.base import Block, DenseBlock, ProductBlock, Rows
 from ..engines import check_time, seconds_left
 from ..losses.base import Loss
-from .basis import Basis, Stored, basis, least_norm
+from .basis import TRUSTED, Basis, Stored, basis, least_norm
 from .factor import Factor
 from .few import Few, Fit, Line, Matrix, State, Vector
 from .minimise import minimise
@@ -246,6 +247,12 @@ def refit(few: Columns, coef: Vector, b: float) -> Fitted:
             return few.ending(fit)
         few, z = replace(few, block=DenseBlock(few.block.dense()), stored=None), fit.z
         return refit(few, *few.split(z))
+    if not isinstance(few.block, DenseBlock):  # orthonormal coordinates are dense: only where the columns need them
+        fit = minimise(few, z)
+        end = few.at(fit.z).hessian
+        if fit.converged and not fit.note and end is not None and Factor(end()).rcond > TRUSTED:
+            return few.ending(fit)
+        z = fit.z if np.isfinite(fit.z).all() else z
     stored = few.columns()
     if few.loss.quadratic and few.width >= len(few.rows.y) and stored is not None:
         wide = interpolated(few)
