@@ -68,7 +68,7 @@ def test_a_refit_by_products_is_the_refit_of_the_columns(loss, fit_intercept):
 
 @pytest.mark.parametrize("loss", ["squared", "logistic"])
 def test_a_whole_solve_takes_fewer_products_than_one_gather(loss):
-    X, y, support = data(loss, n=3000, p=4000, k=400)
+    X, y, support = data(loss, n=1500, p=2000, k=200)
     counted = Counted(X)
     settings = {"loss": loss, "l2": 1e-3, "fit_intercept": False}
     want = pursuit.solve(pursuit.GLM(X, y, **settings), len(support), solver="grahtp")

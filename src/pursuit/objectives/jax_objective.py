@@ -11,11 +11,13 @@ from typing import Any
 
 import numpy as np
 
+from .._lazy import lazy
 from ..refits import Few, State, minimise
 from .base import Columns, Point, Vector
 from .function import SmoothFunction, _finite
 
 SMALLEST = 16  # padded size of the smallest programs
+SMALL = 4 * SMALLEST  # coordinates up to which the Hessian of a refit serves for parts of it
 NEWTON = 512  # coordinates up to which refits form a Hessian
 CHUNK = 256  # coordinates whose curvature is computed at once; more fall out of the cache
 ROWS = 128  # rows of the Hessian at once
@@ -118,11 +120,18 @@ class JaxFunction(SmoothFunction):
 
     def hessian(self, x: Vector, cols: Columns) -> Vector | None:
         """H[cols][:, cols], from the program of a refit on the support and these."""
+        if self.quadratic and self.dim <= SMALL:
+            return self._everywhere[np.ix_(cols, cols)]
         wide = np.union1d(np.flatnonzero(x), cols)
         if len(wide) > NEWTON:
             return None
         at = np.searchsorted(wide, cols)
         return np.asarray(self._call("local", x[wide], wide)[2][np.ix_(at, at)])
+
+    @lazy
+    def _everywhere(self) -> Vector:
+        """The Hessian of a small quadratic."""
+        return np.asarray(self._call("local", np.zeros(self.dim), np.arange(self.dim))[2][: self.dim, : self.dim])
 
     def times(self, x: Vector, V: Vector) -> Vector:
         out = np.empty_like(V)
@@ -132,6 +141,9 @@ class JaxFunction(SmoothFunction):
         return out
 
     def curvatures(self, point: Point, cols: Columns) -> Vector:
+        small = self.hessian(point.x, cols) if self.dim <= SMALL else None  # one program less
+        if small is not None:
+            return small.diagonal().copy()
         out = np.empty(len(cols))
         inside = np.isin(cols, point.support)
         if inside.any():
@@ -147,10 +159,12 @@ class JaxFunction(SmoothFunction):
         return out
 
     def hessian_rows(self, point: Point, cols: Columns, others: Columns | None = None) -> Vector:
+        if others is None and self.dim <= SMALL:
+            others = np.arange(self.dim)
         if others is not None:
             wide = np.union1d(np.union1d(point.support, cols), others)
             base = np.union1d(point.support, cols)
-            if len(wide) <= max(4 * SMALLEST, 2 * len(base)):
+            if len(wide) <= max(SMALL, 2 * len(base)):
                 H = self.hessian(point.x, wide)
                 if H is not None:
                     at, to = np.searchsorted(wide, cols), np.searchsorted(wide, others)
