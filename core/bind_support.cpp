@@ -110,14 +110,41 @@ nb::tuple fit(i64 m, int loss, double param, A1 l2_, bool intercept, A1 z_, cons
   return nb::make_tuple(give(std::move(z), m + 1), found.value, found.done);
 }
 
+constexpr int kSmoothedHinge = 3;
+constexpr i64 kSearched = 100; // columns, and root of the rows, up to which that is quick
+
+// A smoothed hinge that Newton's whole steps did not bring to its end: with a search on its pieces.
+nb::tuple rounded(const Matrix& A, const Samples& s, double gamma, A1 l2_, bool intercept, A1 z_, double tol,
+                  const nb::tuple& otherwise) {
+  const Vector<double> l2(l2_), start(z_);
+  const i64 m = A.p();
+  if (m > kSearched || s.n > kSearched * kSearched) return otherwise;
+  for (i64 j = 0; j < m; ++j)
+    if (!(l2.data()[j] > 0.0)) return otherwise;
+  Buffer z = reals(m + 1);
+  std::copy(start.data(), start.data() + m + 1, z.get());
+  if (!intercept) z[m] = 0.0;
+  double value = 0.0;
+  bool done = false;
+  {
+    nb::gil_scoped_release release;
+    RoundedFitter fitter({A.data(), A.ld(), m, s.n, s.y, s.c, s.offset, l2.data(), intercept});
+    done = fitter.minimise(z.get(), gamma, tol, &value);
+  }
+  if (!done) return otherwise;
+  return nb::make_tuple(give(std::move(z), m + 1), value, true);
+}
+
 nb::tuple dense_fit(A2 A_, A1 y, A1 c, const Optional1& offset, int loss, double param, A1 l2, bool intercept, A1 z,
                     double floor, double lower, double converged, double singular, double seconds) {
   const Matrix A(A_, false);
   const SampleArrays s(y, c, offset, A.n());
-  return fit(A.p(), loss, param, l2, intercept, z, {floor, lower, converged, singular, seconds},
-             [&](auto phi, const double* at, double* value, double* g, double* H) {
-               newton(A.data(), A.ld(), A.p(), s.view, phi, at, at[A.p()], value, g, H);
-             });
+  const nb::tuple found = fit(A.p(), loss, param, l2, intercept, z, {floor, lower, converged, singular, seconds},
+                              [&](auto phi, const double* at, double* value, double* g, double* H) {
+                                newton(A.data(), A.ld(), A.p(), s.view, phi, at, at[A.p()], value, g, H);
+                              });
+  if (loss != kSmoothedHinge || nb::cast<bool>(found[2])) return found;
+  return rounded(A, s.view, param, l2, intercept, z, converged, found);
 }
 
 nb::tuple csc_fit(A1 data, I1 indices, I1 indptr, A1 y, A1 c, const Optional1& offset, int loss, double param, A1 l2,

@@ -33,8 +33,8 @@ public:
     }
   }
 
-  // Minimise from z; true when the decrement is at most `tol` times the value (the loss before it was rounded).
-  bool minimise(double* z, double gamma, double tol) {
+  // Minimise from z; true when the decrement is at most `tol` times the value, which is left in `end`.
+  bool minimise(double* z, double gamma, double tol, double* end = nullptr) {
     double damp = 0.0;
     for (int step = 0; step < 100; ++step) {
       const double value = system(z, gamma);
@@ -48,6 +48,7 @@ public:
       for (i64 j = 0; j < size; ++j) decrement -= g[j] * ahead[j];
       if (damp == 0.0 && decrement <= tol * value) {
         for (i64 j = 0; j < size; ++j) z[j] += ahead[j];
+        if (end) *end = system(z, gamma);
         return true;
       }
       const double t = search(z, gamma, -decrement);
@@ -76,7 +77,7 @@ private:
     for (i64 i = 0; i < P.n; ++i) short_[i] = 1.0 - P.y[i] * short_[i];
   }
 
-  // The value (of the hinge itself), the gradient in g, the Hessian in H.
+  // The value, the gradient in g, the Hessian in H.
   double system(const double* z, double gamma) {
     margins(z);
     double value = 0.0;
@@ -85,7 +86,7 @@ private:
     for (i64 i = 0; i < P.n; ++i) {
       const double s = short_[i], w = s < gamma ? s / gamma : 1.0;
       turn[i] = s > 0.0 ? -P.c[i] * P.y[i] * w : 0.0;
-      if (s > 0.0) value += P.c[i] * s;
+      if (s > 0.0) value += P.c[i] * (s < gamma ? 0.5 * s * w : s - 0.5 * gamma);
     }
     for (i64 j = 0; j < P.m; ++j) g[j] = dot(P.A + j * P.lda, turn.get(), P.n);
     if (P.intercept)

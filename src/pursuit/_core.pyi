@@ -104,7 +104,7 @@ def dense_fit(
     """Newton's method (squared loss: one refined step) on (columns, intercept): z, value, and whether it came to its end.
 
     It stops where more care is needed: at a value of ``floor``, a condition below ``singular``, a step that fails;
-    and after so many ``seconds``.
+    and after so many ``seconds``. A smoothed hinge with a ridge goes on with a search, where its columns are dense.
     ``lower`` is a lower bound of f (or -inf): ``converged`` is relative to the height above it.
     """
 

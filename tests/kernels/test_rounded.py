@@ -2,8 +2,9 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from pursuit import _core
+from pursuit import GLM, _core
 from pursuit.losses.hinges import SmoothedHinge
+from pursuit.refits import columns, hinge
 
 WIDTHS = 10.0 ** -np.array([1.0, 2.0, 3.0, 5.0, 7.0])
 
@@ -67,3 +68,29 @@ def test_bad_input_is_refused(rng):
     for l2, z in ((np.ones(3), np.zeros(3)), (np.zeros(2), np.zeros(3)), (np.ones(2), np.zeros(2))):
         with pytest.raises(ValueError):
             _core.rounded_hinge(A, y, c, None, l2, True, z, WIDTHS, 1e-12)
+
+
+@pytest.mark.parametrize("gamma", [0.25, 0.01])
+@pytest.mark.parametrize("seed", range(8))
+def test_a_smoothed_hinge_comes_to_its_end_in_one_call(gamma, seed):
+    rng = np.random.default_rng(seed)
+    A, y, c, offset = problem(rng, 200, 6, 0.3)
+    limits = (-np.inf, 0.0, 1e-13, 1e-11)
+    z, value, done = _core.dense_fit(A, y, c, offset, 3, gamma, np.full(6, 1e-3), True, np.zeros(7), *limits)
+    assert done
+    want, gradient = rounded(A, y, c, offset, np.full(6, 1e-3), gamma, z)
+    assert value == pytest.approx(want, rel=1e-13)
+    np.testing.assert_allclose(gradient, 0.0, atol=1e-7)
+
+
+@pytest.mark.parametrize("loss", ["hinge", "smoothed_hinge"])
+def test_small_refits_need_the_kernel_only(loss, monkeypatch):
+    for module, name in ((hinge, "rounded"), (hinge, "coordinate_descent"), (columns, "minimise")):
+        monkeypatch.setattr(module, name, None)
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        A, y, _, _ = problem(rng, 300, 5)
+        f = GLM(A, y, loss, l2=1e-2)
+        point = f.refit(np.arange(5))
+        assert not point.note
+        assert 0 <= point.value - point.minimum <= 1e-7 * point.value
