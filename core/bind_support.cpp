@@ -1,6 +1,7 @@
 #include "bindings.hpp"
 #include "fit.hpp"
 #include "hinge.hpp"
+#include "rounded.hpp"
 
 namespace pursuit {
 namespace {
@@ -109,22 +110,49 @@ nb::tuple fit(i64 m, int loss, double param, A1 l2_, bool intercept, A1 z_, cons
   return nb::make_tuple(give(std::move(z), m + 1), found.value, found.done);
 }
 
+constexpr int kSmoothedHinge = 3;
+constexpr i64 kSearched = 100; // columns, and root of the rows, up to which that is quick
+
+// A smoothed hinge that Newton's whole steps did not bring to its end: with a search on its pieces.
+nb::tuple rounded(const Matrix& A, const Samples& s, double gamma, A1 l2_, bool intercept, A1 z_, double tol,
+                  const nb::tuple& otherwise) {
+  const Vector<double> l2(l2_), start(z_);
+  const i64 m = A.p();
+  if (m > kSearched || s.n > kSearched * kSearched) return otherwise;
+  for (i64 j = 0; j < m; ++j)
+    if (!(l2.data()[j] > 0.0)) return otherwise;
+  Buffer z = reals(m + 1);
+  std::copy(start.data(), start.data() + m + 1, z.get());
+  if (!intercept) z[m] = 0.0;
+  double value = 0.0;
+  bool done = false;
+  {
+    nb::gil_scoped_release release;
+    RoundedFitter fitter({A.data(), A.ld(), m, s.n, s.y, s.c, s.offset, l2.data(), intercept});
+    done = fitter.minimise(z.get(), gamma, tol, &value);
+  }
+  if (!done) return otherwise;
+  return nb::make_tuple(give(std::move(z), m + 1), value, true);
+}
+
 nb::tuple dense_fit(A2 A_, A1 y, A1 c, const Optional1& offset, int loss, double param, A1 l2, bool intercept, A1 z,
-                    double floor, double lower, double converged, double singular) {
+                    double floor, double lower, double converged, double singular, double seconds) {
   const Matrix A(A_, false);
   const SampleArrays s(y, c, offset, A.n());
-  return fit(A.p(), loss, param, l2, intercept, z, {floor, lower, converged, singular},
-             [&](auto phi, const double* at, double* value, double* g, double* H) {
-               newton(A.data(), A.ld(), A.p(), s.view, phi, at, at[A.p()], value, g, H);
-             });
+  const nb::tuple found = fit(A.p(), loss, param, l2, intercept, z, {floor, lower, converged, singular, seconds},
+                              [&](auto phi, const double* at, double* value, double* g, double* H) {
+                                newton(A.data(), A.ld(), A.p(), s.view, phi, at, at[A.p()], value, g, H);
+                              });
+  if (loss != kSmoothedHinge || nb::cast<bool>(found[2])) return found;
+  return rounded(A, s.view, param, l2, intercept, z, converged, found);
 }
 
 nb::tuple csc_fit(A1 data, I1 indices, I1 indptr, A1 y, A1 c, const Optional1& offset, int loss, double param, A1 l2,
-                  bool intercept, A1 z, double floor, double lower, double converged, double singular) {
+                  bool intercept, A1 z, double floor, double lower, double converged, double singular, double seconds) {
   const i64 m = static_cast<i64>(indptr.shape(0)) - 1;
   const SparseArrays<double, i64> A(data, indices, indptr, static_cast<i64>(y.shape(0)), m, false);
   const SampleArrays s(y, c, offset, A.view.n);
-  return fit(m, loss, param, l2, intercept, z, {floor, lower, converged, singular},
+  return fit(m, loss, param, l2, intercept, z, {floor, lower, converged, singular, seconds},
              [&](auto phi, const double* at, double* value, double* g, double* H) {
                newton(A.view, s.view, phi, at, at[m], value, g, H);
              });
@@ -150,6 +178,31 @@ nb::tuple hinge_dual_(A2 At_, A1 y, A1 c, const Optional1& offset, double l2, do
   return nb::make_tuple(give(std::move(alpha), n), give(std::move(x), m), b, epochs);
 }
 
+nb::tuple rounded_hinge(A2 A_, A1 y, A1 c, const Optional1& offset, A1 l2_, bool intercept, A1 z_, A1 widths_,
+                        double tol) {
+  const Matrix A(A_, false);
+  const i64 n = A.n(), m = A.p(), size = m + (intercept ? 1 : 0);
+  const SampleArrays s(y, c, offset, n);
+  const Vector<double> l2(l2_), start(z_), widths(widths_);
+  require(l2.size() == m && start.size() == size, "l2 needs one number per column, z one per unknown");
+  for (i64 j = 0; j < m; ++j) require(l2.data()[j] > 0.0, "l2 must be positive");
+  for (i64 k = 0; k < widths.size(); ++k) require(widths.data()[k] > 0.0, "widths must be positive");
+  Buffer z = reals(size), alpha = reals(n);
+  std::copy(start.data(), start.data() + size, z.get());
+  bool done = widths.size() > 0;
+  {
+    nb::gil_scoped_release release;
+    RoundedFitter fitter({A.data(), A.ld(), m, n, s.view.y, s.view.c, s.view.offset, l2.data(), intercept});
+    const i64 last = widths.size() - 1;
+    for (i64 k = 0; k <= last && done; ++k) {
+      done = fitter.minimise(z.get(), widths.data()[k], k == last ? tol : 1e-4);
+      if (k == last) fitter.dual(z.get(), widths.data()[k], alpha.get());
+    }
+  }
+  if (!done) std::fill(alpha.get(), alpha.get() + n, 0.0);
+  return nb::make_tuple(give(std::move(z), size), give(std::move(alpha), n), done);
+}
+
 } // namespace
 
 void bind_support(nb::module_& m) {
@@ -161,12 +214,15 @@ void bind_support(nb::module_& m) {
   m.def("csc_newton", &csc_newton, array("data"), array("indices"), array("indptr"), array("y"), array("c"),
         array("offset").none(), "loss"_a, "param"_a, array("coef"), "b"_a, "hessian"_a);
   m.def("dense_fit", &dense_fit, array("A"), array("y"), array("c"), array("offset").none(), "loss"_a, "param"_a,
-        array("l2"), "intercept"_a, array("z"), "floor"_a, "lower"_a, "converged"_a, "singular"_a);
+        array("l2"), "intercept"_a, array("z"), "floor"_a, "lower"_a, "converged"_a, "singular"_a,
+        "seconds"_a = HUGE_VAL);
   m.def("csc_fit", &csc_fit, array("data"), array("indices"), array("indptr"), array("y"), array("c"),
         array("offset").none(), "loss"_a, "param"_a, array("l2"), "intercept"_a, array("z"), "floor"_a, "lower"_a,
-        "converged"_a, "singular"_a);
+        "converged"_a, "singular"_a, "seconds"_a = HUGE_VAL);
   m.def("hinge_dual", &hinge_dual_, array("At"), array("y"), array("c"), array("offset").none(), "l2"_a, "rho"_a,
         "centre"_a, array("alpha"), "tol"_a, "max_epochs"_a, "seed"_a);
+  m.def("rounded_hinge", &rounded_hinge, array("A"), array("y"), array("c"), array("offset").none(), array("l2"),
+        "intercept"_a, array("z"), array("widths"), "tol"_a);
 }
 
 } // namespace pursuit

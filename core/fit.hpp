@@ -1,5 +1,7 @@
 #pragma once
 
+#include <chrono>
+
 #include "newton.hpp"
 
 // Whole refits on a few columns as long as nothing unusual happens. Where it does (a Hessian close to singular, a full
@@ -83,6 +85,7 @@ private:
 struct FitLimits {
   double floor, lower, converged, singular; // stop unfinished at this value; a lower bound of f (or -inf); decrement,
                                             // relative to the height above it, that ends it; condition not trusted
+  double seconds;                           // stop unfinished after that long
 };
 
 struct Fit {
@@ -104,8 +107,11 @@ public:
     double *H = hessians.get(), *H_ahead = H + (m + 1) * (m + 1);
     double value = system(z, g, H);
     const double start = value;
+    const auto began = std::chrono::steady_clock::now();
     for (int turn = 0; turn < 60; ++turn) {
       if (!(value > limits.floor)) return {value, false};
+      if (std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count() > limits.seconds)
+        return {value, false};
       const Factor factor(H, m + 1, size);
       if (!factor.ok || !(factor.pivots() > limits.singular)) return {value, false};
       ahead[m] = 0.0;

@@ -190,7 +190,7 @@ private:
   bool advance(LikelihoodFit& at, double dec, double tau, bool last) {
     double t = 1.0, best = trial(at, t);
     if (last) {
-      if (best <= at.f) accept(at, best);
+      if (best <= at.f + 1e-15 * size(at.f)) accept(at, best); // rounding is no rise
       return true;
     }
     while (!(best <= at.f - 1e-4 * t * dec)) {

@@ -99,17 +99,18 @@ def exact_eta(A: F, coef: F, b: float, offset: F | None) -> F:
 # eta = A x + b + offset; alpha in [0, 1] is the start and is not changed. Rows are A.T's contiguous columns.
 def dense_fit(
     A: F, y: F, c: F, offset: F | None, loss: int, param: float, l2: F, intercept: bool, z: F, floor: float,
-    lower: float, converged: float, singular: float,
+    lower: float, converged: float, singular: float, seconds: float = ...,
 ) -> tuple[F, float, bool]:
     """Newton's method (squared loss: one refined step) on (columns, intercept): z, value, and whether it came to its end.
 
-    It stops where more care is needed: at a value of ``floor``, a condition below ``singular``, a step that fails.
+    It stops where more care is needed: at a value of ``floor``, a condition below ``singular``, a step that fails;
+    and after so many ``seconds``. A smoothed hinge with a ridge goes on with a search, where its columns are dense.
     ``lower`` is a lower bound of f (or -inf): ``converged`` is relative to the height above it.
     """
 
 def csc_fit(
     data: F, indices: I, indptr: I, y: F, c: F, offset: F | None, loss: int, param: float, l2: F, intercept: bool, z: F,
-    floor: float, lower: float, converged: float, singular: float,
+    floor: float, lower: float, converged: float, singular: float, seconds: float = ...,
 ) -> tuple[F, float, bool]: ...
 def hinge_dual(
     At: F, y: F, c: F, offset: F | None, l2: float, rho: float, centre: float,
@@ -118,6 +119,12 @@ def hinge_dual(
     """alpha, x, b and the epochs used. ``At`` is F-order m x n (each sample contiguous), ``rho > 0``;
     x = sum_i c_i y_i alpha_i a_i / l2, b = centre + sum_i c_i y_i alpha_i / rho; stops when the largest
     projected-gradient violation over an epoch is at most ``tol``."""
+
+def rounded_hinge(
+    A: F, y: F, c: F, offset: F | None, l2: F, intercept: bool, z: F, widths: F, tol: float
+) -> tuple[F, F, bool]:
+    """Newton's method on the hinge rounded over each of ``widths`` in turn: z, alpha = phi' at the last width, and
+    whether it came to its end (a decrement of ``tol`` times the value)."""
 
 # All single exchanges of a quadratic at its minimiser x over S: HS = H[S, :] (k x m), B = H_SS^-1, gradient g and
 # diagonal h on the m columns. Per column: the best change of f, the row to drop (-1: none), the gain of adding alone, and

@@ -42,7 +42,7 @@ def natural_steps(f: "Objective", constraint: "AtMost", point: "Point") -> Itera
     """1 / (mean curvature of the k best coordinates), its halves, and last the first step that changes the support."""
     cols = constraint.top(point.gradient, min(constraint.k, LOOKED_AT))
     v = _unit(point.gradient[cols])
-    step = _inverse(float(v**2 @ f.curvatures(point, cols)))
+    step = _inverse(f.mean_curvature(point, cols, v))
     for halvings in range(LADDER):
         yield step / 2**halvings
     change = constraint.first_change(point.support, point.x, point.gradient)

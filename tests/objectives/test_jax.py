@@ -60,10 +60,10 @@ def test_logistic_equals_the_glm(solver):
 
 def test_each_size_is_compiled_once():
     _ = F.refit(np.arange(3)).gradient  # the first size compiles, whichever test comes first
-    sizes = {name: program._cache_size() for name, program in F._programs.items()}
+    sizes = {name: program._cache_size() for name, program in F.programs.made.items()}
     for m in (1, 2, 5, 9, 12):
         _ = F.refit(np.arange(m)).gradient
-    assert {name: program._cache_size() for name, program in F._programs.items()} == sizes
+    assert {name: program._cache_size() for name, program in F.programs.made.items()} == sizes
     assert sizes["local"] == sizes["slope"] == 1
 
 
@@ -222,3 +222,90 @@ def test_a_function_over_numpy_arrays_works_afterwards(make, before):
     np.testing.assert_allclose(after, A.T @ (A @ np.ones(5) - b) / 30, rtol=1e-4)
     if first is not None:
         np.testing.assert_array_equal(after, first)
+
+
+@pytest.fixture
+def compiled():
+    """The names of what XLA compiles while a test runs."""
+    names = []
+
+    def listen(name, seconds, **_):
+        if "backend_compile" in name:
+            names.append(name)
+
+    jax.monitoring.register_event_duration_secs_listener(listen)
+    yield names
+    listening.remove_listener(listen)
+
+
+class listening:
+    """JAX has no public way to stop listening."""
+
+    @staticmethod
+    def remove_listener(listen):
+        from jax._src import monitoring
+
+        for name in ("unregister_event_duration_listener", "_unregister_event_duration_listener_by_callback"):
+            if hasattr(monitoring, name):
+                getattr(monitoring, name)(listen)
+                return
+
+
+def closure(kind, seed, n=30, p=5):
+    rng = np.random.default_rng(seed)
+    A = rng.standard_normal((n, p))
+    b = A[:, 1] - 2 * A[:, 3] + 0.1 * rng.standard_normal(n)
+    if kind == "least squares":
+        return lambda x: jnp.mean((A @ x - b) ** 2), A, b
+    if kind == "jitted":
+        return jax.jit(lambda x: jnp.sum(jnp.tanh(A @ x - b) ** 2)), A, b
+    arrays = jnp.asarray(A, jnp.float32), jnp.asarray(b, jnp.float32)
+    return lambda x: jnp.sum(jnp.sqrt(1 + (arrays[0] @ x - arrays[1]) ** 2)), A, b
+
+
+@pytest.mark.parametrize("bounds", [None, (-1.5, 1.5)])
+@pytest.mark.parametrize("kind", ["least squares", "jitted", "jax arrays"])
+def test_a_new_closure_of_the_same_code_compiles_nothing(kind, bounds, compiled):
+    pursuit.solve(pursuit.from_jax(closure(kind, 0)[0], 5), 2, bounds=bounds)
+    compiled.clear()
+    fun, A, b = closure(kind, 1)
+    f = pursuit.from_jax(fun, 5)
+    result = pursuit.solve(f, 2, bounds=bounds)
+    assert compiled == []
+    if kind == "least squares":  # and its numbers are its own
+        assert result.value == pytest.approx(float(np.mean((A @ result.x - b) ** 2)), rel=1e-12)
+        if bounds is None:
+            want = pursuit.solve(pursuit.GLM(A, b, fit_intercept=False), 2)
+            assert np.array_equal(result.support, want.support)
+            np.testing.assert_allclose(result.x, want.x, atol=1e-8)
+
+
+def test_literals_tell_functions_apart():
+    def scaled(by):
+        return lambda x: by * jnp.sum((x - 1.0) ** 2)
+
+    near = [1.0, 1.0 + 1e-16 * 4, float(np.nextafter(1.0, 2.0))]
+    values = [pursuit.from_jax(scaled(by), 4).null.value for by in (2.0, 3.0)]
+    assert values == [8.0, 12.0]
+    kept = {id(pursuit.from_jax(scaled(by), 4).programs) for by in near}
+    assert len(kept) == len(set(near))
+
+
+def test_programs_keep_no_data_alive():
+    import gc
+    import weakref
+
+    A = np.arange(12.0).reshape(4, 3)
+    alive = weakref.ref(keep := jnp.asarray(A, jnp.float32))
+    f = pursuit.from_jax(lambda x, A=keep: jnp.sum((A @ x - 1.0) ** 2), 3)
+    _ = f.refit(np.arange(2)).gradient
+    del f, keep
+    gc.collect()
+    assert alive() is None
+
+
+def test_a_quadratic_is_refitted_once_per_support(monkeypatch):
+    f = pursuit.from_jax(closure("least squares", 2)[0], 5)
+    first = f.refit(np.array([1, 3]))
+    monkeypatch.setattr(jax_objective, "minimise", None)
+    assert f.refit(np.array([1, 3]), start=f.null) is first

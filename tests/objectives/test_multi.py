@@ -4,6 +4,9 @@ from sklearn.datasets import load_iris
 from sklearn.linear_model import LinearRegression, LogisticRegression
 
 from pursuit import MultiGLM, SparseClassifier, SparseRegressor, solve
+from pursuit.losses.vector import Multinomial
+from pursuit.objectives import multi
+from pursuit.objectives.outputs import Outputs
 
 
 @pytest.fixture(scope="module")
@@ -83,3 +86,44 @@ def test_errors(iris):
         MultiGLM(X, np.full((150, 2), np.nan), "squared")
     with pytest.raises(ValueError, match="loss='logistic'"):
         SparseClassifier(loss="squared_hinge").fit(X, y)
+
+
+def test_the_rarest_probabilities_keep_their_digits():
+    rng = np.random.default_rng(0)
+    loss, Y = Multinomial(), np.eye(4)[rng.integers(4, size=50)]
+    eta = 20.0 * Y + rng.normal(size=(50, 4))  # all but sure, and right
+    wide = eta.astype(np.longdouble)
+    odds = np.exp(wide - (Y * wide).sum(axis=1)[:, None])
+    rest = (odds * (1 - Y)).sum(axis=1)
+    P = odds / (1 + rest)[:, None]
+    np.testing.assert_allclose(loss.value(Y, eta), np.log1p(rest).astype(float), rtol=1e-12)
+    np.testing.assert_allclose(loss.d1(Y, eta)[Y > 0], (-rest / (1 + rest)).astype(float), rtol=1e-12)
+    others = np.where(Y > 0, rest[:, None] / (1 + rest)[:, None], 1 - P)
+    np.testing.assert_allclose(loss.curve(eta).diagonals(), (P * others).astype(float), rtol=1e-12)
+
+
+@pytest.mark.parametrize("sure", [1.0, 30.0])
+@pytest.mark.parametrize("many", [False, True])
+def test_second_derivatives_are_those_of_every_pair_of_classes(sure, many, monkeypatch):
+    monkeypatch.setattr(multi, "SMALL", 0 if many else 10**9)
+    rng = np.random.default_rng(1)
+    n, p, q = 40, 6, 4
+    X, y = rng.standard_normal((n, p)), np.arange(n) % q
+    f = MultiGLM(X, y, l2=0.1, fit_intercept=False)
+    every = np.arange(p * q)
+    point = f.at(every, sure * rng.standard_normal(p * q))
+    eta = X @ point.coef.reshape(p, q)
+    P = np.exp(eta - eta.max(axis=1, keepdims=True))
+    P /= P.sum(axis=1, keepdims=True)
+    W = P[:, :, None] * np.eye(q) - P[:, :, None] * P[:, None, :]
+    H = np.einsum("ij,irs,il->jrls", X, W, X).reshape(p * q, p * q) / n + 0.1 * np.eye(p * q)
+    np.testing.assert_allclose(f.hessian_rows(point, every), H, atol=1e-12)
+    np.testing.assert_allclose(f.hessian_rows(point, every[3:9], every[::2]), H[3:9, ::2], atol=1e-12)
+    np.testing.assert_allclose(f.curvatures(point, every), H.diagonal(), atol=1e-12)
+    few = Outputs(f.loss, f.Y, f.c, 0.0, X, 0.1, False)
+    state = few.at(few.join(point.coef.reshape(p, q), np.zeros(q)))
+    assert state.hessian is not None
+    T = np.kron(np.eye(p), few.turn)
+    np.testing.assert_allclose(state.hessian(), T.T @ H @ T, atol=1e-12)
+    v = rng.standard_normal(len(state.z))
+    np.testing.assert_allclose(few.product(state)(v), T.T @ H @ T @ v, atol=1e-10)

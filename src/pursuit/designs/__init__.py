@@ -1,6 +1,6 @@
 """What X is. Solvers and objectives never ask which kind they have."""
 
-from .base import Block, DenseBlock, Design, Rows, centre, check_small, cross
+from .base import Block, DenseBlock, Design, ProductBlock, Rows, centre, check_small, cross
 from .dense import Dense
 from .make import as_design
 from .operator import Operator
@@ -13,6 +13,7 @@ __all__ = [
     "DenseBlock",
     "Design",
     "Operator",
+    "ProductBlock",
     "Rows",
     "Sparse",
     "SparseBlock",

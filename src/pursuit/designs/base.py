@@ -10,7 +10,7 @@ Vectors of length n stay with the design; k-sparse points go in, vectors of leng
 """
 
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,10 +43,12 @@ class Rows:
 
 
 class Block(Protocol):
-    """A few columns, gathered, in float64."""
+    """A few columns, in float64: gathered, or where they are ``lean`` by products with the design only."""
 
     @property
     def width(self) -> int: ...
+    @property
+    def lean(self) -> bool: ...
     def matvec(self, v: Vector) -> Vector: ...
     def rmatvec(self, d: Vector) -> Vector: ...
     def gram(self, w: Vector) -> Matrix: ...
@@ -62,7 +64,7 @@ class Block(Protocol):
 
 
 NewtonSystem = tuple[float, Vector, Matrix | None]
-Limits = tuple[float, float, float, float]  # see ``_core.dense_fit``: floor, lower, converged, singular
+Limits = tuple[float, float, float, float, float]  # see ``_core.dense_fit``: floor, lower, converged, singular, seconds
 Quick = tuple[Vector, float, bool]  # z, value, whether it is the minimiser
 
 
@@ -85,6 +87,7 @@ class DenseBlock:
     """Gathered columns as an F-order array."""
 
     A: Matrix
+    lean: ClassVar[bool] = False
 
     @property
     def width(self) -> int:
@@ -125,8 +128,8 @@ class Design:
     dtype: np.dtype
     nbytes: int
     full: bool = True  # whether gathered columns are always dense
-    gathers: bool = True  # whether a column can be had without a product
     names: Names | None = None  # of the columns, where X is a data frame
+    lean: bool = False  # whether a column costs as much as a product with all of them
 
     def matmat(self, cols: Columns, coef: Matrix) -> Matrix:
         """X[:, cols] @ coef, coef of shape (m, q)."""
@@ -218,12 +221,54 @@ class Design:
         return coef, b
 
 
+@dataclass(frozen=True)
+class ProductBlock:
+    """Columns that stay where they are: one product with the design for each with them; what needs numbers gathers."""
+
+    design: Design
+    cols: Columns
+    lean: ClassVar[bool] = True
+
+    @property
+    def width(self) -> int:
+        return len(self.cols)
+
+    def matvec(self, v: Vector) -> Vector:
+        return self.design.matmat(self.cols, v[:, None])[:, 0]
+
+    def rmatvec(self, d: Vector) -> Vector:
+        return self.pull(d)[self.cols]
+
+    def pull(self, d: Vector) -> Vector:
+        """The product with all columns, which costs the same."""
+        return self.design.rmatmat(d[:, None])[:, 0]
+
+    def gram(self, w: Vector) -> Matrix:
+        return self.design.block(self.cols).gram(w)
+
+    def curvatures(self, w: Vector, centred: bool) -> Vector:
+        return self.design.block(self.cols).curvatures(w, centred)
+
+    def dense(self) -> Matrix:
+        return self.design.block(self.cols).dense()
+
+    def newton(self, loss: Loss, rows: Rows, coef: Vector, b: float, hessian: bool) -> NewtonSystem:
+        return newton_by_parts(self, loss, rows, coef, b, hessian)
+
+    def fit(self, loss: Loss, rows: Rows, l2: Vector, intercept: bool, z: Vector, limits: Limits) -> Quick | None:
+        return None
+
+
 class Taken(Design):
     """Some rows of a design that has only whole products."""
 
     def __init__(self, base: Design, rows: Columns) -> None:
         self.base, self.rows = base, rows
         self.shape, self.dtype, self.nbytes = (len(rows), base.shape[1]), base.dtype, base.nbytes
+
+    @property
+    def lean(self) -> bool:  # type: ignore[override]
+        return self.base.lean
 
     def matmat(self, cols: Columns, coef: Matrix) -> Matrix:
         return self.base.matmat(cols, coef)[self.rows]

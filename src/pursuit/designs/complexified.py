@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..engines import check_time
 from .base import Columns, DenseBlock, Design, Matrix
 
 
@@ -16,6 +17,7 @@ class Complexified(Design):
 
     def __init__(self, A: Any) -> None:
         self.A = A
+        self.lean = not isinstance(A, np.ndarray)
         self.shape = (2 * int(A.shape[0]), 2 * int(A.shape[1]))
         self.dtype = np.dtype(np.float64)
         self.nbytes = getattr(A, "nbytes", 0) or 16 * sum(self.shape)
@@ -50,6 +52,7 @@ class Complexified(Design):
             return self.A[:, features]
         out = np.empty((self.shape[0] // 2, len(features)), dtype=complex)
         for i, j in enumerate(features):
+            check_time()
             unit = np.zeros(self.shape[1] // 2, dtype=complex)
             unit[j] = 1.0
             out[:, i] = self.A.matvec(unit)

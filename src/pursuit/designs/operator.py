@@ -2,13 +2,14 @@ from typing import Any
 
 import numpy as np
 
+from ..engines import check_time
 from .base import CHUNK, Columns, DenseBlock, Design, Matrix
 
 
 class Operator(Design):
     """A SciPy LinearOperator: only its products are used, it is never materialised."""
 
-    gathers = False
+    lean = True
 
     def __init__(self, op: Any) -> None:
         self.op = op
@@ -19,14 +20,19 @@ class Operator(Design):
     def matmat(self, cols: Columns, coef: Matrix) -> Matrix:
         x = np.zeros((self.shape[1], coef.shape[1]))
         x[cols] = coef
+        if coef.shape[1] == 1:
+            return np.asarray(self.op.matvec(x[:, 0]), dtype=np.float64)[:, None]
         return np.asarray(self.op.matmat(x), dtype=np.float64)
 
     def rmatmat(self, d: Matrix) -> Matrix:
+        if d.shape[1] == 1:
+            return np.asarray(self.op.rmatvec(d[:, 0]), dtype=np.float64)[:, None]
         return np.ascontiguousarray(self.op.rmatmat(d), dtype=np.float64)
 
     def block(self, cols: Columns) -> DenseBlock:
         A = np.empty((self.shape[0], len(cols)), order="F")
         for low in range(0, len(cols), CHUNK):
+            check_time()
             chunk = cols[low : low + CHUNK]
             A[:, low : low + CHUNK] = self.matmat(chunk, np.eye(len(chunk)))
         return DenseBlock(A)

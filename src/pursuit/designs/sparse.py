@@ -1,5 +1,5 @@
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -31,6 +31,7 @@ class SparseBlock:
     data: Vector
     indices: Columns
     indptr: Columns
+    lean: ClassVar[bool] = False
 
     @property
     def width(self) -> int:

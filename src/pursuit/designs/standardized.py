@@ -11,6 +11,7 @@ taken off X before it is multiplied, not after. ``shifted`` is the view that doe
 
 import copy
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,6 +46,7 @@ class StandardizedBlock:
     base: Block
     m: Vector
     s: Vector
+    lean: ClassVar[bool] = False
 
     @property
     def width(self) -> int:
@@ -81,7 +83,15 @@ class StandardizedBlock:
         return value, g, H
 
     def fit(self, loss: Loss, rows: Rows, l2: Vector, intercept: bool, z: Vector, limits: Limits) -> Quick | None:
-        return None
+        """On the columns as they are stored: what is taken off them goes into the intercept, s into the ridge."""
+        if np.isinf(self.s).any() or (self.m.any() and not intercept):
+            return None
+        u = z[:-1] / self.s
+        found = self.base.fit(loss, rows, l2 * self.s**2, intercept, np.append(u, z[-1] - self.m @ u), limits)
+        if found is None:
+            return None
+        u, b = found[0][:-1], found[0][-1]
+        return np.append(self.s * u, b + self.m @ u), found[1], found[2]
 
     def _centre(self, G: Matrix, edge: Vector, total: float) -> Matrix:
         cross = np.outer(self.m, edge)
@@ -115,8 +125,7 @@ class Standardized(Design):
     def _of(self, base: Design, m: Vector, s: Vector, constant: NDArray[np.bool_], far: bool) -> None:
         self.base, self.m, self.s, self.constant, self.far = base, m, s, constant, far and base.full
         self.shape, self.dtype, self.nbytes, self.full = base.shape, base.dtype, base.nbytes, base.full
-        self.gathers = base.gathers
-        self.names = base.names
+        self.lean, self.names = base.lean, base.names
 
     def __init__(self, base: Design, c: Vector, centre: bool) -> None:
         mean, var = base.stats(c)

@@ -33,9 +33,9 @@ def late() -> bool:
     return time.perf_counter() >= _deadline.get()
 
 
-def limited() -> bool:
-    """Whether there is a deadline at all."""
-    return _deadline.get() < float("inf")
+def seconds_left() -> float:
+    """What is left of the time, at least 0; inf without a deadline."""
+    return max(0.0, _deadline.get() - time.perf_counter())
 
 
 def check_time() -> None:

@@ -38,4 +38,4 @@ def _null_curvature(y: Any, loss: Loss | VectorLoss, sample_weight: Any, offset:
     if y.ndim == 1:
         return float(f.loss.terms(f.rows.y, f.rows.shift(np.zeros(len(y)), b), f.rows.c)[2].sum())
     eta = np.zeros(y.shape) + b + f.offset
-    return float(np.mean([f.c @ f.loss.weights(eta, r, r) for r in range(y.shape[1])]))
+    return float(np.mean(f.c @ f.loss.curve(eta).diagonals()))

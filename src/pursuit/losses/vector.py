@@ -1,21 +1,83 @@
 """Losses of several outputs per sample: eta is n x q. They share one support, so a feature counts once.
 
-| loss | phi(y, eta) | gradient | Hessian times t |
+| loss | phi(y, eta) | gradient | Hessian |
 |---|---|---|---|
-| several responses | ||eta - y||^2 / 2 | eta - y | t |
-| multinomial, y one-hot | log sum_r e^eta_r - y . eta | P - y, P = softmax(eta) | P t - P (P . t) |
+| several responses | ||eta - y||^2 / 2 | eta - y | I |
+| multinomial, y one-hot | log sum_r e^eta_r - y . eta | P - y, P = softmax(eta) | diag(P) - P P' |
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .base import Vector
 
+SURE = 0.9  # probability of a class above which the others are told from it
+
+
+@dataclass(frozen=True)
+class Curve:
+    """phi'' of every sample: diag(h_i) - u_i u_i', without the second part where ``u`` is None; h and u are n x q."""
+
+    h: Vector
+    u: Vector | None = None
+
+    def times(self, t: Vector) -> Vector:
+        """phi'' t, sample by sample."""
+        out = self.h * t
+        if self.u is not None:
+            out -= self.u * np.einsum("ij,ij->i", self.u, t)[:, None]
+        return out
+
+    def pieces(self, T: Vector) -> Iterator[tuple[NDArray[np.bool_], Vector, "Curve"]]:
+        """Samples, T and phi'' such that T' phi'' T is that of all samples, piece by piece, to full precision."""
+        yield np.ones(len(self.h), bool), T, self
+
+    def weighted(self, c: Vector) -> "Curve":
+        """The same, each sample's times its weight."""
+        return Curve(c[:, None] * self.h, None if self.u is None else np.sqrt(c)[:, None] * self.u)
+
+    def diagonals(self) -> Vector:
+        """The diagonal of every sample's, n x q."""
+        return self.h if self.u is None else self.h - self.u**2
+
+    def mean(self, c: Vector) -> Vector:
+        """The weighted sum over the samples, q x q."""
+        q = self.h.shape[1]
+        total = np.zeros((q, q)) if self.u is None else -(c[:, None] * self.u).T @ self.u
+        total[np.diag_indices(q)] = c @ self.diagonals()
+        return total
+
+
+class Softmax(Curve):
+    """diag(P) - P P'. It vanishes on constants, so that a class may be taken off all others.
+
+    That is what must be done where one class is all but sure, or 1 - P would lose its digits.
+    """
+
+    def pieces(self, T: Vector) -> Iterator[tuple[NDArray[np.bool_], Vector, Curve]]:
+        sure, top = self.h.max(axis=1) > SURE, self.h.argmax(axis=1)
+        if not sure.all():
+            yield ~sure, T, Curve(self.h[~sure], self.h[~sure])
+        for d in np.unique(top[sure]):
+            rows = sure & (top == d)
+            P = self.h[rows]
+            P[:, d] = 0.0
+            yield rows, T - T[d], Curve(P, P)
+
+    def diagonals(self) -> Vector:
+        out, every, top = self.h * (1.0 - self.h), np.arange(len(self.h)), self.h.argmax(axis=1)
+        others = self.h.copy()
+        others[every, top] = 0.0
+        out[every, top] = self.h[every, top] * others.sum(axis=1)
+        return out
+
 
 class VectorLoss:
-    """phi(y, eta) with q outputs: value per sample, gradient, and the Hessian's product with a direction."""
+    """phi(y, eta) with q outputs: value per sample, gradient, and the Hessian."""
 
     name: ClassVar[str] = ""
     quadratic: ClassVar[bool] = False
@@ -27,12 +89,8 @@ class VectorLoss:
     def d1(self, Y: Vector, eta: Vector) -> Vector:
         raise NotImplementedError
 
-    def turn(self, eta: Vector, t: Vector) -> Vector:
-        """phi'' t, sample by sample."""
-        raise NotImplementedError
-
-    def weights(self, eta: Vector, r: int, s: int) -> Vector:
-        """The entry (r, s) of every sample's Hessian."""
+    def curve(self, eta: Vector) -> Curve:
+        """phi'' at eta."""
         raise NotImplementedError
 
     def start(self, Y: Vector, c: Vector) -> Vector:
@@ -56,14 +114,19 @@ class Responses(VectorLoss):
     def d1(self, Y: Vector, eta: Vector) -> Vector:
         return eta - Y
 
-    def turn(self, eta: Vector, t: Vector) -> Vector:
-        return t
-
-    def weights(self, eta: Vector, r: int, s: int) -> Vector:
-        return np.full(len(eta), float(r == s))
+    def curve(self, eta: Vector) -> Curve:
+        return Curve(np.ones_like(eta))
 
     def start(self, Y: Vector, c: Vector) -> Vector:
         return c @ Y
+
+
+def _odds(eta: Vector) -> tuple[tuple[NDArray[np.int64], NDArray[np.int64]], Vector, Vector]:
+    """Every sample's likeliest class, the odds of the others against it (its own entry is 0), and their sum."""
+    top = np.arange(len(eta)), eta.argmax(axis=1)
+    odds = np.exp(eta - eta[top][:, None])
+    odds[top] = 0.0
+    return top, odds, odds.sum(axis=1)
 
 
 @dataclass(frozen=True)
@@ -74,19 +137,20 @@ class Multinomial(VectorLoss):
     attained: ClassVar[bool] = False
 
     def value(self, Y: Vector, eta: Vector) -> Vector:
-        top = eta.max(axis=1, keepdims=True)
-        return np.asarray(np.log(np.exp(eta - top).sum(axis=1)) + top[:, 0] - (Y * eta).sum(axis=1))
+        top, _, rest = _odds(eta)
+        return eta[top] - np.einsum("ij,ij->i", Y, eta) + np.log1p(rest)
 
     def d1(self, Y: Vector, eta: Vector) -> Vector:
-        return _softmax(eta) - Y
+        top, odds, rest = _odds(eta)
+        out = odds / (1.0 + rest)[:, None] - Y
+        out[top] = (1.0 - Y[top]) - rest / (1.0 + rest)  # where 1 - P would lose its digits
+        return out
 
-    def turn(self, eta: Vector, t: Vector) -> Vector:
-        P = _softmax(eta)
-        return P * t - P * (P * t).sum(axis=1, keepdims=True)
-
-    def weights(self, eta: Vector, r: int, s: int) -> Vector:
-        P = _softmax(eta)
-        return P[:, r] * (float(r == s) - P[:, s])
+    def curve(self, eta: Vector) -> Curve:
+        top, odds, rest = _odds(eta)
+        odds[top] = 1.0
+        P = odds / (1.0 + rest)[:, None]
+        return Softmax(P, P)
 
     def start(self, Y: Vector, c: Vector) -> Vector:
         level = np.log(np.maximum(c @ Y, 1e-10))
@@ -94,9 +158,3 @@ class Multinomial(VectorLoss):
 
     def basis(self, q: int) -> Vector:
         return np.linalg.svd(np.eye(q) - 1.0 / q)[0][:, : q - 1]  # orthogonal to the common constant
-
-
-def _softmax(eta: Vector) -> Vector:
-    P = np.exp(eta - eta.max(axis=1, keepdims=True))
-    P /= P.sum(axis=1, keepdims=True)
-    return P

@@ -163,6 +163,9 @@ class Objective(Protocol):
     def curvatures(self, point: Point, cols: Columns) -> Vector:
         """H_jj at ``point`` for the columns asked for, the intercept minimised out."""
 
+    def mean_curvature(self, point: Point, cols: Columns, v: Vector) -> float:
+        """sum_j v_j^2 H_jj over ``cols``, for a step that is safeguarded: an estimate will do where H_jj is dear."""
+
     def hessian_rows(self, point: Point, cols: Columns, others: Columns | None = None) -> Vector:
         """H[cols][:, others] at ``point`` (others: all columns), the intercept minimised out."""
 

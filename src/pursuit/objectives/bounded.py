@@ -200,7 +200,7 @@ class Bounded:
             restricted = OnSupport(f, support)
             found = minimise(restricted, coef, within)
             return replace(restricted.point(found.z), note=found.note, minimiser=found.minimiser)
-        few, b = f.few(support), (start if start is not None else f.null).intercept
+        few, b = f.few(support, gathered=True), (start if start is not None else f.null).intercept
         found = minimise(few, few.join(coef, b), within.with_free() if f.fit_intercept else within)
         coef, b = few.split(found.z)
         coef = coef.copy()
@@ -288,6 +288,9 @@ class Bounded:
         h = self.f.curvatures(point, cols)
         W = point.slope.added(cols) if isinstance(point.slope, _Lagrangian) else None
         return h if W is None else h + (W**2).sum(axis=0)
+
+    def mean_curvature(self, point: Point, cols: Columns, v: Vector) -> float:
+        return self.f.mean_curvature(point, cols, v)
 
     def hessian_rows(self, point: Point, cols: Columns, others: Columns | None = None) -> Vector:
         """H[cols][:, others]; for the support of a refit, of the exchange model that keeps active bounds."""

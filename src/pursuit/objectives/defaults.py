@@ -49,6 +49,9 @@ class ObjectiveDefaults:
         one = np.ones(1)
         return np.array([self._turn(point, cols[i : i + 1], one)[cols[i]] for i in range(len(cols))])
 
+    def mean_curvature(self, point: Point, cols: Columns, v: Vector) -> float:
+        return float(v**2 @ self.curvatures(point, cols))
+
     def hessian_rows(self, point: Point, cols: Columns, others: Columns | None = None) -> Vector:
         one, columns = np.ones(1), np.arange(self.dim) if others is None else others
         rows = [self._turn(point, cols[i : i + 1], one)[columns] for i in range(len(cols))]

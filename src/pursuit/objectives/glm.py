@@ -179,7 +179,7 @@ class GLM:
 
     def value(self, support: Columns, coef: Vector, intercept: float) -> float:
         """f alone: only the support's columns are read, and added up in twice the digits where that is affordable."""
-        if self.design.shape[0] * len(support) <= GATHERED:
+        if self.design.shape[0] * len(support) <= GATHERED and not self.design.lean:
             A, m, s = self.design.stored(support)
             raw = coef / s
             eta = _core.exact_eta(np.asfortranarray(A), raw, intercept - float(m @ raw), self.rows.offset)
@@ -201,7 +201,9 @@ class GLM:
         fit = refit(self.few(support), *self._begin(support, start))
 
         def slope() -> Vector:
-            if fit.dual is None:
+            if fit.pull is not None:
+                g = fit.pull.copy()
+            elif fit.dual is None:
                 g = self.design.value_gradient(self.loss, self.rows, support, fit.coef, fit.b)[1]
             else:  # of a kink's many subgradients, the one that vanishes on the support
                 g = self.design.rmatmat((self.rows.c * fit.dual)[:, None])[:, 0]
@@ -213,10 +215,11 @@ class GLM:
             dual=fit.dual,
         )  # fmt: skip
 
-    def few(self, support: Columns) -> FewColumns:
-        """f on a support, as a function of its coefficients and the intercept."""
+    def few(self, support: Columns, gathered: bool = False) -> FewColumns:
+        """f on a support, as a function of its coefficients and the intercept; ``gathered``: with a Hessian."""
+        block = self._gathered(support) if gathered else self._gathered.few(support)
         return FewColumns(
-            self._gathered(support), self.rows, self.loss, self._ridge(support), self.fit_intercept, self.lower,
+            block, self.rows, self.loss, self._ridge(support), self.fit_intercept, self.lower,
             lambda: Stored(*self.design.stored(support)),
         )  # fmt: skip
 
@@ -229,11 +232,12 @@ class GLM:
     def _begin(self, support: Columns, start: Point | None) -> tuple[Vector, float]:
         """Coefficients and intercept to begin a refit from."""
         coef = np.zeros(len(support))
-        if start is None or self.loss.quadratic or not self.loss.smooth or not start.value < self._without.value:
+        direct = self.loss.quadratic and not self.design.lean  # needs no start
+        if start is None or direct or not self.loss.smooth or not start.value < self._without.value:
             return coef, self.loss.start(self.rows.y, self.rows.c) if self.fit_intercept else 0.0
         here, there = common(support, start.support)
         coef[here] = start.coef[there]
-        if len(here) < len(start.support):
+        if len(here) < len(start.support) and not self.loss.quadratic:
             left = self.few(support)  # without its other columns a start may be worse than nothing
             if not left.at(left.join(coef, start.intercept), hessian=False).value < self._without.value:
                 return np.zeros(len(support)), self._without.b
@@ -292,6 +296,12 @@ class GLM:
             where, it = called(bad, self.names), "it" if len(bad) == 1 else "them"
             raise ValueError(f"X has values in {where} that are too large to square; rescale {it}")
         return np.asarray(known + self._ridge(cols))
+
+    def mean_curvature(self, point: Point, cols: Columns, v: Vector) -> float:
+        """By one product where a column costs one: random signs make v'Hv what is asked for, in the mean."""
+        if self.design.lean:
+            return self.curvature(point, cols, v * np.random.default_rng(0).choice([-1.0, 1.0], len(v)))
+        return float(v**2 @ self.curvatures(point, cols))
 
     def hessian_rows(self, point: Point, cols: Columns, others: Columns | None = None) -> Vector:
         if others is None and self.gram is not None and len(cols) <= self.gram.capacity:
@@ -353,7 +363,7 @@ class GLM:
 
     def quick_search(self, constraint: "AtMost", start: Columns, plan: searched.Plan) -> "searched.Searched | None":
         """A search for the best support in one kernel call; None where the data are too large for that."""
-        if constraint.unit_of is not None or self.loss.code is None or not self.loss.smooth or not self.design.gathers:
+        if constraint.unit_of is not None or self.loss.code is None or not self.loss.smooth or self.design.lean:
             return None
         scale, everything = 1e-9 * self.height, np.arange(self.dim)
         if self.gram is not None:

@@ -1,15 +1,8 @@
 """A JAX function as an objective: traced once, compiled once per padded size, differentiated on the support only.
 
-| program | gives | cost for X @ x inside fun, X n x p |
-|---|---|---|
-| ``slope`` | value and gradient over all p | one pass over X |
-| ``local`` | value, gradient, Hessian on m coordinates | n m^2 |
-| ``rows`` | m whole rows of the Hessian | n m p |
-| ``cross`` | the Hessian between m coordinates and others | n m per other |
-| ``diagonal`` | H_jj | n each |
-
-Sizes are padded to powers of two, so that supports of all sizes share a few programs. With ``float64=True`` the trace
-and every call run under ``jax.enable_x64``: the caller's own setting is neither used nor changed.
+What is compiled is in :mod:`.jax_programs`. Sizes are padded to powers of two, so that supports of all sizes share a
+few programs. With ``float64=True`` the trace and every call run under ``jax.enable_x64``: the caller's own setting is
+neither used nor changed.
 """
 
 from collections.abc import Callable
@@ -18,14 +11,17 @@ from typing import Any
 
 import numpy as np
 
+from .._lazy import lazy
 from ..refits import Few, State, minimise
 from .base import Columns, Point, Vector
 from .function import SmoothFunction, _finite
 
 SMALLEST = 16  # padded size of the smallest programs
+SMALL = 4 * SMALLEST  # coordinates up to which the Hessian of a refit serves for parts of it
 NEWTON = 512  # coordinates up to which refits form a Hessian
 CHUNK = 256  # coordinates whose curvature is computed at once; more fall out of the cache
 ROWS = 128  # rows of the Hessian at once
+KNOWN = 256  # refits of a quadratic that are remembered
 
 
 def from_jax(fun: Callable[[Any], Any], dim: int, *, float64: bool = True, start: Any = None) -> "JaxFunction":
@@ -55,20 +51,23 @@ class JaxFunction(SmoothFunction):
         except ImportError:
             raise ImportError('from_jax needs JAX: pip install "pursuit[jax]"') from None
         from .jax_closures import renewed
+        from .jax_programs import programs_of
         from .jax_restrict import Traced
 
         self.jax, self.float64 = jax, bool(float64)
         with self._precision():
-            self.dtype = np.dtype(jax.numpy.zeros(()).dtype)
-            self.traced = Traced(renewed(fun) if self.float64 else fun, self.dim, self.dtype)
+            self.dtype = np.dtype(jax.dtypes.canonicalize_dtype(np.float64))
+            fun = renewed(fun) if self.float64 else fun
+            self.traced = Traced(fun, self.dim, self.dtype)
+            self.programs = programs_of(self.traced, fun)
         self.eps = float(np.finfo(self.dtype).eps)
+        self._known: dict[bytes, Point] = {}
         shapes = [tuple(out.shape) for out in self.traced.out]
         if shapes != [()]:
             shown = f"shape {shapes[0]}" if len(shapes) == 1 else f"{len(shapes)} arrays"
             raise ValueError(f"fun must return one number, got {shown}")
         if not np.issubdtype(self.traced.out[0].dtype, np.floating):
             raise TypeError(f"fun must return a real number, got dtype {self.traced.out[0].dtype}")
-        self._programs: dict[str, Callable[..., Any]] = {}
 
     @property
     def quadratic(self) -> bool:  # type: ignore[override]
@@ -99,6 +98,16 @@ class JaxFunction(SmoothFunction):
         if len(support) == 0:
             point = self.at(support, np.empty(0))
             return Point(self.dim, support, point.coef, 0.0, point.value, point.slope, True)
+        if not self.quadratic:
+            return self._minimised(support, start)
+        key = support.tobytes()  # of a quadratic the minimiser does not depend on the start
+        if key not in self._known:
+            if len(self._known) >= KNOWN:
+                self._known.clear()
+            self._known[key] = self._minimised(support, start)
+        return self._known[key]
+
+    def _minimised(self, support: Columns, start: Point | None) -> Point:
         end = minimise(_Restricted(self, support), self.begin(support, start), eps=self.eps)
 
         def slope() -> Vector:
@@ -111,20 +120,30 @@ class JaxFunction(SmoothFunction):
 
     def hessian(self, x: Vector, cols: Columns) -> Vector | None:
         """H[cols][:, cols], from the program of a refit on the support and these."""
+        if self.quadratic and self.dim <= SMALL:
+            return self._everywhere[np.ix_(cols, cols)]
         wide = np.union1d(np.flatnonzero(x), cols)
         if len(wide) > NEWTON:
             return None
         at = np.searchsorted(wide, cols)
         return np.asarray(self._call("local", x[wide], wide)[2][np.ix_(at, at)])
 
+    @lazy
+    def _everywhere(self) -> Vector:
+        """The Hessian of a small quadratic."""
+        return np.asarray(self._call("local", np.zeros(self.dim), np.arange(self.dim))[2][: self.dim, : self.dim])
+
     def times(self, x: Vector, V: Vector) -> Vector:
         out = np.empty_like(V)
         for j, v in enumerate(V.T):
             with self._precision():
-                out[:, j] = self._program("product")(self.traced.constants, self._array(x), self._array(v))
+                out[:, j] = self.programs.get("product")(self.traced.constants, self._array(x), self._array(v))
         return out
 
     def curvatures(self, point: Point, cols: Columns) -> Vector:
+        small = self.hessian(point.x, cols) if self.dim <= SMALL else None  # one program less
+        if small is not None:
+            return small.diagonal().copy()
         out = np.empty(len(cols))
         inside = np.isin(cols, point.support)
         if inside.any():
@@ -140,10 +159,12 @@ class JaxFunction(SmoothFunction):
         return out
 
     def hessian_rows(self, point: Point, cols: Columns, others: Columns | None = None) -> Vector:
+        if others is None and self.dim <= SMALL:
+            others = np.arange(self.dim)
         if others is not None:
             wide = np.union1d(np.union1d(point.support, cols), others)
             base = np.union1d(point.support, cols)
-            if len(wide) <= max(4 * SMALLEST, 2 * len(base)):
+            if len(wide) <= max(SMALL, 2 * len(base)):
                 H = self.hessian(point.x, wide)
                 if H is not None:
                     at, to = np.searchsorted(wide, cols), np.searchsorted(wide, others)
@@ -168,73 +189,13 @@ class JaxFunction(SmoothFunction):
         if more is not None:
             given.append(_pad(more, _padded(len(more)), self.dim))
         with self._precision():
-            out = self._program(name)(self.traced.constants, *given)
+            out = self.programs.get(name)(self.traced.constants, *given)
         if isinstance(out, tuple):
             return tuple(np.asarray(part, dtype=np.float64) for part in out)
         return np.asarray(out, dtype=np.float64)
 
     def _array(self, x: Vector) -> Any:
         return self.jax.numpy.asarray(x, self.dtype)
-
-    def _program(self, name: str) -> Callable[..., Any]:
-        if name not in self._programs:
-            self._programs[name] = self.jax.jit(getattr(self, f"_{name}"))
-        return self._programs[name]
-
-    def _at(self, constants: Any, z: Any, cols: Any, silent: tuple[Any, Any] | None = None, ghost: Any = None) -> Any:
-        """fun at z on cols; ``silent``, on other coordinates, and ``ghost``, on all, are zero and differentiated."""
-        from .jax_restrict import Part, Scattered
-
-        parts = (Part(z, cols),) if silent is None else (Part(z, cols), Part(*silent, True))
-        return self.traced(constants, Scattered(parts, self.dim, ghost))
-
-    def _slope(self, constants: Any, z: Any, cols: Any) -> Any:
-        nothing = self.jax.numpy.zeros(self.dim, self.dtype)
-        return self.jax.value_and_grad(lambda w: self._at(constants, z, cols, ghost=w))(nothing)
-
-    def _gradient(self, constants: Any, z: Any, cols: Any) -> Any:
-        return self.jax.value_and_grad(lambda u: self._at(constants, u, cols))(z)
-
-    def _local(self, constants: Any, z: Any, cols: Any) -> Any:
-        from .jax_restrict import second
-
-        return second(lambda u: self._at(constants, u, cols), z)
-
-    def _rows(self, constants: Any, z: Any, cols: Any) -> Any:
-        _, push = self.jax.linearize(lambda u: self._slope(constants, u, cols)[1], z)
-        return self.jax.vmap(push)(self.jax.numpy.eye(z.shape[0], dtype=z.dtype))
-
-    def _cross(self, constants: Any, z: Any, cols: Any, others: Any) -> Any:
-        jax = self.jax
-        nothing = jax.numpy.zeros(others.shape[0], z.dtype)
-
-        def slope(u: Any) -> Any:
-            return jax.grad(lambda v: self._at(constants, u, cols, (v, others)))(nothing)
-
-        _, push = jax.linearize(slope, z)
-        return jax.vmap(push)(jax.numpy.eye(z.shape[0], dtype=z.dtype))
-
-    def _diagonal(self, constants: Any, z: Any, cols: Any, others: Any) -> Any:
-        jax = self.jax
-
-        def bend(j: Any) -> Any:
-            one, zero = jax.numpy.ones(1, z.dtype), jax.numpy.zeros(1, z.dtype)
-
-            def along(t: Any) -> Any:
-                return self._at(constants, z, cols, (t, j[None]))
-
-            return jax.jvp(lambda t: jax.jvp(along, (t,), (one,))[1], (zero,), (one,))[1]
-
-        return jax.vmap(bend)(others)
-
-    def _product(self, constants: Any, x: Any, v: Any) -> Any:
-        jax = self.jax
-        every = jax.numpy.arange(self.dim)
-
-        def slope(u: Any) -> Any:
-            return jax.grad(lambda w: self._at(constants, w, every))(u)
-
-        return jax.jvp(slope, (x,), (v,))[1]
 
 
 class _Restricted(Few):

@@ -10,6 +10,7 @@ A constant matrix whose columns are wanted is kept transposed as well (up to ``T
 row-major matrix is one cache miss per entry.
 """
 
+import copy
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -90,11 +91,21 @@ class Traced:
         self._keep(closed, "")
         self.degree = self._degree(closed, [1])[0] if len(closed.jaxpr.outvars) == 1 else 3
         self.fun: Callable[[Any], Any] | None = None
+
+    def understood(self) -> bool:
+        """Whether the jaxpr can be interpreted."""
         try:
-            z, cols = jax.ShapeDtypeStruct((1,), dtype), jax.ShapeDtypeStruct((1,), jnp.int32)
-            jax.eval_shape(lambda c, u, s: self(c, Scattered((Part(u, s),), dim)), self.constants, z, cols)
+            z, cols = jax.ShapeDtypeStruct((1,), self.dtype), jax.ShapeDtypeStruct((1,), jnp.int32)
+            jax.eval_shape(lambda c, u, s: self(c, Scattered((Part(u, s),), self.dim)), self.constants, z, cols)
         except Exception:  # fun itself was traced without: this JAX's jaxprs are not what the interpreter knows
-            self.fun = fun
+            return False
+        return True
+
+    def bare(self) -> "Traced":
+        """The same code without its constants: what calls bring along."""
+        twin = copy.copy(self)
+        twin.constants, twin.closed = {}, twin.closed.replace(consts=[None] * len(twin.closed.consts))
+        return twin
 
     @property
     def size(self) -> int:

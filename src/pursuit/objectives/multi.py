@@ -17,7 +17,8 @@ from .._errors import check_mask, check_number, check_offset, check_weights, nam
 from .._lazy import lazy
 from .._names import Names, called
 from ..designs import Design, Standardized, as_design, cross
-from ..losses.vector import Multinomial, Responses, VectorLoss
+from ..engines import check_time
+from ..losses.vector import Curve, Multinomial, Responses, VectorLoss
 from ..refits import Basis, Fit, Stored, basis, least_norm, minimise
 from ..refits.columns import FLOOR, SEPARATED
 from ..refits.factor import Factor
@@ -32,6 +33,9 @@ if TYPE_CHECKING:
 
 EPS = float(np.finfo(float).eps)
 TRUSTED = 1e-10  # reciprocal condition above which a Gram matrix will do
+DIRECT = 200  # unknowns, and samples times squared outputs, up to which the kernel refits
+KERNEL = 1e7
+SMALL = 64  # coordinates up to which second derivatives are those of gathered columns
 
 
 class MultiGLM(ObjectiveDefaults):
@@ -61,7 +65,7 @@ class MultiGLM(ObjectiveDefaults):
         self.loss = _loss(loss)
         self.quadratic = self.loss.quadratic
         check_mask(Y, "y")
-        self.labels: Columns | None = None  # of a vector of classes, their numbers
+        self.labels: Columns | None = None  # where each sample has one class, its number
         if self.loss.name == "multinomial" and np.ndim(Y) == 1:
             self.classes, self.labels = np.unique(Y, return_inverse=True)
             Y = np.eye(len(self.classes))[self.labels]
@@ -70,6 +74,8 @@ class MultiGLM(ObjectiveDefaults):
             raise ValueError(f"y must have one row per row of X, shape ({n}, q), got shape {np.shape(Y)}")
         if not np.isfinite(self.Y).all():
             raise ValueError("y contains NaN or infinity; every target must be finite")
+        if self.loss.name == "multinomial" and self.labels is None and _one_hot(self.Y):
+            self.labels = self.Y.argmax(axis=1)
         self.width = self.Y.shape[1]
         shift = check_offset(offset, n, self.width)
         self.offset: Any = 0.0 if shift is None else shift
@@ -155,33 +161,33 @@ class MultiGLM(ObjectiveDefaults):
         if self.fit_intercept:
             T = T - self.c @ T
         eta = self._eta(point)
-        return float(self.c @ (T * self.loss.turn(eta, T)).sum(axis=1)) + self.l2 * float(v @ v)
+        return float(self.c @ (T * self.loss.curve(eta).times(T)).sum(axis=1)) + self.l2 * float(v @ v)
 
     def curvatures(self, point: Point, cols: Columns) -> Vector:
-        eta, out = self._eta(point), np.empty(len(cols))
-        for r in range(self.width):
-            mine = np.flatnonzero(cols % self.width == r)
-            w = self.c * self.loss.weights(eta, r, r)
-            out[mine] = self._variances(w, cols[mine] // self.width)
+        weights, out = self.c[:, None] * self.loss.curve(self._eta(point)).diagonals(), np.empty(len(cols))
+        features, place = np.unique(cols // self.width, return_inverse=True)
+        few = 8 * len(features) <= self.dim // self.width
+        block = self.design.block(features) if few else None
+        for r, mine in enumerate(self._by_output(cols)):
+            check_time()
+            if len(mine) == 0:
+                continue
+            w = weights[:, r]
+            if block is not None:
+                out[mine] = block.curvatures(w, self.fit_intercept)[place[mine]]
+                continue
+            total = max(float(w.sum()), 1e-300)
+            mean, var = self.design.stats(w / total)
+            out[mine] = total * (var if self.fit_intercept else var + mean**2)[cols[mine] // self.width]
         return out + self.l2
 
     def hessian_rows(self, point: Point, cols: Columns, others: Columns | None = None) -> Vector:
         others = np.arange(self.dim) if others is None else others
-        eta, H = self._eta(point), np.zeros((len(cols), len(others)))
-        edges = self._edges(eta, cols), self._edges(eta, others)
-        for r in range(self.width):
-            mine = np.flatnonzero(cols % self.width == r)
-            if len(mine) == 0:
-                continue
-            A = self.design.block(cols[mine] // self.width).dense()
-            for s in range(self.width):
-                theirs = np.flatnonzero(others % self.width == s)
-                w = self.c * self.loss.weights(eta, r, s)
-                if len(theirs) and w.any():
-                    weighted = np.asfortranarray(A * w[:, None])
-                    H[np.ix_(mine, theirs)] = cross(self.design, weighted, others[theirs] // self.width)
+        curve = self.loss.curve(self._eta(point))
+        H = self._small_rows(curve, cols, others) if len(others) <= SMALL else self._rows(curve, cols, others)
         if self.fit_intercept:
-            H -= edges[0] @ np.linalg.pinv(self._corner(eta), rcond=1e-10, hermitian=True) @ edges[1].T
+            edges = self._edges(curve, cols), self._edges(curve, others)
+            H -= edges[0] @ np.linalg.pinv(curve.mean(self.c), rcond=1e-10, hermitian=True) @ edges[1].T
         _, here, there = np.intersect1d(cols, others, assume_unique=True, return_indices=True)
         H[here, there] += self.l2
         return H
@@ -191,7 +197,7 @@ class MultiGLM(ObjectiveDefaults):
         p, q = self.dim // self.width, self.width
         if self.labels is None or q < 2 or constraint.units != p:
             return None
-        if not self.design.gathers or not searched.affordable(self.design.shape, q - 1, constraint):
+        if self.design.lean or not searched.affordable(self.design.shape, q - 1, constraint):
             return None
         even = searched.Evened.of(self.design.block(np.arange(p)), self.c, self.fit_intercept)
         if even is None:
@@ -204,6 +210,40 @@ class MultiGLM(ObjectiveDefaults):
             points = [(self._coordinates(S), (Z @ E.T).ravel(), b @ E.T, value) for S, Z, b, value in found.points]
             found = replace(found, points=points)
         return found
+
+    def _rows(self, curve: Curve, cols: Columns, others: Columns) -> Vector:
+        """Second derivatives with the intercepts held, one output of ``others`` after the other."""
+        H = np.zeros((len(cols), len(others)))
+        features, place = np.unique(cols // self.width, return_inverse=True)
+        A, mine = self.design.block(features).dense(), self._by_output(cols)
+        diagonal = self.c[:, None] * curve.diagonals()
+        u = None if curve.u is None else A[:, place] * (self.c[:, None] * curve.u[:, cols % self.width])
+        for s, theirs in enumerate(self._by_output(others)):
+            check_time()
+            if len(theirs) == 0:
+                continue
+            own = A[:, place[mine[s]]] * diagonal[:, s, None]
+            rows, weighted = mine[s], own
+            if u is not None and curve.u is not None:
+                rows, weighted = np.arange(len(cols)), u * -curve.u[:, s, None]
+                weighted[:, mine[s]] = own
+            if len(rows):
+                H[np.ix_(rows, theirs)] = cross(self.design, np.asfortranarray(weighted), others[theirs] // self.width)
+        return H
+
+    def _small_rows(self, curve: Curve, cols: Columns, others: Columns) -> Vector:
+        """The same for few columns: gathered, in two products of matrices."""
+        features, place = np.unique(np.concatenate([cols, others]) // self.width, return_inverse=True)
+        A, here, there = self.design.block(features).dense(), place[: len(cols)], place[len(cols) :]
+        r, s = cols % self.width, others % self.width
+        left, right = np.unique(here), np.unique(there)
+        pairs = (A[:, left, None] * A[:, None, right]).reshape(len(A), -1)
+        own = (pairs.T @ (self.c[:, None] * curve.diagonals())).reshape(len(left), len(right), self.width)
+        spot = np.searchsorted(left, here)[:, None], np.searchsorted(right, there)
+        beside = np.zeros((len(cols), len(others)))
+        if curve.u is not None:
+            beside = -(A[:, here] * (self.c[:, None] * curve.u[:, r])).T @ (A[:, there] * curve.u[:, s])
+        return np.where(r[:, None] == s, own[(*spot, s)], beside)
 
     def in_units(self, point: Point) -> tuple[Vector, Any]:
         cols, C = self._matrix(point.support, point.coef)
@@ -281,9 +321,11 @@ class MultiGLM(ObjectiveDefaults):
 
     def _quick_fit(self, A: Vector, C: Vector, b: Vector) -> tuple[Vector, Vector, float] | None:
         """The minimiser by the kernel; None where it needs more care, or there is no kernel for the loss."""
-        if self.labels is None or self.width < 2 or (A.size == 0 and not self.fit_intercept):
+        m = A.shape[1]
+        unknowns = (m + self.fit_intercept) * (self.width - 1)
+        if self.labels is None or not 0 < unknowns <= DIRECT or self.c.size * self.width**2 > KERNEL:
             return None
-        E, m = self._basis, A.shape[1]
+        E = self._basis
         z, value, done = _core.multinomial_fit(
             self.labels, self.c, self._offsets, E, np.asfortranarray(A), np.full(m, self.l2), self.fit_intercept,
             self._bottom, np.ravel(np.vstack([C, b]) @ E),
@@ -323,26 +365,34 @@ class MultiGLM(ObjectiveDefaults):
         C = self._outward(stored, room, U)
         return C, b - mean @ C, fit
 
-    def _variances(self, w: Vector, cols: Columns) -> Vector:
-        total = max(float(w.sum()), 1e-300)
-        if 8 * len(cols) > self.dim // self.width:
-            mean, var = self.design.stats(w / total)
-            return total * (var if self.fit_intercept else var + mean**2)[cols]
-        return self.design.block(cols).curvatures(w, self.fit_intercept)
-
-    def _edges(self, eta: Vector, cols: Columns) -> Vector:
+    def _edges(self, curve: Curve, cols: Columns) -> Vector:
         """Mixed second derivatives of the coordinates and the q intercepts."""
-        E = np.empty((len(cols), self.width))
-        every = [self.c * self.loss.weights(eta, r, s) for r in range(self.width) for s in range(self.width)]
-        sums = self.design.rmatmat(np.ascontiguousarray(np.column_stack(every)))
-        for r in range(self.width):
-            mine = np.flatnonzero(cols % self.width == r)
-            E[mine] = sums[cols[mine] // self.width, r * self.width : (r + 1) * self.width]
+        E, output = np.zeros((len(cols), self.width)), cols % self.width
+        features, place = np.unique(cols // self.width, return_inverse=True)
+        few = len(features) <= max(self.width, self.dim // self.width // 8)
+        A = self.design.block(features).dense() if few else None
+        own = self._times(A, self.c[:, None] * curve.diagonals(), features)
+        if curve.u is not None and A is not None and len(features) <= self.width:
+            order = np.argsort(place, kind="stable")
+            for j, mine in enumerate(np.split(order, np.searchsorted(place[order], np.arange(1, len(features))))):
+                check_time()
+                E[mine] = -((self.c * A[:, j])[:, None] * curve.u[:, output[mine]]).T @ curve.u
+        elif curve.u is not None:
+            for r, mine in enumerate(self._by_output(cols)):
+                check_time()
+                E[mine] = -self._times(A, (self.c * curve.u[:, r])[:, None] * curve.u, features)[place[mine]]
+        E[np.arange(len(cols)), output] = own[place, output]
         return E
 
-    def _corner(self, eta: Vector) -> Vector:
-        q = range(self.width)
-        return np.array([[float(self.c @ self.loss.weights(eta, r, s)) for s in q] for r in q])
+    def _times(self, A: Vector | None, w: Vector, features: Columns) -> Vector:
+        """X[:, features]' w: by the gathered columns A, or by a pass over X."""
+        return self.design.rmatmat(np.ascontiguousarray(w))[features] if A is None else A.T @ w
+
+    def _by_output(self, cols: Columns) -> list[Columns]:
+        """Positions of the coordinates of each output, in the order they are given in."""
+        output = cols % self.width
+        order = np.argsort(output, kind="stable")
+        return np.split(order, np.searchsorted(output[order], np.arange(1, self.width)))
 
     def _eta(self, point: Point) -> Vector:
         return self._predicted(point.support, point.coef, point.intercept)
@@ -363,6 +413,10 @@ class MultiGLM(ObjectiveDefaults):
 
     def _coordinates(self, cols: Columns) -> Columns:
         return (cols[:, None] * self.width + np.arange(self.width)).ravel()
+
+
+def _one_hot(Y: Vector) -> bool:
+    return bool(((Y == 0) | (Y == 1)).all() and (Y.sum(axis=1) == 1).all())
 
 
 def _loss(loss: str | VectorLoss) -> VectorLoss:

@@ -46,18 +46,21 @@ class Outputs(Few):
         return z.reshape(self.D.shape[1], self.turn.shape[1])
 
     def _eta(self, z: Vector) -> Vector:
-        return (self.D @ self._matrix(z)) @ self.turn.T + self.offset
+        return self._moved(z) + self.offset
+
+    def _moved(self, d: Vector) -> Vector:
+        """What a direction adds to eta; the small product first."""
+        return np.asarray(self.D @ (self._matrix(d) @ self.turn.T))
 
     def at(self, z: Vector, hessian: bool = True) -> State:
         eta, Z = self._eta(z), self._matrix(z)
         value = float(self.c @ self.loss.value(self.Y, eta)) + 0.5 * float(self.ridge @ (Z * Z).sum(axis=1))
-        slope = (self.c[:, None] * self.loss.d1(self.Y, eta)) @ self.turn
-        g = self.D.T @ slope + self.ridge[:, None] * Z
+        g = (self.D.T @ (self.c[:, None] * self.loss.d1(self.Y, eta))) @ self.turn + self.ridge[:, None] * Z
         wanted = hessian and z.size <= DIRECT
-        return State(z, value, g.ravel(), (lambda: self._hessian(eta)) if wanted else None)
+        return State(z, value, g.ravel(), (lambda: self._hessian(eta)) if wanted else None, kept=eta)
 
     def line(self, here: State, d: Vector) -> Callable[[float], tuple[float, float, State | None]]:
-        eta, ahead = self._eta(here.z), (self.D @ self._matrix(d)) @ self.turn.T
+        eta, ahead = here.kept, self._moved(d)
         Z, D = self._matrix(here.z), self._matrix(d)
         zz, zd, dd = (float(self.ridge @ (a * b).sum(axis=1)) for a, b in ((Z, Z), (Z, D), (D, D)))
 
@@ -70,12 +73,11 @@ class Outputs(Few):
         return trial
 
     def product(self, here: State) -> Callable[[Vector], Vector] | None:
-        eta = self._eta(here.z)
+        weighted = self.loss.curve(here.kept).weighted(self.c)
 
         def apply(v: Vector) -> Vector:
-            V = self._matrix(v)
-            turn = self.loss.turn(eta, (self.D @ V) @ self.turn.T)
-            return np.asarray(self.D.T @ ((self.c[:, None] * turn) @ self.turn) + self.ridge[:, None] * V).ravel()
+            turn = weighted.times(self._moved(v))
+            return np.asarray((self.D.T @ turn) @ self.turn + self.ridge[:, None] * self._matrix(v)).ravel()
 
         return apply
 
@@ -85,17 +87,16 @@ class Outputs(Few):
         return np.asarray(np.kron(G, np.eye(q)), dtype=np.float64).reshape(m * q, m * q)
 
     def _hessian(self, eta: Vector) -> Vector:
-        q = self.Y.shape[1]
+        """sum_i c_i (d_i d_i') x (T' phi''_i T), T the directions of the outputs: products of matrices only."""
         m, r = self.D.shape[1], self.turn.shape[1]
-        H = np.zeros((m, r, m, r))
-        for s in range(q):
-            for t in range(s, q):
-                w = self.c * self.loss.weights(eta, s, t)
-                block = self.D.T @ (w[:, None] * self.D)
-                pair = np.outer(self.turn[s], self.turn[t])
-                if s != t:
-                    pair = pair + pair.T
-                H += block[:, None, :, None] * pair[None, :, None, :]
-        out = H.reshape(m * r, m * r)
+        out = np.zeros((m * r, m * r))
+        for rows, T, curve in self.loss.curve(eta).pieces(self.turn):
+            D, c = self.D[rows], self.c[rows, None]
+            pairs = (D[:, :, None] * D[:, None, :]).reshape(len(D), m * m)
+            h = (pairs.T @ (c * curve.h)).reshape(m, m, -1)
+            out += (T.T @ (h[..., None] * T)).transpose(0, 2, 1, 3).reshape(m * r, m * r)
+            if curve.u is not None:
+                u = (D[:, :, None] * (curve.u @ T)[:, None, :]).reshape(len(D), m * r)
+                out -= u.T @ (c * u)
         out[np.diag_indices_from(out)] += np.repeat(self.ridge, r)
         return out

@@ -18,6 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import lapack
 
+from ..engines import check_time
+
 Vector = NDArray[np.float64]
 Matrix = NDArray[np.float64]
 Sides = NDArray[np.int8]
@@ -160,6 +162,7 @@ def _pivot(box: _Box, side: Sides) -> tuple[Vector, float, Sides] | None:
     fixed, edge = box.low == box.high, 1e-13 * (1.0 + np.abs(_finite(box.low)) + np.abs(_finite(box.high)))
     fewest, patience = len(side) + 1, PATIENCE
     for _ in range(PIVOTS):
+        check_time()
         solved = _given(box, side)
         if solved is None:
             return None
@@ -233,6 +236,7 @@ def _interior(box: _Box) -> tuple[Vector, Sides]:
     count = max(1, int(below.sum() + above.sum()))
     sl, sh = np.where(below, x - low, 1.0), np.where(above, high - x, 1.0)  # kept apart from x: they get tiny
     for _ in range(INTERIOR):
+        check_time()
         rd = g + H @ x - zl + zh - (0.0 if a is None else y * a)
         rp = 0.0 if a is None else t - float(a @ x)
         mu = float(sl @ zl + sh @ zh) / count

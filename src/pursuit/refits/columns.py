@@ -6,8 +6,10 @@
 |---|---|---|
 | Cholesky on the Gram, refined once, in one kernel call | squared loss | n m^2 + m^3/3 flops, once |
 | damped Newton in one kernel call | smooth losses, nothing unusual | n m^2 + m^3/3 per step |
+| ``minimise`` | sparse columns, more than the kernel takes on, far from dependent | the same |
 | ``minimise`` in orthonormal coordinates (``basis``) | where the kernel gave up | the same, and the basis |
 | ``minimise`` by conjugate gradients | m above ``LARGE`` | 4 n m per inner step |
+| the same, and what is gathered where it takes too long | columns of an operator | two products per inner step |
 | the hinge | see ``hinge`` | |
 
 A fit in orthonormal coordinates is the minimum for the data as they are stored. Its coefficients are then rounded, and
@@ -22,9 +24,10 @@ import numpy as np
 from scipy.linalg import lstsq
 
 from .. import _core
-from ..designs.base import Block, DenseBlock, Rows
+from ..designs.base import Block, DenseBlock, ProductBlock, Rows
+from ..engines import check_time, seconds_left
 from ..losses.base import Loss
-from .basis import Basis, Stored, basis, least_norm
+from .basis import TRUSTED, Basis, Stored, basis, least_norm
 from .factor import Factor
 from .few import Few, Fit, Line, Matrix, State, Vector
 from .minimise import minimise
@@ -54,6 +57,16 @@ class Fitted:
     note: str = ""
     minimiser: bool = True
     dual: Vector | None = None
+    pull: Vector | None = None  # X'(c phi') for all columns, where it was known at the end
+
+
+@dataclass(frozen=True)
+class _Rows:
+    """What a state by products knows of the rows: eta, c phi'' and, if that came with it, X'(c phi')."""
+
+    eta: Vector
+    curve: Vector
+    pull: Vector | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,6 +86,20 @@ class Columns(Few):
     stored: Callable[[], Stored] | None = None
 
     convex = True
+
+    @property
+    def quadratic(self) -> bool:  # type: ignore[override]
+        return self.loss.quadratic
+
+    @property
+    def by_products(self) -> bool:
+        """Whether no Hessian is formed."""
+        return self.width > LARGE or self.block.lean
+
+    @property
+    def patience(self) -> float:  # type: ignore[override]
+        """Half the products that a gather takes: two make one with the Hessian."""
+        return 0.5 * self.width if self.block.lean and len(self.rows.y) * self.width <= GATHERED else np.inf
 
     @property
     def endless(self) -> str:  # type: ignore[override]
@@ -99,15 +126,31 @@ class Columns(Few):
         return np.append(v, b) if self.intercept else np.array(v, dtype=np.float64)
 
     def at(self, z: Vector, hessian: bool = True) -> State:
+        if self.by_products:
+            return self._in_parts(z)
         m, (v, b) = self.width, self.split(z)
-        wanted = hessian and m <= LARGE
-        value, g, H = self.block.newton(self.loss, self.rows, v, b, wanted)
+        value, g, H = self.block.newton(self.loss, self.rows, v, b, hessian)
         g[:m] += self.ridge * v
         if H is not None:
             H[np.arange(m), np.arange(m)] += self.ridge
         if not self.intercept:
             g, H = g[:m], None if H is None else H[:m, :m]
         return State(z, value + self.penalty(v), g, None if H is None else lambda: H)
+
+    def _in_parts(self, z: Vector) -> State:
+        """f at z with what is known of the rows there: each product with the columns is dear."""
+        (v, _), eta = self.split(z), self.eta(z)
+        value, d1, d2 = self.loss.terms(self.rows.y, eta, self.rows.c)
+        pull: Vector | None = None
+        if isinstance(self.block, ProductBlock):
+            pull = self.block.pull(d1)
+            g = pull[self.block.cols]
+        else:
+            g = self.block.rmatvec(d1)
+        g = g + self.ridge * v
+        if self.intercept:
+            g = np.append(g, d1.sum())
+        return State(z, value + self.penalty(v), g, kept=_Rows(eta, d2, pull))
 
     def penalty(self, v: Vector) -> float:
         return 0.5 * float(v @ (self.ridge * v))
@@ -118,7 +161,8 @@ class Columns(Few):
 
     def line(self, here: State, d: Vector) -> Line:
         """Each trial costs O(n) only."""
-        (v, _), (dv, db), eta = self.split(here.z), self.split(d), self.eta(here.z)
+        (v, _), (dv, db) = self.split(here.z), self.split(d)
+        eta = self.eta(here.z) if here.kept is None else here.kept.eta
         turn = self.block.matvec(dv) + db
         vv, vd, dd = float(v @ (self.ridge * v)), float(v @ (self.ridge * dv)), float(dv @ (self.ridge * dv))
 
@@ -129,7 +173,7 @@ class Columns(Few):
         return trial
 
     def product(self, here: State) -> Callable[[Vector], Vector] | None:
-        w = self.loss.terms(self.rows.y, self.eta(here.z), self.rows.c)[2]
+        w = self.loss.terms(self.rows.y, self.eta(here.z), self.rows.c)[2] if here.kept is None else here.kept.curve
         flat = (w == 0) & (self.rows.c > 0)
         if flat.any() and np.isfinite(self.loss.smoothness):  # a little curvature where the loss has none
             w = np.where(flat, 1e-4 * self.loss.smoothness * self.rows.c, w)
@@ -159,8 +203,10 @@ class Columns(Few):
         if m > QUICK or len(z) == 0:
             return None
         start = z if self.intercept else np.append(z, 0.0)
-        limits = (self.bottom, self.lower, CONVERGED, SINGULAR)
+        limits = (self.bottom, self.lower, CONVERGED, SINGULAR, seconds_left())
         found = self.block.fit(self.loss, self.rows, np.broadcast_to(self.ridge, m), self.intercept, start, limits)
+        if found is not None and not found[2]:
+            check_time()
         return None if found is None else (found[0][: len(z)], *found[1:])
 
     def columns(self) -> Stored | None:
@@ -174,7 +220,8 @@ class Columns(Few):
     def ending(self, fit: Fit) -> Fitted:
         """The end of a minimisation on these columns."""
         v, b = self.split(fit.z)
-        return Fitted(v.copy(), b, fit.value, fit.least, fit.note, fit.minimiser)
+        pull = None if fit.at.kept is None else fit.at.kept.pull
+        return Fitted(v.copy(), b, fit.value, fit.least, fit.note, fit.minimiser, pull=pull)
 
 
 def best_intercept(loss: Loss, rows: Rows, b: float = 0.0) -> float:
@@ -212,8 +259,18 @@ def refit(few: Columns, coef: Vector, b: float) -> Fitted:
     if known is not None and known[2]:
         v, b = few.split(known[0])
         return Fitted(v.copy(), b, known[1], known[1] - EXACT * max(known[1] - few.lower, 0.0))
-    if few.width == 0 or few.width > LARGE:
-        return few.ending(minimise(few, z))
+    if few.width == 0 or few.by_products:
+        fit = minimise(few, z)
+        if fit.converged or not fit.minimiser or few.patience == np.inf:
+            return few.ending(fit)
+        few, z = replace(few, block=DenseBlock(few.block.dense()), stored=None), fit.z
+        return refit(few, *few.split(z))
+    if not isinstance(few.block, DenseBlock):  # orthonormal coordinates are dense: only where the columns need them
+        fit = minimise(few, z)
+        end = few.at(fit.z).hessian
+        if fit.converged and not fit.note and end is not None and Factor(end()).rcond > TRUSTED:
+            return few.ending(fit)
+        z = fit.z if np.isfinite(fit.z).all() else z
     stored = few.columns()
     if few.loss.quadratic and few.width >= len(few.rows.y) and stored is not None:
         wide = interpolated(few)

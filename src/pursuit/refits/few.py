@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +21,7 @@ class State:
     value: float
     gradient: Vector
     hessian: Callable[[], Matrix] | None = None
+    kept: Any = None  # what the function wants to know when it is asked about this state again
 
     @property
     def finite(self) -> bool:
@@ -35,12 +37,15 @@ class Few:
 
     Attributes
     ----------
-    convex : whether f is known to be convex
+    convex, quadratic : whether f is known to be convex, and to have the same Hessian everywhere
+    patience : products with the Hessian after which the caller has a better way
     lower : a lower bound of f, -inf where none is known: gaps are relative to the height above it
     bottom, endless : at a value of ``bottom`` there is no minimiser, and the sentence that says so
     """
 
     convex: bool = False
+    quadratic: bool = False
+    patience: float = np.inf
     lower: float = -np.inf
     bottom: float = -np.inf
     endless: str = ""

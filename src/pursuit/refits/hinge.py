@@ -1,6 +1,12 @@
 """The hinge over a few columns: Newton on the hinge rounded less and less, or dual coordinate descent.
 
-Both end with dual variables alpha in [0, 1]; the value is the hinge's own. ``least`` is the dual value at alpha, made
+| method | when | cost |
+|---|---|---|
+| the path of rounded hinges in one kernel call | small, and its gap closes | some 30 steps of n m flops |
+| the same by ``refit``, in orthonormal coordinates | n m^2 up to ``AFFORDABLE``, or no dense copy | 8 refits |
+| dual coordinate descent | else | epochs of n m flops |
+
+All end with dual variables alpha in [0, 1]; the value is the hinge's own. ``least`` is the dual value at alpha, made
 feasible, so that it is a bound whatever the iteration did; a gap above ``GAP`` is said.
 """
 
@@ -10,13 +16,19 @@ import numpy as np
 
 from .. import _core
 from ..designs.base import DenseBlock, Rows
+from ..engines import check_time
 from ..losses.hinges import SmoothedHinge
 from .columns import GATHERED, Columns, Fitted, coordinates, refit
 from .few import Vector
 
 AFFORDABLE = 5e8  # n m^2 up to which Newton's method is used
+SMALL = 2e6  # n m^2 up to which one kernel call does it all
+SETTLED = 1e-12  # Newton decrement, relative to the value, at which that kernel is done
+CLOSED = 1e-7  # gap, relative to the value, that it must close
+EPOCH = 1e8  # flops between two looks at the clock
 GAP = 1e-6  # duality gap, relative to the value, that is worth a sentence
 ROUNDINGS = 10.0 ** -np.arange(8)  # widths over which the kink is rounded, one after the other
+QUICKLY = 10.0 ** -np.array([1.0, 2.0, 3.0, 5.0, 7.0])  # the same in the kernel, whose search can take longer steps
 
 
 def hinge(few: Columns) -> Fitted:
@@ -24,15 +36,28 @@ def hinge(few: Columns) -> Fitted:
     rows, n, m = few.rows, len(few.rows.y), few.width
     if m == 0:
         return constant(few)
+    if n * m * m <= SMALL:
+        z, alpha, done = _core.rounded_hinge(
+            few.block.dense(), rows.y, rows.c, rows.offset, np.broadcast_to(few.ridge, m), few.intercept,
+            np.zeros(m + few.intercept), QUICKLY, SETTLED,
+        )  # fmt: skip
+        quick = _certified(few, alpha, *few.split(z)) if done else None
+        if quick is not None and quick.value - quick.least <= CLOSED * quick.value:
+            return quick
     by_newton = n * m * m <= AFFORDABLE or n * m > GATHERED  # the latter without any dense copy of the columns
-    alpha, coef, b = rounded(few) if by_newton else coordinate_descent(few)
+    return _certified(few, *(rounded(few) if by_newton else coordinate_descent(few)))
+
+
+def _certified(few: Columns, alpha: Vector, coef: Vector, b: float) -> Fitted:
+    """Coefficients with the best intercept for them, and what the dual variables say of them."""
+    rows = few.rows
     if few.intercept:
         b = best_threshold(rows, rows.shift(few.block.matvec(coef), 0.0))
     value = few.at(few.join(coef, b), hessian=False).value
     least = min(dual_value(few, alpha), value)
     gap = value - least
     note = f"the refit stopped at a duality gap of {gap:.1e}" if gap > GAP * value else ""
-    return Fitted(coef, b, value, least, note, dual=-rows.y * alpha)
+    return Fitted(coef.copy(), b, value, least, note, dual=-rows.y * alpha)
 
 
 def dual_value(few: Columns, alpha: Vector) -> float:
@@ -77,10 +102,17 @@ def coordinate_descent(
     scale = np.sqrt(l2 / few.ridge) * np.ones(few.width)  # columns so scaled have one l2
     samples = np.asfortranarray(few.block.dense().T * scale[:, None])
     alpha, b, rho = np.full(len(rows.y), 0.5), 0.0, max(l2, 1e-3) if few.intercept else 1e30
+    some = int(np.clip(EPOCH / samples.size, 1, max_epochs))
     for turn in range(rounds):
-        alpha, coef, ahead, epochs = _core.hinge_dual(
-            samples, rows.y, rows.c, rows.offset, l2, rho, b, alpha, tol, max_epochs, turn
-        )
+        epochs = 0
+        while epochs < max_epochs:
+            check_time()
+            alpha, coef, ahead, used = _core.hinge_dual(
+                samples, rows.y, rows.c, rows.offset, l2, rho, b, alpha, tol, some, turn + rounds * epochs
+            )
+            epochs += used
+            if used < some:
+                break
         moved, b = abs(ahead - b) * rho if few.intercept else 0.0, ahead
         if moved <= tol and (epochs < max_epochs or turn >= 10):
             break

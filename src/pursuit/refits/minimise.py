@@ -20,6 +20,7 @@ from collections import deque
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.linalg import eigvalsh_tridiagonal
 
 from ..engines import check_time
 from .box_qp import box_qp
@@ -31,6 +32,7 @@ CONVERGED = 500  # rounding units of the height at which a Newton decrement ends
 FLAT = 1e-20  # the same where the Hessian is singular and the decrement with its stand-in says less
 STUCK = 1e-10  # share of the height that may be left where nothing falls any more
 SINGULAR = 1e-13  # ratio of squared pivots at which a Newton direction is not trusted
+ENOUGH = 1e-9  # share of the coefficients to which conjugate gradients minimise a quadratic
 DAMPED = 1e-4  # share of the largest curvature that stands in for a missing one
 BOTTOMLESS = 1e20  # fall of f, relative to max(1, |f|), that counts as without end
 NEWTON_STEPS = 200
@@ -52,11 +54,15 @@ class _BottomlessError(Exception):
 
 @dataclass(frozen=True)
 class Step:
-    """A direction, and whether the model behind it can be trusted: its length, and the decrement as what is left."""
+    """A direction, and whether the model behind it can be trusted: its length, and the decrement as what is left.
+
+    ``left`` is what is left to gain where d itself does not tell.
+    """
 
     d: Vector
     trusted: bool = True
     convex: bool = True
+    left: float = 0.0
 
 
 def minimise(few: Few, z: Vector, within: Within | None = None, eps: float = EPS) -> Fit:
@@ -87,6 +93,7 @@ class _Descent:
         self.turn, self.steepest = 0, _norm(here.gradient)
         self.products = within is None and here.hessian is None and few.product(here) is not None
         self.quasi = within is None and here.hessian is None and not self.products
+        self.spent, self.weakest, self.strongest = 0, 0.0, 0.0  # products with the Hessian, and its curvatures seen
 
     def _step(self) -> Step:
         if self.within is not None:
@@ -112,9 +119,12 @@ class _Descent:
             if _norm(here.gradient) == 0.0 and (self.quasi or self.few.convex):
                 return Fit(here, here.value, least=here.value)
             step = self._step()
-            decrement = -float(here.gradient @ step.d)
+            decrement = max(-float(here.gradient @ step.d), step.left)
             if self._settled(step, decrement):
                 return self._finish(step, decrement)
+            if self.spent > self.few.patience:
+                note = f"the refit stopped after {self.spent} products with the Hessian"
+                return Fit(here, here.value, False, note, least=self.few.lower)
             ahead = self._search(step, decrement)
             if ahead is None:
                 if self.quasi and self.pairs and decrement > 1e4 * self.eps * self.scale:
@@ -161,26 +171,41 @@ class _Descent:
         return Step(np.clip(z + d, within.low, within.high) - z)
 
     def _conjugate_gradients(self) -> Step:
-        """Newton's direction to a residual of min(0.1, sqrt||g||) ||g||, in units of the first gradient."""
+        """Newton's direction, roughly far from the minimiser; of a quadratic, to ENOUGH digits of the coefficients.
+
+        The curvatures of f come with it (Lanczos), and so does what is left to gain where the gradient is next to
+        nothing: at most ||g||^2 over the weakest of them.
+        """
+        r, z = -self.here.gradient, self.here.z
+        d, v, rr = np.zeros_like(r), r.copy(), float(r @ r)
+        if self.weakest > 0 and 2 * rr / self.weakest <= CONVERGED * self.eps * self.scale:
+            return Step(r / self.strongest, left=2 * rr / self.weakest)
         apply = self.few.product(self.here)
         assert apply is not None
-        r = -self.here.gradient
-        d, v, rr = np.zeros_like(r), r.copy(), float(r @ r)
-        goal = rr * 1e-6 * min(1.0, np.sqrt(rr) / max(self.steepest, 1e-300))
+        rough = rr * 1e-6 * min(1.0, np.sqrt(rr) / max(self.steepest, 1e-300))
+        seen, turns = np.inf, _Turns()
         for _ in range(min(500, 2 * len(r))):
             check_time()
+            if self.spent > self.few.patience:
+                break
             Hv = apply(v)
-            curve = float(v @ Hv)
+            self.spent += 1
+            curve, size = float(v @ Hv), float(v @ v)
             if curve <= 1e-300:
                 break
+            seen = min(seen, curve / size)
             t = rr / curve
             d += t * v
             r = r - t * Hv
             rr, before = float(r @ r), rr
-            if rr <= goal:
+            turns.add(t, rr / before)
+            if rr <= ((ENOUGH * seen * _norm(z + d)) ** 2 if self.few.quadratic else rough):
                 break
             v = r + (rr / before) * v
-        return Step(d if d.any() else -self.here.gradient)
+        self.weakest, self.strongest = turns.ends()
+        if not d.any():
+            return Step(-self.here.gradient, trusted=False)
+        return Step(d, left=-float(self.here.gradient @ d) + (rr / self.weakest if self.weakest > 0 else np.inf))
 
     def _quasi_newton(self) -> Step:
         g = self.here.gradient
@@ -242,6 +267,8 @@ class _Descent:
     def _finish(self, step: Step, decrement: float) -> Fit:
         """One last step, for free digits; and whether the coefficients have settled as the value has."""
         here, end = self.here, self.here
+        if self.products:  # digits are not free
+            return Fit(end, end.value, least=end.value - max(10 * decrement, CONVERGED * self.eps * self.scale))
         ahead = self.few.at(self._moved(1.0, step.d), hessian=False)
         shorter = ahead.finite and _norm(ahead.gradient) <= _norm(here.gradient)
         if ahead.finite and ahead.value <= here.value + (4 * self.eps * self.scale if shorter else 0.0):
@@ -267,6 +294,31 @@ class _Descent:
             return Fit(here, here.value, False, note)
         note = f"the refit stopped where no step helps, up to {decrement:.1e} above the minimum"
         return Fit(here, here.value, False, note, least=self.few.lower)
+
+
+class _Turns:
+    """The tridiagonal matrix that conjugate gradients leave: its eigenvalues are curvatures of f."""
+
+    def __init__(self) -> None:
+        self.steps: list[float] = []
+        self.shares: list[float] = []
+
+    def add(self, step: float, share: float) -> None:
+        self.steps.append(step)
+        self.shares.append(share)
+
+    def ends(self) -> tuple[float, float]:
+        """The smallest and the largest; zeros where there are none."""
+        if not self.steps:
+            return 0.0, 0.0
+        t, beta = np.array(self.steps), np.array(self.shares)
+        diagonal = 1.0 / t
+        diagonal[1:] += beta[:-1] / t[:-1]
+        beside = np.sqrt(beta[:-1]) / t[:-1]
+        if not (np.isfinite(diagonal).all() and np.isfinite(beside).all()):
+            return 0.0, 0.0
+        values = eigvalsh_tridiagonal(diagonal, beside)
+        return float(max(values[0], 0.0)), float(values[-1])
 
 
 def _around(H: Matrix, g: Vector) -> Step:
@@ -314,6 +366,7 @@ def _wolfe(
     best: tuple[float, State | None] = (0.0, None)
     least, seen = here.value + 4 * noise, False
     for _ in range(70):
+        check_time()
         value, ahead, state = line(t)
         if value == -np.inf or here.value - value > BOTTOMLESS * max(1.0, abs(here.value)):
             raise _BottomlessError(best[1] if best[1] is not None and value == -np.inf else state or here)

@@ -21,7 +21,7 @@ import numpy as np
 
 from .._errors import check_number
 from ..constraints import AtMost
-from ..engines import TimeUpError, late, limited
+from ..engines import TimeUpError, late, seconds_left
 from ..objectives.base import Columns, Objective, Point, Vector
 from ..objectives.searched import Plan, Searched
 from .base import Solver, generator
@@ -65,7 +65,7 @@ class Auto(Solver):
             check_number(self.starts, "starts", 1)
 
     def iterate(self, f: Objective, constraint: AtMost, start: Point) -> Iterator[Point]:
-        if self.restarts == "limit" and not limited():
+        if self.restarts == "limit" and seconds_left() == np.inf:
             raise ValueError(
                 "restarts='limit' goes on until the time limit: give a time_limit, or a number of restarts"
             )

@@ -1,0 +1,168 @@
+"""The compiled programs of a traced function, shared by all functions of the same code and shapes.
+
+| program | gives | cost for X @ x inside fun, X n x p |
+|---|---|---|
+| ``slope`` | value and gradient over all p | one pass over X |
+| ``gradient`` | value and gradient on m coordinates | n m |
+| ``local`` | value, gradient, Hessian on m coordinates | n m^2 |
+| ``rows`` | m whole rows of the Hessian | n m p |
+| ``cross`` | the Hessian between m coordinates and others | n m per other |
+| ``diagonal`` | H_jj | n each |
+| ``product`` | H v over all p | two passes over X |
+
+A function's arrays are arguments of its programs, not part of them. Two functions whose jaxprs agree but for those
+arrays (a loss built anew for each fold, say) are therefore one program, which is compiled once. They agree when
+``fingerprint`` says so: the same primitives on the same variables with equal parameters, and literals equal to the bit.
+"""
+
+import enum
+from collections import OrderedDict
+from collections.abc import Callable
+from threading import Lock
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from .jax_restrict import Part, Scattered, Traced, second
+
+KEPT = 64  # functions of different code or shapes whose programs are kept
+
+_shared: OrderedDict[Any, "Programs"] = OrderedDict()
+_lock = Lock()
+
+
+class _UnlikeError(Exception):
+    """A jaxpr with something in it of which one cannot tell whether it equals another."""
+
+
+def programs_of(traced: Traced, fun: Callable[[Any], Any]) -> "Programs":
+    """The programs of a traced function; those of an earlier one where both are the same but for their arrays."""
+    try:
+        key = traced.dim, str(traced.dtype), fingerprint(traced.closed.jaxpr)
+        hash(key)
+    except (_UnlikeError, TypeError):
+        key = None
+    with _lock:
+        if key is not None and key in _shared:
+            _shared.move_to_end(key)
+            return _shared[key]
+    if not traced.understood():
+        traced.fun = fun
+    if key is None or traced.fun is not None:
+        return Programs(traced)
+    with _lock:
+        _shared[key] = Programs(traced.bare())
+        while len(_shared) > KEPT:
+            _shared.popitem(last=False)
+        return _shared[key]
+
+
+def fingerprint(jaxpr: Any) -> Any:
+    """A jaxpr as nested tuples that are equal only for jaxprs that compute the same."""
+    number: dict[Any, int] = {}
+
+    def of(v: Any) -> Any:
+        if hasattr(v, "val"):
+            return _plain(np.asarray(v.val)), _shape(v.aval)
+        return number.setdefault(v, len(number))
+
+    given = tuple((of(v), _shape(v.aval)) for v in (*jaxpr.constvars, *jaxpr.invars))
+    lines = tuple(
+        (
+            eqn.primitive.name,
+            tuple(of(v) for v in eqn.invars),
+            tuple((of(v), _shape(v.aval)) for v in eqn.outvars),
+            tuple((name, _plain(value)) for name, value in sorted(eqn.params.items())),
+        )
+        for eqn in jaxpr.eqns
+    )
+    return len(jaxpr.constvars), given, lines, tuple(of(v) for v in jaxpr.outvars)
+
+
+def _shape(aval: Any) -> Any:
+    return getattr(aval, "shape", None), str(getattr(aval, "dtype", aval)), bool(getattr(aval, "weak_type", False))
+
+
+def _plain(value: Any) -> Any:
+    """A parameter as something that equals only its like."""
+    if value is None or isinstance(value, bool | int | str | bytes | enum.Enum | np.dtype | type):
+        return type(value).__name__, value
+    if isinstance(value, float | complex | np.ndarray | np.generic):
+        array = np.asarray(value)
+        return "array", array.shape, array.dtype.str, array.tobytes()
+    if hasattr(value, "jaxpr") and hasattr(value, "consts"):
+        if len(value.consts):  # they would be kept alive, and compared by nothing
+            raise _UnlikeError
+        return fingerprint(value.jaxpr)
+    if hasattr(value, "eqns"):
+        return fingerprint(value)
+    if isinstance(value, tuple | list):
+        return type(value).__name__, tuple(_plain(item) for item in value)
+    if isinstance(value, dict):
+        return "dict", tuple((key, _plain(item)) for key, item in sorted(value.items()))
+    if callable(value) or not type(value).__module__.startswith(("jax", "numpy")):
+        raise _UnlikeError
+    return type(value).__name__, value
+
+
+class Programs:
+    """What is compiled of one traced function, by name."""
+
+    def __init__(self, traced: Traced) -> None:
+        self.traced, self.dim, self.dtype = traced, traced.dim, traced.dtype
+        self.made: dict[str, Callable[..., Any]] = {}
+
+    def get(self, name: str) -> Callable[..., Any]:
+        if name not in self.made:
+            self.made[name] = jax.jit(getattr(self, f"_{name}"))
+        return self.made[name]
+
+    def _at(self, constants: Any, z: Any, cols: Any, silent: tuple[Any, Any] | None = None, ghost: Any = None) -> Any:
+        """Fun at z on cols; ``silent``, on other coordinates, and ``ghost``, on all, are zero and differentiated."""
+        parts = (Part(z, cols),) if silent is None else (Part(z, cols), Part(*silent, True))
+        return self.traced(constants, Scattered(parts, self.dim, ghost))
+
+    def _slope(self, constants: Any, z: Any, cols: Any) -> Any:
+        nothing = jnp.zeros(self.dim, self.dtype)
+        return jax.value_and_grad(lambda w: self._at(constants, z, cols, ghost=w))(nothing)
+
+    def _gradient(self, constants: Any, z: Any, cols: Any) -> Any:
+        return jax.value_and_grad(lambda u: self._at(constants, u, cols))(z)
+
+    def _local(self, constants: Any, z: Any, cols: Any) -> Any:
+        return second(lambda u: self._at(constants, u, cols), z)
+
+    def _rows(self, constants: Any, z: Any, cols: Any) -> Any:
+        _, push = jax.linearize(lambda u: self._slope(constants, u, cols)[1], z)
+        return jax.vmap(push)(jnp.eye(z.shape[0], dtype=z.dtype))
+
+    def _cross(self, constants: Any, z: Any, cols: Any, others: Any) -> Any:
+        nothing = jnp.zeros(others.shape[0], z.dtype)
+
+        def slope(u: Any) -> Any:
+            return jax.grad(lambda v: self._at(constants, u, cols, (v, others)))(nothing)
+
+        _, push = jax.linearize(slope, z)
+        return jax.vmap(push)(jnp.eye(z.shape[0], dtype=z.dtype))
+
+    def _diagonal(self, constants: Any, z: Any, cols: Any, others: Any) -> Any:
+
+        def bend(j: Any) -> Any:
+            one, zero = jnp.ones(1, z.dtype), jnp.zeros(1, z.dtype)
+
+            def along(t: Any) -> Any:
+                return self._at(constants, z, cols, (t, j[None]))
+
+            return jax.jvp(lambda t: jax.jvp(along, (t,), (one,))[1], (zero,), (one,))[1]
+
+        return jax.vmap(bend)(others)
+
+    def _product(self, constants: Any, x: Any, v: Any) -> Any:
+        every = jnp.arange(self.dim)
+
+        def slope(u: Any) -> Any:
+            return jax.grad(lambda w: self._at(constants, w, every))(u)
+
+        return jax.jvp(slope, (x,), (v,))[1]
