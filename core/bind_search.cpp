@@ -96,24 +96,21 @@ nb::tuple quadratic_search(A2 H_, A1 c_, double f0, i64 k, U1 forced, U1 allowed
                         indices(doubtful), condition, asked.trouble);
 }
 
-// `prove`: 0 not at all, 1 for as long as the search took, 2 to the end.
+// `prove`: 0 the best-ranked exchanges only, 1 for as much work as the search was, 2 to the end.
 nb::tuple searched(const Evened& X, Likelihood& loss, const Wanted& wanted, double floor, int prove, Asked& asked) {
-  using Clock = ExchangeProof::Clock;
   Poll poll(asked.call());
   Judged judged;
   std::vector<Found> found;
   {
     nb::gil_scoped_release release;
-    const Clock::time_point began = Clock::now();
     const SearchPlan& plan = wanted.plan;
     LikelihoodFitter fitter(X, loss, std::min(X.p, plan.widest * plan.k + 1), floor, plan.scale, poll);
     LikelihoodState state(fitter, plan.k, floor);
     Search<LikelihoodState> search(state, plan, poll);
     search.run(wanted.start);
-    const Clock::duration spent = Clock::now() - began + std::chrono::microseconds(200);
-    const Clock::time_point until = prove == 2 ? Clock::time_point::max() : Clock::now() + spent;
+    const double most = prove == 2 ? HUGE_VAL : 2.0 * state.work();
     while (!search.found.empty() && !search.over() && state.set(search.found.back().support)) {
-      judged = ExchangeProof(state, plan, poll).run(prove == 0 ? kTries : INT64_MAX, until);
+      judged = ExchangeProof(state, plan, poll).run(prove == 0 ? kTries : INT64_MAX, most);
       if (!judged.improved) break;
       search.local();
     }

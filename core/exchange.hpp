@@ -126,6 +126,14 @@ inline double forward(const double* L, i64 s, double* v) {
   return square;
 }
 
+// v <- L^-T v
+inline void backward_solve(const double* L, i64 s, double* v) {
+  for (i64 r = s - 1; r >= 0; --r) {
+    for (i64 l = r + 1; l < s; ++l) v[r] -= L[l * s + r] * v[l];
+    v[r] = L[r * s + r] > 0 ? v[r] / L[r * s + r] : 0.0;
+  }
+}
+
 // Groups I of rows (begin at rows[I]) and J of columns (begin at cols[J]); HJ holds the blocks H_JJ one after another.
 struct Groups {
   const i64 *rows, *cols;

@@ -45,7 +45,7 @@ public:
         g(reals((most + 1) * loss_.r)), s(reals((most + 1) * loss_.r)), zero((most + 1) * loss_.r, 0.0), floor(floor_),
         scale(scale_), poll(poll_) {}
 
-  static constexpr double kRough = 1e-3, kClose = 1e-10, kExact = 1e-13; // decrements, relative to f, to end with
+  static constexpr double kRough = 1e-3, kClose = 1e-8, kExact = 1e-13; // decrements, relative to f, to end with
 
   // The minimiser over a support, from z, but for `tol`; it may end early where it cannot come below `goal`, and does
   // at once where z is above `ceiling`.
@@ -76,7 +76,7 @@ public:
       const double fallen = floor > -HUGE_VAL ? 0.0 : first - at.f; // above a floor there is no end
       const bool settled = dec <= tol * std::max(std::fabs(at.f), fallen);
       // a step that stays long while it gains nothing: coefficients that grow without end
-      if (settled && (tau >= 0.1 || damp > 0.0)) return close(at, End::undecided);
+      if (settled && (tau >= kLong || damp > 0.0)) return close(at, End::undecided);
       const bool moved = advance(at, dec, tau, settled);
       if (settled) return close(at, exact ? End::minimum : End::undecided);
       if (moved) {
@@ -160,7 +160,7 @@ public:
 
 private:
   static constexpr int kSteps = 60;
-  static constexpr double kDamp = 1e-4;
+  static constexpr double kDamp = 1e-4, kLong = 0.03; // after a shorter last step less than a thousandth is left
   static constexpr double kDependentPivots = 1e-14, kSurePivots = 1e-9; // what is claimed wants more digits
 
   // s = -(H + damping)^-1 g, with as much damping as that needs; returns the decrement, negative where all fails.

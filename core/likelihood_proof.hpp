@@ -22,39 +22,40 @@ struct Judged {
 
 class ExchangeProof {
 public:
-  using Clock = std::chrono::steady_clock;
   ExchangeProof(LikelihoodState& state_, const SearchPlan& plan_, Poll& poll_)
       : state(state_), plan(plan_), poll(poll_), n(state_.n), r(state_.r), p(state_.p) {}
 
-  // Fits at most `most` exchanges, and none after `until`.
-  Judged run(i64 most, Clock::time_point until) {
+  // Fits at most `most` exchanges, and none once the state has done `work` in all.
+  Judged run(i64 most, double work) {
     Judged out;
     out.open = 0;
     const LikelihoodFit whole = state.keep();
     const double goal = whole.f - 1e-10 * plan.size(whole.f);
     std::vector<LikelihoodFit> parts(whole.S.size());
+    std::vector<std::vector<double>> starts;
+    for (i64 i = 0; i < state.size(); ++i) starts.push_back(state.lowered(i));
     std::vector<Todo> todo;
     for (std::size_t i = 0; i < whole.S.size(); ++i) {
       if (plan.forced[whole.S[i]]) continue;
       i64 others = 0;
       for (i64 j = 0; j < p; ++j) others += enters(whole, j);
       out.total += others;
-      if (poll.stop() || Clock::now() > until) {
+      if (poll.stop() || state.work() > work) {
         out.open += others;
         continue;
       }
-      parts[i] = state.without(whole, static_cast<i64>(i));
+      parts[i] = state.without(whole, static_cast<i64>(i), starts[i]);
       state.to(parts[i]);
       judge(whole, static_cast<i64>(i), goal, todo);
     }
     std::sort(todo.begin(), todo.end(), [](const Todo& a, const Todo& b) { return a.predicted < b.predicted; });
     state.to(whole);
-    for (const Todo& next : todo) {
-      if (most-- <= 0 || poll.stop() || Clock::now() > until) {
+    for (Todo& next : todo) {
+      if (most-- <= 0 || poll.stop() || state.work() > work) {
         ++out.open;
         continue;
       }
-      LikelihoodFit trial = state.with(parts[next.i], next.j, goal);
+      LikelihoodFit trial = state.with(parts[next.i], next.j, std::move(next.z), goal);
       if (trial.end != End::above && trial.f < goal) {
         state.to(std::move(trial));
         out.improved = true;
@@ -74,6 +75,7 @@ private:
   struct Todo {
     double predicted;
     i64 i, j;
+    std::vector<double> z; // where the Newton step leads
   };
 
   bool enters(const LikelihoodFit& whole, i64 j) const {
@@ -111,11 +113,8 @@ private:
       }
       small_cholesky(Dj.data(), r);
       decs[j] = pursuit::forward(Dj.data(), r, s.data()) + rest;
-      for (i64 o = r - 1; o >= 0; --o) { // back substitution
-        for (i64 u = o + 1; u < r; ++u) s[o] -= Dj[u * r + o] * s[u];
-        s[o] = Dj[o * r + o] > 0.0 ? s[o] / Dj[o * r + o] : 0.0;
-        steps[j * r + o] = s[o];
-      }
+      backward_solve(Dj.data(), r, s.data());
+      std::copy(s.begin(), s.end(), &steps[j * r]);
       for (i64 l = 0; l < M; ++l)
         for (i64 o = 0; o < r; ++o) {
           double w = back[l * r + o];
@@ -131,12 +130,16 @@ private:
     for (i64 j = 0; j < p; ++j) {
       if (!enters(whole, j)) continue;
       const double predicted = part.f - 0.5 * decs[j];
-      if (predicted < nearest.predicted) nearest = {predicted, i, j};
+      if (predicted < nearest.predicted) nearest = {predicted, i, j, {}};
       if (sure && state.fitter.loss.bounded && state.left[j] > 1e-6) {
         for (i64 o = 0; o < r; ++o) add_rows<1>(state.X.A + j * n, 0, &steps[j * r + o], n, &V[(j * r + o) * n]);
         if (state.fitter.excluded(part.f, decs[j], state.fitter.loss.reach(&V[j * r * n]), goal)) continue;
       }
-      todo.push_back({predicted, i, j});
+      std::vector<double> z = part.z;
+      for (i64 l = 0; l < M; ++l)
+        for (i64 o = 0; o < r; ++o) z[l * r + o] += W[(j * r + o) * M + l];
+      z.insert(z.begin() + state.size() * r, &steps[j * r], &steps[j * r] + r);
+      todo.push_back({predicted, i, j, std::move(z)});
     }
   }
 
@@ -144,7 +147,7 @@ private:
   const SearchPlan& plan;
   Poll& poll;
   const i64 n, r, p;
-  Todo nearest{HUGE_VAL, -1, -1};
+  Todo nearest{HUGE_VAL, -1, -1, {}};
 };
 
 } // namespace pursuit

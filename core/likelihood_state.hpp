@@ -10,7 +10,7 @@
 
 namespace pursuit {
 
-inline constexpr i64 kTries = 12; // exchanges that are fitted before a point counts as one where none helps
+inline constexpr i64 kTries = 6; // exchanges that are fitted before a point counts as one where none helps
 inline constexpr double kPromising =
     0.01; // share of f that the model may err by: what it puts further up is not fitted
 
@@ -95,7 +95,8 @@ public:
     return true;
   }
   bool leave(i64 j) {
-    to(without(at, place(j), tolerance(size() - 1)));
+    const i64 i = place(j);
+    to(without(at, i, lowered(i), tolerance(size() - 1)));
     return true;
   }
   bool set(const Units& support) {
@@ -148,20 +149,37 @@ public:
     sloped = inverted = modelled = false;
   }
 
-  // The fit without the i-th unit of another.
-  LikelihoodFit without(const LikelihoodFit& whole, i64 i, double tol = LikelihoodFitter::kClose) {
-    Units S = whole.S;
-    std::vector<double> z = whole.z;
-    S.erase(S.begin() + i);
+  // The coefficients without the i-th unit, where the model expects them: z - B_:i B_ii^-1 z_i.
+  std::vector<double> lowered(i64 i) {
+    inverse();
+    const i64 N = (size() + (X.intercept ? 1 : 0)) * r;
+    std::vector<double> z = at.z, L(static_cast<std::size_t>(r * r)), v(z.begin() + i * r, z.begin() + (i + 1) * r);
+    for (i64 o = 0; o < r; ++o)
+      for (i64 u = 0; u < r; ++u) L[o * r + u] = B[(i * r + o) * N + i * r + u];
+    small_cholesky(L.data(), r);
+    pursuit::forward(L.data(), r, v.data());
+    backward_solve(L.data(), r, v.data());
+    for (i64 l = 0; l < N; ++l)
+      for (i64 o = 0; o < r; ++o) z[l] -= B[(i * r + o) * N + l] * v[o];
     z.erase(z.begin() + i * r, z.begin() + (i + 1) * r);
+    return z;
+  }
+
+  // The fit without the i-th unit of another, from z.
+  LikelihoodFit without(const LikelihoodFit& whole, i64 i, std::vector<double> z,
+                        double tol = LikelihoodFitter::kClose) {
+    Units S = whole.S;
+    S.erase(S.begin() + i);
     return fit(std::move(S), std::move(z), -HUGE_VAL, tol);
   }
 
-  // The fit with unit j on top of another.
-  LikelihoodFit with(const LikelihoodFit& part, i64 j, double goal) {
+  // The fit with unit j on top of another, from z, or where that is no better, from the other.
+  LikelihoodFit with(const LikelihoodFit& part, i64 j, std::vector<double> z, double goal) {
     Units S = part.S;
-    std::vector<double> z = part.z;
     S.push_back(j);
+    LikelihoodFit next = fitter.fit(S, std::move(z), goal, LikelihoodFitter::kClose, part.f);
+    if (next.f <= part.f) return next;
+    z = part.z;
     z.insert(z.end() - r, static_cast<std::size_t>(r), 0.0);
     return fit(std::move(S), std::move(z), goal);
   }

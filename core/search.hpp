@@ -61,6 +61,7 @@ private:
 
 using Units = std::vector<i64>;
 
+inline constexpr double kFew = 24;     // supports that are simply all tried
 inline constexpr double kUneven = 1.5; // ratio of column sizes up to which gradients rank alike in either units
 
 struct Found {
@@ -107,6 +108,7 @@ public:
       forward(plan.k, true);
       local();
     }
+    if (supports() <= kFew) return enumerate();
     for (bool even : {false, true}) { // gradients in the objective's units, then in those of even columns
       if (even && !state.even(true)) break;
       grahtp();
@@ -136,9 +138,7 @@ private:
     forced();
     forward(plan.k, false);
     const auto omp = state.keep();
-    local();
-    state.restore(omp);
-    replace();
+    replace(); // no worse than OMP, and mostly where exchanges would lead
     local();
     for (i64 times = 2; times <= plan.widest && !over(); ++times) {
       state.restore(omp);
@@ -150,13 +150,31 @@ private:
 
   bool unseen() { return seen.insert(key(state.support())).second; }
 
-  // Whether all supports there are have been met.
-  bool exhausted() const {
-    double supports = 1.0;
+  // How many supports there are to choose from.
+  double supports() const {
+    double count = 1.0;
     i64 n = 0, k = plan.k;
     for (i64 j = 0; j < state.units(); ++j) n += plan.allowed[j] && !plan.forced[j], k -= plan.forced[j];
-    for (i64 i = 0; i < k; ++i) supports *= static_cast<double>(n - i) / static_cast<double>(i + 1);
-    return static_cast<double>(seen.size()) >= supports - 0.5;
+    for (i64 i = 0; i < k; ++i) count *= static_cast<double>(n - i) / static_cast<double>(i + 1);
+    return count;
+  }
+
+  void enumerate() {
+    const Units inside = forced_units();
+    Units free, pick;
+    for (i64 j = 0; j < state.units(); ++j)
+      if (plan.allowed[j] && !plan.forced[j]) free.push_back(j);
+    const i64 n = static_cast<i64>(free.size()), k = std::min(n, plan.k - static_cast<i64>(inside.size()));
+    for (i64 i = 0; i < k; ++i) pick.push_back(i);
+    while (!over()) {
+      Units S = inside;
+      for (i64 i : pick) S.push_back(free[i]);
+      if (state.set(S)) take();
+      i64 i = k - 1;
+      while (i >= 0 && pick[i] == n - k + i) --i;
+      if (i < 0) return;
+      for (++pick[i]; i + 1 < k; ++i) pick[i + 1] = pick[i] + 1;
+    }
   }
 
   static std::uint64_t key(const Units& S) { // of a set: the order does not matter
@@ -276,7 +294,7 @@ private:
     i64 idle = 0;
     const double most = (1.0 + plan.effort) * state.work();
     for (i64 turn = 0; turn < plan.restarts && idle < plan.patience && !found.empty() && !over(); ++turn) {
-      if (state.work() > most || exhausted()) return;
+      if (state.work() > most) return;
       Units S, gone, free;
       for (i64 j : found.back().support) (plan.forced[j] ? S : free).push_back(j);
       if (free.empty()) return;

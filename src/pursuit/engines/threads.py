@@ -21,16 +21,16 @@ def available_threads() -> int:
 
 
 @functools.cache
-def _blas() -> Any:
+def _blas_libraries() -> list[Any]:
     from threadpoolctl import ThreadpoolController  # scanning the loaded libraries costs a millisecond: once
 
-    return ThreadpoolController()
+    return [library for library in ThreadpoolController().lib_controllers if library.user_api == "blas"]
 
 
 def _let_go() -> None:
     """From threadpoolctl 3.7 on only the thread that set a limit first may change it: here the last to leave does."""
-    for controller in _blas().lib_controllers:
-        clear = getattr(type(controller), "clear_controlling_thread", None)
+    for library in _blas_libraries():
+        clear = getattr(type(library), "clear_controlling_thread", None)
         if clear is not None:
             clear(force=True)
 
@@ -39,22 +39,24 @@ class _SingleBlas:
     """BLAS on one thread from the first who enters to the last who leaves: its setting is the whole process's."""
 
     def __init__(self) -> None:
-        self.lock, self.inside, self.limit = threading.Lock(), 0, None
+        self.lock, self.inside, self.before = threading.Lock(), 0, list[tuple[Any, int]]()
 
     def __enter__(self) -> None:
         with self.lock:
             if self.inside == 0:
                 _let_go()
-                self.limit = _blas().limit(limits=1, user_api="blas")
+                self.before = [(library, library.num_threads) for library in _blas_libraries()]
+                for library, _ in self.before:
+                    library.set_num_threads(1)
             self.inside += 1
 
     def __exit__(self, *exception: object) -> None:
         with self.lock:
             self.inside -= 1
-            if self.inside == 0 and self.limit is not None:
+            if self.inside == 0:
                 _let_go()
-                self.limit.restore_original_limits()
-                self.limit = None
+                for library, count in self.before:
+                    library.set_num_threads(count)
                 _let_go()
 
 

@@ -146,9 +146,8 @@ class MultiGLM(ObjectiveDefaults):
                 b = start.intercept
             else:  # what is left of a start without its other columns may be worse than nothing
                 C[:] = 0.0
-        quick = self._quick_fit(A, C, b)
-        if quick is not None:
-            C, b, value = quick
+        C, b, value = self._quick_fit(A, C, b)
+        if value is not None:
             least = value - CONVERGED * EPS * abs(value)
             return replace(self._point(support, C.ravel(), b, None, True, value=value), least=least)
         C, b, fit = self._minimised(A, C, b, Stored(*self.design.stored(cols)))
@@ -319,21 +318,19 @@ class MultiGLM(ObjectiveDefaults):
         C = least_norm(s[:, None] * room.null, s[:, None] * room.outward(U), np.abs(stored.A).max(axis=0) / s)
         return np.where(np.isfinite(stored.s)[:, None], C, 0.0)
 
-    def _quick_fit(self, A: Vector, C: Vector, b: Vector) -> tuple[Vector, Vector, float] | None:
-        """The minimiser by the kernel; None where it needs more care, or there is no kernel for the loss."""
+    def _quick_fit(self, A: Vector, C: Vector, b: Vector) -> tuple[Vector, Vector, float | None]:
+        """The minimiser by the kernel and its value; where that needs more care, how far it came, without a value."""
         m = A.shape[1]
         unknowns = (m + self.fit_intercept) * (self.width - 1)
         if self.labels is None or not 0 < unknowns <= DIRECT or self.c.size * self.width**2 > KERNEL:
-            return None
+            return C, b, None
         E = self._basis
         z, value, done = _core.multinomial_fit(
             self.labels, self.c, self._offsets, E, np.asfortranarray(A), np.full(m, self.l2), self.fit_intercept,
             self._bottom, np.ravel(np.vstack([C, b]) @ E),
         )  # fmt: skip
-        if not done:
-            return None
         Z = z.reshape(m + 1, -1) @ E.T
-        return Z[:-1], Z[-1], value
+        return Z[:-1], Z[-1], value if done else None
 
     @lazy
     def _basis(self) -> Vector:

@@ -42,14 +42,15 @@ class Plan(NamedTuple):
 class Searched:
     """Points (support, coefficients, intercept, value), each better than the one before, and what is known of the last.
 
-    ``open`` of ``total`` exchanges are not known to be of no help (-1: none was looked at); ``trouble`` is what was
-    raised meanwhile.
+    ``open`` of ``total`` exchanges are not known to be of no help (-1: none was looked at); where only those with
+    some newcomers are not, these are the ``unknown``. ``trouble`` is what was raised meanwhile.
     """
 
     points: list[tuple[Columns, Vector, Any, float]]
     exchange: Exchange | None = None
     open: int = 0
     total: int = 0
+    unknown: Columns | None = None
     trouble: BaseException | None = field(default=None, repr=False)
 
 
@@ -70,7 +71,8 @@ def quadratic(
     points = [(support, x, None, value) for support, x, value in found]
     if not _full(points, constraint):
         return None
-    return Searched(points, _exchange(nearest), unsure, total, trouble)
+    unknown = doubtful if condition >= CONDITION else None
+    return Searched(points, _exchange(nearest), unsure, total, unknown, trouble)
 
 
 @dataclass(frozen=True)
@@ -120,7 +122,7 @@ def likelihood(
         points.append((support, *even.back(support, Z[:-1], Z[-1]), value))
     if not (_full(points, constraint) or (points and points[-1][-1] <= floor)):
         return None
-    return Searched(points, _exchange(nearest), unsure, total, trouble)
+    return Searched(points, _exchange(nearest), unsure, total, trouble=trouble)
 
 
 def affordable(shape: tuple[int, int], outputs: int, constraint: "AtMost") -> bool:

@@ -26,11 +26,11 @@ from ..objectives.base import Columns, Objective, Point, Vector
 from ..objectives.searched import Plan, Searched
 from .base import Solver, generator
 from .grahtp import GraHTP
-from .local_search import HELPS, search, there_and_back
+from .local_search import HELPS, search, settled, there_and_back
 from .omp import OMP
 from .ompr import OMPR
 
-PATIENCE = 10  # restarts in a row that may be in vain
+PATIENCE = 8  # restarts in a row that may be in vain
 RESTARTS = 20  # where the kernel does them
 ENDLESS = 10**9
 
@@ -109,7 +109,7 @@ class Auto(Solver):
         kernel: Callable[..., Searched | None] | None = getattr(f, "quick_search", None)
         if kernel is None:
             return None
-        seed = int(generator(self.random_state).integers(2**63))
+        seed = 0 if self.random_state is None else int(generator(self.random_state).integers(2**63))
         asked = self.restarts is not None
         patience, effort = (ENDLESS, np.inf) if asked else (PATIENCE, 1.0)
         prove = 1 if self.prove is None else 2 * int(self.prove)
@@ -135,13 +135,17 @@ def _points(f: Objective, constraint: AtMost, quick: Searched) -> Iterator[Point
     told = last.value >= value - scale and last.minimum >= last.value - scale
     if quick.open < 0:  # time was up before any exchange was judged
         yield last
-    elif told and not quick.open:
+    elif told and (not quick.open or _settled(f, constraint, last, quick)):
         yield last.claim("swap_optimal", quick.exchange)
     elif f.quadratic:  # columns that are nearly combinations of others: refits decide
         yield from search(f, constraint, last)
     else:
         unsure = quick.open or quick.total
         yield replace(last.claim("swap_stationary", quick.exchange, quick.total - unsure), open=unsure)
+
+
+def _settled(f: Objective, constraint: AtMost, last: Point, quick: Searched) -> bool:
+    return quick.unknown is not None and settled(f, constraint, last, quick.unknown)
 
 
 def _point(f: Objective, support: Any, coef: Vector, b: Any, value: float) -> Point:

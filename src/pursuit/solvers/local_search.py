@@ -16,7 +16,7 @@ Invariant: values fall strictly; for the squared loss no single exchange improve
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -107,9 +107,7 @@ def _doubts(
     newcomers = sorted({enter for _, enter in ranked.doubtful})
     if len(newcomers) > most:
         return None, False
-    # what does not help on top of the support does not help in the place of one of its units
-    units = constraint.units_of(point.support)
-    helpful = {j for j in newcomers if f.refit(constraint.columns_of(np.union1d(units, [j]))).minimum < enough}
+    helpful = {j for j in newcomers if not settled(f, constraint, point, [j])}
     pairs = [pair for pair in ranked.doubtful if pair[1] in helpful]
     if len(newcomers) + len(pairs) > most:
         return None, False
@@ -120,6 +118,13 @@ def _doubts(
             return trial, False
         sure = sure and (trial is None or trial.minimum >= enough)
     return None, sure
+
+
+def settled(f: Objective, constraint: AtMost, point: Point, newcomers: Any) -> bool:
+    """Whether none of some units outside can help in any exchange: none helps even on top of the support."""
+    enough = point.value - HELPS * f.scale(point.value)
+    units = constraint.units_of(point.support)
+    return all(f.refit(constraint.columns_of(np.union1d(units, [j]))).minimum >= enough for j in newcomers)
 
 
 def _tried(f: Objective, constraint: AtMost, point: Point, pair: Pair, tried: set[Pair]) -> Point | None:
