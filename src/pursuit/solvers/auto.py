@@ -7,7 +7,7 @@
    refits, for as long as the search itself took.
 
 Small data are searched in one kernel call (``objective.quick_search``). Where k passes over X are not cheap there is
-one start, GraHTP, and there are no restarts.
+no start at twice the budget (``local_search`` has none either), and there are no restarts.
 
 Invariant: the result is exchange-optimal for the squared loss, exchange-stationary by the quadratic model for others
 unless every exchange could be judged.
@@ -22,7 +22,7 @@ import numpy as np
 from .._errors import check_number
 from ..constraints import AtMost
 from ..engines import TimeUpError, late, seconds_left
-from ..objectives.base import Columns, Objective, Point, Vector
+from ..objectives.base import Objective, Point, Vector
 from ..objectives.searched import Plan, Searched
 from .base import Solver, generator
 from .grahtp import GraHTP
@@ -33,6 +33,7 @@ from .ompr import OMPR
 PATIENCE = 8  # restarts in a row that may be in vain
 RESTARTS = 20  # where the kernel does them
 ENDLESS = 10**9
+STARTS = ("grahtp", "omp", "ompr", "there and back")
 
 
 @dataclass(frozen=True)
@@ -41,7 +42,7 @@ class Auto(Solver):
 
     Parameters
     ----------
-    starts : 1 to 4 (GraHTP; OMP; OMPR; OMP to 2k and back), or None: all where k passes over X are cheap, else one
+    starts : 1 to 4 (GraHTP; OMP; OMPR; OMP to 2k and back), or None: all where k passes over X are cheap, else three
     restarts : how many, or None: some where that is cheap; "limit": until the time limit
     prove : judge every exchange at the end, True; no, False; None: for at most as long as the search took
     cheap : number of multiplications for a pass over X, times k, up to which a problem counts as cheap
@@ -50,7 +51,7 @@ class Auto(Solver):
     starts: int | None = None
     restarts: int | str | None = None
     prove: bool | None = None
-    cheap: float = 2e8
+    cheap: float = 2e7
     random_state: Any = None
 
     halted: ClassVar[str] = "the starts and restarts came to their end"
@@ -74,19 +75,16 @@ class Auto(Solver):
             yield from _points(f, constraint, quick)
             return
         cheap = f.work * constraint.k <= self.cheap
-        pursuits: tuple[Callable[..., Iterator[Point]], ...] = (
-            GraHTP().iterate, OMP().iterate, OMPR().iterate, there_and_back
-        )  # fmt: skip
-        best, ends = start, list[Columns]()
-        for pursuit in pursuits[: self.starts or (4 if cheap else 1)]:
+        best, ends = start, dict[str, Point]()
+        for name in STARTS[: self.starts or (4 if cheap else 3)]:
             point = start
-            for point in pursuit(f, constraint, start):
+            for point in _pursued(name, f, constraint, ends.get("omp", start)):
                 yield point
-            if any(np.array_equal(point.support, end) for end in ends):
-                continue
-            ends.append(point.support)
-            yield from (better := _Last(search(f, constraint, point)))
-            best = min(best, better.point, key=_value)
+            known = any(np.array_equal(point.support, end.support) for end in ends.values())
+            ends[name] = point
+            if not known:
+                yield from (better := _Last(search(f, constraint, point)))
+                best = min(best, better.point, key=_value)
         units = constraint.units_of(best.support)
         if len(np.setdiff1d(units, constraint.include)) == 0 or len(np.setdiff1d(constraint.allowed, units)) == 0:
             return
@@ -115,6 +113,15 @@ class Auto(Solver):
         prove = 1 if self.prove is None else 2 * int(self.prove)
         own = np.empty(0, np.int64) if np.array_equal(start.support, constraint.forced) else start.support
         return kernel(constraint, own, Plan(self._restarts(RESTARTS), patience, effort, prove, seed, late))
+
+
+def _pursued(name: str, f: Objective, constraint: AtMost, start: Point) -> Iterator[Point]:
+    """One of the starts; those that begin with OMP go on from its end, if it has been there."""
+    if name == "ompr":
+        return OMPR().iterate(f, constraint, start)
+    if name == "there and back":
+        return there_and_back(f, constraint, start)
+    return (GraHTP() if name == "grahtp" else OMP()).iterate(f, constraint, start)
 
 
 def _points(f: Objective, constraint: AtMost, quick: Searched) -> Iterator[Point]:
