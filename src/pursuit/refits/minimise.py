@@ -268,7 +268,7 @@ class _Descent:
         """One last step, for free digits; and whether the coefficients have settled as the value has."""
         here, end = self.here, self.here
         if self.products:  # digits are not free
-            return Fit(end, end.value, least=end.value - max(10 * decrement, CONVERGED * self.eps * self.scale))
+            return Fit(end, end.value, least=self.few.lower)  # the weakest curvature that was seen bounds nothing
         ahead = self.few.at(self._moved(1.0, step.d), hessian=False)
         shorter = ahead.finite and _norm(ahead.gradient) <= _norm(here.gradient)
         if ahead.finite and ahead.value <= here.value + (4 * self.eps * self.scale if shorter else 0.0):

@@ -82,7 +82,9 @@ def search(f: Objective, constraint: AtMost, point: Point, candidates: int = 8, 
             every = True
         else:
             nearest = next(iter(ranked.best), None)
-            yield point.claim("swap_optimal" if f.quadratic and sure else "swap_stationary", nearest, len(tried))
+            full = constraint.count(point.support) == constraint.k  # else a unit could still come in
+            proved = f.quadratic and sure and full
+            yield point.claim("swap_optimal" if proved else "swap_stationary", nearest, len(tried))
             return
 
 
