@@ -1,5 +1,6 @@
 """What the library says about a problem, held against the referee: a list of sentences about what is wrong."""
 
+import re
 from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any
@@ -84,7 +85,8 @@ class Judge:
         if not point.note and worse > 1e-6 * self.referee.scale(best.value) + room:
             yield f"refit on {cols.tolist()}: value {point.value:.12g}, minimum {best.value:.12g}, and no note"
         there = self.g.refit(cols)
-        yield from self._same(f"refit on {cols.tolist()}: value", point.value, there.value, room)
+        told = sum(float(cost) for cost in re.findall(r"rounded coefficients cost (\S+)", point.note + there.note))
+        yield from self._same(f"refit on {cols.tolist()}: value", point.value, there.value, room + told)
         if bool(point.note) != bool(there.note):
             yield f"refit on {cols.tolist()}: note {point.note!r} becomes {there.note!r} in other units"
 
