@@ -10,6 +10,9 @@ from sklearn.linear_model import LinearRegression
 
 import pursuit
 from problems import problem
+from pursuit.designs import Rows
+from pursuit.losses import Logistic
+from pursuit.refits import best_intercept
 from registries import PRIMAL
 
 every_solver = pytest.mark.parametrize("solver", PRIMAL)
@@ -303,3 +306,24 @@ def test_the_gradient_of_a_pickled_point_is_told_to_be_gone():
     fresh = pickle.loads(pickle.dumps(pursuit.GLM(**given.glm()).refit(columns(0))))
     with pytest.raises(RuntimeError, match="pickled point is not kept"):
         fresh.gradient
+
+
+def test_separated_classes_with_large_coefficients_keep_their_intercept():
+    """Coefficients in the thousands leave offsets between which phi'' vanishes."""
+    rng = np.random.default_rng([77, 16])
+    for _ in range(40):
+        X = (rng.standard_normal((40, 12)) > 0.5).astype(float)
+        y = (X @ rng.standard_normal(12) > 0.3).astype(float)
+        y[:2] = [0, 1]
+        objective = pursuit.GLM(X, y, "logistic")
+        point = objective.refit(np.arange(12))
+        assert point.value <= objective.null.value
+        assert point.minimiser or point.value <= objective.floor
+
+
+def test_the_best_intercept_between_offsets_far_apart():
+    offset = np.array([-5e3, -4e3, 3e3, 6e3])
+    y = np.array([0.0, 1.0, 0.0, 1.0])
+    b = best_intercept(Logistic(), Rows(y, np.full(4, 0.25), offset), 1e5)
+    values = [Logistic().terms(y, offset + t, np.full(4, 0.25))[0] for t in (b, b - 1, b + 1, 0.0, 5e2)]
+    assert values[0] <= min(values) * (1 + 1e-12)
