@@ -21,7 +21,7 @@ import numpy as np
 
 from .._errors import check_number
 from ..constraints import AtMost
-from ..engines import TimeUpError, late, seconds_left
+from ..engines import TimeUpError, check_time, late, seconds_left
 from ..objectives.base import Objective, Point, Vector
 from ..objectives.searched import Plan, Searched
 from .base import Solver, generator
@@ -75,15 +75,15 @@ class Auto(Solver):
             yield from _points(f, constraint, quick)
             return
         cheap = f.work * constraint.k <= self.cheap
-        best, ends = start, dict[str, Point]()
+        best, omp, seen = start, start, set[bytes]()  # supports that have been searched from
         for name in STARTS[: self.starts or (4 if cheap else 3)]:
             point = start
-            for point in _pursued(name, f, constraint, ends.get("omp", start)):
+            for point in _pursued(name, f, constraint, omp):
                 yield point
-            known = any(np.array_equal(point.support, end.support) for end in ends.values())
-            ends[name] = point
-            if not known:
+            omp = point if name == "omp" else omp
+            if point.support.tobytes() not in seen:
                 yield from (better := _Last(search(f, constraint, point)))
+                seen.update(end.support.tobytes() for end in (point, better.point))
                 best = min(best, better.point, key=_value)
         units = constraint.units_of(best.support)
         if len(np.setdiff1d(units, constraint.include)) == 0 or len(np.setdiff1d(constraint.allowed, units)) == 0:
@@ -91,9 +91,13 @@ class Auto(Solver):
         rng, idle = generator(self.random_state), 0
         for _ in range(self._restarts(10 if cheap else 0)):
             shaken = _refilled(f, constraint, best, rng)
-            yield from (better := _Last(search(f, constraint, shaken)))
-            idle = 0 if better.point.value < best.value else idle + 1
-            best = min(best, better.point, key=_value)
+            before = best
+            if shaken.support.tobytes() not in seen:
+                yield from (better := _Last(search(f, constraint, shaken)))
+                seen.update(end.support.tobytes() for end in (shaken, better.point))
+                best = min(best, better.point, key=_value)
+            check_time()  # where nothing new is found nothing is given, and the driver cannot look
+            idle = 0 if best.value < before.value else idle + 1
             if idle >= PATIENCE and self.restarts is None:
                 return
 
@@ -117,11 +121,9 @@ class Auto(Solver):
 
 def _pursued(name: str, f: Objective, constraint: AtMost, start: Point) -> Iterator[Point]:
     """One of the starts; those that begin with OMP go on from its end, if it has been there."""
-    if name == "ompr":
-        return OMPR().iterate(f, constraint, start)
     if name == "there and back":
         return there_and_back(f, constraint, start)
-    return (GraHTP() if name == "grahtp" else OMP()).iterate(f, constraint, start)
+    return {"grahtp": GraHTP(), "omp": OMP(), "ompr": OMPR()}[name].iterate(f, constraint, start)
 
 
 def _points(f: Objective, constraint: AtMost, quick: Searched) -> Iterator[Point]:
