@@ -101,6 +101,7 @@ nb::tuple searched(const Evened& X, Likelihood& loss, const Wanted& wanted, doub
   Poll poll(asked.call());
   Judged judged;
   std::vector<Found> found;
+  std::vector<Units> doubtful;
   {
     nb::gil_scoped_release release;
     const SearchPlan& plan = wanted.plan;
@@ -115,9 +116,12 @@ nb::tuple searched(const Evened& X, Likelihood& loss, const Wanted& wanted, doub
       search.local();
     }
     found = std::move(search.found);
+    doubtful = std::move(state.doubtful);
   }
+  nb::list unsure;
+  for (const Units& S : doubtful) unsure.append(indices(S));
   return nb::make_tuple(listed(found), nb::make_tuple(judged.leave, judged.enter, judged.change), judged.open,
-                        judged.total, asked.trouble);
+                        judged.total, unsure, asked.trouble);
 }
 
 nb::tuple likelihood_search(A1 y_, A1 c_, Optional1 offset_, int code, double param, double curve, A2 A_, A1 ridge_,
@@ -165,7 +169,7 @@ nb::tuple multinomial_search(I1 label_, A1 c_, std::optional<Array2<double>> off
 }
 
 // A refit of a multinomial loss on the columns of A, as far as nothing unusual happens: z ((m + 1) x r, the intercepts
-// last), the value, and whether it is the minimiser.
+// last), the value, whether it is the minimiser, and whether coefficients grow without end.
 nb::tuple multinomial_fit(I1 label_, A1 c_, std::optional<Array2<double>> offset_, A2 E_, A2 A_, A1 ridge_,
                           bool intercept, double floor, A1 z_) {
   const Matrix A(A_, false);
@@ -190,7 +194,7 @@ nb::tuple multinomial_fit(I1 label_, A1 c_, std::optional<Array2<double>> offset
     fit = fitter.fit(std::move(all), std::vector<double>(z.data(), z.data() + z.size()), -HUGE_VAL,
                      LikelihoodFitter::kExact);
   }
-  return nb::make_tuple(numbers(fit.z), fit.f, fit.end == End::minimum);
+  return nb::make_tuple(numbers(fit.z), fit.f, fit.end == End::minimum, fit.endless);
 }
 
 } // namespace

@@ -119,8 +119,9 @@ public:
       double decrement = 0.0;
       for (i64 j = 0; j < size; ++j) decrement -= g[j] * (ahead[j] - z[j]);
       const double height = std::isinf(limits.lower) ? std::fabs(value) : value - limits.lower;
-      const double fallen = std::isinf(limits.floor) ? std::fabs(start - value) : 0.0; // above a floor there is no end
-      const bool last = decrement <= limits.converged * std::max(height, fallen);
+      // above a floor there is no end, and a start that is far too high says nothing
+      const double fallen = std::min(std::fabs(start - value), 1e2 * (height + std::fabs(value)));
+      const bool last = decrement <= limits.converged * std::max(height, std::isinf(limits.floor) ? fallen : 0.0);
       const double trial = system(ahead, g_ahead, last ? nullptr : H_ahead);
       if (last) {
         if (trial <= value) std::copy(ahead, ahead + m + 1, z);

@@ -29,6 +29,8 @@ struct LikelihoodFit {
   std::vector<double> z, eta; // (|S| + 1) x r, unit after unit, the intercept last; n x r
   double f = HUGE_VAL;
   End end = End::undecided;
+  bool endless = false;   // it ended where steps stay long although they gain nothing
+  bool dependent = false; // it ended where the Hessian had to be lifted: f may be far above the minimum
 };
 
 class LikelihoodFitter {
@@ -45,7 +47,7 @@ public:
         g(reals((most + 1) * loss_.r)), s(reals((most + 1) * loss_.r)), zero((most + 1) * loss_.r, 0.0), floor(floor_),
         scale(scale_), poll(poll_) {}
 
-  static constexpr double kRough = 1e-3, kClose = 1e-8, kExact = 1e-13; // decrements, relative to f, to end with
+  static constexpr double kRough = 1e-5, kClose = 1e-8, kExact = 1e-13; // decrements, relative to f, to end with
 
   // The minimiser over a support, from z, but for `tol`; it may end early where it cannot come below `goal`, and does
   // at once where z is above `ceiling`.
@@ -59,7 +61,6 @@ public:
     predict(at.z.data(), at.eta.data());
     at.f = evaluate(at.eta.data(), d1.get(), d2.get()) + ridge(at.S, at.z.data());
     if (!(at.f <= ceiling)) return close(at, End::undecided);
-    const double first = at.f;
     double damp = 0.0;
     for (int step = 0; step < kSteps; ++step) {
       if (!(at.f > floor)) return close(at, End::floor);
@@ -68,14 +69,16 @@ public:
       spent += static_cast<double>(n * M * (M + 20) * loss.pairs());
       double pivots = 0.0;
       const double dec = direction(damp, pivots);
+      at.dependent = damp > 0.0;
       if (!(dec >= 0.0)) return close(at, End::undecided);
       predict(s.get(), turn.get());
       const double tau = loss.bounded ? loss.reach(turn.get()) : 0.0;
       const bool exact = damp == 0.0 && pivots > kSurePivots;
       if (exact && excluded(at.f, dec, tau, goal, step)) return close(at, End::above);
-      const double fallen = floor > -HUGE_VAL ? 0.0 : first - at.f; // above a floor there is no end
-      const bool settled = dec <= tol * std::max(std::fabs(at.f), fallen);
+      const double height = floor > -HUGE_VAL ? 0.0 : 1e6 * scale; // above a floor there is no end
+      const bool settled = dec <= tol * std::max(std::fabs(at.f), height);
       // a step that stays long while it gains nothing: coefficients that grow without end
+      at.endless = settled && tau >= 0.1 && damp == 0.0;
       if (settled && (tau >= kLong || damp > 0.0)) return close(at, End::undecided);
       const bool moved = advance(at, dec, tau, settled);
       if (settled) return close(at, exact ? End::minimum : End::undecided);

@@ -280,8 +280,11 @@ public:
   std::vector<double> B, rows, own, add, left; // and its model
   std::vector<double> residual;                // of the gradient inside: what rounding has left
   double pivots = 0.0;
+  std::vector<Units> doubtful; // supports whose columns are too close to dependent for a fit here
 
 private:
+  static constexpr std::size_t kDoubts = 16;
+
   PURSUIT_CLONES static double weighted_square(const double* a, const double* w, i64 len) {
     double s = 0.0;
 #pragma omp simd reduction(+ : s)
@@ -311,6 +314,7 @@ private:
   // From a start that is no worse than nothing.
   LikelihoodFit fit(Units S, std::vector<double> z, double goal, double tol) {
     LikelihoodFit next = fitter.fit(S, std::move(z), goal, tol, null.f);
+    if (next.dependent && next.end == End::undecided && static_cast<i64>(S.size()) == budget) doubt(S);
     if (next.end != End::undecided || next.f <= null.f) return next;
     std::vector<double> cold(S.size() * static_cast<std::size_t>(r), 0.0);
     cold.insert(cold.end(), null.z.end() - r, null.z.end());
@@ -319,6 +323,12 @@ private:
   LikelihoodFit fit(Units S, std::vector<double> z, double goal) {
     const double tol = tolerance(static_cast<i64>(S.size()));
     return fit(std::move(S), std::move(z), goal, tol);
+  }
+
+  void doubt(Units S) {
+    std::sort(S.begin(), S.end());
+    if (doubtful.size() < kDoubts && std::find(doubtful.begin(), doubtful.end(), S) == doubtful.end())
+      doubtful.push_back(std::move(S));
   }
 
   // The fit with unit j in the place of the i-th, from where the model expects it.

@@ -151,23 +151,24 @@ def likelihood_search(
     y: F, c: F, offset: F | None, code: int, param: float, curve: float, A: F, ridge: F, unit: F, intercept: bool, floor: float,
     prove: int, k: int, forced: NDArray[np.uint8], allowed: NDArray[np.uint8], start: I, restarts: int, patience: int,
     widest: int, effort: float, seed: int, scale: float, ask: Callable[[], bool] | None,
-) -> tuple[list[tuple[I, F, float]], Moved, int, int, BaseException | None]:
+) -> tuple[list[tuple[I, F, float]], Moved, int, int, list[I], BaseException | None]:
     """A loss on columns A of mean 0 and mean square 1 whose own sizes are ``unit``; coefficients end with the intercept.
     ``prove``: 0 fits the best-ranked exchanges at the end, 1 judges all as long as that takes no longer than the search,
-    2 all. Further: how many exchanges are left open (-1: none was judged), how many there are."""
+    2 all. Further: how many exchanges are left open (-1: none was judged), how many there are,
+    and supports with columns too close to dependent for a fit in plain double precision."""
 
 def multinomial_search(
     label: I, c: F, offset: F | None, E: F, A: F, ridge: F, unit: F, intercept: bool, floor: float, prove: int, k: int,
     forced: NDArray[np.uint8], allowed: NDArray[np.uint8], start: I, restarts: int, patience: int, widest: int,
     effort: float, seed: int, scale: float, ask: Callable[[], bool] | None,
-) -> tuple[list[tuple[I, F, float]], Moved, int, int, BaseException | None]:
+) -> tuple[list[tuple[I, F, float]], Moved, int, int, list[I], BaseException | None]:
     """The same for classes; E (q x q-1) is a basis of what changes probabilities, a unit has q-1 coefficients."""
 
 def multinomial_fit(
     label: I, c: F, offset: F | None, E: F, A: F, ridge: F, intercept: bool, floor: float, z: F
-) -> tuple[F, float, bool]:
-    """A refit on the columns of A from z ((m + 1)(q - 1) numbers, the intercepts last), its value, and whether it is the
-    minimiser."""
+) -> tuple[F, float, bool, bool]:
+    """A refit on the columns of A from z ((m + 1)(q - 1) numbers, the intercepts last), its value, whether it is the
+    minimiser, and whether coefficients grow without end."""
 
 # Perspective (k-support) relaxation, core/ksupport.hpp and core/relaxation.hpp. ``relaxation`` and its like return the
 # bound, the relaxation's value, x, z and indicators t, the iterations, w = c a of the best bound, and the curvature used.

@@ -98,6 +98,10 @@ class Loss:
         """A finite guess of the best constant eta."""
         return 0.0
 
+    def intercept(self, y: Vector, c: Vector, offset: Vector) -> float | None:
+        """The best constant on top of an offset in closed form; None where there is none."""
+        return None
+
     def encode(self, y: Any) -> Vector:
         """Targets as float64 in the loss's own labels, or a one-sentence error."""
         check_mask(y, "y")

@@ -2,7 +2,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from scipy.special import xlogy
+from scipy.special import logsumexp, xlogy
 
 from .base import Loss, Vector
 
@@ -43,3 +43,7 @@ class Poisson(Loss):
 
     def start(self, y: Vector, c: Vector) -> float:
         return float(np.log(np.maximum(c @ y, 1e-10)))
+
+    def intercept(self, y: Vector, c: Vector, offset: Vector) -> float | None:
+        counts = float(c @ y)
+        return None if counts <= 0 else float(np.log(counts) - logsumexp(offset, b=c))

@@ -36,6 +36,7 @@ TRUSTED = 1e-6  # reciprocal condition above which a refit needs no second look 
 CANCELLED = 1e-3  # share of the null value below which values are computed from residuals
 ROUGH = 8  # Gram columns that must be missing, and multiplications of their product with X, for a rough first look
 ROUGH_WORK = 1e8
+FAR = 1e4  # mean over spread of a column from which on the data are asked
 SMALL_SHARE = 1e-6  # share of it below which a search needs the data
 NEGLIGIBLE = 1e-18  # share of the null model's squared residual that counts as none
 TINY = 1e-140  # share of the height at which a gradient may mean that a column is too small to square
@@ -226,15 +227,22 @@ class GLM:
     @lazy
     def _without(self) -> Fitted:
         """The model without features, as far as it needs no pass over X."""
-        start = self.loss.start(self.rows.y, self.rows.c) if self.fit_intercept else 0.0
-        return refit(self.few(np.empty(0, np.int64)), np.empty(0), start)
+        return refit(self.few(np.empty(0, np.int64)), np.empty(0), self._first())
+
+    def _first(self) -> float:
+        """An intercept to begin with."""
+        if not self.fit_intercept:
+            return 0.0
+        y, c, offset = self.rows.y, self.rows.c, self.rows.offset
+        known = None if offset is None else self.loss.intercept(y, c, offset)
+        return self.loss.start(y, c) if known is None else known
 
     def _begin(self, support: Columns, start: Point | None) -> tuple[Vector, float]:
         """Coefficients and intercept to begin a refit from."""
         coef = np.zeros(len(support))
         direct = self.loss.quadratic and not self.design.lean  # needs no start
         if start is None or direct or not self.loss.smooth or not start.value < self._without.value:
-            return coef, self.loss.start(self.rows.y, self.rows.c) if self.fit_intercept else 0.0
+            return coef, self._first()
         here, there = common(support, start.support)
         coef[here] = start.coef[there]
         if len(here) < len(start.support) and not self.loss.quadratic:
@@ -250,6 +258,8 @@ class GLM:
         H = self.gram.columns(support, None if start is None else start.known_gradient)
         small = H[:, support]
         constant = small.diagonal() == 0
+        if self._far(support, small.diagonal()):
+            return None
         small[np.arange(len(support)), np.arange(len(support))] += self._ridge(support)
         factor = Factor(small)
         if factor.rcond < TRUSTED:
@@ -268,6 +278,11 @@ class GLM:
             return g
 
         return Point(self.dim, support, coef, b, value, slope, True, least=(1 - EXACT) * value)
+
+    def _far(self, cols: Columns, squares: Vector) -> bool:
+        """Whether a column is so far from zero beside its spread that products with it have lost digits."""
+        assert self.gram is not None
+        return bool((self.gram.means[cols] ** 2 > FAR**2 * squares)[squares > 0].any())
 
     def gathered(self, cols: Columns) -> Block:
         """The columns, gathered."""
@@ -390,6 +405,8 @@ class GLM:
         assert self.gram is not None
         everything = np.arange(self.dim)
         H = self.gram.columns(everything)
+        if self._far(everything, H.diagonal()):
+            return None
         down = np.where(H.diagonal() == 0, 0.0, self.null.gradient - self.gram.means * self._tilt)
         H[everything, everything] += self.ridge * (H.diagonal() > 0)
         found = searched.quadratic(H, down, self.null.value, constraint, start, scale, plan)

@@ -20,7 +20,7 @@ from ..designs import Design, Standardized, as_design, cross
 from ..engines import check_time
 from ..losses.vector import Curve, Multinomial, Responses, VectorLoss
 from ..refits import Basis, Fit, Stored, basis, least_norm, minimise
-from ..refits.columns import FLOOR, SEPARATED
+from ..refits.columns import FLOOR, PARTLY, SEPARATED
 from ..refits.factor import Factor
 from ..refits.minimise import CONVERGED
 from . import searched
@@ -146,11 +146,13 @@ class MultiGLM(ObjectiveDefaults):
                 b = start.intercept
             else:  # what is left of a start without its other columns may be worse than nothing
                 C[:] = 0.0
-        C, b, value = self._quick_fit(A, C, b)
+        C, b, value, endless = self._quick_fit(A, C, b)
         if value is not None:
             least = value - CONVERGED * EPS * abs(value)
             return replace(self._point(support, C.ravel(), b, None, True, value=value), least=least)
         C, b, fit = self._minimised(A, C, b, Stored(*self.design.stored(cols)))
+        if endless and not fit.note and self.l2 == 0:
+            fit = replace(fit, note=PARTLY, minimiser=False)
         point = self._point(support, C.ravel(), b, A @ C + b + self.offset, True, fit.note, fit.minimiser)
         return replace(point, least=fit.least)
 
@@ -207,7 +209,7 @@ class MultiGLM(ObjectiveDefaults):
                                     1e-9 * self.null.value, self.fit_intercept, plan)  # fmt: skip
         if found is not None:
             points = [(self._coordinates(S), (Z @ E.T).ravel(), b @ E.T, value) for S, Z, b, value in found.points]
-            found = replace(found, points=points)
+            found = replace(found, points=points, doubtful=[self._coordinates(S) for S in found.doubtful])
         return found
 
     def _rows(self, curve: Curve, cols: Columns, others: Columns) -> Vector:
@@ -318,19 +320,22 @@ class MultiGLM(ObjectiveDefaults):
         C = least_norm(s[:, None] * room.null, s[:, None] * room.outward(U), np.abs(stored.A).max(axis=0) / s)
         return np.where(np.isfinite(stored.s)[:, None], C, 0.0)
 
-    def _quick_fit(self, A: Vector, C: Vector, b: Vector) -> tuple[Vector, Vector, float | None]:
-        """The minimiser by the kernel and its value; where that needs more care, how far it came, without a value."""
+    def _quick_fit(self, A: Vector, C: Vector, b: Vector) -> tuple[Vector, Vector, float | None, bool]:
+        """The minimiser by the kernel and its value; where that needs more care, how far it came, without a value.
+
+        Last, whether it went where coefficients grow without end.
+        """
         m = A.shape[1]
         unknowns = (m + self.fit_intercept) * (self.width - 1)
         if self.labels is None or not 0 < unknowns <= DIRECT or self.c.size * self.width**2 > KERNEL:
-            return C, b, None
+            return C, b, None, False
         E = self._basis
-        z, value, done = _core.multinomial_fit(
+        z, value, done, endless = _core.multinomial_fit(
             self.labels, self.c, self._offsets, E, np.asfortranarray(A), np.full(m, self.l2), self.fit_intercept,
             self._bottom, np.ravel(np.vstack([C, b]) @ E),
         )  # fmt: skip
         Z = z.reshape(m + 1, -1) @ E.T
-        return Z[:-1], Z[-1], value if done else None
+        return Z[:-1], Z[-1], value if done else None, endless
 
     @lazy
     def _basis(self) -> Vector:

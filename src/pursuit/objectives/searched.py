@@ -18,9 +18,8 @@ from .base import Columns, Exchange, Vector
 if TYPE_CHECKING:
     from ..constraints import AtMost
 
-WORK = (
-    1e7  # entries of X times k (and squared outputs) up to which the likelihood of a support is searched in the kernel
-)
+WORK = 1e7  # entries of X times k (and squared outputs) up to which a likelihood is searched in the kernel
+SEVERAL = 4  # times as much with several outputs, where Python takes longer
 WIDEST = {True: 3, False: 2}  # multiple of k to which units are added before all but k go; for quadratics, for others
 ROOM = 500  # units that the kernel keeps the state of
 CONDITION = 1e-7  # reciprocal condition number, and share of a column, above which the formula for exchanges has digits
@@ -43,7 +42,8 @@ class Searched:
     """Points (support, coefficients, intercept, value), each better than the one before, and what is known of the last.
 
     ``open`` of ``total`` exchanges are not known to be of no help (-1: none was looked at); where only those with
-    some newcomers are not, these are the ``unknown``. ``trouble`` is what was raised meanwhile.
+    some newcomers are not, these are the ``unknown``. ``trouble`` is what was raised meanwhile,
+    ``doubtful`` are supports with columns too close to dependent for the kernel's fits.
     """
 
     points: list[tuple[Columns, Vector, Any, float]]
@@ -52,6 +52,7 @@ class Searched:
     total: int = 0
     unknown: Columns | None = None
     trouble: BaseException | None = field(default=None, repr=False)
+    doubtful: list[Columns] = field(default_factory=list)
 
 
 def quadratic(
@@ -112,7 +113,7 @@ def likelihood(
     forced, allowed = _masks(constraint, even.sizes > 0)
     if (forced & ~allowed & 1).any():  # a constant column that is forced in
         return None
-    found, nearest, unsure, total, trouble = kernel(
+    found, nearest, unsure, total, doubtful, trouble = kernel(
         even.A, even.ridge(l2), even.sizes, intercept, floor, plan.prove, constraint.k, forced, allowed, start,
         plan.restarts, plan.patience, WIDEST[False], plan.effort, plan.seed, scale, plan.ask,
     )  # fmt: skip
@@ -122,12 +123,13 @@ def likelihood(
         points.append((support, *even.back(support, Z[:-1], Z[-1]), value))
     if not (_full(points, constraint) or (points and points[-1][-1] <= floor)):
         return None
-    return Searched(points, _exchange(nearest), unsure, total, trouble=trouble)
+    return Searched(points, _exchange(nearest), unsure, total, trouble=trouble, doubtful=doubtful)
 
 
 def affordable(shape: tuple[int, int], outputs: int, constraint: "AtMost") -> bool:
     """Whether a search of a likelihood in the kernel takes no longer than one would wait for it."""
-    return float(shape[0]) * shape[1] * outputs**2 * constraint.k <= WORK and WIDEST[False] * constraint.k <= ROOM
+    most = WORK if outputs == 1 else SEVERAL * WORK
+    return float(shape[0]) * shape[1] * outputs**2 * constraint.k <= most and WIDEST[False] * constraint.k <= ROOM
 
 
 def _full(points: list[Any], constraint: "AtMost") -> bool:

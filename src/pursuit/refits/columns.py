@@ -43,6 +43,9 @@ ROUNDED = 1e-9  # share of the height that rounded coefficients may cost without
 FLOOR = 64 * float(np.finfo(float).eps)  # share of the null model's height that is nothing
 
 SEPARATION = "the chosen columns separate the classes, so no finite minimiser exists (set l2 > 0)"
+PARTLY = "the chosen columns tell some rows' class for sure, so no finite minimiser exists (set l2 > 0)"
+SURE = 1e-9  # phi'' of a row, beside the largest, below which its class may be told for sure
+ENDLESS = 0.1  # change of eta in a Newton step that gains nothing, at which coefficients grow without end
 NO_COUNTS = "every count is zero, so no finite minimiser exists (set l2 > 0)"
 
 
@@ -90,6 +93,10 @@ class Columns(Few):
     @property
     def quadratic(self) -> bool:  # type: ignore[override]
         return self.loss.quadratic
+
+    @property
+    def steep(self) -> bool:  # type: ignore[override]
+        return not np.isfinite(self.loss.smoothness)
 
     @property
     def by_products(self) -> bool:
@@ -226,6 +233,9 @@ class Columns(Few):
 
 def best_intercept(loss: Loss, rows: Rows, b: float = 0.0) -> float:
     """The best intercept on top of the offset of some rows."""
+    known = None if rows.offset is None else loss.intercept(rows.y, rows.c, rows.offset)
+    if known is not None:
+        return known
     nothing = DenseBlock(np.empty((len(rows.y), 0), order="F"))
     fit = refit(Columns(nothing, rows, loss, 0.0, True, loss.infimum(rows.y, rows.c)), np.empty(0), b)
     return fit.b if not fit.note else _bisected(loss, rows, fit.b)
@@ -258,7 +268,8 @@ def refit(few: Columns, coef: Vector, b: float) -> Fitted:
     known = few.quick(z)
     if known is not None and known[2]:
         v, b = few.split(known[0])
-        return Fitted(v.copy(), b, known[1], known[1] - EXACT * max(known[1] - few.lower, 0.0))
+        least, without_end = known[1] - EXACT * max(known[1] - few.lower, 0.0), _endless(few, known[0])
+        return Fitted(v.copy(), b, known[1], least, PARTLY if without_end else "", not without_end)
     if few.width == 0 or few.by_products:
         fit = minimise(few, z)
         if fit.converged or not fit.minimiser or few.patience == np.inf:
@@ -282,6 +293,22 @@ def refit(few: Columns, coef: Vector, b: float) -> Fitted:
     return in_coordinates(few, stored, room, z)
 
 
+def _endless(few: Columns, z: Vector) -> bool:
+    """Whether f has no minimiser near z, where it has settled: a Newton step still moves rows whose class is sure."""
+    if few.loss.targets != "binary" or few.loss.attained or few.bottom == -np.inf or few.width == 0:
+        return False
+    curve = few.loss.terms(few.rows.y, few.eta(z), few.rows.c)[2]
+    used = curve[few.rows.c > 0]
+    if used.min() > SURE * used.max():
+        return False
+    here = few.at(z)
+    if here.hessian is None:
+        return False
+    dv, db = few.split(-Factor(here.hessian(), quick=True).solve(here.gradient))
+    turn = np.abs(few.block.matvec(dv) + db)[few.rows.c > 0]
+    return bool(np.isfinite(turn).all() and turn.max() >= ENDLESS)
+
+
 def coordinates(few: Columns, stored: Stored, z: Vector) -> Basis | None:
     """Orthonormal ones for the columns at hand."""
     return basis(stored.A, few.rows.c, _curve(few, z), _raw_ridge(few, stored), few.intercept)
@@ -292,6 +319,8 @@ def in_coordinates(few: Columns, stored: Stored, room: Basis, z: Vector) -> Fitt
     u = room.inward(stored.A, few.rows.c, _curve(few, z), _raw_ridge(few, stored), stored.raw(few.split(z)[0]))
     fit = _there(few, room, u if np.isfinite(u).all() else 0 * u)
     found = _back(few, stored, room, fit.z[: room.Q.shape[1]], float(fit.z[-1]) if few.intercept else 0.0)
+    if not fit.note and _endless(replace(few, block=DenseBlock(room.Q), ridge=room.ridge, stored=None), fit.z):
+        fit = replace(fit, note=PARTLY, minimiser=False)
     notes, least = [fit.note], fit.least
     if room.null.shape[1]:
         notes.append(_dependent(few.width, room.Q.shape[1]))

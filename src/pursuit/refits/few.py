@@ -45,6 +45,9 @@ class Few:
 
     convex: bool = False
     quadratic: bool = False
+    steep: bool = (
+        False  # f may rise faster than any quadratic (an exponential): where it began says nothing of its size
+    )
     patience: float = np.inf
     lower: float = -np.inf
     bottom: float = -np.inf

@@ -30,6 +30,7 @@ from .few import Few, Fit, Line, Matrix, State, Vector, Within
 EPS = float(np.finfo(float).eps)
 CONVERGED = 500  # rounding units of the height at which a Newton decrement ends it
 FLAT = 1e-20  # the same where the Hessian is singular and the decrement with its stand-in says less
+ROUNDED = 1e-3  # share of a value that stands in for how far it has fallen, where it began too high for that
 STUCK = 1e-10  # share of the height that may be left where nothing falls any more
 SINGULAR = 1e-13  # ratio of squared pivots at which a Newton direction is not trusted
 ENOUGH = 1e-9  # share of the coefficients to which conjugate gradients minimise a quadratic
@@ -107,7 +108,10 @@ class _Descent:
         """What is negligible is so beside this: the height of f, or how far it has fallen."""
         value, lower = self.here.value, self.few.lower
         height = abs(value) if lower == -np.inf else value - lower
-        return height if self.few.bottom > -np.inf else max(height, abs(self.first - value))
+        if self.few.bottom > -np.inf:
+            return height
+        fallen = ROUNDED * abs(value) if self.few.steep and lower > -np.inf else abs(self.first - value)
+        return max(height, fallen)
 
     def run(self) -> Fit:
         steps = QUASI_STEPS if self.quasi else NEWTON_STEPS

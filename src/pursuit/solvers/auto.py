@@ -13,6 +13,7 @@ Invariant: the result is exchange-optimal for the squared loss, exchange-station
 unless every exchange could be judged.
 """
 
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
@@ -30,6 +31,7 @@ from .local_search import HELPS, search, settled, there_and_back
 from .omp import OMP
 from .ompr import OMPR
 
+SEARCHED = 0.8  # share of the time that goes to restarts "until the limit"
 PATIENCE = 8  # restarts in a row that may be in vain
 RESTARTS = 20  # where the kernel does them
 ENDLESS = 10**9
@@ -82,18 +84,26 @@ class Auto(Solver):
                 yield point
             omp = point if name == "omp" else omp
             if point.support.tobytes() not in seen:
-                yield from (better := _Last(search(f, constraint, point)))
+                yield from (better := _Last(search(f, constraint, point, doubts=False)))
                 seen.update(end.support.tobytes() for end in (point, better.point))
                 best = min(best, better.point, key=_value)
         units = constraint.units_of(best.support)
-        if len(np.setdiff1d(units, constraint.include)) == 0 or len(np.setdiff1d(constraint.allowed, units)) == 0:
-            return
+        free, outside = np.setdiff1d(units, constraint.include), np.setdiff1d(constraint.allowed, units)
+        if len(free) and len(outside):
+            for point in self._again(f, constraint, best, seen, 10 if cheap else 0):
+                yield point
+                best = min(best, point, key=_value)
+        if f.quadratic and best.optimality != "swap_optimal":
+            yield from search(f, constraint, best)
+
+    def _again(self, f: Objective, constraint: AtMost, best: Point, seen: set[bytes], usual: int) -> Iterator[Point]:
+        """Restarts from the best point."""
         rng, idle = generator(self.random_state), 0
-        for _ in range(self._restarts(10 if cheap else 0)):
+        for _ in range(self._restarts(usual)):
             shaken = _refilled(f, constraint, best, rng)
             before = best
             if shaken.support.tobytes() not in seen:
-                yield from (better := _Last(search(f, constraint, shaken)))
+                yield from (better := _Last(search(f, constraint, shaken, doubts=False)))
                 seen.update(end.support.tobytes() for end in (shaken, better.point))
                 best = min(best, better.point, key=_value)
             check_time()  # where nothing new is found nothing is given, and the driver cannot look
@@ -116,7 +126,15 @@ class Auto(Solver):
         patience, effort = (ENDLESS, np.inf) if asked else (PATIENCE, 1.0)
         prove = 1 if self.prove is None else 2 * int(self.prove)
         own = np.empty(0, np.int64) if np.array_equal(start.support, constraint.forced) else start.support
-        return kernel(constraint, own, Plan(self._restarts(RESTARTS), patience, effort, prove, seed, late))
+        plan = Plan(self._restarts(RESTARTS), patience, effort, prove, seed, late)
+        if self.restarts != "limit":
+            return kernel(constraint, own, plan)
+        end = time.perf_counter() + SEARCHED * seconds_left()  # the rest is for judging what was found
+        found = kernel(constraint, own, plan._replace(ask=lambda: time.perf_counter() > end, prove=0))
+        if found is None or not found.points or found.trouble is not None:
+            return found
+        again = kernel(constraint, found.points[-1][0], plan._replace(restarts=0))
+        return again if again is not None and again.points else found
 
 
 def _pursued(name: str, f: Objective, constraint: AtMost, start: Point) -> Iterator[Point]:
@@ -129,9 +147,10 @@ def _pursued(name: str, f: Objective, constraint: AtMost, start: Point) -> Itera
 def _points(f: Objective, constraint: AtMost, quick: Searched) -> Iterator[Point]:
     """The points of a kernel's search, the last one refitted and with its claim."""
     *before, (support, coef, b, value) = quick.points
+    sure = not (quick.doubtful or (f.quadratic and quick.open))  # else the kernel's values are of rounded coefficients
     for earlier in [] if late() else before:  # time that is up ends the run at the first point it gives
-        yield _point(f, *earlier)
-    point = _point(f, support, coef, b, value)
+        yield _point(f, *earlier) if sure else f.at(*earlier[:3])
+    point = _point(f, support, coef, b, value) if sure else f.at(support, coef, b)
     if quick.trouble is not None:
         yield point
         raise quick.trouble
@@ -141,6 +160,13 @@ def _points(f: Objective, constraint: AtMost, quick: Searched) -> Iterator[Point
         yield point
         raise
     scale = HELPS * f.scale(value)
+    if last.value > point.value + 100 * scale:  # a refit that needs care lost its way
+        yield f.at(support, coef, b)
+        return
+    better = min((f.refit(S, start=last) for S in quick.doubtful), key=_value, default=last)
+    if better.value < last.value - scale:
+        yield from search(f, constraint, better)
+        return
     told = last.value >= value - scale and last.minimum >= last.value - scale
     if quick.open < 0:  # time was up before any exchange was judged
         yield last

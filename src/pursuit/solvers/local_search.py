@@ -62,8 +62,13 @@ class LocalSearch(Solver):
         yield from search(f, constraint, point, self.candidates, self.tries)
 
 
-def search(f: Objective, constraint: AtMost, point: Point, candidates: int = 8, tries: int = 5) -> Iterator[Point]:
-    """Exchanges from a refitted point until none helps; the last point carries the claim."""
+def search(
+    f: Objective, constraint: AtMost, point: Point, candidates: int = 8, tries: int = 5, doubts: bool = True
+) -> Iterator[Point]:
+    """Exchanges from a refitted point until none helps; the last point carries the claim.
+
+    Without ``doubts`` pairs that the formula cannot judge are left alone, and if there are any nothing is claimed.
+    """
     # a quadratic's Hessian rows are kept from sweep to sweep, so that sweeping over all columns costs little more
     few = not f.quadratic and constraint.units > max(SMALL, 4 * candidates * constraint.k)
     every = True  # a sweep over all first: mostly it is the last; what it finds is followed up among candidates
@@ -73,7 +78,9 @@ def search(f: Objective, constraint: AtMost, point: Point, candidates: int = 8, 
         ranked = exchanges(f, constraint, point, units, 1 if f.quadratic else tries)
         better = _improve(f, constraint, point, ranked, tried)
         if better is None and every and f.quadratic:
-            better, sure = _doubts(f, constraint, point, ranked, tried)
+            better, sure = None, not ranked.doubtful and point.minimum >= point.value - HELPS * f.scale(point.value)
+            if doubts and not sure:
+                better, sure = _doubts(f, constraint, point, ranked, tried)
         if better is not None:
             point, every = better, not few
             tried.clear()
