@@ -78,7 +78,7 @@ public:
       const double height = floor > -HUGE_VAL ? 0.0 : 1e6 * scale; // above a floor there is no end
       const bool settled = dec <= tol * std::max(std::fabs(at.f), height);
       // a step that stays long while it gains nothing: coefficients that grow without end
-      at.endless = settled && tau >= 0.1 && damp == 0.0;
+      if (damp == 0.0) at.endless = tau >= 0.1 && dec <= 1e-8 * size(at.f);
       if (settled && (tau >= kLong || damp > 0.0)) return close(at, End::undecided);
       const bool moved = advance(at, dec, tau, settled);
       if (settled) return close(at, exact ? End::minimum : End::undecided);

@@ -56,6 +56,17 @@ def check_number(value: Any, name: str, low: float = 0.0, strict: bool = False) 
     return number
 
 
+def check_count(value: Any, name: str, low: int = 0, high: int | None = None) -> int:
+    """A whole number from ``low`` up (to ``high``)."""
+    wanted = f"a whole number at least {low}" if high is None else f"a whole number from {low} to {high}"
+    if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Integral):
+        raise TypeError(f"{name} must be {wanted}, got {value!r}")
+    number = int(value)
+    if number < low or (high is not None and number > high):
+        raise ValueError(f"{name} must be {wanted}, got {value!r}")
+    return number
+
+
 def check_mask(values: Any, name: str) -> None:
     """A masked array whose mask hides something is an error: its numbers would be taken without the mask."""
     if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):

@@ -83,7 +83,9 @@ def refuse_text(X: Any) -> None:
 
 def refuse_dates(X: Any) -> None:
     """Raise where a polars frame has dates or times: as an array they would be numbers without a word."""
-    if any(dtype.is_temporal() for dtype in getattr(X, "dtypes", ()) if hasattr(dtype, "is_temporal")):
+    dtypes = getattr(X, "dtypes", ())
+    several = hasattr(dtypes, "__iter__")  # a Series has one: that it is no table is said later
+    if several and any(dtype.is_temporal() for dtype in dtypes if hasattr(dtype, "is_temporal")):
         refuse_text(X)
 
 

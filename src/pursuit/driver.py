@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ._errors import check_number
+from ._errors import check_count, check_number
 from ._names import called
 from ._sorted import without
 from .constraints import AtMost
@@ -69,10 +69,12 @@ def solve(
         objective = Bounded(objective, bounds, sum_to)
         objective.check(constraint)
     method = _told(method, random_state=random_state)
+    if callback is not None and not callable(callback):
+        raise TypeError(f"callback must be a function of a Record, got {type(callback).__name__}")
     run = _Run(
         limit=(MAX_ITER if time_limit is None else ENDLESS)
         if max_iter is None
-        else int(check_number(max_iter, "max_iter", 1)),
+        else check_count(max_iter, "max_iter", 1),
         tol=None if tol is None else check_number(tol, "tol"),
         seconds=None if time_limit is None else check_number(time_limit, "time_limit"),
         callback=callback,
@@ -324,7 +326,9 @@ class _Run:
         if self.tol is not None and not changed and before.value - point.value <= self.tol * abs(before.value):
             return self._end("converged", f"the value fell by less than tol={self.tol:g}")
         if len(self.trace) >= self.limit:
-            return self._end("max_iter", f"the limit of {self.limit} iterations was reached")
+            return self._end(
+                "max_iter", f"the limit of {self.limit} iteration{'' if self.limit == 1 else 's'} was reached"
+            )
         return self._late()
 
     def _late(self) -> bool:

@@ -5,6 +5,7 @@ import pytest
 from sklearn.datasets import load_diabetes
 
 from pursuit import GLM, MultiGLM, SparseClassifier, SparseRegressor, best_subsets, certify, solve
+from pursuit.solvers import Auto
 
 pd = pytest.importorskip("pandas")
 pl = pytest.importorskip("polars")
@@ -197,3 +198,31 @@ def test_an_estimator_where_its_result_belongs():
     with pytest.raises(TypeError, match=r"result must be a Result .*, got str"):
         certify(model.objective_, "best")
     assert certify(model.objective_, model.result_).result.names == ("bmi", "bp", "s5")
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda X, y: solve(GLM(X, y), 2, callback=3), "callback must be a function of a Record, got int"),
+        (lambda X, y: solve(GLM(X, y), 2, start="a"), "start must be a Result or a vector of 5 numbers"),
+        (lambda X, y: solve(GLM(X, y), 2, max_iter=1.5), "max_iter must be a whole number at least 1, got 1.5"),
+        (lambda X, y: solve(GLM(X, y), 2, solver=Auto(starts=5)), "starts must be a whole number from 1 to 4"),
+        (lambda X, y: solve(GLM(X, y), 2, solver=Auto(prove="yes")), "prove must be True, False or None"),
+        (lambda X, y: SparseRegressor(2, n_jobs="a").fit(X, y), "n_jobs must be a number of threads"),
+        (lambda X, y: SparseRegressor(2, random_state="a").fit(X, y), "random_state must be a seed"),
+        (lambda X, y: best_subsets(X, y, 1, include=[0, 1]), "include names 2 columns, more than kmax=1 allows"),
+        (lambda X, y: certify(GLM(X, y), solve(GLM(X, y), 2), k=1), "k is not that of the result"),
+        (lambda X, y: certify(GLM(X, y), solve(GLM(X, y), 2), exclude=[0]), "exclude is not that of the result"),
+    ],
+)
+def test_wrong_arguments_get_a_sentence(call, words):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((30, 5))
+    with pytest.raises((TypeError, ValueError), match=words):
+        call(X, X[:, 0] + rng.standard_normal(30))
+
+
+def test_a_series_is_no_table():
+    column = pd.Series(np.arange(20.0), name="a")
+    with pytest.raises(ValueError, match=r"2D array|2-dimensional"):
+        SparseRegressor(1).fit(column, column)

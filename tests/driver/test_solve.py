@@ -325,10 +325,10 @@ def test_what_is_not_a_solver(f, solver):
 @pytest.mark.parametrize(
     ("settings", "error", "message"),
     [
-        ({"max_iter": 0}, ValueError, "max_iter must be a finite number at least 1, got 0"),
+        ({"max_iter": 0}, ValueError, "max_iter must be a whole number at least 1, got 0"),
         ({"max_iter": -3}, ValueError, "max_iter must be"),
-        ({"max_iter": "many"}, TypeError, "max_iter must be a number"),
-        ({"max_iter": np.nan}, ValueError, "max_iter must be"),
+        ({"max_iter": "many"}, TypeError, "max_iter must be a whole number"),
+        ({"max_iter": np.nan}, TypeError, "max_iter must be"),
         ({"tol": -1e-3}, ValueError, "tol must be"),
         ({"tol": np.inf}, ValueError, "tol must be"),
         ({"tol": "small"}, TypeError, "tol must be"),

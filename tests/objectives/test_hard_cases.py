@@ -327,3 +327,39 @@ def test_the_best_intercept_between_offsets_far_apart():
     b = best_intercept(Logistic(), Rows(y, np.full(4, 0.25), offset), 1e5)
     values = [Logistic().terms(y, offset + t, np.full(4, 0.25))[0] for t in (b, b - 1, b + 1, 0.0, 5e2)]
     assert values[0] <= min(values) * (1 + 1e-12)
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_poisson_intercepts_beside_offsets_far_apart(seed):
+    rng = np.random.default_rng(seed)
+    X, y, offset = rng.standard_normal((20, 4)), rng.poisson(1.0, 20), 30 * rng.standard_normal(20)
+    best = np.log(y.mean()) - (np.log(np.exp(offset - offset.max()).mean()) + offset.max())
+    value = np.mean(np.exp(offset + best) - y * (offset + best))
+    assert pursuit.GLM(X, y, "poisson", offset=offset).null.value == pytest.approx(value, rel=1e-9)
+
+
+@pytest.mark.parametrize("seed", [31, 61, 152])
+def test_poisson_refits_from_a_start_too_high(seed):
+    """A step of the first refits leads to values of 1e40 and more: what ends them is not relative to that."""
+    rng = np.random.default_rng(seed)
+    X, y = rng.standard_normal((12, 8)), rng.poisson(1.0, 12)
+    objective = pursuit.GLM(X, y, "poisson")
+    auto, omp = (pursuit.solve(objective, 8, solver=name).value for name in ("auto", "omp"))
+    assert auto <= omp + 1e-8 * abs(omp)
+    cold = objective.refit(np.arange(8))
+    warm = objective.refit(np.arange(8), start=objective.at(np.arange(8), 0.8 * cold.coef, cold.intercept))
+    assert warm.value == pytest.approx(cold.value, rel=1e-8)
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_classes_that_are_told_for_sure_in_part_have_no_minimiser(classes):
+    """One value of x occurs with one class only: its coefficient grows without end, though f does not fall to 0."""
+    x = np.repeat([0.0, 1.0], 30)
+    y = np.concatenate([np.zeros(30), np.arange(30) % classes])
+    X = np.column_stack([x, np.random.default_rng(0).standard_normal(60)])
+    objective = pursuit.GLM(X, y, "logistic") if classes == 2 else pursuit.MultiGLM(X, y)
+    result = pursuit.solve(objective, 1, include=[0])
+    assert result.status == "no_minimiser"
+    assert "no finite minimiser exists (set l2 > 0)" in result.reason
+    ridged = type(objective)(X, y, "logistic" if classes == 2 else "multinomial", l2=1e-3)
+    assert pursuit.solve(ridged, 1, include=[0]).status == "converged"

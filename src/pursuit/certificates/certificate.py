@@ -203,6 +203,12 @@ def _known(f: GLM, result: Any, k: int | None, include: Any, exclude: Any, group
         if result.point.dim != f.dim:
             raise ValueError(f"result has {result.point.dim} columns, but the objective has {f.dim}: not its solution")
         constraint = result.constraint
+        other = AtMost(constraint.k if k is None else k, f.dim, include, exclude, groups, f.names)
+        own = (constraint.k, constraint.include.tolist(), constraint.exclude.tolist())
+        for name, asked, has in zip(("k", "include", "exclude"), (other.k, other.include.tolist(),
+                                    other.exclude.tolist()), own, strict=True):  # fmt: skip
+            if asked != has and (name != "k" or k is not None) and (name == "k" or asked):
+                raise ValueError(f"{name} is not that of the result, which was solved with {name}={has}: leave it out")
         point = result.point
         value = f.value(point.support, point.coef, point.intercept)
         if abs(value - result.value) > SAME * f.scale(result.value) + max(0.0, f.nothing - f.lower):

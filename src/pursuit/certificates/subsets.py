@@ -82,6 +82,8 @@ def best_subsets(
     include, exclude = (
         chosen(cols, name, f.dim, f.names) for cols, name in ((include, "include"), (exclude, "exclude"))
     )
+    if len(include) > kmax:
+        raise ValueError(f"include names {len(include)} columns, more than kmax={kmax} allows")
     with threads():
         for k in range(max(1, len(include)), min(kmax, f.dim) + 1):
             constraint = AtMost(k, f.dim, include, exclude, names=f.names)

@@ -8,6 +8,7 @@ import os
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from numbers import Integral
 from typing import Any
 
 from .. import _core
@@ -68,7 +69,9 @@ os.register_at_fork(after_in_child=_single.__init__)  # type: ignore[misc]
 @contextmanager
 def threads(n_jobs: int | None = None) -> Iterator[int]:
     """Run kernels on ``n_jobs`` threads (None: as many as now; -1: all available; -2: all but one), BLAS on one."""
-    count = _core.get_threads() if n_jobs is None else n_jobs
+    if n_jobs is not None and (isinstance(n_jobs, bool) or not isinstance(n_jobs, Integral) or n_jobs == 0):
+        raise ValueError(f"n_jobs must be a number of threads, -1 for all of them, or None; got {n_jobs!r}")
+    count = _core.get_threads() if n_jobs is None else int(n_jobs)
     if count < 0:
         count = _available + 1 + count
     count = max(1, count)

@@ -454,7 +454,10 @@ class GLM:
         return self.design.in_units(point.support, point.coef, point.intercept)
 
     def from_units(self, x: Any, intercept: float | None = None) -> Point:
-        x = np.asarray(x, dtype=np.float64)
+        try:
+            x = np.asarray(x, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise TypeError(f"start must be a Result or a vector of {self.dim} numbers, got {x!r}") from None
         if x.shape != (self.dim,) or not np.isfinite(x).all():
             raise ValueError(f"start must be a finite vector with one entry per column of X, shape ({self.dim},)")
         support = np.flatnonzero(x)

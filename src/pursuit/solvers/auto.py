@@ -20,7 +20,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from .._errors import check_number
+from .._errors import check_count, check_number
 from ..constraints import AtMost
 from ..engines import TimeUpError, check_time, late, seconds_left
 from ..objectives.base import Objective, Point, Vector
@@ -63,9 +63,12 @@ class Auto(Solver):
         if isinstance(self.restarts, str) and self.restarts != "limit":
             raise ValueError(f"restarts must be a number, 'limit' or None, got {self.restarts!r}")
         if self.restarts is not None and self.restarts != "limit":
-            check_number(self.restarts, "restarts")
+            check_count(self.restarts, "restarts")
         if self.starts is not None:
-            check_number(self.starts, "starts", 1)
+            check_count(self.starts, "starts", 1, len(STARTS))
+        if self.prove not in (None, True, False):
+            raise ValueError(f"prove must be True, False or None, got {self.prove!r}")
+        check_number(self.cheap, "cheap")
 
     def iterate(self, f: Objective, constraint: AtMost, start: Point) -> Iterator[Point]:
         if self.restarts == "limit" and seconds_left() == np.inf:

@@ -40,7 +40,10 @@ def generator(random_state: Any) -> np.random.Generator:
     """Random numbers from a seed or a generator; None is a seed too, so that the same call is the same run."""
     if isinstance(random_state, np.random.RandomState):
         return np.random.default_rng(random_state.randint(2**31))
-    return np.random.default_rng(0 if random_state is None else random_state)
+    try:
+        return np.random.default_rng(0 if random_state is None else random_state)
+    except (TypeError, ValueError):
+        raise ValueError(f"random_state must be a seed, a NumPy generator or None, got {random_state!r}") from None
 
 
 def polished(f: Objective, point: Point) -> Point:
