@@ -32,8 +32,9 @@ from .omp import OMP
 from .ompr import OMPR
 
 SEARCHED = 0.8  # share of the time that goes to restarts "until the limit"
-PATIENCE = 8  # restarts in a row that may be in vain
-RESTARTS = 20  # where the kernel does them
+PATIENCE = 4  # restarts in a row that may be in vain, and one more for every ten units
+RESTARTS = 40  # where the kernel does them
+EFFORT = 1.5  # what they may cost there, as a multiple of what went before
 ENDLESS = 10**9
 STARTS = ("grahtp", "omp", "ompr", "there and back")
 
@@ -126,7 +127,7 @@ class Auto(Solver):
             return None
         seed = 0 if self.random_state is None else int(generator(self.random_state).integers(2**63))
         asked = self.restarts is not None
-        patience, effort = (ENDLESS, np.inf) if asked else (PATIENCE, 1.0)
+        patience, effort = (ENDLESS, np.inf) if asked else (PATIENCE + constraint.units // 10, EFFORT)
         prove = 1 if self.prove is None else 2 * int(self.prove)
         own = np.empty(0, np.int64) if np.array_equal(start.support, constraint.forced) else start.support
         plan = Plan(self._restarts(RESTARTS), patience, effort, prove, seed, late)
