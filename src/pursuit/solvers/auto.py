@@ -36,6 +36,7 @@ PATIENCE = 4  # restarts in a row that may be in vain, and one more for every te
 RESTARTS = 40  # where the kernel does them
 EFFORT = 1.5  # what they may cost there, as a multiple of what went before
 ENDLESS = 10**9
+RESTARTED = 0.1  # share of what counts as cheap up to which there are restarts
 STARTS = ("grahtp", "omp", "ompr", "there and back")
 
 
@@ -48,7 +49,8 @@ class Auto(Solver):
     starts : 1 to 4 (GraHTP; OMP; OMPR; OMP to 2k and back), or None: all where k passes over X are cheap, else three
     restarts : how many, or None: some where that is cheap; "limit": until the time limit
     prove : judge every exchange at the end, True; no, False; None: for at most as long as the search took
-    cheap : number of multiplications for a pass over X, times k, up to which a problem counts as cheap
+    cheap : number of multiplications for a pass over X, times k, up to which a problem counts as cheap (a tenth of
+        that, for restarts)
     """
 
     starts: int | None = None
@@ -94,7 +96,8 @@ class Auto(Solver):
         units = constraint.units_of(best.support)
         free, outside = np.setdiff1d(units, constraint.include), np.setdiff1d(constraint.allowed, units)
         if len(free) and len(outside):
-            for point in self._again(f, constraint, best, seen, 10 if cheap else 0):
+            usual = 10 if f.work * constraint.k <= RESTARTED * self.cheap else 0
+            for point in self._again(f, constraint, best, seen, usual):
                 yield point
                 best = min(best, point, key=_value)
         if f.quadratic and best.optimality != "swap_optimal":
