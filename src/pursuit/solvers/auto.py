@@ -1,7 +1,8 @@
 """What a user should get without thinking: several pursuits, exchanges until none helps, restarts.
 
 1. Starts: GraHTP, OMP, OMPR, OMP to twice the budget and back by dropping the cheapest units (``local_search``'s own);
-   each is taken to where no exchange is found that helps. So the result is no worse than any of these.
+   each is taken to where no exchange is found that helps. So the result is no worse than the first three, and no worse
+   than ``local_search`` where its exchanges are made in the same order.
 2. Restarts: some units of the best point are dropped and forbidden while others come in, and it goes on from there.
 3. Every exchange at the best point is judged: for the squared loss by a formula, for others (``prove``) by a bound and
    refits, for as long as the search itself took.
