@@ -4,9 +4,6 @@
 namespace pursuit {
 namespace {
 
-using A1 = const Array1<double>&;
-using A2 = const Array2<double>&;
-
 nb::tuple orthonormal_(A2 A_, A1 w_, A1 ridge_, bool intercept, double nothing) {
   const Matrix A(A_, false);
   const Vector<double> w(w_), ridge(ridge_);

@@ -4,11 +4,6 @@
 namespace pursuit {
 namespace {
 
-using A1 = const Array1<double>&;
-using A2 = const Array2<double>&;
-using I1 = const Array1<i64>&;
-using U1 = const Array1<std::uint8_t>&;
-
 // What both kernels share: shapes checked, the quadratic, and room for the answers (one per column or group).
 struct Call {
   Matrix HS;

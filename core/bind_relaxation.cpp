@@ -6,9 +6,6 @@
 namespace pursuit {
 namespace {
 
-using A1 = const Array1<double>&;
-using A2 = const Array2<double>&;
-
 nb::tuple prox(A1 v_, i64 k, double g) {
   const Vector<double> v(v_);
   require(k >= 0 && g > 0.0, "k must be at least 0 and g positive");

@@ -5,11 +5,6 @@
 namespace pursuit {
 namespace {
 
-using A1 = const Array1<double>&;
-using A2 = const Array2<double>&;
-using I1 = const Array1<i64>&;
-using U1 = const Array1<std::uint8_t>&;
-
 // Python is asked whether to stop; an exception there (Ctrl-C) stops too, and is handed over beside what was found.
 class Asked {
 public:
@@ -124,74 +119,87 @@ nb::tuple searched(const Evened& X, Likelihood& loss, const Wanted& wanted, doub
                         judged.total, unsure, asked.trouble);
 }
 
-nb::tuple likelihood_search(A1 y_, A1 c_, Optional1 offset_, int code, double param, double curve, A2 A_, A1 ridge_,
+// Columns of a search or a fit, checked against n samples.
+struct Data {
+  Matrix A;
+  Vector<double> ridge;
+  Data(A2 A_, A1 ridge_, i64 n) : A(A_, false), ridge(ridge_) {
+    require(A.n() == n && (A.p() <= 1 || A.ld() == n) && ridge.size() == A.p(), "sizes differ");
+  }
+  Evened evened(const double* unit, bool intercept) const {
+    return {A.data(), A.n(), A.p(), ridge.data(), unit, intercept};
+  }
+};
+
+// Samples of several classes.
+struct Classes {
+  Packed E;
+  Cols label;
+  Vector<double> c;
+  std::optional<Packed> offset;
+  Classes(I1 label_, A1 c_, const Optional2& offset_, A2 E_)
+      : E(E_), label(label_, static_cast<i64>(E_.shape(0))), c(c_) {
+    if (offset_) offset.emplace(*offset_);
+    require(label.size() == c.size() && E.p() == E.n() - 1 &&
+                (!offset || (offset->n() == c.size() && offset->p() == E.n())),
+            "sizes differ");
+  }
+  Multinomial likelihood() const {
+    return {label.data(), c.data(), offset ? offset->data() : nullptr, E.data(), c.size(), E.n()};
+  }
+};
+
+nb::tuple likelihood_search(A1 y_, A1 c_, Optional1 offset_, int code, double param, double curve, A2 A, A1 ridge,
                             A1 unit_, bool intercept, double floor, int prove, i64 k, U1 forced, U1 allowed, I1 start,
                             i64 restarts, i64 patience, i64 widest, double effort, std::uint64_t seed, double scale,
                             nb::object ask) {
-  const Matrix A(A_, false);
-  const Vector<double> y(y_), c(c_), ridge(ridge_), unit(unit_);
+  const Vector<double> y(y_), c(c_), unit(unit_);
   std::optional<Vector<double>> offset;
   if (offset_) offset.emplace(*offset_);
-  const i64 n = A.n(), p = A.p();
-  require(A.ld() == n && y.size() == n && c.size() == n && ridge.size() == p && unit.size() == p &&
-              (!offset || offset->size() == n),
-          "sizes differ");
-  const Wanted wanted(k, forced, allowed, start, restarts, patience, widest, effort, seed, scale, p);
+  const Data data(A, ridge, y.size());
+  require(c.size() == y.size() && unit.size() == data.A.p() && (!offset || offset->size() == y.size()), "sizes differ");
+  const Wanted wanted(k, forced, allowed, start, restarts, patience, widest, effort, seed, scale, data.A.p());
   Asked asked(std::move(ask));
-  const Samples samples{y.data(), c.data(), offset ? offset->data() : nullptr, n};
-  const Evened X{A.data(), n, p, ridge.data(), unit.data(), intercept};
+  const Samples samples{y.data(), c.data(), offset ? offset->data() : nullptr, y.size()};
   return with_loss({code, param}, [&](auto loss) {
     using Loss = decltype(loss);
     constexpr bool bounded = std::is_same_v<Loss, Logistic> || std::is_same_v<Loss, Poisson>;
     ScalarLikelihood<Loss> likelihood(loss, samples, bounded, curve);
-    return searched(X, likelihood, wanted, floor, prove, asked);
+    return searched(data.evened(unit.data(), intercept), likelihood, wanted, floor, prove, asked);
   });
 }
 
-nb::tuple multinomial_search(I1 label_, A1 c_, std::optional<Array2<double>> offset_, A2 E_, A2 A_, A1 ridge_, A1 unit_,
-                             bool intercept, double floor, int prove, i64 k, U1 forced, U1 allowed, I1 start,
-                             i64 restarts, i64 patience, i64 widest, double effort, std::uint64_t seed, double scale,
+nb::tuple multinomial_search(I1 label, A1 c, Optional2 offset, A2 E, A2 A, A1 ridge, A1 unit_, bool intercept,
+                             double floor, int prove, i64 k, U1 forced, U1 allowed, I1 start, i64 restarts,
+                             i64 patience, i64 widest, double effort, std::uint64_t seed, double scale,
                              nb::object ask) {
-  const Matrix A(A_, false);
-  const Packed E(E_);
-  const Vector<double> c(c_), ridge(ridge_), unit(unit_);
-  const i64 n = A.n(), p = A.p(), q = E.n();
-  const Cols label(label_, q);
-  std::optional<Packed> offset;
-  if (offset_) offset.emplace(*offset_);
-  require(A.ld() == n && label.size() == n && c.size() == n && ridge.size() == p && unit.size() == p &&
-              E.p() == q - 1 && (!offset || (offset->n() == n && offset->p() == q)),
-          "sizes differ");
-  const Wanted wanted(k, forced, allowed, start, restarts, patience, widest, effort, seed, scale, p);
+  const Classes classes(label, c, offset, E);
+  const Data data(A, ridge, classes.c.size());
+  const Vector<double> unit(unit_);
+  require(unit.size() == data.A.p(), "sizes differ");
+  const Wanted wanted(k, forced, allowed, start, restarts, patience, widest, effort, seed, scale, data.A.p());
   Asked asked(std::move(ask));
-  Multinomial likelihood(label.data(), c.data(), offset ? offset->data() : nullptr, E.data(), n, q);
-  return searched({A.data(), n, p, ridge.data(), unit.data(), intercept}, likelihood, wanted, floor, prove, asked);
+  Multinomial likelihood = classes.likelihood();
+  return searched(data.evened(unit.data(), intercept), likelihood, wanted, floor, prove, asked);
 }
 
 // A refit of a multinomial loss on the columns of A, as far as nothing unusual happens: z ((m + 1) x r, the intercepts
 // last), the value, whether it is the minimiser, and whether coefficients grow without end.
-nb::tuple multinomial_fit(I1 label_, A1 c_, std::optional<Array2<double>> offset_, A2 E_, A2 A_, A1 ridge_,
-                          bool intercept, double floor, A1 z_) {
-  const Matrix A(A_, false);
-  const Packed E(E_);
-  const Vector<double> c(c_), ridge(ridge_), z(z_);
-  const i64 n = A.n(), m = A.p(), q = E.n();
-  const Cols label(label_, q);
-  std::optional<Packed> offset;
-  if (offset_) offset.emplace(*offset_);
-  require((A.ld() == n || m <= 1) && label.size() == n && c.size() == n && ridge.size() == m && E.p() == q - 1 &&
-              z.size() == (m + 1) * (q - 1) && (!offset || (offset->n() == n && offset->p() == q)),
-          "sizes differ");
+nb::tuple multinomial_fit(I1 label, A1 c, Optional2 offset, A2 E, A2 A, A1 ridge, bool intercept, double floor, A1 z_) {
+  const Classes classes(label, c, offset, E);
+  const Data data(A, ridge, classes.c.size());
+  const Vector<double> z(z_);
+  const i64 m = data.A.p();
+  require(z.size() == (m + 1) * classes.E.p(), "sizes differ");
   LikelihoodFit fit;
   {
     nb::gil_scoped_release release;
     Poll poll(nullptr);
-    Multinomial likelihood(label.data(), c.data(), offset ? offset->data() : nullptr, E.data(), n, q);
-    const Evened X{A.data(), n, m, ridge.data(), nullptr, intercept};
-    LikelihoodFitter fitter(X, likelihood, m, floor, 0.0, poll);
+    Multinomial likelihood = classes.likelihood();
+    LikelihoodFitter fitter(data.evened(nullptr, intercept), likelihood, m, floor, 0.0, poll);
     Units all(static_cast<std::size_t>(m));
     std::iota(all.begin(), all.end(), 0);
-    fit = fitter.fit(std::move(all), std::vector<double>(z.data(), z.data() + z.size()), -HUGE_VAL,
+    fit = fitter.fit(std::move(all), std::vector<double>(z.data(), z.data() + z.size()), -HUGE_VAL, HUGE_VAL,
                      LikelihoodFitter::kExact);
   }
   return nb::make_tuple(numbers(fit.z), fit.f, fit.end == End::minimum, fit.endless);

@@ -6,10 +6,6 @@
 namespace pursuit {
 namespace {
 
-using A1 = const Array1<double>&;
-using A2 = const Array2<double>&;
-using I1 = const Array1<i64>&;
-
 nb::tuple pointwise(int loss, double param, A1 y_, A1 eta_, A1 c_) {
   const Vector<double> eta(eta_);
   const i64 n = eta.size();

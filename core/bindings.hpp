@@ -16,6 +16,11 @@ using Array1 = nb::ndarray<const T, nb::ndim<1>, nb::device::cpu>;
 template <class T>
 using Array2 = nb::ndarray<const T, nb::ndim<2>, nb::device::cpu>;
 using Optional1 = std::optional<Array1<double>>;
+using Optional2 = std::optional<Array2<double>>;
+using A1 = const Array1<double>&;
+using A2 = const Array2<double>&;
+using I1 = const Array1<i64>&;
+using U1 = const Array1<std::uint8_t>&;
 
 inline auto array(const char* name) { return nb::arg(name).noconvert(); }
 

@@ -41,18 +41,18 @@ public:
 
   LikelihoodFitter(const Evened& X_, Likelihood& loss_, i64 most, double floor_, double scale_, Poll& poll_)
       : X(X_), loss(loss_), n(X_.n), r(loss_.r), D(reals(X_.n * (most + 1))), scaled(reals(X_.n * (most + 1))),
-        d1(reals(X_.n * loss_.r)), d2(reals(X_.n * loss_.pairs())), ahead1(reals(X_.n * loss_.r)),
-        ahead2(reals(X_.n * loss_.pairs())), turn(reals(X_.n * loss_.r)), there(reals(X_.n * loss_.r)),
-        block(reals((most + 1) * (most + 1))), H(reals((most + 1) * (most + 1) * loss_.r * loss_.r)),
-        g(reals((most + 1) * loss_.r)), s(reals((most + 1) * loss_.r)), zero((most + 1) * loss_.r, 0.0), floor(floor_),
-        scale(scale_), poll(poll_) {}
+        d1(reals(X_.n * loss_.r)), d2(reals(X_.n * loss_.pairs())),
+        H(reals((most + 1) * (most + 1) * loss_.r * loss_.r)), g(reals((most + 1) * loss_.r)),
+        ahead1(reals(X_.n * loss_.r)), ahead2(reals(X_.n * loss_.pairs())), turn(reals(X_.n * loss_.r)),
+        there(reals(X_.n * loss_.r)), block(reals((most + 1) * (most + 1))), s(reals((most + 1) * loss_.r)),
+        zero((most + 1) * loss_.r, 0.0), floor(floor_), scale(scale_), poll(poll_) {}
 
-  static constexpr double kRough = 1e-5, kClose = 1e-8, kExact = 1e-13; // decrements, relative to f, to end with
+  static constexpr double kClose = 1e-8, kExact = 1e-13; // decrements, relative to f, to end with
 
   // The minimiser over a support, from z, but for `tol`; it may end early where it cannot come below `goal`, and does
   // at once where z is above `ceiling`.
-  LikelihoodFit fit(Units S, std::vector<double> z, double goal = -HUGE_VAL, double tol = kClose,
-                    double ceiling = HUGE_VAL) {
+  LikelihoodFit fit(Units S, std::vector<double> z, double goal = -HUGE_VAL, double ceiling = HUGE_VAL,
+                    double tol = kClose) {
     LikelihoodFit at;
     at.S = std::move(S);
     at.z = std::move(z);
@@ -159,7 +159,7 @@ public:
 
   double spent = 0.0; // multiplications, roughly
   i64 m = 0, M = 0;   // columns of S, columns of D
-  Buffer D, scaled, d1, d2;
+  Buffer D, scaled, d1, d2, H, g;
 
 private:
   static constexpr int kSteps = 60;
@@ -234,13 +234,7 @@ private:
     return std::move(at);
   }
 
-  Buffer ahead1, ahead2, turn, there, block;
-
-public:
-  Buffer H, g;
-
-private:
-  Buffer s;
+  Buffer ahead1, ahead2, turn, there, block, s;
   std::vector<double> zero, ahead;
   double floor, scale;
   Poll& poll;

@@ -18,7 +18,7 @@ class LikelihoodState {
 public:
   double f = HUGE_VAL;
 
-  // `budget`: fits of more units than that are steps on the way, and rough.
+  // `budget`: the number of units that is looked for.
   LikelihoodState(LikelihoodFitter& fitter_, i64 budget_, double floor_)
       : fitter(fitter_), X(fitter_.X), n(fitter_.n), r(fitter_.r), p(fitter_.X.p), budget(budget_), floor(floor_),
         inside(static_cast<std::size_t>(p), 0) {
@@ -96,7 +96,7 @@ public:
   }
   bool leave(i64 j) {
     const i64 i = place(j);
-    to(without(at, i, lowered(i), tolerance(size() - 1)));
+    to(without(at, i, lowered(i)));
     return true;
   }
   bool set(const Units& support) {
@@ -166,18 +166,17 @@ public:
   }
 
   // The fit without the i-th unit of another, from z.
-  LikelihoodFit without(const LikelihoodFit& whole, i64 i, std::vector<double> z,
-                        double tol = LikelihoodFitter::kClose) {
+  LikelihoodFit without(const LikelihoodFit& whole, i64 i, std::vector<double> z) {
     Units S = whole.S;
     S.erase(S.begin() + i);
-    return fit(std::move(S), std::move(z), -HUGE_VAL, tol);
+    return fit(std::move(S), std::move(z), -HUGE_VAL);
   }
 
   // The fit with unit j on top of another, from z, or where that is no better, from the other.
   LikelihoodFit with(const LikelihoodFit& part, i64 j, std::vector<double> z, double goal) {
     Units S = part.S;
     S.push_back(j);
-    LikelihoodFit next = fitter.fit(S, std::move(z), goal, LikelihoodFitter::kClose, part.f);
+    LikelihoodFit next = fitter.fit(S, std::move(z), goal, part.f);
     if (next.f <= part.f) return next;
     z = part.z;
     z.insert(z.end() - r, static_cast<std::size_t>(r), 0.0);
@@ -292,7 +291,6 @@ private:
     return s;
   }
 
-  double tolerance(i64 m) const { return m > budget ? LikelihoodFitter::kRough : LikelihoodFitter::kClose; }
   double unit(i64 j) const { return evened && X.unit[j] > 0.0 ? 1.0 : X.unit[j]; }
   i64 place(i64 j) const { return std::find(at.S.begin(), at.S.end(), j) - at.S.begin(); }
 
@@ -312,17 +310,13 @@ private:
   }
 
   // From a start that is no worse than nothing.
-  LikelihoodFit fit(Units S, std::vector<double> z, double goal, double tol) {
-    LikelihoodFit next = fitter.fit(S, std::move(z), goal, tol, null.f);
+  LikelihoodFit fit(Units S, std::vector<double> z, double goal) {
+    LikelihoodFit next = fitter.fit(S, std::move(z), goal, null.f);
     if (next.dependent && next.end == End::undecided && static_cast<i64>(S.size()) == budget) doubt(S);
     if (next.end != End::undecided || next.f <= null.f) return next;
     std::vector<double> cold(S.size() * static_cast<std::size_t>(r), 0.0);
     cold.insert(cold.end(), null.z.end() - r, null.z.end());
-    return fitter.fit(std::move(S), std::move(cold), goal, tol);
-  }
-  LikelihoodFit fit(Units S, std::vector<double> z, double goal) {
-    const double tol = tolerance(static_cast<i64>(S.size()));
-    return fit(std::move(S), std::move(z), goal, tol);
+    return fitter.fit(std::move(S), std::move(cold), goal);
   }
 
   void doubt(Units S) {
@@ -350,7 +344,7 @@ private:
       std::fill_n(&z[i * r], r, 0.0);
     }
     S[i] = j;
-    return fit(std::move(S), std::move(z), goal, LikelihoodFitter::kClose);
+    return fit(std::move(S), std::move(z), goal);
   }
 
   i64 budget;

@@ -301,7 +301,8 @@ class _Run:
         if point.value < self.best.value or (point.value == self.best.value and told):
             claimed = self.best.optimality != "none" and np.array_equal(point.support, self.best.support)
             if claimed and point.optimality == "none" and point.refitted:  # the same solution, but for rounding
-                point = point.claim(self.best.optimality, self.best.exchange, self.best.looked_at)
+                best = self.best
+                point = point.claim(best.optimality, best.exchange, best.looked_at, best.open)
             self.best = point
         before, self.last = self.last, point
         changed = len(without(point.support, before.support))

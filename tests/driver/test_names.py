@@ -1,14 +1,14 @@
 """Columns by name, by index and by mask, through every door; messages and results call them what the user does."""
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
 from sklearn.datasets import load_diabetes
 
 from pursuit import GLM, MultiGLM, SparseClassifier, SparseRegressor, best_subsets, certify, solve
 from pursuit.solvers import Auto
 
-pd = pytest.importorskip("pandas")
-pl = pytest.importorskip("polars")
 X, Y = load_diabetes(return_X_y=True, as_frame=True)
 NAMES = tuple(X.columns)
 KINDS = pd.cut(Y, 3, labels=False).to_numpy()

@@ -203,12 +203,7 @@ def _known(f: GLM, result: Any, k: int | None, include: Any, exclude: Any, group
         if result.point.dim != f.dim:
             raise ValueError(f"result has {result.point.dim} columns, but the objective has {f.dim}: not its solution")
         constraint = result.constraint
-        other = AtMost(constraint.k if k is None else k, f.dim, include, exclude, groups, f.names)
-        own = (constraint.k, constraint.include.tolist(), constraint.exclude.tolist())
-        for name, asked, has in zip(("k", "include", "exclude"), (other.k, other.include.tolist(),
-                                    other.exclude.tolist()), own, strict=True):  # fmt: skip
-            if asked != has and (name != "k" or k is not None) and (name == "k" or asked):
-                raise ValueError(f"{name} is not that of the result, which was solved with {name}={has}: leave it out")
+        _check_same(constraint, AtMost(constraint.k if k is None else k, f.dim, include, exclude, groups, f.names))
         point = result.point
         value = f.value(point.support, point.coef, point.intercept)
         if abs(value - result.value) > SAME * f.scale(result.value) + max(0.0, f.nothing - f.lower):
@@ -231,6 +226,15 @@ def _known(f: GLM, result: Any, k: int | None, include: Any, exclude: Any, group
         )
     whole = constraint.columns_of(constraint.units_of(point.support))
     return f.refit_on_data(whole, start=point if len(point.support) else None), constraint
+
+
+def _check_same(own: AtMost, asked: AtMost) -> None:
+    """A result brings its sparse set: another one is an error, not a wish."""
+    pairs = {"include": (own.include, asked.include), "exclude": (own.exclude, asked.exclude)}
+    wrong = [name for name, (has, wants) in pairs.items() if wants.size and not np.array_equal(has, wants)]
+    wrong += ["k"] if own.k != asked.k else []
+    if wrong:
+        raise ValueError(f"{wrong[0]} is not that of the result, which was solved with its own: leave it out")
 
 
 def _open(tree: Tree, limit: float | None) -> str:

@@ -65,9 +65,11 @@ class Point:
         gradient.setflags(write=False)
         return gradient
 
-    def claim(self, optimality: str, exchange: Exchange | None = None, looked_at: int = 0) -> "Point":
+    def claim(
+        self, optimality: str, exchange: Exchange | None = None, looked_at: int = 0, left_open: int = 0
+    ) -> "Point":
         """The same point, with what has been proved of it (a gradient at hand comes along)."""
-        return self._with(optimality=optimality, exchange=exchange, looked_at=looked_at)
+        return self._with(optimality=optimality, exchange=exchange, looked_at=looked_at, open=left_open)
 
     def bounded(self, lower: float) -> "Point":
         """The same point, with a lower bound of f over the sparse set."""

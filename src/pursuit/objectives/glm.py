@@ -380,12 +380,12 @@ class GLM:
         """A search for the best support in one kernel call; None where the data are too large for that."""
         if constraint.unit_of is not None or self.loss.code is None or not self.loss.smooth or self.design.lean:
             return None
-        scale, everything = 1e-9 * self.height, np.arange(self.dim)
+        scale = 1e-9 * self.height
         if self.gram is not None:
             return self._search_gram(constraint, start, scale, plan) if self.gram.small else None
         if not searched.affordable(self.design.shape, 1, constraint):
             return None
-        even = searched.Evened.of(self.design.block(everything), self.rows.c, self.fit_intercept)
+        even = searched.Evened.of(self.design.block(np.arange(self.dim)), self.rows.c, self.fit_intercept)
         if even is None:
             return None
         rows = self.rows

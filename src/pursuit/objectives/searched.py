@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from .. import _core
-from ..designs import Block, centre
+from ..designs import Block, DenseBlock, centre
 from .base import Columns, Exchange, Vector
 
 if TYPE_CHECKING:
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 WORK = 1e7  # entries of X times k (and squared outputs) up to which a likelihood is searched in the kernel
 SEVERAL = 4  # times as much with several outputs, where Python takes longer
 WIDEST = {True: 3, False: 2}  # multiple of k to which units are added before all but k go; for quadratics, for others
+ENTRIES = 2e6  # of X, which is copied for that
 ROOM = 500  # units that the kernel keeps the state of
 CONDITION = 1e-7  # reciprocal condition number, and share of a column, above which the formula for exchanges has digits
 EXTREME = 1e150  # range of squared columns that need no care
@@ -89,7 +90,7 @@ class Evened:
         """The copy, or None where a column's numbers are beyond what can be squared."""
         A = block.dense().copy(order="F")
         means = centre(A, c) if intercept else np.zeros(A.shape[1])
-        squares = c @ A**2
+        squares = DenseBlock(A).curvatures(c, False)
         if not _sane(squares):
             return None
         sizes = np.sqrt(squares)
@@ -128,8 +129,8 @@ def likelihood(
 
 def affordable(shape: tuple[int, int], outputs: int, constraint: "AtMost") -> bool:
     """Whether a search of a likelihood in the kernel takes no longer than one would wait for it."""
-    most = WORK if outputs == 1 else SEVERAL * WORK
-    return float(shape[0]) * shape[1] * outputs**2 * constraint.k <= most and WIDEST[False] * constraint.k <= ROOM
+    entries, most = float(shape[0]) * shape[1], WORK if outputs == 1 else SEVERAL * WORK
+    return entries <= ENTRIES and entries * outputs**2 * constraint.k <= most and WIDEST[False] * constraint.k <= ROOM
 
 
 def _full(points: list[Any], constraint: "AtMost") -> bool:

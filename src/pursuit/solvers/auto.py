@@ -16,7 +16,7 @@ unless every exchange could be judged.
 
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -184,7 +184,7 @@ def _points(f: Objective, constraint: AtMost, quick: Searched) -> Iterator[Point
         yield from search(f, constraint, last)
     else:
         unsure = quick.open or quick.total
-        yield replace(last.claim("swap_stationary", quick.exchange, quick.total - unsure), open=unsure)
+        yield last.claim("swap_stationary", quick.exchange, quick.total - unsure, unsure)
 
 
 def _settled(f: Objective, constraint: AtMost, last: Point, quick: Searched) -> bool:
