@@ -109,7 +109,7 @@ def broken(f: Any, result: pursuit.Result, wanted: dict[str, Any]) -> str:
         "bounds are not kept": bool(np.all((result.coef >= low - 1e-9) & (result.coef <= high + 1e-9))),
         "the sum is not kept": "sum_to" not in wanted or abs(total - wanted["sum_to"]) <= 1e-7,
         "the value is another's": np.isclose(
-            f.at(point.support, point.coef, point.intercept).value, result.value, rtol=1e-9, atol=1e-12
+            f.at(point.support, point.coef, point.free).value, result.value, rtol=1e-9, atol=1e-12
         ),
         f"status {result.status}": result.status in ("converged", "max_iter") and " " in result.reason,
     }

@@ -221,7 +221,7 @@ def _start(f: Objective, constraint: AtMost, start: Any) -> Point:
     if point.dim != f.dim:
         raise ValueError(f"start has {point.dim} coordinates, but the objective has {f.dim}")
     if constraint.allows(point.support):
-        return f.at(point.support, point.coef, point.intercept)
+        return f.at(point.support, point.coef, point.free)
     if constraint.count(point.support) > constraint.k:
         raise ValueError(f"start uses {constraint.count(point.support)} columns, more than k={constraint.k} allows")
     if constraint.uses_forbidden(point.support):

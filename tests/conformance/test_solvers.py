@@ -203,8 +203,8 @@ def test_iterates_are_points_of_the_constraint(solver):
     f, constraint = pursuit.GLM(**given.glm()), AtMost(K, P, **CONSTRAINTS["groups_forced"])
     for _, point in zip(range(5), as_solver(solver)[1].iterate(f, constraint, f.null), strict=False):
         assert constraint.allows(point.support)
-        assert point.value == pytest.approx(given.value(point.x, point.intercept), rel=1e-12)
-        np.testing.assert_allclose(point.gradient, given.gradient(point.x, point.intercept)[0], atol=1e-7)
+        assert point.value == pytest.approx(given.value(point.x, point.free), rel=1e-12)
+        np.testing.assert_allclose(point.gradient, given.gradient(point.x, point.free)[0], atol=1e-7)
         with pytest.raises(ValueError, match="read-only"):
             point.gradient[0] = 1.0
         with pytest.raises(AttributeError):

@@ -154,7 +154,7 @@ def test_iterates_keep_to_the_constraint():
             assert constraint.allows(point.support)
             assert point.refitted == refit
             assert point.lower is not None
-            at = f.at(point.support, point.coef, point.intercept)
+            at = f.at(point.support, point.coef, point.free)
             assert point.value == pytest.approx(at.value, rel=1e-12)
 
 

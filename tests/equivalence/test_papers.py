@@ -91,7 +91,7 @@ def test_grahtp_on_logistic_is_the_paper_line_by_line(seed):
     given = problem("logistic", n=90, p=20, seed=seed, density=1.0)
     f, step = pursuit.GLM(**given.glm()), 2.0
     point = f.null
-    x, b = np.zeros(20), point.intercept
+    x, b = np.zeros(20), point.free
     iterates = list(islice(pursuit.GraHTP(step=step).iterate(f, AtMost(3, 20), point), 10))
     assert iterates
     for ours in iterates:
@@ -99,7 +99,7 @@ def test_grahtp_on_logistic_is_the_paper_line_by_line(seed):
         x, b = newton(given, support)
         assert np.array_equal(ours.support, support)
         np.testing.assert_allclose(ours.x, x, atol=1e-8)
-        assert ours.intercept == pytest.approx(b, abs=1e-8)
+        assert ours.free == pytest.approx(b, abs=1e-8)
 
 
 def newton(given, support):

@@ -121,7 +121,7 @@ def test_refits_against_slsqp(loss, name, standardize):
         x = np.zeros(P)
         x[support] = coef
         strictly_kept(x, wanted)
-        assert point.value == pytest.approx(view.value(point.x, point.intercept), rel=1e-11)
+        assert point.value == pytest.approx(view.value(point.x, point.free), rel=1e-11)
         if not standardize:
             assert point.value <= referee(given, support, wanted) + 1e-8
         elif "sum_to" not in wanted:
@@ -140,7 +140,7 @@ def test_gram_and_newton_refits_agree(monkeypatch):
         np.testing.assert_allclose(fast.coef, slow.coef, atol=1e-12)
         np.testing.assert_allclose(fast.gradient, slow.gradient, atol=1e-12)
         assert fast.value == pytest.approx(slow.value, rel=1e-12)
-        assert fast.intercept == pytest.approx(slow.intercept, abs=1e-12)
+        assert fast.free == pytest.approx(slow.free, abs=1e-12)
 
 
 @pytest.mark.parametrize("loss", LOSSES)
@@ -256,14 +256,14 @@ def test_the_gradient_points_only_where_the_set_allows():
     f = Bounded(raw, (0, None))
     S = np.array([1, 4])
     point = f.refit(S)
-    g = given.gradient(point.x, point.intercept)[0]
+    g = given.gradient(point.x, point.free)[0]
     outside = np.setdiff1d(np.arange(P), S)
     np.testing.assert_allclose(point.gradient[outside], np.minimum(g, 0)[outside], atol=1e-10)
     assert not point.gradient[S].any()
     assert point.coef[1] == 0.0  # the true coefficient of column 4 is negative
     summed = Bounded(raw, None, 1.0)
     point = summed.refit(S)
-    g = given.gradient(point.x, point.intercept)[0]
+    g = given.gradient(point.x, point.free)[0]
     assert g[1] == pytest.approx(g[4])  # the multiplier
     np.testing.assert_allclose(point.gradient[outside], (g - g[1])[outside], atol=1e-10)
 
@@ -278,7 +278,7 @@ def test_points_off_the_set_never_win():
     np.testing.assert_allclose(f.null.gradient, np.minimum(f.f.null.gradient, 0))
     point = f.refit(np.arange(3))
     assert (point.gradient[3:] < 0).all()  # whoever comes in helps
-    assert np.argmin(point.gradient[3:]) == np.argmin(given.gradient(point.x, point.intercept)[0][3:])
+    assert np.argmin(point.gradient[3:]) == np.argmin(given.gradient(point.x, point.free)[0][3:])
 
 
 def test_an_objective_that_is_no_glm():

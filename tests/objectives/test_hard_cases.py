@@ -347,7 +347,7 @@ def test_poisson_refits_from_a_start_too_high(seed):
     auto, omp = (pursuit.solve(objective, 8, solver=name).value for name in ("auto", "omp"))
     assert auto <= omp + 1e-8 * abs(omp)
     cold = objective.refit(np.arange(8))
-    warm = objective.refit(np.arange(8), start=objective.at(np.arange(8), 0.8 * cold.coef, cold.intercept))
+    warm = objective.refit(np.arange(8), start=objective.at(np.arange(8), 0.8 * cold.coef, cold.free))
     assert warm.value == pytest.approx(cold.value, rel=1e-8)
 
 

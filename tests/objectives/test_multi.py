@@ -20,7 +20,7 @@ def test_multinomial_refit_equals_logistic_regression(iris):
     point = objective.refit(np.arange(12))
     peer = LogisticRegression(C=1 / (0.01 * len(y)), tol=1e-12, max_iter=20000).fit(X, y)
     np.testing.assert_allclose(point.coef.reshape(4, 3), peer.coef_.T, atol=1e-4)
-    assert np.abs(objective.at(np.arange(12), point.coef, point.intercept).gradient).max() < 1e-7
+    assert np.abs(objective.at(np.arange(12), point.coef, point.free).gradient).max() < 1e-7
 
 
 def test_hessian_rows_are_differences_of_gradients(iris):

@@ -16,7 +16,7 @@ SMOOTH = [loss for loss in pursuit.list_losses() if loss != "hinge"]
 
 def refitted(given: Problem, **settings):
     point = pursuit.GLM(**given.glm(**settings)).refit(SUPPORT)
-    return point.coef, point.intercept, point
+    return point.coef, point.free, point
 
 
 def test_squared_is_linear_regression():
@@ -162,12 +162,12 @@ def test_at_finds_the_best_intercept(loss):
     x = np.zeros(given.X.shape[1])
     x[SUPPORT] = coef
     point = f.at(SUPPORT, coef)
-    assert point.value == pytest.approx(given.value(x, point.intercept), rel=1e-12)
+    assert point.value == pytest.approx(given.value(x, point.free), rel=1e-12)
     for step in (1e-3, 1e-1, 1.0):
-        assert given.value(x, point.intercept + step) >= point.value - 1e-12
-        assert given.value(x, point.intercept - step) >= point.value - 1e-12
+        assert given.value(x, point.free + step) >= point.value - 1e-12
+        assert given.value(x, point.free - step) >= point.value - 1e-12
     if loss != "hinge":
-        np.testing.assert_allclose(point.gradient, given.gradient(x, point.intercept)[0], atol=1e-12)
+        np.testing.assert_allclose(point.gradient, given.gradient(x, point.free)[0], atol=1e-12)
 
 
 @pytest.mark.parametrize("standardize", [False, True])

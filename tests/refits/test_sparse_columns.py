@@ -46,7 +46,7 @@ def test_a_refit_is_that_of_dense_columns(loss, standardize, m):
     assert got.minimum <= want.value + 1e-12 * abs(want.value)
     assert not got.note
     np.testing.assert_allclose(got.coef, want.coef, atol=1e-6 * np.abs(want.coef).max())
-    assert got.intercept == pytest.approx(want.intercept, rel=1e-6, abs=1e-7)
+    assert got.free == pytest.approx(want.free, rel=1e-6, abs=1e-7)
 
 
 @pytest.mark.usefixtures("no_dense")

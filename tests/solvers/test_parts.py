@@ -93,12 +93,12 @@ def test_a_ridge_per_column(loss, kind):
     S = np.array([1, 3, 6, 8])
     for g in (f.ridged(w), f.ridged(w / 2).ridged(w / 2)):
         point = g.refit(S)
-        whole = given.value(point.x, point.intercept) + 0.5 * w @ point.x**2
+        whole = given.value(point.x, point.free) + 0.5 * w @ point.x**2
         assert point.value == pytest.approx(whole, rel=1e-12)
         for d in np.random.default_rng(1).standard_normal((20, 4)) * 1e-3:
             assert g.at(S, point.coef + d).value >= point.value - 1e-9
     if loss != "hinge":
-        slope = given.gradient(point.x, point.intercept)[0] + w * point.x
+        slope = given.gradient(point.x, point.free)[0] + w * point.x
         np.testing.assert_allclose(point.gradient, slope, atol=1e-7)
         H, plain = g.hessian_rows(point, S, S), f.hessian_rows(point, S, S)
         np.testing.assert_allclose(H - plain, np.diag(w[S]), atol=1e-12)

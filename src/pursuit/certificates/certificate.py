@@ -205,7 +205,7 @@ def _known(f: GLM, result: Any, k: int | None, include: Any, exclude: Any, group
         constraint = result.constraint
         _check_same(constraint, AtMost(constraint.k if k is None else k, f.dim, include, exclude, groups, f.names))
         point = result.point
-        value = f.value(point.support, point.coef, point.intercept)
+        value = f.value(point.support, point.coef, point.free)
         if abs(value - result.value) > SAME * f.scale(result.value) + max(0.0, f.nothing - f.lower):
             raise ValueError(
                 f"result has value {result.value:.8g}, but its coefficients give {value:.8g} in this objective: "

@@ -44,7 +44,7 @@ class Point:
     dim: int
     support: Columns
     coef: Vector
-    intercept: Any  # a number, or one per output
+    free: Any  # what is never counted and never penalised: the intercept, or one per output
     value: float
     slope: Callable[[], Vector] = field(repr=False)
     refitted: bool = False

@@ -185,7 +185,7 @@ class Bounded:
         value = null.value + float(coef @ (down + 0.5 * (small @ coef)))
         if value < CANCELLED * null.value:
             return None
-        b = null.intercept - float(f.gram.means[support] @ coef) if f.fit_intercept else 0.0
+        b = null.free - float(f.gram.means[support] @ coef) if f.fit_intercept else 0.0
 
         def slope() -> Vector:
             g = null.gradient + coef @ H
@@ -200,7 +200,7 @@ class Bounded:
             restricted = OnSupport(f, support)
             found = minimise(restricted, coef, within)
             return replace(restricted.point(found.z), note=found.note, minimiser=found.minimiser)
-        few, b = f.few(support, gathered=True), (start if start is not None else f.null).intercept
+        few, b = f.few(support, gathered=True), (start if start is not None else f.null).free
         found = minimise(few, few.join(coef, b), within.with_free() if f.fit_intercept else within)
         coef, b = few.split(found.z)
         coef = coef.copy()
@@ -322,7 +322,7 @@ class Bounded:
 
     def from_units(self, x: Any, intercept: float | None = None) -> Point:
         point = self.f.from_units(x, intercept)
-        return self.at(point.support, point.coef, point.intercept)
+        return self.at(point.support, point.coef, point.free)
 
 
 class _Lagrangian:

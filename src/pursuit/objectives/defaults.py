@@ -74,7 +74,7 @@ class ObjectiveDefaults:
         return lambda support, coef, intercept: (self.at(support, coef, intercept).gradient, 0.0)
 
     def in_units(self, point: Point) -> tuple[Vector, float]:
-        return point.coef, point.intercept
+        return point.coef, point.free
 
     def from_units(self, x: Any, intercept: float | None = None) -> Point:
         x = np.asarray(x, dtype=np.float64)
@@ -108,7 +108,7 @@ class Ridged(ObjectiveDefaults):
 
     def from_units(self, x: Any, intercept: float | None = None) -> Point:
         start = self.f.from_units(x, intercept)
-        return self.at(start.support, start.coef, start.intercept)
+        return self.at(start.support, start.coef, start.free)
 
     def at(self, support: Columns, coef: Vector, intercept: float | None = None) -> Point:
         plain = self.f.at(support, coef, intercept)

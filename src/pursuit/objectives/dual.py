@@ -102,16 +102,16 @@ class Dual:
         if point.dual is not None:
             return self.feasible(point.dual)
         eta = self.eta(point.support, point.coef)
-        a = self.f.loss.d1(self.y, eta + point.intercept)
+        a = self.f.loss.d1(self.y, eta + point.free)
         if self.f.fit_intercept and abs(self.c @ a) > 1e-6 * (self.c @ np.abs(a)):
-            a = self.f.loss.d1(self.y, eta + self.f.at(point.support, point.coef).intercept)
+            a = self.f.loss.d1(self.y, eta + self.f.at(point.support, point.coef).free)
         return self.feasible(a)
 
     def z_from_point(self, point: Point, a: Vector) -> Vector:
         """z of ``from_point``'s a; at a refit it is -gradient/l2 outside the support, and X need not be read again."""
         if self.box is not None or not point.refitted or point.dual is not None:
             return self.z(a)
-        slope = self.f.loss.d1(self.y, self.eta(point.support, point.coef) + point.intercept)
+        slope = self.f.loss.d1(self.y, self.eta(point.support, point.coef) + point.free)
         if np.abs(a - slope).max(initial=0.0) > SAME * np.abs(a).max(initial=0.0):
             return self.z(a)
         pull = point.gradient.copy()

@@ -140,7 +140,7 @@ class GLM:
             if not self.standardize:
                 size = float(np.sqrt(abs(null.value) or 1.0))
                 check_small(self.design, np.flatnonzero(np.abs(null.gradient) <= TINY * size))
-            eta = self.rows.shift(np.zeros(len(self.rows.y)), null.intercept)
+            eta = self.rows.shift(np.zeros(len(self.rows.y)), null.free)
             self._tilt = float(self.loss.terms(self.rows.y, eta, self.rows.c)[1].sum())  # 0, but for rounding
             self._null = replace(null.detached(), least=null.value, dual=null.dual)  # or it would hold what holds it
             self._null.__dict__["gradient"] = null.gradient
@@ -247,9 +247,9 @@ class GLM:
         coef[here] = start.coef[there]
         if len(here) < len(start.support) and not self.loss.quadratic:
             left = self.few(support)  # without its other columns a start may be worse than nothing
-            if not left.at(left.join(coef, start.intercept), hessian=False).value < self._without.value:
+            if not left.at(left.join(coef, start.free), hessian=False).value < self._without.value:
                 return np.zeros(len(support)), self._without.b
-        return coef, start.intercept
+        return coef, start.free
 
     def _refit_by_gram(self, support: Columns, start: Point | None) -> Point | None:
         """The squared loss from kept Gram columns, without reading X; None where that would cost digits."""
@@ -270,7 +270,7 @@ class GLM:
         value = null.value + 0.5 * float(down @ coef)
         if value < CANCELLED * null.value:
             return None
-        b = null.intercept - float(self.gram.means[support] @ coef) if self.fit_intercept else 0.0
+        b = null.free - float(self.gram.means[support] @ coef) if self.fit_intercept else 0.0
 
         def slope() -> Vector:
             g = null.gradient + coef @ H
@@ -371,7 +371,7 @@ class GLM:
         """c phi'' at a point; where that is nearly nothing, the bound on it."""
         if self.loss.quadratic:
             return self.rows.c
-        eta = self.rows.shift(self.design.matmat(point.support, point.coef[:, None])[:, 0], point.intercept)
+        eta = self.rows.shift(self.design.matmat(point.support, point.coef[:, None])[:, 0], point.free)
         w = self.loss.terms(self.rows.y, eta, self.rows.c)[2]
         bound = self.loss.smoothness
         return w if not np.isfinite(bound) or w.sum() > 1e-10 * bound else bound * self.rows.c
@@ -412,7 +412,7 @@ class GLM:
         found = searched.quadratic(H, down, self.null.value, constraint, start, scale, plan)
         if found is None or (found.points and found.points[-1][-1] < SMALL_SHARE * self.null.value):
             return None  # too little is left for differences of Gram entries to tell
-        base = self.null.intercept if self.fit_intercept else 0.0
+        base = self.null.free if self.fit_intercept else 0.0
         points = [(S, x, base - float(self.gram.means[S] @ x), value) for S, x, _, value in found.points]
         return replace(found, points=points)
 
@@ -451,7 +451,7 @@ class GLM:
         return slope
 
     def in_units(self, point: Point) -> tuple[Vector, float]:
-        return self.design.in_units(point.support, point.coef, point.intercept)
+        return self.design.in_units(point.support, point.coef, point.free)
 
     def from_units(self, x: Any, intercept: float | None = None) -> Point:
         try:

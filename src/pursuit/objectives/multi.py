@@ -142,8 +142,8 @@ class MultiGLM(ObjectiveDefaults):
         if start is not None and (self._null is None or start.value < self._null.value):
             _, here, there = np.intersect1d(support, start.support, assume_unique=True, return_indices=True)
             C.reshape(-1)[here] = start.coef[there]
-            if self._null is None or self._value(A @ C + start.intercept + self.offset, C) < self._null.value:
-                b = start.intercept
+            if self._null is None or self._value(A @ C + start.free + self.offset, C) < self._null.value:
+                b = start.free
             else:  # what is left of a start without its other columns may be worse than nothing
                 C[:] = 0.0
         C, b, value, endless = self._quick_fit(A, C, b)
@@ -248,7 +248,7 @@ class MultiGLM(ObjectiveDefaults):
 
     def in_units(self, point: Point) -> tuple[Vector, Any]:
         cols, C = self._matrix(point.support, point.coef)
-        pairs = [self.design.in_units(cols, C[:, r], float(point.intercept[r])) for r in range(self.width)]
+        pairs = [self.design.in_units(cols, C[:, r], float(point.free[r])) for r in range(self.width)]
         return np.column_stack([u for u, _ in pairs]).ravel(), np.array([b for _, b in pairs])
 
     def from_units(self, x: Any, intercept: Any = None) -> Point:
@@ -397,7 +397,7 @@ class MultiGLM(ObjectiveDefaults):
         return np.split(order, np.searchsorted(output[order], np.arange(1, self.width)))
 
     def _eta(self, point: Point) -> Vector:
-        return self._predicted(point.support, point.coef, point.intercept)
+        return self._predicted(point.support, point.coef, point.free)
 
     def _predicted(self, support: Columns, coef: Vector, b: Any) -> Vector:
         cols, C = self._matrix(support, coef)

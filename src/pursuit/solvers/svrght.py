@@ -77,11 +77,11 @@ class SVRGHT(Solver):
 
     def _epoch(self, f: Objective, constraint: AtMost, point: Point, step: float, rng: np.random.Generator) -> Any:
         """The inner loop: theta^(0) = theta~, then m stochastic steps; the intercept moves along."""
-        support, coef, intercept = point.support, point.coef, point.intercept
+        support, coef, intercept = point.support, point.coef, point.free
         for _ in range(self.inner):
             slope = f.minibatch(rng, self.share)
             here, in_b = slope(support, coef, intercept)
-            there, there_b = slope(point.support, point.coef, point.intercept)
+            there, there_b = slope(point.support, point.coef, point.free)
             g = here - there + point.gradient
             ahead = -step * g
             ahead[support] += coef
