@@ -200,7 +200,8 @@ class Bounded:
             restricted = OnSupport(f, support)
             found = minimise(restricted, coef, within)
             return replace(restricted.point(found.z), note=found.note, minimiser=found.minimiser)
-        few, b = f.few(support, gathered=True), (start if start is not None else f.null).free
+        few, b = f.few(support), (start if start is not None else f.null).free
+        few = few.together() if few.lean else few
         found = minimise(few, few.join(coef, b), within.with_free() if f.fit_intercept else within)
         coef, b = few.split(found.z)
         coef = coef.copy()
