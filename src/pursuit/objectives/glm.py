@@ -293,7 +293,7 @@ class GLM:
 
     def hessian_rows(self, point: Point, cols: Columns, others: Columns | None = None) -> Vector:
         if others is None and self.gram is not None and len(cols) <= self.gram.capacity:
-            H = self.gram.columns(cols)
+            H = self.gram.columns(cols, point.known_gradient)
         else:
             H = self._model(point).rows(cols, others, self.fit_intercept)
         if others is None:
