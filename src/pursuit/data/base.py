@@ -167,6 +167,10 @@ class Data:
         """The same rows with other weights (which sum to one)."""
         raise NotImplementedError
 
+    def labelled(self, labels: Columns) -> Any:
+        """The same rows told apart by a label each (-1: none), with ``leave_out``; never a copy of X."""
+        raise NotImplementedError
+
     def bound(self, loss: Loss) -> "Data":
         """Data are made for one loss."""
         if loss != self.loss and type(loss) is not type(self.loss):

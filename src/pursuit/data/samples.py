@@ -19,7 +19,6 @@ from .base import Answer, Data, Spread
 from .gathered import Gathered
 
 KEPT = 4  # points at which c phi'' is kept
-FLAT = 1e-10  # share of the largest c phi'' below which it says nothing of f
 
 
 class Samples(Data):
@@ -179,6 +178,11 @@ class Samples(Data):
 
     def weighted(self, c: Vector) -> "Samples":
         return Samples(self.design, replace(self.rows, c=c), self.loss, self.gathered)
+
+    def labelled(self, labels: Columns) -> Any:
+        from .labelled import Labelled  # which is a kind of this
+
+        return Labelled(self, labels)
 
     def in_units(self, cols: Columns, coef: Vector, b: float) -> tuple[Vector, float]:
         return self.design.in_units(cols, coef, b)
