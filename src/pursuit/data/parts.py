@@ -22,7 +22,7 @@ from ..designs.base import Columns, Matrix, Rows, Vector, joined
 from ..engines import Map, in_turn, total
 from ..losses import Loss
 from ..refits import ColumnsInParts, LossOnColumns, intercept_of
-from .base import Answer, Data, Spread, merged
+from .base import Answer, Data, Form, Spread, merged
 from .folds import ByPart, Rest
 from .samples import RowModel, Samples
 
@@ -110,6 +110,9 @@ class Parts(Data):
         model = self.model(np.empty(0, np.int64), np.empty(0), 0.0)
         mean, size = model.means(cols) if centred else (np.zeros(len(cols)), np.zeros(len(cols)))
         return model.rows_about(cols, None, mean, size), mean
+
+    def form(self, m: Vector, s: Vector, level: float) -> Form:
+        return total(self._ask(lambda part: part.form(m, s, level)))
 
     def largest(self, cols: Columns) -> Vector:
         return np.max(self._ask(lambda part: part.largest(cols)), axis=0)
