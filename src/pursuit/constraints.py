@@ -67,6 +67,13 @@ class AtMost:
         other.k = max(len(self.include), min(k, self.units - len(self.exclude)))
         return other
 
+    def spread(self, width: int) -> "AtMost":
+        """The same set where each coordinate becomes ``width`` of them, side by side."""
+        other = copy.copy(self)
+        other.dim, other.plain = width * self.dim, False
+        other.unit_of = np.repeat(np.arange(self.dim) if self.unit_of is None else self.unit_of, width)
+        return other
+
     def top(
         self, v: Vector, budget: int | None = None, keep: Columns | None = None, within: Columns | None = None
     ) -> Columns:

@@ -3,14 +3,23 @@
 Everything that is known of an iterate travels in its :class:`Point`: value and gradient are of the same x, always.
 """
 
+import weakref
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .._lazy import lazy
+from .._names import Names
+
+if TYPE_CHECKING:
+    from ..constraints import AtMost
+    from .asked import Presented
+    from .dual import Dual
+    from .model import Model
+    from .searched import Plan, Searched
 
 Vector = NDArray[np.float64]
 Columns = NDArray[np.int64]
@@ -37,8 +46,8 @@ class Point:
     ``exchange`` the cheapest way to another support, ``looked_at`` how many exchanges were refitted or excluded, and
     ``open`` how many were not, where all were to be. ``lower`` is a lower bound of f over the sparse set that was known
     when the point was made, ``least`` one over the point's own support (-inf: none is known; None: the value, if this
-    is a minimiser without a note). ``dual`` holds the dual variables of a refit whose loss has kinks (they are not
-    pickled).
+    is a minimiser without a note). ``dual`` holds the dual variables of a refit whose loss has kinks, ``owner`` refers
+    weakly to the objective; neither is pickled, and ``dataclasses.replace`` forgets the owner.
     """
 
     dim: int
@@ -57,6 +66,7 @@ class Point:
     lower: float | None = None
     least: float | None = None
     dual: Vector | None = field(default=None, repr=False)
+    owner: Callable[[], Any] | None = field(default=None, init=False, repr=False)
 
     @lazy
     def gradient(self) -> Vector:
@@ -79,15 +89,27 @@ class Point:
         """The same point without the way to its data: its gradient is known if it was asked for before."""
         return self._with(slope=_no_slope, dual=None)
 
+    def owned(self, f: "Objective") -> "Point":
+        """This point, knowing its objective: as a start for the same one it needs no evaluation."""
+        self.__dict__["owner"] = weakref.ref(f)
+        return self
+
+    def again(self, f: "Objective") -> "Point":
+        """The point as a start for f: as it is where f made it, but for what was claimed of it; else evaluated."""
+        support, coef, free = self.support, self.coef, self.free
+        if self.owner is None or self.owner() is not f or not np.isfinite(self.value):
+            return f.at(support, coef, free)
+        slope = (lambda: f.at(support, coef, free).gradient.copy()) if self.slope is _no_slope else self.slope
+        return self._with(slope=slope, optimality="none", exchange=None, looked_at=0, open=0, lower=None)
+
     def _with(self, **known: Any) -> "Point":
         twin = replace(self, **known)
-        if "gradient" in self.__dict__:
-            twin.__dict__["gradient"] = self.gradient
+        twin.__dict__.update((name, self.__dict__[name]) for name in ("gradient", "owner") if name in self.__dict__)
         return twin
 
     def __getstate__(self) -> dict[str, Any]:
         """Pickled points keep their coefficients and value; the way to the data (``slope``) stays behind."""
-        return {**self.__dict__, "slope": _no_slope, "dual": None}
+        return {**self.__dict__, "slope": _no_slope, "dual": None, "owner": None}
 
     @property
     def known_gradient(self) -> Vector | None:
@@ -117,6 +139,15 @@ class Objective(Protocol):
     """A function of p coordinates that can be minimised over a support."""
 
     dim: int
+    offers: ClassVar[tuple[str, ...]]  # what solvers may need and f has, see ``require``
+
+    @property
+    def width(self) -> int:
+        """Coordinates per column of the user's: more than one where a column has several outputs."""
+
+    @property
+    def names(self) -> Names | None:
+        """The names of the user's columns, where they have names."""
 
     @property
     def work(self) -> float:
@@ -177,8 +208,38 @@ class Objective(Protocol):
     def minibatch(self, rng: np.random.Generator, share: float) -> "Slope":
         """The gradient over a random share of the samples: an unbiased estimate, of the same samples at every call."""
 
-    def in_units(self, point: Point) -> tuple[Vector, float]:
-        """Coefficients on the support and intercept in the units of the user's data."""
+    def rough_rows(self, point: Point, cols: Columns) -> tuple[Any, Vector] | None:
+        """H[cols] in single precision and all H_jj, where that is much cheaper than in double; None elsewhere."""
+
+    def exchange_model(self, point: Point, cols: Columns, others: Columns | None = None) -> "Model":
+        """The model by which exchanges at a refit with the support ``cols`` are ranked (others: all columns)."""
+
+    def quick_search(self, constraint: "AtMost", start: Columns, plan: "Plan") -> "Searched | None":
+        """A search for the best support in one kernel call; None where there is none, or the data are too large."""
+
+    def few(self, support: Columns, gathered: bool = False) -> Any:
+        """f on a support, as a function of its coefficients and what is free; ``gathered``: with a Hessian."""
+
+    def require(self, need: str) -> None:
+        """Raise, in a sentence, where f cannot give what a solver needs ("dual", "minibatch")."""
+
+    def dual(self) -> "Dual":
+        """The dual of f over the sparse set, or the sentence that says why there is none."""
+
+    def feasible(self, point: Point, constraint: "AtMost") -> Point:
+        """The point, or where it is outside the set that f is restricted to, one inside."""
+
+    def sparse_set(self, k: Any, include: Any = (), exclude: Any = (), groups: Any = None) -> "AtMost":
+        """The sparse set over the coordinates, from what a user says of columns."""
+
+    def present(self, point: Point) -> "Presented":
+        """The point in the user's terms: units, columns, names."""
+
+    def called(self, cols: Columns) -> str:
+        """What a person calls these coordinates."""
+
+    def in_units(self, point: Point) -> tuple[Vector, Any]:
+        """Coefficients on the support and what is free, in the units of the user's data."""
 
     def from_units(self, x: Any, intercept: float | None = None) -> Point:
         """The point of a user's vector of length p."""

@@ -9,16 +9,15 @@ from typing import Any
 import numpy as np
 
 from ..refits import minimise
+from .asked import Asked
 from .base import Columns, Objective, Point, Slope, Vector
-from .on_support import OnSupport
 
 STEP = float(np.cbrt(np.finfo(float).eps))  # of central differences, relative to x
 
 
-class ObjectiveDefaults:
+class ObjectiveDefaults(Asked):
     """Defaults for an objective without an intercept, in the user's own units."""
 
-    dim: int
     smooth: bool = True
     convex: bool = False
     quadratic: bool = False
@@ -73,9 +72,6 @@ class ObjectiveDefaults:
         """All of f: an estimate without variance."""
         return lambda support, coef, intercept: (self.at(support, coef, intercept).gradient, 0.0)
 
-    def in_units(self, point: Point) -> tuple[Vector, float]:
-        return point.coef, point.free
-
     def from_units(self, x: Any, intercept: float | None = None) -> Point:
         x = np.asarray(x, dtype=np.float64)
         if x.shape != (self.dim,) or not np.isfinite(x).all():
@@ -90,7 +86,7 @@ class Ridged(ObjectiveDefaults):
     def __init__(self, f: Objective, w: Vector) -> None:
         self.f, self.w = f, w
         self.dim, self.smooth, self.quadratic, self.lower = f.dim, f.smooth, f.quadratic, f.lower
-        self.convex = f.convex
+        self.convex, self.width, self.names = f.convex, f.width, f.names
 
     @property
     def null(self) -> Point:
@@ -103,7 +99,7 @@ class Ridged(ObjectiveDefaults):
     def scale(self, value: float) -> float:
         return self.f.scale(value)
 
-    def in_units(self, point: Point) -> tuple[Vector, float]:
+    def in_units(self, point: Point) -> tuple[Vector, Any]:
         return self.f.in_units(point)
 
     def from_units(self, x: Any, intercept: float | None = None) -> Point:
@@ -123,7 +119,7 @@ class Ridged(ObjectiveDefaults):
 
     def refit(self, support: Columns, start: Point | None = None) -> Point:
         x = np.zeros(self.dim) if start is None else start.x
-        few = OnSupport(self, support)
+        few = self.few(support)
         fit = minimise(few, x[support])
         point = few.point(fit.z)
         return replace(point, refitted=fit.converged, note=fit.note, minimiser=fit.minimiser, least=fit.least)

@@ -18,34 +18,31 @@ With a box on the coefficients z_j^2 becomes the maximum over the box of 2 z_j x
 D is concave and non-smooth. Cost: one pass over X for z, one over the support's columns for eta; the rest is O(n + p).
 """
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from scipy.optimize import minimize_scalar
 
 from .. import _core
+from .asked import Asked
 from .base import Columns, Point, Vector
-from .bounded import Bounded
-from .glm import GLM
 
 if TYPE_CHECKING:
     from ..constraints import AtMost
+    from .bounded import Bounded
+    from .glm import GLM
 
 BALANCED = 1e-13  # share of sum_i c_i |a_i| that an intercept's constraint may be off by: rounding
 SAME = 1e-13  # relative difference of dual variables that is rounding
 
 
 class Dual:
-    """D(a), its primal map and its domain, bound to a GLM with l2 > 0 and a loss that has a conjugate."""
+    """D(a), its primal map and its domain, of a GLM with l2 > 0 and a loss that has a conjugate, perhaps in a box."""
 
-    def __init__(self, f: Any) -> None:
-        self.whole, self.box = f, None
-        if isinstance(f, Bounded) and f.sum_to is None:
-            self.box, f = (f.low, f.high), f.f
-        if not isinstance(f, GLM):
-            raise TypeError(f"a dual method needs a GLM with one output, without sum_to, got {type(f).__name__}")
-        if not np.all(f.ridge > 0):
-            raise ValueError(f"a dual method needs l2 > 0, got l2={f.l2:g}: without a ridge the dual has no primal map")
+    def __init__(self, f: "GLM", boxed: "Bounded | None" = None) -> None:
+        f.require("dual")
+        self.whole: Any = boxed or f
+        self.box = None if boxed is None else (boxed.low, boxed.high)
         self.f, self.y, self.c, self.offset = f, f.rows.y, f.rows.c, f.rows.offset
         self.low, self.high = f.loss.dual_domain(self.y)
         self.ridge: Any = f.ridge
@@ -141,6 +138,23 @@ class Dual:
             return self.whole.at(support, coef)
         value = self.f.value(support, coef, 0.0)
         return Point(self.f.dim, support, coef, 0.0, value, lambda: self.f.at(support, coef).gradient.copy())
+
+
+class HasDual(Asked):
+    """What a GLM says of its dual."""
+
+    offers: ClassVar[tuple[str, ...]] = ("dual", "minibatch", "proof")
+
+    def require(self: Any, need: str) -> None:
+        super().require(need)
+        if need == "dual" and not self.loss.has_conjugate:
+            raise self.loss.no_conjugate
+        if need == "dual" and not np.all(self.ridge > 0):
+            l2 = f"got l2={self.l2:g}: without a ridge the dual has no primal map"
+            raise ValueError(f"a dual method needs l2 > 0, {l2}")
+
+    def dual(self: Any) -> Dual:
+        return Dual(self)
 
 
 def balanced(a: Vector, c: Vector, low: Vector, high: Vector, total: float = 0.0) -> Vector:

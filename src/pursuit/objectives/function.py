@@ -73,7 +73,7 @@ class SmoothFunction(ObjectiveDefaults):
 
     def at(self, support: Columns, coef: Vector, intercept: float | None = None) -> Point:
         value, gradient = self.evaluate(self._wide(support, coef))
-        return Point(self.dim, support, coef, 0.0, value, lambda: _finite(gradient))
+        return Point(self.dim, support, coef, 0.0, value, lambda: _finite(gradient)).owned(self)
 
     def refit(self, support: Columns, start: Point | None = None) -> Point:
         few = _Restricted(self, support)
@@ -88,7 +88,7 @@ class SmoothFunction(ObjectiveDefaults):
         least = end.least if self.quadratic else -np.inf  # of other functions it is a minimum nearby
         return Point(
             self.dim, support, end.z, 0.0, end.value, slope, end.converged, end.note, end.minimiser, least=least
-        )
+        ).owned(self)
 
     def begin(self, support: Columns, start: Point | None) -> Vector:
         """Coefficients to begin a refit from: those of ``start`` on the support, where it is a place to be."""

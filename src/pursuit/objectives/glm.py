@@ -26,6 +26,7 @@ from ..refits.columns import EXACT, FLOOR, GATHERED, SEPARATED
 from ..refits.factor import Factor
 from . import searched
 from .base import Columns, Point, Slope, Vector
+from .dual import HasDual
 from .gathered import Gathered
 from .gram import GramColumns
 
@@ -42,7 +43,7 @@ NEGLIGIBLE = 1e-18  # share of the null model's squared residual that counts as 
 TINY = 1e-140  # share of the height at which a gradient may mean that a column is too small to square
 
 
-class GLM:
+class GLM(HasDual):
     """A generalised linear model on any design, to be minimised over k-sparse coefficients.
 
     Parameters
@@ -111,7 +112,7 @@ class GLM:
         self._forget()
 
     @property
-    def names(self) -> Names | None:
+    def names(self) -> Names | None:  # type: ignore[override]
         """The names of X's columns, where X is a data frame."""
         return self.design.names
 
@@ -176,7 +177,7 @@ class GLM:
         ridge = self._ridge(support)
         gradient[support] += ridge * coef
         value += 0.5 * float(coef @ (ridge * coef))
-        return Point(self.dim, support, coef, intercept, value, lambda: gradient)
+        return Point(self.dim, support, coef, intercept, value, lambda: gradient).owned(self)
 
     def value(self, support: Columns, coef: Vector, intercept: float) -> float:
         """f alone: only the support's columns are read, and added up in twice the digits where that is affordable."""
@@ -214,7 +215,7 @@ class GLM:
         return Point(
             self.dim, support, fit.coef, fit.b, fit.value, slope, True, fit.note, fit.minimiser, least=fit.least,
             dual=fit.dual,
-        )  # fmt: skip
+        ).owned(self)  # fmt: skip
 
     def few(self, support: Columns, gathered: bool = False) -> FewColumns:
         """f on a support, as a function of its coefficients and the intercept; ``gathered``: with a Hessian."""
@@ -277,7 +278,7 @@ class GLM:
             g[support] = 0.0
             return g
 
-        return Point(self.dim, support, coef, b, value, slope, True, least=(1 - EXACT) * value)
+        return Point(self.dim, support, coef, b, value, slope, True, least=(1 - EXACT) * value).owned(self)
 
     def _far(self, cols: Columns, squares: Vector) -> bool:
         """Whether a column is so far from zero beside its spread that products with it have lost digits."""

@@ -94,7 +94,7 @@ class MultiGLM(ObjectiveDefaults):
         return {**self.__dict__, "_null": None}
 
     @property
-    def names(self) -> Names | None:
+    def names(self) -> Names | None:  # type: ignore[override]
         """The names of X's columns, where X is a data frame."""
         return self.design.names
 
@@ -283,7 +283,7 @@ class MultiGLM(ObjectiveDefaults):
             g[support] = 0.0 if refitted else g[support] + self.l2 * coef
             return g
 
-        return Point(self.dim, support, coef, b, value, slope, refitted, note, minimiser)
+        return Point(self.dim, support, coef, b, value, slope, refitted, note, minimiser).owned(self)
 
     def _value(self, eta: Vector, coef: Vector) -> float:
         return float(self.c @ self.loss.value(self.Y, eta)) + 0.5 * self.l2 * float((coef * coef).sum())

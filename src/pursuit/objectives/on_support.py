@@ -2,12 +2,16 @@
 
 from typing import Any
 
+import numpy as np
+
 from ..refits import Few, State
 from .base import Columns, Objective, Point, Vector
 
 
 class OnSupport(Few):
     """f over the coefficients of a support; the points that were evaluated are left in ``seen``."""
+
+    intercept = False  # is not among the variables
 
     def __init__(self, f: Objective, support: Columns) -> None:
         self.f, self.support = f, support
@@ -22,6 +26,13 @@ class OnSupport(Few):
             return self.f.hessian_rows(point, self.support, self.support)
 
         return State(z, point.value, point.gradient[self.support], rows)
+
+    def join(self, coef: Vector, free: Any) -> Vector:
+        return np.array(coef, dtype=np.float64)
+
+    def split(self, z: Vector) -> tuple[Vector, Any]:
+        """Coefficients and what is free."""
+        return z, self.point(z).free
 
     def point(self, z: Vector) -> Point:
         """The point at coefficients that have been evaluated."""

@@ -15,7 +15,7 @@ unless every exchange could be judged.
 """
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -126,9 +126,6 @@ class Auto(Solver):
 
     def _quick(self, f: Objective, constraint: AtMost, start: Point) -> Searched | None:
         """What one kernel call finds, where the objective has such a kernel."""
-        kernel: Callable[..., Searched | None] | None = getattr(f, "quick_search", None)
-        if kernel is None:
-            return None
         seed = 0 if self.random_state is None else int(generator(self.random_state).integers(2**63))
         asked = self.restarts is not None
         patience, effort = (ENDLESS, np.inf) if asked else (PATIENCE + constraint.units // 10, EFFORT)
@@ -136,12 +133,12 @@ class Auto(Solver):
         own = np.empty(0, np.int64) if np.array_equal(start.support, constraint.forced) else start.support
         plan = Plan(self._restarts(RESTARTS), patience, effort, prove, seed, late)
         if self.restarts != "limit":
-            return kernel(constraint, own, plan)
+            return f.quick_search(constraint, own, plan)
         end = time.perf_counter() + SEARCHED * seconds_left()  # the rest is for judging what was found
-        found = kernel(constraint, own, plan._replace(ask=lambda: time.perf_counter() > end, prove=0))
+        found = f.quick_search(constraint, own, plan._replace(ask=lambda: time.perf_counter() > end, prove=0))
         if found is None or not found.points or found.trouble is not None:
             return found
-        again = kernel(constraint, found.points[-1][0], plan._replace(restarts=0))
+        again = f.quick_search(constraint, found.points[-1][0], plan._replace(restarts=0))
         return again if again is not None and again.points else found
 
 
@@ -192,7 +189,7 @@ def _settled(f: Objective, constraint: AtMost, last: Point, quick: Searched) -> 
 
 
 def _point(f: Objective, support: Any, coef: Vector, b: Any, value: float) -> Point:
-    return Point(f.dim, support, coef, b, value, lambda: f.at(support, coef, b).gradient.copy())
+    return Point(f.dim, support, coef, b, value, lambda: f.at(support, coef, b).gradient.copy()).owned(f)
 
 
 class _Last:
