@@ -11,7 +11,6 @@ from ._sorted import without
 from .constraints import AtMost
 from .engines import threads
 from .loop import Limits, Loop
-from .objectives.asked import missing
 from .objectives.base import Exchange, Objective, Point
 from .objectives.bounded import Bounded
 from .results import Record, Result
@@ -19,6 +18,7 @@ from .solvers.base import Solver, as_solver
 from .solvers.relaxed import relaxed
 
 UNLIMITED = Limits()
+WANTED = [name for name in (*Objective.__annotations__, *vars(Objective)) if not name.startswith("_")]
 
 
 def solve(
@@ -101,34 +101,19 @@ def run(
     optimality = _optimality(f, constraint, best, loop)
     sentences = [constraint.capped, loop.reason, _words(optimality, best), best.note]
     return Result(
-        dim=shown.dim,
-        support=shown.support,
-        coef=shown.coef,
-        intercept=shown.intercept,
-        value=best.value,
-        status=loop.status if best.minimiser else "no_minimiser",
-        reason="; ".join(sentence for sentence in sentences if sentence),
-        n_iter=len(loop.trace),
-        seconds=time.perf_counter() - loop.began,
-        trace=tuple(loop.trace),
-        optimality=optimality,
-        exchange=best.exchange,
-        next_best=next_best(f, constraint, best.exchange),
-        certificate=loop.certificate,
-        lower=loop.lower,
-        solver=name,
-        k=constraint.k,
-        point=best.detached().owned(f),
-        constraint=constraint,
-        names=shown.names,
-    )
+        *shown, value=best.value, status=loop.status if best.minimiser else "no_minimiser",
+        reason="; ".join(sentence for sentence in sentences if sentence), n_iter=len(loop.trace),
+        seconds=time.perf_counter() - loop.began, trace=tuple(loop.trace), optimality=optimality, solver=name,
+        k=constraint.k, point=best.detached().owned(f), constraint=constraint, exchange=best.exchange,
+        next_best=next_best(f, constraint, best.exchange), certificate=loop.certificate, lower=loop.lower,
+    )  # fmt: skip
 
 
 def _check_objective(objective: Any) -> None:
-    lacks = missing(objective)
+    own, kind = getattr(objective, "__dict__", ()), type(objective).__name__
+    lacks = [name for name in WANTED if not hasattr(type(objective), name) and name not in own]
     if not lacks:
         return
-    kind = type(objective).__name__
     if "at" not in lacks and "refit" not in lacks:
         listed = ", ".join(f"`{name}`" for name in lacks)
         raise TypeError(f"objective {kind} has no {listed}: inherit pursuit.objectives.ObjectiveDefaults, which has")

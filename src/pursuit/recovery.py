@@ -15,7 +15,7 @@ from .designs import as_design
 from .designs.complexified import Complexified
 from .driver import next_best, solve
 from .objectives import GLM, Point
-from .objectives.asked import Presented
+from .objectives.base import Presented
 from .results import Result
 from .solvers.base import Solver
 

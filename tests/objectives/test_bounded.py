@@ -10,8 +10,8 @@ from scipy.optimize import minimize, nnls
 import pursuit
 from problems import Problem, problem, standardised
 from pursuit.constraints import AtMost
+from pursuit.objectives import ObjectiveDefaults
 from pursuit.objectives.bounded import INFEASIBLE, Bounded
-from pursuit.objectives.defaults import ObjectiveDefaults
 
 P, K = 8, 3
 SOLVERS = [name for name in pursuit.list_solvers() if name not in ("diht", "sdiht")]  # dual methods know no bounds

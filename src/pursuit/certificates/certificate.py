@@ -343,13 +343,10 @@ def _margin(f: GLM, point: Point) -> float:
 
 
 def _result(f: GLM, constraint: AtMost, best: Point, given: Any) -> Result:
-    shown = f.present(best)
     base = given if isinstance(given, Result) else None
     return Result(
-        dim=shown.dim, support=shown.support, coef=shown.coef, intercept=shown.intercept, value=best.value,
-        status="converged",
-        reason="certified", n_iter=0 if base is None else base.n_iter, seconds=0.0 if base is None else base.seconds,
+        *f.present(best), value=best.value, status="converged", reason="certified",
+        n_iter=0 if base is None else base.n_iter, seconds=0.0 if base is None else base.seconds,
         trace=() if base is None else base.trace, optimality="none" if base is None else base.optimality,
         solver="certify" if base is None else base.solver, k=constraint.k, point=best.detached(), constraint=constraint,
-        names=shown.names,
     )  # fmt: skip

@@ -24,22 +24,19 @@ import copy
 import numbers
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .._names import Names, called
+from ..constraints import AtMost
 from ..refits import Fit, Within, minimise
 from ..refits.box_qp import box_qp, multiplier_of, project, reach
 from ..refits.factor import Factor
-from .asked import Asked
-from .base import Columns, Objective, Point, Slope, Vector
+from .base import Columns, Model, Objective, Point, Slope, Vector
 from .dual import Dual
-from .model import Model
-
-if TYPE_CHECKING:
-    from ..constraints import AtMost
+from .wrapped import Wrapped
 
 INFEASIBLE = 1e300
 SHORT = 1e-11  # share of sum_to that may be missing by rounding
@@ -87,7 +84,7 @@ def check_sum(sum_to: Any) -> float | None:
     return float(sum_to)
 
 
-class Bounded(Asked):
+class Bounded(Wrapped):
     """An objective whose coefficients keep to bounds and to one sum.
 
     Parameters
@@ -104,7 +101,8 @@ class Bounded(Asked):
             )
         if f.width != 1:
             raise ValueError("bounds and sum_to need one coefficient per column; this objective has several outputs")
-        self.f, self.dim, self.names = f, f.dim, f.names
+        super().__init__(f)
+        self.quadratic = False  # exchanges do not see the bounds, so they rank and refits decide
         self.user_low, self.user_high = check_bounds(bounds, f.dim, self.names)
         self.sum_to = check_sum(sum_to)
         every = Point(f.dim, np.arange(f.dim), np.ones(f.dim), 0.0, 0.0, lambda: np.zeros(f.dim))
@@ -115,32 +113,8 @@ class Bounded(Asked):
         self.needed = np.flatnonzero((self.low > 0) | (self.high < 0))  # columns that may not be left out
 
     @property
-    def work(self) -> float:
-        return self.f.work
-
-    @property
-    def smooth(self) -> bool:
-        return True
-
-    @property
-    def convex(self) -> bool:
-        return self.f.convex
-
-    @property
-    def quadratic(self) -> bool:
-        """False, whatever f is: exchanges do not see the bounds, so they rank and refits decide."""
-        return False
-
-    @property
-    def lower(self) -> float:
-        return self.f.lower
-
-    @property
-    def floor(self) -> float:
+    def floor(self) -> float:  # type: ignore[override]
         return self.f.floor
-
-    def scale(self, value: float) -> float:
-        return self.f.scale(value)
 
     @property
     def null(self) -> Point:
@@ -212,7 +186,7 @@ class Bounded(Asked):
         gap = max(within.t - most, least - within.t, 0.0)
         return 0.0 if gap <= SHORT * abs(within.t) else gap / (gap + max(abs(least), abs(most)) + 1e-300)
 
-    def feasible(self, point: Point, constraint: "AtMost") -> Point:
+    def feasible(self, point: Point, constraint: AtMost) -> Point:
         return point if self.holds(point) else self.refit(self.widest(constraint))
 
     def require(self, need: str) -> None:
@@ -228,7 +202,7 @@ class Bounded(Asked):
         """Whether a point keeps to bounds and sum."""
         return point.value < INFEASIBLE
 
-    def check(self, constraint: "AtMost") -> None:
+    def check(self, constraint: AtMost) -> None:
         """Raise where no support that the constraint allows holds a point of the set."""
         left = np.setdiff1d(self.needed, constraint.forced)
         if len(left):
@@ -252,7 +226,7 @@ class Bounded(Asked):
                 f" {'at most' if self.sum_to > most else 'at least'} {most if self.sum_to > most else least:g}"
             )
 
-    def widest(self, constraint: "AtMost") -> Columns:
+    def widest(self, constraint: AtMost) -> Columns:
         """The allowed support whose sums reach furthest towards sum_to."""
         forced = constraint.forced
         within = self._within(forced)
@@ -265,29 +239,16 @@ class Bounded(Asked):
         others = others[np.argsort(-total[others], kind="stable")][: constraint.k - len(constraint.include)]
         return constraint.columns_of(np.union1d(constraint.include, others))
 
-    def curvature(self, point: Point, cols: Columns, v: Vector) -> float:
-        return self.f.curvature(point, cols, v)
-
-    def curvatures(self, point: Point, cols: Columns) -> Vector:
-        return self.f.curvatures(point, cols)
-
     def mean_curvature(self, point: Point, cols: Columns, v: Vector) -> float:
         return self.f.mean_curvature(point, cols, v)
 
-    def hessian_rows(self, point: Point, cols: Columns, others: Columns | None = None) -> Vector:
-        return self.f.hessian_rows(point, cols, others)
-
     def exchange_model(self, point: Point, cols: Columns, others: Columns | None = None) -> Model:
         """f's own or, at a refit with active bounds, the one that keeps them."""
-        if not point.refitted or not len(cols):
-            return Model(self.f, point, cols, others)
-        slope = point.slope
+        model, slope = self.f.exchange_model(point, cols, others), point.slope
         if not isinstance(slope, _Lagrangian):  # a point that has been detached
             plain = self.f.at(point.support, point.coef, point.free)
-            slope = _Lagrangian(self, plain, self._within(point.support), True, not self.holds(point))
-        if not slope.active.any():
-            return Model(self.f, point, cols, others)
-        return _Held(self.f, point, cols, others, slope)
+            slope = _Lagrangian(self, plain, self._within(point.support), point.refitted, not self.holds(point))
+        return slope.held(model, cols) if point.refitted and slope.active.any() else model
 
     def ridged(self, weights: Vector) -> "Bounded":
         twin = copy.copy(self)
@@ -302,10 +263,6 @@ class Bounded(Asked):
         coef, b = self.f.in_units(point)
         return np.clip(coef, self.user_low[point.support], self.user_high[point.support]), b
 
-    def from_units(self, x: Any, intercept: float | None = None) -> Point:
-        point = self.f.from_units(x, intercept)
-        return self.at(point.support, point.coef, point.free)
-
 
 class _Lagrangian:
     """What a point knows beyond f: its multiplier, the gradient that the set allows, and which bounds are active.
@@ -316,7 +273,10 @@ class _Lagrangian:
         dropping i in A costs       -r_i x_i + x_i^2 T_ii / 2,      T_i = H_i - H_iF B H_F
         and changes the gradient    g_j  by  -x_i T_ij
 
-    :class:`_Held` writes that into the rows H[S], as the exchange formula reads them.
+    ``held`` writes that into f's model, as the exchange formula reads it: rows and columns of A are uncoupled, their
+    diagonal q_i gives the cost, their entries outside are T_ij, and H_JJ gains sum_i T_iJ' T_iJ / q_i, so that the
+    formula does not count on A to yield. In trials with p=14, k=5 and a tight box local search ended at the best
+    support in 8 of 8 (with f's own Hessian in 4 of 12).
     """
 
     def __init__(self, f: Bounded, plain: Point, within: Within, refitted: bool, lost: bool) -> None:
@@ -363,44 +323,31 @@ class _Lagrangian:
         a = np.where(self.within.low == self.within.high, 0.0, f.u[support])
         return multiplier_of(g[support], a, self.within.sides(self.plain.coef))
 
-
-class _Held(Model):
-    """f's model with active bounds kept: rows and columns of A are uncoupled.
-
-    Their diagonal q_i gives the cost of dropping them, their entries outside are T_ij, and H_JJ gains
-    sum_i T_iJ' T_iJ / q_i, so that the formula does not count on A to yield. In trials with p=14, k=5 and a tight box
-    local search ended at the best support in 8 of 8 (with f's own Hessian in 4 of 12).
-    """
-
-    def __init__(self, f: Objective, point: Point, cols: Columns, others: Columns | None, slope: _Lagrangian) -> None:
-        super().__init__(f, point, cols, others)
-        at = np.searchsorted(point.support, cols)
-        x, active, small = point.coef[at], slope.active[at], self.small
+    def held(self, model: Model, cols: Columns) -> Model:
+        """f's model at this refit with the active bounds kept."""
+        at = np.searchsorted(self.plain.support, cols)
+        x, active, small = self.plain.coef[at], self.active[at], model.small.copy()
         A, F = np.flatnonzero(active), np.flatnonzero(~active)
         pull = np.linalg.lstsq(small[np.ix_(F, F)], small[np.ix_(F, A)], rcond=1e-12)[0].T  # H_AF B
         q = np.asarray(small[A, A] - np.einsum("ij,ji->i", pull, small[np.ix_(F, A)]), dtype=np.float64)
         q = np.maximum(q, 1e-10 * np.maximum(small[A, A], 1e-300))
         there = x[A] != 0
-        q[there] += 2 * np.maximum(-slope.full[cols[A[there]]] / x[A[there]], 0.0)
-        T = np.asarray(self.rows[A] - pull @ self.rows[F], dtype=np.float64)
+        q[there] += 2 * np.maximum(-self.full[cols[A[there]]] / x[A[there]], 0.0)
+        T = np.asarray(model.rows[A] - pull @ model.rows[F], dtype=np.float64)
         T[~there] = 0.0  # at zero: nothing changes when it leaves
-        spot = np.full(f.dim, -1, np.int64)
+        small[A], small[:, A] = 0.0, 0.0
+        small[A, A] = q
+        spot = np.full(self.f.dim, -1, np.int64)
         spot[cols] = np.arange(len(cols))
-        mine = spot[self.others] >= 0
+        mine = spot[model.others] >= 0
         T[:, mine] = 0.0
-        self.W = T / np.sqrt(q)[:, None]
-        self.small = small.copy()
-        self.small[A], self.small[:, A] = 0.0, 0.0
-        self.small[A, A] = q
-        self.rows = np.array(self.rows)
-        self.rows[A] = T
-        self.rows[:, mine] = self.small[:, spot[self.others[mine]]]
-
-    def diagonal(self) -> Vector:
-        return super().diagonal() + (self.W**2).sum(axis=0)
-
-    def block(self, part: slice) -> Vector:
-        return super().block(part) + self.W[:, part].T @ self.W[:, part]
+        rows, W = model.rows.copy(), T / np.sqrt(q)[:, None]
+        rows[A] = T
+        rows[:, mine] = small[:, spot[model.others[mine]]]
+        return Model(
+            rows, small, model.others, lambda: model.diagonal() + (W**2).sum(axis=0),
+            lambda part: model.block(part) + W[:, part].T @ W[:, part],
+        )  # fmt: skip
 
 
 def _one_step(few: Any, zero: Vector, z: Vector, within: Within) -> Fit | None:

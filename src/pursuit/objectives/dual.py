@@ -24,11 +24,10 @@ import numpy as np
 from scipy.optimize import minimize_scalar
 
 from .. import _core
-from .asked import Asked
-from .base import Columns, Point, Vector
+from ..constraints import AtMost
+from .base import Columns, Objective, Point, Vector
 
 if TYPE_CHECKING:
-    from ..constraints import AtMost
     from .bounded import Bounded
     from .glm import GLM
 
@@ -57,7 +56,7 @@ class Dual:
         """The primal vector before it is cut to k: -(1/l2) X'(c a)."""
         return -self.f.design.rmatmat((self.c * a)[:, None])[:, 0] / self.ridge
 
-    def primal(self, z: Vector, constraint: "AtMost") -> tuple[Columns, Vector]:
+    def primal(self, z: Vector, constraint: AtMost) -> tuple[Columns, Vector]:
         """The minimiser of the Lagrangian over the sparse set: the top of z (cut to a box), and that there."""
         x = self._cut(z)
         support = constraint.top(np.sqrt(np.maximum(self._squares(z, x), 0.0)))
@@ -74,7 +73,7 @@ class Dual:
         """X x + o, without an intercept."""
         return self.f.rows.shift(self.f.design.matmat(support, coef[:, None])[:, 0], 0.0)
 
-    def value(self, a: Vector, constraint: "AtMost", z: Vector | None = None) -> float:
+    def value(self, a: Vector, constraint: AtMost, z: Vector | None = None) -> float:
         """D(a): a lower bound of f over the sparse set, -inf where a is not feasible. ``z`` spares a pass over X."""
         weighted = self.c * a
         if self.f.fit_intercept and abs(weighted.sum()) > BALANCED * np.abs(weighted).sum():
@@ -115,7 +114,7 @@ class Dual:
         pull[point.support] = self.f.gathered(point.support).rmatvec(self.c * a)
         return np.asarray(-pull / self.ridge)
 
-    def start(self, point: Point, constraint: "AtMost") -> Vector:
+    def start(self, point: Point, constraint: AtMost) -> Vector:
         """The best multiple of a point's dual variables: inside the domain, and where D is not far below zero's.
 
         Along the ray top(z) stays, so that each value costs O(n).
@@ -140,7 +139,7 @@ class Dual:
         return Point(self.f.dim, support, coef, 0.0, value, lambda: self.f.at(support, coef).gradient.copy())
 
 
-class HasDual(Asked):
+class HasDual(Objective):
     """What a GLM says of its dual."""
 
     offers: ClassVar[tuple[str, ...]] = ("dual", "minibatch", "proof")

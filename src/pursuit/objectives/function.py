@@ -21,15 +21,14 @@ from typing import Any
 import numpy as np
 
 from ..refits import EPS, Few, NotFiniteError, State, minimise
-from .base import Columns, Point, Vector
-from .defaults import STEP, ObjectiveDefaults
+from .base import STEP, Columns, Objective, Point, Vector
 
 EXACT = 32  # coordinates up to which each has its own difference quotient
 PROBES = 16
 BLOCK = 2000  # largest Hessian block that is asked of hess(x, cols)
 
 
-class SmoothFunction(ObjectiveDefaults):
+class SmoothFunction(Objective):
     """What an objective needs beyond value, gradient and Hessian products: points, refits, curvatures.
 
     ``evaluate(x)`` gives value and gradient over all coordinates; ``times(x, V)`` gives H V, by differences unless

@@ -121,15 +121,15 @@ class GLM(HasDual):
         return self.design.nbytes / self.design.dtype.itemsize
 
     @property
-    def smooth(self) -> bool:
+    def smooth(self) -> bool:  # type: ignore[override]
         return self.loss.smooth
 
     @property
-    def convex(self) -> bool:
+    def convex(self) -> bool:  # type: ignore[override]
         return True
 
     @property
-    def quadratic(self) -> bool:
+    def quadratic(self) -> bool:  # type: ignore[override]
         return self.loss.quadratic
 
     @property
@@ -163,7 +163,7 @@ class GLM(HasDual):
         return self.lower + max(FLOOR * self.height, 0.0 if self.loss.attained else SEPARATED)
 
     @property
-    def floor(self) -> float:
+    def floor(self) -> float:  # type: ignore[override]
         if self.l2 > 0 or self.extra is not None:
             return -np.inf
         if self.loss.targets == "binary":

@@ -8,7 +8,7 @@ group of q coordinates, so every solver, constraint and exchange works on this o
 
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from .. import _core
 from .._errors import check_mask, check_number, check_offset, check_weights, named, nearest
 from .._lazy import lazy
 from .._names import Names, called
+from ..constraints import AtMost
 from ..designs import Design, Standardized, as_design, cross
 from ..engines import check_time
 from ..losses.vector import Curve, Multinomial, Responses, VectorLoss
@@ -24,12 +25,8 @@ from ..refits.columns import FLOOR, PARTLY, SEPARATED
 from ..refits.factor import Factor
 from ..refits.minimise import CONVERGED
 from . import searched
-from .base import Columns, Point, Vector
-from .defaults import ObjectiveDefaults
+from .base import Columns, Objective, Point, Vector
 from .outputs import Outputs
-
-if TYPE_CHECKING:
-    from ..constraints import AtMost
 
 EPS = float(np.finfo(float).eps)
 TRUSTED = 1e-10  # reciprocal condition above which a Gram matrix will do
@@ -38,7 +35,7 @@ KERNEL = 1e7
 SMALL = 64  # coordinates up to which second derivatives are those of gathered columns
 
 
-class MultiGLM(ObjectiveDefaults):
+class MultiGLM(Objective):
     """A GLM with q outputs and one shared support.
 
     ``Y`` is n x q, or for ``loss="multinomial"`` a vector of labels; ``loss`` is "multinomial" or "squared". The other
@@ -193,7 +190,7 @@ class MultiGLM(ObjectiveDefaults):
         H[here, there] += self.l2
         return H
 
-    def quick_search(self, constraint: "AtMost", start: Columns, plan: searched.Plan) -> "searched.Searched | None":
+    def quick_search(self, constraint: AtMost, start: Columns, plan: searched.Plan) -> "searched.Searched | None":
         """A search for the best features in one kernel call; None where the data are too large for that."""
         p, q = self.dim // self.width, self.width
         if self.labels is None or q < 2 or constraint.units != p:

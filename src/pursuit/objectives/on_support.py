@@ -1,11 +1,14 @@
 """Any objective on a support, as a function of its coefficients there (the intercept minimised out)."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..refits import Few, State
-from .base import Columns, Objective, Point, Vector
+from .point import Columns, Point, Vector
+
+if TYPE_CHECKING:
+    from .base import Objective
 
 
 class OnSupport(Few):
@@ -13,7 +16,7 @@ class OnSupport(Few):
 
     intercept = False  # is not among the variables
 
-    def __init__(self, f: Objective, support: Columns) -> None:
+    def __init__(self, f: "Objective", support: Columns) -> None:
         self.f, self.support = f, support
         self.convex = f.convex
         self.seen: dict[bytes, Point] = {}

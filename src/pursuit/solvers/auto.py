@@ -91,9 +91,9 @@ class Auto(Solver):
                 yield point
             omp = point if name == "omp" else omp
             if point.support.tobytes() not in seen:
-                yield from (better := _Last(search(f, constraint, point, doubts=False)))
-                seen.update(end.support.tobytes() for end in (point, better.point))
-                best = min(best, better.point, key=_value)
+                better = yield from search(f, constraint, point, doubts=False)
+                seen.update(end.support.tobytes() for end in (point, better))
+                best = min(best, better, key=_value)
         units = constraint.units_of(best.support)
         free, outside = np.setdiff1d(units, constraint.include), np.setdiff1d(constraint.allowed, units)
         if len(free) and len(outside):
@@ -111,9 +111,9 @@ class Auto(Solver):
             shaken = _refilled(f, constraint, best, rng)
             before = best
             if shaken.support.tobytes() not in seen:
-                yield from (better := _Last(search(f, constraint, shaken, doubts=False)))
-                seen.update(end.support.tobytes() for end in (shaken, better.point))
-                best = min(best, better.point, key=_value)
+                better = yield from search(f, constraint, shaken, doubts=False)
+                seen.update(end.support.tobytes() for end in (shaken, better))
+                best = min(best, better, key=_value)
             check_time()  # where nothing new is found nothing is given, and the driver cannot look
             idle = 0 if best.value < before.value else idle + 1
             if idle >= PATIENCE and self.restarts is None:
@@ -190,18 +190,6 @@ def _settled(f: Objective, constraint: AtMost, last: Point, quick: Searched) -> 
 
 def _point(f: Objective, support: Any, coef: Vector, b: Any, value: float) -> Point:
     return Point(f.dim, support, coef, b, value, lambda: f.at(support, coef, b).gradient.copy()).owned(f)
-
-
-class _Last:
-    """An iterator that remembers the last point it gave."""
-
-    def __init__(self, points: Iterator[Point]) -> None:
-        self.points = points
-
-    def __iter__(self) -> Iterator[Point]:
-        for point in self.points:
-            self.point = point
-            yield point
 
 
 def _value(point: Point) -> float:
