@@ -129,8 +129,9 @@ struct SquaredHinge {
 
 struct Poisson {
   PURSUIT_INLINE Jet operator()(double y, double eta) const {
+    const double beyond = eta > 700.0 ? eta - 700.0 : 0.0; // on a straight line, or the loss would fall again
     const double e = exp_(eta > 700.0 ? 700.0 : eta);
-    return {e - y * eta, e - y, e};
+    return {e + e * beyond - y * eta, e - y, e};
   }
 };
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from .dual import Dual
     from .searched import Plan, Searched
 
-__all__ = ["Columns", "Exchange", "Model", "Objective", "Point", "Presented", "Slope", "Vector"]
+__all__ = ["Columns", "Exchange", "ExchangeModel", "Objective", "Point", "Presented", "Slope", "Vector"]
 
 STEP = float(np.cbrt(np.finfo(float).eps))  # of central differences, relative to x
 NEEDS = {
@@ -40,7 +40,7 @@ class Presented(NamedTuple):
     names: tuple[str, ...] | None
 
 
-class Model(NamedTuple):
+class ExchangeModel(NamedTuple):
     """The quadratic model of f at a refit as exchanges ask for it, all at once: H[cols][:, others], H[cols][:, cols].
 
     ``diagonal()`` gives H_jj of ``others``, ``block(part)`` H of a slice of them with itself.
@@ -102,8 +102,8 @@ class Objective:
         """What a difference of values is relative to, at this value."""
         return abs(value)
 
-    def few(self, support: Columns, gathered: bool = False) -> Any:
-        """f on a support, as a function of its coefficients and what is free; ``gathered``: with a Hessian."""
+    def few(self, support: Columns) -> Any:
+        """f on a support, as a function of its coefficients and what is free."""
         return OnSupport(self, support)
 
     # derivatives
@@ -142,11 +142,11 @@ class Objective:
 
     # for solvers
 
-    def exchange_model(self, point: Point, cols: Columns, others: Columns | None = None) -> Model:
+    def exchange_model(self, point: Point, cols: Columns, others: Columns | None = None) -> ExchangeModel:
         """The model by which exchanges at a refit with the support ``cols`` are ranked (others: all columns)."""
         columns, rows = np.arange(self.dim) if others is None else others, self.hessian_rows(point, cols, others)
         small = rows[:, cols] if others is None else rows if others is cols else self.hessian_rows(point, cols, cols)
-        return Model(
+        return ExchangeModel(
             rows, small, columns, lambda: self.curvatures(point, columns),
             lambda part: self.hessian_rows(point, columns[part], columns[part]),
         )  # fmt: skip

@@ -34,7 +34,7 @@ from ..constraints import AtMost
 from ..refits import Fit, Within, minimise
 from ..refits.box_qp import box_qp, multiplier_of, project, reach
 from ..refits.factor import Factor
-from .base import Columns, Model, Objective, Point, Slope, Vector
+from .base import Columns, ExchangeModel, Objective, Point, Slope, Vector
 from .dual import Dual
 from .wrapped import Wrapped
 
@@ -145,7 +145,8 @@ class Bounded(Wrapped):
         return self._point(plain, within, refitted=True)
 
     def _minimised(self, support: Columns, coef: Vector, within: Within, free: Any) -> Point:
-        f, few = self.f, self.f.few(support, gathered=True)
+        f, few = self.f, self.f.few(support)
+        few = few.together() if few.lean else few
         z, box = few.join(coef, free), within.with_free() if few.intercept else within
         found = _one_step(few, few.join(0 * coef, free), z, box) or minimise(few, z, box)
         coef, free = few.split(found.z)
@@ -242,7 +243,7 @@ class Bounded(Wrapped):
     def mean_curvature(self, point: Point, cols: Columns, v: Vector) -> float:
         return self.f.mean_curvature(point, cols, v)
 
-    def exchange_model(self, point: Point, cols: Columns, others: Columns | None = None) -> Model:
+    def exchange_model(self, point: Point, cols: Columns, others: Columns | None = None) -> ExchangeModel:
         """f's own or, at a refit with active bounds, the one that keeps them."""
         model, slope = self.f.exchange_model(point, cols, others), point.slope
         if not isinstance(slope, _Lagrangian):  # a point that has been detached
@@ -323,7 +324,7 @@ class _Lagrangian:
         a = np.where(self.within.low == self.within.high, 0.0, f.u[support])
         return multiplier_of(g[support], a, self.within.sides(self.plain.coef))
 
-    def held(self, model: Model, cols: Columns) -> Model:
+    def held(self, model: ExchangeModel, cols: Columns) -> ExchangeModel:
         """f's model at this refit with the active bounds kept."""
         at = np.searchsorted(self.plain.support, cols)
         x, active, small = self.plain.coef[at], self.active[at], model.small.copy()
@@ -344,7 +345,7 @@ class _Lagrangian:
         rows, W = model.rows.copy(), T / np.sqrt(q)[:, None]
         rows[A] = T
         rows[:, mine] = small[:, spot[model.others[mine]]]
-        return Model(
+        return ExchangeModel(
             rows, small, model.others, lambda: model.diagonal() + (W**2).sum(axis=0),
             lambda part: model.block(part) + W[:, part].T @ W[:, part],
         )  # fmt: skip

@@ -146,11 +146,13 @@ class HasDual(Objective):
 
     def require(self: Any, need: str) -> None:
         super().require(need)
-        if need == "dual" and not self.loss.has_conjugate:
-            raise self.loss.no_conjugate
-        if need == "dual" and not np.all(self.ridge > 0):
-            l2 = f"got l2={self.l2:g}: without a ridge the dual has no primal map"
-            raise ValueError(f"a dual method needs l2 > 0, {l2}")
+        if need == "dual":
+            if not self.loss.has_conjugate:
+                raise self.loss.no_conjugate
+            if not np.all(self.ridge > 0):
+                l2 = f"got l2={self.l2:g}: without a ridge the dual has no primal map"
+                raise ValueError(f"a dual method needs l2 > 0, {l2}")
+            _ = self.data.local  # or the sentence why the rows are not at hand
 
     def dual(self: Any) -> Dual:
         return Dual(self)

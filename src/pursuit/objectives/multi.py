@@ -17,8 +17,10 @@ from .._errors import check_mask, check_number, check_offset, check_weights, nam
 from .._lazy import lazy
 from .._names import Names, called
 from ..constraints import AtMost
-from ..designs import Design, Standardized, as_design, cross
+from ..data import Samples
+from ..designs import Design, Rows, as_design, cross
 from ..engines import check_time
+from ..losses import as_loss
 from ..losses.vector import Curve, Multinomial, Responses, VectorLoss
 from ..refits import Basis, Fit, Stored, basis, least_norm, minimise
 from ..refits.columns import FLOOR, PARTLY, SEPARATED
@@ -79,11 +81,12 @@ class MultiGLM(Objective):
         self.l2, self.fit_intercept = check_number(l2, "l2"), bool(fit_intercept)
         self.c = check_weights(sample_weight, n)
         self.standardize = bool(standardize)
+        data: Any = Samples(design, Rows(np.zeros(n), self.c), as_loss("squared"))
         if standardize:
-            design = Standardized(design, self.c, self.fit_intercept)
-        elif self.fit_intercept:  # which takes up what is taken off
-            design = Standardized.shifted(design)
-        self.design: Design = design
+            data = data.standardized(self.fit_intercept)
+        elif self.fit_intercept:
+            data = data.shifted()
+        self.design: Design = data.design
         self.dim = p * self.width
         self._null: Point | None = None
 
@@ -197,7 +200,7 @@ class MultiGLM(Objective):
             return None
         if self.design.lean or not searched.affordable(self.design.shape, q - 1, constraint):
             return None
-        even = searched.Evened.of(self.design.block(np.arange(p)), self.c, self.fit_intercept)
+        even = searched.Evened.of(self.design.block(np.arange(p)).dense(), self.c, self.fit_intercept)
         if even is None:
             return None
         E = self._basis

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 class OnSupport(Few):
     """f over the coefficients of a support; the points that were evaluated are left in ``seen``."""
 
-    intercept = False  # is not among the variables
+    intercept = lean = False  # is not among the variables; nor are there columns to gather
 
     def __init__(self, f: "Objective", support: Columns) -> None:
         self.f, self.support = f, support
