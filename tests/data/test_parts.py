@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import pursuit
-from problems import problem, standardised
+from problems import KINDS, problem, standardised
 from pursuit.data import InParts, Parts
 from pursuit.engines import in_threads, in_turn, total
 from pursuit.losses import as_loss
@@ -85,6 +85,25 @@ def test_a_fold_of_any_loss(loss):
     a, b = (pursuit.solve(f, 3, solver="ompr") for f in (one, fold))
     assert np.array_equal(a.support, b.support)
     assert b.value == pytest.approx(a.value, rel=1e-10)
+
+
+@pytest.mark.parametrize("kind", ["dense_c", "csr"])
+@pytest.mark.parametrize("loss", ["squared", "logistic"])
+def test_scattered_folds_copy_nothing(loss, kind):
+    given = problem(loss, p=P, weights=True, offset=True)
+    X, labels = KINDS[kind](given.X), np.random.default_rng(5).integers(-1, 4, 70)
+    whole = pursuit.GLM(**given.glm(X)).data.labelled(labels)
+    for j in range(4):
+        keep = (labels != j) & (labels >= 0)
+        rest = {"sample_weight": given.weight[keep], "offset": given.offset[keep]}
+        for settings in ({}, {"standardize": True}, {"fit_intercept": False}):
+            fold = pursuit.GLM(whole.leave_out(j), loss=loss, l2=0.1, **settings)
+            one = pursuit.GLM(X[keep], given.y[keep], loss, l2=0.1, **rest, **settings)
+            a, b = (pursuit.solve(f, 3) for f in (one, fold))
+            assert np.array_equal(a.support, b.support)
+            assert b.value == pytest.approx(a.value, rel=1e-10)
+            design = getattr(fold.design, "base", fold.design)
+            assert design.X is X
 
 
 def test_a_constant_column_of_a_fold_is_zero():

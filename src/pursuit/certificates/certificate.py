@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 
 from .._errors import check_number
 from ..constraints import AtMost
-from ..designs import DenseBlock, centre
 from ..driver import solve
 from ..engines import threads
 from ..objectives.base import Point
@@ -292,24 +291,17 @@ def _bound(f: GLM, constraint: AtMost, known: Point, tree: Tree, cheap: float, b
 
 def sparse_problem(f: GLM, constraint: AtMost, known: Point) -> Sparse:
     """The squared loss as a quadratic over the allowed columns on a unit diagonal, forced-in ones minimised out."""
-    cols, c, n = constraint.allowed, f.rows.c, f.design.shape[0]
-    A = np.array(f.gathered(cols).dense(), order="F")
-    y = f.rows.y if f.rows.offset is None else f.rows.y - f.rows.offset
-    if f.fit_intercept:  # centred before squaring: afterwards large means would cancel
-        centre(A, c)
-        y = y - c @ y
-        y = y - c @ y
-    A *= (size := _inverse(np.sqrt(c @ A**2)))
-    H = DenseBlock(A).gram(c)
-    ridge = np.broadcast_to(f.ridge, f.dim)[cols] * size**2
-    H[np.arange(len(cols)), np.arange(len(cols))] += ridge
+    cols, n = constraint.allowed, f.data.shape[0]
+    form, sizes = f.evened
+    H, size = form.gram[np.ix_(cols, cols)], sizes[cols]
+    H[np.arange(len(cols)), np.arange(len(cols))] += np.broadcast_to(f.ridge, f.dim)[cols] * size**2
     s = unit_scale(H)
     f0 = f.null.value
     root = np.sqrt(f0) or 1.0
     reach = size * s  # x of the unit diagonal times this is x of the objective
     refits: dict[tuple[int, ...], tuple[float, float]] = {}
     problem = Sparse(
-        np.ascontiguousarray(H * s * s[:, None]), s * (A.T @ (c * y)) / root, f0 / root**2, constraint.k, cols,
+        np.ascontiguousarray(H * s * s[:, None]), s * form.pull[cols] / root, f0 / root**2, constraint.k, cols,
         Data(partial(_refitted, f, refits), root**2, ROUNDING * (8 + 2 * np.sqrt(n))), np.ones(len(cols)),
         x=known.x[cols] * _inverse(reach) / root,
     )  # fmt: skip

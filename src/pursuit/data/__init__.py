@@ -3,10 +3,10 @@
 Answers are numbers, vectors over the columns and small matrices; those of disjoint rows add up (:class:`Parts`).
 """
 
-from .base import Answer, Data, Model, Spread
+from .base import Answer, Data, Form, Model, Spread
 from .gram import GramColumns
 from .make import InParts, as_data
 from .parts import Parts
 from .samples import Samples
 
-__all__ = ["Answer", "Data", "GramColumns", "InParts", "Model", "Parts", "Samples", "Spread", "as_data"]
+__all__ = ["Answer", "Data", "Form", "GramColumns", "InParts", "Model", "Parts", "Samples", "Spread", "as_data"]

@@ -62,6 +62,20 @@ class Spread(NamedTuple):
 ROUNDING = 1e-14  # share of a sum of squares that a difference may leave of a constant column
 
 
+class Form(NamedTuple):
+    """Weighted sums of products of columns, of columns and targets, and of each with 1."""
+
+    gram: Matrix
+    pull: Vector
+    edge: Vector
+    target: float
+
+    def centred(self) -> "Form":
+        """About the means, which are next to nothing before: rounding is all that is taken off."""
+        gram = self.gram - np.outer(self.edge, self.edge)
+        return Form(gram, self.pull - self.edge * self.target, np.zeros_like(self.edge), 0.0)
+
+
 def merged(spreads: Sequence[Spread]) -> Spread:
     """That of all numbers: sums of squares are about one common number before they are added."""
     weight = sum(s.weight for s in spreads)
@@ -143,6 +157,10 @@ class Data:
         """Rows of the weighted Gram matrix, the means of ``cols`` taken off where ``centred``, and these means."""
         raise NotImplementedError
 
+    def form(self, m: Vector, s: Vector, level: float) -> "Form":
+        """The squared loss of columns (x - m) / s (s inf: zero) and targets y - o - level, as a quadratic form."""
+        raise NotImplementedError
+
     def largest(self, cols: Columns) -> Vector:
         """The largest absolute number of columns as they are stored."""
         raise NotImplementedError
@@ -165,6 +183,10 @@ class Data:
 
     def weighted(self, c: Vector) -> "Data":
         """The same rows with other weights (which sum to one)."""
+        raise NotImplementedError
+
+    def labelled(self, labels: Columns) -> Any:
+        """The same rows told apart by a label each (-1: none), with ``leave_out``; never a copy of X."""
         raise NotImplementedError
 
     def bound(self, loss: Loss) -> "Data":
@@ -199,6 +221,11 @@ class Data:
 
     def standardized(self, centre: bool) -> "Data":
         """Columns of mean 0 and variance 1; not ``centre``: of mean square 1."""
+        m, s, constant = self.scales(centre)
+        return self.seen(m, s, constant, bool((np.abs(m) > FAR * s).any()))
+
+    def scales(self, centre: bool) -> tuple[Vector, Vector, NDArray[np.bool_]]:
+        """Means (not ``centre``: 0), spreads about them (1 where there is none), and which columns have none."""
         _, mean, var = self.moments()
         var = var / self.weight
         if not (np.isfinite(mean).all() and np.isfinite(var).all()):
@@ -213,7 +240,7 @@ class Data:
             var[doubtful] = exact / weight
         spread = var if centre else square
         m, s = mean if centre else np.zeros_like(mean), np.where(spread > 0, np.sqrt(spread), 1.0)
-        return self.seen(m, s, spread <= 0, bool((np.abs(m) > FAR * s).any()))
+        return m, s, spread <= 0
 
     def check_small(self, cols: Columns) -> None:
         """Raise where one of the columns has numbers so small that their squares vanish."""

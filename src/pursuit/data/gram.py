@@ -21,7 +21,8 @@ from .base import Data
 Vector = NDArray[np.float64]
 Columns = NDArray[np.int64]
 
-BLOCK = 16  # columns computed at a time
+BLOCK = 16  # columns computed at a time, more where many are held, up to LARGEST
+LARGEST = 64
 FEW = 2  # columns that may be missing before a pass over X is the better buy
 SMALL = 2e7  # multiplications up to which the whole Gram matrix is formed at once
 SHARE = 0.2  # of the bytes of X
@@ -75,7 +76,8 @@ class GramColumns:
         missing = support[self.slot[support] < 0]
         if len(missing):
             kept = len(support) - len(missing)
-            room = min(BLOCK, self.capacity - kept, int(np.count_nonzero(self.slot < 0))) - len(missing)
+            block = min(LARGEST, max(BLOCK, 2 * len(self.held)))
+            room = min(block, self.capacity - kept, int(np.count_nonzero(self.slot < 0))) - len(missing)
             if self.small:
                 missing = np.flatnonzero(self.slot < 0)
             elif hint is not None and room > 0:

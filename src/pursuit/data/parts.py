@@ -4,8 +4,7 @@
     H        about the whole's means: sum over parts of sum_i w_i (x_ij - m_j) x_il
     moments  sums of squares about one common number, so that ``leave_out`` may subtract
 
-A fold is everything but one part. Its moments and Gram columns are differences about one common shift: raw moments
-would lose all digits where means are large, and anything centred by a part's own mean does not add up.
+Folds, which are everything but one part, are in :mod:`.folds`.
 """
 
 import copy
@@ -23,7 +22,8 @@ from ..designs.base import Columns, Matrix, Rows, Vector, joined
 from ..engines import Map, in_turn, total
 from ..losses import Loss
 from ..refits import ColumnsInParts, LossOnColumns, intercept_of
-from .base import Answer, Data, Spread, merged
+from .base import Answer, Data, Form, Spread, merged
+from .folds import ByPart, Rest
 from .samples import RowModel, Samples
 
 
@@ -111,6 +111,9 @@ class Parts(Data):
         mean, size = model.means(cols) if centred else (np.zeros(len(cols)), np.zeros(len(cols)))
         return model.rows_about(cols, None, mean, size), mean
 
+    def form(self, m: Vector, s: Vector, level: float) -> Form:
+        return total(self._ask(lambda part: part.form(m, s, level)))
+
     def largest(self, cols: Columns) -> Vector:
         return np.max(self._ask(lambda part: part.largest(cols)), axis=0)
 
@@ -152,16 +155,12 @@ class Parts(Data):
 
     def leave_out(self, j: int) -> "Fold":
         """Everything but part j, weights again summing to one; moments and Gram columns by subtraction."""
-        if len(self.parts) == 1:
-            raise ValueError("there is one part only, and without it nothing is left")
-        if not 0 <= j < len(self.parts):
-            raise ValueError(f"there is no part {j}: the parts are 0 to {len(self.parts) - 1}")
-        return Fold(self, j)
+        return Fold(self, self.by_part.without(j))
 
     @lazy
-    def by_part(self) -> "GramByPart":
-        """Gram columns of each part about one common shift, for folds."""
-        return GramByPart(self)
+    def by_part(self) -> "ByPart":
+        """What the parts have of moments and Gram columns, for folds."""
+        return ByPart(self.each, [[part] for part in self.parts])
 
     def in_units(self, cols: Columns, coef: Vector, b: float) -> tuple[Vector, float]:
         return self.parts[0].in_units(cols, coef, b)
@@ -206,67 +205,22 @@ class PartsModel:
         return None
 
 
-class GramByPart:
-    """sum_i c_i (x_ij - s_j)(x_il - s_l) for each part, s the whole's means: kept, since every fold asks for them."""
-
-    def __init__(self, whole: Parts) -> None:
-        self.whole, self.shift = whole, whole.moments().mean
-        self.slot = np.full(whole.shape[1], -1, np.int64)
-        self.rows = np.empty((len(whole.parts), 0, whole.shape[1]))
-
-    def columns(self, cols: Columns) -> Matrix:
-        """Of all parts, shape (parts, columns asked for, all columns)."""
-        missing = cols[self.slot[cols] < 0]
-        if len(missing):
-            fresh = self.whole.each(lambda part: part.gram_about(missing, self.shift), self.whole.parts)
-            self.slot[missing] = self.rows.shape[1] + np.arange(len(missing))
-            self.rows = np.concatenate([self.rows, np.stack(fresh)], axis=1)
-        return self.rows[:, self.slot[cols]]
-
-
 class Fold(Parts):
-    """Everything but part j of some data; ``view`` are m, s and which columns are constant, of the whole's columns."""
+    """Everything but one of some parts."""
 
-    def __init__(self, whole: Parts, j: int, view: tuple[Vector, Vector, NDArray[np.bool_]] | None = None) -> None:
-        rest = whole.weight - whole.parts[j].weight
-        others = [part.weighted(part.rows.c / rest) for i, part in enumerate(whole.parts) if i != j]
-        super().__init__(others, whole.each)
-        self.whole, self.j, self.rest, self.view = whole, j, rest, view
+    def __init__(self, whole: Parts, rest: Rest) -> None:
+        others = [part for i, part in enumerate(whole.parts) if i != rest.j]
+        super().__init__([part.weighted(part.rows.c / rest.weight) for part in others], whole.each)
+        self.rest = rest
 
     def moments(self) -> Spread:
-        return self._once("moments", self._difference)
-
-    def _difference(self) -> Spread:
-        out = self.whole.parts[self.j].moments()
-        weight, mean, square = self.whole.moments().without(out, self.whole.by_part.shift)
-        if self.view is not None:
-            m, s, constant = self.view
-            mean = np.where(constant, 0.0, (mean - m) / s)
-            square = np.where(constant, 0.0, square / s**2)
-        return Spread(1.0, mean, square / weight)
+        return self._once("moments", self.rest.moments)
 
     def gram(self, cols: Columns, centred: bool) -> tuple[Matrix, Vector]:
-        if not centred:  # nothing is taken off, so nothing can be lost
-            return super().gram(cols, centred)
-        by_part = self.whole.by_part
-        G = by_part.columns(cols)
-        rest = (G.sum(axis=0) - G[self.j]) / self.rest
-        mean = self.whole.moments().without(self.whole.parts[self.j].moments(), by_part.shift).mean
-        off = mean - by_part.shift
-        H = rest - np.outer(off[cols], off)
-        if self.view is None:
-            return H, mean[cols]
-        m, s, constant = self.view
-        H /= np.outer(s[cols], s)
-        H[constant[cols]] = 0.0
-        H[:, constant] = 0.0
-        return H, np.where(constant[cols], 0.0, (mean - m)[cols] / s[cols])
+        return self.rest.gram(cols) if centred else super().gram(cols, centred)
 
     def seen(self, m: Vector, s: Vector, constant: NDArray[np.bool_], far: bool) -> "Fold":
         view = copy.copy(self)
         view.parts, view._known = self._ask(lambda part: part.seen(m, s, constant, far)), {}
-        if self.view is not None:
-            before_m, before_s, before = self.view
-            m, s, constant = before_m + before_s * m, before_s * s, constant | before
-        view.view = (m, s, constant)
+        view.rest = self.rest.seen(m, s, constant)
         return view

@@ -15,11 +15,11 @@ from ..designs.base import CONSTANT, LOOKED_AT, Columns, Matrix, Vector
 from ..losses import Loss
 from ..refits import ColumnsHere, Stored
 from ..refits.columns import GATHERED
-from .base import Answer, Data, Spread
+from .base import Answer, Data, Form, Spread
 from .gathered import Gathered
 
+COPIED = 5e7  # entries of X of which a copy is made for a whole Gram matrix
 KEPT = 4  # points at which c phi'' is kept
-FLAT = 1e-10  # share of the largest c phi'' below which it says nothing of f
 
 
 class Samples(Data):
@@ -141,6 +141,21 @@ class Samples(Data):
         A = np.asfortranarray(A * self.rows.c[:, None])
         return self.design.cross(A, shift)
 
+    def form(self, m: Vector, s: Vector, level: float) -> Form:
+        y = self.rows.y - level if self.rows.offset is None else self.rows.y - self.rows.offset - level
+        c, (n, p) = self.rows.c, self.shape
+        if n * p <= COPIED or not self.design.full:
+            A = self.copied()[0]
+            A -= m
+            A /= s
+            return Form(DenseBlock(A).gram(c), A.T @ (c * y), A.T @ c, float(c @ y))
+        H, pull, edge = np.empty((p, p)), np.empty(p), np.empty(p)
+        for low in range(0, p, LOOKED_AT):  # twice the flops, and no copy of X
+            cols = np.arange(low, min(p, low + LOOKED_AT))
+            A = np.asfortranarray((self.design.block(cols).dense() - m[cols]) / s[cols] * c[:, None])
+            H[cols], pull[cols], edge[cols] = self.design.cross(A, m) / s, A.T @ y, A.sum(axis=0)
+        return Form(0.5 * (H + H.T), pull, edge, float(c @ y))
+
     def largest(self, cols: Columns) -> Vector:
         chunks = [cols[low : low + LOOKED_AT] for low in range(0, len(cols), LOOKED_AT)]
         most = [np.abs(self.design.stored(some)[0]).max(axis=0, initial=0.0) for some in chunks]
@@ -179,6 +194,11 @@ class Samples(Data):
 
     def weighted(self, c: Vector) -> "Samples":
         return Samples(self.design, replace(self.rows, c=c), self.loss, self.gathered)
+
+    def labelled(self, labels: Columns) -> Any:
+        from .labelled import Labelled  # which is a kind of this
+
+        return Labelled(self, labels)
 
     def in_units(self, cols: Columns, coef: Vector, b: float) -> tuple[Vector, float]:
         return self.design.in_units(cols, coef, b)

@@ -17,7 +17,7 @@ from .._errors import check_number
 from .._lazy import lazy
 from .._names import Names, called
 from .._sorted import common
-from ..data import GramColumns, Model, as_data
+from ..data import Form, GramColumns, Model, as_data
 from ..designs import Block, Design, Rows
 from ..losses import Loss
 from ..refits import Fitted, LossOnColumns, intercept_of, refit
@@ -88,7 +88,7 @@ class GLM(HasDual):
         self.gram = GramColumns(self.data, self.fit_intercept) if self.loss.quadratic else None
 
     def __getstate__(self) -> dict[str, Any]:
-        kept = ("_null", "gram", "_without", "_tilt")
+        kept = ("_null", "gram", "_without", "_tilt", "_first", "evened")
         return {key: value for key, value in self.__dict__.items() if key not in kept}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -294,7 +294,7 @@ class GLM(HasDual):
 
     def hessian_rows(self, point: Point, cols: Columns, others: Columns | None = None) -> Vector:
         if others is None and self.gram is not None and len(cols) <= self.gram.capacity:
-            H = self.gram.columns(cols)
+            H = self.gram.columns(cols, point.known_gradient)
         else:
             H = self._model(point).rows(cols, others, self.fit_intercept)
         if others is None:
@@ -360,6 +360,13 @@ class GLM(HasDual):
         base = self.null.free if self.fit_intercept else 0.0
         points = [(S, x, base - float(self.gram.means[S] @ x), value) for S, x, _, value in found.points]
         return replace(found, points=points)
+
+    @lazy
+    def evened(self) -> tuple[Form, Vector]:
+        """The squared loss on columns of mean square 1 as a quadratic form, kept for proofs, and 1 / their scale."""
+        m, s, constant = self.data.scales(self.fit_intercept)
+        form = self.data.form(m, np.where(constant, np.inf, s), self.null.free)
+        return form.centred() if self.fit_intercept else form, np.where(constant, 0.0, 1 / s)
 
     @property
     def lower(self) -> float:  # type: ignore[override]

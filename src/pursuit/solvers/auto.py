@@ -38,7 +38,7 @@ RESTARTS = 40  # where the kernel does them
 EFFORT = 1.5  # what they may cost there, as a multiple of what went before
 ENDLESS = 10**9
 RESTARTED = 0.1  # share of what counts as cheap up to which there are restarts
-STARTS = ("grahtp", "omp", "ompr", "there and back")
+STARTS = ("grahtp", "omp", "ompr", "there and back")  # OMP first where GraHTP can use its Gram columns
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,8 @@ class Auto(Solver):
             return
         cheap = f.work * constraint.k <= self.cheap
         best, omp, seen = start, start, set[bytes]()  # supports that have been searched from
-        for name in STARTS[: self.starts or (4 if cheap else 3)]:
+        names = STARTS[: self.starts or (4 if cheap else 3)]
+        for name in ("omp", "grahtp", *names[2:]) if f.quadratic and cheap and len(names) > 1 else names:
             point = start
             for point in _pursued(name, f, constraint, omp):
                 yield point
