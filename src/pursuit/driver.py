@@ -91,9 +91,7 @@ def run(
         loop.go(name, method, f, constraint, first)
         feasible = f.feasible(loop.best, constraint)
         if feasible is not loop.best:
-            if (
-                loop.status == "converged"
-            ):  # no support that was met has a point of f's set: once more, from one that has
+            if loop.status == "converged":  # no support that was met will do: once more, from one that does
                 loop.go(name, method, f, constraint, feasible)
             loop.best = min(loop.best, feasible, key=lambda point: point.value)
         best = _spare(f, constraint, loop.best)

@@ -44,12 +44,6 @@ class Limits:
         if self.callback is not None and not callable(self.callback):
             raise TypeError(f"callback must be a function of a Record, got {type(self.callback).__name__}")
 
-    @property
-    def iterations(self) -> int:
-        if self.max_iter is not None:
-            return self.max_iter
-        return MAX_ITER if self.time_limit is None else ENDLESS
-
 
 def _breach(point: Any, f: Objective, constraint: AtMost) -> str:
     """What is wrong with a point that a solver gave: nothing but its own word holds it to the sparse set."""
@@ -73,7 +67,7 @@ class Loop:
     def __init__(self, limits: Limits) -> None:
         self.began = time.perf_counter()
         self.tol, self.seconds, self.callback = limits.tol, limits.time_limit, limits.callback
-        self.limit = limits.iterations
+        self.limit = limits.max_iter or (MAX_ITER if limits.time_limit is None else ENDLESS)
         self.trace: list[Record] = []
         self.seen: set[tuple[bytes, float, str]] = set()
         self.status, self.reason, self.optimality = "converged", "", "none"

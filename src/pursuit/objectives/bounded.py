@@ -116,10 +116,6 @@ class Bounded(Wrapped):
     def floor(self) -> float:  # type: ignore[override]
         return self.f.floor
 
-    @property
-    def null(self) -> Point:
-        return self.refit(np.empty(0, np.int64))
-
     def at(self, support: Columns, coef: Vector, intercept: float | None = None) -> Point:
         within = self._within(support)
         coef = project(coef, within.low, within.high, within.a, within.t)

@@ -39,7 +39,10 @@ class Dual:
     """D(a), its primal map and its domain, of a GLM with l2 > 0 and a loss that has a conjugate, perhaps in a box."""
 
     def __init__(self, f: "GLM", boxed: "Bounded | None" = None) -> None:
-        f.require("dual")
+        if not f.loss.has_conjugate:
+            raise f.loss.no_conjugate
+        if not np.all(f.ridge > 0):
+            raise ValueError(f"a dual method needs l2 > 0, got l2={f.l2:g}: without a ridge the dual has no primal map")
         self.whole: Any = boxed or f
         self.box = None if boxed is None else (boxed.low, boxed.high)
         self.f, self.y, self.c, self.offset = f, f.rows.y, f.rows.c, f.rows.offset
@@ -144,15 +147,10 @@ class HasDual(Objective):
 
     offers: ClassVar[tuple[str, ...]] = ("dual", "minibatch", "proof")
 
-    def require(self: Any, need: str) -> None:
+    def require(self, need: str) -> None:
         super().require(need)
         if need == "dual":
-            if not self.loss.has_conjugate:
-                raise self.loss.no_conjugate
-            if not np.all(self.ridge > 0):
-                l2 = f"got l2={self.l2:g}: without a ridge the dual has no primal map"
-                raise ValueError(f"a dual method needs l2 > 0, {l2}")
-            _ = self.data.local  # or the sentence why the rows are not at hand
+            self.dual()
 
     def dual(self: Any) -> Dual:
         return Dual(self)

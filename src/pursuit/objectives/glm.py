@@ -15,7 +15,7 @@ import numpy as np
 from .. import _core
 from .._errors import check_number
 from .._lazy import lazy
-from .._names import Names, called
+from .._names import called
 from .._sorted import common
 from ..data import Form, GramColumns, Model, as_data
 from ..designs import Block, Design, Rows
@@ -54,6 +54,8 @@ class GLM(HasDual):
     standardize : work on the standardised view of X
     """
 
+    convex = True
+
     def __init__(
         self,
         X: Any,
@@ -67,7 +69,7 @@ class GLM(HasDual):
         standardize: bool = False,
     ) -> None:
         data = as_data(X, y, loss, sample_weight, offset)
-        self.loss = data.loss
+        self.loss, self.smooth, self.quadratic = data.loss, data.loss.smooth, data.loss.quadratic
         self.l2 = check_number(l2, "l2")
         self.fit_intercept, self.standardize = bool(fit_intercept), bool(standardize)
         if not self.loss.smooth and self.l2 == 0:
@@ -79,7 +81,7 @@ class GLM(HasDual):
             data = data.standardized(self.fit_intercept)
         elif self.fit_intercept:
             data = data.shifted()
-        self.data, self.dim = data, data.shape[1]
+        self.data, self.dim, self.names = data, data.shape[1], data.names
         self._forget()
 
     def _forget(self) -> None:
@@ -96,11 +98,6 @@ class GLM(HasDual):
         self._forget()
 
     @property
-    def names(self) -> Names | None:  # type: ignore[override]
-        """The names of X's columns, where X is a data frame."""
-        return self.data.names
-
-    @property
     def rows(self) -> Rows:
         return self.data.local.rows
 
@@ -111,18 +108,6 @@ class GLM(HasDual):
     @property
     def work(self) -> float:
         return self.data.nbytes / self.data.dtype.itemsize
-
-    @property
-    def smooth(self) -> bool:  # type: ignore[override]
-        return self.loss.smooth
-
-    @property
-    def convex(self) -> bool:  # type: ignore[override]
-        return True
-
-    @property
-    def quadratic(self) -> bool:  # type: ignore[override]
-        return self.loss.quadratic
 
     @property
     def null(self) -> Point:

@@ -15,7 +15,7 @@ import numpy as np
 from .. import _core
 from .._errors import check_mask, check_number, check_offset, check_weights, named, nearest
 from .._lazy import lazy
-from .._names import Names, called
+from .._names import called
 from ..constraints import AtMost
 from ..data import Samples
 from ..designs import Design, Rows, as_design, cross
@@ -44,7 +44,6 @@ class MultiGLM(Objective):
     parameters are those of :class:`pursuit.GLM`.
     """
 
-    smooth = True
     convex = True
 
     def __init__(
@@ -87,16 +86,11 @@ class MultiGLM(Objective):
         elif self.fit_intercept:
             data = data.shifted()
         self.design: Design = data.design
-        self.dim = p * self.width
+        self.dim, self.names = p * self.width, design.names
         self._null: Point | None = None
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_null": None}
-
-    @property
-    def names(self) -> Names | None:  # type: ignore[override]
-        """The names of X's columns, where X is a data frame."""
-        return self.design.names
 
     @property
     def work(self) -> float:

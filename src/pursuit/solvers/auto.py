@@ -17,6 +17,7 @@ unless every exchange could be judged.
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Any, ClassVar
 
 import numpy as np
@@ -38,6 +39,7 @@ RESTARTS = 40  # where the kernel does them
 EFFORT = 1.5  # what they may cost there, as a multiple of what went before
 ENDLESS = 10**9
 RESTARTED = 0.1  # share of what counts as cheap up to which there are restarts
+_value = attrgetter("value")
 STARTS = ("grahtp", "omp", "ompr", "there and back")  # OMP first where GraHTP can use its Gram columns
 
 
@@ -176,7 +178,7 @@ def _points(f: Objective, constraint: AtMost, quick: Searched) -> Iterator[Point
     told = last.value >= value - scale and last.minimum >= last.value - scale
     if quick.open < 0:  # time was up before any exchange was judged
         yield last
-    elif told and (not quick.open or _settled(f, constraint, last, quick)):
+    elif told and (not quick.open or (quick.unknown is not None and settled(f, constraint, last, quick.unknown))):
         yield last.claim("swap_optimal", quick.exchange)
     elif f.quadratic:  # columns that are nearly combinations of others: refits decide
         yield from search(f, constraint, last)
@@ -185,16 +187,8 @@ def _points(f: Objective, constraint: AtMost, quick: Searched) -> Iterator[Point
         yield last.claim("swap_stationary", quick.exchange, quick.total - unsure, unsure)
 
 
-def _settled(f: Objective, constraint: AtMost, last: Point, quick: Searched) -> bool:
-    return quick.unknown is not None and settled(f, constraint, last, quick.unknown)
-
-
 def _point(f: Objective, support: Any, coef: Vector, b: Any, value: float) -> Point:
     return Point(f.dim, support, coef, b, value, lambda: f.at(support, coef, b).gradient.copy()).owned(f)
-
-
-def _value(point: Point) -> float:
-    return point.value
 
 
 def _refilled(f: Objective, constraint: AtMost, best: Point, rng: np.random.Generator) -> Point:
