@@ -11,8 +11,9 @@ from ._sorted import without
 from .constraints import AtMost
 from .engines import threads
 from .loop import Limits, Loop
-from .objectives.base import Exchange, Objective, Point
+from .objectives.base import Objective
 from .objectives.bounded import Bounded
+from .objectives.point import Exchange, Point
 from .results import Record, Result
 from .solvers.base import Solver, as_solver
 from .solvers.relaxed import relaxed
@@ -60,7 +61,8 @@ def solve(
     name, method = as_solver(solver)
     constraint = objective.sparse_set(k, include, exclude, groups)
     limits = Limits(max_iter, tol, time_limit, callback)
-    method = _told(method, random_state=random_state)
+    if random_state is not None and vars(method).get("random_state", 0) is None:  # a field that is still unset
+        method = type(method)(**{**vars(method), "random_state": random_state})
     if bounds is None and sum_to is None:
         return run(objective, constraint, method, start, limits, name)
     bounded = Bounded(objective, bounds, sum_to)
@@ -132,8 +134,7 @@ def _spare(f: Objective, constraint: AtMost, best: Point) -> Point:
     """A point at the floor without the units that it does not need."""
     if not best.refitted or best.value > f.floor:
         return best
-    norms = constraint.norms(best.x)
-    units = constraint.units_of(best.support)
+    norms, units = constraint.norms(best.x), constraint.units_of(best.support)
     for unit in sorted(without(units, constraint.include), key=lambda u: norms[u]):
         fewer = f.refit(constraint.columns_of(without(constraint.units_of(best.support), np.array([unit]))), start=best)
         if fewer.value <= max(f.floor, best.value):
@@ -145,8 +146,7 @@ def _optimality(f: Objective, constraint: AtMost, best: Point, loop: Loop) -> st
     """What is known of the best point; where nothing can be exchanged or is left to explain: that no exchange helps."""
     units = constraint.units_of(best.support)
     stuck = len(without(constraint.allowed, units)) == 0 or len(without(units, constraint.include)) == 0
-    full = len(units) == constraint.k
-    exact = best.value <= f.floor
+    full, exact = len(units) == constraint.k, best.value <= f.floor
     if exact or (stuck and full and best.refitted and best.minimum >= best.value - 1e-9 * f.scale(best.value)):
         return "swap_optimal"
     return best.optimality if best.optimality != "none" else loop.optimality
@@ -165,21 +165,13 @@ def _words(optimality: str, best: Point) -> str:
     return "the best-ranked exchange does not help" if best.looked_at else "the model of f sees no exchange that helps"
 
 
-def _told(solver: Solver, **known: Any) -> Solver:
-    """The solver with what only this call knows, where it has a field for it that is still unset."""
-    fields = {key: value for key, value in known.items() if value is not None and getattr(solver, key, 0) is None}
-    return type(solver)(**{**vars(solver), **fields}) if fields else solver
-
-
 def _start(f: Objective, constraint: AtMost, start: Any) -> Point:
     """A point to begin from: the caller's, or the refit on the forced-in columns."""
     null = f.null  # also the check that the data are finite
     if start is None:
         return f.refit(constraint.forced) if constraint.include.size else null
-    if isinstance(start, Result | Point):
-        point = start.point if isinstance(start, Result) else start
-    else:
-        point = f.from_units(start)
+    start = start.point if isinstance(start, Result) else start
+    point = start if isinstance(start, Point) else f.from_units(start)
     if point.dim != f.dim:
         raise ValueError(f"start has {point.dim} coordinates, but the objective has {f.dim}")
     if constraint.allows(point.support):

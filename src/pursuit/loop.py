@@ -22,6 +22,7 @@ from .solvers.base import Solver
 
 MAX_ITER = 10_000
 ENDLESS = 10**9
+CLOSED = "the duality gap is closed: by Theorem 1 of the DIHT paper the minimum is global"
 PROVED = 1e-6  # share of the value at which a duality gap counts as closed
 
 
@@ -124,33 +125,29 @@ class Loop:
         seconds = time.perf_counter() - self.began
         if point.lower is not None:
             self.lower = point.lower if self.lower is None else max(self.lower, point.lower)
-        size = len(point.support)
-        record = Record(len(self.trace) + 1, point.value, self.best.value, seconds, size, changed, self.lower)
+        count, size = len(self.trace) + 1, len(point.support)
+        record = Record(count, point.value, self.best.value, seconds, size, changed, self.lower)
         self.trace.append(record)
         if self.callback is not None and self.callback(record):
             return self._end("interrupted", "stopped by the callback; the best point so far is given")
         if point.value <= floor:
             return self._end("converged", "the fit is exact: nothing is left to explain")
         if self.certificate == "proved":
-            return self._end(
-                "converged", "the duality gap is closed: by Theorem 1 of the DIHT paper the minimum is global"
-            )
+            return self._end("converged", CLOSED)
         key = (point.support.tobytes(), point.value, f"{point.optimality} {point.refitted}")
         if cycles and key in self.seen:
             return self._end("converged", "the iterates began to cycle; the best point of the cycle is given")
         self.seen.add(key)
         if self.tol is not None and not changed and before.value - point.value <= self.tol * abs(before.value):
             return self._end("converged", f"the value fell by less than tol={self.tol:g}")
-        if len(self.trace) >= self.limit:
-            return self._end(
-                "max_iter", f"the limit of {self.limit} iteration{'' if self.limit == 1 else 's'} was reached"
-            )
+        if count >= self.limit:
+            noun = "iteration" if self.limit == 1 else "iterations"
+            return self._end("max_iter", f"the limit of {self.limit} {noun} was reached")
         return self._late()
 
     def _late(self) -> bool:
-        if self.seconds is not None and time.perf_counter() - self.began >= self.seconds:
-            return self._out_of_time()
-        return False
+        over = self.seconds is not None and time.perf_counter() - self.began >= self.seconds
+        return over and self._out_of_time()
 
     def _out_of_time(self) -> bool:
         limit = "" if self.seconds is None else f" of {self.seconds:g} s"  # or it is the limit of whoever called

@@ -73,6 +73,6 @@ def recover(A: Any, y: Any, k: int, *, solver: str | Solver | None = None, l2: f
 def _operator(A: Any) -> Any:
     from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
-    if isinstance(A, LinearOperator) or not hasattr(A, "toarray"):
-        return A if isinstance(A, LinearOperator) else LinearOperator(A.shape, A.matvec, A.rmatvec, dtype=A.dtype)
-    return aslinearoperator(A)
+    if isinstance(A, LinearOperator) or hasattr(A, "toarray"):
+        return aslinearoperator(A)
+    return LinearOperator(A.shape, A.matvec, A.rmatvec, dtype=A.dtype)

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .objectives.base import Exchange, Point
+from .objectives.point import Exchange, Point
 
 
 @dataclass(frozen=True)

@@ -11,13 +11,10 @@ import numpy as np
 from .._names import Names, called
 from ..constraints import AtMost
 from .on_support import OnSupport
-from .point import Columns, Exchange, Point, Slope, Vector
+from .point import Columns, Point, Slope, Vector
 
 if TYPE_CHECKING:
-    from .dual import Dual
     from .searched import Plan, Searched
-
-__all__ = ["Columns", "Exchange", "ExchangeModel", "Objective", "Point", "Presented", "Slope", "Vector"]
 
 STEP = float(np.cbrt(np.finfo(float).eps))  # of central differences, relative to x
 NEEDS = {
@@ -165,10 +162,9 @@ class Objective:
         """The gradient over a random share of the samples, an unbiased estimate; here of all: without variance."""
         return lambda support, coef, intercept: (self.at(support, coef, intercept).gradient, 0.0)
 
-    def dual(self) -> "Dual":
-        """The dual of f over the sparse set, or the sentence that says why there is none."""
+    def dual(self) -> Any:
+        """The :class:`pursuit.objectives.dual.Dual` of f, or the sentence that says why there is none."""
         self.require("dual")
-        raise NotImplementedError(f"{type(self).__name__} offers a dual and must define dual()")
 
     def require(self, need: str) -> None:
         """Raise, in a sentence, where f cannot give what a solver needs."""

@@ -127,10 +127,7 @@ class Bounded(Wrapped):
             coef = project(np.zeros(len(support)), within.low, within.high, within.a, within.t)
             plain = self.f.at(support, coef) if len(support) else self.f.null
             return self._point(plain, within, refitted=True)
-        coef = np.zeros(len(support))
-        if start is not None:
-            _, here, there = np.intersect1d(support, start.support, assume_unique=True, return_indices=True)
-            coef[here] = start.coef[there]
+        coef = np.zeros(len(support)) if start is None else start.x[support]
         coef = project(coef, within.low, within.high, within.a, within.t)
         plain = self._minimised(support, coef, within, (start if start is not None else self.f.null).free)
         idle = int(np.count_nonzero((plain.coef == 0) & (within.sides(plain.coef) != 0)))

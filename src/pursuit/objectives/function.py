@@ -16,6 +16,7 @@ error falls with their number, and GraHTP's natural step, a weighted mean over t
 import inspect
 import numbers
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -36,6 +37,7 @@ class SmoothFunction(Objective):
     """
 
     eps = EPS
+    has_hessian = False  # for refits
 
     def __init__(self, dim: Any, start: Any = None) -> None:
         if isinstance(dim, bool | np.bool_) or not isinstance(dim, numbers.Integral):
@@ -135,9 +137,6 @@ class SmoothFunction(Objective):
             return np.ascontiguousarray(H[np.ix_(np.searchsorted(wide, cols), np.searchsorted(wide, columns))])
         return np.ascontiguousarray(self.times(x, self._columns(cols, np.eye(len(cols))))[columns].T)
 
-    def _hessian_at(self, x: Vector, cols: Columns) -> Callable[[], Vector] | None:
-        return None
-
     def _wide(self, support: Columns, coef: Vector) -> Vector:
         x = np.zeros(self.dim)
         x[support] = coef
@@ -160,7 +159,8 @@ class _Restricted(Few):
         x = self.f._wide(self.support, z)
         value, gradient = self.f.evaluate(x)
         self.last = z, gradient
-        return State(z, value, gradient[self.support], self.f._hessian_at(x, self.support))
+        block: Any = partial(self.f.hessian, x, self.support) if self.f.has_hessian else None
+        return State(z, value, gradient[self.support], block)
 
 
 class Function(SmoothFunction):
@@ -194,6 +194,7 @@ class Function(SmoothFunction):
             if not callable(given) and not (name == "hess" and given is None):
                 raise TypeError(f"{name} must be callable, got {type(given).__name__}")
         self.fun, self.grad, self.hess = fun, grad, hess
+        self.has_hessian = hess is not None
         self.blockwise = hess is not None and _takes_columns(hess)
         if check:
             self.check_gradient()
@@ -216,17 +217,6 @@ class Function(SmoothFunction):
         if self.blockwise:
             return _checked(self.hess(x.copy(), cols.copy()), "hess", (m, m))
         return _checked(self.hess(x.copy()), "hess", (self.dim, self.dim))[np.ix_(cols, cols)]
-
-    def _hessian_at(self, x: Vector, cols: Columns) -> Callable[[], Vector] | None:
-        if self.hess is None:
-            return None
-
-        def block() -> Vector:
-            H = self.hessian(x, cols)
-            assert H is not None
-            return H
-
-        return block
 
     def times(self, x: Vector, V: Vector) -> Vector:
         if self.hess is None or self.blockwise:

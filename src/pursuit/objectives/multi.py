@@ -134,8 +134,7 @@ class MultiGLM(Objective):
             return self._point(support, C.ravel(), b, A @ C + b + self.offset, True, note)
         C, b = np.zeros((len(cols), self.width)), self._start()
         if start is not None and (self._null is None or start.value < self._null.value):
-            _, here, there = np.intersect1d(support, start.support, assume_unique=True, return_indices=True)
-            C.reshape(-1)[here] = start.coef[there]
+            C = start.x[support].reshape(C.shape)
             if self._null is None or self._value(A @ C + start.free + self.offset, C) < self._null.value:
                 b = start.free
             else:  # what is left of a start without its other columns may be worse than nothing

@@ -23,12 +23,8 @@ class OnSupport(Few):
 
     def at(self, z: Vector, hessian: bool = True) -> State:
         point = self.f.at(self.support, z)
-        self.seen[z.tobytes()] = point
-
-        def rows() -> Any:
-            return self.f.hessian_rows(point, self.support, self.support)
-
-        return State(z, point.value, point.gradient[self.support], rows)
+        self.seen[z.tobytes()], S = point, self.support
+        return State(z, point.value, point.gradient[S], lambda: self.f.hessian_rows(point, S, S))
 
     def join(self, coef: Vector, free: Any) -> Vector:
         return np.array(coef, dtype=np.float64)

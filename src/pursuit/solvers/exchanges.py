@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 from .. import _core
 from .._sorted import inside, without
 from ..constraints import AtMost
-from ..objectives.base import Exchange, Objective, Point
+from ..objectives.base import Objective
+from ..objectives.point import Exchange, Point
 from ..refits.factor import unit_scale
 
 Columns = NDArray[np.int64]
