@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,6 @@ from .solvers.base import Solver, as_solver
 from .solvers.relaxed import relaxed
 
 UNLIMITED = Limits()
-WANTED = [name for name in (*Objective.__annotations__, *vars(Objective)) if not name.startswith("_")]
 
 
 def solve(
@@ -109,9 +109,16 @@ def run(
     )  # fmt: skip
 
 
+@cache
+def _unknown(kind: type) -> list[str]:
+    """What a class itself lacks of an objective; attributes such as ``dim`` may be its instances'."""
+    wanted = [name for name in (*Objective.__annotations__, *vars(Objective)) if not name.startswith("_")]
+    return [name for name in wanted if not hasattr(kind, name)]
+
+
 def _check_objective(objective: Any) -> None:
     own, kind = getattr(objective, "__dict__", ()), type(objective).__name__
-    lacks = [name for name in WANTED if not hasattr(type(objective), name) and name not in own]
+    lacks = [name for name in _unknown(type(objective)) if name not in own]
     if not lacks:
         return
     if "at" not in lacks and "refit" not in lacks:

@@ -81,9 +81,9 @@ class Loop:
         return "proved" if self.best.value - self.lower <= PROVED * abs(self.best.value) else "bounded"
 
     def go(self, name: str, solver: Solver, f: Objective, constraint: AtMost, start: Point) -> None:
-        self.best = self.last = start
+        self.best, self.last, floor = start, start, f.floor
         try:
-            if not constraint.count(start.support) and start.value <= f.floor:
+            if not constraint.count(start.support) and start.value <= floor:
                 self._end("converged", "nothing is left to explain")
                 return
             if self._late():
@@ -94,7 +94,7 @@ class Loop:
                     if wrong:
                         self._end("failed", f"solver {name!r} gave {wrong}; the best point before that is given")
                         return
-                    if self._stop(point, f.floor, not solver.revisits):
+                    if self._stop(point, floor, not solver.revisits):
                         return
         except TimeUpError:
             self._out_of_time()
