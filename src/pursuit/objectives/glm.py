@@ -15,7 +15,7 @@ import numpy as np
 from .. import _core
 from .._errors import check_number
 from .._lazy import lazy
-from .._names import Names, called
+from .._names import called
 from .._sorted import common
 from ..data import Form, GramColumns, Model, as_data
 from ..designs import Block, Design, Rows
@@ -25,6 +25,7 @@ from ..refits.columns import EXACT, FLOOR, SEPARATED
 from ..refits.factor import Factor
 from . import searched
 from .base import Columns, Point, Slope, Vector
+from .dual import HasDual
 
 if TYPE_CHECKING:
     from ..constraints import AtMost
@@ -40,7 +41,7 @@ FLAT = 1e-10  # share of the largest mean phi'' below which a Hessian says nothi
 TINY = 1e-140  # share of the height at which a gradient may mean that a column is too small to square
 
 
-class GLM:
+class GLM(HasDual):
     """A generalised linear model on any design, to be minimised over k-sparse coefficients.
 
     Parameters
@@ -52,6 +53,8 @@ class GLM:
     fit_intercept, sample_weight, offset : as in statistics; weights are normalised to sum to one
     standardize : work on the standardised view of X
     """
+
+    convex = True
 
     def __init__(
         self,
@@ -66,7 +69,7 @@ class GLM:
         standardize: bool = False,
     ) -> None:
         data = as_data(X, y, loss, sample_weight, offset)
-        self.loss = data.loss
+        self.loss, self.smooth, self.quadratic = data.loss, data.loss.smooth, data.loss.quadratic
         self.l2 = check_number(l2, "l2")
         self.fit_intercept, self.standardize = bool(fit_intercept), bool(standardize)
         if not self.loss.smooth and self.l2 == 0:
@@ -78,7 +81,7 @@ class GLM:
             data = data.standardized(self.fit_intercept)
         elif self.fit_intercept:
             data = data.shifted()
-        self.data, self.dim = data, data.shape[1]
+        self.data, self.dim, self.names = data, data.shape[1], data.names
         self._forget()
 
     def _forget(self) -> None:
@@ -95,11 +98,6 @@ class GLM:
         self._forget()
 
     @property
-    def names(self) -> Names | None:
-        """The names of X's columns, where X is a data frame."""
-        return self.data.names
-
-    @property
     def rows(self) -> Rows:
         return self.data.local.rows
 
@@ -110,18 +108,6 @@ class GLM:
     @property
     def work(self) -> float:
         return self.data.nbytes / self.data.dtype.itemsize
-
-    @property
-    def smooth(self) -> bool:
-        return self.loss.smooth
-
-    @property
-    def convex(self) -> bool:
-        return True
-
-    @property
-    def quadratic(self) -> bool:
-        return self.loss.quadratic
 
     @property
     def null(self) -> Point:
@@ -157,7 +143,7 @@ class GLM:
         return self.lower + max(FLOOR * self.height, 0.0 if self.loss.attained else SEPARATED)
 
     @property
-    def floor(self) -> float:
+    def floor(self) -> float:  # type: ignore[override]
         if np.any(self.ridge):
             return -np.inf
         if self.loss.targets == "binary":
@@ -171,7 +157,7 @@ class GLM:
         ridge = self._ridge(support)
         gradient[support] += ridge * coef
         value += 0.5 * float(coef @ (ridge * coef))
-        return Point(self.dim, support, coef, intercept, value, lambda: gradient)
+        return Point(self.dim, support, coef, intercept, value, lambda: gradient).owned(self)
 
     def value(self, support: Columns, coef: Vector, intercept: float) -> float:
         """f alone: only the support's columns are read."""
@@ -203,7 +189,7 @@ class GLM:
         return Point(
             self.dim, support, fit.coef, fit.b, fit.value, slope, True, fit.note, fit.minimiser, least=fit.least,
             dual=fit.dual,
-        )  # fmt: skip
+        ).owned(self)  # fmt: skip
 
     def few(self, support: Columns) -> LossOnColumns:
         """f on a support, as a function of its coefficients and the intercept."""
@@ -258,7 +244,7 @@ class GLM:
             g[support] = 0.0
             return g
 
-        return Point(self.dim, support, coef, b, value, slope, True, least=(1 - EXACT) * value)
+        return Point(self.dim, support, coef, b, value, slope, True, least=(1 - EXACT) * value).owned(self)
 
     def _far(self, cols: Columns, squares: Vector) -> bool:
         """Whether a column is so far from zero beside its spread that products with it have lost digits."""
@@ -368,7 +354,7 @@ class GLM:
         return form.centred() if self.fit_intercept else form, np.where(constant, 0.0, 1 / s)
 
     @property
-    def lower(self) -> float:
+    def lower(self) -> float:  # type: ignore[override]
         """The weighted sum of every sample's own infimum; -inf where that is not known."""
         return self.data.infimum()
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from .. import _core
 from ..designs import DenseBlock, centre
-from .base import Columns, Exchange, Vector
+from .point import Columns, Exchange, Vector
 
 if TYPE_CHECKING:
     from ..constraints import AtMost
