@@ -118,7 +118,7 @@ def _unknown(kind: type) -> list[str]:
 
 def _check_objective(objective: Any) -> None:
     own, kind = getattr(objective, "__dict__", ()), type(objective).__name__
-    lacks = [name for name in _unknown(type(objective)) if name not in own]
+    lacks = [name for name in _unknown(objective.__class__) if name not in own]
     if not lacks:
         return
     if "at" not in lacks and "refit" not in lacks:
