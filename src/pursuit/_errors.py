@@ -2,11 +2,13 @@
 
 import difflib
 import numbers
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from importlib import import_module
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+
+from ._types import Vector
 
 NEAR = 0.6  # similarity above which a name may have been meant: 'quantile' and 'squared' have 0.53
 LISTED = 20  # names that are listed
@@ -27,13 +29,49 @@ def named(name: str, known: Iterable[str]) -> str | None:
     return next((other for other in names if other.casefold() == name.casefold()), None)
 
 
-def nearest(name: str, known: Iterable[str]) -> str:
-    """``did you mean 'grahtp'?`` or the list of what there is."""
-    names = sorted(known)
-    folded = {other.casefold(): other for other in names}
+def meant(name: str, known: Iterable[str]) -> str:
+    """``did you mean 'bmi'?`` when a known name is near, else nothing."""
+    folded = {other.casefold(): other for other in map(str, known)}
     close = difflib.get_close_matches(name.casefold(), list(folded), n=1, cutoff=NEAR)
-    there = f"known: {listed(names, LISTED)}"
-    return f"did you mean {folded[close[0]]!r}? ({there})" if close else there
+    return f"did you mean {folded[close[0]]!r}?" if close else ""
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """``did you mean 'grahtp'? (known: grahtp, omp)``: of names that are few, all."""
+    names = sorted(known)
+    hint, there = meant(name, names), f"known: {listed(names, LISTED)}"
+    return f"{hint} ({there})" if hint else there
+
+
+def among(name: str, known: Iterable[str]) -> str:
+    """``; did you mean 'bmi'?`` or ``; there are 'age', 'bmi' and 8 more``: of names that may be many, some."""
+    names = [str(other) for other in known]
+    hint = meant(name, names) or (f"there are {listed(map(repr, names))}" if names else "")
+    return f"; {hint}" if hint else ""
+
+
+def looked_up(name: str, what: str, known: Iterable[str]) -> str:
+    """The known name that is meant, whatever its case, or an error."""
+    names = list(known)
+    found = named(name, names)
+    if found is None:
+        raise ValueError(f"{what} {name!r} is unknown; {nearest(name, names)}")
+    return found
+
+
+def check_choice(value: Any, name: str, known: Sequence[str]) -> None:
+    """One of a few words."""
+    if value not in known:
+        raise ValueError(f"{name} {value!r} is unknown; {nearest(str(value), known)}")
+
+
+def need(package: str, extra: str, what: str) -> Any:
+    """Import an optional package, or say which extra brings it."""
+    try:
+        return import_module(package)
+    except ImportError as error:
+        root = package.partition(".")[0]
+        raise ImportError(f'{what} needs {root}: pip install "pursuit[{extra}]"') from error
 
 
 def check_k(k: Any, name: str = "k") -> int:
@@ -76,7 +114,7 @@ def check_mask(values: Any, name: str) -> None:
         )
 
 
-def check_vector(values: Any, name: str, length: int) -> NDArray[np.float64]:
+def check_vector(values: Any, name: str, length: int) -> Vector:
     """A finite float64 vector with one entry per row."""
     check_mask(values, name)
     array = np.asarray(values)
@@ -93,7 +131,7 @@ def check_vector(values: Any, name: str, length: int) -> NDArray[np.float64]:
     return vector
 
 
-def check_offset(offset: Any, n: int, outputs: int = 0) -> NDArray[np.float64] | None:
+def check_offset(offset: Any, n: int, outputs: int = 0) -> Vector | None:
     """An offset per row, with ``outputs`` (0: one, without an axis of its own) also one per output; None stays None."""
     if offset is None or not outputs or np.ndim(offset) < 2:
         vector = None if offset is None else check_vector(offset, "offset", n)
@@ -109,7 +147,7 @@ def check_offset(offset: Any, n: int, outputs: int = 0) -> NDArray[np.float64] |
     return matrix
 
 
-def check_weights(sample_weight: Any, n: int) -> NDArray[np.float64]:
+def check_weights(sample_weight: Any, n: int) -> Vector:
     """Non-negative weights, not all zero, scaled to sum to one."""
     if sample_weight is None:
         return np.full(n, 1.0 / n)

@@ -8,16 +8,13 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from . import _core
 from ._errors import check_k
 from ._lazy import lazy
 from ._names import called, chosen
 from ._sorted import inside, without
-
-Vector = NDArray[np.float64]
-Columns = NDArray[np.int64]
+from ._types import Columns, Vector
 
 
 class AtMost:

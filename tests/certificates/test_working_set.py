@@ -6,10 +6,10 @@ import pytest
 from problems import KINDS
 from pursuit import GLM, certify, solve
 from pursuit.certificates import working_set as module
-from pursuit.certificates.certificate import _cheap
+from pursuit.certificates.certificate import cheap_bound
 from pursuit.certificates.general import General
 from pursuit.certificates.tree import Tree
-from pursuit.certificates.working_set import Block, working_set
+from pursuit.certificates.working_set import WorkingColumns, working_set
 from pursuit.constraints import AtMost
 from pursuit.objectives.dual import Dual
 
@@ -40,7 +40,7 @@ def start(constraint, known, scale=abs):
 def test_the_bound_is_the_whole_relaxations(kind, loss, settings):
     f, constraint, known = wide(kind, loss, **settings)
     tree = start(constraint, known)
-    lower = working_set(f, constraint, known, tree, _cheap(f, constraint, known))
+    lower = working_set(f, constraint, known, tree, cheap_bound(f, constraint, known))
     root = General.root(f, constraint, known.x)
     whole = root.part.relax(root._open(), root.x, 1e3, 4000, 1e-7)
     room = 1.2 * module.PRECISION * abs(tree.upper)
@@ -61,7 +61,7 @@ def test_a_block_holds_the_columns_it_says(monkeypatch):
     monkeypatch.setattr(module, "SPARE", 1.5)
     f, constraint, _ = wide()
     A = f.design.block(np.arange(P)).dense()
-    block = Block(f, constraint)
+    block = WorkingColumns(f, constraint)
     held = np.empty(0, np.int64)
     rng = np.random.default_rng(0)
     for share, add in ((1.0, 20), (1.0, 5), (0.3, 4), (0.95, 2), (0.5, 300)):

@@ -3,15 +3,12 @@
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from .._types import Columns, Flags, Vector
 from ..constraints import AtMost
 from ..objectives.glm import GLM
 from .relaxation import FREE, IN, OUT, Bound, GLMPart, States, Units
 from .tree import Tree, undecided
-
-Vector = NDArray[np.float64]
-Columns = NDArray[np.int64]
 
 CROWDED = 0.7  # share of columns alive below which the others are dropped from the block
 
@@ -127,5 +124,5 @@ class General:
             every = self.constraint.columns_of(self.units[self.state != OUT])
             return max(self.f.refit_on_data(every).minimum, self.f.lower)
 
-    def _columns(self, of: NDArray[np.bool_]) -> list[int]:
+    def _columns(self, of: Flags) -> list[int]:
         return [int(j) for j in self.constraint.columns_of(self.units[of])]

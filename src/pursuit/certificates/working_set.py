@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _core
+from .._types import Columns, Flags, Vector
 from ..constraints import AtMost
 from ..objectives.base import Point
 from ..objectives.dual import Dual
@@ -20,19 +21,15 @@ from ..objectives.glm import GLM
 from .relaxation import FREE, IN, Bound, GLMPart, Units, first_curvature
 from .tree import Tree
 
-Vector = NDArray[np.float64]
-Columns = NDArray[np.int64]
-Flags = NDArray[np.bool_]
-
 PRECISION = 1e-3  # of the value: where the relaxation counts as solved
 INNER = 0.15  # share of the last gap to which a round is solved
 TAKE, DROP = 0.9, 0.85  # share of the k-th largest |z| at which columns come in and go
-GROWTH = 3  # times its size by which a set may grow in a round
+SET_GROWTH = 3  # times its size by which a set may grow in a round
 SPARE = 1.1  # room that a block keeps for further columns
 ROUNDS = 50
-SMALL = 2e4  # numbers in X up to which the relaxation is solved to its last digits
-LARGE = 1e6  # numbers in X from which memory is what a walk costs, so that single precision pays
-TINY = 1e-15  # numbers below this one, or above its inverse, are walked on in double precision
+LAST_DIGITS = 2e4  # numbers in X up to which the relaxation is solved to its last digits
+MEMORY_BOUND = 1e6  # numbers in X from which memory is what a walk costs, so that single precision pays
+BEYOND_SINGLE = 1e-15  # numbers below this one, or above its inverse, are walked on in double precision
 
 
 def working_set(f: GLM, constraint: AtMost, known: Point, tree: Tree, cheap: float) -> float:
@@ -41,17 +38,19 @@ def working_set(f: GLM, constraint: AtMost, known: Point, tree: Tree, cheap: flo
     size, best, gap = f.scale(upper), cheap, upper - cheap
     share = min(1.0, gap / size) if np.isfinite(gap) else 1.0
     numbers = f.design.shape[0] * f.dim
-    narrow, precision = numbers > LARGE, PRECISION if numbers > SMALL else 1e-6 * PRECISION
-    block = Block(f, constraint, np.float32 if narrow else np.float64).changed(
+    narrow, precision = numbers > MEMORY_BOUND, PRECISION if numbers > LAST_DIGITS else 1e-6 * PRECISION
+    block = WorkingColumns(f, constraint, np.float32 if narrow else np.float64).changed(
         np.empty(0, bool), _first(f, constraint, known, share)
     )
     x, stuck = known.x, 0
     for _ in range(ROUNDS):
         floor = max(best, f.lower)
         allowed = 0.8 * precision * size
-        if numbers > SMALL:
+        if numbers > LAST_DIGITS:
             allowed = max(INNER * gap, allowed) if np.isfinite(gap) else INNER * size
-        bound = block.relax(x, upper, allowed / max(upper - floor, 1e-12 * size), 300 if numbers > SMALL else 5000)
+        bound = block.relax(
+            x, upper, allowed / max(upper - floor, 1e-12 * size), 300 if numbers > LAST_DIGITS else 5000
+        )
         x = np.zeros(f.dim)
         x[block.cols] = bound.x
         a = dual.feasible(bound.a)
@@ -75,7 +74,7 @@ def _first(f: GLM, constraint: AtMost, known: Point, share: float) -> Columns:
     return np.union1d(few, np.union1d(constraint.units_of(known.support), constraint.include))
 
 
-class Block:
+class WorkingColumns:
     """The working set's columns in single precision, rows contiguous; grows in place while there is room."""
 
     def __init__(self, f: GLM, constraint: AtMost, dtype: Any = np.float32) -> None:
@@ -89,7 +88,7 @@ class Block:
         self.mu = float(ridge.min())
         self.even = np.sqrt(self.mu / ridge)  # columns times this have one ridge
 
-    def changed(self, keep: Flags, new: Columns) -> "Block":
+    def changed(self, keep: Flags, new: Columns) -> "WorkingColumns":
         """Without the units that are not kept (if they are many), with the new ones; changed in place.
 
         Numbers beyond single precision need another block, in double.
@@ -97,14 +96,14 @@ class Block:
         self._change(keep, new)
         if self.dtype == np.float64 or self._held(len(new)):
             return self
-        return Block(self.f, self.constraint, np.float64).changed(np.empty(0, bool), self.units)
+        return WorkingColumns(self.f, self.constraint, np.float64).changed(np.empty(0, bool), self.units)
 
     def _held(self, new: int) -> bool:
         """Whether single precision can hold the numbers of the units that came last."""
         cols = int(self.sizes[len(self.sizes) - new :].sum())
         fresh = self.room[:, len(self.cols) - cols : len(self.cols)]
         most = np.abs(fresh).max(axis=0, initial=0.0)
-        return bool(np.isfinite(self.mean).all() and ((most > TINY) & (most < 1 / TINY)).all())
+        return bool(np.isfinite(self.mean).all() and ((most > BEYOND_SINGLE) & (most < 1 / BEYOND_SINGLE)).all())
 
     def _change(self, keep: Flags, new: Columns) -> None:
         cols, ends = self.constraint.ordered(new)
@@ -149,7 +148,7 @@ class Block:
         others[self.units] = 0.0
         others[self.constraint.exclude] = 0.0
         new = np.flatnonzero(others > TAKE * kth)
-        new = np.sort(new[np.argsort(-others[new])[: GROWTH * len(self.units)]])
+        new = np.sort(new[np.argsort(-others[new])[: SET_GROWTH * len(self.units)]])
         return used | (norms[self.units] >= DROP * kth), new
 
 

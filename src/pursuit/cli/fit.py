@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from pursuit._errors import among, listed
 from pursuit.cli import INTERRUPTED, NOT_CONVERGED, OK
 from pursuit.cli.progress import fit_with_progress
 from pursuit.cli.show import console, number, table
 from pursuit.io import Table, read_column, read_table, save_model
-from pursuit.io._words import listed, nearest
 
 SHOWN = 40  # coefficients that are printed; the model holds all
 
@@ -108,7 +108,7 @@ def _columns(option: str, wanted: Sequence[str], names: Sequence[str]) -> list[i
     place = {name: j for j, name in enumerate(names)}
     for name in wanted:
         if name not in place:
-            raise ValueError(f"{option}: there is no feature {name!r}{nearest(name, names)}")
+            raise ValueError(f"{option}: there is no feature {name!r}{among(name, names)}")
     return [place[name] for name in wanted]
 
 

@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from pursuit.io._words import need
+from pursuit._errors import need
 
 
 def console(stderr: bool = False) -> Any:

@@ -4,7 +4,6 @@ import warnings
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.feature_selection import SelectorMixin
@@ -12,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._errors import check_k, check_mask, check_number, check_offset
 from .._names import refuse_dates, refuse_missing, refuse_text
+from .._types import Array, Flags
 from ..designs import as_design
 from ..driver import solve
 from ..engines import threads
@@ -167,7 +167,7 @@ class SparseModel(SelectorMixin, BaseEstimator):
             )
         return names[loss.name]
 
-    def _eta(self, X: Any, offset: Any = None) -> NDArray[Any]:
+    def _eta(self, X: Any, offset: Any = None) -> Array:
         """The linear predictor with an offset, reading only the chosen columns."""
         check_is_fitted(self)
         X = self._read(X, reset=False, ensure_all_finite=False)
@@ -180,7 +180,7 @@ class SparseModel(SelectorMixin, BaseEstimator):
         eta = eta if shift is None else eta + shift
         return eta.astype(design.dtype, copy=False)
 
-    def _get_support_mask(self) -> NDArray[np.bool_]:
+    def _get_support_mask(self) -> Flags:
         check_is_fitted(self)
         mask = np.zeros(self.n_features_in_, dtype=bool)
         mask[self.support_] = True

@@ -6,16 +6,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
-from pursuit.io._words import listed, nearest
+from pursuit._errors import among, listed
+from pursuit._types import Array
 
 if TYPE_CHECKING:
     from pursuit.io.tables import Wanted
 
 _CSR = ("data", "indices", "indptr", "shape")
-_Parts = tuple[Any, NDArray[Any] | None, list[str] | None]
+_Parts = tuple[Any, Array | None, list[str] | None]
 
 
 def read_npz(path: Path, wanted: "Wanted") -> _Parts:
@@ -27,7 +27,7 @@ def read_npz(path: Path, wanted: "Wanted") -> _Parts:
                 raise ValueError(f"it holds {listed(keys) or 'nothing'}, not X or {', '.join(_CSR)}")
             target = wanted.target if wanted.target is not None else "y"
             if wanted.target is not None and target not in keys:
-                raise ValueError(f"it has no target array {target!r}{nearest(target, keys)}")
+                raise ValueError(f"it has no target array {target!r}{among(target, keys)}")
             y = held[target] if target in keys else None
             X = held["X"] if dense else _sparse({key: held[key] for key in (*_CSR, "format") if key in keys})
             names = [str(name) for name in held["feature_names"]] if "feature_names" in keys else None
@@ -84,7 +84,7 @@ def _select(path: Path, X: Any, y: Any, names: list[str] | None, wanted: "Wanted
         return X, y, None
     for name in (*wanted.drop, *(wanted.columns or ())):
         if name not in names:
-            raise ValueError(f"{path} has no column {name!r}{nearest(name, names)}")
+            raise ValueError(f"{path} has no column {name!r}{among(name, names)}")
     keep = list(wanted.columns) if wanted.columns is not None else [name for name in names if name not in wanted.drop]
     if keep == names:
         return X, y, names

@@ -6,14 +6,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from pursuit.io._words import listed, nearest, need
+from pursuit._errors import among, listed, need
+from pursuit._types import Array
 
 if TYPE_CHECKING:
     from pursuit.io.tables import Wanted
 
-_Parts = tuple[NDArray[Any], NDArray[Any] | None, list[str]]
+_Parts = tuple[Array, Array | None, list[str]]
 
 
 def read_csv(path: Path, wanted: "Wanted") -> _Parts:
@@ -53,15 +53,15 @@ def _choose(path: Path, header: Sequence[str], wanted: "Wanted") -> list[str]:
     if unnamed:
         raise ValueError(f"column {unnamed[0]} of {path} has no name; name it, or write the file without row numbers")
     if wanted.target is not None and wanted.target not in header:
-        raise ValueError(f"{path} has no target column {wanted.target!r}{nearest(wanted.target, header)}")
+        raise ValueError(f"{path} has no target column {wanted.target!r}{among(wanted.target, header)}")
     for name in wanted.drop:
         if name not in header:
-            raise ValueError(f"{path} has no column {name!r} to leave out{nearest(name, header)}")
+            raise ValueError(f"{path} has no column {name!r} to leave out{among(name, header)}")
     if wanted.columns is None:
         return [name for name in header if name != wanted.target and name not in wanted.drop]
     absent = [name for name in wanted.columns if name not in header]
     if absent:
-        raise ValueError(f"{path} has no column {listed(map(repr, absent))}{nearest(absent[0], header)}")
+        raise ValueError(f"{path} has no column {listed(map(repr, absent))}{among(absent[0], header)}")
     return list(wanted.columns)
 
 
@@ -82,7 +82,7 @@ def _split(path: Path, frame: Any, features: list[str], target: str | None) -> _
     return X, y, features
 
 
-def _target(path: Path, column: Any, name: str) -> NDArray[Any]:
+def _target(path: Path, column: Any, name: str) -> Array:
     missing = int(column.isna().sum())
     if missing:
         values = "a missing value" if missing == 1 else f"{missing} missing values"

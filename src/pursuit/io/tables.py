@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pursuit._errors import listed
 from pursuit._names import called
+from pursuit._types import Array
 from pursuit.designs.make import MOST_COLUMNS
 from pursuit.io import _arrays, _frames
-from pursuit.io._words import listed
 
 
 @dataclass(frozen=True, eq=False)
@@ -19,7 +19,7 @@ class Table:
     """Features, and the target and column names where the file has them."""
 
     X: Any  # a dense array, or a sparse one where the file is sparse
-    y: NDArray[Any] | None
+    y: Array | None
     feature_names: tuple[str, ...] | None
 
 
@@ -33,7 +33,7 @@ class Wanted:
     n_features: int | None
 
 
-_Reader = Callable[[Path, Wanted], tuple[Any, NDArray[Any] | None, Sequence[str] | None]]
+_Reader = Callable[[Path, Wanted], tuple[Any, Array | None, Sequence[str] | None]]
 
 _READERS: dict[str, _Reader] = {
     ".csv": _frames.read_csv,
@@ -96,7 +96,7 @@ def read_table(
     return Table(X, y, None if names is None else tuple(names))
 
 
-def read_column(path: str | Path, name: str) -> NDArray[Any]:
+def read_column(path: str | Path, name: str) -> Array:
     """One column of a file with column names, or one array of an npz."""
     path = Path(path)
     reader = _reader(path)
@@ -135,7 +135,7 @@ def _check_finite(path: Path, X: Any, names: Sequence[str] | None) -> None:
     )
 
 
-def _check_target(path: Path, X: Any, y: NDArray[Any]) -> None:
+def _check_target(path: Path, X: Any, y: Array) -> None:
     if y.ndim != 1 or len(y) != X.shape[0]:
         raise ValueError(f"the target in {path} has shape {y.shape}, but there are {X.shape[0]} rows")
     if y.dtype.kind == "f" and not np.isfinite(y).all():

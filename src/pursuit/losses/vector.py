@@ -11,11 +11,10 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from .base import Vector
+from .._types import Columns, Flags, Vector
 
-SURE = 0.9  # probability of a class above which the others are told from it
+ALL_BUT_SURE = 0.9  # probability of a class above which the others are told from it
 
 
 @dataclass(frozen=True)
@@ -32,7 +31,7 @@ class Curve:
             out -= self.u * np.einsum("ij,ij->i", self.u, t)[:, None]
         return out
 
-    def pieces(self, T: Vector) -> Iterator[tuple[NDArray[np.bool_], Vector, "Curve"]]:
+    def pieces(self, T: Vector) -> Iterator[tuple[Flags, Vector, "Curve"]]:
         """Samples, T and phi'' such that T' phi'' T is that of all samples, piece by piece, to full precision."""
         yield np.ones(len(self.h), bool), T, self
 
@@ -58,8 +57,8 @@ class Softmax(Curve):
     That is what must be done where one class is all but sure, or 1 - P would lose its digits.
     """
 
-    def pieces(self, T: Vector) -> Iterator[tuple[NDArray[np.bool_], Vector, Curve]]:
-        sure, top = self.h.max(axis=1) > SURE, self.h.argmax(axis=1)
+    def pieces(self, T: Vector) -> Iterator[tuple[Flags, Vector, Curve]]:
+        sure, top = self.h.max(axis=1) > ALL_BUT_SURE, self.h.argmax(axis=1)
         if not sure.all():
             yield ~sure, T, Curve(self.h[~sure], self.h[~sure])
         for d in np.unique(top[sure]):
@@ -121,7 +120,7 @@ class Responses(VectorLoss):
         return c @ Y
 
 
-def _odds(eta: Vector) -> tuple[tuple[NDArray[np.int64], NDArray[np.int64]], Vector, Vector]:
+def _odds(eta: Vector) -> tuple[tuple[Columns, Columns], Vector, Vector]:
     """Every sample's likeliest class, the odds of the others against it (its own entry is 0), and their sum."""
     top = np.arange(len(eta)), eta.argmax(axis=1)
     odds = np.exp(eta - eta[top][:, None])

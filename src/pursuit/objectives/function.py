@@ -6,7 +6,7 @@
 |---|---|---|
 | refit on m coordinates | damped Newton | L-BFGS, one value and gradient per step |
 | v'Hv | exact | two gradients |
-| H_jj on m coordinates | exact | two gradients each, beyond ``EXACT`` coordinates ``PROBES`` random probes in all |
+| H_jj on m coordinates | exact | two gradients each, beyond ``ONE_BY_ONE`` of them ``PROBES`` random probes in all |
 | rows of H | exact | two gradients each |
 
 The probes are Bekas, Kokiopoulou and Saad's (2007): the mean of r * (H r) over random signs r. It is unbiased, its
@@ -21,12 +21,13 @@ from typing import Any
 
 import numpy as np
 
+from .._types import Columns, Vector
 from ..refits import EPS, Few, NotFiniteError, State, minimise
-from .base import STEP, Columns, Objective, Point, Vector
+from .base import STEP, Objective, Point
 
-EXACT = 32  # coordinates up to which each has its own difference quotient
+ONE_BY_ONE = 32  # coordinates up to which each has its own difference quotient
 PROBES = 16
-BLOCK = 2000  # largest Hessian block that is asked of hess(x, cols)
+WIDEST = 2000  # largest Hessian block that is asked of hess(x, cols)
 
 
 class SmoothFunction(Objective):
@@ -74,7 +75,7 @@ class SmoothFunction(Objective):
 
     def at(self, support: Columns, coef: Vector, intercept: float | None = None) -> Point:
         value, gradient = self.evaluate(self._wide(support, coef))
-        return Point(self.dim, support, coef, 0.0, value, lambda: _finite(gradient)).owned(self)
+        return Point(self.dim, support, coef, 0.0, value, lambda: check_finite(gradient)).owned(self)
 
     def refit(self, support: Columns, start: Point | None = None) -> Point:
         few = _Restricted(self, support)
@@ -102,7 +103,7 @@ class SmoothFunction(Objective):
         gradient = np.array(gradient)
         if converged:
             gradient[support] = 0.0
-        return _finite(gradient)
+        return check_finite(gradient)
 
     def times(self, x: Vector, V: Vector) -> Vector:
         """H V at x, for directions in the columns of V; by central differences of the gradient."""
@@ -123,7 +124,7 @@ class SmoothFunction(Objective):
         H = self.hessian(x, cols)
         if H is not None:
             return np.array(H.diagonal())
-        if m <= EXACT:
+        if m <= ONE_BY_ONE:
             return np.array(self.times(x, self._columns(cols, np.eye(m)))[cols].diagonal())
         signs = np.where(np.random.default_rng(m).random((m, PROBES)) < 0.5, -1.0, 1.0)
         guess = (signs * self.times(x, self._columns(cols, signs))[cols]).mean(axis=1)
@@ -132,7 +133,7 @@ class SmoothFunction(Objective):
     def hessian_rows(self, point: Point, cols: Columns, others: Columns | None = None) -> Vector:
         x, columns = point.x, np.arange(self.dim) if others is None else others
         wide = np.union1d(cols, columns)
-        H = self.hessian(x, wide) if len(wide) <= BLOCK else None
+        H = self.hessian(x, wide) if len(wide) <= WIDEST else None
         if H is not None:
             return np.ascontiguousarray(H[np.ix_(np.searchsorted(wide, cols), np.searchsorted(wide, columns))])
         return np.ascontiguousarray(self.times(x, self._columns(cols, np.eye(len(cols))))[columns].T)
@@ -283,7 +284,7 @@ def _checked(array: Any, name: str, shape: tuple[int, ...]) -> Vector:
     return given
 
 
-def _finite(gradient: Vector) -> Vector:
+def check_finite(gradient: Vector) -> Vector:
     if not np.isfinite(gradient).all():
         bad = int(np.flatnonzero(~np.isfinite(gradient))[0])
         raise NotFiniteError(f"the gradient is {gradient[bad]} at coordinate {bad}")

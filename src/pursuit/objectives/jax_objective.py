@@ -12,14 +12,15 @@ from typing import Any
 import numpy as np
 
 from .._lazy import lazy
+from .._types import Columns, Vector
 from ..refits import Few, State, minimise
-from .base import Columns, Point, Vector
-from .function import SmoothFunction, _finite
+from .base import Point
+from .function import SmoothFunction, check_finite
 
-SMALLEST = 16  # padded size of the smallest programs
-SMALL = 4 * SMALLEST  # coordinates up to which the Hessian of a refit serves for parts of it
+PADDED = 16  # padded size of the smallest programs
+WHOLE = 4 * PADDED  # coordinates up to which the Hessian of a refit serves for parts of it
 NEWTON = 512  # coordinates up to which refits form a Hessian
-CHUNK = 256  # coordinates whose curvature is computed at once; more fall out of the cache
+AT_ONCE = 256  # coordinates whose curvature is computed at once; more fall out of the cache
 ROWS = 128  # rows of the Hessian at once
 KNOWN = 256  # refits of a quadratic that are remembered
 
@@ -87,7 +88,7 @@ class JaxFunction(SmoothFunction):
 
     def at(self, support: Columns, coef: Vector, intercept: float | None = None) -> Point:
         value, gradient = self._call("slope", coef, support)
-        return Point(self.dim, support, coef, 0.0, float(value), lambda: _finite(gradient))
+        return Point(self.dim, support, coef, 0.0, float(value), lambda: check_finite(gradient))
 
     def evaluate(self, x: Vector) -> tuple[float, Vector]:
         support = np.flatnonzero(x)
@@ -120,7 +121,7 @@ class JaxFunction(SmoothFunction):
 
     def hessian(self, x: Vector, cols: Columns) -> Vector | None:
         """H[cols][:, cols], from the program of a refit on the support and these."""
-        if self.quadratic and self.dim <= SMALL:
+        if self.quadratic and self.dim <= WHOLE:
             return self._everywhere[np.ix_(cols, cols)]
         wide = np.union1d(np.flatnonzero(x), cols)
         if len(wide) > NEWTON:
@@ -141,7 +142,7 @@ class JaxFunction(SmoothFunction):
         return out
 
     def curvatures(self, point: Point, cols: Columns) -> Vector:
-        small = self.hessian(point.x, cols) if self.dim <= SMALL else None  # one program less
+        small = self.hessian(point.x, cols) if self.dim <= WHOLE else None  # one program less
         if small is not None:
             return small.diagonal().copy()
         out = np.empty(len(cols))
@@ -152,19 +153,19 @@ class JaxFunction(SmoothFunction):
             out[inside] = super().curvatures(point, mine) if H is None else H.diagonal()
         rest = cols[~inside]
         found = [
-            self._call("diagonal", point.coef, point.support, rest[i : i + CHUNK])[: len(rest[i : i + CHUNK])]
-            for i in range(0, len(rest), CHUNK)
+            self._call("diagonal", point.coef, point.support, rest[i : i + AT_ONCE])[: len(rest[i : i + AT_ONCE])]
+            for i in range(0, len(rest), AT_ONCE)
         ]
         out[~inside] = np.concatenate(found) if found else 0.0
         return out
 
     def hessian_rows(self, point: Point, cols: Columns, others: Columns | None = None) -> Vector:
-        if others is None and self.dim <= SMALL:
+        if others is None and self.dim <= WHOLE:
             others = np.arange(self.dim)
         if others is not None:
             wide = np.union1d(np.union1d(point.support, cols), others)
             base = np.union1d(point.support, cols)
-            if len(wide) <= max(SMALL, 2 * len(base)):
+            if len(wide) <= max(WHOLE, 2 * len(base)):
                 H = self.hessian(point.x, wide)
                 if H is not None:
                     at, to = np.searchsorted(wide, cols), np.searchsorted(wide, others)
@@ -219,7 +220,7 @@ class _as_it_is(AbstractContextManager[None]):  # noqa: N801
 
 
 def _padded(m: int) -> int:
-    return max(SMALLEST, 1 << max(0, m - 1).bit_length())
+    return max(PADDED, 1 << max(0, m - 1).bit_length())
 
 
 def _pad(cols: Columns, size: int, beyond: int) -> Any:

@@ -27,7 +27,7 @@ import numpy as np
 
 from .jax_restrict import Part, Scattered, Traced, second
 
-KEPT = 64  # functions of different code or shapes whose programs are kept
+PROGRAMS_KEPT = 64  # functions of different code or shapes whose programs are kept
 
 _shared: OrderedDict[Any, "Programs"] = OrderedDict()
 _lock = Lock()
@@ -54,7 +54,7 @@ def programs_of(traced: Traced, fun: Callable[[Any], Any]) -> "Programs":
         return Programs(traced)
     with _lock:
         _shared[key] = Programs(traced.bare())
-        while len(_shared) > KEPT:
+        while len(_shared) > PROGRAMS_KEPT:
             _shared.popitem(last=False)
         return _shared[key]
 

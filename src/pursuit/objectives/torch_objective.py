@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .base import Vector
+from .._types import Vector
 from .function import SmoothFunction, check_value
 
 

@@ -18,16 +18,15 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import lapack
 
+from .._types import Matrix, Vector
 from ..engines import check_time
 
-Vector = NDArray[np.float64]
-Matrix = NDArray[np.float64]
 Sides = NDArray[np.int8]
 
 RIDGE = 1e-12  # added to a unit diagonal where a pivot falls below it
 SIGN = 1e-11  # a reduced gradient this small beside its terms has no sign
 EDGE = 1e-12  # share of the reach within which a right-hand side counts as its end
-PIVOTS, PATIENCE, INTERIOR = 40, 4, 100  # limits: pivoting rounds, rounds without progress, interior steps
+PIVOTS, IDLE_PIVOTS, INTERIOR = 40, 4, 100  # limits: pivoting rounds, rounds without progress, interior steps
 
 
 class InfeasibleError(ValueError):
@@ -160,7 +159,7 @@ def _at_the_end(H: Matrix, g: Vector, low: Vector, high: Vector, a: Vector, most
 def _pivot(box: _Box, side: Sides) -> tuple[Vector, float, Sides] | None:
     """From a guess of the sides to the solution, or None if it does not come to an end."""
     fixed, edge = box.low == box.high, 1e-13 * (1.0 + np.abs(_finite(box.low)) + np.abs(_finite(box.high)))
-    fewest, patience = len(side) + 1, PATIENCE
+    fewest, patience = len(side) + 1, IDLE_PIVOTS
     for _ in range(PIVOTS):
         check_time()
         solved = _given(box, side)
@@ -174,7 +173,7 @@ def _pivot(box: _Box, side: Sides) -> tuple[Vector, float, Sides] | None:
         if bad == 0:
             return u, multiplier, side
         if bad < fewest:
-            fewest, patience = bad, PATIENCE
+            fewest, patience = bad, IDLE_PIVOTS
         else:
             patience -= 1
         if patience <= 0:  # Murty's rule, one at a time: it ends wherever H alone decides

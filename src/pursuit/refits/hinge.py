@@ -3,7 +3,7 @@
 | method | when | cost |
 |---|---|---|
 | the path of rounded hinges in one kernel call | small, and its gap closes | some 30 steps of n m flops |
-| the same by ``refit``, in orthonormal coordinates | n m^2 up to ``AFFORDABLE``, or no dense copy | 8 refits |
+| the same by ``refit``, in orthonormal coordinates | n m^2 up to ``BY_NEWTON``, or no dense copy | 8 refits |
 | dual coordinate descent | else | epochs of n m flops |
 
 All end with dual variables alpha in [0, 1]; the value is the hinge's own. ``least`` is the dual value at alpha, made
@@ -15,16 +15,16 @@ from dataclasses import replace
 import numpy as np
 
 from .. import _core
+from .._types import Vector
 from ..designs.base import DenseBlock, Rows
 from ..engines import check_time
 from ..losses.hinges import SmoothedHinge
 from .columns import GATHERED, ColumnsHere, Fitted, coordinates, refit
-from .few import Vector
 
-AFFORDABLE = 5e8  # n m^2 up to which Newton's method is used
-SMALL = 2e6  # n m^2 up to which one kernel call does it all
+BY_NEWTON = 5e8  # n m^2 up to which Newton's method is used
+ONE_CALL = 2e6  # n m^2 up to which one kernel call does it all
 SETTLED = 1e-12  # Newton decrement, relative to the value, at which that kernel is done
-CLOSED = 1e-7  # gap, relative to the value, that it must close
+CLOSED_GAP = 1e-7  # gap, relative to the value, that it must close
 EPOCH = 1e8  # flops between two looks at the clock
 GAP = 1e-6  # duality gap, relative to the value, that is worth a sentence
 ROUNDINGS = 10.0 ** -np.arange(8)  # widths over which the kink is rounded, one after the other
@@ -36,15 +36,15 @@ def hinge(few: ColumnsHere) -> Fitted:
     rows, n, m = few.rows, len(few.rows.y), few.width
     if m == 0:
         return constant(few)
-    if n * m * m <= SMALL:
+    if n * m * m <= ONE_CALL:
         z, alpha, done = _core.rounded_hinge(
             few.block.dense(), rows.y, rows.c, rows.offset, np.broadcast_to(few.ridge, m), few.intercept,
             np.zeros(m + few.intercept), QUICKLY, SETTLED,
         )  # fmt: skip
         quick = _certified(few, alpha, *few.split(z)) if done else None
-        if quick is not None and quick.value - quick.least <= CLOSED * quick.value:
+        if quick is not None and quick.value - quick.least <= CLOSED_GAP * quick.value:
             return quick
-    by_newton = n * m * m <= AFFORDABLE or n * m > GATHERED  # the latter without any dense copy of the columns
+    by_newton = n * m * m <= BY_NEWTON or n * m > GATHERED  # the latter without any dense copy of the columns
     return _certified(few, *(rounded(few) if by_newton else coordinate_descent(few)))
 
 

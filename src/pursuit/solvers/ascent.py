@@ -16,8 +16,8 @@ from collections.abc import Callable
 
 import numpy as np
 
+from .._types import Vector
 from ..constraints import AtMost
-from ..objectives.base import Vector
 from ..objectives.dual import Dual
 
 #: From (update, gap, supergradient on a block, its weights) to a step.
