@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ._types import Vector
+from ._types import Array, Vector
 
 NEAR = 0.6  # similarity above which a name may have been meant: 'quantile' and 'squared' have 0.53
 LISTED = 20  # names that are listed
@@ -19,6 +19,11 @@ def listed(names: Iterable[object], limit: int = 5) -> str:
     words = [str(name) for name in names]
     more = len(words) - limit
     return ", ".join(words[:limit]) + (f" and {more} more" if more > 0 else "")
+
+
+def first_line(error: Exception) -> str:
+    """What another library's error says, in a line."""
+    return str(error).strip().partition("\n")[0] or type(error).__name__
 
 
 def named(name: str, known: Iterable[str]) -> str | None:
@@ -74,13 +79,26 @@ def need(package: str, extra: str, what: str) -> Any:
         raise ImportError(f'{what} needs {root}: pip install "pursuit[{extra}]"') from error
 
 
+def check_whole(value: Any, name: str, wanted: str, low: int, high: float = np.inf) -> int:
+    """A whole number from ``low`` to ``high``; ``wanted`` says so in words."""
+    if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Integral):
+        raise TypeError(f"{name} must be {wanted}, got {value!r}")
+    number = int(value)
+    if not low <= number <= high:
+        raise ValueError(f"{name} must be {wanted}, got {number}")
+    return number
+
+
 def check_k(k: Any, name: str = "k") -> int:
     """A positive int, or an error."""
-    if isinstance(k, bool | np.bool_) or not isinstance(k, numbers.Integral):
-        raise TypeError(f"{name} must be a positive integer, got {k!r}")
-    if k <= 0:
-        raise ValueError(f"{name} must be a positive integer, got {k}")
-    return int(k)
+    return check_whole(k, name, "a positive integer", 1)
+
+
+def check_count(value: Any, name: str, low: int = 0, high: int | None = None) -> int:
+    """A whole number from ``low`` up (to ``high``)."""
+    if high is None:
+        return check_whole(value, name, f"a whole number at least {low}", low)
+    return check_whole(value, name, f"a whole number from {low} to {high}", low, high)
 
 
 def check_number(value: Any, name: str, low: float = 0.0, strict: bool = False) -> float:
@@ -94,17 +112,6 @@ def check_number(value: Any, name: str, low: float = 0.0, strict: bool = False) 
     return number
 
 
-def check_count(value: Any, name: str, low: int = 0, high: int | None = None) -> int:
-    """A whole number from ``low`` up (to ``high``)."""
-    wanted = f"a whole number at least {low}" if high is None else f"a whole number from {low} to {high}"
-    if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Integral):
-        raise TypeError(f"{name} must be {wanted}, got {value!r}")
-    number = int(value)
-    if number < low or (high is not None and number > high):
-        raise ValueError(f"{name} must be {wanted}, got {value!r}")
-    return number
-
-
 def check_mask(values: Any, name: str) -> None:
     """A masked array whose mask hides something is an error: its numbers would be taken without the mask."""
     if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
@@ -114,36 +121,39 @@ def check_mask(values: Any, name: str) -> None:
         )
 
 
-def check_vector(values: Any, name: str, length: int) -> Vector:
-    """A finite float64 vector with one entry per row."""
+def check_array(values: Any, name: str, purpose: str = "") -> Array:
+    """Finite float64 numbers, of any shape."""
     check_mask(values, name)
     array = np.asarray(values)
     if array.dtype.kind == "c":
         raise ValueError(f"Complex data not supported: {name} must be real")
     try:
-        vector = np.ascontiguousarray(array, dtype=np.float64)
+        floats = np.ascontiguousarray(array, dtype=np.float64)
     except (TypeError, ValueError):
-        raise ValueError(f"{name} must be numeric, got dtype {array.dtype}") from None
-    if vector.shape != (length,):
-        raise ValueError(f"{name} must have one entry per row of X, shape ({length},), got shape {array.shape}")
-    if not np.isfinite(vector).all():
+        raise ValueError(f"{name} must be numeric{purpose}, got dtype {array.dtype}") from None
+    if not np.isfinite(floats).all():
         raise ValueError(f"{name} contains NaN or infinity")
+    return floats
+
+
+def check_vector(values: Any, name: str, length: int) -> Vector:
+    """A finite float64 vector with one entry per row."""
+    vector = check_array(values, name)
+    if vector.shape != (length,):
+        raise ValueError(f"{name} must have one entry per row of X, shape ({length},), got shape {np.shape(values)}")
     return vector
 
 
 def check_offset(offset: Any, n: int, outputs: int = 0) -> Vector | None:
     """An offset per row, with ``outputs`` (0: one, without an axis of its own) also one per output; None stays None."""
-    if offset is None or not outputs or np.ndim(offset) < 2:
-        vector = None if offset is None else check_vector(offset, "offset", n)
-        return vector if vector is None or not outputs else vector[:, None]
-    try:
-        matrix = np.ascontiguousarray(offset, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise ValueError(f"offset must be numeric, got dtype {np.asarray(offset).dtype}") from None
+    if offset is None:
+        return None
+    if not outputs or np.ndim(offset) < 2:
+        vector = check_vector(offset, "offset", n)
+        return vector[:, None] if outputs else vector
+    matrix = check_array(offset, "offset")
     if matrix.shape not in ((n, 1), (n, outputs)):
         raise ValueError(f"offset must have shape ({n},) or ({n}, {outputs}), got shape {matrix.shape}")
-    if not np.isfinite(matrix).all():
-        raise ValueError("offset contains NaN or infinity")
     return matrix
 
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ._errors import listed, nearest
+from ._types import Columns
 
 Names = tuple[str, ...]
 
@@ -91,16 +92,21 @@ def refuse_dates(X: Any) -> None:
 
 def refuse_missing(X: Any, names: Sequence[str] | None = None) -> None:
     """Raise where columns of an array or sparse matrix hold NaN or infinity, naming all of them."""
-    values = getattr(X, "data", X) if hasattr(X, "tocsc") else X
-    with np.errstate(over="ignore", invalid="ignore"):
-        if np.isfinite(np.sum(values, dtype=np.float64)):  # at a pass without a mask of X's size
-            return
-    if hasattr(X, "tocsc"):
-        bad = np.unique(X.tocoo().col[~np.isfinite(X.tocoo().data)])
-    else:
-        bad = np.flatnonzero(~np.isfinite(X).all(axis=0))
+    bad = np.union1d(*not_finite(X))
     if len(bad):
         raise ValueError(f"X contains NaN or infinity in {called(bad, names)}")
+
+
+def not_finite(X: Any) -> tuple[Columns, Columns]:
+    """The columns of an array or sparse matrix that hold NaN, and those that hold infinity."""
+    sparse = hasattr(X, "tocsc")
+    values = X.data if sparse else X
+    with np.errstate(over="ignore", invalid="ignore"):
+        if np.isfinite(np.sum(values, dtype=np.float64)):  # at a pass without a mask of X's size
+            return np.empty(0, np.int64), np.empty(0, np.int64)
+    bad = np.isnan(values), np.isinf(values)
+    nan, inf = (np.unique(X.tocoo().col[b]) if sparse else np.flatnonzero(b.any(axis=0)) for b in bad)
+    return nan, inf
 
 
 def columns_of(X: Any) -> Iterator[tuple[Any, Any]]:
@@ -117,16 +123,16 @@ def _strange(values: Any) -> list[Any] | None:
         values.astype(np.float64)
         return None
     except (TypeError, ValueError):
-        return [value for value in values if not _is_missing(value) and not _is_number(value)][:1]
+        return no_number(values)
 
 
-def _is_missing(value: Any) -> bool:
-    return value is None or type(value).__name__ == "NAType" or bool(value != value)
-
-
-def _is_number(value: Any) -> bool:
-    try:
-        float(value)
-    except (TypeError, ValueError):
-        return False
-    return True
+def no_number(values: Iterable[Any]) -> list[Any]:
+    """The first entry that is neither a number nor missing, in a list; an empty one where there is none."""
+    for value in values:
+        if value is None or type(value).__name__ == "NAType" or value != value:  # missing
+            continue
+        try:
+            float(value)
+        except (TypeError, ValueError):
+            return [value]
+    return []

@@ -1,7 +1,8 @@
 """What the estimators share: validation, the fit itself, selection, and prediction from k columns."""
 
 import warnings
-from typing import Any
+from dataclasses import KW_ONLY, dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -56,47 +57,29 @@ PARAMETERS = """k : int, default 10
 WARNS = ("time_limit", "max_iter", "no_minimiser", "failed")  # whoever interrupts knows it
 
 
+@dataclass(eq=False, repr=False)
 class SparseModel(SelectorMixin, BaseEstimator):
     """A GLM with at most k features, selected and fitted at once."""
 
-    targets: tuple[str, ...] = ()
+    targets: ClassVar[tuple[str, ...]] = ()
 
-    def __init__(
-        self,
-        k: int = 10,
-        *,
-        loss: str | Loss = "squared",
-        l2: float | None = None,
-        solver: Any = "auto",
-        include: Any = None,
-        exclude: Any = None,
-        groups: Any = None,
-        bounds: Any = None,
-        sum_to: float | None = None,
-        fit_intercept: bool = True,
-        standardize: bool = True,
-        max_iter: int | None = None,
-        tol: float | None = None,
-        time_limit: float | None = None,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-    ) -> None:
-        self.k = k
-        self.loss = loss
-        self.l2 = l2
-        self.solver = solver
-        self.include = include
-        self.exclude = exclude
-        self.groups = groups
-        self.bounds = bounds
-        self.sum_to = sum_to
-        self.fit_intercept = fit_intercept
-        self.standardize = standardize
-        self.max_iter = max_iter
-        self.tol = tol
-        self.time_limit = time_limit
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+    k: int = 10
+    _: KW_ONLY
+    loss: str | Loss = "squared"
+    l2: float | None = None
+    solver: Any = "auto"
+    include: Any = None
+    exclude: Any = None
+    groups: Any = None
+    bounds: Any = None
+    sum_to: float | None = None
+    fit_intercept: bool = True
+    standardize: bool = True
+    max_iter: int | None = None
+    tol: float | None = None
+    time_limit: float | None = None
+    n_jobs: int | None = None
+    random_state: Any = None
 
     def _fit(self, X: Any, y: Any, sample_weight: Any, offset: Any = None, callback: Any = None) -> None:
         """Solve on validated data and store the model; y is numeric here, a matrix if there are several outputs."""

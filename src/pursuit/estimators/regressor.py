@@ -1,4 +1,4 @@
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import RegressorMixin
@@ -21,7 +21,7 @@ class SparseRegressor(RegressorMixin, SparseModel):
     ['bmi', 'bp', 's5']
     """
 
-    targets = ("real", "nonnegative")
+    targets: ClassVar[tuple[str, ...]] = ("real", "nonnegative")
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, *, offset: Any = None, callback: Any = None) -> Any:
         """Select and fit. ``offset`` is added to the linear predictor; ``callback`` gets each iteration's Record."""

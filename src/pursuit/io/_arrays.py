@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import sparse
 
-from pursuit._errors import among, listed
+from pursuit._errors import among, first_line, listed
 from pursuit._types import Array
 
 if TYPE_CHECKING:
@@ -93,5 +93,5 @@ def _select(path: Path, X: Any, y: Any, names: list[str] | None, wanted: "Wanted
 
 
 def _sentence(error: Exception) -> str:
-    line = str(error).strip().partition("\n")[0] or type(error).__name__
+    line = first_line(error)
     return "it holds Python objects, which are never loaded" if "allow_pickle" in line else line

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pursuit._errors import among, listed, need
+from pursuit._errors import among, first_line, listed, need
+from pursuit._names import no_number
 from pursuit._types import Array
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ def read_csv(path: Path, wanted: "Wanted") -> _Parts:
     except pandas.errors.EmptyDataError as error:
         raise ValueError(f"{path} is empty") from error
     except (pandas.errors.ParserError, pandas.errors.ParserWarning, UnicodeDecodeError, EOFError, OSError) as error:
-        raise ValueError(f"{path} cannot be read as CSV: {_first_line(error)}") from error
+        raise ValueError(f"{path} cannot be read as CSV: {first_line(error)}") from error
     return _split(path, frame, features, wanted.target)
 
 
@@ -41,7 +42,7 @@ def read_parquet(path: Path, wanted: "Wanted") -> _Parts:
         used = [name for name in header if name in {*features, wanted.target}]
         frame = parquet.read_table(path, columns=used).to_pandas(ignore_metadata=True)
     except (pyarrow.ArrowException, OSError) as error:
-        raise ValueError(f"{path} cannot be read as Parquet: {_first_line(error)}") from error
+        raise ValueError(f"{path} cannot be read as Parquet: {first_line(error)}") from error
     return _split(path, frame, features, wanted.target)
 
 
@@ -68,12 +69,12 @@ def _choose(path: Path, header: Sequence[str], wanted: "Wanted") -> list[str]:
 def _split(path: Path, frame: Any, features: list[str], target: str | None) -> _Parts:
     frame.columns = [str(name) for name in frame.columns]
     kept = frame[features]
-    numeric = {"i", "u", "f", "b"}
-    text = [name for name in features if getattr(kept[name].dtype, "kind", "O") not in numeric]
+    text = [name for name in features if getattr(kept[name].dtype, "kind", "O") not in "iufb"]
     if len(frame) and text:
+        shown = "".join(f" (for example {str(value)[:30]!r} in {text[0]!r})" for value in no_number(kept[text[0]]))
         columns, are, them = ("column", "is", "it") if len(text) == 1 else ("columns", "are", "them")
         raise ValueError(
-            f"{columns} {listed(map(repr, text))} of {path} {are} not numeric{_example(kept[text[0]], text[0])};"
+            f"{columns} {listed(map(repr, text))} of {path} {are} not numeric{shown};"
             f" turn {them} into numbers (one column per category), or leave {them} out"
         )
     single = bool(features) and all(kept[name].dtype == np.float32 for name in features)
@@ -98,23 +99,7 @@ def _target(path: Path, column: Any, name: str) -> Array:
     return np.array(labels, dtype=str)
 
 
-def _example(column: Any, name: str) -> str:
-    """Show one value that is no number: often a stray ``n/a`` is all that is wrong."""
-    for value in column:
-        if value is None or value != value:  # missing
-            continue
-        try:
-            float(value)
-        except (TypeError, ValueError):
-            return f" (for example {str(value)[:30]!r} in {name!r})"
-    return ""
-
-
 def _exact(pandas: Any) -> dict[str, str]:
     """Floats to the last bit: the default from pandas 3.1, an option before."""
     version = tuple(int(part) for part in pandas.__version__.split(".")[:2])
     return {} if version >= (3, 1) else {"float_precision": "round_trip"}
-
-
-def _first_line(error: Exception) -> str:
-    return str(error).strip().partition("\n")[0] or type(error).__name__

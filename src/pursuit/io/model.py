@@ -1,5 +1,6 @@
 """``Model``: what a saved estimator needs to predict, and what is known of how it was found."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -66,12 +67,11 @@ class Model:
 
     def _gather(self, X: Any) -> Any:
         """Gather the columns of the support: by name where both sides have names, else by position."""
-        frame = None
-        names = getattr(X, "feature_names", None) if isinstance(X, Table) else None
+        names: Sequence[str] | None = None
         if isinstance(X, Table):
-            X = X.X
+            X, names = X.X, X.feature_names
         elif hasattr(X, "columns"):
-            frame, names = X, [str(name) for name in X.columns]
+            names = [str(name) for name in X.columns]
         if self.feature_names is not None and names is not None:
             place = {name: j for j, name in enumerate(names)}
             absent = [name for name in self.selected if name not in place]
@@ -84,8 +84,8 @@ class Model:
             if len(X.shape) != 2 or X.shape[1] != self.n_features:
                 raise ValueError(f"X has shape {X.shape}, but the model needs {self.n_features} columns")
             columns = self.support.tolist()
-        if frame is not None:
-            kept = frame[[frame.columns[j] for j in columns]]
-            return np.asarray(kept, dtype=np.float64).reshape(len(frame), len(columns))
+        if hasattr(X, "columns"):
+            kept = X[[X.columns[j] for j in columns]]
+            return np.asarray(kept, dtype=np.float64).reshape(len(X), len(columns))
         kept = X.tocsc()[:, columns] if hasattr(X, "tocsc") else np.asarray(X)[:, columns]
         return kept.astype(np.float64)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from pursuit._errors import listed
-from pursuit._names import called
+from pursuit._names import called, not_finite
 from pursuit._types import Array
 from pursuit.designs.make import MOST_COLUMNS
 from pursuit.io import _arrays, _frames
@@ -118,21 +118,12 @@ def _reader(path: Path) -> _Reader:
 
 
 def _check_finite(path: Path, X: Any, names: Sequence[str] | None) -> None:
-    dense = isinstance(X, np.ndarray)
-    values = X if dense else X.data
-    with np.errstate(over="ignore", invalid="ignore"):
-        if np.isfinite(values.sum(dtype=np.float64)):
-            return
-    bad = ~np.isfinite(values)
-    if not bad.any():  # finite numbers whose sum is not
-        return
-    missing = np.isnan(values)
-    what, bad = ("missing values", missing) if missing.any() else ("infinite values", bad)
-    columns = np.flatnonzero(bad.any(axis=0)) if dense else np.unique(X.tocoo().col[bad])
-    have, column = ("has", "column") if len(columns) == 1 else ("have", "columns")
-    raise ValueError(
-        f"{called(columns, names)} of {path} {have} {what}; fill them in, drop those rows, or leave the {column} out"
-    )
+    missing, infinite = not_finite(X)
+    what, columns = ("missing values", missing) if len(missing) else ("infinite values", infinite)
+    if len(columns):
+        have, column = ("has", "column") if len(columns) == 1 else ("have", "columns")
+        cure = f"fill them in, drop those rows, or leave the {column} out"
+        raise ValueError(f"{called(columns, names)} of {path} {have} {what}; {cure}")
 
 
 def _check_target(path: Path, X: Any, y: Array) -> None:

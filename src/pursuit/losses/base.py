@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from .. import _core
-from .._errors import check_mask, looked_up
+from .._errors import check_array, looked_up
 from .._types import Vector
 
 _registry: dict[str, type["Loss"]] = {}
@@ -111,16 +111,7 @@ class Loss:
 
     def encode(self, y: Any) -> Vector:
         """Targets as float64 in the loss's own labels, or a one-sentence error."""
-        check_mask(y, "y")
-        y = np.asarray(y)
-        if y.dtype.kind == "c":
-            raise ValueError("Complex data not supported: y must be real")
-        try:
-            values = np.ascontiguousarray(y, dtype=np.float64)
-        except (TypeError, ValueError):
-            raise ValueError(f"y must be numeric for loss {self.name!r}, got dtype {y.dtype}") from None
-        if not np.isfinite(values).all():
-            raise ValueError("y contains NaN or infinity; every target must be finite")
+        values = check_array(y, "y", f" for loss {self.name!r}")
         if self.targets == "nonnegative" and values.min(initial=0.0) < 0:
             raise ValueError(f"y must be non-negative for loss {self.name!r}, got {values.min():g}")
         if self.targets != "binary":

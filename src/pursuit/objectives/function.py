@@ -14,13 +14,13 @@ error falls with their number, and GraHTP's natural step, a weighted mean over t
 """
 
 import inspect
-import numbers
 from collections.abc import Callable
 from functools import partial
 from typing import Any
 
 import numpy as np
 
+from .._errors import check_whole
 from .._types import Columns, Vector
 from ..refits import EPS, Few, NotFiniteError, State, minimise
 from .base import STEP, Objective, Point
@@ -41,11 +41,7 @@ class SmoothFunction(Objective):
     has_hessian = False  # for refits
 
     def __init__(self, dim: Any, start: Any = None) -> None:
-        if isinstance(dim, bool | np.bool_) or not isinstance(dim, numbers.Integral):
-            raise TypeError(f"dim must be a positive integer, the length of x, got {dim!r}")
-        if dim <= 0:
-            raise ValueError(f"dim must be a positive integer, the length of x, got {dim}")
-        self.dim = int(dim)
+        self.dim = check_whole(dim, "dim", "a positive integer, the length of x", 1)
         self.start = np.zeros(self.dim) if start is None else np.array(start, dtype=np.float64)
         if self.start.shape != (self.dim,) or not np.isfinite(self.start).all():
             raise ValueError(f"start must be a finite vector of shape ({self.dim},), got shape {self.start.shape}")

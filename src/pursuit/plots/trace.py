@@ -62,12 +62,7 @@ def _heights(traces: Sequence[Sequence[Record]], what: str) -> list[list[float]]
         above = [[record.best - best for record in trace] for trace in traces]
         least = min((d for line in above for d in line if d > NO_DISTANCE * abs(best)), default=0.0)
         return [[d if d >= least > 0 else least / REACHED for d in line] for line in above]  # a log scale has no 0
-    return [[_gap(record) if what == "gap" else record.best for record in trace] for trace in traces]
-
-
-def _gap(record: Record) -> float:
-    assert record.gap is not None
-    return record.gap
+    return [[getattr(record, "gap" if what == "gap" else "best") for record in trace] for trace in traces]
 
 
 def _scale(ax: Any, what: str, heights: Sequence[Sequence[float]]) -> None:
