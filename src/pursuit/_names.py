@@ -21,7 +21,15 @@ def names_of(X: Any) -> Names | None:
 
 def called(cols: Iterable[int], names: Sequence[str] | None = None) -> str:
     """``column 'bmi'``, ``columns 3, 4 and 7 more``."""
-    words = [str(int(j)) if names is None else repr(str(names[j])) for j in cols]
+    if names is not None:
+        return quoted(str(names[j]) for j in cols)
+    words = [str(int(j)) for j in cols]
+    return f"column{'s' * (len(words) != 1)} {listed(words)}"
+
+
+def quoted(names: Iterable[Any]) -> str:
+    """``column 'bmi'``, ``columns 'age', 'bmi'``."""
+    words = [repr(name) for name in names]
     return f"column{'s' * (len(words) != 1)} {listed(words)}"
 
 
@@ -59,27 +67,18 @@ def refuse_text(X: Any) -> None:
     """Raise where columns of a data frame hold text, dates or other things that are no numbers, naming all of them."""
     if getattr(X, "columns", None) is None:
         return
-    wrong: list[str] = []
-    example = ""
-    missing: list[str] = []
-    for name, values in columns_of(X):
-        strange = _strange(values)
-        if strange is None:
-            continue
-        if not len(strange):
-            missing.append(repr(name))
-            continue
-        example = example or f"{str(strange[0])[:30]!r} in {name!r}"
-        wrong.append(repr(name))
+    found = [(name, _strange(values)) for name, values in columns_of(X)]
+    wrong = [(name, entries[0]) for name, entries in found if entries]
+    missing = [name for name, entries in found if entries == []]
     if wrong:
-        column, are, them = ("column", "is", "it") if len(wrong) == 1 else ("columns", "are", "them")
+        are, them = ("is", "it") if len(wrong) == 1 else ("are", "them")
+        names, (example, *_) = zip(*wrong, strict=True)
         raise ValueError(
-            f"X must be numeric: {column} {listed(wrong)} {are} not (for example {example}); turn {them} into numbers,"
-            f" or leave {them} out"
+            f"X must be numeric: {quoted(names)} {are} not (for example {str(example)[:30]!r} in {names[0]!r}); turn"
+            f" {them} into numbers, or leave {them} out"
         ) from None
     if missing:
-        column = "column" if len(missing) == 1 else "columns"
-        raise ValueError(f"X contains NaN or infinity in {column} {listed(missing)}") from None
+        raise ValueError(f"X contains NaN or infinity in {quoted(missing)}") from None
 
 
 def refuse_dates(X: Any) -> None:

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from .._errors import check_number
-from .._types import Columns, Vector
+from .._types import Columns
 from ..constraints import AtMost
 from ..driver import solve
 from ..engines import threads
@@ -133,21 +133,12 @@ def certify(
         result = _result(objective, constraint, best, result)
         scale = objective.scale(best.value)
         proved = best.value - lower <= gap * scale or best.value <= objective.nothing
-    if not proved and not why:
-        why = _open(tree, limit)
-    reason = OPTIMAL if proved else f"bounded only: {why}"
+    status, reason = ("proved", OPTIMAL) if proved else ("bounded", f"bounded only: {why or _open(tree, limit)}")
+    always, never = (np.array(sorted(fixed), dtype=np.int64) for fixed in (tree.always, tree.never))
+    result, seconds = replace(result, certificate=status), time.perf_counter() - began
+    margin = _margin(objective, best)
     return Certificate(
-        lower=float(lower),
-        upper=best.value,
-        status="proved" if proved else "bounded",
-        reason=reason,
-        always=np.array(sorted(tree.always), dtype=np.int64),
-        never=np.array(sorted(tree.never), dtype=np.int64),
-        margin=_margin(objective, best),
-        result=replace(result, certificate="proved" if proved else "bounded"),
-        nodes=tree.nodes,
-        seconds=time.perf_counter() - began,
-        scale=scale,
+        float(lower), best.value, status, reason, always, never, margin, result, tree.nodes, seconds, scale
     )
 
 
@@ -186,12 +177,12 @@ def _within_bounds(f: GLM, result: Any, bounds: Any, sum_to: float | None, gap: 
         lower = min(lower, point.value)
         best = _result(f, constraint, point, result)
         scale = f.scale(point.value)
-    proved = point.value - lower <= gap * scale
-    reason = OPTIMAL if proved else "bounded only: the bound does not know all of bounds and sum_to"
+    weak = "bounded only: the bound does not know all of bounds and sum_to"
+    status, reason = ("proved", OPTIMAL) if point.value - lower <= gap * scale else ("bounded", weak)
+    best, none = replace(best, certificate=status, bounds=bounds, sum_to=sum_to), outer.always[:0]
     return replace(
-        outer, lower=lower, upper=point.value, status="proved" if proved else "bounded", reason=reason,
-        result=replace(best, certificate="proved" if proved else "bounded", bounds=bounds, sum_to=sum_to),
-        always=outer.always[:0], never=outer.never[:0], scale=scale,
+        outer, lower=lower, upper=point.value, status=status, reason=reason, result=best, always=none, never=none,
+        scale=scale,
     )  # fmt: skip
 
 
@@ -214,10 +205,7 @@ def _known(f: GLM, result: Any, k: int | None, include: Any, exclude: Any, group
             raise TypeError("k is needed to certify a vector of coefficients")
         constraint = f.sparse_set(k, include, exclude, groups)
         point = f.from_units(result)
-    if (
-        not constraint.allows(point.support)
-        or np.setdiff1d(constraint.include, constraint.units_of(point.support)).size
-    ):
+    if not constraint.allows(point.support):
         raise ValueError(
             f"the coefficients use {constraint.count(point.support)} units and must keep to k={constraint.k}, include "
             "and exclude"
@@ -239,11 +227,9 @@ def _open(tree: Tree, limit: float | None) -> str:
     """Why a gap was left."""
     if limit is None or limit == 0:
         return "no branching was asked for (give a time_limit)"
-    return (
-        "the time limit came first"
-        if tree.late()
-        else "what is left of the gap is rounding, or a refit that is not exact"
-    )
+    if tree.late():
+        return "the time limit came first"
+    return "what is left of the gap is rounding, or a refit that is not exact"
 
 
 def search_between(f: GLM, constraint: AtMost, tree: Tree, inside: Sequence[int], alive: Sequence[int]) -> None:
@@ -303,7 +289,7 @@ def sparse_problem(f: GLM, constraint: AtMost, known: Point) -> SparseQuadratic:
     problem = SparseQuadratic(
         np.ascontiguousarray(H * s * s[:, None]), s * form.pull[cols] / root, f0 / root**2, constraint.k, cols,
         Source(partial(_refitted, f, refits), root**2, UNIT_ROUNDOFF * (8 + 2 * np.sqrt(n))), np.ones(len(cols)),
-        x=known.x[cols] * _inverse(reach) / root,
+        x=np.divide(known.x[cols], reach * root, out=np.zeros(len(cols)), where=reach > 0),
     )  # fmt: skip
     inside = np.flatnonzero(np.isin(cols, constraint.include))
     return problem.with_in(inside) if len(inside) else problem
@@ -321,10 +307,6 @@ def _refitted(f: GLM, known: dict[tuple[int, ...], tuple[float, float]], cols: t
     return known[key]
 
 
-def _inverse(s: Vector) -> Vector:
-    return np.where(s > 0, 1.0 / np.where(s > 0, s, 1.0), 0.0)
-
-
 def _margin(f: GLM, point: Point) -> float:
     """Theorem 1 of DIHT: how far the zero-gap condition holds (or fails, below zero); nan without a ridge."""
     if not np.all(f.ridge > 0) or len(point.support) == 0:
@@ -335,10 +317,10 @@ def _margin(f: GLM, point: Point) -> float:
 
 
 def _result(f: GLM, constraint: AtMost, best: Point, given: Any) -> Result:
-    base = given if isinstance(given, Result) else None
+    known: dict[str, Any] = {"n_iter": 0, "seconds": 0.0, "trace": (), "optimality": "none", "solver": "certify"}
+    if isinstance(given, Result):
+        known = {name: getattr(given, name) for name in known}
     return Result(
-        *f.present(best), value=best.value, status="converged", reason="certified",
-        n_iter=0 if base is None else base.n_iter, seconds=0.0 if base is None else base.seconds,
-        trace=() if base is None else base.trace, optimality="none" if base is None else base.optimality,
-        solver="certify" if base is None else base.solver, k=constraint.k, point=best.detached(), constraint=constraint,
+        *f.present(best), value=best.value, status="converged", reason="certified", k=constraint.k,
+        point=best.detached(), constraint=constraint, **known,
     )  # fmt: skip

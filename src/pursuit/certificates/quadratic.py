@@ -72,14 +72,8 @@ class SparseQuadratic:
     def without(self, out: Flags) -> "SparseQuadratic":
         """Columns deleted."""
         keep = np.flatnonzero(~out)
-        return replace(
-            self,
-            H=_core.schur(self.H, self.H[:0], keep),
-            c=self.c[keep],
-            cols=self.cols[keep],
-            a=self.a[keep],
-            x=self.x[keep],
-        )
+        held = {name: getattr(self, name)[keep] for name in ("c", "cols", "a", "x")}
+        return replace(self, H=_core.schur(self.H, self.H[:0], keep), **held)
 
     def with_in(self, into: Columns) -> "SparseQuadratic":
         """Columns (by position) minimised out one after the other, because they are in."""

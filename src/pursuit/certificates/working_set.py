@@ -129,9 +129,8 @@ class WorkingColumns:
     def relax(self, x: Vector, target: float, tolerance: float, effort: int) -> Bound:
         f = self.f
         state = np.where(np.isin(self.units, self.constraint.include), IN, FREE)
-        units = Units(
-            np.concatenate([[0], np.cumsum(self.sizes)]), state, self.constraint.k - len(self.constraint.include)
-        )
+        ends = np.concatenate([[0], np.cumsum(self.sizes)])
+        units = Units(ends, state, self.constraint.k - len(self.constraint.include))
         A = self.room[:, : len(self.cols)]
         mean = self.mean if f.loss.quadratic and f.fit_intercept else None
         L = self.L or first_curvature(A, f.rows, f.loss)

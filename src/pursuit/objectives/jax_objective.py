@@ -6,16 +6,17 @@ neither used nor changed.
 """
 
 from collections.abc import Callable
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from .._lazy import lazy
 from .._types import Columns, Vector
-from ..refits import Few, State, minimise
+from ..refits import State
 from .base import Point
-from .function import SmoothFunction, check_finite
+from .function import Restricted, SmoothFunction
 
 PADDED = 16  # padded size of the smallest programs
 WHOLE = 4 * PADDED  # coordinates up to which the Hessian of a refit serves for parts of it
@@ -80,44 +81,33 @@ class JaxFunction(SmoothFunction):
         return float(self.dim + self.traced.size)
 
     def _precision(self) -> AbstractContextManager[Any]:
+        if not self.float64:
+            return nullcontext()
         if hasattr(self.jax, "enable_x64"):
-            return self.jax.enable_x64(True) if self.float64 else _as_it_is()
+            return self.jax.enable_x64(True)
         from jax.experimental import enable_x64  # before JAX 0.8
 
-        return enable_x64() if self.float64 else _as_it_is()
-
-    def at(self, support: Columns, coef: Vector, intercept: float | None = None) -> Point:
-        value, gradient = self._call("slope", coef, support)
-        return Point(self.dim, support, coef, 0.0, float(value), lambda: check_finite(gradient))
+        return enable_x64()
 
     def evaluate(self, x: Vector) -> tuple[float, Vector]:
         support = np.flatnonzero(x)
-        value, gradient = self._call("slope", x[support], support)
+        value, gradient = self.call("slope", x[support], support)
         return float(value), gradient
 
     def refit(self, support: Columns, start: Point | None = None) -> Point:
         if len(support) == 0:
-            point = self.at(support, np.empty(0))
-            return Point(self.dim, support, point.coef, 0.0, point.value, point.slope, True)
+            return replace(self.at(support, np.empty(0)), refitted=True)
         if not self.quadratic:
-            return self._minimised(support, start)
+            return super().refit(support, start)
         key = support.tobytes()  # of a quadratic the minimiser does not depend on the start
         if key not in self._known:
             if len(self._known) >= KNOWN:
                 self._known.clear()
-            self._known[key] = self._minimised(support, start)
+            self._known[key] = super().refit(support, start)
         return self._known[key]
 
-    def _minimised(self, support: Columns, start: Point | None) -> Point:
-        end = minimise(_Restricted(self, support), self.begin(support, start), eps=self.eps)
-
-        def slope() -> Vector:
-            return self.settled(self._call("slope", end.z, support)[1], support, end.converged)
-
-        least = end.least if self.quadratic else -np.inf
-        return Point(
-            self.dim, support, end.z, 0.0, end.value, slope, end.converged, end.note, end.minimiser, least=least
-        )
+    def restricted(self, support: Columns) -> Restricted:
+        return Compiled(self, support)
 
     def hessian(self, x: Vector, cols: Columns) -> Vector | None:
         """H[cols][:, cols], from the program of a refit on the support and these."""
@@ -127,18 +117,19 @@ class JaxFunction(SmoothFunction):
         if len(wide) > NEWTON:
             return None
         at = np.searchsorted(wide, cols)
-        return np.asarray(self._call("local", x[wide], wide)[2][np.ix_(at, at)])
+        return np.asarray(self.call("local", x[wide], wide)[2][np.ix_(at, at)])
 
     @lazy
     def _everywhere(self) -> Vector:
         """The Hessian of a small quadratic."""
-        return np.asarray(self._call("local", np.zeros(self.dim), np.arange(self.dim))[2][: self.dim, : self.dim])
+        return np.asarray(self.call("local", np.zeros(self.dim), np.arange(self.dim))[2][: self.dim, : self.dim])
 
     def times(self, x: Vector, V: Vector) -> Vector:
         out = np.empty_like(V)
         for j, v in enumerate(V.T):
             with self._precision():
-                out[:, j] = self.programs.get("product")(self.traced.constants, self._array(x), self._array(v))
+                given = (self.jax.numpy.asarray(u, self.dtype) for u in (x, v))
+                out[:, j] = self.programs.get("product")(self.traced.constants, *given)
         return out
 
     def curvatures(self, point: Point, cols: Columns) -> Vector:
@@ -153,7 +144,7 @@ class JaxFunction(SmoothFunction):
             out[inside] = super().curvatures(point, mine) if H is None else H.diagonal()
         rest = cols[~inside]
         found = [
-            self._call("diagonal", point.coef, point.support, rest[i : i + AT_ONCE])[: len(rest[i : i + AT_ONCE])]
+            self.call("diagonal", point.coef, point.support, rest[i : i + AT_ONCE])[: len(rest[i : i + AT_ONCE])]
             for i in range(0, len(rest), AT_ONCE)
         ]
         out[~inside] = np.concatenate(found) if found else 0.0
@@ -171,17 +162,17 @@ class JaxFunction(SmoothFunction):
                     at, to = np.searchsorted(wide, cols), np.searchsorted(wide, others)
                     return np.ascontiguousarray(H[np.ix_(at, to)])
             if not np.isin(others, base).any():
-                H = self._call("cross", point.x[base], base, others)
+                H = self.call("cross", point.x[base], base, others)
                 return np.ascontiguousarray(H[np.searchsorted(base, cols), : len(others)])
         out = np.empty((len(cols), self.dim if others is None else len(others)))
         for i in range(0, len(cols), ROWS):
             some = cols[i : i + ROWS]
             wide = np.union1d(point.support, some)
-            H = self._call("rows", point.x[wide], wide)[np.searchsorted(wide, some)]
+            H = self.call("rows", point.x[wide], wide)[np.searchsorted(wide, some)]
             out[i : i + ROWS] = H if others is None else H[:, others]
         return out
 
-    def _call(self, name: str, z: Vector, cols: Columns, more: Columns | None = None) -> Any:
+    def call(self, name: str, z: Vector, cols: Columns, more: Columns | None = None) -> Any:
         """Run a program on padded z and cols (and further coordinates); its outputs as NumPy arrays."""
         size = _padded(len(cols))
         wide = np.zeros(size, self.dtype)
@@ -195,28 +186,19 @@ class JaxFunction(SmoothFunction):
             return tuple(np.asarray(part, dtype=np.float64) for part in out)
         return np.asarray(out, dtype=np.float64)
 
-    def _array(self, x: Vector) -> Any:
-        return self.jax.numpy.asarray(x, self.dtype)
 
-
-class _Restricted(Few):
+class Compiled(Restricted):
     """The function on some coordinates, by the program for their (padded) number."""
 
-    def __init__(self, f: JaxFunction, support: Columns) -> None:
-        self.f, self.support = f, support
+    f: JaxFunction
 
     def at(self, z: Vector, hessian: bool = True) -> State:
         m = len(self.support)
         if m > NEWTON:
-            value, g = self.f._call("gradient", z, self.support)
+            value, g = self.f.call("gradient", z, self.support)
             return State(z, float(value), g[:m])
-        value, g, H = self.f._call("local", z, self.support)
+        value, g, H = self.f.call("local", z, self.support)
         return State(z, float(value), g[:m], lambda: H[:m, :m])
-
-
-class _as_it_is(AbstractContextManager[None]):  # noqa: N801
-    def __exit__(self, *exception: object) -> None:
-        return None
 
 
 def _padded(m: int) -> int:

@@ -188,7 +188,7 @@ class _Descent:
         apply = self.few.product(self.here)
         assert apply is not None
         rough = rr * 1e-6 * min(1.0, np.sqrt(rr) / max(self.steepest, 1e-300))
-        seen, turns = np.inf, _Turns()
+        seen, turns = np.inf, list[tuple[float, float]]()
         for _ in range(min(500, 2 * len(r))):
             check_time()
             if self.spent > self.few.patience:
@@ -203,11 +203,11 @@ class _Descent:
             d += t * v
             r = r - t * Hv
             rr, before = float(r @ r), rr
-            turns.add(t, rr / before)
+            turns.append((t, rr / before))
             if rr <= ((ENOUGH * seen * _norm(z + d)) ** 2 if self.few.quadratic else rough):
                 break
             v = r + (rr / before) * v
-        self.weakest, self.strongest = turns.ends()
+        self.weakest, self.strongest = _curvatures(turns)
         if not d.any():
             return Step(-self.here.gradient, trusted=False)
         return Step(d, left=-float(self.here.gradient @ d) + (rr / self.weakest if self.weakest > 0 else np.inf))
@@ -293,37 +293,27 @@ class _Descent:
         if not self.few.convex:
             if decrement <= few_digits * self.scale:  # all the digits there are
                 return Fit(here, here.value)
-            note = (
-                "the refit stopped where the value falls no further although the gradient says so (check the gradient)"
-            )
-            return Fit(here, here.value, False, note)
+            note = "the value falls no further although the gradient says so (check the gradient)"
+            return Fit(here, here.value, False, f"the refit stopped where {note}")
         note = f"the refit stopped where no step helps, up to {decrement:.1e} above the minimum"
         return Fit(here, here.value, False, note, least=self.few.lower)
 
 
-class _Turns:
-    """The tridiagonal matrix that conjugate gradients leave: its eigenvalues are curvatures of f."""
+def _curvatures(turns: list[tuple[float, float]]) -> tuple[float, float]:
+    """The smallest and the largest curvature that conjugate gradients met; zeros where there are none.
 
-    def __init__(self) -> None:
-        self.steps: list[float] = []
-        self.shares: list[float] = []
-
-    def add(self, step: float, share: float) -> None:
-        self.steps.append(step)
-        self.shares.append(share)
-
-    def ends(self) -> tuple[float, float]:
-        """The smallest and the largest; zeros where there are none."""
-        if not self.steps:
-            return 0.0, 0.0
-        t, beta = np.array(self.steps), np.array(self.shares)
-        diagonal = 1.0 / t
-        diagonal[1:] += beta[:-1] / t[:-1]
-        beside = np.sqrt(beta[:-1]) / t[:-1]
-        if not (np.isfinite(diagonal).all() and np.isfinite(beside).all()):
-            return 0.0, 0.0
-        values = eigvalsh_tridiagonal(diagonal, beside)
-        return float(max(values[0], 0.0)), float(values[-1])
+    The steps and the shares of the squared residual that each left make a tridiagonal matrix with these eigenvalues.
+    """
+    if not turns:
+        return 0.0, 0.0
+    t, beta = np.array(turns).T
+    diagonal = 1.0 / t
+    diagonal[1:] += beta[:-1] / t[:-1]
+    beside = np.sqrt(beta[:-1]) / t[:-1]
+    if not (np.isfinite(diagonal).all() and np.isfinite(beside).all()):
+        return 0.0, 0.0
+    values = eigvalsh_tridiagonal(diagonal, beside)
+    return float(max(values[0], 0.0)), float(values[-1])
 
 
 def _around(H: Matrix, g: Vector) -> Step:
