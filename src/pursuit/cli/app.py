@@ -80,25 +80,9 @@ def fit(
     """
     from pursuit.cli.fit import run
 
-    return run(
-        data,
-        out=out,
-        target=target,
-        loss=loss,
-        task=task,
-        include=_names(include),
-        exclude=_names(exclude),
-        offset=offset,
-        parameters={
-            "k": k,
-            "l2": l2,
-            "solver": solver,
-            "fit_intercept": intercept,
-            "standardize": standardize,
-            "time_limit": time_limit,
-            "n_jobs": threads,
-        },
-    )
+    parameters = {"k": k, "l2": l2, "solver": solver, "fit_intercept": intercept, "standardize": standardize}
+    parameters |= {"time_limit": time_limit, "n_jobs": threads}
+    return run(data, out, target, loss, task, _names(include), _names(exclude), offset, parameters)
 
 
 @app.command(epilog=EPILOG)

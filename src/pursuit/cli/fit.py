@@ -18,7 +18,6 @@ SHOWN = 40  # coefficients that are printed; the model holds all
 
 def run(
     data: Path,
-    *,
     out: Path,
     target: str | None,
     loss: str | None,

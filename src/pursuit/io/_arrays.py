@@ -3,22 +3,18 @@
 import zipfile
 import zlib
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from pursuit._errors import among, first_line, listed
-from pursuit._types import Array
-
-if TYPE_CHECKING:
-    from pursuit.io.tables import Wanted
+from pursuit.io._wanted import Parts, Wanted
 
 _CSR = ("data", "indices", "indptr", "shape")
-_Parts = tuple[Any, Array | None, list[str] | None]
 
 
-def read_npz(path: Path, wanted: "Wanted") -> _Parts:
+def read_npz(path: Path, wanted: Wanted) -> Parts:
     try:
         with path.open("rb") as stream, np.load(stream, allow_pickle=False) as held:
             keys = held.files
@@ -43,7 +39,7 @@ def read_npz(path: Path, wanted: "Wanted") -> _Parts:
     return _select(path, X, y, names, wanted)
 
 
-def read_libsvm(path: Path, wanted: "Wanted") -> _Parts:
+def read_libsvm(path: Path, wanted: Wanted) -> Parts:
     from sklearn.datasets import load_svmlight_file
 
     if wanted.target is not None:
@@ -77,19 +73,14 @@ def _sparse(parts: dict[str, Any]) -> Any:
     return X
 
 
-def _select(path: Path, X: Any, y: Any, names: list[str] | None, wanted: "Wanted") -> _Parts:
+def _select(path: Path, X: Any, y: Any, names: list[str] | None, wanted: Wanted) -> Parts:
     if names is None:
         if wanted.drop:
             raise ValueError(f"{path} has no column names, so {listed(map(repr, wanted.drop))} cannot be left out")
         return X, y, None
-    for name in (*wanted.drop, *(wanted.columns or ())):
-        if name not in names:
-            raise ValueError(f"{path} has no column {name!r}{among(name, names)}")
-    keep = list(wanted.columns) if wanted.columns is not None else [name for name in names if name not in wanted.drop]
-    if keep == names:
-        return X, y, names
+    keep = wanted.features(path, names)
     place = {name: i for i, name in enumerate(names)}
-    return X[:, [place[name] for name in keep]], y, keep
+    return (X if keep == names else X[:, [place[name] for name in keep]]), y, keep
 
 
 def _sentence(error: Exception) -> str:

@@ -3,21 +3,17 @@
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from pursuit._errors import among, first_line, listed, need
 from pursuit._names import no_number
 from pursuit._types import Array
-
-if TYPE_CHECKING:
-    from pursuit.io.tables import Wanted
-
-_Parts = tuple[Array, Array | None, list[str]]
+from pursuit.io._wanted import Parts, Wanted
 
 
-def read_csv(path: Path, wanted: "Wanted") -> _Parts:
+def read_csv(path: Path, wanted: Wanted) -> Parts:
     pandas = need("pandas", "io", f"reading {path}")
     separator = "\t" if ".tsv" in path.name.lower() else ","
     try:
@@ -32,7 +28,7 @@ def read_csv(path: Path, wanted: "Wanted") -> _Parts:
     return _split(path, frame, features, wanted.target)
 
 
-def read_parquet(path: Path, wanted: "Wanted") -> _Parts:
+def read_parquet(path: Path, wanted: Wanted) -> Parts:
     pyarrow = need("pyarrow", "io", f"reading {path}")
     parquet = need("pyarrow.parquet", "io", f"reading {path}")
     need("pandas", "io", f"reading {path}")
@@ -46,7 +42,7 @@ def read_parquet(path: Path, wanted: "Wanted") -> _Parts:
     return _split(path, frame, features, wanted.target)
 
 
-def _choose(path: Path, header: Sequence[str], wanted: "Wanted") -> list[str]:
+def _choose(path: Path, header: Sequence[str], wanted: Wanted) -> list[str]:
     """The feature columns, in order; the target is a column of its own."""
     if len(header) == 1 and any(mark in header[0] for mark in ";\t|,"):
         raise ValueError(f"{path} has one column, {header[0]!r}: separate columns with commas (with tabs in .tsv)")
@@ -55,18 +51,10 @@ def _choose(path: Path, header: Sequence[str], wanted: "Wanted") -> list[str]:
         raise ValueError(f"column {unnamed[0]} of {path} has no name; name it, or write the file without row numbers")
     if wanted.target is not None and wanted.target not in header:
         raise ValueError(f"{path} has no target column {wanted.target!r}{among(wanted.target, header)}")
-    for name in wanted.drop:
-        if name not in header:
-            raise ValueError(f"{path} has no column {name!r} to leave out{among(name, header)}")
-    if wanted.columns is None:
-        return [name for name in header if name != wanted.target and name not in wanted.drop]
-    absent = [name for name in wanted.columns if name not in header]
-    if absent:
-        raise ValueError(f"{path} has no column {listed(map(repr, absent))}{among(absent[0], header)}")
-    return list(wanted.columns)
+    return wanted.features(path, header, wanted.target)
 
 
-def _split(path: Path, frame: Any, features: list[str], target: str | None) -> _Parts:
+def _split(path: Path, frame: Any, features: list[str], target: str | None) -> Parts:
     frame.columns = [str(name) for name in frame.columns]
     kept = frame[features]
     text = [name for name in features if getattr(kept[name].dtype, "kind", "O") not in "iufb"]

@@ -1,6 +1,6 @@
 """``read_table``: one function for every file format, chosen by the file's suffix."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,6 +12,7 @@ from pursuit._names import called, not_finite
 from pursuit._types import Array
 from pursuit.designs.make import MOST_COLUMNS
 from pursuit.io import _arrays, _frames
+from pursuit.io._wanted import Reader, Wanted
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,19 +24,7 @@ class Table:
     feature_names: tuple[str, ...] | None
 
 
-@dataclass(frozen=True)
-class Wanted:
-    """What the caller asks of a file."""
-
-    target: str | None
-    columns: tuple[str, ...] | None
-    drop: tuple[str, ...]
-    n_features: int | None
-
-
-_Reader = Callable[[Path, Wanted], tuple[Any, Array | None, Sequence[str] | None]]
-
-_READERS: dict[str, _Reader] = {
+_READERS: dict[str, Reader] = {
     ".csv": _frames.read_csv,
     ".csv.gz": _frames.read_csv,
     ".tsv": _frames.read_csv,
@@ -80,8 +69,7 @@ def read_table(
         raise FileNotFoundError(f"there is no file {path}")
     if not path.is_file():
         raise ValueError(f"{path} is not a file")
-    wanted = Wanted(target, None if columns is None else tuple(columns), tuple(drop), n_features)
-    X, y, names = reader(path, wanted)
+    X, y, names = reader(path, Wanted(target, columns, drop, n_features))
     if X.shape[0] == 0:
         raise ValueError(f"{path} has no rows")
     if X.shape[1] > MOST_COLUMNS:
@@ -109,7 +97,7 @@ def read_column(path: str | Path, name: str) -> Array:
     return y
 
 
-def _reader(path: Path) -> _Reader:
+def _reader(path: Path) -> Reader:
     name = path.name.lower()
     for suffix in sorted(_READERS, key=len, reverse=True):
         if name.endswith(suffix):

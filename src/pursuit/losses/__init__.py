@@ -9,15 +9,6 @@ for _loss in (Squared, Logistic, Huber, SmoothedHinge, Hinge, SquaredHinge, Pois
     register(_loss)
 
 __all__ = [
-    "Hinge",
-    "Huber",
-    "Logistic",
-    "Loss",
-    "Poisson",
-    "SmoothedHinge",
-    "Squared",
-    "SquaredHinge",
-    "as_loss",
-    "list_losses",
-    "register",
-]
+    "Hinge", "Huber", "Logistic", "Loss", "Poisson", "SmoothedHinge", "Squared", "SquaredHinge", "as_loss",
+    "list_losses", "register",
+]  # fmt: skip
