@@ -70,13 +70,13 @@ def check_choice(value: Any, name: str, known: Sequence[str]) -> None:
         raise ValueError(f"{name} {value!r} is unknown; {nearest(str(value), known)}")
 
 
-def need(package: str, extra: str, what: str) -> Any:
+def need(package: str, extra: str, what: str, name: str | None = None) -> Any:
     """Import an optional package, or say which extra brings it."""
     try:
         return import_module(package)
     except ImportError as error:
-        root = package.partition(".")[0]
-        raise ImportError(f'{what} needs {root}: pip install "pursuit[{extra}]"') from error
+        name = name or package.partition(".")[0]
+        raise ImportError(f'{what} needs {name}: pip install "pursuit[{extra}]"') from error
 
 
 def check_whole(value: Any, name: str, wanted: str, low: int, high: float = np.inf) -> int:

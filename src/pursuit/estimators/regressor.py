@@ -28,8 +28,7 @@ class SparseRegressor(RegressorMixin, SparseModel):
         X, y = self._validate(X, y, y_numeric=True, multi_output=self._several())
         self._fit(X, y, sample_weight, offset, callback)
         self.coef_ = self.result_.x.T.astype(self._dtype, copy=False)
-        self.intercept_ = self.result_.intercept
-        self.intercept_ = self._dtype.type(self.intercept_) if y.ndim == 1 else self.intercept_.astype(self._dtype)
+        self.intercept_ = np.asarray(self.result_.intercept, self._dtype)[()]  # a number, or one per response
         return self
 
     def __sklearn_tags__(self) -> Any:

@@ -28,7 +28,7 @@ from .base import STEP, Objective, Point
 
 ONE_BY_ONE = 32  # coordinates up to which each has its own difference quotient
 PROBES = 16
-WIDEST = 2000  # largest Hessian block that is asked of hess(x, cols)
+LARGEST_BLOCK = 2000  # largest Hessian block that is asked of hess(x, cols)
 
 
 class SmoothFunction(Objective):
@@ -119,7 +119,7 @@ class SmoothFunction(Objective):
     def hessian_rows(self, point: Point, cols: Columns, others: Columns | None = None) -> Vector:
         x, columns = point.x, np.arange(self.dim) if others is None else others
         wide = np.union1d(cols, columns)
-        H = self.hessian(x, wide) if len(wide) <= WIDEST else None
+        H = self.hessian(x, wide) if len(wide) <= LARGEST_BLOCK else None
         if H is not None:
             return np.ascontiguousarray(H[np.ix_(np.searchsorted(wide, cols), np.searchsorted(wide, columns))])
         return np.ascontiguousarray(self.times(x, self.wide(cols, np.eye(len(cols))))[columns].T)
@@ -178,9 +178,10 @@ class Function(SmoothFunction):
         check: bool = False,
     ) -> None:
         super().__init__(dim, start)
-        for name, given in (("fun", fun), ("grad", grad), ("hess", hess)):
-            if not callable(given) and not (name == "hess" and given is None):
-                raise TypeError(f"{name} must be callable, got {type(given).__name__}")
+        check_callable(fun, "fun")
+        check_callable(grad, "grad")
+        if hess is not None:
+            check_callable(hess, "hess")
         self.fun, self.grad, self.hess = fun, grad, hess
         self.has_hessian = hess is not None
         self.blockwise = hess is not None and _takes_columns(hess)
@@ -247,6 +248,12 @@ class Function(SmoothFunction):
             f"grad disagrees with fun at coordinate {j}: "
             f"grad gives {g[j]:.6g}, differences of fun {signs[j] * slope:.6g}"
         )
+
+
+def check_callable(given: Any, name: str) -> None:
+    """What a user calls a function can be called."""
+    if not callable(given):
+        raise TypeError(f"{name} must be callable, got {type(given).__name__}")
 
 
 def check_value(value: Any) -> float:

@@ -12,11 +12,12 @@ from typing import Any
 
 import numpy as np
 
+from .._errors import need
 from .._lazy import lazy
 from .._types import Columns, Vector
 from ..refits import State
 from .base import Point
-from .function import Restricted, SmoothFunction
+from .function import Restricted, SmoothFunction, check_callable
 
 PADDED = 16  # padded size of the smallest programs
 WHOLE = 4 * PADDED  # coordinates up to which the Hessian of a refit serves for parts of it
@@ -26,7 +27,7 @@ ROWS = 128  # rows of the Hessian at once
 KNOWN = 256  # refits of a quadratic that are remembered
 
 
-def from_jax(fun: Callable[[Any], Any], dim: int, *, float64: bool = True, start: Any = None) -> "JaxFunction":
+class JaxFunction(SmoothFunction):
     """An objective from a function written with ``jax.numpy``; derivatives are JAX's.
 
     Parameters
@@ -38,20 +39,11 @@ def from_jax(fun: Callable[[Any], Any], dim: int, *, float64: bool = True, start
         usually float32, refits good to about 1e-6
     start : where the function is finite, if it is not at zero
     """
-    return JaxFunction(fun, dim, float64=float64, start=start)
-
-
-class JaxFunction(SmoothFunction):
-    """What :func:`from_jax` makes."""
 
     def __init__(self, fun: Callable[[Any], Any], dim: int, *, float64: bool = True, start: Any = None) -> None:
         super().__init__(dim, start)
-        if not callable(fun):
-            raise TypeError(f"fun must be callable, got {type(fun).__name__}")
-        try:
-            import jax
-        except ImportError:
-            raise ImportError('from_jax needs JAX: pip install "pursuit[jax]"') from None
+        check_callable(fun, "fun")
+        jax = need("jax", "jax", "from_jax", "JAX")
         from .jax_closures import renewed
         from .jax_programs import programs_of
         from .jax_restrict import Traced
@@ -185,6 +177,9 @@ class JaxFunction(SmoothFunction):
         if isinstance(out, tuple):
             return tuple(np.asarray(part, dtype=np.float64) for part in out)
         return np.asarray(out, dtype=np.float64)
+
+
+from_jax = JaxFunction
 
 
 class Compiled(Restricted):

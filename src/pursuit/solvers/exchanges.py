@@ -56,7 +56,11 @@ def exchanges(f: Objective, constraint: AtMost, point: Point, units: Columns | N
         return Ranked([], [])
     if constraint.unit_of is None:
         rough = f.rough_rows(point, point.support) if every else None
-        sweep = _columns(f, constraint, point, others, every, rough)
+        sweep = (
+            _columns(f, constraint, point, others, every)
+            if rough is None
+            else _refined(f, constraint, point, others, rough)
+        )
     else:
         sweep = _groups(f, constraint, point, mine, others)
     few = min(most, len(others))
@@ -101,7 +105,7 @@ def _inverse(A: Vector) -> tuple[Vector, Vector, bool]:
     return inverse, s, bool(values[0] > NEARLY_DEPENDENT * values[-1])
 
 
-def _kernel(rows: Any, A: Vector, g: Any, h: Any, point: Point, constraint: AtMost, kernel: Any = None) -> _Sweep:
+def _kernel(rows: Any, A: Vector, g: Any, h: Any, point: Point, constraint: AtMost) -> _Sweep:
     """The kernel's answers, rows on the support's unit diagonal where their own scales are too far apart."""
     B, s, exact = _inverse(A)
     x = point.coef
@@ -114,10 +118,8 @@ def _kernel(rows: Any, A: Vector, g: Any, h: Any, point: Point, constraint: AtMo
     return _Sweep(change, who, left, exact)
 
 
-def _columns(f: Objective, constraint: AtMost, point: Point, others: Columns, every: bool, rough: Any = None) -> _Sweep:
+def _columns(f: Objective, constraint: AtMost, point: Point, others: Columns, every: bool) -> _Sweep:
     S = point.support
-    if every and rough is not None:
-        return _refined(f, constraint, point, others, rough)
     model = f.exchange_model(point, S, None if every else others)
     sweep = _kernel(model.rows, model.small, point.gradient[model.others], model.diagonal(), point, constraint)
     if not every:
@@ -135,7 +137,7 @@ def _refined(f: Objective, constraint: AtMost, point: Point, others: Columns, ro
     sweep = _kernel(rough[0], small, point.gradient, rough[1], point, constraint)
     change, who, left = sweep.change[others], sweep.who[others], sweep.left[others]
     near = np.argpartition(change, min(REFINED, len(change)) - 1)[:REFINED]
-    near = np.sort(np.union1d(near, np.flatnonzero((change < MARGIN * abs(point.value)) | (left < MARGIN))))
+    near = np.union1d(near, np.flatnonzero((change < MARGIN * abs(point.value)) | (left < MARGIN)))
     again = _columns(f, constraint, point, others[near], False)
     change[near], who[near], left[near] = again.change, again.who, again.left
     return _Sweep(change, who, left, sweep.exact)

@@ -145,10 +145,10 @@ def _tried(f: Objective, constraint: AtMost, point: Point, pair: Pair, tried: se
     return f.refit(apply(constraint, point.support, (pair[0],), (pair[1],)), start=point)
 
 
-def there_and_back(f: Objective, constraint: AtMost, start: Point, times: int = 2) -> Iterator[Point]:
-    """Forward to ``times`` the budget, then drop the cheapest unit until the budget holds; only the end is yielded."""
+def there_and_back(f: Objective, constraint: AtMost, start: Point) -> Iterator[Point]:
+    """Forward to twice the budget, then drop the cheapest unit until the budget holds; only the end is yielded."""
     point = start
-    for point in OMP().iterate(f, constraint.with_budget(times * constraint.k), start):
+    for point in OMP().iterate(f, constraint.with_budget(2 * constraint.k), start):
         if point.value <= f.floor:
             break
     while constraint.count(point.support) > constraint.k:
