@@ -22,8 +22,10 @@ NEEDS = {
 
 
 class Presented(NamedTuple):
-    """A point in the user's terms: which of ``dim`` columns are used (or pairs of them, a row each), with one entry or
-    row of ``coef`` for each, and what is free as ``intercept``."""
+    """A point in the user's terms.
+
+    ``support`` lists columns (or pairs of them, a row each), ``coef`` what belongs to each, ``intercept`` what is free.
+    """
 
     dim: int
     support: Columns
