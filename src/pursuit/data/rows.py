@@ -194,7 +194,7 @@ class Data:
         return self.design.block(np.arange(self.shape[1])).dense(), self.rows
 
     def seen(self, m: Vector, s: Vector, constant: NDArray[np.bool_], far: bool) -> "Data":
-        view = Data(Standardized(self.design, m, s, constant, far), self.rows, self.loss)
+        view = self._like(Standardized(self.design, m, s, constant, far), self.rows)
         if self._moments is not None:  # which need not be looked for again
             weight, mean, square = self._moments
             view._moments = Spread(
@@ -204,10 +204,14 @@ class Data:
 
     def take(self, rows: Columns, scale: float) -> "Data":
         offset = None if self.rows.offset is None else self.rows.offset[rows]
-        return Data(self.design.take(rows), Rows(self.rows.y[rows], scale * self.rows.c[rows], offset), self.loss)
+        return self._like(self.design.take(rows), Rows(self.rows.y[rows], scale * self.rows.c[rows], offset))
 
     def weighted(self, c: Vector) -> "Data":
-        return Data(self.design, replace(self.rows, c=c), self.loss, self.gathered)
+        return self._like(self.design, replace(self.rows, c=c), self.gathered)
+
+    def _like(self, design: Design, rows: Rows, gathered: Gathered | None = None) -> "Data":
+        """Data of the same kind."""
+        return Data(design, rows, self.loss, gathered)
 
     def labelled(self, labels: Columns) -> Any:
         from .labelled import Labelled  # which is a kind of this

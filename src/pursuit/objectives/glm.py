@@ -20,7 +20,7 @@ from .._sorted import common
 from ..constraints import AtMost
 from ..data import Form, GramColumns, Model, as_data
 from ..designs import Block, Design, Rows
-from ..losses import Loss
+from ..losses import Loss, as_loss
 from ..refits import Fitted, LossOnColumns, intercept_of, refit
 from ..refits.columns import EXACT, FLOOR, SEPARATED
 from ..refits.factor import Factor
@@ -66,7 +66,7 @@ class GLM(HasDual):
         offset: Any = None,
         standardize: bool = False,
     ) -> None:
-        data = as_data(X, y, loss, sample_weight, offset)
+        data = as_data(X, y, as_loss(loss), sample_weight, offset)
         self.loss, self.smooth, self.quadratic = data.loss, data.loss.smooth, data.loss.quadratic
         self.l2 = check_number(l2, "l2")
         self.fit_intercept, self.standardize = bool(fit_intercept), bool(standardize)
