@@ -55,7 +55,8 @@ class OutputData(Data):
         return self.loss.start(self.rows.y, self.rows.c)
 
     def model(self, cols: Columns, coef: Matrix, b: Any) -> Any:
-        return OutputModel(self, self.loss.curve(self._eta(cols, coef, b)))
+        key = "curves", cols.tobytes(), coef.tobytes(), np.asarray(b).tobytes()
+        return OutputModel(self, self.recall(key, lambda: self.loss.curve(self._eta(cols, coef, b))))
 
     def labelled(self, labels: Columns) -> Any:
         from .labelled import OutputLabelled  # which is a kind of this

@@ -7,6 +7,7 @@
 Folds, which are everything but one part, are in :mod:`.folds`.
 """
 
+import threading
 from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import pairwise
@@ -37,6 +38,7 @@ class Parts(Data):
         self.weight = sum(part.weight for part in self.parts)
         self.loss: Loss = first.loss
         self._known: dict[str, Any] = {}
+        self._kept, self._lock = {}, threading.Lock()
 
     def __getstate__(self) -> dict[str, Any]:
         return {"parts": self.parts, "each": self.each}
