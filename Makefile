@@ -10,7 +10,7 @@ TESTS  ?=                       # make test TESTS="tests/io -k csv" runs those t
 
 # The compiled core is rebuilt when one of these is newer than the stamp; Python files are used where they lie.
 SOURCES := pyproject.toml $(wildcard CMakeLists.txt) $(shell find core -type f 2>/dev/null)
-CPP     := $(filter %.cpp %.hpp %.cc %.h,$(SOURCES))
+CPP     := $(filter %.cpp %.hpp,$(SOURCES)) $(wildcard tests/kernels/*.cpp)
 INSTALL  = $(PIP) install $(addprefix --constraint ,$(CONSTRAINTS)) --no-build-isolation --config-settings=build-dir=build/$(VENV)-{cache_tag} --editable
 
 .PHONY: help demo test test-oldest bench fuzz-proofs docs-table lint format clean

@@ -10,7 +10,7 @@ struct Call {
   Packed B;
   Vector<double> g, x;
   Vector<std::uint8_t> droppable;
-  Quadratic q;
+  SupportRows<double> q;
   Buffer change, add, left;
   Array<i64> who;
   i64 answers;
@@ -52,7 +52,7 @@ nb::tuple exchange_rough(const Array2<float>& HS, A2 B_, A1 g_, A1 h_, A1 x_, U1
   Array<i64> who = allocate<i64>(m);
   {
     nb::gil_scoped_release release;
-    exchange(RoughQuadratic{HS.data(), B.data(), g.data(), x.data(), k, m, k > 1 ? HS.stride(0) : m}, h.data(),
+    exchange(SupportRows<float>{HS.data(), B.data(), g.data(), x.data(), k, m, k > 1 ? HS.stride(0) : m}, h.data(),
              droppable.data(), change.get(), who.get(), add.get(), left.get());
   }
   return nb::make_tuple(give(std::move(change), m), give(std::move(who), m), give(std::move(add), m),

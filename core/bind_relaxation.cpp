@@ -46,7 +46,7 @@ struct Walk {
     std::fill(t.get(), t.get() + units, 1.0);
   }
   template <class F>
-  void run(F& f, const Units& U) {
+  void run(F& f, const UnitStates& U) {
     Norms norms(U);
     result = relax(f, norms, mu, L, unit, target, tolerance, max_iter, x.get(), z.get(), y.get(), t.get());
   }
@@ -86,11 +86,11 @@ nb::object schur_(A2 H_, A2 W_, const Array1<i64>& keep_) {
   return give(std::move(out), keep.size(), keep.size());
 }
 
-// Units as the caller gives them: where each one's columns end, and its state.
+// UnitStates as the caller gives them: where each one's columns end, and its state.
 struct UnitArrays {
   Vector<i64> ends;
   Vector<std::uint8_t> state;
-  Units view;
+  UnitStates view;
   UnitArrays(const Array1<i64>& ends_, const Array1<std::uint8_t>& state_, i64 k, i64 p) : ends(ends_), state(state_) {
     require(k >= 0 && ends.size() == state.size() + 1, "ends must be one longer than state, k at least 0");
     bool single = true;

@@ -11,23 +11,6 @@ struct HingeProblem {
   double l2, rho, centre;
 };
 
-// xorshift64*, seeded through a splitmix step so that small seeds differ
-struct Random {
-  std::uint64_t state;
-  explicit Random(std::uint64_t seed) {
-    seed += 0x9E3779B97F4A7C15ull;
-    seed = (seed ^ (seed >> 30)) * 0xBF58476D1CE4E5B9ull;
-    seed = (seed ^ (seed >> 27)) * 0x94D049BB133111EBull;
-    state = (seed ^ (seed >> 31)) | 1;
-  }
-  std::uint64_t below(std::uint64_t n) {
-    state ^= state >> 12;
-    state ^= state << 25;
-    state ^= state >> 27;
-    return ((state * 0x2545F4914F6CDD1Dull) >> 32) * n >> 32;
-  }
-};
-
 // Hsieh et al. 2008, with the intercept as one more, separately regularised, coordinate. Samples at a bound whose
 // gradient points well outwards are set aside (shrunk); all samples are looked at again before it stops.
 inline i64 hinge_dual(const HingeProblem& P, double tol, i64 max_epochs, std::uint64_t seed, double* alpha, double* x,
@@ -62,7 +45,7 @@ inline i64 hinge_dual(const HingeProblem& P, double tol, i64 max_epochs, std::ui
   i64 active = static_cast<i64>(order.size()), epoch = 0;
   while (epoch < max_epochs) {
     ++epoch;
-    for (i64 k = active - 1; k > 0; --k) std::swap(order[k], order[random.below(static_cast<std::uint64_t>(k) + 1)]);
+    for (i64 k = active - 1; k > 0; --k) std::swap(order[k], order[random.below(k + 1)]);
     double worst = 0.0;
     for (i64 k = 0; k < active; ++k) {
       const i64 i = order[k];

@@ -12,7 +12,6 @@ inline void gram(const double* A, i64 lda, i64 n, i64 m, const double* w, double
   bool negative = false;
   for (i64 i = 0; i < n; ++i) negative |= w[i] < 0.0;
   const int nt = plan(n * m * (1 + m / 16), (n + kChunk - 1) / kChunk);
-  const int q = static_cast<int>(m), ld = static_cast<int>(kChunk);
   Buffer roots = reals(negative ? 0 : n), scaled = reals(nt * kChunk * m),
          plain = reals(negative ? nt * kChunk * m : 0);
   if (!negative)
@@ -27,12 +26,12 @@ inline void gram(const double* A, i64 lda, i64 n, i64 m, const double* w, double
       const i64 rows = std::min(kChunk, r.end - i);
       for (i64 k = 0; k < m; ++k) multiply(A + k * lda + i, factor + i, rows, own + k * kChunk);
       if (!negative) {
-        syrk(q, static_cast<int>(rows), own, ld, acc, q);
+        syrk(m, rows, own, kChunk, acc, m);
         continue;
       }
       double* copy = plain.get() + t * kChunk * m;
       for (i64 k = 0; k < m; ++k) widen(A + k * lda + i, rows, copy + k * kChunk);
-      gemm(true, q, q, static_cast<int>(rows), copy, ld, own, ld, 1.0, acc, q);
+      gemm(true, m, m, rows, copy, kChunk, own, kChunk, 1.0, acc, m);
     }
   });
   parts.sum();
@@ -49,7 +48,6 @@ void newton(const double* A, i64 lda, i64 m, const Samples& s, Loss loss, const 
   Buffer scaled = reals(hessian ? nt * kChunk * size : 0);
   std::vector<double> values(nt, 0.0);
   Parts gradients(gradient, size, nt), hessians(hessian, hessian ? size * size : 0, nt);
-  const int q = static_cast<int>(size), ld = static_cast<int>(kChunk);
   parallel(nt, [&](int t) {
     double eta[kChunk], curvature[kChunk], v = 0.0;
     double *g = gradients[t], *H = hessian ? hessians[t] : nullptr, *own = scaled.get() + t * kChunk * size;
@@ -66,7 +64,7 @@ void newton(const double* A, i64 lda, i64 m, const Samples& s, Loss loss, const 
       for (i64 k = 0; k < rows; ++k) curvature[k] = std::sqrt(curvature[k]);
       for (i64 k = 0; k < m; ++k) multiply(A + k * lda + i, curvature, rows, own + k * kChunk);
       std::copy(curvature, curvature + rows, own + m * kChunk);
-      syrk(q, static_cast<int>(rows), own, ld, H, q);
+      syrk(size, rows, own, kChunk, H, size);
     }
     values[t] = v;
   });

@@ -19,6 +19,10 @@ def broken(kind, what):
         X.indptr[-1] += 100
     elif what == "indptr not from 0":
         X.indptr[0] = 2
+    elif what == "indptr whose differences overflow":
+        X.indptr[2], X.indptr[3] = np.iinfo(np.int32).max, -5
+    elif what == "indices longer than data":
+        X.indices = np.append(X.indices, X.indices[-1:])
     return X
 
 
@@ -28,6 +32,8 @@ WRONG = {
     "falling indptr": "indptr must rise from 0",
     "indptr past the end": "indptr points past the end",
     "indptr not from 0": "indptr must rise from 0",
+    "indptr whose differences overflow": "indptr must rise from 0",
+    "indices longer than data": "indices and data differ in length",
 }
 
 
@@ -39,6 +45,32 @@ def test_a_broken_sparse_matrix_is_told(kind, what):
         as_design(X)
     with pytest.raises(ValueError, match=r"broken sparse matrix|indptr|indices"):
         SparseRegressor(2).fit(X, np.arange(20.0))
+
+
+def test_spare_room_behind_the_entries_is_not_looked_at():
+    X = sp.random(20, 6, density=0.4, format="csr", random_state=0)
+    dense = X.toarray()
+    X.data, X.indices = np.append(X.data, np.nan), np.append(X.indices, np.int32(-7))
+    np.testing.assert_array_equal(as_design(X).block(np.arange(6)).dense(), dense)
+
+
+@pytest.mark.parametrize("strides", [(8, 8), (0, 8), (8, 0), (-8, 8), (800, 8)])
+def test_lines_that_overlap_or_run_backwards(strides):
+    """A leading dimension that BLAS would not take: the same numbers as of a plain copy."""
+    base = np.random.default_rng(0).standard_normal(4000)
+    X = np.lib.stride_tricks.as_strided(base[40:], (30, 9), strides)
+    w = np.asfortranarray(np.random.default_rng(1).standard_normal((30, 5)))
+    np.testing.assert_allclose(as_design(X).cross(w), w.T @ X.copy(), atol=1e-12)
+    np.testing.assert_allclose(as_design(X).rmatmat(w), X.copy().T @ w, atol=1e-12)
+
+
+@pytest.mark.parametrize("shape", [(1, 9), (9, 1), (1, 1)])
+@pytest.mark.parametrize("strides", [(8, 8), (0, 0), (72, 8), (24, 16)])
+def test_one_row_or_column_whatever_its_strides(shape, strides):
+    X = np.lib.stride_tricks.as_strided(np.arange(400.0), shape, strides)
+    w = np.asfortranarray(np.ones((shape[0], 5)))
+    np.testing.assert_array_equal(as_design(X).cross(w), w.T @ X.copy())
+    np.testing.assert_array_equal(as_design(X).block(np.arange(shape[1])).gram(np.ones(shape[0])), X.T @ X.copy())
 
 
 def test_more_columns_than_can_be_handled():
