@@ -97,6 +97,10 @@ struct Sparse {
   i64 stored() const { return static_cast<i64>(indptr[lines()]); }
 };
 
+// The columns of a refit: float64, each contiguous (not `rows`), or CSC with 64-bit indices.
+using DenseColumns = Dense<double>;
+using SparseColumns = Sparse<double, i64>;
+
 // Part t of nt of the compressed lines, balanced by stored entries.
 template <class T, class I>
 Range part(const Sparse<T, I>& X, int t, int nt) {
@@ -109,22 +113,12 @@ Range part(const Sparse<T, I>& X, int t, int nt) {
   return {cut(t), cut(t + 1)};
 }
 
-struct Samples {
-  const double *y, *c, *offset; // offset may be null
-  i64 n;
-};
-
 // A point that is zero outside `cols`.
 struct Point {
   const i64* cols;
   const double* coef;
   i64 m;
   double b;
-};
-
-struct LossSpec {
-  int code;
-  double param;
 };
 
 } // namespace pursuit

@@ -227,4 +227,14 @@ void cross(const Dense<T>& X, const double* w, i64 ldw, i64 m, const double* shi
   });
 }
 
+// X^T D for D of n x q (C-order) into G of p x q (C-order).
+template <class T>
+void left_multiply(const Dense<T>& X, const double* D, i64 q, double* G) {
+  if (q <= 1) return left_multiply(X, D, X.n, q, G);
+  Buffer lines = reals(X.n * q), sums = reals(X.p * q);
+  transpose(D, X.n, q, lines.get());
+  cross(X, lines.get(), std::max<i64>(X.n, 1), q, nullptr, sums.get());
+  transpose(sums.get(), q, X.p, G);
+}
+
 } // namespace pursuit

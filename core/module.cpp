@@ -38,12 +38,11 @@ NB_MODULE(_core, m) {
   m.attr("VERSION") = 1;
   m.def("set_threads", &set_threads, "n"_a);
   m.def("get_threads", &threads);
-  bind_dense(m);
-  bind_sparse(m);
-  bind_support(m);
+  MatrixClass matrix = bind_matrix(m);
+  bind_support(m, matrix);
+  bind_passes(matrix);
   bind_exchange(m);
   bind_relaxation(m);
-  bind_dual(m);
   bind_exactly(m);
   bind_search(m);
 }

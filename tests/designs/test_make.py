@@ -1,10 +1,16 @@
 """What X may be, and what is said where it may not."""
 
+import copy
+import pickle
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
 from pursuit import GLM, SparseClassifier, SparseRegressor, as_design
+from pursuit.designs import Rows
+from pursuit.losses import Huber, as_loss
 
 
 def broken(kind, what):
@@ -100,3 +106,28 @@ def test_an_identifier_is_no_class():
     X = rng.standard_normal((100, 3))
     with pytest.raises(ValueError, match="100 different labels in 100 rows: an identifier"):
         SparseClassifier(2).fit(X, [f"customer {i}" for i in range(100)])
+
+
+@pytest.mark.parametrize("take", [copy.copy, copy.deepcopy, lambda kept: pickle.loads(pickle.dumps(kept))])
+@pytest.mark.parametrize("kind", [np.asarray, sp.csr_array, sp.csc_array])
+def test_copies_and_pickles_make_their_compiled_side_anew(kind, take):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((30, 6)) * (rng.random((30, 6)) < 0.15)
+    rows, loss, cols = Rows(rng.standard_normal(30), np.full(30, 1 / 30)), as_loss("squared"), np.arange(3)
+    design = as_design(kind(X))
+    block = design.block(cols)
+    want = design.value_gradient(loss, rows, cols, np.ones(3), 0.1), block.newton(loss, rows, np.ones(3), 0.1, True)
+    there, few, samples = take((design, block, rows)) if take is not copy.copy else map(take, (design, block, rows))
+    assert "core" not in vars(there)
+    found = there.value_gradient(loss, samples, cols, np.ones(3), 0.1), few.newton(loss, samples, np.ones(3), 0.1, True)
+    for a, b in zip((*want[0], *want[1]), (*found[0], *found[1]), strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
+def test_samples_are_made_once_per_loss_and_never_for_other_rows():
+    rows = Rows(np.ones(4), np.full(4, 0.25))
+    assert rows.samples(as_loss("squared")) is rows.samples(as_loss("squared"))
+    assert rows.samples(Huber(1.0)) is not rows.samples(Huber(2.0))
+    other = replace(rows, y=np.zeros(4))
+    assert other.samples(as_loss("squared")).terms(np.zeros(4))[0] == 0.0
+    assert rows.samples(as_loss("squared")).terms(np.zeros(4))[0] == 0.5
