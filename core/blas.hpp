@@ -6,18 +6,27 @@
 
 namespace pursuit {
 
-// Fortran BLAS of SciPy, handed over at import. The caller keeps it on one thread while kernels run, so these are
-// called from inside our own parts.
+// Fortran BLAS and LAPACK of SciPy, handed over at import. The caller keeps them on one thread while kernels run, so
+// they are called from inside our own parts.
 using gemm_t = void (*)(char*, char*, int*, int*, int*, double*, double*, int*, double*, int*, double*, double*, int*);
 using syrk_t = void (*)(char*, char*, int*, int*, double*, double*, int*, double*, double*, int*);
 using sgemm_t = void (*)(char*, char*, int*, int*, int*, float*, float*, int*, float*, int*, float*, float*, int*);
 
-struct Blas {
+using trsv_t = void (*)(char*, char*, char*, int*, double*, int*, double*, int*);
+using potrf_t = void (*)(char*, int*, double*, int*, int*);
+using potrs_t = void (*)(char*, int*, int*, double*, int*, double*, int*, int*);
+using pocon_t = void (*)(char*, int*, double*, int*, double*, double*, double*, int*, int*);
+
+struct Lapack {
   gemm_t gemm;
-  syrk_t syrk;
   sgemm_t sgemm;
+  syrk_t syrk;
+  trsv_t trsv;
+  potrf_t potrf;
+  potrs_t potrs;
+  pocon_t pocon;
 };
-inline Blas blas;
+inline Lapack lapack;
 
 // A size as BLAS takes it.
 inline int small(i64 n) {
@@ -40,9 +49,9 @@ void gemm(bool transpose, i64 m_, i64 n_, i64 k_, const T* A, i64 lda_, const T*
       routine(&ta, &tb, &m, &n, &k, &one, const_cast<T*>(A), &lda, const_cast<T*>(B), &ldb, &beta, C, &ldc);
     };
     if constexpr (std::is_same_v<T, float>)
-      call(blas.sgemm);
+      call(lapack.sgemm);
     else
-      call(blas.gemm);
+      call(lapack.gemm);
   }
 }
 
@@ -52,7 +61,7 @@ inline void syrk(i64 m_, i64 k_, const double* A, i64 lda_, double* C, i64 ldc_)
   if (m == 0 || k == 0) return;
   char uplo = 'U', trans = 'T';
   double one = 1.0;
-  blas.syrk(&uplo, &trans, &m, &k, &one, const_cast<double*>(A), &lda, &one, C, &ldc);
+  lapack.syrk(&uplo, &trans, &m, &k, &one, const_cast<double*>(A), &lda, &one, C, &ldc);
 }
 
 inline void mirror_upper(double* C, i64 m) {

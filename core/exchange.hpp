@@ -1,6 +1,6 @@
 #pragma once
 
-#include "blas.hpp"
+#include "cholesky.hpp"
 #include "loops.hpp"
 #include "threads.hpp"
 
@@ -14,7 +14,6 @@
 namespace pursuit {
 
 inline constexpr i64 kTile = 128;
-inline constexpr double kDependent = 1e-11; // a share of H_jj below this is rounding: column j adds nothing new
 
 // H on the columns of S and m others: HS is k x m in C-order with rows ld apart, B is k x k. Rows in single precision
 // are widened tile by tile.
@@ -87,41 +86,6 @@ void exchange(const SupportRows<T>& q, const double* h, const std::uint8_t* drop
       exchange_tile(tile, h + j, droppable, w, U.get(), d.get(), change + j, who + j, add + j, left + j);
     }
   });
-}
-
-// In-place Cholesky of a small s x s matrix (lower triangle); columns that depend on earlier ones get a zero pivot and
-// are left out of every solve.
-inline void small_cholesky(double* M, i64 s) {
-  for (i64 c = 0; c < s; ++c) {
-    const double original = M[c * s + c];
-    for (i64 l = 0; l < c; ++l) M[c * s + c] -= M[c * s + l] * M[c * s + l];
-    const bool fine = M[c * s + c] > kDependent * original && M[c * s + c] > 0;
-    M[c * s + c] = fine ? std::sqrt(M[c * s + c]) : 0.0;
-    for (i64 r = c + 1; r < s; ++r) {
-      double v = M[r * s + c];
-      for (i64 l = 0; l < c; ++l) v -= M[r * s + l] * M[c * s + l];
-      M[r * s + c] = fine ? v / M[c * s + c] : 0.0;
-    }
-  }
-}
-
-// v <- L^-1 v; returns ||v||^2, that is v' M^-1 v.
-inline double forward(const double* L, i64 s, double* v) {
-  double square = 0;
-  for (i64 r = 0; r < s; ++r) {
-    for (i64 l = 0; l < r; ++l) v[r] -= L[r * s + l] * v[l];
-    v[r] = L[r * s + r] > 0 ? v[r] / L[r * s + r] : 0.0;
-    square += v[r] * v[r];
-  }
-  return square;
-}
-
-// v <- L^-T v
-inline void backward_solve(const double* L, i64 s, double* v) {
-  for (i64 r = s - 1; r >= 0; --r) {
-    for (i64 l = r + 1; l < s; ++l) v[r] -= L[l * s + r] * v[l];
-    v[r] = L[r * s + r] > 0 ? v[r] / L[r * s + r] : 0.0;
-  }
 }
 
 // Groups I of rows (begin at rows[I]) and J of columns (begin at cols[J]); HJ holds the blocks H_JJ one after another.

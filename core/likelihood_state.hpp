@@ -246,12 +246,7 @@ public:
       for (i64 l = 0; l < N; ++l) H[l * (N + 1)] = H[l * (N + 1)] * (1.0 + lift) + 1e-300;
       factor = Factor(H, N, N);
     }
-    std::vector<double> e(static_cast<std::size_t>(N), 0.0), zero(static_cast<std::size_t>(N), 0.0);
-    for (i64 l = 0; l < N && factor.ok; ++l) {
-      e[l] = -1.0;
-      factor.step(zero.data(), e.data(), &B[l * N]);
-      e[l] = 0.0;
-    }
+    if (factor.ok) factor.inverse(B.data(), N);
     dropped.resize(at.S.size());
     std::vector<double> L(static_cast<std::size_t>(r * r)), v(static_cast<std::size_t>(r));
     for (i64 i = 0; i < size(); ++i) {
