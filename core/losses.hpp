@@ -179,8 +179,9 @@ struct SquaredHinge : LossTraits {
 struct Poisson : LossTraits {
   static constexpr bool bounded = true, straight = false;
   PURSUIT_INLINE Jet operator()(double y, double eta) const {
+    const double beyond = eta > 700.0 ? eta - 700.0 : 0.0; // on a straight line, or the loss would fall again
     const double e = exp_(eta > 700.0 ? 700.0 : eta);
-    return {e - y * eta, e - y, e};
+    return {e + e * beyond - y * eta, e - y, e};
   }
   Interval domain(double y) const { return {-y, kInfinity}; }
   double conjugate(double y, double a) const { return entropy(a + y) - (a + y); }

@@ -100,6 +100,12 @@ class Problem:
         own = {"X": self.X if X is None else X, "y": self.y, "loss": self.loss, "l2": self.l2}
         return {**own, "sample_weight": self.weight, "offset": self.offset, **settings}
 
+    def parts(self, kind: str = "dense_c", cuts: tuple[int, ...] = (9, 45)) -> list[tuple[Any, ...]]:
+        """The same rows in uneven parts (X, y, weights, offset)."""
+        columns = (self.y, self.weight, self.offset)
+        pieces = [[None] * (len(cuts) + 1) if values is None else np.split(values, cuts) for values in columns]
+        return list(zip(map(KINDS[kind], np.split(self.X, cuts)), *pieces, strict=True))
+
 
 def problem(loss, n=70, p=12, seed=0, density=0.6, weights=False, offset=False) -> Problem:
     """A small problem with three true columns and noise; float32 holds X exactly."""

@@ -67,6 +67,13 @@ class AtMost:
         other.k = max(len(self.include), min(k, self.units - len(self.exclude)))
         return other
 
+    def spread(self, width: int) -> "AtMost":
+        """The same set where each coordinate becomes ``width`` of them, side by side."""
+        other = copy.copy(self)
+        other.dim, other.plain = width * self.dim, False
+        other.unit_of = np.repeat(np.arange(self.dim) if self.unit_of is None else self.unit_of, width)
+        return other
+
     def top(
         self, v: Vector, budget: int | None = None, keep: Columns | None = None, within: Columns | None = None
     ) -> Columns:
@@ -82,21 +89,21 @@ class AtMost:
         score[self.exclude] = np.nan  # smallest of all
         first = self.include
         if keep is not None:
-            first = np.union1d(first, self._to_units(keep)) if len(first) else self._to_units(keep)
+            first = np.union1d(first, self.units_of(keep)) if len(first) else self.units_of(keep)
         score[first] = np.inf
         if within is not None:
-            eligible = np.union1d(first, self._to_units(within))
+            eligible = np.union1d(first, self.units_of(within))
             budget = min(budget, len(eligible))
             score[~inside(np.arange(self.units), eligible)] = np.nan
-        return self._to_coordinates(_core.top_k(score, max(budget, len(first))))
+        return self.columns_of(_core.top_k(score, max(budget, len(first))))
 
     def first_change(self, support: Columns, x: Vector, g: Vector) -> float:
         """The smallest step s > 0 for which x - s g (g zero on the support) has another top than the support."""
-        chosen = without(self._to_units(support), self.include)
+        chosen = without(self.units_of(support), self.include)
         if len(chosen) == 0:
             return np.inf
         pull = self.norms(g)
-        pull[self._to_units(support)] = 0.0
+        pull[self.units_of(support)] = 0.0
         pull[self.exclude] = 0.0
         strongest = float(pull.max())
         return float(self.norms(x)[chosen].min()) / strongest if strongest > 0 else np.inf
@@ -111,29 +118,33 @@ class AtMost:
     @property
     def forced(self) -> Columns:
         """Coordinates of the forced-in units."""
-        return self._to_coordinates(self.include)
+        return self.columns_of(self.include)
 
     def count(self, support: Columns) -> int:
         """How many units a support uses."""
-        return len(support) if self.unit_of is None else len(self._to_units(support))
+        return len(support) if self.unit_of is None else len(self.units_of(support))
 
     def allows(self, support: Columns) -> bool:
         """Whether a support keeps to the budget, the forced-in and the forbidden units."""
-        units = self._to_units(support)
+        units = self.units_of(support)
         forced = inside(self.include, units).all()
         return bool(forced) and len(units) <= self.k and not self.uses_forbidden(support)
 
     def uses_forbidden(self, support: Columns) -> bool:
         """Whether a support has a unit that is excluded."""
-        return bool(inside(self._to_units(support), self.exclude).any())
+        return bool(inside(self.units_of(support), self.exclude).any())
 
     def units_of(self, cols: Columns) -> Columns:
         """The units that a set of coordinates touches."""
-        return self._to_units(cols)
+        return cols if self.unit_of is None else np.unique(self.unit_of[cols])
 
     def columns_of(self, units: Columns) -> Columns:
         """The coordinates of a set of units."""
-        return self._to_coordinates(units)
+        if self.unit_of is None:
+            return units
+        member = np.zeros(self.units, dtype=bool)
+        member[units] = True
+        return np.flatnonzero(member[self.unit_of])
 
     @lazy
     def allowed(self) -> Columns:
@@ -144,20 +155,10 @@ class AtMost:
         """Coordinates of the units, unit after unit, and where each unit begins (and the end)."""
         if self.unit_of is None:
             return units, np.arange(len(units) + 1)
-        cols = self._to_coordinates(units)
+        cols = self.columns_of(units)
         cols = cols[np.argsort(self.unit_of[cols], kind="stable")]
         sizes = np.bincount(self.unit_of[cols], minlength=self.units)[units]
         return cols, np.concatenate([[0], np.cumsum(sizes)])
-
-    def _to_units(self, cols: Columns) -> Columns:
-        return cols if self.unit_of is None else np.unique(self.unit_of[cols])
-
-    def _to_coordinates(self, units: Columns) -> Columns:
-        if self.unit_of is None:
-            return units
-        member = np.zeros(self.units, dtype=bool)
-        member[units] = True
-        return np.flatnonzero(member[self.unit_of])
 
     def _named(self, cols: Iterable[int] | None, name: str) -> Columns:
         values = np.asarray([] if cols is None else list(cols))
@@ -169,7 +170,7 @@ class AtMost:
         if values.min() < 0 or values.max() >= self.dim:
             wrong = int(values[(values < 0) | (values >= self.dim)][0])
             raise ValueError(f"{name} must hold column indices from 0 to {self.dim - 1}, got {wrong}")
-        return np.unique(self._to_units(values.astype(np.int64)))
+        return np.unique(self.units_of(values.astype(np.int64)))
 
 
 def _units(groups: Any, dim: int) -> tuple[Columns | None, int]:

@@ -14,7 +14,8 @@ import numpy as np
 from .designs import as_design
 from .designs.complexified import Complexified
 from .driver import next_best, solve
-from .objectives import GLM
+from .objectives import GLM, Point
+from .objectives.base import Presented
 from .results import Result
 from .solvers.base import Solver
 
@@ -23,6 +24,10 @@ class _Complex(GLM):
     """A GLM whose columns are pairs: real and imaginary part."""
 
     width = 2
+
+    def present(self, point: Point) -> Presented:
+        shown = super().present(point)
+        return shown._replace(coef=shown.coef[:, 0] + 1j * shown.coef[:, 1])
 
 
 def recover(A: Any, y: Any, k: int, *, solver: str | Solver | None = None, l2: float = 0.0, **options: Any) -> Result:
@@ -60,15 +65,14 @@ def recover(A: Any, y: Any, k: int, *, solver: str | Solver | None = None, l2: f
     # the mean over 2n real rows is half the mean over n complex ones
     objective = _Complex(Complexified(A), target, l2=0.5 * l2, fit_intercept=False)
     result = solve(objective, k, solver=solver, **options)
-    coef = result.coef[:, 0] + 1j * result.coef[:, 1]
     exchange = result.exchange and result.exchange._replace(change=2.0 * result.exchange.change)
-    words = next_best(exchange, result.constraint, objective.width, None)
-    return replace(result, coef=coef, value=2.0 * result.value, exchange=exchange, next_best=words)
+    words = next_best(objective, result.constraint, exchange)
+    return replace(result, value=2.0 * result.value, exchange=exchange, next_best=words)
 
 
 def _operator(A: Any) -> Any:
     from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
-    if isinstance(A, LinearOperator) or not hasattr(A, "toarray"):
-        return A if isinstance(A, LinearOperator) else LinearOperator(A.shape, A.matvec, A.rmatvec, dtype=A.dtype)
-    return aslinearoperator(A)
+    if isinstance(A, LinearOperator) or hasattr(A, "toarray"):
+        return aslinearoperator(A)
+    return LinearOperator(A.shape, A.matvec, A.rmatvec, dtype=A.dtype)

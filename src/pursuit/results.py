@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .objectives.base import Exchange, Point
+from .objectives.point import Exchange, Point
 
 
 @dataclass(frozen=True)
@@ -53,6 +53,7 @@ class Result:
     support: NDArray[np.int64]
     coef: NDArray[np.float64]
     intercept: Any
+    names: tuple[str, ...] | None
     value: float
     status: str
     reason: str
@@ -69,7 +70,6 @@ class Result:
     exchange: Exchange | None = None
     certificate: str = "none"
     lower: float | None = None
-    names: tuple[str, ...] | None = None
     next_best: str = field(default="", repr=False)
 
     @property

@@ -11,19 +11,14 @@ After a natural step the ladder halves; where no step on it changes the support,
 """
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ._errors import check_number
+from .constraints import AtMost
+from .objectives.base import Columns, Objective, Point
 from .refits.factor import newton_direction
-
-if TYPE_CHECKING:
-    from .constraints import AtMost
-    from .objectives.base import Objective, Point
-
-Columns = NDArray[np.int64]
 
 HALVINGS = 12  # how often a safeguarded step is halved before the solver gives up on it
 LADDER = 4  # how often the natural step is halved
@@ -31,14 +26,14 @@ LOOKED_AT = 16  # coordinates of largest gradient whose curvatures are averaged
 STRETCH = 4.0  # how far beyond the natural step the first change of support may lie
 
 
-def restricted_step(f: "Objective", constraint: "AtMost", point: "Point") -> float:
+def restricted_step(f: Objective, constraint: AtMost, point: Point) -> float:
     """1 / (curvature of f along its gradient on the support; at the start, on the k best coordinates)."""
     cols = point.support if np.any(point.gradient[point.support]) else constraint.top(point.gradient)
     v = _unit(point.gradient[cols])
     return _inverse(f.curvature(point, cols, v))
 
 
-def natural_steps(f: "Objective", constraint: "AtMost", point: "Point") -> Iterator[float]:
+def natural_steps(f: Objective, constraint: AtMost, point: Point) -> Iterator[float]:
     """1 / (mean curvature of the k best coordinates), its halves, and last the first step that changes the support."""
     cols = constraint.top(point.gradient, min(constraint.k, LOOKED_AT))
     v = _unit(point.gradient[cols])
@@ -50,19 +45,19 @@ def natural_steps(f: "Objective", constraint: "AtMost", point: "Point") -> Itera
         yield change * (1 + 1e-9)
 
 
-def newton_step(f: "Objective", point: "Point", cols: Columns) -> "Point":
+def newton_step(f: Objective, point: Point, cols: Columns) -> Point:
     """One Newton step of f on columns that hold the point's support, halved until f falls."""
     d = newton_direction(f.hessian_rows(point, cols, cols), point.gradient[cols])
     return _along(f, point, cols, d, 1.0)
 
 
-def gradient_step(f: "Objective", point: "Point", cols: Columns) -> "Point":
+def gradient_step(f: Objective, point: Point, cols: Columns) -> Point:
     """One gradient step of f on columns that hold the point's support, 1/curvature long, halved until f falls."""
     g = point.gradient[cols]
     return _along(f, point, cols, -g, _inverse(f.curvature(point, cols, _unit(g))))
 
 
-def _along(f: "Objective", point: "Point", cols: Columns, d: NDArray[np.float64], step: float) -> "Point":
+def _along(f: Objective, point: Point, cols: Columns, d: NDArray[np.float64], step: float) -> Point:
     x = point.x[cols]
     for halvings in range(HALVINGS):
         trial = f.at(cols, x + step / 2**halvings * d)

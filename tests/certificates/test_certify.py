@@ -11,6 +11,7 @@ from pursuit.certificates.certificate import _search
 from pursuit.certificates.general import General
 from pursuit.certificates.tree import Tree
 from pursuit.constraints import AtMost
+from pursuit.data import Samples
 from pursuit.losses import Logistic
 
 
@@ -214,3 +215,16 @@ def test_a_search_ends_with_the_time_limit():
     tree = Tree(1e-6, abs, deadline=0.0)
     _search(f, AtMost(2, 6), tree, [], range(6))
     assert len(tree.found) == 1
+
+
+def test_one_gram_matrix_serves_every_size(data, monkeypatch):
+    asked = []
+    form = Samples.form
+    monkeypatch.setattr(Samples, "form", lambda *given: asked.append(1) or form(*given))
+    X, y = data
+    best_subsets(X, y, 5)
+    assert len(asked) == 1
+    f = GLM(X, y)
+    for k in (2, 3, 4):
+        assert certify(f, solve(f, k), time_limit=5).status == "proved"
+    assert len(asked) == 2

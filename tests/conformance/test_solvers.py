@@ -10,6 +10,8 @@ from sklearn.svm import SVC
 import pursuit
 from problems import DUAL, KINDS, SLOW, problem, standardised
 from pursuit.constraints import AtMost
+from pursuit.data import InParts
+from pursuit.engines import in_threads, in_turn
 from pursuit.solvers import as_solver
 from registries import PRIMAL
 
@@ -22,6 +24,7 @@ CONSTRAINTS = {
     "groups_forced": {"groups": GROUPS, "include": [4], "exclude": [9]},
 }
 DESIGNS = ["dense_c", "dense_f", "float32_c", "csr", "csc", "operator", "standardized", "standardized_csr"]
+PARTS = ["parts_dense_c", "parts_csr", "parts_standardized"]  # three of them, uneven
 STATUSES = {"converged", "max_iter", "time_limit", "interrupted", "no_minimiser", "failed"}
 OPTIMALITIES = {"none", "stationary", "swap_stationary", "swap_optimal"}
 
@@ -40,9 +43,12 @@ def data(loss):
 
 
 def build(solver, loss, design):
-    view = design.startswith("standardized")
-    kind = {"standardized": "dense_c", "standardized_csr": "csr"}.get(design, design)
+    parts, view = design.startswith("parts_"), "standardized" in design
+    kind = {"standardized": "dense_c", "standardized_csr": "csr"}.get(name := design.removeprefix("parts_"), name)
     given = data(loss).suited(solver)
+    if parts:
+        whole = InParts(given.parts(kind), each=in_threads if kind == "csr" else in_turn)
+        return pursuit.GLM(whole, loss=loss, l2=given.l2, standardize=view)
     return pursuit.GLM(**given.glm(KINDS[kind](given.X), standardize=view))
 
 
@@ -56,7 +62,7 @@ def run(solver, loss, design, constraint):
 def in_the_objectives_units(solver, loss, design, result):
     """The problem whose f the library minimised, and the result's (x, b) in its units."""
     given = data(loss).suited(solver)
-    if not design.startswith("standardized"):
+    if "standardized" not in design:
         return given, result.x, result.intercept
     Z, m, s = standardised(given.X, given.c)
     view = type(given)(Z, given.y, loss, given.l2, given.weight, given.offset)
@@ -157,10 +163,11 @@ def the_same_call_gives_the_same_bits(solver, loss, design, constraint):
 def cells():
     """Every solver with every loss; every design and every constraint with each of these, though not all at once."""
     for solver, (turn, loss) in product(pursuit.list_solvers(), enumerate(pursuit.list_losses())):
-        for place, design in enumerate(DESIGNS):
+        for place, design in enumerate([*DESIGNS, *(PARTS if solver not in DUAL else ())]):
             whole = design in ("dense_c", "csr") and solver not in SLOW | DUAL
             some = list(CONSTRAINTS) if whole else [list(CONSTRAINTS)[(turn + place) % len(CONSTRAINTS)]]
-            for constraint in some if solver not in SLOW or design in ("dense_c", "csr", "standardized") else ():
+            few = solver in SLOW and design not in ("dense_c", "csr", "standardized", "parts_dense_c")
+            for constraint in () if few else some:
                 yield solver, loss, design, constraint
 
 
@@ -183,6 +190,27 @@ def test_every_kind_of_X_gives_the_same_answer(solver, loss):
         assert np.array_equal(other.support, dense.support), design
         assert other.value == pytest.approx(dense.value, rel=1e-9), design
         np.testing.assert_allclose(other.coef, dense.coef, rtol=1e-6, atol=1e-6, err_msg=design)
+
+
+@pytest.mark.parametrize("loss", pursuit.list_losses())
+@pytest.mark.parametrize("solver", PRIMAL)
+def test_parts_give_the_answer_of_one_piece(solver, loss):
+    for design in ["parts_dense_c"] if solver in SLOW else PARTS:
+        constraint = "groups_forced" if loss in ("squared", "logistic") and solver not in SLOW else "plain"
+        one, parts = (run(solver, loss, name, constraint) for name in (design.removeprefix("parts_"), design))
+        if not one.point.refitted:  # as above
+            assert parts.value == pytest.approx(one.value, rel=1e-2)
+            continue
+        assert np.array_equal(parts.support, one.support)
+        assert parts.value == pytest.approx(one.value, rel=1e-6 if solver == "svrght" else 1e-10)
+        assert parts.optimality == one.optimality
+
+
+@pytest.mark.parametrize("solver", sorted(DUAL))
+def test_dual_solvers_say_that_they_need_all_rows(solver):
+    f = pursuit.GLM(InParts(data("logistic").parts()), loss="logistic", l2=0.1)
+    with pytest.raises(TypeError, match="3 parts, and this needs all of them in one piece"):
+        pursuit.solve(f, K, solver=solver)
 
 
 @pytest.mark.parametrize("loss", pursuit.list_losses())

@@ -7,6 +7,7 @@ import pytest
 
 import pursuit
 from problems import KINDS, PHI, SLOPE, problem, standardised
+from pursuit.data import Samples
 from pursuit.designs import Rows, Standardized, as_design
 from pursuit.losses import as_loss
 
@@ -30,6 +31,11 @@ def weights():
     return s / s.sum()
 
 
+def seen(design, c, centre):
+    """The standardised view."""
+    return Samples(design, Rows(np.zeros(len(c)), c), as_loss("squared")).standardized(centre).design
+
+
 @pytest.fixture(params=list(product(KINDS, VIEWS, DENSITIES)), ids="-".join)
 def pair(request):
     """A design, and the array that it must behave like."""
@@ -38,7 +44,7 @@ def pair(request):
     design = as_design(KINDS[kind](X))
     if VIEWS[view] is None:
         return design, X
-    return Standardized(design, c, VIEWS[view]), standardised(X, c, VIEWS[view])[0]
+    return seen(design, c, VIEWS[view]), standardised(X, c, VIEWS[view])[0]
 
 
 def columns(cols):
@@ -168,7 +174,7 @@ def test_a_view_keeps_its_accuracy_under_a_large_mean(kind, rng):
     """Means a million times the spread: the standardised columns still have mean 0 and variance 1."""
     X = 1e6 + rng.integers(-3, 4, (N, 3)).astype(float)
     c = weights()
-    design = Standardized(as_design(KINDS[kind](X)), c, True)
+    design = seen(as_design(KINDS[kind](X)), c, True)
     mean, var = design.stats(c)
     np.testing.assert_allclose(mean, 0, atol=1e-9)
     np.testing.assert_allclose(var, 1, rtol=1e-9)
@@ -181,7 +187,7 @@ def test_a_constant_column_has_no_say(kind, centre):
     """Centred it is exactly zero everywhere; a tenth is not a binary fraction, so the mean is not exactly it."""
     X = matrix(0.7)
     X[:, CONSTANT] = 0.1
-    design = Standardized(as_design(KINDS[kind](X)), weights(), centre)
+    design = seen(as_design(KINDS[kind](X)), weights(), centre)
     assert design.constant[ZERO]
     assert design.constant[CONSTANT] == centre
     dead = np.flatnonzero(design.constant)

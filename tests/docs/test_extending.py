@@ -47,3 +47,10 @@ def test_an_objective_of_ones_own_is_solved(written):
     result = pursuit.solve(written["Quadratic"](Q, np.array([1.0, -4.0, 1.0])), 1)
     assert result.support.tolist() == [1]
     assert result.value == pytest.approx(-4.0)
+
+
+def test_a_path_goes_on_from_step_to_step(written):
+    assert written["result"].k == 8
+    assert written["result"].value == pytest.approx(
+        pursuit.solve(written["objective"], 8, solver="omp", exclude=[2]).value
+    )

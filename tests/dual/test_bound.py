@@ -80,4 +80,4 @@ def test_what_the_dual_needs():
     with pytest.raises(ValueError, match="needs l2 > 0, got l2=0"):
         Dual(glm("squared", True, l2=0.0))
     with pytest.raises(TypeError, match="needs a GLM"):
-        Dual(pursuit.Function(lambda x: float(x @ x), lambda x: 2 * x, 3))
+        pursuit.Function(lambda x: float(x @ x), lambda x: 2 * x, 3).dual()

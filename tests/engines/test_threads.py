@@ -8,13 +8,16 @@ import sys
 import threading
 import weakref
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 
 import numpy as np
 import pytest
+from scipy import sparse
 from threadpoolctl import threadpool_info
 
 import pursuit
 from pursuit.engines import threads
+from pursuit.refits import NotFiniteError
 
 
 def data(n=80, p=30, seed=0):
@@ -46,18 +49,30 @@ def test_overlapping_blocks_leave_blas_as_it_was():
     assert blas_threads() == before
 
 
-def test_overlapping_solves_are_those_in_sequence():
+@pytest.mark.parametrize("shared", [False, True])
+def test_overlapping_solves_are_those_in_sequence(shared):
+    """20 solves in 8 threads, bit for bit; one objective may serve them all."""
     X, y = data()
-    before = blas_threads()
+    before, ours = blas_threads(), pursuit.GLM(X, y > 0, "logistic", l2=0.01)
+    solvers = ["auto", "grahtp", "omp", "local_search", "svrght", "diht", "sdiht"]
 
     def run(seed):
-        f = pursuit.GLM(X, y + np.sin(np.arange(len(y)) * seed))
-        result = pursuit.solve(f, 4)
-        return result.support.tolist(), result.value
+        target, solver = y + np.sin(np.arange(len(y)) * seed), solvers[seed % len(solvers)]
+        if shared:
+            f = ours
+        elif seed % 3:
+            f = pursuit.GLM(X, target, l2=0.01)
+        else:
+            f = pursuit.GLM(sparse.csr_array(X), target > 0, "logistic", l2=0.01)
+        bounds = (-0.4, 0.4) if seed % 5 == 0 else None
+        result = pursuit.solve(f, 1 + seed % 6, solver=solver, bounds=bounds, random_state=seed)
+        trace = [(record.value, record.size) for record in result.trace]
+        return result.support.tolist(), result.coef.tobytes(), result.value, result.intercept, result.reason, trace
 
     expected = [run(seed) for seed in range(20)]
-    with ThreadPoolExecutor(8) as pool:
-        assert list(pool.map(run, range(20))) == expected
+    for _ in range(3):
+        with ThreadPoolExecutor(8) as pool:
+            assert list(pool.map(run, range(20))) == expected
     assert blas_threads() == before
 
 
@@ -117,21 +132,72 @@ os._exit(0)
     assert done.stdout.strip() == "0"
 
 
-@pytest.mark.parametrize("loss", ["squared", "logistic"])
-@pytest.mark.parametrize("solver", ["auto", "grahtp", "omp", "grasp"])
-def test_a_result_keeps_no_data_alive(loss, solver):
-    X, y = data()
-    X = X.copy()
+@contextmanager
+def freed(X):
+    """Inside, X goes as soon as its last user does: nothing waits for the garbage collector."""
     gone = weakref.ref(X)
+    del X
     gc.disable()
     try:
-        f = pursuit.GLM(X, y if loss == "squared" else y > 0, loss)
-        result = pursuit.solve(f, 3, solver=solver)
-        del f, X
+        yield
         assert gone() is None, "X waits for the garbage collector, or the result holds it"
     finally:
         gc.enable()
-    assert len(pickle.dumps(result)) < 20_000
+
+
+def interrupt(record):
+    if record.iteration == 2:
+        raise KeyboardInterrupt
+
+
+class Fails(pursuit.Solver):
+    """Ends as a run of a broken objective does."""
+
+    def iterate(self, f, constraint, start):
+        yield f.refit(np.array([1]))
+        raise NotFiniteError("the gradient is nan at coordinate 3")
+
+
+ENDS = {
+    **{name: {"solver": name} for name in ("auto", "grahtp", "omp", "grasp", "arht", "foba", "svrght", "diht")},
+    "interrupted": {"solver": "omp", "callback": interrupt},
+    "auto interrupted": {"callback": interrupt},
+    "auto out of time": {"time_limit": 0.002, "solver": pursuit.Auto(restarts="limit")},
+    "failed": {"solver": Fails()},
+    "limited": {"solver": "omp", "max_iter": 1},
+    "bounded": {"bounds": (0, 1)},
+}
+
+
+@pytest.mark.parametrize("make", [np.array, sparse.csc_array])
+@pytest.mark.parametrize("loss", ["squared", "logistic"])
+@pytest.mark.parametrize("end", ENDS)
+def test_a_result_keeps_no_data_alive(loss, end, make):
+    X, y = data()
+    X = make(X)
+    with freed(X if make is np.array else X.data):
+        f = pursuit.GLM(X, y if loss == "squared" else y > 0, loss, l2=0.01)
+        result = pursuit.solve(f, 3, **ENDS[end])
+        again = pursuit.solve(f, 4, start=result, solver="local_search")
+        del f, X
+    assert len(pickle.dumps((result, again))) < 40_000
+    for held in (*vars(result).values(), *vars(result.point).values()):  # nor a view into something larger
+        while isinstance(held, np.ndarray):
+            assert held.nbytes <= 8 * result.dim
+            held = held.base
+
+
+def test_a_solve_that_raises_keeps_no_data_alive():
+    X, y = data()
+
+    def wrong(record):
+        raise RuntimeError("in my callback")
+
+    with freed(X):
+        f = pursuit.GLM(X, y)
+        with pytest.raises(RuntimeError, match="in my callback"):
+            pursuit.solve(f, 3, callback=wrong)
+        del f, X
 
 
 def test_several_outputs_and_bounds_keep_no_data_alive():

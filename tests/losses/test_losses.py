@@ -120,6 +120,20 @@ def test_outside_its_domain_the_conjugate_is_infinite(loss):
 
 
 @every_loss
+def test_far_out_the_loss_stays_convex(loss):
+    """Poisson once fell without end beyond eta = 700, where e^eta is capped."""
+    targets = loss.labels if loss.targets == "binary" else (0.0, 3.0)
+    for y in targets:
+        eta = np.array([-1e9, -800.0, -100.0, 0.0, 100.0, 690.0, 710.0, 2e3, 1e4])
+        values = [loss.value(np.full(9, y), eta)]
+        one = _core.Samples(np.array([y]), np.ones(1), None, loss.code, loss.param)
+        values.append(np.array([one.terms(np.array([e]))[0] for e in eta]))
+        for value in values:
+            slopes = np.diff(value) / np.diff(eta)
+            assert (np.diff(slopes) >= -1e-9 - 1e-12 * np.abs(slopes[1:])).all()
+
+
+@every_loss
 def test_far_out_nothing_overflows_or_warns(loss):
     """eta = +-1e4, with warnings as errors; Poisson's e^eta is capped and stays finite."""
     targets = loss.labels if loss.targets == "binary" else (0.0, 3.0)

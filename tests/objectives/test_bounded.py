@@ -10,8 +10,8 @@ from scipy.optimize import minimize, nnls
 import pursuit
 from problems import Problem, problem, standardised
 from pursuit.constraints import AtMost
+from pursuit.objectives import ObjectiveDefaults
 from pursuit.objectives.bounded import INFEASIBLE, Bounded
-from pursuit.objectives.defaults import ObjectiveDefaults
 
 P, K = 8, 3
 SOLVERS = [name for name in pursuit.list_solvers() if name not in ("diht", "sdiht")]  # dual methods know no bounds
@@ -129,18 +129,53 @@ def test_refits_against_slsqp(loss, name, standardize):
             assert point.value <= referee(view, support, {"bounds": (low * s, high * s)}) + 1e-8
 
 
-def test_gram_and_newton_refits_agree(monkeypatch):
+def test_one_step_and_many_agree(monkeypatch):
     given = problem("squared", p=P, weights=True)
     for wanted in SETS.values():
         f = Bounded(pursuit.GLM(**given.glm()), **wanted)
         fast = f.refit(np.array([1, 4, 6]))
-        monkeypatch.setattr(Bounded, "_by_gram", lambda *_: None)
+        monkeypatch.setattr("pursuit.objectives.bounded._one_step", lambda *_: None)
         slow = f.refit(np.array([1, 4, 6]))
         monkeypatch.undo()
         np.testing.assert_allclose(fast.coef, slow.coef, atol=1e-12)
         np.testing.assert_allclose(fast.gradient, slow.gradient, atol=1e-12)
         assert fast.value == pytest.approx(slow.value, rel=1e-12)
         assert fast.free == pytest.approx(slow.free, abs=1e-12)
+
+
+@pytest.mark.parametrize("loss", ["squared", "logistic"])
+@pytest.mark.parametrize("name", SETS)
+def test_answers_do_not_depend_on_what_was_asked_before(loss, name):
+    """The same questions in two orders, and to a point that has been detached: the same bits."""
+    S, C = np.array([1, 4, 6]), np.array([0, 2, 3, 5, 7])
+
+    def model(f, point, others):
+        asked = f.exchange_model(point, S, others)
+        return [asked.rows, asked.small, asked.diagonal(), asked.block(slice(1, 3))]
+
+    questions = {
+        "gradient": lambda f: [f.refit(S).gradient],
+        "others": lambda f: [f.refit(np.array(s)).coef for s in combinations(range(P), 2)],
+        "outside": lambda f: model(f, f.refit(S), C),
+        "all": lambda f: model(f, f.refit(S), None),
+        "detached": lambda f: model(f, f.refit(S).detached(), C),
+        "rows": lambda f: [f.hessian_rows(f.refit(S), S, C)],
+        "curvatures": lambda f: [f.curvatures(f.refit(S), C)],
+        "refit": lambda f: [f.refit(S).coef, f.refit(S).value, f.refit(S).free],
+    }
+    if loss == "squared":  # the GLM's own second derivatives come from its Gram matrix, once that is there
+        for kept in ("outside", "detached", "rows", "curvatures"):
+            del questions[kept]
+
+    def asked(names):
+        f = Bounded(pursuit.GLM(**problem(loss, p=P).glm()), **SETS[name])
+        answers = {key: questions[key](f) for key in names}
+        return {key: [np.asarray(part).tobytes() for part in answers[key]] for key in questions}
+
+    first = asked(list(questions))
+    assert first == asked(list(questions)[::-1])
+    if loss == "logistic":
+        assert first["outside"] == first["detached"]
 
 
 @pytest.mark.parametrize("loss", LOSSES)

@@ -8,7 +8,7 @@ from scipy.sparse.linalg import LinearOperator
 
 import pursuit
 from problems import BINARY
-from pursuit.objectives.gathered import ASKED
+from pursuit.data.gathered import ASKED
 
 N, P, K = 600, 900, 120
 SMOOTH = [loss for loss in pursuit.list_losses() if loss != "hinge"]

@@ -18,12 +18,10 @@ from numpy.typing import NDArray
 
 from .._errors import check_number
 from ..constraints import AtMost
-from ..designs import DenseBlock, centre
 from ..driver import solve
 from ..engines import threads
 from ..objectives.base import Point
 from ..objectives.bounded import Bounded
-from ..objectives.dual import Dual
 from ..objectives.glm import GLM
 from ..refits.factor import unit_scale
 from ..results import Result
@@ -106,7 +104,7 @@ def certify(
     progress : called with (lower, upper, open nodes, nodes, seconds) while branching
     """
     began = time.perf_counter()
-    if not isinstance(objective, GLM):
+    if "proof" not in getattr(objective, "offers", ()):  # it may be anything that a user hands over
         raise TypeError(f"certify needs a GLM, whose dual is known; got {type(objective).__name__}{_its(objective)}")
     _check_result(result)
     gap = check_number(gap, "gap", strict=True)
@@ -182,8 +180,8 @@ def _within_bounds(f: GLM, result: Any, bounds: Any, sum_to: float | None, gap: 
         if not inner.holds(point):
             raise ValueError("the coefficients do not keep to bounds and sum_to")
         lower = outer.lower
-        if sum_to is None and np.all(f.ridge > 0) and _has_dual(f):
-            dual = Dual(inner)
+        if sum_to is None and np.all(f.ridge > 0) and f.loss.has_conjugate:
+            dual = inner.dual()
             lower = max(lower, dual.value(dual.from_point(point), constraint))
         lower = min(lower, point.value)
         best = _result(f, constraint, point, result)
@@ -203,7 +201,7 @@ def _known(f: GLM, result: Any, k: int | None, include: Any, exclude: Any, group
         if result.point.dim != f.dim:
             raise ValueError(f"result has {result.point.dim} columns, but the objective has {f.dim}: not its solution")
         constraint = result.constraint
-        _check_same(constraint, AtMost(constraint.k if k is None else k, f.dim, include, exclude, groups, f.names))
+        _check_same(constraint, f.sparse_set(constraint.k if k is None else k, include, exclude, groups))
         point = result.point
         value = f.value(point.support, point.coef, point.free)
         if abs(value - result.value) > SAME * f.scale(result.value) + max(0.0, f.nothing - f.lower):
@@ -214,7 +212,7 @@ def _known(f: GLM, result: Any, k: int | None, include: Any, exclude: Any, group
     else:
         if k is None:
             raise TypeError("k is needed to certify a vector of coefficients")
-        constraint = AtMost(k, f.dim, include, exclude, groups, f.names)
+        constraint = f.sparse_set(k, include, exclude, groups)
         point = f.from_units(result)
     if (
         not constraint.allows(point.support)
@@ -263,15 +261,11 @@ def _search(f: GLM, constraint: AtMost, tree: Tree, inside: Sequence[int], alive
 
 def _cheap(f: GLM, constraint: AtMost, point: Point) -> float:
     """The bound at the solution's own dual point: one product with X, or what the loss alone gives."""
-    if not np.all(f.ridge > 0) or not _has_dual(f):
+    if not np.all(f.ridge > 0) or not f.loss.has_conjugate:
         return f.lower
-    dual = Dual(f)
+    dual = f.dual()
     a = dual.from_point(point)
     return max(f.lower, dual.value(a, constraint, dual.z_from_point(point, a)))
-
-
-def _has_dual(f: GLM) -> bool:
-    return f.loss.has_conjugate
 
 
 def _bound(f: GLM, constraint: AtMost, known: Point, tree: Tree, cheap: float, branch: bool) -> tuple[float, str]:
@@ -282,16 +276,13 @@ def _bound(f: GLM, constraint: AtMost, known: Point, tree: Tree, cheap: float, b
         weak = "X has dependent columns and there is no ridge, so no curvature can be borrowed"
         flat = problem.borrowed() is None if not branch and lower < tree.target else False
         return lower, weak if flat else ""
-    if np.all(f.ridge > 0) and _has_dual(f):
+    if np.all(f.ridge > 0) and f.loss.has_conjugate:
         lower = working_set(f, constraint, known, tree, cheap)
         if branch and lower < tree.target and f.design.shape[0] * f.dim <= GATHERED:
             lower = max(lower, tree.run(General.root(f, constraint, known.x), effort=60))
         return lower, ""
-    if not _has_dual(f):
-        return (
-            -np.inf,
-            f"loss {f.loss.name or type(f.loss).__name__!r} has no conjugate, so there is no dual bound for it",
-        )
+    if not f.loss.has_conjugate:
+        return -np.inf, str(f.loss.no_conjugate)
     weak = "without a ridge the bound is the minimum over all columns, which is weak (set l2 > 0)"
     if f.design.shape[0] * f.dim > GATHERED:
         return f.lower, weak
@@ -300,24 +291,17 @@ def _bound(f: GLM, constraint: AtMost, known: Point, tree: Tree, cheap: float, b
 
 def sparse_problem(f: GLM, constraint: AtMost, known: Point) -> Sparse:
     """The squared loss as a quadratic over the allowed columns on a unit diagonal, forced-in ones minimised out."""
-    cols, c, n = constraint.allowed, f.rows.c, f.design.shape[0]
-    A = np.array(f.gathered(cols).dense(), order="F")
-    y = f.rows.y if f.rows.offset is None else f.rows.y - f.rows.offset
-    if f.fit_intercept:  # centred before squaring: afterwards large means would cancel
-        centre(A, c)
-        y = y - c @ y
-        y = y - c @ y
-    A *= (size := _inverse(np.sqrt(c @ A**2)))
-    H = DenseBlock(A).gram(c)
-    ridge = np.broadcast_to(f.ridge, f.dim)[cols] * size**2
-    H[np.arange(len(cols)), np.arange(len(cols))] += ridge
+    cols, n = constraint.allowed, f.data.shape[0]
+    form, sizes = f.evened
+    H, size = form.gram[np.ix_(cols, cols)], sizes[cols]
+    H[np.arange(len(cols)), np.arange(len(cols))] += np.broadcast_to(f.ridge, f.dim)[cols] * size**2
     s = unit_scale(H)
     f0 = f.null.value
     root = np.sqrt(f0) or 1.0
     reach = size * s  # x of the unit diagonal times this is x of the objective
     refits: dict[tuple[int, ...], tuple[float, float]] = {}
     problem = Sparse(
-        np.ascontiguousarray(H * s * s[:, None]), s * (A.T @ (c * y)) / root, f0 / root**2, constraint.k, cols,
+        np.ascontiguousarray(H * s * s[:, None]), s * form.pull[cols] / root, f0 / root**2, constraint.k, cols,
         Data(partial(_refitted, f, refits), root**2, ROUNDING * (8 + 2 * np.sqrt(n))), np.ones(len(cols)),
         x=known.x[cols] * _inverse(reach) / root,
     )  # fmt: skip
@@ -351,12 +335,10 @@ def _margin(f: GLM, point: Point) -> float:
 
 
 def _result(f: GLM, constraint: AtMost, best: Point, given: Any) -> Result:
-    coef, intercept = f.in_units(best)
     base = given if isinstance(given, Result) else None
     return Result(
-        dim=f.dim, support=best.support, coef=coef, intercept=intercept, value=best.value, status="converged",
-        reason="certified", n_iter=0 if base is None else base.n_iter, seconds=0.0 if base is None else base.seconds,
+        *f.present(best), value=best.value, status="converged", reason="certified",
+        n_iter=0 if base is None else base.n_iter, seconds=0.0 if base is None else base.seconds,
         trace=() if base is None else base.trace, optimality="none" if base is None else base.optimality,
         solver="certify" if base is None else base.solver, k=constraint.k, point=best.detached(), constraint=constraint,
-        names=None if f.names is None else tuple(f.names[j] for j in best.support),
     )  # fmt: skip

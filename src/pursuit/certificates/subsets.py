@@ -8,7 +8,6 @@ import numpy as np
 
 from .._errors import check_k, check_number, named
 from .._names import chosen
-from ..constraints import AtMost
 from ..driver import solve
 from ..engines import threads
 from ..objectives.glm import GLM
@@ -86,7 +85,7 @@ def best_subsets(
         raise ValueError(f"include names {len(include)} columns, more than kmax={kmax} allows")
     with threads():
         for k in range(max(1, len(include)), min(kmax, f.dim) + 1):
-            constraint = AtMost(k, f.dim, include, exclude, names=f.names)
+            constraint = f.sparse_set(k, include, exclude)
             if constraint.k < k:
                 break
             known = solve(f, k, include=include, exclude=exclude).point

@@ -120,7 +120,7 @@ class Block:
             self.mean = self.mean[held]
         fresh = self.room[:, len(held) : width]
         self.f.design.narrow(cols, fresh)
-        if self.f.extra is not None:
+        if np.ndim(self.f.ridge):
             fresh *= self.even[cols].astype(self.dtype)
         mean = np.asarray(self.f.rows.c.astype(self.dtype) @ fresh, dtype=np.float64)
         self.units, self.cols = np.concatenate([self.units, new]), np.concatenate([self.cols, cols])

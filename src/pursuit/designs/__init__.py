@@ -1,6 +1,6 @@
 """What X is. Solvers and objectives never ask which kind they have."""
 
-from .base import Block, DenseBlock, Design, ProductBlock, Rows, centre, check_small, cross
+from .base import Block, DenseBlock, Design, ProductBlock, Rows, centre, cross
 from .dense import Dense
 from .make import as_design
 from .operator import Operator
@@ -20,6 +20,5 @@ __all__ = [
     "Standardized",
     "as_design",
     "centre",
-    "check_small",
     "cross",
 ]

@@ -9,6 +9,7 @@
 Vectors of length n stay with the design; k-sparse points go in, vectors of length p and m x m matrices come out.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol
 
@@ -17,7 +18,7 @@ from numpy.typing import NDArray
 
 from .. import _core
 from .._lazy import lazy
-from .._names import Names, called
+from .._names import Names
 from ..losses.base import Loss
 
 Vector = NDArray[np.float64]
@@ -60,6 +61,13 @@ class Rows(Compiled):
     def shift(self, eta: Vector, b: float) -> Vector:
         """Eta with intercept and offset."""
         return eta + b if self.offset is None else eta + b + self.offset
+
+
+def joined(rows: Sequence[Rows]) -> Rows:
+    """Rows after rows."""
+    offsets = [np.zeros(len(some.y)) if some.offset is None else some.offset for some in rows]
+    offset = None if all(some.offset is None for some in rows) else np.concatenate(offsets)
+    return Rows(np.concatenate([some.y for some in rows]), np.concatenate([some.c for some in rows]), offset)
 
 
 class Block(Protocol):
@@ -362,17 +370,6 @@ def centre(A: Matrix, w: Vector) -> Vector:
     A -= rest
     A[:, np.abs(A).max(axis=0, initial=0.0) <= CONSTANT * size] = 0.0
     return np.asarray(mean + rest)
-
-
-def check_small(design: Design, cols: Columns) -> None:
-    """Raise where one of the columns has numbers so small that their squares vanish."""
-    for low in range(0, len(cols), LOOKED_AT):
-        some = cols[low : low + LOOKED_AT]
-        most = np.abs(design.stored(some)[0]).max(axis=0, initial=0.0)
-        small = (most > 0) & (most < SMALLEST)
-        if small.any():
-            where, it = called(some[small], design.names), "it" if small.sum() == 1 else "them"
-            raise ValueError(f"X has values in {where} that are too small to square; rescale {it}")
 
 
 def cross(design: Design, w: Matrix, cols: Columns | None = None) -> Matrix:

@@ -6,7 +6,7 @@ With an intercept the columns have weighted mean 0 and variance 1; without one t
 square 1. A constant column has nothing to standardise: it keeps its scale and, centred, becomes exactly zero.
 
 Means far larger than the spread (timestamps, prices, identifiers) would take the digits of every product: there m is
-taken off X before it is multiplied, not after. ``shifted`` is the view that does only that.
+taken off X before it is multiplied, not after (``far``).
 """
 
 import copy
@@ -16,11 +16,8 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from .._names import called
 from ..losses.base import Loss
 from .base import (
-    LOOKED_AT,
-    SMALLEST,
     Block,
     Columns,
     DenseBlock,
@@ -31,10 +28,8 @@ from .base import (
     Quick,
     Rows,
     Vector,
-    check_small,
 )
 
-DOUBTFUL = 1e-20  # share of the mean square below which a variance may be rounding: the column itself decides
 NARROW = 1e-15  # scales down to this one, and up to its inverse, are left to single precision
 FAR = 1e3  # means beyond so many scales are taken off before columns are multiplied, not after
 
@@ -98,47 +93,13 @@ class StandardizedBlock:
         return np.asarray((G - cross - cross.T + total * np.outer(self.m, self.m)) / np.outer(self.s, self.s))
 
 
-def _look_again(base: Design, c: Vector, cols: Columns, mean: Vector, var: Vector) -> None:
-    """Exact means and variances of columns that hardly vary, in place; 0 only where all numbers are the same."""
-    used = c > 0
-    for low in range(0, len(cols), LOOKED_AT):
-        some = cols[low : low + LOOKED_AT]
-        A = base.stored(some)[0][used]
-        rest = A - A[0]  # exact, for numbers so close to each other
-        moved = c[used] @ rest
-        mean[some], var[some] = A[0] + moved, c[used] @ (rest - moved) ** 2
-
-
 class Standardized(Design):
     """A lazy standardised view over any design."""
 
-    @classmethod
-    def shifted(cls, base: Design) -> Design:
-        """X less its ``origin`` where columns have one; else X itself."""
-        origin = base.origin()
-        if origin is None:
-            return base
-        view = cls.__new__(cls)
-        view._of(base, origin, np.ones(len(origin)), np.zeros(len(origin), bool), True)
-        return view
-
-    def _of(self, base: Design, m: Vector, s: Vector, constant: NDArray[np.bool_], far: bool) -> None:
+    def __init__(self, base: Design, m: Vector, s: Vector, constant: NDArray[np.bool_], far: bool) -> None:
         self.base, self.m, self.s, self.constant, self.far = base, m, s, constant, far and base.full
         self.shape, self.dtype, self.nbytes, self.full = base.shape, base.dtype, base.nbytes, base.full
         self.lean, self.names = base.lean, base.names
-
-    def __init__(self, base: Design, c: Vector, centre: bool) -> None:
-        mean, var = base.stats(c)
-        if not (np.isfinite(mean).all() and np.isfinite(var).all()):
-            where = called(np.flatnonzero(~(np.isfinite(mean) & np.isfinite(var))), base.names)
-            raise ValueError(f"X contains NaN or infinity (or values too large to square) in {where}")
-        square = var + mean**2
-        check_small(base, np.flatnonzero(square < SMALLEST**2))
-        if centre:
-            _look_again(base, c, np.flatnonzero((var > 0) & (var <= DOUBTFUL * square)), mean, var)
-        spread = var if centre else square
-        m, s = mean if centre else np.zeros_like(mean), np.where(spread > 0, np.sqrt(spread), 1.0)
-        self._of(base, m, s, spread <= 0, bool((np.abs(m) > FAR * s).any()))
 
     def matmat(self, cols: Columns, coef: Matrix) -> Matrix:
         if self.far:
@@ -180,9 +141,11 @@ class Standardized(Design):
         return A, m + s * self.m[cols], np.where(self.constant[cols], np.inf, s * self.s[cols])
 
     def cross(self, w: Matrix, shift: Vector | None = None) -> Matrix:
-        out = self.base.cross(w, self.m if self.far else None)
-        if not self.far:
-            out -= np.outer(w.sum(axis=0), self.m)
+        early = self.far or shift is not None
+        m = self.m if shift is None else self.m + self.s * shift
+        out = self.base.cross(w, m if early else None)
+        if not early:
+            out -= np.outer(w.sum(axis=0), m)
         out /= self.s
         out[:, self.constant] = 0.0
         return out

@@ -60,7 +60,7 @@ class Loss:
 
     def conjugate(self, y: Vector, a: Vector) -> Vector:
         """phi*(a) = sup_eta a eta - phi(y, eta); inf outside the dual domain."""
-        raise TypeError(f"loss {self.name or type(self).__name__!r} has no conjugate, so there is no dual bound for it")
+        raise self.no_conjugate
 
     def conjugate_d1(self, y: Vector, a: Vector) -> Vector:
         """The derivative of phi*, an eta with phi'(y, eta) = a; by default a difference quotient inside the domain."""
@@ -74,6 +74,13 @@ class Loss:
         """Whether the loss brings a conjugate, so that there are dual bounds for it."""
         return type(self).conjugate is not Loss.conjugate
 
+    @property
+    def no_conjugate(self) -> TypeError:
+        """What to raise, or say, where a conjugate is needed and there is none."""
+        return TypeError(
+            f"loss {self.name or type(self).__name__!r} has no conjugate, so there is no dual bound for it"
+        )
+
     def infimum(self, y: Vector, c: Vector) -> float:
         """The weighted sum of every sample's own infimum over eta, -phi*(0); -inf where that is not known."""
         if not self.has_conjugate:
@@ -82,7 +89,7 @@ class Loss:
 
     def dual_domain(self, y: Vector) -> tuple[Vector, Vector]:
         """Bounds of the a with finite conjugate."""
-        raise TypeError(f"loss {self.name or type(self).__name__!r} has no conjugate, so there is no dual bound for it")
+        raise self.no_conjugate
 
     def terms(self, y: Vector, eta: Vector, c: Vector) -> tuple[float, Vector, Vector]:
         """sum c phi, c phi', c phi''."""

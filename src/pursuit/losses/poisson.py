@@ -20,7 +20,8 @@ class Poisson(Loss):
     attained: ClassVar[bool] = False
 
     def value(self, y: Vector, eta: Vector) -> Vector:
-        return np.exp(np.minimum(eta, CEILING)) - y * eta
+        beyond = np.maximum(eta - CEILING, 0.0)  # on a straight line, or the loss would fall again
+        return np.exp(np.minimum(eta, CEILING)) * (1 + beyond) - y * eta
 
     def d1(self, y: Vector, eta: Vector) -> Vector:
         return np.exp(np.minimum(eta, CEILING)) - y

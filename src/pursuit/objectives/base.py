@@ -1,156 +1,81 @@
-"""A point and the function it belongs to.
+"""What solvers may ask of an objective, and the answers of one that gives only values, gradients and refits.
 
-Everything that is known of an iterate travels in its :class:`Point`: value and gradient are of the same x, always.
+Inherit :class:`Objective`, give ``dim``, ``at`` and ``refit``, and override what you can do better.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from .._lazy import lazy
+from .._names import Names, called
+from ..constraints import AtMost
+from .on_support import OnSupport
+from .point import Columns, Point, Slope, Vector
 
-Vector = NDArray[np.float64]
-Columns = NDArray[np.int64]
+if TYPE_CHECKING:
+    from .searched import Plan, Searched
 
-
-def _no_slope() -> Vector:
-    raise RuntimeError("the gradient of a result's or a pickled point is not kept; evaluate it with objective.at(...)")
-
-
-class Exchange(NamedTuple):
-    """Units that leave, units that enter, and the change of f this brings (by the quadratic model at the point)."""
-
-    leave: tuple[int, ...]
-    enter: tuple[int, ...]
-    change: float
+STEP = float(np.cbrt(np.finfo(float).eps))  # of central differences, relative to x
+NEEDS = {
+    "dual": "a dual method needs a GLM with one output, without sum_to",
+    "minibatch": "a stochastic method needs an objective that is a sum over samples",
+}
 
 
-@dataclass(frozen=True, eq=False)
-class Point:
-    """A k-sparse iterate: sorted support, the coefficients on it, intercept, value; the gradient when asked for.
+class Presented(NamedTuple):
+    """A point in the user's terms.
 
-    ``refitted`` says that x minimises f over its support; ``note`` is a sentence about how (rank, separation), and
-    ``minimiser`` is False where that minimum is not attained. ``optimality`` is what has been proved of the point,
-    ``exchange`` the cheapest way to another support, ``looked_at`` how many exchanges were refitted or excluded, and
-    ``open`` how many were not, where all were to be. ``lower`` is a lower bound of f over the sparse set that was known
-    when the point was made, ``least`` one over the point's own support (-inf: none is known; None: the value, if this
-    is a minimiser without a note). ``dual`` holds the dual variables of a refit whose loss has kinks (they are not
-    pickled).
+    ``support`` says which of ``dim`` columns are used and ``coef`` has one entry (or row) for each of them; where a
+    coordinate is a pair of columns, ``support`` has a row for each pair. ``intercept`` is what is free.
     """
 
     dim: int
     support: Columns
     coef: Vector
-    free: Any  # what is never counted and never penalised: the intercept, or one per output
-    value: float
-    slope: Callable[[], Vector] = field(repr=False)
-    refitted: bool = False
-    note: str = ""
-    minimiser: bool = True
-    optimality: str = "none"
-    exchange: Exchange | None = None
-    looked_at: int = 0
-    open: int = 0
-    lower: float | None = None
-    least: float | None = None
-    dual: Vector | None = field(default=None, repr=False)
-
-    @lazy
-    def gradient(self) -> Vector:
-        """The gradient of f over all coordinates, at this point; computed once."""
-        gradient = self.slope()
-        gradient.setflags(write=False)
-        return gradient
-
-    def claim(
-        self, optimality: str, exchange: Exchange | None = None, looked_at: int = 0, left_open: int = 0
-    ) -> "Point":
-        """The same point, with what has been proved of it (a gradient at hand comes along)."""
-        return self._with(optimality=optimality, exchange=exchange, looked_at=looked_at, open=left_open)
-
-    def bounded(self, lower: float) -> "Point":
-        """The same point, with a lower bound of f over the sparse set."""
-        return self._with(lower=lower)
-
-    def detached(self) -> "Point":
-        """The same point without the way to its data: its gradient is known if it was asked for before."""
-        return self._with(slope=_no_slope, dual=None)
-
-    def _with(self, **known: Any) -> "Point":
-        twin = replace(self, **known)
-        if "gradient" in self.__dict__:
-            twin.__dict__["gradient"] = self.gradient
-        return twin
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Pickled points keep their coefficients and value; the way to the data (``slope``) stays behind."""
-        return {**self.__dict__, "slope": _no_slope, "dual": None}
-
-    @property
-    def known_gradient(self) -> Vector | None:
-        """The gradient, if it is at hand or can be had."""
-        return None if self.slope is _no_slope and "gradient" not in self.__dict__ else self.gradient
-
-    @property
-    def minimum(self) -> float:
-        """A lower bound of f over the point's support, -inf where none is known."""
-        if self.least is not None:
-            return self.least
-        return self.value if self.refitted and self.minimiser and not self.note else -np.inf
-
-    @property
-    def x(self) -> Vector:
-        """The point as a vector of length p, a fresh one at each call."""
-        x = np.zeros(self.dim)
-        x[self.support] = self.coef
-        return x
+    intercept: Any
+    names: tuple[str, ...] | None
 
 
-#: From (support, coef, intercept) to the gradient over all coordinates and the derivative in the intercept.
-Slope = Callable[[Columns, Vector, float], tuple[Vector, float]]
+class ExchangeModel(NamedTuple):
+    """The quadratic model of f at a refit as exchanges ask for it, all at once: H[cols][:, others], H[cols][:, cols].
+
+    ``diagonal()`` gives H_jj of ``others``, ``block(part)`` H of a slice of them with itself.
+    """
+
+    rows: Vector
+    small: Vector
+    others: Columns
+    diagonal: Callable[[], Vector]
+    block: Callable[[slice], Vector]
 
 
-class Objective(Protocol):
-    """A function of p coordinates that can be minimised over a support."""
+class Objective:
+    """A function of ``dim`` coordinates that can be minimised over a support.
+
+    Attributes
+    ----------
+    smooth, convex : whether gradient steps make sense, whether f is known to be convex
+    quadratic : whether the Hessian is the same everywhere, so that its model of f is exact
+    lower, floor : a lower bound of f, and a value that nothing below is worth having: at or under it a run ends
+    width : coordinates per column of the user's: more than one where a column has several outputs
+    names : of the user's columns, where they have names
+    offers : what solvers may need (:attr:`pursuit.Solver.needs`) and f has
+    """
 
     dim: int
+    smooth: bool = True
+    convex: bool = False
+    quadratic: bool = False
+    lower: float = -np.inf
+    floor: float = -np.inf
+    width: int = 1
+    names: Names | None = None
+    offers: ClassVar[tuple[str, ...]] = ("minibatch",)
 
-    @property
-    def work(self) -> float:
-        """Multiplications of one gradient, roughly: solvers that can choose how much to try look at it."""
-
-    @property
-    def smooth(self) -> bool:
-        """Whether gradient steps with a curvature-based length make sense."""
-
-    @property
-    def convex(self) -> bool:
-        """Whether f is known to be convex."""
-
-    @property
-    def quadratic(self) -> bool:
-        """Whether the Hessian is the same everywhere, so that its model of f is exact."""
-
-    @property
-    def null(self) -> Point:
-        """The minimiser over the empty support."""
-
-    @property
-    def lower(self) -> float:
-        """A lower bound of f, -inf where none is known."""
-
-    def scale(self, value: float) -> float:
-        """What a difference of values is relative to, at this value."""
-
-    @property
-    def floor(self) -> float:
-        """A value that nothing below is worth having: at or under it the driver stops."""
-
-    def at(self, support: Columns, coef: Vector, intercept: float | None = None) -> Point:
+    def at(self, support: Columns, coef: Vector, intercept: Any = None) -> Point:
         """The point with these coefficients; without ``intercept``, with the best one."""
+        raise NotImplementedError(f"{type(self).__name__} must define at(support, coef, intercept)")
 
     def refit(self, support: Columns, start: Point | None = None) -> Point:
         """The minimiser of f over the support.
@@ -158,27 +83,125 @@ class Objective(Protocol):
         Where the minimum is not attained, the best point found with ``minimiser=False`` and a ``note``; where f falls
         without bound, its ``value`` is -inf.
         """
+        raise NotImplementedError(f"{type(self).__name__} must define refit(support, start)")
+
+    @property
+    def null(self) -> Point:
+        """The minimiser over the empty support."""
+        return self.refit(np.empty(0, np.int64))
+
+    @property
+    def work(self) -> float:
+        """Multiplications of one gradient, roughly: solvers that can choose how much to try look at it."""
+        return float(self.dim)
+
+    def scale(self, value: float) -> float:
+        """What a difference of values is relative to, at this value."""
+        return abs(value)
+
+    def few(self, support: Columns) -> Any:
+        """f on a support, as a function of its coefficients and what is free."""
+        return OnSupport(self, support)
+
+    # derivatives
 
     def curvature(self, point: Point, cols: Columns, v: Vector) -> float:
         """v'Hv for the Hessian at ``point`` and a direction v on ``cols``, the intercept minimised out."""
+        return float(v @ self._turn(point, cols, v)[cols])
 
     def curvatures(self, point: Point, cols: Columns) -> Vector:
         """H_jj at ``point`` for the columns asked for, the intercept minimised out."""
+        one = np.ones(1)
+        return np.array([self._turn(point, cols[i : i + 1], one)[cols[i]] for i in range(len(cols))])
 
     def mean_curvature(self, point: Point, cols: Columns, v: Vector) -> float:
         """sum_j v_j^2 H_jj over ``cols``, for a step that is safeguarded: an estimate will do where H_jj is dear."""
+        return float(v**2 @ self.curvatures(point, cols))
 
     def hessian_rows(self, point: Point, cols: Columns, others: Columns | None = None) -> Vector:
         """H[cols][:, others] at ``point`` (others: all columns), the intercept minimised out."""
+        one, columns = np.ones(1), np.arange(self.dim) if others is None else others
+        rows = [self._turn(point, cols[i : i + 1], one)[columns] for i in range(len(cols))]
+        return np.array(rows).reshape(len(cols), len(columns))
+
+    def rough_rows(self, point: Point, cols: Columns) -> tuple[Any, Vector] | None:
+        """H[cols] in single precision and all H_jj, where that is much cheaper than in double; None elsewhere."""
+        return None
+
+    def _turn(self, point: Point, cols: Columns, v: Vector) -> Vector:
+        """H v for a direction on ``cols``: the central difference of the gradient along it."""
+        h = STEP * max(1.0, float(np.abs(point.coef).max(initial=0.0))) / max(float(np.abs(v).max()), 1e-300)
+        wide = np.union1d(point.support, cols)
+        x, d = point.x, np.zeros(self.dim)
+        d[cols] = h * v
+        ahead, behind = self.at(wide, (x + d)[wide]), self.at(wide, (x - d)[wide])
+        return (ahead.gradient - behind.gradient) / (2 * h)
+
+    # for solvers
+
+    def exchange_model(self, point: Point, cols: Columns, others: Columns | None = None) -> ExchangeModel:
+        """The model by which exchanges at a refit with the support ``cols`` are ranked (others: all columns)."""
+        columns, rows = np.arange(self.dim) if others is None else others, self.hessian_rows(point, cols, others)
+        small = rows[:, cols] if others is None else rows if others is cols else self.hessian_rows(point, cols, cols)
+        return ExchangeModel(
+            rows, small, columns, lambda: self.curvatures(point, columns),
+            lambda part: self.hessian_rows(point, columns[part], columns[part]),
+        )  # fmt: skip
+
+    def quick_search(self, constraint: AtMost, start: Columns, plan: "Plan") -> "Searched | None":
+        """A search for the best support in one kernel call; None where there is none, or the data are too large."""
+        return None
 
     def ridged(self, weights: Vector) -> "Objective":
         """The objective f + sum_j weights_j/2 x_j^2."""
+        from .wrapped import Ridged
 
-    def minibatch(self, rng: np.random.Generator, share: float) -> "Slope":
-        """The gradient over a random share of the samples: an unbiased estimate, of the same samples at every call."""
+        return Ridged(self, weights)
 
-    def in_units(self, point: Point) -> tuple[Vector, float]:
-        """Coefficients on the support and intercept in the units of the user's data."""
+    def minibatch(self, rng: np.random.Generator, share: float) -> Slope:
+        """The gradient over a random share of the samples, an unbiased estimate; here of all: without variance."""
+        return lambda support, coef, intercept: (self.at(support, coef, intercept).gradient, 0.0)
 
-    def from_units(self, x: Any, intercept: float | None = None) -> Point:
+    def dual(self) -> Any:
+        """The :class:`pursuit.objectives.dual.Dual` of f, or the sentence that says why there is none."""
+        self.require("dual")
+
+    def require(self, need: str) -> None:
+        """Raise, in a sentence, where f cannot give what a solver needs."""
+        if need not in self.offers:
+            raise TypeError(f"{NEEDS.get(need, f'the solver needs {need!r}')}, got {type(self).__name__}")
+
+    def feasible(self, point: Point, constraint: AtMost) -> Point:
+        """The point, or where it is outside the set that f is restricted to, one inside."""
+        return point
+
+    # the user's terms
+
+    def sparse_set(self, k: Any, include: Any = (), exclude: Any = (), groups: Any = None) -> AtMost:
+        """The sparse set over the coordinates, from what a user says of columns."""
+        columns = AtMost(k, self.dim // self.width, include, exclude, groups, self.names)
+        return columns if self.width == 1 else columns.spread(self.width)
+
+    def present(self, point: Point) -> Presented:
+        """The point in the user's terms: units, columns, names."""
+        support, (coef, free) = point.support, self.in_units(point)
+        if self.width > 1:
+            support, coef = np.unique(support // self.width), coef.reshape(-1, self.width)
+        names = None if self.names is None else tuple(self.names[j] for j in support)
+        return Presented(self.dim // self.width, support, coef, free, names)
+
+    def called(self, cols: Columns) -> str:
+        """What a person calls these coordinates."""
+        return called(np.unique(cols // self.width), self.names)
+
+    def in_units(self, point: Point) -> tuple[Vector, Any]:
+        """Coefficients on the support and what is free, in the units of the user's data."""
+        return point.coef, point.free
+
+    def from_units(self, x: Any, intercept: Any = None) -> Point:
         """The point of a user's vector of length p."""
+        x = np.asarray(x, dtype=np.float64)
+        if x.shape != (self.dim,) or not np.isfinite(x).all():
+            raise ValueError(f"start must be a finite vector of length {self.dim}")
+        support = np.flatnonzero(x)
+        return self.at(support, x[support], intercept)

@@ -24,24 +24,23 @@ import copy
 import numbers
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .._names import Names, called
-from ..refits import Within, minimise
+from ..constraints import AtMost
+from ..refits import Fit, Within, minimise
 from ..refits.box_qp import box_qp, multiplier_of, project, reach
 from ..refits.factor import Factor
-from .base import Columns, Objective, Point, Slope, Vector
-from .glm import CANCELLED, GLM, TRUSTED
-from .on_support import OnSupport
-
-if TYPE_CHECKING:
-    from ..constraints import AtMost
+from .base import Columns, ExchangeModel, Objective, Point, Slope, Vector
+from .dual import Dual
+from .wrapped import Wrapped
 
 INFEASIBLE = 1e300
 SHORT = 1e-11  # share of sum_to that may be missing by rounding
+TRUSTED = 1e-6  # reciprocal condition above which one step minimises a quadratic
 
 
 def check_bounds(bounds: Any, dim: int, names: Names | None = None) -> tuple[Vector, Vector]:
@@ -85,7 +84,7 @@ def check_sum(sum_to: Any) -> float | None:
     return float(sum_to)
 
 
-class Bounded:
+class Bounded(Wrapped):
     """An objective whose coefficients keep to bounds and to one sum.
 
     Parameters
@@ -100,10 +99,10 @@ class Bounded:
             raise ValueError(
                 "bounds and sum_to need a smooth loss, and this one has kinks; use 'smoothed_hinge' or 'squared_hinge'"
             )
-        if getattr(f, "width", 1) != 1:
+        if f.width != 1:
             raise ValueError("bounds and sum_to need one coefficient per column; this objective has several outputs")
-        self.f, self.dim = f, f.dim
-        self.names: Names | None = getattr(f, "names", None)
+        super().__init__(f)
+        self.quadratic = False  # exchanges do not see the bounds, so they rank and refits decide
         self.user_low, self.user_high = check_bounds(bounds, f.dim, self.names)
         self.sum_to = check_sum(sum_to)
         every = Point(f.dim, np.arange(f.dim), np.ones(f.dim), 0.0, 0.0, lambda: np.zeros(f.dim))
@@ -114,36 +113,8 @@ class Bounded:
         self.needed = np.flatnonzero((self.low > 0) | (self.high < 0))  # columns that may not be left out
 
     @property
-    def work(self) -> float:
-        return self.f.work
-
-    @property
-    def smooth(self) -> bool:
-        return True
-
-    @property
-    def convex(self) -> bool:
-        return self.f.convex
-
-    @property
-    def quadratic(self) -> bool:
-        """False, whatever f is: exchanges do not see the bounds, so they rank and refits decide."""
-        return False
-
-    @property
-    def lower(self) -> float:
-        return self.f.lower
-
-    @property
-    def floor(self) -> float:
+    def floor(self) -> float:  # type: ignore[override]
         return self.f.floor
-
-    def scale(self, value: float) -> float:
-        return self.f.scale(value)
-
-    @property
-    def null(self) -> Point:
-        return self.refit(np.empty(0, np.int64))
 
     def at(self, support: Columns, coef: Vector, intercept: float | None = None) -> Point:
         within = self._within(support)
@@ -156,12 +127,9 @@ class Bounded:
             coef = project(np.zeros(len(support)), within.low, within.high, within.a, within.t)
             plain = self.f.at(support, coef) if len(support) else self.f.null
             return self._point(plain, within, refitted=True)
-        coef = np.zeros(len(support))
-        if start is not None:
-            _, here, there = np.intersect1d(support, start.support, assume_unique=True, return_indices=True)
-            coef[here] = start.coef[there]
+        coef = np.zeros(len(support)) if start is None else start.x[support]
         coef = project(coef, within.low, within.high, within.a, within.t)
-        plain = self._by_gram(support, coef, within, start) or self._by_newton(support, coef, within, start)
+        plain = self._minimised(support, coef, within, (start if start is not None else self.f.null).free)
         idle = int(np.count_nonzero((plain.coef == 0) & (within.sides(plain.coef) != 0)))
         if idle:
             noun = "column stays" if idle == 1 else "columns stay"
@@ -169,53 +137,25 @@ class Bounded:
             plain = replace(plain, note="; ".join(filter(None, [plain.note, note])))
         return self._point(plain, within, refitted=True)
 
-    def _by_gram(self, support: Columns, coef: Vector, within: Within, start: Point | None) -> Point | None:
-        """The squared loss from kept Gram columns, as in GLM; None where they are not at hand or would cost digits."""
-        f = self.f
-        if not isinstance(f, GLM) or f.gram is None or not f.gram.cheap(support):
-            return None
-        null = f.null
-        H = f.gram.columns(support, None if start is None else start.known_gradient)
-        ridge, small = f._ridge(support), H[:, support]
-        small[np.arange(len(support)), np.arange(len(support))] += ridge
-        if Factor(small).rcond < TRUSTED:
-            return None
-        down = null.gradient[support]
-        coef = box_qp(small, down, within.low, within.high, within.a, within.t, within.sides(coef)).d
-        value = null.value + float(coef @ (down + 0.5 * (small @ coef)))
-        if value < CANCELLED * null.value:
-            return None
-        b = null.free - float(f.gram.means[support] @ coef) if f.fit_intercept else 0.0
-
-        def slope() -> Vector:
-            g = null.gradient + coef @ H
-            g[support] += ridge * coef
-            return g
-
-        return Point(self.dim, support, coef, b, value, slope)
-
-    def _by_newton(self, support: Columns, coef: Vector, within: Within, start: Point | None) -> Point:
-        f = self.f
-        if not isinstance(f, GLM):
-            restricted = OnSupport(f, support)
-            found = minimise(restricted, coef, within)
-            return replace(restricted.point(found.z), note=found.note, minimiser=found.minimiser)
-        few, b = f.few(support, gathered=True), (start if start is not None else f.null).free
-        found = minimise(few, few.join(coef, b), within.with_free() if f.fit_intercept else within)
-        coef, b = few.split(found.z)
+    def _minimised(self, support: Columns, coef: Vector, within: Within, free: Any) -> Point:
+        f, few = self.f, self.f.few(support)
+        few = few.together() if few.lean else few
+        z, box = few.join(coef, free), within.with_free() if few.intercept else within
+        found = _one_step(few, few.join(0 * coef, free), z, box) or minimise(few, z, box)
+        coef, free = few.split(found.z)
         coef = coef.copy()
 
         def slope() -> Vector:
-            return f.at(support, coef, b).gradient.copy()
+            return f.at(support, coef, free).gradient.copy()
 
-        return Point(self.dim, support, coef, b, found.value, slope, False, found.note, found.minimiser)
+        return Point(self.dim, support, coef, free, found.value, slope, False, found.note, found.minimiser)
 
     def _point(self, plain: Point, within: Within, refitted: bool = False) -> Point:
         """A point of f as a point of the constrained problem: value where the set is empty, gradient everywhere."""
         missing = self._shortfall(plain.support, within)
         value = INFEASIBLE * (1.0 + missing) if missing > 0 else plain.value
         slope = _Lagrangian(self, plain, within, refitted, missing > 0)
-        return replace(plain, value=value, slope=slope, refitted=refitted)
+        return replace(plain, value=value, slope=slope, refitted=refitted).owned(self)
 
     def upward(self, within: Within) -> bool:
         return within.a is not None and within.t > reach(within.a, within.low, within.high)[1]
@@ -240,11 +180,23 @@ class Bounded:
         gap = max(within.t - most, least - within.t, 0.0)
         return 0.0 if gap <= SHORT * abs(within.t) else gap / (gap + max(abs(least), abs(most)) + 1e-300)
 
+    def feasible(self, point: Point, constraint: AtMost) -> Point:
+        return point if self.holds(point) else self.refit(self.widest(constraint))
+
+    def require(self, need: str) -> None:
+        if need == "dual" and self.sum_to is not None:
+            super().require(need)
+        self.f.require(need)
+
+    def dual(self) -> Dual:
+        self.require("dual")
+        return Dual(self.f, self)  # type: ignore[arg-type]
+
     def holds(self, point: Point) -> bool:
         """Whether a point keeps to bounds and sum."""
         return point.value < INFEASIBLE
 
-    def check(self, constraint: "AtMost") -> None:
+    def check(self, constraint: AtMost) -> None:
         """Raise where no support that the constraint allows holds a point of the set."""
         left = np.setdiff1d(self.needed, constraint.forced)
         if len(left):
@@ -268,7 +220,7 @@ class Bounded:
                 f" {'at most' if self.sum_to > most else 'at least'} {most if self.sum_to > most else least:g}"
             )
 
-    def widest(self, constraint: "AtMost") -> Columns:
+    def widest(self, constraint: AtMost) -> Columns:
         """The allowed support whose sums reach furthest towards sum_to."""
         forced = constraint.forced
         within = self._within(forced)
@@ -281,31 +233,16 @@ class Bounded:
         others = others[np.argsort(-total[others], kind="stable")][: constraint.k - len(constraint.include)]
         return constraint.columns_of(np.union1d(constraint.include, others))
 
-    def curvature(self, point: Point, cols: Columns, v: Vector) -> float:
-        return self.f.curvature(point, cols, v)
-
-    def curvatures(self, point: Point, cols: Columns) -> Vector:
-        h = self.f.curvatures(point, cols)
-        W = point.slope.added(cols) if isinstance(point.slope, _Lagrangian) else None
-        return h if W is None else h + (W**2).sum(axis=0)
-
     def mean_curvature(self, point: Point, cols: Columns, v: Vector) -> float:
         return self.f.mean_curvature(point, cols, v)
 
-    def hessian_rows(self, point: Point, cols: Columns, others: Columns | None = None) -> Vector:
-        """H[cols][:, others]; for the support of a refit, of the exchange model that keeps active bounds."""
-        H = self.f.hessian_rows(point, cols, others)
-        if not isinstance(point.slope, _Lagrangian) or not point.refitted:
-            return H
-        if others is not None and np.array_equal(cols, others) and not np.isin(cols, point.support).any():
-            W = point.slope.added(cols)
-            return H if W is None else H + W.T @ W
-        if not point.slope.active.any() or not np.array_equal(np.sort(cols), point.support):
-            return H
-        if others is None:
-            return point.slope.held(H, H[:, cols], cols, np.arange(self.dim))
-        small = H if np.array_equal(cols, others) else self.f.hessian_rows(point, cols, cols)
-        return point.slope.held(H, small, cols, others)
+    def exchange_model(self, point: Point, cols: Columns, others: Columns | None = None) -> ExchangeModel:
+        """f's own or, at a refit with active bounds, the one that keeps them."""
+        model, slope = self.f.exchange_model(point, cols, others), point.slope
+        if not isinstance(slope, _Lagrangian):  # a point that has been detached
+            plain = self.f.at(point.support, point.coef, point.free)
+            slope = _Lagrangian(self, plain, self._within(point.support), point.refitted, not self.holds(point))
+        return slope.held(model, cols) if point.refitted and slope.active.any() else model
 
     def ridged(self, weights: Vector) -> "Bounded":
         twin = copy.copy(self)
@@ -315,14 +252,10 @@ class Bounded:
     def minibatch(self, rng: np.random.Generator, share: float) -> Slope:
         return self.f.minibatch(rng, share)
 
-    def in_units(self, point: Point) -> tuple[Vector, float]:
+    def in_units(self, point: Point) -> tuple[Vector, Any]:
         """In the user's units, where rounding may have crossed a bound by one part in 1e16."""
         coef, b = self.f.in_units(point)
         return np.clip(coef, self.user_low[point.support], self.user_high[point.support]), b
-
-    def from_units(self, x: Any, intercept: float | None = None) -> Point:
-        point = self.f.from_units(x, intercept)
-        return self.at(point.support, point.coef, point.free)
 
 
 class _Lagrangian:
@@ -334,15 +267,14 @@ class _Lagrangian:
         dropping i in A costs       -r_i x_i + x_i^2 T_ii / 2,      T_i = H_i - H_iF B H_F
         and changes the gradient    g_j  by  -x_i T_ij
 
-    ``held`` writes that into the rows H[S], as the exchange formula reads them: rows and columns of A are uncoupled,
-    their diagonal q_i gives the cost, their entries outside are T_ij; ``added`` is what H_JJ must gain, that is
-    sum_i T_iJ' T_iJ / q_i, so that the formula does not count on A to yield. In trials with p=14, k=5 and a tight box
-    local search ended at the best support in 8 of 8 (with f's own Hessian in 4 of 12).
+    ``held`` writes that into f's model, as the exchange formula reads it: rows and columns of A are uncoupled, their
+    diagonal q_i gives the cost, their entries outside are T_ij, and H_JJ gains sum_i T_iJ' T_iJ / q_i, so that the
+    formula does not count on A to yield. In trials with p=14, k=5 and a tight box local search ended at the best
+    support in 8 of 8 (with f's own Hessian in 4 of 12).
     """
 
     def __init__(self, f: Bounded, plain: Point, within: Within, refitted: bool, lost: bool) -> None:
         self.f, self.plain, self.within, self.refitted, self.lost = f, plain, within, refitted, lost
-        self.place, self.W = np.empty(0, np.int64), np.empty((0, 0))
 
     def __call__(self) -> Vector:
         """The gradient of the Lagrangian without what points out of the box; zero on the support of a minimiser."""
@@ -385,33 +317,43 @@ class _Lagrangian:
         a = np.where(self.within.low == self.within.high, 0.0, f.u[support])
         return multiplier_of(g[support], a, self.within.sides(self.plain.coef))
 
-    def held(self, H: Vector, small: Vector, cols: Columns, others: Columns) -> Vector:
-        """H[cols][:, others] of the model, from that of f and H[cols][:, cols]."""
+    def held(self, model: ExchangeModel, cols: Columns) -> ExchangeModel:
+        """f's model at this refit with the active bounds kept."""
         at = np.searchsorted(self.plain.support, cols)
-        x, active = self.plain.coef[at], self.active[at]
+        x, active, small = self.plain.coef[at], self.active[at], model.small.copy()
         A, F = np.flatnonzero(active), np.flatnonzero(~active)
         pull = np.linalg.lstsq(small[np.ix_(F, F)], small[np.ix_(F, A)], rcond=1e-12)[0].T  # H_AF B
-        T = np.asarray(H[A] - pull @ H[F], dtype=np.float64)
         q = np.asarray(small[A, A] - np.einsum("ij,ji->i", pull, small[np.ix_(F, A)]), dtype=np.float64)
         q = np.maximum(q, 1e-10 * np.maximum(small[A, A], 1e-300))
         there = x[A] != 0
         q[there] += 2 * np.maximum(-self.full[cols[A[there]]] / x[A[there]], 0.0)
+        T = np.asarray(model.rows[A] - pull @ model.rows[F], dtype=np.float64)
         T[~there] = 0.0  # at zero: nothing changes when it leaves
+        small[A], small[:, A] = 0.0, 0.0
+        small[A, A] = q
         spot = np.full(self.f.dim, -1, np.int64)
         spot[cols] = np.arange(len(cols))
-        mine = spot[others] >= 0
+        mine = spot[model.others] >= 0
         T[:, mine] = 0.0
-        if not mine.all():
-            self.place = np.full(self.f.dim, -1, np.int64)
-            self.place[others] = np.arange(len(others))
-            self.W = T / np.sqrt(q)[:, None]
-        out = H.copy()
-        out[A] = T + q[:, None] * (cols[A][:, None] == others)
-        out[np.ix_(F, np.flatnonzero(mine & np.isin(others, cols[A])))] = 0.0
-        return out
+        rows, W = model.rows.copy(), T / np.sqrt(q)[:, None]
+        rows[A] = T
+        rows[:, mine] = small[:, spot[model.others[mine]]]
+        return ExchangeModel(
+            rows, small, model.others, lambda: model.diagonal() + (W**2).sum(axis=0),
+            lambda part: model.block(part) + W[:, part].T @ W[:, part],
+        )  # fmt: skip
 
-    def added(self, cols: Columns) -> Vector | None:
-        """T_iJ / sqrt(q_i) for the columns J, where ``held`` has been asked about them."""
-        if len(self.place) == 0 or (self.place[cols] < 0).any():
-            return None
-        return self.W[:, self.place[cols]]
+
+def _one_step(few: Any, zero: Vector, z: Vector, within: Within) -> Fit | None:
+    """The minimiser of a quadratic, which begins at zero so that bounds are met to the last bit.
+
+    None where f is none, or columns are too close to dependent for one step.
+    """
+    here = few.at(zero) if few.quadratic else None
+    H = None if here is None or here.hessian is None else here.hessian()
+    if here is None or H is None or not here.finite or Factor(H).rcond < TRUSTED:
+        return None
+    t = 0.0 if within.a is None else within.t - float(within.a @ zero)
+    d = box_qp(H, here.gradient, within.low - zero, within.high - zero, within.a, t, within.sides(z)).d
+    ahead = few.at(np.clip(zero + d, within.low, within.high), hessian=False)
+    return Fit(ahead, ahead.value)

@@ -18,34 +18,33 @@ With a box on the coefficients z_j^2 becomes the maximum over the box of 2 z_j x
 D is concave and non-smooth. Cost: one pass over X for z, one over the support's columns for eta; the rest is O(n + p).
 """
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from scipy.optimize import minimize_scalar
 
 from .. import _core
-from .base import Columns, Point, Vector
-from .bounded import Bounded
-from .glm import GLM
+from ..constraints import AtMost
+from .base import Columns, Objective, Point, Vector
 
 if TYPE_CHECKING:
-    from ..constraints import AtMost
+    from .bounded import Bounded
+    from .glm import GLM
 
 BALANCED = 1e-13  # share of sum_i c_i |a_i| that an intercept's constraint may be off by: rounding
 SAME = 1e-13  # relative difference of dual variables that is rounding
 
 
 class Dual:
-    """D(a), its primal map and its domain, bound to a GLM with l2 > 0 and a loss that has a conjugate."""
+    """D(a), its primal map and its domain, of a GLM with l2 > 0 and a loss that has a conjugate, perhaps in a box."""
 
-    def __init__(self, f: Any) -> None:
-        self.whole, self.box = f, None
-        if isinstance(f, Bounded) and f.sum_to is None:
-            self.box, f = (f.low, f.high), f.f
-        if not isinstance(f, GLM):
-            raise TypeError(f"a dual method needs a GLM with one output, without sum_to, got {type(f).__name__}")
+    def __init__(self, f: "GLM", boxed: "Bounded | None" = None) -> None:
+        if not f.loss.has_conjugate:
+            raise f.loss.no_conjugate
         if not np.all(f.ridge > 0):
             raise ValueError(f"a dual method needs l2 > 0, got l2={f.l2:g}: without a ridge the dual has no primal map")
+        self.whole: Any = boxed or f
+        self.box = None if boxed is None else (boxed.low, boxed.high)
         self.f, self.y, self.c, self.offset = f, f.rows.y, f.rows.c, f.rows.offset
         self.low, self.high = f.loss.dual_domain(self.y)
         self.ridge: Any = f.ridge
@@ -60,7 +59,7 @@ class Dual:
         """The primal vector before it is cut to k: -(1/l2) X'(c a)."""
         return -self.f.design.rmatmat((self.c * a)[:, None])[:, 0] / self.ridge
 
-    def primal(self, z: Vector, constraint: "AtMost") -> tuple[Columns, Vector]:
+    def primal(self, z: Vector, constraint: AtMost) -> tuple[Columns, Vector]:
         """The minimiser of the Lagrangian over the sparse set: the top of z (cut to a box), and that there."""
         x = self._cut(z)
         support = constraint.top(np.sqrt(np.maximum(self._squares(z, x), 0.0)))
@@ -77,7 +76,7 @@ class Dual:
         """X x + o, without an intercept."""
         return self.f.rows.shift(self.f.design.matmat(support, coef[:, None])[:, 0], 0.0)
 
-    def value(self, a: Vector, constraint: "AtMost", z: Vector | None = None) -> float:
+    def value(self, a: Vector, constraint: AtMost, z: Vector | None = None) -> float:
         """D(a): a lower bound of f over the sparse set, -inf where a is not feasible. ``z`` spares a pass over X."""
         weighted = self.c * a
         if self.f.fit_intercept and abs(weighted.sum()) > BALANCED * np.abs(weighted).sum():
@@ -118,7 +117,7 @@ class Dual:
         pull[point.support] = self.f.gathered(point.support).rmatvec(self.c * a)
         return np.asarray(-pull / self.ridge)
 
-    def start(self, point: Point, constraint: "AtMost") -> Vector:
+    def start(self, point: Point, constraint: AtMost) -> Vector:
         """The best multiple of a point's dual variables: inside the domain, and where D is not far below zero's.
 
         Along the ray top(z) stays, so that each value costs O(n).
@@ -141,6 +140,20 @@ class Dual:
             return self.whole.at(support, coef)
         value = self.f.value(support, coef, 0.0)
         return Point(self.f.dim, support, coef, 0.0, value, lambda: self.f.at(support, coef).gradient.copy())
+
+
+class HasDual(Objective):
+    """What a GLM says of its dual."""
+
+    offers: ClassVar[tuple[str, ...]] = ("dual", "minibatch", "proof")
+
+    def require(self, need: str) -> None:
+        super().require(need)
+        if need == "dual":
+            self.dual()
+
+    def dual(self: Any) -> Dual:
+        return Dual(self)
 
 
 def balanced(a: Vector, c: Vector, low: Vector, high: Vector, total: float = 0.0) -> Vector:

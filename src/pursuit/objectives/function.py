@@ -16,20 +16,20 @@ error falls with their number, and GraHTP's natural step, a weighted mean over t
 import inspect
 import numbers
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from ..refits import EPS, Few, NotFiniteError, State, minimise
-from .base import Columns, Point, Vector
-from .defaults import STEP, ObjectiveDefaults
+from .base import STEP, Columns, Objective, Point, Vector
 
 EXACT = 32  # coordinates up to which each has its own difference quotient
 PROBES = 16
 BLOCK = 2000  # largest Hessian block that is asked of hess(x, cols)
 
 
-class SmoothFunction(ObjectiveDefaults):
+class SmoothFunction(Objective):
     """What an objective needs beyond value, gradient and Hessian products: points, refits, curvatures.
 
     ``evaluate(x)`` gives value and gradient over all coordinates; ``times(x, V)`` gives H V, by differences unless
@@ -37,6 +37,7 @@ class SmoothFunction(ObjectiveDefaults):
     """
 
     eps = EPS
+    has_hessian = False  # for refits
 
     def __init__(self, dim: Any, start: Any = None) -> None:
         if isinstance(dim, bool | np.bool_) or not isinstance(dim, numbers.Integral):
@@ -73,7 +74,7 @@ class SmoothFunction(ObjectiveDefaults):
 
     def at(self, support: Columns, coef: Vector, intercept: float | None = None) -> Point:
         value, gradient = self.evaluate(self._wide(support, coef))
-        return Point(self.dim, support, coef, 0.0, value, lambda: _finite(gradient))
+        return Point(self.dim, support, coef, 0.0, value, lambda: _finite(gradient)).owned(self)
 
     def refit(self, support: Columns, start: Point | None = None) -> Point:
         few = _Restricted(self, support)
@@ -88,7 +89,7 @@ class SmoothFunction(ObjectiveDefaults):
         least = end.least if self.quadratic else -np.inf  # of other functions it is a minimum nearby
         return Point(
             self.dim, support, end.z, 0.0, end.value, slope, end.converged, end.note, end.minimiser, least=least
-        )
+        ).owned(self)
 
     def begin(self, support: Columns, start: Point | None) -> Vector:
         """Coefficients to begin a refit from: those of ``start`` on the support, where it is a place to be."""
@@ -136,9 +137,6 @@ class SmoothFunction(ObjectiveDefaults):
             return np.ascontiguousarray(H[np.ix_(np.searchsorted(wide, cols), np.searchsorted(wide, columns))])
         return np.ascontiguousarray(self.times(x, self._columns(cols, np.eye(len(cols))))[columns].T)
 
-    def _hessian_at(self, x: Vector, cols: Columns) -> Callable[[], Vector] | None:
-        return None
-
     def _wide(self, support: Columns, coef: Vector) -> Vector:
         x = np.zeros(self.dim)
         x[support] = coef
@@ -161,7 +159,8 @@ class _Restricted(Few):
         x = self.f._wide(self.support, z)
         value, gradient = self.f.evaluate(x)
         self.last = z, gradient
-        return State(z, value, gradient[self.support], self.f._hessian_at(x, self.support))
+        block: Any = partial(self.f.hessian, x, self.support) if self.f.has_hessian else None
+        return State(z, value, gradient[self.support], block)
 
 
 class Function(SmoothFunction):
@@ -195,6 +194,7 @@ class Function(SmoothFunction):
             if not callable(given) and not (name == "hess" and given is None):
                 raise TypeError(f"{name} must be callable, got {type(given).__name__}")
         self.fun, self.grad, self.hess = fun, grad, hess
+        self.has_hessian = hess is not None
         self.blockwise = hess is not None and _takes_columns(hess)
         if check:
             self.check_gradient()
@@ -217,17 +217,6 @@ class Function(SmoothFunction):
         if self.blockwise:
             return _checked(self.hess(x.copy(), cols.copy()), "hess", (m, m))
         return _checked(self.hess(x.copy()), "hess", (self.dim, self.dim))[np.ix_(cols, cols)]
-
-    def _hessian_at(self, x: Vector, cols: Columns) -> Callable[[], Vector] | None:
-        if self.hess is None:
-            return None
-
-        def block() -> Vector:
-            H = self.hessian(x, cols)
-            assert H is not None
-            return H
-
-        return block
 
     def times(self, x: Vector, V: Vector) -> Vector:
         if self.hess is None or self.blockwise:

@@ -13,21 +13,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import _core
-from .._errors import check_number, check_offset, check_weights
+from .._errors import check_number
 from .._lazy import lazy
-from .._names import Names, called
+from .._names import called
 from .._sorted import common
-from ..designs import Block, Design, Rows, Standardized, as_design, centre, check_small, cross
-from ..losses import Loss, as_loss
-from ..losses.base import check_derivative
-from ..refits import Columns as FewColumns
-from ..refits import Fitted, Stored, best_intercept, refit
-from ..refits.columns import EXACT, FLOOR, GATHERED, SEPARATED
+from ..data import Form, GramColumns, Model, as_data
+from ..designs import Block, Design, Rows
+from ..losses import Loss
+from ..refits import Fitted, LossOnColumns, intercept_of, refit
+from ..refits.columns import EXACT, FLOOR, SEPARATED
 from ..refits.factor import Factor
 from . import searched
 from .base import Columns, Point, Slope, Vector
-from .gathered import Gathered
-from .gram import GramColumns
+from .dual import HasDual
 
 if TYPE_CHECKING:
     from ..constraints import AtMost
@@ -39,10 +37,11 @@ ROUGH_WORK = 1e8
 FAR = 1e4  # mean over spread of a column from which on the data are asked
 SMALL_SHARE = 1e-6  # share of it below which a search needs the data
 NEGLIGIBLE = 1e-18  # share of the null model's squared residual that counts as none
+FLAT = 1e-10  # share of the largest mean phi'' below which a Hessian says nothing
 TINY = 1e-140  # share of the height at which a gradient may mean that a column is too small to square
 
 
-class GLM:
+class GLM(HasDual):
     """A generalised linear model on any design, to be minimised over k-sparse coefficients.
 
     Parameters
@@ -55,10 +54,12 @@ class GLM:
     standardize : work on the standardised view of X
     """
 
+    convex = True
+
     def __init__(
         self,
         X: Any,
-        y: Any,
+        y: Any = None,
         loss: str | Loss = "squared",
         *,
         l2: float = 0.0,
@@ -67,43 +68,29 @@ class GLM:
         offset: Any = None,
         standardize: bool = False,
     ) -> None:
-        design = as_design(X)
-        self.loss = as_loss(loss)
+        data = as_data(X, y, loss, sample_weight, offset)
+        self.loss, self.smooth, self.quadratic = data.loss, data.loss.smooth, data.loss.quadratic
         self.l2 = check_number(l2, "l2")
-        self.fit_intercept = bool(fit_intercept)
-        n, self.dim = design.shape
-        if np.ndim(y) != 1 or len(y) != n:
-            raise ValueError(f"y must have one entry per row of X, shape ({n},), got shape {np.shape(y)}")
+        self.fit_intercept, self.standardize = bool(fit_intercept), bool(standardize)
         if not self.loss.smooth and self.l2 == 0:
             raise ValueError(
                 f"loss {self.loss.name!r} needs l2 > 0: without a ridge it is not a support vector machine"
             )
-        self.rows = Rows(
-            self.loss.encode(y),
-            check_weights(sample_weight, n),
-            check_offset(offset, n),
-        )
-        if self.loss.code is None:
-            with np.errstate(all="ignore"):
-                check_derivative(self.loss, self.rows.y)
-        self.standardize = bool(standardize)
-        self.extra: Vector | None = None  # a ridge per column on top of l2, see `ridged`
-        if standardize:
-            design = Standardized(design, self.rows.c, self.fit_intercept)
-        elif self.fit_intercept:  # which takes up what is taken off
-            design = Standardized.shifted(design)
-        self.design: Design = design
+        self.ridge: Any = self.l2  # or one number per column, see `ridged`
+        if self.standardize:
+            data = data.standardized(self.fit_intercept)
+        elif self.fit_intercept:
+            data = data.shifted()
+        self.data, self.dim, self.names = data, data.shape[1], data.names
         self._forget()
 
     def _forget(self) -> None:
-        """Begin with nothing kept: no null model, no Gram columns, no gathered block."""
+        """Begin with nothing kept: no null model, no Gram columns."""
         self._null: Point | None = None
-        self._gathered = Gathered(self.design)
-        self.gram = GramColumns(self._gathered, self.rows.c, self.fit_intercept) if self.loss.quadratic else None
-        self._variances: Vector | None = None
+        self.gram = GramColumns(self.data, self.fit_intercept) if self.loss.quadratic else None
 
     def __getstate__(self) -> dict[str, Any]:
-        kept = ("_null", "gram", "_variances", "_gathered", "_without", "_tilt")
+        kept = ("_null", "gram", "_without", "_tilt", "_first", "evened")
         return {key: value for key, value in self.__dict__.items() if key not in kept}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -111,39 +98,33 @@ class GLM:
         self._forget()
 
     @property
-    def names(self) -> Names | None:
-        """The names of X's columns, where X is a data frame."""
-        return self.design.names
+    def rows(self) -> Rows:
+        return self.data.local.rows
+
+    @property
+    def design(self) -> Design:
+        return self.data.local.design
 
     @property
     def work(self) -> float:
-        return self.design.nbytes / self.design.dtype.itemsize
-
-    @property
-    def smooth(self) -> bool:
-        return self.loss.smooth
-
-    @property
-    def convex(self) -> bool:
-        return True
-
-    @property
-    def quadratic(self) -> bool:
-        return self.loss.quadratic
+        return self.data.nbytes / self.data.dtype.itemsize
 
     @property
     def null(self) -> Point:
         """The model without features; its gradient is the first pass over X and tells whether X is finite."""
         if self._null is None:
-            null = self.refit(np.empty(0, np.int64))
-            self._check_finite(null.gradient)
+            nothing, fit = np.empty(0, np.int64), self._without
+            answer = self.data.at(nothing, np.empty(0), fit.b)
+            gradient = answer.gradient if fit.dual is None else self.data.pull(fit.dual)
+            self._check_finite(gradient)
             if not self.standardize:
-                size = float(np.sqrt(abs(null.value) or 1.0))
-                check_small(self.design, np.flatnonzero(np.abs(null.gradient) <= TINY * size))
-            eta = self.rows.shift(np.zeros(len(self.rows.y)), null.free)
-            self._tilt = float(self.loss.terms(self.rows.y, eta, self.rows.c)[1].sum())  # 0, but for rounding
-            self._null = replace(null.detached(), least=null.value, dual=null.dual)  # or it would hold what holds it
-            self._null.__dict__["gradient"] = null.gradient
+                size = float(np.sqrt(abs(fit.value) or 1.0))
+                self.data.check_small(np.flatnonzero(np.abs(gradient) <= TINY * size))
+            self._tilt = answer.slope  # 0, but for rounding
+            self._null = Point(
+                self.dim, nothing, np.empty(0), fit.b, fit.value, lambda: gradient, True, fit.note, fit.minimiser,
+                least=fit.value, dual=fit.dual,
+            )  # fmt: skip
         return self._null
 
     @property
@@ -162,8 +143,8 @@ class GLM:
         return self.lower + max(FLOOR * self.height, 0.0 if self.loss.attained else SEPARATED)
 
     @property
-    def floor(self) -> float:
-        if self.l2 > 0 or self.extra is not None:
+    def floor(self) -> float:  # type: ignore[override]
+        if np.any(self.ridge):
             return -np.inf
         if self.loss.targets == "binary":
             return self.nothing
@@ -171,26 +152,20 @@ class GLM:
 
     def at(self, support: Columns, coef: Vector, intercept: float | None = None) -> Point:
         if intercept is None:
-            intercept = self._best_intercept(support, coef)
-        value, gradient, _ = self.design.value_gradient(self.loss, self.rows, support, coef, intercept)
+            intercept = intercept_of(self.data.held(support, coef)) if self.fit_intercept else 0.0
+        value, gradient, _ = self.data.at(support, coef, intercept)
         ridge = self._ridge(support)
         gradient[support] += ridge * coef
         value += 0.5 * float(coef @ (ridge * coef))
-        return Point(self.dim, support, coef, intercept, value, lambda: gradient)
+        return Point(self.dim, support, coef, intercept, value, lambda: gradient).owned(self)
 
     def value(self, support: Columns, coef: Vector, intercept: float) -> float:
-        """f alone: only the support's columns are read, and added up in twice the digits where that is affordable."""
-        if self.design.shape[0] * len(support) <= GATHERED and not self.design.lean:
-            A, m, s = self.design.stored(support)
-            raw = coef / s
-            eta = _core.exact_eta(np.asfortranarray(A), raw, intercept - float(m @ raw), self.rows.offset)
-        else:
-            eta = self.rows.shift(self.design.matmat(support, coef[:, None])[:, 0], intercept)
-        return self.loss.terms(self.rows.y, eta, self.rows.c)[0] + 0.5 * float(coef @ (self._ridge(support) * coef))
+        """f alone: only the support's columns are read."""
+        return self.data.value(support, coef, intercept) + 0.5 * float(coef @ (self._ridge(support) * coef))
 
     def refit(self, support: Columns, start: Point | None = None) -> Point:
-        if len(support) == 0 and self._null is not None:
-            return self._null
+        if len(support) == 0:
+            return self.null
         if self.gram is not None and self._null is not None and self.gram.cheap(support):
             point = self._refit_by_gram(support, start)
             if point is not None:
@@ -205,44 +180,37 @@ class GLM:
             if fit.pull is not None:
                 g = fit.pull.copy()
             elif fit.dual is None:
-                g = self.design.value_gradient(self.loss, self.rows, support, fit.coef, fit.b)[1]
+                g = self.data.at(support, fit.coef, fit.b).gradient
             else:  # of a kink's many subgradients, the one that vanishes on the support
-                g = self.design.rmatmat((self.rows.c * fit.dual)[:, None])[:, 0]
+                g = self.data.pull(fit.dual)
             g[support] = 0.0
             return g
 
         return Point(
             self.dim, support, fit.coef, fit.b, fit.value, slope, True, fit.note, fit.minimiser, least=fit.least,
             dual=fit.dual,
-        )  # fmt: skip
+        ).owned(self)  # fmt: skip
 
-    def few(self, support: Columns, gathered: bool = False) -> FewColumns:
-        """f on a support, as a function of its coefficients and the intercept; ``gathered``: with a Hessian."""
-        block = self._gathered(support) if gathered else self._gathered.few(support)
-        return FewColumns(
-            block, self.rows, self.loss, self._ridge(support), self.fit_intercept, self.lower,
-            lambda: Stored(*self.design.stored(support)),
-        )  # fmt: skip
+    def few(self, support: Columns) -> LossOnColumns:
+        """f on a support, as a function of its coefficients and the intercept."""
+        return self.data.few(support, self._ridge(support), self.fit_intercept, self.lower)
 
     @lazy
     def _without(self) -> Fitted:
-        """The model without features, as far as it needs no pass over X."""
-        return refit(self.few(np.empty(0, np.int64)), np.empty(0), self._first())
+        """The model without features, which needs no pass over X."""
+        return refit(self.few(np.empty(0, np.int64)), np.empty(0), self._first)
 
+    @lazy
     def _first(self) -> float:
         """An intercept to begin with."""
-        if not self.fit_intercept:
-            return 0.0
-        y, c, offset = self.rows.y, self.rows.c, self.rows.offset
-        known = None if offset is None else self.loss.intercept(y, c, offset)
-        return self.loss.start(y, c) if known is None else known
+        return self.data.start() if self.fit_intercept else 0.0
 
     def _begin(self, support: Columns, start: Point | None) -> tuple[Vector, float]:
         """Coefficients and intercept to begin a refit from."""
         coef = np.zeros(len(support))
-        direct = self.loss.quadratic and not self.design.lean  # needs no start
+        direct = self.loss.quadratic and not self.data.lean  # needs no start
         if start is None or direct or not self.loss.smooth or not start.value < self._without.value:
-            return coef, self._first()
+            return coef, self._first
         here, there = common(support, start.support)
         coef[here] = start.coef[there]
         if len(here) < len(start.support) and not self.loss.quadratic:
@@ -254,9 +222,8 @@ class GLM:
     def _refit_by_gram(self, support: Columns, start: Point | None) -> Point | None:
         """The squared loss from kept Gram columns, without reading X; None where that would cost digits."""
         assert self.gram is not None
-        null = self.null
-        H = self.gram.columns(support, None if start is None else start.known_gradient)
-        small = H[:, support]
+        null, gram = self.null, self.gram
+        small = gram.columns(support, None if start is None else start.known_gradient)[:, support]
         constant = small.diagonal() == 0
         if self._far(support, small.diagonal()):
             return None
@@ -272,12 +239,12 @@ class GLM:
             return None
         b = null.free - float(self.gram.means[support] @ coef) if self.fit_intercept else 0.0
 
-        def slope() -> Vector:
-            g = null.gradient + coef @ H
+        def slope() -> Vector:  # the columns are asked for again: a point keeps no k x p matrix alive
+            g = null.gradient + gram.combined(support, coef)
             g[support] = 0.0
             return g
 
-        return Point(self.dim, support, coef, b, value, slope, True, least=(1 - EXACT) * value)
+        return Point(self.dim, support, coef, b, value, slope, True, least=(1 - EXACT) * value).owned(self)
 
     def _far(self, cols: Columns, squares: Vector) -> bool:
         """Whether a column is so far from zero beside its spread that products with it have lost digits."""
@@ -286,24 +253,16 @@ class GLM:
 
     def gathered(self, cols: Columns) -> Block:
         """The columns, gathered."""
-        return self._gathered(cols)
+        return self.data.local.gathered(cols)
 
     def curvature(self, point: Point, cols: Columns, v: Vector) -> float:
-        turn = self.design.matmat(cols, v[:, None])[:, 0]
-        w = self._weights(point)
-        total = float(w.sum())
-        if self.fit_intercept and total > 0:
-            turn = turn - float(w @ turn) / total
-        return float(w @ turn**2) + float(v @ (self._ridge(cols) * v))
+        turn = self._model(point).along(cols, v)
+        return float(turn.moment(self.fit_intercept)) + float(v @ (self._ridge(cols) * v))
 
     def curvatures(self, point: Point, cols: Columns) -> Vector:
         known = None if self.gram is None else self.gram.diagonal(cols)
         if known is None:
-            w = self._weights(point)
-            if len(cols) * 8 > self.dim:  # one pass over X is cheaper than a gather of so many columns
-                known = self._all_curvatures(w)[cols]
-            else:
-                known = self._gathered(cols).curvatures(w, self.fit_intercept)
+            known = self._model(point).diagonal(cols).moment(self.fit_intercept)
         if not np.isfinite(known).all():
             if not self.loss.quadratic:  # at a point where phi'' overflows
                 return np.nan_to_num(known, nan=1e300, posinf=1e300)
@@ -314,20 +273,15 @@ class GLM:
 
     def mean_curvature(self, point: Point, cols: Columns, v: Vector) -> float:
         """By one product where a column costs one: random signs make v'Hv what is asked for, in the mean."""
-        if self.design.lean:
+        if self.data.lean:
             return self.curvature(point, cols, v * np.random.default_rng(0).choice([-1.0, 1.0], len(v)))
         return float(v**2 @ self.curvatures(point, cols))
 
     def hessian_rows(self, point: Point, cols: Columns, others: Columns | None = None) -> Vector:
         if others is None and self.gram is not None and len(cols) <= self.gram.capacity:
-            H = self.gram.columns(cols)
+            H = self.gram.columns(cols, point.known_gradient)
         else:
-            w = self._weights(point)
-            A = self._gathered(cols).dense().copy(order="F")
-            if self.fit_intercept:
-                centre(A, w)
-            A *= w[:, None]
-            H = cross(self.design, A, others)
+            H = self._model(point).rows(cols, others, self.fit_intercept)
         if others is None:
             H[np.arange(len(cols)), cols] += self._ridge(cols)
         else:
@@ -338,54 +292,31 @@ class GLM:
 
     def rough_rows(self, point: Point, cols: Columns) -> tuple[Any, Vector] | None:
         """H[cols] in single precision and all H_jj, where that is much cheaper than in double; None elsewhere."""
-        held = self.gram is not None and self.gram.missing(cols) < ROUGH
-        if held or self.work * len(cols) < ROUGH_WORK:
+        if self.work * len(cols) < ROUGH_WORK or (self.gram is not None and self.gram.missing(cols) < ROUGH):
             return None
-        w = self._weights(point)
-        total = float(w.sum())
-        if total <= 0:
-            return None
-        A = self._gathered(cols).dense().copy(order="F")
-        if self.fit_intercept:
-            centre(A, w)
-        A *= w[:, None]
-        rough = self.design.rough_cross(A, w / total)
+        rough = self._model(point).rough(cols, self.fit_intercept)
         if rough is None:
             return None
-        rows, mean, var = rough
-        self._variances = total * (var if self.fit_intercept else var + mean**2)
+        rows, spread = rough
         rows[np.arange(len(cols)), cols] += self._ridge(cols)
-        return rows, self._variances + self._ridge(np.arange(self.dim))
+        return rows, spread.moment(self.fit_intercept) + self._ridge(np.arange(self.dim))
 
-    def _all_curvatures(self, w: Vector) -> Vector:
-        """Weighted variances (mean squares without an intercept) of all columns; kept for the squared loss."""
-        if self._variances is None or not self.loss.quadratic:
-            total = float(w.sum())
-            if not total > 0:  # a loss of straight pieces
-                return np.zeros(self.dim)
-            mean, var = self.design.stats(w / total)
-            self._variances = total * (var if self.fit_intercept else var + mean**2)
-        return self._variances
-
-    def _weights(self, point: Point) -> Vector:
-        """c phi'' at a point; where that is nearly nothing, the bound on it."""
-        if self.loss.quadratic:
-            return self.rows.c
-        eta = self.rows.shift(self.design.matmat(point.support, point.coef[:, None])[:, 0], point.free)
-        w = self.loss.terms(self.rows.y, eta, self.rows.c)[2]
-        bound = self.loss.smoothness
-        return w if not np.isfinite(bound) or w.sum() > 1e-10 * bound else bound * self.rows.c
+    def _model(self, point: Point) -> Model:
+        """The Hessian of the loss at a point; where that is nearly nothing, the bound on it."""
+        model, bound = self.data.model(point.support, point.coef, point.free), self.loss.smoothness
+        return model if not np.isfinite(bound) or model.weight > FLAT * bound else model.bounding()
 
     def quick_search(self, constraint: "AtMost", start: Columns, plan: searched.Plan) -> "searched.Searched | None":
         """A search for the best support in one kernel call; None where the data are too large for that."""
-        if constraint.unit_of is not None or self.loss.code is None or not self.loss.smooth or self.design.lean:
+        if constraint.unit_of is not None or self.loss.code is None or not self.loss.smooth or self.data.lean:
             return None
         scale = 1e-9 * self.height
         if self.gram is not None:
             return self._search_gram(constraint, start, scale, plan) if self.gram.small else None
-        if not searched.affordable(self.design.shape, 1, constraint):
+        if not searched.affordable(self.data.shape, 1, constraint):
             return None
-        even = searched.Evened.of(self.design.block(np.arange(self.dim)), self.rows.c, self.fit_intercept)
+        A, rows = self.data.copied()
+        even = searched.Evened.of(A, rows.c, self.fit_intercept)
         if even is None:
             return None
         bound = self.loss.smoothness
@@ -416,41 +347,41 @@ class GLM:
         return replace(found, points=points)
 
     @lazy
-    def lower(self) -> float:
+    def evened(self) -> tuple[Form, Vector]:
+        """The squared loss on columns of mean square 1 as a quadratic form, kept for proofs, and 1 / their scale."""
+        m, s, constant = self.data.scales(self.fit_intercept)
+        form = self.data.form(m, np.where(constant, np.inf, s), self.null.free)
+        return form.centred() if self.fit_intercept else form, np.where(constant, 0.0, 1 / s)
+
+    @property
+    def lower(self) -> float:  # type: ignore[override]
         """The weighted sum of every sample's own infimum; -inf where that is not known."""
-        return self.loss.infimum(self.rows.y, self.rows.c)
+        return self.data.infimum()
 
     def ridged(self, weights: Vector) -> "GLM":
         """f + sum_j weights_j/2 x_j^2; what is kept of X (Gram columns, the null model) is shared."""
         twin = object.__new__(type(self))
-        twin.__dict__.update(self.__dict__, extra=weights if self.extra is None else self.extra + weights)
+        twin.__dict__.update(self.__dict__, ridge=self.ridge + weights)
         return twin
 
-    @property
-    def ridge(self) -> Any:
-        """The ridge: l2, or one number per column."""
-        return self.l2 if self.extra is None else self.l2 + self.extra
-
     def _ridge(self, cols: Columns) -> Any:
-        """The ridge on these columns: l2, or one number per column."""
-        return self.l2 if self.extra is None else self.l2 + self.extra[cols]
+        """The ridge on these columns: one number, or one per column."""
+        return self.ridge if np.ndim(self.ridge) == 0 else self.ridge[cols]
 
     def minibatch(self, rng: np.random.Generator, share: float) -> Slope:
-        n = self.design.shape[0]
+        n = self.data.shape[0]
         few = np.sort(rng.integers(n, size=max(1, round(share * n))))
-        design = self.design.take(few)
-        offset = None if self.rows.offset is None else self.rows.offset[few]
-        rows = Rows(self.rows.y[few], self.rows.c[few] * (n / len(few)), offset)
+        data = self.data.take(few, n / len(few))
 
         def slope(support: Columns, coef: Vector, intercept: float) -> tuple[Vector, float]:
-            _, g, in_b = design.value_gradient(self.loss, rows, support, coef, intercept)
+            _, g, in_b = data.at(support, coef, intercept)
             g[support] += self._ridge(support) * coef
             return g, in_b if self.fit_intercept else 0.0
 
         return slope
 
     def in_units(self, point: Point) -> tuple[Vector, float]:
-        return self.design.in_units(point.support, point.coef, point.free)
+        return self.data.in_units(point.support, point.coef, point.free)
 
     def from_units(self, x: Any, intercept: float | None = None) -> Point:
         try:
@@ -460,18 +391,12 @@ class GLM:
         if x.shape != (self.dim,) or not np.isfinite(x).all():
             raise ValueError(f"start must be a finite vector with one entry per column of X, shape ({self.dim},)")
         support = np.flatnonzero(x)
-        coef, b = self.design.from_units(support, x[support], 0.0 if intercept is None else intercept)
+        coef, b = self.data.from_units(support, x[support], 0.0 if intercept is None else intercept)
         return self.at(support, coef, None if intercept is None else b)
-
-    def _best_intercept(self, support: Columns, coef: Vector) -> float:
-        if not self.fit_intercept:
-            return 0.0
-        eta = self.rows.shift(self.design.matmat(support, coef[:, None])[:, 0], 0.0)
-        return best_intercept(self.loss, replace(self.rows, offset=eta))
 
     def _check_finite(self, gradient: Vector) -> None:
         if not np.isfinite(gradient).all():
-            mean, var = self.design.stats(self.rows.c)  # a row's NaN can reach every column's gradient: look again
-            finite = np.isfinite(mean) & np.isfinite(var)
+            _, mean, square = self.data.moments()  # a row's NaN can reach every column's gradient: look again
+            finite = np.isfinite(mean) & np.isfinite(square)
             where = called(np.flatnonzero(~(np.isfinite(gradient) if finite.all() else finite)), self.names)
             raise ValueError(f"X contains NaN or infinity (or values too large to add up) in {where}")

@@ -8,28 +8,27 @@ group of q coordinates, so every solver, constraint and exchange works on this o
 
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from .. import _core
 from .._errors import check_mask, check_number, check_offset, check_weights, named, nearest
 from .._lazy import lazy
-from .._names import Names, called
-from ..designs import Design, Standardized, as_design, cross
+from .._names import called
+from ..constraints import AtMost
+from ..data import Samples
+from ..designs import Design, Rows, as_design, cross
 from ..engines import check_time
+from ..losses import as_loss
 from ..losses.vector import Curve, Multinomial, Responses, VectorLoss
 from ..refits import Basis, Fit, Stored, basis, least_norm, minimise
 from ..refits.columns import FLOOR, PARTLY, SEPARATED
 from ..refits.factor import Factor
 from ..refits.minimise import CONVERGED
 from . import searched
-from .base import Columns, Point, Vector
-from .defaults import ObjectiveDefaults
+from .base import Columns, Objective, Point, Vector
 from .outputs import Outputs
-
-if TYPE_CHECKING:
-    from ..constraints import AtMost
 
 EPS = float(np.finfo(float).eps)
 TRUSTED = 1e-10  # reciprocal condition above which a Gram matrix will do
@@ -38,14 +37,13 @@ KERNEL = 1e7
 SMALL = 64  # coordinates up to which second derivatives are those of gathered columns
 
 
-class MultiGLM(ObjectiveDefaults):
+class MultiGLM(Objective):
     """A GLM with q outputs and one shared support.
 
     ``Y`` is n x q, or for ``loss="multinomial"`` a vector of labels; ``loss`` is "multinomial" or "squared". The other
     parameters are those of :class:`pursuit.GLM`.
     """
 
-    smooth = True
     convex = True
 
     def __init__(
@@ -82,21 +80,17 @@ class MultiGLM(ObjectiveDefaults):
         self.l2, self.fit_intercept = check_number(l2, "l2"), bool(fit_intercept)
         self.c = check_weights(sample_weight, n)
         self.standardize = bool(standardize)
+        data: Any = Samples(design, Rows(np.zeros(n), self.c), as_loss("squared"))
         if standardize:
-            design = Standardized(design, self.c, self.fit_intercept)
-        elif self.fit_intercept:  # which takes up what is taken off
-            design = Standardized.shifted(design)
-        self.design: Design = design
-        self.dim = p * self.width
+            data = data.standardized(self.fit_intercept)
+        elif self.fit_intercept:
+            data = data.shifted()
+        self.design: Design = data.design
+        self.dim, self.names = p * self.width, design.names
         self._null: Point | None = None
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_null": None}
-
-    @property
-    def names(self) -> Names | None:
-        """The names of X's columns, where X is a data frame."""
-        return self.design.names
 
     @property
     def work(self) -> float:
@@ -140,8 +134,7 @@ class MultiGLM(ObjectiveDefaults):
             return self._point(support, C.ravel(), b, A @ C + b + self.offset, True, note)
         C, b = np.zeros((len(cols), self.width)), self._start()
         if start is not None and (self._null is None or start.value < self._null.value):
-            _, here, there = np.intersect1d(support, start.support, assume_unique=True, return_indices=True)
-            C.reshape(-1)[here] = start.coef[there]
+            C = start.x[support].reshape(C.shape)
             if self._null is None or self._value(A @ C + start.free + self.offset, C) < self._null.value:
                 b = start.free
             else:  # what is left of a start without its other columns may be worse than nothing
@@ -193,14 +186,14 @@ class MultiGLM(ObjectiveDefaults):
         H[here, there] += self.l2
         return H
 
-    def quick_search(self, constraint: "AtMost", start: Columns, plan: searched.Plan) -> "searched.Searched | None":
+    def quick_search(self, constraint: AtMost, start: Columns, plan: searched.Plan) -> "searched.Searched | None":
         """A search for the best features in one kernel call; None where the data are too large for that."""
         p, q = self.dim // self.width, self.width
         if self.labels is None or q < 2 or constraint.units != p:
             return None
         if self.design.lean or not searched.affordable(self.design.shape, q - 1, constraint):
             return None
-        even = searched.Evened.of(self.design.block(np.arange(p)), self.c, self.fit_intercept)
+        even = searched.Evened.of(self.design.block(np.arange(p)).dense(), self.c, self.fit_intercept)
         if even is None:
             return None
         E = self._basis
@@ -283,7 +276,7 @@ class MultiGLM(ObjectiveDefaults):
             g[support] = 0.0 if refitted else g[support] + self.l2 * coef
             return g
 
-        return Point(self.dim, support, coef, b, value, slope, refitted, note, minimiser)
+        return Point(self.dim, support, coef, b, value, slope, refitted, note, minimiser).owned(self)
 
     def _value(self, eta: Vector, coef: Vector) -> float:
         return float(self.c @ self.loss.value(self.Y, eta)) + 0.5 * self.l2 * float((coef * coef).sum())

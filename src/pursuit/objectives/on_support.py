@@ -1,27 +1,37 @@
 """Any objective on a support, as a function of its coefficients there (the intercept minimised out)."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from ..refits import Few, State
-from .base import Columns, Objective, Point, Vector
+from .point import Columns, Point, Vector
+
+if TYPE_CHECKING:
+    from .base import Objective
 
 
 class OnSupport(Few):
     """f over the coefficients of a support; the points that were evaluated are left in ``seen``."""
 
-    def __init__(self, f: Objective, support: Columns) -> None:
+    intercept = lean = False  # is not among the variables; nor are there columns to gather
+
+    def __init__(self, f: "Objective", support: Columns) -> None:
         self.f, self.support = f, support
         self.convex = f.convex
         self.seen: dict[bytes, Point] = {}
 
     def at(self, z: Vector, hessian: bool = True) -> State:
         point = self.f.at(self.support, z)
-        self.seen[z.tobytes()] = point
+        self.seen[z.tobytes()], S = point, self.support
+        return State(z, point.value, point.gradient[S], lambda: self.f.hessian_rows(point, S, S))
 
-        def rows() -> Any:
-            return self.f.hessian_rows(point, self.support, self.support)
+    def join(self, coef: Vector, free: Any) -> Vector:
+        return np.array(coef, dtype=np.float64)
 
-        return State(z, point.value, point.gradient[self.support], rows)
+    def split(self, z: Vector) -> tuple[Vector, Any]:
+        """Coefficients and what is free."""
+        return z, self.point(z).free
 
     def point(self, z: Vector) -> Point:
         """The point at coefficients that have been evaluated."""

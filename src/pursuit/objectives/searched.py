@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from .. import _core
-from ..designs import Block, DenseBlock, centre
-from .base import Columns, Exchange, Vector
+from ..designs import DenseBlock, centre
+from .point import Columns, Exchange, Vector
 
 if TYPE_CHECKING:
     from ..constraints import AtMost
@@ -86,9 +86,8 @@ class Evened:
     sizes: Vector
 
     @classmethod
-    def of(cls, block: Block, c: Vector, intercept: bool) -> "Evened | None":
-        """The copy, or None where a column's numbers are beyond what can be squared."""
-        A = block.dense().copy(order="F")
+    def of(cls, A: Vector, c: Vector, intercept: bool) -> "Evened | None":
+        """From a copy that is ours; None where a column's numbers are beyond what can be squared."""
         means = centre(A, c) if intercept else np.zeros(A.shape[1])
         squares = DenseBlock(A).curvatures(c, False)
         if not _sane(squares):

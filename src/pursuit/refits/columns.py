@@ -17,15 +17,16 @@ the value that is reported is theirs, computed in twice the digits; where roundi
 equal to ten digits), a note says so and ``least`` keeps the minimum.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy.linalg import lstsq
 
 from .. import _core
-from ..designs.base import Block, DenseBlock, ProductBlock, Rows
-from ..engines import check_time, seconds_left
+from ..designs.base import Block, DenseBlock, NewtonSystem, ProductBlock, Quick, Rows, joined
+from ..engines import Map, check_time, seconds_left, total
 from ..losses.base import Loss
 from .basis import TRUSTED, Basis, Stored, basis, least_norm
 from .factor import Factor
@@ -64,8 +65,8 @@ class Fitted:
 
 
 @dataclass(frozen=True)
-class _Rows:
-    """What a state by products knows of the rows: eta, c phi'' and, if that came with it, X'(c phi')."""
+class _Here:
+    """What a state knows of the rows: eta, c phi'' and, if that came with it, X'(c phi')."""
 
     eta: Vector
     curve: Vector
@@ -73,22 +74,71 @@ class _Rows:
 
 
 @dataclass(frozen=True, eq=False)
-class Columns(Few):
-    """The refit at hand: columns, rows, loss, ridge (one number or one per column), and whether there is an intercept.
+class LossOnColumns(Few):
+    """A loss on a few columns, with its ridge (one number or one per column) and perhaps an intercept.
 
-    ``lower`` is a lower bound of the loss; ``stored`` gives the columns as the user stored them, without it the
-    block's own are taken.
+    ``lower`` is a lower bound of the loss, ``ends`` the least and the largest target. Subclasses answer for the rows,
+    as a function of (v, b) and without the ridge: answers of disjoint rows add up.
     """
 
-    block: Block
-    rows: Rows
     loss: Loss
     ridge: float | Vector
     intercept: bool
-    lower: float = -np.inf
-    stored: Callable[[], Stored] | None = None
+    lower: float = field()  # without the default of Few
+    ends: tuple[float, float]
 
     convex = True
+    scattered: ClassVar[bool] = True  # whether the columns are something else than one dense array
+
+    @property
+    def width(self) -> int:
+        raise NotImplementedError
+
+    @property
+    def entries(self) -> int:
+        """Rows times columns."""
+        raise NotImplementedError
+
+    @property
+    def lean(self) -> bool:
+        """Whether a column costs as much as a product with all of them."""
+        return False
+
+    def system(self, v: Vector, b: float, hessian: bool) -> NewtonSystem:
+        """Value, gradient (columns, then b), Hessian."""
+        raise NotImplementedError
+
+    def in_parts(self, v: Vector, b: float) -> tuple[float, Vector, Any]:
+        """Value, gradient and what is to be kept, where no Hessian is formed."""
+        raise NotImplementedError
+
+    def along(self, here: State, v: Vector, b: float, dv: Vector, db: float) -> Callable[[float], tuple[float, float]]:
+        """From t to the loss at (v, b) + t (dv, db) and its slope: O(rows) a trial."""
+        raise NotImplementedError
+
+    def curved(self, here: State, v: Vector, b: float) -> Callable[[Vector, float], tuple[Vector, float]]:
+        """From (u, a) to the product with the Hessian."""
+        raise NotImplementedError
+
+    def bound(self) -> Matrix:
+        """Weighted sums of products of the columns and of 1: times the largest phi'' no Hessian exceeds it."""
+        raise NotImplementedError
+
+    def curves(self, z: Vector) -> tuple[float, float]:
+        """The least and the largest c phi'' at z, of rows that count."""
+        raise NotImplementedError
+
+    def reach(self, d: Vector) -> float:
+        """The largest change of a row's eta in direction d."""
+        raise NotImplementedError
+
+    def here(self) -> "ColumnsHere":
+        """The same with all rows in one place."""
+        raise NotImplementedError
+
+    def together(self) -> "ColumnsHere":
+        """The same with the columns gathered in one dense array."""
+        raise NotImplementedError
 
     @property
     def quadratic(self) -> bool:  # type: ignore[override]
@@ -101,12 +151,17 @@ class Columns(Few):
     @property
     def by_products(self) -> bool:
         """Whether no Hessian is formed."""
-        return self.width > LARGE or self.block.lean
+        return self.width > LARGE or self.lean
+
+    @property
+    def affordable(self) -> bool:
+        """Whether a dense copy of the columns is."""
+        return self.entries <= GATHERED
 
     @property
     def patience(self) -> float:  # type: ignore[override]
         """Half the products that a gather takes: two make one with the Hessian."""
-        return 0.5 * self.width if self.block.lean and len(self.rows.y) * self.width <= GATHERED else np.inf
+        return 0.5 * self.width if self.lean and self.affordable else np.inf
 
     @property
     def endless(self) -> str:  # type: ignore[override]
@@ -114,16 +169,10 @@ class Columns(Few):
 
     @property
     def bottom(self) -> float:  # type: ignore[override]
-        if self.loss.attained:
-            return -np.inf
-        y = self.rows.y
-        if np.all(self.ridge) and not (self.intercept and (y == y[0]).all()):  # an intercept has no ridge
-            return -np.inf
-        return SEPARATED if self.loss.targets == "binary" or not y.any() else -np.inf
-
-    @property
-    def width(self) -> int:
-        return self.block.width
+        low, high = self.ends
+        if self.loss.attained or (np.all(self.ridge) and not (self.intercept and low == high)):
+            return -np.inf  # an intercept has no ridge
+        return SEPARATED if self.loss.targets == "binary" or low == high == 0 else -np.inf
 
     def split(self, z: Vector) -> tuple[Vector, float]:
         """Coefficients and intercept."""
@@ -132,80 +181,144 @@ class Columns(Few):
     def join(self, v: Vector, b: float) -> Vector:
         return np.append(v, b) if self.intercept else np.array(v, dtype=np.float64)
 
+    def penalty(self, v: Vector) -> float:
+        return 0.5 * float(v @ (self.ridge * v))
+
     def at(self, z: Vector, hessian: bool = True) -> State:
-        if self.by_products:
-            return self._in_parts(z)
         m, (v, b) = self.width, self.split(z)
-        value, g, H = self.block.newton(self.loss, self.rows, v, b, hessian)
+        H = kept = None
+        if self.by_products:
+            value, g, kept = self.in_parts(v, b)
+        else:
+            value, g, H = self.system(v, b, hessian)
         g[:m] += self.ridge * v
         if H is not None:
             H[np.arange(m), np.arange(m)] += self.ridge
         if not self.intercept:
             g, H = g[:m], None if H is None else H[:m, :m]
-        return State(z, value + self.penalty(v), g, None if H is None else lambda: H)
+        return State(z, value + self.penalty(v), g, None if H is None else lambda: H, kept)
 
-    def _in_parts(self, z: Vector) -> State:
-        """f at z with what is known of the rows there: each product with the columns is dear."""
-        (v, _), eta = self.split(z), self.eta(z)
-        value, d1, d2 = self.loss.terms(self.rows.y, eta, self.rows.c)
-        pull: Vector | None = None
-        if isinstance(self.block, ProductBlock):
-            pull = self.block.pull(d1)
-            g = pull[self.block.cols]
-        else:
-            g = self.block.rmatvec(d1)
-        g = g + self.ridge * v
-        if self.intercept:
-            g = np.append(g, d1.sum())
-        return State(z, value + self.penalty(v), g, kept=_Rows(eta, d2, pull))
+    def line(self, here: State, d: Vector) -> Line:
+        """Each trial costs O(n) only."""
+        (v, b), (dv, db) = self.split(here.z), self.split(d)
+        loss = self.along(here, v, b, dv, db)
+        vv, vd, dd = float(v @ (self.ridge * v)), float(v @ (self.ridge * dv)), float(dv @ (self.ridge * dv))
 
-    def penalty(self, v: Vector) -> float:
-        return 0.5 * float(v @ (self.ridge * v))
+        def trial(t: float) -> tuple[float, float, State | None]:
+            value, slope = loss(t)
+            return value + 0.5 * (vv + 2 * t * vd + t * t * dd), slope + vd + t * dd, None
+
+        return trial
+
+    def product(self, here: State) -> Callable[[Vector], Vector] | None:
+        times = self.curved(here, *self.split(here.z))
+
+        def apply(u: Vector) -> Vector:
+            v, b = self.split(u)
+            head, tail = times(v, b)
+            return self.join(head + self.ridge * v, tail)
+
+        return apply
+
+    def curve(self) -> Matrix | None:
+        if not np.isfinite(self.loss.smoothness):
+            return None
+        size = self.width + self.intercept
+        return self.loss.smoothness * self.bound()[:size, :size]
+
+    def quick(self, z: Vector) -> Quick | None:
+        """A refit in one call of the kernel, as far as that goes; None where it has nothing to say."""
+        return None
+
+    def ending(self, fit: Fit) -> Fitted:
+        """The end of a minimisation on these columns."""
+        v, b = self.split(fit.z)
+        pull = fit.at.kept.pull if isinstance(fit.at.kept, _Here) else None
+        return Fitted(v.copy(), b, fit.value, fit.least, fit.note, fit.minimiser, pull=pull)
+
+
+@dataclass(frozen=True, eq=False)
+class ColumnsHere(LossOnColumns):
+    """The same on rows that are here; ``stored`` gives the columns as the user stored them (else: the block's own)."""
+
+    block: Block
+    rows: Rows
+    stored: Callable[[], Stored] | None = None
+
+    @property
+    def scattered(self) -> bool:  # type: ignore[override]
+        return not isinstance(self.block, DenseBlock)
+
+    @property
+    def width(self) -> int:
+        return self.block.width
+
+    @property
+    def entries(self) -> int:
+        return len(self.rows.y) * self.width
+
+    @property
+    def lean(self) -> bool:
+        return self.block.lean
+
+    def system(self, v: Vector, b: float, hessian: bool) -> NewtonSystem:
+        return self.block.newton(self.loss, self.rows, v, b, hessian)
 
     def eta(self, z: Vector) -> Vector:
         v, b = self.split(z)
         return self.rows.shift(self.block.matvec(v), b)
 
-    def line(self, here: State, d: Vector) -> Line:
-        """Each trial costs O(n) only."""
-        (v, _), (dv, db) = self.split(here.z), self.split(d)
-        eta = self.eta(here.z) if here.kept is None else here.kept.eta
-        turn = self.block.matvec(dv) + db
-        vv, vd, dd = float(v @ (self.ridge * v)), float(v @ (self.ridge * dv)), float(dv @ (self.ridge * dv))
+    def terms(self, z: Vector) -> tuple[float, Vector, Vector]:
+        """The loss's sum, c phi' and c phi'' at z."""
+        return self.loss.terms(self.rows.y, self.eta(z), self.rows.c)
 
-        def trial(t: float) -> tuple[float, float, State | None]:
+    def in_parts(self, v: Vector, b: float) -> tuple[float, Vector, Any]:
+        """Each product with the columns is dear: what is known of the rows is kept."""
+        eta = self.rows.shift(self.block.matvec(v), b)
+        value, d1, d2 = self.loss.terms(self.rows.y, eta, self.rows.c)
+        pull = self.block.pull(d1) if isinstance(self.block, ProductBlock) else None
+        g = self.block.rmatvec(d1) if pull is None else pull[self.block.cols]  # type: ignore[attr-defined]
+        return value, np.append(g, d1.sum()), _Here(eta, d2, pull)
+
+    def along(self, here: State, v: Vector, b: float, dv: Vector, db: float) -> Callable[[float], tuple[float, float]]:
+        eta = self.rows.shift(self.block.matvec(v), b) if here.kept is None else here.kept.eta
+        turn = self.block.matvec(dv) + db
+
+        def trial(t: float) -> tuple[float, float]:
             value, d1, _ = self.loss.terms(self.rows.y, eta + t * turn, self.rows.c)
-            return value + 0.5 * (vv + 2 * t * vd + t * t * dd), float(d1 @ turn) + vd + t * dd, None
+            return value, float(d1 @ turn)
 
         return trial
 
-    def product(self, here: State) -> Callable[[Vector], Vector] | None:
-        w = self.loss.terms(self.rows.y, self.eta(here.z), self.rows.c)[2] if here.kept is None else here.kept.curve
+    def curved(self, here: State, v: Vector, b: float) -> Callable[[Vector, float], tuple[Vector, float]]:
+        w = self.terms(here.z)[2] if here.kept is None else here.kept.curve
         flat = (w == 0) & (self.rows.c > 0)
         if flat.any() and np.isfinite(self.loss.smoothness):  # a little curvature where the loss has none
             w = np.where(flat, 1e-4 * self.loss.smoothness * self.rows.c, w)
 
-        def apply(u: Vector) -> Vector:
-            v, b = self.split(u)
-            turn = w * (self.block.matvec(v) + b)
-            head = self.block.rmatvec(turn) + self.ridge * v
-            return np.append(head, turn.sum()) if self.intercept else head
+        def times(u: Vector, a: float) -> tuple[Vector, float]:
+            turn = w * (self.block.matvec(u) + a)
+            return self.block.rmatvec(turn), float(turn.sum())
 
-        return apply
+        return times
 
-    def curve(self) -> Matrix | None:
-        m, size = self.width, self.width + self.intercept
-        if not np.isfinite(self.loss.smoothness):
-            return None
-        bound = np.empty((size, size))
-        bound[:m, :m] = self.block.gram(self.rows.c)
-        if self.intercept:
-            bound[m, :m] = bound[:m, m] = self.block.rmatvec(self.rows.c)
-            bound[m, m] = 1.0
-        return self.loss.smoothness * bound
+    def bound(self) -> Matrix:
+        m, c = self.width, self.rows.c
+        G = np.empty((m + 1, m + 1))
+        G[:m, :m] = self.block.gram(c)
+        G[m, :m] = G[:m, m] = self.block.rmatvec(c)
+        G[m, m] = c.sum()
+        return G
 
-    def quick(self, z: Vector) -> tuple[Vector, float, bool] | None:
-        """A refit in one call of the kernel, as far as that goes; None where it has nothing to say."""
+    def curves(self, z: Vector) -> tuple[float, float]:
+        used = self.terms(z)[2][self.rows.c > 0]
+        return float(used.min(initial=np.inf)), float(used.max(initial=0.0))
+
+    def reach(self, d: Vector) -> float:
+        dv, db = self.split(d)
+        return float(np.abs(self.block.matvec(dv) + db)[self.rows.c > 0].max(initial=0.0))
+
+    def quick(self, z: Vector) -> Quick | None:
         m = self.width
         if m > QUICK or len(z) == 0:
             return None
@@ -216,19 +329,83 @@ class Columns(Few):
             check_time()
         return None if found is None else (found[0][: len(z)], *found[1:])
 
+    def here(self) -> "ColumnsHere":
+        return self
+
+    def together(self) -> "ColumnsHere":
+        return replace(self, block=DenseBlock(self.block.dense())) if self.scattered else self
+
     def columns(self) -> Stored | None:
         """The columns as they are stored; None where they are too many for a dense copy."""
-        if len(self.rows.y) * self.width > GATHERED:
+        if not self.affordable:
             return None
         if self.stored is not None:
             return self.stored()
         return Stored(self.block.dense(), np.zeros(self.width), np.ones(self.width))
 
-    def ending(self, fit: Fit) -> Fitted:
-        """The end of a minimisation on these columns."""
-        v, b = self.split(fit.z)
-        pull = None if fit.at.kept is None else fit.at.kept.pull
-        return Fitted(v.copy(), b, fit.value, fit.least, fit.note, fit.minimiser, pull=pull)
+
+@dataclass(frozen=True, eq=False)
+class ColumnsInParts(LossOnColumns):
+    """The same on rows that lie in several parts: whatever is asked of them is asked of each, by ``each``."""
+
+    parts: Sequence[LossOnColumns]
+    each: Map
+
+    def _sum(self, ask: Callable[[Any], Any]) -> Any:
+        return total(self.each(ask, self.parts))
+
+    @property
+    def width(self) -> int:
+        return self.parts[0].width
+
+    @property
+    def entries(self) -> int:
+        return sum(part.entries for part in self.parts)
+
+    def system(self, v: Vector, b: float, hessian: bool) -> NewtonSystem:
+        return self._sum(lambda part: part.system(v, b, hessian))
+
+    def in_parts(self, v: Vector, b: float) -> tuple[float, Vector, Any]:
+        answers = self.each(lambda part: part.in_parts(v, b), self.parts)
+        return *total([answer[:2] for answer in answers]), [answer[2] for answer in answers]
+
+    def along(self, here: State, v: Vector, b: float, dv: Vector, db: float) -> Callable[[float], tuple[float, float]]:
+        lines = self._kept(here, lambda part, there: part.along(there, v, b, dv, db))
+        return lambda t: total(self.each(lambda line: line(t), lines))
+
+    def curved(self, here: State, v: Vector, b: float) -> Callable[[Vector, float], tuple[Vector, float]]:
+        products = self._kept(here, lambda part, there: part.curved(there, v, b))
+        return lambda u, a: total(self.each(lambda times: times(u, a), products))
+
+    def _kept(self, here: State, ask: Callable[[Any, State], Any]) -> list[Any]:
+        """One answer per part at a state, each with what that part keeps of it."""
+        kept = [None] * len(self.parts) if here.kept is None else here.kept
+        states = [replace(here, kept=own) for own in kept]
+        return self.each(lambda pair: ask(*pair), list(zip(self.parts, states, strict=True)))
+
+    def bound(self) -> Matrix:
+        return self._sum(lambda part: part.bound())
+
+    def curves(self, z: Vector) -> tuple[float, float]:
+        ranges = self.each(lambda part: part.curves(z), self.parts)
+        return min(low for low, _ in ranges), max(high for _, high in ranges)
+
+    def reach(self, d: Vector) -> float:
+        return max(self.each(lambda part: part.reach(d), self.parts))
+
+    def together(self) -> "ColumnsHere":
+        """The few columns of all parts in one place; the rows' own numbers come along."""
+        here = self.each(lambda part: part.together(), self.parts)
+        stored: list[Stored] = self.each(lambda part: part.columns(), here)
+        A = np.asfortranarray(np.concatenate([part.block.dense() for part in here]))
+        rows = joined([part.rows for part in here])
+        as_stored = np.asfortranarray(np.concatenate([s.A for s in stored]))
+        return ColumnsHere(
+            self.loss, self.ridge, self.intercept, self.lower, self.ends, DenseBlock(A), rows,
+            lambda: replace(stored[0], A=as_stored),
+        )  # fmt: skip
+
+    here = together
 
 
 def best_intercept(loss: Loss, rows: Rows, b: float = 0.0) -> float:
@@ -237,15 +414,21 @@ def best_intercept(loss: Loss, rows: Rows, b: float = 0.0) -> float:
     if known is not None:
         return known
     nothing = DenseBlock(np.empty((len(rows.y), 0), order="F"))
-    fit = refit(Columns(nothing, rows, loss, 0.0, True, loss.infimum(rows.y, rows.c)), np.empty(0), b)
-    return fit.b if not fit.note else _bisected(loss, rows, fit.b)
+    ends = float(rows.y.min()), float(rows.y.max())
+    return intercept_of(ColumnsHere(loss, 0.0, True, loss.infimum(rows.y, rows.c), ends, nothing, rows), b)
 
 
-def _bisected(loss: Loss, rows: Rows, b: float) -> float:
+def intercept_of(few: LossOnColumns, b: float = 0.0) -> float:
+    """The best intercept where there are no columns."""
+    fit = refit(few, np.empty(0), b)
+    return fit.b if not fit.note else _bisected(few, fit.b)
+
+
+def _bisected(few: LossOnColumns, b: float) -> float:
     """The best intercept where Newton's method is lost: offsets so far apart that phi'' vanishes between them."""
 
     def slope(b: float) -> float:
-        return float(loss.terms(rows.y, rows.shift(np.zeros(len(rows.y)), b), rows.c)[1].sum())
+        return float(few.at(np.array([b]), hessian=False).gradient[0])
 
     sign, step = (1.0 if slope(b) < 0 else -1.0), 1.0
     while sign * slope(b + sign * step) < 0:
@@ -258,12 +441,12 @@ def _bisected(loss: Loss, rows: Rows, b: float) -> float:
     return far
 
 
-def refit(few: Columns, coef: Vector, b: float) -> Fitted:
+def refit(few: LossOnColumns, coef: Vector, b: float) -> Fitted:
     """The minimiser, by the method that fits the loss; (coef, b) is a start."""
     if not few.loss.smooth:
         from .hinge import hinge  # which uses this
 
-        return hinge(few)
+        return hinge(few.here())
     z = few.join(coef, b)
     known = few.quick(z)
     if known is not None and known[2]:
@@ -274,47 +457,49 @@ def refit(few: Columns, coef: Vector, b: float) -> Fitted:
         fit = minimise(few, z)
         if fit.converged or not fit.minimiser or few.patience == np.inf:
             return few.ending(fit)
-        few, z = replace(few, block=DenseBlock(few.block.dense()), stored=None), fit.z
-        return refit(few, *few.split(z))
-    if not isinstance(few.block, DenseBlock):  # orthonormal coordinates are dense: only where the columns need them
+        few = replace(few.together(), stored=None)
+        return refit(few, *few.split(fit.z))
+    if few.scattered:  # orthonormal coordinates are dense: only where the columns need them
         fit = minimise(few, z)
         end = few.at(fit.z).hessian
         if fit.converged and not fit.note and end is not None and Factor(end()).rcond > TRUSTED:
-            return few.ending(fit)
+            without_end = _endless(few, fit.z)
+            return replace(few.ending(fit), note=PARTLY, minimiser=False) if without_end else few.ending(fit)
         z = fit.z if np.isfinite(fit.z).all() else z
-    stored = few.columns()
-    if few.loss.quadratic and few.width >= len(few.rows.y) and stored is not None:
-        wide = interpolated(few)
+        if not few.affordable:
+            return _unrefined(few, z)
+    here = few.together()
+    stored = here.columns()
+    if few.loss.quadratic and few.width >= len(here.rows.y) and stored is not None:
+        wide = interpolated(here)
         if wide is not None:
             return wide
-    room = None if stored is None else coordinates(few, stored, z)
+    room = None if stored is None else coordinates(here, stored, z)
     if stored is None or room is None:
         return _unrefined(few, z)
-    return in_coordinates(few, stored, room, z)
+    return in_coordinates(here, stored, room, z)
 
 
-def _endless(few: Columns, z: Vector) -> bool:
+def _endless(few: LossOnColumns, z: Vector) -> bool:
     """Whether f has no minimiser near z, where it has settled: a Newton step still moves rows whose class is sure."""
     if few.loss.targets != "binary" or few.loss.attained or few.bottom == -np.inf or few.width == 0:
         return False
-    curve = few.loss.terms(few.rows.y, few.eta(z), few.rows.c)[2]
-    used = curve[few.rows.c > 0]
-    if used.min() > SURE * used.max():
+    low, high = few.curves(z)
+    if low > SURE * high:
         return False
     here = few.at(z)
     if here.hessian is None:
         return False
-    dv, db = few.split(-Factor(here.hessian(), quick=True).solve(here.gradient))
-    turn = np.abs(few.block.matvec(dv) + db)[few.rows.c > 0]
-    return bool(np.isfinite(turn).all() and turn.max() >= ENDLESS)
+    reach = few.reach(-Factor(here.hessian(), quick=True).solve(here.gradient))
+    return bool(np.isfinite(reach) and reach >= ENDLESS)
 
 
-def coordinates(few: Columns, stored: Stored, z: Vector) -> Basis | None:
+def coordinates(few: ColumnsHere, stored: Stored, z: Vector) -> Basis | None:
     """Orthonormal ones for the columns at hand."""
     return basis(stored.A, few.rows.c, _curve(few, z), _raw_ridge(few, stored), few.intercept)
 
 
-def in_coordinates(few: Columns, stored: Stored, room: Basis, z: Vector) -> Fitted:
+def in_coordinates(few: ColumnsHere, stored: Stored, room: Basis, z: Vector) -> Fitted:
     """The minimiser by way of orthonormal coordinates, and back."""
     u = room.inward(stored.A, few.rows.c, _curve(few, z), _raw_ridge(few, stored), stored.raw(few.split(z)[0]))
     fit = _there(few, room, u if np.isfinite(u).all() else 0 * u)
@@ -335,7 +520,7 @@ def in_coordinates(few: Columns, stored: Stored, room: Basis, z: Vector) -> Fitt
     )  # fmt: skip
 
 
-def _there(few: Columns, room: Basis, u: Vector) -> Fit:
+def _there(few: ColumnsHere, room: Basis, u: Vector) -> Fit:
     """The minimiser in orthonormal coordinates, from u (and the best intercept)."""
     there = replace(few, block=DenseBlock(room.Q), ridge=room.ridge, stored=None)
     start = there.join(u, 0.0)
@@ -348,7 +533,7 @@ def _there(few: Columns, room: Basis, u: Vector) -> Fit:
     return Fit(State(known[0], known[1], np.empty(0)), known[1], least=least)
 
 
-def _back(few: Columns, stored: Stored, room: Basis, u: Vector, b: float) -> Fitted:
+def _back(few: ColumnsHere, stored: Stored, room: Basis, u: Vector, b: float) -> Fitted:
     """Rounded coefficients for u (and b), the best intercept for them, and their value."""
     scale = np.where(np.isfinite(stored.s), stored.s, 1.0)
     v = least_norm(scale[:, None] * room.null, scale * room.outward(u), np.abs(stored.A).max(axis=0) / scale)
@@ -362,7 +547,7 @@ def _back(few: Columns, stored: Stored, room: Basis, u: Vector, b: float) -> Fit
     return Fitted(v, b + float(stored.m @ w), value, -np.inf)
 
 
-def interpolated(few: Columns) -> Fitted | None:
+def interpolated(few: ColumnsHere) -> Fitted | None:
     """Least squares with as many columns as rows: the minimum-norm solution, if nothing is left to explain."""
     A, rows = few.block.dense(), few.rows
     target = rows.y if rows.offset is None else rows.y - rows.offset
@@ -382,7 +567,7 @@ def interpolated(few: Columns) -> Fitted | None:
     return Fitted(v, few.split(z)[1], value, 0.0, note)
 
 
-def _unrefined(few: Columns, z: Vector) -> Fitted:
+def _unrefined(few: LossOnColumns, z: Vector) -> Fitted:
     """Too much data for orthonormal coordinates: what the columns themselves give, and how far that can be trusted."""
     fit = minimise(few, z)
     state = few.at(fit.z)
@@ -393,20 +578,20 @@ def _unrefined(few: Columns, z: Vector) -> Fitted:
     return replace(few.ending(fit), note=note, least=few.lower)
 
 
-def _curve(few: Columns, z: Vector) -> float:
+def _curve(few: ColumnsHere, z: Vector) -> float:
     """The largest phi'', or where there is none its mean at the start."""
     if np.isfinite(few.loss.smoothness):
         return float(few.loss.smoothness)
-    mean = float(few.loss.terms(few.rows.y, few.eta(z), few.rows.c)[2].sum())
+    mean = float(few.terms(z)[2].sum())
     return mean if 1e-6 < mean < 1e6 else 1.0
 
 
-def _raw_ridge(few: Columns, stored: Stored) -> Vector:
+def _raw_ridge(few: ColumnsHere, stored: Stored) -> Vector:
     s = np.where(np.isfinite(stored.s), stored.s, 0.0)
     return np.broadcast_to(few.ridge, s.shape) * s**2
 
 
-def _height(few: Columns) -> float:
+def _height(few: ColumnsHere) -> float:
     """How far the model without features is above the loss's infimum, roughly."""
     eta = few.rows.shift(np.zeros(len(few.rows.y)), 0.0)
     start = few.loss.start(few.rows.y - (eta if few.loss.quadratic else 0.0), few.rows.c) if few.intercept else 0.0

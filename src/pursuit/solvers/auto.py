@@ -15,8 +15,9 @@ unless every exchange could be judged.
 """
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Any, ClassVar
 
 import numpy as np
@@ -38,7 +39,8 @@ RESTARTS = 40  # where the kernel does them
 EFFORT = 1.5  # what they may cost there, as a multiple of what went before
 ENDLESS = 10**9
 RESTARTED = 0.1  # share of what counts as cheap up to which there are restarts
-STARTS = ("grahtp", "omp", "ompr", "there and back")
+_value = attrgetter("value")
+STARTS = ("grahtp", "omp", "ompr", "there and back")  # OMP first where GraHTP can use its Gram columns
 
 
 @dataclass(frozen=True)
@@ -85,15 +87,16 @@ class Auto(Solver):
             return
         cheap = f.work * constraint.k <= self.cheap
         best, omp, seen = start, start, set[bytes]()  # supports that have been searched from
-        for name in STARTS[: self.starts or (4 if cheap else 3)]:
+        names = STARTS[: self.starts or (4 if cheap else 3)]
+        for name in ("omp", "grahtp", *names[2:]) if f.quadratic and cheap and len(names) > 1 else names:
             point = start
             for point in _pursued(name, f, constraint, omp):
                 yield point
             omp = point if name == "omp" else omp
             if point.support.tobytes() not in seen:
-                yield from (better := _Last(search(f, constraint, point, doubts=False)))
-                seen.update(end.support.tobytes() for end in (point, better.point))
-                best = min(best, better.point, key=_value)
+                better = yield from search(f, constraint, point, doubts=False)
+                seen.update(end.support.tobytes() for end in (point, better))
+                best = min(best, better, key=_value)
         units = constraint.units_of(best.support)
         free, outside = np.setdiff1d(units, constraint.include), np.setdiff1d(constraint.allowed, units)
         if len(free) and len(outside):
@@ -111,9 +114,9 @@ class Auto(Solver):
             shaken = _refilled(f, constraint, best, rng)
             before = best
             if shaken.support.tobytes() not in seen:
-                yield from (better := _Last(search(f, constraint, shaken, doubts=False)))
-                seen.update(end.support.tobytes() for end in (shaken, better.point))
-                best = min(best, better.point, key=_value)
+                better = yield from search(f, constraint, shaken, doubts=False)
+                seen.update(end.support.tobytes() for end in (shaken, better))
+                best = min(best, better, key=_value)
             check_time()  # where nothing new is found nothing is given, and the driver cannot look
             idle = 0 if best.value < before.value else idle + 1
             if idle >= PATIENCE and self.restarts is None:
@@ -126,9 +129,6 @@ class Auto(Solver):
 
     def _quick(self, f: Objective, constraint: AtMost, start: Point) -> Searched | None:
         """What one kernel call finds, where the objective has such a kernel."""
-        kernel: Callable[..., Searched | None] | None = getattr(f, "quick_search", None)
-        if kernel is None:
-            return None
         seed = 0 if self.random_state is None else int(generator(self.random_state).integers(2**63))
         asked = self.restarts is not None
         patience, effort = (ENDLESS, np.inf) if asked else (PATIENCE + constraint.units // 10, EFFORT)
@@ -136,12 +136,12 @@ class Auto(Solver):
         own = np.empty(0, np.int64) if np.array_equal(start.support, constraint.forced) else start.support
         plan = Plan(self._restarts(RESTARTS), patience, effort, prove, seed, late)
         if self.restarts != "limit":
-            return kernel(constraint, own, plan)
+            return f.quick_search(constraint, own, plan)
         end = time.perf_counter() + SEARCHED * seconds_left()  # the rest is for judging what was found
-        found = kernel(constraint, own, plan._replace(ask=lambda: time.perf_counter() > end, prove=0))
+        found = f.quick_search(constraint, own, plan._replace(ask=lambda: time.perf_counter() > end, prove=0))
         if found is None or not found.points or found.trouble is not None:
             return found
-        again = kernel(constraint, found.points[-1][0], plan._replace(restarts=0))
+        again = f.quick_search(constraint, found.points[-1][0], plan._replace(restarts=0))
         return again if again is not None and again.points else found
 
 
@@ -178,7 +178,7 @@ def _points(f: Objective, constraint: AtMost, quick: Searched) -> Iterator[Point
     told = last.value >= value - scale and last.minimum >= last.value - scale
     if quick.open < 0:  # time was up before any exchange was judged
         yield last
-    elif told and (not quick.open or _settled(f, constraint, last, quick)):
+    elif told and (not quick.open or (quick.unknown is not None and settled(f, constraint, last, quick.unknown))):
         yield last.claim("swap_optimal", quick.exchange)
     elif f.quadratic:  # columns that are nearly combinations of others: refits decide
         yield from search(f, constraint, last)
@@ -187,28 +187,8 @@ def _points(f: Objective, constraint: AtMost, quick: Searched) -> Iterator[Point
         yield last.claim("swap_stationary", quick.exchange, quick.total - unsure, unsure)
 
 
-def _settled(f: Objective, constraint: AtMost, last: Point, quick: Searched) -> bool:
-    return quick.unknown is not None and settled(f, constraint, last, quick.unknown)
-
-
 def _point(f: Objective, support: Any, coef: Vector, b: Any, value: float) -> Point:
-    return Point(f.dim, support, coef, b, value, lambda: f.at(support, coef, b).gradient.copy())
-
-
-class _Last:
-    """An iterator that remembers the last point it gave."""
-
-    def __init__(self, points: Iterator[Point]) -> None:
-        self.points = points
-
-    def __iter__(self) -> Iterator[Point]:
-        for point in self.points:
-            self.point = point
-            yield point
-
-
-def _value(point: Point) -> float:
-    return point.value
+    return Point(f.dim, support, coef, b, value, lambda: f.at(support, coef, b).gradient.copy()).owned(f)
 
 
 def _refilled(f: Objective, constraint: AtMost, best: Point, rng: np.random.Generator) -> Point:

@@ -23,12 +23,14 @@ class Solver:
     ``relax`` is a constructor argument of every solver: run at ``relax`` times the budget, keep the k largest, refit
     (:mod:`pursuit.solvers.relaxed`).
     ``claims`` is what its own halting rule proves about the last point; ``halted`` is the sentence for people.
-    ``revisits`` says that meeting a point again is no sign of a cycle (several starts).
+    ``revisits`` says that meeting a point again is no sign of a cycle (several starts). ``needs`` is what it asks of an
+    objective beyond points and derivatives ("dual", "minibatch"): checked before the run, see ``Objective.require``.
     """
 
     claims: ClassVar[str] = "stationary"
     halted: ClassVar[str] = "the solver reached a fixed point"
     revisits: ClassVar[bool] = False
+    needs: ClassVar[tuple[str, ...]] = ()
 
     relax: float | None = field(default=None, kw_only=True)
 
@@ -77,5 +79,10 @@ def as_solver(solver: Any) -> tuple[str, Solver]:
         solver = solver()
     if not callable(getattr(solver, "iterate", None)):
         raise TypeError(f"solver must be a name or have a method `iterate`, got {type(solver).__name__}")
+    if not isinstance(solver, Solver):  # whoever can iterate inherits the rest
+        kind: Any = type(solver)
+        heir = kind.__new__(type(kind.__name__, (kind, Solver), {}))
+        heir.__dict__.update(vars(solver))
+        return kind.__name__, heir
     known = [name for name, kind in _registry.items() if type(solver) is kind and name != "auto"]
     return (known[0] if known else type(solver).__name__), solver

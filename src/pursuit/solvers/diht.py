@@ -60,6 +60,7 @@ class DIHT(Solver):
     claims: ClassVar[str] = "none"
     halted: ClassVar[str] = "the dual value has stopped rising; the gap that is left is the solver's answer"
     revisits: ClassVar[bool] = True
+    needs: ClassVar[tuple[str, ...]] = ("dual",)
 
     def __post_init__(self) -> None:
         if isinstance(self.step, str) and self.step not in STEPS:
@@ -69,7 +70,7 @@ class DIHT(Solver):
         check_number(self.halt, "halt")
 
     def iterate(self, f: Objective, constraint: AtMost, start: Point) -> Iterator[Point]:
-        dual = Dual(f)
+        dual = f.dual()
         rule = self._rule(dual)
         a = dual.start(start, constraint)
         z = dual.z(a)

@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 from .. import _core
 from .._sorted import inside, without
 from ..constraints import AtMost
-from ..objectives.base import Exchange, Objective, Point
+from ..objectives.base import Objective
+from ..objectives.point import Exchange, Point
 from ..refits.factor import unit_scale
 
 Columns = NDArray[np.int64]
@@ -53,7 +54,7 @@ def exchanges(f: Objective, constraint: AtMost, point: Point, units: Columns | N
     if len(others) == 0 or len(free) == 0:
         return Ranked([], [])
     if constraint.unit_of is None:
-        rough = getattr(f, "rough_rows", _nothing)(point, point.support) if every else None
+        rough = f.rough_rows(point, point.support) if every else None
         sweep = _columns(f, constraint, point, others, every, rough)
     else:
         sweep = _groups(f, constraint, point, mine, others)
@@ -74,7 +75,7 @@ def removals(f: Objective, constraint: AtMost, point: Point) -> tuple[Columns, N
     units = constraint.units_of(point.support)
     S, ends = constraint.ordered(units)
     x = point.coef[np.searchsorted(point.support, S)]
-    B, s, _ = _inverse(f.hessian_rows(point, S, S))
+    B, s, _ = _inverse(f.exchange_model(point, S, S).small)
     x = x / np.where(s > 0, s, 1.0)
     if constraint.unit_of is None:
         cost = x**2 / (2 * B.diagonal())
@@ -118,17 +119,12 @@ def _columns(f: Objective, constraint: AtMost, point: Point, others: Columns, ev
     S = point.support
     if every and rough is not None:
         return _refined(f, constraint, point, others, rough)
+    model = f.exchange_model(point, S, None if every else others)
+    sweep = _kernel(model.rows, model.small, point.gradient[model.others], model.diagonal(), point, constraint)
     if not every:
-        rows, A = f.hessian_rows(point, S, others), f.hessian_rows(point, S, S)
-        return _kernel(rows, A, point.gradient[others], f.curvatures(point, others), point, constraint)
+        return sweep
     # all columns in one product; what is in S or forbidden is left out of the answer
-    rows = f.hessian_rows(point, S)
-    sweep = _kernel(rows, rows[:, S], point.gradient, f.curvatures(point, np.arange(f.dim)), point, constraint)
     return _Sweep(sweep.change[others], sweep.who[others], sweep.left[others], sweep.exact)
-
-
-def _nothing(point: Point, cols: Columns) -> None:
-    """What an objective without single-precision rows has of them."""
 
 
 def _refined(
@@ -138,8 +134,8 @@ def _refined(
 
     The rest is further from helping than single precision can err: a share ``MARGIN`` of f.
     """
-    sweep = _kernel(rough[0], f.hessian_rows(point, point.support, point.support), point.gradient, rough[1], point,
-                    constraint)  # fmt: skip
+    small = f.hessian_rows(point, point.support, point.support)
+    sweep = _kernel(rough[0], small, point.gradient, rough[1], point, constraint)
     change, who, left = sweep.change[others], sweep.who[others], sweep.left[others]
     near = np.argpartition(change, min(REFINED, len(change)) - 1)[:REFINED]
     near = np.sort(np.union1d(near, np.flatnonzero((change < MARGIN * abs(point.value)) | (left < MARGIN))))
@@ -152,15 +148,15 @@ def _groups(f: Objective, constraint: AtMost, point: Point, mine: Columns, other
     S, row_ends = constraint.ordered(mine)
     C, col_ends = constraint.ordered(others)
     place = np.searchsorted(point.support, S)
-    B, s, exact = _inverse(f.hessian_rows(point, S, S))
-    rows = f.hessian_rows(point, S, C) * s[:, None]
+    model = f.exchange_model(point, S, C)
+    B, s, exact = _inverse(model.small)
+    rows = model.rows * s[:, None]
     blocks: list[NDArray[np.float64]] = []
     first = 0
     while first < len(others):  # as many groups at a time as fit into a chunk, at least one
         last = max(first + 1, int(np.searchsorted(col_ends, col_ends[first] + GROUP_CHUNK, side="right")) - 1)
         last = min(last, len(others))
-        chunk = C[col_ends[first] : col_ends[last]]
-        H = f.hessian_rows(point, chunk, chunk)
+        H = model.block(slice(col_ends[first], col_ends[last]))
         ends = col_ends[first : last + 1] - col_ends[first]
         blocks += [H[a:b, a:b].ravel() for a, b in pairwise(ends)]
         first = last

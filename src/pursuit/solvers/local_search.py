@@ -14,7 +14,7 @@ Cost per sweep over m columns: 2 k^2 m flops, and k Hessian rows of m columns (2
 Invariant: values fall strictly; for the squared loss no single exchange improves the last point.
 """
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -64,8 +64,8 @@ class LocalSearch(Solver):
 
 def search(
     f: Objective, constraint: AtMost, point: Point, candidates: int = 8, tries: int = 5, doubts: bool = True
-) -> Iterator[Point]:
-    """Exchanges from a refitted point until none helps; the last point carries the claim.
+) -> Generator[Point, None, Point]:
+    """Exchanges from a refitted point until none helps; the last point, which is also returned, carries the claim.
 
     Without ``doubts`` pairs that the formula cannot judge are left alone, and if there are any nothing is claimed.
     """
@@ -91,8 +91,9 @@ def search(
             nearest = next(iter(ranked.best), None)
             full = constraint.count(point.support) == constraint.k  # else a unit could still come in
             proved = f.quadratic and sure and full
-            yield point.claim("swap_optimal" if proved else "swap_stationary", nearest, len(tried))
-            return
+            point = point.claim("swap_optimal" if proved else "swap_stationary", nearest, len(tried))
+            yield point
+            return point
 
 
 def _improve(f: Objective, constraint: AtMost, point: Point, ranked: Ranked, tried: set[Pair]) -> Point | None:

@@ -57,5 +57,4 @@ class Relaxed(Solver):
 
 def relaxed(solver: Solver) -> Solver:
     """The solver, or with its ``relax`` set, the solver at a larger budget."""
-    factor = getattr(solver, "relax", None)
-    return solver if factor is None else Relaxed(solver, factor)
+    return solver if solver.relax is None else Relaxed(solver, solver.relax)

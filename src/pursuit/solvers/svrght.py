@@ -18,7 +18,7 @@ Cost per iteration (an epoch): one gradient, and 2 inner * share passes over X. 
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -49,6 +49,8 @@ class SVRGHT(Solver):
     halt: float = 1e-4
     polish: bool = True
     random_state: Any = None
+
+    needs: ClassVar[tuple[str, ...]] = ("minibatch",)
 
     def __post_init__(self) -> None:
         check_step(self.step)

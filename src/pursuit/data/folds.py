@@ -1,0 +1,96 @@
+"""Everything but one part, by subtraction: moments and Gram columns of the whole less those of the part.
+
+    sum over the rest of c_i (x_ij - s_j)(x_il - s_l)  =  that over all  -  that over the part,      s one common shift
+
+Raw moments (s = 0) would lose all digits where means are large, and what is centred by a part's own means does not
+add up. What is left is centred afterwards: with d = mean of the rest - s, the Gram matrix is the difference less d d'.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._lazy import lazy
+from ..designs.base import Columns, Matrix, Vector
+from ..engines import Map, total
+from .base import Spread, merged
+
+
+class Piece(Protocol):
+    """Rows that can be asked for their share of sums."""
+
+    def moments(self) -> Spread: ...
+    def gram_about(self, cols: Columns, shift: Vector) -> Matrix: ...
+
+
+class ByPart:
+    """Moments and Gram columns of each part, computed once and kept, since every fold asks for them.
+
+    A part is given as pieces, which are asked one after the other.
+    """
+
+    def __init__(self, each: Map, parts: Sequence[Iterable[Piece]]) -> None:
+        self.each, self.parts = each, parts
+        self.moments: list[Spread] = each(lambda part: merged([piece.moments() for piece in part]), parts)
+        self.whole = merged(self.moments)
+        self.shift: Vector = self.whole.mean
+        self.slot = np.full(len(self.shift), -1, np.int64)
+        self.rows = np.empty((len(parts), 0, len(self.shift)))
+
+    def columns(self, cols: Columns) -> Matrix:
+        """Gram columns about the shift, shape (parts, columns asked for, all columns)."""
+        missing = cols[self.slot[cols] < 0]
+        if len(missing):
+            fresh = self.each(lambda part: total(piece.gram_about(missing, self.shift) for piece in part), self.parts)
+            self.slot[missing] = self.rows.shape[1] + np.arange(len(missing))
+            self.rows = np.concatenate([self.rows, np.stack(fresh)], axis=1)
+        return self.rows[:, self.slot[cols]]
+
+    def without(self, j: int) -> "Rest":
+        """Everything but part j."""
+        if len(self.parts) == 1:
+            raise ValueError("there is one part only, and without it nothing is left")
+        if not 0 <= j < len(self.parts):
+            raise ValueError(f"there is no part {j}: the parts are 0 to {len(self.parts) - 1}")
+        return Rest(self, j, np.zeros(len(self.shift)), np.ones(len(self.shift)), np.zeros(len(self.shift), bool))
+
+
+@dataclass(frozen=True)
+class Rest:
+    """All parts but j, its columns seen as (x - m) / s or, where ``constant``, as zero."""
+
+    by_part: ByPart
+    j: int
+    m: Vector
+    s: Vector
+    constant: NDArray[np.bool_]
+
+    @lazy
+    def raw(self) -> Spread:
+        return self.by_part.whole.without(self.by_part.moments[self.j], self.by_part.shift)
+
+    @property
+    def weight(self) -> float:
+        """The share of the rows that are left."""
+        return self.raw.weight
+
+    def moments(self) -> Spread:
+        mean, square = (self.raw.mean - self.m) / self.s, self.raw.square / self.raw.weight / self.s**2
+        return Spread(1.0, np.where(self.constant, 0.0, mean), np.where(self.constant, 0.0, square))
+
+    def gram(self, cols: Columns) -> tuple[Matrix, Vector]:
+        """Centred Gram columns, and the means that were taken off."""
+        G = self.by_part.columns(cols)
+        d = self.raw.mean - self.by_part.shift
+        H = (G.sum(axis=0) - G[self.j]) / self.raw.weight - np.outer(d[cols], d)
+        H /= np.outer(self.s[cols], self.s)
+        flat = self.constant | (self.raw.square == 0)
+        H[flat[cols]] = 0.0
+        H[:, flat] = 0.0
+        return H, self.moments().mean[cols]
+
+    def seen(self, m: Vector, s: Vector, constant: NDArray[np.bool_]) -> "Rest":
+        return replace(self, m=self.m + self.s * m, s=self.s * s, constant=self.constant | constant)

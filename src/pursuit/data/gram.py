@@ -1,0 +1,114 @@
+"""Columns of X'CX, computed in blocks and kept: for the squared loss they serve every later gradient and refit.
+
+    gradient at x      g(x) = g(0) + sum_{j in S} x_j H_j      k p flops from k kept columns H_j, X is not read
+    refit on S         H_SS x = -g(0)_S                        k^3/3 flops
+    value              f(x) = f(0) + g(0)_S.x / 2              safe while f(x) is not tiny beside f(0)
+
+A block of 16 columns costs as much as two to six passes over X, and each of them can replace a pass later: worth it
+where supports change by a unit or two (OMP, exchanges), not for the leaps of GraHTP. A block is filled up with the
+columns of largest gradient, the likely next ones. Columns are centred when there is an intercept.
+"""
+
+import threading
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import _core
+from .._sorted import without
+from .base import Data
+
+Vector = NDArray[np.float64]
+Columns = NDArray[np.int64]
+
+BLOCK = 16  # columns computed at a time, more where many are held, up to LARGEST
+LARGEST = 64
+FEW = 2  # columns that may be missing before a pass over X is the better buy
+SMALL = 2e7  # multiplications up to which the whole Gram matrix is formed at once
+SHARE = 0.2  # of the bytes of X
+SMALLEST = 1 << 24  # bytes that are always granted
+
+
+class GramColumns:
+    """The kept columns of the data's weighted Gram matrix, centred where there is an intercept."""
+
+    def __init__(self, data: Data, centred: bool) -> None:
+        self.data, self.centred = data, centred
+        n, p = data.shape
+        self.capacity = max(BLOCK, int(max(SMALLEST, SHARE * data.nbytes) // (8 * p)))
+        self.slot = np.full(p, -1, np.int64)
+        self.held = np.empty(0, np.int64)  # the column in each slot
+        self.asked = np.empty(0, np.int64)  # and when it was last asked for
+        self.clock = 0
+        self.rows = np.empty((0, p))
+        self.means = np.zeros(p)  # of the held columns
+        self.small = n * p * p <= SMALL and p <= self.capacity
+        self.lock = threading.RLock()  # one objective may serve several Python threads
+
+    def cheap(self, support: Columns) -> bool:
+        """Whether the columns of a support are here, or can be had for less than the passes they save."""
+        return len(support) <= self.capacity and self.missing(support) <= FEW
+
+    def missing(self, support: Columns) -> int:
+        """How many columns of a support are not held."""
+        return int(np.count_nonzero(self.slot[support] < 0))
+
+    def columns(self, support: Columns, hint: Vector | None = None) -> Vector:
+        """Rows H_j, j in support, as an array of shape (m, p); what is missing is computed, with likely ones."""
+        with self.lock:
+            self.keep(support, hint)
+            return self.rows[self.slot[support]]
+
+    def combined(self, support: Columns, coef: Vector) -> Vector:
+        """sum_j coef_j H_j."""
+        with self.lock:
+            self.keep(support)
+            return np.asarray(coef @ self.rows[self.slot[support]])
+
+    def diagonal(self, cols: Columns) -> Vector | None:
+        """H_jj of held columns, or None if one is missing."""
+        with self.lock:
+            slots = self.slot[cols]
+            return None if (slots < 0).any() else self.rows[slots, cols]
+
+    def keep(self, support: Columns, hint: Vector | None = None) -> None:
+        """See to it that these columns are held."""
+        missing = support[self.slot[support] < 0]
+        if len(missing):
+            kept = len(support) - len(missing)
+            block = min(LARGEST, max(BLOCK, 2 * len(self.held)))
+            room = min(block, self.capacity - kept, int(np.count_nonzero(self.slot < 0))) - len(missing)
+            if self.small:
+                missing = np.flatnonzero(self.slot < 0)
+            elif hint is not None and room > 0:
+                likely = _core.top_k(np.where(self.slot < 0, hint, 0.0), room + len(missing))
+                likely = without(likely[self.slot[likely] < 0], missing)[:room]
+                missing = np.concatenate([missing, likely])
+            self._compute(missing, support)
+        self.clock += 1
+        self.asked[self.slot[support]] = self.clock
+
+    def _compute(self, cols: Columns, needed: Columns) -> None:
+        rows, means = self.data.gram(cols, self.centred)
+        slots = self._room(len(cols), needed)
+        self.rows[slots], self.means[cols] = rows, means
+        self.slot[cols], self.held[slots], self.asked[slots] = slots, cols, self.clock
+
+    def _room(self, many: int, needed: Columns) -> Columns:
+        """Slots for new columns: unused ones, then those of the columns that were asked for longest ago."""
+        used = len(self.held)
+        fresh = min(many, self.capacity - used)
+        if used + fresh > len(self.rows):  # grow by doubling: the budget is a limit, not a price
+            grown = np.empty((min(self.capacity, max(2 * len(self.rows), used + fresh)), len(self.slot)))
+            grown[:used] = self.rows[:used]
+            self.rows = grown
+        self.held = np.concatenate([self.held, np.full(fresh, -1)])
+        self.asked = np.concatenate([self.asked, np.zeros(fresh, np.int64)])
+        spare = np.arange(used, used + fresh)
+        if fresh == many:
+            return spare
+        age = self.asked[:used].copy()
+        age[self.slot[needed[self.slot[needed] >= 0]]] = np.iinfo(np.int64).max
+        oldest = np.argsort(age, kind="stable")[: many - fresh]
+        self.slot[self.held[oldest]] = -1
+        return np.concatenate([spare, oldest])

@@ -1,0 +1,99 @@
+"""From what a user has to data, or to one sentence about what is wrong with it."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from .._errors import check_offset, check_vector, check_weights
+from ..designs import Rows, as_design
+from ..designs.base import Vector
+from ..engines import Map, in_turn
+from ..losses import Loss, as_loss
+from ..losses.base import check_derivative
+from .base import Data
+from .parts import Parts
+from .samples import Samples
+
+
+class InParts:
+    """Data whose rows lie in several pieces, for ``GLM(InParts([(X1, y1), (X2, y2)]), loss=...)``.
+
+    Parameters
+    ----------
+    parts : tuples (X, y), (X, y, sample_weight) or (X, y, sample_weight, offset), all with the same columns
+    each : who asks the parts: ``pursuit.engines.in_turn`` or ``pursuit.engines.in_threads``
+    """
+
+    def __init__(self, parts: Sequence[Sequence[Any]], each: Map = in_turn) -> None:
+        pieces = [tuple(part) for part in parts]
+        if not pieces:
+            raise ValueError("parts must hold at least one part (X, y)")
+        self.each = each
+        self.parts: list[tuple[Any, Any, Any, Any]] = []
+        for i, piece in enumerate(pieces):
+            if not 2 <= len(piece) <= 4:
+                raise ValueError(f"part {i} must be (X, y), (X, y, weights) or (X, y, weights, offset)")
+            X, y, weight, offset = (*piece, None, None)[:4]
+            self.parts.append((_said(i, as_design, X), y, weight, offset))
+        self.width = self.parts[0][0].shape[1]
+        for i, (design, *_) in enumerate(self.parts):
+            if design.shape[1] != self.width:
+                raise ValueError(f"part {i} has {design.shape[1]} columns, and part 0 has {self.width}")
+            if design.names != self.parts[0][0].names:
+                raise ValueError(f"part {i} has other column names than part 0")
+            if design.lean and len(self.parts) > 1:
+                raise TypeError(f"part {i} is a LinearOperator, and an operator must be one part: it knows no rows")
+
+    def bound(self, loss: Loss) -> Data:
+        """The data under a loss."""
+        sizes = [design.shape[0] for design, *_ in self.parts]
+        raw = [_said(i, _raw, part[2], n) for i, (part, n) in enumerate(zip(self.parts, sizes, strict=True))]
+        shares = np.split(check_weights(np.concatenate(raw), sum(sizes)), np.cumsum(sizes)[:-1])
+        pairs = enumerate(zip(self.parts, shares, strict=True))
+        rows = [_said(i, _rows, loss, y, c, offset) for i, ((_, y, _, offset), c) in pairs]
+        if loss.targets == "binary":
+            try:
+                loss.encode(np.concatenate([np.unique(part[1]) for part in self.parts]))
+            except ValueError as error:
+                raise ValueError(f"the parts have different classes: {error}") from None
+        samples = [Samples(part[0], own, loss) for part, own in zip(self.parts, rows, strict=True)]
+        return samples[0] if len(samples) == 1 else Parts(samples, self.each)
+
+
+def as_data(X: Any, y: Any, loss: Any, sample_weight: Any, offset: Any) -> Data:
+    """X, y and what belongs to them as data; parts bring their own y, weights and offset."""
+    loss = as_loss(loss)
+    if isinstance(X, InParts | Data):
+        if not (y is None and sample_weight is None and offset is None):
+            raise TypeError("data in parts bring their own: leave y, sample_weight and offset out")
+        return X.bound(loss)
+    design = as_design(X)
+    n = design.shape[0]
+    return Samples(design, _rows(loss, y, check_weights(sample_weight, n), offset), loss)
+
+
+def _raw(weights: Any, n: int) -> Any:
+    """Weights of a part, as they are given."""
+    if weights is None:
+        return np.ones(n)
+    return check_vector(np.broadcast_to(weights, n) if np.ndim(weights) == 0 else weights, "sample_weight", n)
+
+
+def _rows(loss: Loss, y: Any, c: Vector, offset: Any) -> Rows:
+    n = len(c)
+    if np.ndim(y) != 1 or len(y) != n:
+        raise ValueError(f"y must have one entry per row of X, shape ({n},), got shape {np.shape(y)}")
+    rows = Rows(loss.encode(y), c, check_offset(offset, n))
+    if loss.code is None:
+        with np.errstate(all="ignore"):
+            check_derivative(loss, rows.y)
+    return rows
+
+
+def _said(i: int, make: Any, *given: Any) -> Any:
+    """What ``make`` makes of a part; what it has to say names the part."""
+    try:
+        return make(*given)
+    except ValueError as error:
+        raise ValueError(f"part {i}: {error}") from None

@@ -1,0 +1,226 @@
+"""Data in parts: whatever is asked of the whole is asked of each part, and the answers are added in their order.
+
+    at       sum of values, gradients, slopes
+    H        about the whole's means: sum over parts of sum_i w_i (x_ij - m_j) x_il
+    moments  sums of squares about one common number, so that ``leave_out`` may subtract
+
+Folds, which are everything but one part, are in :mod:`.folds`.
+"""
+
+import copy
+from collections.abc import Callable, Sequence
+from functools import partial
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._lazy import lazy
+from .._names import Names
+from ..designs.base import Columns, Matrix, Rows, Vector, joined
+from ..engines import Map, in_turn, total
+from ..losses import Loss
+from ..refits import ColumnsInParts, LossOnColumns, intercept_of
+from .base import Answer, Data, Form, Spread, merged
+from .folds import ByPart, Rest
+from .samples import RowModel, Samples
+
+
+class Parts(Data):
+    """A sum of data objects; ``each`` is who asks them (``engines.in_turn``, ``engines.in_threads``)."""
+
+    def __init__(self, parts: Sequence[Samples], each: Map = in_turn) -> None:
+        self.parts, self.each = list(parts), each
+        first = self.parts[0]
+        self.shape = (sum(part.shape[0] for part in self.parts), first.shape[1])
+        self.dtype, self.nbytes = first.dtype, sum(part.nbytes for part in self.parts)
+        self.weight = sum(part.weight for part in self.parts)
+        self.loss: Loss = first.loss
+        self._known: dict[str, Any] = {}
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**{key: value for key, value in self.__dict__.items() if key != "by_part"}, "_known": {}}
+
+    @property
+    def names(self) -> Names | None:  # type: ignore[override]
+        return self.parts[0].names
+
+    @property
+    def lean(self) -> bool:  # type: ignore[override]
+        return self.parts[0].lean
+
+    @property
+    def local(self) -> Any:
+        raise TypeError(
+            f"the rows lie in {len(self.parts)} parts, and this needs all of them in one piece: "
+            "dual methods and the perspective bound look at single rows"
+        )
+
+    def _ask(self, question: Callable[[Any], Any]) -> list[Any]:
+        return self.each(question, self.parts)
+
+    def _once(self, name: str, answer: Callable[[], Any]) -> Any:
+        if name not in self._known:
+            self._known[name] = answer()
+        return self._known[name]
+
+    def at(self, cols: Columns, coef: Vector, b: float) -> Answer:
+        return total(self._ask(lambda part: part.at(cols, coef, b)))
+
+    def value(self, cols: Columns, coef: Vector, b: float) -> float:
+        return total(self._ask(lambda part: part.value(cols, coef, b)))
+
+    def pull(self, a: Vector) -> Vector:
+        pairs = list(zip(self.parts, self._split(a), strict=True))
+        return total(self.each(lambda pair: pair[0].pull(pair[1]), pairs))
+
+    def few(self, cols: Columns, ridge: Any, intercept: bool, lower: float) -> LossOnColumns:
+        parts = self._ask(lambda part: part.few(cols, 0.0, True, -np.inf))
+        return ColumnsInParts(self.loss, ridge, intercept, lower, self.ends(), parts, self.each)
+
+    def held(self, cols: Columns, coef: Vector) -> LossOnColumns:
+        parts = self._ask(lambda part: part.held(cols, coef))
+        return ColumnsInParts(self.loss, 0.0, True, self.infimum(), self.ends(), parts, self.each)
+
+    def start(self) -> float:
+        """The mean of the parts' own, from which the best one is not far."""
+        return self._once("start", lambda: intercept_of(self.held(np.empty(0, np.int64), np.empty(0)), self._guess()))
+
+    def _guess(self) -> float:
+        return sum(part.weight * part.start() for part in self.parts) / self.weight
+
+    def infimum(self) -> float:
+        return self._once("infimum", lambda: total(self._ask(lambda part: part.infimum())))
+
+    def ends(self) -> tuple[float, float]:
+        def all_ends() -> tuple[float, float]:
+            ends = self._ask(lambda part: part.ends())
+            return min(low for low, _ in ends), max(high for _, high in ends)
+
+        return self._once("ends", all_ends)
+
+    def model(self, cols: Columns, coef: Vector, b: float) -> "PartsModel":
+        return PartsModel(self._ask(lambda part: part.model(cols, coef, b)), self.each)
+
+    def moments(self) -> Spread:
+        return self._once("moments", lambda: merged(self._ask(lambda part: part.moments())))
+
+    def gram(self, cols: Columns, centred: bool) -> tuple[Matrix, Vector]:
+        model = self.model(np.empty(0, np.int64), np.empty(0), 0.0)
+        mean, size = model.means(cols) if centred else (np.zeros(len(cols)), np.zeros(len(cols)))
+        return model.rows_about(cols, None, mean, size), mean
+
+    def form(self, m: Vector, s: Vector, level: float) -> Form:
+        return total(self._ask(lambda part: part.form(m, s, level)))
+
+    def largest(self, cols: Columns) -> Vector:
+        return np.max(self._ask(lambda part: part.largest(cols)), axis=0)
+
+    def closely(self, cols: Columns, origin: Vector | None) -> tuple[Vector, Spread]:
+        near = self.parts[0].closely(cols, origin)[0]
+        return near, merged([spread for _, spread in self._ask(lambda part: part.closely(cols, near))])
+
+    def origin(self) -> Vector | None:
+        """That of the first part which has one."""
+        origins = [origin for origin in self._ask(lambda part: part.origin()) if origin is not None]
+        if not origins:
+            return None
+        whole = origins[0]
+        for origin in origins[1:]:
+            whole = np.where(whole == 0, origin, whole)
+        return whole
+
+    def copied(self) -> tuple[Matrix, Rows]:
+        copies = self._ask(lambda part: part.copied())
+        return np.asfortranarray(np.concatenate([A for A, _ in copies])), joined([rows for _, rows in copies])
+
+    def seen(self, m: Vector, s: Vector, constant: NDArray[np.bool_], far: bool) -> "Parts":
+        return Parts(self._ask(lambda part: part.seen(m, s, constant, far)), self.each)
+
+    def take(self, rows: Columns, scale: float) -> "Parts":
+        """Of each part its own of these rows; parts without any are left out."""
+        ends = np.cumsum([0, *(part.shape[0] for part in self.parts)])
+        own = [rows[(rows >= low) & (rows < high)] - low for low, high in pairwise(ends)]
+        pairs = zip(self.parts, own, strict=True)
+        return Parts([part.take(mine, scale) for part, mine in pairs if len(mine)], self.each)
+
+    def weighted(self, c: Vector) -> "Parts":
+        pairs = zip(self.parts, self._split(c), strict=True)
+        return Parts([part.weighted(own) for part, own in pairs if own.any()], self.each)
+
+    def _split(self, rows: Vector) -> list[Vector]:
+        """Numbers, one per row, part by part."""
+        return np.split(rows, np.cumsum([part.shape[0] for part in self.parts])[:-1])
+
+    def leave_out(self, j: int) -> "Fold":
+        """Everything but part j, weights again summing to one; moments and Gram columns by subtraction."""
+        return Fold(self, self.by_part.without(j))
+
+    @lazy
+    def by_part(self) -> "ByPart":
+        """What the parts have of moments and Gram columns, for folds."""
+        return ByPart(self.each, [[part] for part in self.parts])
+
+    def in_units(self, cols: Columns, coef: Vector, b: float) -> tuple[Vector, float]:
+        return self.parts[0].in_units(cols, coef, b)
+
+    def from_units(self, cols: Columns, coef: Vector, b: float) -> tuple[Vector, float]:
+        return self.parts[0].from_units(cols, coef, b)
+
+
+class PartsModel:
+    """The Hessian at one point, from each part's own."""
+
+    def __init__(self, parts: Sequence[RowModel], each: Map) -> None:
+        self.parts, self.each = parts, each
+        self.weight = sum(part.weight for part in parts)
+
+    def bounding(self) -> "PartsModel":
+        return PartsModel([part.bounding() for part in self.parts], self.each)
+
+    def along(self, cols: Columns, v: Vector) -> Spread:
+        return merged(self.each(lambda part: part.along(cols, v), self.parts))
+
+    def diagonal(self, cols: Columns) -> Spread:
+        return merged(self.each(lambda part: part.diagonal(cols), self.parts))
+
+    def means(self, cols: Columns) -> tuple[Vector, Vector]:
+        """The columns' weighted means, twice since the first is rounded at its own size, and their largest numbers."""
+        mean, size = np.zeros(len(cols)), np.zeros(len(cols))
+        for _ in range(2):
+            answers = self.each(partial(RowModel.means, cols=cols, origin=mean), self.parts)
+            size = np.maximum(size, np.max([most for _, most in answers], axis=0))
+            mean = mean + total(sums for sums, _ in answers) / (self.weight if self.weight > 0 else 1.0)
+        return mean, size
+
+    def rows(self, cols: Columns, others: Columns | None, centred: bool) -> Matrix:
+        mean, size = self.means(cols) if centred else (np.zeros(len(cols)), np.zeros(len(cols)))
+        return self.rows_about(cols, others, mean, size)
+
+    def rows_about(self, cols: Columns, others: Columns | None, mean: Vector, size: Vector) -> Matrix:
+        return total(self.each(lambda part: part.rows_about(cols, others, mean, size), self.parts))
+
+    def rough(self, cols: Columns, centred: bool) -> None:
+        return None
+
+
+class Fold(Parts):
+    """Everything but one of some parts."""
+
+    def __init__(self, whole: Parts, rest: Rest) -> None:
+        others = [part for i, part in enumerate(whole.parts) if i != rest.j]
+        super().__init__([part.weighted(part.rows.c / rest.weight) for part in others], whole.each)
+        self.rest = rest
+
+    def moments(self) -> Spread:
+        return self._once("moments", self.rest.moments)
+
+    def gram(self, cols: Columns, centred: bool) -> tuple[Matrix, Vector]:
+        return self.rest.gram(cols) if centred else super().gram(cols, centred)
+
+    def seen(self, m: Vector, s: Vector, constant: NDArray[np.bool_], far: bool) -> "Fold":
+        view = copy.copy(self)
+        view.parts, view._known = self._ask(lambda part: part.seen(m, s, constant, far)), {}
+        view.rest = self.rest.seen(m, s, constant)
+        return view

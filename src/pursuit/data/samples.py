@@ -1,0 +1,275 @@
+"""Rows that are here, in one piece: a design and what belongs to its rows, answered by the kernels."""
+
+import threading
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import _core
+from .._lazy import lazy
+from .._names import Names
+from ..designs import DenseBlock, Design, Rows, Standardized, centre, cross
+from ..designs.base import CONSTANT, LOOKED_AT, Columns, Matrix, Vector
+from ..losses import Loss
+from ..refits import ColumnsHere, Stored
+from ..refits.columns import GATHERED
+from .base import Answer, Data, Form, Spread
+from .gathered import Gathered
+
+COPIED = 5e7  # entries of X of which a copy is made for a whole Gram matrix
+KEPT = 4  # points at which c phi'' is kept
+
+
+class Samples(Data):
+    """A design, its targets, weights and offset, and the loss."""
+
+    def __init__(self, design: Design, rows: Rows, loss: Loss, gathered: Gathered | None = None) -> None:
+        self.design, self.rows, self.loss = design, rows, loss
+        self._begin(gathered)
+
+    def _begin(self, gathered: Gathered | None = None) -> None:
+        self.shape, self.dtype, self.nbytes = self.design.shape, self.design.dtype, self.design.nbytes
+        self.weight = float(self.rows.c.sum())
+        self.gathered = Gathered(self.design) if gathered is None else gathered
+        self._curves: dict[tuple[bytes, bytes, float], Vector] = {}
+        self._moments: Spread | None = None
+        self._lock = threading.Lock()
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"design": self.design, "rows": self.rows, "loss": self.loss}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._begin()
+
+    @property
+    def names(self) -> Names | None:  # type: ignore[override]
+        return self.design.names
+
+    @property
+    def lean(self) -> bool:  # type: ignore[override]
+        return self.design.lean
+
+    @property
+    def local(self) -> "Samples":
+        return self
+
+    def at(self, cols: Columns, coef: Vector, b: float) -> Answer:
+        return Answer(*self.design.value_gradient(self.loss, self.rows, cols, coef, b))
+
+    def value(self, cols: Columns, coef: Vector, b: float) -> float:
+        if self.shape[0] * len(cols) <= GATHERED and not self.lean:
+            A, m, s = self.design.stored(cols)
+            raw = coef / s
+            eta = _core.exact_eta(np.asfortranarray(A), raw, b - float(m @ raw), self.rows.offset)
+        else:
+            eta = self._eta(cols, coef, b)
+        return self.loss.terms(self.rows.y, eta, self.rows.c)[0]
+
+    def pull(self, a: Vector) -> Vector:
+        return self.design.rmatmat((self.rows.c * a)[:, None])[:, 0]
+
+    def few(self, cols: Columns, ridge: Any, intercept: bool, lower: float) -> ColumnsHere:
+        return ColumnsHere(
+            self.loss, ridge, intercept, lower, self.ends(), self.gathered.few(cols), self.rows,
+            lambda: Stored(*self.design.stored(cols)),
+        )  # fmt: skip
+
+    def held(self, cols: Columns, coef: Vector) -> ColumnsHere:
+        rows = replace(self.rows, offset=self._eta(cols, coef, 0.0))
+        nothing = DenseBlock(np.empty((self.shape[0], 0), order="F"))
+        return ColumnsHere(self.loss, 0.0, True, self.infimum(), self.ends(), nothing, rows)
+
+    def start(self) -> float:
+        y, c, offset = self.rows.y, self.rows.c, self.rows.offset
+        known = None if offset is None else self.loss.intercept(y, c, offset)
+        return self.loss.start(y, c / self.weight) if known is None else known
+
+    def infimum(self) -> float:
+        return self._infimum
+
+    @lazy
+    def _infimum(self) -> float:
+        return self.loss.infimum(self.rows.y, self.rows.c)
+
+    def ends(self) -> tuple[float, float]:
+        return self._ends
+
+    @lazy
+    def _ends(self) -> tuple[float, float]:
+        return float(self.rows.y.min()), float(self.rows.y.max())
+
+    def model(self, cols: Columns, coef: Vector, b: float) -> "RowModel":
+        """c phi'' of the last few points is kept: solvers ask about one again and again."""
+        if self.loss.quadratic:
+            return RowModel(self, self.rows.c)
+        key = cols.tobytes(), coef.tobytes(), b
+        with self._lock:
+            w = self._curves.pop(key, None)
+        if w is None:
+            w = self.loss.terms(self.rows.y, self._eta(cols, coef, b), self.rows.c)[2]
+        with self._lock:
+            self._curves[key] = w  # last in, last to go
+            while len(self._curves) > KEPT:
+                del self._curves[next(iter(self._curves))]
+        return RowModel(self, w)
+
+    def moments(self) -> Spread:
+        if self._moments is None:
+            self._moments = self._spread(self.rows.c)
+        return self._moments
+
+    def _spread(self, w: Vector) -> Spread:
+        """Of all columns, in one pass over X."""
+        total = float(w.sum())
+        if not total > 0:  # a loss of straight pieces
+            return Spread(0.0, np.zeros(self.shape[1]), np.zeros(self.shape[1]))
+        mean, var = self.design.stats(w if total == 1.0 else w / total)
+        return Spread(total, mean, total * var)
+
+    def gram(self, cols: Columns, centred: bool) -> tuple[Matrix, Vector]:
+        A = self.gathered(cols).dense().copy(order="F")
+        means = centre(A, self.rows.c) if centred else np.zeros(len(cols))
+        A *= self.rows.c[:, None]
+        return self.design.cross(A), means
+
+    def gram_about(self, cols: Columns, shift: Vector) -> Matrix:
+        """sum_i c_i (x_ij - shift_j)(x_il - shift_l), for j in ``cols`` and all l: adds up, and may be subtracted."""
+        A = self.gathered(cols).dense() - shift[cols]
+        A = np.asfortranarray(A * self.rows.c[:, None])
+        return self.design.cross(A, shift)
+
+    def form(self, m: Vector, s: Vector, level: float) -> Form:
+        y = self.rows.y - level if self.rows.offset is None else self.rows.y - self.rows.offset - level
+        c, (n, p) = self.rows.c, self.shape
+        if n * p <= COPIED or not self.design.full:
+            A = self.copied()[0]
+            A -= m
+            A /= s
+            return Form(DenseBlock(A).gram(c), A.T @ (c * y), A.T @ c, float(c @ y))
+        H, pull, edge = np.empty((p, p)), np.empty(p), np.empty(p)
+        for low in range(0, p, LOOKED_AT):  # twice the flops, and no copy of X
+            cols = np.arange(low, min(p, low + LOOKED_AT))
+            A = np.asfortranarray((self.design.block(cols).dense() - m[cols]) / s[cols] * c[:, None])
+            H[cols], pull[cols], edge[cols] = self.design.cross(A, m) / s, A.T @ y, A.sum(axis=0)
+        return Form(0.5 * (H + H.T), pull, edge, float(c @ y))
+
+    def largest(self, cols: Columns) -> Vector:
+        chunks = [cols[low : low + LOOKED_AT] for low in range(0, len(cols), LOOKED_AT)]
+        most = [np.abs(self.design.stored(some)[0]).max(axis=0, initial=0.0) for some in chunks]
+        return np.concatenate([np.empty(0), *most])
+
+    def closely(self, cols: Columns, origin: Vector | None) -> tuple[Vector, Spread]:
+        used, first, moved, square = self.rows.c > 0, [], [], []
+        c = self.rows.c[used]
+        for low in range(0, len(cols), LOOKED_AT):
+            A = self.design.stored(cols[low : low + LOOKED_AT])[0][used]
+            first.append(A[0] if origin is None else origin[low : low + LOOKED_AT])
+            rest = A - first[-1]  # exact, for numbers so close to each other
+            moved.append(c @ rest / self.weight)
+            square.append(c @ (rest - moved[-1]) ** 2)
+        near = np.concatenate(first)
+        return near, Spread(self.weight, near + np.concatenate(moved), np.concatenate(square))
+
+    def origin(self) -> Vector | None:
+        return self.design.origin()
+
+    def copied(self) -> tuple[Matrix, Rows]:
+        return self.design.block(np.arange(self.shape[1])).dense(), self.rows
+
+    def seen(self, m: Vector, s: Vector, constant: NDArray[np.bool_], far: bool) -> "Samples":
+        view = Samples(Standardized(self.design, m, s, constant, far), self.rows, self.loss)
+        if self._moments is not None:  # which need not be looked for again
+            weight, mean, square = self._moments
+            view._moments = Spread(
+                weight, np.where(constant, 0.0, (mean - m) / s), np.where(constant, 0.0, square / s**2)
+            )
+        return view
+
+    def take(self, rows: Columns, scale: float) -> "Samples":
+        offset = None if self.rows.offset is None else self.rows.offset[rows]
+        return Samples(self.design.take(rows), Rows(self.rows.y[rows], scale * self.rows.c[rows], offset), self.loss)
+
+    def weighted(self, c: Vector) -> "Samples":
+        return Samples(self.design, replace(self.rows, c=c), self.loss, self.gathered)
+
+    def labelled(self, labels: Columns) -> Any:
+        from .labelled import Labelled  # which is a kind of this
+
+        return Labelled(self, labels)
+
+    def in_units(self, cols: Columns, coef: Vector, b: float) -> tuple[Vector, float]:
+        return self.design.in_units(cols, coef, b)
+
+    def from_units(self, cols: Columns, coef: Vector, b: float) -> tuple[Vector, float]:
+        return self.design.from_units(cols, coef, b)
+
+    def _eta(self, cols: Columns, coef: Vector, b: float) -> Vector:
+        return self.rows.shift(self.design.matmat(cols, coef[:, None])[:, 0], b)
+
+
+class RowModel:
+    """The Hessian at one point, with w = c phi'' there; where that is nearly nothing, with the bound on it."""
+
+    def __init__(self, data: Samples, w: Vector) -> None:
+        self.data, self.w, self.weight = data, w, float(w.sum())
+
+    def bounding(self) -> "RowModel":
+        """The model that no Hessian exceeds."""
+        return RowModel(self.data, self.data.loss.smoothness * self.data.rows.c)
+
+    def along(self, cols: Columns, v: Vector) -> Spread:
+        turn = self.data.design.matmat(cols, v[:, None])[:, 0]
+        mean = float(self.w @ turn) / self.weight if self.weight > 0 else 0.0
+        return Spread(self.weight, mean, float(self.w @ (turn - mean) ** 2))
+
+    def diagonal(self, cols: Columns) -> Spread:
+        if len(cols) * 8 > self.data.shape[1]:  # one pass over X is cheaper than a gather of so many columns
+            weight, mean, square = self.data.moments() if self.data.loss.quadratic else self.data._spread(self.w)
+            return Spread(weight, mean[cols], square[cols])
+        block = self.data.gathered(cols)
+        mean = block.rmatvec(self.w) / (self.weight if self.weight > 0 else 1.0)
+        return Spread(self.weight, mean, block.curvatures(self.w, True))
+
+    def rows(self, cols: Columns, others: Columns | None, centred: bool) -> Matrix:
+        A = self._block(cols)
+        if centred:
+            centre(A, self.w)
+        return self._cross(A, others)
+
+    def means(self, cols: Columns, origin: Vector) -> tuple[Vector, Vector]:
+        """Weighted sums of columns less an origin, and the largest of these numbers."""
+        A = self.data.gathered(cols).dense() - origin
+        return self.w @ A, np.abs(A).max(axis=0, initial=0.0)
+
+    def rows_about(self, cols: Columns, others: Columns | None, mean: Vector, size: Vector) -> Matrix:
+        """``rows`` about means that are not these rows' own."""
+        A = self._block(cols)
+        A -= mean
+        A[:, np.abs(A).max(axis=0, initial=0.0) <= CONSTANT * size] = 0.0
+        return self._cross(A, others)
+
+    def rough(self, cols: Columns, centred: bool) -> tuple[NDArray[np.float32], Spread] | None:
+        if not self.weight > 0:
+            return None
+        A = self._block(cols)
+        if centred:
+            centre(A, self.w)
+        A *= self.w[:, None]
+        found = self.data.design.rough_cross(A, self.w / self.weight)
+        if found is None:
+            return None
+        rows, mean, var = found
+        spread = Spread(self.weight, mean, self.weight * var)
+        if self.data.loss.quadratic and self.data._moments is None:
+            self.data._moments = spread
+        return rows, spread
+
+    def _block(self, cols: Columns) -> Matrix:
+        return self.data.gathered(cols).dense().copy(order="F")
+
+    def _cross(self, A: Matrix, others: Columns | None) -> Matrix:
+        A *= self.w[:, None]
+        return cross(self.data.design, A, others)

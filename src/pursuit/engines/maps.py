@@ -1,0 +1,57 @@
+"""Ways to ask several parts the same question, and the sum of their answers: in the order of the parts, always."""
+
+import contextvars
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, Protocol
+
+import numpy as np
+
+from .. import _core
+
+
+class Map(Protocol):
+    """``each(ask, parts)``: one answer per part, in their order."""
+
+    def __call__(self, ask: Callable[[Any], Any], parts: Sequence[Any], /) -> list[Any]: ...
+
+
+def in_turn(ask: Callable[[Any], Any], parts: Sequence[Any], /) -> list[Any]:
+    """One part after the other: each has all of the kernels' threads."""
+    return [ask(part) for part in parts]
+
+
+def in_threads(ask: Callable[[Any], Any], parts: Sequence[Any], /) -> list[Any]:
+    """As many parts at once as the kernels have threads, each with its share of them."""
+    workers = min(len(parts), _core.get_threads())
+    if workers <= 1:
+        return in_turn(ask, parts)
+    share = max(1, _core.get_threads() // workers)
+    contexts = [contextvars.copy_context() for _ in parts]  # the deadline is in it
+
+    def answer(context: contextvars.Context, part: Any) -> Any:
+        _core.set_threads(share)
+        with np.errstate(all="ignore"):
+            return context.run(ask, part)
+
+    with ThreadPoolExecutor(workers) as pool:
+        return list(pool.map(answer, contexts, parts))
+
+
+def total(answers: Iterable[Any]) -> Any:
+    """The sum of answers, which are numbers, arrays, None, or tuples of these; the first one's arrays are added to."""
+    answers = iter(answers)
+    whole = next(answers)
+    for answer in answers:
+        whole = _plus(whole, answer)
+    return whole
+
+
+def _plus(a: Any, b: Any) -> Any:
+    if isinstance(a, tuple):
+        parts = [_plus(u, v) for u, v in zip(a, b, strict=True)]
+        return type(a)(*parts) if hasattr(a, "_fields") else tuple(parts)
+    if isinstance(a, np.ndarray):
+        a += b
+        return a
+    return None if a is None else a + b

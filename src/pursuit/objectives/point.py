@@ -1,0 +1,130 @@
+"""A k-sparse point.
+
+Everything that is known of an iterate travels in its :class:`Point`: value and gradient are of the same x, always.
+"""
+
+import weakref
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._lazy import lazy
+
+if TYPE_CHECKING:
+    from .base import Objective
+
+Vector = NDArray[np.float64]
+Columns = NDArray[np.int64]
+
+
+def _no_slope() -> Vector:
+    raise RuntimeError("the gradient of a result's or a pickled point is not kept; evaluate it with objective.at(...)")
+
+
+class Exchange(NamedTuple):
+    """Units that leave, units that enter, and the change of f this brings (by the quadratic model at the point)."""
+
+    leave: tuple[int, ...]
+    enter: tuple[int, ...]
+    change: float
+
+
+@dataclass(frozen=True, eq=False)
+class Point:
+    """A k-sparse iterate: sorted support, the coefficients on it, intercept, value; the gradient when asked for.
+
+    ``refitted`` says that x minimises f over its support; ``note`` is a sentence about how (rank, separation), and
+    ``minimiser`` is False where that minimum is not attained. ``optimality`` is what has been proved of the point,
+    ``exchange`` the cheapest way to another support, ``looked_at`` how many exchanges were refitted or excluded, and
+    ``open`` how many were not, where all were to be. ``lower`` is a lower bound of f over the sparse set that was known
+    when the point was made, ``least`` one over the point's own support (-inf: none is known; None: the value, if this
+    is a minimiser without a note). ``dual`` holds the dual variables of a refit whose loss has kinks, ``owner`` refers
+    weakly to the objective; neither is pickled, and ``dataclasses.replace`` forgets the owner.
+    """
+
+    dim: int
+    support: Columns
+    coef: Vector
+    free: Any  # what is never counted and never penalised: the intercept, or one per output
+    value: float
+    slope: Callable[[], Vector] = field(repr=False)
+    refitted: bool = False
+    note: str = ""
+    minimiser: bool = True
+    optimality: str = "none"
+    exchange: Exchange | None = None
+    looked_at: int = 0
+    open: int = 0
+    lower: float | None = None
+    least: float | None = None
+    dual: Vector | None = field(default=None, repr=False)
+    owner: Callable[[], Any] | None = field(default=None, init=False, repr=False)
+
+    @lazy
+    def gradient(self) -> Vector:
+        """The gradient of f over all coordinates, at this point; computed once."""
+        gradient = self.slope()
+        gradient.setflags(write=False)
+        return gradient
+
+    def claim(
+        self, optimality: str, exchange: Exchange | None = None, looked_at: int = 0, left_open: int = 0
+    ) -> "Point":
+        """The same point, with what has been proved of it (a gradient at hand comes along)."""
+        return self._with(optimality=optimality, exchange=exchange, looked_at=looked_at, open=left_open)
+
+    def bounded(self, lower: float) -> "Point":
+        """The same point, with a lower bound of f over the sparse set."""
+        return self._with(lower=lower)
+
+    def detached(self) -> "Point":
+        """The same point without the way to its data: its gradient is known if it was asked for before."""
+        return self._with(slope=_no_slope, dual=None)
+
+    def owned(self, f: "Objective") -> "Point":
+        """This point, knowing its objective: as a start for the same one it needs no evaluation."""
+        self.__dict__["owner"] = weakref.ref(f)
+        return self
+
+    def again(self, f: "Objective") -> "Point":
+        """The point as a start for f: as it is where f made it, but for what was claimed of it; else evaluated."""
+        support, coef, free = self.support, self.coef, self.free
+        if self.owner is None or self.owner() is not f or not np.isfinite(self.value):
+            return f.at(support, coef, free)
+        slope = (lambda: f.at(support, coef, free).gradient.copy()) if self.slope is _no_slope else self.slope
+        return self._with(slope=slope, optimality="none", exchange=None, looked_at=0, open=0, lower=None)
+
+    def _with(self, **known: Any) -> "Point":
+        twin = replace(self, **known)
+        twin.__dict__.update((name, self.__dict__[name]) for name in ("gradient", "owner") if name in self.__dict__)
+        return twin
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Pickled points keep their coefficients and value; the way to the data (``slope``) stays behind."""
+        return {**self.__dict__, "slope": _no_slope, "dual": None, "owner": None}
+
+    @property
+    def known_gradient(self) -> Vector | None:
+        """The gradient, if it is at hand or can be had."""
+        return None if self.slope is _no_slope and "gradient" not in self.__dict__ else self.gradient
+
+    @property
+    def minimum(self) -> float:
+        """A lower bound of f over the point's support, -inf where none is known."""
+        if self.least is not None:
+            return self.least
+        return self.value if self.refitted and self.minimiser and not self.note else -np.inf
+
+    @property
+    def x(self) -> Vector:
+        """The point as a vector of length p, a fresh one at each call."""
+        x = np.zeros(self.dim)
+        x[self.support] = self.coef
+        return x
+
+
+#: From (support, coef, intercept) to the gradient over all coordinates and the derivative in the intercept.
+Slope = Callable[[Columns, Vector, float], tuple[Vector, float]]
