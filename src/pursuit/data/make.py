@@ -11,9 +11,8 @@ from ..designs.base import Vector
 from ..engines import Map, in_turn
 from ..losses import Loss, as_loss
 from ..losses.base import check_derivative
-from .base import Data
 from .parts import Parts
-from .samples import Samples
+from .rows import Data
 
 
 class InParts:
@@ -57,7 +56,7 @@ class InParts:
                 loss.encode(np.concatenate([np.unique(part[1]) for part in self.parts]))
             except ValueError as error:
                 raise ValueError(f"the parts have different classes: {error}") from None
-        samples = [Samples(part[0], own, loss) for part, own in zip(self.parts, rows, strict=True)]
+        samples = [Data(part[0], own, loss) for part, own in zip(self.parts, rows, strict=True)]
         return samples[0] if len(samples) == 1 else Parts(samples, self.each)
 
 
@@ -70,7 +69,7 @@ def as_data(X: Any, y: Any, loss: Any, sample_weight: Any, offset: Any) -> Data:
         return X.bound(loss)
     design = as_design(X)
     n = design.shape[0]
-    return Samples(design, _rows(loss, y, check_weights(sample_weight, n), offset), loss)
+    return Data(design, _rows(loss, y, check_weights(sample_weight, n), offset), loss)
 
 
 def _raw(weights: Any, n: int) -> Any:

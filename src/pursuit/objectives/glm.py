@@ -8,7 +8,7 @@ columns (and so does the penalty); results are reported in the units of X.
 
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from .._errors import check_number
 from .._lazy import lazy
 from .._names import called
 from .._sorted import common
+from ..constraints import AtMost
 from ..data import Form, GramColumns, Model, as_data
 from ..designs import Block, Design, Rows
 from ..losses import Loss
@@ -26,9 +27,6 @@ from ..refits.factor import Factor
 from . import searched
 from .base import Columns, Point, Slope, Vector
 from .dual import HasDual
-
-if TYPE_CHECKING:
-    from ..constraints import AtMost
 
 TRUSTED = 1e-6  # reciprocal condition above which a refit needs no second look at the data
 CANCELLED = 1e-3  # share of the null value below which values are computed from residuals
@@ -306,7 +304,7 @@ class GLM(HasDual):
         model, bound = self.data.model(point.support, point.coef, point.free), self.loss.smoothness
         return model if not np.isfinite(bound) or model.weight > FLAT * bound else model.bounding()
 
-    def quick_search(self, constraint: "AtMost", start: Columns, plan: searched.Plan) -> "searched.Searched | None":
+    def quick_search(self, constraint: AtMost, start: Columns, plan: searched.Plan) -> "searched.Searched | None":
         """A search for the best support in one kernel call; None where the data are too large for that."""
         if constraint.unit_of is not None or self.loss.code is None or not self.loss.smooth or self.data.lean:
             return None
@@ -330,7 +328,7 @@ class GLM(HasDual):
         return found
 
     def _search_gram(
-        self, constraint: "AtMost", start: Columns, scale: float, plan: searched.Plan
+        self, constraint: AtMost, start: Columns, scale: float, plan: searched.Plan
     ) -> "searched.Searched | None":
         assert self.gram is not None
         everything = np.arange(self.dim)

@@ -17,7 +17,7 @@ from .._errors import check_mask, check_number, check_offset, check_weights, nam
 from .._lazy import lazy
 from .._names import called
 from ..constraints import AtMost
-from ..data import Samples
+from ..data import Data
 from ..designs import Design, Rows, as_design, cross
 from ..engines import check_time
 from ..losses import as_loss
@@ -80,7 +80,7 @@ class MultiGLM(Objective):
         self.l2, self.fit_intercept = check_number(l2, "l2"), bool(fit_intercept)
         self.c = check_weights(sample_weight, n)
         self.standardize = bool(standardize)
-        data: Any = Samples(design, Rows(np.zeros(n), self.c), as_loss("squared"))
+        data: Any = Data(design, Rows(np.zeros(n), self.c), as_loss("squared"))
         if standardize:
             data = data.standardized(self.fit_intercept)
         elif self.fit_intercept:
