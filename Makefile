@@ -33,16 +33,17 @@ test-oldest:  ## the tests with the oldest dependencies that pyproject.toml decl
 
 # What an instrumented core needs around it; a finding ends the run. ASLR off: the thread sanitiser of older compilers wants that.
 CHECKED  := tests/kernels tests/dual/test_kernel.py tests/engines tests/designs
-UNDER     = LD_PRELOAD=$$($(or $(CXX),c++) -print-file-name=lib$(1).so) PYTHONMALLOC=malloc setarch -R
+LIBRARY   = $$($(CXX) -print-file-name=lib$(1).so)
+UNDER     = LD_PRELOAD="$(call LIBRARY,$(1)) $(call LIBRARY,stdc++)" PYTHONMALLOC=malloc setarch -R
 sanitize:  ## tests of kernels and threads under the address, undefined-behaviour and thread sanitisers, in .venv-address and .venv-thread
 	@$(MAKE) --no-print-directory VENV=.venv-address SANITIZE=address,undefined .venv-address/stamp-dev
 	@echo "== address and undefined behaviour =="
 	@ASAN_OPTIONS=detect_leaks=0 PURSUIT_POOL_FLAGS="-g -fsanitize=address,undefined -fno-sanitize-recover=all" \
-	    $(call UNDER,asan) .venv-address/bin/python -m pytest -q -p no:cacheprovider $(or $(TESTS),$(CHECKED))
+	    $(call UNDER,asan) .venv-address/bin/python -m pytest -q --capture=sys -p no:cacheprovider $(or $(TESTS),$(CHECKED))
 	@$(MAKE) --no-print-directory VENV=.venv-thread SANITIZE=thread .venv-thread/stamp-dev
 	@echo "== threads =="
 	@TSAN_OPTIONS="die_after_fork=0 halt_on_error=1 exitcode=66" PURSUIT_POOL_FLAGS="-g -fsanitize=thread" \
-	    $(call UNDER,tsan) .venv-thread/bin/python -m pytest -q -p no:cacheprovider $(or $(TESTS),$(CHECKED))
+	    $(call UNDER,tsan) .venv-thread/bin/python -m pytest -q --capture=sys -p no:cacheprovider $(or $(TESTS),$(CHECKED))
 
 bench: $(VENV)/stamp-bench  ## side by side with other packages
 	@$(BIN)/python benchmarks/run.py
