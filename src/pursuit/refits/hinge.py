@@ -38,7 +38,7 @@ def hinge(few: ColumnsHere) -> Fitted:
         return constant(few)
     if n * m * m <= SMALL:
         z, alpha, done = _core.rounded_hinge(
-            few.block.dense(), rows.y, rows.c, rows.offset, np.broadcast_to(few.ridge, m), few.intercept,
+            few.block.dense(), rows.samples(few.loss), np.broadcast_to(few.ridge, m), few.intercept,
             np.zeros(m + few.intercept), QUICKLY, SETTLED,
         )  # fmt: skip
         quick = _certified(few, alpha, *few.split(z)) if done else None
@@ -108,7 +108,7 @@ def coordinate_descent(
         while epochs < max_epochs:
             check_time()
             alpha, coef, ahead, used = _core.hinge_dual(
-                samples, rows.y, rows.c, rows.offset, l2, rho, b, alpha, tol, some, turn + rounds * epochs
+                samples, rows.samples(few.loss), l2, rho, b, alpha, tol, some, turn + rounds * epochs
             )
             epochs += used
             if used < some:
