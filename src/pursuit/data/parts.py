@@ -81,11 +81,11 @@ class Parts(Data):
 
     def few(self, cols: Columns, ridge: Any, intercept: bool, lower: float) -> LossOnColumns:
         parts = self._ask(lambda part: part.few(cols, 0.0, True, -np.inf))
-        return ColumnsInParts(self.loss, ridge, intercept, lower, self.ends(), parts, self.each)
+        return ColumnsInParts(self.loss, ridge, intercept, lower, self.ends(), None, None, None, parts, self.each)
 
     def held(self, cols: Columns, coef: Vector) -> LossOnColumns:
         parts = self._ask(lambda part: part.held(cols, coef))
-        return ColumnsInParts(self.loss, 0.0, True, self.infimum(), self.ends(), parts, self.each)
+        return ColumnsInParts(self.loss, 0.0, True, self.infimum(), self.ends(), None, None, None, parts, self.each)
 
     def start(self) -> float:
         """The mean of the parts' own, from which the best one is not far."""

@@ -26,7 +26,7 @@ from .._names import Names, called
 from ..designs import DenseBlock, Design, Rows, Standardized, centre, cross
 from ..designs.base import CONSTANT, LOOKED_AT, SMALLEST, Columns, Matrix, Vector
 from ..losses import Loss
-from ..refits import ColumnsHere, LossOnColumns, Stored
+from ..refits import LossOnColumns, Stored
 from ..refits.columns import GATHERED
 from .answers import Answer, Form, Spread
 from .gathered import Gathered
@@ -87,7 +87,7 @@ class Data:
         return self.design.rmatmat((self.rows.c * a)[:, None])[:, 0]
 
     def few(self, cols: Columns, ridge: Any, intercept: bool, lower: float) -> LossOnColumns:
-        return ColumnsHere(
+        return LossOnColumns(
             self.loss, ridge, intercept, lower, self.ends(), self.gathered.few(cols), self.rows,
             lambda: Stored(*self.design.stored(cols)),
         )  # fmt: skip
@@ -95,7 +95,7 @@ class Data:
     def held(self, cols: Columns, coef: Vector) -> LossOnColumns:
         rows = replace(self.rows, offset=self._eta(cols, coef, 0.0))
         nothing = DenseBlock(np.empty((self.shape[0], 0), order="F"))
-        return ColumnsHere(self.loss, 0.0, True, self.infimum(), self.ends(), nothing, rows)
+        return LossOnColumns(self.loss, 0.0, True, self.infimum(), self.ends(), nothing, rows)
 
     def start(self) -> float:
         y, c, offset = self.rows.y, self.rows.c, self.rows.offset

@@ -18,7 +18,7 @@ from .. import _core
 from ..designs.base import DenseBlock, Rows
 from ..engines import check_time
 from ..losses.hinges import SmoothedHinge
-from .columns import GATHERED, ColumnsHere, Fitted, coordinates, refit
+from .columns import GATHERED, Fitted, LossOnColumns, coordinates, refit
 from .few import Vector
 
 AFFORDABLE = 5e8  # n m^2 up to which Newton's method is used
@@ -31,7 +31,7 @@ ROUNDINGS = 10.0 ** -np.arange(8)  # widths over which the kink is rounded, one 
 QUICKLY = 10.0 ** -np.array([1.0, 2.0, 3.0, 5.0, 7.0])  # the same in the kernel, whose search can take longer steps
 
 
-def hinge(few: ColumnsHere) -> Fitted:
+def hinge(few: LossOnColumns) -> Fitted:
     """The minimiser over (coefficients, intercept), with its dual."""
     rows, n, m = few.rows, len(few.rows.y), few.width
     if m == 0:
@@ -48,7 +48,7 @@ def hinge(few: ColumnsHere) -> Fitted:
     return _certified(few, *(rounded(few) if by_newton else coordinate_descent(few)))
 
 
-def _certified(few: ColumnsHere, alpha: Vector, coef: Vector, b: float) -> Fitted:
+def _certified(few: LossOnColumns, alpha: Vector, coef: Vector, b: float) -> Fitted:
     """Coefficients with the best intercept for them, and what the dual variables say of them."""
     rows = few.rows
     if few.intercept:
@@ -60,7 +60,7 @@ def _certified(few: ColumnsHere, alpha: Vector, coef: Vector, b: float) -> Fitte
     return Fitted(coef.copy(), b, value, least, note, dual=-rows.y * alpha)
 
 
-def dual_value(few: ColumnsHere, alpha: Vector) -> float:
+def dual_value(few: LossOnColumns, alpha: Vector) -> float:
     """D at the nearest feasible dual variables: a lower bound."""
     rows = few.rows
     a = -rows.y * alpha
@@ -75,7 +75,7 @@ def dual_value(few: ColumnsHere, alpha: Vector) -> float:
     return drift - float(rows.c @ np.where(rows.c > 0, few.loss.conjugate(rows.y, a), 0.0)) - charge
 
 
-def rounded(few: ColumnsHere) -> tuple[Vector, Vector, float]:
+def rounded(few: LossOnColumns) -> tuple[Vector, Vector, float]:
     """The path of smoothed hinges to the hinge; at its end alpha = clip((1 - y eta) / gamma)."""
     rows, smooth = few.rows, replace(few, loss=SmoothedHinge(1.0))
     z = np.zeros(few.width + few.intercept)
@@ -95,7 +95,7 @@ def rounded(few: ColumnsHere) -> tuple[Vector, Vector, float]:
 
 
 def coordinate_descent(
-    few: ColumnsHere, tol: float = 1e-9, max_epochs: int = 2000, rounds: int = 200
+    few: LossOnColumns, tol: float = 1e-9, max_epochs: int = 2000, rounds: int = 200
 ) -> tuple[Vector, Vector, float]:
     """Dual coordinate descent; the intercept by proximal steps, so that sum_i c_i y_i alpha_i ends at zero."""
     rows, l2 = few.rows, float(np.min(few.ridge, initial=np.inf))
@@ -119,7 +119,7 @@ def coordinate_descent(
     return alpha, coef * scale, b if few.intercept else 0.0
 
 
-def constant(few: ColumnsHere) -> Fitted:
+def constant(few: LossOnColumns) -> Fitted:
     """The hinge model without features, and of its many duals the even one: samples at the kink share alike."""
     rows = few.rows
     eta = rows.shift(np.zeros(len(rows.y)), 0.0)
