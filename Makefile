@@ -10,10 +10,11 @@ TESTS  ?=                       # make test TESTS="tests/io -k csv" runs those t
 
 # The compiled core is rebuilt when one of these is newer than the stamp; Python files are used where they lie.
 SOURCES := pyproject.toml $(wildcard CMakeLists.txt) $(shell find core -type f 2>/dev/null)
-CPP     := $(filter %.cpp %.hpp %.cc %.h,$(SOURCES))
-INSTALL  = $(PIP) install $(addprefix --constraint ,$(CONSTRAINTS)) --no-build-isolation --config-settings=build-dir=build/$(VENV)-{cache_tag} --editable
+CPP     := $(filter %.cpp %.hpp,$(SOURCES)) $(wildcard tests/kernels/*.cpp)
+INSTALL  = $(PIP) install $(addprefix --constraint ,$(CONSTRAINTS)) --no-build-isolation --config-settings=build-dir=build/$(VENV)-{cache_tag} \
+           $(addprefix --config-settings=cmake.define.PURSUIT_SANITIZE=,$(SANITIZE)) --editable
 
-.PHONY: help demo test test-oldest bench fuzz-proofs docs-table lint format clean
+.PHONY: help demo test test-oldest sanitize bench fuzz-proofs docs-table lint format clean
 .DEFAULT_GOAL := help
 
 help:  ## list the targets
@@ -29,6 +30,20 @@ test: lint  ## format, lint, types, import rules, then all tests
 test-oldest:  ## the tests with the oldest dependencies that pyproject.toml declares, in .venv-oldest
 	@$(MAKE) --no-print-directory VENV=.venv-oldest CONSTRAINTS=tools/oldest.txt .venv-oldest/stamp-dev
 	@.venv-oldest/bin/python -m pytest -n $(JOBS) --dist worksteal $(TESTS)
+
+# What an instrumented core needs around it; a finding ends the run. ASLR off: the thread sanitiser of older compilers wants that.
+CHECKED  := tests/kernels tests/dual/test_kernel.py tests/engines tests/designs
+LIBRARY   = $$($(CXX) -print-file-name=lib$(1).so)
+UNDER     = LD_PRELOAD="$(call LIBRARY,$(1)) $(call LIBRARY,stdc++)" PYTHONMALLOC=malloc setarch -R
+sanitize:  ## tests of kernels and threads under the address, undefined-behaviour and thread sanitisers, in .venv-address and .venv-thread
+	@$(MAKE) --no-print-directory VENV=.venv-address SANITIZE=address,undefined .venv-address/stamp-dev
+	@echo "== address and undefined behaviour =="
+	@ASAN_OPTIONS=detect_leaks=0 PURSUIT_POOL_FLAGS="-g -fsanitize=address,undefined -fno-sanitize-recover=all" \
+	    $(call UNDER,asan) .venv-address/bin/python -m pytest -q --capture=sys -p no:cacheprovider $(or $(TESTS),$(CHECKED))
+	@$(MAKE) --no-print-directory VENV=.venv-thread SANITIZE=thread .venv-thread/stamp-dev
+	@echo "== threads =="
+	@TSAN_OPTIONS="die_after_fork=0 halt_on_error=1 exitcode=66" PURSUIT_POOL_FLAGS="-g -fsanitize=thread" \
+	    $(call UNDER,tsan) .venv-thread/bin/python -m pytest -q --capture=sys -p no:cacheprovider $(or $(TESTS),$(CHECKED))
 
 bench: $(VENV)/stamp-bench  ## side by side with other packages
 	@$(BIN)/python benchmarks/run.py
@@ -60,7 +75,7 @@ format: $(VENV)/stamp-dev  ## rewrite Python and C++ files in the project's form
 	@$(if $(CPP),$(BIN)/clang-format -i $(CPP),true)
 
 clean:  ## remove the virtual environment, builds, caches and ./demo/
-	rm -rf .venv .venv-oldest build dist demo .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
+	rm -rf .venv .venv-oldest .venv-address .venv-thread build dist demo .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # Debian ships venv without ensurepip: there the system's pip fills the environment.

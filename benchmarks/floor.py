@@ -37,8 +37,10 @@ def passes(data: Data) -> tuple[Callable[[], object], ...]:
     n = len(data.y)
     c, cols, coef = np.full(n, 1 / n), np.empty(0, np.int64), np.empty(0)
 
+    X, samples = _core.Matrix(data.X), _core.Samples(data.y, c, None, 0, 0.0)
+
     def kernel() -> None:
-        _core.dense_value_gradient(data.X, data.y, c, None, 0, 0.0, cols, coef, 0.0)
+        X.value_gradient(samples, cols, coef, 0.0)
 
     def alone() -> None:
         before = _core.set_threads(1)

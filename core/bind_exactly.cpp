@@ -5,29 +5,24 @@ namespace pursuit {
 namespace {
 
 nb::tuple orthonormal_(A2 A_, A1 w_, A1 ridge_, bool intercept, double nothing) {
-  const Matrix A(A_, false);
+  const Lines A(A_, false);
   const Vector<double> w(w_), ridge(ridge_);
   const i64 n = A.n(), m = A.p();
   require(w.size() == n && ridge.size() == m, "w needs one number per row, ridge one per column");
   Buffer Q = reals(n * m), T = reals(m * m), left = reals(m);
-  {
-    nb::gil_scoped_release release;
+  unlocked([&] {
     orthonormal(A.data(), A.ld(), n, m, w.data(), ridge.data(), intercept, nothing, Q.get(), T.get(), left.get());
-  }
+  });
   return nb::make_tuple(give(std::move(Q), n, m, false), give(std::move(T), m, m, false), give(std::move(left), m));
 }
 
 nb::object exact_eta_(A2 A_, A1 coef_, double b, const Optional1& offset_) {
-  const Matrix A(A_, false);
+  const Lines A(A_, false);
   const Vector<double> coef(coef_);
-  std::optional<Vector<double>> offset;
-  if (offset_) offset.emplace(*offset_);
-  require(coef.size() == A.p() && (!offset || offset->size() == A.n()), "coef or offset has a wrong length");
+  const Vector<double> offset(offset_);
+  require(coef.size() == A.p() && offset.none_or(A.n()), "coef or offset has a wrong length");
   Buffer eta = reals(A.n());
-  {
-    nb::gil_scoped_release release;
-    exact_eta(A.data(), A.ld(), A.n(), A.p(), coef.data(), b, offset ? offset->data() : nullptr, eta.get());
-  }
+  unlocked([&] { exact_eta(A.data(), A.ld(), A.n(), A.p(), coef.data(), b, offset.data(), eta.get()); });
   return give(std::move(eta), A.n());
 }
 

@@ -4,22 +4,28 @@
 namespace pursuit {
 namespace {
 
-// What both kernels share: shapes checked, the quadratic, and room for the answers (one per column or group).
+// What the kernels share: shapes checked, the quadratic, and room for the answers (one per column or group).
+template <class T>
 struct Call {
-  Matrix HS;
-  Packed B;
+  Lines B;
   Vector<double> g, x;
   Vector<std::uint8_t> droppable;
-  Quadratic q;
+  SupportRows<T> q;
   Buffer change, add, left;
   Array<i64> who;
   i64 answers;
-  Call(A2 HS_, A2 B_, A1 g_, A1 x_, U1 droppable_, i64 units, i64 answers_)
-      : HS(HS_, true), B(B_), g(g_), x(x_), droppable(droppable_),
-        q{HS.data(), B.data(), g.data(), x.data(), HS.n(), HS.p(), HS.ld()}, change(reals(answers_)),
-        add(reals(answers_)), left(reals(answers_)), who(allocate<i64>(answers_)), answers(answers_) {
-    require(B.n() == q.k && B.p() == q.k, "B must be k x k");
-    require(g.size() == q.m && x.size() == q.k && droppable.size() == units, "g, x or droppable has a wrong length");
+  Call(const T* HS, i64 k, i64 m, i64 ld, A2 B_, A1 g_, A1 x_, U1 droppable_, i64 units, i64 answers_)
+      : B(packed(B_)), g(g_), x(x_), droppable(droppable_), q{HS, B.data(), g.data(), x.data(), k, m, ld},
+        change(reals(answers_)), add(reals(answers_)), left(reals(answers_)), who(allocate<i64>(answers_)),
+        answers(answers_) {
+    require(B.n() == k && B.p() == k, "B must be k x k");
+    require(g.size() == m && x.size() == k && droppable.size() == units, "g, x or droppable has a wrong length");
+  }
+  nb::tuple single(A1 h_) {
+    const Vector<double> h(h_);
+    require(h.size() == q.m, "h has a wrong length");
+    unlocked([&] { exchange(q, h.data(), droppable.data(), change.get(), who.get(), add.get(), left.get()); });
+    return give_all();
   }
   nb::tuple give_all() {
     return nb::make_tuple(give(std::move(change), answers), give(std::move(who), answers),
@@ -27,64 +33,42 @@ struct Call {
   }
 };
 
-nb::tuple exchange_single(A2 HS, A2 B, A1 g, A1 h_, A1 x, U1 droppable) {
-  const i64 k = static_cast<i64>(HS.shape(0)), m = static_cast<i64>(HS.shape(1));
-  Call call(HS, B, g, x, droppable, k, m);
-  const Vector<double> h(h_);
-  require(h.size() == m, "h has a wrong length");
-  {
-    nb::gil_scoped_release release;
-    exchange(call.q, h.data(), call.droppable.data(), call.change.get(), call.who.get(), call.add.get(),
-             call.left.get());
-  }
-  return call.give_all();
+nb::tuple exchange_single(A2 HS_, A2 B, A1 g, A1 h, A1 x, U1 droppable) {
+  const Lines HS(HS_, true);
+  return Call<double>(HS.data(), HS.n(), HS.p(), HS.ld(), B, g, x, droppable, HS.n(), HS.p()).single(h);
 }
 
-nb::tuple exchange_rough(const Array2<float>& HS, A2 B_, A1 g_, A1 h_, A1 x_, U1 droppable_) {
+nb::tuple exchange_rough(const Array2<float>& HS, A2 B, A1 g, A1 h, A1 x, U1 droppable) {
   const i64 k = static_cast<i64>(HS.shape(0)), m = static_cast<i64>(HS.shape(1));
-  const Packed B(B_);
-  const Vector<double> g(g_), h(h_), x(x_);
-  const Vector<std::uint8_t> droppable(droppable_);
   require(m <= 1 || HS.stride(1) == 1, "HS must be C-order");
-  require(B.n() == k && B.p() == k, "B must be k x k");
-  require(g.size() == m && h.size() == m && x.size() == k && droppable.size() == k, "a vector has a wrong length");
-  Buffer change = reals(m), add = reals(m), left = reals(m);
-  Array<i64> who = allocate<i64>(m);
-  {
-    nb::gil_scoped_release release;
-    exchange(RoughQuadratic{HS.data(), B.data(), g.data(), x.data(), k, m, k > 1 ? HS.stride(0) : m}, h.data(),
-             droppable.data(), change.get(), who.get(), add.get(), left.get());
-  }
-  return nb::make_tuple(give(std::move(change), m), give(std::move(who), m), give(std::move(add), m),
-                        give(std::move(left), m));
+  return Call<float>(HS.data(), k, m, k > 1 ? HS.stride(0) : m, B, g, x, droppable, k, m).single(h);
 }
 
 // Group boundaries must rise from 0 to `size`.
 void check_bounds(const Vector<i64>& at, i64 size) {
-  require(at.size() >= 1 && at.data()[0] == 0 && at.data()[at.size() - 1] == size, "group boundaries do not fit");
-  for (i64 i = 1; i < at.size(); ++i) require(at.data()[i] > at.data()[i - 1], "group boundaries must rise");
+  require(at.size() >= 1 && at[0] == 0 && at[at.size() - 1] == size, "group boundaries do not fit");
+  for (i64 i = 1; i < at.size(); ++i) require(at[i] > at[i - 1], "group boundaries must rise");
 }
 
-nb::tuple exchange_groups(A2 HS, A2 B, A1 g, A1 HJ_, A1 x, I1 rows_, I1 cols_, U1 droppable) {
-  const i64 k = static_cast<i64>(HS.shape(0)), m = static_cast<i64>(HS.shape(1));
+nb::tuple exchange_groups(A2 HS_, A2 B, A1 g, A1 HJ_, A1 x, I1 rows_, I1 cols_, U1 droppable) {
+  const Lines HS(HS_, true);
   const Vector<i64> rows(rows_), cols(cols_);
   const Vector<double> HJ(HJ_);
-  check_bounds(rows, k);
-  check_bounds(cols, m);
+  check_bounds(rows, HS.n());
+  check_bounds(cols, HS.p());
   const i64 nrows = rows.size() - 1, ncols = cols.size() - 1;
   std::vector<i64> at(static_cast<std::size_t>(ncols) + 1, 0);
   for (i64 J = 0; J < ncols; ++J) {
-    const i64 s = cols.data()[J + 1] - cols.data()[J];
+    const i64 s = cols[J + 1] - cols[J];
     at[static_cast<std::size_t>(J) + 1] = at[static_cast<std::size_t>(J)] + s * s;
   }
   require(HJ.size() == at.back(), "HJ has a wrong length");
-  Call call(HS, B, g, x, droppable, nrows, ncols);
+  Call<double> call(HS.data(), HS.n(), HS.p(), HS.ld(), B, g, x, droppable, nrows, ncols);
   const Groups groups{rows.data(), cols.data(), nrows, ncols, HJ.data(), at.data()};
-  {
-    nb::gil_scoped_release release;
+  unlocked([&] {
     group_exchange(call.q, groups, call.droppable.data(), call.change.get(), call.who.get(), call.add.get(),
                    call.left.get());
-  }
+  });
   return call.give_all();
 }
 

@@ -12,10 +12,7 @@ nb::tuple prox(A1 v_, i64 k, double g) {
   const i64 p = v.size();
   Buffer x = reals(p), t = reals(p);
   double K = 0.0;
-  {
-    nb::gil_scoped_release release;
-    K = ksupport_prox(v.data(), p, k, g, x.get(), t.get());
-  }
+  unlocked([&] { K = ksupport_prox(v.data(), p, k, g, x.get(), t.get()); });
   return nb::make_tuple(give(std::move(x), p), give(std::move(t), p), K);
 }
 
@@ -25,7 +22,7 @@ nb::object balanced(A1 a_, A1 c_, A1 low_, A1 high_, double total) {
   require(c.size() == n && low.size() == n && high.size() == n, "a, c, low and high differ in length");
   Buffer out = reals(n);
   std::copy(a.data(), a.data() + n, out.get());
-  balance(n, c.data(), total, [&](i64 i) { return Conjugate{low.data()[i], high.data()[i]}; }, out.get());
+  balance(n, c.data(), total, [&](i64 i) { return Interval{low[i], high[i]}; }, out.get());
   return give(std::move(out), n);
 }
 
@@ -46,7 +43,7 @@ struct Walk {
     std::fill(t.get(), t.get() + units, 1.0);
   }
   template <class F>
-  void run(F& f, const Units& U) {
+  void run(F& f, const UnitStates& U) {
     Norms norms(U);
     result = relax(f, norms, mu, L, unit, target, tolerance, max_iter, x.get(), z.get(), y.get(), t.get());
   }
@@ -59,99 +56,73 @@ struct Walk {
 
 nb::tuple perspective(A2 H_, A1 c_, i64 k, double f0, double mu, double L, double unit, A1 x, double target,
                       double tolerance, i64 max_iter) {
-  const Packed H(H_);
+  const Lines H = packed(H_);
   const Vector<double> c(c_);
   const i64 p = c.size();
   require(H.n() == p && H.p() == p && static_cast<i64>(x.shape(0)) == p, "H, c and x differ in size");
   require(k >= 0, "k must be at least 0");
   Walk walk(x, p, mu, L, unit, target, tolerance, max_iter);
-  {
-    nb::gil_scoped_release release;
+  unlocked([&] {
     Quadratic f(H.data(), c.data(), p, f0, mu);
     walk.run(f, {nullptr, nullptr, p, k});
-  }
+  });
   return walk.give_all(give(std::move(walk.y), p), walk.result.L);
 }
 
 nb::object schur_(A2 H_, A2 W_, const Array1<i64>& keep_) {
-  const Packed H(H_), W(W_);
+  const Lines H = packed(H_), W = packed(W_);
   const i64 p = H.n();
   const Cols keep(keep_, p);
   require(H.p() == p && W.p() == p, "H and W differ in size");
   Buffer out = reals(keep.size() * keep.size());
-  {
-    nb::gil_scoped_release release;
-    schur(H.data(), W.data(), p, W.n(), keep.data(), keep.size(), out.get());
-  }
+  unlocked([&] { schur(H.data(), W.data(), p, W.n(), keep.data(), keep.size(), out.get()); });
   return give(std::move(out), keep.size(), keep.size());
 }
 
-// Units as the caller gives them: where each one's columns end, and its state.
+// UnitStates as the caller gives them: where each one's columns end, and its state.
 struct UnitArrays {
   Vector<i64> ends;
   Vector<std::uint8_t> state;
-  Units view;
+  UnitStates view;
   UnitArrays(const Array1<i64>& ends_, const Array1<std::uint8_t>& state_, i64 k, i64 p) : ends(ends_), state(state_) {
     require(k >= 0 && ends.size() == state.size() + 1, "ends must be one longer than state, k at least 0");
     bool single = true;
     for (i64 u = 0; u < state.size(); ++u) {
-      require(ends.data()[u] <= ends.data()[u + 1], "ends must rise");
-      single = single && ends.data()[u] == u;
+      require(ends[u] <= ends[u + 1], "ends must rise");
+      single = single && ends[u] == u;
     }
-    require(ends.data()[0] == 0 && ends.data()[state.size()] == p, "ends must go from 0 to the number of columns");
+    require(ends[0] == 0 && ends[state.size()] == p, "ends must go from 0 to the number of columns");
     view = {single && state.size() == p ? nullptr : ends.data(), state.data(), state.size(), k};
   }
 };
 
 template <class T>
 Dense<T> by_rows(const Array2<T>& X_) {
-  const Dense<T> X = dense(X_);
+  const Dense<T> X = DenseArray<T>(X_).view;
   require(X.rows || X.p <= 1, "X must be in C order");
-  return X;
-}
-
-// What is walked on and whose conjugate bounds: the same loss, but for a kink, which is rounded over a width of
-// `round`.
-template <class F>
-auto with_pair(LossSpec spec, double round, F&& f) {
-  if (spec.code == 4) return f(SmoothedHinge{round}, HingeDual{0.0});
-  return with_loss(spec, [&](auto loss) {
-    if constexpr (std::is_same_v<decltype(loss), Squared>)
-      return f(loss, SquaredDual{});
-    else if constexpr (std::is_same_v<decltype(loss), Logistic>)
-      return f(loss, LogisticDual{});
-    else if constexpr (std::is_same_v<decltype(loss), Huber>)
-      return f(loss, HuberDual{spec.param});
-    else if constexpr (std::is_same_v<decltype(loss), SquaredHinge>)
-      return f(loss, SquaredHingeDual{});
-    else if constexpr (std::is_same_v<decltype(loss), Poisson>)
-      return f(loss, PoissonDual{});
-    else
-      return f(SmoothedHinge{spec.param}, HingeDual{spec.param});
-  });
+  return {X.data, X.n, X.p, X.rows ? X.row_stride : 1, 1, true};
 }
 
 template <class T>
-nb::tuple relaxation(const Array2<T>& X_, A1 y, A1 c, const Optional1& offset, int loss, double param, double round,
-                     bool intercept, const Optional1& mean_, const Array1<i64>& ends, const Array1<std::uint8_t>& state,
-                     i64 k, double mu, double L, double unit, A1 x, double target, double tolerance, i64 max_iter) {
+nb::tuple relaxation(const Array2<T>& X_, const SampleArrays& samples, double round, bool intercept,
+                     const Optional1& mean_, const Array1<i64>& ends, const Array1<std::uint8_t>& state, i64 k,
+                     double mu, double L, double unit, A1 x, double target, double tolerance, i64 max_iter) {
   const Dense<T> X = by_rows(X_);
-  const SampleArrays samples(y, c, offset, X.n);
+  const Samples& s = samples.of(X.n);
   const UnitArrays units(ends, state, k, X.p);
-  std::optional<Vector<double>> mean;
-  if (mean_) mean.emplace(*mean_);
-  require(static_cast<i64>(x.shape(0)) == X.p && (!mean || mean->size() == X.p), "X, mean and x differ in size");
+  const Vector<double> mean(mean_);
+  require(static_cast<i64>(x.shape(0)) == X.p && mean.none_or(X.p), "X, mean and x differ in size");
   Walk walk(x, units.view.count, mu, L, unit, target, tolerance, max_iter);
   Buffer dual = reals(X.n);
   std::fill(dual.get(), dual.get() + X.n, 0.0);
-  {
-    nb::gil_scoped_release release;
-    with_pair({loss, param}, round, [&](auto walked, auto conjugate) {
-      Terms<decltype(walked), decltype(conjugate)> terms{samples.view, walked, conjugate, intercept};
-      Rowwise f(X.data, X.n, X.p, X.row_stride, mean ? mean->data() : nullptr, terms, dual.get());
+  unlocked([&] {
+    with_loss(s, [&](auto loss) {
+      const auto walked = rounded(loss, round);
+      Terms<decltype(rounded(loss, round)), decltype(loss)> terms{s, walked, loss, intercept};
+      Rowwise f(X.data, X.n, X.p, X.row_stride, mean.data(), terms, dual.get());
       walk.run(f, units.view);
     });
-  }
+  });
   return walk.give_all(give(std::move(dual), X.n), walk.result.L);
 }
 
@@ -191,9 +162,9 @@ nb::tuple called(A2 X_, nb::callable call, const Array1<i64>& ends, const Array1
 
 template <class T>
 void relaxation_of(nb::module_& m) {
-  m.def("relaxation", &relaxation<T>, array("X"), array("y"), array("c"), array("offset").none(), "loss"_a, "param"_a,
-        "round"_a, "intercept"_a, array("mean").none(), array("ends"), array("state"), "k"_a, "mu"_a, "L"_a, "unit"_a,
-        array("x"), "target"_a, "tolerance"_a, "max_iter"_a);
+  m.def("relaxation", &relaxation<T>, array("X"), "samples"_a, "round"_a, "intercept"_a, array("mean").none(),
+        array("ends"), array("state"), "k"_a, "mu"_a, "L"_a, "unit"_a, array("x"), "target"_a, "tolerance"_a,
+        "max_iter"_a);
 }
 
 } // namespace

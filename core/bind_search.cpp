@@ -65,7 +65,7 @@ struct Wanted {
 // which the formula says nothing, and the reciprocal condition of its Hessian; what `ask` raised.
 nb::tuple quadratic_search(A2 H_, A1 c_, double f0, i64 k, U1 forced, U1 allowed, I1 start, i64 restarts, i64 patience,
                            i64 widest, double effort, std::uint64_t seed, double scale, nb::object ask) {
-  const Packed H(H_);
+  const Lines H = packed(H_);
   const Vector<double> c(c_);
   const i64 p = c.size();
   require(H.n() == p && H.p() == p, "sizes differ");
@@ -121,10 +121,10 @@ nb::tuple searched(const Evened& X, Likelihood& loss, const Wanted& wanted, doub
 
 // Columns of a search or a fit, checked against n samples.
 struct Data {
-  Matrix A;
+  Lines A;
   Vector<double> ridge;
-  Data(A2 A_, A1 ridge_, i64 n) : A(A_, false), ridge(ridge_) {
-    require(A.n() == n && (A.p() <= 1 || A.ld() == n) && ridge.size() == A.p(), "sizes differ");
+  Data(A2 A_, A1 ridge_, i64 n) : A(packed_columns(A_)), ridge(ridge_) {
+    require(A.n() == n && ridge.size() == A.p(), "sizes differ");
   }
   Evened evened(const double* unit, bool intercept) const {
     return {A.data(), A.n(), A.p(), ridge.data(), unit, intercept};
@@ -133,13 +133,13 @@ struct Data {
 
 // Samples of several classes.
 struct Classes {
-  Packed E;
+  Lines E;
   Cols label;
   Vector<double> c;
-  std::optional<Packed> offset;
+  std::optional<Lines> offset;
   Classes(I1 label_, A1 c_, const Optional2& offset_, A2 E_)
-      : E(E_), label(label_, static_cast<i64>(E_.shape(0))), c(c_) {
-    if (offset_) offset.emplace(*offset_);
+      : E(packed(E_)), label(label_, static_cast<i64>(E_.shape(0))), c(c_) {
+    if (offset_) offset.emplace(packed(*offset_));
     require(label.size() == c.size() && E.p() == E.n() - 1 &&
                 (!offset || (offset->n() == c.size() && offset->p() == E.n())),
             "sizes differ");
@@ -149,22 +149,17 @@ struct Classes {
   }
 };
 
-nb::tuple likelihood_search(A1 y_, A1 c_, Optional1 offset_, int code, double param, double curve, A2 A, A1 ridge,
-                            A1 unit_, bool intercept, double floor, int prove, i64 k, U1 forced, U1 allowed, I1 start,
-                            i64 restarts, i64 patience, i64 widest, double effort, std::uint64_t seed, double scale,
-                            nb::object ask) {
-  const Vector<double> y(y_), c(c_), unit(unit_);
-  std::optional<Vector<double>> offset;
-  if (offset_) offset.emplace(*offset_);
-  const Data data(A, ridge, y.size());
-  require(c.size() == y.size() && unit.size() == data.A.p() && (!offset || offset->size() == y.size()), "sizes differ");
+nb::tuple likelihood_search(const SampleArrays& samples, double curve, A2 A, A1 ridge, A1 unit_, bool intercept,
+                            double floor, int prove, i64 k, U1 forced, U1 allowed, I1 start, i64 restarts, i64 patience,
+                            i64 widest, double effort, std::uint64_t seed, double scale, nb::object ask) {
+  const Data data(A, ridge, samples.n());
+  const Vector<double> unit(unit_);
+  require(unit.size() == data.A.p(), "sizes differ");
   const Wanted wanted(k, forced, allowed, start, restarts, patience, widest, effort, seed, scale, data.A.p());
   Asked asked(std::move(ask));
-  const Samples samples{y.data(), c.data(), offset ? offset->data() : nullptr, y.size()};
-  return with_loss({code, param}, [&](auto loss) {
-    using Loss = decltype(loss);
-    constexpr bool bounded = std::is_same_v<Loss, Logistic> || std::is_same_v<Loss, Poisson>;
-    ScalarLikelihood<Loss> likelihood(loss, samples, bounded, curve);
+  const Samples& s = samples.of(data.A.n());
+  return with_loss(s, [&](auto loss) {
+    ScalarLikelihood likelihood(loss, s, curve);
     return searched(data.evened(unit.data(), intercept), likelihood, wanted, floor, prove, asked);
   });
 }
@@ -212,10 +207,9 @@ void bind_search(nb::module_& m) {
         array("ridge"), "intercept"_a, "floor"_a, array("z"));
   m.def("quadratic_search", &quadratic_search, array("H"), array("c"), "f0"_a, "k"_a, array("forced"), array("allowed"),
         array("start"), "restarts"_a, "patience"_a, "widest"_a, "effort"_a, "seed"_a, "scale"_a, "ask"_a.none());
-  m.def("likelihood_search", &likelihood_search, array("y"), array("c"), array("offset").none(), "code"_a, "param"_a,
-        "curve"_a, array("A"), array("ridge"), array("unit"), "intercept"_a, "floor"_a, "prove"_a, "k"_a,
-        array("forced"), array("allowed"), array("start"), "restarts"_a, "patience"_a, "widest"_a, "effort"_a, "seed"_a,
-        "scale"_a, "ask"_a.none());
+  m.def("likelihood_search", &likelihood_search, "samples"_a, "curve"_a, array("A"), array("ridge"), array("unit"),
+        "intercept"_a, "floor"_a, "prove"_a, "k"_a, array("forced"), array("allowed"), array("start"), "restarts"_a,
+        "patience"_a, "widest"_a, "effort"_a, "seed"_a, "scale"_a, "ask"_a.none());
   m.def("multinomial_search", &multinomial_search, array("label"), array("c"), array("offset").none(), array("E"),
         array("A"), array("ridge"), array("unit"), "intercept"_a, "floor"_a, "prove"_a, "k"_a, array("forced"),
         array("allowed"), array("start"), "restarts"_a, "patience"_a, "widest"_a, "effort"_a, "seed"_a, "scale"_a,

@@ -1,10 +1,11 @@
 #pragma once
 
-#include "common.hpp"
+#include "losses.hpp"
 
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
+#include <variant>
 
 namespace pursuit {
 
@@ -28,37 +29,50 @@ inline void require(bool ok, const char* message) {
   if (!ok) throw std::invalid_argument(message);
 }
 
-// A vector of the caller's, copied only when it is strided.
+// Work that needs no Python.
+template <class F>
+void unlocked(F&& work) {
+  nb::gil_scoped_release release;
+  work();
+}
+
+// A vector of the caller's, or none; kept alive, copied only when it is strided.
 template <class T>
 class Vector {
 public:
-  explicit Vector(const Array1<T>& a) : data_(a.data()), size_(static_cast<i64>(a.shape(0))) {
+  explicit Vector(const Array1<T>& a) : owner_(a), data_(a.data()), size_(static_cast<i64>(a.shape(0))) {
     if (size_ <= 1 || a.stride(0) == 1) return;
     copy_ = allocate<T>(size_);
     for (i64 i = 0; i < size_; ++i) copy_[i] = data_[i * a.stride(0)];
     data_ = copy_.get();
   }
+  explicit Vector(const std::optional<Array1<T>>& a) {
+    if (a) *this = Vector(*a);
+  }
   const T* data() const { return data_; }
   i64 size() const { return size_; }
+  bool none_or(i64 n) const { return !owner_.is_valid() || size_ == n; }
+  T operator[](i64 i) const { return data_[i]; }
 
 private:
-  const T* data_;
-  i64 size_;
+  Array1<T> owner_;
+  const T* data_ = nullptr;
+  i64 size_ = 0;
   Array<T> copy_;
 };
 
 // A float64 matrix as lines of contiguous numbers `ld` apart: rows (C-order) or columns (F-order); copied when it is
-// laid out otherwise.
-class Matrix {
+// laid out otherwise, or `packed` and there are gaps between its lines.
+class Lines {
 public:
-  Matrix(const Array2<double>& a, bool rows)
+  Lines(const Array2<double>& a, bool rows, bool packed = false)
       : data_(a.data()), n_(static_cast<i64>(a.shape(0))), p_(static_cast<i64>(a.shape(1))) {
     const i64 lines = rows ? n_ : p_, len = rows ? p_ : n_;
     const i64 across = rows ? a.stride(0) : a.stride(1), along = rows ? a.stride(1) : a.stride(0);
     ld_ = std::max<i64>(len, 1);
     if (len <= 1 || along == 1) {
       if (lines <= 1) return;
-      if (across >= ld_) {
+      if (packed ? across == len : across >= ld_) {
         ld_ = across;
         return;
       }
@@ -79,40 +93,29 @@ private:
   Buffer copy_;
 };
 
-// C-order with no gaps, for the kernels that index by i * q + l.
-class Packed {
-public:
-  explicit Packed(const Array2<double>& a)
-      : data_(a.data()), n_(static_cast<i64>(a.shape(0))), p_(static_cast<i64>(a.shape(1))) {
-    if ((p_ <= 1 || a.stride(1) == 1) && (n_ <= 1 || a.stride(0) == p_)) return;
-    copy_ = reals(n_ * p_);
-    for (i64 i = 0; i < n_; ++i)
-      for (i64 j = 0; j < p_; ++j) copy_[i * p_ + j] = data_[i * a.stride(0) + j * a.stride(1)];
-    data_ = copy_.get();
-  }
-  const double* data() const { return data_; }
-  i64 n() const { return n_; }
-  i64 p() const { return p_; }
-
-private:
-  const double* data_;
-  i64 n_, p_;
-  Buffer copy_;
-};
+// For the kernels that index by i * q + l, or by j * n + i.
+inline Lines packed(A2 a) { return {a, true, true}; }
+inline Lines packed_columns(A2 a) { return {a, false, true}; }
+inline DenseColumns columns(const Lines& a) { return {a.data(), a.n(), a.p(), 1, a.ld(), false}; }
 
 template <class T>
-Dense<T> dense(const Array2<T>& a) {
-  const i64 n = static_cast<i64>(a.shape(0)), p = static_cast<i64>(a.shape(1));
-  i64 rs = a.stride(0), cs = a.stride(1);
-  if (n == 0 || p == 0) return {a.data(), n, p, p, 1, true};
-  // the stride along an axis of one element means nothing
-  const bool by_rows = cs == 1 || p == 1, by_columns = rs == 1 || n == 1;
-  require(by_rows || by_columns, "X needs unit stride along one axis");
-  if (by_columns && (!by_rows || p == 1)) return {a.data(), n, p, 1, p == 1 ? n : cs, false};
-  return {a.data(), n, p, n == 1 ? p : rs, 1, true};
-}
+struct DenseArray {
+  Array2<T> owner;
+  Dense<T> view;
+  explicit DenseArray(const Array2<T>& a) : owner(a) {
+    const i64 n = static_cast<i64>(a.shape(0)), p = static_cast<i64>(a.shape(1));
+    const i64 rs = a.stride(0), cs = a.stride(1);
+    // the stride along an axis of one element means nothing
+    const bool by_rows = cs == 1 || p <= 1, by_columns = rs == 1 || n <= 1;
+    require(by_rows || by_columns || n == 0 || p == 0, "X needs unit stride along one axis");
+    if (by_columns && (!by_rows || p <= 1))
+      view = {a.data(), n, p, 1, p <= 1 ? n : cs, false};
+    else
+      view = {a.data(), n, p, n <= 1 ? p : rs, 1, true};
+  }
+};
 
-// The sparse arrays of one call; n and p are checked against indptr.
+// That the indices lie inside has been checked where X came in (pursuit/designs/make.py).
 template <class T, class I>
 struct SparseArrays {
   Vector<T> data;
@@ -122,29 +125,70 @@ struct SparseArrays {
       : data(d), indices(i), indptr(ptr), view{data.data(), indices.data(), indptr.data(), n, p, rows} {
     require(n >= 0 && p >= 0 && indptr.size() == (rows ? n : p) + 1, "indptr does not match the shape");
     require(indices.size() == data.size(), "data and indices differ in length");
-    require(indptr.data()[0] >= 0 && view.stored() <= data.size(), "indptr points past the data");
+    require(indptr[0] >= 0 && view.stored() <= data.size(), "indptr points past the data");
   }
 };
+
+// X as the caller stores it; its arrays live as long as this does.
+class Matrix {
+public:
+  template <class T>
+  explicit Matrix(const Array2<T>& X) : held(DenseArray<T>(X)) {}
+  template <class T, class I>
+  Matrix(const Array1<T>& data, const Array1<I>& indices, const Array1<I>& indptr, i64 n, i64 p, bool rows)
+      : held(SparseArrays<T, I>(data, indices, indptr, n, p, rows)) {}
+
+  // work(X) for the Dense or Sparse that it is, without the GIL.
+  template <class F>
+  void run(F&& work) const {
+    nb::gil_scoped_release release;
+    std::visit([&](const auto& arrays) { work(arrays.view); }, held);
+  }
+  i64 n() const {
+    return std::visit([](const auto& arrays) { return arrays.view.n; }, held);
+  }
+  i64 p() const {
+    return std::visit([](const auto& arrays) { return arrays.view.p; }, held);
+  }
+
+private:
+  std::variant<DenseArray<double>, DenseArray<float>, SparseArrays<double, std::int32_t>, SparseArrays<double, i64>,
+               SparseArrays<float, std::int32_t>, SparseArrays<float, i64>>
+      held;
+};
+
+template <class X>
+inline constexpr bool is_dense = false;
+template <class T>
+inline constexpr bool is_dense<Dense<T>> = true;
 
 struct Cols {
   Vector<i64> cols;
   Cols(const Array1<i64>& a, i64 p) : cols(a) {
-    for (i64 k = 0; k < cols.size(); ++k)
-      require(cols.data()[k] >= 0 && cols.data()[k] < p, "a column is out of range");
+    for (i64 k = 0; k < cols.size(); ++k) require(cols[k] >= 0 && cols[k] < p, "a column is out of range");
   }
   const i64* data() const { return cols.data(); }
   i64 size() const { return cols.size(); }
 };
 
-struct SampleArrays {
-  Vector<double> y, c;
-  std::optional<Vector<double>> offset;
-  Samples view;
-  SampleArrays(const Array1<double>& y_, const Array1<double>& c_, const Optional1& offset_, i64 n) : y(y_), c(c_) {
-    if (offset_) offset.emplace(*offset_);
-    require(y.size() == n && c.size() == n && (!offset || offset->size() == n), "y, c or offset has a wrong length");
-    view = {y.data(), c.data(), offset ? offset->data() : nullptr, n};
+// Targets, weights and offset with their loss, as the caller stores them; the arrays live as long as this does.
+class SampleArrays {
+public:
+  SampleArrays(A1 y_, A1 c_, const Optional1& offset_, int code, double param)
+      : y(y_), c(c_), offset(offset_),
+        view{y.data(), c.data(), offset.data(), y.size(), static_cast<LossCode>(code), param} {
+    require(c.size() == view.n && offset.none_or(view.n), "y, c and offset differ in length");
+    with_loss(view, [](auto) {});
   }
+  const Samples& of(i64 n) const {
+    require(view.n == n, "the samples are not as many as the rows");
+    return view;
+  }
+  i64 n() const { return view.n; }
+
+private:
+  Vector<double> y, c, offset;
+  Samples view;
 };
 
 template <class T>
@@ -165,12 +209,12 @@ nb::object give(Array<T> data, i64 n, i64 p, bool rows = true) {
       nb::ndarray<nb::numpy, T>(raw, {static_cast<std::size_t>(n), static_cast<std::size_t>(p)}, owner, {rs, cs}));
 }
 
-void bind_dense(nb::module_& m);
-void bind_sparse(nb::module_& m);
-void bind_support(nb::module_& m);
+using MatrixClass = nb::class_<Matrix>;
+MatrixClass bind_matrix(nb::module_& m); // the class, and products
+void bind_passes(MatrixClass& matrix);   // what reads all of X for a loss
+void bind_support(nb::module_& m, MatrixClass& matrix);
 void bind_exchange(nb::module_& m);
 void bind_relaxation(nb::module_& m);
-void bind_dual(nb::module_& m);
 void bind_exactly(nb::module_& m);
 void bind_search(nb::module_& m);
 

@@ -15,7 +15,7 @@
 // One function, compiled twice and chosen when the module loads: AVX2 with FMA, or the baseline. Everything such a
 // function calls must be inlined into it, or that part stays baseline code.
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && defined(__GLIBC__) && __GNUC__ >= 12 &&         \
-    !defined(__SANITIZE_ADDRESS__)
+    !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 #define PURSUIT_CLONES __attribute__((target_clones("arch=x86-64-v3", "default")))
 #else
 #define PURSUIT_CLONES
@@ -61,6 +61,22 @@ inline Range part(i64 n, int t, int nt, i64 grain = 1) {
   return {std::min(n, blocks * t / nt * grain), std::min(n, blocks * (t + 1) / nt * grain)};
 }
 
+// Reproducible random numbers (G. Steele, D. Lea, C. Flood 2014: splitmix64).
+class Random {
+public:
+  explicit Random(std::uint64_t seed) : state(seed) {}
+  std::uint64_t next() {
+    std::uint64_t z = (state += 0x9e3779b97f4a7c15ull);
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ull;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebull;
+    return z ^ (z >> 31);
+  }
+  i64 below(i64 n) { return static_cast<i64>(next() % static_cast<std::uint64_t>(n)); }
+
+private:
+  std::uint64_t state;
+};
+
 // `rows` says that each row is contiguous (C-like); otherwise each column is.
 template <class T>
 struct Dense {
@@ -81,6 +97,10 @@ struct Sparse {
   i64 stored() const { return static_cast<i64>(indptr[lines()]); }
 };
 
+// The columns of a refit: float64, each contiguous (not `rows`), or CSC with 64-bit indices.
+using DenseColumns = Dense<double>;
+using SparseColumns = Sparse<double, i64>;
+
 // Part t of nt of the compressed lines, balanced by stored entries.
 template <class T, class I>
 Range part(const Sparse<T, I>& X, int t, int nt) {
@@ -93,22 +113,12 @@ Range part(const Sparse<T, I>& X, int t, int nt) {
   return {cut(t), cut(t + 1)};
 }
 
-struct Samples {
-  const double *y, *c, *offset; // offset may be null
-  i64 n;
-};
-
 // A point that is zero outside `cols`.
 struct Point {
   const i64* cols;
   const double* coef;
   i64 m;
   double b;
-};
-
-struct LossSpec {
-  int code;
-  double param;
 };
 
 } // namespace pursuit

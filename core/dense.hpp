@@ -201,10 +201,9 @@ void cross(const Dense<T>& X, const double* w, i64 ldw, i64 m, const double* shi
   constexpr i64 tile_rows = 512, tile_cols = 256;
   const i64 ld = X.rows ? X.row_stride : X.col_stride;
   const bool direct = !shift && std::is_same_v<T, double> && ld >= std::max<i64>(1, X.rows ? X.p : X.n) &&
-                      ld < (i64(1) << 31) && ldw < (i64(1) << 31);
+                      std::max(ld, X.n) < (i64(1) << 31);
   const int nt = plan(X.n * X.p * (1 + m / 8));
   Buffer tiles = reals(direct ? 0 : nt * tile_rows * tile_cols);
-  const int ldout = static_cast<int>(X.p), q = static_cast<int>(m);
   parallel(nt, [&](int t) {
     const Range c = part(X.p, t, nt, 8);
     if (c.size() == 0 || m == 0) return;
@@ -214,8 +213,7 @@ void cross(const Dense<T>& X, const double* w, i64 ldw, i64 m, const double* shi
     }
     if constexpr (std::is_same_v<T, double>) {
       if (direct) {
-        gemm(!X.rows, static_cast<int>(c.size()), q, static_cast<int>(X.n), X.at(0, c.begin), static_cast<int>(ld), w,
-             static_cast<int>(ldw), 0.0, out + c.begin, ldout);
+        gemm(!X.rows, c.size(), m, X.n, X.at(0, c.begin), ld, w, ldw, 0.0, out + c.begin, X.p);
         return;
       }
     }
@@ -224,10 +222,19 @@ void cross(const Dense<T>& X, const double* w, i64 ldw, i64 m, const double* shi
       for (i64 i = 0; i < X.n; i += tile_rows) {
         const Range rows{i, std::min(X.n, i + tile_rows)}, columns{j, std::min(c.end, j + tile_cols)};
         const i64 ldt = copy_tile(X, rows, columns, shift, tile);
-        gemm(!X.rows, static_cast<int>(columns.size()), q, static_cast<int>(rows.size()), tile, static_cast<int>(ldt),
-             w + i, static_cast<int>(ldw), i == 0 ? 0.0 : 1.0, out + j, ldout);
+        gemm(!X.rows, columns.size(), m, rows.size(), tile, ldt, w + i, ldw, i == 0 ? 0.0 : 1.0, out + j, X.p);
       }
   });
+}
+
+// X^T D for D of n x q (C-order) into G of p x q (C-order).
+template <class T>
+void left_multiply(const Dense<T>& X, const double* D, i64 q, double* G) {
+  if (q <= 1) return left_multiply(X, D, X.n, q, G);
+  Buffer lines = reals(X.n * q), sums = reals(X.p * q);
+  transpose(D, X.n, q, lines.get());
+  cross(X, lines.get(), std::max<i64>(X.n, 1), q, nullptr, sums.get());
+  transpose(sums.get(), q, X.p, G);
 }
 
 } // namespace pursuit

@@ -1,100 +1,8 @@
 #pragma once
 
-#include "loops.hpp"
-
-#include <limits>
+#include "losses.hpp"
 
 namespace pursuit {
-
-// The convex conjugate of each loss: its domain, value, slope and curvature. `straight` says that the slope is linear
-// on a closed domain, so that one Newton step, cut to the domain, is the maximiser; otherwise the slope is infinite at
-// the domain's ends.
-struct Conjugate {
-  double low, high;
-};
-inline constexpr double kInfinity = std::numeric_limits<double>::infinity();
-inline constexpr double kInside = 1e-15; // how near the end of a domain the logarithms are taken
-
-inline double entropy(double u) { return u > 0.0 ? u * std::log(u) : 0.0; }
-
-struct SquaredDual {
-  static constexpr bool straight = true;
-  Conjugate domain(double) const { return {-kInfinity, kInfinity}; }
-  double value(double y, double a) const { return a * (0.5 * a + y); }
-  double slope(double y, double a) const { return a + y; }
-  double curve(double, double) const { return 1.0; }
-};
-
-struct HuberDual {
-  static constexpr bool straight = true;
-  double delta;
-  Conjugate domain(double) const { return {-delta, delta}; }
-  double value(double y, double a) const { return a * (0.5 * a + y); }
-  double slope(double y, double a) const { return a + y; }
-  double curve(double, double) const { return 1.0; }
-};
-
-struct HingeDual { // the plain one with gamma = 0
-  static constexpr bool straight = true;
-  double gamma;
-  Conjugate domain(double y) const { return {std::min(-y, 0.0), std::max(-y, 0.0)}; }
-  double value(double y, double a) const { return a * (y + 0.5 * gamma * a); }
-  double slope(double y, double a) const { return y + gamma * a; }
-  double curve(double, double) const { return gamma; }
-};
-
-struct SquaredHingeDual {
-  static constexpr bool straight = true;
-  Conjugate domain(double y) const { return y > 0.0 ? Conjugate{-kInfinity, 0.0} : Conjugate{0.0, kInfinity}; }
-  double value(double y, double a) const { return a * (y + 0.25 * a); }
-  double slope(double y, double a) const { return y + 0.5 * a; }
-  double curve(double, double) const { return 0.5; }
-};
-
-struct LogisticDual {
-  static constexpr bool straight = false;
-  Conjugate domain(double y) const { return {-y, 1.0 - y}; }
-  static double inside(double u) { return std::clamp(u, kInside, 1.0 - kInside); }
-  double value(double y, double a) const { return entropy(a + y) + entropy(1.0 - (a + y)); }
-  double slope(double y, double a) const {
-    const double u = inside(a + y);
-    return std::log(u) - std::log1p(-u);
-  }
-  double curve(double y, double a) const {
-    const double u = inside(a + y);
-    return 1.0 / (u * (1.0 - u));
-  }
-};
-
-struct PoissonDual {
-  static constexpr bool straight = false;
-  Conjugate domain(double y) const { return {-y, kInfinity}; }
-  double value(double y, double a) const { return entropy(a + y) - (a + y); }
-  double slope(double y, double a) const { return std::log(std::max(a + y, kInside)); }
-  double curve(double y, double a) const { return 1.0 / std::max(a + y, kInside); }
-};
-
-template <class F>
-auto with_conjugate(LossSpec spec, F&& f) {
-  switch (spec.code) {
-  case 0:
-    return f(SquaredDual{});
-  case 1:
-    return f(LogisticDual{});
-  case 2:
-    return f(HuberDual{spec.param});
-  case 3:
-    return f(HingeDual{spec.param});
-  case 4:
-    return f(HingeDual{0.0});
-  case 5:
-    return f(SquaredHingeDual{});
-  case 6:
-    return f(PoissonDual{});
-  default:
-    throw std::invalid_argument("unknown loss code");
-  }
-}
 
 // Rows on the columns of the support: row i times v, and the squared length (in the metric of `gain`) of row i, or of
 // the difference of rows i and j. No entry of a sparse row is stored twice.
@@ -104,6 +12,8 @@ struct DenseRows {
   const double *v, *gain;
   const i64* cols;
   i64 m;
+  DenseRows(const Dense<T>& X_, const double* v_, const double* gain_, const i64* cols_, i64 m_, bool)
+      : X(X_), v(v_), gain(gain_), cols(cols_), m(m_) {}
   double eta(i64 i) const {
     double s = 0.0;
     for (i64 k = 0; k < m; ++k) s += static_cast<double>(*X.at(i, cols[k])) * v[cols[k]];
@@ -164,26 +74,35 @@ struct SparseRows {
   }
 };
 
+template <class T, class... More>
+DenseRows<T> support_rows(const Dense<T>& X, More... more) {
+  return {X, more...};
+}
+template <class T, class I, class... More>
+SparseRows<T, I> support_rows(const Sparse<T, I>& X, More... more) {
+  return {X, more...};
+}
+
 // The d that maximises r d - h d^2/2 - c_i phi*(a_i + d/c_i) - c_j phi*(a_j - d/c_j); without j when j < 0.
-template <class Dual>
-double best_move(Dual dual, const Samples& s, const double* a, i64 i, i64 j, double r, double h) {
-  const Conjugate box = dual.domain(s.y[i]);
+template <class Loss>
+double best_move(Loss loss, const Samples& s, const double* a, i64 i, i64 j, double r, double h) {
+  const Interval box = loss.domain(s.y[i]);
   double low = s.c[i] * (box.low - a[i]), high = s.c[i] * (box.high - a[i]);
   if (j >= 0) {
-    const Conjugate other = dual.domain(s.y[j]);
+    const Interval other = loss.domain(s.y[j]);
     low = std::max(low, s.c[j] * (a[j] - other.high));
     high = std::min(high, s.c[j] * (a[j] - other.low));
   }
   auto slope = [&](double d) {
-    const double g = r - h * d - dual.slope(s.y[i], a[i] + d / s.c[i]);
-    return j < 0 ? g : g + dual.slope(s.y[j], a[j] - d / s.c[j]);
+    const double g = r - h * d - loss.slope(s.y[i], a[i] + d / s.c[i]);
+    return j < 0 ? g : g + loss.slope(s.y[j], a[j] - d / s.c[j]);
   };
   auto curve = [&](double d) {
-    const double q = h + dual.curve(s.y[i], a[i] + d / s.c[i]) / s.c[i];
-    return j < 0 ? q : q + dual.curve(s.y[j], a[j] - d / s.c[j]) / s.c[j];
+    const double q = h + loss.curve(s.y[i], a[i] + d / s.c[i]) / s.c[i];
+    return j < 0 ? q : q + loss.curve(s.y[j], a[j] - d / s.c[j]) / s.c[j];
   };
   double g = slope(0.0), d = 0.0;
-  if (Dual::straight) {
+  if (Loss::straight) {
     const double q = curve(0.0);
     if (g == 0.0) return 0.0;
     return std::clamp(q > 0.0 ? g / q : (g > 0.0 ? high : low), std::min(low, 0.0), std::max(high, 0.0));
@@ -202,11 +121,11 @@ double best_move(Dual dual, const Samples& s, const double* a, i64 i, i64 j, dou
 
 // Coordinate ascent on D with the support held: samples in the given order, one at a time, or two at a time so that
 // sum_i c_i a_i stays. Each move is `damp` times the best one. a and v (z in the units of X) are changed.
-template <class Rows, class Dual>
-void dual_sweep(Rows& X, const Samples& s, Dual dual, const i64* order, i64 count, bool pairs, double damp, double* a,
+template <class Rows, class Loss>
+void dual_sweep(Rows X, const Samples& s, Loss loss, const i64* order, i64 count, bool pairs, double damp, double* a,
                 double* v) {
   auto cut = [&](i64 i, double value) {
-    const Conjugate box = dual.domain(s.y[i]);
+    const Interval box = loss.domain(s.y[i]);
     a[i] = std::clamp(value, box.low, box.high);
   };
   const i64 stride = pairs ? 2 : 1;
@@ -215,7 +134,7 @@ void dual_sweep(Rows& X, const Samples& s, Dual dual, const i64* order, i64 coun
     if (i == j || !(s.c[i] > 0.0) || (pairs && !(s.c[j] > 0.0))) continue;
     double r = X.eta(i) + (s.offset ? s.offset[i] : 0.0);
     if (pairs) r -= X.eta(j) + (s.offset ? s.offset[j] : 0.0);
-    const double d = damp * best_move(dual, s, a, i, j, r, X.curvature(i, j));
+    const double d = damp * best_move(loss, s, a, i, j, r, X.curvature(i, j));
     if (!(d != 0.0) || !std::isfinite(d)) continue;
     cut(i, a[i] + d / s.c[i]);
     X.add(i, -d, v);

@@ -1,6 +1,7 @@
 #pragma once
 
-#include "blas.hpp"
+#include "cholesky.hpp"
+#include "loops.hpp"
 #include "threads.hpp"
 
 // All single exchanges of a quadratic at once. At a minimiser over S with Hessian rows H_S = H[S, :], B = H_SS^-1,
@@ -13,43 +14,39 @@
 namespace pursuit {
 
 inline constexpr i64 kTile = 128;
-inline constexpr double kDependent = 1e-11; // a share of H_jj below this is rounding: column j adds nothing new
 
-struct Quadratic {
-  const double *HS, *B, *g, *x; // HS is k x m in C-order with leading dimension ld, B is k x k
-  i64 k, m, ld;
-};
-
-// The same with rows in single precision, which are widened tile by tile.
-struct RoughQuadratic {
-  const float* HS;
+// H on the columns of S and m others: HS is k x m in C-order with rows ld apart, B is k x k. Rows in single precision
+// are widened tile by tile.
+template <class T>
+struct SupportRows {
+  const T* HS;
   const double *B, *g, *x;
   i64 k, m, ld;
 };
 
 // U = B HS[:, j .. j + w), row by row into U (k x w).
-inline void solve_tile(const Quadratic& q, i64 j, i64 w, double* U) {
+inline void solve_tile(const SupportRows<double>& q, i64 j, i64 w, double* U) {
   // row-major U = B HS is column-major U' = HS' B', and B is symmetric
-  gemm(false, int(w), int(q.k), int(q.k), q.HS + j, int(q.ld), q.B, int(q.k), 0.0, U, int(w));
+  gemm(false, w, q.k, q.k, q.HS + j, q.ld, q.B, q.k, 0.0, U, w);
 }
 
 // For every column the best partner to drop, the change of f, the gain of adding it without dropping anything, and the
 // share of H_jj that S leaves of it: near 0 all of these are rounding.
-PURSUIT_CLONES inline void exchange_tile(const Quadratic& q, const double* h, const std::uint8_t* droppable, i64 j,
+PURSUIT_CLONES inline void exchange_tile(const SupportRows<double>& q, const double* h, const std::uint8_t* droppable,
                                          i64 w, const double* U, double* d, double* change, i64* who, double* add,
                                          double* left) {
-  for (i64 l = 0; l < w; ++l) d[l] = h[j + l];
+  for (i64 l = 0; l < w; ++l) d[l] = h[l];
   for (i64 i = 0; i < q.k; ++i) {
-    const double *a = q.HS + i * q.ld + j, *u = U + i * w;
+    const double *a = q.HS + i * q.ld, *u = U + i * w;
     for (i64 l = 0; l < w; ++l) d[l] -= a[l] * u[l];
   }
   for (i64 l = 0; l < w; ++l) {
-    const double least = kDependent * h[j + l];
-    left[j + l] = h[j + l] > 0 && d[l] > 0 ? d[l] / h[j + l] : 0.0;
+    const double least = kDependent * h[l];
+    left[l] = h[l] > 0 && d[l] > 0 ? d[l] / h[l] : 0.0;
     d[l] = d[l] > least ? d[l] : 0.0;
-    add[j + l] = d[l] > 0 ? q.g[j + l] * q.g[j + l] / (2 * d[l]) : 0.0;
-    change[j + l] = HUGE_VAL;
-    who[j + l] = -1;
+    add[l] = d[l] > 0 ? q.g[l] * q.g[l] / (2 * d[l]) : 0.0;
+    change[l] = HUGE_VAL;
+    who[l] = -1;
   }
   for (i64 i = 0; i < q.k; ++i) {
     if (!droppable[i]) continue;
@@ -58,80 +55,37 @@ PURSUIT_CLONES inline void exchange_tile(const Quadratic& q, const double* h, co
     const double t = q.x[i] / b, drop = 0.5 * q.x[i] * t, inverse = 1.0 / b;
     const double* u = U + i * w;
     for (i64 l = 0; l < w; ++l) {
-      const double slope = q.g[j + l] - t * u[l], curve = d[l] + u[l] * u[l] * inverse;
-      const double gain = curve > kDependent * h[j + l] ? 0.5 * slope * slope / curve : 0.0;
+      const double slope = q.g[l] - t * u[l], curve = d[l] + u[l] * u[l] * inverse;
+      const double gain = curve > kDependent * h[l] ? 0.5 * slope * slope / curve : 0.0;
       const double delta = drop - gain;
-      const bool better = delta < change[j + l];
-      change[j + l] = better ? delta : change[j + l];
-      who[j + l] = better ? i : who[j + l];
+      const bool better = delta < change[l];
+      change[l] = better ? delta : change[l];
+      who[l] = better ? i : who[l];
     }
   }
 }
 
-inline void exchange(const RoughQuadratic& r, const double* h, const std::uint8_t* droppable, double* change, i64* who,
-                     double* add, double* left) {
-  const int nt = plan(r.m * r.k * std::max<i64>(r.k, 4));
-  parallel(nt, [&](int t) {
-    const Range part_ = part(r.m, t, nt, kTile);
-    Buffer U = reals(r.k * kTile), d = reals(kTile), wide = reals(r.k * kTile);
-    for (i64 j = part_.begin; j < part_.end; j += kTile) {
-      const i64 w = std::min(kTile, part_.end - j);
-      for (i64 i = 0; i < r.k; ++i)
-        for (i64 l = 0; l < w; ++l) wide[i * w + l] = static_cast<double>(r.HS[i * r.ld + j + l]);
-      const Quadratic q{wide.get(), r.B, r.g + j, r.x, r.k, w, w};
-      solve_tile(q, 0, w, U.get());
-      exchange_tile(q, h + j, droppable, 0, w, U.get(), d.get(), change + j, who + j, add + j, left + j);
-    }
-  });
-}
-
-inline void exchange(const Quadratic& q, const double* h, const std::uint8_t* droppable, double* change, i64* who,
-                     double* add, double* left) {
+template <class T>
+void exchange(const SupportRows<T>& q, const double* h, const std::uint8_t* droppable, double* change, i64* who,
+              double* add, double* left) {
+  constexpr bool rough = std::is_same_v<T, float>;
   const int nt = plan(q.m * q.k * std::max<i64>(q.k, 4));
   parallel(nt, [&](int t) {
     const Range r = part(q.m, t, nt, kTile);
-    Buffer U = reals(q.k * kTile), d = reals(kTile);
+    Buffer U = reals(q.k * kTile), d = reals(kTile), wide = reals(rough ? q.k * kTile : 0);
     for (i64 j = r.begin; j < r.end; j += kTile) {
       const i64 w = std::min(kTile, r.end - j);
-      solve_tile(q, j, w, U.get());
-      exchange_tile(q, h, droppable, j, w, U.get(), d.get(), change, who, add, left);
+      SupportRows<double> tile{nullptr, q.B, q.g + j, q.x, q.k, w, rough ? w : q.ld};
+      if constexpr (rough) {
+        for (i64 i = 0; i < q.k; ++i) widen(q.HS + i * q.ld + j, w, wide.get() + i * w);
+        tile.HS = wide.get();
+      } else {
+        tile.HS = q.HS + j;
+      }
+      solve_tile(tile, 0, w, U.get());
+      exchange_tile(tile, h + j, droppable, w, U.get(), d.get(), change + j, who + j, add + j, left + j);
     }
   });
-}
-
-// In-place Cholesky of a small s x s matrix (lower triangle); columns that depend on earlier ones get a zero pivot and
-// are left out of every solve.
-inline void small_cholesky(double* M, i64 s) {
-  for (i64 c = 0; c < s; ++c) {
-    const double original = M[c * s + c];
-    for (i64 l = 0; l < c; ++l) M[c * s + c] -= M[c * s + l] * M[c * s + l];
-    const bool fine = M[c * s + c] > kDependent * original && M[c * s + c] > 0;
-    M[c * s + c] = fine ? std::sqrt(M[c * s + c]) : 0.0;
-    for (i64 r = c + 1; r < s; ++r) {
-      double v = M[r * s + c];
-      for (i64 l = 0; l < c; ++l) v -= M[r * s + l] * M[c * s + l];
-      M[r * s + c] = fine ? v / M[c * s + c] : 0.0;
-    }
-  }
-}
-
-// v <- L^-1 v; returns ||v||^2, that is v' M^-1 v.
-inline double forward(const double* L, i64 s, double* v) {
-  double square = 0;
-  for (i64 r = 0; r < s; ++r) {
-    for (i64 l = 0; l < r; ++l) v[r] -= L[r * s + l] * v[l];
-    v[r] = L[r * s + r] > 0 ? v[r] / L[r * s + r] : 0.0;
-    square += v[r] * v[r];
-  }
-  return square;
-}
-
-// v <- L^-T v
-inline void backward_solve(const double* L, i64 s, double* v) {
-  for (i64 r = s - 1; r >= 0; --r) {
-    for (i64 l = r + 1; l < s; ++l) v[r] -= L[l * s + r] * v[l];
-    v[r] = L[r * s + r] > 0 ? v[r] / L[r * s + r] : 0.0;
-  }
 }
 
 // Groups I of rows (begin at rows[I]) and J of columns (begin at cols[J]); HJ holds the blocks H_JJ one after another.
@@ -142,8 +96,8 @@ struct Groups {
   const i64* at; // where each H_JJ begins
 };
 
-inline void group_exchange(const Quadratic& q, const Groups& G, const std::uint8_t* droppable, double* change, i64* who,
-                           double* add, double* left) {
+inline void group_exchange(const SupportRows<double>& q, const Groups& G, const std::uint8_t* droppable, double* change,
+                           i64* who, double* add, double* left) {
   i64 widest = 1, tallest = 1;
   for (i64 J = 0; J < G.ncols; ++J) widest = std::max(widest, G.cols[J + 1] - G.cols[J]);
   for (i64 I = 0; I < G.nrows; ++I) tallest = std::max(tallest, G.rows[I + 1] - G.rows[I]);

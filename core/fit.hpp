@@ -1,86 +1,14 @@
 #pragma once
 
-#include <chrono>
-
+#include "cholesky.hpp"
 #include "newton.hpp"
+
+#include <chrono>
 
 // Whole refits on a few columns as long as nothing unusual happens. Where it does (a Hessian close to singular, a full
 // step that does not help, data that may be separated) they stop and say so, and the caller goes on with more care.
 
 namespace pursuit {
-
-// A (m x m, row-major, lower triangle) = L L^T in place; false where a pivot is not positive.
-inline bool cholesky(double* A, i64 m) {
-  for (i64 j = 0; j < m; ++j) {
-    double* row = A + j * m;
-    for (i64 k = 0; k < j; ++k) row[k] = (row[k] - dot(A + k * m, row, k)) / A[k * m + k];
-    const double pivot = row[j] - dot(row, row, j);
-    if (!(pivot > 0.0)) return false;
-    row[j] = std::sqrt(pivot);
-  }
-  return true;
-}
-
-inline void solve(const double* L, i64 m, double* x) {
-  for (i64 j = 0; j < m; ++j) x[j] = (x[j] - dot(L + j * m, x, j)) / L[j * m + j];
-  for (i64 j = m - 1; j >= 0; --j) {
-    x[j] /= L[j * m + j];
-    for (i64 k = 0; k < j; ++k) x[k] -= L[j * m + k] * x[j];
-  }
-}
-
-// Cholesky of a matrix scaled to a unit diagonal.
-struct Factor {
-  i64 m;
-  Buffer L, s;
-  bool ok;
-  Factor(const double* H, i64 ldh, i64 m_) : m(m_), L(reals(m_ * m_)), s(reals(m_)), ok(true) {
-    for (i64 j = 0; j < m; ++j) {
-      const double d = H[j * ldh + j];
-      ok = ok && d > 0.0;
-      s[j] = d > 0.0 ? 1.0 / std::sqrt(d) : 0.0;
-    }
-    for (i64 j = 0; j < m; ++j)
-      for (i64 k = 0; k < m; ++k) L[j * m + k] = H[j * ldh + k] * s[j] * s[k];
-    double norm = 0.0;
-    for (i64 j = 0; j < m; ++j) {
-      double sum = 0.0;
-      for (i64 k = 0; k < m; ++k) sum += std::fabs(L[j * m + k]);
-      norm = std::max(norm, sum);
-    }
-    size = norm;
-    ok = ok && cholesky(L.get(), m);
-  }
-  // The squared ratio of the pivots: no smaller than the reciprocal condition number.
-  double pivots() const {
-    double low = HUGE_VAL, high = 0.0;
-    for (i64 j = 0; j < m; ++j) low = std::min(low, L[j * m + j]), high = std::max(high, L[j * m + j]);
-    return m == 0 ? 1.0 : low / high * (low / high);
-  }
-  // The reciprocal condition number in the 1-norm, exactly; costs as much as m solutions.
-  double rcond() const {
-    double most = 0.0;
-    Buffer x = reals(m);
-    for (i64 j = 0; j < m; ++j) {
-      std::fill(x.get(), x.get() + m, 0.0);
-      x[j] = 1.0;
-      pursuit::solve(L.get(), m, x.get());
-      double sum = 0.0;
-      for (i64 k = 0; k < m; ++k) sum += std::fabs(x[k]);
-      most = std::max(most, sum);
-    }
-    return m == 0 ? 1.0 : 1.0 / (size * most);
-  }
-  // x = z - H^-1 g
-  void step(const double* z, const double* g, double* x) const {
-    for (i64 j = 0; j < m; ++j) x[j] = s[j] * g[j];
-    pursuit::solve(L.get(), m, x);
-    for (i64 j = 0; j < m; ++j) x[j] = z[j] - s[j] * x[j];
-  }
-
-private:
-  double size = 0.0;
-};
 
 struct FitLimits {
   double floor, lower, converged, singular; // stop unfinished at this value; a lower bound of f (or -inf); decrement,

@@ -57,7 +57,7 @@ PURSUIT_CLONES inline double ksupport_prox(const double* v, i64 p, i64 k, double
 
 enum State : std::uint8_t { kFree = 0, kIn = 1, kOut = 2 };
 
-struct Units {
+struct UnitStates {
   const i64* ends;           // unit u has the columns ends[u] .. ends[u + 1]; null: one column each
   const std::uint8_t* state; // null: all are free
   i64 count, k;              // k: how many of the free units may be chosen
@@ -66,7 +66,7 @@ struct Units {
 // Prox and conjugate of K over units, with the scratch they need.
 class Norms {
 public:
-  explicit Norms(const Units& units) : U(units), store(reals(4 * units.count)) {}
+  explicit Norms(const UnitStates& units) : U(units), store(reals(4 * units.count)) {}
 
   // x (columns) and t (units) = prox of g K at v; returns K(x).
   double prox(const double* v, double g, double* x, double* t) {
@@ -118,7 +118,7 @@ private:
     for (i64 j = begin(u); j < end(u); ++j) s += v[j] * v[j];
     return s;
   }
-  Units U;
+  UnitStates U;
   Buffer store;
 };
 

@@ -27,8 +27,8 @@ public:
 template <class Loss>
 class ScalarLikelihood final : public Likelihood {
 public:
-  ScalarLikelihood(Loss loss_, const Samples& s_, bool bounded_, double curve_)
-      : Likelihood(s_.n, 1, bounded_, curve_), loss(loss_), s(s_), shifted(reals(s_.offset ? s_.n : 0)) {}
+  ScalarLikelihood(Loss loss_, const Samples& s_, double curve_)
+      : Likelihood(s_.n, 1, Loss::bounded, curve_), loss(loss_), s(s_), shifted(reals(s_.offset ? s_.n : 0)) {}
   double evaluate(const double* eta, double* d1, double* d2) override {
     if (s.offset) {
       for (i64 i = 0; i < n; ++i) shifted[i] = eta[i] + s.offset[i];

@@ -136,13 +136,12 @@ public:
       add_dots(D.get(), n, d1.get() + o * n, M, n, dots.data());
       for (i64 l = 0; l < M; ++l) g[l * r + o] = dots[l] + (l < m ? X.ridge[at.S[l]] * at.z[l * r + o] : 0.0);
     }
-    const int q = static_cast<int>(M), rows = static_cast<int>(n);
     i64 pair = 0;
     for (i64 o = 0; o < r; ++o)
       for (i64 u = o; u < r; ++u, ++pair) {
         weigh(d2.get() + pair * n);
         double* out = r == 1 ? H.get() : block.get();
-        gemm(true, q, q, rows, D.get(), rows, scaled.get(), rows, 0.0, out, q);
+        gemm(true, M, M, n, D.get(), n, scaled.get(), n, 0.0, out, M);
         if (r == 1) break;
         for (i64 l = 0; l < M; ++l)
           for (i64 k = 0; k < M; ++k)

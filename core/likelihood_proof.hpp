@@ -89,8 +89,7 @@ private:
     const i64 M = state.size() + (state.X.intercept ? 1 : 0), N = M * r, wide = p * r;
     const bool sure = part.end == End::minimum && state.pivots > 1e-8;
     std::vector<double> U(static_cast<std::size_t>(N * wide)), back(static_cast<std::size_t>(N), 0.0);
-    gemm(false, int(wide), int(N), int(N), state.rows.data(), int(wide), state.B.data(), int(N), 0.0, U.data(),
-         int(wide));
+    gemm(false, wide, N, N, state.rows.data(), wide, state.B.data(), N, 0.0, U.data(), wide);
     double rest = 0.0;
     for (i64 l = 0; l < N; ++l) {
       for (i64 q = 0; q < N; ++q) back[l] += state.B[l * N + q] * state.residual[q];
@@ -124,7 +123,7 @@ private:
     }
     if (sure && state.fitter.loss.bounded) {
       state.fitter.gather(part.S);
-      gemm(false, int(n), int(wide), int(M), state.fitter.D.get(), int(n), W.data(), int(M), 0.0, V.data(), int(n));
+      gemm(false, n, wide, M, state.fitter.D.get(), n, W.data(), M, 0.0, V.data(), n);
       state.fitter.evaluate(part.eta.data(), state.fitter.d1.get(), state.fitter.d2.get()); // `reach` is at the last
     }
     for (i64 j = 0; j < p; ++j) {

@@ -194,14 +194,13 @@ public:
     rows.resize(static_cast<std::size_t>(N * wide));
     own.resize(static_cast<std::size_t>(p * r * r));
     std::vector<double> part(r == 1 ? 0 : static_cast<std::size_t>(M * p)), squares(P);
-    const int ip = static_cast<int>(p), iM = static_cast<int>(M), in = static_cast<int>(n);
     i64 pair = 0;
     for (i64 o = 0; o < r; ++o)
       for (i64 u = o; u < r; ++u, ++pair) {
         const double* w = &d2[pair * n];
         fitter.weigh(w);
         double* out = r == 1 ? rows.data() : part.data();
-        gemm(true, ip, iM, in, X.A, in, fitter.scaled.get(), in, 0.0, out, ip);
+        gemm(true, p, M, n, X.A, n, fitter.scaled.get(), n, 0.0, out, p);
         for (i64 j = 0; j < p; ++j) squares[j] = weighted_square(X.A + j * n, w, n);
         for (i64 j = 0; j < p; ++j)
           own[(j * r + o) * r + u] = own[(j * r + u) * r + o] = squares[j] + (o == u ? X.ridge[j] : 0.0);
@@ -215,7 +214,7 @@ public:
     change.resize(P), who.resize(P), add.resize(P), left.resize(P);
     std::vector<std::uint8_t> droppable(static_cast<std::size_t>(M), 1);
     if (X.intercept) droppable.back() = 0;
-    const Quadratic q{rows.data(), B.data(), g.data(), at.z.data(), N, wide, wide};
+    const SupportRows<double> q{rows.data(), B.data(), g.data(), at.z.data(), N, wide, wide};
     if (r == 1) {
       exchange(q, own.data(), droppable.data(), change.data(), who.data(), add.data(), left.data());
     } else {
@@ -247,12 +246,7 @@ public:
       for (i64 l = 0; l < N; ++l) H[l * (N + 1)] = H[l * (N + 1)] * (1.0 + lift) + 1e-300;
       factor = Factor(H, N, N);
     }
-    std::vector<double> e(static_cast<std::size_t>(N), 0.0), zero(static_cast<std::size_t>(N), 0.0);
-    for (i64 l = 0; l < N && factor.ok; ++l) {
-      e[l] = -1.0;
-      factor.step(zero.data(), e.data(), &B[l * N]);
-      e[l] = 0.0;
-    }
+    if (factor.ok) factor.inverse(B.data(), N);
     dropped.resize(at.S.size());
     std::vector<double> L(static_cast<std::size_t>(r * r)), v(static_cast<std::size_t>(r));
     for (i64 i = 0; i < size(); ++i) {

@@ -3,6 +3,7 @@
 #include "threads.hpp"
 
 #include <bit>
+#include <limits>
 
 namespace pursuit {
 
@@ -64,14 +65,39 @@ struct Jet {
   double value, d1, d2;
 };
 
-struct Squared {
+struct Interval {
+  double low, high;
+};
+inline constexpr double kInfinity = std::numeric_limits<double>::infinity();
+inline constexpr double kInside = 1e-15; // how near the end of a domain the logarithms are taken
+inline double entropy(double u) { return u > 0.0 ? u * std::log(u) : 0.0; }
+
+// What a loss may say of itself. Each loss is one struct: phi with two derivatives, and of its conjugate phi* in a the
+// domain, the value, the slope and the curvature. A new one is a struct, a code, a line in `with_loss` and a class of
+// pursuit.losses.
+struct LossTraits {
+  static constexpr bool quadratic = false; // phi'' is 1 everywhere
+  static constexpr bool bounded = false;   // |phi'''| <= phi'', so that steps can be bounded (likelihood_fit.hpp)
+  // The slope of phi* is linear on a closed domain, so that one Newton step, cut to the domain, is the maximiser;
+  // otherwise the slope is infinite at the domain's ends.
+  static constexpr bool straight = true;
+  double unit() const { return 1.0; } // a step in eta that is neither small nor large
+};
+
+struct Squared : LossTraits {
+  static constexpr bool quadratic = true;
   PURSUIT_INLINE Jet operator()(double y, double eta) const {
     const double r = eta - y;
     return {0.5 * r * r, r, 1.0};
   }
+  Interval domain(double) const { return {-kInfinity, kInfinity}; }
+  double conjugate(double y, double a) const { return a * (0.5 * a + y); }
+  double slope(double y, double a) const { return a + y; }
+  double curve(double, double) const { return 1.0; }
 };
 
-struct Logistic {
+struct Logistic : LossTraits {
+  static constexpr bool bounded = true, straight = false;
   PURSUIT_INLINE Jet operator()(double y, double eta) const {
     const double u = exp_(-std::fabs(eta));
     const bool up = eta >= 0.0;
@@ -81,80 +107,118 @@ struct Logistic {
     const double d1 = ((1.0 - y) * (up ? 1.0 : u) - y * (up ? u : 1.0)) * inv;
     return {value, d1, u * inv * inv};
   }
+  Interval domain(double y) const { return {-y, 1.0 - y}; }
+  static double inside(double u) { return std::clamp(u, kInside, 1.0 - kInside); }
+  double conjugate(double y, double a) const { return entropy(a + y) + entropy(1.0 - (a + y)); }
+  double slope(double y, double a) const {
+    const double u = inside(a + y);
+    return std::log(u) - std::log1p(-u);
+  }
+  double curve(double y, double a) const {
+    const double u = inside(a + y);
+    return 1.0 / (u * (1.0 - u));
+  }
 };
 
-struct Huber {
+struct Huber : LossTraits {
   double delta;
+  explicit Huber(double delta_) : delta(delta_) {}
   PURSUIT_INLINE Jet operator()(double y, double eta) const {
     const double r = eta - y, a = std::fabs(r);
     const bool far = a > delta;
     const double sign = r > 0.0 ? delta : -delta;
     return {far ? delta * (a - 0.5 * delta) : 0.5 * r * r, far ? sign : r, far ? 0.0 : 1.0};
   }
+  double unit() const { return delta; }
+  Interval domain(double) const { return {-delta, delta}; }
+  double conjugate(double y, double a) const { return a * (0.5 * a + y); }
+  double slope(double y, double a) const { return a + y; }
+  double curve(double, double) const { return 1.0; }
 };
 
-// The size of a step in eta that is neither small nor large.
-template <class Loss>
-double unit_of(const Loss&) {
-  return 1.0;
-}
-inline double unit_of(const Huber& loss) { return loss.delta; }
-
-struct SmoothedHinge {
+struct SmoothedHinge : LossTraits {
   double gamma;
+  explicit SmoothedHinge(double gamma_) : gamma(gamma_) {}
   PURSUIT_INLINE Jet operator()(double y, double eta) const {
     const double z = 1.0 - y * eta; // the shortfall of the margin
     const bool flat = z <= 0.0, linear = z >= gamma;
     const double slope = z / gamma;
     return {flat ? 0.0 : (linear ? z - 0.5 * gamma : 0.5 * z * slope), flat ? 0.0 : (linear ? -y : -y * slope),
-            flat | linear ? 0.0 : 1.0 / gamma};
+            (flat | linear) ? 0.0 : 1.0 / gamma};
   }
+  Interval domain(double y) const { return {std::min(-y, 0.0), std::max(-y, 0.0)}; }
+  double conjugate(double y, double a) const { return a * (y + 0.5 * gamma * a); }
+  double slope(double y, double a) const { return y + gamma * a; }
+  double curve(double, double) const { return gamma; }
 };
 
-struct Hinge {
+struct Hinge : LossTraits {
   PURSUIT_INLINE Jet operator()(double y, double eta) const {
     const double z = 1.0 - y * eta;
     const bool flat = z <= 0.0;
     return {flat ? 0.0 : z, flat ? 0.0 : -y, 0.0};
   }
+  Interval domain(double y) const { return {std::min(-y, 0.0), std::max(-y, 0.0)}; }
+  double conjugate(double y, double a) const { return a * y; }
+  double slope(double y, double) const { return y; }
+  double curve(double, double) const { return 0.0; }
 };
 
-struct SquaredHinge {
+struct SquaredHinge : LossTraits {
   PURSUIT_INLINE Jet operator()(double y, double eta) const {
     const double z = 1.0 - y * eta;
     const bool flat = z <= 0.0;
     return {flat ? 0.0 : z * z, flat ? 0.0 : -2.0 * y * z, flat ? 0.0 : 2.0};
   }
+  Interval domain(double y) const { return y > 0.0 ? Interval{-kInfinity, 0.0} : Interval{0.0, kInfinity}; }
+  double conjugate(double y, double a) const { return a * (y + 0.25 * a); }
+  double slope(double y, double a) const { return y + 0.5 * a; }
+  double curve(double, double) const { return 0.5; }
 };
 
-struct Poisson {
+struct Poisson : LossTraits {
+  static constexpr bool bounded = true, straight = false;
   PURSUIT_INLINE Jet operator()(double y, double eta) const {
     const double beyond = eta > 700.0 ? eta - 700.0 : 0.0; // on a straight line, or the loss would fall again
     const double e = exp_(eta > 700.0 ? 700.0 : eta);
     return {e + e * beyond - y * eta, e - y, e};
   }
+  Interval domain(double y) const { return {-y, kInfinity}; }
+  double conjugate(double y, double a) const { return entropy(a + y) - (a + y); }
+  double slope(double y, double a) const { return std::log(std::max(a + y, kInside)); }
+  double curve(double y, double a) const { return 1.0 / std::max(a + y, kInside); }
 };
 
+// The loss that is walked on where this one is bounded: itself, but for a kink, which is rounded over `width`.
+template <class Loss>
+Loss rounded(const Loss& loss, double) {
+  return loss;
+}
+inline SmoothedHinge rounded(const Hinge&, double width) { return SmoothedHinge(width); }
+
+// As in pursuit.losses.
+enum class LossCode { squared, logistic, huber, smoothed_hinge, hinge, squared_hinge, poisson };
+
+struct Samples {
+  const double *y, *c, *offset; // offset may be null
+  i64 n;
+  LossCode code;
+  double param;
+};
+
+// f(loss), whatever the loss of the samples is.
 template <class F>
-auto with_loss(LossSpec spec, F&& f) {
-  switch (spec.code) {
-  case 0:
-    return f(Squared{});
-  case 1:
-    return f(Logistic{});
-  case 2:
-    return f(Huber{spec.param});
-  case 3:
-    return f(SmoothedHinge{spec.param});
-  case 4:
-    return f(Hinge{});
-  case 5:
-    return f(SquaredHinge{});
-  case 6:
-    return f(Poisson{});
-  default:
-    throw std::invalid_argument("unknown loss code");
+auto with_loss(const Samples& s, F&& f) {
+  switch (s.code) {
+  case LossCode::squared: return f(Squared{});
+  case LossCode::logistic: return f(Logistic{});
+  case LossCode::huber: return f(Huber(s.param));
+  case LossCode::smoothed_hinge: return f(SmoothedHinge(s.param));
+  case LossCode::hinge: return f(Hinge{});
+  case LossCode::squared_hinge: return f(SquaredHinge{});
+  case LossCode::poisson: return f(Poisson{});
   }
+  throw std::invalid_argument("unknown loss code");
 }
 
 // c phi' into d, c phi'' into h (unless null), and the sum of c phi and of c phi'. d may be eta itself.

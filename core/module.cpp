@@ -7,18 +7,25 @@ namespace {
 
 // SciPy names each capsule after the C signature.
 template <class F>
-F unpack(nb::handle capsule) {
-  if (!PyCapsule_CheckExact(capsule.ptr())) throw nb::type_error("scipy.linalg.cython_blas has no capsules");
+void unpack(nb::handle capsule, F& routine) {
+  if (!PyCapsule_CheckExact(capsule.ptr())) throw nb::type_error("scipy.linalg's BLAS and LAPACK are no capsules");
   const char* name = PyCapsule_GetName(capsule.ptr());
   void* pointer = PyCapsule_GetPointer(capsule.ptr(), name);
   if (!pointer) throw nb::python_error();
-  return reinterpret_cast<F>(pointer);
+  routine = reinterpret_cast<F>(pointer);
 }
 
-// SciPy's own BLAS: no second one, no link step, and there before the first kernel runs.
-void take_blas() {
-  const nb::object capsules = nb::module_::import_("scipy.linalg.cython_blas").attr("__pyx_capi__");
-  blas = {unpack<gemm_t>(capsules["dgemm"]), unpack<syrk_t>(capsules["dsyrk"]), unpack<sgemm_t>(capsules["sgemm"])};
+// SciPy's own BLAS and LAPACK: no second ones, no link step, and there before the first kernel runs.
+void take_lapack() {
+  const nb::object first = nb::module_::import_("scipy.linalg.cython_blas").attr("__pyx_capi__");
+  const nb::object second = nb::module_::import_("scipy.linalg.cython_lapack").attr("__pyx_capi__");
+  unpack(first["dgemm"], lapack.gemm);
+  unpack(first["sgemm"], lapack.sgemm);
+  unpack(first["dsyrk"], lapack.syrk);
+  unpack(first["dtrsv"], lapack.trsv);
+  unpack(second["dpotrf"], lapack.potrf);
+  unpack(second["dpotrs"], lapack.potrs);
+  unpack(second["dpocon"], lapack.pocon);
 }
 
 int set_threads(int n) {
@@ -34,16 +41,15 @@ int set_threads(int n) {
 NB_MODULE(_core, m) {
   using namespace pursuit;
   watch_forks();
-  take_blas();
+  take_lapack();
   m.attr("VERSION") = 1;
   m.def("set_threads", &set_threads, "n"_a);
   m.def("get_threads", &threads);
-  bind_dense(m);
-  bind_sparse(m);
-  bind_support(m);
+  MatrixClass matrix = bind_matrix(m);
+  bind_support(m, matrix);
+  bind_passes(matrix);
   bind_exchange(m);
   bind_relaxation(m);
-  bind_dual(m);
   bind_exactly(m);
   bind_search(m);
 }

@@ -7,12 +7,12 @@ namespace pursuit {
 
 inline constexpr i64 kChunk = 512;
 
-// out (m x m) = A^T diag(w) A; A is n x m, columns lda apart. Weights below zero exclude the square root.
-inline void gram(const double* A, i64 lda, i64 n, i64 m, const double* w, double* out) {
+// out (m x m) = A^T diag(w) A. Weights below zero exclude the square root.
+inline void gram(const DenseColumns& A, const double* w, double* out) {
+  const i64 n = A.n, m = A.p;
   bool negative = false;
   for (i64 i = 0; i < n; ++i) negative |= w[i] < 0.0;
   const int nt = plan(n * m * (1 + m / 16), (n + kChunk - 1) / kChunk);
-  const int q = static_cast<int>(m), ld = static_cast<int>(kChunk);
   Buffer roots = reals(negative ? 0 : n), scaled = reals(nt * kChunk * m),
          plain = reals(negative ? nt * kChunk * m : 0);
   if (!negative)
@@ -25,14 +25,14 @@ inline void gram(const double* A, i64 lda, i64 n, i64 m, const double* w, double
     const Range r = part(n, t, nt, 8);
     for (i64 i = r.begin; i < r.end; i += kChunk) {
       const i64 rows = std::min(kChunk, r.end - i);
-      for (i64 k = 0; k < m; ++k) multiply(A + k * lda + i, factor + i, rows, own + k * kChunk);
+      for (i64 k = 0; k < m; ++k) multiply(A.at(i, k), factor + i, rows, own + k * kChunk);
       if (!negative) {
-        syrk(q, static_cast<int>(rows), own, ld, acc, q);
+        syrk(m, rows, own, kChunk, acc, m);
         continue;
       }
       double* copy = plain.get() + t * kChunk * m;
-      for (i64 k = 0; k < m; ++k) widen(A + k * lda + i, rows, copy + k * kChunk);
-      gemm(true, q, q, static_cast<int>(rows), copy, ld, own, ld, 1.0, acc, q);
+      for (i64 k = 0; k < m; ++k) widen(A.at(i, k), rows, copy + k * kChunk);
+      gemm(true, m, m, rows, copy, kChunk, own, kChunk, 1.0, acc, m);
     }
   });
   parts.sum();
@@ -41,15 +41,14 @@ inline void gram(const double* A, i64 lda, i64 n, i64 m, const double* w, double
 
 // Value, gradient (m + 1, the intercept's last) and, unless null, the (m+1) x (m+1) Hessian.
 template <class Loss>
-void newton(const double* A, i64 lda, i64 m, const Samples& s, Loss loss, const double* coef, double b, double* value,
+void newton(const DenseColumns& A, const Samples& s, Loss loss, const double* coef, double b, double* value,
             double* gradient, double* hessian) {
-  const i64 size = m + 1;
+  const i64 m = A.p, size = m + 1;
   const i64 work = s.n * (8 + size * (hessian ? 2 + size / 16 : 2));
   const int nt = plan(work, (s.n + kChunk - 1) / kChunk);
   Buffer scaled = reals(hessian ? nt * kChunk * size : 0);
   std::vector<double> values(nt, 0.0);
   Parts gradients(gradient, size, nt), hessians(hessian, hessian ? size * size : 0, nt);
-  const int q = static_cast<int>(size), ld = static_cast<int>(kChunk);
   parallel(nt, [&](int t) {
     double eta[kChunk], curvature[kChunk], v = 0.0;
     double *g = gradients[t], *H = hessian ? hessians[t] : nullptr, *own = scaled.get() + t * kChunk * size;
@@ -59,14 +58,14 @@ void newton(const double* A, i64 lda, i64 m, const Samples& s, Loss loss, const 
     for (i64 i = r.begin; i < r.end; i += kChunk) {
       const i64 rows = std::min(kChunk, r.end - i);
       for (i64 k = 0; k < rows; ++k) eta[k] = b + (s.offset ? s.offset[i + k] : 0.0);
-      add_lines(A + i, lda, coef, m, rows, eta);
+      add_lines(A.at(i, 0), A.col_stride, coef, m, rows, eta);
       evaluate(loss, rows, s.y + i, s.c + i, eta, eta, H ? curvature : nullptr, &v, g + m);
-      add_dots(A + i, lda, eta, m, rows, g);
+      add_dots(A.at(i, 0), A.col_stride, eta, m, rows, g);
       if (!H) continue;
       for (i64 k = 0; k < rows; ++k) curvature[k] = std::sqrt(curvature[k]);
-      for (i64 k = 0; k < m; ++k) multiply(A + k * lda + i, curvature, rows, own + k * kChunk);
+      for (i64 k = 0; k < m; ++k) multiply(A.at(i, k), curvature, rows, own + k * kChunk);
       std::copy(curvature, curvature + rows, own + m * kChunk);
-      syrk(q, static_cast<int>(rows), own, ld, H, q);
+      syrk(size, rows, own, kChunk, H, size);
     }
     values[t] = v;
   });
@@ -79,7 +78,7 @@ void newton(const double* A, i64 lda, i64 m, const Samples& s, Loss loss, const 
 }
 
 // The leading m x m of out (columns ldo apart) = A^T diag(w) A for CSC columns; each entry belongs to one thread.
-inline void gram(const Sparse<double, i64>& A, const double* w, double* out, i64 ldo) {
+inline void gram(const SparseColumns& A, const double* w, double* out, i64 ldo) {
   const i64 m = A.p, n = A.n;
   const int nt = plan(A.stored() * std::max<i64>(m / 2, 1), m);
   Buffer dense = reals(nt * n);
@@ -97,8 +96,10 @@ inline void gram(const Sparse<double, i64>& A, const double* w, double* out, i64
   });
 }
 
+inline void gram(const SparseColumns& A, const double* w, double* out) { gram(A, w, out, A.p); }
+
 template <class Loss>
-void newton(const Sparse<double, i64>& A, const Samples& s, Loss loss, const double* coef, double b, double* value,
+void newton(const SparseColumns& A, const Samples& s, Loss loss, const double* coef, double b, double* value,
             double* gradient, double* hessian) {
   const i64 m = A.p, n = A.n, size = m + 1;
   Buffer eta = reals(n), curvature = reals(hessian ? n : 0);

@@ -1,10 +1,13 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <deque>
+#include <exception>
 #include <memory>
 #include <mutex>
+#include <system_error>
 #include <thread>
 
 namespace pursuit {
@@ -13,6 +16,7 @@ namespace pursuit {
 // else is awake takes some. The caller waits only for parts that have been begun: on a machine whose other cores are
 // busy a job costs what it costs on one thread, where an OpenMP region waits until every member of the team has been
 // scheduled (measured: 3 times as long with one of two cores taken). Which thread works on a part changes no result.
+// What a part throws the caller gets; parts that have not been begun by then are left out.
 class Pool {
 public:
   static Pool& shared() {
@@ -28,14 +32,17 @@ public:
     job->call = [](void* b, int t) { (*static_cast<Body*>(b))(t); };
     {
       std::lock_guard<std::mutex> guard(lock_);
-      for (; size_ < helpers; ++size_) std::thread([this] { serve(); }).detach();
+      grow(helpers);
       jobs_.push_back(job);
     }
     wake_.notify_all();
     job->work();
-    while (job->done.load(std::memory_order_acquire) < parts) std::this_thread::yield();
-    std::lock_guard<std::mutex> guard(lock_);
-    std::erase(jobs_, job);
+    job->wait();
+    {
+      std::lock_guard<std::mutex> guard(lock_);
+      std::erase(jobs_, job);
+    }
+    if (job->trouble) std::rethrow_exception(job->trouble);
   }
 
 private:
@@ -44,14 +51,38 @@ private:
     void* body = nullptr;
     void (*call)(void*, int) = nullptr;
     std::atomic<int> next{0}, done{0};
+    std::atomic<bool> failed{false};
+    std::exception_ptr trouble; // written by whoever sets `failed`, read when all parts are done
     bool open() const { return next.load(std::memory_order_relaxed) < parts; }
     void work() {
       for (int t; (t = next.fetch_add(1, std::memory_order_relaxed)) < parts;) {
-        call(body, t);
-        done.fetch_add(1, std::memory_order_release);
+        try {
+          if (!failed.load(std::memory_order_relaxed)) call(body, t);
+        } catch (...) {
+          if (!failed.exchange(true)) trouble = std::current_exception();
+        }
+        if (done.fetch_add(1, std::memory_order_acq_rel) + 1 == parts) done.notify_one();
+      }
+    }
+    // Until the parts that others have begun are done: awake for as long as waking up would take, then asleep.
+    void wait() {
+      const auto enough = std::chrono::steady_clock::now() + std::chrono::microseconds(20);
+      for (int seen; (seen = done.load(std::memory_order_acquire)) < parts;) {
+        if (std::chrono::steady_clock::now() < enough)
+          std::this_thread::yield();
+        else
+          done.wait(seen, std::memory_order_acquire);
       }
     }
   };
+
+  // More threads, as far as the system grants them.
+  void grow(int helpers) {
+    try {
+      for (; size_ < helpers; ++size_) std::thread([this] { serve(); }).detach();
+    } catch (const std::system_error&) {
+    }
+  }
 
   void serve() {
     for (;;) {

@@ -113,14 +113,8 @@ public:
     const Factor factor(A.get(), m, m);
     if (!factor.ok || !(factor.pivots() > kNew)) return false;
     for (i64 i = 0; i < m; ++i) S.push_back(support[i]), at[support[i]] = i;
-    std::vector<double> rhs(static_cast<std::size_t>(m)), out(static_cast<std::size_t>(m)),
-        zero(static_cast<std::size_t>(m), 0.0);
-    for (i64 i = 0; i < m; ++i) {
-      std::fill(rhs.begin(), rhs.end(), 0.0);
-      rhs[i] = -1.0;
-      factor.step(zero.data(), rhs.data(), out.data());
-      for (i64 l = 0; l < m; ++l) B[l * cap + i] = out[l];
-    }
+    factor.inverse(B.get(), cap);
+    std::vector<double> rhs(static_cast<std::size_t>(m)), zero(static_cast<std::size_t>(m), 0.0);
     for (i64 i = 0; i < m; ++i) rhs[i] = q.c[support[i]];
     factor.step(zero.data(), rhs.data(), x.data());
     for (i64 l = 0; l < m; ++l) {

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "dual.hpp"
 #include "ksupport.hpp"
+#include "loops.hpp"
 #include "losses.hpp"
 
 #include <array>
@@ -162,7 +162,7 @@ template <class Box>
 double balance(i64 n, const double* c, double total, Box&& box, double* a) {
   double below = -kInfinity, above = kInfinity, s = 0.0, excess = 0.0, size = 0.0;
   auto cut = [&](i64 i, double at) {
-    const Conjugate limit = box(i);
+    const Interval limit = box(i);
     return std::clamp(a[i] - at, limit.low, limit.high);
   };
   for (int turn = 0; turn < 200; ++turn) {
@@ -170,7 +170,7 @@ double balance(i64 n, const double* c, double total, Box&& box, double* a) {
     excess = -total, size = 0.0;
     for (i64 i = 0; i < n; ++i) {
       const double u = a[i] - s;
-      const Conjugate limit = box(i);
+      const Interval limit = box(i);
       const double v = std::clamp(u, limit.low, limit.high);
       excess += c[i] * v;
       size += c[i] * std::fabs(v);
@@ -200,12 +200,12 @@ double balance(i64 n, const double* c, double total, Box&& box, double* a) {
   if (excess != 0.0) { // the last rounding goes to the heaviest sample that has room for it
     i64 best = -1;
     for (i64 i = 0; i < n; ++i) {
-      const Conjugate limit = box(i);
+      const Interval limit = box(i);
       const double room = excess > 0.0 ? a[i] - limit.low : limit.high - a[i];
       if (c[i] * std::min(room, size) > 2.0 * std::fabs(excess) && (best < 0 || c[i] > c[best])) best = i;
     }
     if (best >= 0) {
-      const Conjugate limit = box(best);
+      const Interval limit = box(best);
       a[best] = std::clamp(a[best] - excess / c[best], limit.low, limit.high);
       excess = -total;
       for (i64 i = 0; i < n; ++i) excess += c[i] * a[i];
@@ -239,10 +239,10 @@ struct Terms {
       value += c * loss(s.y[i], image[k] + o).value;
       const Jet jet = loss(s.y[i], image_y[k] + o);
       here += c * jet.value;
-      const Conjugate box = dual.domain(s.y[i]);
+      const Interval box = dual.domain(s.y[i]);
       const double a = std::clamp(jet.d1, box.low, box.high);
       w[k] = c * a;
-      if (c > 0.0) low += c * (a * o - dual.value(s.y[i], a));
+      if (c > 0.0) low += c * (a * o - dual.conjugate(s.y[i], a));
     }
     sums->value += value;
     sums->here += here;
@@ -258,7 +258,7 @@ struct Terms {
     const double off = balance(s.n, s.c, 0.0, [&](i64 i) { return dual.domain(s.y[i]); }, w);
     sums->low = off <= kBalanced ? 0.0 : -HUGE_VAL;
     for (i64 i = 0; i < s.n; ++i) {
-      if (s.c[i] > 0.0) sums->low += s.c[i] * (w[i] * (s.offset ? s.offset[i] : 0.0) - dual.value(s.y[i], w[i]));
+      if (s.c[i] > 0.0) sums->low += s.c[i] * (w[i] * (s.offset ? s.offset[i] : 0.0) - dual.conjugate(s.y[i], w[i]));
       w[i] *= s.c[i];
     }
   }
@@ -277,7 +277,7 @@ private:
       (slope > 0.0 ? above : below) = b;
       double ahead = curve > 0.0 ? b - slope / curve : std::numeric_limits<double>::quiet_NaN();
       if (!(ahead > below && ahead < above)) {
-        const double far = unit_of(loss) + std::fabs(b);
+        const double far = loss.unit() + std::fabs(b);
         ahead = std::isinf(below) ? b - far : (std::isinf(above) ? b + far : 0.5 * (below + above));
       }
       if (ahead == b) return value;

@@ -65,9 +65,8 @@ void rough_cross(const Dense<T>& X, const double* w, i64 ldw, i64 m, const doubl
       for (i64 i = 0; i < X.n; i += tile_rows) {
         const Range rows{i, std::min(X.n, i + tile_rows)};
         rough_tile(X, rows, cols, c, shift, s1, s2, tile.get());
-        gemm(static_cast<int>(width), static_cast<int>(m), static_cast<int>(rows.size()), tile.get(),
-             static_cast<int>(width), narrow.get() + i, static_cast<int>(X.n), i == 0 ? 0.0f : 1.0f, out + j,
-             static_cast<int>(X.p));
+        gemm(false, width, m, rows.size(), tile.get(), width, narrow.get() + i, X.n, i == 0 ? 0.0f : 1.0f, out + j,
+             X.p);
       }
       for (i64 k = 0; k < m; ++k)
         for (i64 l = 0; l < width; ++l) out[k * X.p + j + l] += static_cast<float>(lines[k] * shift[l]);

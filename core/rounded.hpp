@@ -1,45 +1,34 @@
 #pragma once
 
 #include "fit.hpp"
-#include "loops.hpp"
 
-// The hinge on a few columns, its kink rounded over a width gamma:
-//
-//   f(v, b) = sum_i c_i phi(1 - y_i eta_i) + sum_j l2_j/2 v_j^2,    phi(s) = s^2/(2 gamma) on [0, gamma], s - gamma/2
-//   above
-//
-// Newton's method. f is quadratic in pieces: a whole step that stays on its piece ends at the minimiser, and between
+// The hinge on a few columns, its kink rounded over a width (losses.hpp: SmoothedHinge), with a ridge on each column.
+// Newton's method: f is quadratic in pieces, so a whole step that stays on its piece ends at the minimiser, and between
 // pieces an exact search on the slope, n flops a trial, finds the way. Only samples on the rounded part have curvature.
 
 namespace pursuit {
 
-struct RoundedHinge {
-  const double* A; // n x m, columns lda apart
-  i64 lda, m, n;
-  const double *y, *c, *offset;
-  const double* l2; // all positive
-  bool intercept;
-};
-
 class RoundedFitter {
 public:
-  explicit RoundedFitter(const RoundedHinge& P_)
-      : P(P_), size(P_.m + (P_.intercept ? 1 : 0)), short_(reals(P_.n)), turn(reals(P_.n)), g(reals(size)),
-        ahead(reals(size)), row(reals(size)), H(reals(size * size)), bound(reals(size)) {
-    std::fill(bound.get(), bound.get() + size, P.intercept ? 1.0 : 0.0);
-    for (i64 j = 0; j < P.m; ++j) {
+  // l2: one positive number per column.
+  RoundedFitter(const DenseColumns& A_, const Samples& s_, const double* l2_, bool intercept_)
+      : A(A_), s(s_), l2(l2_), intercept(intercept_), size(A_.p + (intercept_ ? 1 : 0)), eta(reals(s_.n)),
+        turn(reals(s_.n)), h(reals(s_.n)), g(reals(size)), ahead(reals(size)), row(reals(size)), H(reals(size * size)),
+        bound(reals(size)) {
+    std::fill(bound.get(), bound.get() + size, 1.0);
+    for (i64 j = 0; j < A.p; ++j) {
       bound[j] = 0.0;
-      for (i64 i = 0; i < P.n; ++i) bound[j] += P.c[i] * P.A[j * P.lda + i] * P.A[j * P.lda + i];
+      for (i64 i = 0; i < s.n; ++i) bound[j] += s.c[i] * *A.at(i, j) * *A.at(i, j);
     }
   }
 
   // Minimise from z; true when the decrement is at most `tol` times the value, which is left in `end`.
-  bool minimise(double* z, double gamma, double tol, double* end = nullptr) {
+  bool minimise(double* z, SmoothedHinge loss, double tol, double* end = nullptr) {
     double damp = 0.0;
     for (int step = 0; step < 100; ++step) {
-      const double value = system(z, gamma);
+      const double value = system(z, loss);
       if (!std::isfinite(value)) return false;
-      if (!direction(z, gamma, damp)) {
+      if (!direction(z, loss, damp)) {
         damp = std::max(10 * damp, 1e-8);
         if (damp > 1.0) return false;
         continue;
@@ -48,10 +37,10 @@ public:
       for (i64 j = 0; j < size; ++j) decrement -= g[j] * ahead[j];
       if (damp == 0.0 && decrement <= tol * value) {
         for (i64 j = 0; j < size; ++j) z[j] += ahead[j];
-        if (end) *end = system(z, gamma);
+        if (end) *end = system(z, loss);
         return true;
       }
-      const double t = search(z, gamma, -decrement);
+      const double t = search(z, loss, -decrement);
       if (!(t > 0.0)) return false;
       for (i64 j = 0; j < size; ++j) z[j] += t * ahead[j];
       damp = 0.0;
@@ -59,53 +48,40 @@ public:
     return false;
   }
 
-  // alpha = phi'(1 - y eta) at z.
-  void dual(const double* z, double gamma, double* alpha) {
-    margins(z);
-    for (i64 i = 0; i < P.n; ++i) alpha[i] = std::clamp(short_[i] / gamma, 0.0, 1.0);
+  // alpha = -y phi' at z.
+  void dual(const double* z, SmoothedHinge loss, double* alpha) {
+    predict(z, s.offset, eta.get());
+    for (i64 i = 0; i < s.n; ++i) alpha[i] = -s.y[i] * loss(s.y[i], eta[i]).d1;
   }
 
 private:
-  void margins(const double* z) {
-    const double b = P.intercept ? z[P.m] : 0.0;
-    for (i64 i = 0; i < P.n; ++i) short_[i] = b + (P.offset ? P.offset[i] : 0.0);
-    for (i64 j = 0; j < P.m; ++j) {
-      const double* a = P.A + j * P.lda;
-      const double v = z[j];
-      for (i64 i = 0; i < P.n; ++i) short_[i] += v * a[i];
-    }
-    for (i64 i = 0; i < P.n; ++i) short_[i] = 1.0 - P.y[i] * short_[i];
+  void predict(const double* z, const double* offset, double* out) const {
+    for (i64 i = 0; i < s.n; ++i) out[i] = (intercept ? z[A.p] : 0.0) + (offset ? offset[i] : 0.0);
+    add_lines(A.data, A.col_stride, z, A.p, s.n, out);
   }
 
   // The value, the gradient in g, the Hessian in H.
-  double system(const double* z, double gamma) {
-    margins(z);
-    double value = 0.0;
+  double system(const double* z, SmoothedHinge loss) {
+    double value = 0.0, slope = 0.0;
+    predict(z, s.offset, eta.get());
+    evaluate(loss, s.n, s.y, s.c, eta.get(), turn.get(), h.get(), &value, &slope);
     std::fill(g.get(), g.get() + size, 0.0);
     std::fill(H.get(), H.get() + size * size, 0.0);
-    for (i64 i = 0; i < P.n; ++i) {
-      const double s = short_[i], w = s < gamma ? s / gamma : 1.0;
-      turn[i] = s > 0.0 ? -P.c[i] * P.y[i] * w : 0.0;
-      if (s > 0.0) value += P.c[i] * (s < gamma ? 0.5 * s * w : s - 0.5 * gamma);
-    }
-    for (i64 j = 0; j < P.m; ++j) g[j] = dot(P.A + j * P.lda, turn.get(), P.n);
-    if (P.intercept)
-      for (i64 i = 0; i < P.n; ++i) g[P.m] += turn[i];
-    for (i64 i = 0; i < P.n; ++i) {
-      if (!(short_[i] > 0.0 && short_[i] < gamma)) continue;
-      const double h = P.c[i] / gamma;
-      for (i64 j = 0; j < P.m; ++j) row[j] = P.A[j * P.lda + i];
-      if (P.intercept) row[P.m] = 1.0;
+    if (intercept) g[A.p] = slope, row[A.p] = 1.0;
+    add_dots(A.data, A.col_stride, turn.get(), A.p, s.n, g.get());
+    for (i64 i = 0; i < s.n; ++i) {
+      if (!(h[i] > 0.0)) continue;
+      for (i64 j = 0; j < A.p; ++j) row[j] = *A.at(i, j);
       for (i64 j = 0; j < size; ++j) {
-        const double x = h * row[j];
+        const double x = h[i] * row[j];
         for (i64 k = 0; k <= j; ++k) H[j * size + k] += x * row[k];
       }
     }
     for (i64 j = 0; j < size; ++j) {
-      if (j < P.m) {
-        g[j] += P.l2[j] * z[j];
-        value += 0.5 * P.l2[j] * z[j] * z[j];
-        H[j * size + j] += P.l2[j];
+      if (j < A.p) {
+        g[j] += l2[j] * z[j];
+        value += 0.5 * l2[j] * z[j] * z[j];
+        H[j * size + j] += l2[j];
       }
       for (i64 k = 0; k < j; ++k) H[k * size + j] = H[j * size + k];
     }
@@ -113,9 +89,9 @@ private:
   }
 
   // Newton's direction in `ahead`; a share `damp` of the largest curvature there can be stands in for a missing one.
-  bool direction(const double* z, double gamma, double damp) {
+  bool direction(const double* z, SmoothedHinge loss, double damp) {
     if (damp > 0.0)
-      for (i64 j = 0; j < size; ++j) H[j * size + j] += damp * bound[j] / gamma;
+      for (i64 j = 0; j < size; ++j) H[j * size + j] += damp * bound[j] / loss.gamma;
     const Factor factor(H.get(), size, size);
     if (!factor.ok || !(factor.pivots() > 1e-14)) return false;
     factor.step(z, g.get(), ahead.get());
@@ -124,28 +100,14 @@ private:
   }
 
   // Where along `ahead` the slope has all but vanished; 0 where it does not.
-  double search(const double* z, double gamma, double first) {
-    const double b = P.intercept ? ahead[P.m] : 0.0;
-    std::fill(turn.get(), turn.get() + P.n, b);
+  double search(const double* z, SmoothedHinge loss, double first) {
+    predict(ahead.get(), nullptr, turn.get());
     double straight = 0.0, bent = 0.0;
-    for (i64 j = 0; j < P.m; ++j) {
-      const double *a = P.A + j * P.lda, d = ahead[j];
-      for (i64 i = 0; i < P.n; ++i) turn[i] += d * a[i];
-      straight += P.l2[j] * z[j] * d;
-      bent += P.l2[j] * d * d;
-    }
-    for (i64 i = 0; i < P.n; ++i) turn[i] *= -P.y[i];
-    auto slope = [&](double t) {
-      double total = straight + t * bent;
-      for (i64 i = 0; i < P.n; ++i) {
-        const double s = short_[i] + t * turn[i];
-        total += P.c[i] * turn[i] * (s > 0.0 ? (s < gamma ? s / gamma : 1.0) : 0.0);
-      }
-      return total;
-    };
+    for (i64 j = 0; j < A.p; ++j) straight += l2[j] * z[j] * ahead[j], bent += l2[j] * ahead[j] * ahead[j];
     double low = 0.0, high = 0.0, at_low = first, at_high = 0.0, t = 1.0;
     for (int trial = 0; trial < 80; ++trial) {
-      const double here = slope(t);
+      double here = straight + t * bent;
+      for (i64 i = 0; i < s.n; ++i) here += s.c[i] * turn[i] * loss(s.y[i], eta[i] + t * turn[i]).d1;
       if (!std::isfinite(here)) return 0.0;
       if (std::fabs(here) <= -0.1 * first) return t;
       if (here < 0.0)
@@ -160,9 +122,12 @@ private:
     return low;
   }
 
-  RoundedHinge P;
+  const DenseColumns A;
+  const Samples s;
+  const double* l2;
+  bool intercept;
   i64 size;
-  Buffer short_, turn, g, ahead, row, H, bound;
+  Buffer eta, turn, h, g, ahead, row, H, bound;
 };
 
 } // namespace pursuit

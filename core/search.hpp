@@ -43,22 +43,6 @@ private:
   bool stopped = false;
 };
 
-// Reproducible random numbers (G. Steele, D. Lea, C. Flood 2014: splitmix64).
-class Random {
-public:
-  explicit Random(std::uint64_t seed) : state(seed) {}
-  std::uint64_t next() {
-    std::uint64_t z = (state += 0x9e3779b97f4a7c15ull);
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ull;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebull;
-    return z ^ (z >> 31);
-  }
-  i64 below(i64 n) { return static_cast<i64>(next() % static_cast<std::uint64_t>(n)); }
-
-private:
-  std::uint64_t state;
-};
-
 using Units = std::vector<i64>;
 
 inline constexpr double kFew = 24;     // supports that are simply all tried

@@ -4,7 +4,7 @@
 
 namespace pursuit {
 
-// out (m x p, C-order) = w^T X, w is n x m with columns ldw apart.
+// out (m x p, C-order) = w^T X, w is n x m with columns ldw apart; the overload below also takes off a shift.
 template <class T, class I>
 void cross(const Sparse<T, I>& X, const double* w, i64 ldw, i64 m, double* out) {
   const i64 p = X.p, n = X.n;
@@ -59,6 +59,16 @@ void cross(const Sparse<T, I>& X, const double* w, i64 ldw, i64 m, double* out) 
         for (i64 j = 0; j < count; ++j) out[l * p + j0 + j] = sum[j * m + l];
     }
   });
+}
+
+template <class T, class I>
+void cross(const Sparse<T, I>& X, const double* w, i64 ldw, i64 m, const double* shift, double* out) {
+  cross(X, w, ldw, m, out);
+  for (i64 l = 0; l < m && shift; ++l) {
+    double sum = 0.0;
+    for (i64 i = 0; i < X.n; ++i) sum += w[l * ldw + i];
+    for (i64 j = 0; j < X.p; ++j) out[l * X.p + j] -= sum * shift[j];
+  }
 }
 
 template <class T, class I>

@@ -1,14 +1,10 @@
 #pragma once
 
 #include "common.hpp"
+#include "cpus.hpp"
 #include "pool.hpp"
 
-#include <atomic>
-#include <omp.h>
 #include <pthread.h>
-#if defined(__linux__)
-#include <sched.h>
-#endif
 
 namespace pursuit {
 
@@ -19,15 +15,6 @@ inline constexpr i64 kSmallWork = 1 << 21;
 // A pool does not survive fork(): children never use one.
 inline std::atomic<bool> in_forked_child{false};
 inline thread_local int thread_count = 0;
-
-inline int default_threads() {
-  int n = omp_get_max_threads();
-#if defined(__linux__)
-  cpu_set_t set;
-  if (sched_getaffinity(0, sizeof set, &set) == 0) n = std::min(n, std::max(1, CPU_COUNT(&set)));
-#endif
-  return std::max(1, n);
-}
 
 inline int threads() {
   if (in_forked_child.load(std::memory_order_relaxed)) return 1;
@@ -44,7 +31,7 @@ inline int plan(i64 work) { return work < kSmallWork ? 1 : threads(); }
 inline int plan(i64 work, i64 most) { return static_cast<int>(std::clamp<i64>(most, 1, plan(work))); }
 
 // body(t) for every part t < nt, by this thread and whoever of the pool is free. The parts, not the threads, decide the
-// result. The body must not throw, and may itself run parallel parts.
+// result. What a body throws reaches the caller; it may itself run parallel parts.
 template <class Body>
 void parallel(int nt, Body&& body) {
   if (nt <= 1) {

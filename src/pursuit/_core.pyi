@@ -1,19 +1,17 @@
 """The C++ kernels: arrays in, arrays out; no state but the calling thread's thread count.
 
+A ``Matrix`` and ``Samples`` hold references to the arrays they are made of, and read them where they lie at every call.
+They cannot be pickled: who holds one makes it anew.
+
 Rules that hold for every kernel
 --------------------------------
-- A dense ``X`` is float32 or float64 with unit stride along one axis (C- or F-like, any leading dimension).
-- A sparse ``X`` is ``(data, indices, indptr)`` with float32 or float64 data and int32 or int64 indices (both index
-  arrays of one type); ``rows=True`` says CSR, ``rows=False`` CSC. Indices need not be sorted; duplicates add up.
 - Every other vector or matrix is float64; columns ``cols`` are int64. Sums are float64 whatever X is.
 - Inputs may be read-only; nothing is converted silently (a wrong dtype is a TypeError); the GIL is released.
 - A NaN or infinity anywhere in X reaches the result of every full pass: no kernel skips a zero weight.
-- ``loss`` is a code of ``pursuit.losses`` (0 squared, 1 logistic, 2 huber, 3 smoothed_hinge, 4 hinge,
-  5 squared_hinge, 6 poisson), ``param`` its delta or gamma; ``c`` holds the weights (they sum to one).
 """
 
 from collections.abc import Callable
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,61 +28,84 @@ def get_threads() -> int: ...
 def top_k(v: Real, k: int) -> I:
     """Sorted indices of the k largest ``|v|``; ties go to the lowest index; NaN counts as smallest."""
 
-# One sample's cost: pointwise over y and eta.
-def pointwise(loss: int, param: float, y: F, eta: F, c: F) -> tuple[float, F, F]:
-    """``sum c phi``, ``c phi'`` and ``c phi''`` (0 for hinge), safe at eta = +-1e4."""
+class Samples:
+    """Targets, weights (they sum to one) and an offset with their loss: ``loss`` is a code of ``pursuit.losses``
+    (core/losses.hpp), ``param`` its delta or gamma."""
 
-# Whole passes over X at a k-sparse point (cols, coef, b): eta = X[:, cols] coef + b + offset.
-def dense_value_gradient(
-    X: Real, y: F, c: F, offset: F | None, loss: int, param: float, cols: I, coef: F, b: float
-) -> tuple[float, F, float]:
-    """``sum c phi``, its gradient over all p columns, its derivative in b. X is read once."""
+    def __init__(self, y: F, c: F, offset: F | None, loss: int, param: float) -> None: ...
+    def terms(self, eta: F) -> tuple[float, F, F]:
+        """``sum c phi``, ``c phi'`` and ``c phi''`` (0 for hinge) at eta with the offset in it, safe at eta = +-1e4."""
 
-def sparse_value_gradient(
-    data: Real, indices: Index, indptr: Index, p: int, rows: bool,
-    y: F, c: F, offset: F | None, loss: int, param: float, cols: I, coef: F, b: float,
-) -> tuple[float, F, float]: ...  # fmt: skip
+class Matrix:
+    """X, dense or sparse.
 
-# Products: X[:, cols] @ coef (coef is m x q, result n x q) and X.T @ d (d is n x q, result p x q), all C-order.
-def dense_matmat(X: Real, cols: I, coef: F) -> F: ...
-def sparse_matmat(data: Real, indices: Index, indptr: Index, n: int, p: int, rows: bool, cols: I, coef: F) -> F: ...
-def dense_rmatmat(X: Real, d: F) -> F: ...
-def sparse_rmatmat(data: Real, indices: Index, indptr: Index, p: int, rows: bool, d: F) -> F: ...
+    A dense one is float32 or float64 with unit stride along one axis (C- or F-like, any leading dimension). A sparse one
+    has float32 or float64 data and int32 or int64 indices (both index arrays of one type); ``rows=True`` says CSR,
+    ``rows=False`` CSC. Indices need not be sorted; duplicates add up.
+    """
 
-# Column gather, float64. Dense results are F-order n x m.
-def dense_narrow(X: Real, cols: I, out: NDArray[np.float32]) -> None:
-    """X[:, cols] into ``out``, in single precision."""
+    @overload
+    def __init__(self, X: Real) -> None: ...
+    @overload
+    def __init__(self, data: Real, indices: Index, indptr: Index, n: int, p: int, rows: bool) -> None: ...
+    def matmat(self, cols: I, coef: F) -> F:
+        """X[:, cols] @ coef, coef is m x q; the result is C-order."""
 
-def dense_gather(X: Real, cols: I) -> F: ...
-def sparse_gather(data: Real, indices: Index, indptr: Index, n: int, p: int, rows: bool, cols: I) -> F: ...
-def sparse_gather_csc(
-    data: Real, indices: Index, indptr: Index, n: int, p: int, rows: bool, cols: I
-) -> tuple[F, I, I]:
-    """The columns as CSC with int64 indices, sorted within a column when X's rows are."""
+    def rmatmat(self, d: F) -> F:
+        """X.T @ d, d is n x q; the result is C-order."""
 
-# Support times all columns: w.T @ (X - shift), w is n x m (F-order), result m x p (C-order).
-def dense_cross(w: F, X: Real, shift: F | None = None) -> F: ...
-def sparse_cross(w: F, data: Real, indices: Index, indptr: Index, p: int, rows: bool) -> F: ...
+    def gather(self, cols: I) -> F:
+        """X[:, cols] in F-order."""
 
-# The same in single precision, with the weighted column means and variances of the same pass over X.
-def dense_rough_cross(w: F, c: F, X: Real) -> tuple[NDArray[np.float32], F, F]: ...
+    def gather_csc(self, cols: I) -> tuple[F, I, I]:
+        """The columns of a sparse X as CSC with int64 indices, sorted within a column when X's rows are."""
 
-# Weighted column means and variances in one pass (variances by a shifted sum, never negative).
-def dense_stats(X: Real, c: F) -> tuple[F, F]: ...
-def sparse_stats(data: Real, indices: Index, indptr: Index, n: int, p: int, rows: bool, c: F) -> tuple[F, F]: ...
+    def narrow(self, cols: I, out: NDArray[np.float32]) -> None:
+        """X[:, cols] of a dense X into ``out``, in single precision."""
 
-# Weighted Gram of gathered columns: A.T @ diag(w) @ A, both triangles filled.
-def dense_gram(A: F, w: F) -> F: ...
-def csc_gram(data: F, indices: I, indptr: I, n: int, w: F) -> F: ...
+    def cross(self, w: F, shift: F | None = None) -> F:
+        """w.T @ (X - shift), w is n x m (F-order), the result m x p (C-order)."""
 
-# One Newton system on gathered columns: value, gradient (m, then b) and Hessian ((m+1) x (m+1), or None).
-def dense_newton(
-    A: F, y: F, c: F, offset: F | None, loss: int, param: float, coef: F, b: float, hessian: bool
-) -> tuple[float, F, F | None]: ...
-def csc_newton(
-    data: F, indices: I, indptr: I,
-    y: F, c: F, offset: F | None, loss: int, param: float, coef: F, b: float, hessian: bool,
-) -> tuple[float, F, F | None]: ...  # fmt: skip
+    def rough_cross(self, w: F, c: F) -> tuple[NDArray[np.float32], F, F]:
+        """The same in single precision, with the weighted column means and variances of the same pass; X is dense."""
+
+    def stats(self, c: F) -> tuple[F, F]:
+        """Weighted column means and variances in one pass (variances by a shifted sum, never negative)."""
+
+    def value_gradient(self, samples: Samples, cols: I, coef: F, b: float) -> tuple[float, F, float]:
+        """``sum c phi`` at eta = X[:, cols] coef + b + offset, its gradient over all p columns, its derivative in b.
+        A dense or CSR X is read once."""
+
+    def dual_sweep(
+        self, samples: Samples, order: I, gain: F, cols: I, pairs: bool, damp: float, a: F, v: F
+    ) -> None:
+        """Coordinate ascent on the dual with the support ``cols`` held (core/dual.hpp); X is dense or CSR, and no row
+        stores an entry twice.
+
+        ``a`` (n) and ``v`` (p) are CHANGED in place: a copy of p numbers per block would cost more than the block.
+        v = scale * z, gain = scale^2 / ridge, so that eta = X[:, cols] v[cols] and a move d = c_i (a_i' - a_i) adds
+        -d x_i * gain to v. Samples ``order`` are visited one by one or, with ``pairs``, two by two with sum_i c_i a_i
+        kept; each moves ``damp`` times as far as is best for it.
+        """
+
+    # On all columns of a small X; float64 in F-order or CSC with int64 indices is read in place, all else is copied.
+    def gram(self, w: F) -> F:
+        """X.T @ diag(w) @ X, both triangles filled."""
+
+    def newton(self, samples: Samples, coef: F, b: float, hessian: bool) -> tuple[float, F, F | None]:
+        """Value, gradient (m, then b) and Hessian ((m+1) x (m+1), or None)."""
+
+    def fit(
+        self, samples: Samples, l2: F, intercept: bool, z: F, floor: float, lower: float, converged: float,
+        singular: float, seconds: float = ...,
+    ) -> tuple[F, float, bool]:
+        """Newton's method (squared loss: one refined step) on (columns, intercept): z, value, and whether it came to its
+        end.
+
+        It stops where more care is needed: at a value of ``floor``, a condition below ``singular``, a step that fails;
+        and after so many ``seconds``. A smoothed hinge with a ridge goes on with a search, where its columns are dense.
+        ``lower`` is a lower bound of f (or -inf): ``converged`` is relative to the height above it.
+        """
 
 # Twice the digits (core/exactly.hpp).
 def orthonormal(A: F, w: F, ridge: F, intercept: bool, nothing: float) -> tuple[F, F, F]:
@@ -97,31 +118,15 @@ def exact_eta(A: F, coef: F, b: float, offset: F | None) -> F:
 
 # Dual coordinate descent for min sum_i c_i max(0, 1 - y_i (A x + offset)_i) + l2/2 ||x||^2 + rho/2 (b - centre)^2,
 # eta = A x + b + offset; alpha in [0, 1] is the start and is not changed. Rows are A.T's contiguous columns.
-def dense_fit(
-    A: F, y: F, c: F, offset: F | None, loss: int, param: float, l2: F, intercept: bool, z: F, floor: float,
-    lower: float, converged: float, singular: float, seconds: float = ...,
-) -> tuple[F, float, bool]:
-    """Newton's method (squared loss: one refined step) on (columns, intercept): z, value, and whether it came to its end.
-
-    It stops where more care is needed: at a value of ``floor``, a condition below ``singular``, a step that fails;
-    and after so many ``seconds``. A smoothed hinge with a ridge goes on with a search, where its columns are dense.
-    ``lower`` is a lower bound of f (or -inf): ``converged`` is relative to the height above it.
-    """
-
-def csc_fit(
-    data: F, indices: I, indptr: I, y: F, c: F, offset: F | None, loss: int, param: float, l2: F, intercept: bool, z: F,
-    floor: float, lower: float, converged: float, singular: float, seconds: float = ...,
-) -> tuple[F, float, bool]: ...
 def hinge_dual(
-    At: F, y: F, c: F, offset: F | None, l2: float, rho: float, centre: float,
-    alpha: F, tol: float, max_epochs: int, seed: int,
+    At: F, samples: Samples, l2: float, rho: float, centre: float, alpha: F, tol: float, max_epochs: int, seed: int
 ) -> tuple[F, F, float, int]:
     """alpha, x, b and the epochs used. ``At`` is F-order m x n (each sample contiguous), ``rho > 0``;
     x = sum_i c_i y_i alpha_i a_i / l2, b = centre + sum_i c_i y_i alpha_i / rho; stops when the largest
     projected-gradient violation over an epoch is at most ``tol``."""
 
 def rounded_hinge(
-    A: F, y: F, c: F, offset: F | None, l2: F, intercept: bool, z: F, widths: F, tol: float
+    A: F, samples: Samples, l2: F, intercept: bool, z: F, widths: F, tol: float
 ) -> tuple[F, F, bool]:
     """Newton's method on the hinge rounded over each of ``widths`` in turn: z, alpha = phi' at the last width, and
     whether it came to its end (a decrement of ``tol`` times the value)."""
@@ -148,8 +153,7 @@ def quadratic_search(
     """f0 + c'x + x'Hx/2; further: columns about which the formula says nothing, reciprocal condition of H_SS."""
 
 def likelihood_search(
-    y: F, c: F, offset: F | None, code: int, param: float, curve: float, A: F, ridge: F, unit: F, intercept: bool, floor: float,
-    prove: int, k: int, forced: NDArray[np.uint8], allowed: NDArray[np.uint8], start: I, restarts: int, patience: int,
+    samples: Samples, curve: float, A: F, ridge: F, unit: F, intercept: bool, floor: float, prove: int, k: int, forced: NDArray[np.uint8], allowed: NDArray[np.uint8], start: I, restarts: int, patience: int,
     widest: int, effort: float, seed: int, scale: float, ask: Callable[[], bool] | None,
 ) -> tuple[list[tuple[I, F, float]], Moved, int, int, list[I], BaseException | None]:
     """A loss on columns A of mean 0 and mean square 1 whose own sizes are ``unit``; coefficients end with the intercept.
@@ -189,8 +193,7 @@ def schur(H: F, W: F, keep: I) -> F:
     """H[keep, keep] - W[:, keep].T @ W[:, keep]."""
 
 def relaxation(
-    X: Real, y: F, c: F, offset: F | None, loss: int, param: float, round: float, intercept: bool, mean: F | None,
-    ends: I, state: NDArray[np.uint8], k: int, mu: float, L: float, unit: float, x: F, target: float,
+    X: Real, samples: Samples, round: float, intercept: bool, mean: F | None, ends: I, state: NDArray[np.uint8], k: int, mu: float, L: float, unit: float, x: F, target: float,
     tolerance: float, max_iter: int,
 ) -> tuple[float, float, F, F, F, int, F, float]:
     """Lower bound of a GLM over units of columns: free (state 0), in (1) or out (2), k of the free ones at most."""
@@ -200,19 +203,5 @@ def called_relaxation(
     L: float, unit: float, x: F, target: float, tolerance: float, max_iter: int,
 ) -> tuple[float, float, F, F, F, int, F, float]:
     """The same for a loss without a kernel: ``call`` gives value, value ahead, w and low of two linear predictors."""
-
-# Coordinate ascent on the dual with the support ``cols`` held, core/dual.hpp. ``a`` (n) and ``v`` (p) are CHANGED in
-# place: a copy of p numbers per block would cost more than the block. v = scale * z, gain = scale^2 / ridge, so that
-# eta = X[:, cols] v[cols] and a move d = c_i (a_i' - a_i) adds -d x_i * gain to v. Samples ``order`` are visited one by
-# one or, with ``pairs``, two by two with sum_i c_i a_i kept; each moves ``damp`` times as far as is best for it.
-def dense_dual_sweep(
-    X: Real, y: F, c: F, offset: F | None, loss: int, param: float,
-    order: I, gain: F, cols: I, pairs: bool, damp: float, a: F, v: F,
-) -> None: ...  # fmt: skip
-def csr_dual_sweep(
-    data: Real, indices: Index, indptr: Index, p: int, y: F, c: F, offset: F | None, loss: int, param: float,
-    order: I, gain: F, cols: I, pairs: bool, damp: float, a: F, v: F,
-) -> None:
-    """No row may store an entry twice."""
 
 VERSION: Literal[1]

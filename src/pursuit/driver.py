@@ -117,15 +117,15 @@ def _unknown(kind: type) -> list[str]:
 
 
 def _check_objective(objective: Any) -> None:
-    own, kind = getattr(objective, "__dict__", ()), type(objective).__name__
-    lacks = [name for name in _unknown(objective.__class__) if name not in own]
+    kind: Any = type(objective)
+    lacks = [name for name in _unknown(kind) if name not in getattr(objective, "__dict__", ())]
     if not lacks:
         return
     if "at" not in lacks and "refit" not in lacks:
-        listed = ", ".join(f"`{name}`" for name in lacks)
-        raise TypeError(f"objective {kind} has no {listed}: inherit pursuit.objectives.ObjectiveDefaults, which has")
+        words = f"{', '.join(lacks)}: inherit ObjectiveDefaults, and give dim, at and refit"
+        raise TypeError(f"objective {kind.__name__} has no {words}")
     advice = "an estimator has fit(X, y) for that" if hasattr(objective, "fit") else "for data: solve(GLM(X, y), k)"
-    raise TypeError(f"objective must be one that solve can minimise, got {kind}; {advice}")
+    raise TypeError(f"objective must be one that solve can minimise, got {kind.__name__}; {advice}")
 
 
 def next_best(f: Objective, constraint: AtMost, exchange: Exchange | None) -> str:

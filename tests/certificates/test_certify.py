@@ -11,7 +11,7 @@ from pursuit.certificates.certificate import search_between
 from pursuit.certificates.general import General
 from pursuit.certificates.tree import Tree
 from pursuit.constraints import AtMost
-from pursuit.data import Samples
+from pursuit.data import Data
 from pursuit.losses import Logistic
 
 
@@ -219,8 +219,8 @@ def test_a_search_ends_with_the_time_limit():
 
 def test_one_gram_matrix_serves_every_size(data, monkeypatch):
     asked = []
-    form = Samples.form
-    monkeypatch.setattr(Samples, "form", lambda *given: asked.append(1) or form(*given))
+    form = Data.form
+    monkeypatch.setattr(Data, "form", lambda *given: asked.append(1) or form(*given))
     X, y = data
     best_subsets(X, y, 5)
     assert len(asked) == 1

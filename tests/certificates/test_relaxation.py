@@ -157,7 +157,8 @@ def test_sizes_that_do_not_fit_are_errors():
     ends, state, x = np.arange(3), np.zeros(2, np.uint8), np.zeros(2)
 
     def call(X=X, y=y, ends=ends, state=state, x=x, mu=1.0):
-        return _core.relaxation(X, y, c, None, 0, 0.0, 0.0, False, None, ends, state, 1, mu, 1.0, 1.0, x, 1.0, 0.1, 5)
+        samples = _core.Samples(y, c, None, 0, 0.0)
+        return _core.relaxation(X, samples, 0.0, False, None, ends, state, 1, mu, 1.0, 1.0, x, 1.0, 0.1, 5)
 
     assert call()[0] <= f.null.value + 1e9
     for wrong in ({"y": np.ones(3)}, {"ends": np.arange(4)}, {"ends": np.array([0, 2, 1])}, {"x": np.zeros(3)},

@@ -7,7 +7,7 @@ import pytest
 
 import pursuit
 from problems import KINDS, PHI, SLOPE, problem, standardised
-from pursuit.data import Samples
+from pursuit.data import Data
 from pursuit.designs import Rows, Standardized, as_design
 from pursuit.losses import as_loss
 
@@ -33,7 +33,7 @@ def weights():
 
 def seen(design, c, centre):
     """The standardised view."""
-    return Samples(design, Rows(np.zeros(len(c)), c), as_loss("squared")).standardized(centre).design
+    return Data(design, Rows(np.zeros(len(c)), c), as_loss("squared")).standardized(centre).design
 
 
 @pytest.fixture(params=list(product(KINDS, VIEWS, DENSITIES)), ids="-".join)

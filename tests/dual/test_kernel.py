@@ -43,10 +43,10 @@ def sweep(layout, X, y, c, offset, loss, *rest):
     if layout.startswith("csr"):
         S = sp.csr_array(X)
         kind = np.int64 if layout == "csr_64" else np.int32
-        parts = S.data, S.indices.astype(kind), S.indptr.astype(kind), X.shape[1]
-        return _core.csr_dual_sweep(*parts, y, c, offset, loss.code, loss.param, *rest)
+        matrix = _core.Matrix(S.data, S.indices.astype(kind), S.indptr.astype(kind), *X.shape, True)
+        return matrix.dual_sweep(_core.Samples(y, c, offset, loss.code, loss.param), *rest)
     make = {"dense_c": np.ascontiguousarray, "dense_f": np.asfortranarray, "float32": lambda X: X.astype(np.float32)}
-    return _core.dense_dual_sweep(make[layout](X), y, c, offset, loss.code, loss.param, *rest)
+    return _core.Matrix(make[layout](X)).dual_sweep(_core.Samples(y, c, offset, loss.code, loss.param), *rest)
 
 
 @pytest.mark.parametrize("pairs", [False, True])
@@ -85,7 +85,7 @@ def test_read_only_and_strided_input():
             array.setflags(write=False)
         a, v = np.zeros(n), np.zeros(p)
         rest = order, gain, np.array([1, 3]), False, 1.0, a, v
-        _core.dense_dual_sweep(X, *given, loss.code, loss.param, *rest)
+        _core.Matrix(X).dual_sweep(_core.Samples(*given, loss.code, loss.param), *rest)
         outcomes.append((a, v))
     np.testing.assert_array_equal(outcomes[0][0], outcomes[1][0])
     np.testing.assert_array_equal(outcomes[0][1], outcomes[1][1])
@@ -97,7 +97,8 @@ def test_bad_input_is_refused():
     c = weight / weight.sum()
 
     def call(order=np.arange(n), gain=np.ones(p), cols=np.array([1]), code=0, a=np.zeros(n), v=np.zeros(p)):
-        _core.dense_dual_sweep(X, y, c, offset, code, 0.0, order, gain, cols, False, 1.0, a, v)
+        samples = _core.Samples(y, c, offset, code, 0.0)
+        _core.Matrix(X).dual_sweep(samples, order, gain, cols, False, 1.0, a, v)
 
     for wrong, message in (
         ({"order": np.array([n])}, "sample is out of range"),
@@ -108,6 +109,13 @@ def test_bad_input_is_refused():
     ):
         with pytest.raises(ValueError, match=message):
             call(**wrong)
+    S = sp.csc_array(X)
+    columns = _core.Matrix(S.data, S.indices, S.indptr, n, p, False)
+    with pytest.raises(ValueError, match="dense or CSR"):
+        columns.dual_sweep(
+            _core.Samples(y, c, offset, 0, 0.0), np.arange(n), np.ones(p), np.array([1]), False, 1.0, np.zeros(n),
+            np.zeros(p),
+        )  # fmt: skip
     frozen = np.zeros(p)
     frozen.setflags(write=False)
     with pytest.raises(TypeError):

@@ -39,7 +39,7 @@ def test_value_gradient(X, rng):
         y = twins.labels(name, rng, n)
         for off in (None, offset):
             args = (cols, coef, 0.3)
-            value, g, slope = _core.dense_value_gradient(X, y, c, off, *twins.LOSSES[name], *args)
+            value, g, slope = _core.Matrix(X).value_gradient(_core.Samples(y, c, off, *twins.LOSSES[name]), *args)
             for a, b in zip((value, g, slope), twins.value_gradient(X, y, c, off, name, 0.0, *args), strict=True):
                 assert_near(a, b)
 
@@ -49,16 +49,16 @@ def test_products(X, rng):
     cols = choose(p, rng)
     for q, order in itertools.product((0, 1, 3, 9), "CF"):
         d, coef = rng.normal(size=(n, q)), rng.normal(size=(len(cols), q))
-        out = _core.dense_matmat(X, cols, np.asarray(coef, order=order))
+        out = _core.Matrix(X).matmat(cols, np.asarray(coef, order=order))
         assert out.flags.c_contiguous
         assert_near(out, X[:, cols].astype(float) @ coef)
-        assert_near(_core.dense_rmatmat(X, np.asarray(d, order=order)), X.astype(float).T @ d)
+        assert_near(_core.Matrix(X).rmatmat(np.asarray(d, order=order)), X.astype(float).T @ d)
 
 
 def test_gather(X, rng):
     for m in (0, 1, 4):
         cols = rng.choice(max(X.shape[1], 1), size=m if X.shape[1] else 0).astype(np.int64)  # may repeat
-        out = _core.dense_gather(X, cols)
+        out = _core.Matrix(X).gather(cols)
         assert out.flags.f_contiguous
         assert out.dtype == np.float64
         np.testing.assert_array_equal(out, X[:, cols])
@@ -67,7 +67,7 @@ def test_gather(X, rng):
 def test_cross(X, rng):
     for m, order in itertools.product((0, 1, 3, 8), "CF"):
         w = np.asarray(rng.normal(size=(X.shape[0], m)), order=order)
-        out = _core.dense_cross(w, X)
+        out = _core.Matrix(X).cross(w)
         assert out.flags.c_contiguous
         assert_near(out, w.T @ X.astype(float))
 
@@ -75,7 +75,7 @@ def test_cross(X, rng):
 def test_stats(X, rng):
     c = rng.random(len(X))
     expected = twins.stats(X, c) if len(X) else np.zeros((2, X.shape[1]))
-    for a, b in zip(_core.dense_stats(X, c), expected, strict=True):
+    for a, b in zip(_core.Matrix(X).stats(c), expected, strict=True):
         assert_near(a, b)
 
 
@@ -90,7 +90,7 @@ def test_stats_of_hard_columns(layout, dtype, shape, threads, rng):
     c = rng.random(n)
     c[::7] = 0.0
     X[0, 2], c[0] = 1e12, 0.0  # a weightless outlier must not spoil the sums
-    mean, var = _core.dense_stats(X, c / c.sum())
+    mean, var = _core.Matrix(X).stats(c / c.sum())
     assert mean[0] == dtype(0.1)
     assert var[0] == 0.0
     expected = twins.stats(X, c)
@@ -109,9 +109,9 @@ def test_nan_reaches_the_results(layout, bad, shape, rng):
     c = np.full(n, 1 / n)
     c[3] = 0.0  # a zero weight hides nothing
     none = np.zeros(0, np.int64)
-    _, g, _ = _core.dense_value_gradient(X, np.zeros(n), c, None, 0, 0.0, none, np.zeros(0), 1.0)
+    _, g, _ = _core.Matrix(X).value_gradient(_core.Samples(np.zeros(n), c, None, 0, 0.0), none, np.zeros(0), 1.0)
     assert not np.isfinite(g[2])
     assert np.isfinite(np.delete(g, 2)).all()
-    assert not np.isfinite(_core.dense_rmatmat(X, c[:, None])[2, 0])
-    assert not np.isfinite(_core.dense_cross(np.asfortranarray(np.tile(c[:, None], 5)), X)[:, 2]).any()
-    assert np.isnan(_core.dense_stats(X, c)[1][2])
+    assert not np.isfinite(_core.Matrix(X).rmatmat(c[:, None])[2, 0])
+    assert not np.isfinite(_core.Matrix(X).cross(np.asfortranarray(np.tile(c[:, None], 5)))[:, 2]).any()
+    assert np.isnan(_core.Matrix(X).stats(c)[1][2])

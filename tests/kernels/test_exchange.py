@@ -131,7 +131,7 @@ def test_rough_cross_is_the_cross_product_in_single_precision(dtype, order):
     X = np.array(3.0 + rng.standard_normal((700, 37)), dtype=dtype, order=order)
     w, c = np.asfortranarray(rng.standard_normal((700, 5))), rng.random(700)
     c /= c.sum()
-    rows, mean, var = _core.dense_rough_cross(w, c, X)
+    rows, mean, var = _core.Matrix(X).rough_cross(w, c)
     assert rows.dtype == np.float32
     scale = np.linalg.norm(w, axis=0)[:, None] * np.linalg.norm(X, axis=0)
     assert np.abs(rows - w.T @ X.astype(float)).max() <= 1e-5 * scale.max()

@@ -28,7 +28,7 @@ def data(loss, seed=0):
 def kernels(A):
     S = sp.csc_array(A)
     parts = S.data, S.indices.astype(np.int64), S.indptr.astype(np.int64)
-    return {"dense": lambda *rest: _core.dense_fit(A, *rest), "csc": lambda *rest: _core.csc_fit(*parts, *rest)}
+    return {"dense": _core.Matrix(A), "csc": _core.Matrix(*parts, *A.shape, False)}
 
 
 @pytest.mark.parametrize("kind", ["dense", "csc"])
@@ -38,9 +38,8 @@ def test_the_minimiser_is_scipys(name, intercept, kind):
     loss = as_loss(name)
     A, y, c, offset = data(loss)
     l2 = np.array([0.1, 0.2, 0.0, 0.3]) + 0.05
-    z, value, done = kernels(A)[kind](
-        y, c, offset, loss.code, loss.param, l2, intercept, np.zeros(M + 1), *LIMITS[:3], 1e-10
-    )
+    samples = _core.Samples(y, c, offset, loss.code, loss.param)
+    z, value, done = kernels(A)[kind].fit(samples, l2, intercept, np.zeros(M + 1), *LIMITS[:3], 1e-10)
 
     def f(z):
         eta = A @ z[:M] + offset + (z[M] if intercept else 0.0)
@@ -58,9 +57,9 @@ def test_dependent_columns_are_left_to_the_caller():
         loss = as_loss(name)
         A, y, c, _ = data(loss)
         A[:, 3] = A[:, 0]
-        z, value, done = _core.dense_fit(
-            A, y, c, None, loss.code, loss.param, np.zeros(M), True, np.zeros(M + 1), -np.inf, 0.0, 1e-13, 1e-10
-        )
+        samples = _core.Samples(y, c, None, loss.code, loss.param)
+        limits = (-np.inf, 0.0, 1e-13, 1e-10)
+        z, value, done = _core.Matrix(A).fit(samples, np.zeros(M), True, np.zeros(M + 1), *limits)
         assert not done
         assert np.isfinite(z).all()
         assert np.isfinite(value)
@@ -71,16 +70,18 @@ def test_separated_data_stop_at_the_floor():
     rng = np.random.default_rng(1)
     A = np.asfortranarray(rng.standard_normal((N, M)))
     y, c = (A[:, 0] > 0).astype(float), np.full(N, 1 / N)
-    z, value, done = _core.dense_fit(A, y, c, None, 1, 0.0, np.zeros(M), True, np.zeros(M + 1), 1e-3, 0.0, 1e-13, 1e-13)
+    samples = _core.Samples(y, c, None, loss.code, loss.param)
+    z, value, done = _core.Matrix(A).fit(samples, np.zeros(M), True, np.zeros(M + 1), 1e-3, 0.0, 1e-13, 1e-13)
     assert not done
     assert value < 0.1
     assert np.isfinite(z).all()
-    assert loss.code == 1
 
 
 def test_sizes_are_checked():
     A, y, c, _ = data(as_loss("squared"))
     with pytest.raises(ValueError, match="one number per column"):
-        _core.dense_fit(A, y, c, None, 0, 0.0, np.zeros(M + 1), True, np.zeros(M + 1), *LIMITS)
-    with pytest.raises(ValueError, match="wrong length"):
-        _core.dense_fit(A, y[1:], c, None, 0, 0.0, np.zeros(M), True, np.zeros(M + 1), *LIMITS)
+        _core.Matrix(A).fit(_core.Samples(y, c, None, 0, 0.0), np.zeros(M + 1), True, np.zeros(M + 1), *LIMITS)
+    with pytest.raises(ValueError, match="differ in length"):
+        _core.Samples(y[1:], c, None, 0, 0.0)
+    with pytest.raises(ValueError, match="not as many as the rows"):
+        _core.Matrix(A).fit(_core.Samples(y[1:], c[1:], None, 0, 0.0), np.zeros(M), True, np.zeros(M + 1), *LIMITS)

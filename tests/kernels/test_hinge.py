@@ -15,7 +15,8 @@ def problem(rng, n, m, noise=0.5):
 
 def solve(A, y, c, offset, l2, rho, centre=0.0, alpha=None, tol=1e-8, epochs=20_000, seed=0):
     alpha = np.zeros(len(y)) if alpha is None else alpha
-    return _core.hinge_dual(np.asfortranarray(A.T), y, c, offset, l2, rho, centre, alpha, tol, epochs, seed)
+    samples = _core.Samples(y, c, offset, *twins.LOSSES["hinge"])
+    return _core.hinge_dual(np.asfortranarray(A.T), samples, l2, rho, centre, alpha, tol, epochs, seed)
 
 
 @pytest.mark.parametrize("shape", [(1, 1), (40, 3), (60, 100), (300, 8), (25, 0)])

@@ -23,7 +23,7 @@ def csc(A, twice=False):
     data, indices, indptr = S.data, S.indices.astype(np.int64), S.indptr.astype(np.int64)
     if twice:
         data, indices, indptr = np.repeat(data / 2, 2), np.repeat(indices, 2), indptr * 2
-    return data, indices, indptr
+    return _core.Matrix(data, indices, indptr, *A.shape, False)
 
 
 def dense_forms(A):
@@ -36,11 +36,15 @@ def test_gram(A, sign, rng):
     w = {"positive": rng.random(len(A)), "mixed": rng.normal(size=len(A)), "zero": np.zeros(len(A))}[sign]
     expected = A.T @ (w[:, None] * A)
     for form in dense_forms(A):
-        found = _core.dense_gram(form, w)
+        found = _core.Matrix(form).gram(w)
         near(found, expected)
         np.testing.assert_array_equal(found, found.T)
     for twice in (False, True):
-        near(_core.csc_gram(*csc(A, twice), len(A), w), expected)
+        near(csc(A, twice).gram(w), expected)
+    near(
+        _core.Matrix(form.astype(np.float32)).gram(w),
+        form.astype(np.float32).T @ (w[:, None] * form.astype(np.float32)),
+    )
 
 
 @pytest.mark.parametrize("name", twins.LOSSES)
@@ -50,11 +54,11 @@ def test_newton(A, name, rng):
     coef = rng.normal(size=m) / 3
     for off in (None, offset):
         value, gradient, hessian = twins.newton(A, y, c, off, name, twins.LOSSES[name][1], coef, 0.4)
-        calls = [(_core.dense_newton, (form,)) for form in dense_forms(A)]
-        calls += [(_core.csc_newton, csc(A, twice)) for twice in (False, True)]
-        for call, design in calls:
+        samples, rows = _core.Samples(y, c, off, *twins.LOSSES[name]), sp.csr_matrix(A)
+        forms = [_core.Matrix(form) for form in dense_forms(A)] + [csc(A, twice) for twice in (False, True)]
+        for X in (*forms, _core.Matrix(rows.data, rows.indices, rows.indptr, n, m, True)):
             for wanted in (True, False):
-                v, g, H = call(*design, y, c, off, *twins.LOSSES[name], coef, 0.4, wanted)
+                v, g, H = X.newton(samples, coef, 0.4, wanted)
                 near(v, value)
                 near(g, gradient)
                 if wanted:
@@ -69,6 +73,6 @@ def test_nan_reaches_the_hessian(rng):
     A[4, 1] = np.nan
     c = np.full(20, 0.05)
     c[4] = 0.0
-    _, g, H = _core.dense_newton(A, np.zeros(20), c, None, 1, 0.0, np.zeros(3), 0.0, True)
+    _, g, H = _core.Matrix(A).newton(_core.Samples(np.zeros(20), c, None, 1, 0.0), np.zeros(3), 0.0, True)
     assert np.isnan(g[1])
     assert np.isnan(H[1]).all()

@@ -3,7 +3,7 @@ import pytest
 from scipy.optimize import minimize
 
 from pursuit import GLM, _core
-from pursuit.losses.hinges import SmoothedHinge
+from pursuit.losses.hinges import Hinge, SmoothedHinge
 from pursuit.refits import columns, hinge
 
 WIDTHS = 10.0 ** -np.array([1.0, 2.0, 3.0, 5.0, 7.0])
@@ -14,6 +14,10 @@ def problem(rng, n, m, noise=0.5):
     y = np.where(A @ rng.normal(size=m) + 0.3 + noise * rng.normal(size=n) > 0, 1.0, -1.0)
     c = rng.random(n)
     return np.asfortranarray(A), y, c / c.sum(), 0.3 * rng.normal(size=n)
+
+
+def samples(y, c, offset):
+    return _core.Samples(y, c, offset, Hinge.code, 0.0)
 
 
 def rounded(A, y, c, offset, l2, gamma, z):
@@ -32,7 +36,7 @@ def test_it_ends_where_the_gradient_vanishes(shape, gamma, intercept, rng):
     A, y, c, offset = problem(rng, *shape)
     l2 = rng.uniform(0.01, 0.1, shape[1])
     start, width = np.zeros(shape[1] + intercept), np.array([gamma])
-    z, alpha, done = _core.rounded_hinge(A, y, c, offset, l2, intercept, start, width, 1e-13)
+    z, alpha, done = _core.rounded_hinge(A, samples(y, c, offset), l2, intercept, start, width, 1e-13)
     assert done
     value, gradient = rounded(A, y, c, offset, l2, gamma, z)
     np.testing.assert_allclose(gradient, 0.0, atol=1e-8)
@@ -46,7 +50,7 @@ def test_it_ends_where_the_gradient_vanishes(shape, gamma, intercept, rng):
 def test_a_narrow_rounding_closes_the_gap_of_the_hinge(l2, noise, rng):
     A, y, c, offset = problem(rng, 200, 5, noise)
     ridge = np.full(5, l2)
-    z, alpha, done = _core.rounded_hinge(A, y, c, offset, ridge, True, np.zeros(6), WIDTHS, 1e-12)
+    z, alpha, done = _core.rounded_hinge(A, samples(y, c, offset), ridge, True, np.zeros(6), WIDTHS, 1e-12)
     assert done
     primal = float(c @ np.maximum(0, 1 - y * (A @ z[:5] + z[5] + offset))) + 0.5 * l2 * float(z[:5] @ z[:5])
     assert abs(float((c * y) @ alpha)) < 1e-9
@@ -57,7 +61,8 @@ def test_a_narrow_rounding_closes_the_gap_of_the_hinge(l2, noise, rng):
 
 def test_one_class_has_no_end_or_a_flat_one(rng):
     A, _, c, _ = problem(rng, 50, 3)
-    z, _, done = _core.rounded_hinge(A, np.ones(50), c, None, np.full(3, 0.1), True, np.zeros(4), WIDTHS, 1e-12)
+    given = samples(np.ones(50), c, None)
+    z, _, done = _core.rounded_hinge(A, given, np.full(3, 0.1), True, np.zeros(4), WIDTHS, 1e-12)
     assert np.isfinite(z).all()
     if done:
         assert float(c @ np.maximum(0, 1 - (A @ z[:3] + z[3]))) < 1e-6
@@ -67,7 +72,7 @@ def test_bad_input_is_refused(rng):
     A, y, c, _ = problem(rng, 10, 2)
     for l2, z in ((np.ones(3), np.zeros(3)), (np.zeros(2), np.zeros(3)), (np.ones(2), np.zeros(2))):
         with pytest.raises(ValueError):
-            _core.rounded_hinge(A, y, c, None, l2, True, z, WIDTHS, 1e-12)
+            _core.rounded_hinge(A, samples(y, c, None), l2, True, z, WIDTHS, 1e-12)
 
 
 @pytest.mark.parametrize("gamma", [0.25, 0.01])
@@ -76,7 +81,8 @@ def test_a_smoothed_hinge_comes_to_its_end_in_one_call(gamma, seed):
     rng = np.random.default_rng(seed)
     A, y, c, offset = problem(rng, 200, 6, 0.3)
     limits = (-np.inf, 0.0, 1e-13, 1e-11)
-    z, value, done = _core.dense_fit(A, y, c, offset, 3, gamma, np.full(6, 1e-3), True, np.zeros(7), *limits)
+    given = _core.Samples(y, c, offset, 3, gamma)
+    z, value, done = _core.Matrix(A).fit(given, np.full(6, 1e-3), True, np.zeros(7), *limits)
     assert done
     want, gradient = rounded(A, y, c, offset, np.full(6, 1e-3), gamma, z)
     assert value == pytest.approx(want, rel=1e-13)

@@ -1,7 +1,11 @@
 """What holds for every kernel: threads, repeatability, types, sizes, forks."""
 
+import copy
+import gc
 import multiprocessing
+import pickle
 import threading
+import weakref
 
 import numpy as np
 import pytest
@@ -12,6 +16,10 @@ from pursuit import _core
 N, P, M = 900, 700, 30
 
 
+def compiled(S):
+    return _core.Matrix(S.data, S.indices, S.indptr, *S.shape, S.format == "csr")
+
+
 def calls(rng):
     """Name, and a call with inputs large enough to be shared among threads."""
     X = rng.normal(size=(N, P))
@@ -19,40 +27,32 @@ def calls(rng):
     cols, coef = np.sort(rng.choice(P, M, replace=False)), rng.normal(size=M)
     out = {"top_k": lambda: _core.top_k(X.ravel(), 50)}
     long = rng.normal(size=300_000)
-    out["pointwise"] = lambda: _core.pointwise(1, 0.0, long * 0, long, np.abs(long))
-    w = np.asfortranarray(rng.normal(size=(N, 9)))
+    out["terms"] = lambda: _core.Samples(long * 0, np.abs(long), None, 1, 0.0).terms(long)
+    w, samples = np.asfortranarray(rng.normal(size=(N, 9))), _core.Samples(y, c, None, 1, 0.0)
+    S = sp.csr_matrix(X * (rng.random((N, P)) < 0.5))
+    forms = {S.format: compiled(S), "csc": compiled(S.tocsc())}
     for order in "CF":
         for dtype in (np.float64, np.float32):
-            Z = np.array(X, dtype=dtype, order=order)
-            tag = f"{order}-{np.dtype(dtype).name}"
-            out[f"dense_value_gradient {tag}"] = lambda Z=Z: _core.dense_value_gradient(
-                Z, y, c, None, 1, 0.0, cols, coef, 0.1
-            )
-            out[f"dense_matmat {tag}"] = lambda Z=Z: _core.dense_matmat(Z, cols, w[:M, :])
-            out[f"dense_rmatmat {tag}"] = lambda Z=Z: _core.dense_rmatmat(Z, w)
-            out[f"dense_gather {tag}"] = lambda Z=Z: _core.dense_gather(Z, np.tile(cols, 20))
-            out[f"dense_cross {tag}"] = lambda Z=Z: _core.dense_cross(w, Z)
-            out[f"dense_stats {tag}"] = lambda Z=Z: _core.dense_stats(Z, c)
-    A = np.asfortranarray(rng.normal(size=(6000, 40)))
-    v, ty = rng.random(6000), np.repeat([0.0, 1.0], 3000)
-    out["dense_gram"] = lambda: _core.dense_gram(A, v)
-    out["dense_newton"] = lambda: _core.dense_newton(A, ty, v, None, 1, 0.0, A[0].copy(), 0.1, True)
-    S = sp.csr_matrix(X * (rng.random((N, P)) < 0.5))
-    for T, rows in ((S, True), (S.tocsc(), False)):
-        a = (T.data, T.indices, T.indptr)
-        tag = T.format
-        out[f"sparse_value_gradient {tag}"] = lambda a=a, rows=rows: _core.sparse_value_gradient(
-            *a, P, rows, y, c, None, 1, 0.0, cols, coef, 0.1
-        )
-        out[f"sparse_matmat {tag}"] = lambda a=a, rows=rows: _core.sparse_matmat(*a, N, P, rows, cols, w[:M, :])
-        out[f"sparse_rmatmat {tag}"] = lambda a=a, rows=rows: _core.sparse_rmatmat(*a, P, rows, w)
-        out[f"sparse_gather {tag}"] = lambda a=a, rows=rows: _core.sparse_gather(*a, N, P, rows, cols)
-        out[f"sparse_gather_csc {tag}"] = lambda a=a, rows=rows: _core.sparse_gather_csc(*a, N, P, rows, cols)
-        out[f"sparse_cross {tag}"] = lambda a=a, rows=rows: _core.sparse_cross(w, *a, P, rows)
-        out[f"sparse_stats {tag}"] = lambda a=a, rows=rows: _core.sparse_stats(*a, N, P, rows, c)
-    G = _core.sparse_gather_csc(S.data, S.indices, S.indptr, N, P, True, cols)
-    out["csc_gram"] = lambda: _core.csc_gram(*G, N, c)
-    out["csc_newton"] = lambda: _core.csc_newton(*G, y, c, None, 1, 0.0, coef, 0.1, True)
+            forms[f"{order}-{np.dtype(dtype).name}"] = _core.Matrix(np.array(X, dtype=dtype, order=order))
+    for tag, Z in forms.items():
+        out[f"value_gradient {tag}"] = lambda Z=Z: Z.value_gradient(samples, cols, coef, 0.1)
+        out[f"matmat {tag}"] = lambda Z=Z: Z.matmat(cols, w[:M, :])
+        out[f"rmatmat {tag}"] = lambda Z=Z: Z.rmatmat(w)
+        out[f"gather {tag}"] = lambda Z=Z: Z.gather(np.tile(cols, 20))
+        out[f"cross {tag}"] = lambda Z=Z: Z.cross(w)
+        out[f"stats {tag}"] = lambda Z=Z: Z.stats(c)
+        out[f"gram {tag}"] = lambda Z=Z: Z.gram(c)
+        if tag in ("csr", "csc"):
+            out[f"gather_csc {tag}"] = lambda Z=Z: Z.gather_csc(cols)
+        else:
+            out[f"rough_cross {tag}"] = lambda Z=Z: Z.rough_cross(w, c)
+    A, v = rng.normal(size=(6000, 40)), rng.random(6000)
+    tall, many = _core.Matrix(np.asfortranarray(A)), _core.Samples(np.repeat([0.0, 1.0], 3000), v, None, 1, 0.0)
+    out["dense gram"] = lambda: tall.gram(v)
+    out["dense newton"] = lambda: tall.newton(many, A[0].copy(), 0.1, True)
+    few = _core.Matrix(*forms["csr"].gather_csc(cols), N, M, False)
+    out["csc gram"] = lambda: few.gram(c)
+    out["csc newton"] = lambda: few.newton(samples, coef, 0.1, True)
     return out
 
 
@@ -102,14 +102,14 @@ def test_thread_count_belongs_to_the_calling_thread():
 
 
 def child(X, d, queue):
-    queue.put((_core.get_threads(), _core.dense_rmatmat(X, d)))
+    queue.put((_core.get_threads(), X.rmatmat(d)))
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 @pytest.mark.filterwarnings("ignore:os.fork")  # of JAX, when its tests ran before in this process
 def test_a_forked_child_works_on_one_thread(rng):
-    X, d = rng.normal(size=(3000, 1000)), rng.normal(size=(3000, 1))
-    expected = _core.dense_rmatmat(X, d)
+    X, d = _core.Matrix(rng.normal(size=(3000, 1000))), rng.normal(size=(3000, 1))
+    expected = X.rmatmat(d)
     context = multiprocessing.get_context("fork")
     queue = context.SimpleQueue()
     process = context.Process(target=child, args=(X, d, queue))
@@ -122,13 +122,13 @@ def test_a_forked_child_works_on_one_thread(rng):
 
 
 def test_threads_may_call_at_once(rng):
-    X, d = rng.normal(size=(3000, 900)), rng.normal(size=(3000, 1))
-    expected = _core.dense_rmatmat(X, d)
+    X, d = _core.Matrix(rng.normal(size=(3000, 900))), rng.normal(size=(3000, 1))
+    expected = X.rmatmat(d)
     found = [None] * 4
 
     def work(i):
         for _ in range(5):
-            found[i] = _core.dense_rmatmat(X, d)
+            found[i] = X.rmatmat(d)
 
     workers = [threading.Thread(target=work, args=(i,)) for i in range(4)]
     for worker in workers:
@@ -143,69 +143,64 @@ ONES, INDEX = np.ones(4), np.arange(2)
 SQUARE = np.eye(4)
 CSR = sp.csr_matrix(SQUARE)
 PARTS = (CSR.data, CSR.indices, CSR.indptr)
+X, S = _core.Matrix(SQUARE), compiled(CSR)
+SAMPLES = _core.Samples(ONES, ONES, None, 0, 0.0)
 
 
 @pytest.mark.parametrize("wrong", [np.float32, np.int64, np.float16, ">f8", np.complex128])
 def test_wrong_types_are_type_errors(wrong):
     bad = ONES.astype(wrong)
-    good = (SQUARE, ONES, ONES, None, 0, 0.0, INDEX, np.ones(2), 0.0)
-    for at, value in [(1, bad), (2, bad), (3, bad), (7, bad[:2]), (6, INDEX.astype(np.int32)), (6, np.ones(2))]:
-        args = list(good)
-        args[at] = value
+    for given in ((bad, ONES, None), (ONES, bad, None), (ONES, ONES, bad)):
         with pytest.raises(TypeError):
-            _core.dense_value_gradient(*args)
-    for X in (SQUARE.astype(np.int64), SQUARE.astype(">f8"), SQUARE.astype(np.float16), SQUARE[0], [[1.0]]):
+            _core.Samples(*given, 0, 0.0)
+    for cols, coef in ((INDEX, bad[:2]), (INDEX.astype(np.int32), np.ones(2)), (np.ones(2), np.ones(2))):
         with pytest.raises(TypeError):
-            _core.dense_rmatmat(X, np.ones((4, 1)))
+            X.value_gradient(SAMPLES, cols, coef, 0.0)
+    for array in (SQUARE.astype(np.int64), SQUARE.astype(">f8"), SQUARE.astype(np.float16), SQUARE[0], [[1.0]]):
+        with pytest.raises(TypeError):
+            _core.Matrix(array)
     with pytest.raises(TypeError):
-        _core.dense_gram(SQUARE, bad)
+        X.gram(bad)
+    with pytest.raises(TypeError):
+        X.newton(None, ONES, 0.0, True)
     with pytest.raises(TypeError):
         _core.top_k(ONES.astype(np.int64), 1)
     with pytest.raises(TypeError):
-        _core.sparse_rmatmat(CSR.data, CSR.indices, CSR.indptr.astype(np.int64), 4, True, np.ones((4, 1)))
-
-
-def vg(**change):
-    args = {
-        "X": SQUARE,
-        "y": ONES,
-        "c": ONES,
-        "offset": None,
-        "loss": 0,
-        "param": 0.0,
-        "cols": INDEX,
-        "coef": np.ones(2),
-        "b": 0.0,
-    }
-    return _core.dense_value_gradient(**(args | change))
+        _core.Matrix(CSR.data, CSR.indices, CSR.indptr.astype(np.int64), 4, 4, True)
 
 
 BAD_SIZES = {
-    "y": lambda: vg(y=np.ones(3)),
-    "c": lambda: vg(c=np.ones(5)),
-    "offset": lambda: vg(offset=np.ones(1)),
-    "coef": lambda: vg(coef=np.ones(3)),
-    "column": lambda: vg(cols=np.array([0, 4])),
-    "negative column": lambda: vg(cols=np.array([-1, 0])),
-    "loss": lambda: vg(loss=7),
-    "stride": lambda: vg(X=np.ones((8, 8))[::2, ::2]),
-    "matmat": lambda: _core.dense_matmat(SQUARE, INDEX, np.ones((3, 1))),
-    "rmatmat": lambda: _core.dense_rmatmat(SQUARE, np.ones((3, 1))),
-    "gather": lambda: _core.dense_gather(SQUARE, np.array([9])),
-    "cross": lambda: _core.dense_cross(np.ones((3, 1)), SQUARE),
-    "stats": lambda: _core.dense_stats(SQUARE, np.ones(3)),
-    "gram": lambda: _core.dense_gram(SQUARE, np.ones(3)),
-    "newton": lambda: _core.dense_newton(SQUARE, ONES, ONES, None, 0, 0.0, np.ones(3), 0.0, True),
-    "pointwise": lambda: _core.pointwise(0, 0.0, ONES, np.ones(3), ONES),
-    "sparse shape": lambda: _core.sparse_gather(*PARTS, 5, 4, True, INDEX),
-    "sparse column": lambda: _core.sparse_gather(*PARTS, 4, 4, True, np.array([4])),
-    "sparse rows": lambda: _core.sparse_rmatmat(*PARTS, 4, True, np.ones((3, 1))),
-    "sparse columns": lambda: _core.sparse_rmatmat(*PARTS, 5, False, np.ones((4, 1))),
-    "sparse data": lambda: _core.sparse_rmatmat(ONES[:2], *PARTS[1:], 4, True, np.ones((4, 1))),
-    "sparse indptr": lambda: _core.sparse_rmatmat(*PARTS[:2], PARTS[2] + np.int32(3), 4, True, np.ones((4, 1))),
-    "sparse stats": lambda: _core.sparse_stats(*PARTS, 4, 4, True, np.ones(3)),
-    "empty indptr": lambda: _core.csc_gram(np.ones(0), np.zeros(0, np.int64), np.zeros(0, np.int64), 3, np.ones(3)),
-    "hinge": lambda: _core.hinge_dual(SQUARE, ONES, ONES, None, 1.0, 1.0, 0.0, np.ones(3), 0.1, 5, 0),
+    "y": lambda: X.value_gradient(_core.Samples(np.ones(3), np.ones(3), None, 0, 0.0), INDEX, np.ones(2), 0.0),
+    "c": lambda: _core.Samples(ONES, np.ones(5), None, 0, 0.0),
+    "offset": lambda: _core.Samples(ONES, ONES, np.ones(1), 0, 0.0),
+    "empty offset": lambda: _core.Samples(ONES, ONES, np.ones(0), 0, 0.0),
+    "coef": lambda: X.value_gradient(SAMPLES, INDEX, np.ones(3), 0.0),
+    "column": lambda: X.value_gradient(SAMPLES, np.array([0, 4]), np.ones(2), 0.0),
+    "negative column": lambda: X.value_gradient(SAMPLES, np.array([-1, 0]), np.ones(2), 0.0),
+    "loss": lambda: _core.Samples(ONES, ONES, None, 7, 0.0),
+    "negative loss": lambda: _core.Samples(ONES, ONES, None, -1, 0.0),
+    "stride": lambda: _core.Matrix(np.ones((8, 8))[::2, ::2]),
+    "matmat": lambda: X.matmat(INDEX, np.ones((3, 1))),
+    "rmatmat": lambda: X.rmatmat(np.ones((3, 1))),
+    "gather": lambda: X.gather(np.array([9])),
+    "cross": lambda: X.cross(np.ones((3, 1))),
+    "shift": lambda: X.cross(np.ones((4, 1)), np.ones(3)),
+    "stats": lambda: X.stats(np.ones(3)),
+    "gram": lambda: X.gram(np.ones(3)),
+    "newton": lambda: X.newton(SAMPLES, np.ones(3), 0.0, True),
+    "terms": lambda: SAMPLES.terms(np.ones(3)),
+    "a dense X as CSC": lambda: X.gather_csc(INDEX),
+    "a sparse X narrowed": lambda: S.narrow(INDEX, np.ones((4, 2), np.float32)),
+    "a sparse X crossed roughly": lambda: S.rough_cross(np.ones((4, 1)), ONES),
+    "sparse shape": lambda: _core.Matrix(*PARTS, 5, 4, True),
+    "sparse column": lambda: S.gather(np.array([4])),
+    "sparse rows": lambda: S.rmatmat(np.ones((3, 1))),
+    "sparse columns": lambda: _core.Matrix(*PARTS, 4, 5, False),
+    "sparse data": lambda: _core.Matrix(ONES[:2], *PARTS[1:], 4, 4, True),
+    "sparse indptr": lambda: _core.Matrix(*PARTS[:2], PARTS[2] + np.int32(3), 4, 4, True),
+    "sparse stats": lambda: S.stats(np.ones(3)),
+    "empty indptr": lambda: _core.Matrix(np.ones(0), np.zeros(0, np.int64), np.zeros(0, np.int64), 3, 0, False),
+    "hinge": lambda: _core.hinge_dual(SQUARE, SAMPLES, 1.0, 1.0, 0.0, np.ones(3), 0.1, 5, 0),
 }
 
 
@@ -216,6 +211,40 @@ def test_wrong_sizes_are_value_errors(name):
 
 
 def test_scalars_may_be_numpy_scalars():
-    value, _, _ = vg(loss=np.int64(0), param=np.float64(0), b=np.float64(1))
-    assert value == vg(b=1)[0]
+    samples = _core.Samples(ONES, ONES, None, np.int64(0), np.float64(0))
+    value, _, _ = X.value_gradient(samples, INDEX, np.ones(2), np.float64(1))
+    assert value == X.value_gradient(SAMPLES, INDEX, np.ones(2), 1)[0]
     assert _core.top_k(ONES, np.int64(2)).tolist() == [0, 1]
+
+
+@pytest.mark.parametrize("kept", [X, S, SAMPLES], ids=["dense", "sparse", "samples"])
+def test_what_holds_arrays_is_not_pickled(kept):
+    for take in (pickle.dumps, copy.copy, copy.deepcopy):
+        with pytest.raises(TypeError, match="pickle"):
+            take(kept)
+
+
+def test_arrays_live_as_long_as_what_holds_them_and_no_longer():
+    arrays = [np.ones((5, 3)), *(np.array(part) for part in PARTS), np.ones(5), np.ones(5), np.ones(5)]
+    gone = [weakref.ref(array) for array in arrays]
+    dense, *parts, y, c, offset = arrays
+    held = _core.Matrix(dense), _core.Matrix(*parts, 4, 4, True), _core.Samples(y, c, offset, 0, 0.0)
+    gc.disable()
+    try:
+        del arrays, dense, parts, y, c, offset
+        assert all(ref() is not None for ref in gone)
+        np.testing.assert_array_equal(held[0].rmatmat(np.ones((5, 1))), np.full((3, 1), 5.0))
+        np.testing.assert_array_equal(held[1].rmatmat(np.ones((4, 1))), np.ones((4, 1)))
+        assert held[2].terms(np.ones(5))[0] == 0.0
+        del held
+        assert all(ref() is None for ref in gone)
+    finally:
+        gc.enable()
+
+
+def test_strided_samples_are_copied_and_others_read_in_place():
+    y, wide = np.zeros(4), np.zeros(8)
+    plain, strided = (_core.Samples(t, ONES, None, 0, 0.0) for t in (y, wide[::2]))
+    y[:], wide[:] = 1.0, 1.0
+    assert plain.terms(np.zeros(4))[0] == 2.0
+    assert strided.terms(np.zeros(4))[0] == 0.0

@@ -61,7 +61,9 @@ def test_value_gradient(matrix, cols, shape, rows, kind, types, rng):
     for name in ("squared", "logistic"):
         y = twins.labels(name, rng, n)
         for off in (None, offset):
-            found = _core.sparse_value_gradient(*parts, p, rows, y, c, off, *twins.LOSSES[name], cols, coef, 0.2)
+            found = _core.Matrix(*parts, n, p, rows).value_gradient(
+                _core.Samples(y, c, off, *twins.LOSSES[name]), cols, coef, 0.2
+            )
             expected = twins.value_gradient(D, y, c, off, name, 0.0, cols, coef, 0.2)
             for a, b in zip(found, expected, strict=True):
                 assert_exact(kind, types, a, b)
@@ -72,25 +74,27 @@ def test_value_gradient_of_wide_rows(p, rng):
     D, parts = sparse("duplicates", np.int32, np.float64, 20, p, rng, True, 0.01)
     cols = np.r_[rng.choice(p, 300, replace=False), 7, 7]
     y, c, coef = rng.normal(size=20), rng.random(20), rng.normal(size=302)
-    found = _core.sparse_value_gradient(*parts, p, True, y, c, None, 0, 0.0, cols, coef, 0.2)
+    found = _core.Matrix(*parts, 20, p, True).value_gradient(_core.Samples(y, c, None, 0, 0.0), cols, coef, 0.2)
     for a, b in zip(found, twins.value_gradient(D, y, c, None, "squared", 0.0, cols, coef, 0.2), strict=True):
         np.testing.assert_allclose(a, b, rtol=1e-12, atol=1e-12)
 
 
 def test_products(matrix, cols, shape, rows, kind, types, rng):
     (n, p), (D, parts) = shape, matrix
+    X = _core.Matrix(*parts, n, p, rows)
     for q in (0, 1, 3):
         coef, d = rng.normal(size=(len(cols), q)), rng.normal(size=(n, q))
-        assert_exact(kind, types, _core.sparse_matmat(*parts, n, p, rows, cols, coef), D[:, cols] @ coef)
-        assert_exact(kind, types, _core.sparse_rmatmat(*parts, p, rows, d), D.T @ d)
+        assert_exact(kind, types, X.matmat(cols, coef), D[:, cols] @ coef)
+        assert_exact(kind, types, X.rmatmat(d), D.T @ d)
 
 
 def test_gather(matrix, cols, shape, rows, kind, types):
     (n, p), (D, parts) = shape, matrix
-    out = _core.sparse_gather(*parts, n, p, rows, cols)
+    X = _core.Matrix(*parts, n, p, rows)
+    out = X.gather(cols)
     assert out.flags.f_contiguous
     assert_exact(kind, types, out, D[:, cols])
-    data, indices, indptr = _core.sparse_gather_csc(*parts, n, p, rows, cols)
+    data, indices, indptr = X.gather_csc(cols)
     assert (data.dtype, indices.dtype, indptr.dtype) == (np.float64, np.int64, np.int64)
     if len(cols):
         assert_exact(kind, types, sp.csc_matrix((data, indices, indptr), shape=(n, len(cols))).toarray(), D[:, cols])
@@ -100,16 +104,18 @@ def test_gather(matrix, cols, shape, rows, kind, types):
 
 def test_cross(matrix, shape, rows, kind, types, rng):
     D, parts = matrix
+    X, shift = _core.Matrix(*parts, *shape, rows), rng.normal(size=shape[1])
     for m in (0, 1, 3, 11):
         w = np.asfortranarray(rng.normal(size=(shape[0], m)))
-        assert_exact(kind, types, _core.sparse_cross(w, *parts, shape[1], rows), w.T @ D)
+        assert_exact(kind, types, X.cross(w), w.T @ D)
+        assert_exact(kind, types, X.cross(w, shift), w.T @ (D - shift))
 
 
 def test_stats(matrix, shape, rows, kind, types, rng):
     (n, p), (D, parts) = shape, matrix
     c = rng.random(n)
     expected = twins.stats(D, c) if n else np.zeros((2, p))
-    for a, b in zip(_core.sparse_stats(*parts, n, p, rows, c), expected, strict=True):
+    for a, b in zip(_core.Matrix(*parts, n, p, rows).stats(c), expected, strict=True):
         assert_exact(kind, types, a, b)
 
 
@@ -124,7 +130,7 @@ def test_stats_of_hard_columns(rows, kind, threads, rng):
     if kind == "unsorted":
         S.data[:2], S.indices[:2] = S.data[1::-1].copy(), S.indices[1::-1].copy()
     c = rng.random(n)
-    mean, var = _core.sparse_stats(S.data, S.indices, S.indptr, n, p, rows, c)
+    mean, var = _core.Matrix(S.data, S.indices, S.indptr, n, p, rows).stats(c)
     expected = twins.stats(D, c)
     np.testing.assert_allclose(mean, expected[0], rtol=1e-12, atol=1e-15)
     np.testing.assert_allclose(var[1:], expected[1][1:], rtol=1e-9)
@@ -138,8 +144,8 @@ def test_nan_reaches_the_gradient(rows, rng):
     S = (sp.csr_matrix if rows else sp.csc_matrix)(D)
     c = np.full(9, 1 / 9)
     c[3] = 0.0
-    parts = (S.data, S.indices, S.indptr)
+    X = _core.Matrix(S.data, S.indices, S.indptr, 9, 5, rows)
     cols = np.array([0, 4], np.int64)
-    _, g, _ = _core.sparse_value_gradient(*parts, 5, rows, np.zeros(9), c, None, 0, 0.0, cols, np.ones(2), 0.0)
+    _, g, _ = X.value_gradient(_core.Samples(np.zeros(9), c, None, 0, 0.0), cols, np.ones(2), 0.0)
     assert np.isnan(g[2])
-    assert np.isnan(_core.sparse_rmatmat(*parts, 5, rows, c[:, None])[2, 0])
+    assert np.isnan(X.rmatmat(c[:, None])[2, 0])

@@ -74,7 +74,7 @@ def test_kernel_and_numpy_agree(loss, rng):
     y, eta = grid(loss)
     y, eta = np.append(y, np.repeat(y[:3], 2)), np.append(eta, np.tile([-30.0, 30.0], 3))
     c = rng.random(len(y))
-    value, d1, d2 = _core.pointwise(loss.code, loss.param, y, eta, c)
+    value, d1, d2 = _core.Samples(y, c, None, loss.code, loss.param).terms(eta)
     assert value == pytest.approx(c @ loss.value(y, eta), rel=1e-12)
     np.testing.assert_allclose(d1, c * loss.d1(y, eta), rtol=1e-12, atol=1e-15)
     np.testing.assert_allclose(d2, c * loss.d2(y, eta), rtol=1e-12, atol=1e-15)
@@ -126,7 +126,8 @@ def test_far_out_the_loss_stays_convex(loss):
     for y in targets:
         eta = np.array([-1e9, -800.0, -100.0, 0.0, 100.0, 690.0, 710.0, 2e3, 1e4])
         values = [loss.value(np.full(9, y), eta)]
-        values.append(np.array([_core.pointwise(loss.code, loss.param, *np.array([[y], [e], [1.0]]))[0] for e in eta]))
+        one = _core.Samples(np.array([y]), np.ones(1), None, loss.code, loss.param)
+        values.append(np.array([one.terms(np.array([e]))[0] for e in eta]))
         for value in values:
             slopes = np.diff(value) / np.diff(eta)
             assert (np.diff(slopes) >= -1e-9 - 1e-12 * np.abs(slopes[1:])).all()
@@ -139,7 +140,7 @@ def test_far_out_nothing_overflows_or_warns(loss):
     y, eta = (v.ravel() for v in np.meshgrid(targets, [-1e4, -700.0, -40.0, 40.0, 700.0, 1e4]))
     for quantity in (loss.value(y, eta), loss.d1(y, eta), loss.d2(y, eta)):
         assert np.isfinite(quantity).all()
-    value, d1, d2 = _core.pointwise(loss.code, loss.param, y, eta, np.ones_like(y) / len(y))
+    value, d1, d2 = _core.Samples(y, np.ones_like(y) / len(y), None, loss.code, loss.param).terms(eta)
     assert np.isfinite(value)
     assert np.isfinite(d1).all()
     assert np.isfinite(d2).all()
@@ -151,7 +152,7 @@ def test_logistic_keeps_its_digits_in_the_tails():
     assert loss.value(one, np.array([50.0]))[0] == pytest.approx(np.exp(-50), rel=1e-12)
     assert loss.d1(one, np.array([50.0]))[0] == pytest.approx(-np.exp(-50), rel=1e-12)
     assert loss.d2(zero, np.array([50.0]))[0] == pytest.approx(np.exp(-50), rel=1e-12)
-    value, d1, d2 = _core.pointwise(loss.code, 0.0, one, np.array([50.0]), one)
+    value, d1, d2 = _core.Samples(one, one, None, loss.code, 0.0).terms(np.array([50.0]))
     assert [value, -d1[0], d2[0]] == pytest.approx([np.exp(-50)] * 3, rel=1e-12)
 
 

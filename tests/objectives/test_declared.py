@@ -69,7 +69,7 @@ def test_what_is_missing_is_named():
         dim = 3
         at, refit = Bowl.at, Bowl.refit
 
-    with pytest.raises(TypeError, match=r"objective Bare has no `smooth`, .*`null`.*: inherit .*ObjectiveDefaults"):
+    with pytest.raises(TypeError, match=r"objective Bare has no smooth, .*null, .*: inherit ObjectiveDefaults, and"):
         solve(Bare(), 1)
     with pytest.raises(TypeError, match="objective must be one that solve can minimise, got object; for data"):
         solve(object(), 1)
@@ -77,7 +77,7 @@ def test_what_is_missing_is_named():
     class Sized(ObjectiveDefaults):
         pass
 
-    with pytest.raises(TypeError, match="objective Sized has no `dim`"):
+    with pytest.raises(TypeError, match=r"objective Sized has no dim: .* give dim"):
         solve(Sized(), 1)
 
 

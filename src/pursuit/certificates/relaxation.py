@@ -98,10 +98,7 @@ class GLMPart:
             found = _core.called_relaxation(np.asarray(self.A, dtype=np.float64), self._terms(), *walk)
         else:
             rows, intercept = self._centred() if self.loss.quadratic else (self.rows, self.intercept)
-            found = _core.relaxation(
-                self.A, rows.y, rows.c, rows.offset, self.loss.code, self.loss.param, KINK, intercept, self.mean,
-                *walk,
-            )  # fmt: skip
+            found = _core.relaxation(self.A, rows.samples(self.loss), KINK, intercept, self.mean, *walk)
         lower, relaxed, x, z, t, _, w, L = found
         a = np.divide(w, self.rows.c, out=np.zeros_like(w), where=self.rows.c > 0)
         return Bound(lower, z, a, x, t, relaxed, replace(self, L=L))

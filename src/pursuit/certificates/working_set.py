@@ -154,6 +154,6 @@ class WorkingColumns:
 def _move(block: NDArray[np.floating], columns: Columns, out: NDArray[np.floating]) -> None:
     """Columns of a block into another; single precision by the kernel, which is several times faster."""
     if block.dtype == np.float32:
-        _core.dense_narrow(block, columns, out)
+        _core.Matrix(block).narrow(columns, out)
     else:
         out[:] = block[:, columns]

@@ -46,10 +46,7 @@ def fit(
         str | None, typer.Option("--target", "-t", help="Target column (npz: array, y by default; LIBSVM: none).")
     ] = None,
     k: Annotated[int, typer.Option("-k", min=1, help="At most so many features.")] = 10,
-    loss: Annotated[
-        str | None,
-        typer.Option(help="See `pursuit losses`; by default squared or logistic."),
-    ] = None,
+    loss: Annotated[str | None, typer.Option(help="See `pursuit losses`; by default squared or logistic.")] = None,
     l2: Annotated[
         float | None,
         typer.Option(

@@ -41,6 +41,6 @@ def print_names(described: Mapping[str, str]) -> None:
         print(f"{name:<{wide}}  " + f"\n{' ' * (wide + 2)}".join(lines))
 
 
-def number(value: float) -> str:
+def digits(value: float) -> str:
     """Five digits: enough to read, never the last word (that is the model's)."""
     return f"{value:.5g}"

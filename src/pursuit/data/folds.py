@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from .._lazy import lazy
 from ..designs.base import Columns, Matrix, Vector
 from ..engines import Map, total
-from .base import Spread, merged
+from .answers import Spread, merged
 
 
 class Piece(Protocol):

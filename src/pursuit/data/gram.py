@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from .. import _core
 from .._sorted import without
-from .base import Data
+from .rows import Data
 
 Vector = NDArray[np.float64]
 Columns = NDArray[np.int64]

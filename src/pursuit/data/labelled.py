@@ -1,6 +1,5 @@
 """Folds of scattered rows: a label per row, one pass over X for the moments and Gram columns of all labels."""
 
-import copy
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
@@ -9,23 +8,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._lazy import lazy
-from ..designs import Standardized
+from ..designs import Design, Rows, Standardized
 from ..designs.base import Columns, Matrix, Vector
 from ..engines import in_turn
+from ..losses import Loss
 from .folds import ByPart, Rest
-from .samples import Samples
+from .gathered import Gathered
+from .outputs import OutputData
+from .rows import Data
 
 CHUNK = 1 << 24  # bytes of X copied at a time where rows are picked out
 
 
-class Labelled(Samples):
+class Labelled(Data):
     """Rows in one piece, told apart by a label each; those labelled -1 do not count. X is never copied.
 
     A fold has weight 0 where its label is: a pass over X costs what it costs for the whole. Moments and Gram columns of
     all folds come from one pass together.
     """
 
-    def __init__(self, base: Samples, labels: Columns) -> None:
+    def __init__(self, base: Data, labels: Columns) -> None:
         labels = np.asarray(labels)
         if labels.shape != (base.shape[0],):
             raise ValueError(f"labels must have one entry per row, shape ({base.shape[0]},), got shape {labels.shape}")
@@ -39,42 +41,56 @@ class Labelled(Samples):
         return ByPart(in_turn, [_Chunks(self, np.flatnonzero(self.labels == j)) for j in labels])
 
     def __reduce__(self) -> Any:
-        return Labelled, (Samples(self.design, self.rows, self.loss), self.labels)
+        return type(self), (self._like(self.design, self.rows), self.labels)
 
     def leave_out(self, j: int) -> "Less":
         """Everything but the rows labelled j, weights again summing to one."""
-        return Less(self, self.by_part.without(j))
+        rest = self.by_part.without(j)
+        c = np.where(self.labels == j, 0.0, self.rows.c)
+        return self.less(self.design, replace(self.rows, c=c / c.sum()), self.loss, rest, self.gathered)
+
+    @property
+    def less(self) -> type["Less"]:
+        return Less
 
 
 class _Chunks:
     """Some rows of a design, a few at a time: each time they are walked through they are copied, and let go."""
 
-    def __init__(self, data: Samples, rows: Columns) -> None:
+    def __init__(self, data: Data, rows: Columns) -> None:
         self.data, self.rows = data, rows
         self.size = max(1, int(CHUNK * data.shape[0] / max(data.nbytes, 1)))
 
-    def __iter__(self) -> Iterator[Samples]:
+    def __iter__(self) -> Iterator[Data]:
         for low in range(0, len(self.rows), self.size):
             yield self.data.take(self.rows[low : low + self.size], 1.0)
 
 
-class Less(Samples):
-    """All rows but those of one label."""
+class Less(Data):
+    """All rows but those of one label, which have weight 0."""
 
-    def __init__(self, whole: Labelled, rest: Rest) -> None:
-        c = np.where(whole.labels == rest.j, 0.0, whole.rows.c)
-        super().__init__(whole.design, replace(whole.rows, c=c / c.sum()), whole.loss, whole.gathered)
+    def __init__(self, design: Design, rows: Rows, loss: Loss, rest: Rest, gathered: Gathered | None = None) -> None:
+        super().__init__(design, rows, loss, gathered)
         self.rest, self._moments = rest, rest.moments()
 
     def __reduce__(self) -> Any:
-        return Samples, (self.design, self.rows, self.loss)
+        return type(self._like(self.design, self.rows)), (self.design, self.rows, self.loss)
 
     def gram(self, cols: Columns, centred: bool) -> tuple[Matrix, Vector]:
         return self.rest.gram(cols) if centred else super().gram(cols, centred)
 
     def seen(self, m: Vector, s: Vector, constant: NDArray[np.bool_], far: bool) -> "Less":
-        view = copy.copy(self)
-        view.design, view.rest = Standardized(self.design, m, s, constant, far), self.rest.seen(m, s, constant)
-        view._begin()
-        view._moments = view.rest.moments()
-        return view
+        view = Standardized(self.design, m, s, constant, far)
+        return type(self)(view, self.rows, self.loss, self.rest.seen(m, s, constant))
+
+
+class OutputLabelled(Labelled, OutputData):
+    """The same of rows with several targets."""
+
+    @property
+    def less(self) -> type[Less]:
+        return OutputLess
+
+
+class OutputLess(Less, OutputData):
+    """The same of rows with several targets."""

@@ -7,7 +7,7 @@
 Folds, which are everything but one part, are in :mod:`.folds`.
 """
 
-import copy
+import threading
 from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import pairwise
@@ -22,15 +22,15 @@ from ..designs.base import Columns, Matrix, Rows, Vector, joined
 from ..engines import Map, in_turn, total
 from ..losses import Loss
 from ..refits import ColumnsInParts, LossOnColumns, intercept_of
-from .base import Answer, Data, Form, Spread, merged
+from .answers import Answer, Form, Spread, merged
 from .folds import ByPart, Rest
-from .samples import RowModel, Samples
+from .rows import Data, Model
 
 
 class Parts(Data):
     """A sum of data objects; ``each`` is who asks them (``engines.in_turn``, ``engines.in_threads``)."""
 
-    def __init__(self, parts: Sequence[Samples], each: Map = in_turn) -> None:
+    def __init__(self, parts: Sequence[Data], each: Map = in_turn) -> None:
         self.parts, self.each = list(parts), each
         first = self.parts[0]
         self.shape = (sum(part.shape[0] for part in self.parts), first.shape[1])
@@ -38,16 +38,20 @@ class Parts(Data):
         self.weight = sum(part.weight for part in self.parts)
         self.loss: Loss = first.loss
         self._known: dict[str, Any] = {}
+        self._kept, self._lock = {}, threading.Lock()
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**{key: value for key, value in self.__dict__.items() if key != "by_part"}, "_known": {}}
+        return {"parts": self.parts, "each": self.each}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        Parts.__init__(self, **state)  # of a fold the rows are left, and not what it was taken from
 
     @property
-    def names(self) -> Names | None:  # type: ignore[override]
+    def names(self) -> Names | None:
         return self.parts[0].names
 
     @property
-    def lean(self) -> bool:  # type: ignore[override]
+    def lean(self) -> bool:
         return self.parts[0].lean
 
     @property
@@ -77,11 +81,11 @@ class Parts(Data):
 
     def few(self, cols: Columns, ridge: Any, intercept: bool, lower: float) -> LossOnColumns:
         parts = self._ask(lambda part: part.few(cols, 0.0, True, -np.inf))
-        return ColumnsInParts(self.loss, ridge, intercept, lower, self.ends(), parts, self.each)
+        return ColumnsInParts(self.loss, ridge, intercept, lower, self.ends(), None, None, None, parts, self.each)
 
     def held(self, cols: Columns, coef: Vector) -> LossOnColumns:
         parts = self._ask(lambda part: part.held(cols, coef))
-        return ColumnsInParts(self.loss, 0.0, True, self.infimum(), self.ends(), parts, self.each)
+        return ColumnsInParts(self.loss, 0.0, True, self.infimum(), self.ends(), None, None, None, parts, self.each)
 
     def start(self) -> float:
         """The mean of the parts' own, from which the best one is not far."""
@@ -108,7 +112,7 @@ class Parts(Data):
 
     def gram(self, cols: Columns, centred: bool) -> tuple[Matrix, Vector]:
         model = self.model(np.empty(0, np.int64), np.empty(0), 0.0)
-        mean, size = model.means(cols) if centred else (np.zeros(len(cols)), np.zeros(len(cols)))
+        mean, size = model.centres(cols) if centred else (np.zeros(len(cols)), np.zeros(len(cols)))
         return model.rows_about(cols, None, mean, size), mean
 
     def form(self, m: Vector, s: Vector, level: float) -> Form:
@@ -136,18 +140,21 @@ class Parts(Data):
         return np.asfortranarray(np.concatenate([A for A, _ in copies])), joined([rows for _, rows in copies])
 
     def seen(self, m: Vector, s: Vector, constant: NDArray[np.bool_], far: bool) -> "Parts":
-        return Parts(self._ask(lambda part: part.seen(m, s, constant, far)), self.each)
+        return self._like(self._ask(lambda part: part.seen(m, s, constant, far)))
 
     def take(self, rows: Columns, scale: float) -> "Parts":
         """Of each part its own of these rows; parts without any are left out."""
         ends = np.cumsum([0, *(part.shape[0] for part in self.parts)])
         own = [rows[(rows >= low) & (rows < high)] - low for low, high in pairwise(ends)]
         pairs = zip(self.parts, own, strict=True)
-        return Parts([part.take(mine, scale) for part, mine in pairs if len(mine)], self.each)
+        return self._like([part.take(mine, scale) for part, mine in pairs if len(mine)])
 
     def weighted(self, c: Vector) -> "Parts":
         pairs = zip(self.parts, self._split(c), strict=True)
-        return Parts([part.weighted(own) for part, own in pairs if own.any()], self.each)
+        return self._like([part.weighted(own) for part, own in pairs if own.any()])
+
+    def _like(self, parts: Sequence[Data]) -> "Parts":  # type: ignore[override]
+        return Parts(parts, self.each)
 
     def _split(self, rows: Vector) -> list[Vector]:
         """Numbers, one per row, part by part."""
@@ -155,7 +162,12 @@ class Parts(Data):
 
     def leave_out(self, j: int) -> "Fold":
         """Everything but part j, weights again summing to one; moments and Gram columns by subtraction."""
-        return Fold(self, self.by_part.without(j))
+        rest = self.by_part.without(j)
+        others = [part for i, part in enumerate(self.parts) if i != j]
+        return self._fold([part.weighted(part.rows.c / rest.weight) for part in others], rest)
+
+    def _fold(self, parts: Sequence[Data], rest: Rest) -> "Fold":
+        return Fold(parts, self.each, rest)
 
     @lazy
     def by_part(self) -> "ByPart":
@@ -169,10 +181,10 @@ class Parts(Data):
         return self.parts[0].from_units(cols, coef, b)
 
 
-class PartsModel:
+class PartsModel(Model):
     """The Hessian at one point, from each part's own."""
 
-    def __init__(self, parts: Sequence[RowModel], each: Map) -> None:
+    def __init__(self, parts: Sequence[Model], each: Map) -> None:
         self.parts, self.each = parts, each
         self.weight = sum(part.weight for part in parts)
 
@@ -185,17 +197,17 @@ class PartsModel:
     def diagonal(self, cols: Columns) -> Spread:
         return merged(self.each(lambda part: part.diagonal(cols), self.parts))
 
-    def means(self, cols: Columns) -> tuple[Vector, Vector]:
+    def centres(self, cols: Columns) -> tuple[Vector, Vector]:
         """The columns' weighted means, twice since the first is rounded at its own size, and their largest numbers."""
         mean, size = np.zeros(len(cols)), np.zeros(len(cols))
         for _ in range(2):
-            answers = self.each(partial(RowModel.means, cols=cols, origin=mean), self.parts)
+            answers = self.each(partial(Model.means, cols=cols, origin=mean), self.parts)
             size = np.maximum(size, np.max([most for _, most in answers], axis=0))
             mean = mean + total(sums for sums, _ in answers) / (self.weight if self.weight > 0 else 1.0)
         return mean, size
 
     def rows(self, cols: Columns, others: Columns | None, centred: bool) -> Matrix:
-        mean, size = self.means(cols) if centred else (np.zeros(len(cols)), np.zeros(len(cols)))
+        mean, size = self.centres(cols) if centred else (np.zeros(len(cols)), np.zeros(len(cols)))
         return self.rows_about(cols, others, mean, size)
 
     def rows_about(self, cols: Columns, others: Columns | None, mean: Vector, size: Vector) -> Matrix:
@@ -206,11 +218,10 @@ class PartsModel:
 
 
 class Fold(Parts):
-    """Everything but one of some parts."""
+    """What is left of some parts without one of them."""
 
-    def __init__(self, whole: Parts, rest: Rest) -> None:
-        others = [part for i, part in enumerate(whole.parts) if i != rest.j]
-        super().__init__([part.weighted(part.rows.c / rest.weight) for part in others], whole.each)
+    def __init__(self, parts: Sequence[Data], each: Map, rest: Rest) -> None:
+        super().__init__(parts, each)
         self.rest = rest
 
     def moments(self) -> Spread:
@@ -220,7 +231,4 @@ class Fold(Parts):
         return self.rest.gram(cols) if centred else super().gram(cols, centred)
 
     def seen(self, m: Vector, s: Vector, constant: NDArray[np.bool_], far: bool) -> "Fold":
-        view = copy.copy(self)
-        view.parts, view._known = self._ask(lambda part: part.seen(m, s, constant, far)), {}
-        view.rest = self.rest.seen(m, s, constant)
-        return view
+        return self._fold(super().seen(m, s, constant, far).parts, self.rest.seen(m, s, constant))

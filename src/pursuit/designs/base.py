@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _core
+from .._lazy import lazy
 from .._names import Names
 from ..losses.base import Loss
 
@@ -30,13 +31,32 @@ CONSTANT = 1e-14  # share of its size by which a column must vary, or that is ro
 SMALLEST = 1e-150  # numbers below which squares have no digits
 
 
+class Compiled:
+    """Keeps what the kernels make of its arrays in attributes named ``core...``; copies and pickles make it anew."""
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if not name.startswith("core")}
+
+
 @dataclass(frozen=True)
-class Rows:
+class Rows(Compiled):
     """What belongs to the rows of X: targets, weights that sum to one, an offset or None."""
 
     y: Vector
     c: Vector
     offset: Vector | None = None
+
+    @lazy
+    def core(self) -> dict[tuple[int, float], _core.Samples]:
+        return {}
+
+    def samples(self, loss: Loss) -> _core.Samples:
+        """The same with a compiled loss, for the kernels."""
+        assert loss.code is not None
+        key = loss.code, loss.param
+        if key not in self.core:
+            self.core[key] = _core.Samples(self.y, self.c, self.offset, *key)
+        return self.core[key]
 
     def shift(self, eta: Vector, b: float) -> Vector:
         """Eta with intercept and offset."""
@@ -45,7 +65,7 @@ class Rows:
 
 def joined(rows: Sequence[Rows]) -> Rows:
     """Rows after rows."""
-    offsets = [np.zeros(len(some.y)) if some.offset is None else some.offset for some in rows]
+    offsets = [np.zeros_like(some.y) if some.offset is None else some.offset for some in rows]
     offset = None if all(some.offset is None for some in rows) else np.concatenate(offsets)
     return Rows(np.concatenate([some.y for some in rows]), np.concatenate([some.c for some in rows]), offset)
 
@@ -72,7 +92,7 @@ class Block(Protocol):
 
 
 NewtonSystem = tuple[float, Vector, Matrix | None]
-Limits = tuple[float, float, float, float, float]  # see ``_core.dense_fit``: floor, lower, converged, singular, seconds
+Limits = tuple[float, float, float, float, float]  # floor, lower, converged, singular, seconds of ``_core.Matrix.fit``
 Quick = tuple[Vector, float, bool]  # z, value, whether it is the minimiser
 
 
@@ -90,12 +110,33 @@ def newton_by_parts(block: Block, loss: Loss, rows: Rows, coef: Vector, b: float
     return value, gradient, H
 
 
+class StoredBlock(Compiled):
+    """Gathered columns, which the kernels read by their ``core``."""
+
+    core: _core.Matrix
+    lean: ClassVar[bool] = False
+
+    def gram(self, w: Vector) -> Matrix:
+        return self.core.gram(w)
+
+    def newton(self, loss: Loss, rows: Rows, coef: Vector, b: float, hessian: bool) -> NewtonSystem:
+        if loss.code is None:
+            return newton_by_parts(self, loss, rows, coef, b, hessian)  # type: ignore[arg-type]
+        return self.core.newton(rows.samples(loss), coef, float(b), hessian)
+
+    def fit(self, loss: Loss, rows: Rows, l2: Vector, intercept: bool, z: Vector, limits: Limits) -> Quick | None:
+        return None if loss.code is None else self.core.fit(rows.samples(loss), l2, intercept, z, *limits)
+
+
 @dataclass(frozen=True)
-class DenseBlock:
+class DenseBlock(StoredBlock):
     """Gathered columns as an F-order array."""
 
     A: Matrix
-    lean: ClassVar[bool] = False
+
+    @lazy
+    def core(self) -> _core.Matrix:  # type: ignore[override]
+        return _core.Matrix(self.A)
 
     @property
     def width(self) -> int:
@@ -107,9 +148,6 @@ class DenseBlock:
     def rmatvec(self, d: Vector) -> Vector:
         return self.A.T @ d
 
-    def gram(self, w: Vector) -> Matrix:
-        return _core.dense_gram(self.A, w)
-
     def curvatures(self, w: Vector, centred: bool) -> Vector:
         total = float(w.sum())
         A = self.A - w @ self.A / total if centred and total > 0 else self.A
@@ -117,16 +155,6 @@ class DenseBlock:
 
     def dense(self) -> Matrix:
         return self.A
-
-    def newton(self, loss: Loss, rows: Rows, coef: Vector, b: float, hessian: bool) -> NewtonSystem:
-        if loss.code is None:
-            return newton_by_parts(self, loss, rows, coef, b, hessian)
-        return _core.dense_newton(self.A, rows.y, rows.c, rows.offset, loss.code, loss.param, coef, float(b), hessian)
-
-    def fit(self, loss: Loss, rows: Rows, l2: Vector, intercept: bool, z: Vector, limits: Limits) -> Quick | None:
-        if loss.code is None:
-            return None
-        return _core.dense_fit(self.A, rows.y, rows.c, rows.offset, loss.code, loss.param, l2, intercept, z, *limits)
 
 
 class Design:
@@ -216,7 +244,7 @@ class Design:
     ) -> None:  # fmt: skip
         """Coordinate ascent on the dual over the samples ``order``, the support held; a and v are changed in place.
 
-        See ``_core.dense_dual_sweep``. With ``pairs`` centring cancels, so that it is the user's X that is read.
+        See ``_core.Matrix.dual_sweep``. With ``pairs`` centring cancels, so that it is the user's X that is read.
         """
         raise NotImplementedError
 
@@ -227,6 +255,46 @@ class Design:
     def from_units(self, cols: Columns, coef: Vector, b: float) -> tuple[Vector, float]:
         """The reverse of ``in_units``."""
         return coef, b
+
+
+class Stored(Design, Compiled):
+    """A design over arrays, which the kernels read by its ``core``."""
+
+    core: _core.Matrix
+
+    @property
+    def core_rows(self) -> _core.Matrix:
+        """The same, so that rows can be read one by one."""
+        return self.core
+
+    def matmat(self, cols: Columns, coef: Matrix) -> Matrix:
+        return self.core.matmat(cols, coef)
+
+    def rmatmat(self, d: Matrix) -> Matrix:
+        return self.core.rmatmat(d)
+
+    def cross(self, w: Matrix, shift: Vector | None = None) -> Matrix:
+        return self.core.cross(w, shift)
+
+    def stats(self, c: Vector) -> tuple[Vector, Vector]:
+        return self.core.stats(c)
+
+    @property
+    def sweeps(self) -> bool:
+        return True
+
+    def sweep(
+        self, loss: Loss, rows: Rows, order: Columns, gain: Vector, cols: Columns, pairs: bool, damp: float,
+        a: Vector, v: Vector,
+    ) -> None:  # fmt: skip
+        self.core_rows.dual_sweep(rows.samples(loss), order, gain, cols, pairs, damp, a, v)
+
+    def value_gradient(
+        self, loss: Loss, rows: Rows, cols: Columns, coef: Vector, b: float
+    ) -> tuple[float, Vector, float]:
+        if loss.code is None:
+            return super().value_gradient(loss, rows, cols, coef, b)
+        return self.core.value_gradient(rows.samples(loss), cols, coef, float(b))
 
 
 @dataclass(frozen=True)
@@ -310,4 +378,4 @@ def cross(design: Design, w: Matrix, cols: Columns | None = None) -> Matrix:
         return design.cross(w)
     if 4 * len(cols) > design.shape[1]:
         return design.cross(w)[:, cols]
-    return _core.dense_cross(w, design.block(cols).dense())
+    return _core.Matrix(design.block(cols).dense()).cross(w)

@@ -88,11 +88,14 @@ def _dense(X: Any) -> np.ndarray[Any, Any]:
 def _check_indices(X: Any) -> None:
     """Raise where the arrays of a CSR or CSC matrix point outside it: nothing below looks again."""
     lines, length = X.shape if X.format == "csr" else X.shape[::-1]
-    if len(X.indptr) != lines + 1 or X.indptr[0] != 0 or (np.diff(X.indptr) < 0).any():
+    if len(X.indptr) != lines + 1 or X.indptr[0] != 0 or (X.indptr[1:] < X.indptr[:-1]).any():
         raise ValueError(f"X is a broken sparse matrix: indptr must rise from 0 in {lines} steps")
-    if X.indptr[-1] > min(len(X.indices), len(X.data)):
+    if len(X.indices) != len(X.data):
+        raise ValueError("X is a broken sparse matrix: indices and data differ in length")
+    if X.indptr[-1] > len(X.data):
         raise ValueError("X is a broken sparse matrix: indptr points past the end of its indices and data")
-    if len(X.indices) and (X.indices.min() < 0 or X.indices.max() >= length):
+    used = X.indices[: X.indptr[-1]]
+    if len(used) and (used.min() < 0 or used.max() >= length):
         raise ValueError(f"X is a broken sparse matrix: indices must lie between 0 and {length - 1}")
 
 

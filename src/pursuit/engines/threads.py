@@ -17,7 +17,7 @@ _available = _core.get_threads()
 
 
 def available_threads() -> int:
-    """How many threads kernels use unless told otherwise (cores of this process, or OMP_NUM_THREADS)."""
+    """How many threads kernels use unless told otherwise (OMP_NUM_THREADS or the cores, within affinity and quota)."""
     return _available
 
 

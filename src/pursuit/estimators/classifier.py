@@ -2,7 +2,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy.special import expit, log_expit, log_softmax, softmax
+from scipy.special import expit, log_softmax, softmax
 from sklearn.base import ClassifierMixin
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.metaestimators import available_if
@@ -100,7 +100,8 @@ class SparseClassifier(ClassifierMixin, SparseModel):
         eta = self._eta(X, offset)
         if eta.ndim == 2:
             return log_softmax(eta, axis=1)
-        return log_expit(np.column_stack([-eta, eta]))
+        margin = np.column_stack([-eta, eta])  # where it is positive, the logarithm of what predict_proba gives
+        return np.where(margin > 0, np.log(np.maximum(expit(margin), 0.5)), -np.logaddexp(0, -margin))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -25,10 +25,7 @@ class Table:
 
 
 _READERS: dict[str, Reader] = {
-    ".csv": _frames.read_csv,
-    ".csv.gz": _frames.read_csv,
-    ".tsv": _frames.read_csv,
-    ".tsv.gz": _frames.read_csv,
+    **dict.fromkeys((".csv", ".csv.gz", ".tsv", ".tsv.gz"), _frames.read_csv),
     ".parquet": _frames.read_parquet,
     ".npz": _arrays.read_npz,
     **{

@@ -94,7 +94,7 @@ class Loss:
     def terms(self, y: Vector, eta: Vector, c: Vector) -> tuple[float, Vector, Vector]:
         """sum c phi, c phi', c phi''."""
         if self.code is not None:
-            return _core.pointwise(self.code, self.param, y, eta, c)
+            return _core.Samples(y, c, None, self.code, self.param).terms(eta)
         return float(c @ self.value(y, eta)), c * self.d1(y, eta), c * self.d2(y, eta)
 
     def predict(self, eta: Vector) -> Vector:

@@ -4,7 +4,7 @@ Inherit :class:`Objective`, give ``dim``, ``at`` and ``refit``, and override wha
 """
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -12,9 +12,7 @@ from .._names import Names, called
 from ..constraints import AtMost
 from .on_support import OnSupport
 from .point import Columns, Point, Slope, Vector
-
-if TYPE_CHECKING:
-    from .searched import Plan, Searched
+from .searched import Plan, Searched
 
 STEP = float(np.cbrt(np.finfo(float).eps))  # of central differences, relative to x
 NEEDS = {
@@ -26,8 +24,7 @@ NEEDS = {
 class Presented(NamedTuple):
     """A point in the user's terms.
 
-    ``support`` says which of ``dim`` columns are used and ``coef`` has one entry (or row) for each of them; where a
-    coordinate is a pair of columns, ``support`` has a row for each pair. ``intercept`` is what is free.
+    ``support`` lists columns (or pairs of them, a row each), ``coef`` what belongs to each, ``intercept`` what is free.
     """
 
     dim: int
@@ -148,7 +145,7 @@ class Objective:
             lambda part: self.hessian_rows(point, columns[part], columns[part]),
         )  # fmt: skip
 
-    def quick_search(self, constraint: AtMost, start: Columns, plan: "Plan") -> "Searched | None":
+    def quick_search(self, constraint: AtMost, start: Columns, plan: Plan) -> Searched | None:
         """A search for the best support in one kernel call; None where there is none, or the data are too large."""
         return None
 

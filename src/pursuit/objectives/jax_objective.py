@@ -99,7 +99,7 @@ class JaxFunction(SmoothFunction):
         return self._known[key]
 
     def restricted(self, support: Columns) -> Restricted:
-        return Compiled(self, support)
+        return ByProgram(self, support)
 
     def hessian(self, x: Vector, cols: Columns) -> Vector | None:
         """H[cols][:, cols], from the program of a refit on the support and these."""
@@ -182,7 +182,7 @@ class JaxFunction(SmoothFunction):
 from_jax = JaxFunction
 
 
-class Compiled(Restricted):
+class ByProgram(Restricted):
     """The function on some coordinates, by the program for their (padded) number."""
 
     f: JaxFunction

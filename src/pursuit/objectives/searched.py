@@ -7,16 +7,14 @@ mean square 1 (for the squared loss on the Gram matrix), and compares gradients 
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from .. import _core
+from ..constraints import AtMost
 from ..designs import DenseBlock, centre
 from .point import Columns, Exchange, Vector
-
-if TYPE_CHECKING:
-    from ..constraints import AtMost
 
 WORK = 1e7  # entries of X times k (and squared outputs) up to which a likelihood is searched in the kernel
 SEVERAL = 4  # times as much with several outputs, where Python takes longer
@@ -57,7 +55,7 @@ class Searched:
 
 
 def quadratic(
-    H: Vector, c: Vector, f0: float, constraint: "AtMost", start: Columns, scale: float, plan: Plan
+    H: Vector, c: Vector, f0: float, constraint: AtMost, start: Columns, scale: float, plan: Plan
 ) -> Searched | None:
     """The best support of f0 + c'x + x'Hx/2; None where that is too large or lacks digits."""
     diagonal = H.diagonal()
@@ -106,7 +104,7 @@ class Evened:
 
 
 def likelihood(
-    kernel: Callable[..., Any], even: Evened, l2: Any, outputs: int, constraint: "AtMost", start: Columns, floor: float,
+    kernel: Callable[..., Any], even: Evened, l2: Any, outputs: int, constraint: AtMost, start: Columns, floor: float,
     scale: float, intercept: bool, plan: Plan,
 ) -> Searched | None:  # fmt: skip
     """The best support of a loss; ``kernel`` has the samples, and takes everything else."""
@@ -126,13 +124,13 @@ def likelihood(
     return Searched(points, _exchange(nearest), unsure, total, trouble=trouble, doubtful=doubtful)
 
 
-def affordable(shape: tuple[int, int], outputs: int, constraint: "AtMost") -> bool:
+def affordable(shape: tuple[int, int], outputs: int, constraint: AtMost) -> bool:
     """Whether a search of a likelihood in the kernel takes no longer than one would wait for it."""
     entries, most = float(shape[0]) * shape[1], WORK if outputs == 1 else SEVERAL * WORK
     return entries <= ENTRIES and entries * outputs**2 * constraint.k <= most and WIDEST[False] * constraint.k <= ROOM
 
 
-def _full(points: list[Any], constraint: "AtMost") -> bool:
+def _full(points: list[Any], constraint: AtMost) -> bool:
     """Whether a search came to k units: where columns are dependent it may not, and more care is wanted."""
     return bool(points) and len(points[-1][0]) == constraint.k
 
@@ -142,7 +140,7 @@ def _sane(squares: Vector) -> bool:
     return len(some) > 0 and bool(np.isfinite(squares).all() and some.min() > 1 / EXTREME and some.max() < EXTREME)
 
 
-def _masks(constraint: "AtMost", useful: Any) -> tuple[Any, Any]:
+def _masks(constraint: AtMost, useful: Any) -> tuple[Any, Any]:
     forced, allowed = np.zeros(constraint.units, np.uint8), useful.astype(np.uint8)
     forced[constraint.include] = 1
     allowed[constraint.exclude] = 0

@@ -1,27 +1,11 @@
 """Minimisers over few variables: one ``minimise``, and what a GLM on a few gathered columns adds to it."""
 
 from .basis import Basis, Stored, basis, least_norm
-from .columns import ColumnsHere, ColumnsInParts, Fitted, LossOnColumns, best_intercept, intercept_of, refit
+from .columns import ColumnsInParts, Fitted, LossOnColumns, best_intercept, intercept_of, refit
 from .few import Few, Fit, State, Within
 from .minimise import EPS, NotFiniteError, minimise
 
 __all__ = [
-    "EPS",
-    "Basis",
-    "ColumnsHere",
-    "ColumnsInParts",
-    "Few",
-    "Fit",
-    "Fitted",
-    "LossOnColumns",
-    "NotFiniteError",
-    "State",
-    "Stored",
-    "Within",
-    "basis",
-    "best_intercept",
-    "intercept_of",
-    "least_norm",
-    "minimise",
-    "refit",
-]
+    "EPS", "Basis", "ColumnsInParts", "Few", "Fit", "Fitted", "LossOnColumns", "NotFiniteError", "State", "Stored",
+    "Within", "basis", "best_intercept", "intercept_of", "least_norm", "minimise", "refit",
+]  # fmt: skip

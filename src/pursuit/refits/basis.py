@@ -109,7 +109,7 @@ def _by_factor(A: Matrix, c: Vector, curve: float, ridge: Vector, intercept: boo
     if intercept:
         B = A - c @ A
         B -= c @ B
-    H = curve * _core.dense_gram(np.asfortranarray(B), c)
+    H = curve * _core.Matrix(np.asfortranarray(B)).gram(c)
     if (H.diagonal() <= curve * (HELD * size) ** 2).any():  # constant, but for rounding
         return None
     H[np.diag_indices_from(H)] += ridge

@@ -25,8 +25,8 @@ import numpy as np
 from scipy.linalg import lstsq
 
 from .. import _core
-from ..designs.base import Block, DenseBlock, NewtonSystem, ProductBlock, Quick, Rows, joined
-from ..engines import Map, check_time, seconds_left, total
+from ..designs.base import DenseBlock, NewtonSystem, ProductBlock, Quick, Rows, joined
+from ..engines import Map, check_time, in_turn, seconds_left, total
 from ..losses.base import Loss
 from .basis import TRUSTED, Basis, Stored, basis, least_norm
 from .factor import Factor
@@ -77,8 +77,9 @@ class _Here:
 class LossOnColumns(Few):
     """A loss on a few columns, with its ridge (one number or one per column) and perhaps an intercept.
 
-    ``lower`` is a lower bound of the loss, ``ends`` the least and the largest target. Subclasses answer for the rows,
-    as a function of (v, b) and without the ridge: answers of disjoint rows add up.
+    ``lower`` is a lower bound of the loss, ``ends`` the least and the largest target; ``stored`` gives the columns as
+    the user stored them (else: the block's own). What is asked of the rows comes last, as functions of (v, b) and
+    without the ridge: answers of disjoint rows add up.
     """
 
     loss: Loss
@@ -86,59 +87,11 @@ class LossOnColumns(Few):
     intercept: bool
     lower: float = field()  # without the default of Few
     ends: tuple[float, float]
+    block: Any  # a Block
+    rows: Any  # Rows
+    stored: Callable[[], Stored] | None = None
 
     convex = True
-    scattered: ClassVar[bool] = True  # whether the columns are something else than one dense array
-
-    @property
-    def width(self) -> int:
-        raise NotImplementedError
-
-    @property
-    def entries(self) -> int:
-        """Rows times columns."""
-        raise NotImplementedError
-
-    @property
-    def lean(self) -> bool:
-        """Whether a column costs as much as a product with all of them."""
-        return False
-
-    def system(self, v: Vector, b: float, hessian: bool) -> NewtonSystem:
-        """Value, gradient (columns, then b), Hessian."""
-        raise NotImplementedError
-
-    def in_parts(self, v: Vector, b: float) -> tuple[float, Vector, Any]:
-        """Value, gradient and what is to be kept, where no Hessian is formed."""
-        raise NotImplementedError
-
-    def along(self, here: State, v: Vector, b: float, dv: Vector, db: float) -> Callable[[float], tuple[float, float]]:
-        """From t to the loss at (v, b) + t (dv, db) and its slope: O(rows) a trial."""
-        raise NotImplementedError
-
-    def curved(self, here: State, v: Vector, b: float) -> Callable[[Vector, float], tuple[Vector, float]]:
-        """From (u, a) to the product with the Hessian."""
-        raise NotImplementedError
-
-    def bound(self) -> Matrix:
-        """Weighted sums of products of the columns and of 1: times the largest phi'' no Hessian exceeds it."""
-        raise NotImplementedError
-
-    def curves(self, z: Vector) -> tuple[float, float]:
-        """The least and the largest c phi'' at z, of rows that count."""
-        raise NotImplementedError
-
-    def reach(self, d: Vector) -> float:
-        """The largest change of a row's eta in direction d."""
-        raise NotImplementedError
-
-    def here(self) -> "ColumnsHere":
-        """The same with all rows in one place."""
-        raise NotImplementedError
-
-    def together(self) -> "ColumnsHere":
-        """The same with the columns gathered in one dense array."""
-        raise NotImplementedError
 
     @property
     def quadratic(self) -> bool:  # type: ignore[override]
@@ -226,27 +179,17 @@ class LossOnColumns(Few):
         size = self.width + self.intercept
         return self.loss.smoothness * self.bound()[:size, :size]
 
-    def quick(self, z: Vector) -> Quick | None:
-        """A refit in one call of the kernel, as far as that goes; None where it has nothing to say."""
-        return None
-
     def ending(self, fit: Fit) -> Fitted:
         """The end of a minimisation on these columns."""
         v, b = self.split(fit.z)
         pull = fit.at.kept.pull if isinstance(fit.at.kept, _Here) else None
         return Fitted(v.copy(), b, fit.value, fit.least, fit.note, fit.minimiser, pull=pull)
 
-
-@dataclass(frozen=True, eq=False)
-class ColumnsHere(LossOnColumns):
-    """The same on rows that are here; ``stored`` gives the columns as the user stored them (else: the block's own)."""
-
-    block: Block
-    rows: Rows
-    stored: Callable[[], Stored] | None = None
+    # the rows
 
     @property
-    def scattered(self) -> bool:  # type: ignore[override]
+    def scattered(self) -> bool:
+        """Whether the columns are something else than one dense array."""
         return not isinstance(self.block, DenseBlock)
 
     @property
@@ -262,6 +205,7 @@ class ColumnsHere(LossOnColumns):
         return self.block.lean
 
     def system(self, v: Vector, b: float, hessian: bool) -> NewtonSystem:
+        """Value, gradient (columns, then b), Hessian."""
         return self.block.newton(self.loss, self.rows, v, b, hessian)
 
     def eta(self, z: Vector) -> Vector:
@@ -281,6 +225,7 @@ class ColumnsHere(LossOnColumns):
         return value, np.append(g, d1.sum()), _Here(eta, d2, pull)
 
     def along(self, here: State, v: Vector, b: float, dv: Vector, db: float) -> Callable[[float], tuple[float, float]]:
+        """From t to the loss at (v, b) + t (dv, db) and its slope: O(rows) a trial."""
         eta = self.rows.shift(self.block.matvec(v), b) if here.kept is None else here.kept.eta
         turn = self.block.matvec(dv) + db
 
@@ -291,6 +236,7 @@ class ColumnsHere(LossOnColumns):
         return trial
 
     def curved(self, here: State, v: Vector, b: float) -> Callable[[Vector, float], tuple[Vector, float]]:
+        """From (u, a) to the product with the Hessian."""
         w = self.terms(here.z)[2] if here.kept is None else here.kept.curve
         flat = (w == 0) & (self.rows.c > 0)
         if flat.any() and np.isfinite(self.loss.smoothness):  # a little curvature where the loss has none
@@ -303,6 +249,7 @@ class ColumnsHere(LossOnColumns):
         return times
 
     def bound(self) -> Matrix:
+        """Weighted sums of products of the columns and of 1: times the largest phi'' no Hessian exceeds it."""
         m, c = self.width, self.rows.c
         G = np.empty((m + 1, m + 1))
         G[:m, :m] = self.block.gram(c)
@@ -311,14 +258,17 @@ class ColumnsHere(LossOnColumns):
         return G
 
     def curves(self, z: Vector) -> tuple[float, float]:
+        """The least and the largest c phi'' at z, of rows that count."""
         used = self.terms(z)[2][self.rows.c > 0]
         return float(used.min(initial=np.inf)), float(used.max(initial=0.0))
 
     def reach(self, d: Vector) -> float:
+        """The largest change of a row's eta in direction d."""
         dv, db = self.split(d)
         return float(np.abs(self.block.matvec(dv) + db)[self.rows.c > 0].max(initial=0.0))
 
     def quick(self, z: Vector) -> Quick | None:
+        """A refit in one call of the kernel, as far as that goes; None where it has nothing to say."""
         m = self.width
         if m > QUICK or len(z) == 0:
             return None
@@ -329,10 +279,12 @@ class ColumnsHere(LossOnColumns):
             check_time()
         return None if found is None else (found[0][: len(z)], *found[1:])
 
-    def here(self) -> "ColumnsHere":
+    def here(self) -> "LossOnColumns":
+        """The same with all rows in one place."""
         return self
 
-    def together(self) -> "ColumnsHere":
+    def together(self) -> "LossOnColumns":
+        """The same with the columns gathered in one dense array."""
         return replace(self, block=DenseBlock(self.block.dense())) if self.scattered else self
 
     def columns(self) -> Stored | None:
@@ -348,8 +300,11 @@ class ColumnsHere(LossOnColumns):
 class ColumnsInParts(LossOnColumns):
     """The same on rows that lie in several parts: whatever is asked of them is asked of each, by ``each``."""
 
-    parts: Sequence[LossOnColumns]
-    each: Map
+    parts: Sequence[LossOnColumns] = ()
+    each: Map = in_turn
+
+    scattered: ClassVar[bool] = True  # type: ignore[misc]
+    lean: ClassVar[bool] = False  # type: ignore[misc]
 
     def _sum(self, ask: Callable[[Any], Any]) -> Any:
         return total(self.each(ask, self.parts))
@@ -393,19 +348,22 @@ class ColumnsInParts(LossOnColumns):
     def reach(self, d: Vector) -> float:
         return max(self.each(lambda part: part.reach(d), self.parts))
 
-    def together(self) -> "ColumnsHere":
+    def together(self) -> "LossOnColumns":
         """The few columns of all parts in one place; the rows' own numbers come along."""
         here = self.each(lambda part: part.together(), self.parts)
         stored: list[Stored] = self.each(lambda part: part.columns(), here)
         A = np.asfortranarray(np.concatenate([part.block.dense() for part in here]))
         rows = joined([part.rows for part in here])
         as_stored = np.asfortranarray(np.concatenate([s.A for s in stored]))
-        return ColumnsHere(
+        return LossOnColumns(
             self.loss, self.ridge, self.intercept, self.lower, self.ends, DenseBlock(A), rows,
             lambda: replace(stored[0], A=as_stored),
         )  # fmt: skip
 
     here = together
+
+    def quick(self, z: Vector) -> None:
+        return None
 
 
 def best_intercept(loss: Loss, rows: Rows, b: float = 0.0) -> float:
@@ -415,7 +373,7 @@ def best_intercept(loss: Loss, rows: Rows, b: float = 0.0) -> float:
         return known
     nothing = DenseBlock(np.empty((len(rows.y), 0), order="F"))
     ends = float(rows.y.min()), float(rows.y.max())
-    return intercept_of(ColumnsHere(loss, 0.0, True, loss.infimum(rows.y, rows.c), ends, nothing, rows), b)
+    return intercept_of(LossOnColumns(loss, 0.0, True, loss.infimum(rows.y, rows.c), ends, nothing, rows), b)
 
 
 def intercept_of(few: LossOnColumns, b: float = 0.0) -> float:
@@ -494,12 +452,12 @@ def _endless(few: LossOnColumns, z: Vector) -> bool:
     return bool(np.isfinite(reach) and reach >= ENDLESS)
 
 
-def coordinates(few: ColumnsHere, stored: Stored, z: Vector) -> Basis | None:
+def coordinates(few: LossOnColumns, stored: Stored, z: Vector) -> Basis | None:
     """Orthonormal ones for the columns at hand."""
     return basis(stored.A, few.rows.c, _curve(few, z), _raw_ridge(few, stored), few.intercept)
 
 
-def in_coordinates(few: ColumnsHere, stored: Stored, room: Basis, z: Vector) -> Fitted:
+def in_coordinates(few: LossOnColumns, stored: Stored, room: Basis, z: Vector) -> Fitted:
     """The minimiser by way of orthonormal coordinates, and back."""
     u = room.inward(stored.A, few.rows.c, _curve(few, z), _raw_ridge(few, stored), stored.raw(few.split(z)[0]))
     fit = _there(few, room, u if np.isfinite(u).all() else 0 * u)
@@ -508,7 +466,7 @@ def in_coordinates(few: ColumnsHere, stored: Stored, room: Basis, z: Vector) -> 
         fit = replace(fit, note=PARTLY, minimiser=False)
     notes, least = [fit.note], fit.least
     if room.null.shape[1]:
-        notes.append(_dependent(few.width, room.Q.shape[1]))
+        notes.append(dependent(few.width, room.Q.shape[1]))
     if room.whole is not None:  # columns that differ by rounding only: what that could explain is not given
         whole = _there(few, room.whole, np.zeros(room.whole.Q.shape[1])).least
         least = min(least, whole - 10 * room.whole.error * max(fit.value - few.lower, 0.0))
@@ -520,7 +478,7 @@ def in_coordinates(few: ColumnsHere, stored: Stored, room: Basis, z: Vector) -> 
     )  # fmt: skip
 
 
-def _there(few: ColumnsHere, room: Basis, u: Vector) -> Fit:
+def _there(few: LossOnColumns, room: Basis, u: Vector) -> Fit:
     """The minimiser in orthonormal coordinates, from u (and the best intercept)."""
     there = replace(few, block=DenseBlock(room.Q), ridge=room.ridge, stored=None)
     start = there.join(u, 0.0)
@@ -533,7 +491,7 @@ def _there(few: ColumnsHere, room: Basis, u: Vector) -> Fit:
     return Fit(State(known[0], known[1], np.empty(0)), known[1], least=least)
 
 
-def _back(few: ColumnsHere, stored: Stored, room: Basis, u: Vector, b: float) -> Fitted:
+def _back(few: LossOnColumns, stored: Stored, room: Basis, u: Vector, b: float) -> Fitted:
     """Rounded coefficients for u (and b), the best intercept for them, and their value."""
     scale = np.where(np.isfinite(stored.s), stored.s, 1.0)
     v = least_norm(scale[:, None] * room.null, scale * room.outward(u), np.abs(stored.A).max(axis=0) / scale)
@@ -547,7 +505,7 @@ def _back(few: ColumnsHere, stored: Stored, room: Basis, u: Vector, b: float) ->
     return Fitted(v, b + float(stored.m @ w), value, -np.inf)
 
 
-def interpolated(few: ColumnsHere) -> Fitted | None:
+def interpolated(few: LossOnColumns) -> Fitted | None:
     """Least squares with as many columns as rows: the minimum-norm solution, if nothing is left to explain."""
     A, rows = few.block.dense(), few.rows
     target = rows.y if rows.offset is None else rows.y - rows.offset
@@ -563,7 +521,7 @@ def interpolated(few: ColumnsHere) -> Fitted | None:
     value = few.at(z, hessian=False).value
     if not value <= FLOOR * _height(few):
         return None
-    note = "" if rank == few.width else _dependent(few.width, rank)
+    note = "" if rank == few.width else dependent(few.width, rank)
     return Fitted(v, few.split(z)[1], value, 0.0, note)
 
 
@@ -578,7 +536,7 @@ def _unrefined(few: LossOnColumns, z: Vector) -> Fitted:
     return replace(few.ending(fit), note=note, least=few.lower)
 
 
-def _curve(few: ColumnsHere, z: Vector) -> float:
+def _curve(few: LossOnColumns, z: Vector) -> float:
     """The largest phi'', or where there is none its mean at the start."""
     if np.isfinite(few.loss.smoothness):
         return float(few.loss.smoothness)
@@ -586,17 +544,17 @@ def _curve(few: ColumnsHere, z: Vector) -> float:
     return mean if 1e-6 < mean < 1e6 else 1.0
 
 
-def _raw_ridge(few: ColumnsHere, stored: Stored) -> Vector:
+def _raw_ridge(few: LossOnColumns, stored: Stored) -> Vector:
     s = np.where(np.isfinite(stored.s), stored.s, 0.0)
     return np.broadcast_to(few.ridge, s.shape) * s**2
 
 
-def _height(few: ColumnsHere) -> float:
+def _height(few: LossOnColumns) -> float:
     """How far the model without features is above the loss's infimum, roughly."""
     eta = few.rows.shift(np.zeros(len(few.rows.y)), 0.0)
     start = few.loss.start(few.rows.y - (eta if few.loss.quadratic else 0.0), few.rows.c) if few.intercept else 0.0
     return few.loss.terms(few.rows.y, eta + start, few.rows.c)[0] - few.lower
 
 
-def _dependent(m: int, rank: int) -> str:
+def dependent(m: int, rank: int) -> str:
     return f"the {m} chosen columns have rank {rank}, so the minimum-norm solution is given"

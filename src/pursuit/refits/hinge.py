@@ -19,7 +19,7 @@ from .._types import Vector
 from ..designs.base import DenseBlock, Rows
 from ..engines import check_time
 from ..losses.hinges import SmoothedHinge
-from .columns import GATHERED, ColumnsHere, Fitted, coordinates, refit
+from .columns import GATHERED, Fitted, LossOnColumns, coordinates, refit
 
 BY_NEWTON = 5e8  # n m^2 up to which Newton's method is used
 ONE_CALL = 2e6  # n m^2 up to which one kernel call does it all
@@ -32,14 +32,14 @@ ROUNDINGS = 10.0 ** -np.arange(8)  # widths over which the kink is rounded, one 
 QUICKLY = 10.0 ** -np.array([1.0, 2.0, 3.0, 5.0, 7.0])  # the same in the kernel, whose search can take longer steps
 
 
-def hinge(few: ColumnsHere) -> Fitted:
+def hinge(few: LossOnColumns) -> Fitted:
     """The minimiser over (coefficients, intercept), with its dual."""
     rows, n, m = few.rows, len(few.rows.y), few.width
     if m == 0:
         return constant(few)
     if n * m * m <= ONE_CALL:
         z, alpha, done = _core.rounded_hinge(
-            few.block.dense(), rows.y, rows.c, rows.offset, np.broadcast_to(few.ridge, m), few.intercept,
+            few.block.dense(), rows.samples(few.loss), np.broadcast_to(few.ridge, m), few.intercept,
             np.zeros(m + few.intercept), QUICKLY, SETTLED,
         )  # fmt: skip
         quick = _certified(few, alpha, *few.split(z)) if done else None
@@ -49,7 +49,7 @@ def hinge(few: ColumnsHere) -> Fitted:
     return _certified(few, *(rounded(few) if by_newton else coordinate_descent(few)))
 
 
-def _certified(few: ColumnsHere, alpha: Vector, coef: Vector, b: float) -> Fitted:
+def _certified(few: LossOnColumns, alpha: Vector, coef: Vector, b: float) -> Fitted:
     """Coefficients with the best intercept for them, and what the dual variables say of them."""
     rows = few.rows
     if few.intercept:
@@ -61,7 +61,7 @@ def _certified(few: ColumnsHere, alpha: Vector, coef: Vector, b: float) -> Fitte
     return Fitted(coef.copy(), b, value, least, note, dual=-rows.y * alpha)
 
 
-def dual_value(few: ColumnsHere, alpha: Vector) -> float:
+def dual_value(few: LossOnColumns, alpha: Vector) -> float:
     """D at the nearest feasible dual variables: a lower bound."""
     rows = few.rows
     a = -rows.y * alpha
@@ -76,7 +76,7 @@ def dual_value(few: ColumnsHere, alpha: Vector) -> float:
     return drift - float(rows.c @ np.where(rows.c > 0, few.loss.conjugate(rows.y, a), 0.0)) - charge
 
 
-def rounded(few: ColumnsHere) -> tuple[Vector, Vector, float]:
+def rounded(few: LossOnColumns) -> tuple[Vector, Vector, float]:
     """The path of smoothed hinges to the hinge; at its end alpha = clip((1 - y eta) / gamma)."""
     rows, smooth = few.rows, replace(few, loss=SmoothedHinge(1.0))
     z = np.zeros(few.width + few.intercept)
@@ -95,7 +95,7 @@ def rounded(few: ColumnsHere) -> tuple[Vector, Vector, float]:
     return alpha, scale * room.outward(fit.coef), 0.0
 
 
-def coordinate_descent(few: ColumnsHere) -> tuple[Vector, Vector, float]:
+def coordinate_descent(few: LossOnColumns) -> tuple[Vector, Vector, float]:
     """Dual coordinate descent; the intercept by proximal steps, so that sum_i c_i y_i alpha_i ends at zero."""
     rows, l2 = few.rows, float(np.min(few.ridge, initial=np.inf))
     scale = np.sqrt(l2 / few.ridge) * np.ones(few.width)  # columns so scaled have one l2
@@ -107,7 +107,7 @@ def coordinate_descent(few: ColumnsHere) -> tuple[Vector, Vector, float]:
         while epochs < EPOCHS:
             check_time()
             alpha, coef, ahead, used = _core.hinge_dual(
-                samples, rows.y, rows.c, rows.offset, l2, rho, b, alpha, MOVED, some, turn + ROUNDS_OF_B * epochs
+                samples, rows.samples(few.loss), l2, rho, b, alpha, MOVED, some, turn + ROUNDS_OF_B * epochs
             )
             epochs += used
             if used < some:
@@ -118,7 +118,7 @@ def coordinate_descent(few: ColumnsHere) -> tuple[Vector, Vector, float]:
     return alpha, coef * scale, b if few.intercept else 0.0
 
 
-def constant(few: ColumnsHere) -> Fitted:
+def constant(few: LossOnColumns) -> Fitted:
     """The hinge model without features, and of its many duals the even one: samples at the kink share alike."""
     rows = few.rows
     eta = rows.shift(np.zeros(len(rows.y)), 0.0)

@@ -1,6 +1,19 @@
-"""Rows that are here, in one piece: a design and what belongs to its rows, answered by the kernels."""
+"""Rows that are here, in one piece: X, y, weights, offset and loss behind one object that answers questions.
+
+| question | answer |
+|---|---|
+| ``at(cols, coef, b)`` | the loss, its gradient over all columns, its derivative in b: one pass over X |
+| ``few(cols, ...)`` | the loss as a function of the coefficients of a few columns |
+| ``model(cols, coef, b)`` | the Hessian at a point: c phi'' stays with the rows |
+| ``moments()`` | weighted means and sums of squares of all columns, computed once |
+| ``gram(cols)``, ``form(...)`` | rows of X'CX and the means that were taken off; all of it on even columns |
+| ``seen``, ``take``, ``weighted``, ``labelled`` | the same rows: other units, some of them, other weights, folds |
+
+Weights of all rows sum to one. The ridge, the intercept and what is kept of the Gram matrix are the objective's.
+"""
 
 import threading
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -9,20 +22,22 @@ from numpy.typing import NDArray
 
 from .. import _core
 from .._lazy import lazy
-from .._names import Names
+from .._names import Names, called
 from ..designs import DenseBlock, Design, Rows, Standardized, centre, cross
-from ..designs.base import CONSTANT, LOOKED_AT, Columns, Matrix, Vector
+from ..designs.base import CONSTANT, LOOKED_AT, SMALLEST, Columns, Matrix, Vector
 from ..losses import Loss
-from ..refits import ColumnsHere, Stored
+from ..refits import LossOnColumns, Stored
 from ..refits.columns import GATHERED
-from .base import Answer, Data, Form, Spread
+from .answers import Answer, Form, Spread
 from .gathered import Gathered
 
 COPIED = 5e7  # entries of X of which a copy is made for a whole Gram matrix
-KEPT = 4  # points at which c phi'' is kept
+DOUBTFUL = 1e-20  # share of the mean square below which a variance may be rounding: the column itself decides
+FAR = 1e3  # means beyond so many scales are taken off before columns are multiplied, not after
+KEPT = 8  # points at which something is kept for the rows
 
 
-class Samples(Data):
+class Data:
     """A design, its targets, weights and offset, and the loss."""
 
     def __init__(self, design: Design, rows: Rows, loss: Loss, gathered: Gathered | None = None) -> None:
@@ -33,7 +48,7 @@ class Samples(Data):
         self.shape, self.dtype, self.nbytes = self.design.shape, self.design.dtype, self.design.nbytes
         self.weight = float(self.rows.c.sum())
         self.gathered = Gathered(self.design) if gathered is None else gathered
-        self._curves: dict[tuple[bytes, bytes, float], Vector] = {}
+        self._kept: dict[Any, Any] = {}
         self._moments: Spread | None = None
         self._lock = threading.Lock()
 
@@ -45,15 +60,15 @@ class Samples(Data):
         self._begin()
 
     @property
-    def names(self) -> Names | None:  # type: ignore[override]
+    def names(self) -> Names | None:
         return self.design.names
 
     @property
-    def lean(self) -> bool:  # type: ignore[override]
+    def lean(self) -> bool:
         return self.design.lean
 
     @property
-    def local(self) -> "Samples":
+    def local(self) -> "Data":
         return self
 
     def at(self, cols: Columns, coef: Vector, b: float) -> Answer:
@@ -71,16 +86,16 @@ class Samples(Data):
     def pull(self, a: Vector) -> Vector:
         return self.design.rmatmat((self.rows.c * a)[:, None])[:, 0]
 
-    def few(self, cols: Columns, ridge: Any, intercept: bool, lower: float) -> ColumnsHere:
-        return ColumnsHere(
+    def few(self, cols: Columns, ridge: Any, intercept: bool, lower: float) -> LossOnColumns:
+        return LossOnColumns(
             self.loss, ridge, intercept, lower, self.ends(), self.gathered.few(cols), self.rows,
             lambda: Stored(*self.design.stored(cols)),
         )  # fmt: skip
 
-    def held(self, cols: Columns, coef: Vector) -> ColumnsHere:
+    def held(self, cols: Columns, coef: Vector) -> LossOnColumns:
         rows = replace(self.rows, offset=self._eta(cols, coef, 0.0))
         nothing = DenseBlock(np.empty((self.shape[0], 0), order="F"))
-        return ColumnsHere(self.loss, 0.0, True, self.infimum(), self.ends(), nothing, rows)
+        return LossOnColumns(self.loss, 0.0, True, self.infimum(), self.ends(), nothing, rows)
 
     def start(self) -> float:
         y, c, offset = self.rows.y, self.rows.c, self.rows.offset
@@ -101,20 +116,25 @@ class Samples(Data):
     def _ends(self) -> tuple[float, float]:
         return float(self.rows.y.min()), float(self.rows.y.max())
 
-    def model(self, cols: Columns, coef: Vector, b: float) -> "RowModel":
-        """c phi'' of the last few points is kept: solvers ask about one again and again."""
+    def model(self, cols: Columns, coef: Vector, b: float) -> "Model":
         if self.loss.quadratic:
-            return RowModel(self, self.rows.c)
-        key = cols.tobytes(), coef.tobytes(), b
+            return Model(self, self.rows.c)
+
+        def curves() -> Vector:
+            return self.loss.terms(self.rows.y, self._eta(cols, coef, b), self.rows.c)[2]
+
+        return Model(self, self.recall(("curves", cols.tobytes(), coef.tobytes(), b), curves))
+
+    def recall(self, key: Any, compute: Callable[[], Any]) -> Any:
+        """What was computed for the rows at one of the last few points: solvers ask about one again and again."""
         with self._lock:
-            w = self._curves.pop(key, None)
-        if w is None:
-            w = self.loss.terms(self.rows.y, self._eta(cols, coef, b), self.rows.c)[2]
+            known = self._kept.pop(key, None)
+        known = compute() if known is None else known
         with self._lock:
-            self._curves[key] = w  # last in, last to go
-            while len(self._curves) > KEPT:
-                del self._curves[next(iter(self._curves))]
-        return RowModel(self, w)
+            self._kept[key] = known  # last in, last to go
+            while len(self._kept) > KEPT:
+                del self._kept[next(iter(self._kept))]
+        return known
 
     def moments(self) -> Spread:
         if self._moments is None:
@@ -179,8 +199,8 @@ class Samples(Data):
     def copied(self) -> tuple[Matrix, Rows]:
         return self.design.block(np.arange(self.shape[1])).dense(), self.rows
 
-    def seen(self, m: Vector, s: Vector, constant: NDArray[np.bool_], far: bool) -> "Samples":
-        view = Samples(Standardized(self.design, m, s, constant, far), self.rows, self.loss)
+    def seen(self, m: Vector, s: Vector, constant: NDArray[np.bool_], far: bool) -> "Data":
+        view = self._like(Standardized(self.design, m, s, constant, far), self.rows)
         if self._moments is not None:  # which need not be looked for again
             weight, mean, square = self._moments
             view._moments = Spread(
@@ -188,17 +208,65 @@ class Samples(Data):
             )
         return view
 
-    def take(self, rows: Columns, scale: float) -> "Samples":
+    def take(self, rows: Columns, scale: float) -> "Data":
         offset = None if self.rows.offset is None else self.rows.offset[rows]
-        return Samples(self.design.take(rows), Rows(self.rows.y[rows], scale * self.rows.c[rows], offset), self.loss)
+        return self._like(self.design.take(rows), Rows(self.rows.y[rows], scale * self.rows.c[rows], offset))
 
-    def weighted(self, c: Vector) -> "Samples":
-        return Samples(self.design, replace(self.rows, c=c), self.loss, self.gathered)
+    def weighted(self, c: Vector) -> "Data":
+        return self._like(self.design, replace(self.rows, c=c), self.gathered)
+
+    def _like(self, design: Design, rows: Rows, gathered: Gathered | None = None) -> "Data":
+        """Data of the same kind."""
+        return Data(design, rows, self.loss, gathered)
 
     def labelled(self, labels: Columns) -> Any:
         from .labelled import Labelled  # which is a kind of this
 
         return Labelled(self, labels)
+
+    def bound(self, loss: Loss) -> "Data":
+        """Data are made for one loss."""
+        if loss != self.loss and type(loss) is not type(self.loss):
+            raise ValueError(f"these data were made for loss {self.loss.name!r}, not for {loss.name!r}")
+        return self
+
+    def shifted(self) -> "Data":
+        """X less its ``origin`` where columns have one: an intercept takes up what is taken off."""
+        origin = self.origin()
+        if origin is None:
+            return self
+        return self.seen(origin, np.ones(len(origin)), np.zeros(len(origin), bool), True)
+
+    def standardized(self, centre: bool) -> "Data":
+        """Columns of mean 0 and variance 1; not ``centre``: of mean square 1."""
+        m, s, constant = self.scales(centre)
+        return self.seen(m, s, constant, bool((np.abs(m) > FAR * s).any()))
+
+    def scales(self, centre: bool) -> tuple[Vector, Vector, NDArray[np.bool_]]:
+        """Means (not ``centre``: 0), spreads about them (1 where there is none), and which columns have none."""
+        _, mean, var = self.moments()
+        var = var / self.weight
+        if not (np.isfinite(mean).all() and np.isfinite(var).all()):
+            where = called(np.flatnonzero(~(np.isfinite(mean) & np.isfinite(var))), self.names)
+            raise ValueError(f"X contains NaN or infinity (or values too large to square) in {where}")
+        square = var + mean**2
+        self.check_small(np.flatnonzero(square < SMALLEST**2))
+        doubtful = np.flatnonzero((var > 0) & (var <= DOUBTFUL * square)) if centre else np.empty(0, np.int64)
+        if len(doubtful):
+            mean, var = mean.copy(), var.copy()
+            weight, mean[doubtful], exact = self.closely(doubtful, None)[1]
+            var[doubtful] = exact / weight
+        spread = var if centre else square
+        m, s = mean if centre else np.zeros_like(mean), np.where(spread > 0, np.sqrt(spread), 1.0)
+        return m, s, spread <= 0
+
+    def check_small(self, cols: Columns) -> None:
+        """Raise where one of the columns has numbers so small that their squares vanish."""
+        most = self.largest(cols)
+        small = cols[(most > 0) & (most < SMALLEST)]
+        if len(small):
+            it = "it" if len(small) == 1 else "them"
+            raise ValueError(f"X has values in {called(small, self.names)} that are too small to square; rescale {it}")
 
     def in_units(self, cols: Columns, coef: Vector, b: float) -> tuple[Vector, float]:
         return self.design.in_units(cols, coef, b)
@@ -210,15 +278,15 @@ class Samples(Data):
         return self.rows.shift(self.design.matmat(cols, coef[:, None])[:, 0], b)
 
 
-class RowModel:
+class Model:
     """The Hessian at one point, with w = c phi'' there; where that is nearly nothing, with the bound on it."""
 
-    def __init__(self, data: Samples, w: Vector) -> None:
+    def __init__(self, data: Data, w: Vector) -> None:
         self.data, self.w, self.weight = data, w, float(w.sum())
 
-    def bounding(self) -> "RowModel":
+    def bounding(self) -> "Model":
         """The model that no Hessian exceeds."""
-        return RowModel(self.data, self.data.loss.smoothness * self.data.rows.c)
+        return Model(self.data, self.data.loss.smoothness * self.data.rows.c)
 
     def along(self, cols: Columns, v: Vector) -> Spread:
         turn = self.data.design.matmat(cols, v[:, None])[:, 0]

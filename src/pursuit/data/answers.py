@@ -1,0 +1,65 @@
+"""Answers of data: numbers, vectors over the columns and small matrices; those of disjoint rows add up."""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..designs.base import Matrix, Vector
+
+ROUNDING = 1e-14  # share of a sum of squares that a difference may leave of a constant column
+
+
+class Answer(NamedTuple):
+    """The weighted loss, its gradient over all columns, its derivative in the intercept."""
+
+    value: float
+    gradient: Vector
+    slope: float
+
+
+class Spread(NamedTuple):
+    """Of weighted numbers (one column each, or one in all): their weight, mean, and sum of squares about it."""
+
+    weight: float
+    mean: Any
+    square: Any
+
+    def about(self, origin: Any) -> Any:
+        """The sum of squares about another number."""
+        return self.square + self.weight * (self.mean - origin) ** 2
+
+    def moment(self, centred: bool) -> Any:
+        """The sum of squares about the mean, or about zero."""
+        return self.square if centred else self.about(0.0)
+
+    def without(self, part: "Spread", origin: Any) -> "Spread":
+        """What is left when some of the numbers go; ``origin`` is near all means, so that no digits are lost."""
+        weight = self.weight - part.weight
+        mean = origin + (self.weight * (self.mean - origin) - part.weight * (part.mean - origin)) / weight
+        square = self.about(origin) - part.about(origin) - weight * (mean - origin) ** 2
+        size = np.maximum(self.about(origin), 1e-300)
+        return Spread(weight, mean, np.where(square > ROUNDING * size, square, 0.0))
+
+
+class Form(NamedTuple):
+    """Weighted sums of products of columns, of columns and targets, and of each with 1."""
+
+    gram: Matrix
+    pull: Vector
+    edge: Vector
+    target: float
+
+    def centred(self) -> "Form":
+        """About the means, which are next to nothing before: rounding is all that is taken off."""
+        gram = self.gram - np.outer(self.edge, self.edge)
+        return Form(gram, self.pull - self.edge * self.target, np.zeros_like(self.edge), 0.0)
+
+
+def merged(spreads: Sequence[Spread]) -> Spread:
+    """That of all numbers: sums of squares are about one common number before they are added."""
+    weight = sum(s.weight for s in spreads)
+    if not weight > 0:
+        return Spread(0.0, spreads[0].mean, spreads[0].square)
+    mean = sum((s.weight / weight) * s.mean for s in spreads)
+    return Spread(weight, mean, sum(s.about(mean) for s in spreads))
