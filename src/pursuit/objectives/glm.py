@@ -319,7 +319,7 @@ class GLM(HasDual):
             return None
         bound = self.loss.smoothness
         curve = float(bound) if np.isfinite(bound) else 0.0
-        kernel = partial(_core.likelihood_search, self.rows.samples(self.loss), curve)
+        kernel = partial(_core.likelihood_search, rows.samples(self.loss), curve)
         found = searched.likelihood(kernel, even, self.ridge, 1, constraint, start, self.floor, scale,
                                     self.fit_intercept, plan)  # fmt: skip
         if found is not None:
