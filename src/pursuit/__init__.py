@@ -23,6 +23,7 @@ _HOMES = {
         "DIHT", "SDIHT", "Auto", "Relaxed", "list_solvers",
     ),
     "pursuit.designs": ("as_design",),
+    "pursuit.data": ("InParts",),
     "pursuit.certificates": ("Certificate", "best_subsets", "certify"),
     "pursuit.recovery": ("recover",),
     "pursuit.estimators": ("SparseRegressor", "SparseClassifier"),
@@ -35,6 +36,7 @@ __all__ = [*sorted(_HOME), "__version__"]
 if TYPE_CHECKING:
     from . import plots
     from .certificates import Certificate, best_subsets, certify
+    from .data import InParts
     from .designs import as_design
     from .driver import solve
     from .estimators import SparseClassifier, SparseRegressor

@@ -175,3 +175,38 @@ def test_one_part_is_one_piece():
     f = pursuit.GLM(InParts(given.parts(cuts=())))
     assert not isinstance(f.data, Parts)
     assert pursuit.solve(f, 3, solver="diht" if f.l2 else "omp").value > 0
+
+
+@pytest.mark.parametrize("settings", [{}, {"standardize": True}, {"fit_intercept": False}])
+@pytest.mark.parametrize("loss", ["multinomial", "squared"])
+def test_several_outputs_in_parts(loss, settings):
+    given = problem("squared", p=P, weights=True)
+    rng = np.random.default_rng(2)
+    offset = 0.1 * rng.standard_normal((70, 3))
+    y = np.array(["a", "b", "c"])[np.digitize(given.y, [-0.5, 0.9])]
+    if loss == "squared":
+        y = np.column_stack([given.y, given.y**2, rng.standard_normal(70)])
+    columns = (given.X, y, given.weight, offset)
+    blocks = list(zip(*(np.split(values, [9, 45]) for values in columns), strict=True))
+    one = pursuit.MultiGLM(given.X, y, loss, l2=0.05, sample_weight=given.weight, offset=offset, **settings)
+    parts = pursuit.MultiGLM(InParts(blocks), loss=loss, l2=0.05, **settings)
+    support = np.arange(6, 12)
+    here, there = (f.at(support, np.linspace(-1, 1, 6)) for f in (one, parts))
+    assert there.value == pytest.approx(here.value, rel=1e-12)
+    np.testing.assert_allclose(there.gradient, here.gradient, atol=1e-8)
+    every = np.arange(3 * P)
+    np.testing.assert_allclose(parts.curvatures(there, every), one.curvatures(here, every), **TIGHT)
+    np.testing.assert_allclose(parts.hessian_rows(there, support), one.hessian_rows(here, support), **TIGHT)
+    H, v = one.hessian_rows(here, support, support), np.linspace(1, 2, 6)
+    assert parts.curvature(there, support, v) == pytest.approx(v @ H @ v, rel=1e-10)
+    for solver in ("auto", "grahtp", "omp", "ompr", "fbs"):
+        a, b = (pursuit.solve(f, 3, solver=solver) for f in (one, parts))
+        assert np.array_equal(a.support, b.support)
+        assert b.value == pytest.approx(a.value, rel=1e-10)
+    whole = parts.data.leave_out(0)
+    keep = slice(9, None)
+    rest = {"sample_weight": given.weight[keep], "offset": offset[keep]}
+    want = pursuit.MultiGLM(given.X[keep], y[keep], loss, l2=0.05, fit_intercept=one.fit_intercept, **rest)
+    if "standardize" not in settings:
+        fold = pursuit.MultiGLM(whole, loss=loss, l2=0.05, fit_intercept=one.fit_intercept)
+        assert pursuit.solve(fold, 3).value == pytest.approx(pursuit.solve(want, 3).value, rel=1e-10)

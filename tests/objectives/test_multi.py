@@ -4,9 +4,9 @@ from sklearn.datasets import load_iris
 from sklearn.linear_model import LinearRegression, LogisticRegression
 
 from pursuit import MultiGLM, SparseClassifier, SparseRegressor, solve
+from pursuit.data import outputs
 from pursuit.losses.vector import Multinomial
-from pursuit.objectives import multi
-from pursuit.objectives.outputs import Outputs
+from pursuit.refits.outputs import Outputs
 
 
 @pytest.fixture(scope="module")
@@ -105,7 +105,7 @@ def test_the_rarest_probabilities_keep_their_digits():
 @pytest.mark.parametrize("sure", [1.0, 30.0])
 @pytest.mark.parametrize("many", [False, True])
 def test_second_derivatives_are_those_of_every_pair_of_classes(sure, many, monkeypatch):
-    monkeypatch.setattr(multi, "SMALL", 0 if many else 10**9)
+    monkeypatch.setattr(outputs, "SMALL", 0 if many else 10**9)
     rng = np.random.default_rng(1)
     n, p, q = 40, 6, 4
     X, y = rng.standard_normal((n, p)), np.arange(n) % q
@@ -120,7 +120,7 @@ def test_second_derivatives_are_those_of_every_pair_of_classes(sure, many, monke
     np.testing.assert_allclose(f.hessian_rows(point, every), H, atol=1e-12)
     np.testing.assert_allclose(f.hessian_rows(point, every[3:9], every[::2]), H[3:9, ::2], atol=1e-12)
     np.testing.assert_allclose(f.curvatures(point, every), H.diagonal(), atol=1e-12)
-    few = Outputs(f.loss, f.Y, f.c, 0.0, X, 0.1, False)
+    few = Outputs(f.loss, f.data.rows, X, 0.1, False)
     state = few.at(few.join(point.coef.reshape(p, q), np.zeros(q)))
     assert state.hessian is not None
     T = np.kron(np.eye(p), few.turn)

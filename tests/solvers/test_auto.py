@@ -130,8 +130,7 @@ def test_a_start_is_taken_up(loss):
 @pytest.mark.parametrize("loss", LOSSES[:4])
 def test_units_do_not_matter_once_standardised(loss):
     f = problem(loss, 3, l2=1e-3, standardize=True)
-    X = f.design.base
-    y = f.labels if loss == "multinomial" else f.rows.y
+    X, y = f.data.design.base, f.data.rows.y
     sizes = 10.0 ** np.random.default_rng(0).uniform(-6, 6, 14)
     columns = X.stored(np.arange(14))[0]
     twin = type(f)(columns * sizes, y, f.loss if loss == "multinomial" else loss, l2=1e-3, standardize=True)

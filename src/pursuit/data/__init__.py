@@ -6,7 +6,8 @@ Answers are numbers, vectors over the columns and small matrices; those of disjo
 from .answers import Answer, Form, Spread
 from .gram import GramColumns
 from .make import InParts, as_data
+from .outputs import by_output
 from .parts import Parts
 from .rows import Data, Model
 
-__all__ = ["Answer", "Data", "Form", "GramColumns", "InParts", "Model", "Parts", "Spread", "as_data"]
+__all__ = ["Answer", "Data", "Form", "GramColumns", "InParts", "Model", "Parts", "Spread", "as_data", "by_output"]

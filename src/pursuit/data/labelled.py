@@ -14,6 +14,7 @@ from ..engines import in_turn
 from ..losses import Loss
 from .folds import ByPart, Rest
 from .gathered import Gathered
+from .outputs import OutputData
 from .rows import Data
 
 CHUNK = 1 << 24  # bytes of X copied at a time where rows are picked out
@@ -40,13 +41,17 @@ class Labelled(Data):
         return ByPart(in_turn, [_Chunks(self, np.flatnonzero(self.labels == j)) for j in labels])
 
     def __reduce__(self) -> Any:
-        return Labelled, (Data(self.design, self.rows, self.loss), self.labels)
+        return type(self), (self._like(self.design, self.rows), self.labels)
 
     def leave_out(self, j: int) -> "Less":
         """Everything but the rows labelled j, weights again summing to one."""
         rest = self.by_part.without(j)
         c = np.where(self.labels == j, 0.0, self.rows.c)
-        return Less(self.design, replace(self.rows, c=c / c.sum()), self.loss, rest, self.gathered)
+        return self.less(self.design, replace(self.rows, c=c / c.sum()), self.loss, rest, self.gathered)
+
+    @property
+    def less(self) -> type["Less"]:
+        return Less
 
 
 class _Chunks:
@@ -69,11 +74,23 @@ class Less(Data):
         self.rest, self._moments = rest, rest.moments()
 
     def __reduce__(self) -> Any:
-        return Data, (self.design, self.rows, self.loss)
+        return type(self._like(self.design, self.rows)), (self.design, self.rows, self.loss)
 
     def gram(self, cols: Columns, centred: bool) -> tuple[Matrix, Vector]:
         return self.rest.gram(cols) if centred else super().gram(cols, centred)
 
     def seen(self, m: Vector, s: Vector, constant: NDArray[np.bool_], far: bool) -> "Less":
         view = Standardized(self.design, m, s, constant, far)
-        return Less(view, self.rows, self.loss, self.rest.seen(m, s, constant))
+        return type(self)(view, self.rows, self.loss, self.rest.seen(m, s, constant))
+
+
+class OutputLabelled(Labelled, OutputData):
+    """The same of rows with several targets."""
+
+    @property
+    def less(self) -> type[Less]:
+        return OutputLess
+
+
+class OutputLess(Less, OutputData):
+    """The same of rows with several targets."""

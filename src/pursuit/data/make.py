@@ -9,8 +9,9 @@ from .._errors import check_offset, check_vector, check_weights
 from ..designs import Rows, as_design
 from ..designs.base import Vector
 from ..engines import Map, in_turn
-from ..losses import Loss, as_loss
 from ..losses.base import check_derivative
+from ..losses.vector import VectorLoss
+from .outputs import OutputData, OutputParts
 from .parts import Parts
 from .rows import Data
 
@@ -44,32 +45,43 @@ class InParts:
             if design.lean and len(self.parts) > 1:
                 raise TypeError(f"part {i} is a LinearOperator, and an operator must be one part: it knows no rows")
 
-    def bound(self, loss: Loss) -> Data:
+    def bound(self, loss: Any) -> Data:
         """The data under a loss."""
-        sizes = [design.shape[0] for design, *_ in self.parts]
-        raw = [_said(i, _raw, part[2], n) for i, (part, n) in enumerate(zip(self.parts, sizes, strict=True))]
+        designs, ys, weights, offsets = zip(*self.parts, strict=True)
+        sizes = [design.shape[0] for design in designs]
+        raw = [_said(i, _raw, *given) for i, given in enumerate(zip(weights, sizes, strict=True))]
         shares = np.split(check_weights(np.concatenate(raw), sum(sizes)), np.cumsum(sizes)[:-1])
-        pairs = enumerate(zip(self.parts, shares, strict=True))
-        rows = [_said(i, _rows, loss, y, c, offset) for i, ((_, y, _, offset), c) in pairs]
-        if loss.targets == "binary":
-            try:
-                loss.encode(np.concatenate([np.unique(part[1]) for part in self.parts]))
-            except ValueError as error:
-                raise ValueError(f"the parts have different classes: {error}") from None
-        samples = [Data(part[0], own, loss) for part, own in zip(self.parts, rows, strict=True)]
-        return samples[0] if len(samples) == 1 else Parts(samples, self.each)
+        given = enumerate(zip(_encoded(loss, ys), shares, offsets, strict=True))
+        rows = [_said(i, _rows, loss, *own) for i, own in given]
+        kinds = (OutputData, OutputParts) if isinstance(loss, VectorLoss) else (Data, Parts)
+        parts = [kinds[0](design, own, loss) for design, own in zip(designs, rows, strict=True)]
+        return parts[0] if len(parts) == 1 else kinds[1](parts, self.each)
 
 
 def as_data(X: Any, y: Any, loss: Any, sample_weight: Any, offset: Any) -> Data:
     """X, y and what belongs to them as data; parts bring their own y, weights and offset."""
-    loss = as_loss(loss)
     if isinstance(X, InParts | Data):
         if not (y is None and sample_weight is None and offset is None):
             raise TypeError("data in parts bring their own: leave y, sample_weight and offset out")
         return X.bound(loss)
     design = as_design(X)
-    n = design.shape[0]
-    return Data(design, _rows(loss, y, check_weights(sample_weight, n), offset), loss)
+    rows = _rows(loss, y, check_weights(sample_weight, design.shape[0]), offset)
+    return (OutputData if isinstance(loss, VectorLoss) else Data)(design, rows, loss)
+
+
+def _encoded(loss: Any, ys: Sequence[Any]) -> Sequence[Any]:
+    """The targets of all parts; labels of classes must be told from those of all of them."""
+    if isinstance(loss, VectorLoss):
+        if any(np.ndim(y) != 1 for y in ys):
+            return ys
+        classes = np.unique(np.concatenate([np.unique(y) for y in ys]))
+        return [np.eye(len(classes))[np.searchsorted(classes, y)] for y in ys]
+    if loss.targets == "binary":
+        try:
+            loss.encode(np.concatenate([np.unique(y) for y in ys]))
+        except ValueError as error:
+            raise ValueError(f"the parts have different classes: {error}") from None
+    return ys
 
 
 def _raw(weights: Any, n: int) -> Any:
@@ -79,8 +91,12 @@ def _raw(weights: Any, n: int) -> Any:
     return check_vector(np.broadcast_to(weights, n) if np.ndim(weights) == 0 else weights, "sample_weight", n)
 
 
-def _rows(loss: Loss, y: Any, c: Vector, offset: Any) -> Rows:
+def _rows(loss: Any, y: Any, c: Vector, offset: Any) -> Rows:
     n = len(c)
+    if isinstance(loss, VectorLoss):
+        Y = loss.encode(y, n)
+        shift = check_offset(offset, n, Y.shape[1])
+        return Rows(Y, c, None if shift is None else np.broadcast_to(shift, Y.shape).copy())
     if np.ndim(y) != 1 or len(y) != n:
         raise ValueError(f"y must have one entry per row of X, shape ({n},), got shape {np.shape(y)}")
     rows = Rows(loss.encode(y), c, check_offset(offset, n))

@@ -7,6 +7,7 @@
 Folds, which are everything but one part, are in :mod:`.folds`.
 """
 
+import threading
 from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import pairwise
@@ -37,6 +38,7 @@ class Parts(Data):
         self.weight = sum(part.weight for part in self.parts)
         self.loss: Loss = first.loss
         self._known: dict[str, Any] = {}
+        self._kept, self._lock = {}, threading.Lock()
 
     def __getstate__(self) -> dict[str, Any]:
         return {"parts": self.parts, "each": self.each}
@@ -138,18 +140,21 @@ class Parts(Data):
         return np.asfortranarray(np.concatenate([A for A, _ in copies])), joined([rows for _, rows in copies])
 
     def seen(self, m: Vector, s: Vector, constant: NDArray[np.bool_], far: bool) -> "Parts":
-        return Parts(self._ask(lambda part: part.seen(m, s, constant, far)), self.each)
+        return self._like(self._ask(lambda part: part.seen(m, s, constant, far)))
 
     def take(self, rows: Columns, scale: float) -> "Parts":
         """Of each part its own of these rows; parts without any are left out."""
         ends = np.cumsum([0, *(part.shape[0] for part in self.parts)])
         own = [rows[(rows >= low) & (rows < high)] - low for low, high in pairwise(ends)]
         pairs = zip(self.parts, own, strict=True)
-        return Parts([part.take(mine, scale) for part, mine in pairs if len(mine)], self.each)
+        return self._like([part.take(mine, scale) for part, mine in pairs if len(mine)])
 
     def weighted(self, c: Vector) -> "Parts":
         pairs = zip(self.parts, self._split(c), strict=True)
-        return Parts([part.weighted(own) for part, own in pairs if own.any()], self.each)
+        return self._like([part.weighted(own) for part, own in pairs if own.any()])
+
+    def _like(self, parts: Sequence[Data]) -> "Parts":  # type: ignore[override]
+        return Parts(parts, self.each)
 
     def _split(self, rows: Vector) -> list[Vector]:
         """Numbers, one per row, part by part."""
@@ -159,7 +164,10 @@ class Parts(Data):
         """Everything but part j, weights again summing to one; moments and Gram columns by subtraction."""
         rest = self.by_part.without(j)
         others = [part for i, part in enumerate(self.parts) if i != j]
-        return Fold([part.weighted(part.rows.c / rest.weight) for part in others], self.each, rest)
+        return self._fold([part.weighted(part.rows.c / rest.weight) for part in others], rest)
+
+    def _fold(self, parts: Sequence[Data], rest: Rest) -> "Fold":
+        return Fold(parts, self.each, rest)
 
     @lazy
     def by_part(self) -> "ByPart":
@@ -223,4 +231,4 @@ class Fold(Parts):
         return self.rest.gram(cols) if centred else super().gram(cols, centred)
 
     def seen(self, m: Vector, s: Vector, constant: NDArray[np.bool_], far: bool) -> "Fold":
-        return Fold(super().seen(m, s, constant, far).parts, self.each, self.rest.seen(m, s, constant))
+        return self._fold(super().seen(m, s, constant, far).parts, self.rest.seen(m, s, constant))

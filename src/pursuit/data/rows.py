@@ -13,6 +13,7 @@ Weights of all rows sum to one. The ridge, the intercept and what is kept of the
 """
 
 import threading
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -33,7 +34,7 @@ from .gathered import Gathered
 COPIED = 5e7  # entries of X of which a copy is made for a whole Gram matrix
 DOUBTFUL = 1e-20  # share of the mean square below which a variance may be rounding: the column itself decides
 FAR = 1e3  # means beyond so many scales are taken off before columns are multiplied, not after
-KEPT = 4  # points at which c phi'' is kept
+KEPT = 8  # points at which something is kept for the rows
 
 
 class Data:
@@ -47,7 +48,7 @@ class Data:
         self.shape, self.dtype, self.nbytes = self.design.shape, self.design.dtype, self.design.nbytes
         self.weight = float(self.rows.c.sum())
         self.gathered = Gathered(self.design) if gathered is None else gathered
-        self._curves: dict[tuple[bytes, bytes, float], Vector] = {}
+        self._kept: dict[Any, Any] = {}
         self._moments: Spread | None = None
         self._lock = threading.Lock()
 
@@ -116,19 +117,24 @@ class Data:
         return float(self.rows.y.min()), float(self.rows.y.max())
 
     def model(self, cols: Columns, coef: Vector, b: float) -> "Model":
-        """c phi'' of the last few points is kept: solvers ask about one again and again."""
         if self.loss.quadratic:
             return Model(self, self.rows.c)
-        key = cols.tobytes(), coef.tobytes(), b
+
+        def curves() -> Vector:
+            return self.loss.terms(self.rows.y, self._eta(cols, coef, b), self.rows.c)[2]
+
+        return Model(self, self.recall(("curves", cols.tobytes(), coef.tobytes(), b), curves))
+
+    def recall(self, key: Any, compute: Callable[[], Any]) -> Any:
+        """What was computed for the rows at one of the last few points: solvers ask about one again and again."""
         with self._lock:
-            w = self._curves.pop(key, None)
-        if w is None:
-            w = self.loss.terms(self.rows.y, self._eta(cols, coef, b), self.rows.c)[2]
+            known = self._kept.pop(key, None)
+        known = compute() if known is None else known
         with self._lock:
-            self._curves[key] = w  # last in, last to go
-            while len(self._curves) > KEPT:
-                del self._curves[next(iter(self._curves))]
-        return Model(self, w)
+            self._kept[key] = known  # last in, last to go
+            while len(self._kept) > KEPT:
+                del self._kept[next(iter(self._kept))]
+        return known
 
     def moments(self) -> Spread:
         if self._moments is None:
@@ -194,7 +200,7 @@ class Data:
         return self.design.block(np.arange(self.shape[1])).dense(), self.rows
 
     def seen(self, m: Vector, s: Vector, constant: NDArray[np.bool_], far: bool) -> "Data":
-        view = Data(Standardized(self.design, m, s, constant, far), self.rows, self.loss)
+        view = self._like(Standardized(self.design, m, s, constant, far), self.rows)
         if self._moments is not None:  # which need not be looked for again
             weight, mean, square = self._moments
             view._moments = Spread(
@@ -204,10 +210,14 @@ class Data:
 
     def take(self, rows: Columns, scale: float) -> "Data":
         offset = None if self.rows.offset is None else self.rows.offset[rows]
-        return Data(self.design.take(rows), Rows(self.rows.y[rows], scale * self.rows.c[rows], offset), self.loss)
+        return self._like(self.design.take(rows), Rows(self.rows.y[rows], scale * self.rows.c[rows], offset))
 
     def weighted(self, c: Vector) -> "Data":
-        return Data(self.design, replace(self.rows, c=c), self.loss, self.gathered)
+        return self._like(self.design, replace(self.rows, c=c), self.gathered)
+
+    def _like(self, design: Design, rows: Rows, gathered: Gathered | None = None) -> "Data":
+        """Data of the same kind."""
+        return Data(design, rows, self.loss, gathered)
 
     def labelled(self, labels: Columns) -> Any:
         from .labelled import Labelled  # which is a kind of this

@@ -65,7 +65,7 @@ class Rows(Compiled):
 
 def joined(rows: Sequence[Rows]) -> Rows:
     """Rows after rows."""
-    offsets = [np.zeros(len(some.y)) if some.offset is None else some.offset for some in rows]
+    offsets = [np.zeros_like(some.y) if some.offset is None else some.offset for some in rows]
     offset = None if all(some.offset is None for some in rows) else np.concatenate(offsets)
     return Rows(np.concatenate([some.y for some in rows]), np.concatenate([some.c for some in rows]), offset)
 

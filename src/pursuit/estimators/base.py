@@ -123,7 +123,7 @@ class SparseModel(SelectorMixin, BaseEstimator):
         self.support_ = result.support
         self.n_iter_ = result.n_iter
         free = self.bounds is None and self.sum_to is None  # in float32 a coefficient could round past its bound
-        self._dtype = objective.design.dtype if free else np.dtype(np.float64)
+        self._dtype = objective.data.dtype if free else np.dtype(np.float64)
         if result.status in WARNS:
             warnings.warn(f"{type(self).__name__}: {result.reason}", ConvergenceWarning, stacklevel=3)
 

@@ -34,8 +34,7 @@ def _null_curvature(y: Any, loss: Loss | VectorLoss, sample_weight: Any, offset:
         return float(np.mean(share * (1 - share)))
     make: Any = GLM if y.ndim == 1 else MultiGLM
     f = make(np.zeros((len(y), 1)), y, loss, sample_weight=sample_weight, offset=offset, fit_intercept=fit_intercept)
-    b = f.null.free  # X does not matter
+    nothing = np.empty(0, np.int64)  # X does not matter
     if y.ndim == 1:
-        return float(f.loss.terms(f.rows.y, f.rows.shift(np.zeros(len(y)), b), f.rows.c)[2].sum())
-    eta = np.zeros(y.shape) + b + f.offset
-    return float(np.mean(f.c @ f.loss.curve(eta).diagonals()))
+        return f.data.model(nothing, np.empty(0), f.null.free).weight
+    return float(np.mean(np.diag(f.data.model(nothing, np.empty((0, f.width)), f.null.free).level())))

@@ -8,11 +8,12 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from .._errors import check_mask
 from .base import Vector
 
 SURE = 0.9  # probability of a class above which the others are told from it
@@ -96,6 +97,16 @@ class VectorLoss:
     def start(self, Y: Vector, c: Vector) -> Vector:
         raise NotImplementedError
 
+    def encode(self, y: Any, n: int) -> Vector:
+        """Targets of n rows as an n x q matrix, or a one-sentence error."""
+        check_mask(y, "y")
+        Y = np.ascontiguousarray(y, dtype=np.float64)
+        if Y.ndim != 2 or len(Y) != n or Y.shape[1] == 0:
+            raise ValueError(f"y must have one row per row of X, shape ({n}, q), got shape {np.shape(y)}")
+        if not np.isfinite(Y).all():
+            raise ValueError("y contains NaN or infinity; every target must be finite")
+        return Y
+
     def basis(self, q: int) -> Vector:
         """Orthonormal columns that span the directions of eta (one sample's q outputs) in which phi is not constant."""
         return np.eye(q)
@@ -155,6 +166,14 @@ class Multinomial(VectorLoss):
     def start(self, Y: Vector, c: Vector) -> Vector:
         level = np.log(np.maximum(c @ Y, 1e-10))
         return level - level.mean()
+
+    def encode(self, y: Any, n: int) -> Vector:
+        """Labels, one per row, or shares of the classes."""
+        if np.ndim(y) != 1:
+            return super().encode(y, n)
+        check_mask(y, "y")
+        classes, place = np.unique(y, return_inverse=True)
+        return super().encode(np.eye(len(classes))[place], n)
 
     def basis(self, q: int) -> Vector:
         return np.linalg.svd(np.eye(q) - 1.0 / q)[0][:, : q - 1]  # orthogonal to the common constant

@@ -98,8 +98,8 @@ class Dual:
 
     def from_point(self, point: Point) -> Vector:
         """a_i = phi'(y_i, eta_i) at a point, made feasible; at a refit with kinks, the refit's own dual variables."""
-        if point.dual is not None:
-            return self.feasible(point.dual)
+        if point.refitted and not self.f.smooth:
+            return self.feasible(self.f.duals(point.support))
         eta = self.eta(point.support, point.coef)
         a = self.f.loss.d1(self.y, eta + point.free)
         if self.f.fit_intercept and abs(self.c @ a) > 1e-6 * (self.c @ np.abs(a)):
@@ -108,7 +108,7 @@ class Dual:
 
     def z_from_point(self, point: Point, a: Vector) -> Vector:
         """z of ``from_point``'s a; at a refit it is -gradient/l2 outside the support, and X need not be read again."""
-        if self.box is not None or not point.refitted or point.dual is not None:
+        if self.box is not None or not point.refitted or not self.f.smooth:
             return self.z(a)
         slope = self.f.loss.d1(self.y, self.eta(point.support, point.coef) + point.free)
         if np.abs(a - slope).max(initial=0.0) > SAME * np.abs(a).max(initial=0.0):

@@ -20,7 +20,7 @@ from .._sorted import common
 from ..constraints import AtMost
 from ..data import Form, GramColumns, Model, as_data
 from ..designs import Block, Design, Rows
-from ..losses import Loss
+from ..losses import Loss, as_loss
 from ..refits import Fitted, LossOnColumns, intercept_of, refit
 from ..refits.columns import EXACT, FLOOR, SEPARATED
 from ..refits.factor import Factor
@@ -66,7 +66,7 @@ class GLM(HasDual):
         offset: Any = None,
         standardize: bool = False,
     ) -> None:
-        data = as_data(X, y, loss, sample_weight, offset)
+        data = as_data(X, y, as_loss(loss), sample_weight, offset)
         self.loss, self.smooth, self.quadratic = data.loss, data.loss.smooth, data.loss.quadratic
         self.l2 = check_number(l2, "l2")
         self.fit_intercept, self.standardize = bool(fit_intercept), bool(standardize)
@@ -113,7 +113,7 @@ class GLM(HasDual):
         if self._null is None:
             nothing, fit = np.empty(0, np.int64), self._without
             answer = self.data.at(nothing, np.empty(0), fit.b)
-            gradient = answer.gradient if fit.dual is None else self.data.pull(fit.dual)
+            gradient = answer.gradient if self.smooth else self.data.pull(self.duals(nothing))
             self._check_finite(gradient)
             if not self.standardize:
                 size = float(np.sqrt(abs(fit.value) or 1.0))
@@ -121,7 +121,7 @@ class GLM(HasDual):
             self._tilt = answer.slope  # 0, but for rounding
             self._null = Point(
                 self.dim, nothing, np.empty(0), fit.b, fit.value, lambda: gradient, True, fit.note, fit.minimiser,
-                least=fit.value, dual=fit.dual,
+                least=fit.value,
             )  # fmt: skip
         return self._null
 
@@ -173,21 +173,32 @@ class GLM(HasDual):
     def refit_on_data(self, support: Columns, start: Point | None = None) -> Point:
         """``refit`` without what is kept: certificates ask for it, so that no claim depends on what was done before."""
         fit = refit(self.few(support), *self._begin(support, start))
+        if not self.smooth:
+            self.duals(support, fit)
+        fit = replace(fit, dual=None)  # which stays with the rows
 
         def slope() -> Vector:
             if fit.pull is not None:
                 g = fit.pull.copy()
-            elif fit.dual is None:
+            elif self.smooth:
                 g = self.data.at(support, fit.coef, fit.b).gradient
             else:  # of a kink's many subgradients, the one that vanishes on the support
-                g = self.data.pull(fit.dual)
+                g = self.data.pull(self.duals(support))
             g[support] = 0.0
             return g
 
         return Point(
             self.dim, support, fit.coef, fit.b, fit.value, slope, True, fit.note, fit.minimiser, least=fit.least,
-            dual=fit.dual,
         ).owned(self)  # fmt: skip
+
+    def duals(self, support: Columns, fit: Fitted | None = None) -> Vector:
+        """The dual variables of a refit whose loss has kinks, one per row; kept with the rows."""
+
+        def again() -> Vector | None:
+            return (fit or refit(self.few(support), np.zeros(len(support)), self._first)).dual
+
+        ridge = np.broadcast_to(self._ridge(support), len(support))
+        return self.data.recall(("duals", support.tobytes(), ridge.tobytes(), self.fit_intercept), again)
 
     def few(self, support: Columns) -> LossOnColumns:
         """f on a support, as a function of its coefficients and the intercept."""

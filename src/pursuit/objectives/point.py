@@ -41,8 +41,8 @@ class Point:
     ``exchange`` the cheapest way to another support, ``looked_at`` how many exchanges were refitted or excluded, and
     ``open`` how many were not, where all were to be. ``lower`` is a lower bound of f over the sparse set that was known
     when the point was made, ``least`` one over the point's own support (-inf: none is known; None: the value, if this
-    is a minimiser without a note). ``dual`` holds the dual variables of a refit whose loss has kinks, ``owner`` refers
-    weakly to the objective; neither is pickled, and ``dataclasses.replace`` forgets the owner.
+    is a minimiser without a note). ``owner`` refers weakly to the objective; it is not pickled, and
+    ``dataclasses.replace`` forgets it.
     """
 
     dim: int
@@ -60,7 +60,6 @@ class Point:
     open: int = 0
     lower: float | None = None
     least: float | None = None
-    dual: Vector | None = field(default=None, repr=False)
     owner: Callable[[], Any] | None = field(default=None, init=False, repr=False)
 
     @lazy
@@ -82,7 +81,7 @@ class Point:
 
     def detached(self) -> "Point":
         """The same point without the way to its data: its gradient is known if it was asked for before."""
-        return self._with(slope=_no_slope, dual=None)
+        return self._with(slope=_no_slope)
 
     def owned(self, f: "Objective") -> "Point":
         """This point, knowing its objective: as a start for the same one it needs no evaluation."""
@@ -104,7 +103,7 @@ class Point:
 
     def __getstate__(self) -> dict[str, Any]:
         """Pickled points keep their coefficients and value; the way to the data (``slope``) stays behind."""
-        return {**self.__dict__, "slope": _no_slope, "dual": None, "owner": None}
+        return {**self.__dict__, "slope": _no_slope, "owner": None}
 
     @property
     def known_gradient(self) -> Vector | None:

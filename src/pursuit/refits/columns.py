@@ -508,7 +508,7 @@ def in_coordinates(few: ColumnsHere, stored: Stored, room: Basis, z: Vector) -> 
         fit = replace(fit, note=PARTLY, minimiser=False)
     notes, least = [fit.note], fit.least
     if room.null.shape[1]:
-        notes.append(_dependent(few.width, room.Q.shape[1]))
+        notes.append(dependent(few.width, room.Q.shape[1]))
     if room.whole is not None:  # columns that differ by rounding only: what that could explain is not given
         whole = _there(few, room.whole, np.zeros(room.whole.Q.shape[1])).least
         least = min(least, whole - 10 * room.whole.error * max(fit.value - few.lower, 0.0))
@@ -563,7 +563,7 @@ def interpolated(few: ColumnsHere) -> Fitted | None:
     value = few.at(z, hessian=False).value
     if not value <= FLOOR * _height(few):
         return None
-    note = "" if rank == few.width else _dependent(few.width, rank)
+    note = "" if rank == few.width else dependent(few.width, rank)
     return Fitted(v, few.split(z)[1], value, 0.0, note)
 
 
@@ -598,5 +598,5 @@ def _height(few: ColumnsHere) -> float:
     return few.loss.terms(few.rows.y, eta + start, few.rows.c)[0] - few.lower
 
 
-def _dependent(m: int, rank: int) -> str:
+def dependent(m: int, rank: int) -> str:
     return f"the {m} chosen columns have rank {rank}, so the minimum-norm solution is given"
