@@ -33,6 +33,7 @@ test-oldest:  ## the tests with the oldest dependencies that pyproject.toml decl
 
 # What an instrumented core needs around it; a finding ends the run. ASLR off: the thread sanitiser of older compilers wants that.
 CHECKED  := tests/kernels tests/dual/test_kernel.py tests/engines tests/designs
+THREADED := tests/kernels/test_rules.py tests/kernels/test_pool.py tests/engines
 LIBRARY   = $$($(CXX) -print-file-name=lib$(1).so)
 UNDER     = LD_PRELOAD="$(call LIBRARY,$(1)) $(call LIBRARY,stdc++)" PYTHONMALLOC=malloc setarch -R
 sanitize:  ## tests of kernels and threads under the address, undefined-behaviour and thread sanitisers, in .venv-address and .venv-thread
@@ -43,7 +44,7 @@ sanitize:  ## tests of kernels and threads under the address, undefined-behaviou
 	@$(MAKE) --no-print-directory VENV=.venv-thread SANITIZE=thread .venv-thread/stamp-dev
 	@echo "== threads =="
 	@TSAN_OPTIONS="die_after_fork=0 halt_on_error=1 exitcode=66" PURSUIT_POOL_FLAGS="-g -fsanitize=thread" \
-	    $(call UNDER,tsan) .venv-thread/bin/python -m pytest -q --capture=sys -p no:cacheprovider $(or $(TESTS),$(CHECKED))
+	    $(call UNDER,tsan) .venv-thread/bin/python -m pytest -q --capture=sys -p no:cacheprovider $(or $(TESTS),$(THREADED))
 
 bench: $(VENV)/stamp-bench  ## side by side with other packages
 	@$(BIN)/python benchmarks/run.py

@@ -228,3 +228,21 @@ def test_one_gram_matrix_serves_every_size(data, monkeypatch):
     for k in (2, 3, 4):
         assert certify(f, solve(f, k), time_limit=5).status == "proved"
     assert len(asked) == 2
+
+
+@pytest.mark.parametrize("loss", ["squared", "logistic"])
+def test_a_ridge_per_column_is_a_ridge(data, loss):
+    X, y = data
+    y, ridge = y if loss == "squared" else (y > 0).astype(float), np.linspace(0.1, 2.0, 8)
+    f = GLM(X, y, loss, l2=ridge)
+    best = min(f.refit_on_data(np.array(s)).value for s in itertools.combinations(range(8), 3))
+    proof = certify(f, solve(f, 3), time_limit=20)
+    assert proof.status == "proved"
+    assert proof.upper == pytest.approx(best, rel=1e-9)
+    x = np.zeros(8)
+    point = f.refit(np.array([1, 4]))
+    x[[1, 4]] = point.coef
+    plain = GLM(X, y, loss)
+    assert point.value == pytest.approx(plain.value(point.support, point.coef, point.free) + 0.5 * x @ (ridge * x))
+    with pytest.raises(ValueError, match=r"l2 must be a number, or one per column \(shape \(8,\)\)"):
+        GLM(X, y, loss, l2=ridge[:3])

@@ -33,7 +33,7 @@ def objective(loss, intercept, *, weights=False, l2=0.05):
 
 def part_of(f, dtype=np.float64):
     A = np.ascontiguousarray(f.design.block(np.arange(f.dim)).dense().astype(dtype))
-    return GLMPart.of(A, f.rows, f.loss, f.l2, f.fit_intercept)
+    return GLMPart.of(A, f.rows, f.loss, f.ridge, f.fit_intercept)
 
 
 def units_of(constraint, state):
@@ -65,7 +65,7 @@ def test_valid_tight_and_what_its_dual_variables_say(loss, intercept, which):
     groups, state = STATES[which]
     constraint = AtMost(3, P, groups=groups)
     cols, _ = constraint.ordered(np.arange(constraint.units))
-    part = GLMPart.of(np.ascontiguousarray(f.design.block(cols).dense()), f.rows, f.loss, f.l2, f.fit_intercept)
+    part = GLMPart.of(np.ascontiguousarray(f.design.block(cols).dense()), f.rows, f.loss, f.ridge, f.fit_intercept)
     bound = part.relax(units_of(constraint, state), np.zeros(P), 1e3, 3000, 0.0)
     best = optimum(f, constraint, state)
     assert bound.lower <= best + 1e-9
@@ -122,7 +122,7 @@ def test_an_error_in_a_loss_comes_through():
         part.relax(units_of(AtMost(3, P), [FREE] * P), np.zeros(P), 1e3, 5)
 
 
-@pytest.mark.parametrize("seed", [s for s in range(15) if instance(s).objective.l2 > 0])
+@pytest.mark.parametrize("seed", [s for s in range(15) if instance(s).objective.ridge > 0])
 def test_children_share_out_what_the_parent_holds(seed):
     case = instance(seed)
     root = General.root(case.objective, case.constraint, np.zeros(case.objective.dim))

@@ -43,7 +43,7 @@ def test_the_dual_value_is_never_above_the_optimum(loss, intercept, kind):
 def test_the_gap_closes_under_a_heavy_ridge(solver, loss, intercept):
     f, _, optimum = solved(loss, intercept, "plain", seed=5, l2=20.0)
     result = pursuit.solve(f, K, solver=solver, max_iter=200)
-    margin = np.abs(optimum.coef).min() - np.abs(np.delete(optimum.gradient, optimum.support)).max() / f.l2
+    margin = np.abs(optimum.coef).min() - np.abs(np.delete(optimum.gradient, optimum.support)).max() / f.ridge
     if margin > 0:
         assert (result.status, result.certificate) == ("converged", "proved")
         assert "Theorem 1" in result.reason

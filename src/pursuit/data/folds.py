@@ -55,6 +55,8 @@ class ByPart:
             raise ValueError("there is one part only, and without it nothing is left")
         if not 0 <= j < len(self.parts):
             raise ValueError(f"there is no part {j}: the parts are 0 to {len(self.parts) - 1}")
+        if not self.moments[j].weight < self.whole.weight:
+            raise ValueError(f"without part {j} no row has a weight")
         return Rest(self, j, np.zeros(len(self.shift)), np.ones(len(self.shift)), np.zeros(len(self.shift), bool))
 
 

@@ -31,6 +31,10 @@ class Labelled(Data):
         labels = np.asarray(labels)
         if labels.shape != (base.shape[0],):
             raise ValueError(f"labels must have one entry per row, shape ({base.shape[0]},), got shape {labels.shape}")
+        if labels.dtype.kind not in "iu" or not (labels >= 0).any():
+            raise ValueError(
+                "labels must be whole numbers, at least one of them 0 or more (-1: the row does not count)"
+            )
         c = np.where(labels >= 0, base.rows.c, 0.0)
         super().__init__(base.design, replace(base.rows, c=c / c.sum()), base.loss, base.gathered)
         self.labels = labels

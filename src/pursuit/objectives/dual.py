@@ -42,7 +42,9 @@ class Dual:
         if not f.loss.has_conjugate:
             raise f.loss.no_conjugate
         if not np.all(f.ridge > 0):
-            raise ValueError(f"a dual method needs l2 > 0, got l2={f.l2:g}: without a ridge the dual has no primal map")
+            raise ValueError(
+                f"a dual method needs l2 > 0, got l2={np.min(f.ridge):g}: without a ridge the dual has no primal map"
+            )
         self.whole: Any = boxed or f
         self.box = None if boxed is None else (boxed.low, boxed.high)
         self.f, self.y, self.c, self.offset = f, f.rows.y, f.rows.c, f.rows.offset

@@ -47,7 +47,7 @@ class GLM(HasDual):
     X : array, data frame (its column names are kept as ``names``), SciPy sparse matrix or LinearOperator, shape (n, p)
     y : targets, shape (n,)
     loss : name or instance, see ``pursuit.list_losses()``
-    l2 : ridge, half of it times the squared norm is added
+    l2 : ridge, half of it times the squared norm is added; a number, or one per column
     fit_intercept, sample_weight, offset : as in statistics; weights are normalised to sum to one
     standardize : work on the standardised view of X
     """
@@ -60,7 +60,7 @@ class GLM(HasDual):
         y: Any = None,
         loss: str | Loss = "squared",
         *,
-        l2: float = 0.0,
+        l2: Any = 0.0,
         fit_intercept: bool = True,
         sample_weight: Any = None,
         offset: Any = None,
@@ -68,13 +68,12 @@ class GLM(HasDual):
     ) -> None:
         data = as_data(X, y, as_loss(loss), sample_weight, offset)
         self.loss, self.smooth, self.quadratic = data.loss, data.loss.smooth, data.loss.quadratic
-        self.l2 = check_number(l2, "l2")
+        self.ridge = _check_ridge(l2, data.shape[1])
         self.fit_intercept, self.standardize = bool(fit_intercept), bool(standardize)
-        if not self.loss.smooth and self.l2 == 0:
+        if not (self.loss.smooth or np.all(self.ridge)):
             raise ValueError(
                 f"loss {self.loss.name!r} needs l2 > 0: without a ridge it is not a support vector machine"
             )
-        self.ridge: Any = self.l2  # or one number per column, see `ridged`
         if self.standardize:
             data = data.standardized(self.fit_intercept)
         elif self.fit_intercept:
@@ -409,3 +408,13 @@ class GLM(HasDual):
             finite = np.isfinite(mean) & np.isfinite(square)
             where = called(np.flatnonzero(~(np.isfinite(gradient) if finite.all() else finite)), self.names)
             raise ValueError(f"X contains NaN or infinity (or values too large to add up) in {where}")
+
+
+def _check_ridge(l2: Any, p: int) -> Any:
+    """A number, or one per column."""
+    if np.ndim(l2) == 0:
+        return check_number(l2, "l2")
+    ridge = np.array(l2, dtype=np.float64)
+    if ridge.shape != (p,) or not (np.isfinite(ridge).all() and (ridge >= 0).all()):
+        raise ValueError(f"l2 must be a number, or one per column (shape ({p},)), none of them negative or infinite")
+    return ridge
