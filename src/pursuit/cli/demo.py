@@ -67,18 +67,21 @@ def _study(
     def reached(fit: Any, X: Any) -> dict[str, float]:
         return {TRAINING: fit.result_.value} | held_out(fit, X)
 
+    # a model for each k
     began = time.perf_counter()
     fits = {k: fitted(k, data.X) for k in ks}
     seconds = time.perf_counter() - began
     own = {k: reached(fit, data.X_test) for k, fit in fits.items()}
 
+    # k by cross-validation on the training rows
     first, splits = next(iter(scores)), KFold(folds, shuffle=True, random_state=SEED)
     search = GridSearchCV(model, {"k": ks}, scoring=scores[first], cv=splits, refit=False).fit(data.X, data.y)
     chosen = search.best_params_["k"]
 
+    # the yardstick with as many features, and their refit by the same model
     peers = path(data.X, data.y, ks)
     columns = {k: np.flatnonzero(fit[-1].coef_) for k, fit in peers.items()}
-    refits = {k: reached(fitted(len(S), data.X[:, S]), data.X_test[:, S]) for k, S in columns.items()}  # not shrunken
+    refits = {k: reached(fitted(len(S), data.X[:, S]), data.X_test[:, S]) for k, S in columns.items()}
 
     screen.print(f"[bold]{data.title}[/bold]")
     screen.print(
@@ -94,6 +97,7 @@ def _study(
         rows.append((f"{k} *" if k == chosen else str(k), *told, fit.result_.optimality, words))
     screen.print(table(heads, rows))
 
+    # the chosen one: its file, its picture, and how good it is known to be
     best, result = fits[chosen], fits[chosen].result_
     model_file = save_model(best, out.with_suffix(".json"), feature_names=data.names)
     picture = out.with_suffix(".png")

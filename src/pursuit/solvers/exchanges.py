@@ -54,15 +54,13 @@ def exchanges(f: Objective, constraint: AtMost, point: Point, units: Columns | N
     free = without(mine, constraint.include)
     if len(others) == 0 or len(free) == 0:
         return Ranked([], [])
-    if constraint.unit_of is None:
-        rough = f.rough_rows(point, point.support) if every else None
-        sweep = (
-            _columns(f, constraint, point, others, every)
-            if rough is None
-            else _refined(f, constraint, point, others, rough)
-        )
-    else:
+    rough = f.rough_rows(point, point.support) if every and constraint.unit_of is None else None
+    if constraint.unit_of is not None:
         sweep = _groups(f, constraint, point, mine, others)
+    elif rough is not None:
+        sweep = _refined(f, constraint, point, others, rough)
+    else:
+        sweep = _columns(f, constraint, point, others, every)
     few = min(most, len(others))
     order = np.argpartition(sweep.change, few - 1)[:few]
     order = order[np.argsort(sweep.change[order], kind="stable")]
