@@ -60,7 +60,7 @@ def test_groups_enter_whole():
 def test_a_block_holds_the_columns_it_says(monkeypatch):
     monkeypatch.setattr(module, "SPARE", 1.5)
     f, constraint, _ = wide()
-    A = f.design.block(np.arange(P)).dense()
+    A = f.data.design.block(np.arange(P)).dense()
     block = WorkingColumns(f, constraint)
     held = np.empty(0, np.int64)
     rng = np.random.default_rng(0)
@@ -72,7 +72,7 @@ def test_a_block_holds_the_columns_it_says(monkeypatch):
         assert set(new) <= set(held)
         np.testing.assert_array_equal(block.cols, held)
         np.testing.assert_allclose(block.room[:, : len(held)], A[:, held], rtol=1e-6)
-        np.testing.assert_allclose(block.mean, f.rows.c @ A[:, held], atol=1e-5)
+        np.testing.assert_allclose(block.mean, f.data.rows.c @ A[:, held], atol=1e-5)
 
 
 def test_numbers_beyond_single_precision_are_walked_in_double():

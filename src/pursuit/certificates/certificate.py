@@ -171,7 +171,7 @@ def _within_bounds(f: GLM, result: Any, bounds: Any, sum_to: float | None, gap: 
         if not inner.holds(point):
             raise ValueError("the coefficients do not keep to bounds and sum_to")
         lower = outer.lower
-        if sum_to is None and np.all(f.ridge > 0) and f.loss.has_conjugate:
+        if sum_to is None and np.all(f.ridge > 0) and _has_dual(f):
             dual = inner.dual()
             lower = max(lower, dual.value(dual.from_point(point), constraint))
         lower = min(lower, point.value)
@@ -245,9 +245,13 @@ def search_between(f: GLM, constraint: AtMost, tree: Tree, inside: Sequence[int]
         raise KeyboardInterrupt
 
 
+def _has_dual(f: GLM) -> bool:
+    return f.loss.has_conjugate and f.data.whole
+
+
 def cheap_bound(f: GLM, constraint: AtMost, point: Point) -> float:
     """The bound at the solution's own dual point: one product with X, or what the loss alone gives."""
-    if not np.all(f.ridge > 0) or not f.loss.has_conjugate:
+    if not (np.all(f.ridge > 0) and _has_dual(f)):
         return f.lower
     dual = f.dual()
     a = dual.from_point(point)
@@ -262,15 +266,17 @@ def _bound(f: GLM, constraint: AtMost, known: Point, tree: Tree, cheap: float, b
         weak = "X has dependent columns and there is no ridge, so no curvature can be borrowed"
         flat = problem.borrowed() is None if not branch and lower < tree.target else False
         return lower, weak if flat else ""
+    if not f.data.whole:
+        return f.lower, "the rows lie in parts, and the perspective bound needs them in one piece"
     if np.all(f.ridge > 0) and f.loss.has_conjugate:
         lower = working_set(f, constraint, known, tree, cheap)
-        if branch and lower < tree.target and f.design.shape[0] * f.dim <= BRANCHED:
+        if branch and lower < tree.target and f.data.shape[0] * f.dim <= BRANCHED:
             lower = max(lower, tree.run(General.root(f, constraint, known.x), effort=60))
         return lower, ""
     if not f.loss.has_conjugate:
         return -np.inf, str(f.loss.no_conjugate)
     weak = "without a ridge the bound is the minimum over all columns, which is weak (set l2 > 0)"
-    if f.design.shape[0] * f.dim > BRANCHED:
+    if f.data.shape[0] * f.dim > BRANCHED:
         return f.lower, weak
     return tree.run(General.root(f, constraint, known.x), branch=branch), weak if not branch else ""
 
@@ -299,7 +305,7 @@ def _refitted(f: GLM, known: dict[tuple[int, ...], tuple[float, float]], cols: t
     """The value on some columns, and a lower bound of it; the loss's own where a refit would take too long."""
     key = tuple(sorted(cols))
     if key not in known:
-        n = f.design.shape[0]
+        n = f.data.shape[0]
         if len(key) > n or n * len(key) ** 2 > REFITTED:
             return np.inf, f.lower
         point = f.refit_on_data(np.array(key, dtype=np.int64))

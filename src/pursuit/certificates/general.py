@@ -29,13 +29,13 @@ class General:
         """All that the sparse set leaves open; x has all columns."""
         units = constraint.allowed
         cols, _ = constraint.ordered(units)
-        A = np.array(f.gathered(cols).dense(), order="C")
+        A = np.array(f.data.local.gathered(cols).dense(), order="C")
         if f.fit_intercept:  # which changes the intercept only
-            A -= f.rows.c @ A
+            A -= f.data.local.rows.c @ A
         root = np.sqrt(np.broadcast_to(f.ridge, f.dim)[cols])  # coefficients times this have a ridge of 1
         if root.all():
             A /= root
-        part = GLMPart.of(A, f.rows, f.loss, 1.0, f.fit_intercept, f.height)
+        part = GLMPart.of(A, f.data.local.rows, f.loss, 1.0, f.fit_intercept, f.height)
         state = np.where(np.isin(units, constraint.include), IN, FREE)
         return cls(f, constraint, units, state, x[cols] * root, part)
 

@@ -77,7 +77,7 @@ def best_subsets(
     kmax, nbest = check_k(kmax, "kmax"), check_k(nbest, "nbest")
     deadline = None if time_limit is None else time.perf_counter() + check_number(time_limit, "time_limit")
     f = GLM(X, y, l2=l2, fit_intercept=fit_intercept, sample_weight=sample_weight)
-    n = f.design.shape[0]
+    n = f.data.shape[0]
     found: list[tuple[int, int, Point, bool]] = []
     include, exclude = (
         chosen(cols, name, f.dim, f.names) for cols, name in ((include, "include"), (exclude, "exclude"))

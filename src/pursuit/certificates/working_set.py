@@ -37,7 +37,7 @@ def working_set(f: GLM, constraint: AtMost, known: Point, tree: Tree, cheap: flo
     dual, upper = Dual(f), tree.upper
     size, best, gap = f.scale(upper), cheap, upper - cheap
     share = min(1.0, gap / size) if np.isfinite(gap) else 1.0
-    numbers = f.design.shape[0] * f.dim
+    numbers = f.data.shape[0] * f.dim
     narrow, precision = numbers > MEMORY_BOUND, PRECISION if numbers > LAST_DIGITS else 1e-6 * PRECISION
     block = WorkingColumns(f, constraint, np.float32 if narrow else np.float64).changed(
         np.empty(0, bool), _first(f, constraint, known, share)
@@ -69,7 +69,7 @@ def _first(f: GLM, constraint: AtMost, known: Point, share: float) -> Columns:
     """Units with the largest gradient, the more the weaker the bound at hand: it may take up to n columns."""
     g = known.gradient.copy()
     g[known.support] = np.inf
-    many = max(4 * constraint.k, 200, int(0.8 * share * f.design.shape[0]))
+    many = max(4 * constraint.k, 200, int(0.8 * share * f.data.shape[0]))
     few = constraint.units_of(constraint.top(g, min(many, constraint.units), keep=known.support))
     return np.union1d(few, np.union1d(constraint.units_of(known.support), constraint.include))
 
@@ -81,7 +81,7 @@ class WorkingColumns:
         self.f, self.constraint, self.dtype = f, constraint, np.dtype(dtype)
         self.units = self.cols = np.empty(0, np.int64)
         self.sizes = np.empty(0, np.int64)
-        self.room = np.empty((f.design.shape[0], 0), self.dtype)
+        self.room = np.empty((f.data.shape[0], 0), self.dtype)
         self.L = 0.0
         self.mean = np.empty(0)
         ridge = np.broadcast_to(f.ridge, f.dim)
@@ -118,10 +118,10 @@ class WorkingColumns:
             self.cols = self.cols[held]
             self.mean = self.mean[held]
         fresh = self.room[:, len(held) : width]
-        self.f.design.narrow(cols, fresh)
+        self.f.data.local.design.narrow(cols, fresh)
         if np.ndim(self.f.ridge):
             fresh *= self.even[cols].astype(self.dtype)
-        mean = np.asarray(self.f.rows.c.astype(self.dtype) @ fresh, dtype=np.float64)
+        mean = np.asarray(self.f.data.local.rows.c.astype(self.dtype) @ fresh, dtype=np.float64)
         self.units, self.cols = np.concatenate([self.units, new]), np.concatenate([self.cols, cols])
         self.sizes = np.concatenate([self.sizes, np.diff(ends)])
         self.mean = np.concatenate([self.mean, mean])
@@ -133,8 +133,8 @@ class WorkingColumns:
         units = Units(ends, state, self.constraint.k - len(self.constraint.include))
         A = self.room[:, : len(self.cols)]
         mean = self.mean if f.loss.quadratic and f.fit_intercept else None
-        L = self.L or first_curvature(A, f.rows, f.loss)
-        part = GLMPart(A, f.rows, f.loss, self.mu, f.fit_intercept, f.height, L, mean)
+        L = self.L or first_curvature(A, f.data.local.rows, f.loss)
+        part = GLMPart(A, f.data.local.rows, f.loss, self.mu, f.fit_intercept, f.height, L, mean)
         bound = part.relax(units, x[self.cols] / self.even[self.cols], target, effort, tolerance)
         self.L = bound.part.L
         return replace(bound, x=bound.x * self.even[self.cols])

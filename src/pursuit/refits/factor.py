@@ -5,6 +5,7 @@ from scipy.linalg import lapack
 
 from .._types import Matrix, Vector
 
+WELL_CONDITIONED = 1e-6  # reciprocal condition above which one step minimises a quadratic, and no second look is due
 RANK = 1e-12  # eigenvalues below this share of the largest, on a unit diagonal, count as zero
 
 
