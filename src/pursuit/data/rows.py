@@ -75,9 +75,11 @@ class Data:
         return self
 
     def at(self, cols: Columns, coef: Vector, b: float) -> Answer:
+        """The loss, its gradient over all columns, its derivative in b."""
         return Answer(*self.design.value_gradient(self.loss, self.rows, cols, coef, b))
 
     def value(self, cols: Columns, coef: Vector, b: float) -> float:
+        """The loss alone, added up in twice the digits where that is affordable."""
         if self.shape[0] * len(cols) <= GATHERED and not self.lean:
             A, m, s = self.design.stored(cols)
             raw = coef / s
@@ -87,25 +89,30 @@ class Data:
         return self.loss.terms(self.rows.y, eta, self.rows.c)[0]
 
     def pull(self, a: Vector) -> Vector:
+        """X'(c a) for numbers a, one per row: the gradient at a kink."""
         return self.design.rmatmat((self.rows.c * a)[:, None])[:, 0]
 
     def few(self, cols: Columns, ridge: Any, intercept: bool, lower: float) -> LossOnColumns:
+        """The loss as a function of the coefficients of these columns, with a ridge and perhaps an intercept."""
         return LossOnColumns(
             self.loss, ridge, intercept, lower, self.ends(), self.gathered.few(cols), self.rows,
             lambda: Stored(*self.design.stored(cols)),
         )  # fmt: skip
 
     def held(self, cols: Columns, coef: Vector) -> LossOnColumns:
+        """The loss as a function of the intercept alone, coefficients held."""
         rows = replace(self.rows, offset=self._eta(cols, coef, 0.0))
         nothing = DenseBlock(np.empty((self.shape[0], 0), order="F"))
         return LossOnColumns(self.loss, 0.0, True, self.infimum(), self.ends(), nothing, rows)
 
     def start(self) -> float:
+        """An intercept to begin with."""
         y, c, offset = self.rows.y, self.rows.c, self.rows.offset
         known = None if offset is None else self.loss.intercept(y, c, offset)
         return self.loss.start(y, c / self.weight) if known is None else known
 
     def infimum(self) -> float:
+        """The weighted sum of every row's own infimum; -inf where that is not known."""
         return self._infimum
 
     @lazy
@@ -113,6 +120,7 @@ class Data:
         return self.loss.infimum(self.rows.y, self.rows.c)
 
     def ends(self) -> tuple[float, float]:
+        """The least and the largest target."""
         return self._ends
 
     @lazy
@@ -120,6 +128,7 @@ class Data:
         return float(self.rows.y.min()), float(self.rows.y.max())
 
     def model(self, cols: Columns, coef: Vector, b: float) -> "Model":
+        """The Hessian at a point."""
         if self.loss.quadratic:
             return Model(self, self.rows.c)
 
@@ -140,6 +149,7 @@ class Data:
         return known
 
     def moments(self) -> Spread:
+        """Weighted means of all columns, and sums of squares about them."""
         if self._moments is None:
             self._moments = self._spread(self.rows.c)
         return self._moments
@@ -153,6 +163,7 @@ class Data:
         return Spread(total, mean, total * var)
 
     def gram(self, cols: Columns, centred: bool) -> tuple[Matrix, Vector]:
+        """Rows of the weighted Gram matrix, the means of ``cols`` taken off where ``centred``, and these means."""
         A = self.gathered(cols).dense().copy(order="F")
         means = centre(A, self.rows.c) if centred else np.zeros(len(cols))
         A *= self.rows.c[:, None]
@@ -165,6 +176,7 @@ class Data:
         return self.design.cross(A, shift)
 
     def form(self, m: Vector, s: Vector, level: float) -> Form:
+        """The squared loss of columns (x - m) / s (s inf: zero) and targets y - o - level, as a quadratic form."""
         y = self.rows.y - level if self.rows.offset is None else self.rows.y - self.rows.offset - level
         c, (n, p) = self.rows.c, self.shape
         if n * p <= COPIED or not self.design.full:
@@ -180,11 +192,13 @@ class Data:
         return Form(0.5 * (H + H.T), pull, edge, float(c @ y))
 
     def largest(self, cols: Columns) -> Vector:
+        """The largest absolute number of columns as they are stored."""
         chunks = [cols[low : low + LOOKED_AT] for low in range(0, len(cols), LOOKED_AT)]
         most = [np.abs(self.design.stored(some)[0]).max(axis=0, initial=0.0) for some in chunks]
         return np.concatenate([np.empty(0), *most])
 
     def closely(self, cols: Columns, origin: Vector | None) -> tuple[Vector, Spread]:
+        """An origin (by default the first numbers), and about it the exact spread of columns that hardly vary."""
         used, first, moved, square = self.rows.c > 0, [], [], []
         c = self.rows.c[used]
         for low in range(0, len(cols), LOOKED_AT):
@@ -197,12 +211,15 @@ class Data:
         return near, Spread(self.weight, near + np.concatenate(moved), np.concatenate(square))
 
     def origin(self) -> Vector | None:
+        """Numbers near the columns' means where these are far larger than their spread, else 0; None: none is."""
         return self.design.origin()
 
     def copied(self) -> tuple[Matrix, Rows]:
+        """All columns in a dense copy that is the caller's, and what belongs to the rows: for small data."""
         return self.design.block(np.arange(self.shape[1])).dense(), self.rows
 
     def seen(self, m: Vector, s: Vector, constant: NDArray[np.bool_], far: bool) -> "Data":
+        """The same rows with columns (X - m) / s, those that are ``constant`` zero."""
         view = self._like(Standardized(self.design, m, s, constant, far), self.rows)
         if self._moments is not None:  # which need not be looked for again
             weight, mean, square = self._moments
@@ -212,10 +229,12 @@ class Data:
         return view
 
     def take(self, rows: Columns, scale: float) -> "Data":
+        """Some rows, with ``scale`` times their weight."""
         offset = None if self.rows.offset is None else self.rows.offset[rows]
         return self._like(self.design.take(rows), Rows(self.rows.y[rows], scale * self.rows.c[rows], offset))
 
     def weighted(self, c: Vector) -> "Data":
+        """The same rows with other weights, which sum to one; never a copy of X."""
         return self._like(self.design, replace(self.rows, c=c), self.gathered)
 
     def _like(self, design: Design, rows: Rows, gathered: Gathered | None = None) -> "Data":
@@ -223,6 +242,7 @@ class Data:
         return Data(design, rows, self.loss, gathered)
 
     def labelled(self, labels: Columns) -> Any:
+        """The same rows told apart by a label each (-1: none), with ``leave_out``; never a copy of X."""
         from .labelled import Labelled  # which is a kind of this
 
         return Labelled(self, labels)
