@@ -42,13 +42,13 @@ def load(name: str) -> tuple[sp.csr_array, np.ndarray]:
 
 def contenders(f: GLM, k: int) -> dict[str, pursuit.Solver | str]:
     """The methods, or why one is left out: a refit on many columns is dense; with kinks SVR-GHT is refitted too."""
-    dense = 8.0 * f.design.shape[0] * k
+    dense = 8.0 * f.data.shape[0] * k
     out = f"left out: its refit may take {dense / 1e9:.0f} GB" if dense > MEMORY else ""
     return {
         "HTP": out or GraHTP(),
         "SVR-GHT": (out if not f.smooth else "") or SVRGHT(share=0.1, inner=10, polish=False, random_state=0),
         "DIHT": DIHT(refit=False, halt=0.0),
-        "SDIHT, 10 blocks": SDIHT(refit=False, halt=0.0, block=f.design.shape[0] // 10),
+        "SDIHT, 10 blocks": SDIHT(refit=False, halt=0.0, block=f.data.shape[0] // 10),
         "SDIHT": SDIHT(refit=False, halt=0.0),
         "SDIHT, refitted": out or SDIHT(halt=0.0),
     }

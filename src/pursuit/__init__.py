@@ -41,17 +41,7 @@ if TYPE_CHECKING:
     from .driver import solve
     from .estimators import SparseClassifier, SparseRegressor
     from .io import load_model, save_model
-    from .losses import (
-        Hinge,
-        Huber,
-        Logistic,
-        Loss,
-        Poisson,
-        SmoothedHinge,
-        Squared,
-        SquaredHinge,
-        list_losses,
-    )
+    from .losses import Hinge, Huber, Logistic, Loss, Poisson, SmoothedHinge, Squared, SquaredHinge, list_losses
     from .objectives import GLM, MultiGLM, Point
     from .objectives.function import Function
     from .objectives.jax_objective import from_jax

@@ -2,11 +2,13 @@
 
 import difflib
 import numbers
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from importlib import import_module
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+
+from ._types import Array, Vector
 
 NEAR = 0.6  # similarity above which a name may have been meant: 'quantile' and 'squared' have 0.53
 LISTED = 20  # names that are listed
@@ -19,6 +21,11 @@ def listed(names: Iterable[object], limit: int = 5) -> str:
     return ", ".join(words[:limit]) + (f" and {more} more" if more > 0 else "")
 
 
+def first_line(error: Exception) -> str:
+    """What another library's error says, in a line."""
+    return str(error).strip().partition("\n")[0] or type(error).__name__
+
+
 def named(name: str, known: Iterable[str]) -> str | None:
     """The known name that is meant, whatever its case; None where there is none."""
     names = list(known)
@@ -27,22 +34,71 @@ def named(name: str, known: Iterable[str]) -> str | None:
     return next((other for other in names if other.casefold() == name.casefold()), None)
 
 
-def nearest(name: str, known: Iterable[str]) -> str:
-    """``did you mean 'grahtp'?`` or the list of what there is."""
-    names = sorted(known)
-    folded = {other.casefold(): other for other in names}
+def meant(name: str, known: Iterable[str]) -> str:
+    """``did you mean 'bmi'?`` when a known name is near, else nothing."""
+    folded = {other.casefold(): other for other in map(str, known)}
     close = difflib.get_close_matches(name.casefold(), list(folded), n=1, cutoff=NEAR)
-    there = f"known: {listed(names, LISTED)}"
-    return f"did you mean {folded[close[0]]!r}? ({there})" if close else there
+    return f"did you mean {folded[close[0]]!r}?" if close else ""
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """``did you mean 'grahtp'? (known: grahtp, omp)``: of names that are few, all."""
+    names = sorted(known)
+    hint, there = meant(name, names), f"known: {listed(names, LISTED)}"
+    return f"{hint} ({there})" if hint else there
+
+
+def among(name: str, known: Iterable[str]) -> str:
+    """``; did you mean 'bmi'?`` or ``; there are 'age', 'bmi' and 8 more``: of names that may be many, some."""
+    names = [str(other) for other in known]
+    hint = meant(name, names) or (f"there are {listed(map(repr, names))}" if names else "")
+    return f"; {hint}" if hint else ""
+
+
+def looked_up(name: str, what: str, known: Iterable[str]) -> str:
+    """The known name that is meant, whatever its case, or an error."""
+    names = list(known)
+    found = named(name, names)
+    if found is None:
+        raise ValueError(f"{what} {name!r} is unknown; {nearest(name, names)}")
+    return found
+
+
+def check_choice(value: Any, name: str, known: Sequence[str]) -> None:
+    """One of a few words."""
+    if value not in known:
+        raise ValueError(f"{name} {value!r} is unknown; {nearest(str(value), known)}")
+
+
+def need(package: str, extra: str, what: str, name: str | None = None) -> Any:
+    """Import an optional package, or say which extra brings it."""
+    try:
+        return import_module(package)
+    except ImportError as error:
+        name = name or package.partition(".")[0]
+        raise ImportError(f'{what} needs {name}: pip install "pursuit[{extra}]"') from error
+
+
+def check_whole(value: Any, name: str, wanted: str, low: int, high: float = np.inf) -> int:
+    """A whole number from ``low`` to ``high``; ``wanted`` says so in words."""
+    if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Integral):
+        raise TypeError(f"{name} must be {wanted}, got {value!r}")
+    number = int(value)
+    if not low <= number <= high:
+        raise ValueError(f"{name} must be {wanted}, got {number}")
+    return number
 
 
 def check_k(k: Any, name: str = "k") -> int:
     """A positive int, or an error."""
-    if isinstance(k, bool | np.bool_) or not isinstance(k, numbers.Integral):
-        raise TypeError(f"{name} must be a positive integer, got {k!r}")
-    if k <= 0:
-        raise ValueError(f"{name} must be a positive integer, got {k}")
-    return int(k)
+    return check_whole(k, name, "a positive integer", 1)
+
+
+def check_count(value: Any, name: str, low: int = 0, high: int | None = None) -> int:
+    """A whole number from ``low`` up (to ``high``)."""
+    if high is None:
+        return check_whole(value, name, f"a whole number at least {low}", low)
+    return check_whole(value, name, f"a whole number from {low} to {high}", low, high)
 
 
 def check_number(value: Any, name: str, low: float = 0.0, strict: bool = False) -> float:
@@ -56,17 +112,6 @@ def check_number(value: Any, name: str, low: float = 0.0, strict: bool = False) 
     return number
 
 
-def check_count(value: Any, name: str, low: int = 0, high: int | None = None) -> int:
-    """A whole number from ``low`` up (to ``high``)."""
-    wanted = f"a whole number at least {low}" if high is None else f"a whole number from {low} to {high}"
-    if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Integral):
-        raise TypeError(f"{name} must be {wanted}, got {value!r}")
-    number = int(value)
-    if number < low or (high is not None and number > high):
-        raise ValueError(f"{name} must be {wanted}, got {value!r}")
-    return number
-
-
 def check_mask(values: Any, name: str) -> None:
     """A masked array whose mask hides something is an error: its numbers would be taken without the mask."""
     if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
@@ -76,40 +121,43 @@ def check_mask(values: Any, name: str) -> None:
         )
 
 
-def check_vector(values: Any, name: str, length: int) -> NDArray[np.float64]:
-    """A finite float64 vector with one entry per row."""
+def check_array(values: Any, name: str, purpose: str = "") -> Array:
+    """Finite float64 numbers, of any shape."""
     check_mask(values, name)
     array = np.asarray(values)
     if array.dtype.kind == "c":
         raise ValueError(f"Complex data not supported: {name} must be real")
     try:
-        vector = np.ascontiguousarray(array, dtype=np.float64)
+        floats = np.ascontiguousarray(array, dtype=np.float64)
     except (TypeError, ValueError):
-        raise ValueError(f"{name} must be numeric, got dtype {array.dtype}") from None
-    if vector.shape != (length,):
-        raise ValueError(f"{name} must have one entry per row of X, shape ({length},), got shape {array.shape}")
-    if not np.isfinite(vector).all():
+        raise ValueError(f"{name} must be numeric{purpose}, got dtype {array.dtype}") from None
+    if not np.isfinite(floats).all():
         raise ValueError(f"{name} contains NaN or infinity")
+    return floats
+
+
+def check_vector(values: Any, name: str, length: int) -> Vector:
+    """A finite float64 vector with one entry per row."""
+    vector = check_array(values, name)
+    if vector.shape != (length,):
+        raise ValueError(f"{name} must have one entry per row of X, shape ({length},), got shape {np.shape(values)}")
     return vector
 
 
-def check_offset(offset: Any, n: int, outputs: int = 0) -> NDArray[np.float64] | None:
+def check_offset(offset: Any, n: int, outputs: int = 0) -> Vector | None:
     """An offset per row, with ``outputs`` (0: one, without an axis of its own) also one per output; None stays None."""
-    if offset is None or not outputs or np.ndim(offset) < 2:
-        vector = None if offset is None else check_vector(offset, "offset", n)
-        return vector if vector is None or not outputs else vector[:, None]
-    try:
-        matrix = np.ascontiguousarray(offset, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise ValueError(f"offset must be numeric, got dtype {np.asarray(offset).dtype}") from None
+    if offset is None:
+        return None
+    if not outputs or np.ndim(offset) < 2:
+        vector = check_vector(offset, "offset", n)
+        return vector[:, None] if outputs else vector
+    matrix = check_array(offset, "offset")
     if matrix.shape not in ((n, 1), (n, outputs)):
         raise ValueError(f"offset must have shape ({n},) or ({n}, {outputs}), got shape {matrix.shape}")
-    if not np.isfinite(matrix).all():
-        raise ValueError("offset contains NaN or infinity")
     return matrix
 
 
-def check_weights(sample_weight: Any, n: int) -> NDArray[np.float64]:
+def check_weights(sample_weight: Any, n: int) -> Vector:
     """Non-negative weights, not all zero, scaled to sum to one."""
     if sample_weight is None:
         return np.full(n, 1.0 / n)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ._errors import listed, nearest
+from ._types import Columns
 
 Names = tuple[str, ...]
 
@@ -20,7 +21,15 @@ def names_of(X: Any) -> Names | None:
 
 def called(cols: Iterable[int], names: Sequence[str] | None = None) -> str:
     """``column 'bmi'``, ``columns 3, 4 and 7 more``."""
-    words = [str(int(j)) if names is None else repr(str(names[j])) for j in cols]
+    if names is not None:
+        return quoted(str(names[j]) for j in cols)
+    words = [str(int(j)) for j in cols]
+    return f"column{'s' * (len(words) != 1)} {listed(words)}"
+
+
+def quoted(names: Iterable[Any]) -> str:
+    """``column 'bmi'``, ``columns 'age', 'bmi'``."""
+    words = [repr(name) for name in names]
     return f"column{'s' * (len(words) != 1)} {listed(words)}"
 
 
@@ -58,27 +67,18 @@ def refuse_text(X: Any) -> None:
     """Raise where columns of a data frame hold text, dates or other things that are no numbers, naming all of them."""
     if getattr(X, "columns", None) is None:
         return
-    wrong: list[str] = []
-    example = ""
-    missing: list[str] = []
-    for name, values in columns_of(X):
-        strange = _strange(values)
-        if strange is None:
-            continue
-        if not len(strange):
-            missing.append(repr(name))
-            continue
-        example = example or f"{str(strange[0])[:30]!r} in {name!r}"
-        wrong.append(repr(name))
+    found = [(name, _strange(values)) for name, values in columns_of(X)]
+    wrong = [(name, entries[0]) for name, entries in found if entries]
+    missing = [name for name, entries in found if entries == []]
     if wrong:
-        column, are, them = ("column", "is", "it") if len(wrong) == 1 else ("columns", "are", "them")
+        are, them = ("is", "it") if len(wrong) == 1 else ("are", "them")
+        names, (example, *_) = zip(*wrong, strict=True)
         raise ValueError(
-            f"X must be numeric: {column} {listed(wrong)} {are} not (for example {example}); turn {them} into numbers,"
-            f" or leave {them} out"
+            f"X must be numeric: {quoted(names)} {are} not (for example {str(example)[:30]!r} in {names[0]!r}); turn"
+            f" {them} into numbers, or leave {them} out"
         ) from None
     if missing:
-        column = "column" if len(missing) == 1 else "columns"
-        raise ValueError(f"X contains NaN or infinity in {column} {listed(missing)}") from None
+        raise ValueError(f"X contains NaN or infinity in {quoted(missing)}") from None
 
 
 def refuse_dates(X: Any) -> None:
@@ -91,16 +91,21 @@ def refuse_dates(X: Any) -> None:
 
 def refuse_missing(X: Any, names: Sequence[str] | None = None) -> None:
     """Raise where columns of an array or sparse matrix hold NaN or infinity, naming all of them."""
-    values = getattr(X, "data", X) if hasattr(X, "tocsc") else X
-    with np.errstate(over="ignore", invalid="ignore"):
-        if np.isfinite(np.sum(values, dtype=np.float64)):  # at a pass without a mask of X's size
-            return
-    if hasattr(X, "tocsc"):
-        bad = np.unique(X.tocoo().col[~np.isfinite(X.tocoo().data)])
-    else:
-        bad = np.flatnonzero(~np.isfinite(X).all(axis=0))
+    bad = np.union1d(*not_finite(X))
     if len(bad):
         raise ValueError(f"X contains NaN or infinity in {called(bad, names)}")
+
+
+def not_finite(X: Any) -> tuple[Columns, Columns]:
+    """The columns of an array or sparse matrix that hold NaN, and those that hold infinity."""
+    sparse = hasattr(X, "tocsc")
+    values = X.data if sparse else X
+    with np.errstate(over="ignore", invalid="ignore"):
+        if np.isfinite(np.sum(values, dtype=np.float64)):  # at a pass without a mask of X's size
+            return np.empty(0, np.int64), np.empty(0, np.int64)
+    bad = np.isnan(values), np.isinf(values)
+    nan, inf = (np.unique(X.tocoo().col[b]) if sparse else np.flatnonzero(b.any(axis=0)) for b in bad)
+    return nan, inf
 
 
 def columns_of(X: Any) -> Iterator[tuple[Any, Any]]:
@@ -117,16 +122,16 @@ def _strange(values: Any) -> list[Any] | None:
         values.astype(np.float64)
         return None
     except (TypeError, ValueError):
-        return [value for value in values if not _is_missing(value) and not _is_number(value)][:1]
+        return no_number(values)
 
 
-def _is_missing(value: Any) -> bool:
-    return value is None or type(value).__name__ == "NAType" or bool(value != value)
-
-
-def _is_number(value: Any) -> bool:
-    try:
-        float(value)
-    except (TypeError, ValueError):
-        return False
-    return True
+def no_number(values: Iterable[Any]) -> list[Any]:
+    """The first entry that is neither a number nor missing, in a list; an empty one where there is none."""
+    for value in values:
+        if value is None or type(value).__name__ == "NAType" or value != value:  # missing
+            continue
+        try:
+            float(value)
+        except (TypeError, ValueError):
+            return [value]
+    return []

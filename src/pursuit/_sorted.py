@@ -1,12 +1,11 @@
 """Set operations on sorted index arrays, without the sorting (and the time) of NumPy's general ones."""
 
 import numpy as np
-from numpy.typing import NDArray
 
-Columns = NDArray[np.int64]
+from ._types import Columns, Flags
 
 
-def inside(a: Columns, b: Columns) -> NDArray[np.bool_]:
+def inside(a: Columns, b: Columns) -> Flags:
     """Which entries of a are in the sorted array b."""
     if len(b) == 0:
         return np.zeros(len(a), dtype=bool)

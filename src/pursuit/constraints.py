@@ -8,16 +8,13 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from . import _core
 from ._errors import check_k
 from ._lazy import lazy
 from ._names import called, chosen
 from ._sorted import inside, without
-
-Vector = NDArray[np.float64]
-Columns = NDArray[np.int64]
+from ._types import Columns, Vector
 
 
 class AtMost:
@@ -180,13 +177,8 @@ def _units(groups: Any, dim: int) -> tuple[Columns | None, int]:
     labels = np.asarray(groups)
     if labels.shape != (dim,):
         raise ValueError(f"groups must give one label per column, shape ({dim},), got shape {labels.shape}")
-    if labels.dtype.kind == "O":  # mixed labels need not be sortable
-        seen: dict[Any, int] = {}
-        codes = np.fromiter((seen.setdefault(label, len(seen)) for label in labels), np.int64, dim)
-        return (None if len(seen) == dim else codes), len(seen)
     if labels.dtype.kind == "f" and np.isnan(labels).any():
         raise ValueError("groups contains NaN; give every column a label")
-    _, first, codes = np.unique(labels, return_index=True, return_inverse=True)
-    rank = np.empty(len(first), np.int64)
-    rank[np.argsort(first)] = np.arange(len(first))  # groups are numbered by their first column, so ties go there
-    return (None if len(first) == dim else rank[codes]), len(first)
+    seen: dict[Any, int] = {}  # groups are numbered by their first column, so ties go there
+    codes = np.fromiter((seen.setdefault(label, len(seen)) for label in labels.tolist()), np.int64, dim)
+    return (None if len(seen) == dim else codes), len(seen)

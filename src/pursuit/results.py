@@ -4,8 +4,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ._types import Columns, Vector
 from .objectives.point import Exchange, Point
 
 
@@ -50,8 +50,8 @@ class Result:
     """
 
     dim: int
-    support: NDArray[np.int64]
-    coef: NDArray[np.float64]
+    support: Columns
+    coef: Vector
     intercept: Any
     names: tuple[str, ...] | None
     value: float
@@ -78,7 +78,7 @@ class Result:
         return None if self.lower is None else self.value - self.lower
 
     @property
-    def x(self) -> NDArray[np.float64]:
+    def x(self) -> Vector:
         """The solution as a vector of length p."""
         x = np.zeros((self.dim, *self.coef.shape[1:]), dtype=self.coef.dtype)
         x[self.support] = self.coef

@@ -13,16 +13,16 @@ After a natural step the ladder halves; where no step on it changes the support,
 from collections.abc import Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ._errors import check_number
+from ._types import Columns, Vector
 from .constraints import AtMost
-from .objectives.base import Columns, Objective, Point
+from .objectives.base import Objective, Point
 from .refits.factor import newton_direction
 
 HALVINGS = 12  # how often a safeguarded step is halved before the solver gives up on it
 LADDER = 4  # how often the natural step is halved
-LOOKED_AT = 16  # coordinates of largest gradient whose curvatures are averaged
+AVERAGED = 16  # coordinates of largest gradient whose curvatures are averaged
 STRETCH = 4.0  # how far beyond the natural step the first change of support may lie
 
 
@@ -35,7 +35,7 @@ def restricted_step(f: Objective, constraint: AtMost, point: Point) -> float:
 
 def natural_steps(f: Objective, constraint: AtMost, point: Point) -> Iterator[float]:
     """1 / (mean curvature of the k best coordinates), its halves, and last the first step that changes the support."""
-    cols = constraint.top(point.gradient, min(constraint.k, LOOKED_AT))
+    cols = constraint.top(point.gradient, min(constraint.k, AVERAGED))
     v = _unit(point.gradient[cols])
     step = _inverse(f.mean_curvature(point, cols, v))
     for halvings in range(LADDER):
@@ -57,7 +57,7 @@ def gradient_step(f: Objective, point: Point, cols: Columns) -> Point:
     return _along(f, point, cols, -g, _inverse(f.curvature(point, cols, _unit(g))))
 
 
-def _along(f: Objective, point: Point, cols: Columns, d: NDArray[np.float64], step: float) -> Point:
+def _along(f: Objective, point: Point, cols: Columns, d: Vector, step: float) -> Point:
     x = point.x[cols]
     for halvings in range(HALVINGS):
         trial = f.at(cols, x + step / 2**halvings * d)
@@ -72,7 +72,7 @@ def check_step(step: float | None) -> None:
         check_number(step, "step", strict=True)
 
 
-def _unit(v: NDArray[np.float64]) -> NDArray[np.float64]:
+def _unit(v: Vector) -> Vector:
     norm = float(np.linalg.norm(v))
     return v / norm if norm > 0 else v
 

@@ -7,7 +7,7 @@ import pytest
 
 from pursuit import GLM, Loss, best_subsets, certify, solve
 from pursuit.certificates import certificate
-from pursuit.certificates.certificate import _search
+from pursuit.certificates.certificate import search_between
 from pursuit.certificates.general import General
 from pursuit.certificates.tree import Tree
 from pursuit.constraints import AtMost
@@ -141,7 +141,7 @@ def test_a_node_is_searched_between_its_sets(groups):
     f = GLM(X, X[:, 6:].sum(axis=1) + 0.1 * rng.standard_normal(60), l2=0.1)
     constraint = AtMost(2, 10, groups=groups)
     tree = Tree(1e-6, abs, searched=0.0)
-    tree.search = partial(_search, f, constraint)
+    tree.search = partial(search_between, f, constraint)
     root = General.root(f, constraint, np.zeros(10))
     inside, outside = root.children(np.where(np.arange(len(root.units)) == 3, 0.7, 0.0))
     tree._look_around(outside)
@@ -149,7 +149,7 @@ def test_a_node_is_searched_between_its_sets(groups):
     assert 3 not in found
     assert tree.searched > 0
     again = Tree(1e-6, abs, searched=0.0)
-    again.search = partial(_search, f, constraint)
+    again.search = partial(search_between, f, constraint)
     again._look_around(inside)
     (found,) = again.found
     assert 3 in found
@@ -206,14 +206,14 @@ def test_an_interrupted_search_interrupts_the_proof(monkeypatch):
     stopped = replace(solve(f, 2), status="interrupted")
     monkeypatch.setattr(certificate, "solve", lambda *args, **options: stopped)
     with pytest.raises(KeyboardInterrupt):
-        _search(f, AtMost(2, 6), Tree(1e-6, abs), [], range(6))
+        search_between(f, AtMost(2, 6), Tree(1e-6, abs), [], range(6))
 
 
 def test_a_search_ends_with_the_time_limit():
     rng = np.random.default_rng(5)
     f = GLM(rng.standard_normal((30, 6)), rng.standard_normal(30), l2=0.1)
     tree = Tree(1e-6, abs, deadline=0.0)
-    _search(f, AtMost(2, 6), tree, [], range(6))
+    search_between(f, AtMost(2, 6), tree, [], range(6))
     assert len(tree.found) == 1
 
 

@@ -32,8 +32,8 @@ def objective(loss, intercept, *, weights=False, l2=0.05):
 
 
 def part_of(f, dtype=np.float64):
-    A = np.ascontiguousarray(f.design.block(np.arange(f.dim)).dense().astype(dtype))
-    return GLMPart.of(A, f.rows, f.loss, f.ridge, f.fit_intercept)
+    A = np.ascontiguousarray(f.data.design.block(np.arange(f.dim)).dense().astype(dtype))
+    return GLMPart.of(A, f.data.rows, f.loss, f.ridge, f.fit_intercept)
 
 
 def units_of(constraint, state):
@@ -65,7 +65,9 @@ def test_valid_tight_and_what_its_dual_variables_say(loss, intercept, which):
     groups, state = STATES[which]
     constraint = AtMost(3, P, groups=groups)
     cols, _ = constraint.ordered(np.arange(constraint.units))
-    part = GLMPart.of(np.ascontiguousarray(f.design.block(cols).dense()), f.rows, f.loss, f.ridge, f.fit_intercept)
+    part = GLMPart.of(
+        np.ascontiguousarray(f.data.design.block(cols).dense()), f.data.rows, f.loss, f.ridge, f.fit_intercept
+    )
     bound = part.relax(units_of(constraint, state), np.zeros(P), 1e3, 3000, 0.0)
     best = optimum(f, constraint, state)
     assert bound.lower <= best + 1e-9

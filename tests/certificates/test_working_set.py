@@ -6,10 +6,10 @@ import pytest
 from problems import KINDS
 from pursuit import GLM, certify, solve
 from pursuit.certificates import working_set as module
-from pursuit.certificates.certificate import _cheap
+from pursuit.certificates.certificate import cheap_bound
 from pursuit.certificates.general import General
 from pursuit.certificates.tree import Tree
-from pursuit.certificates.working_set import Block, working_set
+from pursuit.certificates.working_set import WorkingColumns, working_set
 from pursuit.constraints import AtMost
 from pursuit.objectives.dual import Dual
 
@@ -40,7 +40,7 @@ def start(constraint, known, scale=abs):
 def test_the_bound_is_the_whole_relaxations(kind, loss, settings):
     f, constraint, known = wide(kind, loss, **settings)
     tree = start(constraint, known)
-    lower = working_set(f, constraint, known, tree, _cheap(f, constraint, known))
+    lower = working_set(f, constraint, known, tree, cheap_bound(f, constraint, known))
     root = General.root(f, constraint, known.x)
     whole = root.part.relax(root._open(), root.x, 1e3, 4000, 1e-7)
     room = 1.2 * module.PRECISION * abs(tree.upper)
@@ -60,8 +60,8 @@ def test_groups_enter_whole():
 def test_a_block_holds_the_columns_it_says(monkeypatch):
     monkeypatch.setattr(module, "SPARE", 1.5)
     f, constraint, _ = wide()
-    A = f.design.block(np.arange(P)).dense()
-    block = Block(f, constraint)
+    A = f.data.design.block(np.arange(P)).dense()
+    block = WorkingColumns(f, constraint)
     held = np.empty(0, np.int64)
     rng = np.random.default_rng(0)
     for share, add in ((1.0, 20), (1.0, 5), (0.3, 4), (0.95, 2), (0.5, 300)):
@@ -72,7 +72,7 @@ def test_a_block_holds_the_columns_it_says(monkeypatch):
         assert set(new) <= set(held)
         np.testing.assert_array_equal(block.cols, held)
         np.testing.assert_allclose(block.room[:, : len(held)], A[:, held], rtol=1e-6)
-        np.testing.assert_allclose(block.mean, f.rows.c @ A[:, held], atol=1e-5)
+        np.testing.assert_allclose(block.mean, f.data.rows.c @ A[:, held], atol=1e-5)
 
 
 def test_numbers_beyond_single_precision_are_walked_in_double():

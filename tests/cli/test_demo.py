@@ -7,9 +7,9 @@ import pytest
 from matplotlib.figure import Figure
 
 from pursuit import SparseRegressor, load_model
-from pursuit.cli.demo import _features
+from pursuit.cli.demo import features
 from pursuit.cli.demo_data import breast_cancer, diabetes, expand
-from pursuit.cli.demo_lasso import Lasso
+from pursuit.cli.demo_lasso import lasso
 from pursuit.plots import plot_coefficients
 
 
@@ -37,7 +37,7 @@ def test_table_and_picture_show_the_same_numbers():
     ax = plot_coefficients(fit, data.names, Figure().subplots())
     labels = [tick.get_text() for tick in ax.get_yticklabels()]
     drawn = [f"{name} {bar.get_width():+.3g}" for name, bar in zip(labels, ax.patches, strict=True)]
-    assert _features(fit, data.names, 200) == ", ".join(drawn)
+    assert features(fit, data.names, 200) == ", ".join(drawn)
 
 
 @pytest.mark.parametrize(("make", "base", "columns"), [(diabetes, 10, 64), (breast_cancer, 30, 495)])
@@ -56,15 +56,15 @@ def test_columns_are_what_their_names_say(make, base, columns):
 
 
 def test_the_square_of_a_column_with_two_values_is_left_out():
-    _, names = expand(np.array([[0.0, 1.0], [1.0, 2.0], [0.0, 3.0]]), ["flag", "size"])
+    X = np.array([[0.0, 1.0], [1.0, 2.0], [0.0, 3.0]])
+    *_, names = expand(X, X, ["flag", "size"])
     assert names == ("flag", "size", "flag*size", "size^2")
 
 
 def test_the_yardstick_keeps_its_promise():
     data = diabetes()
-    path = Lasso(data.X, data.y)
-    for k in (1, 4, 9):
-        predict, columns = path.at(k)
+    for k, fit in lasso(data.X, data.y, (1, 4, 9)).items():
+        predict, columns = fit.predict, np.flatnonzero(fit[-1].coef_)
         assert 1 <= len(columns) <= k
         elsewhere = np.setdiff1d(np.arange(64), columns)
         moved = data.X_test.copy()

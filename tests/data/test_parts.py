@@ -102,7 +102,7 @@ def test_scattered_folds_copy_nothing(loss, kind):
             a, b = (pursuit.solve(f, 3) for f in (one, fold))
             assert np.array_equal(a.support, b.support)
             assert b.value == pytest.approx(a.value, rel=1e-10)
-            design = getattr(fold.design, "base", fold.design)
+            design = getattr(fold.data.design, "base", fold.data.design)
             assert design.X is X
 
 
@@ -227,3 +227,17 @@ def test_several_outputs_in_parts(loss, settings):
     if "standardize" not in settings:
         fold = pursuit.MultiGLM(whole, loss=loss, l2=0.05, fit_intercept=one.fit_intercept)
         assert pursuit.solve(fold, 3).value == pytest.approx(pursuit.solve(want, 3).value, rel=1e-10)
+
+
+def test_proofs_of_parts():
+    """The squared loss is proved from its Gram matrix; what needs single rows says so."""
+    given = problem("squared", p=P, weights=True)
+    f = pursuit.GLM(InParts(given.parts()), l2=0.05, standardize=True)
+    one = pursuit.GLM(**given.glm(l2=0.05, standardize=True))
+    proof = pursuit.certify(f, pursuit.solve(f, 3), time_limit=20)
+    assert proof.status == "proved"
+    assert proof.upper == pytest.approx(pursuit.certify(one, pursuit.solve(one, 3), time_limit=20).upper, rel=1e-10)
+    _, _, g = pair("logistic")
+    proof = pursuit.certify(g, pursuit.solve(g, 3), time_limit=5)
+    assert proof.status == "bounded"
+    assert "the rows lie in parts" in proof.reason

@@ -129,7 +129,9 @@ def test_a_users_loss_with_a_conjugate():
             return np.full_like(y, -np.inf), np.full_like(y, np.inf)
 
     f, _, optimum = solved("squared", True, "plain", l2=20.0)
-    twin = pursuit.GLM(f.design, f.rows.y, Plain(), l2=20.0, sample_weight=f.rows.c, offset=f.rows.offset)
+    twin = pursuit.GLM(
+        f.data.design, f.data.rows.y, Plain(), l2=20.0, sample_weight=f.data.rows.c, offset=f.data.rows.offset
+    )
     result = pursuit.solve(twin, K, solver="diht", max_iter=100)
     assert result.lower <= optimum.value * (1 + 1e-9)
     assert result.value == pytest.approx(optimum.value, rel=1e-6)

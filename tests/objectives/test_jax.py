@@ -90,7 +90,7 @@ def test_the_protocol_agrees_with_the_glm():
 
 
 def test_rows_across_and_beyond_the_newton_limit(monkeypatch):
-    monkeypatch.setattr(jax_objective, "SMALLEST", 1)  # so that `cross` serves even here
+    monkeypatch.setattr(jax_objective, "PADDED", 1)  # so that `cross` serves even here
     monkeypatch.setattr(jax_objective, "NEWTON", 3)  # and larger refits are quasi-Newton
     cols, rest = np.array([0, 2, 5, 7]), np.array([1, 3, 4, 6, 8, 9])
     want, got = LOGISTIC.refit(cols), G.refit(cols)
@@ -307,5 +307,5 @@ def test_programs_keep_no_data_alive():
 def test_a_quadratic_is_refitted_once_per_support(monkeypatch):
     f = pursuit.from_jax(closure("least squares", 2)[0], 5)
     first = f.refit(np.array([1, 3]))
-    monkeypatch.setattr(jax_objective, "minimise", None)
+    monkeypatch.setattr("pursuit.objectives.function.minimise", None)
     assert f.refit(np.array([1, 3]), start=f.null) is first

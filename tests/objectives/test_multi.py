@@ -105,7 +105,7 @@ def test_the_rarest_probabilities_keep_their_digits():
 @pytest.mark.parametrize("sure", [1.0, 30.0])
 @pytest.mark.parametrize("many", [False, True])
 def test_second_derivatives_are_those_of_every_pair_of_classes(sure, many, monkeypatch):
-    monkeypatch.setattr(outputs, "SMALL", 0 if many else 10**9)
+    monkeypatch.setattr(outputs, "BY_PRODUCTS", 0 if many else 10**9)
     rng = np.random.default_rng(1)
     n, p, q = 40, 6, 4
     X, y = rng.standard_normal((n, p)), np.arange(n) % q

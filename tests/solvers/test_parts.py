@@ -194,4 +194,4 @@ def test_columns_gathered_in_any_order():
     f = pursuit.GLM(X, X[:, 0])
     for cols in ([30, 31, 2, 5, 39], [2, 30, 38, 39], [39, 1], [1, 2, 3], []):
         index = np.array(cols, dtype=np.int64)
-        assert np.array_equal(f.gathered(index).dense(), X[:, index])
+        assert np.array_equal(f.data.gathered(index).dense(), X[:, index])

@@ -14,9 +14,9 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .._errors import check_number
+from .._types import Columns
 from ..constraints import AtMost
 from ..driver import solve
 from ..engines import threads
@@ -26,15 +26,15 @@ from ..objectives.glm import GLM
 from ..refits.factor import unit_scale
 from ..results import Result
 from .general import General
-from .quadratic import Data, Sparse
+from .quadratic import Source, SparseQuadratic
 from .tree import Progress, Tree
 from .working_set import working_set
 
 DENSE = 4000  # columns up to which the whole Gram matrix is formed
-PROVED = "the solution is optimal within the gap asked for"
-SAME = 1e-6  # share of the scale by which a result's value may differ from that of its coefficients: rounding
-GATHERED = 5e7  # numbers up to which all columns are gathered for branching
-ROUNDING = 0.5 * float(np.finfo(float).eps)  # of one product in a Gram matrix
+OPTIMAL = "the solution is optimal within the gap asked for"
+AGREES = 1e-6  # share of the scale by which a result's value may differ from that of its coefficients: rounding
+BRANCHED = 5e7  # numbers up to which all columns are gathered for branching
+UNIT_ROUNDOFF = 0.5 * float(np.finfo(float).eps)  # of one product in a Gram matrix
 REFITTED = 1e9  # n m^2 up to which the data are asked for the minimum over m columns
 
 
@@ -59,8 +59,8 @@ class Certificate:
     upper: float
     status: str
     reason: str
-    always: NDArray[np.int64]
-    never: NDArray[np.int64]
+    always: Columns
+    never: Columns
     margin: float
     result: Result = field(repr=False)
     nodes: int
@@ -118,8 +118,8 @@ def certify(
         known, constraint = _known(objective, result, k, include, exclude, groups)
         tree = Tree(0.9 * gap, objective.scale, deadline=None if limit is None else began + limit, progress=progress)
         tree.offer(tuple(int(u) for u in constraint.units_of(known.support)), known.value, known.minimum)
-        tree.search = partial(_search, objective, constraint)
-        lower, why = _cheap(objective, constraint, known), ""
+        tree.search = partial(search_between, objective, constraint)
+        lower, why = cheap_bound(objective, constraint, known), ""
         if known.value <= objective.nothing:
             lower, limit = objective.lower, 0.0
         if limit != 0 and lower < known.value - gap * objective.scale(known.value):
@@ -133,21 +133,12 @@ def certify(
         result = _result(objective, constraint, best, result)
         scale = objective.scale(best.value)
         proved = best.value - lower <= gap * scale or best.value <= objective.nothing
-    if not proved and not why:
-        why = _open(tree, limit)
-    reason = PROVED if proved else f"bounded only: {why}"
+    status, reason = ("proved", OPTIMAL) if proved else ("bounded", f"bounded only: {why or _open(tree, limit)}")
+    always, never = (np.array(sorted(fixed), dtype=np.int64) for fixed in (tree.always, tree.never))
+    result, seconds = replace(result, certificate=status), time.perf_counter() - began
+    margin = _margin(objective, best)
     return Certificate(
-        lower=float(lower),
-        upper=best.value,
-        status="proved" if proved else "bounded",
-        reason=reason,
-        always=np.array(sorted(tree.always), dtype=np.int64),
-        never=np.array(sorted(tree.never), dtype=np.int64),
-        margin=_margin(objective, best),
-        result=replace(result, certificate="proved" if proved else "bounded"),
-        nodes=tree.nodes,
-        seconds=time.perf_counter() - began,
-        scale=scale,
+        float(lower), best.value, status, reason, always, never, margin, result, tree.nodes, seconds, scale
     )
 
 
@@ -180,18 +171,18 @@ def _within_bounds(f: GLM, result: Any, bounds: Any, sum_to: float | None, gap: 
         if not inner.holds(point):
             raise ValueError("the coefficients do not keep to bounds and sum_to")
         lower = outer.lower
-        if sum_to is None and np.all(f.ridge > 0) and f.loss.has_conjugate:
+        if sum_to is None and np.all(f.ridge > 0) and _has_dual(f):
             dual = inner.dual()
             lower = max(lower, dual.value(dual.from_point(point), constraint))
         lower = min(lower, point.value)
         best = _result(f, constraint, point, result)
         scale = f.scale(point.value)
-    proved = point.value - lower <= gap * scale
-    reason = PROVED if proved else "bounded only: the bound does not know all of bounds and sum_to"
+    weak = "bounded only: the bound does not know all of bounds and sum_to"
+    status, reason = ("proved", OPTIMAL) if point.value - lower <= gap * scale else ("bounded", weak)
+    best, none = replace(best, certificate=status, bounds=bounds, sum_to=sum_to), outer.always[:0]
     return replace(
-        outer, lower=lower, upper=point.value, status="proved" if proved else "bounded", reason=reason,
-        result=replace(best, certificate="proved" if proved else "bounded", bounds=bounds, sum_to=sum_to),
-        always=outer.always[:0], never=outer.never[:0], scale=scale,
+        outer, lower=lower, upper=point.value, status=status, reason=reason, result=best, always=none, never=none,
+        scale=scale,
     )  # fmt: skip
 
 
@@ -204,7 +195,7 @@ def _known(f: GLM, result: Any, k: int | None, include: Any, exclude: Any, group
         _check_same(constraint, f.sparse_set(constraint.k if k is None else k, include, exclude, groups))
         point = result.point
         value = f.value(point.support, point.coef, point.free)
-        if abs(value - result.value) > SAME * f.scale(result.value) + max(0.0, f.nothing - f.lower):
+        if abs(value - result.value) > AGREES * f.scale(result.value) + max(0.0, f.nothing - f.lower):
             raise ValueError(
                 f"result has value {result.value:.8g}, but its coefficients give {value:.8g} in this objective: "
                 "certify with the objective that was solved"
@@ -214,10 +205,7 @@ def _known(f: GLM, result: Any, k: int | None, include: Any, exclude: Any, group
             raise TypeError("k is needed to certify a vector of coefficients")
         constraint = f.sparse_set(k, include, exclude, groups)
         point = f.from_units(result)
-    if (
-        not constraint.allows(point.support)
-        or np.setdiff1d(constraint.include, constraint.units_of(point.support)).size
-    ):
+    if not constraint.allows(point.support):
         raise ValueError(
             f"the coefficients use {constraint.count(point.support)} units and must keep to k={constraint.k}, include "
             "and exclude"
@@ -239,14 +227,12 @@ def _open(tree: Tree, limit: float | None) -> str:
     """Why a gap was left."""
     if limit is None or limit == 0:
         return "no branching was asked for (give a time_limit)"
-    return (
-        "the time limit came first"
-        if tree.late()
-        else "what is left of the gap is rounding, or a refit that is not exact"
-    )
+    if tree.late():
+        return "the time limit came first"
+    return "what is left of the gap is rounding, or a refit that is not exact"
 
 
-def _search(f: GLM, constraint: AtMost, tree: Tree, inside: Sequence[int], alive: Sequence[int]) -> None:
+def search_between(f: GLM, constraint: AtMost, tree: Tree, inside: Sequence[int], alive: Sequence[int]) -> None:
     """Offers what ``auto`` finds between two sets of units."""
     out = np.setdiff1d(np.arange(constraint.units), np.asarray(alive, dtype=np.int64))
     include = constraint.columns_of(np.sort(np.asarray(inside, dtype=np.int64)))
@@ -259,9 +245,13 @@ def _search(f: GLM, constraint: AtMost, tree: Tree, inside: Sequence[int], alive
         raise KeyboardInterrupt
 
 
-def _cheap(f: GLM, constraint: AtMost, point: Point) -> float:
+def _has_dual(f: GLM) -> bool:
+    return f.loss.has_conjugate and f.data.whole
+
+
+def cheap_bound(f: GLM, constraint: AtMost, point: Point) -> float:
     """The bound at the solution's own dual point: one product with X, or what the loss alone gives."""
-    if not np.all(f.ridge > 0) or not f.loss.has_conjugate:
+    if not (np.all(f.ridge > 0) and _has_dual(f)):
         return f.lower
     dual = f.dual()
     a = dual.from_point(point)
@@ -276,20 +266,22 @@ def _bound(f: GLM, constraint: AtMost, known: Point, tree: Tree, cheap: float, b
         weak = "X has dependent columns and there is no ridge, so no curvature can be borrowed"
         flat = problem.borrowed() is None if not branch and lower < tree.target else False
         return lower, weak if flat else ""
+    if not f.data.whole:
+        return f.lower, "the rows lie in parts, and the perspective bound needs them in one piece"
     if np.all(f.ridge > 0) and f.loss.has_conjugate:
         lower = working_set(f, constraint, known, tree, cheap)
-        if branch and lower < tree.target and f.design.shape[0] * f.dim <= GATHERED:
+        if branch and lower < tree.target and f.data.shape[0] * f.dim <= BRANCHED:
             lower = max(lower, tree.run(General.root(f, constraint, known.x), effort=60))
         return lower, ""
     if not f.loss.has_conjugate:
         return -np.inf, str(f.loss.no_conjugate)
     weak = "without a ridge the bound is the minimum over all columns, which is weak (set l2 > 0)"
-    if f.design.shape[0] * f.dim > GATHERED:
+    if f.data.shape[0] * f.dim > BRANCHED:
         return f.lower, weak
     return tree.run(General.root(f, constraint, known.x), branch=branch), weak if not branch else ""
 
 
-def sparse_problem(f: GLM, constraint: AtMost, known: Point) -> Sparse:
+def sparse_problem(f: GLM, constraint: AtMost, known: Point) -> SparseQuadratic:
     """The squared loss as a quadratic over the allowed columns on a unit diagonal, forced-in ones minimised out."""
     cols, n = constraint.allowed, f.data.shape[0]
     form, sizes = f.evened
@@ -300,10 +292,10 @@ def sparse_problem(f: GLM, constraint: AtMost, known: Point) -> Sparse:
     root = np.sqrt(f0) or 1.0
     reach = size * s  # x of the unit diagonal times this is x of the objective
     refits: dict[tuple[int, ...], tuple[float, float]] = {}
-    problem = Sparse(
+    problem = SparseQuadratic(
         np.ascontiguousarray(H * s * s[:, None]), s * form.pull[cols] / root, f0 / root**2, constraint.k, cols,
-        Data(partial(_refitted, f, refits), root**2, ROUNDING * (8 + 2 * np.sqrt(n))), np.ones(len(cols)),
-        x=known.x[cols] * _inverse(reach) / root,
+        Source(partial(_refitted, f, refits), root**2, UNIT_ROUNDOFF * (8 + 2 * np.sqrt(n))), np.ones(len(cols)),
+        x=np.divide(known.x[cols], reach * root, out=np.zeros(len(cols)), where=reach > 0),
     )  # fmt: skip
     inside = np.flatnonzero(np.isin(cols, constraint.include))
     return problem.with_in(inside) if len(inside) else problem
@@ -313,16 +305,12 @@ def _refitted(f: GLM, known: dict[tuple[int, ...], tuple[float, float]], cols: t
     """The value on some columns, and a lower bound of it; the loss's own where a refit would take too long."""
     key = tuple(sorted(cols))
     if key not in known:
-        n = f.design.shape[0]
+        n = f.data.shape[0]
         if len(key) > n or n * len(key) ** 2 > REFITTED:
             return np.inf, f.lower
         point = f.refit_on_data(np.array(key, dtype=np.int64))
         known[key] = point.value, max(point.minimum, f.lower)
     return known[key]
-
-
-def _inverse(s: NDArray[np.float64]) -> NDArray[np.float64]:
-    return np.where(s > 0, 1.0 / np.where(s > 0, s, 1.0), 0.0)
 
 
 def _margin(f: GLM, point: Point) -> float:
@@ -335,10 +323,10 @@ def _margin(f: GLM, point: Point) -> float:
 
 
 def _result(f: GLM, constraint: AtMost, best: Point, given: Any) -> Result:
-    base = given if isinstance(given, Result) else None
+    known: dict[str, Any] = {"n_iter": 0, "seconds": 0.0, "trace": (), "optimality": "none", "solver": "certify"}
+    if isinstance(given, Result):
+        known = {name: getattr(given, name) for name in known}
     return Result(
-        *f.present(best), value=best.value, status="converged", reason="certified",
-        n_iter=0 if base is None else base.n_iter, seconds=0.0 if base is None else base.seconds,
-        trace=() if base is None else base.trace, optimality="none" if base is None else base.optimality,
-        solver="certify" if base is None else base.solver, k=constraint.k, point=best.detached(), constraint=constraint,
+        *f.present(best), value=best.value, status="converged", reason="certified", k=constraint.k,
+        point=best.detached(), constraint=constraint, **known,
     )  # fmt: skip

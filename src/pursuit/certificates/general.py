@@ -3,15 +3,12 @@
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from .._types import Columns, Flags, Vector
 from ..constraints import AtMost
 from ..objectives.glm import GLM
 from .relaxation import FREE, IN, OUT, Bound, GLMPart, States, Units
 from .tree import Tree, undecided
-
-Vector = NDArray[np.float64]
-Columns = NDArray[np.int64]
 
 CROWDED = 0.7  # share of columns alive below which the others are dropped from the block
 
@@ -32,13 +29,13 @@ class General:
         """All that the sparse set leaves open; x has all columns."""
         units = constraint.allowed
         cols, _ = constraint.ordered(units)
-        A = np.array(f.gathered(cols).dense(), order="C")
+        A = np.array(f.data.local.gathered(cols).dense(), order="C")
         if f.fit_intercept:  # which changes the intercept only
-            A -= f.rows.c @ A
+            A -= f.data.local.rows.c @ A
         root = np.sqrt(np.broadcast_to(f.ridge, f.dim)[cols])  # coefficients times this have a ridge of 1
         if root.all():
             A /= root
-        part = GLMPart.of(A, f.rows, f.loss, 1.0, f.fit_intercept, f.height)
+        part = GLMPart.of(A, f.data.local.rows, f.loss, 1.0, f.fit_intercept, f.height)
         state = np.where(np.isin(units, constraint.include), IN, FREE)
         return cls(f, constraint, units, state, x[cols] * root, part)
 
@@ -127,5 +124,5 @@ class General:
             every = self.constraint.columns_of(self.units[self.state != OUT])
             return max(self.f.refit_on_data(every).minimum, self.f.lower)
 
-    def _columns(self, of: NDArray[np.bool_]) -> list[int]:
+    def _columns(self, of: Flags) -> list[int]:
         return [int(j) for j in self.constraint.columns_of(self.units[of])]

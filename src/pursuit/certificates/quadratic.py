@@ -23,28 +23,27 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import lapack
 from scipy.sparse.linalg import LinearOperator, eigsh
 
 from .. import _core
+from .._types import Columns, Flags, Matrix, Vector
 from ..refits.factor import Factor
 from .tree import Tree, undecided
 
-Vector = NDArray[np.float64]
-Matrix = NDArray[np.float64]
-Columns = NDArray[np.int64]
-
 RESCALED = 1200  # columns up to which a problem is rescaled by its conditional variances
 BORROW_AGAIN = 0.8  # share of columns left at which the borrowed curvature is computed anew
-LOOSE, TIGHT = 0.05, 1e-9  # share of what is missing to which a relaxation is solved: on the way to more nodes, or last
-FEW = 300  # columns up to which the last is affordable
-SURE = 1e-11  # share of the scale by which a value from the Gram matrix may be off
+ROUGHLY, FULLY = (
+    0.05,
+    1e-9,
+)  # share of what is missing to which a relaxation is solved: on the way to more nodes, or last
+FULLY_UP_TO = 300  # columns up to which the last is affordable
+GRAM_ERROR = 1e-11  # share of the scale by which a value from the Gram matrix may be off
 LOST = 1e-4  # share of a column's square that may be rounding before it is out of the Gram matrix's reach
 
 
 @dataclass(frozen=True)
-class Data:
+class Source:
     """What a problem asks of the data: refits (value and lower bound on some columns), and the rounding of H."""
 
     refit: Callable[[tuple[int, ...]], tuple[float, float]]
@@ -53,7 +52,7 @@ class Data:
 
 
 @dataclass(frozen=True)
-class Sparse:
+class SparseQuadratic:
     """A k-sparse quadratic over the columns ``cols`` (numbers of the whole problem); ``fixed`` are already in."""
 
     H: Matrix
@@ -61,7 +60,7 @@ class Sparse:
     f0: float
     k: int
     cols: Columns
-    data: Data
+    data: Source
     a: Vector  # rounding of H_ij is u a_i a_j, of c_i u a_i a_y
     a_y: float = 1.0
     fixed: tuple[int, ...] = ()
@@ -70,26 +69,20 @@ class Sparse:
     L: float = 0.0  # curvature of Q that a walk has met
     x: Vector = field(default_factory=lambda: np.empty(0))
 
-    def without(self, out: NDArray[np.bool_]) -> "Sparse":
+    def without(self, out: Flags) -> "SparseQuadratic":
         """Columns deleted."""
         keep = np.flatnonzero(~out)
-        return replace(
-            self,
-            H=_core.schur(self.H, self.H[:0], keep),
-            c=self.c[keep],
-            cols=self.cols[keep],
-            a=self.a[keep],
-            x=self.x[keep],
-        )
+        held = {name: getattr(self, name)[keep] for name in ("c", "cols", "a", "x")}
+        return replace(self, H=_core.schur(self.H, self.H[:0], keep), **held)
 
-    def with_in(self, into: Columns) -> "Sparse":
+    def with_in(self, into: Columns) -> "SparseQuadratic":
         """Columns (by position) minimised out one after the other, because they are in."""
         problem = self
         for j in self.cols[into]:
             problem = problem._eliminated(int(np.flatnonzero(problem.cols == j)[0]))
         return problem
 
-    def _eliminated(self, j: int) -> "Sparse":
+    def _eliminated(self, j: int) -> "SparseQuadratic":
         """One column (by position) minimised out; one that is lost in rounding takes all certainty with it."""
         keep = np.delete(np.arange(len(self.c)), j)
         pivot, row = float(self.H[j, j]), self.H[j]
@@ -109,7 +102,7 @@ class Sparse:
             a_y=self.a_y + abs(float(self.c[j])) / pivot * float(self.a[j]),
         )
 
-    def borrowed(self) -> "Sparse | None":
+    def borrowed(self) -> "SparseQuadratic | None":
         """The problem rescaled, with as much curvature as can be borrowed; None if there is none."""
         H, c, x, a, p = self.H, self.c, self.x, self.a, len(self.c)
         if not np.isfinite(a).all() or (H.diagonal() * LOST <= self.data.rounding * a**2).any():
@@ -134,7 +127,7 @@ class Sparse:
                 return replace(self, H=H, c=c, x=x, a=a, mu=mu, borrowed_at=p, L=0.0)
         return None
 
-    def bound(self, tree: Tree, effort: int, root: bool = False) -> tuple[float, "Sparse", Vector | None]:
+    def bound(self, tree: Tree, effort: int, root: bool = False) -> tuple[float, "SparseQuadratic", Vector | None]:
         """Rounds of bound, fix, borrow again."""
         problem, lower = self, -np.inf
         while True:
@@ -146,10 +139,11 @@ class Sparse:
             if problem.mu <= 0:  # nothing to borrow: the minimum over all columns is still a bound
                 return max(lower, problem._all_columns()), problem, problem._doubtful()
             L = problem.L or max(float(problem.H.diagonal().max()) - problem.mu, 1e-12)
+            rough = tree.branching or p > FULLY_UP_TO
+            share, steps = (ROUGHLY, effort) if rough else (FULLY, max(effort, int(min(1e5, 2e8 / p**2))))
             target = tree.target / unit if np.isfinite(tree.target) else problem.f0
             _, _, x, z, t, _, y, L = _core.perspective(
-                problem.H, problem.c, problem.k, problem.f0, problem.mu, L, 1.0, problem.x, target,
-                *((LOOSE, effort) if tree.branching or p > FEW else (TIGHT, max(effort, int(min(1e5, 2e8 / p**2))))),
+                problem.H, problem.c, problem.k, problem.f0, problem.mu, L, 1.0, problem.x, target, share, steps
             )  # fmt: skip
             low = unit * problem._safe(y)
             lower, problem = max(lower, low), replace(problem, x=x, L=L)
@@ -169,7 +163,7 @@ class Sparse:
             if len(into):
                 problem = problem.with_in(np.flatnonzero(np.isin(problem.cols, into)))
 
-    def children(self, t: Vector) -> list["Sparse"]:
+    def children(self, t: Vector) -> list["SparseQuadratic"]:
         """The least decided column in, and out."""
         j = undecided(t)
         out = np.zeros(len(t), bool)
@@ -221,7 +215,7 @@ class Sparse:
             else:
                 error = np.inf
         unit = self.data.unit
-        if error * unit <= SURE * tree.scale(max(value, 0.0) * unit):
+        if error * unit <= GRAM_ERROR * tree.scale(max(value, 0.0) * unit):
             tree.offer(key, unit * (value + error))
             return unit * (value - error)
         upper, lower = self.data.refit(key)

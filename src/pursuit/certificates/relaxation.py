@@ -17,23 +17,20 @@ z = -X'(c a)/l2, however far the iteration is from its end.
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .. import _core
+from .._types import Array, Columns, Flags, Vector
 from ..designs import Rows
 from ..losses import Loss
 from ..objectives.dual import BALANCED, balanced
 from ..refits import best_intercept
 
-Vector = NDArray[np.float64]
-Columns = NDArray[np.int64]
-Flags = NDArray[np.bool_]
 States = NDArray[np.uint8]
 
-ROUNDED = 0.02  # width over which a kink is rounded while walking
+KINK = 0.02  # width over which a kink is rounded while walking
 FREE, IN, OUT = np.arange(3, dtype=np.uint8)  # what is known of a unit; the kernel's numbers
 
 
@@ -74,7 +71,7 @@ class Bound:
 class GLMPart:
     """The smooth part: sum_i c_i phi over a block of columns (rows contiguous), the intercept minimised out."""
 
-    A: NDArray[Any]
+    A: Array
     rows: Rows
     loss: Loss
     l2: float
@@ -84,7 +81,7 @@ class GLMPart:
     mean: Vector | None  # of the columns, for a squared loss with an intercept
 
     @classmethod
-    def of(cls, A: NDArray[Any], rows: Rows, loss: Loss, l2: float, intercept: bool, unit: float = 1.0) -> "GLMPart":
+    def of(cls, A: Array, rows: Rows, loss: Loss, l2: float, intercept: bool, unit: float = 1.0) -> "GLMPart":
         """With the means and a first guess of the curvature from the block itself."""
         mean = np.asarray(rows.c.astype(A.dtype) @ A, dtype=np.float64) if loss.quadratic and intercept else None
         return cls(A, rows, loss, l2, intercept, unit, first_curvature(A, rows, loss), mean)
@@ -101,7 +98,7 @@ class GLMPart:
             found = _core.called_relaxation(np.asarray(self.A, dtype=np.float64), self._terms(), *walk)
         else:
             rows, intercept = self._centred() if self.loss.quadratic else (self.rows, self.intercept)
-            found = _core.relaxation(self.A, rows.samples(self.loss), ROUNDED, intercept, self.mean, *walk)
+            found = _core.relaxation(self.A, rows.samples(self.loss), KINK, intercept, self.mean, *walk)
         lower, relaxed, x, z, t, _, w, L = found
         a = np.divide(w, self.rows.c, out=np.zeros_like(w), where=self.rows.c > 0)
         return Bound(lower, z, a, x, t, relaxed, replace(self, L=L))
@@ -138,7 +135,7 @@ class GLMPart:
         return terms
 
 
-def first_curvature(A: NDArray[Any], rows: Rows, loss: Loss) -> float:
+def first_curvature(A: Array, rows: Rows, loss: Loss) -> float:
     """A guess that is too small rather than too large: the largest of a few columns."""
     few = np.asarray(A[:, :16], dtype=np.float64)
     curve = loss.smoothness if np.isfinite(loss.smoothness) else 1.0

@@ -1,7 +1,7 @@
 """The statistician's table: the proved best subsets of each size, with runners-up."""
 
 import time
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -10,6 +10,7 @@ from .._errors import check_k, check_number, named
 from .._names import chosen
 from ..driver import solve
 from ..engines import threads
+from ..objectives.base import Point
 from ..objectives.glm import GLM
 from .certificate import sparse_problem
 from .tree import Tree
@@ -76,8 +77,8 @@ def best_subsets(
     kmax, nbest = check_k(kmax, "kmax"), check_k(nbest, "nbest")
     deadline = None if time_limit is None else time.perf_counter() + check_number(time_limit, "time_limit")
     f = GLM(X, y, l2=l2, fit_intercept=fit_intercept, sample_weight=sample_weight)
-    n = f.design.shape[0]
-    found: list[tuple[int, tuple[int, ...], float, bool]] = []
+    n = f.data.shape[0]
+    found: list[tuple[int, int, Point, bool]] = []
     include, exclude = (
         chosen(cols, name, f.dim, f.names) for cols, name in ((include, "include"), (exclude, "exclude"))
     )
@@ -94,29 +95,22 @@ def best_subsets(
                 tree.offer(tuple(int(j) for j in known.support), known.value)
             lower = tree.run(sparse_problem(f, constraint, known), effort=200)
             points = sorted((f.refit_on_data(np.array(s)) for s in tree.found), key=lambda point: point.value)
-            for point in points:
+            for rank, point in enumerate(points, 1):
                 room = 1e-8 * f.scale(point.value)
                 sure = point.value <= lower + room and point.value <= max(point.minimum, f.lower) + room
-                found.append((k, tuple(int(j) for j in point.support), point.value, sure or point.value <= f.nothing))
+                found.append((k, rank, point, sure or point.value <= f.nothing))
         total = 2 * n * f.null.value
-        full = 2 * n * (f.refit(np.arange(f.dim)).value if n > f.dim + 1 else found[-1][2])
-        free = n - (f.dim if n > f.dim + 1 else found[-1][0]) - fit_intercept
-        noise = full / max(free, 1)
-    table, ranks = Subsets(), dict.fromkeys(range(kmax + 1), 0)
-    for k, support, value, proved in found:
-        ranks[k] += 1
-        row = _row(k, ranks[k], support, 2 * n * value, total, noise, n, int(fit_intercept), proved)
-        table.append(row if f.names is None else replace(row, names=tuple(f.names[j] for j in support)))
+        wide = n > f.dim + 1
+        full = f.refit(np.arange(f.dim)) if wide else found[-1][2]
+        noise = 2 * n * full.value / max(n - (f.dim if wide else found[-1][0]) - fit_intercept, 1)
+    table = Subsets()
+    for k, rank, point, proved in found:
+        rss, terms = 2 * n * point.value, k + fit_intercept
+        r2 = 1 - rss / total if total > 0 else 0.0
+        adjusted = 1 - (1 - r2) * (n - fit_intercept) / max(n - terms, 1)
+        cp, level = rss / max(noise, 1e-300) - n + 2 * terms, n * float(np.log(max(rss, 1e-300) / n))
+        aic, bic = level + 2 * terms, level + terms * float(np.log(n))
+        support = tuple(int(j) for j in point.support)
+        names = None if f.names is None else tuple(f.names[j] for j in support)
+        table.append(Subset(k, rank, support, rss, r2, adjusted, cp, aic, bic, proved, names))
     return table
-
-
-def _row(
-    k: int, rank: int, support: tuple[int, ...], rss: float, total: float, noise: float, n: int, b: int, proved: bool
-) -> Subset:
-    terms = k + b
-    r2 = 1 - rss / total if total > 0 else 0.0
-    level = n * float(np.log(max(rss, 1e-300) / n))
-    return Subset(
-        k, rank, support, rss, r2, 1 - (1 - r2) * (n - b) / max(n - terms, 1), rss / max(noise, 1e-300) - n + 2 * terms,
-        level + 2 * terms, level + terms * float(np.log(n)), proved,
-    )  # fmt: skip

@@ -15,14 +15,12 @@ from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .. import _core
-
-Vector = NDArray[np.float64]
+from .._types import Vector
 
 SAFE = 1e-9  # share of the scale that is left for rounding when a column is fixed
-SEARCHED = 0.1  # share of the time that may go into looking for better solutions
+SEARCH_SHARE = 0.1  # share of the time that may go into looking for better solutions
 SEARCH = 0.1  # seconds that a search is thought to take before there has been one
 
 
@@ -159,7 +157,7 @@ class Tree:
     def _look_around(self, problem: Problem) -> None:
         """A solver's solution inside a node, as long as that takes a small share of the time."""
         now = time.perf_counter()
-        if self.search is None or self.searched > SEARCHED * (now - self.began):
+        if self.search is None or self.searched > SEARCH_SHARE * (now - self.began):
             return
         self.search(self, *problem.sets())
         self.searched += time.perf_counter() - now

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _core
+from .._types import Columns, Flags, Vector
 from ..constraints import AtMost
 from ..objectives.base import Point
 from ..objectives.dual import Dual
@@ -20,19 +21,15 @@ from ..objectives.glm import GLM
 from .relaxation import FREE, IN, Bound, GLMPart, Units, first_curvature
 from .tree import Tree
 
-Vector = NDArray[np.float64]
-Columns = NDArray[np.int64]
-Flags = NDArray[np.bool_]
-
 PRECISION = 1e-3  # of the value: where the relaxation counts as solved
 INNER = 0.15  # share of the last gap to which a round is solved
 TAKE, DROP = 0.9, 0.85  # share of the k-th largest |z| at which columns come in and go
-GROWTH = 3  # times its size by which a set may grow in a round
+SET_GROWTH = 3  # times its size by which a set may grow in a round
 SPARE = 1.1  # room that a block keeps for further columns
 ROUNDS = 50
-SMALL = 2e4  # numbers in X up to which the relaxation is solved to its last digits
-LARGE = 1e6  # numbers in X from which memory is what a walk costs, so that single precision pays
-TINY = 1e-15  # numbers below this one, or above its inverse, are walked on in double precision
+LAST_DIGITS = 2e4  # numbers in X up to which the relaxation is solved to its last digits
+MEMORY_BOUND = 1e6  # numbers in X from which memory is what a walk costs, so that single precision pays
+BEYOND_SINGLE = 1e-15  # numbers below this one, or above its inverse, are walked on in double precision
 
 
 def working_set(f: GLM, constraint: AtMost, known: Point, tree: Tree, cheap: float) -> float:
@@ -40,18 +37,20 @@ def working_set(f: GLM, constraint: AtMost, known: Point, tree: Tree, cheap: flo
     dual, upper = Dual(f), tree.upper
     size, best, gap = f.scale(upper), cheap, upper - cheap
     share = min(1.0, gap / size) if np.isfinite(gap) else 1.0
-    numbers = f.design.shape[0] * f.dim
-    narrow, precision = numbers > LARGE, PRECISION if numbers > SMALL else 1e-6 * PRECISION
-    block = Block(f, constraint, np.float32 if narrow else np.float64).changed(
+    numbers = f.data.shape[0] * f.dim
+    narrow, precision = numbers > MEMORY_BOUND, PRECISION if numbers > LAST_DIGITS else 1e-6 * PRECISION
+    block = WorkingColumns(f, constraint, np.float32 if narrow else np.float64).changed(
         np.empty(0, bool), _first(f, constraint, known, share)
     )
     x, stuck = known.x, 0
     for _ in range(ROUNDS):
         floor = max(best, f.lower)
         allowed = 0.8 * precision * size
-        if numbers > SMALL:
+        if numbers > LAST_DIGITS:
             allowed = max(INNER * gap, allowed) if np.isfinite(gap) else INNER * size
-        bound = block.relax(x, upper, allowed / max(upper - floor, 1e-12 * size), 300 if numbers > SMALL else 5000)
+        bound = block.relax(
+            x, upper, allowed / max(upper - floor, 1e-12 * size), 300 if numbers > LAST_DIGITS else 5000
+        )
         x = np.zeros(f.dim)
         x[block.cols] = bound.x
         a = dual.feasible(bound.a)
@@ -70,26 +69,26 @@ def _first(f: GLM, constraint: AtMost, known: Point, share: float) -> Columns:
     """Units with the largest gradient, the more the weaker the bound at hand: it may take up to n columns."""
     g = known.gradient.copy()
     g[known.support] = np.inf
-    many = max(4 * constraint.k, 200, int(0.8 * share * f.design.shape[0]))
+    many = max(4 * constraint.k, 200, int(0.8 * share * f.data.shape[0]))
     few = constraint.units_of(constraint.top(g, min(many, constraint.units), keep=known.support))
     return np.union1d(few, np.union1d(constraint.units_of(known.support), constraint.include))
 
 
-class Block:
+class WorkingColumns:
     """The working set's columns in single precision, rows contiguous; grows in place while there is room."""
 
     def __init__(self, f: GLM, constraint: AtMost, dtype: Any = np.float32) -> None:
         self.f, self.constraint, self.dtype = f, constraint, np.dtype(dtype)
         self.units = self.cols = np.empty(0, np.int64)
         self.sizes = np.empty(0, np.int64)
-        self.room = np.empty((f.design.shape[0], 0), self.dtype)
+        self.room = np.empty((f.data.shape[0], 0), self.dtype)
         self.L = 0.0
         self.mean = np.empty(0)
         ridge = np.broadcast_to(f.ridge, f.dim)
         self.mu = float(ridge.min())
         self.even = np.sqrt(self.mu / ridge)  # columns times this have one ridge
 
-    def changed(self, keep: Flags, new: Columns) -> "Block":
+    def changed(self, keep: Flags, new: Columns) -> "WorkingColumns":
         """Without the units that are not kept (if they are many), with the new ones; changed in place.
 
         Numbers beyond single precision need another block, in double.
@@ -97,14 +96,14 @@ class Block:
         self._change(keep, new)
         if self.dtype == np.float64 or self._held(len(new)):
             return self
-        return Block(self.f, self.constraint, np.float64).changed(np.empty(0, bool), self.units)
+        return WorkingColumns(self.f, self.constraint, np.float64).changed(np.empty(0, bool), self.units)
 
     def _held(self, new: int) -> bool:
         """Whether single precision can hold the numbers of the units that came last."""
         cols = int(self.sizes[len(self.sizes) - new :].sum())
         fresh = self.room[:, len(self.cols) - cols : len(self.cols)]
         most = np.abs(fresh).max(axis=0, initial=0.0)
-        return bool(np.isfinite(self.mean).all() and ((most > TINY) & (most < 1 / TINY)).all())
+        return bool(np.isfinite(self.mean).all() and ((most > BEYOND_SINGLE) & (most < 1 / BEYOND_SINGLE)).all())
 
     def _change(self, keep: Flags, new: Columns) -> None:
         cols, ends = self.constraint.ordered(new)
@@ -119,10 +118,10 @@ class Block:
             self.cols = self.cols[held]
             self.mean = self.mean[held]
         fresh = self.room[:, len(held) : width]
-        self.f.design.narrow(cols, fresh)
+        self.f.data.local.design.narrow(cols, fresh)
         if np.ndim(self.f.ridge):
             fresh *= self.even[cols].astype(self.dtype)
-        mean = np.asarray(self.f.rows.c.astype(self.dtype) @ fresh, dtype=np.float64)
+        mean = np.asarray(self.f.data.local.rows.c.astype(self.dtype) @ fresh, dtype=np.float64)
         self.units, self.cols = np.concatenate([self.units, new]), np.concatenate([self.cols, cols])
         self.sizes = np.concatenate([self.sizes, np.diff(ends)])
         self.mean = np.concatenate([self.mean, mean])
@@ -130,13 +129,12 @@ class Block:
     def relax(self, x: Vector, target: float, tolerance: float, effort: int) -> Bound:
         f = self.f
         state = np.where(np.isin(self.units, self.constraint.include), IN, FREE)
-        units = Units(
-            np.concatenate([[0], np.cumsum(self.sizes)]), state, self.constraint.k - len(self.constraint.include)
-        )
+        ends = np.concatenate([[0], np.cumsum(self.sizes)])
+        units = Units(ends, state, self.constraint.k - len(self.constraint.include))
         A = self.room[:, : len(self.cols)]
         mean = self.mean if f.loss.quadratic and f.fit_intercept else None
-        L = self.L or first_curvature(A, f.rows, f.loss)
-        part = GLMPart(A, f.rows, f.loss, self.mu, f.fit_intercept, f.height, L, mean)
+        L = self.L or first_curvature(A, f.data.local.rows, f.loss)
+        part = GLMPart(A, f.data.local.rows, f.loss, self.mu, f.fit_intercept, f.height, L, mean)
         bound = part.relax(units, x[self.cols] / self.even[self.cols], target, effort, tolerance)
         self.L = bound.part.L
         return replace(bound, x=bound.x * self.even[self.cols])
@@ -149,7 +147,7 @@ class Block:
         others[self.units] = 0.0
         others[self.constraint.exclude] = 0.0
         new = np.flatnonzero(others > TAKE * kth)
-        new = np.sort(new[np.argsort(-others[new])[: GROWTH * len(self.units)]])
+        new = np.sort(new[np.argsort(-others[new])[: SET_GROWTH * len(self.units)]])
         return used | (norms[self.units] >= DROP * kth), new
 
 

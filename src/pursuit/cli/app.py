@@ -46,43 +46,29 @@ def fit(
         str | None, typer.Option("--target", "-t", help="Target column (npz: array, y by default; LIBSVM: none).")
     ] = None,
     k: Annotated[int, typer.Option("-k", min=1, help="At most so many features.")] = 10,
-    loss: Annotated[
-        str | None,
-        typer.Option("--loss", help="See `pursuit losses`; by default squared or logistic."),
-    ] = None,
+    loss: Annotated[str | None, typer.Option(help="See `pursuit losses`; by default squared or logistic.")] = None,
     l2: Annotated[
         float | None,
         typer.Option(
-            "--l2",
             help="Adds l2/2 times the squared norm (standardised units); by default 0.001 of the null model's curvature"
-            " for the logistic loss, 0.001 for hinges, else 0.",
+            " for the logistic loss, 0.001 for hinges, else 0."
         ),
     ] = None,
-    solver: Annotated[str, typer.Option("--solver", help="See `pursuit solvers`.")] = "auto",
+    solver: Annotated[str, typer.Option(help="See `pursuit solvers`.")] = "auto",
     task: Annotated[
         str | None,
-        typer.Option(
-            "--task", help="regression or classification; by default what the loss, or else the target, says."
-        ),
+        typer.Option(help="regression or classification; by default what the loss, or else the target, says."),
     ] = None,
-    include: Annotated[
-        list[str] | None, typer.Option("--include", help="Features that must be in: a,b,c; may be repeated.")
-    ] = None,
-    exclude: Annotated[
-        list[str] | None, typer.Option("--exclude", help="Columns to leave out: a,b,c; may be repeated.")
-    ] = None,
+    include: Annotated[list[str] | None, typer.Option(help="Features that must be in: a,b,c; may be repeated.")] = None,
+    exclude: Annotated[list[str] | None, typer.Option(help="Columns to leave out: a,b,c; may be repeated.")] = None,
     offset: Annotated[
         str | None,
-        typer.Option(
-            "--offset", help="Column (npz: array) that is added to the linear predictor: for counts, log exposure."
-        ),
+        typer.Option(help="Column (npz: array) that is added to the linear predictor: for counts, log exposure."),
     ] = None,
-    intercept: Annotated[bool, typer.Option("--intercept/--no-intercept", help="Fit an intercept.")] = True,
-    standardize: Annotated[
-        bool, typer.Option("--standardize/--no-standardize", help="Select on columns of equal scale.")
-    ] = True,
-    time_limit: Annotated[float | None, typer.Option("--time-limit", help="Stop after so many seconds.")] = None,
-    threads: Annotated[int | None, typer.Option("--threads", min=1, help="Threads; by default all cores.")] = None,
+    intercept: Annotated[bool, typer.Option(help="Fit an intercept.")] = True,
+    standardize: Annotated[bool, typer.Option(help="Select on columns of equal scale.")] = True,
+    time_limit: Annotated[float | None, typer.Option(help="Stop after so many seconds.")] = None,
+    threads: Annotated[int | None, typer.Option(min=1, help="Threads; by default all cores.")] = None,
 ) -> int:
     """Fit a model on at most k features of DATA.
 
@@ -91,25 +77,9 @@ def fit(
     """
     from pursuit.cli.fit import run
 
-    return run(
-        data,
-        out=out,
-        target=target,
-        loss=loss,
-        task=task,
-        include=_names(include),
-        exclude=_names(exclude),
-        offset=offset,
-        parameters={
-            "k": k,
-            "l2": l2,
-            "solver": solver,
-            "fit_intercept": intercept,
-            "standardize": standardize,
-            "time_limit": time_limit,
-            "n_jobs": threads,
-        },
-    )
+    parameters = {"k": k, "l2": l2, "solver": solver, "fit_intercept": intercept, "standardize": standardize}
+    parameters |= {"time_limit": time_limit, "n_jobs": threads}
+    return run(data, out, target, loss, task, _names(include), _names(exclude), offset, parameters)
 
 
 @app.command(epilog=EPILOG)

@@ -1,58 +1,42 @@
-"""The demo's yardstick: l1 tuned to the same number of features."""
+"""The demo's yardstick: l1, its penalty tuned until at most k coefficients are left."""
 
 import warnings
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
-from sklearn.linear_model import LogisticRegression, lars_path
+import sklearn
+from sklearn.linear_model import LassoLars, LogisticRegression, lars_path
+from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import l1_min_c
+from sklearn.utils.fixes import parse_version
 
 
-class Lasso:
-    """The lasso path, cut where at most k coefficients are non-zero."""
-
-    name = "lasso"
-
-    def __init__(self, X: Any, y: Any) -> None:
-        self.scale, self.mean = StandardScaler().fit(X), y.mean()
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            *_, coefs = lars_path(self.scale.transform(X), y - self.mean, method="lasso")  # every corner of the path
-        self.coefs, self.sizes = coefs, (coefs != 0).sum(axis=0)
-
-    def at(self, k: int) -> tuple[Any, Any]:
-        """Return a predictor with at most k features, and their columns."""
-        coef = self.coefs[:, np.flatnonzero(self.sizes <= k)[-1]]
-        return (lambda X: self.scale.transform(X) @ coef + self.mean), np.flatnonzero(coef)
+def lasso(X: Any, y: Any, ks: Sequence[int]) -> dict[int, Any]:
+    """Of the corners of the lasso's path, for each k the last with at most k features."""
+    alphas = lars_path(StandardScaler().fit_transform(X), y - y.mean(), method="lasso")[0]
+    return _tuned((LassoLars(alpha=alpha) for alpha in alphas), X, y, ks)
 
 
-class L1Logistic:
-    """l1-penalised logistic regression over a grid of penalties."""
-
-    name = "l1 logistic regression"
-
-    def __init__(self, X: Any, y: Any) -> None:
-        self.scale = StandardScaler().fit(X)
-        Z = self.scale.transform(X)
-        kind = {"l1_ratio": 1.0} if _modern() else {"penalty": "l1"}
-        self.fits = []
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            for C in l1_min_c(Z, y, loss="log") * np.geomspace(1.02, 300, 150):
-                fit = LogisticRegression(C=C, solver="liblinear", max_iter=300, random_state=0, **kind).fit(Z, y)
-                self.fits.append((np.count_nonzero(fit.coef_), fit))
-                if self.fits[-1][0] > 12:  # more than the demo asks for
-                    break
-
-    def at(self, k: int) -> tuple[Any, Any]:
-        """Return a predictor of probabilities with at most k features, and their columns."""
-        fit = [fit for size, fit in self.fits if size <= k][-1]
-        return (lambda X: fit.predict_proba(self.scale.transform(X))), np.flatnonzero(fit.coef_)
+def l1_logistic(X: Any, y: Any, ks: Sequence[int]) -> dict[int, Any]:
+    """The same for l1-penalised logistic regression over a grid of penalties."""
+    modern = parse_version(sklearn.__version__) >= parse_version("1.8")  # the penalty follows from l1_ratio
+    kind = {"l1_ratio": 1.0} if modern else {"penalty": "l1"}
+    Cs = l1_min_c(StandardScaler().fit_transform(X), y, loss="log") * np.geomspace(1.02, 300, 150)
+    models = (LogisticRegression(C=C, solver="liblinear", max_iter=300, random_state=0, **kind) for C in Cs)
+    return _tuned(models, X, y, ks)
 
 
-def _modern() -> bool:
-    """From scikit-learn 1.8 the penalty follows from l1_ratio."""
-    import sklearn
-
-    return tuple(int(part) for part in sklearn.__version__.split(".")[:2]) >= (1, 8)
+def _tuned(models: Iterable[Any], X: Any, y: Any, ks: Sequence[int]) -> dict[int, Any]:
+    """For each k the last fit with at most k features; ``models`` come with ever weaker penalties."""
+    last: dict[int, Any] = {}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for model in models:
+            fit = make_pipeline(StandardScaler(), model).fit(X, y)
+            size = np.count_nonzero(fit[-1].coef_)
+            last |= {k: fit for k in ks if size <= k}
+            if size > max(ks) + 2:  # it will not come back
+                break
+    return last

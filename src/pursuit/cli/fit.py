@@ -7,18 +7,17 @@ from typing import Any
 
 import numpy as np
 
+from pursuit._errors import among, listed
 from pursuit.cli import INTERRUPTED, NOT_CONVERGED, OK
 from pursuit.cli.progress import fit_with_progress
-from pursuit.cli.show import console, number, table
+from pursuit.cli.show import console, digits, table
 from pursuit.io import Table, read_column, read_table, save_model
-from pursuit.io._words import listed, nearest
 
 SHOWN = 40  # coefficients that are printed; the model holds all
 
 
 def run(
     data: Path,
-    *,
     out: Path,
     target: str | None,
     loss: str | None,
@@ -57,7 +56,7 @@ def run(
     n, p = X.shape
     head = f"{data}: {n} rows, {p} features; {task} with the {loss} loss, at most {estimator.k} features\n"
     console().print(head, markup=False, soft_wrap=True)
-    _print(estimator, {f"{measure} on these rows": number(score)}, names, out)
+    _print(estimator, {f"{measure} on these rows": digits(score)}, names, out)
     return {"converged": OK, "interrupted": INTERRUPTED}.get(estimator.result_.status, NOT_CONVERGED)
 
 
@@ -108,23 +107,23 @@ def _columns(option: str, wanted: Sequence[str], names: Sequence[str]) -> list[i
     place = {name: j for j, name in enumerate(names)}
     for name in wanted:
         if name not in place:
-            raise ValueError(f"{option}: there is no feature {name!r}{nearest(name, names)}")
+            raise ValueError(f"{option}: there is no feature {name!r}{among(name, names)}")
     return [place[name] for name in wanted]
 
 
 def _print(estimator: Any, facts: dict[str, str], names: Sequence[str], out: Path) -> None:
     screen, result = console(), estimator.result_
     coef = result.coef if result.coef.ndim == 2 else result.coef[:, None]  # one column per output
-    rows = [(names[j], *map(number, row)) for j, row in zip(result.support[:SHOWN], coef, strict=False)]
+    rows = [(names[j], *map(digits, row)) for j, row in zip(result.support[:SHOWN], coef, strict=False)]
     if len(coef) > SHOWN:
         rows.append((f"... {len(coef) - SHOWN} more in {out}", *[""] * coef.shape[1]))
     if estimator.fit_intercept:
-        rows.append(("(intercept)", *map(number, np.ravel(result.intercept))))
+        rows.append(("(intercept)", *map(digits, np.ravel(result.intercept))))
     outputs = ["coefficient"] if coef.shape[1] == 1 else [str(label) for label in estimator.classes_]
     screen.print(table({"feature": "left", **dict.fromkeys(outputs, "right")}, rows))
     facts |= {
-        "objective": number(result.value),
-        **({"l2": number(estimator.l2_)} if estimator.l2_ else {}),
+        "objective": digits(result.value),
+        **({"l2": digits(estimator.l2_)} if estimator.l2_ else {}),
         "status": f"{result.status}: {result.reason}",
         "optimality": str(result.optimality),
         **({"next best": result.next_best} if result.next_best else {}),

@@ -32,9 +32,7 @@ def run(model_path: Path, data: Path, *, out: Path | None, proba: bool) -> int:
 
 def _read(model: Model, data: Path) -> Table:
     """Only the columns of the support, where both sides have names (one column stands for the rows of an empty one)."""
-    columns = None
-    if model.feature_names is not None:
-        columns = model.selected or model.feature_names[:1]
+    columns = None if model.feature_names is None else model.selected or model.feature_names[:1]
     return read_table(data, columns=columns, n_features=model.n_features)
 
 

@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from pursuit.io._words import need
+from pursuit._errors import need
 
 
 def console(stderr: bool = False) -> Any:
@@ -37,12 +37,10 @@ def print_names(described: Mapping[str, str]) -> None:
     wide = max(map(len, described), default=0)
     room = max(40, shutil.get_terminal_size((120, 24)).columns - wide - 2)
     for name, line in described.items():
-        first, *rest = textwrap.wrap(line.replace("``", ""), room) or [""]
-        print(f"{name:<{wide}}  {first}")
-        for more in rest:
-            print(" " * (wide + 2) + more)
+        lines = textwrap.wrap(line.replace("``", ""), room) or [""]
+        print(f"{name:<{wide}}  " + f"\n{' ' * (wide + 2)}".join(lines))
 
 
-def number(value: float) -> str:
+def digits(value: float) -> str:
     """Five digits: enough to read, never the last word (that is the model's)."""
     return f"{value:.5g}"

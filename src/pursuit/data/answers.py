@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..designs.base import Matrix, Vector
+from .._types import Matrix, Vector
 
 ROUNDING = 1e-14  # share of a sum of squares that a difference may leave of a constant column
 

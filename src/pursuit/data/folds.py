@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._lazy import lazy
-from ..designs.base import Columns, Matrix, Vector
+from .._types import Columns, Matrix, Vector
 from ..engines import Map, total
 from .answers import Spread, merged
 

@@ -8,11 +8,11 @@ from collections import deque
 
 import numpy as np
 
+from .._types import Columns, Vector
 from ..designs import Block, DenseBlock, Design, ProductBlock
-from ..designs.base import Columns, Vector
 
 ASKED = 32  # columns that are gathered by a product each; conjugate gradients seldom end with fewer
-KEPT = 3  # gathers whose columns are kept
+GATHERS = 3  # gathers whose columns are kept
 
 
 class Gathered:
@@ -20,7 +20,7 @@ class Gathered:
 
     def __init__(self, design: Design) -> None:
         self.design = design
-        self.last: deque[tuple[Columns, Block]] = deque(maxlen=KEPT)
+        self.last: deque[tuple[Columns, Block]] = deque(maxlen=GATHERS)
         self.lock = threading.Lock()  # one objective may serve several Python threads
 
     def __call__(self, cols: Columns) -> Block:

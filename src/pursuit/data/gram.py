@@ -12,21 +12,18 @@ columns of largest gradient, the likely next ones. Columns are centred when ther
 import threading
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .. import _core
 from .._sorted import without
+from .._types import Columns, Vector
 from .rows import Data
-
-Vector = NDArray[np.float64]
-Columns = NDArray[np.int64]
 
 BLOCK = 16  # columns computed at a time, more where many are held, up to LARGEST
 LARGEST = 64
 FEW = 2  # columns that may be missing before a pass over X is the better buy
-SMALL = 2e7  # multiplications up to which the whole Gram matrix is formed at once
+WHOLE = 2e7  # multiplications up to which the whole Gram matrix is formed at once
 SHARE = 0.2  # of the bytes of X
-SMALLEST = 1 << 24  # bytes that are always granted
+GRANTED = 1 << 24  # bytes that are always granted
 
 
 class GramColumns:
@@ -35,14 +32,14 @@ class GramColumns:
     def __init__(self, data: Data, centred: bool) -> None:
         self.data, self.centred = data, centred
         n, p = data.shape
-        self.capacity = max(BLOCK, int(max(SMALLEST, SHARE * data.nbytes) // (8 * p)))
+        self.capacity = max(BLOCK, int(max(GRANTED, SHARE * data.nbytes) // (8 * p)))
         self.slot = np.full(p, -1, np.int64)
         self.held = np.empty(0, np.int64)  # the column in each slot
         self.asked = np.empty(0, np.int64)  # and when it was last asked for
         self.clock = 0
         self.rows = np.empty((0, p))
         self.means = np.zeros(p)  # of the held columns
-        self.small = n * p * p <= SMALL and p <= self.capacity
+        self.small = n * p * p <= WHOLE and p <= self.capacity
         self.lock = threading.RLock()  # one objective may serve several Python threads
 
     def cheap(self, support: Columns) -> bool:

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._lazy import lazy
+from .._types import Columns, Matrix, Vector
 from ..designs import Design, Rows, Standardized
-from ..designs.base import Columns, Matrix, Vector
 from ..engines import in_turn
 from ..losses import Loss
 from .folds import ByPart, Rest
@@ -17,7 +17,7 @@ from .gathered import Gathered
 from .outputs import OutputData
 from .rows import Data
 
-CHUNK = 1 << 24  # bytes of X copied at a time where rows are picked out
+PICKED = 1 << 24  # bytes of X copied at a time where rows are picked out
 
 
 class Labelled(Data):
@@ -63,7 +63,7 @@ class _Chunks:
 
     def __init__(self, data: Data, rows: Columns) -> None:
         self.data, self.rows = data, rows
-        self.size = max(1, int(CHUNK * data.shape[0] / max(data.nbytes, 1)))
+        self.size = max(1, int(PICKED * data.shape[0] / max(data.nbytes, 1)))
 
     def __iter__(self) -> Iterator[Data]:
         for low in range(0, len(self.rows), self.size):

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 
 from .._errors import check_offset, check_vector, check_weights
+from .._types import Vector
 from ..designs import Rows, as_design
-from ..designs.base import Vector
 from ..engines import Map, in_turn
 from ..losses.base import check_derivative
 from ..losses.vector import VectorLoss

@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from .._types import Columns, Matrix, Vector
 from ..designs import Design, Rows, cross
-from ..designs.base import Columns, Matrix, Vector, joined
+from ..designs.base import joined
 from ..engines import Map, check_time, total
 from ..losses.vector import Curve
 from ..refits import Stored
@@ -20,7 +21,7 @@ from .gathered import Gathered
 from .parts import Fold, Parts
 from .rows import Data, Model
 
-SMALL = 64  # coordinates up to which second derivatives are those of gathered columns
+BY_PRODUCTS = 64  # coordinates up to which second derivatives are those of gathered columns
 
 
 class OutputData(Data):
@@ -132,7 +133,7 @@ class OutputModel:
 
     def entries(self, cols: Columns, others: Columns) -> Matrix:
         """H[cols][:, others]."""
-        return self._small(cols, others) if len(others) <= SMALL else self._large(cols, others)
+        return self._small(cols, others) if len(others) <= BY_PRODUCTS else self._large(cols, others)
 
     def _large(self, cols: Columns, others: Columns) -> Matrix:
         """One output of ``others`` after the other."""

@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 
 from .._lazy import lazy
 from .._names import Names
-from ..designs.base import Columns, Matrix, Rows, Vector, joined
+from .._types import Columns, Matrix, Vector
+from ..designs.base import Rows, joined
 from ..engines import Map, in_turn, total
 from ..losses import Loss
 from ..refits import ColumnsInParts, LossOnColumns, intercept_of
@@ -29,6 +30,8 @@ from .rows import Data, Model
 
 class Parts(Data):
     """A sum of data objects; ``each`` is who asks them (``engines.in_turn``, ``engines.in_threads``)."""
+
+    whole = False
 
     def __init__(self, parts: Sequence[Data], each: Map = in_turn) -> None:
         self.parts, self.each = list(parts), each

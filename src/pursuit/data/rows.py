@@ -15,7 +15,7 @@ Weights of all rows sum to one. The ridge, the intercept and what is kept of the
 import threading
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,8 +23,10 @@ from numpy.typing import NDArray
 from .. import _core
 from .._lazy import lazy
 from .._names import Names, called
+from .._types import Columns, Matrix, Vector
 from ..designs import DenseBlock, Design, Rows, Standardized, centre, cross
-from ..designs.base import CONSTANT, LOOKED_AT, SMALLEST, Columns, Matrix, Vector
+from ..designs.base import CONSTANT, LOOKED_AT, SMALLEST
+from ..designs.standardized import FAR
 from ..losses import Loss
 from ..refits import LossOnColumns, Stored
 from ..refits.columns import GATHERED
@@ -33,12 +35,13 @@ from .gathered import Gathered
 
 COPIED = 5e7  # entries of X of which a copy is made for a whole Gram matrix
 DOUBTFUL = 1e-20  # share of the mean square below which a variance may be rounding: the column itself decides
-FAR = 1e3  # means beyond so many scales are taken off before columns are multiplied, not after
 KEPT = 8  # points at which something is kept for the rows
 
 
 class Data:
-    """A design, its targets, weights and offset, and the loss."""
+    """A design, its targets, weights and offset, and the loss; ``whole``: all rows are here, in one piece."""
+
+    whole: ClassVar[bool] = True
 
     def __init__(self, design: Design, rows: Rows, loss: Loss, gathered: Gathered | None = None) -> None:
         self.design, self.rows, self.loss = design, rows, loss

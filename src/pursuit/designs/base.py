@@ -19,11 +19,8 @@ from numpy.typing import NDArray
 from .. import _core
 from .._lazy import lazy
 from .._names import Names
+from .._types import Columns, Matrix, Vector
 from ..losses.base import Loss
-
-Vector = NDArray[np.float64]
-Matrix = NDArray[np.float64]
-Columns = NDArray[np.int64]
 
 CHUNK = 16  # columns asked of an operator at a time
 LOOKED_AT = 256  # columns looked at together where something may be wrong with them
@@ -257,7 +254,7 @@ class Design:
         return coef, b
 
 
-class Stored(Design, Compiled):
+class InMemory(Design, Compiled):
     """A design over arrays, which the kernels read by its ``core``."""
 
     core: _core.Matrix

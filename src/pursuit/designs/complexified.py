@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from .._types import Columns, Matrix
 from ..engines import check_time
-from .base import Columns, DenseBlock, Design, Matrix
+from .base import DenseBlock, Design
 
 
 class Complexified(Design):

@@ -5,13 +5,14 @@ from numpy.typing import NDArray
 
 from .. import _core
 from .._lazy import lazy
-from .base import Columns, DenseBlock, Matrix, Stored, Vector
+from .._types import Columns, Matrix, Vector
+from .base import DenseBlock, InMemory
 
-LOOKED_AT = 16  # rows that tell whether a column is far from zero
-FAR = 300.0  # times their spread that their middle must be away from it
+SAMPLED = 16  # rows that tell whether a column is far from zero
+FAR_OFF = 300.0  # times their spread that their middle must be away from it
 
 
-class Dense(Stored):
+class Dense(InMemory):
     """A NumPy array, C- or F-like, float32 or float64; never copied."""
 
     def __init__(self, X: np.ndarray[Any, Any]) -> None:
@@ -35,12 +36,12 @@ class Dense(Stored):
 
     def origin(self) -> Vector | None:
         """Told from a few rows: their middle, where it is far larger than they differ."""
-        few = np.linspace(0, self.shape[0] - 1, min(self.shape[0], LOOKED_AT)).astype(np.int64)
+        few = np.linspace(0, self.shape[0] - 1, min(self.shape[0], SAMPLED)).astype(np.int64)
         rows = self.X[few]
         with np.errstate(all="ignore"):
             low, high = rows.min(axis=0).astype(np.float64), rows.max(axis=0).astype(np.float64)
             middle, spread = 0.5 * (low + high), high - low
-            far = (np.abs(middle) > FAR * spread) & (spread > 0)  # a constant column has nothing to lose
+            far = (np.abs(middle) > FAR_OFF * spread) & (spread > 0)  # a constant column has nothing to lose
         return np.where(far & np.isfinite(middle), middle, 0.0) if far.any() else None
 
     def rough_cross(self, w: Matrix, c: Vector) -> tuple[NDArray[np.float32], Vector, Vector] | None:

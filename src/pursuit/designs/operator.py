@@ -2,8 +2,9 @@ from typing import Any
 
 import numpy as np
 
+from .._types import Columns, Matrix
 from ..engines import check_time
-from .base import CHUNK, Columns, DenseBlock, Design, Matrix
+from .base import CHUNK, DenseBlock, Design
 
 
 class Operator(Design):

@@ -5,7 +5,8 @@ import numpy as np
 
 from .. import _core
 from .._lazy import lazy
-from .base import Block, Columns, DenseBlock, Matrix, Stored, StoredBlock, Vector
+from .._types import Columns, Matrix, Vector
+from .base import Block, DenseBlock, InMemory, StoredBlock
 
 DENSE_ABOVE = 0.2  # a gathered block at least this full is handled by BLAS
 
@@ -41,7 +42,7 @@ class SparseBlock(StoredBlock):
         return self.core.gather(np.arange(self.width))
 
 
-class Sparse(Stored):
+class Sparse(InMemory):
     """A SciPy CSR or CSC matrix, float32 or float64, 32- or 64-bit indices; never densified, never copied."""
 
     full = False

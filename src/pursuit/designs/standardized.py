@@ -16,19 +16,9 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from .._types import Columns, Matrix, Vector
 from ..losses.base import Loss
-from .base import (
-    Block,
-    Columns,
-    DenseBlock,
-    Design,
-    Limits,
-    Matrix,
-    NewtonSystem,
-    Quick,
-    Rows,
-    Vector,
-)
+from .base import Block, DenseBlock, Design, Limits, NewtonSystem, Quick, Rows
 
 NARROW = 1e-15  # scales down to this one, and up to its inverse, are left to single precision
 FAR = 1e3  # means beyond so many scales are taken off before columns are multiplied, not after

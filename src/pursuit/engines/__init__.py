@@ -5,15 +5,6 @@ from .maps import Map, in_threads, in_turn, total
 from .threads import available_threads, threads
 
 __all__ = [
-    "Map",
-    "TimeUpError",
-    "available_threads",
-    "check_time",
-    "in_threads",
-    "in_turn",
-    "late",
-    "seconds_left",
-    "threads",
-    "total",
-    "until",
-]
+    "Map", "TimeUpError", "available_threads", "check_time", "in_threads", "in_turn", "late", "seconds_left",
+    "threads", "total", "until",
+]  # fmt: skip

@@ -1,10 +1,10 @@
 """What the estimators share: validation, the fit itself, selection, and prediction from k columns."""
 
 import warnings
-from typing import Any
+from dataclasses import KW_ONLY, dataclass
+from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.feature_selection import SelectorMixin
@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._errors import check_k, check_mask, check_number, check_offset
 from .._names import refuse_dates, refuse_missing, refuse_text
+from .._types import Array, Flags
 from ..designs import as_design
 from ..driver import solve
 from ..engines import threads
@@ -56,47 +57,29 @@ PARAMETERS = """k : int, default 10
 WARNS = ("time_limit", "max_iter", "no_minimiser", "failed")  # whoever interrupts knows it
 
 
+@dataclass(eq=False, repr=False)
 class SparseModel(SelectorMixin, BaseEstimator):
     """A GLM with at most k features, selected and fitted at once."""
 
-    targets: tuple[str, ...] = ()
+    targets: ClassVar[tuple[str, ...]] = ()
 
-    def __init__(
-        self,
-        k: int = 10,
-        *,
-        loss: str | Loss = "squared",
-        l2: float | None = None,
-        solver: Any = "auto",
-        include: Any = None,
-        exclude: Any = None,
-        groups: Any = None,
-        bounds: Any = None,
-        sum_to: float | None = None,
-        fit_intercept: bool = True,
-        standardize: bool = True,
-        max_iter: int | None = None,
-        tol: float | None = None,
-        time_limit: float | None = None,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-    ) -> None:
-        self.k = k
-        self.loss = loss
-        self.l2 = l2
-        self.solver = solver
-        self.include = include
-        self.exclude = exclude
-        self.groups = groups
-        self.bounds = bounds
-        self.sum_to = sum_to
-        self.fit_intercept = fit_intercept
-        self.standardize = standardize
-        self.max_iter = max_iter
-        self.tol = tol
-        self.time_limit = time_limit
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+    k: int = 10
+    _: KW_ONLY
+    loss: str | Loss = "squared"
+    l2: float | None = None
+    solver: Any = "auto"
+    include: Any = None
+    exclude: Any = None
+    groups: Any = None
+    bounds: Any = None
+    sum_to: float | None = None
+    fit_intercept: bool = True
+    standardize: bool = True
+    max_iter: int | None = None
+    tol: float | None = None
+    time_limit: float | None = None
+    n_jobs: int | None = None
+    random_state: Any = None
 
     def _fit(self, X: Any, y: Any, sample_weight: Any, offset: Any = None, callback: Any = None) -> None:
         """Solve on validated data and store the model; y is numeric here, a matrix if there are several outputs."""
@@ -167,7 +150,7 @@ class SparseModel(SelectorMixin, BaseEstimator):
             )
         return names[loss.name]
 
-    def _eta(self, X: Any, offset: Any = None) -> NDArray[Any]:
+    def _eta(self, X: Any, offset: Any = None) -> Array:
         """The linear predictor with an offset, reading only the chosen columns."""
         check_is_fitted(self)
         X = self._read(X, reset=False, ensure_all_finite=False)
@@ -180,7 +163,7 @@ class SparseModel(SelectorMixin, BaseEstimator):
         eta = eta if shift is None else eta + shift
         return eta.astype(design.dtype, copy=False)
 
-    def _get_support_mask(self) -> NDArray[np.bool_]:
+    def _get_support_mask(self) -> Flags:
         check_is_fitted(self)
         mask = np.zeros(self.n_features_in_, dtype=bool)
         mask[self.support_] = True

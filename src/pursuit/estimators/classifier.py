@@ -1,4 +1,5 @@
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy.special import expit, log_softmax, softmax
@@ -19,6 +20,7 @@ def _has_probabilities(estimator: "SparseClassifier") -> bool:
     raise AttributeError(f"predict_proba needs loss='logistic'; this classifier has loss={estimator.loss!r}")
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class SparseClassifier(ClassifierMixin, SparseModel):
     __doc__ = f"""Classification on at most k features; labels of any kind.
 
@@ -32,35 +34,10 @@ class SparseClassifier(ClassifierMixin, SparseModel):
     classes_ : the labels, sorted
     """
 
-    targets = ("binary",)
+    targets: ClassVar[tuple[str, ...]] = ("binary",)
 
-    def __init__(
-        self,
-        k: int = 10,
-        *,
-        loss: str | Loss = "logistic",
-        l2: float | None = None,
-        solver: Any = "auto",
-        class_weight: Any = None,
-        include: Any = None,
-        exclude: Any = None,
-        groups: Any = None,
-        bounds: Any = None,
-        sum_to: float | None = None,
-        fit_intercept: bool = True,
-        standardize: bool = True,
-        max_iter: int | None = None,
-        tol: float | None = None,
-        time_limit: float | None = None,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-    ) -> None:
-        super().__init__(
-            k, loss=loss, l2=l2, solver=solver, include=include, exclude=exclude, groups=groups, bounds=bounds,
-            sum_to=sum_to, fit_intercept=fit_intercept, standardize=standardize, max_iter=max_iter, tol=tol,
-            time_limit=time_limit, n_jobs=n_jobs, random_state=random_state,
-        )  # fmt: skip
-        self.class_weight = class_weight
+    loss: str | Loss = "logistic"
+    class_weight: Any = None
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, *, offset: Any = None, callback: Any = None) -> Any:
         """Select and fit. ``offset`` is added to the linear predictor; ``callback`` gets each iteration's Record."""
@@ -123,7 +100,7 @@ class SparseClassifier(ClassifierMixin, SparseModel):
         eta = self._eta(X, offset)
         if eta.ndim == 2:
             return log_softmax(eta, axis=1)
-        margin = np.column_stack([-eta, eta])
+        margin = np.column_stack([-eta, eta])  # where it is positive, the logarithm of what predict_proba gives
         return np.where(margin > 0, np.log(np.maximum(expit(margin), 0.5)), -np.logaddexp(0, -margin))
 
     def __sklearn_tags__(self) -> Any:

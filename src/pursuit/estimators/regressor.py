@@ -1,4 +1,4 @@
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import RegressorMixin
@@ -21,15 +21,14 @@ class SparseRegressor(RegressorMixin, SparseModel):
     ['bmi', 'bp', 's5']
     """
 
-    targets = ("real", "nonnegative")
+    targets: ClassVar[tuple[str, ...]] = ("real", "nonnegative")
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, *, offset: Any = None, callback: Any = None) -> Any:
         """Select and fit. ``offset`` is added to the linear predictor; ``callback`` gets each iteration's Record."""
         X, y = self._validate(X, y, y_numeric=True, multi_output=self._several())
         self._fit(X, y, sample_weight, offset, callback)
         self.coef_ = self.result_.x.T.astype(self._dtype, copy=False)
-        self.intercept_ = self.result_.intercept
-        self.intercept_ = self._dtype.type(self.intercept_) if y.ndim == 1 else self.intercept_.astype(self._dtype)
+        self.intercept_ = np.asarray(self.result_.intercept, self._dtype)[()]  # a number, or one per response
         return self
 
     def __sklearn_tags__(self) -> Any:

@@ -10,20 +10,20 @@ from ..losses import Loss
 from ..losses.vector import VectorLoss
 from ..objectives import GLM, MultiGLM
 
-SHARE = 1e-3  # of the curvature of the loss at the model without features
+RIDGE_SHARE = 1e-3  # of the curvature of the loss at the model without features
 LEAST = 1e-10  # curvature where all weight is on one class, so that there is a ridge even then
 
 
 def default_ridge(
     X: Any, y: Any, loss: Any, *, sample_weight: Any, offset: Any, fit_intercept: bool, standardize: bool
 ) -> float:
-    """``SHARE`` of the mean curvature along a column at the null model; columns have variance 1 if standardised."""
+    """``RIDGE_SHARE`` of a column's mean curvature at the null model; columns have variance 1 if standardised."""
     h = max(_null_curvature(y, loss, sample_weight, offset, fit_intercept), LEAST)
     if not standardize:
         with np.errstate(all="ignore"):
             mean, var = as_design(X).stats(check_weights(sample_weight, len(y)))
             h *= float(np.mean(var if fit_intercept else var + mean**2))
-    return SHARE * h if np.isfinite(h) else 0.0  # X is not finite: the objective will say where
+    return RIDGE_SHARE * h if np.isfinite(h) else 0.0  # X is not finite: the objective will say where
 
 
 def _null_curvature(y: Any, loss: Loss | VectorLoss, sample_weight: Any, offset: Any, fit_intercept: bool) -> float:

@@ -3,22 +3,18 @@
 import zipfile
 import zlib
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
-from pursuit.io._words import listed, nearest
-
-if TYPE_CHECKING:
-    from pursuit.io.tables import Wanted
+from pursuit._errors import among, first_line, listed
+from pursuit.io._wanted import Parts, Wanted
 
 _CSR = ("data", "indices", "indptr", "shape")
-_Parts = tuple[Any, NDArray[Any] | None, list[str] | None]
 
 
-def read_npz(path: Path, wanted: "Wanted") -> _Parts:
+def read_npz(path: Path, wanted: Wanted) -> Parts:
     try:
         with path.open("rb") as stream, np.load(stream, allow_pickle=False) as held:
             keys = held.files
@@ -27,7 +23,7 @@ def read_npz(path: Path, wanted: "Wanted") -> _Parts:
                 raise ValueError(f"it holds {listed(keys) or 'nothing'}, not X or {', '.join(_CSR)}")
             target = wanted.target if wanted.target is not None else "y"
             if wanted.target is not None and target not in keys:
-                raise ValueError(f"it has no target array {target!r}{nearest(target, keys)}")
+                raise ValueError(f"it has no target array {target!r}{among(target, keys)}")
             y = held[target] if target in keys else None
             X = held["X"] if dense else _sparse({key: held[key] for key in (*_CSR, "format") if key in keys})
             names = [str(name) for name in held["feature_names"]] if "feature_names" in keys else None
@@ -43,7 +39,7 @@ def read_npz(path: Path, wanted: "Wanted") -> _Parts:
     return _select(path, X, y, names, wanted)
 
 
-def read_libsvm(path: Path, wanted: "Wanted") -> _Parts:
+def read_libsvm(path: Path, wanted: Wanted) -> Parts:
     from sklearn.datasets import load_svmlight_file
 
     if wanted.target is not None:
@@ -77,21 +73,16 @@ def _sparse(parts: dict[str, Any]) -> Any:
     return X
 
 
-def _select(path: Path, X: Any, y: Any, names: list[str] | None, wanted: "Wanted") -> _Parts:
+def _select(path: Path, X: Any, y: Any, names: list[str] | None, wanted: Wanted) -> Parts:
     if names is None:
         if wanted.drop:
             raise ValueError(f"{path} has no column names, so {listed(map(repr, wanted.drop))} cannot be left out")
         return X, y, None
-    for name in (*wanted.drop, *(wanted.columns or ())):
-        if name not in names:
-            raise ValueError(f"{path} has no column {name!r}{nearest(name, names)}")
-    keep = list(wanted.columns) if wanted.columns is not None else [name for name in names if name not in wanted.drop]
-    if keep == names:
-        return X, y, names
+    keep = wanted.features(path, names)
     place = {name: i for i, name in enumerate(names)}
-    return X[:, [place[name] for name in keep]], y, keep
+    return (X if keep == names else X[:, [place[name] for name in keep]]), y, keep
 
 
 def _sentence(error: Exception) -> str:
-    line = str(error).strip().partition("\n")[0] or type(error).__name__
+    line = first_line(error)
     return "it holds Python objects, which are never loaded" if "allow_pickle" in line else line

@@ -3,20 +3,17 @@
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from pursuit.io._words import listed, nearest, need
-
-if TYPE_CHECKING:
-    from pursuit.io.tables import Wanted
-
-_Parts = tuple[NDArray[Any], NDArray[Any] | None, list[str]]
+from pursuit._errors import among, first_line, listed, need
+from pursuit._names import no_number
+from pursuit._types import Array
+from pursuit.io._wanted import Parts, Wanted
 
 
-def read_csv(path: Path, wanted: "Wanted") -> _Parts:
+def read_csv(path: Path, wanted: Wanted) -> Parts:
     pandas = need("pandas", "io", f"reading {path}")
     separator = "\t" if ".tsv" in path.name.lower() else ","
     try:
@@ -27,11 +24,11 @@ def read_csv(path: Path, wanted: "Wanted") -> _Parts:
     except pandas.errors.EmptyDataError as error:
         raise ValueError(f"{path} is empty") from error
     except (pandas.errors.ParserError, pandas.errors.ParserWarning, UnicodeDecodeError, EOFError, OSError) as error:
-        raise ValueError(f"{path} cannot be read as CSV: {_first_line(error)}") from error
+        raise ValueError(f"{path} cannot be read as CSV: {first_line(error)}") from error
     return _split(path, frame, features, wanted.target)
 
 
-def read_parquet(path: Path, wanted: "Wanted") -> _Parts:
+def read_parquet(path: Path, wanted: Wanted) -> Parts:
     pyarrow = need("pyarrow", "io", f"reading {path}")
     parquet = need("pyarrow.parquet", "io", f"reading {path}")
     need("pandas", "io", f"reading {path}")
@@ -41,11 +38,11 @@ def read_parquet(path: Path, wanted: "Wanted") -> _Parts:
         used = [name for name in header if name in {*features, wanted.target}]
         frame = parquet.read_table(path, columns=used).to_pandas(ignore_metadata=True)
     except (pyarrow.ArrowException, OSError) as error:
-        raise ValueError(f"{path} cannot be read as Parquet: {_first_line(error)}") from error
+        raise ValueError(f"{path} cannot be read as Parquet: {first_line(error)}") from error
     return _split(path, frame, features, wanted.target)
 
 
-def _choose(path: Path, header: Sequence[str], wanted: "Wanted") -> list[str]:
+def _choose(path: Path, header: Sequence[str], wanted: Wanted) -> list[str]:
     """The feature columns, in order; the target is a column of its own."""
     if len(header) == 1 and any(mark in header[0] for mark in ";\t|,"):
         raise ValueError(f"{path} has one column, {header[0]!r}: separate columns with commas (with tabs in .tsv)")
@@ -53,27 +50,19 @@ def _choose(path: Path, header: Sequence[str], wanted: "Wanted") -> list[str]:
     if unnamed:
         raise ValueError(f"column {unnamed[0]} of {path} has no name; name it, or write the file without row numbers")
     if wanted.target is not None and wanted.target not in header:
-        raise ValueError(f"{path} has no target column {wanted.target!r}{nearest(wanted.target, header)}")
-    for name in wanted.drop:
-        if name not in header:
-            raise ValueError(f"{path} has no column {name!r} to leave out{nearest(name, header)}")
-    if wanted.columns is None:
-        return [name for name in header if name != wanted.target and name not in wanted.drop]
-    absent = [name for name in wanted.columns if name not in header]
-    if absent:
-        raise ValueError(f"{path} has no column {listed(map(repr, absent))}{nearest(absent[0], header)}")
-    return list(wanted.columns)
+        raise ValueError(f"{path} has no target column {wanted.target!r}{among(wanted.target, header)}")
+    return wanted.features(path, header, wanted.target)
 
 
-def _split(path: Path, frame: Any, features: list[str], target: str | None) -> _Parts:
+def _split(path: Path, frame: Any, features: list[str], target: str | None) -> Parts:
     frame.columns = [str(name) for name in frame.columns]
     kept = frame[features]
-    numeric = {"i", "u", "f", "b"}
-    text = [name for name in features if getattr(kept[name].dtype, "kind", "O") not in numeric]
+    text = [name for name in features if getattr(kept[name].dtype, "kind", "O") not in "iufb"]
     if len(frame) and text:
+        shown = "".join(f" (for example {str(value)[:30]!r} in {text[0]!r})" for value in no_number(kept[text[0]]))
         columns, are, them = ("column", "is", "it") if len(text) == 1 else ("columns", "are", "them")
         raise ValueError(
-            f"{columns} {listed(map(repr, text))} of {path} {are} not numeric{_example(kept[text[0]], text[0])};"
+            f"{columns} {listed(map(repr, text))} of {path} {are} not numeric{shown};"
             f" turn {them} into numbers (one column per category), or leave {them} out"
         )
     single = bool(features) and all(kept[name].dtype == np.float32 for name in features)
@@ -82,7 +71,7 @@ def _split(path: Path, frame: Any, features: list[str], target: str | None) -> _
     return X, y, features
 
 
-def _target(path: Path, column: Any, name: str) -> NDArray[Any]:
+def _target(path: Path, column: Any, name: str) -> Array:
     missing = int(column.isna().sum())
     if missing:
         values = "a missing value" if missing == 1 else f"{missing} missing values"
@@ -98,23 +87,7 @@ def _target(path: Path, column: Any, name: str) -> NDArray[Any]:
     return np.array(labels, dtype=str)
 
 
-def _example(column: Any, name: str) -> str:
-    """Show one value that is no number: often a stray ``n/a`` is all that is wrong."""
-    for value in column:
-        if value is None or value != value:  # missing
-            continue
-        try:
-            float(value)
-        except (TypeError, ValueError):
-            return f" (for example {str(value)[:30]!r} in {name!r})"
-    return ""
-
-
 def _exact(pandas: Any) -> dict[str, str]:
     """Floats to the last bit: the default from pandas 3.1, an option before."""
     version = tuple(int(part) for part in pandas.__version__.split(".")[:2])
     return {} if version >= (3, 1) else {"float_precision": "round_trip"}
-
-
-def _first_line(error: Exception) -> str:
-    return str(error).strip().partition("\n")[0] or type(error).__name__

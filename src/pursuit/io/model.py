@@ -1,14 +1,14 @@
 """``Model``: what a saved estimator needs to predict, and what is known of how it was found."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import expit, softmax
 
-from pursuit._errors import check_offset
-from pursuit.io._words import listed
+from pursuit._errors import check_offset, listed
+from pursuit._types import Array, Columns, Vector
 from pursuit.io.tables import Table
 from pursuit.losses import Loss
 
@@ -24,10 +24,10 @@ class Model:
     standardize: bool
     n_features: int
     feature_names: tuple[str, ...] | None
-    support: NDArray[np.int64]
-    coef: NDArray[np.float64] = field(repr=False)  # one row per column of the support where there are several outputs
-    intercept: float | NDArray[np.float64]
-    classes: NDArray[Any] | None
+    support: Columns
+    coef: Vector = field(repr=False)  # one row per column of the support where there are several outputs
+    intercept: float | Vector
+    classes: Array | None
     value: float
     status: str
     reason: str
@@ -41,7 +41,7 @@ class Model:
         names = self.feature_names
         return tuple(f"x{j}" if names is None else names[j] for j in self.support.tolist())
 
-    def decision_function(self, X: Any, offset: Any = None) -> NDArray[np.float64]:
+    def decision_function(self, X: Any, offset: Any = None) -> Vector:
         """Return eta = X x + b (+ offset), one column per output where there are several.
 
         X is a Table or a data frame, of which the model takes its columns by name, or an array with all columns.
@@ -51,14 +51,14 @@ class Model:
         shift = check_offset(offset, len(eta), 0 if eta.ndim == 1 else eta.shape[1])
         return eta if shift is None else eta + shift
 
-    def predict(self, X: Any, offset: Any = None) -> NDArray[Any]:
+    def predict(self, X: Any, offset: Any = None) -> Array:
         """Return the mean of y for a regressor, a class for a classifier."""
         eta = self.decision_function(X, offset)
         if self.classes is not None:
             return self.classes[(eta > 0).astype(np.intp) if eta.ndim == 1 else eta.argmax(axis=1)]
         return self.loss.predict(eta)
 
-    def predict_proba(self, X: Any, offset: Any = None) -> NDArray[np.float64]:
+    def predict_proba(self, X: Any, offset: Any = None) -> Vector:
         """Return one column of probabilities per class; for the logistic loss."""
         if self.loss.name != "logistic":
             raise ValueError(f"a model with the {self.loss.name} loss gives no probabilities; the logistic loss does")
@@ -67,12 +67,11 @@ class Model:
 
     def _gather(self, X: Any) -> Any:
         """Gather the columns of the support: by name where both sides have names, else by position."""
-        frame = None
-        names = getattr(X, "feature_names", None) if isinstance(X, Table) else None
+        names: Sequence[str] | None = None
         if isinstance(X, Table):
-            X = X.X
+            X, names = X.X, X.feature_names
         elif hasattr(X, "columns"):
-            frame, names = X, [str(name) for name in X.columns]
+            names = [str(name) for name in X.columns]
         if self.feature_names is not None and names is not None:
             place = {name: j for j, name in enumerate(names)}
             absent = [name for name in self.selected if name not in place]
@@ -85,8 +84,8 @@ class Model:
             if len(X.shape) != 2 or X.shape[1] != self.n_features:
                 raise ValueError(f"X has shape {X.shape}, but the model needs {self.n_features} columns")
             columns = self.support.tolist()
-        if frame is not None:
-            kept = frame[[frame.columns[j] for j in columns]]
-            return np.asarray(kept, dtype=np.float64).reshape(len(frame), len(columns))
+        if hasattr(X, "columns"):
+            kept = X[[X.columns[j] for j in columns]]
+            return np.asarray(kept, dtype=np.float64).reshape(len(X), len(columns))
         kept = X.tocsc()[:, columns] if hasattr(X, "tocsc") else np.asarray(X)[:, columns]
         return kept.astype(np.float64)

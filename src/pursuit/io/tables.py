@@ -1,17 +1,18 @@
 """``read_table``: one function for every file format, chosen by the file's suffix."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from pursuit._names import called
+from pursuit._errors import listed
+from pursuit._names import called, not_finite
+from pursuit._types import Array
 from pursuit.designs.make import MOST_COLUMNS
 from pursuit.io import _arrays, _frames
-from pursuit.io._words import listed
+from pursuit.io._wanted import Reader, Wanted
 
 
 @dataclass(frozen=True, eq=False)
@@ -19,27 +20,12 @@ class Table:
     """Features, and the target and column names where the file has them."""
 
     X: Any  # a dense array, or a sparse one where the file is sparse
-    y: NDArray[Any] | None
+    y: Array | None
     feature_names: tuple[str, ...] | None
 
 
-@dataclass(frozen=True)
-class Wanted:
-    """What the caller asks of a file."""
-
-    target: str | None
-    columns: tuple[str, ...] | None
-    drop: tuple[str, ...]
-    n_features: int | None
-
-
-_Reader = Callable[[Path, Wanted], tuple[Any, NDArray[Any] | None, Sequence[str] | None]]
-
-_READERS: dict[str, _Reader] = {
-    ".csv": _frames.read_csv,
-    ".csv.gz": _frames.read_csv,
-    ".tsv": _frames.read_csv,
-    ".tsv.gz": _frames.read_csv,
+_READERS: dict[str, Reader] = {
+    **dict.fromkeys((".csv", ".csv.gz", ".tsv", ".tsv.gz"), _frames.read_csv),
     ".parquet": _frames.read_parquet,
     ".npz": _arrays.read_npz,
     **{
@@ -80,8 +66,7 @@ def read_table(
         raise FileNotFoundError(f"there is no file {path}")
     if not path.is_file():
         raise ValueError(f"{path} is not a file")
-    wanted = Wanted(target, None if columns is None else tuple(columns), tuple(drop), n_features)
-    X, y, names = reader(path, wanted)
+    X, y, names = reader(path, Wanted(target, columns, drop, n_features))
     if X.shape[0] == 0:
         raise ValueError(f"{path} has no rows")
     if X.shape[1] > MOST_COLUMNS:
@@ -96,7 +81,7 @@ def read_table(
     return Table(X, y, None if names is None else tuple(names))
 
 
-def read_column(path: str | Path, name: str) -> NDArray[Any]:
+def read_column(path: str | Path, name: str) -> Array:
     """One column of a file with column names, or one array of an npz."""
     path = Path(path)
     reader = _reader(path)
@@ -109,7 +94,7 @@ def read_column(path: str | Path, name: str) -> NDArray[Any]:
     return y
 
 
-def _reader(path: Path) -> _Reader:
+def _reader(path: Path) -> Reader:
     name = path.name.lower()
     for suffix in sorted(_READERS, key=len, reverse=True):
         if name.endswith(suffix):
@@ -118,24 +103,15 @@ def _reader(path: Path) -> _Reader:
 
 
 def _check_finite(path: Path, X: Any, names: Sequence[str] | None) -> None:
-    dense = isinstance(X, np.ndarray)
-    values = X if dense else X.data
-    with np.errstate(over="ignore", invalid="ignore"):
-        if np.isfinite(values.sum(dtype=np.float64)):
-            return
-    bad = ~np.isfinite(values)
-    if not bad.any():  # finite numbers whose sum is not
-        return
-    missing = np.isnan(values)
-    what, bad = ("missing values", missing) if missing.any() else ("infinite values", bad)
-    columns = np.flatnonzero(bad.any(axis=0)) if dense else np.unique(X.tocoo().col[bad])
-    have, column = ("has", "column") if len(columns) == 1 else ("have", "columns")
-    raise ValueError(
-        f"{called(columns, names)} of {path} {have} {what}; fill them in, drop those rows, or leave the {column} out"
-    )
+    missing, infinite = not_finite(X)
+    what, columns = ("missing values", missing) if len(missing) else ("infinite values", infinite)
+    if len(columns):
+        have, column = ("has", "column") if len(columns) == 1 else ("have", "columns")
+        cure = f"fill them in, drop those rows, or leave the {column} out"
+        raise ValueError(f"{called(columns, names)} of {path} {have} {what}; {cure}")
 
 
-def _check_target(path: Path, X: Any, y: NDArray[Any]) -> None:
+def _check_target(path: Path, X: Any, y: Array) -> None:
     if y.ndim != 1 or len(y) != X.shape[0]:
         raise ValueError(f"the target in {path} has shape {y.shape}, but there are {X.shape[0]} rows")
     if y.dtype.kind == "f" and not np.isfinite(y).all():

@@ -2,24 +2,13 @@
 
 from .base import Loss, as_loss, list_losses, register
 from .hinges import Hinge, SmoothedHinge, SquaredHinge
-from .huber import Huber
-from .logistic import Logistic
-from .poisson import Poisson
-from .squared import Squared
+from .likelihoods import Logistic, Poisson
+from .residuals import Huber, Squared
 
 for _loss in (Squared, Logistic, Huber, SmoothedHinge, Hinge, SquaredHinge, Poisson):
     register(_loss)
 
 __all__ = [
-    "Hinge",
-    "Huber",
-    "Logistic",
-    "Loss",
-    "Poisson",
-    "SmoothedHinge",
-    "Squared",
-    "SquaredHinge",
-    "as_loss",
-    "list_losses",
-    "register",
-]
+    "Hinge", "Huber", "Logistic", "Loss", "Poisson", "SmoothedHinge", "Squared", "SquaredHinge", "as_loss",
+    "list_losses", "register",
+]  # fmt: skip

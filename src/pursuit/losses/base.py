@@ -8,12 +8,10 @@ so by its ``code``; one without works everywhere, only slower.
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .. import _core
-from .._errors import check_mask, named, nearest
-
-Vector = NDArray[np.float64]
+from .._errors import check_array, looked_up
+from .._types import Vector
 
 _registry: dict[str, type["Loss"]] = {}
 CHECKED = 32  # rows on which a user's derivative is compared with differences
@@ -30,6 +28,7 @@ class Loss:
     quadratic : True when phi'' is 1 everywhere, so that one Newton step is exact
     ridge : the l2 of estimators that are given none
     attained : False when phi's infimum over eta is not attained (separable data then have no minimiser)
+    from_zero : True when phi's infimum over eta is 0 for every y
     """
 
     name: ClassVar[str] = ""
@@ -40,6 +39,7 @@ class Loss:
     smooth: ClassVar[bool] = True
     quadratic: ClassVar[bool] = False
     attained: ClassVar[bool] = True
+    from_zero: ClassVar[bool] = False
     ridge: ClassVar[float] = 0.0
 
     @property
@@ -83,8 +83,8 @@ class Loss:
 
     def infimum(self, y: Vector, c: Vector) -> float:
         """The weighted sum of every sample's own infimum over eta, -phi*(0); -inf where that is not known."""
-        if not self.has_conjugate:
-            return -np.inf
+        if self.from_zero or not self.has_conjugate:
+            return 0.0 if self.from_zero else -np.inf
         return -float(c @ self.conjugate(y, np.zeros_like(y)))
 
     def dual_domain(self, y: Vector) -> tuple[Vector, Vector]:
@@ -111,16 +111,7 @@ class Loss:
 
     def encode(self, y: Any) -> Vector:
         """Targets as float64 in the loss's own labels, or a one-sentence error."""
-        check_mask(y, "y")
-        y = np.asarray(y)
-        if y.dtype.kind == "c":
-            raise ValueError("Complex data not supported: y must be real")
-        try:
-            values = np.ascontiguousarray(y, dtype=np.float64)
-        except (TypeError, ValueError):
-            raise ValueError(f"y must be numeric for loss {self.name!r}, got dtype {y.dtype}") from None
-        if not np.isfinite(values).all():
-            raise ValueError("y contains NaN or infinity; every target must be finite")
+        values = check_array(y, "y", f" for loss {self.name!r}")
         if self.targets == "nonnegative" and values.min(initial=0.0) < 0:
             raise ValueError(f"y must be non-negative for loss {self.name!r}, got {values.min():g}")
         if self.targets != "binary":
@@ -173,8 +164,5 @@ def as_loss(loss: Any) -> Loss:
     if isinstance(loss, type) and issubclass(loss, Loss):
         return loss()
     if isinstance(loss, str):
-        name = named(loss, _registry)
-        if name is None:
-            raise ValueError(f"loss {loss!r} is unknown; {nearest(loss, _registry)}")
-        return _registry[name]()
+        return _registry[looked_up(loss, "loss", _registry)]()
     raise TypeError(f"loss must be a name or an instance of pursuit.Loss, got {type(loss).__name__}")

@@ -5,25 +5,49 @@ from typing import ClassVar
 
 import numpy as np
 
-from .base import Loss, Vector
-
-
-class _Margin(Loss):
-    targets: ClassVar[str] = "binary"
-    ridge: ClassVar[float] = 1e-3  # LinearSVC's C = 1 at a thousand rows; unlike 1/n it does not change with weights
-
-    def infimum(self, y: Vector, c: Vector) -> float:
-        return 0.0
+from .._types import Vector
+from .base import Loss
 
 
 @dataclass(frozen=True)
-class SmoothedHinge(_Margin):
+class Hinge(Loss):
+    """max(0, 1 - y eta): the support vector machine, labels -1 and 1; needs l2 > 0."""
+
+    name: ClassVar[str] = "hinge"
+    code: ClassVar[int | None] = 4
+    targets: ClassVar[str] = "binary"
+    smooth: ClassVar[bool] = False
+    from_zero: ClassVar[bool] = True
+    ridge: ClassVar[float] = 1e-3  # LinearSVC's C = 1 at a thousand rows; unlike 1/n it does not change with weights
+
+    def value(self, y: Vector, eta: Vector) -> Vector:
+        return np.maximum(0.0, 1.0 - y * eta)
+
+    def d1(self, y: Vector, eta: Vector) -> Vector:
+        return np.where(y * eta < 1.0, -y, 0.0)
+
+    def d2(self, y: Vector, eta: Vector) -> Vector:
+        return np.zeros_like(eta)
+
+    def conjugate(self, y: Vector, a: Vector) -> Vector:
+        return np.where((y * a <= 0) & (y * a >= -1), y * a, np.inf)
+
+    def conjugate_d1(self, y: Vector, a: Vector) -> Vector:
+        return y + 0.0 * a
+
+    def dual_domain(self, y: Vector) -> tuple[Vector, Vector]:
+        return np.minimum(-y, 0.0), np.maximum(-y, 0.0)
+
+
+@dataclass(frozen=True)
+class SmoothedHinge(Hinge):
     """Hinge with its kink rounded over ``gamma`` (the DIHT paper's "Huber" loss), labels -1 and 1."""
 
     gamma: float = 0.25
 
     name: ClassVar[str] = "smoothed_hinge"
     code: ClassVar[int | None] = 3
+    smooth: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if not 0 < self.gamma < np.inf:
@@ -49,55 +73,26 @@ class SmoothedHinge(_Margin):
         return ((m < 1.0) & (m > 1.0 - self.gamma)) / self.gamma
 
     def conjugate(self, y: Vector, a: Vector) -> Vector:
-        return np.where((y * a <= 0) & (y * a >= -1), y * a + self.gamma / 2 * a**2, np.inf)
+        return super().conjugate(y, a) + self.gamma / 2 * a**2
 
     def conjugate_d1(self, y: Vector, a: Vector) -> Vector:
         return y + self.gamma * a
 
-    def dual_domain(self, y: Vector) -> tuple[Vector, Vector]:
-        return np.minimum(-y, 0.0), np.maximum(-y, 0.0)
-
 
 @dataclass(frozen=True)
-class Hinge(_Margin):
-    """max(0, 1 - y eta): the support vector machine, labels -1 and 1; needs l2 > 0."""
-
-    name: ClassVar[str] = "hinge"
-    code: ClassVar[int | None] = 4
-    smooth: ClassVar[bool] = False
-
-    def value(self, y: Vector, eta: Vector) -> Vector:
-        return np.maximum(0.0, 1.0 - y * eta)
-
-    def d1(self, y: Vector, eta: Vector) -> Vector:
-        return np.where(y * eta < 1.0, -y, 0.0)
-
-    def d2(self, y: Vector, eta: Vector) -> Vector:
-        return np.zeros_like(eta)
-
-    def conjugate(self, y: Vector, a: Vector) -> Vector:
-        return np.where((y * a <= 0) & (y * a >= -1), y * a, np.inf)
-
-    def conjugate_d1(self, y: Vector, a: Vector) -> Vector:
-        return y + 0.0 * a
-
-    def dual_domain(self, y: Vector) -> tuple[Vector, Vector]:
-        return np.minimum(-y, 0.0), np.maximum(-y, 0.0)
-
-
-@dataclass(frozen=True)
-class SquaredHinge(_Margin):
+class SquaredHinge(Hinge):
     """max(0, 1 - y eta)^2: the smooth support vector machine, labels -1 and 1."""
 
     name: ClassVar[str] = "squared_hinge"
     code: ClassVar[int | None] = 5
+    smooth: ClassVar[bool] = True
     smoothness: ClassVar[float] = 2.0
 
     def value(self, y: Vector, eta: Vector) -> Vector:
-        return np.maximum(0.0, 1.0 - y * eta) ** 2
+        return super().value(y, eta) ** 2
 
     def d1(self, y: Vector, eta: Vector) -> Vector:
-        return -2.0 * y * np.maximum(0.0, 1.0 - y * eta)
+        return -2.0 * y * super().value(y, eta)
 
     def d2(self, y: Vector, eta: Vector) -> Vector:
         return np.where(y * eta < 1.0, 2.0, 0.0)

@@ -11,12 +11,11 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from .._errors import check_mask
-from .base import Vector
+from .._errors import check_array, check_mask
+from .._types import Columns, Flags, Vector
 
-SURE = 0.9  # probability of a class above which the others are told from it
+ALL_BUT_SURE = 0.9  # probability of a class above which the others are told from it
 
 
 @dataclass(frozen=True)
@@ -33,7 +32,7 @@ class Curve:
             out -= self.u * np.einsum("ij,ij->i", self.u, t)[:, None]
         return out
 
-    def pieces(self, T: Vector) -> Iterator[tuple[NDArray[np.bool_], Vector, "Curve"]]:
+    def pieces(self, T: Vector) -> Iterator[tuple[Flags, Vector, "Curve"]]:
         """Samples, T and phi'' such that T' phi'' T is that of all samples, piece by piece, to full precision."""
         yield np.ones(len(self.h), bool), T, self
 
@@ -59,8 +58,8 @@ class Softmax(Curve):
     That is what must be done where one class is all but sure, or 1 - P would lose its digits.
     """
 
-    def pieces(self, T: Vector) -> Iterator[tuple[NDArray[np.bool_], Vector, Curve]]:
-        sure, top = self.h.max(axis=1) > SURE, self.h.argmax(axis=1)
+    def pieces(self, T: Vector) -> Iterator[tuple[Flags, Vector, Curve]]:
+        sure, top = self.h.max(axis=1) > ALL_BUT_SURE, self.h.argmax(axis=1)
         if not sure.all():
             yield ~sure, T, Curve(self.h[~sure], self.h[~sure])
         for d in np.unique(top[sure]):
@@ -99,12 +98,9 @@ class VectorLoss:
 
     def encode(self, y: Any, n: int) -> Vector:
         """Targets of n rows as an n x q matrix, or a one-sentence error."""
-        check_mask(y, "y")
-        Y = np.ascontiguousarray(y, dtype=np.float64)
+        Y = check_array(y, "y")
         if Y.ndim != 2 or len(Y) != n or Y.shape[1] == 0:
             raise ValueError(f"y must have one row per row of X, shape ({n}, q), got shape {np.shape(y)}")
-        if not np.isfinite(Y).all():
-            raise ValueError("y contains NaN or infinity; every target must be finite")
         return Y
 
     def basis(self, q: int) -> Vector:
@@ -132,7 +128,7 @@ class Responses(VectorLoss):
         return c @ Y
 
 
-def _odds(eta: Vector) -> tuple[tuple[NDArray[np.int64], NDArray[np.int64]], Vector, Vector]:
+def _odds(eta: Vector) -> tuple[tuple[Columns, Columns], Vector, Vector]:
     """Every sample's likeliest class, the odds of the others against it (its own entry is 0), and their sum."""
     top = np.arange(len(eta)), eta.argmax(axis=1)
     odds = np.exp(eta - eta[top][:, None])

@@ -9,13 +9,4 @@ from .torch_objective import from_torch
 
 ObjectiveDefaults = Objective  # what a user's objective inherits
 
-__all__ = [
-    "GLM",
-    "Function",
-    "MultiGLM",
-    "Objective",
-    "ObjectiveDefaults",
-    "Point",
-    "from_jax",
-    "from_torch",
-]
+__all__ = ["GLM", "Function", "MultiGLM", "Objective", "ObjectiveDefaults", "Point", "from_jax", "from_torch"]

@@ -9,9 +9,10 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from .._names import Names, called
+from .._types import Columns, Vector
 from ..constraints import AtMost
 from .on_support import OnSupport
-from .point import Columns, Point, Slope, Vector
+from .point import Point, Slope
 from .searched import Plan, Searched
 
 STEP = float(np.cbrt(np.finfo(float).eps))  # of central differences, relative to x

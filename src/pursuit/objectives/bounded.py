@@ -30,17 +30,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._names import Names, called
+from .._types import Columns, Vector
 from ..constraints import AtMost
 from ..refits import Fit, Within, minimise
 from ..refits.box_qp import box_qp, multiplier_of, project, reach
-from ..refits.factor import Factor
-from .base import Columns, ExchangeModel, Objective, Point, Slope, Vector
+from ..refits.factor import WELL_CONDITIONED, Factor
+from .base import ExchangeModel, Objective, Point, Slope
 from .dual import Dual
 from .wrapped import Wrapped
 
 INFEASIBLE = 1e300
 SHORT = 1e-11  # share of sum_to that may be missing by rounding
-TRUSTED = 1e-6  # reciprocal condition above which one step minimises a quadratic
 
 
 def check_bounds(bounds: Any, dim: int, names: Names | None = None) -> tuple[Vector, Vector]:
@@ -351,7 +351,7 @@ def _one_step(few: Any, zero: Vector, z: Vector, within: Within) -> Fit | None:
     """
     here = few.at(zero) if few.quadratic else None
     H = None if here is None or here.hessian is None else here.hessian()
-    if here is None or H is None or not here.finite or Factor(H).rcond < TRUSTED:
+    if here is None or H is None or not here.finite or Factor(H).rcond < WELL_CONDITIONED:
         return None
     t = 0.0 if within.a is None else within.t - float(within.a @ zero)
     d = box_qp(H, here.gradient, within.low - zero, within.high - zero, within.a, t, within.sides(z)).d

@@ -24,8 +24,9 @@ import numpy as np
 from scipy.optimize import minimize_scalar
 
 from .. import _core
+from .._types import Columns, Vector
 from ..constraints import AtMost
-from .base import Columns, Objective, Point, Vector
+from .base import Objective, Point
 
 if TYPE_CHECKING:
     from .bounded import Bounded
@@ -47,7 +48,8 @@ class Dual:
             )
         self.whole: Any = boxed or f
         self.box = None if boxed is None else (boxed.low, boxed.high)
-        self.f, self.y, self.c, self.offset = f, f.rows.y, f.rows.c, f.rows.offset
+        self.f, self.here = f, f.data.local
+        self.y, self.c, self.offset = self.here.rows.y, self.here.rows.c, self.here.rows.offset
         self.low, self.high = f.loss.dual_domain(self.y)
         self.ridge: Any = f.ridge
         self.root = np.sqrt(self.ridge)
@@ -55,11 +57,11 @@ class Dual:
     @property
     def by_rows(self) -> bool:
         """Whether samples can move one by one: X gives rows, and the loss has a kernel."""
-        return self.box is None and self.f.design.sweeps and self.f.loss.code is not None
+        return self.box is None and self.here.design.sweeps and self.f.loss.code is not None
 
     def z(self, a: Vector) -> Vector:
         """The primal vector before it is cut to k: -(1/l2) X'(c a)."""
-        return -self.f.design.rmatmat((self.c * a)[:, None])[:, 0] / self.ridge
+        return -self.here.design.rmatmat((self.c * a)[:, None])[:, 0] / self.ridge
 
     def primal(self, z: Vector, constraint: AtMost) -> tuple[Columns, Vector]:
         """The minimiser of the Lagrangian over the sparse set: the top of z (cut to a box), and that there."""
@@ -76,7 +78,7 @@ class Dual:
 
     def eta(self, support: Columns, coef: Vector) -> Vector:
         """X x + o, without an intercept."""
-        return self.f.rows.shift(self.f.design.matmat(support, coef[:, None])[:, 0], 0.0)
+        return self.here.rows.shift(self.here.design.matmat(support, coef[:, None])[:, 0], 0.0)
 
     def value(self, a: Vector, constraint: AtMost, z: Vector | None = None) -> float:
         """D(a): a lower bound of f over the sparse set, -inf where a is not feasible. ``z`` spares a pass over X."""
@@ -116,7 +118,7 @@ class Dual:
         if np.abs(a - slope).max(initial=0.0) > SAME * np.abs(a).max(initial=0.0):
             return self.z(a)
         pull = point.gradient.copy()
-        pull[point.support] = self.f.gathered(point.support).rmatvec(self.c * a)
+        pull[point.support] = self.here.gathered(point.support).rmatvec(self.c * a)
         return np.asarray(-pull / self.ridge)
 
     def start(self, point: Point, constraint: AtMost) -> Vector:

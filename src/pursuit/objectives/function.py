@@ -6,7 +6,7 @@
 |---|---|---|
 | refit on m coordinates | damped Newton | L-BFGS, one value and gradient per step |
 | v'Hv | exact | two gradients |
-| H_jj on m coordinates | exact | two gradients each, beyond ``EXACT`` coordinates ``PROBES`` random probes in all |
+| H_jj on m coordinates | exact | two gradients each, beyond ``ONE_BY_ONE`` of them ``PROBES`` random probes in all |
 | rows of H | exact | two gradients each |
 
 The probes are Bekas, Kokiopoulou and Saad's (2007): the mean of r * (H r) over random signs r. It is unbiased, its
@@ -14,19 +14,21 @@ error falls with their number, and GraHTP's natural step, a weighted mean over t
 """
 
 import inspect
-import numbers
 from collections.abc import Callable
 from functools import partial
 from typing import Any
 
 import numpy as np
 
+from .._errors import check_whole
+from .._lazy import lazy
+from .._types import Columns, Vector
 from ..refits import EPS, Few, NotFiniteError, State, minimise
-from .base import STEP, Columns, Objective, Point, Vector
+from .base import STEP, Objective, Point
 
-EXACT = 32  # coordinates up to which each has its own difference quotient
+ONE_BY_ONE = 32  # coordinates up to which each has its own difference quotient
 PROBES = 16
-BLOCK = 2000  # largest Hessian block that is asked of hess(x, cols)
+LARGEST_BLOCK = 2000  # largest Hessian block that is asked of hess(x, cols)
 
 
 class SmoothFunction(Objective):
@@ -40,15 +42,10 @@ class SmoothFunction(Objective):
     has_hessian = False  # for refits
 
     def __init__(self, dim: Any, start: Any = None) -> None:
-        if isinstance(dim, bool | np.bool_) or not isinstance(dim, numbers.Integral):
-            raise TypeError(f"dim must be a positive integer, the length of x, got {dim!r}")
-        if dim <= 0:
-            raise ValueError(f"dim must be a positive integer, the length of x, got {dim}")
-        self.dim = int(dim)
+        self.dim = check_whole(dim, "dim", "a positive integer, the length of x", 1)
         self.start = np.zeros(self.dim) if start is None else np.array(start, dtype=np.float64)
         if self.start.shape != (self.dim,) or not np.isfinite(self.start).all():
             raise ValueError(f"start must be a finite vector of shape ({self.dim},), got shape {self.start.shape}")
-        self._null: Point | None = None
 
     def evaluate(self, x: Vector) -> tuple[float, Vector]:
         raise NotImplementedError
@@ -64,45 +61,35 @@ class SmoothFunction(Objective):
         """Unknown: as if f were a quadratic form, and a call of Python costs what 1e5 multiplications do."""
         return 1e5 + float(self.dim) ** 2
 
-    @property
-    def null(self) -> Point:
+    @lazy
+    def null(self) -> Point:  # type: ignore[override]
         """x = 0, or ``start`` where one was given."""
-        if self._null is None:
-            support = np.flatnonzero(self.start)
-            self._null = self.at(support, self.start[support])
-        return self._null
+        support = np.flatnonzero(self.start)
+        return self.at(support, self.start[support])
 
     def at(self, support: Columns, coef: Vector, intercept: float | None = None) -> Point:
-        value, gradient = self.evaluate(self._wide(support, coef))
-        return Point(self.dim, support, coef, 0.0, value, lambda: _finite(gradient)).owned(self)
+        value, gradient = self.evaluate(self.wide(support, coef))
+        return Point(self.dim, support, coef, 0.0, value, lambda: check_finite(gradient)).owned(self)
 
     def refit(self, support: Columns, start: Point | None = None) -> Point:
-        few = _Restricted(self, support)
-        end = minimise(few, self.begin(support, start), eps=self.eps)
+        few = self.restricted(support)
+        x = self.start if start is None or not start.minimiser else start.x
+        end = minimise(few, x[support], eps=self.eps)
 
         def slope() -> Vector:
-            z, gradient = few.last
-            if z is not end.z:
-                gradient = self.gradient(self._wide(support, end.z))
-            return self.settled(gradient, support, end.converged)
+            gradient = np.array(few.gradient(end.z))
+            if end.converged:
+                gradient[support] = 0.0  # what is left there is rounding
+            return check_finite(gradient)
 
         least = end.least if self.quadratic else -np.inf  # of other functions it is a minimum nearby
         return Point(
             self.dim, support, end.z, 0.0, end.value, slope, end.converged, end.note, end.minimiser, least=least
         ).owned(self)
 
-    def begin(self, support: Columns, start: Point | None) -> Vector:
-        """Coefficients to begin a refit from: those of ``start`` on the support, where it is a place to be."""
-        x = self.start if start is None or not start.minimiser else start.x
-        return np.asarray(x[support])
-
-    @staticmethod
-    def settled(gradient: Vector, support: Columns, converged: bool) -> Vector:
-        """The gradient at the end of a refit: what is left on the support is rounding."""
-        gradient = np.array(gradient)
-        if converged:
-            gradient[support] = 0.0
-        return _finite(gradient)
+    def restricted(self, support: Columns) -> "Restricted":
+        """The function on some coordinates."""
+        return Restricted(self, support)
 
     def times(self, x: Vector, V: Vector) -> Vector:
         """H V at x, for directions in the columns of V; by central differences of the gradient."""
@@ -116,47 +103,48 @@ class SmoothFunction(Objective):
     def curvature(self, point: Point, cols: Columns, v: Vector) -> float:
         x = point.x
         H = self.hessian(x, cols)
-        return float(v @ (self.times(x, self._columns(cols, v[:, None]))[cols, 0] if H is None else H @ v))
+        return float(v @ (self.times(x, self.wide(cols, v[:, None]))[cols, 0] if H is None else H @ v))
 
     def curvatures(self, point: Point, cols: Columns) -> Vector:
         x, m = point.x, len(cols)
         H = self.hessian(x, cols)
         if H is not None:
             return np.array(H.diagonal())
-        if m <= EXACT:
-            return np.array(self.times(x, self._columns(cols, np.eye(m)))[cols].diagonal())
+        if m <= ONE_BY_ONE:
+            return np.array(self.times(x, self.wide(cols, np.eye(m)))[cols].diagonal())
         signs = np.where(np.random.default_rng(m).random((m, PROBES)) < 0.5, -1.0, 1.0)
-        guess = (signs * self.times(x, self._columns(cols, signs))[cols]).mean(axis=1)
+        guess = (signs * self.times(x, self.wide(cols, signs))[cols]).mean(axis=1)
         return np.maximum(guess, 0.1 * np.abs(np.median(guess)))
 
     def hessian_rows(self, point: Point, cols: Columns, others: Columns | None = None) -> Vector:
         x, columns = point.x, np.arange(self.dim) if others is None else others
         wide = np.union1d(cols, columns)
-        H = self.hessian(x, wide) if len(wide) <= BLOCK else None
+        H = self.hessian(x, wide) if len(wide) <= LARGEST_BLOCK else None
         if H is not None:
             return np.ascontiguousarray(H[np.ix_(np.searchsorted(wide, cols), np.searchsorted(wide, columns))])
-        return np.ascontiguousarray(self.times(x, self._columns(cols, np.eye(len(cols))))[columns].T)
+        return np.ascontiguousarray(self.times(x, self.wide(cols, np.eye(len(cols))))[columns].T)
 
-    def _wide(self, support: Columns, coef: Vector) -> Vector:
-        x = np.zeros(self.dim)
-        x[support] = coef
-        return x
-
-    def _columns(self, cols: Columns, V: Vector) -> Vector:
-        wide = np.zeros((self.dim, V.shape[1]))
+    def wide(self, cols: Columns, V: Vector) -> Vector:
+        """A vector, or columns, over all coordinates from what is on some."""
+        wide = np.zeros((self.dim, *V.shape[1:]))
         wide[cols] = V
         return wide
 
 
-class _Restricted(Few):
+class Restricted(Few):
     """The function on some coordinates; ``last`` is the latest evaluation, with its gradient over all of them."""
 
     def __init__(self, f: SmoothFunction, support: Columns) -> None:
         self.f, self.support = f, support
-        self.last: tuple[Vector, Vector]
+        self.last: tuple[Vector | None, Vector] = None, np.empty(0)
+
+    def gradient(self, z: Vector) -> Vector:
+        """The gradient over all coordinates."""
+        at, gradient = self.last
+        return gradient if at is z else self.f.gradient(self.f.wide(self.support, z))
 
     def at(self, z: Vector, hessian: bool = True) -> State:
-        x = self.f._wide(self.support, z)
+        x = self.f.wide(self.support, z)
         value, gradient = self.f.evaluate(x)
         self.last = z, gradient
         block: Any = partial(self.f.hessian, x, self.support) if self.f.has_hessian else None
@@ -190,9 +178,10 @@ class Function(SmoothFunction):
         check: bool = False,
     ) -> None:
         super().__init__(dim, start)
-        for name, given in (("fun", fun), ("grad", grad), ("hess", hess)):
-            if not callable(given) and not (name == "hess" and given is None):
-                raise TypeError(f"{name} must be callable, got {type(given).__name__}")
+        check_callable(fun, "fun")
+        check_callable(grad, "grad")
+        if hess is not None:
+            check_callable(hess, "hess")
         self.fun, self.grad, self.hess = fun, grad, hess
         self.has_hessian = hess is not None
         self.blockwise = hess is not None and _takes_columns(hess)
@@ -240,7 +229,7 @@ class Function(SmoothFunction):
         h = STEP * max(1.0, float(np.abs(x).max()))
 
         def off(cols: Columns) -> tuple[bool, float]:
-            d = self._wide(cols, signs[cols])
+            d = self.wide(cols, signs[cols])
             ahead, behind = self.value(x + h * d), self.value(x - h * d)
             slope, noise = (ahead - behind) / (2 * h), 10 * EPS * (abs(ahead) + abs(behind)) / h
             wide = tol * max(float(np.linalg.norm(g[cols])), abs(slope)) + noise
@@ -259,6 +248,12 @@ class Function(SmoothFunction):
             f"grad disagrees with fun at coordinate {j}: "
             f"grad gives {g[j]:.6g}, differences of fun {signs[j] * slope:.6g}"
         )
+
+
+def check_callable(given: Any, name: str) -> None:
+    """What a user calls a function can be called."""
+    if not callable(given):
+        raise TypeError(f"{name} must be callable, got {type(given).__name__}")
 
 
 def check_value(value: Any) -> float:
@@ -283,7 +278,7 @@ def _checked(array: Any, name: str, shape: tuple[int, ...]) -> Vector:
     return given
 
 
-def _finite(gradient: Vector) -> Vector:
+def check_finite(gradient: Vector) -> Vector:
     if not np.isfinite(gradient).all():
         bad = int(np.flatnonzero(~np.isfinite(gradient))[0])
         raise NotFiniteError(f"the gradient is {gradient[bad]} at coordinate {bad}")

@@ -17,22 +17,21 @@ from .._errors import check_number
 from .._lazy import lazy
 from .._names import called
 from .._sorted import common
+from .._types import Columns, Vector
 from ..constraints import AtMost
 from ..data import Form, GramColumns, Model, as_data
-from ..designs import Block, Design, Rows
 from ..losses import Loss, as_loss
 from ..refits import Fitted, LossOnColumns, intercept_of, refit
 from ..refits.columns import EXACT, FLOOR, SEPARATED
-from ..refits.factor import Factor
+from ..refits.factor import WELL_CONDITIONED, Factor
 from . import searched
-from .base import Columns, Point, Slope, Vector
+from .base import Point, Slope
 from .dual import HasDual
 
-TRUSTED = 1e-6  # reciprocal condition above which a refit needs no second look at the data
 CANCELLED = 1e-3  # share of the null value below which values are computed from residuals
 ROUGH = 8  # Gram columns that must be missing, and multiplications of their product with X, for a rough first look
 ROUGH_WORK = 1e8
-FAR = 1e4  # mean over spread of a column from which on the data are asked
+FROM_ZERO = 1e4  # mean over spread of a column from which on the data are asked
 SMALL_SHARE = 1e-6  # share of it below which a search needs the data
 NEGLIGIBLE = 1e-18  # share of the null model's squared residual that counts as none
 FLAT = 1e-10  # share of the largest mean phi'' below which a Hessian says nothing
@@ -93,14 +92,6 @@ class GLM(HasDual):
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
         self._forget()
-
-    @property
-    def rows(self) -> Rows:
-        return self.data.local.rows
-
-    @property
-    def design(self) -> Design:
-        return self.data.local.design
 
     @property
     def work(self) -> float:
@@ -237,7 +228,7 @@ class GLM(HasDual):
             return None
         small[np.arange(len(support)), np.arange(len(support))] += self._ridge(support)
         factor = Factor(small)
-        if factor.rcond < TRUSTED:
+        if factor.rcond < WELL_CONDITIONED:
             return None
         down = np.where(constant, 0.0, null.gradient[support] - self.gram.means[support] * self._tilt)
         coef = -factor.solve(down)
@@ -257,11 +248,7 @@ class GLM(HasDual):
     def _far(self, cols: Columns, squares: Vector) -> bool:
         """Whether a column is so far from zero beside its spread that products with it have lost digits."""
         assert self.gram is not None
-        return bool((self.gram.means[cols] ** 2 > FAR**2 * squares)[squares > 0].any())
-
-    def gathered(self, cols: Columns) -> Block:
-        """The columns, gathered."""
-        return self.data.local.gathered(cols)
+        return bool((self.gram.means[cols] ** 2 > FROM_ZERO**2 * squares)[squares > 0].any())
 
     def curvature(self, point: Point, cols: Columns, v: Vector) -> float:
         turn = self._model(point).along(cols, v)

@@ -56,16 +56,23 @@ class _Renewal:
         if isinstance(value, FunctionType):
             return self._function(value, depth) if _users(value.__code__) else value
         inner = getattr(value, "__wrapped__", None)  # jitted: what is traced here need not be
-        return self.of(inner, depth) if type(value).__name__ == "PjitFunction" and _own(inner) else value
+        if type(value).__name__ == "PjitFunction" and isinstance(inner, FunctionType) and _users(inner.__code__):
+            return self.of(inner, depth)
+        return value
 
     def _function(self, fun: FunctionType, depth: int) -> FunctionType:
-        names = _names(fun.__code__)
         scope = dict(fun.__globals__)
-        scope.update({name: self.of(scope[name], depth) for name in names if name in scope})
-        cells = tuple(_cell(self, cell, depth) for cell in fun.__closure__ or ())
+        scope |= {name: self.of(scope[name], depth) for name in _names(fun.__code__) if name in scope}
+        cells = tuple(self._cell(cell, depth) for cell in fun.__closure__ or ())
         twin = FunctionType(fun.__code__, scope, fun.__name__, self.of(fun.__defaults__, depth), cells)
         twin.__kwdefaults__ = self.of(fun.__kwdefaults__, depth)
         return twin
+
+    def _cell(self, cell: CellType, depth: int) -> CellType:
+        try:
+            return CellType(self.of(cell.cell_contents, depth))
+        except ValueError:  # empty: not assigned yet
+            return cell
 
     def _with_views(self, owner: Any) -> Any:
         held = getattr(owner, "__dict__", {})
@@ -77,21 +84,10 @@ class _Renewal:
         return twin
 
 
-def _cell(renewal: _Renewal, cell: CellType, depth: int) -> CellType:
-    try:
-        return CellType(renewal.of(cell.cell_contents, depth))
-    except ValueError:  # empty: not assigned yet
-        return cell
-
-
 def _names(code: CodeType) -> set[str]:
     """The globals that a function and those defined inside it may look up."""
     inner = (const for const in code.co_consts if isinstance(const, CodeType))
     return set(code.co_names).union(*(_names(const) for const in inner))
-
-
-def _own(fun: Any) -> bool:
-    return isinstance(fun, FunctionType) and _users(fun.__code__)
 
 
 def _users(code: CodeType) -> bool:

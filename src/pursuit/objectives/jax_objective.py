@@ -6,25 +6,28 @@ neither used nor changed.
 """
 
 from collections.abc import Callable
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from .._errors import need
 from .._lazy import lazy
-from ..refits import Few, State, minimise
-from .base import Columns, Point, Vector
-from .function import SmoothFunction, _finite
+from .._types import Columns, Vector
+from ..refits import State
+from .base import Point
+from .function import Restricted, SmoothFunction, check_callable
 
-SMALLEST = 16  # padded size of the smallest programs
-SMALL = 4 * SMALLEST  # coordinates up to which the Hessian of a refit serves for parts of it
+PADDED = 16  # padded size of the smallest programs
+WHOLE = 4 * PADDED  # coordinates up to which the Hessian of a refit serves for parts of it
 NEWTON = 512  # coordinates up to which refits form a Hessian
-CHUNK = 256  # coordinates whose curvature is computed at once; more fall out of the cache
+AT_ONCE = 256  # coordinates whose curvature is computed at once; more fall out of the cache
 ROWS = 128  # rows of the Hessian at once
 KNOWN = 256  # refits of a quadratic that are remembered
 
 
-def from_jax(fun: Callable[[Any], Any], dim: int, *, float64: bool = True, start: Any = None) -> "JaxFunction":
+class JaxFunction(SmoothFunction):
     """An objective from a function written with ``jax.numpy``; derivatives are JAX's.
 
     Parameters
@@ -36,20 +39,11 @@ def from_jax(fun: Callable[[Any], Any], dim: int, *, float64: bool = True, start
         usually float32, refits good to about 1e-6
     start : where the function is finite, if it is not at zero
     """
-    return JaxFunction(fun, dim, float64=float64, start=start)
-
-
-class JaxFunction(SmoothFunction):
-    """What :func:`from_jax` makes."""
 
     def __init__(self, fun: Callable[[Any], Any], dim: int, *, float64: bool = True, start: Any = None) -> None:
         super().__init__(dim, start)
-        if not callable(fun):
-            raise TypeError(f"fun must be callable, got {type(fun).__name__}")
-        try:
-            import jax
-        except ImportError:
-            raise ImportError('from_jax needs JAX: pip install "pursuit[jax]"') from None
+        check_callable(fun, "fun")
+        jax = need("jax", "jax", "from_jax", "JAX")
         from .jax_closures import renewed
         from .jax_programs import programs_of
         from .jax_restrict import Traced
@@ -79,69 +73,59 @@ class JaxFunction(SmoothFunction):
         return float(self.dim + self.traced.size)
 
     def _precision(self) -> AbstractContextManager[Any]:
+        if not self.float64:
+            return nullcontext()
         if hasattr(self.jax, "enable_x64"):
-            return self.jax.enable_x64(True) if self.float64 else _as_it_is()
+            return self.jax.enable_x64(True)
         from jax.experimental import enable_x64  # before JAX 0.8
 
-        return enable_x64() if self.float64 else _as_it_is()
-
-    def at(self, support: Columns, coef: Vector, intercept: float | None = None) -> Point:
-        value, gradient = self._call("slope", coef, support)
-        return Point(self.dim, support, coef, 0.0, float(value), lambda: _finite(gradient))
+        return enable_x64()
 
     def evaluate(self, x: Vector) -> tuple[float, Vector]:
         support = np.flatnonzero(x)
-        value, gradient = self._call("slope", x[support], support)
+        value, gradient = self.call("slope", x[support], support)
         return float(value), gradient
 
     def refit(self, support: Columns, start: Point | None = None) -> Point:
         if len(support) == 0:
-            point = self.at(support, np.empty(0))
-            return Point(self.dim, support, point.coef, 0.0, point.value, point.slope, True)
+            return replace(self.at(support, np.empty(0)), refitted=True)
         if not self.quadratic:
-            return self._minimised(support, start)
+            return super().refit(support, start)
         key = support.tobytes()  # of a quadratic the minimiser does not depend on the start
         if key not in self._known:
             if len(self._known) >= KNOWN:
                 self._known.clear()
-            self._known[key] = self._minimised(support, start)
+            self._known[key] = super().refit(support, start)
         return self._known[key]
 
-    def _minimised(self, support: Columns, start: Point | None) -> Point:
-        end = minimise(_Restricted(self, support), self.begin(support, start), eps=self.eps)
-
-        def slope() -> Vector:
-            return self.settled(self._call("slope", end.z, support)[1], support, end.converged)
-
-        least = end.least if self.quadratic else -np.inf
-        return Point(
-            self.dim, support, end.z, 0.0, end.value, slope, end.converged, end.note, end.minimiser, least=least
-        )
+    def restricted(self, support: Columns) -> Restricted:
+        return ByProgram(self, support)
 
     def hessian(self, x: Vector, cols: Columns) -> Vector | None:
         """H[cols][:, cols], from the program of a refit on the support and these."""
-        if self.quadratic and self.dim <= SMALL:
+        if self.quadratic and self.dim <= WHOLE:
             return self._everywhere[np.ix_(cols, cols)]
         wide = np.union1d(np.flatnonzero(x), cols)
         if len(wide) > NEWTON:
             return None
         at = np.searchsorted(wide, cols)
-        return np.asarray(self._call("local", x[wide], wide)[2][np.ix_(at, at)])
+        return np.asarray(self.call("local", x[wide], wide)[2][np.ix_(at, at)])
 
     @lazy
     def _everywhere(self) -> Vector:
         """The Hessian of a small quadratic."""
-        return np.asarray(self._call("local", np.zeros(self.dim), np.arange(self.dim))[2][: self.dim, : self.dim])
+        return np.asarray(self.call("local", np.zeros(self.dim), np.arange(self.dim))[2][: self.dim, : self.dim])
 
     def times(self, x: Vector, V: Vector) -> Vector:
         out = np.empty_like(V)
         for j, v in enumerate(V.T):
             with self._precision():
-                out[:, j] = self.programs.get("product")(self.traced.constants, self._array(x), self._array(v))
+                given = (self.jax.numpy.asarray(u, self.dtype) for u in (x, v))
+                out[:, j] = self.programs.get("product")(self.traced.constants, *given)
         return out
 
     def curvatures(self, point: Point, cols: Columns) -> Vector:
-        small = self.hessian(point.x, cols) if self.dim <= SMALL else None  # one program less
+        small = self.hessian(point.x, cols) if self.dim <= WHOLE else None  # one program less
         if small is not None:
             return small.diagonal().copy()
         out = np.empty(len(cols))
@@ -152,35 +136,35 @@ class JaxFunction(SmoothFunction):
             out[inside] = super().curvatures(point, mine) if H is None else H.diagonal()
         rest = cols[~inside]
         found = [
-            self._call("diagonal", point.coef, point.support, rest[i : i + CHUNK])[: len(rest[i : i + CHUNK])]
-            for i in range(0, len(rest), CHUNK)
+            self.call("diagonal", point.coef, point.support, rest[i : i + AT_ONCE])[: len(rest[i : i + AT_ONCE])]
+            for i in range(0, len(rest), AT_ONCE)
         ]
         out[~inside] = np.concatenate(found) if found else 0.0
         return out
 
     def hessian_rows(self, point: Point, cols: Columns, others: Columns | None = None) -> Vector:
-        if others is None and self.dim <= SMALL:
+        if others is None and self.dim <= WHOLE:
             others = np.arange(self.dim)
         if others is not None:
             wide = np.union1d(np.union1d(point.support, cols), others)
             base = np.union1d(point.support, cols)
-            if len(wide) <= max(SMALL, 2 * len(base)):
+            if len(wide) <= max(WHOLE, 2 * len(base)):
                 H = self.hessian(point.x, wide)
                 if H is not None:
                     at, to = np.searchsorted(wide, cols), np.searchsorted(wide, others)
                     return np.ascontiguousarray(H[np.ix_(at, to)])
             if not np.isin(others, base).any():
-                H = self._call("cross", point.x[base], base, others)
+                H = self.call("cross", point.x[base], base, others)
                 return np.ascontiguousarray(H[np.searchsorted(base, cols), : len(others)])
         out = np.empty((len(cols), self.dim if others is None else len(others)))
         for i in range(0, len(cols), ROWS):
             some = cols[i : i + ROWS]
             wide = np.union1d(point.support, some)
-            H = self._call("rows", point.x[wide], wide)[np.searchsorted(wide, some)]
+            H = self.call("rows", point.x[wide], wide)[np.searchsorted(wide, some)]
             out[i : i + ROWS] = H if others is None else H[:, others]
         return out
 
-    def _call(self, name: str, z: Vector, cols: Columns, more: Columns | None = None) -> Any:
+    def call(self, name: str, z: Vector, cols: Columns, more: Columns | None = None) -> Any:
         """Run a program on padded z and cols (and further coordinates); its outputs as NumPy arrays."""
         size = _padded(len(cols))
         wide = np.zeros(size, self.dtype)
@@ -194,32 +178,26 @@ class JaxFunction(SmoothFunction):
             return tuple(np.asarray(part, dtype=np.float64) for part in out)
         return np.asarray(out, dtype=np.float64)
 
-    def _array(self, x: Vector) -> Any:
-        return self.jax.numpy.asarray(x, self.dtype)
+
+from_jax = JaxFunction
 
 
-class _Restricted(Few):
+class ByProgram(Restricted):
     """The function on some coordinates, by the program for their (padded) number."""
 
-    def __init__(self, f: JaxFunction, support: Columns) -> None:
-        self.f, self.support = f, support
+    f: JaxFunction
 
     def at(self, z: Vector, hessian: bool = True) -> State:
         m = len(self.support)
         if m > NEWTON:
-            value, g = self.f._call("gradient", z, self.support)
+            value, g = self.f.call("gradient", z, self.support)
             return State(z, float(value), g[:m])
-        value, g, H = self.f._call("local", z, self.support)
+        value, g, H = self.f.call("local", z, self.support)
         return State(z, float(value), g[:m], lambda: H[:m, :m])
 
 
-class _as_it_is(AbstractContextManager[None]):  # noqa: N801
-    def __exit__(self, *exception: object) -> None:
-        return None
-
-
 def _padded(m: int) -> int:
-    return max(SMALLEST, 1 << max(0, m - 1).bit_length())
+    return max(PADDED, 1 << max(0, m - 1).bit_length())
 
 
 def _pad(cols: Columns, size: int, beyond: int) -> Any:

@@ -25,9 +25,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from .jax_restrict import Part, Scattered, Traced, second
+from .jax_restrict import Part, Scattered, Traced
 
-KEPT = 64  # functions of different code or shapes whose programs are kept
+PROGRAMS_KEPT = 64  # functions of different code or shapes whose programs are kept
 
 _shared: OrderedDict[Any, "Programs"] = OrderedDict()
 _lock = Lock()
@@ -54,7 +54,7 @@ def programs_of(traced: Traced, fun: Callable[[Any], Any]) -> "Programs":
         return Programs(traced)
     with _lock:
         _shared[key] = Programs(traced.bare())
-        while len(_shared) > KEPT:
+        while len(_shared) > PROGRAMS_KEPT:
             _shared.popitem(last=False)
         return _shared[key]
 
@@ -132,11 +132,11 @@ class Programs:
         return jax.value_and_grad(lambda u: self._at(constants, u, cols))(z)
 
     def _local(self, constants: Any, z: Any, cols: Any) -> Any:
-        return second(lambda u: self._at(constants, u, cols), z)
+        (value, gradient), push = jax.linearize(jax.value_and_grad(lambda u: self._at(constants, u, cols)), z)
+        return value, gradient, jax.vmap(lambda d: push(d)[1])(jnp.eye(z.shape[0], dtype=z.dtype))
 
     def _rows(self, constants: Any, z: Any, cols: Any) -> Any:
-        _, push = jax.linearize(lambda u: self._slope(constants, u, cols)[1], z)
-        return jax.vmap(push)(jnp.eye(z.shape[0], dtype=z.dtype))
+        return _turned(lambda u: self._slope(constants, u, cols)[1], z)
 
     def _cross(self, constants: Any, z: Any, cols: Any, others: Any) -> Any:
         nothing = jnp.zeros(others.shape[0], z.dtype)
@@ -144,11 +144,9 @@ class Programs:
         def slope(u: Any) -> Any:
             return jax.grad(lambda v: self._at(constants, u, cols, (v, others)))(nothing)
 
-        _, push = jax.linearize(slope, z)
-        return jax.vmap(push)(jnp.eye(z.shape[0], dtype=z.dtype))
+        return _turned(slope, z)
 
     def _diagonal(self, constants: Any, z: Any, cols: Any, others: Any) -> Any:
-
         def bend(j: Any) -> Any:
             one, zero = jnp.ones(1, z.dtype), jnp.zeros(1, z.dtype)
 
@@ -166,3 +164,9 @@ class Programs:
             return jax.grad(lambda w: self._at(constants, w, every))(u)
 
         return jax.jvp(slope, (x,), (v,))[1]
+
+
+def _turned(slope: Callable[[Any], Any], z: Any) -> Any:
+    """The derivative of a slope, a row for every entry of z."""
+    _, push = jax.linearize(slope, z)
+    return jax.vmap(push)(jnp.eye(z.shape[0], dtype=z.dtype))

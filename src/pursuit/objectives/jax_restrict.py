@@ -302,12 +302,3 @@ def _dot(eqn: Any, a: Any, b: Any, turned: Any) -> Any:
 
     total = sum(part.heard(product(part.z, columns(part.cols))) for part in x.parts)
     return total if x.ghost is None else total + absent(product(x.ghost, matrix))
-
-
-def second(f: Callable[[Any], Any], z: Any) -> tuple[Any, Any, Any]:
-    """Value, gradient and Hessian of f at z, in one program."""
-    (value, gradient), push = jax.linearize(jax.value_and_grad(f), z)
-    return value, gradient, jax.vmap(lambda d: push(d)[1])(jnp.eye(z.shape[0], dtype=z.dtype))
-
-
-__all__ = ["Scattered", "Traced", "absent", "second"]

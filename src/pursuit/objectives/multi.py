@@ -16,6 +16,7 @@ from .. import _core
 from .._errors import check_number, named, nearest
 from .._lazy import lazy
 from .._names import called
+from .._types import Columns, Vector
 from ..constraints import AtMost
 from ..data import as_data, by_output
 from ..engines import check_time
@@ -23,7 +24,7 @@ from ..losses.vector import Multinomial, Responses, VectorLoss
 from ..refits.columns import FLOOR, SEPARATED
 from ..refits.outputs import one_hot
 from . import searched
-from .base import Columns, Objective, Point, Vector
+from .base import Objective, Point
 
 
 class MultiGLM(Objective):

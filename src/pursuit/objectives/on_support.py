@@ -4,8 +4,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .._types import Columns, Vector
 from ..refits import Few, State
-from .point import Columns, Point, Vector
+from .point import Point
 
 if TYPE_CHECKING:
     from .base import Objective

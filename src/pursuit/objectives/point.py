@@ -9,15 +9,12 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .._lazy import lazy
+from .._types import Columns, Vector
 
 if TYPE_CHECKING:
     from .base import Objective
-
-Vector = NDArray[np.float64]
-Columns = NDArray[np.int64]
 
 
 def _no_slope() -> Vector:

@@ -9,13 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from .base import Vector
-from .function import SmoothFunction, check_value
+from .._errors import need
+from .._types import Vector
+from .function import SmoothFunction, check_callable, check_value
 
 
-def from_torch(
-    fun: Callable[[Any], Any], dim: int, *, float64: bool = True, device: Any = None, start: Any = None
-) -> "TorchFunction":
+class TorchFunction(SmoothFunction):
     """An objective from a function written with ``torch``; derivatives are PyTorch's.
 
     Parameters
@@ -26,22 +25,13 @@ def from_torch(
     device : where the tensors live, by default PyTorch's default device
     start : where the function is finite, if it is not at zero
     """
-    return TorchFunction(fun, dim, float64=float64, device=device, start=start)
-
-
-class TorchFunction(SmoothFunction):
-    """What :func:`from_torch` makes."""
 
     def __init__(
         self, fun: Callable[[Any], Any], dim: int, *, float64: bool = True, device: Any = None, start: Any = None
     ) -> None:
         super().__init__(dim, start)
-        if not callable(fun):
-            raise TypeError(f"fun must be callable, got {type(fun).__name__}")
-        try:
-            import torch
-        except ImportError:
-            raise ImportError('from_torch needs PyTorch: pip install "pursuit[torch]"') from None
+        check_callable(fun, "fun")
+        torch = need("torch", "torch", "from_torch", "PyTorch")
         self.torch, self.fun, self.device = torch, fun, device
         self.dtype = torch.float64 if float64 else torch.get_default_dtype()
         self.eps = float(torch.finfo(self.dtype).eps)
@@ -77,3 +67,6 @@ class TorchFunction(SmoothFunction):
 
     def _array(self, tensor: Any) -> Vector:
         return np.asarray(tensor.detach().cpu().numpy(), dtype=np.float64)
+
+
+from_torch = TorchFunction

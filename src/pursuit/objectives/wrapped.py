@@ -5,8 +5,9 @@ from typing import Any
 
 import numpy as np
 
+from .._types import Columns, Vector
 from ..refits import minimise
-from .base import Columns, Objective, Point, Vector
+from .base import Objective, Point
 
 
 class Wrapped(Objective):

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from pursuit.io._words import need
+from pursuit._errors import need
 
 UP, DOWN, GREY = "#2a6f97", "#c8553d", "#6c757d"
 LINES = (UP, DOWN, "#5f8b4c", "#8a6fb0", "#d99a2b", "#1b9e9e", "#2b2d42")

@@ -9,7 +9,7 @@ from pursuit.results import Record
 WHAT = {"gap": "primal-dual gap", "distance": "best value so far minus the best of all", "value": "best value so far"}
 AGAINST = {"iteration": "iterations", "seconds": "seconds"}
 MARKED = 8  # markers per line, about
-ROUNDING = 1e-12  # share of the best value that is no distance
+NO_DISTANCE = 1e-12  # share of the best value that is no distance
 REACHED = 10.0  # how far below the smallest distance the best value is drawn, on a log scale
 
 
@@ -60,14 +60,9 @@ def _heights(traces: Sequence[Sequence[Record]], what: str) -> list[list[float]]
     if what == "distance":
         best = min(record.best for trace in traces for record in trace)
         above = [[record.best - best for record in trace] for trace in traces]
-        least = min((d for line in above for d in line if d > ROUNDING * abs(best)), default=0.0)
+        least = min((d for line in above for d in line if d > NO_DISTANCE * abs(best)), default=0.0)
         return [[d if d >= least > 0 else least / REACHED for d in line] for line in above]  # a log scale has no 0
-    return [[_gap(record) if what == "gap" else record.best for record in trace] for trace in traces]
-
-
-def _gap(record: Record) -> float:
-    assert record.gap is not None
-    return record.gap
+    return [[getattr(record, "gap" if what == "gap" else "best") for record in trace] for trace in traces]
 
 
 def _scale(ax: Any, what: str, heights: Sequence[Sequence[float]]) -> None:

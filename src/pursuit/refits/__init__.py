@@ -6,21 +6,6 @@ from .few import Few, Fit, State, Within
 from .minimise import EPS, NotFiniteError, minimise
 
 __all__ = [
-    "EPS",
-    "Basis",
-    "ColumnsInParts",
-    "Few",
-    "Fit",
-    "Fitted",
-    "LossOnColumns",
-    "NotFiniteError",
-    "State",
-    "Stored",
-    "Within",
-    "basis",
-    "best_intercept",
-    "intercept_of",
-    "least_norm",
-    "minimise",
-    "refit",
-]
+    "EPS", "Basis", "ColumnsInParts", "Few", "Fit", "Fitted", "LossOnColumns", "NotFiniteError", "State", "Stored",
+    "Within", "basis", "best_intercept", "intercept_of", "least_norm", "minimise", "refit",
+]  # fmt: skip

@@ -10,13 +10,10 @@ also tells exact combinations (left out) from columns that are merely close.
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .. import _core
+from .._types import Matrix, Vector
 from .factor import Factor
-
-Vector = NDArray[np.float64]
-Matrix = NDArray[np.float64]
 
 TRUSTED = 1e-10  # reciprocal condition, on a unit diagonal, above which a Cholesky factor will do
 AFFORDABLE = 2e8  # n m^2 up to which twice the digits are affordable

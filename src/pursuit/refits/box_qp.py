@@ -18,16 +18,15 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import lapack
 
+from .._types import Matrix, Vector
 from ..engines import check_time
 
-Vector = NDArray[np.float64]
-Matrix = NDArray[np.float64]
 Sides = NDArray[np.int8]
 
 RIDGE = 1e-12  # added to a unit diagonal where a pivot falls below it
 SIGN = 1e-11  # a reduced gradient this small beside its terms has no sign
 EDGE = 1e-12  # share of the reach within which a right-hand side counts as its end
-PIVOTS, PATIENCE, INTERIOR = 40, 4, 100  # limits: pivoting rounds, rounds without progress, interior steps
+PIVOTS, IDLE_PIVOTS, INTERIOR = 40, 4, 100  # limits: pivoting rounds, rounds without progress, interior steps
 
 
 class InfeasibleError(ValueError):
@@ -82,9 +81,7 @@ def box_qp(
     largest = float(diagonal.max(initial=0.0))
     D = 1.0 / np.sqrt(np.where(diagonal > 1e-14 * largest, diagonal, largest or 1.0))
     size = 1.0 if a is None else float(np.linalg.norm(D * a))
-    box = _Box(
-        H * D * D[:, None], D * g, low / D, high / D, None if a is None else D * a / size, t / size
-    )  # fmt: skip
+    box = _Box(H * D * D[:, None], D * g, low / D, high / D, None if a is None else D * a / size, t / size)
     guess = np.zeros(len(g), np.int8) if side is None else side.copy()
     guess[(guess < 0) & np.isinf(low) | (guess > 0) & np.isinf(high)] = 0
     guess[low == high] = -1
@@ -92,7 +89,7 @@ def box_qp(
     if solved is None:  # too degenerate to name the bounds: the interior point itself
         u, where = _interior(box)
         r = box.H @ u + box.g
-        multiplier = 0.0 if box.a is None else multiplier_of(r, box.a, np.where(where == 0, 0, where).astype(np.int8))
+        multiplier = 0.0 if box.a is None else multiplier_of(r, box.a, where)
         solved = u, multiplier, where
     u, multiplier, where = solved
     d = np.where(where < 0, low, np.where(where > 0, high, np.clip(D * u, low, high)))
@@ -160,7 +157,7 @@ def _at_the_end(H: Matrix, g: Vector, low: Vector, high: Vector, a: Vector, most
 def _pivot(box: _Box, side: Sides) -> tuple[Vector, float, Sides] | None:
     """From a guess of the sides to the solution, or None if it does not come to an end."""
     fixed, edge = box.low == box.high, 1e-13 * (1.0 + np.abs(_finite(box.low)) + np.abs(_finite(box.high)))
-    fewest, patience = len(side) + 1, PATIENCE
+    fewest, patience = len(side) + 1, IDLE_PIVOTS
     for _ in range(PIVOTS):
         check_time()
         solved = _given(box, side)
@@ -174,7 +171,7 @@ def _pivot(box: _Box, side: Sides) -> tuple[Vector, float, Sides] | None:
         if bad == 0:
             return u, multiplier, side
         if bad < fewest:
-            fewest, patience = bad, PATIENCE
+            fewest, patience = bad, IDLE_PIVOTS
         else:
             patience -= 1
         if patience <= 0:  # Murty's rule, one at a time: it ends wherever H alone decides
@@ -226,7 +223,7 @@ def _interior(box: _Box) -> tuple[Vector, Sides]:
     a = None if box.a is None or not box.a[move].any() else box.a[move]
     t = 0.0 if box.a is None else box.t - float(box.a[~move] @ u[~move])
     below, above = np.isfinite(low), np.isfinite(high)
-    x = np.clip(0.0, *(np.where(ok, v, s * np.inf) for ok, v, s in ((below, low, -1), (above, high, 1))))
+    x = np.clip(0.0, low, high)
     room = np.where(below & above, high - low, 2.0)
     x = np.where(below, np.maximum(x, low + 0.5 * np.minimum(room, 2.0)), x)
     x = np.where(above, np.minimum(x, high - 0.5 * np.minimum(room, 2.0)), x)

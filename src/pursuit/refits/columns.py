@@ -25,18 +25,19 @@ import numpy as np
 from scipy.linalg import lstsq
 
 from .. import _core
+from .._types import Matrix, Vector
 from ..designs.base import DenseBlock, NewtonSystem, ProductBlock, Quick, Rows, joined
 from ..engines import Map, check_time, in_turn, seconds_left, total
 from ..losses.base import Loss
 from .basis import TRUSTED, Basis, Stored, basis, least_norm
 from .factor import Factor
-from .few import Few, Fit, Line, Matrix, State, Vector
+from .few import Few, Fit, Line, State
 from .minimise import minimise
 
 LARGE = 1500  # columns beyond which no m x m Hessian is formed
 QUICK = 100  # columns up to which the kernel does a whole refit: its own Cholesky is no LAPACK
 SINGULAR = 1e-11  # squared pivots, on a unit diagonal, at which the kernel gives up
-CONVERGED = 1e-13  # Newton decrement, relative to the height, at which the kernel is done
+DECREMENT = 1e-13  # Newton decrement, relative to the height, at which the kernel is done
 SEPARATED = 1e-14  # mean loss at which data count as separated
 GATHERED = 1e8  # n m up to which a dense copy of the columns is made
 EXACT = 1e-11  # share of the height by which a value may be off where nothing was unusual
@@ -46,7 +47,7 @@ FLOOR = 64 * float(np.finfo(float).eps)  # share of the null model's height that
 SEPARATION = "the chosen columns separate the classes, so no finite minimiser exists (set l2 > 0)"
 PARTLY = "the chosen columns tell some rows' class for sure, so no finite minimiser exists (set l2 > 0)"
 SURE = 1e-9  # phi'' of a row, beside the largest, below which its class may be told for sure
-ENDLESS = 0.1  # change of eta in a Newton step that gains nothing, at which coefficients grow without end
+STILL_MOVING = 0.1  # change of eta in a Newton step that gains nothing, at which coefficients grow without end
 NO_COUNTS = "every count is zero, so no finite minimiser exists (set l2 > 0)"
 
 
@@ -273,7 +274,7 @@ class LossOnColumns(Few):
         if m > QUICK or len(z) == 0:
             return None
         start = z if self.intercept else np.append(z, 0.0)
-        limits = (self.bottom, self.lower, CONVERGED, SINGULAR, seconds_left())
+        limits = (self.bottom, self.lower, DECREMENT, SINGULAR, seconds_left())
         found = self.block.fit(self.loss, self.rows, np.broadcast_to(self.ridge, m), self.intercept, start, limits)
         if found is not None and not found[2]:
             check_time()
@@ -449,7 +450,7 @@ def _endless(few: LossOnColumns, z: Vector) -> bool:
     if here.hessian is None:
         return False
     reach = few.reach(-Factor(here.hessian(), quick=True).solve(here.gradient))
-    return bool(np.isfinite(reach) and reach >= ENDLESS)
+    return bool(np.isfinite(reach) and reach >= STILL_MOVING)
 
 
 def coordinates(few: LossOnColumns, stored: Stored, z: Vector) -> Basis | None:

@@ -1,12 +1,11 @@
 """Small symmetric systems: the one Cholesky factor of the library, and what to do where there is none."""
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import lapack
 
-Vector = NDArray[np.float64]
-Matrix = NDArray[np.float64]
+from .._types import Matrix, Vector
 
+WELL_CONDITIONED = 1e-6  # reciprocal condition above which one step minimises a quadratic, and no second look is due
 RANK = 1e-12  # eigenvalues below this share of the largest, on a unit diagonal, count as zero
 
 

@@ -5,12 +5,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from .._types import Matrix, Vector
 from .box_qp import Sides
-
-Vector = NDArray[np.float64]
-Matrix = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -38,6 +35,7 @@ class Few:
     Attributes
     ----------
     convex, quadratic : whether f is known to be convex, and to have the same Hessian everywhere
+    steep : whether f may rise faster than any quadratic (an exponential): where it began says nothing of its size
     patience : products with the Hessian after which the caller has a better way
     lower : a lower bound of f, -inf where none is known: gaps are relative to the height above it
     bottom, endless : at a value of ``bottom`` there is no minimiser, and the sentence that says so
@@ -45,9 +43,7 @@ class Few:
 
     convex: bool = False
     quadratic: bool = False
-    steep: bool = (
-        False  # f may rise faster than any quadratic (an exponential): where it began says nothing of its size
-    )
+    steep: bool = False
     patience: float = np.inf
     lower: float = -np.inf
     bottom: float = -np.inf

@@ -3,7 +3,7 @@
 | method | when | cost |
 |---|---|---|
 | the path of rounded hinges in one kernel call | small, and its gap closes | some 30 steps of n m flops |
-| the same by ``refit``, in orthonormal coordinates | n m^2 up to ``AFFORDABLE``, or no dense copy | 8 refits |
+| the same by ``refit``, in orthonormal coordinates | n m^2 up to ``BY_NEWTON``, or no dense copy | 8 refits |
 | dual coordinate descent | else | epochs of n m flops |
 
 All end with dual variables alpha in [0, 1]; the value is the hinge's own. ``least`` is the dual value at alpha, made
@@ -15,17 +15,18 @@ from dataclasses import replace
 import numpy as np
 
 from .. import _core
+from .._types import Vector
 from ..designs.base import DenseBlock, Rows
 from ..engines import check_time
 from ..losses.hinges import SmoothedHinge
 from .columns import GATHERED, Fitted, LossOnColumns, coordinates, refit
-from .few import Vector
 
-AFFORDABLE = 5e8  # n m^2 up to which Newton's method is used
-SMALL = 2e6  # n m^2 up to which one kernel call does it all
+BY_NEWTON = 5e8  # n m^2 up to which Newton's method is used
+ONE_CALL = 2e6  # n m^2 up to which one kernel call does it all
 SETTLED = 1e-12  # Newton decrement, relative to the value, at which that kernel is done
-CLOSED = 1e-7  # gap, relative to the value, that it must close
+CLOSED_GAP = 1e-7  # gap, relative to the value, that it must close
 EPOCH = 1e8  # flops between two looks at the clock
+EPOCHS, ROUNDS_OF_B, MOVED = 2000, 200, 1e-9  # limits: epochs in a round, rounds (moves of b), and what counts as none
 GAP = 1e-6  # duality gap, relative to the value, that is worth a sentence
 ROUNDINGS = 10.0 ** -np.arange(8)  # widths over which the kink is rounded, one after the other
 QUICKLY = 10.0 ** -np.array([1.0, 2.0, 3.0, 5.0, 7.0])  # the same in the kernel, whose search can take longer steps
@@ -36,15 +37,15 @@ def hinge(few: LossOnColumns) -> Fitted:
     rows, n, m = few.rows, len(few.rows.y), few.width
     if m == 0:
         return constant(few)
-    if n * m * m <= SMALL:
+    if n * m * m <= ONE_CALL:
         z, alpha, done = _core.rounded_hinge(
             few.block.dense(), rows.samples(few.loss), np.broadcast_to(few.ridge, m), few.intercept,
             np.zeros(m + few.intercept), QUICKLY, SETTLED,
         )  # fmt: skip
         quick = _certified(few, alpha, *few.split(z)) if done else None
-        if quick is not None and quick.value - quick.least <= CLOSED * quick.value:
+        if quick is not None and quick.value - quick.least <= CLOSED_GAP * quick.value:
             return quick
-    by_newton = n * m * m <= AFFORDABLE or n * m > GATHERED  # the latter without any dense copy of the columns
+    by_newton = n * m * m <= BY_NEWTON or n * m > GATHERED  # the latter without any dense copy of the columns
     return _certified(few, *(rounded(few) if by_newton else coordinate_descent(few)))
 
 
@@ -94,27 +95,25 @@ def rounded(few: LossOnColumns) -> tuple[Vector, Vector, float]:
     return alpha, scale * room.outward(fit.coef), 0.0
 
 
-def coordinate_descent(
-    few: LossOnColumns, tol: float = 1e-9, max_epochs: int = 2000, rounds: int = 200
-) -> tuple[Vector, Vector, float]:
+def coordinate_descent(few: LossOnColumns) -> tuple[Vector, Vector, float]:
     """Dual coordinate descent; the intercept by proximal steps, so that sum_i c_i y_i alpha_i ends at zero."""
     rows, l2 = few.rows, float(np.min(few.ridge, initial=np.inf))
     scale = np.sqrt(l2 / few.ridge) * np.ones(few.width)  # columns so scaled have one l2
     samples = np.asfortranarray(few.block.dense().T * scale[:, None])
     alpha, b, rho = np.full(len(rows.y), 0.5), 0.0, max(l2, 1e-3) if few.intercept else 1e30
-    some = int(np.clip(EPOCH / samples.size, 1, max_epochs))
-    for turn in range(rounds):
+    some = int(np.clip(EPOCH / samples.size, 1, EPOCHS))
+    for turn in range(ROUNDS_OF_B):
         epochs = 0
-        while epochs < max_epochs:
+        while epochs < EPOCHS:
             check_time()
             alpha, coef, ahead, used = _core.hinge_dual(
-                samples, rows.samples(few.loss), l2, rho, b, alpha, tol, some, turn + rounds * epochs
+                samples, rows.samples(few.loss), l2, rho, b, alpha, MOVED, some, turn + ROUNDS_OF_B * epochs
             )
             epochs += used
             if used < some:
                 break
         moved, b = abs(ahead - b) * rho if few.intercept else 0.0, ahead
-        if moved <= tol and (epochs < max_epochs or turn >= 10):
+        if moved <= MOVED and (epochs < EPOCHS or turn >= 10):
             break
     return alpha, coef * scale, b if few.intercept else 0.0
 

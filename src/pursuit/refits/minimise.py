@@ -22,17 +22,18 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import eigvalsh_tridiagonal
 
+from .._types import Matrix, Vector
 from ..engines import check_time
 from .box_qp import box_qp
 from .factor import Factor, absolute, pseudo_solve
-from .few import Few, Fit, Line, Matrix, State, Vector, Within
+from .few import Few, Fit, Line, State, Within
 
 EPS = float(np.finfo(float).eps)
 CONVERGED = 500  # rounding units of the height at which a Newton decrement ends it
-FLAT = 1e-20  # the same where the Hessian is singular and the decrement with its stand-in says less
-ROUNDED = 1e-3  # share of a value that stands in for how far it has fallen, where it began too high for that
+FLAT_DECREMENT = 1e-20  # the same where the Hessian is singular and the decrement with its stand-in says less
+FALLEN = 1e-3  # share of a value that stands in for how far it has fallen, where it began too high for that
 STUCK = 1e-10  # share of the height that may be left where nothing falls any more
-SINGULAR = 1e-13  # ratio of squared pivots at which a Newton direction is not trusted
+SINGULAR_PIVOTS = 1e-13  # ratio of squared pivots at which a Newton direction is not trusted
 ENOUGH = 1e-9  # share of the coefficients to which conjugate gradients minimise a quadratic
 DAMPED = 1e-4  # share of the largest curvature that stands in for a missing one
 BOTTOMLESS = 1e20  # fall of f, relative to max(1, |f|), that counts as without end
@@ -110,7 +111,7 @@ class _Descent:
         height = abs(value) if lower == -np.inf else value - lower
         if self.few.bottom > -np.inf:
             return height
-        fallen = ROUNDED * abs(value) if self.few.steep and lower > -np.inf else abs(self.first - value)
+        fallen = FALLEN * abs(value) if self.few.steep and lower > -np.inf else abs(self.first - value)
         return max(height, fallen)
 
     def run(self) -> Fit:
@@ -152,13 +153,13 @@ class _Descent:
         if not self.few.convex:
             return _around(H, g)
         factor = Factor(H, quick=True)
-        if factor.rcond > SINGULAR:
+        if factor.rcond > SINGULAR_PIVOTS:
             return Step(-factor.solve(g))
         bound = self.few.curve()  # what is missing (dependent columns, flat stretches of a loss) is lent
         if bound is not None:
             H = H + self.damp * bound
             factor = Factor(H, quick=True)
-            if factor.rcond > SINGULAR:
+            if factor.rcond > SINGULAR_PIVOTS:
                 return Step(-factor.solve(g), trusted=False)
         d = -pseudo_solve(H, g)
         return Step(d if d.any() else -g, trusted=False)
@@ -187,7 +188,7 @@ class _Descent:
         apply = self.few.product(self.here)
         assert apply is not None
         rough = rr * 1e-6 * min(1.0, np.sqrt(rr) / max(self.steepest, 1e-300))
-        seen, turns = np.inf, _Turns()
+        seen, turns = np.inf, list[tuple[float, float]]()
         for _ in range(min(500, 2 * len(r))):
             check_time()
             if self.spent > self.few.patience:
@@ -202,11 +203,11 @@ class _Descent:
             d += t * v
             r = r - t * Hv
             rr, before = float(r @ r), rr
-            turns.add(t, rr / before)
+            turns.append((t, rr / before))
             if rr <= ((ENOUGH * seen * _norm(z + d)) ** 2 if self.few.quadratic else rough):
                 break
             v = r + (rr / before) * v
-        self.weakest, self.strongest = turns.ends()
+        self.weakest, self.strongest = _curvatures(turns)
         if not d.any():
             return Step(-self.here.gradient, trusted=False)
         return Step(d, left=-float(self.here.gradient @ d) + (rr / self.weakest if self.weakest > 0 else np.inf))
@@ -266,7 +267,7 @@ class _Descent:
     def _settled(self, step: Step, decrement: float) -> bool:
         if self.quasi:
             return bool(self.pairs) and decrement <= self.eps * self.scale
-        return step.convex and decrement <= (CONVERGED * self.eps if step.trusted else FLAT) * self.scale
+        return step.convex and decrement <= (CONVERGED * self.eps if step.trusted else FLAT_DECREMENT) * self.scale
 
     def _finish(self, step: Step, decrement: float) -> Fit:
         """One last step, for free digits; and whether the coefficients have settled as the value has."""
@@ -292,37 +293,27 @@ class _Descent:
         if not self.few.convex:
             if decrement <= few_digits * self.scale:  # all the digits there are
                 return Fit(here, here.value)
-            note = (
-                "the refit stopped where the value falls no further although the gradient says so (check the gradient)"
-            )
-            return Fit(here, here.value, False, note)
+            note = "the value falls no further although the gradient says so (check the gradient)"
+            return Fit(here, here.value, False, f"the refit stopped where {note}")
         note = f"the refit stopped where no step helps, up to {decrement:.1e} above the minimum"
         return Fit(here, here.value, False, note, least=self.few.lower)
 
 
-class _Turns:
-    """The tridiagonal matrix that conjugate gradients leave: its eigenvalues are curvatures of f."""
+def _curvatures(turns: list[tuple[float, float]]) -> tuple[float, float]:
+    """The smallest and the largest curvature that conjugate gradients met; zeros where there are none.
 
-    def __init__(self) -> None:
-        self.steps: list[float] = []
-        self.shares: list[float] = []
-
-    def add(self, step: float, share: float) -> None:
-        self.steps.append(step)
-        self.shares.append(share)
-
-    def ends(self) -> tuple[float, float]:
-        """The smallest and the largest; zeros where there are none."""
-        if not self.steps:
-            return 0.0, 0.0
-        t, beta = np.array(self.steps), np.array(self.shares)
-        diagonal = 1.0 / t
-        diagonal[1:] += beta[:-1] / t[:-1]
-        beside = np.sqrt(beta[:-1]) / t[:-1]
-        if not (np.isfinite(diagonal).all() and np.isfinite(beside).all()):
-            return 0.0, 0.0
-        values = eigvalsh_tridiagonal(diagonal, beside)
-        return float(max(values[0], 0.0)), float(values[-1])
+    The steps and the shares of the squared residual that each left make a tridiagonal matrix with these eigenvalues.
+    """
+    if not turns:
+        return 0.0, 0.0
+    t, beta = np.array(turns).T
+    diagonal = 1.0 / t
+    diagonal[1:] += beta[:-1] / t[:-1]
+    beside = np.sqrt(beta[:-1]) / t[:-1]
+    if not (np.isfinite(diagonal).all() and np.isfinite(beside).all()):
+        return 0.0, 0.0
+    values = eigvalsh_tridiagonal(diagonal, beside)
+    return float(max(values[0], 0.0)), float(values[-1])
 
 
 def _around(H: Matrix, g: Vector) -> Step:
@@ -330,7 +321,7 @@ def _around(H: Matrix, g: Vector) -> Step:
     if not np.isfinite(H).all():
         raise NotFiniteError("the Hessian is NaN or infinite on the chosen coordinates")
     factor = Factor(H)
-    if factor.rcond > SINGULAR:
+    if factor.rcond > SINGULAR_PIVOTS:
         return Step(-factor.solve(g))
     values, vectors = np.linalg.eigh(0.5 * (H + H.T))
     size, along = np.abs(values), vectors.T @ g

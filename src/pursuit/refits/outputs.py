@@ -13,17 +13,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _core
+from .._types import Vector
 from ..designs.base import Rows
 from ..losses.vector import VectorLoss
-from .basis import Basis, Stored, basis, least_norm
+from .basis import TRUSTED, Basis, Stored, basis, least_norm
 from .columns import PARTLY, SEPARATED, SEPARATION, dependent
 from .factor import Factor
-from .few import Few, Fit, State, Vector
+from .few import Few, Fit, State
 from .minimise import CONVERGED, EPS, minimise
 
 DIRECT = 400  # unknowns up to which the Hessian is assembled
-TRUSTED = 1e-10  # reciprocal condition above which a Gram matrix will do
-QUICK = 200  # unknowns, and samples times squared outputs, up to which the kernel refits
+UNKNOWNS = 200  # unknowns, and samples times squared outputs, up to which the kernel refits
 KERNEL = 1e7
 
 
@@ -196,7 +196,9 @@ class Outputs(Few):
         """
         m, q = self.A.shape[1], self.Y.shape[1]
         unknowns = (m + self.intercept) * (q - 1)
-        if not 0 < unknowns <= QUICK or self.c.size * q**2 > KERNEL or (labels := one_hot(self.loss, self.Y)) is None:
+        small = 0 < unknowns <= UNKNOWNS and self.c.size * q**2 <= KERNEL
+        labels = one_hot(self.loss, self.Y) if small else None
+        if labels is None:
             return C, b, None, False
         E = np.ascontiguousarray(self.turn)
         z, value, done, endless = _core.multinomial_fit(

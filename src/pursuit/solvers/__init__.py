@@ -33,23 +33,6 @@ register("local_search", LocalSearch)
 register("auto", Auto)
 
 __all__ = [
-    "ARHT",
-    "DIHT",
-    "FBS",
-    "OMP",
-    "OMPR",
-    "PHT",
-    "SDIHT",
-    "SVRGHT",
-    "Auto",
-    "FGraHTP",
-    "FoBa",
-    "GraHTP",
-    "GraSP",
-    "LocalSearch",
-    "Relaxed",
-    "Solver",
-    "as_solver",
-    "list_solvers",
-    "register",
-]
+    "ARHT", "DIHT", "FBS", "OMP", "OMPR", "PHT", "SDIHT", "SVRGHT", "Auto", "FGraHTP", "FoBa", "GraHTP", "GraSP",
+    "LocalSearch", "Relaxed", "Solver", "as_solver", "list_solvers", "register",
+]  # fmt: skip

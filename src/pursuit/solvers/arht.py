@@ -28,7 +28,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from .._errors import check_k, check_number, nearest
+from .._errors import check_choice, check_k, check_number
 from ..constraints import AtMost
 from ..objectives.base import Objective, Point
 from ..steps import HALVINGS
@@ -63,8 +63,7 @@ class ARHT(Solver):
     revisits: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        if self.mode not in MODES:
-            raise ValueError(f"mode {self.mode!r} is unknown; {nearest(str(self.mode), MODES)}")
+        check_choice(self.mode, "mode", MODES)
         check_number(self.eps, "eps", strict=True)
         if self.smoothness is not None:
             check_number(self.smoothness, "smoothness", strict=True)

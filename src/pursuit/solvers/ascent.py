@@ -16,8 +16,8 @@ from collections.abc import Callable
 
 import numpy as np
 
+from .._types import Vector
 from ..constraints import AtMost
-from ..objectives.base import Vector
 from ..objectives.dual import Dual
 
 #: From (update, gap, supergradient on a block, its weights) to a step.
@@ -31,7 +31,7 @@ class Coordinates:
         self.dual, self.rng = dual, rng
         self.live = np.flatnonzero(dual.c > 0)
         self.blocks = max(1, round(len(self.live) / size))
-        self.scale = dual.f.design.scale * np.ones(dual.f.dim)
+        self.scale = dual.here.design.scale * np.ones(dual.f.dim)
         self.gain = self.scale**2 / dual.ridge
         self.back = np.divide(1.0, self.scale, out=np.zeros_like(self.scale), where=self.scale > 0)
         rank = dual.root * self.back  # what ranks the entries of v
@@ -42,8 +42,8 @@ class Coordinates:
         mean = np.zeros_like(v)
         for block in np.array_split(self.rng.permutation(self.live), self.blocks):
             cols = constraint.top(v if self.rank is None else self.rank * v)
-            dual.f.design.sweep(
-                dual.f.loss, dual.f.rows, block, self.gain, cols, dual.f.fit_intercept, 1.0 / (t + 1), a, v
+            dual.here.design.sweep(
+                dual.f.loss, dual.here.rows, block, self.gain, cols, dual.f.fit_intercept, 1.0 / (t + 1), a, v
             )
             mean += v
         return dual.feasible(a), self.back * v, self.back / self.blocks * mean
@@ -57,7 +57,7 @@ class Supergradient:
         n = len(dual.c)
         count = max(1, round(n / size))
         parts = np.array_split(rng.permutation(n), count) if count > 1 else [np.arange(n)]
-        design = dual.f.design
+        design = dual.here.design
         self.pieces = [(part, design.take(part) if count > 1 else design) for part in parts]
 
     def epoch(self, a: Vector, z: Vector, constraint: AtMost, t: int, gap: float) -> tuple[Vector, Vector, Vector]:

@@ -23,9 +23,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from .._errors import check_count, check_number
+from .._types import Vector
 from ..constraints import AtMost
 from ..engines import TimeUpError, check_time, late, seconds_left
-from ..objectives.base import Objective, Point, Vector
+from ..objectives.base import Objective, Point
 from ..objectives.searched import Plan, Searched
 from .base import Solver, generator
 from .grahtp import GraHTP
@@ -33,11 +34,11 @@ from .local_search import HELPS, search, settled, there_and_back
 from .omp import OMP
 from .ompr import OMPR
 
-SEARCHED = 0.8  # share of the time that goes to restarts "until the limit"
+RESTART_SHARE = 0.8  # share of the time that goes to restarts "until the limit"
 PATIENCE = 4  # restarts in a row that may be in vain, and one more for every ten units
 RESTARTS = 40  # where the kernel does them
 EFFORT = 1.5  # what they may cost there, as a multiple of what went before
-ENDLESS = 10**9
+NO_LIMIT = 10**9
 RESTARTED = 0.1  # share of what counts as cheap up to which there are restarts
 _value = attrgetter("value")
 STARTS = ("grahtp", "omp", "ompr", "there and back")  # OMP first where GraHTP can use its Gram columns
@@ -125,19 +126,19 @@ class Auto(Solver):
     def _restarts(self, usual: int) -> int:
         if self.restarts is None:
             return usual
-        return ENDLESS if self.restarts == "limit" else int(self.restarts)
+        return NO_LIMIT if self.restarts == "limit" else int(self.restarts)
 
     def _quick(self, f: Objective, constraint: AtMost, start: Point) -> Searched | None:
         """What one kernel call finds, where the objective has such a kernel."""
         seed = 0 if self.random_state is None else int(generator(self.random_state).integers(2**63))
         asked = self.restarts is not None
-        patience, effort = (ENDLESS, np.inf) if asked else (PATIENCE + constraint.units // 10, EFFORT)
+        patience, effort = (NO_LIMIT, np.inf) if asked else (PATIENCE + constraint.units // 10, EFFORT)
         prove = 1 if self.prove is None else 2 * int(self.prove)
         own = np.empty(0, np.int64) if np.array_equal(start.support, constraint.forced) else start.support
         plan = Plan(self._restarts(RESTARTS), patience, effort, prove, seed, late)
         if self.restarts != "limit":
             return f.quick_search(constraint, own, plan)
-        end = time.perf_counter() + SEARCHED * seconds_left()  # the rest is for judging what was found
+        end = time.perf_counter() + RESTART_SHARE * seconds_left()  # the rest is for judging what was found
         found = f.quick_search(constraint, own, plan._replace(ask=lambda: time.perf_counter() > end, prove=0))
         if found is None or not found.points or found.trouble is not None:
             return found

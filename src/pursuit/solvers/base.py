@@ -6,11 +6,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from .._errors import named, nearest
+from .._errors import looked_up
 from ..constraints import AtMost
 from ..objectives.base import Objective, Point
 
-ROUNDING = 1e-12  # share of a value that counts as nothing
+NOTHING = 1e-12  # share of a value that counts as nothing
 
 _registry: dict[str, type["Solver"]] = {}
 _aliases: dict[str, str] = {}
@@ -51,7 +51,7 @@ def generator(random_state: Any) -> np.random.Generator:
 def polished(f: Objective, point: Point) -> Point:
     """The minimiser on the point's support; the point itself where rounding leaves nothing to gain."""
     refit = f.refit(point.support, start=point)
-    if point.value < refit.value <= point.value + ROUNDING * abs(point.value):
+    if point.value < refit.value <= point.value + NOTHING * abs(point.value):
         return replace(point, refitted=refit.refitted, note=refit.note, minimiser=refit.minimiser, least=refit.least)
     return refit
 
@@ -71,9 +71,7 @@ def list_solvers() -> dict[str, str]:
 def as_solver(solver: Any) -> tuple[str, Solver]:
     """A solver from its name (in any case), class or instance, with the name to show."""
     if isinstance(solver, str):
-        name = named(solver, [*_registry, *_aliases])
-        if name is None:
-            raise ValueError(f"solver {solver!r} is unknown; {nearest(solver, [*_registry, *_aliases])}")
+        name = looked_up(solver, "solver", [*_registry, *_aliases])
         return name, _registry[_aliases.get(name, name)]()
     if isinstance(solver, type) and issubclass(solver, Solver):
         solver = solver()

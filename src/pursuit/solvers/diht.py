@@ -25,15 +25,16 @@ from dataclasses import dataclass
 from itertools import count
 from typing import Any, ClassVar
 
-from .._errors import check_number, nearest
+from .._errors import check_choice, check_number
 from ..constraints import AtMost
 from ..objectives.base import Objective, Point
 from ..objectives.dual import Dual
+from ..steps import check_step
 from .ascent import Coordinates, Supergradient, paper, polyak
 from .base import Solver, generator
 
 STEPS = ("coordinate", "polyak", "paper")
-PATIENCE = 10  # iterations over which a rise of D is measured
+MEASURED = 10  # iterations over which a rise of D is measured
 DEAR = 100  # passes over X that a refit may cost; a dearer one waits for a support that stays, or t = 8, 16, 32, ...
 REMEMBERED = 200  # supports whose refits are kept: near a tie of |z_j| the same few come back
 
@@ -63,10 +64,10 @@ class DIHT(Solver):
     needs: ClassVar[tuple[str, ...]] = ("dual",)
 
     def __post_init__(self) -> None:
-        if isinstance(self.step, str) and self.step not in STEPS:
-            raise ValueError(f"step {self.step!r} is unknown; {nearest(self.step, STEPS)}")
-        if self.step is not None and not isinstance(self.step, str):
-            check_number(self.step, "step", strict=True)
+        if isinstance(self.step, str):
+            check_choice(self.step, "step", STEPS)
+        else:
+            check_step(self.step)
         check_number(self.halt, "halt")
 
     def iterate(self, f: Objective, constraint: AtMost, start: Point) -> Iterator[Point]:
@@ -104,9 +105,9 @@ class DIHT(Solver):
                 return
 
     def _stalled(self, history: list[tuple[float, float]]) -> bool:
-        if len(history) <= PATIENCE:
+        if len(history) <= MEASURED:
             return False
-        (upper_before, lower_before), (upper, lower) = history[-1 - PATIENCE], history[-1]
+        (upper_before, lower_before), (upper, lower) = history[-1 - MEASURED], history[-1]
         return upper >= upper_before and lower - lower_before <= self.halt * (upper - lower)
 
     def _rule(self, dual: Dual) -> Coordinates | Supergradient:

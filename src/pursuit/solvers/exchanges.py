@@ -10,21 +10,22 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .. import _core
 from .._sorted import inside, without
+from .._types import Columns, Vector
 from ..constraints import AtMost
 from ..objectives.base import Objective
 from ..objectives.point import Exchange, Point
 from ..refits.factor import unit_scale
 
-Columns = NDArray[np.int64]
 REFINED = 32  # exchanges that a single-precision sweep hands on to double precision, at least
 MARGIN = 1e-3  # share of f within which it hands on all, and share of a column below which it has no digits
 GROUP_CHUNK = 64  # columns whose Hessian block is formed at once
-DOUBTFUL = 1e-7  # share of a column (or ratio of eigenvalues of the support's) below which the formula is not trusted
-LARGEST = 1e30  # ratio of scales above which rows are evened before they are multiplied
+NEARLY_DEPENDENT = (
+    1e-7  # share of a column (or ratio of eigenvalues of the support's) below which the formula is not trusted
+)
+FAR_APART = 1e30  # ratio of scales above which rows are evened before they are multiplied
 
 
 @dataclass(frozen=True)
@@ -38,9 +39,9 @@ class Ranked:
 class _Sweep(NamedTuple):
     """Per unit outside: the change, whom to drop, and the share of it that the support leaves; the trust in all."""
 
-    change: NDArray[np.float64]
+    change: Vector
     who: Columns
-    left: NDArray[np.float64]
+    left: Vector
     exact: bool
 
 
@@ -53,11 +54,13 @@ def exchanges(f: Objective, constraint: AtMost, point: Point, units: Columns | N
     free = without(mine, constraint.include)
     if len(others) == 0 or len(free) == 0:
         return Ranked([], [])
-    if constraint.unit_of is None:
-        rough = f.rough_rows(point, point.support) if every else None
-        sweep = _columns(f, constraint, point, others, every, rough)
-    else:
+    rough = f.rough_rows(point, point.support) if every and constraint.unit_of is None else None
+    if constraint.unit_of is not None:
         sweep = _groups(f, constraint, point, mine, others)
+    elif rough is not None:
+        sweep = _refined(f, constraint, point, others, rough)
+    else:
+        sweep = _columns(f, constraint, point, others, every)
     few = min(most, len(others))
     order = np.argpartition(sweep.change, few - 1)[:few]
     order = order[np.argsort(sweep.change[order], kind="stable")]
@@ -66,11 +69,11 @@ def exchanges(f: Objective, constraint: AtMost, point: Point, units: Columns | N
         for j in order
         if sweep.who[j] >= 0
     ]
-    unknown = others if not sweep.exact else others[sweep.left < DOUBTFUL]
+    unknown = others if not sweep.exact else others[sweep.left < NEARLY_DEPENDENT]
     return Ranked(best, [(int(i), int(j)) for j in unknown for i in free])
 
 
-def removals(f: Objective, constraint: AtMost, point: Point) -> tuple[Columns, NDArray[np.float64]]:
+def removals(f: Objective, constraint: AtMost, point: Point) -> tuple[Columns, Vector]:
     """The units of a refitted point and what dropping each would cost, x_I' (B_II)^-1 x_I / 2; forced-in ones: inf."""
     units = constraint.units_of(point.support)
     S, ends = constraint.ordered(units)
@@ -92,21 +95,19 @@ def apply(constraint: AtMost, support: Columns, leave: tuple[int, ...], enter: t
     return constraint.columns_of(np.union1d(units, enter))
 
 
-def _inverse(A: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64], bool]:
+def _inverse(A: Vector) -> tuple[Vector, Vector, bool]:
     """The inverse of a positive matrix on a unit diagonal (ridged where it is nearly singular), and that scale."""
     s = unit_scale(A)
     values, vectors = np.linalg.eigh(A * s * s[:, None])
     inverse = (vectors / np.maximum(values, 1e-10 * values[-1])) @ vectors.T
-    return inverse, s, bool(values[0] > DOUBTFUL * values[-1])
+    return inverse, s, bool(values[0] > NEARLY_DEPENDENT * values[-1])
 
 
-def _kernel(
-    rows: Any, A: NDArray[np.float64], g: Any, h: Any, point: Point, constraint: AtMost, kernel: Any = None
-) -> _Sweep:
+def _kernel(rows: Any, A: Vector, g: Any, h: Any, point: Point, constraint: AtMost) -> _Sweep:
     """The kernel's answers, rows on the support's unit diagonal where their own scales are too far apart."""
     B, s, exact = _inverse(A)
     x = point.coef
-    if s.min() > 0 and s.max() < LARGEST * s.min():
+    if s.min() > 0 and s.max() < FAR_APART * s.min():
         B = B * s * s[:, None]
     else:
         rows, x = (rows * s[:, None]).astype(rows.dtype), x / np.where(s > 0, s, 1.0)
@@ -115,10 +116,8 @@ def _kernel(
     return _Sweep(change, who, left, exact)
 
 
-def _columns(f: Objective, constraint: AtMost, point: Point, others: Columns, every: bool, rough: Any = None) -> _Sweep:
+def _columns(f: Objective, constraint: AtMost, point: Point, others: Columns, every: bool) -> _Sweep:
     S = point.support
-    if every and rough is not None:
-        return _refined(f, constraint, point, others, rough)
     model = f.exchange_model(point, S, None if every else others)
     sweep = _kernel(model.rows, model.small, point.gradient[model.others], model.diagonal(), point, constraint)
     if not every:
@@ -127,9 +126,7 @@ def _columns(f: Objective, constraint: AtMost, point: Point, others: Columns, ev
     return _Sweep(sweep.change[others], sweep.who[others], sweep.left[others], sweep.exact)
 
 
-def _refined(
-    f: Objective, constraint: AtMost, point: Point, others: Columns, rough: tuple[Any, NDArray[np.float64]]
-) -> _Sweep:
+def _refined(f: Objective, constraint: AtMost, point: Point, others: Columns, rough: tuple[Any, Vector]) -> _Sweep:
     """All exchanges in single precision; the few that come out near the best again in double.
 
     The rest is further from helping than single precision can err: a share ``MARGIN`` of f.
@@ -138,7 +135,7 @@ def _refined(
     sweep = _kernel(rough[0], small, point.gradient, rough[1], point, constraint)
     change, who, left = sweep.change[others], sweep.who[others], sweep.left[others]
     near = np.argpartition(change, min(REFINED, len(change)) - 1)[:REFINED]
-    near = np.sort(np.union1d(near, np.flatnonzero((change < MARGIN * abs(point.value)) | (left < MARGIN))))
+    near = np.union1d(near, np.flatnonzero((change < MARGIN * abs(point.value)) | (left < MARGIN)))
     again = _columns(f, constraint, point, others[near], False)
     change[near], who[near], left[near] = again.change, again.who, again.left
     return _Sweep(change, who, left, sweep.exact)
@@ -151,7 +148,7 @@ def _groups(f: Objective, constraint: AtMost, point: Point, mine: Columns, other
     model = f.exchange_model(point, S, C)
     B, s, exact = _inverse(model.small)
     rows = model.rows * s[:, None]
-    blocks: list[NDArray[np.float64]] = []
+    blocks: list[Vector] = []
     first = 0
     while first < len(others):  # as many groups at a time as fit into a chunk, at least one
         last = max(first + 1, int(np.searchsorted(col_ends, col_ends[first] + GROUP_CHUNK, side="right")) - 1)

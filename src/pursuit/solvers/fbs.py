@@ -19,7 +19,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from .._errors import check_k, nearest
+from .._errors import check_choice, check_k
 from ..constraints import AtMost
 from ..objectives.base import Objective, Point
 from .base import Solver
@@ -44,8 +44,7 @@ class FBS(Solver):
     halted: ClassVar[str] = "the budget is used up"
 
     def __post_init__(self) -> None:
-        if self.atoms not in ATOMS:
-            raise ValueError(f"atoms {self.atoms!r} is unknown; {nearest(str(self.atoms), ATOMS)}")
+        check_choice(self.atoms, "atoms", ATOMS)
         check_k(self.candidates, "candidates")
 
     def iterate(self, f: Objective, constraint: AtMost, start: Point) -> Iterator[Point]:

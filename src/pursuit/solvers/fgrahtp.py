@@ -22,11 +22,11 @@ import numpy as np
 from .._errors import check_number
 from ..constraints import AtMost
 from ..objectives.base import Objective, Point
+from ..refits.minimise import SUFFICIENT
 from ..steps import HALVINGS, check_step, restricted_step
 from .base import Solver
 
-MEMORY = 10  # iterations back from whose highest value a step must come down
-SUFFICIENT = 1e-4  # and by so much of what a gradient step promises: half its squared length over the step
+LOOKED_BACK = 10  # iterations back from whose highest value a step must come down by a sufficient share of its promise
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ class FGraHTP(Solver):
 
     def iterate(self, f: Objective, constraint: AtMost, start: Point) -> Iterator[Point]:
         point, best, kept, same = start, start, start.support, 0
-        highest = deque([start.value], MEMORY if f.convex else 1)
+        highest = deque([start.value], LOOKED_BACK if f.convex else 1)
         for t in count(1):
             step = self.step or restricted_step(f, constraint, point) / (1 if f.smooth else t)
             for _ in range(HALVINGS):

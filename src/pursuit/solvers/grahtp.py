@@ -20,9 +20,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .._errors import nearest
+from .._errors import check_choice
+from .._types import Columns, Vector
 from ..constraints import AtMost
-from ..objectives.base import Columns, Objective, Point, Vector
+from ..objectives.base import Objective, Point
 from ..steps import check_step, gradient_step, natural_steps, newton_step
 from .base import Solver, polished
 
@@ -43,8 +44,7 @@ class GraHTP(Solver):
     refit: str = "exact"
 
     def __post_init__(self) -> None:
-        if self.refit not in REFITS:
-            raise ValueError(f"refit {self.refit!r} is unknown; {nearest(str(self.refit), REFITS)}")
+        check_choice(self.refit, "refit", REFITS)
         check_step(self.step)
 
     def iterate(self, f: Objective, constraint: AtMost, start: Point) -> Iterator[Point]:

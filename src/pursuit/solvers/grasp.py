@@ -29,9 +29,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from .._errors import check_number, nearest
+from .._errors import check_choice, check_number
+from .._types import Columns
 from ..constraints import AtMost
-from ..objectives.base import Columns, Objective, Point
+from ..objectives.base import Objective, Point
 from ..steps import check_step, gradient_step, newton_step
 from .base import Solver, polished
 
@@ -64,8 +65,7 @@ class GraSP(Solver):
     revisits: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        if self.variant not in VARIANTS:
-            raise ValueError(f"variant {self.variant!r} is unknown; {nearest(str(self.variant), VARIANTS)}")
+        check_choice(self.variant, "variant", VARIANTS)
         check_step(self.step)
         check_number(self.halt, "halt")
         check_number(self.patience, "patience", 1)

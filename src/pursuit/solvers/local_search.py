@@ -26,10 +26,10 @@ from .base import Solver
 from .exchanges import Ranked, apply, exchanges, removals
 from .omp import OMP
 
-SMALL = 2000  # units up to which a sweep is always a full one
+FULL_SWEEPS = 2000  # units up to which a sweep is always a full one
 PROMISING = 0.01  # share of f that a model may err by: exchanges that it puts further above zero are not refitted
 JUDGED = 200  # exchanges beyond the formula's reach that are refitted, a tenth of that where a refit is dear
-SMALL_WORK = 2e7  # multiplications for a pass over X, times k, up to which it is not
+CHEAP_REFITS = 2e7  # multiplications for a pass over X, times k, up to which it is not
 HELPS = 1e-10  # share of f by which an exchange must lower it to count
 
 Pair = tuple[int, int]  # the unit that leaves, the unit that enters
@@ -70,7 +70,7 @@ def search(
     Without ``doubts`` pairs that the formula cannot judge are left alone, and if there are any nothing is claimed.
     """
     # a quadratic's Hessian rows are kept from sweep to sweep, so that sweeping over all columns costs little more
-    few = not f.quadratic and constraint.units > max(SMALL, 4 * candidates * constraint.k)
+    few = not f.quadratic and constraint.units > max(FULL_SWEEPS, 4 * candidates * constraint.k)
     every = True  # a sweep over all first: mostly it is the last; what it finds is followed up among candidates
     tried: set[Pair] = set()
     while True:
@@ -113,7 +113,7 @@ def _doubts(
 ) -> tuple[Point | None, bool]:
     """An exchange that helps among those that the formula cannot judge; else whether none of them can."""
     enough = point.value - HELPS * f.scale(point.value)
-    most = JUDGED if f.work * constraint.k <= SMALL_WORK else JUDGED // 10
+    most = JUDGED if f.work * constraint.k <= CHEAP_REFITS else JUDGED // 10
     newcomers = sorted({enter for _, enter in ranked.doubtful})
     if len(newcomers) > most:
         return None, False
@@ -145,10 +145,10 @@ def _tried(f: Objective, constraint: AtMost, point: Point, pair: Pair, tried: se
     return f.refit(apply(constraint, point.support, (pair[0],), (pair[1],)), start=point)
 
 
-def there_and_back(f: Objective, constraint: AtMost, start: Point, times: int = 2) -> Iterator[Point]:
-    """Forward to ``times`` the budget, then drop the cheapest unit until the budget holds; only the end is yielded."""
+def there_and_back(f: Objective, constraint: AtMost, start: Point) -> Iterator[Point]:
+    """Forward to twice the budget, then drop the cheapest unit until the budget holds; only the end is yielded."""
     point = start
-    for point in OMP().iterate(f, constraint.with_budget(times * constraint.k), start):
+    for point in OMP().iterate(f, constraint.with_budget(2 * constraint.k), start):
         if point.value <= f.floor:
             break
     while constraint.count(point.support) > constraint.k:

@@ -1,9 +1,44 @@
+"""Losses of a residual r = eta - y: least squares, and its robust relative."""
+
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
-from .base import Loss, Vector
+from .._types import Vector
+from .base import Loss
+
+
+@dataclass(frozen=True)
+class Squared(Loss):
+    """Half the squared residual: linear regression."""
+
+    name: ClassVar[str] = "squared"
+    code: ClassVar[int | None] = 0
+    smoothness: ClassVar[float] = 1.0
+    quadratic: ClassVar[bool] = True
+    from_zero: ClassVar[bool] = True
+
+    def value(self, y: Vector, eta: Vector) -> Vector:
+        return 0.5 * (eta - y) ** 2
+
+    def d1(self, y: Vector, eta: Vector) -> Vector:
+        return eta - y
+
+    def d2(self, y: Vector, eta: Vector) -> Vector:
+        return np.ones_like(eta)
+
+    def conjugate(self, y: Vector, a: Vector) -> Vector:
+        return 0.5 * a**2 + a * y
+
+    def conjugate_d1(self, y: Vector, a: Vector) -> Vector:
+        return a + y
+
+    def dual_domain(self, y: Vector) -> tuple[Vector, Vector]:
+        return np.full_like(y, -np.inf), np.full_like(y, np.inf)
+
+    def start(self, y: Vector, c: Vector) -> float:
+        return float(c @ y)
 
 
 @dataclass(frozen=True)
@@ -15,6 +50,7 @@ class Huber(Loss):
     name: ClassVar[str] = "huber"
     code: ClassVar[int | None] = 2
     smoothness: ClassVar[float] = 1.0
+    from_zero: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if not 0 < self.delta < np.inf:
@@ -40,9 +76,6 @@ class Huber(Loss):
 
     def conjugate_d1(self, y: Vector, a: Vector) -> Vector:
         return a + y
-
-    def infimum(self, y: Vector, c: Vector) -> float:
-        return 0.0
 
     def dual_domain(self, y: Vector) -> tuple[Vector, Vector]:
         return np.full_like(y, -self.delta), np.full_like(y, self.delta)

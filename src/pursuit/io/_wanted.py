@@ -1,0 +1,35 @@
+"""What the caller asks of a file, and what a reader gives."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pursuit._errors import among, listed
+from pursuit._types import Array
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """The target, the features to keep or to leave out, and how many columns there are where a file cannot tell."""
+
+    target: str | None
+    columns: Sequence[str] | None
+    drop: Sequence[str]
+    n_features: int | None
+
+    def features(self, path: Path, names: Sequence[str], target: str | None = None) -> list[str]:
+        """The feature columns among ``names``, in order; a ``target`` is a column of its own."""
+        for name in self.drop:
+            if name not in names:
+                raise ValueError(f"{path} has no column {name!r} to leave out{among(name, names)}")
+        if self.columns is None:
+            return [name for name in names if name != target and name not in self.drop]
+        absent = [name for name in self.columns if name not in names]
+        if absent:
+            raise ValueError(f"{path} has no column {listed(map(repr, absent))}{among(absent[0], names)}")
+        return list(self.columns)
+
+
+Parts = tuple[Any, Array | None, list[str] | None]  # X, target and names of the features, where there are any
+Reader = Callable[[Path, Wanted], Parts]

@@ -1,0 +1,89 @@
+"""Negative log-likelihoods of one output, in eta their natural parameter: two classes, and counts."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from scipy.special import expit, logit, logsumexp, xlogy
+
+from .._types import Vector
+from .base import Loss
+
+INSIDE = 1e-15  # how near the ends of its domain a conjugate is differentiated
+RARE = 1e-10  # mean of y that stands in for none, where a start must be finite
+CEILING = 700.0  # e^eta is finite up to here
+
+
+@dataclass(frozen=True)
+class Logistic(Loss):
+    """Negative log-likelihood of two classes: logistic regression, labels 0 and 1."""
+
+    name: ClassVar[str] = "logistic"
+    code: ClassVar[int | None] = 1
+    targets: ClassVar[str] = "binary"
+    labels: ClassVar[tuple[float, float]] = (0.0, 1.0)
+    smoothness: ClassVar[float] = 0.25
+    attained: ClassVar[bool] = False
+    from_zero: ClassVar[bool] = True
+
+    def value(self, y: Vector, eta: Vector) -> Vector:
+        return np.logaddexp(0.0, np.where(y > 0.5, -eta, eta))
+
+    def d1(self, y: Vector, eta: Vector) -> Vector:
+        return np.where(y > 0.5, -expit(-eta), expit(eta))
+
+    def d2(self, y: Vector, eta: Vector) -> Vector:
+        return expit(eta) * expit(-eta)
+
+    def conjugate(self, y: Vector, a: Vector) -> Vector:
+        u = np.clip(a + y, 0.0, 1.0)
+        return np.where(u == a + y, xlogy(u, u) + xlogy(1 - u, 1 - u), np.inf)
+
+    def conjugate_d1(self, y: Vector, a: Vector) -> Vector:
+        return logit(np.clip(a + y, INSIDE, 1 - INSIDE))
+
+    def dual_domain(self, y: Vector) -> tuple[Vector, Vector]:
+        return -y, 1.0 - y
+
+    def start(self, y: Vector, c: Vector) -> float:
+        return float(logit(np.clip(c @ y, RARE, 1 - RARE)))
+
+
+@dataclass(frozen=True)
+class Poisson(Loss):
+    """Poisson deviance (without its constant) with a log link: counts, y >= 0."""
+
+    name: ClassVar[str] = "poisson"
+    code: ClassVar[int | None] = 6
+    targets: ClassVar[str] = "nonnegative"
+    attained: ClassVar[bool] = False
+
+    def value(self, y: Vector, eta: Vector) -> Vector:
+        beyond = np.maximum(eta - CEILING, 0.0)  # on a straight line, or the loss would fall again
+        return self.predict(eta) * (1 + beyond) - y * eta
+
+    def d1(self, y: Vector, eta: Vector) -> Vector:
+        return self.predict(eta) - y
+
+    def d2(self, y: Vector, eta: Vector) -> Vector:
+        return self.predict(eta)
+
+    def conjugate(self, y: Vector, a: Vector) -> Vector:
+        u = np.maximum(a + y, 0.0)
+        return np.where(u == a + y, xlogy(u, u) - u, np.inf)
+
+    def conjugate_d1(self, y: Vector, a: Vector) -> Vector:
+        return np.log(np.maximum(a + y, INSIDE))
+
+    def dual_domain(self, y: Vector) -> tuple[Vector, Vector]:
+        return -y, np.full_like(y, np.inf)
+
+    def predict(self, eta: Vector) -> Vector:
+        return np.exp(np.minimum(eta, CEILING))
+
+    def start(self, y: Vector, c: Vector) -> float:
+        return float(np.log(np.maximum(c @ y, RARE)))
+
+    def intercept(self, y: Vector, c: Vector, offset: Vector) -> float | None:
+        counts = float(c @ y)
+        return None if counts <= 0 else float(np.log(counts) - logsumexp(offset, b=c))
