@@ -80,12 +80,14 @@ nb::tuple fit(const Matrix& A, const SampleArrays& samples, A1 l2_, bool interce
       };
       Fitter fitter(system, m, intercept, l2.data());
       found = Loss::quadratic ? fitter.quadratic(z.get(), limits) : fitter.newton(z.get(), limits);
-      if constexpr (is_dense<X> && std::is_same_v<Loss, SmoothedHinge>) {
-        const bool ridged = std::all_of(l2.data(), l2.data() + m, [](double ridge) { return ridge > 0.0; });
-        if (found.done || !ridged || m > kSearched || s.n > kSearched * kSearched) return;
-        double value = 0.0;
-        found.done = RoundedFitter(x, s, l2.data(), intercept).minimise(again.get(), loss, converged, &value);
-        if (found.done) found.value = value, std::swap(z, again);
+      if constexpr (is_dense<X>) {
+        if constexpr (std::is_same_v<Loss, SmoothedHinge>) {
+          const bool ridged = std::all_of(l2.data(), l2.data() + m, [](double ridge) { return ridge > 0.0; });
+          if (found.done || !ridged || m > kSearched || s.n > kSearched * kSearched) return;
+          double value = 0.0;
+          found.done = RoundedFitter(x, s, l2.data(), intercept).minimise(again.get(), loss, converged, &value);
+          if (found.done) found.value = value, std::swap(z, again);
+        }
       }
     });
   });

@@ -18,8 +18,8 @@ inline thread_local int thread_count = 0;
 
 inline int threads() {
   if (in_forked_child.load(std::memory_order_relaxed)) return 1;
-  if (thread_count == 0) thread_count = default_threads();
-  return thread_count;
+  static const int available = default_threads(); // once: it reads files, and threads come and go
+  return thread_count > 0 ? thread_count : available;
 }
 
 inline void watch_forks() {
