@@ -8,7 +8,7 @@ from collections import deque
 
 import numpy as np
 
-from .._types import Columns, Vector
+from .._types import Columns, Matrix
 from ..designs import Block, DenseBlock, Design, ProductBlock
 
 ASKED = 32  # columns that are gathered by a product each; conjugate gradients seldom end with fewer
@@ -30,30 +30,36 @@ class Gathered:
             for before, block in self.last:
                 if np.array_equal(before, cols):
                     return block
-            block = self._gathered(cols, self._columns())
-            self.last.append((cols, block))
+            block = self._gathered(cols)
+            self.last.appendleft((cols, block))
             return block
 
     def few(self, cols: Columns) -> Block:
         """The columns for a refit: gathered, or left where they are if that takes fewer products."""
         if self.design.lean:
             with self.lock:
-                held = self._columns()
-            if sum(j not in held for j in cols.tolist()) > ASKED:
+                held = [held for held, _ in self._dense()]
+            if np.count_nonzero(~np.isin(cols, np.concatenate([cols[:0], *held]))) > ASKED:
                 return ProductBlock(self.design, cols)
         return self(cols)
 
-    def _columns(self) -> dict[int, Vector]:
-        """The dense columns at hand."""
-        dense = ((cols, block.A) for cols, block in self.last if isinstance(block, DenseBlock))
-        return {j: A[:, i] for cols, A in dense for i, j in enumerate(cols.tolist())}
+    def _dense(self) -> list[tuple[Columns, Matrix]]:
+        """Columns at hand as arrays, the last gathered first."""
+        return [(held, block.A) for held, block in self.last if isinstance(block, DenseBlock)]
 
-    def _gathered(self, cols: Columns, held: dict[int, Vector]) -> Block:
-        missing = np.array([j for j in cols.tolist() if j not in held], dtype=np.int64)
-        if len(missing) == len(cols) or not self.design.full:
+    def _gathered(self, cols: Columns) -> Block:
+        kept = self._dense()
+        if not kept or not self.design.full:
             return self.design.block(cols)
-        A = np.empty((self.design.shape[0], len(cols)), order="F")
-        fresh = dict(zip(missing.tolist(), self.design.block(missing).dense().T, strict=True)) if len(missing) else {}
-        for i, j in enumerate(cols.tolist()):
-            A[:, i] = held[j] if j in held else fresh[j]
+        A, missing = np.empty((self.design.shape[0], len(cols)), order="F"), np.ones(len(cols), bool)
+        for held, old in kept:
+            order = np.argsort(held)  # a Gram block comes as it was ranked
+            at = order[np.minimum(held.searchsorted(cols, sorter=order), len(held) - 1)]
+            here = missing & (held[at] == cols)
+            A.T[here] = old.T[at[here]]
+            missing &= ~here
+        if missing.all():
+            return self.design.block(cols)
+        if missing.any():
+            A.T[missing] = self.design.block(cols[missing]).dense().T
         return DenseBlock(A)

@@ -87,6 +87,11 @@ class GramColumns:
 
     def _compute(self, cols: Columns, needed: Columns) -> None:
         rows, means = self.data.gram(cols, self.centred)
+        if len(cols) == len(self.slot):  # all of them
+            self.rows, self.slot, self.held = rows, np.argsort(cols), cols
+            self.means = means[self.slot]
+            self.asked = np.zeros(len(cols), np.int64)
+            return
         slots = self._room(len(cols), needed)
         self.rows[slots], self.means[cols] = rows, means
         self.slot[cols], self.held[slots], self.asked[slots] = slots, cols, self.clock

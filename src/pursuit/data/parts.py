@@ -38,7 +38,7 @@ class Parts(Data):
         first = self.parts[0]
         self.shape = (sum(part.shape[0] for part in self.parts), first.shape[1])
         self.dtype, self.nbytes = first.dtype, sum(part.nbytes for part in self.parts)
-        self.weight = sum(part.weight for part in self.parts)
+        self.__dict__["weight"] = sum(part.weight for part in self.parts)
         self.loss: Loss = first.loss
         self._known: dict[str, Any] = {}
         self._kept, self._lock = {}, threading.Lock()

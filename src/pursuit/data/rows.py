@@ -45,12 +45,12 @@ class Data:
 
     def __init__(self, design: Design, rows: Rows, loss: Loss, gathered: Gathered | None = None) -> None:
         self.design, self.rows, self.loss = design, rows, loss
-        self._begin(gathered)
+        self._begin()
+        if gathered is not None:
+            self.__dict__["gathered"] = gathered
 
-    def _begin(self, gathered: Gathered | None = None) -> None:
+    def _begin(self) -> None:
         self.shape, self.dtype, self.nbytes = self.design.shape, self.design.dtype, self.design.nbytes
-        self.weight = float(self.rows.c.sum())
-        self.gathered = Gathered(self.design) if gathered is None else gathered
         self._kept: dict[Any, Any] = {}
         self._moments: Spread | None = None
         self._lock = threading.Lock()
@@ -61,6 +61,16 @@ class Data:
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
         self._begin()
+
+    @lazy
+    def gathered(self) -> Gathered:
+        """The few columns that were asked for last."""
+        return Gathered(self.design)
+
+    @lazy
+    def weight(self) -> float:
+        """The sum of the weights: 1, but for parts."""
+        return float(self.rows.c.sum())
 
     @property
     def names(self) -> Names | None:
@@ -120,8 +130,8 @@ class Data:
         return self.loss.infimum(self.rows.y, self.rows.c)
 
     def ends(self) -> tuple[float, float]:
-        """The least and the largest target."""
-        return self._ends
+        """The least and the largest target, where that matters: an infimum may lie at infinity."""
+        return (-np.inf, np.inf) if self.loss.attained else self._ends
 
     @lazy
     def _ends(self) -> tuple[float, float]:
@@ -164,7 +174,8 @@ class Data:
 
     def gram(self, cols: Columns, centred: bool) -> tuple[Matrix, Vector]:
         """Rows of the weighted Gram matrix, the means of ``cols`` taken off where ``centred``, and these means."""
-        A = self.gathered(cols).dense().copy(order="F")
+        many = 2 * len(cols) > self.shape[1]  # not worth keeping
+        A = self.design.block(cols).dense() if many else self.gathered(cols).dense().copy(order="F")
         means = centre(A, self.rows.c) if centred else np.zeros(len(cols))
         A *= self.rows.c[:, None]
         return self.design.cross(A), means
