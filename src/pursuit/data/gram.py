@@ -19,7 +19,7 @@ from .._types import Columns, Vector
 from .rows import Data
 
 BLOCK = 16  # columns computed at a time, more where many are held, up to LARGEST
-LARGEST = 64
+LARGEST = 32
 FEW = 2  # columns that may be missing before a pass over X is the better buy
 WHOLE = 2e7  # multiplications up to which the whole Gram matrix is formed at once
 SHARE = 0.2  # of the bytes of X
@@ -55,6 +55,12 @@ class GramColumns:
         with self.lock:
             self.keep(support, hint)
             return self.rows[self.slot[support]]
+
+    def square(self, support: Columns, hint: Vector | None = None) -> Vector:
+        """H on the support."""
+        with self.lock:
+            self.keep(support, hint)
+            return self.rows[self.slot[support][:, None], support]
 
     def combined(self, support: Columns, coef: Vector) -> Vector:
         """sum_j coef_j H_j."""

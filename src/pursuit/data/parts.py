@@ -197,6 +197,9 @@ class PartsModel(Model):
     def along(self, cols: Columns, v: Vector) -> Spread:
         return merged(self.each(lambda part: part.along(cols, v), self.parts))
 
+    def squares(self, cols: Columns, centred: bool) -> Vector:
+        return self.diagonal(cols).moment(centred)
+
     def diagonal(self, cols: Columns) -> Spread:
         return merged(self.each(lambda part: part.diagonal(cols), self.parts))
 

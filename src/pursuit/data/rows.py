@@ -296,6 +296,8 @@ class Data:
 
     def check_small(self, cols: Columns) -> None:
         """Raise where one of the columns has numbers so small that their squares vanish."""
+        if len(cols) == 0:
+            return
         most = self.largest(cols)
         small = cols[(most > 0) & (most < SMALLEST)]
         if len(small):
@@ -327,7 +329,14 @@ class Model:
         mean = float(self.w @ turn) / self.weight if self.weight > 0 else 0.0
         return Spread(self.weight, mean, float(self.w @ (turn - mean) ** 2))
 
+    def squares(self, cols: Columns, centred: bool) -> Vector:
+        """H_jj, the intercept minimised out where ``centred``."""
+        if len(cols) * 8 > self.data.shape[1]:
+            return self.diagonal(cols).moment(centred)
+        return self.data.gathered(cols).curvatures(self.w, centred)
+
     def diagonal(self, cols: Columns) -> Spread:
+        """The columns' spread under c phi''."""
         if len(cols) * 8 > self.data.shape[1]:  # one pass over X is cheaper than a gather of so many columns
             weight, mean, square = self.data.moments() if self.data.loss.quadratic else self.data._spread(self.w)
             return Spread(weight, mean[cols], square[cols])

@@ -165,7 +165,7 @@ class GLM(HasDual):
         fit = refit(self.few(support), *self._begin(support, start))
         if not self.smooth:
             self.duals(support, fit)
-        fit = replace(fit, dual=None)  # which stays with the rows
+            fit = replace(fit, dual=None)  # which stays with the rows
 
         def slope() -> Vector:
             if fit.pull is not None:
@@ -222,7 +222,7 @@ class GLM(HasDual):
         """The squared loss from kept Gram columns, without reading X; None where that would cost digits."""
         assert self.gram is not None
         null, gram = self.null, self.gram
-        small = gram.columns(support, None if start is None else start.known_gradient)[:, support]
+        small = gram.square(support, None if start is None else start.known_gradient)
         constant = small.diagonal() == 0
         if self._far(support, small.diagonal()):
             return None
@@ -257,7 +257,7 @@ class GLM(HasDual):
     def curvatures(self, point: Point, cols: Columns) -> Vector:
         known = None if self.gram is None else self.gram.diagonal(cols)
         if known is None:
-            known = self._model(point).diagonal(cols).moment(self.fit_intercept)
+            known = self._model(point).squares(cols, self.fit_intercept)
         if not np.isfinite(known).all():
             if not self.loss.quadratic:  # at a point where phi'' overflows
                 return np.nan_to_num(known, nan=1e300, posinf=1e300)
@@ -348,7 +348,7 @@ class GLM(HasDual):
         form = self.data.form(m, np.where(constant, np.inf, s), self.null.free)
         return form.centred() if self.fit_intercept else form, np.where(constant, 0.0, 1 / s)
 
-    @property
+    @lazy
     def lower(self) -> float:  # type: ignore[override]
         """The weighted sum of every sample's own infimum; -inf where that is not known."""
         return self.data.infimum()
@@ -361,7 +361,7 @@ class GLM(HasDual):
 
     def _ridge(self, cols: Columns) -> Any:
         """The ridge on these columns: one number, or one per column."""
-        return self.ridge if np.ndim(self.ridge) == 0 else self.ridge[cols]
+        return self.ridge if isinstance(self.ridge, float) else self.ridge[cols]
 
     def minibatch(self, rng: np.random.Generator, share: float) -> Slope:
         n = self.data.shape[0]
