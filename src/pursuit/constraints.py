@@ -5,7 +5,7 @@
 
 import copy
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -15,6 +15,14 @@ from ._lazy import lazy
 from ._names import called, chosen
 from ._sorted import inside, without
 from ._types import Columns, Vector
+
+
+class Exchange(NamedTuple):
+    """Units that leave, units that enter, and the change of f this brings (by the quadratic model at the point)."""
+
+    leave: tuple[int, ...]
+    enter: tuple[int, ...]
+    change: float
 
 
 class AtMost:

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 
 from ._sorted import without
-from .constraints import AtMost
+from .constraints import AtMost, Exchange
 from .engines import threads
 from .loop import Limits, Loop
 from .objectives.base import Objective
 from .objectives.bounded import Bounded
-from .objectives.point import Exchange, Point
+from .objectives.point import Point
 from .results import Record, Result
 from .solvers.base import Solver, as_solver
 from .solvers.relaxed import relaxed

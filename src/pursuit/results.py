@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 
 from ._types import Columns, Vector
-from .objectives.point import Exchange, Point
+from .constraints import Exchange
+from .objectives.point import Point
 
 
 @dataclass(frozen=True)

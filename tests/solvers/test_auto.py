@@ -11,7 +11,7 @@ from scipy.special import expit
 import pursuit.solvers.auto as module
 from pursuit import GLM, MultiGLM, solve
 from pursuit.constraints import AtMost
-from pursuit.objectives.searched import Plan
+from pursuit.searched import Plan
 from pursuit.solvers import Auto
 
 PARTS = ("grahtp", "omp", "ompr", "local_search")

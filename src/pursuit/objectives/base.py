@@ -11,9 +11,9 @@ import numpy as np
 from .._names import Names, called
 from .._types import Columns, Vector
 from ..constraints import AtMost
-from .on_support import OnSupport
+from ..refits.on_support import OnSupport
+from ..searched import Plan, Searched
 from .point import Point, Slope
-from .searched import Plan, Searched
 
 STEP = float(np.cbrt(np.finfo(float).eps))  # of central differences, relative to x
 NEEDS = {

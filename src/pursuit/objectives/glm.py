@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from .. import _core
+from .. import _core, searched
 from .._errors import check_number
 from .._lazy import lazy
 from .._names import called
@@ -24,7 +24,6 @@ from ..losses import Loss, as_loss
 from ..refits import Fitted, LossOnColumns, intercept_of, refit
 from ..refits.columns import EXACT, FLOOR, SEPARATED
 from ..refits.factor import WELL_CONDITIONED, Factor
-from . import searched
 from .base import Point, Slope
 from .dual import HasDual
 

@@ -1,6 +1,6 @@
 """A JAX function as an objective: traced once, compiled once per padded size, differentiated on the support only.
 
-What is compiled is in :mod:`.jax_programs`. Sizes are padded to powers of two, so that supports of all sizes share a
+What is compiled is in :mod:`pursuit.tracing.programs`. Sizes are padded to powers of two, so that supports of all sizes share a
 few programs. With ``float64=True`` the trace and every call run under ``jax.enable_x64``: the caller's own setting is
 neither used nor changed.
 """
@@ -44,9 +44,9 @@ class JaxFunction(SmoothFunction):
         super().__init__(dim, start)
         check_callable(fun, "fun")
         jax = need("jax", "jax", "from_jax", "JAX")
-        from .jax_closures import renewed
-        from .jax_programs import programs_of
-        from .jax_restrict import Traced
+        from ..tracing.closures import renewed
+        from ..tracing.programs import programs_of
+        from ..tracing.restrict import Traced
 
         self.jax, self.float64 = jax, bool(float64)
         with self._precision():

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from .. import _core
+from .. import _core, searched
 from .._errors import check_number, named, nearest
 from .._lazy import lazy
 from .._names import called
@@ -23,7 +23,6 @@ from ..engines import check_time
 from ..losses.vector import Multinomial, Responses, VectorLoss
 from ..refits.columns import FLOOR, SEPARATED
 from ..refits.outputs import one_hot
-from . import searched
 from .base import Objective, Point
 
 

@@ -6,12 +6,13 @@ Everything that is known of an iterate travels in its :class:`Point`: value and 
 import weakref
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .._lazy import lazy
 from .._types import Columns, Vector
+from ..constraints import Exchange
 
 if TYPE_CHECKING:
     from .base import Objective
@@ -19,14 +20,6 @@ if TYPE_CHECKING:
 
 def _no_slope() -> Vector:
     raise RuntimeError("the gradient of a result's or a pickled point is not kept; evaluate it with objective.at(...)")
-
-
-class Exchange(NamedTuple):
-    """Units that leave, units that enter, and the change of f this brings (by the quadratic model at the point)."""
-
-    leave: tuple[int, ...]
-    enter: tuple[int, ...]
-    change: float
 
 
 @dataclass(frozen=True, eq=False)

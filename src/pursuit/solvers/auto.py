@@ -27,7 +27,7 @@ from .._types import Vector
 from ..constraints import AtMost
 from ..engines import TimeUpError, check_time, late, seconds_left
 from ..objectives.base import Objective, Point
-from ..objectives.searched import Plan, Searched
+from ..searched import Plan, Searched
 from .base import Solver, generator
 from .grahtp import GraHTP
 from .local_search import HELPS, search, settled, there_and_back

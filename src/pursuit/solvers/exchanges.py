@@ -14,9 +14,9 @@ import numpy as np
 from .. import _core
 from .._sorted import inside, without
 from .._types import Columns, Vector
-from ..constraints import AtMost
+from ..constraints import AtMost, Exchange
 from ..objectives.base import Objective
-from ..objectives.point import Exchange, Point
+from ..objectives.point import Point
 from ..refits.factor import unit_scale
 
 REFINED = 32  # exchanges that a single-precision sweep hands on to double precision, at least

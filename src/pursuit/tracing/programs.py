@@ -25,7 +25,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from .jax_restrict import Part, Scattered, Traced
+from .restrict import Part, Scattered, Traced
 
 PROGRAMS_KEPT = 64  # functions of different code or shapes whose programs are kept
 

@@ -11,11 +11,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .. import _core
-from .._types import Columns, Vector
-from ..constraints import AtMost
-from ..designs import DenseBlock, centre
-from .point import Exchange
+from . import _core
+from ._types import Columns, Vector
+from .constraints import AtMost, Exchange
+from .designs import DenseBlock, centre
 
 WORK = 1e7  # entries of X times k (and squared outputs) up to which a likelihood is searched in the kernel
 SEVERAL = 4  # times as much with several outputs, where Python takes longer

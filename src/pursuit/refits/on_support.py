@@ -1,15 +1,11 @@
 """Any objective on a support, as a function of its coefficients there (the intercept minimised out)."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from .._types import Columns, Vector
-from ..refits import Few, State
-from .point import Point
-
-if TYPE_CHECKING:
-    from .base import Objective
+from .few import Few, State
 
 
 class OnSupport(Few):
@@ -17,10 +13,10 @@ class OnSupport(Few):
 
     intercept = lean = False  # is not among the variables; nor are there columns to gather
 
-    def __init__(self, f: "Objective", support: Columns) -> None:
+    def __init__(self, f: Any, support: Columns) -> None:
         self.f, self.support = f, support
         self.convex = f.convex
-        self.seen: dict[bytes, Point] = {}
+        self.seen: dict[bytes, Any] = {}
 
     def at(self, z: Vector, hessian: bool = True) -> State:
         point = self.f.at(self.support, z)
@@ -34,6 +30,6 @@ class OnSupport(Few):
         """Coefficients and what is free."""
         return z, self.point(z).free
 
-    def point(self, z: Vector) -> Point:
+    def point(self, z: Vector) -> Any:
         """The point at coefficients that have been evaluated."""
         return self.seen[z.tobytes()]
