@@ -8,6 +8,7 @@ from problems import KINDS, problem, standardised
 from pursuit.data import InParts, Parts
 from pursuit.engines import in_threads, in_turn, total
 from pursuit.losses import as_loss
+from pursuit.refits import columns
 
 P = 12
 TIGHT = {"rtol": 1e-11, "atol": 1e-12}
@@ -176,6 +177,7 @@ def test_bad_labels_are_told():
         (np.zeros(3, int), r"one entry per row, shape \(70,\), got shape \(3,\)"),
         (np.zeros(70), "labels must be whole numbers"),
         (np.full(70, -1), "at least one of them 0 or more"),
+        (np.repeat([0, 2], 35), "every number from 0 to 2, and no row has 1"),
     ):
         with pytest.raises(ValueError, match=message):
             data.labelled(labels)
@@ -185,6 +187,23 @@ def test_bad_labels_are_told():
     whole = data.weighted(weights / 30).labelled(np.repeat([0, 1], [30, 40]))
     with pytest.raises(ValueError, match="without part 0 no row has a weight"):
         whole.leave_out(0)
+
+
+def test_data_belong_to_one_loss_and_its_constants():
+    given = problem("squared", p=P)
+    data = pursuit.GLM(given.X, given.y, pursuit.Huber(1.0)).data
+    assert pursuit.GLM(data, loss=pursuit.Huber(1.0)).loss == pursuit.Huber(1.0)
+    for other in (pursuit.Huber(5.0), "squared"):
+        with pytest.raises(ValueError, match="these data were made for loss 'huber'"):
+            pursuit.GLM(data, loss=other)
+    with pytest.raises(TypeError, match="told apart by their parts"):
+        InParts(given.parts()).bound(as_loss("squared")).labelled(np.zeros(70, int))
+
+
+def test_a_hinge_on_parts_needs_no_stored_columns(monkeypatch):
+    monkeypatch.setattr(columns, "GATHERED", 100)
+    _, one, parts = pair("hinge")
+    assert parts.refit(SUPPORT).value == pytest.approx(one.refit(SUPPORT).value, rel=1e-6)
 
 
 def test_one_part_is_one_piece():

@@ -6,6 +6,7 @@ Raw moments (s = 0) would lose all digits where means are large, and what is cen
 add up. What is left is centred afterwards: with d = mean of the rest - s, the Gram matrix is the difference less d d'.
 """
 
+import threading
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
@@ -33,7 +34,7 @@ class ByPart:
     """
 
     def __init__(self, each: Map, parts: Sequence[Iterable[Piece]]) -> None:
-        self.each, self.parts = each, parts
+        self.each, self.parts, self.lock = each, parts, threading.Lock()
         self.moments: list[Spread] = each(lambda part: merged([piece.moments() for piece in part]), parts)
         self.whole = merged(self.moments)
         self.shift: Vector = self.whole.mean
@@ -42,12 +43,15 @@ class ByPart:
 
     def columns(self, cols: Columns) -> Matrix:
         """Gram columns about the shift, shape (parts, columns asked for, all columns)."""
-        missing = cols[self.slot[cols] < 0]
-        if len(missing):
-            fresh = self.each(lambda part: total(piece.gram_about(missing, self.shift) for piece in part), self.parts)
-            self.slot[missing] = self.rows.shape[1] + np.arange(len(missing))
-            self.rows = np.concatenate([self.rows, np.stack(fresh)], axis=1)
-        return self.rows[:, self.slot[cols]]
+        with self.lock:
+            missing = cols[self.slot[cols] < 0]
+            if len(missing):
+                fresh = self.each(
+                    lambda part: total(piece.gram_about(missing, self.shift) for piece in part), self.parts
+                )
+                self.slot[missing] = self.rows.shape[1] + np.arange(len(missing))
+                self.rows = np.concatenate([self.rows, np.stack(fresh)], axis=1)
+            return self.rows[:, self.slot[cols]]
 
     def without(self, j: int) -> "Rest":
         """Everything but part j."""

@@ -21,7 +21,7 @@ PICKED = 1 << 24  # bytes of X copied at a time where rows are picked out
 
 
 class Labelled(Data):
-    """Rows in one piece, told apart by a label each; those labelled -1 do not count. X is never copied.
+    """Rows in one piece, told apart by a label each; those labelled -1 do not count. No copy of X is kept.
 
     A fold has weight 0 where its label is: a pass over X costs what it costs for the whole. Moments and Gram columns of
     all folds come from one pass together.
@@ -35,6 +35,9 @@ class Labelled(Data):
             raise ValueError(
                 "labels must be whole numbers, at least one of them 0 or more (-1: the row does not count)"
             )
+        unused = np.flatnonzero(np.bincount(labels[labels >= 0]) == 0)
+        if len(unused):
+            raise ValueError(f"labels must use every number from 0 to {labels.max()}, and no row has {unused[0]}")
         c = np.where(labels >= 0, base.rows.c, 0.0)
         super().__init__(base.design, replace(base.rows, c=c / c.sum()), base.loss, base.gathered)
         self.labels = labels

@@ -91,7 +91,7 @@ class Parts(Data):
         return ColumnsInParts(self.loss, 0.0, True, self.infimum(), self.ends(), None, None, None, parts, self.each)
 
     def start(self) -> float:
-        """The mean of the parts' own, from which the best one is not far."""
+        """The best intercept without columns, from the mean of the parts' own."""
         return self._once("start", lambda: intercept_of(self.held(np.empty(0, np.int64), np.empty(0)), self._guess()))
 
     def _guess(self) -> float:
@@ -163,17 +163,20 @@ class Parts(Data):
         """Numbers, one per row, part by part."""
         return np.split(rows, np.cumsum([part.shape[0] for part in self.parts])[:-1])
 
+    def labelled(self, labels: Columns) -> Any:
+        raise TypeError("rows in parts are told apart by their parts: leave one out with leave_out(j)")
+
     def leave_out(self, j: int) -> "Fold":
         """Everything but part j, weights again summing to one; moments and Gram columns by subtraction."""
         rest = self.by_part.without(j)
         others = [part for i, part in enumerate(self.parts) if i != j]
-        return self._fold([part.weighted(part.rows.c / rest.weight) for part in others], rest)
+        return self._fold([part.scaled(1 / rest.weight) for part in others], rest)
 
     def _fold(self, parts: Sequence[Data], rest: Rest) -> "Fold":
         return Fold(parts, self.each, rest)
 
     @lazy
-    def by_part(self) -> "ByPart":
+    def by_part(self) -> ByPart:
         """What the parts have of moments and Gram columns, for folds."""
         return ByPart(self.each, [[part] for part in self.parts])
 

@@ -82,6 +82,7 @@ class Data:
 
     @property
     def local(self) -> "Data":
+        """The rows themselves, for what must look at them one by one; a sentence where they are not here."""
         return self
 
     def at(self, cols: Columns, coef: Vector, b: float) -> Answer:
@@ -248,6 +249,10 @@ class Data:
         """The same rows with other weights, which sum to one; never a copy of X."""
         return self._like(self.design, replace(self.rows, c=c), self.gathered)
 
+    def scaled(self, factor: float) -> "Data":
+        """The same rows with all weights times a factor."""
+        return self.weighted(factor * self.rows.c)
+
     def _like(self, design: Design, rows: Rows, gathered: Gathered | None = None) -> "Data":
         """Data of the same kind."""
         return Data(design, rows, self.loss, gathered)
@@ -260,7 +265,7 @@ class Data:
 
     def bound(self, loss: Loss) -> "Data":
         """Data are made for one loss."""
-        if loss != self.loss and type(loss) is not type(self.loss):
+        if type(loss) is not type(self.loss) or vars(loss) != vars(self.loss):
             raise ValueError(f"these data were made for loss {self.loss.name!r}, not for {loss.name!r}")
         return self
 
@@ -305,6 +310,7 @@ class Data:
             raise ValueError(f"X has values in {called(small, self.names)} that are too small to square; rescale {it}")
 
     def in_units(self, cols: Columns, coef: Vector, b: float) -> tuple[Vector, float]:
+        """Coefficients and intercept in the units of the user's X; ``from_units`` is the reverse."""
         return self.design.in_units(cols, coef, b)
 
     def from_units(self, cols: Columns, coef: Vector, b: float) -> tuple[Vector, float]:
@@ -315,7 +321,7 @@ class Data:
 
 
 class Model:
-    """The Hessian at one point, with w = c phi'' there; where that is nearly nothing, with the bound on it."""
+    """The Hessian at one point, with w = c phi'' there."""
 
     def __init__(self, data: Data, w: Vector) -> None:
         self.data, self.w, self.weight = data, w, float(w.sum())

@@ -1,4 +1,4 @@
-"""Generalised linear models: the one place where X meets a loss.
+"""Generalised linear models: data, a ridge, an intercept, and what is kept of the Gram matrix.
 
     f(x, b) = sum_i s_i phi(y_i, x_i . x + b + o_i) / sum_i s_i  +  l2/2 ||x||^2
 
@@ -31,7 +31,7 @@ CANCELLED = 1e-3  # share of the null value below which values are computed from
 ROUGH = 8  # Gram columns that must be missing, and multiplications of their product with X, for a rough first look
 ROUGH_WORK = 1e8
 FROM_ZERO = 1e4  # mean over spread of a column from which on the data are asked
-SMALL_SHARE = 1e-6  # share of it below which a search needs the data
+SMALL_SHARE = 1e-6  # share of the null value below which a search needs the data
 NEGLIGIBLE = 1e-18  # share of the null model's squared residual that counts as none
 FLAT = 1e-10  # share of the largest mean phi'' below which a Hessian says nothing
 TINY = 1e-140  # share of the height at which a gradient may mean that a column is too small to square

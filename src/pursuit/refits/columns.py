@@ -352,13 +352,16 @@ class ColumnsInParts(LossOnColumns):
     def together(self) -> "LossOnColumns":
         """The few columns of all parts in one place; the rows' own numbers come along."""
         here = self.each(lambda part: part.together(), self.parts)
-        stored: list[Stored] = self.each(lambda part: part.columns(), here)
         A = np.asfortranarray(np.concatenate([part.block.dense() for part in here]))
+
+        def stored() -> Stored:
+            own = self.each(lambda part: part.stored(), here)
+            return replace(own[0], A=np.asfortranarray(np.concatenate([some.A for some in own])))
+
         rows = joined([part.rows for part in here])
-        as_stored = np.asfortranarray(np.concatenate([s.A for s in stored]))
         return LossOnColumns(
             self.loss, self.ridge, self.intercept, self.lower, self.ends, DenseBlock(A), rows,
-            lambda: replace(stored[0], A=as_stored),
+            None if here[0].stored is None else stored,
         )  # fmt: skip
 
     here = together
@@ -508,14 +511,14 @@ def _back(few: LossOnColumns, stored: Stored, room: Basis, u: Vector, b: float) 
 
 def interpolated(few: LossOnColumns) -> Fitted | None:
     """Least squares with as many columns as rows: the minimum-norm solution, if nothing is left to explain."""
+    if np.any(few.ridge):
+        return None
     A, rows = few.block.dense(), few.rows
     target = rows.y if rows.offset is None else rows.y - rows.offset
     mean = rows.c @ A if few.intercept else np.zeros(few.width)
     centre = float(rows.c @ target) if few.intercept else 0.0
     root, scale = np.sqrt(rows.c), np.sqrt(np.maximum(rows.c @ (A - mean) ** 2, 1e-300))
     W, r = root[:, None] * (A - mean), root * (target - centre)
-    if np.any(few.ridge):
-        return None
     v, _, rank, _ = lstsq(W / scale.max(), r, cond=1e-12, lapack_driver="gelsd", check_finite=False)
     v = v / scale.max()
     z = few.join(v, centre - float(mean @ v))
