@@ -1,8 +1,8 @@
 """A JAX function as an objective: traced once, compiled once per padded size, differentiated on the support only.
 
 What is compiled is in :mod:`pursuit.tracing.programs`. Sizes are padded to powers of two, so that supports of all sizes
-share a few programs. With ``float64=True`` the trace and every call run under ``jax.enable_x64``: the caller's own setting is
-neither used nor changed.
+share a few programs. With ``float64=True`` the trace and every call run under ``jax.enable_x64``: the caller's own
+setting is neither used nor changed.
 """
 
 from collections.abc import Callable
