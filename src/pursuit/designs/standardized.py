@@ -145,7 +145,8 @@ class Standardized(Design):
         if rough is None:
             return None
         rows, mean, var = rough
-        rows -= np.outer(w.sum(axis=0), self.m).astype(np.float32) if self.m.any() else np.float32(0)
+        if self.m.any():
+            rows -= np.outer(w.sum(axis=0), self.m).astype(np.float32)
         rows /= self.s.astype(np.float32)
         rows[:, self.constant] = 0.0
         return rows, *self._moments(mean, var)

@@ -101,13 +101,14 @@ class GLM(HasDual):
         """The model without features; its gradient is the first pass over X and tells whether X is finite."""
         if self._null is None:
             nothing, fit = np.empty(0, np.int64), self._without
-            answer = self.data.at(nothing, np.empty(0), fit.b)
-            gradient = answer.gradient if self.smooth else self.data.pull(self.duals(nothing))
+            if self.smooth:
+                _, gradient, self._tilt = self.data.at(nothing, np.empty(0), fit.b)  # the slope is 0, but for rounding
+            else:
+                gradient = self.data.pull(self.duals(nothing))
             self._check_finite(gradient)
             if not self.standardize:
                 size = float(np.sqrt(abs(fit.value) or 1.0))
                 self.data.check_small(np.flatnonzero(np.abs(gradient) <= TINY * size))
-            self._tilt = answer.slope  # 0, but for rounding
             self._null = Point(
                 self.dim, nothing, np.empty(0), fit.b, fit.value, lambda: gradient, True, fit.note, fit.minimiser,
                 least=fit.value,
