@@ -56,11 +56,11 @@ class GramColumns:
             self.keep(support, hint)
             return self.rows[self.slot[support]]
 
-    def square(self, support: Columns, hint: Vector | None = None) -> Vector:
-        """H on the support."""
+    def entries(self, support: Columns, others: Columns, hint: Vector | None = None) -> Vector:
+        """H[support][:, others]."""
         with self.lock:
             self.keep(support, hint)
-            return self.rows[self.slot[support][:, None], support]
+            return self.rows[self.slot[support][:, None], others]
 
     def combined(self, support: Columns, coef: Vector) -> Vector:
         """sum_j coef_j H_j."""

@@ -222,7 +222,7 @@ class GLM(HasDual):
         """The squared loss from kept Gram columns, without reading X; None where that would cost digits."""
         assert self.gram is not None
         null, gram = self.null, self.gram
-        small = gram.square(support, None if start is None else start.known_gradient)
+        small = gram.entries(support, support, None if start is None else start.known_gradient)
         constant = small.diagonal() == 0
         if self._far(support, small.diagonal()):
             return None
@@ -275,6 +275,8 @@ class GLM(HasDual):
     def hessian_rows(self, point: Point, cols: Columns, others: Columns | None = None) -> Vector:
         if others is None and self.gram is not None and len(cols) <= self.gram.capacity:
             H = self.gram.columns(cols, point.known_gradient)
+        elif others is not None and self.gram is not None and not self.gram.missing(cols):
+            H = self.gram.entries(cols, others)
         else:
             H = self._model(point).rows(cols, others, self.fit_intercept)
         if others is None:
