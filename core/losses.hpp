@@ -179,7 +179,7 @@ struct SquaredHinge : LossTraits {
 struct Poisson : LossTraits {
   static constexpr bool bounded = true, straight = false;
   PURSUIT_INLINE Jet operator()(double y, double eta) const {
-    const double beyond = eta > 700.0 ? eta - 700.0 : 0.0; // on a straight line, or the loss would fall again
+    const double beyond = eta > 700.0 ? (eta < 1e4 ? eta - 700.0 : 9300.0) : 0.0; // a straight line, while it is finite
     const double e = exp_(eta > 700.0 ? 700.0 : eta);
     return {e + e * beyond - y * eta, e - y, e};
   }

@@ -49,7 +49,7 @@ def phi(name, param, y, eta):
     if name == "squared_hinge":
         return np.maximum(0, 1 - m) ** 2, -2 * y * np.maximum(0, 1 - m), np.where(m < 1, 2 * one, zero)
     e = np.exp(np.minimum(eta, 700))
-    return e * (1 + np.maximum(eta - 700, 0.0)) - y * eta, e - y, e
+    return e * (1 + np.clip(eta - 700, 0.0, 9300.0)) - y * eta, e - y, e
 
 
 def eta_of(X, cols, coef, b, offset):

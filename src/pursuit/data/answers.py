@@ -7,8 +7,6 @@ import numpy as np
 
 from .._types import Matrix, Vector
 
-ROUNDING = 1e-14  # share of a sum of squares that a difference may leave of a constant column
-
 
 class Answer(NamedTuple):
     """The weighted loss, its gradient over all columns, its derivative in the intercept."""
@@ -33,14 +31,6 @@ class Spread(NamedTuple):
         """The sum of squares about the mean, or about zero."""
         return self.square if centred else self.about(0.0)
 
-    def without(self, part: "Spread", origin: Any) -> "Spread":
-        """What is left when some of the numbers go; ``origin`` is near all means, so that no digits are lost."""
-        weight = self.weight - part.weight
-        mean = origin + (self.weight * (self.mean - origin) - part.weight * (part.mean - origin)) / weight
-        square = self.about(origin) - part.about(origin) - weight * (mean - origin) ** 2
-        size = np.maximum(self.about(origin), 1e-300)
-        return Spread(weight, mean, np.where(square > ROUNDING * size, square, 0.0))
-
 
 class Form(NamedTuple):
     """Weighted sums of products of columns, of columns and targets, and of each with 1."""
@@ -61,5 +51,8 @@ def merged(spreads: Sequence[Spread]) -> Spread:
     weight = sum(s.weight for s in spreads)
     if not weight > 0:
         return Spread(0.0, spreads[0].mean, spreads[0].square)
-    mean = sum((s.weight / weight) * s.mean for s in spreads)
-    return Spread(weight, mean, sum(s.about(mean) for s in spreads))
+    near = next(s.mean for s in spreads if s.weight > 0)
+    mean = near + sum(
+        (s.weight / weight) * (s.mean - near) for s in spreads if s.weight > 0
+    )  # exact where all are equal
+    return Spread(weight, mean, sum(s.about(mean) for s in spreads if s.weight > 0))

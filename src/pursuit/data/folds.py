@@ -1,9 +1,11 @@
-"""Everything but one part, by subtraction: moments and Gram columns of the whole less those of the part.
+"""Everything but one part, from what is kept of each part: moments and Gram columns, about one common shift s.
 
-    sum over the rest of c_i (x_ij - s_j)(x_il - s_l)  =  that over all  -  that over the part,      s one common shift
+    sum over the rest of c_i (x_ij - s_j)(x_il - s_l)  =  sum over the other parts of theirs
 
 Raw moments (s = 0) would lose all digits where means are large, and what is centred by a part's own means does not
-add up. What is left is centred afterwards: with d = mean of the rest - s, the Gram matrix is the difference less d d'.
+add up. What is left is centred afterwards: with d = mean of the rest - s, the Gram matrix is the sum less d d'. So s
+must be near the rest's mean whatever part is left out, outliers and all: for each column it is the mean of the part
+in which it varies least. The other parts are added up, not the one subtracted, for the same reason.
 """
 
 import threading
@@ -14,6 +16,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from .._errors import check_count
 from .._lazy import lazy
 from .._types import Columns, Matrix, Vector
 from ..engines import Map, total
@@ -36,8 +39,9 @@ class ByPart:
     def __init__(self, each: Map, parts: Sequence[Iterable[Piece]]) -> None:
         self.each, self.parts, self.lock = each, parts, threading.Lock()
         self.moments: list[Spread] = each(lambda part: merged([piece.moments() for piece in part]), parts)
-        self.whole = merged(self.moments)
-        self.shift: Vector = self.whole.mean
+        varied = np.array([np.where(m.weight > 0, m.square / max(m.weight, 1e-300), np.inf) for m in self.moments])
+        means = np.array([m.mean for m in self.moments])
+        self.shift: Vector = means[varied.argmin(axis=0), np.arange(means.shape[1])]
         self.slot = np.full(len(self.shift), -1, np.int64)
         self.rows = np.empty((len(parts), 0, len(self.shift)))
 
@@ -55,11 +59,12 @@ class ByPart:
 
     def without(self, j: int) -> "Rest":
         """Everything but part j."""
+        j = check_count(j, "j")
         if len(self.parts) == 1:
             raise ValueError("there is one part only, and without it nothing is left")
-        if not 0 <= j < len(self.parts):
+        if j >= len(self.parts):
             raise ValueError(f"there is no part {j}: the parts are 0 to {len(self.parts) - 1}")
-        if not self.moments[j].weight < self.whole.weight:
+        if not any(moments.weight > 0 for i, moments in enumerate(self.moments) if i != j):
             raise ValueError(f"without part {j} no row has a weight")
         return Rest(self, j, np.zeros(len(self.shift)), np.ones(len(self.shift)), np.zeros(len(self.shift), bool))
 
@@ -76,7 +81,7 @@ class Rest:
 
     @lazy
     def raw(self) -> Spread:
-        return self.by_part.whole.without(self.by_part.moments[self.j], self.by_part.shift)
+        return merged([moments for i, moments in enumerate(self.by_part.moments) if i != self.j])
 
     @property
     def weight(self) -> float:
@@ -91,7 +96,7 @@ class Rest:
         """Centred Gram columns, and the means that were taken off."""
         G = self.by_part.columns(cols)
         d = self.raw.mean - self.by_part.shift
-        H = (G.sum(axis=0) - G[self.j]) / self.raw.weight - np.outer(d[cols], d)
+        H = (G[: self.j].sum(axis=0) + G[self.j + 1 :].sum(axis=0)) / self.raw.weight - np.outer(d[cols], d)
         H /= np.outer(self.s[cols], self.s)
         flat = self.constant | (self.raw.square == 0)
         H[flat[cols]] = 0.0

@@ -35,7 +35,7 @@ class Labelled(Data):
             raise ValueError(
                 "labels must be whole numbers, at least one of them 0 or more (-1: the row does not count)"
             )
-        unused = np.flatnonzero(np.bincount(labels[labels >= 0]) == 0)
+        unused = np.setdiff1d(np.arange(min(labels.max(), len(labels)) + 1), labels)
         if len(unused):
             raise ValueError(f"labels must use every number from 0 to {labels.max()}, and no row has {unused[0]}")
         c = np.where(labels >= 0, base.rows.c, 0.0)
@@ -44,8 +44,8 @@ class Labelled(Data):
 
     @lazy
     def by_part(self) -> ByPart:
-        labels = range(int(self.labels.max()) + 1)
-        return ByPart(in_turn, [_Chunks(self, np.flatnonzero(self.labels == j)) for j in labels])
+        labels, rows = range(int(self.labels.max()) + 1), self._like(self.design, self.rows)  # which do not refer back
+        return ByPart(in_turn, [_Chunks(rows, np.flatnonzero(self.labels == j)) for j in labels])
 
     def __reduce__(self) -> Any:
         return type(self), (self._like(self.design, self.rows), self.labels)
@@ -88,7 +88,9 @@ class Less(Data):
 
     def seen(self, m: Vector, s: Vector, constant: NDArray[np.bool_], far: bool) -> "Less":
         view = Standardized(self.design, m, s, constant, far)
-        return type(self)(view, self.rows, self.loss, self.rest.seen(m, s, constant))
+        twin = type(self)(view, self.rows, self.loss, self.rest.seen(m, s, constant))
+        twin._raw = self.raw
+        return twin
 
 
 class OutputLabelled(Labelled, OutputData):

@@ -26,6 +26,10 @@ class InParts:
     """
 
     def __init__(self, parts: Sequence[Sequence[Any]], each: Map = in_turn) -> None:
+        if not isinstance(parts, list | tuple) or not all(isinstance(part, list | tuple) for part in parts):
+            raise TypeError("parts must be a list of tuples (X, y), (X, y, weights) or (X, y, weights, offset)")
+        if not callable(each):
+            raise TypeError(f"each must be a function like pursuit.engines.in_turn, got {type(each).__name__}")
         pieces = [tuple(part) for part in parts]
         if not pieces:
             raise ValueError("parts must hold at least one part (X, y)")

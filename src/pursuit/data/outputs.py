@@ -62,7 +62,7 @@ class OutputData(Data):
     def labelled(self, labels: Columns) -> Any:
         from .labelled import OutputLabelled  # which is a kind of this
 
-        return OutputLabelled(self, labels)
+        return OutputLabelled(self.raw, labels)
 
     def _like(self, design: Design, rows: Rows, gathered: Gathered | None = None) -> "OutputData":
         return OutputData(design, rows, self.loss, gathered)
@@ -93,7 +93,8 @@ class OutputParts(Parts, OutputData):
         return Outputs(self.loss, rows, np.empty((self.shape[0], 0)), 0.0, True)
 
     def start(self) -> Any:
-        return total(self._ask(lambda part: part.weight * part.start())) / self.weight
+        parts = [part for part in self.parts if part.weight > 0]
+        return total(self.each(lambda part: part.weight * part.start(), parts)) / self.weight
 
     def model(self, cols: Columns, coef: Matrix, b: Any) -> Any:
         return OutputPartsModel(self._ask(lambda part: part.model(cols, coef, b)), self.each)

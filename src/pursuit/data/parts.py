@@ -41,7 +41,7 @@ class Parts(Data):
         self.__dict__["weight"] = sum(part.weight for part in self.parts)
         self.loss: Loss = first.loss
         self._known: dict[str, Any] = {}
-        self._kept, self._lock = {}, threading.Lock()
+        self._kept, self._lock, self._raw = {}, threading.Lock(), None
 
     def __getstate__(self) -> dict[str, Any]:
         return {"parts": self.parts, "each": self.each}
@@ -95,7 +95,7 @@ class Parts(Data):
         return self._once("start", lambda: intercept_of(self.held(np.empty(0, np.int64), np.empty(0)), self._guess()))
 
     def _guess(self) -> float:
-        return sum(part.weight * part.start() for part in self.parts) / self.weight
+        return sum(part.weight * part.start() for part in self.parts if part.weight > 0) / self.weight
 
     def infimum(self) -> float:
         return self._once("infimum", lambda: total(self._ask(lambda part: part.infimum())))
@@ -143,7 +143,9 @@ class Parts(Data):
         return np.asfortranarray(np.concatenate([A for A, _ in copies])), joined([rows for _, rows in copies])
 
     def seen(self, m: Vector, s: Vector, constant: NDArray[np.bool_], far: bool) -> "Parts":
-        return self._like(self._ask(lambda part: part.seen(m, s, constant, far)))
+        view = self._like(self._ask(lambda part: part.seen(m, s, constant, far)))
+        view._raw = self.raw
+        return view
 
     def take(self, rows: Columns, scale: float) -> "Parts":
         """Of each part its own of these rows; parts without any are left out."""
@@ -168,6 +170,8 @@ class Parts(Data):
 
     def leave_out(self, j: int) -> "Fold":
         """Everything but part j, weights again summing to one; moments and Gram columns by subtraction."""
+        if self._raw is not None:
+            return self._raw.leave_out(j)  # type: ignore[attr-defined]
         rest = self.by_part.without(j)
         others = [part for i, part in enumerate(self.parts) if i != j]
         return self._fold([part.scaled(1 / rest.weight) for part in others], rest)
@@ -227,7 +231,10 @@ class PartsModel(Model):
 
 
 class Fold(Parts):
-    """What is left of some parts without one of them."""
+    """What is left of some parts without one of them; pickled, these parts."""
+
+    def __reduce__(self) -> Any:
+        return type(self._like(self.parts)), (self.parts, self.each)
 
     def __init__(self, parts: Sequence[Data], each: Map, rest: Rest) -> None:
         super().__init__(parts, each)
@@ -240,4 +247,6 @@ class Fold(Parts):
         return self.rest.gram(cols) if centred else super().gram(cols, centred)
 
     def seen(self, m: Vector, s: Vector, constant: NDArray[np.bool_], far: bool) -> "Fold":
-        return self._fold(super().seen(m, s, constant, far).parts, self.rest.seen(m, s, constant))
+        view = self._fold(super().seen(m, s, constant, far).parts, self.rest.seen(m, s, constant))
+        view._raw = self.raw
+        return view

@@ -52,6 +52,7 @@ class Data:
     def _begin(self) -> None:
         self.shape, self.dtype, self.nbytes = self.design.shape, self.design.dtype, self.design.nbytes
         self._kept: dict[Any, Any] = {}
+        self._raw: Data | None = None
         self._moments: Spread | None = None
         self._lock = threading.Lock()
 
@@ -71,6 +72,11 @@ class Data:
     def weight(self) -> float:
         """The sum of the weights: 1, but for parts."""
         return float(self.rows.c.sum())
+
+    @property
+    def raw(self) -> "Data":
+        """The same rows with the user's columns: before any view."""
+        return self if self._raw is None else self._raw
 
     @property
     def names(self) -> Names | None:
@@ -233,6 +239,7 @@ class Data:
     def seen(self, m: Vector, s: Vector, constant: NDArray[np.bool_], far: bool) -> "Data":
         """The same rows with columns (X - m) / s, those that are ``constant`` zero."""
         view = self._like(Standardized(self.design, m, s, constant, far), self.rows)
+        view._raw = self.raw
         if self._moments is not None:  # which need not be looked for again
             weight, mean, square = self._moments
             view._moments = Spread(
@@ -247,7 +254,9 @@ class Data:
 
     def weighted(self, c: Vector) -> "Data":
         """The same rows with other weights, which sum to one; never a copy of X."""
-        return self._like(self.design, replace(self.rows, c=c), self.gathered)
+        twin = self._like(self.design, replace(self.rows, c=c), self.gathered)
+        twin._raw = None if self._raw is None else self._raw.weighted(c)
+        return twin
 
     def scaled(self, factor: float) -> "Data":
         """The same rows with all weights times a factor."""
@@ -261,13 +270,13 @@ class Data:
         """The same rows told apart by a label each (-1: none), with ``leave_out``; never a copy of X."""
         from .labelled import Labelled  # which is a kind of this
 
-        return Labelled(self, labels)
+        return Labelled(self.raw, labels)
 
     def bound(self, loss: Loss) -> "Data":
-        """Data are made for one loss."""
+        """The data for an objective, which takes its own view of them; they are made for one loss."""
         if type(loss) is not type(self.loss) or vars(loss) != vars(self.loss):
             raise ValueError(f"these data were made for loss {self.loss.name!r}, not for {loss.name!r}")
-        return self
+        return self.raw
 
     def shifted(self) -> "Data":
         """X less its ``origin`` where columns have one: an intercept takes up what is taken off."""

@@ -59,7 +59,7 @@ class Poisson(Loss):
     attained: ClassVar[bool] = False
 
     def value(self, y: Vector, eta: Vector) -> Vector:
-        beyond = np.maximum(eta - CEILING, 0.0)  # on a straight line, or the loss would fall again
+        beyond = np.clip(eta - CEILING, 0.0, 9300.0)  # on a straight line, or the loss would fall again
         return self.predict(eta) * (1 + beyond) - y * eta
 
     def d1(self, y: Vector, eta: Vector) -> Vector:

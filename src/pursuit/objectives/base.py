@@ -182,11 +182,11 @@ class Objective:
 
     def present(self, point: Point) -> Presented:
         """The point in the user's terms: units, columns, names."""
-        support, (coef, free) = point.support, self.in_units(point)
+        support, (coef, free) = point.support.copy(), self.in_units(point)
         if self.width > 1:
             support, coef = np.unique(support // self.width), coef.reshape(-1, self.width)
         names = None if self.names is None else tuple(self.names[j] for j in support)
-        return Presented(self.dim // self.width, support, coef, free, names)
+        return Presented(self.dim // self.width, support, np.array(coef), free, names)
 
     def called(self, cols: Columns) -> str:
         """What a person calls these coordinates."""

@@ -139,8 +139,10 @@ class GLM(HasDual):
         return NEGLIGIBLE * self.null.value if self.loss.code is not None and self.loss.targets == "real" else -np.inf
 
     def at(self, support: Columns, coef: Vector, intercept: float | None = None) -> Point:
-        if intercept is None:
-            intercept = intercept_of(self.data.held(support, coef)) if self.fit_intercept else 0.0
+        if not self.fit_intercept:  # a start may come from an objective that has one
+            intercept = 0.0
+        elif intercept is None:
+            intercept = intercept_of(self.data.held(support, coef))
         value, gradient, _ = self.data.at(support, coef, intercept)
         ridge = self._ridge(support)
         gradient[support] += ridge * coef

@@ -88,8 +88,10 @@ class MultiGLM(Objective):
 
     def at(self, support: Columns, coef: Vector, intercept: Any = None) -> Point:
         cols, C = self._matrix(support, coef)
-        if intercept is None:
-            intercept = self.data.held(cols, C).best_intercept(self._start) if self.fit_intercept else self._start
+        if not self.fit_intercept:  # a start may come from an objective that has one
+            intercept = self._start
+        elif intercept is None:
+            intercept = self.data.held(cols, C).best_intercept(self._start)
         value, G, _ = self.data.at(cols, C, intercept)
         gradient = G.ravel()
         gradient[support] += self.l2 * coef

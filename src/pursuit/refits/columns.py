@@ -343,11 +343,13 @@ class ColumnsInParts(LossOnColumns):
         return self._sum(lambda part: part.bound())
 
     def curves(self, z: Vector) -> tuple[float, float]:
-        ranges = self.each(lambda part: part.curves(z), self.parts)
+        own = np.append(*self.split(z))  # parts always have an intercept
+        ranges = self.each(lambda part: part.curves(own), self.parts)
         return min(low for low, _ in ranges), max(high for _, high in ranges)
 
     def reach(self, d: Vector) -> float:
-        return max(self.each(lambda part: part.reach(d), self.parts))
+        own = np.append(*self.split(d))
+        return max(self.each(lambda part: part.reach(own), self.parts))
 
     def together(self) -> "LossOnColumns":
         """The few columns of all parts in one place; the rows' own numbers come along."""
