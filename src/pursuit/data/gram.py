@@ -20,6 +20,7 @@ from .rows import Data
 
 BLOCK = 16  # columns computed at a time, more where many are held, up to LARGEST
 LARGEST = 32
+TEMPORARY = 1 << 22  # bytes of a block beyond which it does not grow
 FEW = 2  # columns that may be missing before a pass over X is the better buy
 WHOLE = 2e7  # multiplications up to which the whole Gram matrix is formed at once
 SHARE = 0.2  # of the bytes of X
@@ -32,7 +33,8 @@ class GramColumns:
     def __init__(self, data: Data, centred: bool) -> None:
         self.data, self.centred = data, centred
         n, p = data.shape
-        self.capacity = max(BLOCK, int(max(GRANTED, SHARE * data.nbytes) // (8 * p)))
+        self.capacity = min(p, max(BLOCK, int(max(GRANTED, SHARE * data.nbytes) // (8 * p))))
+        self.largest = int(np.clip(TEMPORARY // (8 * p), BLOCK, LARGEST))
         self.slot = np.full(p, -1, np.int64)
         self.held = np.empty(0, np.int64)  # the column in each slot
         self.asked = np.empty(0, np.int64)  # and when it was last asked for
@@ -79,7 +81,7 @@ class GramColumns:
         missing = support[self.slot[support] < 0]
         if len(missing):
             kept = len(support) - len(missing)
-            block = min(LARGEST, max(BLOCK, 2 * len(self.held)))
+            block = min(self.largest, max(BLOCK, 2 * len(self.held)))
             room = min(block, self.capacity - kept, int(np.count_nonzero(self.slot < 0))) - len(missing)
             if self.small:
                 missing = np.flatnonzero(self.slot < 0)
@@ -106,10 +108,8 @@ class GramColumns:
         """Slots for new columns: unused ones, then those of the columns that were asked for longest ago."""
         used = len(self.held)
         fresh = min(many, self.capacity - used)
-        if used + fresh > len(self.rows):  # grow by doubling: the budget is a limit, not a price
-            grown = np.empty((min(self.capacity, max(2 * len(self.rows), used + fresh)), len(self.slot)))
-            grown[:used] = self.rows[:used]
-            self.rows = grown
+        if len(self.rows) == 0:  # memory that is not written to is not taken
+            self.rows = np.empty((self.capacity, len(self.slot)))
         self.held = np.concatenate([self.held, np.full(fresh, -1)])
         self.asked = np.concatenate([self.asked, np.zeros(fresh, np.int64)])
         spare = np.arange(used, used + fresh)
