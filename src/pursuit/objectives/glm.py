@@ -22,8 +22,9 @@ from ..constraints import AtMost
 from ..data import Form, GramColumns, Model, as_data
 from ..losses import Loss, as_loss
 from ..refits import Fitted, LossOnColumns, intercept_of, refit
-from ..refits.columns import EXACT, FLOOR, SEPARATED
+from ..refits.columns import SEPARATED
 from ..refits.factor import WELL_CONDITIONED, Factor
+from ..refits.methods import EXACT, FLOOR
 from .base import Point, Slope
 from .dual import HasDual
 

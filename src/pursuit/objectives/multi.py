@@ -21,7 +21,8 @@ from ..constraints import AtMost
 from ..data import as_data, by_output
 from ..engines import check_time
 from ..losses.vector import Multinomial, Responses, VectorLoss
-from ..refits.columns import FLOOR, SEPARATED
+from ..refits.columns import SEPARATED
+from ..refits.methods import FLOOR
 from ..refits.outputs import one_hot
 from .base import Objective, Point
 

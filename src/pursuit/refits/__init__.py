@@ -1,8 +1,9 @@
 """Minimisers over few variables: one ``minimise``, and what a GLM on a few gathered columns adds to it."""
 
 from .basis import Basis, Stored, basis, least_norm
-from .columns import ColumnsInParts, Fitted, LossOnColumns, best_intercept, intercept_of, refit
+from .columns import ColumnsInParts, Fitted, LossOnColumns
 from .few import Few, Fit, State, Within
+from .methods import best_intercept, intercept_of, refit
 from .minimise import EPS, NotFiniteError, minimise
 
 __all__ = [

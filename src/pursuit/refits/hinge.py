@@ -19,7 +19,8 @@ from .._types import Vector
 from ..designs.base import DenseBlock, Rows
 from ..engines import check_time
 from ..losses.hinges import SmoothedHinge
-from .columns import GATHERED, Fitted, LossOnColumns, coordinates, refit
+from .columns import GATHERED, Fitted, LossOnColumns
+from .methods import coordinates, refit
 
 BY_NEWTON = 5e8  # n m^2 up to which Newton's method is used
 ONE_CALL = 2e6  # n m^2 up to which one kernel call does it all

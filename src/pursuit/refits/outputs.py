@@ -17,9 +17,10 @@ from .._types import Vector
 from ..designs.base import Rows
 from ..losses.vector import VectorLoss
 from .basis import TRUSTED, Basis, Stored, basis, least_norm
-from .columns import PARTLY, SEPARATED, SEPARATION, dependent
+from .columns import SEPARATED, SEPARATION
 from .factor import Factor
 from .few import Few, Fit, State
+from .methods import PARTLY, dependent
 from .minimise import CONVERGED, EPS, minimise
 
 DIRECT = 400  # unknowns up to which the Hessian is assembled
