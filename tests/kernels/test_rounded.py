@@ -91,7 +91,7 @@ def test_a_smoothed_hinge_comes_to_its_end_in_one_call(gamma, seed):
 
 @pytest.mark.parametrize("loss", ["hinge", "smoothed_hinge"])
 def test_small_refits_need_the_kernel_only(loss, monkeypatch):
-    for module, name in ((hinge, "rounded"), (hinge, "coordinate_descent"), (columns, "minimise")):
+    for module, name in ((hinge, "rounded"), (hinge, "coordinate_descent"), (methods, "minimise")):
         monkeypatch.setattr(module, name, None)
     rng = np.random.default_rng(0)
     for _ in range(20):
