@@ -4,7 +4,7 @@ from scipy.optimize import minimize
 
 from pursuit import GLM, _core
 from pursuit.losses.hinges import Hinge, SmoothedHinge
-from pursuit.refits import hinge
+from pursuit.refits import hinge, methods
 
 WIDTHS = 10.0 ** -np.array([1.0, 2.0, 3.0, 5.0, 7.0])
 
