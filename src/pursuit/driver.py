@@ -181,6 +181,8 @@ def _start(f: Objective, constraint: AtMost, start: Any) -> Point:
     point = start if isinstance(start, Point) else f.from_units(start)
     if point.dim != f.dim:
         raise ValueError(f"start has {point.dim} coordinates, but the objective has {f.dim}")
+    if np.shape(point.free) != np.shape(null.free):
+        raise ValueError("start is the solution of an objective with another number of outputs")
     if constraint.allows(point.support):
         return point.again(f)
     if constraint.count(point.support) > constraint.k:

@@ -135,3 +135,14 @@ def test_folds_keep_no_data_alive():
 def test_wrong_arguments_are_named(spoil, message):
     with pytest.raises(TypeError, match=message):
         spoil()
+
+
+def test_a_negative_weight_names_its_part():
+    with pytest.raises(ValueError, match="part 1: sample_weight must be non-negative, got -2"):
+        GLM(InParts([(X[:9], Y[:9]), (X[9:], Y[9:], -2.0)]))
+
+
+def test_a_start_of_several_outputs_is_named():
+    several = solve(MultiGLM(X[:, :2], np.column_stack([Y, Y]), "squared"), 1)
+    with pytest.raises(ValueError, match="start is the solution of an objective with another number of outputs"):
+        solve(GLM(X, Y), 2, start=several)

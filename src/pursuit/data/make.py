@@ -92,7 +92,10 @@ def _raw(weights: Any, n: int) -> Any:
     """Weights of a part, as they are given."""
     if weights is None:
         return np.ones(n)
-    return check_vector(np.broadcast_to(weights, n) if np.ndim(weights) == 0 else weights, "sample_weight", n)
+    given = check_vector(np.broadcast_to(weights, n) if np.ndim(weights) == 0 else weights, "sample_weight", n)
+    if given.min() < 0:
+        raise ValueError(f"sample_weight must be non-negative, got {given.min():g}")
+    return given
 
 
 def _rows(loss: Any, y: Any, c: Vector, offset: Any) -> Rows:
