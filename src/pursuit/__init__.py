@@ -25,6 +25,7 @@ _HOMES = {
     "pursuit.designs": ("as_design",),
     "pursuit.data": ("InParts",),
     "pursuit.certificates": ("Certificate", "best_subsets", "certify"),
+    "pursuit.paths": ("Path", "path"),
     "pursuit.recovery": ("recover",),
     "pursuit.estimators": ("SparseRegressor", "SparseClassifier"),
     "pursuit.io": ("save_model", "load_model"),
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
     from .objectives.function import Function
     from .objectives.jax_objective import from_jax
     from .objectives.torch_objective import from_torch
+    from .paths import Path, path
     from .recovery import recover
     from .results import Record, Result
     from .solvers import (

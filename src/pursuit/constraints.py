@@ -69,7 +69,7 @@ class AtMost:
     def with_budget(self, k: int) -> "AtMost":
         """The same set with another budget, within the allowed units."""
         other = copy.copy(self)
-        other.k = max(len(self.include), min(k, self.units - len(self.exclude)))
+        other.k, other.capped = max(len(self.include), min(k, self.units - len(self.exclude))), ""
         return other
 
     def spread(self, width: int) -> "AtMost":

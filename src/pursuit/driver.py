@@ -57,17 +57,23 @@ def solve(
     callback : called with a Record after each iteration; a true return value stops the run
     random_state : seed for solvers that draw random numbers
     """
-    _check_objective(objective)
-    name, method = as_solver(solver)
+    check_objective(objective)
+    name, method = seeded(solver, random_state)
     constraint = objective.sparse_set(k, include, exclude, groups)
     limits = Limits(max_iter, tol, time_limit, callback)
-    if random_state is not None and vars(method).get("random_state", 0) is None:  # a field that is still unset
-        method = type(method)(**{**vars(method), "random_state": random_state})
     if bounds is None and sum_to is None:
         return run(objective, constraint, method, start, limits, name)
     bounded = Bounded(objective, bounds, sum_to)
     bounded.check(constraint)
     return replace(run(bounded, constraint, method, start, limits, name), bounds=bounds, sum_to=sum_to)
+
+
+def seeded(solver: str | Solver, random_state: Any) -> tuple[str, Solver]:
+    """A solver and its name; its ``random_state`` is set where it has one that is still unset."""
+    name, method = as_solver(solver)
+    if random_state is not None and vars(method).get("random_state", 0) is None:
+        method = type(method)(**{**vars(method), "random_state": random_state})
+    return name, method
 
 
 def run(
@@ -96,8 +102,14 @@ def run(
             if loop.status == "converged":  # no support that was met will do: once more, from one that does
                 loop.go(name, method, f, constraint, feasible)
             loop.best = min(loop.best, feasible, key=lambda point: point.value)
-        best = _spare(f, constraint, loop.best)
-        shown = f.present(best)
+        loop.best = _spare(f, constraint, loop.best)
+        return ended(f, constraint, loop, name)
+
+
+def ended(f: Objective, constraint: AtMost, loop: Loop, name: str) -> Result:
+    """What a loop has come to, in the user's terms."""
+    best = loop.best
+    shown = f.present(best)
     optimality = _optimality(f, constraint, best, loop)
     sentences = [constraint.capped, loop.reason, _words(optimality, best), best.note]
     return Result(
@@ -116,7 +128,7 @@ def _unknown(kind: type) -> list[str]:
     return [name for name in wanted if not hasattr(kind, name)]
 
 
-def _check_objective(objective: Any) -> None:
+def check_objective(objective: Any) -> None:
     kind: Any = type(objective)
     lacks = [name for name in _unknown(kind) if name not in getattr(objective, "__dict__", ())]
     if not lacks:

@@ -1,0 +1,246 @@
+"""``path``: the best model of every size, complete and monotone."""
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, overload
+
+import numpy as np
+
+from .._errors import check_count, check_number, listed, need
+from .._types import Columns, Vector
+from ..constraints import AtMost
+from ..driver import check_objective, ended, run, seeded
+from ..engines import TimeUpError, threads, until
+from ..loop import Limits, Loop
+from ..objectives.base import Objective
+from ..objectives.bounded import Bounded
+from ..objectives.point import Point
+from ..results import Result
+from ..solvers.auto import Auto
+from ..solvers.base import Solver
+from .walk import Improve, Walk, exchanged
+
+
+@dataclass(frozen=True, eq=False)
+class Path(Sequence[Result]):
+    """One :class:`Result` per size, smallest first: ``path[i]`` by position, ``path.at(k)`` by size.
+
+    Attributes
+    ----------
+    ks : the sizes; those asked for, or as many of them as time allowed
+    results : a tuple of Results; values never rise with the size
+    null : the value without features
+    lower : the loss's infimum on the data, -inf where it is not known
+    status, reason : converged, time_limit or interrupted; the same in a sentence, with what was capped
+    seconds : how long it took
+    scores : one number per size, the higher the better: held-out ones where a cross-validation made the path, else None
+    """
+
+    results: tuple[Result, ...] = field(repr=False)
+    null: float
+    lower: float
+    status: str
+    reason: str
+    seconds: float
+    sizes: tuple[int, ...]
+    scores: Vector | None = None
+
+    def __len__(self) -> int:
+        return len(self.results)
+
+    @overload
+    def __getitem__(self, index: int) -> Result: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[Result, ...]: ...
+    def __getitem__(self, index: int | slice) -> Result | tuple[Result, ...]:
+        return self.results[index]
+
+    def __iter__(self) -> Iterator[Result]:
+        return iter(self.results)
+
+    @property
+    def ks(self) -> Columns:
+        return np.array(self.sizes, dtype=np.int64)
+
+    @property
+    def values(self) -> Vector:
+        """The objective's value at every size."""
+        return np.array([result.value for result in self.results])
+
+    @property
+    def explained(self) -> Vector:
+        """The share of the null model's loss that is explained: R2 for least squares without a ridge, else D2.
+
+        NaN never: where the infimum of the loss is not known, it is taken for 0.
+        """
+        lower = self.lower if np.isfinite(self.lower) else 0.0
+        height = self.null - lower
+        return 1.0 - (self.values - lower) / height if height > 0 else np.zeros(len(self))
+
+    @property
+    def columns(self) -> Columns:
+        """Every column that some size uses, sorted."""
+        return np.unique(np.concatenate([result.support for result in self.results])).astype(np.int64)
+
+    def at(self, k: int) -> Result:
+        """The result of size k."""
+        k = check_count(k, "k")
+        if k not in self.sizes:
+            raise KeyError(f"the path has no size {k}; it has {listed(self.sizes, 12)}")
+        return self.results[self.sizes.index(k)]
+
+    def smallest(self, score: float | None = None, *, value: float | None = None) -> Result:
+        """The smallest size that reaches a target.
+
+        ``score`` is compared with ``scores`` where the path has held-out ones, else with ``explained``; ``value`` with
+        the objective's value.
+        """
+        if (score is None) == (value is None):
+            raise ValueError("give score (the higher the better) or value (the lower the better)")
+        if value is not None:
+            target = check_number(value, "value", low=-np.inf)
+            reached, best = np.flatnonzero(self.values <= target), f"the lowest value is {self.values.min():.6g}"
+        else:
+            target = check_number(score, "score", -np.inf)
+            scores = self.explained if self.scores is None else self.scores
+            reached, best = np.flatnonzero(scores >= target), f"the highest score is {np.max(scores):.6g}"
+        if len(reached) == 0:
+            raise ValueError(f"no size of the path reaches {target:g}; {best}")
+        return self.results[int(reached[0])]
+
+    def penalised(self, lam: float) -> Result:
+        """The result with the least value + lam k; of several, the smallest."""
+        lam = check_number(lam, "lam")
+        return self.results[int(np.argmin(self.values + lam * self.ks))]
+
+    def to_frame(self) -> Any:
+        """A pandas DataFrame: a row per size, with its value, what it explains, and its columns."""
+        pd = need("pandas", "io", "to_frame")
+        rows = [
+            {"k": k, "value": result.value, "explained": share, "optimality": result.optimality,
+             "columns": list(result.names if result.names is not None else map(int, result.support))}
+            for k, result, share in zip(self.sizes, self.results, self.explained, strict=True)
+        ]  # fmt: skip
+        frame = pd.DataFrame(rows)
+        if self.scores is not None:
+            frame.insert(3, "score", self.scores)
+        return frame
+
+    def __repr__(self) -> str:
+        words = f"{self.sizes[0]}..{self.sizes[-1]}" if self.sizes else "none"
+        return f"Path(sizes {words} ({len(self)}), {self.status}: {self.reason})"
+
+
+def path(
+    objective: Objective,
+    ks: Any,
+    *,
+    solver: str | Solver = "auto",
+    include: Any = (),
+    exclude: Any = (),
+    groups: Any = None,
+    bounds: Any = None,
+    sum_to: float | None = None,
+    max_iter: int | None = None,
+    tol: float | None = None,
+    time_limit: float | None = None,
+    callback: Callable[[int, float], Any] | None = None,
+    random_state: Any = None,
+) -> Path:
+    """The best point of every size in ``ks``: complete, and never worse for being larger.
+
+    It works through every size from the forced-in columns to max(ks), so what it gives at k does not depend on which
+    other sizes were asked for, and a larger max(ks) can only improve it.
+
+    Parameters
+    ----------
+    objective, solver, include, exclude, groups, bounds, sum_to, random_state : as in ``solve``; ``max_iter`` and
+        ``tol`` are limits of each run of a solver other than "auto"
+    ks : sizes, in any order; 0 is the model without features. Sizes beyond what there is are capped, and ``reason``
+        says so
+    time_limit : seconds for the whole path; what was reached is returned
+    callback : called with (k, value) when a size is first reached; a true return value stops the path there
+    """
+    began = time.perf_counter()
+    check_objective(objective)
+    name, method = seeded(solver, random_state)
+    sizes = _sizes(ks)
+    constraint = objective.sparse_set(max(sizes[-1], 1), include, exclude, groups)
+    constraint, capped = (constraint if sizes[-1] else constraint.with_budget(0)), constraint.capped
+    if sizes[0] < len(constraint.include):
+        raise ValueError(f"ks holds {sizes[0]}, but include names {len(constraint.include)} columns")
+    f: Objective = objective
+    first = len(constraint.include)
+    if bounds is not None or sum_to is not None:
+        f = bounded = Bounded(objective, bounds, sum_to)
+        bounded.check(constraint.with_budget(sizes[0]))
+        first = next(k for k in range(first, sizes[0] + 1) if _feasible(bounded, constraint.with_budget(k)))
+    if callback is not None and not callable(callback):
+        raise TypeError(f"callback must be a function of (k, value), got {type(callback).__name__}")
+    limits = Limits(max_iter, tol, time_limit)
+    told: dict[int, Result] = {}
+    improve = exchanged(f) if isinstance(method, Auto) else _by_solver(f, method, limits, name, told)
+    walk = Walk(f, constraint, improve, first, callback or (lambda k, value: False))
+    with threads(), np.errstate(all="ignore"), until(None if time_limit is None else began + time_limit):
+        status, reason = _run(walk, time_limit)
+        wanted = [k for k in dict.fromkeys(min(k, constraint.k) for k in sizes) if k in walk.best]
+        results = tuple(_result(f, constraint.with_budget(k), walk.best[k], name, told.get(k)) for k in wanted)
+    if bounds is not None or sum_to is not None:
+        results = tuple(replace(result, bounds=bounds, sum_to=sum_to) for result in results)
+    sentences = [capped, reason]
+    return Path(
+        results, objective.null.value, objective.lower, status, "; ".join(s for s in sentences if s),
+        time.perf_counter() - began, tuple(wanted),
+    )  # fmt: skip
+
+
+def _sizes(ks: Any) -> list[int]:
+    """Sizes, sorted and each once."""
+    if isinstance(ks, str) or np.ndim(ks) != 1:
+        raise TypeError(f"ks must be a list of sizes such as range(1, 11), got {ks!r}")
+    sizes = sorted({check_count(k, "an entry of ks") for k in ks})
+    if not sizes:
+        raise ValueError("ks is empty; give at least one size")
+    return sizes
+
+
+def _feasible(bounded: Bounded, constraint: AtMost) -> bool:
+    try:
+        bounded.check(constraint)
+    except ValueError:
+        return False
+    return True
+
+
+def _run(walk: Walk, time_limit: float | None) -> tuple[str, str]:
+    """The walk to its end, or as far as it comes; how it ended, in a token and a sentence."""
+    try:
+        if walk.go():
+            return "converged", "no size improves from its neighbours"
+        return "interrupted", f"stopped by the callback at size {max(walk.best)}"
+    except TimeUpError:
+        limit = "" if time_limit is None else f" of {time_limit:g} s"
+        return "time_limit", f"the time limit{limit} was reached after size {max(walk.best, default=0)}"
+    except KeyboardInterrupt:
+        return "interrupted", f"interrupted by the user after size {max(walk.best, default=0)}"
+
+
+def _by_solver(f: Objective, method: Solver, limits: Limits, name: str, told: dict[int, Result]) -> Improve:
+    """Another solver from the point; the point itself where that is no better."""
+
+    def improve(constraint: AtMost, point: Point) -> Point:
+        result = run(f, constraint, method, point, limits, name)
+        if result.value < point.value or constraint.k not in told:
+            told[constraint.k] = result
+        return result.point.again(f) if result.value <= point.value else point
+
+    return improve
+
+
+def _result(f: Objective, constraint: AtMost, best: Point, name: str, told: Result | None) -> Result:
+    if told is not None and np.array_equal(told.point.support, best.support):
+        return told
+    loop = Loop(Limits())
+    loop.best = best
+    return ended(f, constraint, loop, name)

@@ -1,0 +1,118 @@
+"""From size to size: the best point of every number of units, each found from its neighbours.
+
+Stage K begins when no size up to K - 1 can be improved from its neighbours:
+
+    up      the best point of K - 1 and the unit that promises most, then exchanges until none helps
+    settle  whenever the best point of a size is new: from it one unit down and one unit up, exchanges, again
+
+So what is known at the end of stage K does not depend on how far the path goes on, and a longer path only improves it.
+Where a stage finds nothing new below (the rule), it costs one refit, one gradient and a sweep over the exchanges.
+Invariant: values never rise with the size.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .._types import Columns
+from ..constraints import AtMost
+from ..objectives.base import Objective
+from ..objectives.point import Point
+from ..solvers.exchanges import removals
+from ..solvers.local_search import search
+
+HELPS = 1e-11  # share of f by which a point must be better to be taken for new
+
+#: From a size's sparse set and a refitted point of it to a point that is no worse.
+Improve = Callable[[AtMost, Point], Point]
+
+
+def exchanged(f: Objective) -> Improve:
+    """Exchanges of one unit until none helps."""
+
+    def improve(constraint: AtMost, point: Point) -> Point:
+        for point in search(f, constraint, point):  # noqa: B007
+            pass
+        return point
+
+    return improve
+
+
+def every_size(f: Objective, constraint: AtMost) -> dict[int, Point]:
+    """The best points found of every size from what is forced in to ``constraint.k``, without many starts.
+
+    For whoever needs many paths (folds, half-samples) and no Results; sizes that cannot be reached are those below.
+    """
+    walk = Walk(f, constraint, exchanged(f), len(constraint.include), lambda size, value: False)
+    walk.go()
+    return walk.best
+
+
+class Walk:
+    """The best points so far, by size (``best``); ``reached`` is called with a size when it is reached, true stops."""
+
+    def __init__(
+        self, f: Objective, constraint: AtMost, improve: Improve, first: int, reached: Callable[[int, float], Any]
+    ) -> None:
+        self.f, self.constraint, self.improve, self.first, self.reached = f, constraint, improve, first, reached
+        self.best: dict[int, Point] = {}
+        self.seen: set[tuple[int, bytes]] = set()  # sizes and supports that were improved from
+
+    def go(self) -> bool:
+        """All stages; False where ``reached`` stopped them."""
+        for size in range(self.first, self.constraint.k + 1):
+            if size == self.first:
+                self._begin()
+            else:
+                self._stage(size)
+            if self.reached(size, self.best[size].value):
+                return False
+        return True
+
+    def _begin(self) -> None:
+        constraint = self.constraint.with_budget(self.first)
+        forced = constraint.forced
+        point = self.f.feasible(self.f.refit(forced) if len(forced) else self.f.null, constraint)
+        self.best[self.first] = point if self.first == len(constraint.include) else self.improve(constraint, point)
+
+    def _stage(self, size: int) -> None:
+        below = self.best[size - 1]
+        self.best[size] = below  # with at most so many units it is one of this size too
+        if below.value <= self.f.floor:
+            return
+        self._step(size - 1, size)
+        new = [size]
+        while new:
+            at = new.pop()
+            for next_to in (at - 1, at + 1):
+                if self.first < next_to <= size and self._step(at, next_to):
+                    new.append(next_to)
+
+    def _step(self, at: int, size: int) -> bool:
+        """From the best point of one size to the next one up or down; whether that is better than what was known."""
+        f, constraint, point = self.f, self.constraint.with_budget(size), self.best[at]
+        if constraint.count(point.support) > size:
+            units, cost = removals(f, constraint, point)
+            support = constraint.columns_of(np.delete(units, int(np.argmin(cost))))
+        elif constraint.count(point.support) < size:
+            support = constraint.top(point.gradient, keep=point.support)
+        else:
+            support = point.support
+        if not self._unseen(size, support):
+            return False
+        better = self.improve(constraint, f.refit(support, start=point))
+        self._unseen(size, better.support)
+        known = self.best[size]
+        if not better.value < known.value - HELPS * f.scale(known.value):
+            if len(known.support) == len(better.support) and np.array_equal(known.support, better.support):
+                self.best[size] = better if better.value <= known.value else known
+            return False
+        self.best[size] = better
+        return True
+
+    def _unseen(self, size: int, support: Columns) -> bool:
+        key = size, support.tobytes()
+        new = key not in self.seen
+        self.seen.add(key)
+        return new
