@@ -10,6 +10,7 @@ Where a stage finds nothing new below (the rule), it costs one refit, one gradie
 Invariant: values never rise with the size.
 """
 
+from collections import deque
 from collections.abc import Callable
 from typing import Any
 
@@ -31,12 +32,7 @@ Improve = Callable[[AtMost, Point], Point]
 def exchanged(f: Objective) -> Improve:
     """Exchanges of one unit until none helps."""
 
-    def improve(constraint: AtMost, point: Point) -> Point:
-        for point in search(f, constraint, point):  # noqa: B007
-            pass
-        return point
-
-    return improve
+    return lambda constraint, point: deque(search(f, constraint, point), maxlen=1)[-1]
 
 
 def every_size(f: Objective, constraint: AtMost) -> dict[int, Point]:
@@ -85,9 +81,7 @@ class Walk:
         new = [size]
         while new:
             at = new.pop()
-            for next_to in (at - 1, at + 1):
-                if self.first < next_to <= size and self._step(at, next_to):
-                    new.append(next_to)
+            new += [to for to in (at - 1, at + 1) if self.first < to <= size and self._step(at, to)]
 
     def _step(self, at: int, size: int) -> bool:
         """From the best point of one size to the next one up or down; whether that is better than what was known."""
