@@ -1,6 +1,7 @@
 """Every size at once: the k-path."""
 
-from .path import Path, path
+from .follow import path
+from .found import Path
 from .walk import every_size
 
 __all__ = ["Path", "every_size", "path"]
