@@ -50,7 +50,7 @@ nb::tuple searched(const Evened& X, Likelihood& loss, const Wanted& wanted, doub
     search.run(wanted.start);
     const double most = prove == 2 ? HUGE_VAL : 2.0 * state.work();
     while (!search.found.empty() && !search.over() && state.set(search.found.back().support)) {
-      judged = ExchangeProof(state, plan, poll).run(prove == 0 ? kTries : INT64_MAX, most);
+      judged = ExchangeProof(state, plan, poll).run(prove == 0 ? plan.tries : INT64_MAX, most);
       if (!judged.improved) break;
       search.local();
     }

@@ -10,7 +10,6 @@
 
 namespace pursuit {
 
-inline constexpr i64 kTries = 6; // exchanges that are fitted before a point counts as one where none helps
 inline constexpr double kPromising =
     0.01; // share of f that the model may err by: what it puts further up is not fitted
 
@@ -114,7 +113,7 @@ public:
     for (i64 j = 0; j < p; ++j)
       if (!inside[j] && plan.allowed[j] && who[j] >= 0 && who[j] < size() && !plan.forced[at.S[who[j]]])
         ranked.emplace_back(change[j], j);
-    const i64 most = std::min<i64>(kTries, static_cast<i64>(ranked.size()));
+    const i64 most = std::min<i64>(plan.tries, static_cast<i64>(ranked.size()));
     std::partial_sort(ranked.begin(), ranked.begin() + most, ranked.end());
     const double goal = f - 1e-9 * plan.size(f);
     for (i64 t = 0; t < most; ++t) {

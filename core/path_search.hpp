@@ -8,6 +8,9 @@
 
 namespace pursuit {
 
+inline constexpr i64 kFewTries = 2;
+inline constexpr double kFar = 0.5; // of what a unit more gains: a start that is further up is not pursued
+
 template <class State>
 class PathSearch {
 public:
@@ -25,7 +28,9 @@ public:
   // `thorough`: at every size also the starts and restarts of a search for it alone.
   PathSearch(State& state_, const SearchPlan& plan_, Poll& poll_, bool thorough_,
              std::function<bool(i64, double)> reached_)
-      : state(state_), plan(plan_), poll(poll_), thorough(thorough_), reached(std::move(reached_)) {}
+      : state(state_), plan(plan_), poll(poll_), thorough(thorough_), reached(std::move(reached_)) {
+    if (!thorough) plan.tries = kFewTries;
+  }
 
   void run() {
     Units forced;
@@ -80,7 +85,9 @@ private:
       for (i64 i = 0; i < state.size(); ++i)
         if (!plan.forced[state.support()[i]] && (least < 0 || state.cost(i) < cost))
           cost = state.cost(i), least = state.support()[i];
-      if (least < 0 || !unseen(to, sum - key(least)) || !state.leave(least)) return false;
+      const double known = of(to).f;
+      const bool hopeless = !thorough && state.f + cost > known + kFar * (known - state.f);
+      if (least < 0 || hopeless || !unseen(to, sum - key(least)) || !state.leave(least)) return false;
     } else {
       i64 most = -1;
       double gain = 0.0;

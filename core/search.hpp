@@ -67,7 +67,8 @@ struct SearchPlan {
   double effort;                        // what they may cost, as a multiple of what went before
   i64 widest;                           // multiple of k to which units are added before all but k are dropped
   std::uint64_t seed;
-  double scale; // the least that differences of f are relative to
+  double scale;  // the least that differences of f are relative to
+  i64 tries = 6; // exchanges that are fitted before a point counts as one where none helps, where that needs fits
   double size(double f) const { return std::max(std::fabs(f), scale); }
 };
 

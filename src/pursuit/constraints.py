@@ -72,6 +72,12 @@ class AtMost:
         other.k, other.capped = max(len(self.include), min(k, self.units - len(self.exclude))), ""
         return other
 
+    def restricted(self, cols: Columns) -> "AtMost":
+        """The same set over some of the coordinates (sorted, those included among them); without groups."""
+        other = AtMost(self.k or 1, len(cols), np.flatnonzero(inside(cols, self.include)),
+                       np.flatnonzero(inside(cols, self.exclude)))  # fmt: skip
+        return other.with_budget(self.k)
+
     def spread(self, width: int) -> "AtMost":
         """The same set where each coordinate becomes ``width`` of them, side by side."""
         other = copy.copy(self)

@@ -16,6 +16,9 @@ THOROUGH = 500  # columns up to which every size has a search of its own
 WHOLE = 5e8  # multiplications for the Gram matrix up to which that is so
 STATE = 8e6  # numbers that the kernel may always keep: k rows of p of them
 
+WELL_CONDITIONED = 1e-6  # a lower bound of a reciprocal condition number (by a factor k too low, or k^2)
+CANCELLED = 1e-3  # share of the null value below which values are computed from residuals
+
 
 class PathPlan(NamedTuple):
     """What is asked of a kernel: a search at every size too (``thorough``), a seed, whether to stop, whom to tell."""
@@ -27,14 +30,17 @@ class PathPlan(NamedTuple):
 
 
 class Reached(NamedTuple):
-    """The best point of a size; ``settled`` where no exchange was found that helps, ``sure`` where none can."""
+    """The best point of a size, and what is known of it; with optimality "none" refits should look again.
+
+    ``exact`` says that it minimises f over its support as nearly as a refit would.
+    """
 
     support: Columns
     coef: Vector
     free: Any
     value: float
-    settled: bool
-    sure: bool
+    optimality: str
+    exact: bool = False
 
 
 @dataclass(frozen=True)
@@ -56,7 +62,15 @@ def _limits(plan: PathPlan, constraint: AtMost, quadratic: bool) -> tuple[Any, .
 
 
 def quadratic(
-    rows: Any, c: Vector, h: Vector, ridge: Vector, f0: float, floor: float, scale: float, constraint: AtMost, plan: PathPlan
+    rows: Any,
+    c: Vector,
+    h: Vector,
+    ridge: Vector,
+    f0: float,
+    floor: float,
+    scale: float,
+    constraint: AtMost,
+    plan: PathPlan,
 ) -> Walked | None:
     """The path of f0 + c'x + x'(H + ridge)x/2; ``rows`` is H, or a function of a column that gives its row."""
     if not searched.sane(h):
@@ -67,7 +81,14 @@ def quadratic(
         plan.reached,
     )  # fmt: skip
     points = [
-        Reached(S, x, None, value, settled, settled and min(condition, share) > searched.CONDITION)
+        Reached(
+            S,
+            x,
+            None,
+            value,
+            "swap_optimal" if settled and min(condition, share) > searched.CONDITION else "none",
+            condition > WELL_CONDITIONED and value > CANCELLED * f0,
+        )
         for S, x, value, settled, condition, share in found
     ]
     return Walked(len(constraint.include), points, stopped, trouble) if points else None
@@ -88,5 +109,7 @@ def likelihood(
     points = []
     for support, x, value, settled, _, _ in found:
         Z = x.reshape(-1, outputs)
-        points.append(Reached(support, *even.back(support, Z[:-1], Z[-1]), value, settled, False))
+        points.append(
+            Reached(support, *even.back(support, Z[:-1], Z[-1]), value, "swap_stationary" if settled else "none")
+        )
     return Walked(len(constraint.include), points, stopped, trouble) if points else None

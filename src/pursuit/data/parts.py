@@ -138,8 +138,11 @@ class Parts(Data):
             whole = np.where(whole == 0, origin, whole)
         return whole
 
-    def copied(self) -> tuple[Matrix, Rows]:
-        copies = self._ask(lambda part: part.copied())
+    def slopes(self, points: Sequence[tuple[Columns, Vector, float]]) -> tuple[Matrix, Vector]:
+        return total(self._ask(lambda part: part.slopes(points)))
+
+    def copied(self, cols: Columns | None = None) -> tuple[Matrix, Rows]:
+        copies = self._ask(lambda part: part.copied(cols))
         return np.asfortranarray(np.concatenate([A for A, _ in copies])), joined([rows for _, rows in copies])
 
     def seen(self, m: Vector, s: Vector, constant: NDArray[np.bool_], far: bool) -> "Parts":

@@ -13,7 +13,7 @@ Weights of all rows sum to one. The ridge, the intercept and what is kept of the
 """
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar
 
@@ -232,9 +232,20 @@ class Data:
         """Numbers near the columns' means where these are far larger than their spread, else 0; None: none is."""
         return self.design.origin()
 
-    def copied(self) -> tuple[Matrix, Rows]:
-        """All columns in a dense copy that is the caller's, and what belongs to the rows: for small data."""
-        return self.design.block(np.arange(self.shape[1])).dense(), self.rows
+    def copied(self, cols: Columns | None = None) -> tuple[Matrix, Rows]:
+        """Columns (None: all) in a dense copy that is the caller's, and what belongs to the rows: for small data."""
+        return self.design.block(np.arange(self.shape[1]) if cols is None else cols).dense(), self.rows
+
+    def slopes(self, points: Sequence[tuple[Columns, Vector, float]]) -> tuple[Matrix, Vector]:
+        """The loss's gradient at several points (support, coefficients, intercept), a row each, in one pass over X.
+
+        And the sum of c phi'' at each of them.
+        """
+        first, second = np.empty((self.shape[0], len(points)), order="F"), np.empty(len(points))
+        for i, point in enumerate(points):
+            _, first[:, i], w = self.loss.terms(self.rows.y, self._eta(*point), self.rows.c)
+            second[i] = w.sum()
+        return cross(self.design, first), second
 
     def seen(self, m: Vector, s: Vector, constant: NDArray[np.bool_], far: bool) -> "Data":
         """The same rows with columns (X - m) / s, those that are ``constant`` zero."""

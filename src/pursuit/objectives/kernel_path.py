@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from .glm import GLM
 
 SMALL_SHARE = 1e-6  # share of the null value below which a path needs the data
+NEAR, LEAST = 4, 200  # columns of a working set to begin with: a multiple of k, and at least
+COMES_NEAR = 0.7  # share of the gain of the next size from which on a column is looked at
 KEPT = 0.5  # share of X that the kernel may keep of its own
 
 
@@ -71,16 +73,65 @@ class _Rows:
 
 
 def _likelihood(f: "GLM", constraint: AtMost, plan: walked.PathPlan) -> walked.Walked | None:
-    if not searched.affordable(f.data.shape, 1, constraint):
-        return None
-    A, rows = f.data.copied()
+    if searched.affordable(f.data.shape, 1, constraint):
+        return _on_columns(f, constraint, plan, None)
+    return _on_working_set(f, constraint, plan._replace(thorough=False))
+
+
+def _on_working_set(f: "GLM", constraint: AtMost, plan: walked.PathPlan) -> walked.Walked | None:
+    """On the columns of largest gain, and again with those that could have come in at some size.
+
+    At size k a column outside can matter if its gain, were it unrelated to those inside, g_j^2 / (2 H_jj), comes near
+    what size k + 1 gained over k. The gradients of all sizes are one pass over X. Shorter paths come first, and the
+    whole one at most twice: what a third could add is noise that is fitted.
+    """
+    everything = np.arange(f.dim)
+    h, null = f.curvatures(f.null, everything), f.null
+    weight = f.data.model(null.support, null.coef, null.free).weight
+    room = int(searched.ENTRIES // f.data.shape[0])
+    many = int(np.clip(NEAR * constraint.k, LEAST, room))
+    cols = np.sort(constraint.top(null.gradient / np.sqrt(np.maximum(h, 1e-300)), budget=many))
+    size, whole = max(len(constraint.include) + 1, constraint.k // 4), 0
+    while len(cols) <= room and constraint.k <= len(cols):
+        whole += size == constraint.k
+        found = _on_columns(f, constraint.with_budget(size), plan._replace(reached=None), cols)
+        if found is None or found.stopped:
+            return found
+        slope, weights = f.data.slopes([(at.support, at.coef, at.free) for at in found.points])
+        gain = slope**2 / (2 * np.maximum(np.outer(weights / weight, h), 1e-300))
+        gain[:, cols] = 0.0
+        gain[:, constraint.exclude] = 0.0
+        values = np.array([at.value for at in found.points])
+        gained = np.maximum(values[:-1] - values[1:], 0.0) if len(values) > 1 else np.zeros(1)
+        wanted = (gain / np.maximum(np.append(gained, gained[-1]), 1e-300)[:, None]).max(axis=0)
+        new = _core.top_k(wanted, min(many, f.dim))
+        new = new[wanted[new] > COMES_NEAR]
+        if whole == 2 or (whole and len(new) == 0):
+            if plan.reached is None or not any(plan.reached(found.first + i, v) for i, v in enumerate(values)):
+                return found
+            return replace(found, stopped=True)
+        cols, size = np.union1d(cols, new), min(2 * size, constraint.k)
+    return None
+
+
+def _on_columns(f: "GLM", constraint: AtMost, plan: walked.PathPlan, cols: Columns | None) -> walked.Walked | None:
+    """The path on some columns (None: all)."""
+    A, rows = f.data.copied(cols)
     even = searched.Evened.of(A, rows.c, f.fit_intercept)
     if even is None:
         return None
     curve = float(f.loss.smoothness) if np.isfinite(f.loss.smoothness) else 0.0
     kernel = partial(_core.likelihood_path, rows.samples(f.loss), curve)
-    found = walked.likelihood(kernel, even, f.ridge, 1, constraint, f.floor, 1e-9 * f.height, f.fit_intercept, plan)
+    few = constraint if cols is None else constraint.restricted(cols)
+    ridge = f.ridge if cols is None or isinstance(f.ridge, float) else f.ridge[cols]
+    found = walked.likelihood(kernel, even, ridge, 1, few, f.floor, 1e-9 * f.height, f.fit_intercept, plan)
     if found is None:
         return None
-    points = [point._replace(coef=point.coef[:, 0], free=float(point.free[0])) for point in found.points]
+    points = [
+        at._replace(
+            support=at.support if cols is None else cols[at.support], coef=at.coef[:, 0], free=float(at.free[0]),
+            optimality=at.optimality if cols is None else "stationary",
+        )
+        for at in found.points
+    ]  # fmt: skip
     return replace(found, points=points)

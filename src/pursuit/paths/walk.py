@@ -21,6 +21,7 @@ from ..constraints import AtMost
 from ..engines import check_time, late
 from ..objectives.base import Objective
 from ..objectives.point import Point
+from ..refits.methods import EXACT
 from ..solvers.exchanges import removals
 from ..solvers.local_search import search
 from ..walked import PathPlan, Reached
@@ -89,16 +90,21 @@ class Walk:
         check_time()
         self.stopped = found.stopped
         for size, at in enumerate(found.points, found.first):
-            if thorough and not (at.sure or self.f.quadratic <= at.settled):
+            if thorough and at.optimality == "none":
                 self._again(size)
 
     def _told(self, size: int, at: Reached) -> Point:
         """A kernel's point, refitted, with what is known of it."""
-        point = self.f.refit(at.support, start=_point(self.f, at)) if len(at.support) else self.f.null
+        point = _point(self.f, at)
+        if not at.exact:
+            point = self.f.refit(at.support, start=point) if len(at.support) else self.f.null
         room = HELPS * self.f.scale(at.value)
-        if at.sure and point.value >= at.value - room and point.minimum >= point.value - 10 * room:
-            return point.claim("swap_optimal")
-        return point.claim("swap_stationary", None, 1) if at.settled else point
+        if (
+            at.optimality == "swap_optimal"
+            and not min(point.value - at.value, point.minimum - point.value) >= -10 * room
+        ):
+            return point  # the kernel's numbers had fewer digits than it thought
+        return point.claim(at.optimality, None, 1)
 
     def _again(self, size: int) -> None:
         """Refits decide where the kernel could not, and what they find is handed to the other sizes."""
@@ -162,4 +168,8 @@ class Walk:
 
 def _point(f: Objective, at: Reached) -> Point:
     support, coef, free = at.support, at.coef, at.free
-    return Point(f.dim, support, coef, free, at.value, lambda: f.at(support, coef, free).gradient.copy()).owned(f)
+    point = Point(
+        f.dim, support, coef, free, at.value, lambda: f.at(support, coef, free).gradient.copy(), at.exact,
+        least=(1 - EXACT) * at.value if at.exact else None,
+    )  # fmt: skip
+    return point.owned(f)
