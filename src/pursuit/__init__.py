@@ -27,6 +27,7 @@ _HOMES = {
     "pursuit.certificates": ("Certificate", "best_subsets", "certify"),
     "pursuit.paths": ("Path", "path"),
     "pursuit.recovery": ("recover",),
+    "pursuit.reports": ("Summary", "summary"),
     "pursuit.estimators": ("SparseRegressor", "SparseClassifier"),
     "pursuit.io": ("save_model", "load_model"),
 }  # fmt: skip
@@ -49,6 +50,7 @@ if TYPE_CHECKING:
     from .objectives.torch_objective import from_torch
     from .paths import Path, path
     from .recovery import recover
+    from .reports import Summary, summary
     from .results import Record, Result
     from .solvers import (
         ARHT,
