@@ -197,6 +197,7 @@ class SparseModel(SelectorMixin, BaseEstimator):
         names = getattr(self, "feature_names_in_", None)
         return replace(
             told, held_out=score, held_out_name=name, outputs=self._outputs(told.outputs),
+            notes=(*self._notes(), *told.notes),
             names=told.names if names is None else tuple(str(names[j]) for j in self.support_),
         )  # fmt: skip
 
@@ -210,6 +211,10 @@ class SparseModel(SelectorMixin, BaseEstimator):
     def _outputs(self, outputs: tuple[str, ...]) -> tuple[str, ...]:
         """What the outputs are called."""
         return outputs
+
+    def _notes(self) -> tuple[str, ...]:
+        """What else a summary should say."""
+        return ()
 
     def __getstate__(self) -> dict[str, Any]:
         state = dict(super().__getstate__())

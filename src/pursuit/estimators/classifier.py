@@ -106,6 +106,9 @@ class SparseClassifier(ClassifierMixin, SparseModel):
     def _outputs(self, outputs: tuple[str, ...]) -> tuple[str, ...]:
         return tuple(map(str, self.classes_)) if outputs else ()
 
+    def _notes(self) -> tuple[str, ...]:
+        return (f"Positive coefficients speak for class {self.classes_[1]}.",) if len(self.classes_) == 2 else ()
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = self._loss_name() == "logistic"
