@@ -40,9 +40,7 @@ def simulated(loss, runs, n, p, beta):
 @pytest.mark.parametrize("loss", ["squared", "logistic", "poisson"])
 def test_split_intervals_cover(loss):
     beta = np.zeros(12)
-    if (
-        loss == "squared"
-    ):  # for other losses the slope on one column alone is another one, unless it is 0
+    if loss == "squared":  # for other losses the slope on one column alone is another one, unless it is 0
         beta[:3] = 0.3, 0.2, 0.1
     make = SparseClassifier(k=1, solver="omp") if loss == "logistic" else SparseRegressor(k=1, loss=loss, solver="omp")
     found = [split_intervals(make, X, y, level=0.9, random_state=1) for X, y in simulated(loss, 400, 120, 12, beta)]
