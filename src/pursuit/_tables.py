@@ -9,11 +9,11 @@ NAME = 40  # characters of a name that are shown
 
 
 def digits(value: float | None, places: int = 4) -> str:
-    """A number to ``places`` significant digits; nothing where there is none."""
-    if value is None:
-        return ""
-    shown = f"{value:.{places}g}"
-    return f"{value:.0f}" if "e" in shown and abs(value) < 1e7 and abs(value) >= 1 else shown
+    """A number to ``places`` significant digits (whole ones up to ten million); nothing where there is none."""
+    if value is None or value == 0:
+        return "" if value is None else "0"
+    shown = f"{value:#.{places}g}"
+    return f"{value:.0f}" if "e" in shown and 1 <= abs(value) < 1e7 else shown.rstrip(".")
 
 
 def share(value: float | None) -> str:
