@@ -166,6 +166,11 @@ def test_without_data_what_is_left_is_told(diabetes, monkeypatch):
     assert back.drop is None
     assert back.to_frame().shape == (3, 3)
     assert "needs the data" in str(back)
+    X, y = load_iris(return_X_y=True)
+    back = pickle.loads(pickle.dumps(SparseClassifier(k=2).fit(X, y))).summary()
+    assert back.groups is None
+    assert back.outputs == ("0", "1", "2")
+    assert "x2" in str(back)
 
 
 def test_a_held_out_score_is_told(diabetes):
@@ -174,6 +179,32 @@ def test_a_held_out_score_is_told(diabetes):
             return 0.45, "mean R2"
 
     assert "; mean R2 0.4500 held out" in str(Validated(k=2).fit(*diabetes).summary())
+
+
+def test_a_model_that_is_not_the_plain_fit(diabetes):
+    """As of an estimator that averages or shrinks: coefficients and scores are the model's, costs those of refits."""
+    X, y = diabetes
+    model = SparseRegressor(k=3).fit(X, y)
+    plain = model.summary()
+    other = SparseRegressor(k=2).fit(X, y)
+    model.support_, model.coef_ = np.array([2, 8]), 0.9 * other.coef_
+    model.intercept_, model.result_ = float(y.mean()), copy.copy(model.result_)
+    told = model.summary()
+    assert told.names == ("bmi", "s5")
+    np.testing.assert_allclose(told.coef, model.coef_[[2, 8]])
+    np.testing.assert_allclose(told.drop, other.summary().drop)
+    assert told.score == pytest.approx(r2_score(y, X @ model.coef_ + model.intercept_))
+    assert told.sets == 45
+    assert "plain refits" in str(told)
+    assert "plain refits" not in str(plain)
+
+
+def test_what_cannot_be_dropped_must_stay(diabetes):
+    X, y = diabetes
+    f = GLM(X, y)
+    told = summary(f, solve(f, 2, bounds=(0, 600), sum_to=1000))
+    assert (told.drop == np.inf).all()
+    assert str(told).count("must stay") == 2
 
 
 def test_no_features():

@@ -11,7 +11,7 @@ from ..constraints import AtMost
 from ..driver import check_objective
 from ..engines import threads
 from ..objectives.base import Objective
-from ..objectives.bounded import Bounded
+from ..objectives.bounded import INFEASIBLE, Bounded
 from ..objectives.point import Point
 from ..results import Result
 from ..solvers.rivals import AFFORDED, Rivals, rivals
@@ -60,14 +60,17 @@ def describe(
     model = Shown(result.support, result.coef, result.intercept) if shown is None else shown
     constraint = result.constraint
     names = _names(f, result, model.support)
-    cols = model.support if f is None or f.width == 1 else model.support * f.width
-    grouped = _own_groups(constraint, f, cols)
+    width = result.point.dim // result.dim
+    cols = model.support * width
+    k = constraint.k if shown is None else constraint.count(cols)
+    grouped = _own_groups(constraint, width, cols)
     held: dict[str, Any] = {
         "names": names, "columns": model.support, "coef": np.array(model.coef), "per_sd": None, "drop": None,
         "intercept": model.intercept, "rivals": ("",) * len(names), "rival_cost": None, "unit": "the objective",
         "how": "exact", "score": None, "held_out": None, "held_out_name": "", "rows": None, "loss": "",
-        "dim": result.dim, "k": constraint.k, "found": _found(f, result, grouped is not None), "notes": _notes(f),
-        "sets": sets_of(len(constraint.allowed), len(constraint.include), constraint.k),
+        "dim": result.dim, "k": k, "found": _found(f, result, grouped is not None),
+        "notes": _notes(f, shown is not None),
+        "sets": sets_of(len(constraint.allowed), len(constraint.include), k),
         "groups": grouped, "outputs": _outputs(model.coef),
     }  # fmt: skip
     told = Summary(**held)
@@ -109,8 +112,9 @@ def _worth(f: Any, result: Result, model: Shown, told: Summary, scale: float, af
     units = constraint.units_of(cols)
     known = rivals(inner, constraint, _point(inner, constraint, result, constraint.columns_of(units)), afforded)
     place = np.searchsorted(units, _units(constraint, f, cols))
+    drop, change = (np.where(cost < INFEASIBLE / 2, cost, np.inf)[place] / scale for cost in (known.drop, known.change))
     return replace(
-        told, drop=known.drop[place] / scale, rival_cost=known.change[place] / scale, how=known.how,
+        told, drop=drop, rival_cost=change, how=known.how,
         rivals=tuple(_called(f, constraint, known, i) for i in place),
     )  # fmt: skip
 
@@ -162,9 +166,8 @@ def _units(constraint: AtMost, f: Any, cols: Columns) -> Columns:
     return firsts if constraint.unit_of is None else constraint.unit_of[firsts]
 
 
-def _own_groups(constraint: AtMost, f: Any, cols: Columns) -> Columns | None:
+def _own_groups(constraint: AtMost, width: int, cols: Columns) -> Columns | None:
     """The group of every feature, where there are groups of them."""
-    width = 1 if f is None else f.width
     if constraint.unit_of is None or constraint.units == constraint.dim // width:
         return None
     return constraint.unit_of[cols]
@@ -187,7 +190,9 @@ def _found(f: Any, result: Result, grouped: bool) -> str:
     return f"{known} (pursuit.certify bounds it)." if "proof" in getattr(f, "offers", ()) else f"{known}."
 
 
-def _notes(f: Any) -> tuple[str, ...]:
+def _notes(f: Any, other: bool) -> tuple[str, ...]:
+    if other:
+        return ("Costs are those of plain refits on these features, whose coefficients are not the ones above.",)
     if f is None or not hasattr(f, "data") or not np.any(_ridge(f)):
         return ()
     return ("Coefficients are shrunk by a ridge, which costs of features take into account.",)

@@ -1,6 +1,6 @@
 """Intervals that print as a table and say what they are worth."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,7 @@ RARELY = 0.05  # frequency below which features that the model does not use are 
 EXTRA = 10  # of the others, how many are
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Intervals:
     """What ``pursuit.split_intervals`` and ``pursuit.bootstrap_intervals`` return; ``print`` it, or take the numbers.
 
@@ -32,14 +32,14 @@ class Intervals:
     kind: str
     names: tuple[str, ...]
     columns: Columns
-    estimate: Vector = field(repr=False)
-    low: Vector = field(repr=False)
-    high: Vector = field(repr=False)
+    estimate: Vector
+    low: Vector
+    high: Vector
     level: float
-    standard_error: Vector = field(repr=False)
-    p_value: Vector | None = field(repr=False)
-    frequency: Vector | None = field(repr=False)
-    notes: tuple[str, ...] = field(repr=False)
+    standard_error: Vector
+    p_value: Vector | None
+    frequency: Vector | None
+    notes: tuple[str, ...]
     own: int | None = None  # features of the model, which come first
 
     def to_frame(self) -> Any:
@@ -70,6 +70,8 @@ class Intervals:
         rest = [f"{more} more features were selected in some resamples (to_frame has them)."] if more else []
         body = table(headings, zip(*cells, strict=True)) if len(shown) else "(no features)"
         return f"{self.level:.0%} {heading}\n\n{body}\n\n{paragraphs([*rest, *self.notes])}"
+
+    __repr__ = __str__
 
 
 def _p(value: float) -> str:

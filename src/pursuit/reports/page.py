@@ -1,6 +1,6 @@
 """A solution on one page: coefficients, what every feature is worth, how good the fit is, what is known of it."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from math import comb
 from typing import Any
 
@@ -18,7 +18,7 @@ HOW = {
 SHOWN = 4  # outputs up to which every one has its column
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Summary:
     """What ``pursuit.summary`` and ``estimator.summary()`` return; ``print`` it, or take the numbers.
 
@@ -40,12 +40,12 @@ class Summary:
 
     names: tuple[str, ...]
     columns: Columns
-    coef: Vector = field(repr=False)
-    per_sd: Vector | None = field(repr=False)
+    coef: Vector
+    per_sd: Vector | None
     intercept: Any
-    drop: Vector | None = field(repr=False)
+    drop: Vector | None
     rivals: tuple[str, ...]
-    rival_cost: Vector | None = field(repr=False)
+    rival_cost: Vector | None
     unit: str
     how: str
     score: float | None
@@ -58,7 +58,7 @@ class Summary:
     loss: str
     found: str
     notes: tuple[str, ...] = ()
-    groups: Columns | None = field(default=None, repr=False)  # of each feature, where they come in groups
+    groups: Columns | None = None  # of each feature, where they come in groups
     outputs: tuple[str, ...] = ()
 
     def to_frame(self) -> Any:
@@ -76,6 +76,8 @@ class Summary:
 
     def __str__(self) -> str:
         return "\n\n".join(part for part in (self._heading(), self._table(), paragraphs(self._sentences())) if part)
+
+    __repr__ = __str__
 
     def _heading(self) -> str:
         rows = "" if self.rows is None else f", {self.rows} rows"
