@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 WIDTH = 100  # of sentences, and of a table's widest column of words
+ROUNDING = 1e-7  # share that is none
 NAME = 40  # characters of a name that are shown
 
 
@@ -17,10 +18,10 @@ def digits(value: float | None, places: int = 4) -> str:
 
 
 def share(value: float | None) -> str:
-    """A share of one: four places, more digits where these would all be zero."""
+    """A share of one: four places, more digits where these would all be zero and it is no rounding."""
     if value is None:
         return ""
-    return f"{value:.4f}" if value == 0 or abs(value) >= 5e-4 else f"{value:.2g}"
+    return f"{value:.2g}" if ROUNDING < abs(value) < 5e-4 else f"{value:.4f}".replace("-0.0000", "0.0000")
 
 
 def cut(name: Any, most: int = NAME) -> str:

@@ -217,6 +217,20 @@ def test_splits_that_cannot_be(diabetes):
         split_intervals(SparseRegressor(k=2, loss="huber"), X, y, robust=False)
 
 
+def test_nothing_selected():
+    y = np.random.default_rng(0).standard_normal(40)
+    told = split_intervals(SparseRegressor(k=1), np.zeros((40, 2)), y, random_state=0)
+    assert told.names == ("(intercept)",)
+    rows = np.setdiff1d(np.arange(40), np.sort(np.random.RandomState(0).permutation(40)[:20]))
+    assert told.standard_error[0] == pytest.approx(stats.sem(y[rows]))
+    with pytest.raises(ValueError, match="selected nothing and has no intercept"):
+        split_intervals(SparseRegressor(k=1, fit_intercept=False), np.zeros((40, 2)), y)
+    X, weight = np.random.default_rng(1).standard_normal((40, 2)), np.ones(40)
+    weight[rows] = 0
+    with pytest.raises(ValueError, match=r"share=0\.5 leaves 0 rows for 1 coefficients"):
+        split_intervals(SparseRegressor(k=1), X, y, random_state=0, sample_weight=weight)
+
+
 def test_separated_classes_have_no_intervals():
     X = np.random.default_rng(0).standard_normal((60, 3))
     with pytest.raises(ValueError, match="on the rows left to estimate there is no best fit"):

@@ -1,6 +1,7 @@
 """The page about a solution: its numbers are the model's, and what it says is true."""
 
 import copy
+import dataclasses
 import pickle
 
 import numpy as np
@@ -80,9 +81,19 @@ def test_a_set_that_is_not_the_best_is_called_so(diabetes):
     result = solve(f, 3, solver="omp", exclude=["bmi"])
     told = summary(f, result)
     assert "bmi" not in told.rivals
-    worse = solve(f, 1, start=f.refit(np.array([1])), max_iter=1, solver="grahtp")
-    if worse.support.tolist() != [2]:
-        assert "this is not the best set" in str(summary(f, worse))
+    result = dataclasses.replace(solve(f, 1, exclude=["bmi"]), constraint=f.sparse_set(1))
+    assert "bmi instead of s5 would be better: this is not the best set." in str(summary(f, result))
+
+
+def test_a_duplicate_is_a_rival_that_costs_nothing(diabetes):
+    X, y = diabetes
+    X = X.assign(twin=-3 * X["bmi"])
+    for k in (1, 2, 3, 4):
+        told = SparseRegressor(k=k).fit(X, y).summary()
+        place = next(i for i, name in enumerate(told.names) if name in ("bmi", "twin"))
+        assert told.rivals[place] in ("bmi", "twin")
+        assert abs(told.rival_cost[place]) < 1e-9
+        assert "not the best set" not in str(told)
 
 
 def test_a_classifier():

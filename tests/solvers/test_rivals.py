@@ -51,6 +51,16 @@ def test_the_squared_loss_is_exact(seed, settings):
     assert compare(f, solve(f, 3)).how == "exact"
 
 
+@pytest.mark.parametrize("size", [1e-100, 1e100])
+def test_units_change_nothing(size):
+    X, y, rng = data(1)
+    plain, other = GLM(X, y), GLM(X * size ** rng.choice([-1, 0, 1], 9), y)
+    one, two = (rivals(f, f.sparse_set(3), f.refit(np.array([0, 1, 2]))) for f in (plain, other))
+    assert np.array_equal(one.rival, two.rival)
+    np.testing.assert_allclose(one.drop, two.drop, rtol=1e-9)
+    np.testing.assert_allclose(one.change, two.change, rtol=1e-9)
+
+
 def test_a_solution_that_is_not_the_best_has_a_rival_that_helps():
     X, y, _ = data(0)
     f = GLM(X, y)

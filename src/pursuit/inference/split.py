@@ -52,20 +52,23 @@ def split_intervals(
     model = clone(estimator).fit(_safe_indexing(X, first), y[first], **told)
     support, names = _selected(model), names_in(model, X)
     held = as_design(_safe_indexing(X, rest))
-    if len(rest) <= len(support) + 1:
+    left = len(rest) if weights is None else int(np.count_nonzero(weights[rest]))
+    if left <= len(support) + 1:
         raise ValueError(
-            f"share={share:g} leaves {len(rest)} rows for {len(support)} coefficients: lower it, or k of the estimator"
+            f"share={share:g} leaves {left} rows for {len(support)} coefficients: lower it, or k of the estimator"
         )
     A = np.asarray(held.block(support).dense(), dtype=np.float64)
     refuse_missing(A, None if names is None else [names[j] for j in support])
     loss, codes = _loss(model, classes), y[rest] if classes is None else (y[rest] == classes[1]).astype(float)
     intercept = bool(getattr(model, "fit_intercept", True))
+    if not (len(support) or intercept):
+        raise ValueError("estimator selected nothing and has no intercept: there is no coefficient to speak of")
     c = None if weights is None else weights[rest]
     robust = (not loss.likelihood or weights is not None) if robust is None else bool(robust)
     if not robust and not loss.likelihood:
         raise ValueError(f"robust=False needs a likelihood, and loss {loss.name!r} has none")
-    beta, error, left = _estimates(A, codes, loss, intercept, c, robust)
-    df = left if loss.quadratic else None
+    beta, error, free = _estimates(A, codes, loss, intercept, c, robust)
+    df = free if loss.quadratic else None
     half = error * (stdtrit(df, 0.5 + level / 2) if df else ndtri(0.5 + level / 2))
     t = np.abs(beta) / np.where(error > 0, error, 1e-300)
     p_value = 2 * (stdtr(df, -t) if df else ndtr(-t))
@@ -80,7 +83,7 @@ def _estimates(
     A: Array, y: Vector, loss: Loss, intercept: bool, weights: Vector | None, robust: bool
 ) -> tuple[Vector, Vector, int]:
     """Coefficients (the intercept last), their standard errors, and degrees of freedom that are left."""
-    f = GLM(A, y, loss, fit_intercept=intercept, sample_weight=weights)
+    f = GLM(A if A.shape[1] else np.zeros((len(A), 1)), y, loss, fit_intercept=intercept, sample_weight=weights)
     with np.errstate(all="ignore"):
         point = f.refit(np.arange(A.shape[1]))
         coef, b = f.in_units(point)

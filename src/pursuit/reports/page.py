@@ -15,6 +15,7 @@ HOW = {
     "refitted": "Costs are those of refits; the rivals are the nearest by the quadratic model at the fit.",
     "model": "Costs and rivals are those of the quadratic model at the fit, not of refits.",
 }
+NONE = 1e-9  # share of what is explained by which an exchange must help to count
 SHOWN = 4  # outputs up to which every one has its column
 
 
@@ -127,6 +128,13 @@ class Summary:
         seen: set[int] = set()
         return [not (g in seen or seen.add(g)) for g in self.groups.tolist()]  # type: ignore[func-returns-value]
 
+    def _rounding(self) -> float:
+        """A cost that is none."""
+        assert self.drop is not None
+        return NONE * (
+            1.0 if self.score is not None else float(np.abs(self.drop[np.isfinite(self.drop)]).max(initial=0.0))
+        )
+
     def _sentences(self) -> list[str]:
         free = np.ravel(self.intercept)
         words = [f"Intercept {listed(map(digits, free), SHOWN)}."] if free.any() else []
@@ -134,7 +142,11 @@ class Summary:
             words.append("What features are worth is not kept: it needs the data (call summary() before pickling).")
         elif self.names:
             words.append(HOW[self.how])
-        if self.rival_cost is not None and (self.rival_cost < 0).any():
+        if (
+            self.drop is not None
+            and self.rival_cost is not None
+            and self.rival_cost.min(initial=0.0) < -self._rounding()
+        ):
             i = int(np.argmin(self.rival_cost))
             words.append(f"{self.rivals[i]} instead of {self.names[i]} would be better: this is not the best set.")
         words += [self.found, *self.notes]

@@ -90,7 +90,7 @@ def _columns(
             for i in np.flatnonzero(free):
                 t = x[i] / B[i, i]
                 slope, curve = g[cols] - t * U[i], d + U[i] ** 2 / B[i, i]
-                gain = np.where(curve > DEPENDENT * h[cols], 0.5 * slope**2 / curve, 0.0)
+                gain = np.where(curve > DEPENDENT * h[cols], 0.5 * (slope / np.sqrt(curve)) ** 2, 0.0)
                 found[i] = _nearest(found[i], cols, 0.5 * x[i] * t - gain, most)
     return found
 
