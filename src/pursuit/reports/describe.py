@@ -49,14 +49,17 @@ def summary(objective: Any, result: Result) -> Summary:
         hint = ": an estimator has its own, estimator.summary()" if hasattr(result, "result_") else ""
         raise TypeError(f"result must be the Result of the objective, got {type(result).__name__}{hint}")
     if result.point.dim != objective.dim:
-        raise ValueError(f"result has {result.point.dim} coordinates, but the objective has {objective.dim}: not its")
-    return describe(objective, result)
+        raise ValueError(f"result has {result.point.dim} coordinates, but the objective has {objective.dim}")
+    return describe(objective, result, check=True)
 
 
 def describe(
-    f: Any, result: Result, shown: Shown | None = None, afforded: float = AFFORDED, worth: bool = True
+    f: Any, result: Result, shown: Shown | None = None, afforded: float = AFFORDED, check: bool = False
 ) -> Summary:
-    """The same, for a model other than the result's too; without an objective, or ``worth``, what can be had."""
+    """The same, for a model other than the result's too; without an objective, what can be had.
+
+    ``afforded`` limits the refits (multiplications); ``check``: whether the result is the objective's is looked at.
+    """
     model = Shown(result.support, result.coef, result.intercept) if shown is None else shown
     constraint = result.constraint
     names = _names(f, result, model.support)
@@ -80,24 +83,24 @@ def describe(
         scale = 1.0
         if hasattr(f, "data"):
             told = replace(told, rows=f.data.shape[0], loss=f.loss.name, per_sd=_per_sd(f, model))
-            told, scale = _scored(f, result, model, told, shown is None)
-        if worth and len(names):
+            told, scale = _scored(f, result, model, told, check)
+        if len(names):
             told = _worth(f, result, model, told, scale, afforded)
     return told
 
 
-def _scored(f: Any, result: Result, model: Shown, told: Summary, own: bool) -> tuple[Summary, float]:
+def _scored(f: Any, result: Result, model: Shown, told: Summary, check: bool) -> tuple[Summary, float]:
     """With the share of the loss that is explained, and how much loss there is to explain."""
     value = _loss(f, model)
     x = result.point.coef
     plain = result.value - 0.5 * float(x @ (np.broadcast_to(_ridge(f), f.dim)[result.point.support] * x))
-    if own and abs(value - plain) > AGREES * f.scale(result.value) and value > f.floor:
+    if check and abs(value - plain) > AGREES * f.scale(result.value) and value > f.floor:
         raise ValueError(
             f"result has a loss of {plain:.8g}, but its coefficients give {value:.8g} in this objective: not its result"
         )
     lower = f.lower if f.width == 1 else 0.0
     height = f.null.value - lower
-    if not (np.isfinite(lower) and height > 0):
+    if not (np.isfinite(lower) and height > 0 and np.isfinite(value)):
         return told, 1.0
     unit = "R2" if f.loss.name == "squared" else "D2"
     return replace(told, score=1.0 - (value - lower) / height, unit=unit), height
