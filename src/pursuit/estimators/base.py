@@ -18,7 +18,7 @@ from ..driver import solve
 from ..engines import threads
 from ..losses import Loss, as_loss
 from ..objectives import GLM, MultiGLM
-from ..reports.describe import Shown, describe
+from ..reports.describe import Shown, describe, explained
 from ..reports.page import Summary
 
 PARAMETERS = """k : int, default 10
@@ -202,11 +202,17 @@ class SparseModel(SelectorMixin, BaseEstimator):
         )  # fmt: skip
 
     def _held_out(self) -> tuple[float, str] | None:
-        """A held-out score and its name, where there is one; estimators that cross-validate have theirs."""
-        scores = getattr(getattr(self, "path_", None), "scores", None)
-        if scores is None or getattr(self, "k_", None) not in self.path_.sizes:
+        """A held-out score and its name, where the number of features was chosen by one."""
+        f, table = getattr(self, "objective_", None), getattr(self, "sizes_", None) or {}
+        at = np.flatnonzero(np.asarray(table.get("k", ())) == getattr(self, "k_", -1))
+        if len(at) == 0:
             return None
-        return float(scores[self.path_.sizes.index(self.k_)]), "score"
+        if "mean_score" in table:
+            score, name = float(table["mean_score"][at[0]]), "score"
+        else:
+            known = None if f is None or "mean_loss" not in table else explained(f, float(table["mean_loss"][at[0]]))
+            score, name = (np.nan, "") if known is None else known[:2]
+        return (score, name) if np.isfinite(score) else None
 
     def _outputs(self, outputs: tuple[str, ...]) -> tuple[str, ...]:
         """What the outputs are called."""
@@ -214,7 +220,8 @@ class SparseModel(SelectorMixin, BaseEstimator):
 
     def _notes(self) -> tuple[str, ...]:
         """What else a summary should say."""
-        return ()
+        reason = getattr(self, "reason_", "")  # of those that choose k
+        return (f"{reason}.",) if reason else ()
 
     def __getstate__(self) -> dict[str, Any]:
         state = dict(super().__getstate__())

@@ -107,7 +107,8 @@ class SparseClassifier(ClassifierMixin, SparseModel):
         return tuple(map(str, self.classes_)) if outputs else ()
 
     def _notes(self) -> tuple[str, ...]:
-        return (f"Positive coefficients speak for class {self.classes_[1]}.",) if len(self.classes_) == 2 else ()
+        positive = f"Positive coefficients speak for class {self.classes_[1]}."
+        return (*([positive] if len(self.classes_) == 2 else []), *super()._notes())
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -71,7 +71,8 @@ def describe(
         "names": names, "columns": model.support, "coef": np.array(model.coef), "per_sd": None, "drop": None,
         "intercept": model.intercept, "rivals": ("",) * len(names), "rival_cost": None, "unit": "the objective",
         "how": "exact", "score": None, "held_out": None, "held_out_name": "", "rows": None, "loss": "",
-        "dim": result.dim, "k": k, "found": _found(f, result, grouped is not None),
+        "dim": result.dim, "k": k, "found": _found(f, result, grouped is not None) if shown is None else "",
+        "plain": shown is None,
         "notes": _notes(f, shown is not None),
         "sets": sets_of(len(constraint.allowed), len(constraint.include), k),
         "groups": grouped, "outputs": _outputs(model.coef),
@@ -98,12 +99,25 @@ def _scored(f: Any, result: Result, model: Shown, told: Summary, check: bool) ->
         raise ValueError(
             f"result has a loss of {plain:.8g}, but its coefficients give {value:.8g} in this objective: not its result"
         )
+    known = explained(f, value)
+    return (told, 1.0) if known is None else (replace(told, score=known.share, unit=known.unit), known.height)
+
+
+class Explained(NamedTuple):
+    """A share of the loss of the null model above its infimum, what it is called, and that height."""
+
+    share: float
+    unit: str
+    height: float
+
+
+def explained(f: Any, value: float) -> Explained | None:
+    """What a mean loss leaves explained: R2, or D2; None where the loss's infimum is not known."""
     lower = f.lower if f.width == 1 else 0.0
     height = f.null.value - lower
     if not (np.isfinite(lower) and height > 0 and np.isfinite(value)):
-        return told, 1.0
-    unit = "R2" if f.loss.name == "squared" else "D2"
-    return replace(told, score=1.0 - (value - lower) / height, unit=unit), height
+        return None
+    return Explained(1.0 - (value - lower) / height, "R2" if f.loss.name == "squared" else "D2", height)
 
 
 def _worth(f: Any, result: Result, model: Shown, told: Summary, scale: float, afforded: float) -> Summary:

@@ -37,6 +37,7 @@ class Summary:
     how : "exact", "refitted" (costs of refits, of the nearest rivals by the quadratic model) or "model"
     score, held_out : R2 (D2: the share of the deviance) in sample and, where there is one, held out
     rows, dim, k, sets : rows, columns, features chosen, and among how many sets
+    plain : whether the coefficients are those of the plain fit on these features, which costs speak of
     """
 
     names: tuple[str, ...]
@@ -58,6 +59,7 @@ class Summary:
     sets: int
     loss: str
     found: str
+    plain: bool = True
     notes: tuple[str, ...] = ()
     groups: Columns | None = None  # of each feature, where they come in groups
     outputs: tuple[str, ...] = ()
@@ -148,7 +150,8 @@ class Summary:
             and self.rival_cost.min(initial=0.0) < -self._rounding()
         ):
             i = int(np.argmin(self.rival_cost))
-            words.append(f"{self.rivals[i]} instead of {self.names[i]} would be better: this is not the best set.")
+            better = "be better: this is not the best set" if self.plain else "fit these rows better"
+            words.append(f"{self.rivals[i]} instead of {self.names[i]} would {better}.")
         words += [self.found, *self.notes]
         if self.sets > 1:
             words.append(
