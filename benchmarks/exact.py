@@ -214,6 +214,8 @@ def page(rows: list[Row], lines: list[Line], machine: dict[str, str]) -> str:
 Written by `python benchmarks/exact.py --okridge --write`; {machine["processor"]}, {machine["cores"]} cores, numpy
 {machine["numpy"]}, load before the run {machine["load before the run"]}.
 
+Tables of best subsets are in summary.md.
+
 `pursuit.certify(objective, result, time_limit=...)`. AR(1) rows, coefficients 1 at equal spacing, SNR 5, seed 0. Ridge:
 a sum of squares plus 0.1 ||x||^2 (`l2=0.1/n`), no intercept. Seconds are those of `solve` and `certify` together to a
 relative gap of 1e-6, processor seconds in brackets; OKRidge 0.1.1 gets 1e-4, a warm-up, one thread (its best here) and

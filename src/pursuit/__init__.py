@@ -27,6 +27,8 @@ _HOMES = {
     "pursuit.certificates": ("Certificate", "best_subsets", "certify"),
     "pursuit.paths": ("Path", "path"),
     "pursuit.recovery": ("recover",),
+    "pursuit.reports": ("Intervals", "Summary", "summary"),
+    "pursuit.inference": ("bootstrap_intervals", "split_intervals"),
     "pursuit.estimators": ("SparseRegressor", "SparseClassifier"),
     "pursuit.io": ("save_model", "load_model"),
 }  # fmt: skip
@@ -41,6 +43,7 @@ if TYPE_CHECKING:
     from .designs import as_design
     from .driver import solve
     from .estimators import SparseClassifier, SparseRegressor
+    from .inference import bootstrap_intervals, split_intervals
     from .io import load_model, save_model
     from .losses import Hinge, Huber, Logistic, Loss, Poisson, SmoothedHinge, Squared, SquaredHinge, list_losses
     from .objectives import GLM, MultiGLM, Point
@@ -49,6 +52,7 @@ if TYPE_CHECKING:
     from .objectives.torch_objective import from_torch
     from .paths import Path, path
     from .recovery import recover
+    from .reports import Intervals, Summary, summary
     from .results import Record, Result
     from .solvers import (
         ARHT,

@@ -170,7 +170,6 @@ class Judge:
             l2=problem.l2, fit_intercept=problem.intercept, sample_weight=problem.weight, include=problem.include,
             exclude=problem.exclude,
         )  # fmt: skip
-        n = len(problem.y)
         mine = [row for row in rows if row.k == problem.k]
         truth = sorted(self.referee.minimum(cols).value for cols in self.referee.supports())[:nbest]
         if problem.k > problem.X.shape[1] - len(problem.exclude):
@@ -179,10 +178,10 @@ class Judge:
             yield f"best_subsets: {len(mine)} subsets of size {problem.k}, there are {len(truth)}"
         for row, value in zip(mine, truth, strict=False):
             room = 1e-9 * self.referee.scale(value) + self._room_of(row.support, value)
-            if row.proved and abs(row.rss / (2 * n) - value) > room:
-                yield f"best_subsets: rank {row.rank} of size {row.k} has {row.rss / (2 * n):.12g}, truth {value:.12g}"
-        if any(a.rss > b.rss * (1 + 1e-12) + 1e-300 for a, b in pairwise(mine)):
-            yield f"best_subsets: not in order {[row.rss for row in mine]}"
+            if row.proved and abs(row.value - value) > room:
+                yield f"best_subsets: rank {row.rank} of size {row.k} has {row.value:.12g}, truth {value:.12g}"
+        if any(a.value > b.value * (1 + 1e-12) + 1e-300 for a, b in pairwise(mine)):
+            yield f"best_subsets: not in order {[row.value for row in mine]}"
 
     def _room_of(self, cols: Any, value: float) -> float:
         point = self.f.refit(np.array(cols, dtype=np.int64))

@@ -1,57 +1,34 @@
-"""The statistician's table: the proved best subsets of each size, with runners-up."""
+"""The statistician's table: the best subsets of each size, proved where there is a proof, with runners-up."""
 
 import time
-from dataclasses import dataclass
+from functools import partial
+from itertools import combinations
+from math import comb
 from typing import Any
 
 import numpy as np
 
-from .._errors import check_k, check_number, named
+from .._errors import check_k, check_number
 from .._names import chosen
+from .._sorted import without
+from .._types import Columns
+from ..constraints import AtMost
 from ..driver import solve
 from ..engines import threads
+from ..losses import Loss
+from ..losses.vector import VectorLoss
+from ..objectives import GLM, MultiGLM
 from ..objectives.base import Point
-from ..objectives.glm import GLM
-from .certificate import sparse_problem
+from .certificate import BRANCHED, search_between, sparse_problem
+from .general import General
+from .table import Subset, Subsets
 from .tree import Tree
 
-CRITERIA = ("rss", "r2", "adjusted_r2", "cp", "aic", "bic")
+ENUMERATED = 5000  # subsets up to which all are refitted where bounds are weak or missing
+PATIENCE = 5.0  # seconds for the proof of a size where no time was given, and the loss is not squared
+EXACT, CLOSE = 1e-9, 1e-6  # relative gap at which a subset is proved: by the Gram matrix, and for other losses
 
-
-@dataclass(frozen=True)
-class Subset:
-    """One row: the ``rank``-th best subset of ``k`` columns and its criteria (sums of weighted squares)."""
-
-    k: int
-    rank: int
-    support: tuple[int, ...]
-    rss: float
-    r2: float
-    adjusted_r2: float
-    cp: float
-    aic: float
-    bic: float
-    proved: bool
-    names: tuple[str, ...] | None = None  # of the columns, where X was a data frame
-
-
-class Subsets(list[Subset]):
-    """A list of :class:`Subset`, smallest size first, best first within a size."""
-
-    def to_frame(self) -> Any:
-        """The table as a pandas DataFrame."""
-        import pandas as pd
-
-        frame = pd.DataFrame([vars(row) for row in self])
-        return frame.drop(columns="names") if all(row.names is None for row in self) else frame
-
-    def best(self, criterion: str = "bic") -> Subset:
-        """The row with the best value of a criterion (rss, r2, adjusted_r2, cp, aic, bic)."""
-        name = named(criterion, CRITERIA) if isinstance(criterion, str) else None
-        if name is None:
-            raise ValueError(f"criterion must be one of {', '.join(CRITERIA)}, got {criterion!r}")
-        sign = -1 if name in ("r2", "adjusted_r2") else 1
-        return min(self, key=lambda row: sign * getattr(row, name))
+Found = tuple[int, int, Point, bool]  # size, rank, point, whether it is proved
 
 
 def best_subsets(
@@ -60,57 +37,156 @@ def best_subsets(
     kmax: int,
     nbest: int = 1,
     *,
+    loss: str | Loss | VectorLoss = "squared",
     l2: float = 0.0,
     fit_intercept: bool = True,
     sample_weight: Any = None,
     include: Any = (),
     exclude: Any = (),
+    groups: Any = None,
     time_limit: float | None = None,
 ) -> Subsets:
-    """The ``nbest`` best subsets of each size 1..kmax for linear regression, proved by branch and bound.
+    """The ``nbest`` best subsets of each size up to kmax, proved by branch and bound.
+
+    Parameters
+    ----------
+    X, y, loss, l2, fit_intercept, sample_weight : as in :class:`pursuit.GLM`; ``loss="multinomial"`` and y with several
+        columns are as in :class:`pursuit.MultiGLM`
+    kmax, nbest : the largest size, and how many subsets of each size. More than one needs a proof, which all of
+        pursuit's losses of one output have, others up to 5000 subsets
+    include, exclude, groups : as in :func:`pursuit.solve`, by name too; sizes begin with what is included
+    time_limit : seconds for the whole table, shared out among the sizes. None: the squared loss takes what it needs,
+        other losses get five seconds a size. ``proved`` is False where time came first, or where there is no proof
 
     Cp uses the residual variance of the model with all columns where there are more rows than columns, else that of the
-    best model of size ``kmax``. AIC and BIC are n log(rss/n) plus 2 or log n per coefficient, intercept included.
-    ``include`` and ``exclude`` are as in :func:`pursuit.solve`. ``proved`` is False for a size at which ``time_limit``
-    (seconds, for the whole table) came first.
+    best model of the largest size. AIC and BIC are n log(rss/n) (other losses: the deviance, -2 log-likelihood up to a
+    constant of the data) plus 2 or log n per coefficient, intercept included. R2 is the share of the deviance that is
+    explained. With a ridge, subsets are ranked by the objective.
     """
     kmax, nbest = check_k(kmax, "kmax"), check_k(nbest, "nbest")
-    deadline = None if time_limit is None else time.perf_counter() + check_number(time_limit, "time_limit")
-    f = GLM(X, y, l2=l2, fit_intercept=fit_intercept, sample_weight=sample_weight)
-    n = f.data.shape[0]
-    found: list[tuple[int, int, Point, bool]] = []
+    limit = None if time_limit is None else check_number(time_limit, "time_limit")
+    f = _objective(X, y, loss, l2=l2, fit_intercept=fit_intercept, sample_weight=sample_weight)
     include, exclude = (
-        chosen(cols, name, f.dim, f.names) for cols, name in ((include, "include"), (exclude, "exclude"))
+        chosen(cols, name, f.dim // f.width, f.names) for cols, name in ((include, "include"), (exclude, "exclude"))
     )
-    if len(include) > kmax:
+    if groups is None and len(include) > kmax:
         raise ValueError(f"include names {len(include)} columns, more than kmax={kmax} allows")
-    with threads():
-        for k in range(max(1, len(include)), min(kmax, f.dim) + 1):
-            constraint = f.sparse_set(k, include, exclude)
-            if constraint.k < k:
-                break
-            known = solve(f, k, include=include, exclude=exclude).point
-            tree = Tree(1e-9, f.scale, nbest, deadline)
-            if len(known.support) == k:
-                tree.offer(tuple(int(j) for j in known.support), known.value)
-            lower = tree.run(sparse_problem(f, constraint, known), effort=200)
-            points = sorted((f.refit_on_data(np.array(s)) for s in tree.found), key=lambda point: point.value)
-            for rank, point in enumerate(points, 1):
-                room = 1e-8 * f.scale(point.value)
-                sure = point.value <= lower + room and point.value <= max(point.minimum, f.lower) + room
-                found.append((k, rank, point, sure or point.value <= f.nothing))
-        total = 2 * n * f.null.value
-        wide = n > f.dim + 1
-        full = f.refit(np.arange(f.dim)) if wide else found[-1][2]
-        noise = 2 * n * full.value / max(n - (f.dim if wide else found[-1][0]) - fit_intercept, 1)
-    table = Subsets()
+    most = f.sparse_set(kmax, include, exclude, groups)
+    sizes = range(max(1, len(most.include)), most.k + 1)
+    if nbest > 1 and not all(_way(f, most.with_budget(k)) for k in sizes):
+        raise ValueError(f"nbest={nbest} needs a proof, which loss {f.loss.name!r} has not for so many; give nbest=1")
+    end = None if limit is None else time.perf_counter() + limit
+    found: list[Found] = []
+    with threads(), np.errstate(all="ignore"):
+        for k in sizes:
+            now = time.perf_counter()
+            late = None if end is None else now + max(end - now, 0.0) / (sizes[-1] + 1 - k)
+            if late is None and not f.quadratic:
+                late = now + PATIENCE
+            known = solve(f, k, include=include, exclude=exclude, groups=groups).point
+            found += _of_size(f, most.with_budget(k), known, nbest, late)
+        return _table(f, found)
+
+
+def _objective(X: Any, y: Any, loss: Any, **told: Any) -> Any:
+    several = isinstance(loss, VectorLoss) or (isinstance(loss, str) and loss.casefold() == "multinomial")
+    make: Any = MultiGLM if several or np.ndim(y) == 2 else GLM
+    return make(X, y, loss, **told)
+
+
+def _way(f: Any, constraint: AtMost) -> str:
+    """How a size is proved: by the Gram matrix, by refits of every subset, by a tree of bounds; "" where it is not."""
+    if "proof" in f.offers and f.quadratic and constraint.unit_of is None:
+        return "gram"
+    n, p = f.data.shape
+    bounds = "proof" in f.offers and f.data.whole and f.loss.has_conjugate and n * p <= BRANCHED
+    if not (bounds and np.all(f.ridge > 0)) and _sets(constraint) <= ENUMERATED:  # without a ridge bounds save little
+        return "every"
+    return "tree" if bounds else ""
+
+
+def _of_size(f: Any, constraint: AtMost, known: Point, nbest: int, deadline: float | None) -> list[Found]:
+    """The best subsets of one size: a solver's, and what a proof finds beside it."""
+    k, way = constraint.k, _way(f, constraint)
+    if not way:
+        return [(k, 1, known, False)]
+    gap = EXACT if way == "gram" else CLOSE
+    tree = Tree(0.9 * gap, f.scale, nbest, deadline)
+    if constraint.count(known.support) == k:
+        tree.offer(tuple(int(u) for u in constraint.units_of(known.support)), known.value)
+    if way == "gram":
+        lower = tree.run(sparse_problem(f, constraint, known), effort=200)
+    elif way == "every":
+        lower = _every(f, constraint, tree)
+    else:
+        tree.search = partial(search_between, f, constraint) if nbest == 1 else None
+        lower = tree.run(General.root(f, constraint, known.x), effort=60)
+    supports = [constraint.columns_of(np.array(units)) for units in tree.found] or [known.support]
+    points = sorted((_refit(f, support) for support in supports), key=lambda point: point.value)
+    rows = []
+    for rank, point in enumerate(points, 1):
+        room = max(10 * EXACT, gap) * f.scale(point.value)
+        sure = point.value <= lower + room and point.value <= max(point.minimum, f.lower) + room
+        rows.append((k, rank, point, sure or point.value <= getattr(f, "nothing", f.floor)))
+    return rows
+
+
+def _refit(f: Any, support: Columns) -> Point:
+    """A refit that does not depend on what was kept."""
+    return f.refit_on_data(support) if hasattr(f, "refit_on_data") else f.refit(support)
+
+
+def _sets(constraint: AtMost) -> int:
+    """How many subsets there are."""
+    return comb(len(constraint.allowed) - len(constraint.include), constraint.k - len(constraint.include))
+
+
+def _every(f: Any, constraint: AtMost, tree: Tree) -> float:
+    """All subsets, refitted one by one."""
+    free, left = without(constraint.allowed, constraint.include), constraint.k - len(constraint.include)
+    for few in combinations(free.tolist(), left):
+        if tree.late():
+            return float(f.lower)
+        units = np.sort(np.append(constraint.include, few)).astype(np.int64)
+        point = _refit(f, constraint.columns_of(units))
+        tree.offer(tuple(units.tolist()), point.value, max(point.minimum, f.lower))
+    return min(tree.upper, tree.doubt)
+
+
+def _table(f: Any, found: list[Found]) -> Subsets:
+    """Points with their criteria."""
+    n, p = f.data.shape
+    q = f.width
+    lower = f.lower if q == 1 else 0.0
+    lower = lower if np.isfinite(lower) else 0.0
+    free = q if q == 1 or f.quadratic else q - 1  # classes: one is told from the others
+    total, one = 2 * n * (f.null.value - lower), f.quadratic and q == 1
+    noise = 0.0
+    if one:
+        wide = n > p + 1
+        full = f.refit(np.arange(p)) if wide else found[-1][2]
+        noise = 2 * n * full.value / max(n - len(full.support) - f.fit_intercept, 1)
+    table = Subsets(loss=f.loss.name, n=n, dim=p)
     for k, rank, point, proved in found:
-        rss, terms = 2 * n * point.value, k + fit_intercept
-        r2 = 1 - rss / total if total > 0 else 0.0
-        adjusted = 1 - (1 - r2) * (n - fit_intercept) / max(n - terms, 1)
-        cp, level = rss / max(noise, 1e-300) - n + 2 * terms, n * float(np.log(max(rss, 1e-300) / n))
-        aic, bic = level + 2 * terms, level + terms * float(np.log(n))
-        support = tuple(int(j) for j in point.support)
-        names = None if f.names is None else tuple(f.names[j] for j in support)
-        table.append(Subset(k, rank, support, rss, r2, adjusted, cp, aic, bic, proved, names))
+        shown = f.present(point)
+        mean = _loss(f, point)
+        deviance, terms = 2 * n * (mean - lower), free * (len(shown.support) + f.fit_intercept)
+        r2 = 1 - deviance / total if total > 0 else 0.0
+        adjusted = 1 - (1 - r2) * (n - f.fit_intercept) / max(n - terms, 1) if one else None
+        cp = deviance / max(noise, 1e-300) - n + 2 * terms if one else None
+        aic = bic = None
+        if f.loss.likelihood:
+            level = n * q * float(np.log(max(deviance, 1e-300) / (n * q))) if f.quadratic else deviance
+            aic, bic = level + 2 * terms, level + terms * float(np.log(n))
+        support = tuple(int(j) for j in shown.support)
+        table.append(
+            Subset(k, rank, support, shown.names, deviance, r2, adjusted, cp, aic, bic, proved, point.value, shown.coef,
+                   shown.intercept, point.note)
+        )  # fmt: skip
     return table
+
+
+def _loss(f: Any, point: Point) -> float:
+    """The mean loss at a point, without its ridge."""
+    ridge = np.broadcast_to(f.ridge if f.width == 1 else f.l2, f.dim)[point.support]
+    return point.value - 0.5 * float(point.coef @ (ridge * point.coef))

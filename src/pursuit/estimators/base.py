@@ -1,7 +1,7 @@
 """What the estimators share: validation, the fit itself, selection, and prediction from k columns."""
 
 import warnings
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -18,6 +18,8 @@ from ..driver import solve
 from ..engines import threads
 from ..losses import Loss, as_loss
 from ..objectives import GLM, MultiGLM
+from ..reports.describe import Shown, describe, explained
+from ..reports.page import Summary
 
 PARAMETERS = """k : int, default 10
         At most this many features; above the number of columns it is capped (``result_.reason`` says so).
@@ -54,6 +56,8 @@ PARAMETERS = """k : int, default 10
     """
 
 
+SUMMARISED = 1e9  # multiplications up to which a pickled estimator keeps its summary, asked for or not
+REFITS = 2e7  # of those, on refits
 WARNS = ("time_limit", "max_iter", "no_minimiser", "failed")  # whoever interrupts knows it
 
 
@@ -169,9 +173,61 @@ class SparseModel(SelectorMixin, BaseEstimator):
         mask[self.support_] = True
         return mask
 
+    def summary(self) -> Summary:
+        """The model on one page: coefficients, what every feature is worth, scores, what is known of it.
+
+        It is that of ``coef_``; where the data are large, call it before pickling, which leaves the data behind.
+        """
+        check_is_fitted(self)
+        kept = getattr(self, "_summarised", None)
+        if kept is None or kept[0] is not self.result_:
+            kept = self._summarised = (self.result_, self._summary())
+        return kept[1]
+
+    def _summary(self, **limits: Any) -> Summary:
+        f, coef, result = getattr(self, "objective_", None), np.asarray(self.coef_, dtype=np.float64), self.result_
+        rows = coef.reshape(-1, coef.shape[-1]).T[self.support_]
+        if rows.shape[1] == 1:
+            shown = Shown(self.support_, rows[:, 0], float(np.ravel(self.intercept_)[0]))
+        else:
+            shown = Shown(self.support_, rows, np.asarray(self.intercept_, dtype=np.float64))
+        same = np.array_equal(self.support_, result.support) and np.allclose(shown.coef, result.coef, rtol=1e-5, atol=0)
+        told = describe(f, result, None if same else shown, **limits)
+        score, name = self._held_out() or (None, "")
+        names = getattr(self, "feature_names_in_", None)
+        return replace(
+            told, held_out=score, held_out_name=name, outputs=self._outputs(told.outputs),
+            notes=(*self._notes(), *told.notes),
+            names=told.names if names is None else tuple(str(names[j]) for j in self.support_),
+        )  # fmt: skip
+
+    def _held_out(self) -> tuple[float, str] | None:
+        """A held-out score and its name, where the number of features was chosen by one."""
+        f, table = getattr(self, "objective_", None), getattr(self, "sizes_", None) or {}
+        at = np.flatnonzero(np.asarray(table.get("k", ())) == getattr(self, "k_", -1))
+        if len(at) == 0:
+            return None
+        if "mean_score" in table:
+            score, name = float(table["mean_score"][at[0]]), "score"
+        else:
+            known = None if f is None or "mean_loss" not in table else explained(f, float(table["mean_loss"][at[0]]))
+            score, name = (np.nan, "") if known is None else known[:2]
+        return (score, name) if np.isfinite(score) else None
+
+    def _outputs(self, outputs: tuple[str, ...]) -> tuple[str, ...]:
+        """What the outputs are called."""
+        return outputs
+
+    def _notes(self) -> tuple[str, ...]:
+        """What else a summary should say."""
+        reason = getattr(self, "reason_", "")  # of those that choose k
+        return (f"{reason}.",) if reason else ()
+
     def __getstate__(self) -> dict[str, Any]:
         state = dict(super().__getstate__())
-        state.pop("objective_", None)  # it holds the training data
+        f = state.pop("objective_", None)  # it holds the training data
+        if f is not None and "_summarised" not in state and f.work * len(self.support_) <= SUMMARISED:
+            state["_summarised"] = (self.result_, self._summary(afforded=REFITS))
         return state
 
     def __sklearn_tags__(self) -> Any:

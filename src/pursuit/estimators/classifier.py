@@ -103,6 +103,13 @@ class SparseClassifier(ClassifierMixin, SparseModel):
         margin = np.column_stack([-eta, eta])  # where it is positive, the logarithm of what predict_proba gives
         return np.where(margin > 0, np.log(np.maximum(expit(margin), 0.5)), -np.logaddexp(0, -margin))
 
+    def _outputs(self, outputs: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(map(str, self.classes_)) if outputs else ()
+
+    def _notes(self) -> tuple[str, ...]:
+        positive = f"Positive coefficients speak for class {self.classes_[1]}."
+        return (*([positive] if len(self.classes_) == 2 else []), *super()._notes())
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = self._loss_name() == "logistic"

@@ -13,7 +13,7 @@ import numpy as np
 
 from .. import _core
 from .._sorted import inside, without
-from .._types import Columns, Vector
+from .._types import Columns, Flags, Vector
 from ..constraints import AtMost, Exchange
 from ..objectives.base import Objective
 from ..objectives.point import Point
@@ -25,6 +25,7 @@ GROUP_CHUNK = 64  # columns whose Hessian block is formed at once
 NEARLY_DEPENDENT = (
     1e-7  # share of a column (or ratio of eigenvalues of the support's) below which the formula is not trusted
 )
+DEPENDENT = 1e-11  # share of H_jj below which column j adds nothing new, as in the kernel
 FAR_APART = 1e30  # ratio of scales above which rows are evened before they are multiplied
 
 
@@ -78,7 +79,7 @@ def removals(f: Objective, constraint: AtMost, point: Point) -> tuple[Columns, V
     units = constraint.units_of(point.support)
     S, ends = constraint.ordered(units)
     x = point.coef[np.searchsorted(point.support, S)]
-    B, s, _ = _inverse(f.exchange_model(point, S, S).small)
+    B, s, _ = inverse(f.exchange_model(point, S, S).small)
     x = x / np.where(s > 0, s, 1.0)
     if constraint.unit_of is None:
         cost = x**2 / (2 * B.diagonal())
@@ -95,7 +96,7 @@ def apply(constraint: AtMost, support: Columns, leave: tuple[int, ...], enter: t
     return constraint.columns_of(np.union1d(units, enter))
 
 
-def _inverse(A: Vector) -> tuple[Vector, Vector, bool]:
+def inverse(A: Vector) -> tuple[Vector, Vector, bool]:
     """The inverse of a positive matrix on a unit diagonal (ridged where it is nearly singular), and that scale."""
     s = unit_scale(A)
     values, vectors = np.linalg.eigh(A * s * s[:, None])
@@ -105,7 +106,7 @@ def _inverse(A: Vector) -> tuple[Vector, Vector, bool]:
 
 def _kernel(rows: Any, A: Vector, g: Any, h: Any, point: Point, constraint: AtMost) -> _Sweep:
     """The kernel's answers, rows on the support's unit diagonal where their own scales are too far apart."""
-    B, s, exact = _inverse(A)
+    B, s, exact = inverse(A)
     x = point.coef
     if s.min() > 0 and s.max() < FAR_APART * s.min():
         B = B * s * s[:, None]
@@ -141,12 +142,34 @@ def _refined(f: Objective, constraint: AtMost, point: Point, others: Columns, ro
     return _Sweep(change, who, left, sweep.exact)
 
 
-def _groups(f: Objective, constraint: AtMost, point: Point, mine: Columns, others: Columns) -> _Sweep:
+@dataclass(frozen=True)
+class GroupModel:
+    """The quadratic model on groups: Hessian rows and blocks, where groups begin, and whether it is trusted."""
+
+    rows: Vector
+    B: Vector
+    g: Vector
+    blocks: Vector
+    x: Vector
+    row_ends: Columns
+    col_ends: Columns
+    exact: bool
+
+    def changes(self, droppable: Flags) -> tuple[Vector, Columns, Vector]:
+        """Per group outside: the change of f, whom to drop for it, and the share of it that the support leaves."""
+        change, who, _, left = _core.group_exchange(
+            self.rows, self.B, self.g, self.blocks, self.x, self.row_ends, self.col_ends, droppable.astype(np.uint8)
+        )
+        return change, who, left
+
+
+def group_model(f: Objective, constraint: AtMost, point: Point, mine: Columns, others: Columns) -> GroupModel:
+    """The quadratic model on groups inside and outside, rows on the support's unit diagonal."""
     S, row_ends = constraint.ordered(mine)
     C, col_ends = constraint.ordered(others)
     place = np.searchsorted(point.support, S)
     model = f.exchange_model(point, S, C)
-    B, s, exact = _inverse(model.small)
+    B, s, exact = inverse(model.small)
     rows = model.rows * s[:, None]
     blocks: list[Vector] = []
     first = 0
@@ -157,9 +180,10 @@ def _groups(f: Objective, constraint: AtMost, point: Point, mine: Columns, other
         ends = col_ends[first : last + 1] - col_ends[first]
         blocks += [H[a:b, a:b].ravel() for a, b in pairwise(ends)]
         first = last
-    free = (~inside(mine, constraint.include)).astype(np.uint8)
-    change, who, _, left = _core.group_exchange(
-        rows, B, point.gradient[C], np.concatenate(blocks), point.coef[place] / np.where(s > 0, s, 1.0), row_ends,
-        col_ends, free,
-    )  # fmt: skip
-    return _Sweep(change, who, left, exact)
+    x = point.coef[place] / np.where(s > 0, s, 1.0)
+    return GroupModel(rows, B, point.gradient[C], np.concatenate(blocks), x, row_ends, col_ends, exact)
+
+
+def _groups(f: Objective, constraint: AtMost, point: Point, mine: Columns, others: Columns) -> _Sweep:
+    model = group_model(f, constraint, point, mine, others)
+    return _Sweep(*model.changes(~inside(mine, constraint.include)), model.exact)

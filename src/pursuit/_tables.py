@@ -1,0 +1,45 @@
+"""Tables and sentences as plain text: what a report prints."""
+
+import textwrap
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+WIDTH = 100  # of sentences, and of a table's widest column of words
+ROUNDING = 1e-7  # share that is none
+NAME = 40  # characters of a name that are shown
+
+
+def digits(value: float | None, places: int = 4) -> str:
+    """A number to ``places`` significant digits (whole ones up to ten million); nothing where there is none."""
+    if value is None or value == 0:
+        return "" if value is None else "0"
+    shown = f"{value:#.{places}g}"
+    return f"{value:.0f}" if "e" in shown and 1 <= abs(value) < 1e7 else shown.rstrip(".")
+
+
+def share(value: float | None) -> str:
+    """A share of one: four places, more digits where these would all be zero and it is no rounding."""
+    if value is None:
+        return ""
+    return f"{value:.2g}" if ROUNDING < abs(value) < 5e-4 else f"{value:.4f}".replace("-0.0000", "0.0000")
+
+
+def cut(name: Any, most: int = NAME) -> str:
+    """A name, or its beginning."""
+    text = str(name)
+    return text if len(text) <= most else text[: most - 1] + "\N{HORIZONTAL ELLIPSIS}"
+
+
+def table(headings: Sequence[str], rows: Iterable[Sequence[str]], left: Sequence[int] = (0,)) -> str:
+    """Columns of text below their headings, numbers to the right; ``left`` are the places of words."""
+    body = [list(headings), *(list(row) for row in rows)]
+    widths = [max(len(row[j]) for row in body) for j in range(len(headings))]
+    sides = [str.ljust if j in left else str.rjust for j in range(len(headings))]
+    lines = ["  ".join(side(cell, w) for side, cell, w in zip(sides, row, widths, strict=True)) for row in body]
+    lines.insert(1, "-" * max(map(len, lines)))
+    return "\n".join(line.rstrip() for line in lines)
+
+
+def paragraphs(sentences: Iterable[str]) -> str:
+    """One paragraph each, wrapped."""
+    return "\n".join(textwrap.fill(sentence, WIDTH, subsequent_indent="  ") for sentence in sentences if sentence)

@@ -1,0 +1,111 @@
+"""Repeat the selection on resampled rows."""
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.utils import check_random_state
+
+from .._errors import check_count, check_weights
+from .._types import Array, Columns, Flags, Vector
+from ..engines import in_threads, threads
+from ..reports.intervals import Intervals
+from .given import direction, inside, names_in, shown, targets
+
+DRAWS = 1000  # resamples that are drawn until both classes are in one
+
+
+def bootstrap_intervals(
+    estimator: Any,
+    X: Any,
+    y: Any,
+    *,
+    n_boot: int = 200,
+    level: float = 0.95,
+    random_state: Any = None,
+    n_jobs: int | None = None,
+    sample_weight: Any = None,
+) -> Intervals:
+    """How coefficients and the selection vary over resampled rows; percentiles that do not claim a coverage.
+
+    The whole selection is repeated on every resample, through row weights: X is not copied. A coefficient counts as 0
+    where its feature was not selected.
+
+    Parameters
+    ----------
+    estimator : an estimator of one response or two classes with ``coef_`` whose ``fit`` takes ``sample_weight``
+    X, y, sample_weight : as in ``fit``
+    n_boot : resamples
+    level : the share of resampled coefficients between ``low`` and ``high``
+    random_state : seed of the resamples
+    n_jobs : resamples at a time (None: as many as there are threads)
+    """
+    level, n_boot = inside(level, "level"), check_count(n_boot, "n_boot", 2)
+    y, classes = targets(estimator, X, y)
+    weights = np.ones(len(y)) if sample_weight is None else check_weights(sample_weight, len(y)) * len(y)
+    X = _in_one_piece(X)
+    told = {} if sample_weight is None else {"sample_weight": weights}
+    model = clone(estimator).fit(X, y, **told)
+    support, whole = _coefficients(model)
+    seeds = np.random.SeedSequence(check_random_state(random_state).randint(2**31 - 1)).spawn(n_boot)
+
+    def again(seed: Any) -> tuple[Columns, Vector]:
+        times = _resample(np.random.default_rng(seed), y, classes, weights)
+        return _coefficients(clone(estimator).fit(X, y, sample_weight=times * weights))
+
+    with threads(n_jobs):
+        found = in_threads(again, seeds)
+    met = np.unique(np.concatenate([support, *(cols for cols, _ in found)])).astype(np.int64)
+    values = np.zeros((n_boot, len(met)))
+    for row, (cols, coef) in zip(values, found, strict=True):
+        row[np.searchsorted(met, cols)] = coef
+    frequency = np.mean([np.isin(met, cols) for cols, _ in found], axis=0)
+    low, high = np.quantile(values, [0.5 - level / 2, 0.5 + level / 2], axis=0)
+    estimate = np.zeros(len(met))
+    estimate[np.searchsorted(met, support)] = whole
+    chosen = np.isin(met, support)
+    order = np.lexsort((met, -frequency, ~chosen))  # the model's own features first, then by frequency
+    names = shown(names_in(model, X), met[order], False)
+    return Intervals(
+        "bootstrap", names, met[order], estimate[order], low[order], high[order], level, values.std(axis=0)[order],
+        None, frequency[order], (*direction(classes), *_words(n_boot, level)), len(support),
+    )  # fmt: skip
+
+
+def _resample(random: Any, y: Array, classes: Array | None, weights: Vector) -> Vector:
+    """How often every row is drawn; both classes are in it."""
+    n, counts = len(y), weights > 0
+    for _ in range(DRAWS):
+        times = random.multinomial(n, np.full(n, 1.0 / n)).astype(np.float64)
+        drawn: Flags = (times > 0) & counts
+        if drawn.any() and (classes is None or all((drawn & (y == label)).any() for label in classes)):
+            return times
+    raise ValueError("y holds a class so rare that resamples miss it")
+
+
+def _coefficients(model: Any) -> tuple[Columns, Vector]:
+    """Columns that are used, and their coefficients."""
+    if not hasattr(model, "coef_"):
+        raise TypeError(f"estimator must have coef_ after fit, and {type(model).__name__} has none")
+    coef = np.asarray(model.coef_, dtype=np.float64).ravel()
+    cols = np.asarray(model.support_, dtype=np.int64) if hasattr(model, "result_") else np.flatnonzero(coef)
+    return cols, coef[cols]
+
+
+def _in_one_piece(X: Any) -> Any:
+    """A pandas frame as one block of numbers, so that no fit converts it again."""
+    if not hasattr(X, "iloc"):
+        return X
+    try:
+        return type(X)(np.asarray(X, dtype=np.float64), columns=X.columns, index=X.index)
+    except (TypeError, ValueError):
+        return X  # the fit says which columns are no numbers
+
+
+def _words(n_boot: int, level: float) -> tuple[str, ...]:
+    return (
+        f"{n_boot} resamples, the selection repeated on each; {level:.0%} of the resampled coefficients lie between "
+        "low and high (0 where a feature was not selected).",
+        "This describes how much the procedure varies. These are not confidence intervals: after selection, "
+        "percentiles have no guaranteed coverage (pursuit.split_intervals has).",
+    )

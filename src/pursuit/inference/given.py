@@ -1,0 +1,47 @@
+"""What is asked of estimators and targets, and what features are called."""
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import is_classifier
+from sklearn.utils import check_consistent_length
+
+from .._errors import check_number
+from .._names import Names, names_of
+from .._types import Array, Columns
+
+
+def targets(estimator: Any, X: Any, y: Any) -> tuple[Array, Array | None]:
+    """One target per row, and the two classes of a classifier's."""
+    y = np.asarray(y)
+    check_consistent_length(X, y)
+    if y.ndim != 1:
+        raise ValueError(f"y must hold one response per row, shape (n,), got shape {y.shape}")
+    if not is_classifier(estimator):
+        return y, None
+    classes = np.unique(y)
+    if len(classes) != 2:
+        raise ValueError(f"y must hold two classes, got {len(classes)}: intervals of several classes are not available")
+    return y, classes
+
+
+def inside(value: Any, name: str) -> float:
+    """A number between 0 and 1."""
+    number = check_number(value, name, strict=True)
+    if number >= 1:
+        raise ValueError(f"{name} must be between 0 and 1, got {value!r}")
+    return number
+
+
+def names_in(model: Any, X: Any) -> Names | None:
+    names = getattr(model, "feature_names_in_", None)
+    return names_of(X) if names is None else tuple(map(str, names))
+
+
+def shown(names: Names | None, cols: Columns, intercept: bool) -> Names:
+    shown = [f"x{j}" if names is None else names[j] for j in cols.tolist()]
+    return (*shown, "(intercept)") if intercept else tuple(shown)
+
+
+def direction(classes: Array | None) -> tuple[str, ...]:
+    return () if classes is None else (f"Positive coefficients speak for class {classes[1]}.",)

@@ -1,0 +1,34 @@
+"""A criterion of the best subsets against their size."""
+
+from typing import Any
+
+from pursuit.plots._axes import GREY, UP, axes, quiet
+
+LABELS = {"rss": "residual sum of squares", "r2": "R2", "adjusted_r2": "adjusted R2", "cp": "Mallows' Cp"}
+BELOW = 4  # points from the label to what it names
+
+
+def plot_subsets(table: Any, criterion: str = "bic", ax: Any | None = None) -> Any:
+    """Draw a criterion of :func:`pursuit.best_subsets` against k and return the axes.
+
+    The best subset of every size is on the line, runners-up are dots beside it; hollow ones are not proved. The dotted
+    line marks the size that the criterion chooses.
+    """
+    name = table.criterion(criterion)
+    if not table:
+        raise ValueError("table holds no subsets to draw")
+    ax = axes(ax)
+    first = [row for row in table if row.rank == 1]
+    best = table.best(name)
+    ax.axvline(best.k, color=GREY, linewidth=1, linestyle=":", zorder=1)
+    ax.plot([row.k for row in first], [getattr(row, name) for row in first], color=UP, linewidth=1.8, zorder=2)
+    for row in table:
+        ax.plot([row.k], [getattr(row, name)], "o", color=UP if row.rank == 1 else GREY, zorder=3,
+                markersize=5 if row.rank == 1 else 3, markerfacecolor=None if row.proved else "white")  # fmt: skip
+    ax.annotate(f"k = {best.k}", (best.k, 1), xycoords=("data", "axes fraction"), xytext=(BELOW, -BELOW),
+                textcoords="offset points", va="top", fontsize=8, color=GREY)  # fmt: skip
+    ax.set_xticks(sorted({row.k for row in table}))
+    ax.set_xlabel("k, size of the subset")
+    ax.set_ylabel(LABELS.get(name, name if name == "deviance" else name.upper()))
+    quiet(ax, "y")
+    return ax

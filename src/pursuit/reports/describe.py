@@ -1,0 +1,215 @@
+"""From an objective and its solution to a :class:`Summary`."""
+
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .._errors import listed
+from .._types import Columns, Vector
+from ..constraints import AtMost
+from ..driver import check_objective
+from ..engines import threads
+from ..objectives.base import Objective
+from ..objectives.bounded import INFEASIBLE, Bounded
+from ..objectives.point import Point
+from ..results import Result
+from ..solvers.rivals import AFFORDED, Rivals, rivals
+from .page import Summary, sets_of
+
+AGREES = 1e-6  # share of the scale by which a result's value may differ from that of its coefficients: rounding
+KNOWN = {  # of a solution, where there is no certificate
+    "swap_optimal": "No exchange of one {noun} helps; whether another set is better is not proved",
+    "swap_stationary": "No exchange of one {noun} was found to help; whether another set is better is not known",
+}
+OPEN = "How far this is from the best set is not known"
+
+
+class Shown(NamedTuple):
+    """The model to speak of, in the units of X: columns, coefficients on them, intercept."""
+
+    support: Columns
+    coef: Vector
+    intercept: Any
+
+
+def summary(objective: Any, result: Result) -> Summary:
+    """A solution on one page: coefficients, what every feature is worth, how good the fit is, what is known of it.
+
+    What features are worth is exact for the squared loss. For other losses, and inside bounds, the closest rivals are
+    those of the quadratic model, and costs are refitted where that is affordable.
+
+    Parameters
+    ----------
+    objective : the ``GLM``, ``MultiGLM`` or other objective that was minimised
+    result : what ``solve`` returned for it
+    """
+    check_objective(objective)
+    if not isinstance(result, Result):
+        hint = ": an estimator has its own, estimator.summary()" if hasattr(result, "result_") else ""
+        raise TypeError(f"result must be the Result of the objective, got {type(result).__name__}{hint}")
+    if result.point.dim != objective.dim:
+        raise ValueError(f"result has {result.point.dim} coordinates, but the objective has {objective.dim}")
+    return describe(objective, result, check=True)
+
+
+def describe(
+    f: Any, result: Result, shown: Shown | None = None, afforded: float = AFFORDED, check: bool = False
+) -> Summary:
+    """The same, for a model other than the result's too; without an objective, what can be had.
+
+    ``afforded`` limits the refits (multiplications); ``check``: whether the result is the objective's is looked at.
+    """
+    model = Shown(result.support, result.coef, result.intercept) if shown is None else shown
+    constraint = result.constraint
+    names = _names(f, result, model.support)
+    width = result.point.dim // result.dim
+    cols = model.support * width
+    k = constraint.k if shown is None else constraint.count(cols)
+    grouped = _own_groups(constraint, width, cols)
+    held: dict[str, Any] = {
+        "names": names, "columns": model.support, "coef": np.array(model.coef), "per_sd": None, "drop": None,
+        "intercept": model.intercept, "rivals": ("",) * len(names), "rival_cost": None, "unit": "the objective",
+        "how": "exact", "score": None, "held_out": None, "held_out_name": "", "rows": None, "loss": "",
+        "dim": result.dim, "k": k, "found": _found(f, result, grouped is not None) if shown is None else "",
+        "plain": shown is None,
+        "notes": _notes(f, shown is not None),
+        "sets": sets_of(len(constraint.allowed), len(constraint.include), k),
+        "groups": grouped, "outputs": _outputs(model.coef),
+    }  # fmt: skip
+    told = Summary(**held)
+    if f is None:
+        return told
+    with threads(), np.errstate(all="ignore"):
+        scale = 1.0
+        if hasattr(f, "data"):
+            told = replace(told, rows=f.data.shape[0], loss=f.loss.name, per_sd=_per_sd(f, model))
+            told, scale = _scored(f, result, model, told, check)
+        if len(names):
+            told = _worth(f, result, model, told, scale, afforded)
+    return told
+
+
+def _scored(f: Any, result: Result, model: Shown, told: Summary, check: bool) -> tuple[Summary, float]:
+    """With the share of the loss that is explained, and how much loss there is to explain."""
+    value = _loss(f, model)
+    x = result.point.coef
+    plain = result.value - 0.5 * float(x @ (np.broadcast_to(_ridge(f), f.dim)[result.point.support] * x))
+    if check and abs(value - plain) > AGREES * f.scale(result.value) and value > f.floor:
+        raise ValueError(
+            f"result has a loss of {plain:.8g}, but its coefficients give {value:.8g} in this objective: not its result"
+        )
+    known = explained(f, value)
+    return (told, 1.0) if known is None else (replace(told, score=known.share, unit=known.unit), known.height)
+
+
+class Explained(NamedTuple):
+    """A share of the loss of the null model above its infimum, what it is called, and that height."""
+
+    share: float
+    unit: str
+    height: float
+
+
+def explained(f: Any, value: float) -> Explained | None:
+    """What a mean loss leaves explained: R2, or D2; None where the loss's infimum is not known."""
+    lower = f.lower if f.width == 1 else 0.0
+    height = f.null.value - lower
+    if not (np.isfinite(lower) and height > 0 and np.isfinite(value)):
+        return None
+    return Explained(1.0 - (value - lower) / height, "R2" if f.loss.name == "squared" else "D2", height)
+
+
+def _worth(f: Any, result: Result, model: Shown, told: Summary, scale: float, afforded: float) -> Summary:
+    """With the cost of every feature, and its closest rival."""
+    bounded = result.bounds is not None or result.sum_to is not None
+    inner: Objective = Bounded(f, result.bounds, result.sum_to) if bounded else f
+    constraint: AtMost = result.constraint
+    cols = model.support if f.width == 1 else (model.support[:, None] * f.width + np.arange(f.width)).ravel()
+    units = constraint.units_of(cols)
+    known = rivals(inner, constraint, _point(inner, constraint, result, constraint.columns_of(units)), afforded)
+    place = np.searchsorted(units, _units(constraint, f, cols))
+    drop, change = (np.where(cost < INFEASIBLE / 2, cost, np.inf)[place] / scale for cost in (known.drop, known.change))
+    return replace(
+        told, drop=drop, rival_cost=change, how=known.how,
+        rivals=tuple(_called(f, constraint, known, i) for i in place),
+    )  # fmt: skip
+
+
+def _point(f: Objective, constraint: AtMost, result: Result, support: Columns) -> Point:
+    """The refit that costs are counted from."""
+    if np.array_equal(support, result.point.support):
+        point = result.point.again(f)
+        return point if point.refitted else f.refit(support, start=point)
+    return f.refit(support)
+
+
+def _loss(f: Any, model: Shown) -> float:
+    """The loss of a model, without the ridge."""
+    if f.width == 1:
+        return float(f.data.value(model.support, *f.data.from_units(model.support, model.coef, float(model.intercept))))
+    pairs = [f.data.from_units(model.support, c, float(b)) for c, b in zip(model.coef.T, model.intercept, strict=True)]
+    C, b = np.column_stack([c for c, _ in pairs]), np.array([b for _, b in pairs])
+    return float(f.data.few(model.support, 0.0, True).value(C, b))
+
+
+def _ridge(f: Any) -> Any:
+    return f.ridge if f.width == 1 else f.l2
+
+
+def _per_sd(f: Any, model: Shown) -> Vector:
+    """Coefficients times the standard deviations of their columns."""
+    weight, _, square = f.data.moments()
+    ones, _ = f.data.in_units(model.support, np.ones(len(model.support)), 0.0)  # 1 / scale of the standardised view
+    sd = np.sqrt(np.maximum(square[model.support], 0.0) / weight)
+    sd = np.divide(sd, ones, out=np.zeros(len(sd)), where=ones > 0)
+    return np.asarray(model.coef * (sd if model.coef.ndim == 1 else sd[:, None]))
+
+
+def _names(f: Any, result: Result, support: Columns) -> tuple[str, ...]:
+    names = getattr(f, "names", None)
+    if names is None and result.names is not None and np.array_equal(support, result.support):
+        return tuple(result.names)
+    return tuple(f"x{j}" if names is None else str(names[j]) for j in support)
+
+
+def _outputs(coef: Vector) -> tuple[str, ...]:
+    return tuple(str(r) for r in range(coef.shape[1])) if coef.ndim == 2 else ()
+
+
+def _units(constraint: AtMost, f: Any, cols: Columns) -> Columns:
+    """The unit of every feature."""
+    firsts = cols[:: f.width]
+    return firsts if constraint.unit_of is None else constraint.unit_of[firsts]
+
+
+def _own_groups(constraint: AtMost, width: int, cols: Columns) -> Columns | None:
+    """The group of every feature, where there are groups of them."""
+    if constraint.unit_of is None or constraint.units == constraint.dim // width:
+        return None
+    return constraint.unit_of[cols]
+
+
+def _called(f: Any, constraint: AtMost, known: Rivals, i: int) -> str:
+    """The closest rival of a unit by name; a group by the names of its columns."""
+    if known.rival[i] < 0:
+        return ""
+    cols = np.unique(constraint.columns_of(known.rival[i : i + 1]) // f.width)
+    return listed([f"x{j}" if f.names is None else f.names[j] for j in cols], 2)
+
+
+def _found(f: Any, result: Result, grouped: bool) -> str:
+    if result.certificate == "proved":
+        return "No other set of this size is better: proved."
+    if result.gap is not None:
+        return f"The best set is better by at most {result.gap:.3g} in the objective (a bound)."
+    known = KNOWN.get(result.optimality, OPEN).format(noun="group" if grouped else "feature")
+    return f"{known} (pursuit.certify bounds it)." if "proof" in getattr(f, "offers", ()) else f"{known}."
+
+
+def _notes(f: Any, other: bool) -> tuple[str, ...]:
+    if other:
+        return ("Costs are those of plain refits on these features, whose coefficients are not the ones above.",)
+    if f is None or not hasattr(f, "data") or not np.any(_ridge(f)):
+        return ()
+    return ("Coefficients are shrunk by a ridge, which costs of features take into account.",)

@@ -1,0 +1,78 @@
+"""Intervals that print as a table and say what they are worth."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .._errors import need
+from .._tables import cut, digits, paragraphs, table
+from .._types import Columns, Vector
+
+RARELY = 0.05  # frequency below which features that the model does not use are not printed
+EXTRA = 10  # of the others, how many are
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Intervals:
+    """What ``pursuit.split_intervals`` and ``pursuit.bootstrap_intervals`` return; ``print`` it, or take the numbers.
+
+    Attributes
+    ----------
+    kind : "split" (valid given the selection) or "bootstrap" (variability of the procedure, without a coverage)
+    names, columns : of the features; -1 is the intercept
+    estimate, low, high : per unit of X; a bootstrap's estimates are those of all rows
+    level : of the intervals
+    standard_error : of the estimates; a bootstrap's is the standard deviation over resamples
+    p_value : of coefficient 0, where it is valid, else None
+    frequency : the share of resamples that selected the feature, else None
+    notes : what the numbers mean, in sentences
+    """
+
+    kind: str
+    names: tuple[str, ...]
+    columns: Columns
+    estimate: Vector
+    low: Vector
+    high: Vector
+    level: float
+    standard_error: Vector
+    p_value: Vector | None
+    frequency: Vector | None
+    notes: tuple[str, ...]
+    own: int | None = None  # features of the model, which come first
+
+    def to_frame(self) -> Any:
+        """A pandas DataFrame with a row per feature."""
+        pd = need("pandas", "io", "to_frame")
+        held: dict[str, Any] = {
+            "feature": list(self.names), "column": self.columns, "estimate": self.estimate, "low": self.low,
+            "high": self.high, "standard_error": self.standard_error, "p_value": self.p_value,
+            "frequency": self.frequency,
+        }  # fmt: skip
+        return pd.DataFrame({name: values for name, values in held.items() if values is not None})
+
+    def __str__(self) -> str:
+        shown = np.arange(len(self.names))
+        if self.frequency is not None and self.own is not None:
+            shown = np.flatnonzero((shown < self.own) | (self.frequency >= RARELY))[: self.own + EXTRA]
+        headings = ["feature", "coefficient", "low", "high"]
+        numbers = [self.estimate, self.low, self.high]
+        cells = [[cut(self.names[i]) for i in shown], *([digits(v[i]) for i in shown] for v in numbers)]
+        if self.p_value is not None:
+            headings += ["s.e.", "p-value"]
+            cells += [[digits(self.standard_error[i], 3) for i in shown], [_p(self.p_value[i]) for i in shown]]
+        if self.frequency is not None:
+            headings.append("selected in")
+            cells.append([f"{self.frequency[i]:.0%}" for i in shown])
+        heading = "intervals on rows that did not select" if self.kind == "split" else "percentiles over resampled rows"
+        more = len(self.names) - len(shown)
+        rest = [f"{more} more features were selected in some resamples (to_frame has them)."] if more else []
+        body = table(headings, zip(*cells, strict=True)) if len(shown) else "(no features)"
+        return f"{self.level:.0%} {heading}\n\n{body}\n\n{paragraphs([*rest, *self.notes])}"
+
+    __repr__ = __str__
+
+
+def _p(value: float) -> str:
+    return "<0.0001" if value < 1e-4 else f"{value:.4f}"

@@ -1,0 +1,255 @@
+"""The page about a solution: its numbers are the model's, and what it says is true."""
+
+import copy
+import dataclasses
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
+from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import LinearRegression
+from sklearn.metrics import d2_log_loss_score, r2_score
+
+import pursuit
+from pursuit import GLM, Function, InParts, SparseClassifier, SparseRegressor, certify, solve, summary
+
+
+@pytest.fixture(scope="module")
+def diabetes():
+    return load_diabetes(return_X_y=True, as_frame=True)
+
+
+def r2(X, y, names):
+    return LinearRegression().fit(X[list(names)], y).score(X[list(names)], y) if names else 0.0
+
+
+def test_numbers_are_those_of_refits(diabetes):
+    X, y = diabetes
+    told = SparseRegressor(k=3).fit(X * 7, y).summary()
+    assert told.names == ("bmi", "bp", "s5")
+    assert told.score == pytest.approx(r2(X, y, told.names))
+    np.testing.assert_allclose(told.per_sd, told.coef * 7 * X[list(told.names)].std(ddof=0))
+    for i, name in enumerate(told.names):
+        rest = [other for other in told.names if other != name]
+        assert told.drop[i] == pytest.approx(told.score - r2(X, y, rest))
+        replaced = {other: r2(X, y, [*rest, other]) for other in X.columns if other not in told.names}
+        assert told.rivals[i] == max(replaced, key=replaced.get)
+        assert told.rival_cost[i] == pytest.approx(told.score - max(replaced.values()))
+    assert (told.rows, told.dim, told.k, told.sets, told.how, told.unit) == (442, 10, 3, 120, "exact", "R2")
+
+
+def test_what_is_printed(diabetes):
+    X, y = diabetes
+    text = str(SparseRegressor(k=4, include="age").fit(X, y).summary())
+    assert text.startswith("4 of 10 features, 442 rows, squared loss; R2 0.4809 in sample")
+    lines = {line.split()[0]: line for line in text.splitlines() if line}
+    assert lines["age"].endswith("must stay")
+    assert "s3" in lines["bmi"]
+    assert "among 84 sets" in text
+    assert "p-values" in text
+    assert "nan" not in text
+
+
+def test_a_frame(diabetes):
+    frame = SparseRegressor(k=3).fit(*diabetes).summary().to_frame()
+    assert frame.columns.tolist() == ["feature", "column", "coefficient", "per_sd", "drop", "rival", "rival_cost"]
+    assert frame["feature"].tolist() == ["bmi", "bp", "s5"]
+
+
+def test_the_estimators_is_the_functions(diabetes):
+    X, y = diabetes
+    model = SparseRegressor(k=3).fit(X, y)
+    told = summary(model.objective_, model.result_)
+    assert str(told) == str(model.summary())
+    plain = summary(f := GLM(X, y), solve(f, 3))
+    np.testing.assert_allclose(plain.per_sd, told.per_sd)
+    np.testing.assert_allclose(plain.drop, told.drop)
+
+
+def test_a_proof_is_told(diabetes):
+    f = GLM(*diabetes)
+    result = solve(f, 3)
+    assert "not proved" in str(summary(f, result))
+    assert "No other set of this size is better: proved." in str(summary(f, certify(f, result, time_limit=10).result))
+
+
+def test_a_set_that_is_not_the_best_is_called_so(diabetes):
+    f = GLM(*diabetes)
+    result = solve(f, 3, solver="omp", exclude=["bmi"])
+    told = summary(f, result)
+    assert "bmi" not in told.rivals
+    result = dataclasses.replace(solve(f, 1, exclude=["bmi"]), constraint=f.sparse_set(1))
+    assert "bmi instead of s5 would be better: this is not the best set." in str(summary(f, result))
+
+
+def test_a_duplicate_is_a_rival_that_costs_nothing(diabetes):
+    X, y = diabetes
+    X = X.assign(twin=-3 * X["bmi"])
+    for k in (1, 2, 3, 4):
+        told = SparseRegressor(k=k).fit(X, y).summary()
+        place = next(i for i, name in enumerate(told.names) if name in ("bmi", "twin"))
+        assert told.rivals[place] in ("bmi", "twin")
+        assert abs(told.rival_cost[place]) < 1e-9
+        assert "not the best set" not in str(told)
+
+
+def test_a_classifier():
+    X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    model = SparseClassifier(k=4).fit(X, np.where(y, "benign", "malignant"))
+    told = model.summary()
+    assert told.score == pytest.approx(d2_log_loss_score(1 - y, model.predict_proba(X)[:, 1]), abs=1e-9)
+    assert (told.unit, told.how) == ("D2", "refitted")
+    assert (told.drop > 0).all()
+    assert (told.rival_cost <= told.drop + 1e-12).all()
+    assert "ridge" in str(told)
+
+
+def test_several_classes_and_responses(diabetes):
+    X, y = load_iris(return_X_y=True, as_frame=True)
+    told = SparseClassifier(k=2).fit(X, np.array(["a", "b", "c"])[y]).summary()
+    assert told.outputs == ("a", "b", "c")
+    assert told.to_frame().filter(like="coefficient[").shape == (2, 3)
+    assert "split_intervals" not in str(told)
+    X, y = diabetes
+    Y = np.column_stack([y, y**2 / 100])
+    model = SparseRegressor(k=2).fit(X, Y)
+    assert model.summary().score == pytest.approx(r2_score(Y, model.predict(X), multioutput="variance_weighted"))
+
+
+def test_groups_have_one_cost(diabetes):
+    X, y = diabetes
+    told = SparseRegressor(k=2, groups=[0, 0, 1, 2, 2, 2, 3, 3, 4, 4]).fit(X, y).summary()
+    assert told.names == ("bmi", "s5", "s6")
+    assert told.drop[1] == told.drop[2] == pytest.approx(told.score - r2(X, y, ["bmi"]))
+    assert told.rivals[0] == "bp, s1 and 1 more"
+    assert "one group" in str(told)
+
+
+def test_bounds(diabetes):
+    X, y = diabetes
+    told = SparseRegressor(k=3, bounds=(0, None)).fit(X, y).summary()
+    assert told.how == "refitted"
+    assert (told.rival_cost <= told.drop + 1e-12).all()
+
+
+@pytest.mark.parametrize("kind", ["sparse", "parts", "float32"])
+def test_any_data(kind, diabetes):
+    X, y = (part.to_numpy() for part in diabetes)
+    given = {"sparse": lambda: (sp.csr_matrix(X), y), "float32": lambda: (X.astype(np.float32), y)}
+    f = GLM(InParts([(X[:200], y[:200]), (X[200:], y[200:])])) if kind == "parts" else GLM(*given[kind]())
+    plain = GLM(X, y)
+    told, expected = summary(f, solve(f, 3)), summary(plain, solve(plain, 3))
+    assert told.rivals == expected.rivals
+    np.testing.assert_allclose(told.drop, expected.drop, rtol=1e-4)
+    np.testing.assert_allclose(told.per_sd, expected.per_sd, rtol=1e-4)
+
+
+def test_a_function_has_costs_in_its_own_units():
+    f = Function(lambda x: float(((x - [1, 2, 3]) ** 2).sum()), lambda x: 2 * (x - [1, 2, 3]), dim=3)
+    told = summary(f, solve(f, 2))
+    assert told.unit == "the objective"
+    np.testing.assert_allclose(told.drop, [4, 9], rtol=1e-5)
+    assert told.rivals == ("x0", "x0")
+    np.testing.assert_allclose(told.rival_cost, [3, 8], rtol=1e-5)
+    assert "value gained if dropped" in str(told)
+
+
+@pytest.mark.parametrize("made_before", [True, False])
+def test_a_pickle_keeps_it(made_before, diabetes):
+    X, y = diabetes
+    model = SparseRegressor(k=3).fit(X, y)
+    if made_before:
+        model.summary()
+    back = pickle.loads(pickle.dumps(model))
+    assert str(back.summary()) == str(model.summary())
+    assert str(copy.deepcopy(back).summary()) == str(model.summary())
+    assert str(model.fit(X, -2 * y).summary()) != str(back.summary())
+
+
+def test_without_data_what_is_left_is_told(diabetes, monkeypatch):
+    monkeypatch.setattr("pursuit.estimators.base.SUMMARISED", 0)
+    model = SparseRegressor(k=3).fit(*diabetes)
+    back = pickle.loads(pickle.dumps(model)).summary()
+    assert back.names == model.summary().names
+    assert back.drop is None
+    assert back.to_frame().shape == (3, 3)
+    assert "needs the data" in str(back)
+    X, y = load_iris(return_X_y=True)
+    back = pickle.loads(pickle.dumps(SparseClassifier(k=2).fit(X, y))).summary()
+    assert back.groups is None
+    assert back.outputs == ("0", "1", "2")
+    assert "x2" in str(back)
+
+
+def test_a_held_out_score_is_told(diabetes):
+    X, y = diabetes
+    model = SparseRegressor(k=2).fit(X, y)  # with what an estimator that chooses k would have
+    model.k_, model.reason_ = 2, "k=2 has the least held-out loss"
+    model.sizes_ = {"k": np.array([1, 2, 3]), "mean_loss": np.array([2000.0, 1700.0, np.nan])}
+    told = model.summary()
+    assert f"; R2 {1 - 1700 / (y.var(ddof=0) / 2):.4f} held out" in str(told)
+    assert "\nk=2 has the least held-out loss." in str(told)
+    model.sizes_["mean_score"], model.result_ = np.array([0.1, 0.45, 0.2]), copy.copy(model.result_)
+    assert "; score 0.4500 held out" in str(model.summary())
+    model.k_, model.result_ = 5, copy.copy(model.result_)
+    assert "held out\n" not in str(model.summary())
+
+
+def test_a_model_that_is_not_the_plain_fit(diabetes):
+    """As of an estimator that averages or shrinks: coefficients and scores are the model's, costs those of refits."""
+    X, y = diabetes
+    model = SparseRegressor(k=3).fit(X, y)
+    plain = model.summary()
+    other = SparseRegressor(k=2).fit(X, y)
+    model.support_, model.coef_ = np.array([2, 8]), 0.9 * other.coef_
+    model.intercept_, model.result_ = float(y.mean()), copy.copy(model.result_)
+    told = model.summary()
+    assert told.names == ("bmi", "s5")
+    np.testing.assert_allclose(told.coef, model.coef_[[2, 8]])
+    np.testing.assert_allclose(told.drop, other.summary().drop)
+    assert told.score == pytest.approx(r2_score(y, X @ model.coef_ + model.intercept_))
+    assert told.sets == 45
+    assert "plain refits" in str(told)
+    assert "plain refits" not in str(plain)
+
+
+def test_what_cannot_be_dropped_must_stay(diabetes):
+    X, y = diabetes
+    f = GLM(X, y)
+    told = summary(f, solve(f, 2, bounds=(0, 600), sum_to=1000))
+    assert (told.drop == np.inf).all()
+    assert str(told).count("must stay") == 2
+
+
+def test_no_features():
+    X = np.zeros((20, 3))
+    told = summary(f := GLM(X, np.arange(20.0)), solve(f, 2))
+    assert np.isfinite(told.to_frame().select_dtypes("number")).all().all()
+    y = np.ones(20)
+    X[:, 0] = np.arange(20)
+    str(summary(f := GLM(X, y), solve(f, 1)))
+
+
+def test_bad_input(diabetes):
+    X, y = diabetes
+    model = SparseRegressor(k=3).fit(X, y)
+    with pytest.raises(NotFittedError):
+        SparseRegressor().summary()
+    with pytest.raises(TypeError, match=r"result must be the Result of the objective.*estimator\.summary\(\)"):
+        summary(model.objective_, model)
+    with pytest.raises(TypeError, match="objective must be"):
+        summary(X, model.result_)
+    with pytest.raises(ValueError, match="result has 10 coordinates, but the objective has 4"):
+        summary(GLM(X.iloc[:, :4], y), model.result_)
+    with pytest.raises(ValueError, match="result has a loss of"):
+        summary(GLM(X, 3 * y), model.result_)
+
+
+def test_names_of_all_kinds():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.standard_normal((30, 3)), columns=["a" * 60, "b c", "d"])
+    text = str(pursuit.SparseRegressor(k=2).fit(X, X.iloc[:, 0] + X["d"]).summary())
+    assert max(map(len, text.splitlines())) < 130
