@@ -27,7 +27,7 @@ struct Steps {
     return [this](i64 size, double f) {
       nb::gil_scoped_acquire hold;
       try {
-        return nb::cast<bool>(told(size, f));
+        return is_true(told(size, f));
       } catch (nb::python_error& error) {
         asked.trouble = nb::borrow(error.value());
         return true;

@@ -7,6 +7,13 @@
 
 namespace pursuit {
 
+// What a person means by true, as `if` takes it.
+inline bool is_true(const nb::object& answer) {
+  const int yes = PyObject_IsTrue(answer.ptr());
+  if (yes < 0) throw nb::python_error();
+  return yes > 0;
+}
+
 // Python is asked whether to stop; an exception there (Ctrl-C) stops too, and is handed over beside what was found.
 class Asked {
 public:
@@ -16,7 +23,7 @@ public:
     return [this] {
       nb::gil_scoped_acquire hold;
       try {
-        return nb::cast<bool>(ask());
+        return is_true(ask());
       } catch (nb::python_error& error) {
         trouble = nb::borrow(error.value());
         return true;

@@ -56,7 +56,7 @@ class Walked:
 RESTARTS, PATIENCE, EFFORT = 160, 24, 6.0  # of a search at one size: more than ``auto`` has, since all sizes gain
 
 
-def _limits(plan: PathPlan, constraint: AtMost, quadratic: bool) -> tuple[Any, ...]:
+def _limits(plan: PathPlan, constraint: AtMost, quadratic: bool) -> tuple[bool, int, int, int, float, int]:
     widest = searched.WIDEST[quadratic]
     return plan.thorough, RESTARTS, PATIENCE + constraint.units // 10, widest, EFFORT, plan.seed
 
