@@ -28,6 +28,8 @@ _HOMES = {
     "pursuit.paths": ("Path", "path"),
     "pursuit.recovery": ("recover",),
     "pursuit.estimators": ("SparseRegressor", "SparseClassifier"),
+    "pursuit.resampling": ("Stability", "stability"),
+    "pursuit.progress": ("Progress",),
     "pursuit.io": ("save_model", "load_model"),
 }  # fmt: skip
 _HOME = {name: module for module, names in _HOMES.items() for name in names}
@@ -48,7 +50,9 @@ if TYPE_CHECKING:
     from .objectives.jax_objective import from_jax
     from .objectives.torch_objective import from_torch
     from .paths import Path, path
+    from .progress import Progress
     from .recovery import recover
+    from .resampling import Stability, stability
     from .results import Record, Result
     from .solvers import (
         ARHT,

@@ -1,0 +1,8 @@
+"""The same question to many halves of the rows."""
+
+from .agreement import stability
+from .bounds import Bounds
+from .found import Stability
+from .partners import Partner
+
+__all__ = ["Bounds", "Partner", "Stability", "stability"]
