@@ -133,6 +133,12 @@ class Stability:
         }
         return pd.DataFrame(table)
 
+    def most_often(self, most: int) -> tuple[Matrix, list[str]]:
+        """Frequencies at every size of the ``most`` units that are selected most often, a column each; their names."""
+        shares = self._shares
+        order = np.lexsort((-shares.mean(axis=0), -shares.max(axis=0, initial=0.0)))[:most]
+        return shares[:, order], [self._called(int(self._chosen[j])) for j in order]
+
     def plot(self, ax: Any = None, **how: Any) -> Any:
         """Frequencies against k, and return the :class:`pursuit.plots.StabilityDisplay`."""
         return import_module("pursuit.plots").StabilityDisplay.from_stability(self, ax=ax, **how)
@@ -150,6 +156,8 @@ class Stability:
             f"wrong ones among them, in the mean, at most: {found.shah_samworth:.2g} (Meinshausen-Buehlmann, "
             f"Shah-Samworth); {found.unimodal:.2g} if unimodal, {found.r_concave:.2g} if r-concave"
         )
+        if found.r_concave >= len(stable) > 0:
+            lines.append("which says nothing here: fewer sizes, or a higher threshold, would")
         lines += [f"instead of each other: {pair}" for pair in self.partners[:SHOWN]]
         if self.status != "converged":
             lines.append(self.reason)
