@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from matplotlib.figure import Figure
+from matplotlib.text import Text
 
 from pursuit import GLM, MultiGLM, SparseRegressor, path, stability
 from pursuit.plots import CVDisplay, PathDisplay, StabilityDisplay, SupportDisplay
@@ -28,9 +29,9 @@ CHOSEN = SimpleNamespace(
 @pytest.fixture(autouse=True)
 def plain(monkeypatch):
     monkeypatch.setenv("MPLBACKEND", "Agg")
-    yield
     import matplotlib.pyplot as plt
 
+    yield
     plt.close("all")
 
 
@@ -81,7 +82,7 @@ def test_a_path_on_its_own_has_what_is_explained_below():
 
 def boxes(display):
     display.figure_.canvas.draw()
-    return [text.get_window_extent() for text in display.names_]
+    return [Text.get_window_extent(text) for text in display.names_]  # without the leader
 
 
 @pytest.mark.parametrize("draw", [lambda: FITTED.plot(), lambda: FOUND.plot()])

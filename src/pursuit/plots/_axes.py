@@ -81,7 +81,8 @@ def name_at_margin(ax: Any, ks: Columns, names: Sequence[str], heights: Vector, 
         ax.annotate(
             name, (ks[-1], height), (1.03, place), textcoords=("axes fraction", "data"), fontsize=LABEL, color=color,
             va="center", annotation_clip=False,
-            arrowprops={"arrowstyle": "-", "color": color, "linewidth": 0.6, "shrinkA": 1, "shrinkB": 0, "relpos": (0, 0.5)},
+            arrowprops={"arrowstyle": "-", "color": color, "linewidth": 0.6, "shrinkA": 1, "shrinkB": 0,
+                        "relpos": (0, 0.5)},
         )
         for name, height, place, color in zip(names, heights, places, colors, strict=True)
     ]  # fmt: skip

@@ -4,5 +4,6 @@ from .agreement import stability
 from .bounds import Bounds
 from .found import Stability
 from .partners import Partner
+from .selectors import Selector
 
-__all__ = ["Bounds", "Partner", "Stability", "stability"]
+__all__ = ["Bounds", "Partner", "Selector", "Stability", "stability"]

@@ -19,7 +19,6 @@ from ..objectives import GLM, MultiGLM
 from ..paths import every_size, path
 
 COPIED = 1 << 26  # bytes of a half-sample that is copied; a larger one is all rows, half of them with weight 0
-SHORT = 256  # rows of columns of which another costs less than guessing which will be asked for next
 K = 10  # sizes go up to this where the estimator says nothing
 
 
@@ -105,10 +104,9 @@ class OfEstimator:
             weights[rows] = scale * data.rows.c[rows]
             part = data.weighted(weights)
         make: Any = MultiGLM if isinstance(whole.loss, VectorLoss) else GLM
-        f = make(part, loss=whole.loss, l2=model.l2_, fit_intercept=model.fit_intercept, standardize=model.standardize)
-        if getattr(f, "gram", None) is not None and len(rows) <= SHORT:
-            f.gram.largest = 1
-        return f
+        return make(
+            part, loss=whole.loss, l2=model.l2_, fit_intercept=model.fit_intercept, standardize=model.standardize
+        )
 
 
 def selector(estimator: Any, X: Any, y: Any, ks: Any, sample_weight: Any, offset: Any) -> Selector:
