@@ -28,9 +28,9 @@ _HOMES = {
     "pursuit.paths": ("Path", "path"),
     "pursuit.recovery": ("recover",),
     "pursuit.estimators": ("SparseRegressor", "SparseClassifier"),
+    "pursuit.io": ("save_model", "load_model"),
     "pursuit.resampling": ("Stability", "stability"),
     "pursuit.progress": ("Progress",),
-    "pursuit.io": ("save_model", "load_model"),
 }  # fmt: skip
 _HOME = {name: module for module, names in _HOMES.items() for name in names}
 

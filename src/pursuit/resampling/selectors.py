@@ -148,9 +148,11 @@ def _sizes(ks: Any) -> list[int]:
 
 
 def _own_k(estimator: Any) -> int:
-    """How far an estimator's own path goes: to its k, or to the largest it may choose from."""
+    """How far an estimator's own path goes: to its k, to the largest it may choose from, or to the one it chose."""
     ks = getattr(estimator, "ks", None)
-    return max(_sizes(ks)) if ks is not None else check_count(getattr(estimator, "k", K), "k", 1)
+    if ks is not None:
+        return max(_sizes(ks))
+    return check_count(estimator.k, "k", 1) if hasattr(estimator, "k") else max(1, getattr(estimator, "k_", K))
 
 
 def _plain(estimator: Any, k: int) -> Any:
