@@ -231,3 +231,14 @@ def test_the_estimator_is_not_touched_and_nothing_is_warned():
 def test_bad_arguments(call, error, message):
     with pytest.raises(error, match=message):
         call()
+
+
+def test_noise_is_hardly_ever_stable():
+    """The bounds hold where nothing is right: everything stable is wrong then."""
+    rng, wrong, bound = np.random.default_rng(3), [], []
+    for seed in range(12):
+        noise = rng.normal(size=(40, 60))
+        found = stability(SparseRegressor(k=2), noise, rng.normal(size=40), n_pairs=20, random_state=seed)
+        wrong.append(len(found.stable))
+        bound.append(found.bounds.shah_samworth)
+    assert np.mean(wrong) <= np.mean(bound) < 2
