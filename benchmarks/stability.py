@@ -1,7 +1,7 @@
 """100 half-samples of 100 x 20000, k = 1..10: ``python benchmarks/stability.py``; the same with scikit-learn's LARS.
 
-Processor seconds stand beside wall seconds, since a busy machine stretches the latter. LARS gets ten steps on each half,
-one half at a time: it is what one would count with by hand.
+Processor seconds stand beside wall seconds, since a busy machine stretches the latter. LARS gets ten steps on each
+half, one half at a time: it is what one would count with by hand.
 """
 
 import argparse

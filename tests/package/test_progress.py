@@ -72,5 +72,8 @@ def test_paths_and_half_samples_take_one(without_rich):
     screen = Terminal()
     path(GLM(X, Y), [1, 2, 3], callback=Progress("sizes", 3, file=screen))
     assert "3/3" in screen.getvalue()
+    assert len(path(GLM(X, Y), [1, 2], callback=True)) == 2
+    with pytest.raises(TypeError, match="callback must be a function"):
+        path(GLM(X, Y), [1, 2], callback="bar")
     stability(SparseRegressor(k=2), X, Y, n_pairs=2, callback=Progress("pairs", file=screen))
     assert "pairs ############################## 2/2" in screen.getvalue()

@@ -125,7 +125,7 @@ def selector(estimator: Any, X: Any, y: Any, ks: Any, sample_weight: Any, offset
     elif sizes[0] < first:
         raise ValueError(f"ks holds {sizes[0]}, but include names {first} columns")
     rows = np.flatnonzero(f.data.raw.rows.c > 0)
-    classes, labels = np.unique(np.asarray(y), return_inverse=True) if is_classifier(estimator) else (None, None)
+    classes, labels = np.unique(np.ravel(y), return_inverse=True) if is_classifier(estimator) else (None, None)
     most = constraint.units - len(constraint.exclude)
     names, unit_of = f.names, None
     if model.groups is not None and constraint.unit_of is not None:
