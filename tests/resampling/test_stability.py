@@ -199,6 +199,16 @@ def test_more_features_than_there_are():
     assert "nothing" in repr(flat)
 
 
+def test_where_nothing_can_be_explained_nothing_is_selected():
+    assert few(SparseRegressor(k=3, loss="poisson"), y=np.zeros(N)).columns.tolist() == []
+
+
+def test_sizes_begin_where_a_sum_can_be_reached():
+    found = few(SparseRegressor(k=4, bounds=(0, 0.6), sum_to=1.0))
+    assert found.ks.tolist() == [2, 3, 4]
+    assert 2 in found.stable
+
+
 def test_the_estimator_is_not_touched_and_nothing_is_warned():
     estimator = SparseRegressor(k=2, max_iter=1)
     before = vars(estimator).copy()

@@ -16,9 +16,11 @@ from ..estimators import SparseClassifier, SparseRegressor
 from ..estimators.base import SparseModel
 from ..losses.vector import VectorLoss
 from ..objectives import GLM, MultiGLM
+from ..objectives.bounded import Bounded
 from ..paths import every_size, path
 
 COPIED = 1 << 26  # bytes of a half-sample that is copied; a larger one is all rows, half of them with weight 0
+HELPS = 1e-11  # share of f by which a size must be better to have selected something
 K = 10  # sizes go up to this where the estimator says nothing
 
 
@@ -88,9 +90,10 @@ class OfEstimator:
                 bounds=model.bounds, sum_to=model.sum_to, max_iter=model.max_iter, tol=model.tol,
                 random_state=model.random_state,
             )  # fmt: skip
-            supports = {k: result.point.support for k, result in zip(found.sizes, found, strict=True)}
+            points = {k: result.point for k, result in zip(found.sizes, found, strict=True)}
         else:
-            supports = {k: point.support for k, point in every_size(f, self.constraint).items()}
+            points = every_size(f, self.constraint)
+        supports = _that_help(f, points)
         return [self.constraint.units_of(supports[k]) for k in sizes]
 
     def _objective(self, rows: Columns) -> Any:
@@ -121,7 +124,9 @@ def selector(estimator: Any, X: Any, y: Any, ks: Any, sample_weight: Any, offset
     constraint = f.sparse_set(sizes[-1] + 1, model.include, model.exclude, model.groups)
     first = len(constraint.include)
     if ks is None:
-        sizes = [k for k in sizes if k >= first] or [first]
+        sizes = [k for k in sizes if k >= first and _reaches(model, constraint.with_budget(k))] or [
+            max(first, sizes[-1])
+        ]
     elif sizes[0] < first:
         raise ValueError(f"ks holds {sizes[0]}, but include names {first} columns")
     rows = np.flatnonzero(f.data.raw.rows.c > 0)
@@ -135,6 +140,28 @@ def selector(estimator: Any, X: Any, y: Any, ks: Any, sample_weight: Any, offset
         model, tuple(dict.fromkeys(min(k, most) for k in sizes)), constraint, rows,
         None if labels is None else labels[rows], classes, names, unit_of,
     )  # fmt: skip
+
+
+def _that_help(f: Any, points: dict[int, Any]) -> dict[int, Columns]:
+    """Supports by size; a size that is no better than the one below has selected nothing more."""
+    supports: dict[int, Columns] = {}
+    last = None
+    for k in sorted(points):
+        if last is None or last.value - points[k].value > HELPS * f.scale(last.value):
+            last = points[k]
+        supports[k] = last.support
+    return supports
+
+
+def _reaches(model: Any, constraint: AtMost) -> bool:
+    """Whether so many units can keep to the bounds and the sum."""
+    if model.bounds is None and model.sum_to is None:
+        return True
+    try:
+        Bounded(model.objective_, model.bounds, model.sum_to).check(constraint)
+    except ValueError:
+        return False
+    return True
 
 
 def _sizes(ks: Any) -> list[int]:
