@@ -31,6 +31,8 @@ _HOMES = {
     "pursuit.inference": ("bootstrap_intervals", "split_intervals"),
     "pursuit.estimators": ("SparseRegressor", "SparseClassifier"),
     "pursuit.io": ("save_model", "load_model"),
+    "pursuit.resampling": ("Stability", "stability"),
+    "pursuit.progress": ("Progress",),
 }  # fmt: skip
 _HOME = {name: module for module, names in _HOMES.items() for name in names}
 
@@ -51,8 +53,10 @@ if TYPE_CHECKING:
     from .objectives.jax_objective import from_jax
     from .objectives.torch_objective import from_torch
     from .paths import Path, path
+    from .progress import Progress
     from .recovery import recover
     from .reports import Intervals, Summary, summary
+    from .resampling import Stability, stability
     from .results import Record, Result
     from .solvers import (
         ARHT,

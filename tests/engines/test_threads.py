@@ -16,7 +16,7 @@ from scipy import sparse
 from threadpoolctl import threadpool_info
 
 import pursuit
-from pursuit.engines import threads
+from pursuit.engines import streamed, threads
 from pursuit.refits import NotFiniteError
 
 
@@ -113,7 +113,7 @@ def slow():
     inside.set()
     threading.Event().wait(20)
     return np.zeros(2)
-from pursuit.engines import threads
+from pursuit.engines import streamed, threads
 def fit():
     with threads():
         Point(2, np.array([0]), np.ones(1), 0.0, 1.0, slow).gradient
@@ -235,3 +235,20 @@ print(np.array_equal(a, b))
     env = {**os.environ, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=env)
     assert done.stdout.strip() == "True"
+
+
+@pytest.mark.parametrize("count", [1, 3])
+def test_streamed_answers_come_in_order_and_stop_when_closed(count):
+    asked = []
+
+    def ask(part):
+        asked.append(part)
+        return part * part
+
+    with threads(count):
+        assert list(streamed(ask, range(10))) == [i * i for i in range(10)]
+        asked.clear()
+        answers = streamed(ask, range(1000))
+        assert [next(answers), next(answers)] == [0, 1]
+        answers.close()
+    assert len(asked) < 1000

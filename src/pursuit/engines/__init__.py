@@ -1,10 +1,10 @@
 """Where the flops run, and until when: threads of this process, one bounded pool, BLAS kept to one thread inside it."""
 
 from .clock import TimeUpError, check_time, late, seconds_left, until
-from .maps import Map, in_threads, in_turn, total
+from .maps import Map, in_threads, in_turn, streamed, total
 from .threads import available_threads, threads
 
 __all__ = [
     "Map", "TimeUpError", "available_threads", "check_time", "in_threads", "in_turn", "late", "seconds_left",
-    "threads", "total", "until",
+    "streamed", "threads", "total", "until",
 ]  # fmt: skip

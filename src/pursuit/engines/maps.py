@@ -1,7 +1,7 @@
 """Ways to ask several parts the same question, and the sum of their answers: in the order of the parts, always."""
 
 import contextvars
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Protocol
 
@@ -23,9 +23,16 @@ def in_turn(ask: Callable[[Any], Any], parts: Sequence[Any], /) -> list[Any]:
 
 def in_threads(ask: Callable[[Any], Any], parts: Sequence[Any], /) -> list[Any]:
     """As many parts at once as the kernels have threads, each with its share of them."""
+    return list(streamed(ask, parts))
+
+
+def streamed(ask: Callable[[Any], Any], parts: Sequence[Any], /) -> Generator[Any, None, None]:
+    """The answers of ``in_threads``, each when it and those before it are there; who closes it early stops it."""
     workers = min(len(parts), _core.get_threads())
     if workers <= 1:
-        return in_turn(ask, parts)
+        for part in parts:
+            yield ask(part)
+        return
     share = max(1, _core.get_threads() // workers)
     contexts = [contextvars.copy_context() for _ in parts]  # the deadline is in it
 
@@ -35,7 +42,7 @@ def in_threads(ask: Callable[[Any], Any], parts: Sequence[Any], /) -> list[Any]:
             return context.run(ask, part)
 
     with ThreadPoolExecutor(workers) as pool:
-        return list(pool.map(answer, contexts, parts))
+        yield from pool.map(answer, contexts, parts)
 
 
 def total(answers: Iterable[Any]) -> Any:

@@ -15,6 +15,7 @@ from ..loop import Limits, Loop
 from ..objectives.base import Objective
 from ..objectives.bounded import Bounded
 from ..objectives.point import Point
+from ..progress import shown
 from ..results import Result
 from ..solvers.auto import Auto
 from ..solvers.base import Solver, generator
@@ -35,7 +36,7 @@ def path(
     max_iter: int | None = None,
     tol: float | None = None,
     time_limit: float | None = None,
-    callback: Callable[[int, float], Any] | None = None,
+    callback: Callable[[int, float], Any] | bool | None = None,
     random_state: Any = None,
 ) -> Path:
     """The best point of every size in ``ks``: complete, and never worse for being larger.
@@ -50,7 +51,8 @@ def path(
     ks : sizes, in any order; 0 is the model without features. Sizes beyond what there is are capped, and ``reason``
         says so
     time_limit : seconds for the whole path; what was reached is returned
-    callback : called with (k, value) when a size is first reached; a true return value stops the path there
+    callback : called with (k, value) when a size is first reached; a true return value stops the path there.
+        True shows a bar
     """
     began = time.perf_counter()
     check_objective(objective)
@@ -66,14 +68,13 @@ def path(
         f = bounded = Bounded(objective, bounds, sum_to)
         bounded.check(constraint.with_budget(sizes[0]))
         first = next(k for k in range(first, sizes[0] + 1) if _feasible(bounded, constraint.with_budget(k)))
-    if callback is not None and not callable(callback):
-        raise TypeError(f"callback must be a function of (k, value), got {type(callback).__name__}")
     limits = Limits(max_iter, tol, time_limit)
     told: dict[int, Result] = {}
     improve = exchanged(f) if isinstance(method, Auto) else _by_solver(f, method, limits, name, told)
-    walk = Walk(f, constraint, improve, first, callback)
     seed = int(generator(random_state).integers(2**63)) if isinstance(method, Auto) else None
-    with threads(), np.errstate(all="ignore"), until(None if time_limit is None else began + time_limit):
+    deadline = None if time_limit is None else began + time_limit
+    with shown(callback, "sizes", sizes[-1]) as tell, threads(), np.errstate(all="ignore"), until(deadline):
+        walk = Walk(f, constraint, improve, first, None if callback is None else tell)
         status, reason = _run(walk, seed, time_limit)
         wanted = [k for k in dict.fromkeys(min(k, constraint.k) for k in sizes) if k in walk.best]
         results = tuple(_result(f, constraint.with_budget(k), walk.best[k], name, told.get(k)) for k in wanted)

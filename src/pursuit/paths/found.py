@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from importlib import import_module
 from typing import Any, overload
 
 import numpy as np
@@ -115,6 +116,10 @@ class Path(Sequence[Result]):
         if self.scores is not None:
             frame.insert(3, "score", self.scores)
         return frame
+
+    def plot(self, ax: Any = None, **how: Any) -> Any:
+        """Coefficients against k, and return the :class:`pursuit.plots.PathDisplay`."""
+        return import_module("pursuit.plots").PathDisplay.from_path(self, ax=ax, **how)
 
     def __repr__(self) -> str:
         words = f"{self.sizes[0]}..{self.sizes[-1]}" if self.sizes else "none"

@@ -59,7 +59,8 @@ class Walk:
         first: int,
         reached: Callable[[int, float], Any] | None = None,
     ) -> None:
-        self.f, self.constraint, self.improve, self.first, self.reached = f, constraint, improve, first, reached
+        self.f, self.constraint, self.improve, self.first = f, constraint, improve, first
+        self.reached = None if reached is None else (lambda size, value: bool(reached(size, value)))
         self.best: dict[int, Point] = {}
         self.seen: set[tuple[int, bytes]] = set()  # sizes and supports that were improved from
         self.stopped = False

@@ -1,8 +1,15 @@
 """Pictures of results; matplotlib is imported when one is drawn."""
 
 from pursuit.plots.coefficients import plot_coefficients
+from pursuit.plots.cv import CVDisplay
+from pursuit.plots.path import PathDisplay
 from pursuit.plots.scores import plot_scores
+from pursuit.plots.stability import StabilityDisplay
 from pursuit.plots.subsets import plot_subsets
+from pursuit.plots.support import SupportDisplay
 from pursuit.plots.trace import plot_trace
 
-__all__ = ["plot_coefficients", "plot_scores", "plot_subsets", "plot_trace"]
+__all__ = [
+    "CVDisplay", "PathDisplay", "StabilityDisplay", "SupportDisplay", "plot_coefficients", "plot_scores", "plot_subsets",
+    "plot_trace",
+]  # fmt: skip

@@ -1,0 +1,82 @@
+"""What was held out, against k."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from pursuit._types import Columns, Vector
+from pursuit.plots._axes import DOWN, GREY, PALE, UP, axes, quiet, whole_ticks
+
+
+@dataclass
+class CVDisplay:
+    """Held-out loss (or score, or a criterion) against k, with the choice; ``CVDisplay.from_estimator(model)`` draws.
+
+    Attributes
+    ----------
+    ax_, figure_, line_ : the axes, their figure, the line of the means
+    band_, fold_lines_ : one standard error to both sides (None for a criterion), and the folds where they are drawn
+    """
+
+    ks: Columns
+    mean: Vector
+    error: Vector | None
+    folds: list[Vector]
+    chosen: int
+    one_se: int | None
+    what: str
+
+    @classmethod
+    def from_estimator(cls, estimator: Any, *, ax: Any = None, **how: Any) -> "CVDisplay":
+        """Draw what a fitted SparseRegressorCV or SparseClassifierCV chose from: its ``sizes_``."""
+        table = getattr(estimator, "sizes_", getattr(estimator, "cv_results_", None))
+        if table is None or not hasattr(estimator, "k_"):
+            raise ValueError(f"estimator must be a fitted SparseRegressorCV or SparseClassifierCV, got {estimator!r}")
+        kind = "score" if "mean_score" in table else "loss" if "mean_loss" in table else None
+        key = f"mean_{kind}" if kind else getattr(estimator, "rule", "")
+        if key not in table:
+            raise ValueError("estimator has no held-out losses, scores or criteria to draw")
+        error = table.get("std_error_score" if kind == "score" else "std_error") if kind else None
+        own = [name for name in table if kind and name.startswith("split") and name.endswith(f"_{kind}")]
+        return cls(
+            np.asarray(table["k"]),
+            np.asarray(table[key], dtype=np.float64),
+            None if error is None else np.asarray(error, dtype=np.float64),
+            [np.asarray(table[name], dtype=np.float64) for name in own],
+            int(estimator.k_),
+            getattr(estimator, "k_1se_", None),
+            f"held-out {kind}" if kind else key.upper(),
+        ).plot(ax, **how)
+
+    def plot(self, ax: Any = None, *, folds: bool = False) -> "CVDisplay":
+        """Draw on ``ax``, or on new axes; with ``folds`` each fold's own line too."""
+        self.ax_ = axes(ax)
+        self.figure_ = self.ax_.figure
+        order = np.argsort(self.ks, kind="stable")
+        ks, mean = self.ks[order], self.mean[order]
+        drawn = self.folds if folds else []
+        self.fold_lines_ = [self.ax_.plot(ks, fold[order], color=PALE, linewidth=0.8, zorder=1)[0] for fold in drawn]
+        self.band_ = None
+        if self.error is not None:
+            error = np.nan_to_num(self.error[order])
+            self.band_ = self.ax_.fill_between(ks, mean - error, mean + error, color=UP, alpha=0.2, linewidth=0)
+        size = 4 if len(ks) <= 40 else 0
+        self.line_ = self.ax_.plot(ks, mean, color=UP, linewidth=1.8, marker="o", markersize=size)[0]
+        self._mark(self.chosen, "chosen", DOWN)
+        if self.one_se is not None and self.one_se != self.chosen:
+            self._mark(self.one_se, "smallest within one standard error", GREY)
+        self.ax_.legend(edgecolor="none", framealpha=0.9, fontsize=8.5)
+        self.ax_.margins(x=0.02)
+        self.ax_.set_xlabel("k, at most so many features")
+        self.ax_.set_ylabel(self.what)
+        whole_ticks(self.ax_)
+        quiet(self.ax_, "y")
+        return self
+
+    def _mark(self, k: int, why: str, color: str) -> None:
+        """A vertical line, and a dot where it meets the means."""
+        self.ax_.axvline(k, color=color, linewidth=1.2, linestyle="--", zorder=1, label=f"{why}: k = {k}")
+        at = np.flatnonzero(self.ks == k)
+        if len(at):
+            self.ax_.plot([k], [self.mean[at[0]]], "o", color=color, markersize=7, zorder=3)

@@ -1,0 +1,79 @@
+"""Coefficients against k."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from pursuit._types import Vector
+from pursuit.plots._along import Along, along
+from pursuit.plots._axes import PALE, UP, axes, looks, name_at_margin, quiet, two_axes, whole_ticks
+
+NAMED = 10  # lines that have a name and a colour
+MARKED = 30  # sizes up to which each has a marker
+
+
+@dataclass
+class PathDisplay:
+    """Coefficients against k, and what is explained below; ``PathDisplay.from_path(path)`` draws.
+
+    Attributes
+    ----------
+    ax_, figure_, lines_ : the axes of the coefficients, their figure, one line per feature that some size has
+    explained_ax_ : the axes below; None where one axes was given
+    """
+
+    along: Along
+    explained: Vector
+
+    @classmethod
+    def from_path(
+        cls, path: Any, *, names: Sequence[str] | None = None, scale: Any = None, ax: Any = None, **how: Any
+    ) -> "PathDisplay":
+        """Draw a :class:`pursuit.Path`.
+
+        Coefficients are those of the standardised columns where the objective standardises, else in the units of X;
+        ``scale`` gives the standard deviations of all columns, where these are wanted instead. With several outputs a
+        line is the norm of a feature's coefficients. ``names`` holds one name per column of X.
+        """
+        return cls(along(path, names, scale), path.explained).plot(ax, **how)
+
+    def plot(self, ax: Any = None, *, max_names: int = NAMED) -> "PathDisplay":
+        """Draw on ``ax``, or on new axes with what is explained below; the ``max_names`` strongest lines have names."""
+        self.explained_ax_: Any = None
+        self.ax_, self.explained_ax_ = two_axes() if ax is None else (axes(ax), None)
+        self.figure_ = self.ax_.figure
+        last = np.abs(self.along.coefs[-1])
+        named = [int(j) for j in np.argsort(-last, kind="stable")[:max_names] if last[j] > 0]
+        self.ax_.axhline(0, color="#adb5bd", linewidth=0.8, zorder=1)
+        self.lines_ = [self._line(j, named.index(j) if j in named else None) for j in range(len(last))]
+        colors = [looks(i)["color"] for i in range(len(named))]
+        words, ends = [self.along.names[j] for j in named], self.along.coefs[-1, named]
+        self.names_ = name_at_margin(self.ax_, self.along.ks, words, ends, colors)
+        self.ax_.set_ylabel(f"coefficient {self.along.unit}")
+        quiet(self.ax_, "y")
+        if self.explained_ax_ is not None:
+            self._explained(self.explained_ax_)
+        (self.explained_ax_ or self.ax_).set_xlabel("k, at most so many features")
+        whole_ticks(self.ax_)
+        return self
+
+    def _line(self, j: int, rank: int | None) -> Any:
+        """A feature's line from the size before it enters to the one after it leaves."""
+        y = self.along.coefs[:, j].copy()
+        near = np.pad(y != 0, 1)
+        y[~(near[:-2] | near[1:-1] | near[2:])] = np.nan
+        size = 3.5 if len(y) <= MARKED else 0.0
+        how = {"color": PALE, "linewidth": 1.0, "zorder": 1.5} if rank is None else {**looks(rank), "linewidth": 1.8}
+        return self.ax_.plot(self.along.ks, y, marker="o", markersize=size, label=self.along.names[j], **how)[0]
+
+    def _explained(self, ax: Any) -> None:
+        ks, size = self.along.ks, 3.5 if len(self.along.ks) <= MARKED else 0.0
+        ax.fill_between(ks, 0, self.explained, color=UP, alpha=0.12, linewidth=0)
+        ax.plot(ks, self.explained, color=UP, linewidth=1.6, marker="o", markersize=size)
+        ax.set_ylim(0, 1.03)
+        ax.set_ylabel("explained")
+        ax.annotate(f"{self.explained[-1]:.2f}", (1.0, self.explained[-1]), (6, 0), xycoords=("axes fraction", "data"),
+                    textcoords="offset points", fontsize=8.5, color=UP, va="center")  # fmt: skip
+        quiet(ax, "y")

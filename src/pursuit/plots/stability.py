@@ -1,0 +1,108 @@
+"""How often half-samples select features."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from pursuit._errors import check_choice
+from pursuit._types import Columns, Matrix
+from pursuit.plots._axes import GREY, PALE, UP, axes, looks, name_at_margin, quiet, whole_ticks
+
+NAMED = 10  # lines that have a name and a colour
+DRAWN = 200  # lines at most: those that are selected most often
+BARS = 20
+KINDS = ("path", "bars")
+
+
+@dataclass
+class StabilityDisplay:
+    """Selection frequencies; ``StabilityDisplay.from_stability(found)`` draws.
+
+    Attributes
+    ----------
+    ax_, figure_ : the axes and their figure
+    lines_ : kind "path": one line per unit drawn, most often selected first
+    bars_ : kind "bars"
+    """
+
+    ks: Columns
+    frequencies: Matrix
+    names: list[str]
+    threshold: float
+
+    @classmethod
+    def from_stability(cls, found: Any, *, ax: Any = None, **how: Any) -> "StabilityDisplay":
+        """Draw a :class:`pursuit.Stability`; groups are drawn once."""
+        if not hasattr(found, "most_often"):
+            raise ValueError(f"found must be a pursuit.Stability, got {type(found).__name__}")
+        frequencies, names = found.most_often(DRAWN)
+        return cls(found.ks, frequencies, names, found.threshold).plot(ax, **how)
+
+    def plot(self, ax: Any = None, *, kind: str | None = None, max_names: int = NAMED) -> "StabilityDisplay":
+        """Draw on ``ax``, or on new axes: "path" (against k), or "bars" (the largest over sizes); one size: bars."""
+        kind = kind or ("path" if len(self.ks) > 1 else "bars")
+        check_choice(kind, "kind", KINDS)
+        self.ax_ = axes(ax)
+        self.figure_ = self.ax_.figure
+        self.lines_: list[Any] = []
+        self.bars_: Any = None
+        if kind == "path":
+            self._paths(max_names)
+        else:
+            self._bars(max(max_names, BARS), resize=ax is None)
+        return self
+
+    def _paths(self, max_names: int) -> None:
+        stable = self.frequencies.max(axis=0, initial=0.0) >= self.threshold - 1e-9
+        named = [j for j in range(len(self.names)) if self.frequencies[:, j].max() > 0][:max_names]
+        for j in reversed(range(len(self.names))):
+            how = looks(j) if j in named else {"color": PALE}
+            width = 1.9 if stable[j] else 1.1
+            line = self.ax_.plot(
+                self.ks, self.frequencies[:, j], linewidth=width, alpha=1.0 if stable[j] or j not in named else 0.75,
+                marker="o" if len(self.ks) <= 30 and stable[j] else "", markersize=3.5, zorder=3 if j in named else 1.5,
+                label=self.names[j], **how,
+            )[0]  # fmt: skip
+            self.lines_.insert(0, line)
+        self.ax_.set_ylim(-0.02, 1.03)
+        self.ax_.axhline(self.threshold, color=GREY, linewidth=1, linestyle=":", zorder=2)
+        words, colors = [self.names[j] for j in named], [looks(j)["color"] for j in named]
+        self.names_ = name_at_margin(self.ax_, self.ks, words, self.frequencies[-1, named], colors)
+        self._called_threshold()
+        self.ax_.set_xlabel("k, at most so many features")
+        self.ax_.set_ylabel("share of half-samples that select it")
+        self.ax_.yaxis.set_major_formatter(_percent())
+        whole_ticks(self.ax_)
+        quiet(self.ax_, "y")
+
+    def _called_threshold(self) -> None:
+        self.ax_.annotate("threshold", (0, self.threshold), (4, 3), xycoords=("axes fraction", "data"),
+                          textcoords="offset points", fontsize=8, color=GREY, zorder=4,
+                          bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.8, "pad": 0.5})  # fmt: skip
+
+    def _bars(self, most: int, resize: bool) -> None:
+        strength = self.frequencies.max(axis=0, initial=0.0)[:most]
+        at = np.arange(len(strength))
+        colors = [UP if share >= self.threshold - 1e-9 else PALE for share in strength]
+        if resize:
+            self.figure_.set_size_inches(6.4, max(2.4, 1.2 + 0.24 * len(at)))
+        self.bars_ = self.ax_.barh(at, strength, color=colors, height=0.66)
+        self.ax_.bar_label(self.bars_, [f"{share:.0%}" for share in strength], padding=4, fontsize=8, color=GREY)
+        self.ax_.set_yticks(at, self.names[:most], fontsize=8.5)
+        self.ax_.invert_yaxis()
+        self.ax_.axvline(self.threshold, color=GREY, linewidth=1, linestyle=":", zorder=2)
+        self.ax_.set_xlim(0, 1.09)
+        self.ax_.xaxis.set_major_formatter(_percent())
+        sizes = f"k = {self.ks[0]}..{self.ks[-1]}" if len(self.ks) > 1 else f"k = {self.ks[0]}"
+        self.ax_.set_xlabel(f"largest share of half-samples that select it, {sizes}")
+        self.ax_.set_ylabel("feature")
+        quiet(self.ax_, "x")
+        self.ax_.spines["left"].set_visible(False)
+        self.ax_.tick_params(axis="y", length=0)
+
+
+def _percent() -> Any:
+    from matplotlib.ticker import PercentFormatter
+
+    return PercentFormatter(1.0, decimals=0)

@@ -1,0 +1,83 @@
+"""Which features each size has."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from pursuit._types import Columns
+from pursuit.plots._along import Along, along
+from pursuit.plots._axes import DOWN, GREY, UP, axes, whole_ticks
+
+ROWS = 40  # features that are drawn
+FAINT = 0.15  # how strong the weakest coefficient is drawn, so that it is not taken for none
+
+
+@dataclass
+class SupportDisplay:
+    """A heat map of features and sizes; ``SupportDisplay.from_path(path)`` draws.
+
+    Attributes
+    ----------
+    ax_, figure_, image_ : the axes, their figure, the image: one row per feature, in the order in which they enter
+    rows_ : the features of the rows, as positions in ``along.columns``
+    """
+
+    along: Along
+
+    @classmethod
+    def from_path(
+        cls, path: Any, *, names: Sequence[str] | None = None, scale: Any = None, ax: Any = None, **how: Any
+    ) -> "SupportDisplay":
+        """Draw a :class:`pursuit.Path`; ``names`` and ``scale`` as in :meth:`PathDisplay.from_path`."""
+        return cls(along(path, names, scale)).plot(ax, **how)
+
+    def plot(self, ax: Any = None, *, max_rows: int = ROWS) -> "SupportDisplay":
+        """Draw on ``ax``, or on new axes, the ``max_rows`` features that most sizes have."""
+        self.ax_ = axes(ax)
+        self.figure_ = self.ax_.figure
+        from matplotlib.colors import LinearSegmentedColormap
+
+        self.rows_ = self._rows(max_rows)
+        coefs = self.along.coefs[:, self.rows_].T
+        top = float(np.abs(coefs).max(initial=0.0)) or 1.0
+        shade = np.sign(coefs) * np.where(coefs != 0, FAINT + (1 - FAINT) * np.sqrt(np.abs(coefs) / top), 0.0)
+        if ax is None:
+            self.figure_.set_size_inches(6.4, max(2.4, 1.1 + 0.22 * len(self.rows_)))
+        ks = self.along.ks
+        edges = np.concatenate([ks - 0.5, ks[-1:] + 0.5]) if (np.diff(ks) == 1).all() else np.arange(len(ks) + 1) - 0.5
+        colours = LinearSegmentedColormap.from_list("signs", [DOWN, "#ffffff", UP])
+        self.image_ = self.ax_.pcolormesh(
+            edges, np.arange(len(self.rows_) + 1) - 0.5, shade, cmap=colours, vmin=-1, vmax=1, edgecolor="#f1f3f5",
+            linewidth=0.6,
+        )  # fmt: skip
+        self.ax_.set_yticks(np.arange(len(self.rows_)), [self.along.names[j] for j in self.rows_])
+        self.ax_.invert_yaxis()
+        whole_ticks(self.ax_)
+        if not (np.diff(ks) == 1).all():
+            self.ax_.set_xticks(np.arange(len(ks)), [str(k) for k in ks])
+        self.ax_.set_xlabel("k, at most so many features")
+        self.ax_.set_ylabel("feature")
+        self.ax_.spines[:].set_visible(False)
+        self.ax_.tick_params(length=0, labelsize=9)
+        self._bar()
+        return self
+
+    def _rows(self, most: int) -> Columns:
+        """Those that most sizes have, in the order in which they enter; of one size, the strongest first."""
+        present = self.along.coefs != 0
+        kept = np.argsort(-present.sum(axis=0), kind="stable")[:most]
+        first = present[:, kept].argmax(axis=0)
+        strength = np.abs(self.along.coefs[first, kept])
+        return kept[np.lexsort((kept, -strength, first))]
+
+    def _bar(self) -> None:
+        """What the shades mean."""
+        bar = self.figure_.colorbar(self.image_, ax=self.ax_, ticks=[-1, 0, 1], shrink=0.6, aspect=18, pad=0.02)
+        bar.ax.set_yticklabels(["negative", "not in", "positive"], fontsize=8, color=GREY)
+        bar.outline.set_visible(False)
+        bar.ax.tick_params(length=0)
+        left_out = len(self.along.columns) - len(self.rows_)
+        if left_out:
+            self.ax_.set_title(f"{left_out} more features are in fewer sizes", fontsize=8.5, color=GREY, loc="left")

@@ -1,0 +1,206 @@
+"""What selects: from some rows to the units (columns, groups, edges) of a model of every size."""
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from sklearn.base import clone, is_classifier
+from sklearn.exceptions import ConvergenceWarning
+
+from .._errors import check_count
+from .._types import Columns
+from ..constraints import AtMost
+from ..estimators import SparseClassifier, SparseRegressor
+from ..estimators.base import SparseModel
+from ..losses.vector import VectorLoss
+from ..objectives import GLM, MultiGLM
+from ..objectives.bounded import Bounded
+from ..paths import every_size, path
+
+COPIED = 1 << 26  # bytes of a half-sample that is copied; a larger one is all rows, half of them with weight 0
+HELPS = 1e-11  # share of f by which a size must be better to have selected something
+K = 10  # sizes go up to this where the estimator says nothing
+
+
+class Selector(Protocol):
+    """What half-samples ask. An estimator that is no GLM gives its own: ``estimator.selector(X, ks, sample_weight)``.
+
+    Attributes
+    ----------
+    rows, labels, classes : rows that may be drawn; where every class must be in both halves, the class of each as a
+        number, and what the classes are called
+    ks : the sizes, sorted
+    units, forced : how many units there are; those that are always in
+    free : how many units compete
+    unit_of : the unit of each column; None where every column is one
+    names : of the units, or None
+    """
+
+    rows: Columns
+    labels: Columns | None
+    classes: Any
+    ks: tuple[int, ...]
+    unit_of: Columns | None
+    names: Sequence[str] | None
+
+    @property
+    def units(self) -> int: ...
+    @property
+    def forced(self) -> Columns: ...
+    @property
+    def free(self) -> int: ...
+
+    def __call__(self, rows: Columns) -> list[Columns]:
+        """The units selected on these rows for every size of ``ks``, and last for one size more (for ``partners``)."""
+        ...
+
+
+@dataclass
+class OfEstimator:
+    """The path of an estimator's model: its loss, ridge and sparse set, on some of its rows."""
+
+    model: Any
+    ks: tuple[int, ...]
+    constraint: AtMost
+    rows: Columns
+    labels: Columns | None
+    classes: Any
+    names: Sequence[str] | None
+    unit_of: Columns | None
+
+    @property
+    def units(self) -> int:
+        return self.constraint.units
+
+    @property
+    def forced(self) -> Columns:
+        return self.constraint.include
+
+    @property
+    def free(self) -> int:
+        return self.units - len(self.constraint.include) - len(self.constraint.exclude)
+
+    def __call__(self, rows: Columns) -> list[Columns]:
+        model, f, sizes = self.model, self._objective(rows), (*self.ks, self.constraint.k)
+        if model.solver != "auto" or model.bounds is not None or model.sum_to is not None:
+            found = path(
+                f, sizes, solver=model.solver, include=model.include, exclude=model.exclude, groups=model.groups,
+                bounds=model.bounds, sum_to=model.sum_to, max_iter=model.max_iter, tol=model.tol,
+                random_state=model.random_state,
+            )  # fmt: skip
+            points = {k: result.point for k, result in zip(found.sizes, found, strict=True)}
+        else:
+            points = every_size(f, self.constraint)
+        supports = _that_help(f, points)
+        return [self.constraint.units_of(supports[k]) for k in sizes]
+
+    def _objective(self, rows: Columns) -> Any:
+        model, whole = self.model, self.model.objective_
+        data = whole.data.raw
+        scale = 1.0 / data.rows.c[rows].sum()
+        if data.nbytes * len(rows) <= COPIED * data.shape[0]:
+            part = data.take(rows, scale)
+        else:
+            weights = np.zeros(data.shape[0])
+            weights[rows] = scale * data.rows.c[rows]
+            part = data.weighted(weights)
+        make: Any = MultiGLM if isinstance(whole.loss, VectorLoss) else GLM
+        return make(
+            part, loss=whole.loss, l2=model.l2_, fit_intercept=model.fit_intercept, standardize=model.standardize
+        )
+
+
+def selector(estimator: Any, X: Any, y: Any, ks: Any, sample_weight: Any, offset: Any) -> Selector:
+    """Of a SparseRegressor, a SparseClassifier or one that has their parameters, or what another estimator gives."""
+    if hasattr(estimator, "selector"):
+        return estimator.selector(X, ks, sample_weight)
+    if not isinstance(estimator, SparseModel):
+        raise TypeError(f"estimator must be a SparseRegressor or a SparseClassifier, got {type(estimator).__name__}")
+    sizes = _sizes(range(1, _own_k(estimator) + 1) if ks is None else ks)
+    model = _fitted(_plain(estimator, sizes[-1]), X, y, sample_weight, offset)
+    f = model.objective_
+    constraint = f.sparse_set(sizes[-1] + 1, model.include, model.exclude, model.groups)
+    first = len(constraint.include)
+    if ks is None:
+        sizes = [k for k in sizes if k >= first and _reaches(model, constraint.with_budget(k))] or [
+            max(first, sizes[-1])
+        ]
+    elif sizes[0] < first:
+        raise ValueError(f"ks holds {sizes[0]}, but include names {first} columns")
+    rows = np.flatnonzero(f.data.raw.rows.c > 0)
+    classes, labels = np.unique(np.ravel(y), return_inverse=True) if is_classifier(estimator) else (None, None)
+    most = constraint.units - len(constraint.exclude)
+    names, unit_of = f.names, None
+    if model.groups is not None and constraint.unit_of is not None:
+        unit_of = constraint.unit_of[:: f.width]
+        names = _labels(model.groups, unit_of)
+    return OfEstimator(
+        model, tuple(dict.fromkeys(min(k, most) for k in sizes)), constraint, rows,
+        None if labels is None else labels[rows], classes, names, unit_of,
+    )  # fmt: skip
+
+
+def _that_help(f: Any, points: dict[int, Any]) -> dict[int, Columns]:
+    """Supports by size; a size that is no better than the one below has selected nothing more."""
+    supports: dict[int, Columns] = {}
+    last = None
+    for k in sorted(points):
+        if last is None or last.value - points[k].value > HELPS * f.scale(last.value):
+            last = points[k]
+        supports[k] = last.support
+    return supports
+
+
+def _reaches(model: Any, constraint: AtMost) -> bool:
+    """Whether so many units can keep to the bounds and the sum."""
+    if model.bounds is None and model.sum_to is None:
+        return True
+    try:
+        Bounded(model.objective_, model.bounds, model.sum_to).check(constraint)
+    except ValueError:
+        return False
+    return True
+
+
+def _sizes(ks: Any) -> list[int]:
+    """Sizes, sorted and each once."""
+    if isinstance(ks, str) or np.ndim(ks) != 1:
+        raise TypeError(f"ks must be a list of sizes such as range(1, 11), got {ks!r}")
+    sizes = sorted({check_count(k, "an entry of ks", 1) for k in ks})
+    if not sizes:
+        raise ValueError("ks is empty; give at least one size")
+    return sizes
+
+
+def _own_k(estimator: Any) -> int:
+    """How far an estimator's own path goes: to its k, to the largest it may choose from, or to the one it chose."""
+    ks = getattr(estimator, "ks", None)
+    if ks is not None:
+        return max(_sizes(ks))
+    return check_count(estimator.k, "k", 1) if hasattr(estimator, "k") else max(1, getattr(estimator, "k_", K))
+
+
+def _plain(estimator: Any, k: int) -> Any:
+    """The estimator of k features with the same parameters, and a quick solver: only its objective is asked for."""
+    if hasattr(estimator, "k"):
+        return clone(estimator).set_params(k=k)
+    kind = SparseClassifier if is_classifier(estimator) else SparseRegressor
+    own = kind().get_params()
+    return kind(**{name: value for name, value in estimator.get_params(deep=False).items() if name in own}, k=k)
+
+
+def _fitted(model: Any, X: Any, y: Any, sample_weight: Any, offset: Any) -> Any:
+    """The model of all rows, which checks them, has the ridge and the objective."""
+    solver = model.solver
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # of a fit that is not the user's
+        model.set_params(solver="omp").fit(X, y, sample_weight, offset=offset)
+    return model.set_params(solver=solver)
+
+
+def _labels(groups: Any, unit_of: Columns) -> list[str]:
+    """What the groups are called, by their number."""
+    first = np.unique(unit_of, return_index=True)[1]
+    return [str(label) for label in np.asarray(groups)[first].tolist()]
