@@ -1,7 +1,7 @@
 """From candidates to one model by what was held out: the least loss (best score), or the smallest size near it."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -76,20 +76,23 @@ def by_validation(
 ) -> Chosen:
     """Choose by what was held out; ``f`` is the objective of all rows with the refit's ridge.
 
-    Where the largest size is best and nobody asked for these sizes, again with sizes up to twice as large.
+    Where the largest size is best, of the candidates or of the projection, and nobody asked for these sizes, again with
+    sizes up to twice as large.
     """
+    trial: Trial | None = None
     while True:
-        trial = Trial(
-            problem, grid, candidates(problem, f, grid, problem.n), validate(problem, grid, folds, told), score
-        )
+        if trial is None or trial.grid.ks != grid.ks:
+            whole, seen = candidates(problem, f, grid, problem.n), validate(problem, grid, folds, told)
+            trial = Trial(problem, grid, whole, seen, score)
+        trial = replace(trial, grid=grid)
         chosen = _take(trial, rule, combine)
-        last = (grid.onto if combine == "project" else grid.ks)[-1]
-        at_end = combine != "average" and chosen.k >= last
-        if not (at_end and grid.open and last < grid.end):
+        ks = chosen.alone == grid.ks[-1] < grid.end
+        onto = combine == "project" and chosen.k == grid.onto[-1] < grid.end
+        if not (grid.open and (ks or onto)):
             break
-        grid = grid.further()
+        grid = grid.further(ks, onto)
     chosen.notes.extend(grid.notes)
-    if at_end and last < grid.end:
+    if onto or (ks and combine == "none"):
         chosen.notes.append(f"k={chosen.k} is the largest of ks, and larger ones may predict better")
     return chosen
 

@@ -34,9 +34,13 @@ class Grid:
         k, l2, gamma = np.meshgrid(self.ks, self.ridges, self.gammas, indexing="ij")
         return k.ravel().astype(np.int64), l2.ravel(), gamma.ravel()
 
-    def further(self) -> "Grid":
-        """The same with sizes up to twice as large."""
-        return replace(self, ks=_on(self.ks, self.end), onto=_on(self.onto, self.end))
+    def further(self, ks: bool, onto: bool) -> "Grid":
+        """The same with sizes up to twice as large, of the candidates or of the projection."""
+        return replace(
+            self,
+            ks=_on(self.ks, self.end) if ks else self.ks,
+            onto=_on(self.onto, self.end) if onto else self.onto,
+        )
 
 
 def make_grid(ks: Any, l2: Any, gamma: Any, *, h: float, refit: float, first: int, end: int, residual: bool) -> Grid:

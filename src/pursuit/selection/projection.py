@@ -10,8 +10,9 @@ the distances are added. O(m^2) a step.
 from collections.abc import Sequence
 
 import numpy as np
+from scipy.linalg.blas import dger
 
-from .._types import Columns, Matrix, Vector
+from .._types import Columns, Flags, Matrix, Vector
 
 
 def project(b: Matrix, G: Matrix, sizes: Sequence[int], unit: Columns, kept: Columns) -> Vector:
@@ -19,45 +20,68 @@ def project(b: Matrix, G: Matrix, sizes: Sequence[int], unit: Columns, kept: Col
 
     ``unit`` says to which unit, from 0 up, each of the m coordinates belongs; those of ``kept`` are never dropped.
     """
+    units = np.unique(unit)
+    if len(units) == len(unit):
+        return _singly(b, G, sizes, np.isin(unit, kept))
     out = np.zeros((len(sizes), *b.shape))
     wanted = {size: i for i, size in enumerate(sizes)}
     left, x = np.arange(len(b)), b.copy()
     P: Matrix = np.asarray(np.linalg.inv(G), dtype=np.float64)
-    units = np.unique(unit)
-    single = len(units) == len(unit)
     for size in range(len(units), -1, -1):
         if size in wanted:
             out[wanted[size], left] = x
-        if size == 0 or size <= len(kept):
+        if size <= len(kept):
             break
-        worst = _cheapest(x, P, unit[left], kept, single)
-        go = np.flatnonzero(unit[left] == worst) if not single else np.array([worst])
-        stay = np.delete(np.arange(len(left)), go)
-        move = (
-            np.linalg.solve(P[np.ix_(go, go)], np.column_stack([x[go], P[np.ix_(go, stay)]]))
-            if not single
-            else (np.column_stack([x[go], P[go][:, stay]]) / P[worst, worst])
-        )
-        side = P[np.ix_(stay, go)]
-        x = x[stay] - side @ move[:, : x.shape[1]]
-        P = P[np.ix_(stay, stay)] - side @ move[:, x.shape[1] :]
-        left = left[stay]
-    largest = [i for size, i in wanted.items() if size > len(units)]
-    if largest:
-        out[largest] = b
-    return out
+        go = unit[left] == _cheapest(x, P, unit[left], kept)
+        side = P[~go][:, go]
+        move = np.linalg.solve(P[go][:, go], np.column_stack([x[go], side.T]))
+        x = x[~go] - side @ move[:, : b.shape[1]]
+        P = P[~go][:, ~go] - side @ move[:, b.shape[1] :]
+        left = left[~go]
+    return _filled(out, b, sizes, len(units))
 
 
-def _cheapest(x: Matrix, P: Matrix, unit: Columns, kept: Columns, single: bool) -> int:
-    """The unit (where units are single coordinates: the position) that costs least to drop."""
-    if single:
-        cost = (x**2).sum(axis=1) / P.diagonal()
-        cost[np.isin(unit, kept)] = np.inf
-        return int(np.argmin(cost))
+def _cheapest(x: Matrix, P: Matrix, unit: Columns, kept: Columns) -> int:
+    """The unit that costs least to drop."""
     best, least = -1, np.inf
     for u in np.unique(unit):
-        own = np.flatnonzero(unit == u)
-        cost = np.inf if u in kept else float((x[own] * np.linalg.solve(P[np.ix_(own, own)], x[own])).sum())
+        own = unit == u
+        cost = np.inf if u in kept else float((x[own] * np.linalg.solve(P[own][:, own], x[own])).sum())
         if cost < least:
             best, least = int(u), cost
     return best
+
+
+def _singly(b: Matrix, G: Matrix, sizes: Sequence[int], kept: Flags) -> Vector:
+    """The same where every unit is one coordinate: rank-one updates in place, of what is left whenever that halves."""
+    out = np.zeros((len(sizes), *b.shape))
+    wanted = {size: i for i, size in enumerate(sizes)}
+    left, x = np.arange(len(b)), b.copy()
+    P = np.asfortranarray(np.linalg.inv(G), dtype=np.float64)
+    stays = kept.copy()
+    gone = np.zeros(len(b), bool)
+    for size in range(len(b), -1, -1):
+        if size in wanted:
+            out[wanted[size], left[~gone]] = x[~gone]  # elsewhere rounding is left
+        if size <= kept.sum():
+            break
+        with np.errstate(all="ignore"):
+            cost = np.where(stays | gone, np.inf, (x**2).sum(axis=1) / P.diagonal())
+        j = int(np.argmin(cost))
+        side = P[:, j] / P[j, j]
+        x -= np.outer(side, x[j])
+        dger(-P[j, j], side, side.copy(), a=P, overwrite_a=1)
+        gone[j] = True
+        if 2 * gone.sum() > len(left):
+            rest = ~gone
+            left, x, P, stays = left[rest], x[rest], np.asfortranarray(P[rest][:, rest]), stays[rest]
+            gone = np.zeros(len(left), bool)
+    return _filled(out, b, sizes, len(b))
+
+
+def _filled(out: Vector, b: Matrix, sizes: Sequence[int], units: int) -> Vector:
+    """Sizes beyond what there is have all of it."""
+    for i, size in enumerate(sizes):
+        if size > units:
+            out[i] = b
+    return out
