@@ -35,12 +35,12 @@ class Grid:
         return k.ravel().astype(np.int64), l2.ravel(), gamma.ravel()
 
     def further(self, ks: bool, onto: bool) -> "Grid":
-        """The same with sizes up to twice as large, of the candidates or of the projection."""
-        return replace(
-            self,
-            ks=_on(self.ks, self.end) if ks else self.ks,
-            onto=_on(self.onto, self.end) if onto else self.onto,
-        )
+        """The same with sizes up to twice as large, of the candidates or of the projection.
+
+        A projection has no more units than the largest candidate, so that there is a plain fit of every size.
+        """
+        sizes = _on(self.ks, self.end) if ks or (onto and self.onto[-1] >= self.ks[-1]) else self.ks
+        return replace(self, ks=sizes, onto=_on(self.onto, min(self.end, sizes[-1])) if onto else self.onto)
 
 
 def make_grid(ks: Any, l2: Any, gamma: Any, *, h: float, refit: float, first: int, end: int, residual: bool) -> Grid:

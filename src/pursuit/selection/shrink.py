@@ -16,16 +16,21 @@ Rising = Callable[[Vector], tuple[Vector, Vector]]
 
 
 def root(rising: Rising, start: Vector, low: Vector, high: Vector) -> Vector:
-    """Where rising functions are zero: Newton's steps, halves of the bracket where these do not help."""
+    """Where rising functions are zero: Newton's steps, halves of the bracket where these do not help.
+
+    Where four of them have not halved it the fifth does: from far above, Newton's steps on an exponential have length 1.
+    """
     t, low, high = start.copy(), low.copy(), high.copy()
-    before, reach = np.full_like(t, np.inf), np.ones_like(t)
-    for _ in range(STEPS):
+    before, reach, width = np.full_like(t, np.inf), np.ones_like(t), np.full_like(t, np.inf)
+    for step in range(STEPS):
         d, h = rising(t)
         low, high = np.where(d < 0, t, low), np.where(d > 0, t, high)
         with np.errstate(all="ignore"):
             ahead = np.where(h > 0, t - d / h, t - np.sign(d) * reach)
             between = np.isfinite(low) & np.isfinite(high)
             slow = (ahead <= low) | (ahead >= high) | (np.abs(d) > 0.5 * before)
+            if step % 5 == 4:
+                slow, width = slow | (high - low > 0.5 * width), high - low
             middle = np.where(between, 0.5 * (low + high), t - np.sign(d) * reach)
         ahead = np.where(d == 0, t, np.where(slow & (between | ~np.isfinite(ahead)), middle, ahead))
         reach, before = 2 * reach, np.abs(d)
