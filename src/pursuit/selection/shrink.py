@@ -18,7 +18,7 @@ Rising = Callable[[Vector], tuple[Vector, Vector]]
 def root(rising: Rising, start: Vector, low: Vector, high: Vector) -> Vector:
     """Where rising functions are zero: Newton's steps, halves of the bracket where these do not help.
 
-    Where four of them have not halved it the fifth does: from far above, Newton's steps on an exponential have length 1.
+    Where four of them have not halved it the fifth does: from far above an exponential has Newton's steps of length 1.
     """
     t, low, high = start.copy(), low.copy(), high.copy()
     before, reach, width = np.full_like(t, np.inf), np.ones_like(t), np.full_like(t, np.inf)
