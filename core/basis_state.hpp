@@ -1,5 +1,6 @@
 #pragma once
 
+#include "blas.hpp"
 #include "loops.hpp"
 #include "search.hpp"
 
@@ -9,21 +10,28 @@
 //   V = T H_S:,   z = -T c_S,   x = T'z,   g = c + V'z,   d_j = H_jj - |V_:j|^2,   f = f0 - |z|^2 / 2
 //
 // and of docs/notation.md's B = T'T, U = T'V only what is asked for is formed. A column that enters is one more row of
-// T, V, z: one trip through V and no change to what is there. One that leaves is rotated to the last row, which goes.
-// Exchanges: i -> j can help only if |x_i| / sqrt(B_ii) d_j < |g_j| (sqrt(H_jj - d_j) + sqrt(H_jj)), since U_ij^2 /
-// B_ii
+// T, V, z: one trip through V and no change to what is there. One that leaves is rotated to the last row, which goes;
+// as long as nothing is written there, the same column comes back to the same others for nothing. Exchanges: i -> j can
+// help only if |x_i| / sqrt(B_ii) d_j < |g_j| (sqrt(H_jj - d_j) + sqrt(H_jj)), since U_ij^2 / B_ii
 // <= H_jj - d_j; of the columns j that pass for the smallest |x_i| / sqrt(B_ii), U_:j is formed, |S|^2 / 2 each.
 
 namespace pursuit {
 
 inline constexpr double kPivot = 1e-11; // share of H_jj below which a column is a combination of those that are in
 
-// The quadratic: diagonal h (with the ridge), linear term c, and `row(j)`: H_j: without the ridge, or null to stop.
+// Where H comes from, without the ridge. Where rows are dear they are computed several at a time, ahead of their use.
+struct Rows {
+  std::function<const double*(i64)> row;            // H_j:, or null where it is not at hand
+  std::function<bool(const Units&, double*)> block; // H of a few columns among themselves; false stops
+  std::function<bool(const Units&)> fetch;          // see to it that these rows are at hand; false stops
+};
+
+// The quadratic: diagonal h (with the ridge), linear term c.
 struct RowQuad {
   const double *c, *h, *ridge;
   double f0;
   i64 p;
-  std::function<const double*(i64)> row;
+  Rows rows;
 };
 
 class BasisState {
@@ -32,7 +40,8 @@ public:
 
   BasisState(const RowQuad& q_, i64 most, double floor_)
       : q(q_), cap(most), floor(floor_), at(static_cast<std::size_t>(q_.p), -1), z(reals(most)), T(reals(most * most)),
-        V(reals(most * q_.p)), d(reals(q_.p)), g(reals(q_.p)), unit(static_cast<std::size_t>(q_.p), 1.0) {
+        V(reals(most * q_.p)), d(reals(q_.p)), g(reals(q_.p)), left(static_cast<std::size_t>(most) + 1),
+        unit(static_cast<std::size_t>(q_.p), 1.0) {
     clear();
   }
 
@@ -72,13 +81,19 @@ public:
 
   bool enter(i64 j) {
     if (size() >= cap || !open(j)) return false;
-    const double* H = q.row(j);
-    if (!H) return false;
+    if (returns(j)) return true;
+    const double* H = q.rows.row(j);
+    if (!H && q.rows.fetch && look_ahead(j)) H = q.rows.row(j);
+    if (!H) {
+      d[j] = 0.0; // or it would be asked for again
+      return false;
+    }
     const i64 m = size(), p = q.p;
     double* v = V.get() + m * p;
     column.resize(static_cast<std::size_t>(m));
     for (i64 r = 0; r < m; ++r) column[r] = -V[r * p + j];
     spent += static_cast<double>(p * (m + 2));
+    left[m].column = -1;
     std::copy(H, H + p, v);
     v[j] += q.ridge[j];
     for (i64 low = 0; low < p; low += kChunk)
@@ -94,11 +109,7 @@ public:
     for (i64 s = 0; s < m; ++s) t[s] *= inv;
     t[m] = inv;
     z[m] = last;
-    appended(v, inv, last, p, g.get(), d.get());
-    f -= 0.5 * last * last;
-    at[j] = m;
-    S.push_back(j);
-    settle();
+    append(j, inv, last);
     return true;
   }
 
@@ -131,6 +142,8 @@ public:
     removed(V.get() + m * p, z[m], p, g.get(), d.get());
     f += 0.5 * z[m] * z[m];
     S.erase(S.begin() + i);
+    sum -= key(j);
+    stash(j, i);
     at[j] = -1;
     for (i64 l = i; l < m; ++l) at[S[l]] = l;
     settle();
@@ -148,6 +161,8 @@ public:
       clear();
     else
       for (auto j = gone.rbegin(); j != gone.rend(); ++j) leave(*j);
+    while (size() < cap && left[size()].column >= 0 && wanted[left[size()].column] && returns(left[size()].column)) {
+    }
     for (i64 j : support)
       if (!has(j) && !enter(j)) return false;
     return true;
@@ -197,12 +212,59 @@ public:
   }
 
 private:
-  static constexpr i64 kChunk = 1024, kBatch = 128;
+  static constexpr i64 kChunk = 1024, kBatch = 128, kAhead = 32, kPool = 96;
   static constexpr int kStale = 48; // updates after which g and d are computed anew
+
+  // What a column that left was: its row of T, by column, as long as row m of V is still its own.
+  struct Left {
+    i64 column = -1;
+    std::uint64_t others = 0; // the set that it left
+    Units order;
+    std::vector<double> t;
+  };
+
+  static std::uint64_t key(i64 j) { return Random(static_cast<std::uint64_t>(j) * 0x2545f4914f6cdd1dull + 1).next(); }
+
+  // Column j left position i, and S is without it: its row is the last one.
+  void stash(i64 j, i64 i) {
+    const i64 m = size();
+    const double* t = T.get() + m * cap;
+    Left& last = left[m];
+    last.column = j, last.others = sum, last.order = S;
+    last.t.assign(t, t + m + 1);
+    last.t.erase(last.t.begin() + i);
+    last.t.push_back(t[i]);
+  }
+
+  // Column j back to the set that it left, if it is the last one that did.
+  bool returns(i64 j) {
+    const i64 m = size();
+    Left& last = left[m];
+    if (last.column != j || last.others != sum) return false;
+    double* t = T.get() + m * cap;
+    for (i64 l = 0; l < m; ++l) t[at[last.order[l]]] = last.t[l];
+    t[m] = last.t[m];
+    z[m] = -g[j] * t[m];
+    last.column = -1;
+    append(j, 1.0, z[m]);
+    return true;
+  }
+
+  // Row m of V (times `scale`) is column j's.
+  void append(i64 j, double scale, double last) {
+    const i64 m = size();
+    appended(V.get() + m * q.p, scale, last, q.p, g.get(), d.get());
+    f -= 0.5 * last * last;
+    at[j] = m;
+    S.push_back(j);
+    sum += key(j);
+    settle();
+  }
 
   void clear() {
     for (i64 j : S) at[j] = -1;
     S.clear();
+    sum = 0;
     std::copy(q.h, q.h + q.p, d.get());
     std::copy(q.c, q.c + q.p, g.get());
     f = q.f0;
@@ -226,6 +288,51 @@ private:
     }
     for (i64 j : S) d[j] = 0.0, g[j] = 0.0;
     updates = 0;
+  }
+
+  // Rows of the columns that are likely to come in next, j first: those that would if only the columns of largest gain
+  // were there, whose own Gram matrix less V'V tells exactly.
+  bool look_ahead(i64 j) {
+    const i64 steps = std::min(kAhead, std::max<i64>(1, cap - 1 - size()));
+    const i64 most = std::clamp<i64>(static_cast<i64>(0.5 * std::sqrt(static_cast<double>(q.p * steps))), 2, kPool);
+    std::vector<double> gains(static_cast<std::size_t>(q.p), -1.0);
+    for (i64 l = 0; l < q.p; ++l)
+      if (open(l)) gains[l] = gain(l);
+    gains[j] = HUGE_VAL;
+    const Units pool = top_of(gains, most);
+    const i64 many = static_cast<i64>(pool.size()), m = size();
+    Buffer G = reals(many * many), A = reals(m * many), N = reals(m * many);
+    if (steps == 1 || many == 1) return q.rows.fetch({j});
+    if (!q.rows.block(pool, G.get())) return false;
+    for (i64 l = 0; l < many; ++l) {
+      for (i64 r = 0; r < m; ++r) A[l * m + r] = V[r * q.p + pool[l]], N[l * m + r] = -A[l * m + r];
+      G[l * (many + 1)] += q.ridge[pool[l]];
+    }
+    gemm(true, many, many, m, A.get(), m, N.get(), m, 1.0, G.get(), many);
+    std::vector<double> slope(static_cast<std::size_t>(many)), r(static_cast<std::size_t>(many));
+    for (i64 l = 0; l < many; ++l) slope[l] = g[pool[l]];
+    Units next;
+    for (i64 step = 0; step < steps; ++step) {
+      i64 best = -1;
+      double most_gain = 0.0;
+      for (i64 l = 0; l < many; ++l) {
+        const double left = G[l * (many + 1)];
+        if (!(left > kPivot * q.h[pool[l]])) continue;
+        const double more = step == 0 && pool[l] == j ? HUGE_VAL : slope[l] * slope[l] / left;
+        if (more > most_gain) most_gain = more, best = l;
+      }
+      if (best < 0) break;
+      next.push_back(pool[best]);
+      const double inv = 1.0 / std::sqrt(G[best * (many + 1)]), last = -slope[best] * inv;
+      for (i64 l = 0; l < many; ++l) r[l] = G[best * many + l] * inv;
+      for (i64 l = 0; l < many; ++l) {
+        slope[l] += last * r[l];
+        const double w = -r[l];
+        add_rows<1>(r.data(), 0, &w, many, G.get() + l * many);
+      }
+    }
+    if (next.empty() || next.front() != j) next.insert(next.begin(), j);
+    return q.rows.fetch(next);
   }
 
   // x = T'z and the diagonal of B = T'T.
@@ -322,6 +429,8 @@ private:
   const double floor;
   Units S, at, near; // columns in order of entry, the position of each or -1; those outside that may help
   Buffer z, T, V, d, g;
+  std::vector<Left> left; // by row
+  std::uint64_t sum = 0;  // of the keys of S
   std::vector<double> unit, x, b, column, turns, W, u;
   bool solved = false;
   int updates = 0;

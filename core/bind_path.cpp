@@ -55,7 +55,7 @@ private:
   }
 };
 
-// `rows`: the whole matrix, or a function of a column and the gains of all that gives its row; neither has the ridge.
+// `rows`: the whole matrix, or an object with row(j) (or None), block(cols), fetch(cols); neither has the ridge.
 nb::tuple quadratic_path(nb::object rows, A1 c_, A1 h_, A1 ridge_, double f0, double floor, i64 k, U1 forced,
                          U1 allowed, bool thorough, i64 restarts, i64 patience, i64 widest, double effort,
                          std::uint64_t seed, double scale, nb::object ask, nb::object reached) {
@@ -67,31 +67,45 @@ nb::tuple quadratic_path(nb::object rows, A1 c_, A1 h_, A1 ridge_, double f0, do
   Poll poll(steps.asked.call());
   std::optional<Lines> H;
   nb::object held; // the row that was given last
-  std::function<const double*(i64)> row;
-  BasisState* now = nullptr;
-  if (PyCallable_Check(rows.ptr())) {
-    row = [&](i64 j) -> const double* {
-      nb::gil_scoped_acquire hold;
-      try {
-        Buffer gains = reals(p);
-        for (i64 l = 0; l < p; ++l) gains[l] = now->gain(l);
-        held = rows(j, give(std::move(gains), p));
+  Rows source;
+  // What Python raises ends the path.
+  auto ask_python = [&](auto&& question) {
+    nb::gil_scoped_acquire hold;
+    try {
+      question();
+      return true;
+    } catch (nb::python_error& error) {
+      steps.asked.trouble = nb::borrow(error.value());
+      poll.halt();
+      return false;
+    }
+  };
+  if (nb::hasattr(rows, "fetch")) {
+    source.row = [&](i64 j) -> const double* {
+      const double* data = nullptr;
+      ask_python([&] {
+        held = rows.attr("row")(j);
+        if (held.is_none()) return;
         const auto given = nb::cast<Array1<double>>(held);
         require(static_cast<i64>(given.shape(0)) == p && given.stride(0) == 1, "a row has another length");
-        return given.data();
-      } catch (nb::python_error& error) {
-        steps.asked.trouble = nb::borrow(error.value());
-        poll.halt();
-        return nullptr;
-      }
+        data = given.data();
+      });
+      return data;
     };
+    source.block = [&](const Units& cols, double* out) {
+      return ask_python([&] {
+        const Lines block = packed(nb::cast<Array2<double>>(rows.attr("block")(indices(cols))));
+        require(block.n() == block.p() && block.n() == static_cast<i64>(cols.size()), "sizes differ");
+        std::copy(block.data(), block.data() + block.n() * block.n(), out);
+      });
+    };
+    source.fetch = [&](const Units& cols) { return ask_python([&] { rows.attr("fetch")(indices(cols)); }); };
   } else {
     H.emplace(packed(nb::cast<Array2<double>>(rows)));
     require(H->n() == p && H->p() == p, "sizes differ");
-    row = [&](i64 j) { return H->data() + j * p; };
+    source.row = [&](i64 j) { return H->data() + j * p; };
   }
-  BasisState state({c.data(), h.data(), ridge.data(), f0, p, row}, steps.room(), floor);
-  now = &state;
+  BasisState state({c.data(), h.data(), ridge.data(), f0, p, source}, steps.room(), floor);
   return steps.run(state, poll);
 }
 

@@ -181,11 +181,12 @@ Sized: TypeAlias = list[tuple[I, F, float, bool, float, float]]
 Reached: TypeAlias = Callable[[int, float], object]
 
 def quadratic_path(
-    rows: F | Callable[[int, F], F], c: F, h: F, ridge: F, f0: float, floor: float, k: int, forced: NDArray[np.uint8],
+    rows: object, c: F, h: F, ridge: F, f0: float, floor: float, k: int, forced: NDArray[np.uint8],
     allowed: NDArray[np.uint8], thorough: bool, restarts: int, patience: int, widest: int, effort: float, seed: int,
     scale: float, ask: Callable[[], bool] | None, reached: Reached | None,
 ) -> tuple[Sized, bool, BaseException | None]:
-    """f0 + c'x + x'(H + ridge)x/2, h its diagonal; ``rows`` is H, or gives H_j: of a column and all gains (a hint)."""
+    """f0 + c'x + x'(H + ridge)x/2, h its diagonal; ``rows`` is H, or has
+    ``row(j)`` (H_j:, or None where it is not at hand), ``block(cols)`` (H of these columns) and ``fetch(cols)``."""
 
 def likelihood_path(
     samples: Samples, curve: float, A: F, ridge: F, unit: F, intercept: bool, floor: float, k: int,

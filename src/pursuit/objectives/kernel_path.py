@@ -38,10 +38,7 @@ def _quadratic(f: "GLM", constraint: AtMost, plan: walked.PathPlan) -> walked.Wa
     whole = gram.small or (plan.thorough and p <= walked.THOROUGH and n * p * p <= walked.WHOLE)
     plan = plan._replace(thorough=plan.thorough and whole and p <= walked.THOROUGH)
 
-    def row(j: int, gains: Vector) -> Vector:
-        return gram.columns(np.array([j]), gains)[0]
-
-    rows = gram.columns(everything) if whole else row
+    rows = gram.columns(everything) if whole else _Rows(f)
     found = walked.quadratic(rows, down, h, ridge, null.value, SMALL_SHARE * null.value, 1e-9 * f.height, constraint,
                              plan)  # fmt: skip
     if found is None:
@@ -52,6 +49,25 @@ def _quadratic(f: "GLM", constraint: AtMost, plan: walked.PathPlan) -> walked.Wa
         return base - float(gram.means[S] @ x) if f.fit_intercept else 0.0
 
     return replace(found, points=[point._replace(free=free(point.support, point.coef)) for point in found.points])
+
+
+class _Rows:
+    """The kernel's way to Gram columns: asked for a few at a time, kept where every solver keeps them."""
+
+    def __init__(self, f: "GLM") -> None:
+        assert f.gram is not None
+        self.gram, self.centred = f.gram, f.fit_intercept
+        self.model = f.data.model(f.null.support, f.null.coef, f.null.free)
+
+    def row(self, j: int) -> Vector | None:
+        return None if self.gram.slot[j] < 0 else self.gram.columns(np.array([j]))[0]
+
+    def block(self, cols: Columns) -> Vector:
+        return np.ascontiguousarray(self.model.rows(cols, cols, self.centred))
+
+    def fetch(self, cols: Columns) -> None:
+        with self.gram.lock:
+            self.gram.keep(cols)
 
 
 def _likelihood(f: "GLM", constraint: AtMost, plan: walked.PathPlan) -> walked.Walked | None:
