@@ -56,15 +56,7 @@ def _limits(plan: PathPlan, constraint: AtMost, quadratic: bool) -> tuple[Any, .
 
 
 def quadratic(
-    rows: Any,
-    c: Vector,
-    h: Vector,
-    ridge: Vector,
-    f0: float,
-    floor: float,
-    scale: float,
-    constraint: AtMost,
-    plan: PathPlan,
+    rows: Any, c: Vector, h: Vector, ridge: Vector, f0: float, floor: float, scale: float, constraint: AtMost, plan: PathPlan
 ) -> Walked | None:
     """The path of f0 + c'x + x'(H + ridge)x/2; ``rows`` is H, or a function of a column that gives its row."""
     if not searched.sane(h):

@@ -181,9 +181,7 @@ class MultiGLM(Objective):
         if found is None:
             return None
         points = [
-            point._replace(
-                support=self._coordinates(point.support), coef=(point.coef @ E.T).ravel(), free=point.free @ E.T
-            )
+            point._replace(support=self._coordinates(point.support), coef=(point.coef @ E.T).ravel(), free=point.free @ E.T)
             for point in found.points
         ]
         return replace(found, points=points)
