@@ -82,7 +82,8 @@ def by_validation(
     trial: Trial | None = None
     while True:
         if trial is None or trial.grid.ks != grid.ks:
-            whole, seen = candidates(problem, f, grid, problem.n), validate(problem, grid, folds, told)
+            whole = candidates(problem, f, grid, problem.n)
+            seen = validate(problem, grid, folds, told, whole)
             trial = Trial(problem, grid, whole, seen, score)
         trial = replace(trial, grid=grid)
         chosen = _take(trial, rule, combine)

@@ -46,12 +46,21 @@ class Validated:
         return self.each @ (share / share.sum())
 
 
-def validate(problem: Problem, grid: Grid, folds: Sequence[Fold], told: Told | None = None) -> Validated:
-    """Fit the candidates on every fold and hold them against its test rows; folds run in threads."""
-    done = []
+def validate(
+    problem: Problem, grid: Grid, folds: Sequence[Fold], told: Told | None = None, whole: Models | None = None
+) -> Validated:
+    """Fit the candidates on every fold and hold them against its test rows; folds run in threads.
+
+    Gram columns that the candidates of all rows (``whole``) needed are computed at once: most folds will need them too.
+    """
+    done, gram = [], None if whole is None else getattr(whole.f, "gram", None)
+    likely = np.empty(0, np.int64) if gram is None or gram.small else np.sort(gram.held[-gram.capacity // 2 :])
 
     def one(fold: Fold) -> tuple[Models, Vector]:
-        models = candidates(problem, problem.objective(fold.data, grid.refit), grid, fold.n)
+        f = problem.objective(fold.data, grid.refit)
+        if len(likely):
+            f.gram.keep(likely)
+        models = candidates(problem, f, grid, fold.n)
         lost = mean_loss(problem, models, fold)
         done.append(fold)
         if told is not None:
