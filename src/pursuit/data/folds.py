@@ -45,6 +45,10 @@ class ByPart:
         self.slot = np.full(len(self.shift), -1, np.int64)
         self.kept, self.rows = 0, np.empty((0, len(parts), len(self.shift)))  # the first so many are in use
 
+    def has(self, cols: Columns) -> bool:
+        """Whether all of these are kept."""
+        return bool((self.slot[cols] >= 0).all())
+
     def columns(self, cols: Columns) -> Matrix:
         """Gram columns about the shift, shape (columns asked for, parts, all columns)."""
         with self.lock:
