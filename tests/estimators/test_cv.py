@@ -220,6 +220,26 @@ def test_few_rows():
     assert "rarest class has 3 rows" in SparseClassifierCV().fit(X, labels).reason_
 
 
+@pytest.mark.parametrize(
+    ("X", "y"),
+    [
+        (np.zeros((12, 3)), np.arange(12.0)),
+        (np.arange(24.0).reshape(12, 2), np.ones(12)),
+        (np.array([[0.0], [1.0]]), np.array([1.0, 2.0])),
+        (np.repeat(np.arange(12.0)[:, None], 3, axis=1), np.arange(12.0) * 2 + 1),
+    ],
+    ids=["zero columns", "constant y", "two rows", "equal columns"],
+)
+@pytest.mark.parametrize("combine", ["project", "none", "average"])
+def test_degenerate_data_have_finite_answers(X, y, combine):
+    model = SparseRegressorCV(combine=combine).fit(X, y)
+    assert np.isfinite(model.predict(X)).all()
+    assert all(np.isfinite(values).all() for values in model.cv_results_.values())
+    if not X.any() or np.ptp(y) == 0:
+        np.testing.assert_allclose(model.predict(X), y.mean())
+        assert model.k_ == 0
+
+
 def test_a_saved_model_predicts_alike(tmp_path):
     X, y = regression()
     for make, target in ((SparseRegressorCV, y), (SparseClassifierCV, y > 0)):

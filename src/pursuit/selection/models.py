@@ -75,5 +75,6 @@ def candidates(problem: Problem, f: Any, grid: Grid, n: float) -> Models:
             B[r, s, g, place] = (gamma * point.coef + (1 - gamma) * refit.coef).reshape(-1, q)
             b[r, s, g] = gamma * np.asarray(point.free) + (1 - gamma) * np.asarray(refit.free)
     order = (1, 0, 2)  # sizes slowest
-    B, b = B.transpose(*order, 3, 4).reshape(-1, len(cols), q), b.transpose(*order, 3).reshape(-1, q)
+    many = int(np.prod(shape))
+    B, b = B.transpose(*order, 3, 4).reshape(many, len(cols), q), b.transpose(*order, 3).reshape(many, q)
     return Models(f, cols, B, b, points)
