@@ -17,6 +17,8 @@ from .gathered import Gathered
 from .outputs import OutputData
 from .rows import Data
 
+SMALL = 1e6  # entries of X up to which a few columns of one fold are not worth asking every label for
+ALONE = 32
 PICKED = 1 << 24  # bytes of X copied at a time where rows are picked out
 
 
@@ -84,7 +86,10 @@ class Less(Data):
         return type(self._like(self.design, self.rows)), (self.design, self.rows, self.loss)
 
     def gram(self, cols: Columns, centred: bool) -> tuple[Matrix, Vector]:
-        return self.rest.gram(cols) if centred else super().gram(cols, centred)
+        few = len(cols) <= ALONE and self.shape[0] * self.shape[1] <= SMALL
+        if not centred or (few and not self.rest.by_part.has(cols)):
+            return super().gram(cols, centred)
+        return self.rest.gram(cols)
 
     def seen(self, m: Vector, s: Vector, constant: NDArray[np.bool_], far: bool) -> "Less":
         view = Standardized(self.design, m, s, constant, far)
