@@ -10,6 +10,6 @@ from pursuit.plots.support import SupportDisplay
 from pursuit.plots.trace import plot_trace
 
 __all__ = [
-    "CVDisplay", "PathDisplay", "StabilityDisplay", "SupportDisplay", "plot_coefficients", "plot_scores", "plot_subsets",
-    "plot_trace",
+    "CVDisplay", "PathDisplay", "StabilityDisplay", "SupportDisplay", "plot_coefficients", "plot_scores",
+    "plot_subsets", "plot_trace",
 ]  # fmt: skip
