@@ -1,9 +1,34 @@
 #include "basis_state.hpp"
 #include "bind_search.hpp"
 #include "path_search.hpp"
+#include "products.hpp"
 
 namespace pursuit {
 namespace {
+
+// Products of columns that live as long as this does.
+struct HeldProducts {
+  Lines A;
+  Array2<double> owner;
+  Products products;
+  explicit HeldProducts(A2 A_) : A(packed_columns(A_)), owner(A_), products(A.data(), A.n(), A.p()) {}
+
+  // Per support its minimiser and the reciprocal condition number there.
+  nb::list solve(A1 c_, A1 ridge_, nb::list supports) {
+    const Vector<double> c(c_), ridge(ridge_);
+    const i64 p = products.columns();
+    require(c.size() == p && ridge.size() == p, "sizes differ");
+    nb::list out;
+    for (nb::handle support : supports) {
+      const Cols S(nb::cast<Array1<i64>>(support), p);
+      Buffer x = reals(S.size());
+      double condition = 0.0;
+      unlocked([&] { condition = products.solve(S.data(), S.size(), c.data(), ridge.data(), x.get()); });
+      out.append(nb::make_tuple(give(std::move(x), S.size()), condition));
+    }
+    return out;
+  }
+};
 
 // Which sizes: from the forced-in units to k; `thorough` with a search for every size; whom to tell when one is
 // reached.
@@ -55,7 +80,7 @@ private:
   }
 };
 
-// `rows`: the whole matrix, or an object with row(j) (or None), block(cols), fetch(cols); neither has the ridge.
+// `rows`: the whole matrix, Products, or an object with row(j) (or None), block(cols), fetch(cols); without the ridge.
 nb::tuple quadratic_path(nb::object rows, A1 c_, A1 h_, A1 ridge_, double f0, double floor, i64 k, U1 forced,
                          U1 allowed, bool thorough, i64 restarts, i64 patience, i64 widest, double effort,
                          std::uint64_t seed, double scale, nb::object ask, nb::object reached) {
@@ -80,7 +105,12 @@ nb::tuple quadratic_path(nb::object rows, A1 c_, A1 h_, A1 ridge_, double f0, do
       return false;
     }
   };
-  if (nb::hasattr(rows, "fetch")) {
+  Buffer spare;
+  if (nb::isinstance<HeldProducts>(rows)) {
+    Products* products = &nb::cast<HeldProducts&>(rows).products;
+    require(products->columns() == p, "sizes differ");
+    source.row = [&spare, products](i64 j) { return products->row(j, spare); };
+  } else if (nb::hasattr(rows, "fetch")) {
     source.row = [&](i64 j) -> const double* {
       const double* data = nullptr;
       ask_python([&] {
@@ -148,6 +178,9 @@ nb::tuple multinomial_path(I1 label, A1 c, Optional2 offset, A2 E, A2 A, A1 ridg
 } // namespace
 
 void bind_path(nb::module_& m) {
+  nb::class_<HeldProducts>(m, "Products")
+      .def(nb::init<A2>(), array("A"))
+      .def("solve", &HeldProducts::solve, array("c"), array("ridge"), "supports"_a);
   m.def("quadratic_path", &quadratic_path, "rows"_a, array("c"), array("h"), array("ridge"), "f0"_a, "floor"_a, "k"_a,
         array("forced"), array("allowed"), "thorough"_a, "restarts"_a, "patience"_a, "widest"_a, "effort"_a, "seed"_a,
         "scale"_a, "ask"_a.none(), "reached"_a.none());

@@ -180,13 +180,21 @@ def multinomial_fit(
 Sized: TypeAlias = list[tuple[I, F, float, bool, float, float]]
 Reached: TypeAlias = Callable[[int, float], object]
 
+class Products:
+    """Rows of A'A, computed when asked for and kept; A is read where it lies (column by column, or copied)."""
+
+    def __init__(self, A: F) -> None: ...
+    def solve(self, c: F, ridge: F, supports: list[I]) -> list[tuple[F, float]]:
+        """Per support the minimiser of c'x + x'(A'A + ridge)x/2 over it, and the reciprocal condition number there (0
+        where there is no factor, and the numbers say nothing)."""
+
 def quadratic_path(
     rows: object, c: F, h: F, ridge: F, f0: float, floor: float, k: int, forced: NDArray[np.uint8],
     allowed: NDArray[np.uint8], thorough: bool, restarts: int, patience: int, widest: int, effort: float, seed: int,
     scale: float, ask: Callable[[], bool] | None, reached: Reached | None,
 ) -> tuple[Sized, bool, BaseException | None]:
-    """f0 + c'x + x'(H + ridge)x/2, h its diagonal; ``rows`` is H, or has
-    ``row(j)`` (H_j:, or None where it is not at hand), ``block(cols)`` (H of these columns) and ``fetch(cols)``."""
+    """f0 + c'x + x'(H + ridge)x/2, h its diagonal; ``rows`` is H, or Products,
+    or has ``row(j)`` (H_j:, or None where it is not at hand), ``block(cols)`` (H of these columns) and ``fetch(cols)``."""
 
 def likelihood_path(
     samples: Samples, curve: float, A: F, ridge: F, unit: F, intercept: bool, floor: float, k: int,

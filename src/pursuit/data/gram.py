@@ -14,8 +14,10 @@ import threading
 import numpy as np
 
 from .. import _core
+from .._lazy import lazy
 from .._sorted import without
 from .._types import Columns, Vector
+from ..designs import centre
 from .rows import Data
 
 BLOCK = 16  # columns computed at a time, more where many are held, up to LARGEST
@@ -24,6 +26,7 @@ TEMPORARY = 1 << 22  # bytes of a block beyond which it does not grow
 FEW = 2  # columns that may be missing before a pass over X is the better buy
 WHOLE = 2e7  # multiplications up to which the whole Gram matrix is formed at once
 SHARE = 0.2  # of the bytes of X
+FEW_ROWS, COPIED = 400, 1 << 20  # rows and entries up to which products with a copy of X are as cheap as kept ones
 GRANTED = 1 << 24  # bytes that are always granted
 
 
@@ -43,6 +46,18 @@ class GramColumns:
         self.means = np.zeros(p)  # of the held columns
         self.small = n * p * p <= WHOLE and p <= self.capacity
         self.lock = threading.RLock()  # one objective may serve several Python threads
+
+    @lazy
+    def products(self) -> _core.Products | None:
+        """Rows of the Gram matrix from a copy of X, weighted and centred, where X is so small that this is cheapest."""
+        n, p = self.data.shape
+        if self.small or n > FEW_ROWS or n * p > COPIED or self.data.lean:
+            return None
+        A, rows = self.data.copied()
+        if self.centred:
+            centre(A, rows.c)
+        used = rows.c > 0
+        return _core.Products(np.asfortranarray((A[used] if not used.all() else A) * np.sqrt(rows.c[used])[:, None]))
 
     def cheap(self, support: Columns) -> bool:
         """Whether the columns of a support are here, or can be had for less than the passes they save."""

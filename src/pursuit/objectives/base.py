@@ -84,6 +84,10 @@ class Objective:
         """
         raise NotImplementedError(f"{type(self).__name__} must define refit(support, start)")
 
+    def refits(self, supports: list[Columns]) -> list[Point]:
+        """``refit`` on several supports."""
+        return [self.refit(support) for support in supports]
+
     @property
     def null(self) -> Point:
         """The minimiser over the empty support."""

@@ -28,7 +28,7 @@ from ..refits.methods import EXACT, FLOOR
 from ..walked import PathPlan, Walked
 from .base import Point, Slope
 from .dual import HasDual
-from .kernel_path import glm_path
+from .kernel_path import glm_path, glm_refits
 
 CANCELLED = 1e-3  # share of the null value below which values are computed from residuals
 ROUGH = 8  # Gram columns that must be missing, and multiplications of their product with X, for a rough first look
@@ -164,6 +164,10 @@ class GLM(HasDual):
                 return point
         return self.refit_on_data(support, start)
 
+    def refits(self, supports: list[Columns]) -> list[Point]:
+        points = glm_refits(self, supports)
+        return super().refits(supports) if points is None else points
+
     def refit_on_data(self, support: Columns, start: Point | None = None) -> Point:
         """``refit`` without what is kept: certificates ask for it, so that no claim depends on what was done before."""
         fit = refit(self.few(support), *self._begin(support, start))
@@ -226,7 +230,8 @@ class GLM(HasDual):
         """The squared loss from kept Gram columns, without reading X; None where that would cost digits."""
         assert self.gram is not None
         null, gram = self.null, self.gram
-        small = gram.entries(support, support, None if start is None else start.known_gradient)
+        hint = None if start is None or not gram.missing(support) else start.known_gradient
+        small = gram.entries(support, support, hint)
         constant = small.diagonal() == 0
         if self._far(support, small.diagonal()):
             return None

@@ -9,6 +9,8 @@ import numpy as np
 from .. import _core, searched, walked
 from .._types import Columns, Vector
 from ..constraints import AtMost
+from ..refits.factor import WELL_CONDITIONED
+from .point import Point, from_kernel
 
 if TYPE_CHECKING:
     from .glm import GLM
@@ -40,17 +42,34 @@ def _quadratic(f: "GLM", constraint: AtMost, plan: walked.PathPlan) -> walked.Wa
     whole = gram.small or (plan.thorough and p <= walked.THOROUGH and n * p * p <= walked.WHOLE)
     plan = plan._replace(thorough=plan.thorough and whole and p <= walked.THOROUGH)
 
-    rows = gram.columns(everything) if whole else _Rows(f)
+    rows = gram.columns(everything) if whole else (gram.products or _Rows(f))
     found = walked.quadratic(rows, down, h, ridge, null.value, SMALL_SHARE * null.value, 1e-9 * f.height, constraint,
                              plan)  # fmt: skip
     if found is None:
         return None
-    base = null.free if f.fit_intercept else 0.0
 
     def free(S: Columns, x: Vector) -> float:
-        return base - float(gram.means[S] @ x) if f.fit_intercept else 0.0
+        return null.free - float(mean[S] @ x) if f.fit_intercept else 0.0
 
     return replace(found, points=[point._replace(free=free(point.support, point.coef)) for point in found.points])
+
+
+def glm_refits(f: "GLM", supports: list[Columns]) -> list[Point] | None:
+    """Refits of the squared loss on small data, many in one kernel call; None where there is no such kernel."""
+    products = None if f.gram is None else f.gram.products
+    if products is None:
+        return None
+    null, mean = f.null, f.data.moments().mean if f.fit_intercept else np.zeros(f.dim)
+    down, ridge = null.gradient - mean * f.tilt, np.broadcast_to(f.ridge, f.dim).astype(np.float64)
+    points = []
+    for S, (x, condition) in zip(supports, products.solve(down, ridge, supports), strict=True):
+        value = null.value + 0.5 * float(down[S] @ x)
+        if condition < WELL_CONDITIONED or value < walked.CANCELLED * null.value:
+            points.append(f.refit(S))
+        else:
+            at = walked.Reached(S, x, null.free - float(mean[S] @ x) if f.fit_intercept else 0.0, value, "none", True)
+            points.append(from_kernel(f, at))
+    return points
 
 
 class _Rows:

@@ -13,6 +13,8 @@ import numpy as np
 from .._lazy import lazy
 from .._types import Columns, Vector
 from ..constraints import Exchange
+from ..refits.methods import EXACT
+from ..walked import Reached
 
 if TYPE_CHECKING:
     from .base import Objective
@@ -113,6 +115,16 @@ class Point:
         x = np.zeros(self.dim)
         x[self.support] = self.coef
         return x
+
+
+def from_kernel(f: "Objective", at: Reached) -> Point:
+    """A point that a kernel found; its gradient is a pass over the data if it is asked for."""
+    support, coef, free = at.support, at.coef, at.free
+    point = Point(
+        f.dim, support, coef, free, at.value, lambda: f.at(support, coef, free).gradient.copy(), at.exact,
+        least=(1 - EXACT) * at.value if at.exact else None,
+    )  # fmt: skip
+    return point.owned(f)
 
 
 #: From (support, coef, intercept) to the gradient over all coordinates and the derivative in the intercept.

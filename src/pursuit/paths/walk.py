@@ -20,8 +20,7 @@ from .._types import Columns
 from ..constraints import AtMost
 from ..engines import check_time, late
 from ..objectives.base import Objective
-from ..objectives.point import Point
-from ..refits.methods import EXACT
+from ..objectives.point import Point, from_kernel
 from ..solvers.exchanges import removals
 from ..solvers.local_search import search
 from ..walked import PathPlan, Reached
@@ -85,7 +84,7 @@ class Walk:
         if found is None:
             return
         for size, at in enumerate(found.points, found.first):
-            self.best[size] = self._told(size, at) if thorough else _point(self.f, at)
+            self.best[size] = self._told(size, at) if thorough else from_kernel(self.f, at)
         if found.trouble is not None:
             raise found.trouble
         check_time()
@@ -96,7 +95,7 @@ class Walk:
 
     def _told(self, size: int, at: Reached) -> Point:
         """A kernel's point, refitted, with what is known of it."""
-        point = _point(self.f, at)
+        point = from_kernel(self.f, at)
         if not at.exact:
             point = self.f.refit(at.support, start=point) if len(at.support) else self.f.null
         room = HELPS * self.f.scale(at.value)
@@ -165,12 +164,3 @@ class Walk:
         new = key not in self.seen
         self.seen.add(key)
         return new
-
-
-def _point(f: Objective, at: Reached) -> Point:
-    support, coef, free = at.support, at.coef, at.free
-    point = Point(
-        f.dim, support, coef, free, at.value, lambda: f.at(support, coef, free).gradient.copy(), at.exact,
-        least=(1 - EXACT) * at.value if at.exact else None,
-    )  # fmt: skip
-    return point.owned(f)

@@ -53,18 +53,15 @@ def candidates(problem: Problem, f: Any, grid: Grid, n: float) -> Models:
     ``f`` has the refit's ridge. Where the rows allow fewer units than a candidate has, it is the largest they allow.
     """
     q, most = f.width, problem.most(f, n)[1]
-    refits: dict[bytes, Any] = {}
-    again = problem.restricted(f)
-    fits, points = [], {}
+    found, points = list[Point](), {}
     for l2 in grid.ridges:
-        found = points[l2] = problem.points(problem.at(f, l2), min(grid.ks[-1], most))
-        for k in grid.ks:
-            size = min(k, max(found))
-            point = found[size if size in found else min(found)]
-            refit = point if l2 == grid.refit else refits.get(point.support.tobytes())
-            if refit is None:
-                refit = refits[point.support.tobytes()] = again.refit(point.support, start=point)
-            fits.append((point, refit))
+        sizes = points[l2] = problem.points(problem.at(f, l2), min(grid.ks[-1], most))
+        within = [min(k, max(sizes)) for k in grid.ks]
+        found += [sizes[size if size in sizes else min(sizes)] for size in within]
+    supports = {point.support.tobytes(): point.support for point in found}
+    refits = dict(zip(supports, problem.restricted(f).refits(list(supports.values())), strict=True))
+    own = np.repeat([l2 == grid.refit for l2 in grid.ridges], len(grid.ks))
+    fits = [(point, point if same else refits[point.support.tobytes()]) for point, same in zip(found, own, strict=True)]
     cols = np.unique(np.concatenate([point.support for point, _ in fits]) // q).astype(np.int64)
     shape = len(grid.ridges), len(grid.ks), len(grid.gammas)
     B, b = np.zeros((*shape, len(cols), q)), np.zeros((*shape, q))
