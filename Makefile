@@ -48,6 +48,7 @@ sanitize:  ## tests of kernels and threads under the address, undefined-behaviou
 
 bench: $(VENV)/stamp-bench  ## side by side with other packages
 	@$(BIN)/python benchmarks/run.py
+	@$(BIN)/python benchmarks/paths.py
 	@$(BIN)/python benchmarks/quality.py
 	@$(BIN)/python benchmarks/jax_objectives.py
 	@echo 'proofs next to OKRidge: $(BIN)/python benchmarks/exact.py --okridge; dual methods on text: benchmarks/dual.py'

@@ -1,0 +1,169 @@
+"""Paths and cross-validation side by side with abess and scikit-learn, one thread each: part of ``make bench``.
+
+Contenders take turns and the fastest turn counts. abess's values are those of supports that it finds when asked for one
+size alone, at some sizes (it keeps none of its path), recomputed by one neutral function. The floor of a linear path is
+one pass over X and the flops of the Gram columns of all supports on the path, at the speed of a square dgemm.
+"""
+
+import argparse
+import os
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+import numpy as np
+from floor import best_of, gemm_speed
+from rich.console import Console
+from rich.table import Table
+from sklearn.datasets import load_breast_cancer
+from sklearn.feature_selection import SequentialFeatureSelector
+from sklearn.linear_model import LassoCV, LinearRegression
+from sklearn.model_selection import cross_val_score
+
+import pursuit
+from problems import Data, Problem, objective
+
+LINEAR = {
+    "500x1000, k=1..20": (Problem("linear", 500, 1000, 10, "small"), 3),
+    "1000x5000, k=1..100": (Problem("linear", 1000, 5000, 50, "middle"), 20),
+    "2000x10000, k=1..200": (Problem("linear", 2000, 10000, 100, "large"), 20),
+    "500x50000, k=1..40": (Problem("linear", 500, 50000, 20, "large"), 10),
+}
+LOGISTIC = Problem("logistic", 1000, 5000, 30, "middle")
+FLOOR = 4  # multiple of the floor that is wanted at most
+
+
+@dataclass
+class Line:
+    """One row: seconds of ours and theirs, the ratio wanted, and what is to be said."""
+
+    what: str
+    ours: float
+    theirs: float
+    wanted: float
+    note: str
+
+    def shown(self) -> tuple[str, ...]:
+        ratio = self.theirs / self.ours
+        met = "met" if ratio >= self.wanted else "NOT MET"
+        return self.what, f"{self.ours:.4f}", f"{self.theirs:.3f}", f"{ratio:.1f}", f"{self.wanted:g}", met, self.note
+
+
+def race(ours: Callable[[], Any], theirs: Callable[[], Any], turns: int) -> tuple[float, float]:
+    """Best seconds of both, in turns; the faster one has three calls in each."""
+    mine = other = np.inf
+    for _ in range(turns):
+        mine = min(mine, best_of(ours, 3, 1.0))
+        other = min(other, best_of(theirs, 1, 0.0))
+    return mine, other
+
+
+def abess(kind: str, **options: Any) -> Any:
+    from abess import LinearRegression as Linear
+    from abess import LogisticRegression as Logistic
+
+    return (Linear if kind == "linear" else Logistic)(thread=1, **options)
+
+
+def worst(problem: Problem, data: Data, path: pursuit.Path, ks: list[int]) -> str:
+    """The largest excess of our value over abess's, at a few sizes."""
+    excess = []
+    for k in ks:
+        theirs = np.flatnonzero(abess(problem.kind, support_size=k).fit(data.X, data.y).coef_)
+        best = objective(problem.kind, data, theirs)
+        excess.append(objective(problem.kind, data, path.at(k).support) / best - 1)
+    return f"value {100 * min(excess):+.2f}% to {100 * max(excess):+.2f}% at k={', '.join(map(str, ks))}"
+
+
+def path_line(name: str, problem: Problem, wanted: float, turns: int, values: bool) -> Line:
+    data, ks = problem.make(0), range(1, 2 * problem.k + 1)
+    loss = "squared" if problem.kind == "linear" else "logistic"
+
+    def ours() -> pursuit.Path:
+        return pursuit.path(pursuit.GLM(data.X, data.y, loss), ks)
+
+    mine, other = race(ours, lambda: abess(problem.kind, support_size=ks).fit(data.X, data.y), turns)
+    path, notes = ours(), []
+    if values:
+        notes.append(worst(problem, data, path, [1, problem.k // 2, problem.k, 3 * problem.k // 2, 2 * problem.k]))
+    if problem.kind == "linear":
+        n, p = data.X.shape
+        once = best_of(lambda: data.X.T @ data.y, 20, 0.5)
+        floor = once + 2 * n * p * len(path.columns) / gemm_speed()
+        notes.append(f"{mine / floor:.1f} floors of {1e3 * floor:.1f} ms{'' if mine <= FLOOR * floor else ' NOT MET'}")
+    return Line(f"{problem.kind} path {name}", mine, other, wanted, "; ".join(notes))
+
+
+def cv_lines(turns: int) -> list[Line]:
+    lines, (X, y) = [], load_breast_cancer(return_X_y=True)
+    plain = {"combine": "none", "l2": 1e-3, "gamma": 1.0, "cv": 5, "n_jobs": 1}
+    pair = race(
+        lambda: pursuit.SparseClassifierCV(range(1, 16), **plain).fit(X, y),
+        lambda: abess("logistic", support_size=range(1, 16), cv=5).fit(X, y),
+        turns,
+    )
+    lines.append(Line("breast cancer, 5 folds, k=1..15", *pair, 5, "abess"))
+    data = Problem("linear", 1000, 5000, 25, "middle").make(0)
+    plain["l2"] = 0.0
+    pair = race(
+        lambda: pursuit.SparseRegressorCV(range(1, 51), **plain).fit(data.X, data.y),
+        lambda: abess("linear", support_size=range(1, 51), cv=5).fit(data.X, data.y),
+        turns,
+    )
+    lines.append(Line("1000x5000, 5 folds, k=1..50", *pair, 10, "abess"))
+    small = Problem("linear", 100, 1000, 10, "small").make(0)
+    pair = race(
+        lambda: pursuit.SparseRegressorCV(n_jobs=1).fit(small.X, small.y),
+        lambda: LassoCV(cv=10).fit(small.X, small.y),
+        turns,
+    )
+    lines.append(Line("100x1000, the default choice", *pair, 1, "LassoCV, 10 folds"))
+    return lines
+
+
+def forward_line() -> Line:
+    """The job of SequentialFeatureSelector: 20 of 1000 columns, by 5-fold cross-validation."""
+    data = Problem("linear", 1000, 1000, 20, "small").make(0)
+    selector = SequentialFeatureSelector(LinearRegression(), n_features_to_select=20, cv=5)
+    mine = best_of(lambda: pursuit.SparseRegressor(20, n_jobs=1).fit(data.X, data.y), 5, 2.0)
+    other = best_of(lambda: selector.fit(data.X, data.y), 1, 0.0)
+    ours = pursuit.SparseRegressor(20).fit(data.X, data.y).support_
+    scores = [
+        cross_val_score(LinearRegression(), data.X[:, cols], data.y, cv=5).mean()
+        for cols in (ours, np.flatnonzero(selector.get_support()))
+    ]
+    return Line(
+        "1000x1000, 20 features", mine, other, 50, f"SequentialFeatureSelector; R2 {scores[0]:.4f}, {scores[1]:.4f}"
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--quick", action="store_true", help="the small problems, one turn each")
+    parser.add_argument("--turns", type=int, default=3)
+    parser.add_argument("--forward", action="store_true", help="also SequentialFeatureSelector (minutes)")
+    args = parser.parse_args()
+    warnings.simplefilter("ignore")
+    turns = 1 if args.quick else args.turns
+    lines = []
+    for name, (problem, wanted) in LINEAR.items():
+        if problem.size == "small" or not args.quick:
+            lines.append(path_line(name, problem, wanted, turns, not args.quick))
+    if not args.quick:
+        lines.append(path_line("1000x5000, k=1..60", LOGISTIC, 10, turns, True))
+        lines += cv_lines(turns)
+    if args.forward:
+        lines.append(forward_line())
+    columns = ("", "pursuit s", "other s", "ratio", "wanted", "", "")
+    table = Table(*columns, title="Paths and the choice of k, one thread each", title_justify="left")
+    for line in lines:
+        table.add_row(*line.shown())
+    console = Console(width=None if Console().is_terminal else 170, highlight=False)
+    console.print(table)
+
+
+if __name__ == "__main__":
+    main()
