@@ -1,65 +1,9 @@
-#include "bindings.hpp"
+#include "bind_search.hpp"
 #include "likelihood_proof.hpp"
 #include "quadratic_state.hpp"
 
 namespace pursuit {
 namespace {
-
-// Python is asked whether to stop; an exception there (Ctrl-C) stops too, and is handed over beside what was found.
-class Asked {
-public:
-  explicit Asked(nb::object ask_) : ask(std::move(ask_)) {}
-  std::function<bool()> call() {
-    if (ask.is_none()) return nullptr;
-    return [this] {
-      nb::gil_scoped_acquire hold;
-      try {
-        return nb::cast<bool>(ask());
-      } catch (nb::python_error& error) {
-        trouble = nb::borrow(error.value());
-        return true;
-      }
-    };
-  }
-  nb::object trouble = nb::none();
-
-private:
-  nb::object ask;
-};
-
-nb::object numbers(const std::vector<double>& v) {
-  Buffer out = reals(static_cast<i64>(v.size()));
-  std::copy(v.begin(), v.end(), out.get());
-  return give(std::move(out), static_cast<i64>(v.size()));
-}
-
-nb::object indices(const Units& v) {
-  Array<i64> out = allocate<i64>(static_cast<i64>(v.size()));
-  std::copy(v.begin(), v.end(), out.get());
-  return give(std::move(out), static_cast<i64>(v.size()));
-}
-
-nb::list listed(const std::vector<Found>& found) {
-  nb::list out;
-  for (const Found& point : found) out.append(nb::make_tuple(indices(point.support), numbers(point.x), point.f));
-  return out;
-}
-
-// What to search for: k, which units are forced in and allowed, where to start, and how long.
-struct Wanted {
-  Vector<std::uint8_t> forced, allowed;
-  Units start;
-  SearchPlan plan;
-  Wanted(i64 k, U1 forced_, U1 allowed_, I1 start_, i64 restarts, i64 patience, i64 widest, double effort,
-         std::uint64_t seed, double scale, i64 p)
-      : forced(forced_), allowed(allowed_) {
-    const Cols from(start_, p);
-    start.assign(from.data(), from.data() + from.size());
-    require(forced.size() == p && allowed.size() == p, "sizes differ");
-    require(k >= 1 && static_cast<i64>(start.size()) <= k, "k must be positive and start have at most k units");
-    plan = {k, forced.data(), allowed.data(), restarts, patience, effort, widest, seed, scale};
-  }
-};
 
 // The points, each better than the one before; of the last the best exchange (leave, enter, change), the columns about
 // which the formula says nothing, and the reciprocal condition of its Hessian; what `ask` raised.
@@ -118,36 +62,6 @@ nb::tuple searched(const Evened& X, Likelihood& loss, const Wanted& wanted, doub
   return nb::make_tuple(listed(found), nb::make_tuple(judged.leave, judged.enter, judged.change), judged.open,
                         judged.total, unsure, asked.trouble);
 }
-
-// Columns of a search or a fit, checked against n samples.
-struct Data {
-  Lines A;
-  Vector<double> ridge;
-  Data(A2 A_, A1 ridge_, i64 n) : A(packed_columns(A_)), ridge(ridge_) {
-    require(A.n() == n && ridge.size() == A.p(), "sizes differ");
-  }
-  Evened evened(const double* unit, bool intercept) const {
-    return {A.data(), A.n(), A.p(), ridge.data(), unit, intercept};
-  }
-};
-
-// Samples of several classes.
-struct Classes {
-  Lines E;
-  Cols label;
-  Vector<double> c;
-  std::optional<Lines> offset;
-  Classes(I1 label_, A1 c_, const Optional2& offset_, A2 E_)
-      : E(packed(E_)), label(label_, static_cast<i64>(E_.shape(0))), c(c_) {
-    if (offset_) offset.emplace(packed(*offset_));
-    require(label.size() == c.size() && E.p() == E.n() - 1 &&
-                (!offset || (offset->n() == c.size() && offset->p() == E.n())),
-            "sizes differ");
-  }
-  Multinomial likelihood() const {
-    return {label.data(), c.data(), offset ? offset->data() : nullptr, E.data(), c.size(), E.n()};
-  }
-};
 
 nb::tuple likelihood_search(const SampleArrays& samples, double curve, A2 A, A1 ridge, A1 unit_, bool intercept,
                             double floor, int prove, i64 k, U1 forced, U1 allowed, I1 start, i64 restarts, i64 patience,

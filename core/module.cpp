@@ -52,4 +52,5 @@ NB_MODULE(_core, m) {
   bind_relaxation(m);
   bind_exactly(m);
   bind_search(m);
+  bind_path(m);
 }

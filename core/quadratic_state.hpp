@@ -18,11 +18,6 @@ struct Quad {
   i64 p;
 };
 
-struct Move {
-  i64 leave = -1, enter = -1;
-  double change = HUGE_VAL;
-};
-
 inline constexpr double kNew = 1e-11; // share of H_jj below which a column is a combination of those that are in
 
 // The minimiser over a support, with all that is known of its exchanges.

@@ -34,6 +34,7 @@ public:
     next = Clock::now() + kEvery;
     return stopped;
   }
+  void halt() { stopped = true; }
 
 private:
   using Clock = std::chrono::steady_clock;
@@ -52,6 +53,11 @@ struct Found {
   Units support;
   std::vector<double> x; // the coefficients of each unit one after the other, then the intercepts
   double f;
+};
+
+struct Move {
+  i64 leave = -1, enter = -1;
+  double change = HUGE_VAL;
 };
 
 struct SearchPlan {

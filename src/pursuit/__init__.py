@@ -27,7 +27,7 @@ _HOMES = {
     "pursuit.certificates": ("Certificate", "best_subsets", "certify"),
     "pursuit.paths": ("Path", "path"),
     "pursuit.recovery": ("recover",),
-    "pursuit.estimators": ("SparseRegressor", "SparseClassifier"),
+    "pursuit.estimators": ("SparseRegressor", "SparseClassifier", "SparseRegressorCV", "SparseClassifierCV"),
     "pursuit.io": ("save_model", "load_model"),
 }  # fmt: skip
 _HOME = {name: module for module, names in _HOMES.items() for name in names}
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from .data import InParts
     from .designs import as_design
     from .driver import solve
-    from .estimators import SparseClassifier, SparseRegressor
+    from .estimators import SparseClassifier, SparseClassifierCV, SparseRegressor, SparseRegressorCV
     from .io import load_model, save_model
     from .losses import Hinge, Huber, Logistic, Loss, Poisson, SmoothedHinge, Squared, SquaredHinge, list_losses
     from .objectives import GLM, MultiGLM, Point

@@ -174,6 +174,33 @@ def multinomial_fit(
     """A refit on the columns of A from z ((m + 1)(q - 1) numbers, the intercepts last), its value, whether it is the
     minimiser, and whether coefficients grow without end."""
 
+# Paths, core/path_search.hpp: per size from the forced-in units on (support, coefficients, value, whether no exchange was
+# found that helps, a bound of the reciprocal condition number of H_SS, the least share left of a column outside; the
+# last two 0 but for quadratics), whether it was stopped, and what ``ask`` or another callable raised.
+Sized: TypeAlias = list[tuple[I, F, float, bool, float, float]]
+Reached: TypeAlias = Callable[[int, float], object]
+
+def quadratic_path(
+    rows: F | Callable[[int, F], F], c: F, h: F, ridge: F, f0: float, floor: float, k: int, forced: NDArray[np.uint8],
+    allowed: NDArray[np.uint8], thorough: bool, restarts: int, patience: int, widest: int, effort: float, seed: int,
+    scale: float, ask: Callable[[], bool] | None, reached: Reached | None,
+) -> tuple[Sized, bool, BaseException | None]:
+    """f0 + c'x + x'(H + ridge)x/2, h its diagonal; ``rows`` is H, or gives H_j: of a column and all gains (a hint)."""
+
+def likelihood_path(
+    samples: Samples, curve: float, A: F, ridge: F, unit: F, intercept: bool, floor: float, k: int,
+    forced: NDArray[np.uint8], allowed: NDArray[np.uint8], thorough: bool, restarts: int, patience: int, widest: int,
+    effort: float, seed: int, scale: float, ask: Callable[[], bool] | None, reached: Reached | None,
+) -> tuple[Sized, bool, BaseException | None]:
+    """A loss, its columns as in ``likelihood_search``."""
+
+def multinomial_path(
+    label: I, c: F, offset: F | None, E: F, A: F, ridge: F, unit: F, intercept: bool, floor: float, k: int,
+    forced: NDArray[np.uint8], allowed: NDArray[np.uint8], thorough: bool, restarts: int, patience: int, widest: int,
+    effort: float, seed: int, scale: float, ask: Callable[[], bool] | None, reached: Reached | None,
+) -> tuple[Sized, bool, BaseException | None]:
+    """The same for classes, as in ``multinomial_search``."""
+
 # Perspective (k-support) relaxation, core/ksupport.hpp and core/relaxation.hpp. ``relaxation`` and its like return the
 # bound, the relaxation's value, x, z and indicators t, the iterations, w = c a of the best bound, and the curvature used.
 def ksupport_prox(v: F, k: int, g: float) -> tuple[F, F, float]:

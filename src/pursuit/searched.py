@@ -22,6 +22,7 @@ WIDEST = {True: 3, False: 2}  # multiple of k to which units are added before al
 ENTRIES = 2e6  # of X, which is copied for that
 ROOM = 500  # units that the kernel keeps the state of
 CONDITION = 1e-7  # reciprocal condition number, and share of a column, above which the formula for exchanges has digits
+FAR = 1e4  # mean over spread of a column from which on the data are asked
 EXTREME = 1e150  # range of squared columns that need no care
 
 
@@ -59,9 +60,9 @@ def quadratic(
 ) -> Searched | None:
     """The best support of f0 + c'x + x'Hx/2; None where that is too large or lacks digits."""
     diagonal = H.diagonal()
-    if WIDEST[True] * constraint.k > ROOM or not _sane(diagonal):
+    if WIDEST[True] * constraint.k > ROOM or not sane(diagonal):
         return None
-    forced, allowed = _masks(constraint, diagonal > 0)
+    forced, allowed = masks(constraint, diagonal > 0)
     found, nearest, doubtful, condition, trouble = _core.quadratic_search(
         H, c, f0, constraint.k, forced, allowed, start, plan.restarts, plan.patience, WIDEST[True], plan.effort,
         plan.seed, scale, plan.ask,
@@ -88,7 +89,7 @@ class Evened:
         """From a copy that is ours; None where a column's numbers are beyond what can be squared."""
         means = centre(A, c) if intercept else np.zeros(A.shape[1])
         squares = DenseBlock(A).curvatures(c, False)
-        if not _sane(squares):
+        if not sane(squares):
             return None
         sizes = np.sqrt(squares)
         A /= np.where(sizes > 0, sizes, 1.0)
@@ -108,7 +109,7 @@ def likelihood(
     scale: float, intercept: bool, plan: Plan,
 ) -> Searched | None:  # fmt: skip
     """The best support of a loss; ``kernel`` has the samples, and takes everything else."""
-    forced, allowed = _masks(constraint, even.sizes > 0)
+    forced, allowed = masks(constraint, even.sizes > 0)
     if (forced & ~allowed & 1).any():  # a constant column that is forced in
         return None
     found, nearest, unsure, total, doubtful, trouble = kernel(
@@ -135,12 +136,14 @@ def _full(points: list[Any], constraint: AtMost) -> bool:
     return bool(points) and len(points[-1][0]) == constraint.k
 
 
-def _sane(squares: Vector) -> bool:
+def sane(squares: Vector) -> bool:
+    """Whether the squares of columns are numbers that need no care."""
     some = squares[squares > 0]
     return len(some) > 0 and bool(np.isfinite(squares).all() and some.min() > 1 / EXTREME and some.max() < EXTREME)
 
 
-def _masks(constraint: AtMost, useful: Any) -> tuple[Any, Any]:
+def masks(constraint: AtMost, useful: Any) -> tuple[Any, Any]:
+    """Which units are forced in, and which are allowed, as the kernels take it."""
     forced, allowed = np.zeros(constraint.units, np.uint8), useful.astype(np.uint8)
     forced[constraint.include] = 1
     allowed[constraint.exclude] = 0

@@ -43,19 +43,30 @@ class ByPart:
         means = np.array([m.mean for m in self.moments])
         self.shift: Vector = means[varied.argmin(axis=0), np.arange(means.shape[1])]
         self.slot = np.full(len(self.shift), -1, np.int64)
-        self.rows = np.empty((len(parts), 0, len(self.shift)))
+        self.kept, self.rows = 0, np.empty((0, len(parts), len(self.shift)))  # the first so many are in use
 
     def columns(self, cols: Columns) -> Matrix:
-        """Gram columns about the shift, shape (parts, columns asked for, all columns)."""
+        """Gram columns about the shift, shape (columns asked for, parts, all columns)."""
         with self.lock:
             missing = cols[self.slot[cols] < 0]
             if len(missing):
                 fresh = self.each(
                     lambda part: total(piece.gram_about(missing, self.shift) for piece in part), self.parts
                 )
-                self.slot[missing] = self.rows.shape[1] + np.arange(len(missing))
-                self.rows = np.concatenate([self.rows, np.stack(fresh)], axis=1)
-            return self.rows[:, self.slot[cols]]
+                self._keep(missing, np.stack(fresh, axis=1))
+            rows, slots = self.rows, self.slot[cols]
+        return rows[slots]
+
+    def _keep(self, cols: Columns, fresh: Matrix) -> None:
+        """More columns; room is doubled whenever it ends, so that each is copied a few times at most."""
+        end = self.kept + len(cols)
+        if end > len(self.rows):
+            more = np.empty((min(max(end, 2 * len(self.rows)), len(self.shift)), *self.rows.shape[1:]))
+            more[: self.kept] = self.rows[: self.kept]
+            self.rows = more
+        self.rows[self.kept : end] = fresh
+        self.slot[cols] = np.arange(self.kept, end)
+        self.kept = end
 
     def without(self, j: int) -> "Rest":
         """Everything but part j."""
@@ -96,7 +107,7 @@ class Rest:
         """Centred Gram columns, and the means that were taken off."""
         G = self.by_part.columns(cols)
         d = self.raw.mean - self.by_part.shift
-        H = (G[: self.j].sum(axis=0) + G[self.j + 1 :].sum(axis=0)) / self.raw.weight - np.outer(d[cols], d)
+        H = (G[:, : self.j].sum(axis=1) + G[:, self.j + 1 :].sum(axis=1)) / self.raw.weight - np.outer(d[cols], d)
         H /= np.outer(self.s[cols], self.s)
         flat = self.constant | (self.raw.square == 0)
         H[flat[cols]] = 0.0

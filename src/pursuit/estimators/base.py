@@ -59,11 +59,10 @@ WARNS = ("time_limit", "max_iter", "no_minimiser", "failed")  # whoever interrup
 
 @dataclass(eq=False, repr=False)
 class SparseModel(SelectorMixin, BaseEstimator):
-    """A GLM with at most k features, selected and fitted at once."""
+    """A sparse GLM: what is common to those whose number of features is given and those that choose it."""
 
     targets: ClassVar[tuple[str, ...]] = ()
 
-    k: int = 10
     _: KW_ONLY
     loss: str | Loss = "squared"
     l2: float | None = None
@@ -80,35 +79,6 @@ class SparseModel(SelectorMixin, BaseEstimator):
     time_limit: float | None = None
     n_jobs: int | None = None
     random_state: Any = None
-
-    def _fit(self, X: Any, y: Any, sample_weight: Any, offset: Any = None, callback: Any = None) -> None:
-        """Solve on validated data and store the model; y is numeric here, a matrix if there are several outputs."""
-        check_k(self.k)
-        loss: Any = self._loss() if y.ndim == 1 else self._vector_loss(self._loss())
-        told = {
-            "sample_weight": sample_weight,
-            "offset": offset,
-            "fit_intercept": self.fit_intercept,
-            "standardize": self.standardize,
-        }
-        with threads(self.n_jobs):
-            X = as_design(X, getattr(self, "feature_names_in_", None))
-            self.l2_ = self._own_l2(X, y, loss, **told) if self.l2 is None else check_number(self.l2, "l2")
-            make: Any = GLM if y.ndim == 1 else MultiGLM
-            objective = make(X, y, loss, l2=self.l2_, **told)
-            result = solve(
-                objective, self.k, solver=self.solver, include=self.include, exclude=self.exclude, groups=self.groups,
-                bounds=self.bounds, sum_to=self.sum_to, max_iter=self.max_iter, tol=self.tol,
-                time_limit=self.time_limit, callback=callback, random_state=self.random_state,
-            )  # fmt: skip
-        self.objective_ = objective
-        self.result_ = result
-        self.support_ = result.support
-        self.n_iter_ = result.n_iter
-        free = self.bounds is None and self.sum_to is None  # in float32 a coefficient could round past its bound
-        self._dtype = objective.data.dtype if free else np.dtype(np.float64)
-        if result.status in WARNS:
-            warnings.warn(f"{type(self).__name__}: {result.reason}", ConvergenceWarning, stacklevel=3)
 
     def _own_l2(self, X: Any, y: Any, loss: Any, **told: Any) -> float:
         """The ridge where none was given: the loss's own."""
@@ -156,12 +126,16 @@ class SparseModel(SelectorMixin, BaseEstimator):
         X = self._read(X, reset=False, ensure_all_finite=False)
         refuse_missing(X, getattr(self, "feature_names_in_", None))
         design = as_design(X)
-        coef = self.result_.coef
+        coef, intercept = self._on_support()
         eta = design.matmat(self.support_, coef if coef.ndim == 2 else coef[:, None])
-        eta = (eta if coef.ndim == 2 else eta[:, 0]) + self.result_.intercept
+        eta = (eta if coef.ndim == 2 else eta[:, 0]) + intercept
         shift = check_offset(offset, len(eta), 0 if coef.ndim == 1 else coef.shape[1])
         eta = eta if shift is None else eta + shift
         return eta.astype(design.dtype, copy=False)
+
+    def _on_support(self) -> tuple[Array, Any]:
+        """What predicts: coefficients of the support in double precision (several outputs: a row each), intercept."""
+        return self.result_.coef, self.result_.intercept
 
     def _get_support_mask(self) -> Flags:
         check_is_fitted(self)
@@ -178,3 +152,39 @@ class SparseModel(SelectorMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
+
+
+@dataclass(eq=False, repr=False)
+class AtMostK(SparseModel):
+    """A GLM with at most k features, selected and fitted at once."""
+
+    k: int = 10
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any, offset: Any = None, callback: Any = None) -> None:
+        """Solve on validated data and store the model; y is numeric here, a matrix if there are several outputs."""
+        check_k(self.k)
+        loss: Any = self._loss() if y.ndim == 1 else self._vector_loss(self._loss())
+        told = {
+            "sample_weight": sample_weight,
+            "offset": offset,
+            "fit_intercept": self.fit_intercept,
+            "standardize": self.standardize,
+        }
+        with threads(self.n_jobs):
+            X = as_design(X, getattr(self, "feature_names_in_", None))
+            self.l2_ = self._own_l2(X, y, loss, **told) if self.l2 is None else check_number(self.l2, "l2")
+            make: Any = GLM if y.ndim == 1 else MultiGLM
+            objective = make(X, y, loss, l2=self.l2_, **told)
+            result = solve(
+                objective, self.k, solver=self.solver, include=self.include, exclude=self.exclude, groups=self.groups,
+                bounds=self.bounds, sum_to=self.sum_to, max_iter=self.max_iter, tol=self.tol,
+                time_limit=self.time_limit, callback=callback, random_state=self.random_state,
+            )  # fmt: skip
+        self.objective_ = objective
+        self.result_ = result
+        self.support_ = result.support
+        self.n_iter_ = result.n_iter
+        free = self.bounds is None and self.sum_to is None  # in float32 a coefficient could round past its bound
+        self._dtype = objective.data.dtype if free else np.dtype(np.float64)
+        if result.status in WARNS:
+            warnings.warn(f"{type(self).__name__}: {result.reason}", ConvergenceWarning, stacklevel=3)

@@ -10,37 +10,27 @@ from sklearn.utils.multiclass import check_classification_targets
 
 from .._errors import check_weights
 from ..losses import Loss, as_loss
-from .base import PARAMETERS, SparseModel
+from .base import PARAMETERS, AtMostK, SparseModel
 from .ridge import default_ridge
 
 
-def _has_probabilities(estimator: "SparseClassifier") -> bool:
+def _has_probabilities(estimator: "Classification") -> bool:
     if as_loss(estimator.loss).name == "logistic":
         return True
     raise AttributeError(f"predict_proba needs loss='logistic'; this classifier has loss={estimator.loss!r}")
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class SparseClassifier(ClassifierMixin, SparseModel):
-    __doc__ = f"""Classification on at most k features; labels of any kind.
-
-    More than two classes have one multinomial model with a shared support: a feature counts once.
-
-    Parameters
-    ----------
-    {PARAMETERS}
-    class_weight : dict, "balanced" or None
-        Multiplies the weights of each class.
-    classes_ : the labels, sorted
-    """
+class Classification(ClassifierMixin, SparseModel):
+    """Targets are labels of any kind; more than two have one multinomial model with a shared support."""
 
     targets: ClassVar[tuple[str, ...]] = ("binary",)
 
     loss: str | Loss = "logistic"
     class_weight: Any = None
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, offset: Any = None, callback: Any = None) -> Any:
-        """Select and fit. ``offset`` is added to the linear predictor; ``callback`` gets each iteration's Record."""
+    def _targets(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, Any]:
+        """X, codes of the classes (more than two: a column each), and weights."""
         X, y = self._validate(X, y)
         if y.dtype.kind in "UO" and len(set(y.tolist())) == len(y) > 2:
             raise ValueError(
@@ -59,10 +49,12 @@ class SparseClassifier(ClassifierMixin, SparseModel):
                 f"Only binary classification is supported. The type of the target is multiclass: y holds "
                 f"{len(self.classes_)} classes, which need loss='logistic'"
             )
-        self._fit(X, np.eye(len(self.classes_))[codes] if many else codes, sample_weight, offset, callback)
-        self.coef_ = np.atleast_2d(self.result_.x.T).astype(self._dtype, copy=False)
-        self.intercept_ = np.atleast_1d(self.result_.intercept).astype(self._dtype)
-        return self
+        return X, np.eye(len(self.classes_))[codes] if many else codes, sample_weight
+
+    def _show(self, x: Any, intercept: Any) -> None:
+        """``coef_`` and ``intercept_`` from coefficients of all columns."""
+        self.coef_ = np.atleast_2d(x.T).astype(self._dtype, copy=False)
+        self.intercept_ = np.atleast_1d(intercept).astype(self._dtype)
 
     def _own_l2(self, X: Any, y: Any, loss: Any, **told: Any) -> float:
         logistic = self._loss().name == "logistic"
@@ -107,3 +99,25 @@ class SparseClassifier(ClassifierMixin, SparseModel):
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = self._loss_name() == "logistic"
         return tags
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class SparseClassifier(Classification, AtMostK):
+    __doc__ = f"""Classification on at most k features; labels of any kind.
+
+    More than two classes have one multinomial model with a shared support: a feature counts once.
+
+    Parameters
+    ----------
+    {PARAMETERS}
+    class_weight : dict, "balanced" or None
+        Multiplies the weights of each class.
+    classes_ : the labels, sorted
+    """
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, offset: Any = None, callback: Any = None) -> Any:
+        """Select and fit. ``offset`` is added to the linear predictor; ``callback`` gets each iteration's Record."""
+        X, y, sample_weight = self._targets(X, y, sample_weight)
+        self._fit(X, y, sample_weight, offset, callback)
+        self._show(self.result_.x, self.result_.intercept)
+        return self

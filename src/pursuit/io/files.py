@@ -22,7 +22,7 @@ VERSION = 2  # from 2 on there may be an offset
 def save_model(
     estimator: Any, path: str | Path, *, feature_names: Sequence[str] | None = None, offset: str | None = None
 ) -> Path:
-    """Write a fitted estimator as JSON; ``feature_names`` where it was fitted without names.
+    """Write a fitted estimator as JSON: what predicts, ``coef_``; ``feature_names`` where it was fitted without names.
 
     ``offset`` is what the column is called that holds the offset; ``pursuit predict`` then reads it from the data.
 
@@ -37,7 +37,7 @@ def save_model(
     if names is not None and len(names) != p:
         raise ValueError(f"feature_names has {len(names)} names, but the estimator has {p} features")
     support = np.asarray(estimator.support_, dtype=np.int64)
-    result = estimator.result_
+    result, (coef, intercept) = estimator.result_, estimator._on_support()
     classes = getattr(estimator, "classes_", None)
     name, parameters = _loss(estimator)
     held = {
@@ -45,18 +45,18 @@ def save_model(
         "version": 1 if offset is None else VERSION,  # a reader that knows no offset would predict without
         "kind": "regressor" if classes is None else "classifier",
         "loss": {"name": name, "parameters": parameters},
-        "k": int(estimator.k),
+        "k": int(estimator.k if hasattr(estimator, "k") else estimator.k_),
         "l2": float(estimator.l2_),
         "standardize": bool(estimator.standardize),
         "n_features": p,
         "feature_names": None if names is None else [str(name) for name in names],
         "support": support.tolist(),
-        "coef": np.asarray(result.coef, dtype=np.float64).tolist(),
-        "intercept": np.asarray(result.intercept, dtype=np.float64).tolist(),
+        "coef": np.asarray(coef, dtype=np.float64).tolist(),
+        "intercept": np.asarray(intercept, dtype=np.float64).tolist(),
         "classes": None if classes is None else np.asarray(classes).tolist(),
         "value": float(result.value),
         "status": str(result.status),
-        "reason": str(result.reason),
+        "reason": str(getattr(estimator, "reason_", result.reason)),
         "optimality": None if result.optimality is None else str(result.optimality),
         "solver": str(result.solver),
     }

@@ -29,6 +29,8 @@ class Loss:
     ridge : the l2 of estimators that are given none
     attained : False when phi's infimum over eta is not attained (separable data then have no minimiser)
     from_zero : True when phi's infimum over eta is 0 for every y
+    likelihood : True when phi is a negative log-likelihood (Gaussian: with the variance that fits best), up to a
+        constant of the data, so that there are AIC, BIC and their kin
     """
 
     name: ClassVar[str] = ""
@@ -40,6 +42,7 @@ class Loss:
     quadratic: ClassVar[bool] = False
     attained: ClassVar[bool] = True
     from_zero: ClassVar[bool] = False
+    likelihood: ClassVar[bool] = False
     ridge: ClassVar[float] = 0.0
 
     @property

@@ -25,6 +25,7 @@ class Logistic(Loss):
     smoothness: ClassVar[float] = 0.25
     attained: ClassVar[bool] = False
     from_zero: ClassVar[bool] = True
+    likelihood: ClassVar[bool] = True
 
     def value(self, y: Vector, eta: Vector) -> Vector:
         return np.logaddexp(0.0, np.where(y > 0.5, -eta, eta))
@@ -57,6 +58,7 @@ class Poisson(Loss):
     code: ClassVar[int | None] = 6
     targets: ClassVar[str] = "nonnegative"
     attained: ClassVar[bool] = False
+    likelihood: ClassVar[bool] = True
 
     def value(self, y: Vector, eta: Vector) -> Vector:
         beyond = np.clip(eta - CEILING, 0.0, 9300.0)  # on a straight line, or the loss would fall again

@@ -18,6 +18,7 @@ class Squared(Loss):
     smoothness: ClassVar[float] = 1.0
     quadratic: ClassVar[bool] = True
     from_zero: ClassVar[bool] = True
+    likelihood: ClassVar[bool] = True
 
     def value(self, y: Vector, eta: Vector) -> Vector:
         return 0.5 * (eta - y) ** 2

@@ -82,6 +82,7 @@ class VectorLoss:
     name: ClassVar[str] = ""
     quadratic: ClassVar[bool] = False
     attained: ClassVar[bool] = True
+    likelihood: ClassVar[bool] = True
 
     def value(self, Y: Vector, eta: Vector) -> Vector:
         raise NotImplementedError

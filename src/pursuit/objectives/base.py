@@ -13,6 +13,7 @@ from .._types import Columns, Vector
 from ..constraints import AtMost
 from ..refits.on_support import OnSupport
 from ..searched import Plan, Searched
+from ..walked import PathPlan, Walked
 from .point import Point, Slope
 
 STEP = float(np.cbrt(np.finfo(float).eps))  # of central differences, relative to x
@@ -148,6 +149,10 @@ class Objective:
 
     def quick_search(self, constraint: AtMost, start: Columns, plan: Plan) -> Searched | None:
         """A search for the best support in one kernel call; None where there is none, or the data are too large."""
+        return None
+
+    def quick_path(self, constraint: AtMost, plan: PathPlan) -> Walked | None:
+        """The best support of every size up to the budget in one kernel call; None where there is no such kernel."""
         return None
 
     def ridged(self, weights: Vector) -> "Objective":

@@ -25,13 +25,14 @@ from ..refits import Fitted, LossOnColumns, intercept_of, refit
 from ..refits.columns import SEPARATED
 from ..refits.factor import WELL_CONDITIONED, Factor
 from ..refits.methods import EXACT, FLOOR
+from ..walked import PathPlan, Walked
 from .base import Point, Slope
 from .dual import HasDual
+from .kernel_path import glm_path
 
 CANCELLED = 1e-3  # share of the null value below which values are computed from residuals
 ROUGH = 8  # Gram columns that must be missing, and multiplications of their product with X, for a rough first look
 ROUGH_WORK = 1e8
-FROM_ZERO = 1e4  # mean over spread of a column from which on the data are asked
 SMALL_SHARE = 1e-6  # share of the null value below which a search needs the data
 NEGLIGIBLE = 1e-18  # share of the null model's squared residual that counts as none
 FLAT = 1e-10  # share of the largest mean phi'' below which a Hessian says nothing
@@ -86,7 +87,7 @@ class GLM(HasDual):
         self.gram = GramColumns(self.data, self.fit_intercept) if self.loss.quadratic else None
 
     def __getstate__(self) -> dict[str, Any]:
-        kept = ("_null", "gram", "_without", "_tilt", "_first", "evened")
+        kept = ("_null", "gram", "_without", "tilt", "_first", "evened")
         return {key: value for key, value in self.__dict__.items() if key not in kept}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -103,7 +104,7 @@ class GLM(HasDual):
         if self._null is None:
             nothing, fit = np.empty(0, np.int64), self._without
             if self.smooth:
-                _, gradient, self._tilt = self.data.at(nothing, np.empty(0), fit.b)  # the slope is 0, but for rounding
+                _, gradient, self.tilt = self.data.at(nothing, np.empty(0), fit.b)  # the slope is 0, but for rounding
             else:
                 gradient = self.data.pull(self.duals(nothing))
             self._check_finite(gradient)
@@ -233,7 +234,7 @@ class GLM(HasDual):
         factor = Factor(small)
         if factor.rcond < WELL_CONDITIONED:
             return None
-        down = np.where(constant, 0.0, null.gradient[support] - self.gram.means[support] * self._tilt)
+        down = np.where(constant, 0.0, null.gradient[support] - self.gram.means[support] * self.tilt)
         coef = -factor.solve(down)
         coef -= factor.solve(small @ coef + down)
         value = null.value + 0.5 * float(down @ coef)
@@ -251,7 +252,7 @@ class GLM(HasDual):
     def _far(self, cols: Columns, squares: Vector) -> bool:
         """Whether a column is so far from zero beside its spread that products with it have lost digits."""
         assert self.gram is not None
-        return bool((self.gram.means[cols] ** 2 > FROM_ZERO**2 * squares)[squares > 0].any())
+        return bool((self.gram.means[cols] ** 2 > searched.FAR**2 * squares)[squares > 0].any())
 
     def curvature(self, point: Point, cols: Columns, v: Vector) -> float:
         turn = self._model(point).along(cols, v)
@@ -329,6 +330,9 @@ class GLM(HasDual):
             found = replace(found, points=points)
         return found
 
+    def quick_path(self, constraint: AtMost, plan: PathPlan) -> Walked | None:
+        return glm_path(self, constraint, plan)
+
     def _search_gram(
         self, constraint: AtMost, start: Columns, scale: float, plan: searched.Plan
     ) -> "searched.Searched | None":
@@ -337,7 +341,7 @@ class GLM(HasDual):
         H = self.gram.columns(everything)
         if self._far(everything, H.diagonal()):
             return None
-        down = np.where(H.diagonal() == 0, 0.0, self.null.gradient - self.gram.means * self._tilt)
+        down = np.where(H.diagonal() == 0, 0.0, self.null.gradient - self.gram.means * self.tilt)
         H[everything, everything] += self.ridge * (H.diagonal() > 0)
         found = searched.quadratic(H, down, self.null.value, constraint, start, scale, plan)
         if found is None or (found.points and found.points[-1][-1] < SMALL_SHARE * self.null.value):

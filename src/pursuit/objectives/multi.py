@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from .. import _core, searched
+from .. import _core, searched, walked
 from .._errors import check_number, named, nearest
 from .._lazy import lazy
 from .._names import called
@@ -163,6 +163,30 @@ class MultiGLM(Objective):
             points = [(self._coordinates(S), (Z @ E.T).ravel(), b @ E.T, value) for S, Z, b, value in found.points]
             found = replace(found, points=points, doubtful=[self._coordinates(S) for S in found.doubtful])
         return found
+
+    def quick_path(self, constraint: AtMost, plan: walked.PathPlan) -> "walked.Walked | None":
+        p, q = self.data.shape[1], self.width
+        if q < 2 or constraint.units != p or self.loss.quadratic or constraint.k < 1:
+            return None
+        if self.data.lean or not searched.affordable(self.data.shape, q - 1, constraint):
+            return None
+        A, rows = self.data.copied()
+        labels, even = one_hot(self.loss, rows.y), searched.Evened.of(A, rows.c, self.fit_intercept)
+        if labels is None or even is None:
+            return None
+        E = np.ascontiguousarray(self.loss.basis(q))
+        kernel = partial(_core.multinomial_path, labels, rows.c, rows.offset, E)
+        found = walked.likelihood(kernel, even, self.l2, q - 1, constraint, self.floor, 1e-9 * self.null.value,
+                                  self.fit_intercept, plan)  # fmt: skip
+        if found is None:
+            return None
+        points = [
+            point._replace(
+                support=self._coordinates(point.support), coef=(point.coef @ E.T).ravel(), free=point.free @ E.T
+            )
+            for point in found.points
+        ]
+        return replace(found, points=points)
 
     def in_units(self, point: Point) -> tuple[Vector, Any]:
         cols, C = self._matrix(point.support, point.coef)

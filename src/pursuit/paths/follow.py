@@ -17,7 +17,7 @@ from ..objectives.bounded import Bounded
 from ..objectives.point import Point
 from ..results import Result
 from ..solvers.auto import Auto
-from ..solvers.base import Solver
+from ..solvers.base import Solver, generator
 from .found import Path
 from .walk import Improve, Walk, exchanged
 
@@ -71,9 +71,10 @@ def path(
     limits = Limits(max_iter, tol, time_limit)
     told: dict[int, Result] = {}
     improve = exchanged(f) if isinstance(method, Auto) else _by_solver(f, method, limits, name, told)
-    walk = Walk(f, constraint, improve, first, callback or (lambda k, value: False))
+    walk = Walk(f, constraint, improve, first, callback)
+    seed = int(generator(random_state).integers(2**63)) if isinstance(method, Auto) else None
     with threads(), np.errstate(all="ignore"), until(None if time_limit is None else began + time_limit):
-        status, reason = _run(walk, time_limit)
+        status, reason = _run(walk, seed, time_limit)
         wanted = [k for k in dict.fromkeys(min(k, constraint.k) for k in sizes) if k in walk.best]
         results = tuple(_result(f, constraint.with_budget(k), walk.best[k], name, told.get(k)) for k in wanted)
     if bounds is not None or sum_to is not None:
@@ -103,10 +104,10 @@ def _feasible(bounded: Bounded, constraint: AtMost) -> bool:
     return True
 
 
-def _run(walk: Walk, time_limit: float | None) -> tuple[str, str]:
+def _run(walk: Walk, seed: int | None, time_limit: float | None) -> tuple[str, str]:
     """The walk to its end, or as far as it comes; how it ended, in a token and a sentence."""
     try:
-        if walk.go():
+        if walk.go(seed, thorough=True):
             return "converged", "no size improves from its neighbours"
         return "interrupted", f"stopped by the callback at size {max(walk.best)}"
     except TimeUpError:

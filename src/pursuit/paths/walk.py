@@ -18,10 +18,12 @@ import numpy as np
 
 from .._types import Columns
 from ..constraints import AtMost
+from ..engines import check_time, late
 from ..objectives.base import Objective
 from ..objectives.point import Point
 from ..solvers.exchanges import removals
 from ..solvers.local_search import search
+from ..walked import PathPlan, Reached
 
 HELPS = 1e-11  # share of f by which a point must be better to be taken for new
 
@@ -38,10 +40,10 @@ def exchanged(f: Objective) -> Improve:
 def every_size(f: Objective, constraint: AtMost) -> dict[int, Point]:
     """The best points found of every size from what is forced in to ``constraint.k``, without many starts.
 
-    For whoever needs many paths (folds, half-samples) and no Results; sizes that cannot be reached are those below.
+    For whoever needs many paths (folds, half-samples) and no Results; where a kernel found them they are not refitted.
     """
-    walk = Walk(f, constraint, exchanged(f), len(constraint.include), lambda size, value: False)
-    walk.go()
+    walk = Walk(f, constraint, exchanged(f), len(constraint.include))
+    walk.go(0, thorough=False)
     return walk.best
 
 
@@ -49,22 +51,64 @@ class Walk:
     """The best points so far, by size (``best``); ``reached`` is called with a size when it is reached, true stops."""
 
     def __init__(
-        self, f: Objective, constraint: AtMost, improve: Improve, first: int, reached: Callable[[int, float], Any]
+        self,
+        f: Objective,
+        constraint: AtMost,
+        improve: Improve,
+        first: int,
+        reached: Callable[[int, float], Any] | None = None,
     ) -> None:
         self.f, self.constraint, self.improve, self.first, self.reached = f, constraint, improve, first, reached
         self.best: dict[int, Point] = {}
         self.seen: set[tuple[int, bytes]] = set()  # sizes and supports that were improved from
+        self.stopped = False
 
-    def go(self) -> bool:
-        """All stages; False where ``reached`` stopped them."""
-        for size in range(self.first, self.constraint.k + 1):
+    def go(self, seed: int | None, thorough: bool) -> bool:
+        """All stages, in a kernel as far as there is one (unless ``seed`` is None); False where ``reached`` stopped."""
+        if seed is not None:
+            self._quickly(seed, thorough)
+        for size in range(max(self.best, default=self.first - 1) + 1, self.constraint.k + 1):
+            if self.stopped:
+                break
             if size == self.first:
                 self._begin()
             else:
                 self._stage(size)
-            if self.reached(size, self.best[size].value):
-                return False
-        return True
+            self.stopped = self.reached is not None and bool(self.reached(size, self.best[size].value))
+        return not self.stopped
+
+    def _quickly(self, seed: int, thorough: bool) -> None:
+        """What one kernel call finds; thoroughly: refitted, with claims, and again where it is not sure of itself."""
+        found = self.f.quick_path(self.constraint, PathPlan(thorough, seed, late, self.reached))
+        if found is None:
+            return
+        for size, at in enumerate(found.points, found.first):
+            self.best[size] = self._told(size, at) if thorough else _point(self.f, at)
+        if found.trouble is not None:
+            raise found.trouble
+        check_time()
+        self.stopped = found.stopped
+        for size, at in enumerate(found.points, found.first):
+            if thorough and not (at.sure or self.f.quadratic <= at.settled):
+                self._again(size)
+
+    def _told(self, size: int, at: Reached) -> Point:
+        """A kernel's point, refitted, with what is known of it."""
+        point = self.f.refit(at.support, start=_point(self.f, at)) if len(at.support) else self.f.null
+        room = HELPS * self.f.scale(at.value)
+        if at.sure and point.value >= at.value - room and point.minimum >= point.value - 10 * room:
+            return point.claim("swap_optimal")
+        return point.claim("swap_stationary", None, 1) if at.settled else point
+
+    def _again(self, size: int) -> None:
+        """Refits decide where the kernel could not, and what they find is handed to the other sizes."""
+        constraint, known = self.constraint.with_budget(size), self.best[size]
+        if constraint.count(known.support) == 0 or size == len(constraint.include):
+            return
+        better = self.improve(constraint, known)
+        self.best[size] = better if better.value <= known.value else known
+        if better.value < known.value - HELPS * self.f.scale(known.value):
+            self._settle(size, max(self.best))
 
     def _begin(self) -> None:
         constraint = self.constraint.with_budget(self.first)
@@ -78,10 +122,14 @@ class Walk:
         if below.value <= self.f.floor:
             return
         self._step(size - 1, size)
+        self._settle(size, size)
+
+    def _settle(self, size: int, last: int) -> None:
+        """From a new point to the sizes next to it, while that finds new ones."""
         new = [size]
         while new:
             at = new.pop()
-            new += [to for to in (at - 1, at + 1) if self.first < to <= size and self._step(at, to)]
+            new += [to for to in (at - 1, at + 1) if self.first < to <= last and self._step(at, to)]
 
     def _step(self, at: int, size: int) -> bool:
         """From the best point of one size to the next one up or down; whether that is better than what was known."""
@@ -110,3 +158,8 @@ class Walk:
         new = key not in self.seen
         self.seen.add(key)
         return new
+
+
+def _point(f: Objective, at: Reached) -> Point:
+    support, coef, free = at.support, at.coef, at.free
+    return Point(f.dim, support, coef, free, at.value, lambda: f.at(support, coef, free).gradient.copy()).owned(f)

@@ -1,0 +1,331 @@
+#pragma once
+
+#include "loops.hpp"
+#include "search.hpp"
+
+// The state of a search (search.hpp) along a path of a quadratic f(x) = f0 + c'x + x'Hx/2 whose rows are asked for one
+// by one. At the minimiser over S, with T lower triangular, T H_SS T' = I:
+//
+//   V = T H_S:,   z = -T c_S,   x = T'z,   g = c + V'z,   d_j = H_jj - |V_:j|^2,   f = f0 - |z|^2 / 2
+//
+// and of docs/notation.md's B = T'T, U = T'V only what is asked for is formed. A column that enters is one more row of
+// T, V, z: one trip through V and no change to what is there. One that leaves is rotated to the last row, which goes.
+// Exchanges: i -> j can help only if |x_i| / sqrt(B_ii) d_j < |g_j| (sqrt(H_jj - d_j) + sqrt(H_jj)), since U_ij^2 /
+// B_ii
+// <= H_jj - d_j; of the columns j that pass for the smallest |x_i| / sqrt(B_ii), U_:j is formed, |S|^2 / 2 each.
+
+namespace pursuit {
+
+inline constexpr double kPivot = 1e-11; // share of H_jj below which a column is a combination of those that are in
+
+// The quadratic: diagonal h (with the ridge), linear term c, and `row(j)`: H_j: without the ridge, or null to stop.
+struct RowQuad {
+  const double *c, *h, *ridge;
+  double f0;
+  i64 p;
+  std::function<const double*(i64)> row;
+};
+
+class BasisState {
+public:
+  double f = 0.0;
+
+  BasisState(const RowQuad& q_, i64 most, double floor_)
+      : q(q_), cap(most), floor(floor_), at(static_cast<std::size_t>(q_.p), -1), z(reals(most)), T(reals(most * most)),
+        V(reals(most * q_.p)), d(reals(q_.p)), g(reals(q_.p)), unit(static_cast<std::size_t>(q_.p), 1.0) {
+    clear();
+  }
+
+  i64 units() const { return q.p; }
+  i64 size() const { return static_cast<i64>(S.size()); }
+  const Units& support() const { return S; }
+  bool has(i64 j) const { return at[j] >= 0; }
+  bool done() const { return !(f > floor); }
+  double work() const { return spent; }
+  double share(i64 j) const { return q.h[j] > 0.0 ? d[j] / q.h[j] : 0.0; }
+  bool open(i64 j) const { return !has(j) && share(j) > kPivot; }
+  bool even(bool yes) {
+    double low = HUGE_VAL, high = 0.0;
+    for (i64 j = 0; j < q.p; ++j) {
+      unit[j] = yes && q.h[j] > 0.0 ? 1.0 / std::sqrt(q.h[j]) : 1.0;
+      if (q.h[j] > 0.0) low = std::min(low, q.h[j]), high = std::max(high, q.h[j]);
+    }
+    return high > kUneven * kUneven * low;
+  }
+  double pull(i64 j) const { return unit[j] * std::fabs(g[j]); }
+  double curve(i64 j) const { return unit[j] * unit[j] * unit[j] * unit[j] * g[j] * g[j] * q.h[j]; }
+  double moved(i64 j, double s) {
+    solve();
+    return std::fabs((has(j) ? x[at[j]] : 0.0) / unit[j] - s * unit[j] * g[j]);
+  }
+  double gain(i64 j) const { return open(j) ? 0.5 * g[j] * g[j] / d[j] : 0.0; }
+  double cost(i64 i) {
+    solve();
+    return 0.5 * x[i] * x[i] / b[i];
+  }
+  double size(i64 i) {
+    solve();
+    return std::fabs(x[i]) / unit[S[i]];
+  }
+  Units keep() const { return S; }
+  bool restore(const Units& support) { return set(support); }
+
+  bool enter(i64 j) {
+    if (size() >= cap || !open(j)) return false;
+    const double* H = q.row(j);
+    if (!H) return false;
+    const i64 m = size(), p = q.p;
+    double* v = V.get() + m * p;
+    column.resize(static_cast<std::size_t>(m));
+    for (i64 r = 0; r < m; ++r) column[r] = -V[r * p + j];
+    spent += static_cast<double>(p * (m + 2));
+    std::copy(H, H + p, v);
+    v[j] += q.ridge[j];
+    for (i64 low = 0; low < p; low += kChunk)
+      add_lines(V.get() + low, p, column.data(), m, std::min(kChunk, p - low), v + low);
+    if (!(v[j] > kPivot * q.h[j])) {
+      d[j] = 0.0; // which is what it comes to
+      return false;
+    }
+    const double inv = 1.0 / std::sqrt(v[j]), last = -g[j] * inv;
+    double* t = T.get() + m * cap;
+    std::fill(t, t + m, 0.0);
+    for (i64 r = 0; r < m; ++r) add_rows<1>(T.get() + r * cap, 0, &column[r], r + 1, t);
+    for (i64 s = 0; s < m; ++s) t[s] *= inv;
+    t[m] = inv;
+    z[m] = last;
+    appended(v, inv, last, p, g.get(), d.get());
+    f -= 0.5 * last * last;
+    at[j] = m;
+    S.push_back(j);
+    settle();
+    return true;
+  }
+
+  bool leave(i64 j) {
+    const i64 i = at[j], m = size() - 1, p = q.p;
+    spent += static_cast<double>(2 * p * (m + 1 - i));
+    turns.resize(static_cast<std::size_t>(2 * (m - i)));
+    double carried = T[i * cap + i];
+    for (i64 r = i; r < m; ++r) { // zero T[r][i] into T[r + 1][i]
+      const double a = carried, e = T[(r + 1) * cap + i], norm = std::hypot(a, e);
+      turns[2 * (r - i)] = e / norm, turns[2 * (r - i) + 1] = a / norm;
+      carried = norm;
+    }
+    for (i64 r = i; r < m; ++r) {
+      const double c = turns[2 * (r - i)], s = turns[2 * (r - i) + 1];
+      double *t = T.get() + r * cap, *u = t + cap;
+      t[r + 1] = 0.0;
+      for (i64 k = 0; k <= r + 1; ++k) {
+        const double a = t[k], e = u[k];
+        t[k] = c * a - s * e, u[k] = s * a + c * e;
+      }
+      const double a = z[r], e = z[r + 1];
+      z[r] = c * a - s * e, z[r + 1] = s * a + c * e;
+    }
+    for (i64 low = 0; low < p; low += kChunk) rotate(V.get() + i * p + low, p, m - i, std::min(kChunk, p - low));
+    for (i64 r = i; r < m; ++r) { // column i goes
+      double* t = T.get() + r * cap;
+      for (i64 k = i; k <= r; ++k) t[k] = t[k + 1];
+    }
+    removed(V.get() + m * p, z[m], p, g.get(), d.get());
+    f += 0.5 * z[m] * z[m];
+    S.erase(S.begin() + i);
+    at[j] = -1;
+    for (i64 l = i; l < m; ++l) at[S[l]] = l;
+    settle();
+    return true;
+  }
+
+  // By leaving and entering; false (with what could be had) where a column is a combination of the others.
+  bool set(const Units& support) {
+    std::vector<std::uint8_t> wanted(static_cast<std::size_t>(q.p), 0);
+    for (i64 j : support) wanted[j] = 1;
+    Units gone;
+    for (i64 j : S)
+      if (!wanted[j]) gone.push_back(j);
+    if (2 * gone.size() > S.size())
+      clear();
+    else
+      for (auto j = gone.rbegin(); j != gone.rend(); ++j) leave(*j);
+    for (i64 j : support)
+      if (!has(j) && !enter(j)) return false;
+    return true;
+  }
+
+  // The best exchange, if it helps.
+  bool improve(const SearchPlan& plan) {
+    Move move = best(plan);
+    if (!(move.change < -1e-11 * plan.size(f))) {
+      if (updates == 0) return false;
+      refresh(); // what updates have left behind may hide one
+      move = best(plan);
+      if (!(move.change < -1e-11 * plan.size(f))) return false;
+    }
+    const Units before = S;
+    const double was = f;
+    leave(move.leave);
+    if (enter(move.enter) && f < was - 1e-12 * plan.size(was)) return true;
+    set(before); // rounding had promised too much
+    return false;
+  }
+
+  Found found() {
+    solve();
+    Units order(S.size());
+    std::iota(order.begin(), order.end(), 0);
+    std::sort(order.begin(), order.end(), [&](i64 a, i64 e) { return S[a] < S[e]; });
+    Found point{{}, {}, f};
+    for (i64 i : order) point.support.push_back(S[i]), point.x.push_back(x[i]);
+    return point;
+  }
+
+  // A lower bound of the reciprocal condition number of H_SS on a unit diagonal.
+  double condition() {
+    solve();
+    double sum = 0.0;
+    for (i64 i = 0; i < size(); ++i) sum += b[i] * q.h[S[i]];
+    return size() == 0 ? 1.0 : 1.0 / (static_cast<double>(size()) * sum);
+  }
+
+  // Of the columns outside that may come in: the smallest share that those inside leave of one.
+  double least_share(const SearchPlan& plan) const {
+    double least = 1.0;
+    for (i64 j = 0; j < q.p; ++j)
+      if (plan.allowed[j] && !has(j)) least = std::min(least, share(j));
+    return least;
+  }
+
+private:
+  static constexpr i64 kChunk = 1024, kBatch = 128;
+  static constexpr int kStale = 48; // updates after which g and d are computed anew
+
+  void clear() {
+    for (i64 j : S) at[j] = -1;
+    S.clear();
+    std::copy(q.h, q.h + q.p, d.get());
+    std::copy(q.c, q.c + q.p, g.get());
+    f = q.f0;
+    updates = 0;
+    solved = false;
+  }
+
+  void settle() {
+    for (i64 j : S) d[j] = 0.0, g[j] = 0.0;
+    solved = false;
+    if (++updates >= kStale) refresh();
+  }
+
+  void refresh() {
+    std::copy(q.h, q.h + q.p, d.get());
+    std::copy(q.c, q.c + q.p, g.get());
+    f = q.f0;
+    for (i64 r = 0; r < size(); ++r) {
+      appended(V.get() + r * q.p, 1.0, z[r], q.p, g.get(), d.get());
+      f -= 0.5 * z[r] * z[r];
+    }
+    for (i64 j : S) d[j] = 0.0, g[j] = 0.0;
+    updates = 0;
+  }
+
+  // x = T'z and the diagonal of B = T'T.
+  void solve() {
+    if (solved) return;
+    x.assign(S.size(), 0.0);
+    b.assign(S.size(), 0.0);
+    for (i64 r = 0; r < size(); ++r) {
+      const double* t = T.get() + r * cap;
+      for (i64 i = 0; i <= r; ++i) x[i] += t[i] * z[r], b[i] += t[i] * t[i];
+    }
+    solved = true;
+  }
+
+  Move best(const SearchPlan& plan) {
+    solve();
+    Move found;
+    const i64 m = size();
+    double least = HUGE_VAL;
+    for (i64 i = 0; i < m; ++i)
+      if (!plan.forced[S[i]]) least = std::min(least, std::fabs(x[i]) / std::sqrt(b[i]));
+    if (!(least < HUGE_VAL)) return found;
+    spent += static_cast<double>(q.p);
+    near.clear();
+    for (i64 j = 0; j < q.p; ++j) {
+      if (at[j] >= 0 || !plan.allowed[j]) continue;
+      const double taken = std::sqrt(std::max(q.h[j] - d[j], 0.0)) + std::sqrt(q.h[j]);
+      if (least * d[j] < std::fabs(g[j]) * taken * (1 + 1e-9) + 1e-12 * least * q.h[j]) near.push_back(j);
+    }
+    for (std::size_t low = 0; low < near.size(); low += kBatch)
+      judge(near.data() + low, std::min<i64>(kBatch, static_cast<i64>(near.size() - low)), plan, found);
+    return found;
+  }
+
+  // All exchanges with a few columns outside.
+  void judge(const i64* cols, i64 many, const SearchPlan& plan, Move& found) {
+    const i64 m = size(), p = q.p;
+    spent += 0.5 * static_cast<double>(m * m * many);
+    W.resize(static_cast<std::size_t>(m * many));
+    u.resize(static_cast<std::size_t>(many));
+    for (i64 r = 0; r < m; ++r)
+      for (i64 k = 0; k < many; ++k) W[r * many + k] = V[r * p + cols[k]];
+    for (i64 i = 0; i < m; ++i) {
+      if (plan.forced[S[i]]) continue;
+      std::fill(u.begin(), u.end(), 0.0);
+      column.resize(static_cast<std::size_t>(m));
+      for (i64 r = i; r < m; ++r) column[r] = T[r * cap + i];
+      add_lines(W.data() + i * many, many, column.data() + i, m - i, many, u.data());
+      const double inv = 1.0 / b[i], t = x[i] * inv, drop = 0.5 * x[i] * t;
+      for (i64 k = 0; k < many; ++k) {
+        const i64 j = cols[k];
+        const double slope = g[j] - t * u[k], curve = d[j] + u[k] * u[k] * inv;
+        if (!(curve > kPivot * q.h[j])) continue;
+        const double change = drop - 0.5 * slope * slope / curve;
+        if (change < found.change) found = {S[i], j, change};
+      }
+    }
+  }
+
+  // v *= scale; g += last v; d -= v^2
+  PURSUIT_CLONES static void appended(double* __restrict v, double scale, double last, i64 p, double* __restrict g_,
+                                      double* __restrict d_) {
+#pragma omp simd
+    for (i64 j = 0; j < p; ++j) {
+      const double w = v[j] * scale;
+      v[j] = w;
+      g_[j] += last * w;
+      d_[j] -= w * w;
+    }
+  }
+
+  PURSUIT_CLONES static void removed(const double* __restrict v, double last, i64 p, double* __restrict g_,
+                                     double* __restrict d_) {
+#pragma omp simd
+    for (i64 j = 0; j < p; ++j) g_[j] -= last * v[j], d_[j] += v[j] * v[j];
+  }
+
+  PURSUIT_CLONES static void turned(double* __restrict low, double* __restrict high, double c, double s, i64 len) {
+#pragma omp simd
+    for (i64 k = 0; k < len; ++k) {
+      const double a = low[k], e = high[k];
+      low[k] = c * a - s * e;
+      high[k] = s * a + c * e;
+    }
+  }
+
+  void rotate(double* rows, i64 stride, i64 count, i64 len) const {
+    for (i64 r = 0; r < count; ++r)
+      turned(rows + r * stride, rows + (r + 1) * stride, turns[2 * r], turns[2 * r + 1], len);
+  }
+
+  const RowQuad q;
+  const i64 cap;
+  const double floor;
+  Units S, at, near; // columns in order of entry, the position of each or -1; those outside that may help
+  Buffer z, T, V, d, g;
+  std::vector<double> unit, x, b, column, turns, W, u;
+  bool solved = false;
+  int updates = 0;
+  double spent = 0.0;
+};
+
+} // namespace pursuit

@@ -1,0 +1,149 @@
+#include "basis_state.hpp"
+#include "bind_search.hpp"
+#include "path_search.hpp"
+
+namespace pursuit {
+namespace {
+
+// Which sizes: from the forced-in units to k; `thorough` with a search for every size; whom to tell when one is
+// reached.
+struct Steps {
+  Wanted wanted;
+  bool thorough;
+  Asked asked;
+  nb::object told;
+  Steps(i64 k, U1 forced, U1 allowed, bool thorough_, i64 restarts, i64 patience, i64 widest, double effort,
+        std::uint64_t seed, double scale, i64 p, nb::object ask, nb::object reached)
+      : wanted(k, forced, allowed, none(), restarts, patience, widest, effort, seed, scale, p), thorough(thorough_),
+        asked(std::move(ask)), told(std::move(reached)) {}
+
+  i64 room() const {
+    const SearchPlan& plan = wanted.plan;
+    return std::min(wanted.forced.size(), (thorough ? plan.widest : 1) * plan.k + 1);
+  }
+
+  std::function<bool(i64, double)> reached() {
+    if (told.is_none()) return nullptr;
+    return [this](i64 size, double f) {
+      nb::gil_scoped_acquire hold;
+      try {
+        return nb::cast<bool>(told(size, f));
+      } catch (nb::python_error& error) {
+        asked.trouble = nb::borrow(error.value());
+        return true;
+      }
+    };
+  }
+
+  // Per size, from the first on: support, coefficients, value, whether no exchange was found that helps, a bound of the
+  // reciprocal condition number, the least share that is left of a column outside; then what was raised meanwhile.
+  template <class State>
+  nb::tuple run(State& state, Poll& poll) {
+    PathSearch<State> path(state, wanted.plan, poll, thorough, reached());
+    unlocked([&] { path.run(); });
+    nb::list out;
+    for (const auto& size : path.best)
+      out.append(nb::make_tuple(indices(size.point.support), numbers(size.point.x), size.f, size.settled,
+                                size.condition, size.share));
+    return nb::make_tuple(std::move(out), path.stopped, asked.trouble);
+  }
+
+private:
+  static Array1<i64> none() {
+    static const i64 nothing = 0;
+    return Array1<i64>(&nothing, {0});
+  }
+};
+
+// `rows`: the whole matrix, or a function of a column and the gains of all that gives its row; neither has the ridge.
+nb::tuple quadratic_path(nb::object rows, A1 c_, A1 h_, A1 ridge_, double f0, double floor, i64 k, U1 forced,
+                         U1 allowed, bool thorough, i64 restarts, i64 patience, i64 widest, double effort,
+                         std::uint64_t seed, double scale, nb::object ask, nb::object reached) {
+  const Vector<double> c(c_), h(h_), ridge(ridge_);
+  const i64 p = c.size();
+  require(h.size() == p && ridge.size() == p, "sizes differ");
+  Steps steps(k, forced, allowed, thorough, restarts, patience, widest, effort, seed, scale, p, std::move(ask),
+              std::move(reached));
+  Poll poll(steps.asked.call());
+  std::optional<Lines> H;
+  nb::object held; // the row that was given last
+  std::function<const double*(i64)> row;
+  BasisState* now = nullptr;
+  if (PyCallable_Check(rows.ptr())) {
+    row = [&](i64 j) -> const double* {
+      nb::gil_scoped_acquire hold;
+      try {
+        Buffer gains = reals(p);
+        for (i64 l = 0; l < p; ++l) gains[l] = now->gain(l);
+        held = rows(j, give(std::move(gains), p));
+        const auto given = nb::cast<Array1<double>>(held);
+        require(static_cast<i64>(given.shape(0)) == p && given.stride(0) == 1, "a row has another length");
+        return given.data();
+      } catch (nb::python_error& error) {
+        steps.asked.trouble = nb::borrow(error.value());
+        poll.halt();
+        return nullptr;
+      }
+    };
+  } else {
+    H.emplace(packed(nb::cast<Array2<double>>(rows)));
+    require(H->n() == p && H->p() == p, "sizes differ");
+    row = [&](i64 j) { return H->data() + j * p; };
+  }
+  BasisState state({c.data(), h.data(), ridge.data(), f0, p, row}, steps.room(), floor);
+  now = &state;
+  return steps.run(state, poll);
+}
+
+nb::tuple likelihood_path(const SampleArrays& samples, double curve, A2 A, A1 ridge, A1 unit_, bool intercept,
+                          double floor, i64 k, U1 forced, U1 allowed, bool thorough, i64 restarts, i64 patience,
+                          i64 widest, double effort, std::uint64_t seed, double scale, nb::object ask,
+                          nb::object reached) {
+  const Data data(A, ridge, samples.n());
+  const Vector<double> unit(unit_);
+  require(unit.size() == data.A.p(), "sizes differ");
+  Steps steps(k, forced, allowed, thorough, restarts, patience, widest, effort, seed, scale, data.A.p(), std::move(ask),
+              std::move(reached));
+  Poll poll(steps.asked.call());
+  const Samples& s = samples.of(data.A.n());
+  return with_loss(s, [&](auto loss) {
+    ScalarLikelihood likelihood(loss, s, curve);
+    LikelihoodFitter fitter(data.evened(unit.data(), intercept), likelihood, steps.room(), floor, scale, poll);
+    LikelihoodState state(fitter, 0, floor);
+    return steps.run(state, poll);
+  });
+}
+
+nb::tuple multinomial_path(I1 label, A1 c, Optional2 offset, A2 E, A2 A, A1 ridge, A1 unit_, bool intercept,
+                           double floor, i64 k, U1 forced, U1 allowed, bool thorough, i64 restarts, i64 patience,
+                           i64 widest, double effort, std::uint64_t seed, double scale, nb::object ask,
+                           nb::object reached) {
+  const Classes classes(label, c, offset, E);
+  const Data data(A, ridge, classes.c.size());
+  const Vector<double> unit(unit_);
+  require(unit.size() == data.A.p(), "sizes differ");
+  Steps steps(k, forced, allowed, thorough, restarts, patience, widest, effort, seed, scale, data.A.p(), std::move(ask),
+              std::move(reached));
+  Poll poll(steps.asked.call());
+  Multinomial likelihood = classes.likelihood();
+  LikelihoodFitter fitter(data.evened(unit.data(), intercept), likelihood, steps.room(), floor, scale, poll);
+  LikelihoodState state(fitter, 0, floor);
+  return steps.run(state, poll);
+}
+
+} // namespace
+
+void bind_path(nb::module_& m) {
+  m.def("quadratic_path", &quadratic_path, "rows"_a, array("c"), array("h"), array("ridge"), "f0"_a, "floor"_a, "k"_a,
+        array("forced"), array("allowed"), "thorough"_a, "restarts"_a, "patience"_a, "widest"_a, "effort"_a, "seed"_a,
+        "scale"_a, "ask"_a.none(), "reached"_a.none());
+  m.def("likelihood_path", &likelihood_path, "samples"_a, "curve"_a, array("A"), array("ridge"), array("unit"),
+        "intercept"_a, "floor"_a, "k"_a, array("forced"), array("allowed"), "thorough"_a, "restarts"_a, "patience"_a,
+        "widest"_a, "effort"_a, "seed"_a, "scale"_a, "ask"_a.none(), "reached"_a.none());
+  m.def("multinomial_path", &multinomial_path, array("label"), array("c"), array("offset").none(), array("E"),
+        array("A"), array("ridge"), array("unit"), "intercept"_a, "floor"_a, "k"_a, array("forced"), array("allowed"),
+        "thorough"_a, "restarts"_a, "patience"_a, "widest"_a, "effort"_a, "seed"_a, "scale"_a, "ask"_a.none(),
+        "reached"_a.none());
+}
+
+} // namespace pursuit

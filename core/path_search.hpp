@@ -1,0 +1,149 @@
+#pragma once
+
+#include "search.hpp"
+
+// The best point of every size, each from its neighbours (pursuit/paths/walk.py has the same in Python, for whatever
+// objective). Stage K begins when no size up to K - 1 can be improved from its neighbours: up from K - 1, exchanges,
+// and whenever the best point of a size is new, from it one unit down and one unit up again.
+
+namespace pursuit {
+
+template <class State>
+class PathSearch {
+public:
+  struct Size {
+    Found point;
+    decltype(std::declval<State&>().keep()) kept;
+    double f = HUGE_VAL;
+    bool settled = false; // it was left where no exchange is found that helps
+    double condition = 0.0, share = 0.0;
+  };
+  std::vector<Size> best; // of the sizes `first`, `first` + 1, ...
+  i64 first = 0;
+  bool stopped = false; // before its end
+
+  // `thorough`: at every size also the starts and restarts of a search for it alone.
+  PathSearch(State& state_, const SearchPlan& plan_, Poll& poll_, bool thorough_,
+             std::function<bool(i64, double)> reached_)
+      : state(state_), plan(plan_), poll(poll_), thorough(thorough_), reached(std::move(reached_)) {}
+
+  void run() {
+    Units forced;
+    for (i64 j = 0; j < state.units(); ++j)
+      if (plan.forced[j]) forced.push_back(j);
+    first = static_cast<i64>(forced.size());
+    if (!state.set(forced)) return;
+    const i64 last = plan.k;
+    seen.resize(static_cast<std::size_t>(last + 1));
+    best.emplace_back();
+    take(first, true);
+    stopped = told(first);
+    for (i64 size = first + 1; size <= last && !stopped; ++size) {
+      if (!stage(size)) break;
+      stopped = told(size);
+    }
+    stopped = stopped || poll.stop();
+  }
+
+private:
+  bool told(i64 size) { return poll.stop() || (reached && reached(size, of(size).f)); }
+
+  Size& of(i64 size) { return best[static_cast<std::size_t>(size - first)]; }
+
+  // False where there is nothing to come in any more, or time is up before the size was reached.
+  bool stage(i64 size) {
+    state.restore(of(size - 1).kept);
+    if (state.done()) return false;
+    best.emplace_back();
+    step(size - 1, size);
+    if (poll.stop() && !(of(size).f < HUGE_VAL)) return best.pop_back(), false;
+    if (!(of(size).f <= of(size - 1).f)) return best.pop_back(), false;
+    if (thorough) alone(size);
+    Units fresh{size};
+    while (!fresh.empty() && !poll.stop()) {
+      const i64 at = fresh.back();
+      fresh.pop_back();
+      for (i64 to : {at - 1, at + 1})
+        if (to > first && to <= size && step(at, to)) fresh.push_back(to);
+    }
+    return true;
+  }
+
+  // From the best point of one size to a size next to it; whether that is better than what was known there.
+  bool step(i64 from, i64 to) {
+    state.restore(of(from).kept);
+    std::uint64_t sum = 0;
+    for (i64 j : state.support()) sum += key(j);
+    if (to < from) {
+      i64 least = -1;
+      double cost = HUGE_VAL;
+      for (i64 i = 0; i < state.size(); ++i)
+        if (!plan.forced[state.support()[i]] && (least < 0 || state.cost(i) < cost))
+          cost = state.cost(i), least = state.support()[i];
+      if (least < 0 || !unseen(to, sum - key(least)) || !state.leave(least)) return false;
+    } else {
+      i64 most = -1;
+      double gain = 0.0;
+      for (i64 j = 0; j < state.units(); ++j) {
+        if (!plan.allowed[j] || !state.open(j)) continue;
+        const double more = state.gain(j);
+        if (more > gain || most < 0) gain = more, most = j;
+      }
+      if (most < 0 || !unseen(to, sum + key(most))) return false;
+      while (!state.enter(most)) { // it has turned out to be a combination of the others
+        most = -1, gain = -1.0;
+        for (i64 j = 0; j < state.units(); ++j)
+          if (plan.allowed[j] && state.open(j) && state.gain(j) > gain) gain = state.gain(j), most = j;
+        if (most < 0 || poll.stop()) return false;
+      }
+    }
+    return take(to, local(to));
+  }
+
+  // Exchanges while one helps; whether it ended where none does.
+  bool local(i64 size) {
+    while (!poll.stop()) {
+      if (!state.improve(plan)) return !poll.stop();
+      std::uint64_t sum = 0;
+      for (i64 j : state.support()) sum += key(j);
+      if (!unseen(size, sum)) return false;
+    }
+    return false;
+  }
+
+  // A search for this size alone.
+  void alone(i64 size) {
+    SearchPlan own = plan;
+    own.k = size;
+    state.restore(of(size).kept);
+    Search<State> search(state, own, poll);
+    search.run(of(size).point.support);
+    if (search.found.empty() || !(search.found.back().f < of(size).f - 1e-11 * plan.size(of(size).f))) return;
+    if (state.set(search.found.back().support)) take(size, local(size));
+  }
+
+  bool take(i64 size, bool settled) {
+    Size& known = of(size);
+    if (!(state.f < known.f - 1e-11 * plan.size(state.f))) return false;
+    known.f = state.f;
+    known.point = state.found();
+    known.kept = state.keep();
+    known.settled = settled;
+    if constexpr (requires { state.condition(); })
+      known.condition = state.condition(), known.share = state.least_share(plan);
+    return true;
+  }
+
+  bool unseen(i64 size, std::uint64_t sum) { return seen[static_cast<std::size_t>(size)].insert(sum).second; }
+
+  static std::uint64_t key(i64 j) { return Random(static_cast<std::uint64_t>(j) * 0x2545f4914f6cdd1dull + 1).next(); }
+
+  State& state;
+  SearchPlan plan;
+  Poll& poll;
+  const bool thorough;
+  std::function<bool(i64, double)> reached;
+  std::vector<std::unordered_set<std::uint64_t>> seen;
+};
+
+} // namespace pursuit

@@ -1,0 +1,157 @@
+"""What the estimators share that choose their number of features."""
+
+import time
+from dataclasses import KW_ONLY, dataclass
+from typing import Any
+
+import numpy as np
+
+from .._errors import check_choice, check_number
+from .._types import Array, Columns
+from ..designs import as_design
+from ..engines import TimeUpError, threads, until
+from ..objectives import GLM, MultiGLM
+from ..selection import (
+    CRITERIA,
+    Chosen,
+    Problem,
+    as_path,
+    by_criterion,
+    by_validation,
+    check_classes,
+    folds,
+    make_grid,
+    rows_that_count,
+    splits,
+)
+from .base import SparseModel
+from .scored import Scored
+
+RULES = ("min", "1se", *CRITERIA)
+COMBINE = ("project", "none", "average")
+
+
+@dataclass(eq=False, repr=False)
+class ChoosesK(SparseModel):
+    """A GLM whose number of features is chosen."""
+
+    ks: Any = None
+    _: KW_ONLY
+    gamma: float | None = None
+    cv: Any = 10
+    rule: str = "min"
+    combine: str = "project"
+    scoring: Any = None
+
+    def _choose(
+        self, X: Any, y: Any, sample_weight: Any, offset: Any, cv_groups: Any, callback: Any, labels: Array | None
+    ) -> None:
+        """Choose on validated data and store the model; y is numeric here, a matrix if there are several outputs."""
+        check_choice(self.rule, "rule", RULES)
+        check_choice(self.combine, "combine", COMBINE)
+        if callback is not None and not callable(callback):
+            raise TypeError(f"callback must be a function of (folds done, folds), got {type(callback).__name__}")
+        loss: Any = self._loss() if y.ndim == 1 else self._vector_loss(self._loss())
+        make: Any = GLM if y.ndim == 1 else MultiGLM
+        began = time.perf_counter()
+        end = None if self.time_limit is None else began + check_number(self.time_limit, "time_limit")
+        with threads(self.n_jobs), np.errstate(all="ignore"), until(end):
+            f = make(
+                as_design(X, getattr(self, "feature_names_in_", None)), y, loss, l2=1.0, offset=offset,
+                sample_weight=sample_weight, fit_intercept=self.fit_intercept, standardize=self.standardize,
+            )  # fmt: skip
+            problem, counts = self._problem(f, sample_weight)
+            try:
+                f, chosen = self._chosen(problem, f, counts, X, y, sample_weight, cv_groups, callback, labels)
+            except TimeUpError:
+                raise TimeoutError(
+                    f"time_limit={self.time_limit!r} was over before every fold was fitted; allow more, or give fewer "
+                    "ks or folds, or one l2"
+                ) from None
+        with threads(self.n_jobs), np.errstate(all="ignore"):
+            self._store(problem, f, chosen, began)
+
+    def _problem(self, f: Any, sample_weight: Any) -> tuple[Problem, Array]:
+        data = f.data.raw
+        counts = rows_that_count(sample_weight, data.rows.c)
+        problem = Problem(
+            data, float(counts.sum()), f.fit_intercept, self.standardize, self.solver, self.include, self.exclude,
+            self.groups, self.bounds, self.sum_to, {"max_iter": self.max_iter, "tol": self.tol},
+        )  # fmt: skip
+        return problem, counts
+
+    def _chosen(
+        self, problem: Problem, f: Any, counts: Array, X: Any, y: Any, sample_weight: Any, cv_groups: Any,
+        callback: Any, labels: Array | None,
+    ) -> tuple[Any, Chosen]:  # fmt: skip
+        """The objective of all rows with the refit's ridge, and what was chosen."""
+        h = problem.h(f)
+        refit = problem.refit_ridge(h)
+        f = problem.at(f, refit)
+        first, end = problem.most(f, problem.n)
+        residual = f.quadratic or getattr(f.loss, "targets", "") == "real"
+        grid = make_grid(self.ks, self.l2, self.gamma, h=h, refit=refit, first=first, end=end, residual=residual)
+        if self.rule in CRITERIA:
+            return f, by_criterion(problem, f, grid, self.rule)
+        c, told = problem.data.rows.c, y if labels is None else self.classes_[labels]
+        pairs, note = splits(self.cv, X, told, cv_groups, labels is not None, self.random_state, c)
+        if labels is not None:
+            check_classes(pairs, told, c)
+        combine = "none" if problem.held else self.combine
+        score = None if self.scoring is None else Scored(self, X, told, sample_weight, pairs)
+        apart = folds(problem.data, pairs, counts)
+        chosen = by_validation(problem, f, grid, apart, self.rule, combine, score, callback)
+        chosen.notes.append(note)
+        if combine != self.combine:
+            chosen.notes.append("bounds and sum_to would be broken by an average, so combine='none' was used")
+        return f, chosen
+
+    def _store(self, problem: Problem, f: Any, chosen: Chosen, began: float) -> None:
+        self.l2_, self.gamma_, self.k_1se_ = chosen.l2, chosen.gamma, chosen.k_1se
+        self.cv_results_, self.sizes_ = chosen.table, chosen.sizes
+        self.objective_ = problem.at(f, self.l2_)
+        self.path_ = as_path(problem, self.objective_, chosen, time.perf_counter() - began)
+        cols, coef, intercept = chosen.models.in_units(chosen.place)
+        constraint, q, p = problem.sparse_set(f, 1), f.width, problem.data.shape[1]
+        support = np.union1d(cols, constraint.forced[::q] // q).astype(np.int64)
+        on = np.zeros((len(support), *coef.shape[1:]))
+        on[np.searchsorted(support, cols)] = coef
+        free = self.bounds is None and self.sum_to is None  # in float32 a coefficient could round past its bound
+        dtype = problem.data.dtype if free else np.dtype(np.float64)
+        coordinates = (support[:, None] * q + np.arange(q)).ravel()
+        self.k_ = constraint.count(coordinates)
+        again = f.present(problem.restricted(f).refit(coordinates) if len(support) else f.null)
+        self._predict_by(again.support, again.coef, again.intercept, p, dtype)
+        self.refit_coef_, self.refit_intercept_ = self.coef_, self.intercept_
+        self._predict_by(support, on, intercept, p, dtype)
+        size = chosen.alone if self.combine == "average" else self.k_
+        self.result_ = self.path_.at(max(size, self.path_.sizes[0]))
+        self.n_iter_ = max(1, self.path_.sizes[-1])
+        self.reason_ = "; ".join(sentence for sentence in [self._why(), *chosen.notes] if sentence)
+
+    def _predict_by(self, support: Columns, coef: Array, intercept: Any, p: int, dtype: Any) -> None:
+        """Predict by these coefficients, in the units of X."""
+        self.support_, self._dtype = support, dtype
+        self._predicts = coef, intercept
+        x = np.zeros((p, *coef.shape[1:]))
+        x[support] = coef
+        self._show(x, intercept)
+
+    def _show(self, x: Any, intercept: Any) -> None:
+        raise NotImplementedError
+
+    def _on_support(self) -> tuple[Array, Any]:
+        return self._predicts
+
+    def _why(self) -> str:
+        """Why this k, in a sentence."""
+        best = "the least held-out loss" if self.scoring is None else "the best held-out score"
+        if self.rule in CRITERIA:
+            words = f"k={self.k_} has the least {self.rule.upper()}"
+        elif self.combine == "average" and self.bounds is None and self.sum_to is None:
+            words = f"the average of all candidates uses {self.k_} features"
+        elif self.rule == "1se":
+            words = f"k={self.k_} is the smallest within one standard error of {best}"
+        else:
+            words = f"k={self.k_} has {best}"
+        return words + (": the null model is best, and no feature is used" if self.k_ == 0 else "")

@@ -1,0 +1,103 @@
+"""Estimators that choose the number of features, made to predict."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from .chooses import ChoosesK
+from .classifier import Classification
+from .regressor import Regression
+
+CV_PARAMETERS = """ks : sizes to choose from, or None
+        None: 0, 1, .., 6, 8, 10, 12, 15, 20, 25, 30, 40, 50, up to the columns there are and 0.8 times the rows, and
+        further where the last one is best. Sizes beyond that are capped; ``reason_`` says so.
+    l2 : ridge while selecting, a number or None
+        None: 0.1, 1 and 10 times h are tried for squared and huber, 0.003, 0.3 and 1 times h for other losses; h is the
+        mean of the loss's second derivative at the model without features (1 for squared and the margin losses).
+    gamma : share of the ridge fit, the rest is the refit on the same features; None tries 0 and 1
+        The refit has no ridge for squared and huber, 0.001 h for other losses.
+    cv : number of folds, a splitter, or pairs of (training rows, test rows)
+        A number shuffles the rows first, with seed ``random_state`` or 0, and keeps the shares of classes; it is capped
+        at the rows there are, or at those of the rarest class. A fold that trains without one of the classes is an
+        error. In a fold with few rows no model has more than 0.8 of them as features.
+    rule : "min", "1se", or one of "aic", "bic", "ebic", "gic", "hq", "cp"
+        The least held-out loss; the smallest size within a standard error of it (of the difference, over folds); or a
+        criterion of the plain path with the refit's ridge, which needs no folds, and a loss with a likelihood.
+    combine : "project", "none" or "average"
+        What predicts. "project": the average of all candidates by exponential weights, projected onto k features,
+        see docs/selection.md. "none": the best single candidate. "average": the average, which is dense. With bounds
+        or ``sum_to``, which a projection would break, "none".
+    scoring : a scorer or its name, to choose by instead of the loss; averages are still weighted by the loss
+
+    The others are those of the estimator without CV; ``time_limit`` is for the whole, an error where it is too short.
+
+    Attributes
+    ----------
+    coef_, intercept_ : what predicts, in the units of X; with "project" not the refit of its own features
+    refit_coef_, refit_intercept_ : the refit on ``support_``
+    support_ : sorted indices of the columns that are used
+    k_, l2_, gamma_ : the number of features (groups), and ridge and gamma of the candidate with the least held-out loss
+    k_1se_ : what rule="1se" takes; None for a criterion
+    reason_ : why this k, in a sentence
+    cv_results_ : one row per candidate: k, l2, gamma, mean_loss over held-out rows, its std_error over folds, every
+        fold's own (split0_loss, ..), and its weight in the average; with a scorer the same of scores; for a criterion
+        one row per size
+    sizes_ : one row per size that was chosen from: for "project" its slope and smoothed loss too
+    path_ : the plain fits on all rows at ``l2_``, of every size, with held-out ``scores`` (NaN: not tried)
+    result_ : that of size ``k_`` ("average": of the best candidate's size), what ``certify`` speaks of
+    objective_ : what ``result_`` minimises; it refers to the training data and is not pickled
+    """
+
+
+class SparseRegressorCV(Regression, ChoosesK):
+    __doc__ = f"""Regression whose number of features is chosen so that it predicts.
+
+    Parameters
+    ----------
+    {CV_PARAMETERS}
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from pursuit import SparseRegressorCV
+    >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+    >>> model = SparseRegressorCV().fit(X, y)
+    >>> bool(model.score(X, y) > 0.5)
+    True
+    """
+
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None, *, offset: Any = None, cv_groups: Any = None,
+        callback: Any = None,
+    ) -> Any:  # fmt: skip
+        """Choose and fit. ``cv_groups`` are the rows' groups, for splitters that need them.
+
+        ``offset`` is added to the linear predictor; ``callback`` is called with (folds done, folds).
+        """
+        X, y = self._targets(X, y)
+        self._choose(X, y, sample_weight, offset, cv_groups, callback, None)
+        return self
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class SparseClassifierCV(Classification, ChoosesK):
+    __doc__ = f"""Classification whose number of features is chosen so that it predicts; labels of any kind.
+
+    Parameters
+    ----------
+    {CV_PARAMETERS}
+    class_weight : dict, "balanced" or None
+        Multiplies the weights of each class, in the fits and in held-out losses.
+    classes_ : the labels, sorted
+    """
+
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None, *, offset: Any = None, cv_groups: Any = None,
+        callback: Any = None,
+    ) -> Any:  # fmt: skip
+        """Choose and fit. ``cv_groups`` are the rows' groups, for splitters that need them.
+
+        ``offset`` is added to the linear predictor; ``callback`` is called with (folds done, folds).
+        """
+        X, y, sample_weight = self._targets(X, y, sample_weight)
+        labels = y if y.ndim == 1 else y.argmax(axis=1)
+        self._choose(X, y, sample_weight, offset, cv_groups, callback, labels)
+        return self

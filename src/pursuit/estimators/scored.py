@@ -1,0 +1,35 @@
+"""Scores of many models, each through an estimator that predicts as it does."""
+
+import copy
+from typing import Any
+
+import numpy as np
+from sklearn.metrics import check_scoring
+
+from .._types import Array
+from ..selection import Models
+
+
+class Scored:
+    """A scikit-learn scorer for models of folds, whose test rows are ``pairs[v][1]``."""
+
+    def __init__(self, estimator: Any, X: Any, y: Any, sample_weight: Any, pairs: Any) -> None:
+        self.scorer, self.X, self.y = check_scoring(estimator, estimator.scoring), X, y
+        self.tests = [test for _, test in pairs]
+        self.weights = None if sample_weight is None else np.broadcast_to(sample_weight, len(y))
+        self.twin = copy.copy(estimator)
+        self.twin.__dict__.pop("feature_names_in_", None)  # X has been validated, and lost its names
+
+    def __call__(self, v: int, models: Models) -> Array:
+        test = self.tests[v]
+        given = {} if self.weights is None else {"sample_weight": self.weights[test]}
+        rows, y = self.X[test], self.y[test]
+        found = np.empty(len(models.B))
+        for i in range(len(found)):
+            cols, coef, intercept = models.in_units(i)
+            self.twin._predict_by(cols, coef, intercept, self.X.shape[1], np.dtype(np.float64))
+            found[i] = self.scorer(self.twin, rows, y, **given)
+            if np.isnan(found[i]):
+                name, k = self.twin.scoring, len(cols)
+                raise ValueError(f"scoring={name!r} gave NaN in fold {v}, for model {i}, which has {k} features")
+        return found

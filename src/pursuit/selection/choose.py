@@ -1,0 +1,139 @@
+"""From candidates to one model by what was held out: the least loss (best score), or the smallest size near it."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from .._types import Columns, Matrix, Vector
+from ..objectives.point import Point
+from .combine import dense, projected, smoothed, weights
+from .grid import Grid
+from .models import Models, candidates
+from .problem import Problem
+from .splits import Fold
+from .validation import Told, Validated, validate
+
+#: From a fold's number and its models to a score each, the higher the better.
+Score = Callable[[int, Models], Vector]
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """The model that predicts (one of ``models``), and how it was chosen.
+
+    ``table`` has one entry per candidate, ``sizes`` one per size; ``l2``, ``gamma`` and ``alone`` (its size) are of the
+    best candidate; ``points`` are those of all rows at this ridge, and ``scores`` what was held out of them, by size.
+    """
+
+    models: Models
+    place: int
+    k: int
+    k_1se: int | None
+    l2: float
+    gamma: float
+    alone: int
+    table: dict[str, Any]
+    sizes: dict[str, Any]
+    points: dict[int, Point]
+    scores: dict[int, float]
+    notes: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Trial:
+    """Candidates on all rows and on folds; ``goal`` is what is to be least, and ``each`` the same by fold."""
+
+    problem: Problem
+    grid: Grid
+    whole: Models
+    seen: Validated
+    score: Score | None
+
+    def table(self, seen: Validated, **columns: Columns | Vector) -> tuple[dict[str, Any], Vector, Matrix]:
+        """Columns of a table of what was held out, the goal and the goal of every fold."""
+        out: dict[str, Any] = {**columns, "mean_loss": seen.mean, "std_error": paired(seen.each)}
+        goal, each = seen.mean, seen.each
+        if self.score is not None:
+            scores = np.column_stack([self.score(v, models) for v, models in enumerate(seen.models)])
+            out |= {"mean_score": scores.mean(axis=1), "std_error_score": paired(scores)}
+            out |= {f"split{v}_score": scores[:, v] for v in range(scores.shape[1])}
+            goal, each = -scores.mean(axis=1), -scores
+        out |= {f"split{v}_loss": seen.each[:, v] for v in range(seen.each.shape[1])}
+        return out, goal, each
+
+
+def by_validation(
+    problem: Problem,
+    f: Any,
+    grid: Grid,
+    folds: Sequence[Fold],
+    rule: str,
+    combine: str,
+    score: Score | None,
+    told: Told | None,
+) -> Chosen:
+    """Choose by what was held out; ``f`` is the objective of all rows with the refit's ridge.
+
+    Where the largest size is best, of the candidates or of the projection, and nobody asked for these sizes, again with
+    sizes up to twice as large.
+    """
+    trial: Trial | None = None
+    while True:
+        if trial is None or trial.grid.ks != grid.ks:
+            whole, seen = candidates(problem, f, grid, problem.n), validate(problem, grid, folds, told)
+            trial = Trial(problem, grid, whole, seen, score)
+        trial = replace(trial, grid=grid)
+        chosen = _take(trial, rule, combine)
+        ks = chosen.alone == grid.ks[-1] < grid.end
+        onto = combine == "project" and chosen.k == grid.onto[-1] < grid.end
+        if not (grid.open and (ks or onto)):
+            break
+        grid = grid.further(ks, onto)
+    chosen.notes.extend(grid.notes)
+    if onto or (ks and combine == "none"):
+        chosen.notes.append(f"k={chosen.k} is the largest of ks, and larger ones may predict better")
+    return chosen
+
+
+def _take(trial: Trial, rule: str, combine: str) -> Chosen:
+    grid, whole, problem = trial.grid, trial.whole, trial.problem
+    k, l2, gamma = grid.columns
+    table, goal, each = trial.table(trial.seen, k=k, l2=l2, gamma=gamma)
+    table["weight"] = weights(problem.loss, trial.seen.mean, problem.n, whole.f.width)
+    best = int(np.argmin(goal))
+    if combine == "project":
+        found = projected(problem, grid, whole, trial.seen)
+        sizes, aim, apart = trial.table(found.held, k=np.array(grid.onto), slope=found.slopes)
+        aim = sizes["smoothed"] = smoothed(aim, grid.onto)
+        at, small = _two(aim, apart)
+        place = small if rule == "1se" else at
+        models, size, k_1se = found.models, grid.onto[place], grid.onto[small]
+    else:
+        of_size = [int(np.flatnonzero(k == size)[np.argmin(goal[k == size])]) for size in grid.ks]
+        at, small = _two(goal[of_size], each[of_size])
+        best = of_size[small if rule == "1se" else at]
+        sizes = {name: values[of_size] for name, values in table.items()}
+        models, place, size, k_1se = whole, best, int(k[best]), grid.ks[small]
+    if combine == "average":
+        models, place = dense(problem, whole, trial.seen), 0
+        size = len(models.cols)
+    same = (l2 == l2[best]) & (gamma == gamma[best])
+    scores = dict(zip(k[same].tolist(), (-goal[same]).tolist(), strict=True))
+    points = whole.points[float(l2[best])]
+    return Chosen(
+        models, place, size, k_1se, float(l2[best]), float(gamma[best]), int(k[best]), table, sizes, points, scores
+    )
+
+
+def _two(goal: Vector, each: Matrix) -> tuple[int, int]:
+    """Where the goal is least, and the first place within a standard error of the difference to there."""
+    best = int(np.argmin(goal))
+    return best, int(np.argmax(goal <= goal[best] + paired(each - each[best])))
+
+
+def paired(each: Matrix) -> Vector:
+    """Standard errors of means over folds."""
+    folds = each.shape[1]
+    return np.asarray(each.std(axis=1, ddof=1) / np.sqrt(folds)) if folds > 1 else np.zeros(len(each))

@@ -1,0 +1,139 @@
+"""What predicts: the average of all candidates, projected onto K features, K chosen by held-out loss.
+
+1. weights       w_c = exp(-tau n (M_c - M_min) / (2 M_min)) (losses of a residual), exp(-tau n (M_c - M_min)) (others)
+2. average       b = 1/2 sum_c w_c b_c  +  1/2 mean over folds of sum_c w_c b_c^(-v), on standardised columns
+3. projection    from the 150 largest of b, backwards in the metric G = Z'Z/n + I, to every K; never refitted to y
+4. folds         the same in every fold, with weights from the other folds and without the mean over folds
+5. slope         s_K in [0, 1] with the least held-out loss of null model + s_K (projection - null model)
+6. choice        the K with the least held-out loss, smoothed over K by 1/4, 1/2, 1/4 (K = 0 left alone)
+
+Intercepts are the best ones on the training rows for the coefficients given. The squared loss's predictions are thus
+mean of y + s_K Z x_K. The metric has one scale for all losses: a factor of G changes nothing.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .._types import Columns, Matrix, Vector
+from ..engines import in_threads
+from .grid import Grid
+from .held_out import losses
+from .models import Models
+from .problem import Problem
+from .projection import project
+from .shrink import intercepts, slopes
+from .splits import Fold
+from .validation import Validated, offsets, predictors, validated
+
+TAU = {"squared": 1 / 3}
+USUAL = 1 / 3  # tau of the losses that are not named
+LARGEST = 150  # units that an elimination begins with
+TINY = 1e-300
+
+
+@dataclass(frozen=True)
+class Projected:
+    """Projections of all rows' average, one per K, shrunk; and how those of the folds did."""
+
+    onto: tuple[int, ...]
+    models: Models
+    slopes: Vector
+    held: Validated
+    smooth: Vector
+
+
+def weights(loss: Any, M: Vector, n: float, outputs: int) -> Vector:
+    """w_c, which sum to one."""
+    tau = TAU.get(loss.name, USUAL)
+    scale = 2 * M.min() if _relative(loss) else 1.0
+    times = tau * n * (outputs if loss.quadratic else 1) / max(scale, TINY)
+    w = np.exp(-np.minimum(times * (M - M.min()), 700.0))
+    return np.asarray(w / w.sum())
+
+
+def _relative(loss: Any) -> bool:
+    return bool(loss.quadratic or getattr(loss, "targets", "") == "real")
+
+
+def averaged(problem: Problem, whole: Models, seen: Validated) -> tuple[Columns, Matrix]:
+    """The average over candidates, of all rows and of the folds, as f of all rows sees its columns."""
+    w = weights(problem.loss, seen.mean, problem.n, whole.f.width)
+    p, q = problem.data.shape[1], whole.f.width
+    scale = np.broadcast_to(whole.f.data.design.scale, p)
+    b = np.zeros((p, q))
+    for fold in seen.models:
+        own = np.broadcast_to(fold.f.data.design.scale, p)[fold.cols]
+        b[fold.cols] += own[:, None] * fold.mixed(w)[0] / len(seen.models)
+    b = np.where(scale[:, None] > 0, b / np.where(scale > 0, scale, 1.0)[:, None], 0.0)
+    b[whole.cols] += whole.mixed(w)[0]
+    cols = np.flatnonzero(b.any(axis=1))
+    return cols, 0.5 * b[cols]
+
+
+def dense(problem: Problem, whole: Models, seen: Validated) -> Models:
+    """The average itself, as one model."""
+    cols, b = averaged(problem, whole, seen)
+    eta = whole.f.data.design.matmat(cols, b)[:, None]
+    return Models(whole.f, cols, b[None], intercepts(whole.f, cols, b[None], eta))
+
+
+def projections(problem: Problem, f: Any, cols: Columns, b: Matrix, onto: tuple[int, ...]) -> Models:
+    """An average of models of f, projected onto every size: one gather of at most 150 columns."""
+    constraint = problem.sparse_set(f, max(LARGEST, 3 * onto[-1]))
+    width = f.width
+    x = np.zeros(f.dim)
+    x[(cols[:, None] * width + np.arange(width)).ravel()] = b.ravel()
+    few = constraint.top(x, within=np.flatnonzero(x))
+    few = np.union1d(few, constraint.forced)
+    unit = few if constraint.unit_of is None else constraint.unit_of[few]
+    chosen, unit = few[::width] // width, unit[::width]
+    Z = f.data.design.block(chosen).dense()
+    c = f.data.rows.c
+    about = Z - c @ Z if f.fit_intercept else Z
+    G = about.T @ (c[:, None] * about)
+    G[np.diag_indices(len(G))] += problem.unit(f)
+    B = project(x[few].reshape(-1, width), G, onto, unit, constraint.include)
+    eta = np.einsum("ij,mjq->imq", Z, B, optimize=True)
+    return Models(f, chosen, B, intercepts(f, chosen, B, eta))
+
+
+def projected(problem: Problem, grid: Grid, whole: Models, seen: Validated) -> Projected:
+    """The rule, up to the choice of K."""
+    q = whole.f.width
+
+    def one(job: tuple[int, Models, Fold]) -> tuple[Models, Vector, Vector]:
+        v, models, fold = job
+        w = weights(problem.loss, seen.without(v), problem.n, q)
+        ours = projections(problem, models.f, models.cols, models.mixed(w)[0], grid.onto)
+        null = np.broadcast_to(np.atleast_1d(models.f.null.free), (len(fold.test), 1, q)) + offsets(problem, fold.test)
+        return ours, predictors(problem, ours, fold), null
+
+    jobs = list(zip(range(len(seen.folds)), seen.models, seen.folds, strict=True))
+    answers = in_threads(one, jobs)
+    rows, tests = problem.data.rows, [fold.test for fold in seen.folds]
+    test = np.concatenate(tests)
+    eta, null = np.concatenate([a[1] for a in answers]), np.concatenate([a[2] for a in answers])
+    s = slopes(problem.loss, rows.y[test], rows.c[test], null, eta)
+    lost = losses(problem.loss, rows.y[test], null + s[:, None] * (eta - null))
+    ends = np.cumsum([len(t) for t in tests])[:-1]
+    each = [rows.c[t] @ part / rows.c[t].sum() for t, part in zip(tests, np.split(lost, ends), strict=True)]
+    held = validated([shrunk(a[0], s) for a in answers], seen.folds, np.column_stack(each), problem)
+    ours = projections(problem, whole.f, *averaged(problem, whole, seen), grid.onto)
+    return Projected(grid.onto, shrunk(ours, s), s, held, smoothed(held.mean, grid.onto))
+
+
+def shrunk(models: Models, s: Vector) -> Models:
+    """Every model drawn towards the null model: (1 - s) null + s model."""
+    null = np.atleast_1d(np.asarray(models.f.null.free))
+    return Models(models.f, models.cols, s[:, None, None] * models.B, (1 - s[:, None]) * null + s[:, None] * models.b)
+
+
+def smoothed(error: Vector, sizes: tuple[int, ...]) -> Vector:
+    """Over sizes, by 1/4, 1/2, 1/4; the null model is left alone, and beyond the ends errors are the ends'."""
+    padded = np.concatenate([error[:1], error, error[-1:]])
+    out = 0.25 * padded[:-2] + 0.5 * padded[1:-1] + 0.25 * padded[2:]
+    if sizes[0] == 0:
+        out[0] = error[0]
+    return out

@@ -1,0 +1,89 @@
+"""What is tried: sizes k, ridges l2, and gamma, the share of the ridge fit (the rest is the refit)."""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from .._errors import check_count, check_number
+from .._types import Columns, Vector
+
+SIZES: tuple[int, ...] = (0, 1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 25, 30, 40, 50)
+ONTO: tuple[int, ...] = (*range(11), 12, 14, 16, 18, 20, 25, 30, 40)  # sizes that an average is projected onto
+RESIDUAL = (0.1, 1.0, 10.0)  # ridges in units of h, for losses of a residual
+OTHER = (0.003, 0.3, 1.0)
+FURTHER = (1.2, 1.5, 2.0)  # where a grid ends too early, it goes on at these multiples of its end
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Candidates are all (k, l2, gamma), k slowest; ``onto``: sizes of a projection; ``end``: no size is above it."""
+
+    ks: tuple[int, ...]
+    ridges: tuple[float, ...]
+    gammas: tuple[float, ...]
+    refit: float
+    onto: tuple[int, ...]
+    end: int
+    open: bool  # whether it may go on: the sizes are nobody's wish
+    notes: tuple[str, ...] = ()
+
+    @property
+    def columns(self) -> tuple[Columns, Vector, Vector]:
+        """k, l2 and gamma of every candidate."""
+        k, l2, gamma = np.meshgrid(self.ks, self.ridges, self.gammas, indexing="ij")
+        return k.ravel().astype(np.int64), l2.ravel(), gamma.ravel()
+
+    def further(self, ks: bool, onto: bool) -> "Grid":
+        """The same with sizes up to twice as large, of the candidates or of the projection."""
+        return replace(
+            self,
+            ks=_on(self.ks, self.end) if ks else self.ks,
+            onto=_on(self.onto, self.end) if onto else self.onto,
+        )
+
+
+def make_grid(ks: Any, l2: Any, gamma: Any, *, h: float, refit: float, first: int, end: int, residual: bool) -> Grid:
+    """The grid of a user's ks, l2 and gamma, or of none; ``first``: what is forced in, ``end``: the largest size."""
+    notes = []
+    ridges = (
+        tuple(h * share for share in (RESIDUAL if residual else OTHER)) if l2 is None else (check_number(l2, "l2"),)
+    )
+    gammas = (0.0, 1.0) if gamma is None else (_share(gamma),)
+    if gamma is None and ridges == (refit,):
+        gammas = (1.0,)  # the refit is the fit
+    if ks is None:
+        sizes, onto = SIZES, ONTO
+    else:
+        sizes = onto = _sizes(ks)
+        if sizes[-1] > end:
+            notes.append(f"ks above {end} were capped there, by the columns there are or 0.8 times the rows")
+        if sizes[0] < first:
+            notes.append(f"ks below {first} were raised to it, since include names {first}")
+    return Grid(
+        _within(sizes, first, end), ridges, gammas, refit, _within(onto, first, end), end, ks is None, tuple(notes)
+    )
+
+
+def _share(gamma: Any) -> float:
+    if check_number(gamma, "gamma") > 1:
+        raise ValueError(f"gamma must be a number from 0 (the refit) to 1 (the ridge fit), got {gamma!r}")
+    return float(gamma)
+
+
+def _sizes(ks: Any) -> tuple[int, ...]:
+    """Sizes, sorted and each once."""
+    if isinstance(ks, str) or np.ndim(ks) != 1:
+        raise TypeError(f"ks must be a list of sizes such as range(1, 11), or None, got {ks!r}")
+    sizes = tuple(sorted({check_count(k, "an entry of ks") for k in ks}))
+    if not sizes:
+        raise ValueError("ks is empty; give at least one size, or None for the usual ones")
+    return sizes
+
+
+def _within(sizes: tuple[int, ...], first: int, end: int) -> tuple[int, ...]:
+    return tuple(sorted({min(max(k, first), end) for k in sizes}))
+
+
+def _on(sizes: tuple[int, ...], end: int) -> tuple[int, ...]:
+    return tuple(sorted({*sizes, *(min(end, int(times * sizes[-1])) for times in FURTHER)}))

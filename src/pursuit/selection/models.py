@@ -1,0 +1,79 @@
+"""Many models on a few columns, kept together: one gather and one product give all their predictions."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from .._types import Columns, Matrix, Vector
+from ..losses.vector import VectorLoss
+from ..objectives.point import Point
+from .grid import Grid
+from .problem import Problem
+
+
+@dataclass(frozen=True)
+class Models:
+    """m models of an objective f: coefficients B, m x columns x outputs, and intercepts b, m x outputs, in f's units.
+
+    ``points``: where they come from paths, every size's best point by ridge.
+    """
+
+    f: Any
+    cols: Columns
+    B: Vector
+    b: Matrix
+    points: dict[float, dict[int, Point]] = field(default_factory=dict, repr=False)
+
+    def eta(self, Z: Matrix) -> Vector:
+        """Linear predictors, rows x m x outputs, from the columns' numbers as f sees them; without an offset."""
+        return np.einsum("ij,mjq->imq", Z, self.B, optimize=True) + self.b
+
+    def seen(self, rows: Columns) -> Matrix:
+        """The columns' numbers in some rows, as f sees them."""
+        return self.f.data.design.block(self.cols).dense()[rows]
+
+    def mixed(self, weights: Vector) -> tuple[Matrix, Vector]:
+        """The coefficients of a weighted average, columns x outputs, and its intercepts."""
+        return np.tensordot(weights, self.B, 1), weights @ self.b
+
+    def in_units(self, i: int) -> tuple[Columns, Vector, Any]:
+        """Columns that model i uses, its coefficients and intercept in the units of X; one output has no axis."""
+        used = self.B[i].any(axis=1)
+        cols, B, b = self.cols[used], self.B[i][used], self.b[i]
+        pairs = [self.f.data.in_units(cols, B[:, r], float(b[r])) for r in range(len(b))]
+        if not isinstance(self.f.loss, VectorLoss):
+            return cols, *pairs[0]
+        return cols, np.column_stack([u for u, _ in pairs]), np.array([c for _, c in pairs])
+
+
+def candidates(problem: Problem, f: Any, grid: Grid, n: float) -> Models:
+    """All candidates of a grid on the rows of f, n of them: gamma times the ridge fit, the rest the refit.
+
+    ``f`` has the refit's ridge. Where the rows allow fewer units than a candidate has, it is the largest they allow.
+    """
+    q, most = f.width, problem.most(f, n)[1]
+    refits: dict[bytes, Any] = {}
+    again = problem.restricted(f)
+    fits, points = [], {}
+    for l2 in grid.ridges:
+        found = points[l2] = problem.points(problem.at(f, l2), min(grid.ks[-1], most))
+        for k in grid.ks:
+            size = min(k, max(found))
+            point = found[size if size in found else min(found)]
+            refit = point if l2 == grid.refit else refits.get(point.support.tobytes())
+            if refit is None:
+                refit = refits[point.support.tobytes()] = again.refit(point.support, start=point)
+            fits.append((point, refit))
+    cols = np.unique(np.concatenate([point.support for point, _ in fits]) // q).astype(np.int64)
+    shape = len(grid.ridges), len(grid.ks), len(grid.gammas)
+    B, b = np.zeros((*shape, len(cols), q)), np.zeros((*shape, q))
+    for i, (point, refit) in enumerate(fits):
+        r, s = divmod(i, shape[1])
+        place = np.searchsorted(cols, point.support[::q] // q)
+        for g, gamma in enumerate(grid.gammas):
+            B[r, s, g, place] = (gamma * point.coef + (1 - gamma) * refit.coef).reshape(-1, q)
+            b[r, s, g] = gamma * np.asarray(point.free) + (1 - gamma) * np.asarray(refit.free)
+    order = (1, 0, 2)  # sizes slowest
+    B, b = B.transpose(*order, 3, 4).reshape(-1, len(cols), q), b.transpose(*order, 3).reshape(-1, q)
+    return Models(f, cols, B, b, points)

@@ -1,0 +1,131 @@
+"""What is chosen from: data, an objective at any ridge, and the sparse set; the same on all rows and on a fold."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from .._types import Vector
+from ..constraints import AtMost
+from ..data.rows import Data
+from ..losses.vector import VectorLoss
+from ..objectives import GLM, MultiGLM
+from ..objectives.base import Objective
+from ..objectives.bounded import INFEASIBLE, Bounded
+from ..objectives.point import Point
+from ..paths import every_size, path
+
+LEAST = 1e-10  # curvature that stands in for none, so that there is a ridge even then
+KEPT = 0.8  # of the rows: no model has more units than this share of them
+REFIT = 1e-3  # ridge of a refit, in h, where no ridge may mean no minimiser
+
+
+@dataclass(frozen=True)
+class Problem:
+    """All rows, and what was said of columns and coefficients."""
+
+    data: Data
+    n: float  # rows that count
+    fit_intercept: bool = True
+    standardize: bool = True
+    solver: Any = "auto"
+    include: Any = ()
+    exclude: Any = ()
+    groups: Any = None
+    bounds: Any = None
+    sum_to: float | None = None
+    limits: dict[str, Any] = field(default_factory=dict)  # of the runs of a solver other than "auto"
+
+    @property
+    def loss(self) -> Any:
+        return self.data.loss
+
+    @property
+    def held(self) -> bool:
+        """Whether coefficients keep to bounds or a sum."""
+        return self.bounds is not None or self.sum_to is not None
+
+    def objective(self, data: Data, l2: float) -> Any:
+        """The objective on some of the rows."""
+        make: Any = MultiGLM if isinstance(self.loss, VectorLoss) else GLM
+        return make(data, loss=self.loss, l2=l2, fit_intercept=self.fit_intercept, standardize=self.standardize)
+
+    def at(self, f: Any, l2: float) -> Any:
+        """The same objective with another ridge; what is known of its columns is shared."""
+        if isinstance(f, GLM):
+            f.null  # noqa: B018  # which twins then have
+            twin: Any = f.ridged(np.zeros(()))
+            twin.ridge = l2  # a sum would be rounded
+            return twin
+        return f if l2 == f.l2 else self.objective(f.data.raw, l2)
+
+    def restricted(self, f: Any) -> Objective:
+        """The objective over what bounds and a sum leave."""
+        return Bounded(f, self.bounds, self.sum_to) if self.held else f
+
+    def sparse_set(self, f: Any, k: int) -> AtMost:
+        """At most k units, or as many as there are."""
+        return f.sparse_set(max(k, 1), self.include, self.exclude, self.groups).with_budget(k)
+
+    def most(self, f: Any, n: float) -> tuple[int, int]:
+        """The least and the largest size of a model on n rows: what is forced in, and 0.8 n or all there is."""
+        whole = f.sparse_set(f.dim // f.width, self.include, self.exclude, self.groups)
+        return len(whole.include), max(len(whole.include), min(whole.k, int(KEPT * n)), 1)
+
+    def points(self, f: Any, k: int) -> dict[int, Point]:
+        """The best points of every size up to k that can be had."""
+        g, constraint = self.restricted(f), self.sparse_set(f, k)
+        if self.solver == "auto" and not self.held:
+            return every_size(g, constraint)
+        first = len(constraint.include)
+        while self.held and first < constraint.k and not _feasible(g, constraint.with_budget(first)):
+            first += 1
+        found = path(
+            f, range(first, k + 1), solver=self.solver, include=self.include, exclude=self.exclude, groups=self.groups,
+            bounds=self.bounds, sum_to=self.sum_to, **self.limits,
+        )  # fmt: skip
+        return {size: result.point for size, result in zip(found.sizes, found, strict=True) if _met(result.point)}
+
+    def h(self, f: Any) -> float:
+        """The weighted mean of phi'' at the null model, times the mean square of the columns as f sees them.
+
+        For several outputs the mean of its diagonal; margin losses have 1.
+        """
+        nothing, loss = np.empty(0, np.int64), self.loss
+        if isinstance(loss, VectorLoss):
+            model = f.data.model(nothing, np.empty((0, f.width)), f.null.free)
+            curve = float(np.mean(np.diag(model.level())))
+        elif loss.targets == "binary" and not loss.likelihood:
+            curve = 1.0
+        else:
+            curve = 1.0 if loss.quadratic else float(f.data.model(nothing, np.empty(0), f.null.free).weight)
+        return max(curve, LEAST) * self.unit(f)
+
+    def unit(self, f: Any) -> float:
+        """The mean square of a column as f sees it: 1 where columns are standardised."""
+        return 1.0 if self.standardize else float(np.mean(f.data.moments().moment(self.fit_intercept))) or 1.0
+
+    def refit_ridge(self, h: float) -> float:
+        """0 where a refit needs no ridge (squared, Huber), else 0.001 h."""
+        attained = isinstance(self.loss, VectorLoss) or self.loss.targets == "real"
+        return 0.0 if attained and self.loss.attained else REFIT * h
+
+
+def rows_that_count(sample_weight: Any, c: Vector) -> Vector:
+    """How often each row counts in n: once if it has a weight; where all weights are whole numbers, so often."""
+    weights = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+    if weights is not None and weights.ndim == 1 and (weights == np.floor(weights)).all():
+        return weights
+    return (c > 0).astype(np.float64)
+
+
+def _feasible(g: Any, constraint: AtMost) -> bool:
+    try:
+        g.check(constraint)
+    except ValueError:
+        return False
+    return True
+
+
+def _met(point: Point) -> bool:
+    return point.value < INFEASIBLE

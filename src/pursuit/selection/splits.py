@@ -1,0 +1,109 @@
+"""Folds: who is left out, from a number, a splitter or pairs of indices; and everybody else, without a copy of X."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.model_selection import KFold, StratifiedKFold, check_cv
+
+from .._errors import check_whole, first_line
+from .._types import Array, Columns, Vector
+from ..data.rows import Data
+
+
+@dataclass(frozen=True)
+class Fold:
+    """The data that a fold is fitted on, how many of its rows count, and the rows that are held out."""
+
+    data: Data
+    n: float
+    test: Columns
+
+
+def splits(
+    cv: Any, X: Any, y: Array, groups: Any, classes: bool, random_state: Any, weights: Vector
+) -> tuple[list[tuple[Columns, Columns]], str]:
+    """Pairs of training and test rows, and a sentence where there are fewer of them than were asked for.
+
+    A number of folds shuffles the rows first (files are often sorted), from seed ``random_state`` or 0, and keeps the
+    shares of the classes; it is capped at the number of rows, or of the rarest class's rows.
+    """
+    n, note = len(y), ""
+    if isinstance(cv, int | np.integer) and not isinstance(cv, bool):
+        cv = asked = check_whole(cv, "cv", "a number of folds from 2 up, a splitter, or pairs of indices", 2)
+        used = weights > 0
+        if used.sum() < 2:
+            raise ValueError(f"cross-validation needs at least 2 rows with a weight, got n_samples={int(used.sum())}")
+        least = int(np.unique(y[used], return_counts=True)[1].min()) if classes else int(used.sum())
+        cv = max(2, min(cv, least))
+        if cv < asked:
+            note = f"cv={asked} was capped at {cv} folds, as {'the rarest class' if classes else 'X'} has {least} rows"
+        cv = (StratifiedKFold if classes and least > 1 else KFold)(
+            cv, shuffle=True, random_state=0 if random_state is None else random_state
+        )
+    elif cv is None or isinstance(cv, bool | float | str):
+        raise ValueError(f"cv must be a number of folds from 2 up, a splitter, or pairs of indices, got {cv!r}")
+    try:
+        pairs = [(_rows(train, n), _rows(test, n)) for train, test in check_cv(cv).split(X, y, groups)]
+    except (TypeError, ValueError) as error:
+        if groups is None and "groups" in str(error):
+            raise ValueError(f"cv={cv!r} needs to know the groups of rows: give fit(..., cv_groups=...)") from error
+        raise ValueError(f"cv={cv!r} did not split the rows: {first_line(error)}") from error
+    if not pairs:
+        raise ValueError(f"cv={cv!r} gave no folds")
+    for j, (train, test) in enumerate(pairs):
+        for rows, name in ((train, "to train on"), (test, "to test on")):
+            if not weights[rows].any():
+                raise ValueError(f"fold {j} of cv has no row with a weight {name}")
+    return pairs, note
+
+
+def check_classes(pairs: Sequence[tuple[Columns, Columns]], y: Array, weights: Vector) -> None:
+    """Raise where a fold would be fitted without one of the classes."""
+    classes = np.unique(y[weights > 0])
+    for j, (train, _) in enumerate(pairs):
+        lacking = np.setdiff1d(classes, y[train[weights[train] > 0]])
+        if len(lacking):
+            raise ValueError(
+                f"fold {j} of cv trains on no row of class {lacking[0]!s}; use StratifiedKFold, fewer folds, or leave "
+                "a class so rare out"
+            )
+
+
+def folds(data: Data, pairs: Sequence[tuple[Columns, Columns]], counts: Vector) -> list[Fold]:
+    """The folds of pairs of rows; ``counts`` says how often a row counts.
+
+    Where the test rows are a partition and everybody else trains, moments and Gram columns are those of all rows less
+    the fold's; else the rows that do not train have weight 0.
+    """
+    raw, n = data.raw, data.shape[0]
+    labels = np.full(n, -1, np.int64)
+    for j, (_, test) in enumerate(pairs):
+        labels[test] = j
+    partition = sum(len(test) for _, test in pairs) == n and len(pairs) > 1 and (labels >= 0).all()
+    if partition and all(len(train) == n - len(test) and _apart(train, test, n) for train, test in pairs):
+        parts = raw.labelled(labels)
+        return [Fold(parts.leave_out(j), float(counts[train].sum()), test) for j, (train, test) in enumerate(pairs)]
+    return [_weighted(raw, train, test, counts) for train, test in pairs]
+
+
+def _weighted(raw: Data, train: Columns, test: Columns, counts: Vector) -> Fold:
+    c = raw.rows.c * np.bincount(train, minlength=raw.shape[0])  # a row that is drawn twice counts twice
+    times = np.bincount(train, minlength=raw.shape[0])
+    return Fold(raw.weighted(c / c.sum()), float(counts @ times), test)
+
+
+def _apart(train: Columns, test: Columns, n: int) -> bool:
+    seen = np.zeros(n, bool)
+    seen[train] = True
+    return not seen[test].any() and int(seen.sum()) == len(train)
+
+
+def _rows(rows: Any, n: int) -> Columns:
+    rows = np.asarray(rows)
+    if rows.dtype == bool:
+        rows = np.flatnonzero(rows)
+    if rows.size and (rows.dtype.kind not in "iu" or rows.min() < -n or rows.max() >= n):
+        raise ValueError(f"rows must be whole numbers from 0 to {n - 1}")
+    return rows.astype(np.int64) % n

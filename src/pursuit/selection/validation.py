@@ -1,0 +1,86 @@
+"""Every candidate on every fold: its mean loss on the rows that were held out.
+
+    L_cv = sum over test rows of fold v of c_i phi(y_i, eta_ic) / sum of c_i,      M_c = sum_v W_v L_cv / sum_v W_v
+
+W_v is the weight of fold v's test rows. Columns are standardised and features are chosen inside the fold; nothing is
+handed from fold to fold.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .._types import Matrix, Vector
+from ..engines import in_threads
+from .grid import Grid
+from .held_out import losses
+from .models import Models, candidates
+from .problem import Problem
+from .splits import Fold
+
+#: Called with how many folds are done, and of how many.
+Told = Callable[[int, int], Any]
+
+
+@dataclass(frozen=True)
+class Validated:
+    """Models of every fold, their losses on its test rows (models x folds), and the weight of these rows."""
+
+    models: tuple[Models, ...]
+    folds: tuple[Fold, ...]
+    each: Matrix
+    share: Vector
+
+    @property
+    def mean(self) -> Vector:
+        """M_c."""
+        return self.each @ self.share
+
+    def without(self, v: int) -> Vector:
+        """M_c from all folds but v."""
+        if len(self.share) == 1:
+            return self.mean
+        share = np.where(np.arange(len(self.share)) == v, 0.0, self.share)
+        return self.each @ (share / share.sum())
+
+
+def validate(problem: Problem, grid: Grid, folds: Sequence[Fold], told: Told | None = None) -> Validated:
+    """Fit the candidates on every fold and hold them against its test rows; folds run in threads."""
+    done = []
+
+    def one(fold: Fold) -> tuple[Models, Vector]:
+        models = candidates(problem, problem.objective(fold.data, grid.refit), grid, fold.n)
+        lost = mean_loss(problem, models, fold)
+        done.append(fold)
+        if told is not None:
+            told(len(done), len(folds))
+        return models, lost
+
+    answers = in_threads(one, folds)
+    return validated([models for models, _ in answers], folds, np.column_stack([lost for _, lost in answers]), problem)
+
+
+def validated(models: Sequence[Models], folds: Sequence[Fold], each: Matrix, problem: Problem) -> Validated:
+    share = np.array([problem.data.rows.c[fold.test].sum() for fold in folds])
+    return Validated(tuple(models), tuple(folds), each, share / share.sum())
+
+
+def mean_loss(problem: Problem, models: Models, fold: Fold) -> Vector:
+    """L_cv of all models of a fold."""
+    rows = problem.data.rows
+    c = rows.c[fold.test]
+    found = c @ losses(problem.loss, rows.y[fold.test], predictors(problem, models, fold)) / c.sum()
+    return np.where(np.isfinite(found), found, np.finfo(float).max ** 0.5)  # what overflows is as bad as can be
+
+
+def predictors(problem: Problem, models: Models, fold: Fold) -> Vector:
+    """Linear predictors of the fold's test rows with their offset, rows x models x outputs."""
+    return models.eta(models.seen(fold.test)) + offsets(problem, fold.test)
+
+
+def offsets(problem: Problem, rows: Any) -> Any:
+    """The offset of some rows, rows x 1 x outputs; 0 where there is none."""
+    offset = problem.data.rows.offset
+    return 0.0 if offset is None else offset[rows].reshape(len(rows), 1, -1)

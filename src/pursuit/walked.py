@@ -1,0 +1,100 @@
+"""A whole path, the best support of every size, in one kernel call (core/path_search.hpp).
+
+The kernel works as ``pursuit.paths.walk`` does, on the Gram matrix for the squared loss (all of it, or columns as they
+are wanted) and on an evened copy of small data for other losses.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from . import _core, searched
+from ._types import Columns, Vector
+from .constraints import AtMost
+
+THOROUGH = 500  # columns up to which every size has a search of its own
+WHOLE = 5e8  # multiplications for the Gram matrix up to which that is so
+STATE = 8e6  # numbers that the kernel may always keep: k rows of p of them
+
+
+class PathPlan(NamedTuple):
+    """What is asked of a kernel: a search at every size too (``thorough``), a seed, whether to stop, whom to tell."""
+
+    thorough: bool
+    seed: int
+    ask: Callable[[], bool]
+    reached: Callable[[int, float], Any] | None
+
+
+class Reached(NamedTuple):
+    """The best point of a size; ``settled`` where no exchange was found that helps, ``sure`` where none can."""
+
+    support: Columns
+    coef: Vector
+    free: Any
+    value: float
+    settled: bool
+    sure: bool
+
+
+@dataclass(frozen=True)
+class Walked:
+    """Points of the sizes ``first``, ``first`` + 1, ...; whether the kernel was stopped, what was raised meanwhile."""
+
+    first: int
+    points: list[Reached]
+    stopped: bool
+    trouble: BaseException | None = field(default=None, repr=False)
+
+
+RESTARTS, PATIENCE, EFFORT = 40, 4, 1.5  # of a search at one size, as ``pursuit.solvers.auto`` has them
+
+
+def _limits(plan: PathPlan, constraint: AtMost, quadratic: bool) -> tuple[Any, ...]:
+    widest = searched.WIDEST[quadratic]
+    return plan.thorough, RESTARTS, PATIENCE + constraint.units // 10, widest, EFFORT, plan.seed
+
+
+def quadratic(
+    rows: Any,
+    c: Vector,
+    h: Vector,
+    ridge: Vector,
+    f0: float,
+    floor: float,
+    scale: float,
+    constraint: AtMost,
+    plan: PathPlan,
+) -> Walked | None:
+    """The path of f0 + c'x + x'(H + ridge)x/2; ``rows`` is H, or a function of a column that gives its row."""
+    if not searched.sane(h):
+        return None
+    forced, allowed = searched.masks(constraint, h > ridge)
+    found, stopped, trouble = _core.quadratic_path(
+        rows, c, h, ridge, f0, floor, constraint.k, forced, allowed, *_limits(plan, constraint, True), scale, plan.ask,
+        plan.reached,
+    )  # fmt: skip
+    points = [
+        Reached(S, x, None, value, settled, settled and min(condition, share) > searched.CONDITION)
+        for S, x, value, settled, condition, share in found
+    ]
+    return Walked(len(constraint.include), points, stopped, trouble) if points else None
+
+
+def likelihood(
+    kernel: Callable[..., Any], even: searched.Evened, l2: Any, outputs: int, constraint: AtMost, floor: float,
+    scale: float, intercept: bool, plan: PathPlan,
+) -> Walked | None:  # fmt: skip
+    """The path of a loss; ``kernel`` has the samples, and takes everything else."""
+    forced, allowed = searched.masks(constraint, even.sizes > 0)
+    if (forced & ~allowed & 1).any():  # a constant column that is forced in
+        return None
+    found, stopped, trouble = kernel(
+        even.A, even.ridge(l2), even.sizes, intercept, floor, constraint.k, forced, allowed,
+        *_limits(plan, constraint, False), scale, plan.ask, plan.reached,
+    )  # fmt: skip
+    points = []
+    for support, x, value, settled, _, _ in found:
+        Z = x.reshape(-1, outputs)
+        points.append(Reached(support, *even.back(support, Z[:-1], Z[-1]), value, settled, False))
+    return Walked(len(constraint.include), points, stopped, trouble) if points else None
