@@ -60,7 +60,10 @@ def measure(key: Key) -> Entry:
         data = sample(loss, int(where), seed, turn)
         X, y = data.X, data.y
     began = time.perf_counter()
-    coef, intercept = quiet(chooser, X, y)
+    try:
+        coef, intercept = quiet(chooser, X, y)
+    except Exception as error:  # told below the table; the other fits go on, and a later run tries again
+        return {"key": list(key), "failed": f"{type(error).__name__}: {error}"}
     spent = time.perf_counter() - began
     entry: Entry = {"key": list(key), "seconds": spent, "features": int(np.count_nonzero(coef))}
     if where in REAL:
@@ -92,11 +95,15 @@ def run(keys: list[Key], path: Path, jobs: int, console: Console) -> dict[Key, E
     with ProcessPoolExecutor(jobs) as pool, path.open("a") as file:
         for done, (key, entry) in enumerate(zip(missing, pool.map(measure, missing), strict=True)):
             known[key] = entry
-            file.write(json.dumps(entry) + "\n")
-            file.flush()
+            if "failed" not in entry:
+                file.write(json.dumps(entry) + "\n")
+                file.flush()
             if console.is_terminal:
                 console.print(f"{done + 1} of {len(missing)}", end="\r")
-    return {key: known[key] for key in keys}
+    for key in keys:
+        if "failed" in known[key]:
+            console.print(f"FAILED, left out of the tables: {key}: {known[key]['failed']}")
+    return {key: known[key] for key in keys if "failed" not in known[key]}
 
 
 def columns(entries: dict[Key, Entry], field: str) -> dict[str, dict[tuple[str, int], float]]:
