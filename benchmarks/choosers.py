@@ -143,6 +143,7 @@ def choosers(loss: str) -> dict[str, Chooser]:
 def quiet(chooser: Chooser, X: np.ndarray, y: np.ndarray) -> Fitted:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
+        warnings.simplefilter("ignore", FutureWarning)
         return chooser(X, y)
 
 
