@@ -89,8 +89,7 @@ class ChoosesK(SparseModel):
         refit = problem.refit_ridge(h)
         f = problem.at(f, refit)
         first, end = problem.most(f, problem.n)
-        residual = f.quadratic or getattr(f.loss, "targets", "") == "real"
-        grid = make_grid(self.ks, self.l2, self.gamma, h=h, refit=refit, first=first, end=end, residual=residual)
+        grid = make_grid(self.ks, self.l2, self.gamma, h=h, refit=refit, first=first, end=end)
         if self.rule in CRITERIA:
             return f, by_criterion(problem, f, grid, self.rule)
         c, told = problem.data.rows.c, y if labels is None else self.classes_[labels]

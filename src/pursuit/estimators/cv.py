@@ -11,8 +11,8 @@ CV_PARAMETERS = """ks : sizes to choose from, or None
         None: 0, 1, .., 6, 8, 10, 12, 15, 20, 25, 30, 40, 50, up to the columns there are and 0.8 times the rows, and
         further where the last one is best. Sizes beyond that are capped; ``reason_`` says so.
     l2 : ridge while selecting, a number or None
-        None: 0.1, 1 and 10 times h are tried for squared and huber, 0.003, 0.3 and 1 times h for other losses; h is the
-        mean of the loss's second derivative at the model without features (1 for squared and the margin losses).
+        None: 0.1, 1 and 10 times h are tried; h is the mean of the loss's second derivative at the model without
+        features (1 for squared and the margin losses).
     gamma : share of the ridge fit, the rest is the refit on the same features; None tries 0 and 1
         The refit has no ridge for squared and huber, 0.001 h for other losses.
     cv : number of folds, a splitter, or pairs of (training rows, test rows)

@@ -10,8 +10,7 @@ from .._types import Columns, Vector
 
 SIZES: tuple[int, ...] = (0, 1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 25, 30, 40, 50)
 ONTO: tuple[int, ...] = (*range(11), 12, 14, 16, 18, 20, 25, 30, 40)  # sizes that an average is projected onto
-RESIDUAL = (0.1, 1.0, 10.0)  # ridges in units of h, for losses of a residual
-OTHER = (0.003, 0.3, 1.0)
+RIDGES = (0.1, 1.0, 10.0)  # in units of h
 FURTHER = (1.2, 1.5, 2.0)  # where a grid ends too early, it goes on at these multiples of its end
 
 
@@ -43,12 +42,10 @@ class Grid:
         return replace(self, ks=sizes, onto=_on(self.onto, min(self.end, sizes[-1])) if onto else self.onto)
 
 
-def make_grid(ks: Any, l2: Any, gamma: Any, *, h: float, refit: float, first: int, end: int, residual: bool) -> Grid:
+def make_grid(ks: Any, l2: Any, gamma: Any, *, h: float, refit: float, first: int, end: int) -> Grid:
     """The grid of a user's ks, l2 and gamma, or of none; ``first``: what is forced in, ``end``: the largest size."""
     notes = []
-    ridges = (
-        tuple(h * share for share in (RESIDUAL if residual else OTHER)) if l2 is None else (check_number(l2, "l2"),)
-    )
+    ridges = tuple(h * share for share in RIDGES) if l2 is None else (check_number(l2, "l2"),)
     gammas = (0.0, 1.0) if gamma is None else (_share(gamma),)
     if gamma is None and ridges == (refit,):
         gammas = (1.0,)  # the refit is the fit
