@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from .._errors import check_count
 from .._lazy import lazy
-from .._types import Columns, Matrix, Vector
+from .._types import Columns, Flags, Matrix, Vector
 from ..engines import Map, total
 from .answers import Spread, merged
 
@@ -45,9 +45,9 @@ class ByPart:
         self.slot = np.full(len(self.shift), -1, np.int64)
         self.kept, self.rows = 0, np.empty((0, len(parts), len(self.shift)))  # the first so many are in use
 
-    def has(self, cols: Columns) -> bool:
-        """Whether all of these are kept."""
-        return bool((self.slot[cols] >= 0).all())
+    def has(self, cols: Columns) -> Flags:
+        """Which of these are kept."""
+        return np.asarray(self.slot[cols] >= 0)
 
     def columns(self, cols: Columns) -> Matrix:
         """Gram columns about the shift, shape (columns asked for, parts, all columns)."""

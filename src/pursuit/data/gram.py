@@ -47,6 +47,13 @@ class GramColumns:
         self.small = n * p * p <= WHOLE and p <= self.capacity
         self.lock = threading.RLock()  # one objective may serve several Python threads
 
+    def forget(self) -> None:
+        """Keep nothing: whoever asks again waits again."""
+        with self.lock:
+            self.slot[:], self.held, self.asked = -1, np.empty(0, np.int64), np.empty(0, np.int64)
+            self.rows = np.empty((0, len(self.slot)))
+            self.__dict__.pop("products", None)
+
     @lazy
     def products(self) -> _core.Products | None:
         """Rows of the Gram matrix from a copy of X, weighted and centred, where X is so small that this is cheapest."""

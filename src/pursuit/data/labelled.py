@@ -17,8 +17,6 @@ from .gathered import Gathered
 from .outputs import OutputData
 from .rows import Data
 
-SMALL = 1e6  # entries of X up to which a few columns of one fold are not worth asking every label for
-ALONE = 32
 PICKED = 1 << 24  # bytes of X copied at a time where rows are picked out
 
 
@@ -85,11 +83,20 @@ class Less(Data):
     def __reduce__(self) -> Any:
         return type(self._like(self.design, self.rows)), (self.design, self.rows, self.loss)
 
+    def prepare(self, cols: Columns) -> None:
+        self.rest.by_part.columns(cols)
+
     def gram(self, cols: Columns, centred: bool) -> tuple[Matrix, Vector]:
-        few = len(cols) <= ALONE and self.shape[0] * self.shape[1] <= SMALL
-        if not centred or (few and not self.rest.by_part.has(cols)):
+        """Columns that were prepared for all folds come from there; what this fold alone needs is a pass of its own."""
+        known = self.rest.by_part.has(cols)
+        if not centred or not known.any():
             return super().gram(cols, centred)
-        return self.rest.gram(cols)
+        if known.all():
+            return self.rest.gram(cols)
+        H, mean = np.empty((len(cols), self.shape[1])), np.empty(len(cols))
+        H[known], mean[known] = self.rest.gram(cols[known])
+        H[~known], mean[~known] = super().gram(cols[~known], True)
+        return H, mean
 
     def seen(self, m: Vector, s: Vector, constant: NDArray[np.bool_], far: bool) -> "Less":
         view = Standardized(self.design, m, s, constant, far)

@@ -106,6 +106,9 @@ class Objective:
         """f on a support, as a function of its coefficients and what is free."""
         return OnSupport(self, support)
 
+    def forget(self) -> None:
+        """Let go of what is kept beside the data; it is computed again if it is asked for."""
+
     # derivatives
 
     def curvature(self, point: Point, cols: Columns, v: Vector) -> float:

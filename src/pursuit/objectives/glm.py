@@ -86,6 +86,10 @@ class GLM(HasDual):
         self._null: Point | None = None
         self.gram = GramColumns(self.data, self.fit_intercept) if self.loss.quadratic else None
 
+    def forget(self) -> None:
+        if self.gram is not None:
+            self.gram.forget()
+
     def __getstate__(self) -> dict[str, Any]:
         kept = ("_null", "gram", "_without", "tilt", "_first", "evened")
         return {key: value for key, value in self.__dict__.items() if key not in kept}

@@ -58,10 +58,13 @@ def candidates(problem: Problem, f: Any, grid: Grid, n: float) -> Models:
         sizes = points[l2] = problem.points(problem.at(f, l2), min(grid.ks[-1], most))
         within = [min(k, max(sizes)) for k in grid.ks]
         found += [sizes[size if size in sizes else min(sizes)] for size in within]
-    supports = {point.support.tobytes(): point.support for point in found}
+    supports = {point.support.tobytes(): point.support for point in found if min(grid.gammas) < 1}
     refits = dict(zip(supports, problem.restricted(f).refits(list(supports.values())), strict=True))
     own = np.repeat([l2 == grid.refit for l2 in grid.ridges], len(grid.ks))
-    fits = [(point, point if same else refits[point.support.tobytes()]) for point, same in zip(found, own, strict=True)]
+    fits = [
+        (point, point if same else refits.get(point.support.tobytes(), point))
+        for point, same in zip(found, own, strict=True)
+    ]
     cols = np.unique(np.concatenate([point.support for point, _ in fits]) // q).astype(np.int64)
     shape = len(grid.ridges), len(grid.ks), len(grid.gammas)
     B, b = np.zeros((*shape, len(cols), q)), np.zeros((*shape, q))

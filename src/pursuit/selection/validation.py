@@ -54,14 +54,14 @@ def validate(
     Gram columns that the candidates of all rows (``whole``) needed are computed at once: most folds will need them too.
     """
     done, gram = [], None if whole is None else getattr(whole.f, "gram", None)
-    likely = np.empty(0, np.int64) if gram is None or gram.small else np.sort(gram.held[-gram.capacity // 2 :])
+    if gram is not None and not gram.small and len(gram.held):
+        folds[0].data.prepare(np.sort(gram.held[gram.held >= 0][: gram.capacity // 2]))
 
     def one(fold: Fold) -> tuple[Models, Vector]:
         f = problem.objective(fold.data, grid.refit)
-        if len(likely):
-            f.gram.keep(likely)
         models = candidates(problem, f, grid, fold.n)
         lost = mean_loss(problem, models, fold)
+        f.forget()
         done.append(fold)
         if told is not None:
             told(len(done), len(folds))
