@@ -237,7 +237,7 @@ class Data:
         return self.design.block(np.arange(self.shape[1]) if cols is None else cols).dense(), self.rows
 
     def prepare(self, cols: Columns) -> None:
-        """These Gram columns will be asked for by several folds: of rows that are one, compute them for all together."""
+        """Gram columns that several folds will ask for: where folds share rows, computed for all of them together."""
 
     def slopes(self, points: Sequence[tuple[Columns, Vector, float]]) -> tuple[Matrix, Vector]:
         """The loss's gradient at several points (support, coefficients, intercept), a row each, in one pass over X.
