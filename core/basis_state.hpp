@@ -172,7 +172,7 @@ public:
   bool improve(const SearchPlan& plan) {
     Move move = best(plan);
     if (!(move.change < -1e-11 * plan.size(f))) {
-      if (updates == 0) return false;
+      if (updates == 0 || move.change > kClear * plan.size(f)) return false;
       refresh(); // what updates have left behind may hide one
       move = best(plan);
       if (!(move.change < -1e-11 * plan.size(f))) return false;
@@ -212,8 +212,9 @@ public:
   }
 
 private:
-  static constexpr i64 kChunk = 1024, kBatch = 128, kAhead = 32, kPool = 96;
-  static constexpr int kStale = 48; // updates after which g and d are computed anew
+  static constexpr i64 kChunk = 1024, kAhead = 32, kPool = 96;
+  static constexpr double kClear = 1e-8; // share of f that updates leave behind at most
+  static constexpr int kStale = 48;      // updates after which g and d are computed anew
 
   // What a column that left was: its row of T, by column, as long as row m of V is still its own.
   struct Left {
@@ -350,46 +351,45 @@ private:
   Move best(const SearchPlan& plan) {
     solve();
     Move found;
-    const i64 m = size();
-    double least = HUGE_VAL;
+    const i64 m = size(), p = q.p;
+    order.clear(); // by |x_i| / sqrt(B_ii): what is below a column's reach may give way to it
     for (i64 i = 0; i < m; ++i)
-      if (!plan.forced[S[i]]) least = std::min(least, std::fabs(x[i]) / std::sqrt(b[i]));
-    if (!(least < HUGE_VAL)) return found;
-    spent += static_cast<double>(q.p);
+      if (!plan.forced[S[i]]) order.emplace_back(std::fabs(x[i]) / std::sqrt(b[i]), i);
+    if (order.empty()) return found;
+    std::sort(order.begin(), order.end());
+    const double least = order.front().first;
+    spent += static_cast<double>(p);
     near.clear();
-    for (i64 j = 0; j < q.p; ++j) {
+    for (i64 j = 0; j < p; ++j) {
       if (at[j] >= 0 || !plan.allowed[j]) continue;
       const double taken = std::sqrt(std::max(q.h[j] - d[j], 0.0)) + std::sqrt(q.h[j]);
-      if (least * d[j] < std::fabs(g[j]) * taken * (1 + 1e-9) + 1e-12 * least * q.h[j]) near.push_back(j);
+      const double reach = std::fabs(g[j]) * taken * (1 + 1e-9) + 1e-12 * least * q.h[j];
+      if (least * d[j] < reach) near.push_back(j), reaches.resize(near.size()), reaches.back() = reach;
     }
-    for (std::size_t low = 0; low < near.size(); low += kBatch)
-      judge(near.data() + low, std::min<i64>(kBatch, static_cast<i64>(near.size() - low)), plan, found);
-    return found;
-  }
-
-  // All exchanges with a few columns outside.
-  void judge(const i64* cols, i64 many, const SearchPlan& plan, Move& found) {
-    const i64 m = size(), p = q.p;
-    spent += 0.5 * static_cast<double>(m * m * many);
+    const i64 many = static_cast<i64>(near.size());
     W.resize(static_cast<std::size_t>(m * many));
-    u.resize(static_cast<std::size_t>(many));
     for (i64 r = 0; r < m; ++r)
-      for (i64 k = 0; k < many; ++k) W[r * many + k] = V[r * p + cols[k]];
-    for (i64 i = 0; i < m; ++i) {
-      if (plan.forced[S[i]]) continue;
-      std::fill(u.begin(), u.end(), 0.0);
-      column.resize(static_cast<std::size_t>(m));
-      for (i64 r = i; r < m; ++r) column[r] = T[r * cap + i];
-      add_lines(W.data() + i * many, many, column.data() + i, m - i, many, u.data());
+      for (i64 k = 0; k < many; ++k) W[k * m + r] = V[r * p + near[k]];
+    column.resize(static_cast<std::size_t>(m));
+    for (const auto& [small, i] : order) {
+      bool any = false;
       const double inv = 1.0 / b[i], t = x[i] * inv, drop = 0.5 * x[i] * t;
       for (i64 k = 0; k < many; ++k) {
-        const i64 j = cols[k];
-        const double slope = g[j] - t * u[k], curve = d[j] + u[k] * u[k] * inv;
+        const i64 j = near[k];
+        if (!(small * d[j] < reaches[k])) continue;
+        if (!any)
+          for (i64 r = i; r < m; ++r) column[r] = T[r * cap + i];
+        any = true;
+        spent += static_cast<double>(m - i);
+        const double u = dot(W.data() + k * m + i, column.data() + i, m - i);
+        const double slope = g[j] - t * u, curve = d[j] + u * u * inv;
         if (!(curve > kPivot * q.h[j])) continue;
         const double change = drop - 0.5 * slope * slope / curve;
         if (change < found.change) found = {S[i], j, change};
       }
+      if (!any) break; // those that follow are further off
     }
+    return found;
   }
 
   // v *= scale; g += last v; d -= v^2
@@ -431,7 +431,8 @@ private:
   Buffer z, T, V, d, g;
   std::vector<Left> left; // by row
   std::uint64_t sum = 0;  // of the keys of S
-  std::vector<double> unit, x, b, column, turns, W, u;
+  std::vector<double> unit, x, b, column, turns, W, reaches;
+  std::vector<std::pair<double, i64>> order;
   bool solved = false;
   int updates = 0;
   double spent = 0.0;

@@ -26,6 +26,7 @@ TEMPORARY = 1 << 22  # bytes of a block beyond which it does not grow
 FEW = 2  # columns that may be missing before a pass over X is the better buy
 WHOLE = 2e7  # multiplications up to which the whole Gram matrix is formed at once
 SHARE = 0.2  # of the bytes of X
+EVEN = 1e-14  # mean of a column of mean square 1 that counts as none
 FEW_ROWS, COPIED = 400, 1 << 20  # rows and entries up to which products with a copy of X are as cheap as kept ones
 GRANTED = 1 << 24  # bytes that are always granted
 
@@ -61,10 +62,12 @@ class GramColumns:
         if self.small or n > FEW_ROWS or n * p > COPIED or self.data.lean:
             return None
         A, rows = self.data.copied()
-        if self.centred:
+        if self.centred and np.abs(rows.c @ A).max(initial=0.0) > EVEN:  # a standardised view has no means left
             centre(A, rows.c)
         used = rows.c > 0
-        return _core.Products(np.asfortranarray((A[used] if not used.all() else A) * np.sqrt(rows.c[used])[:, None]))
+        A = A if used.all() else A[used]
+        A *= np.sqrt(rows.c[used])[:, None]
+        return _core.Products(A)
 
     def cheap(self, support: Columns) -> bool:
         """Whether the columns of a support are here, or can be had for less than the passes they save."""

@@ -2,22 +2,24 @@
 
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .. import _core, searched, walked
+from .._sorted import without
 from .._types import Columns, Vector
 from ..constraints import AtMost
+from ..designs import centre
 from ..refits.factor import WELL_CONDITIONED
+from .few_columns import On, first_columns, on_few_columns
 from .point import Point, from_kernel
 
 if TYPE_CHECKING:
     from .glm import GLM
 
 SMALL_SHARE = 1e-6  # share of the null value below which a path needs the data
-NEAR, LEAST = 4, 200  # columns of a working set to begin with: a multiple of k, and at least
-COMES_NEAR = 0.7  # share of the gain of the next size from which on a column is looked at
+WORTH_IT = 3  # columns there are, as a multiple of a working set's, from which on there is one
 KEPT = 0.5  # share of X that the kernel may keep of its own
 
 
@@ -34,17 +36,23 @@ def _quadratic(f: "GLM", constraint: AtMost, plan: walked.PathPlan) -> walked.Wa
     if (constraint.k + 1) * p > max(walked.STATE, KEPT * f.work):
         return None
     null, h = f.null, f.curvatures(f.null, everything)
-    ridge = np.where(h > f.ridge, f.ridge, 0.0)
     squares, mean = h - f.ridge, f.data.moments().mean if f.fit_intercept else np.zeros(p)
     if bool((mean**2 > searched.FAR**2 * squares)[squares > 0].any()):
         return None
     down = np.where(squares <= 0, 0.0, null.gradient - mean * f.tilt)
+    claims = plan.thorough
     whole = gram.small or (plan.thorough and p <= walked.THOROUGH and n * p * p <= walked.WHOLE)
     plan = plan._replace(thorough=plan.thorough and whole and p <= walked.THOROUGH)
-
-    rows = gram.columns(everything) if whole else (gram.products or _Rows(f))
-    found = walked.quadratic(rows, down, h, ridge, null.value, SMALL_SHARE * null.value, 1e-9 * f.height, constraint,
-                             plan)  # fmt: skip
+    quad = Quad(f, down, h, np.where(squares > 0, f.ridge, 0.0))
+    found = None
+    if whole:
+        found = quad.path(gram.columns(everything), constraint, plan)
+    else:
+        cols = first_columns(constraint, down**2 / (2 * np.maximum(h, 1e-300)), int(searched.ENTRIES // n))
+        if WORTH_IT * len(cols) <= p and not claims:  # which need all columns at every size
+            found = on_few_columns(f, constraint, plan, quad.on(plan), cols, p // 2)
+        if found is None:
+            found = quad.path(gram.products or _Rows(f), constraint, plan)
     if found is None:
         return None
 
@@ -52,6 +60,63 @@ def _quadratic(f: "GLM", constraint: AtMost, plan: walked.PathPlan) -> walked.Wa
         return null.free - float(mean[S] @ x) if f.fit_intercept else 0.0
 
     return replace(found, points=[point._replace(free=free(point.support, point.coef)) for point in found.points])
+
+
+class Quad:
+    """f as a quadratic: linear term ``down``, diagonal h with the ridge, the Gram matrix of a growing set of columns.
+
+    Columns of the set are gathered once, weighted and centred; what each addition costs is its products with the rest.
+    """
+
+    def __init__(self, f: "GLM", down: Vector, h: Vector, ridge: Vector) -> None:
+        self.f, self.down, self.h, self.ridge = f, down, h, ridge
+        self.cols, self.A, self.H = np.empty(0, np.int64), np.empty((0, 0)), np.empty((0, 0))
+
+    def path(self, rows: Any, constraint: AtMost, plan: walked.PathPlan) -> walked.Walked | None:
+        """On all columns."""
+        value = self.f.null.value
+        return walked.quadratic(rows, self.down, self.h, self.ridge, value, SMALL_SHARE * value, 1e-9 * self.f.height,
+                                constraint, plan)  # fmt: skip
+
+    def on(self, plan: walked.PathPlan) -> On:
+        """On some columns."""
+        plan, value = plan._replace(reached=None, thorough=False), self.f.null.value
+
+        def on(constraint: AtMost, cols: Columns) -> walked.Walked | None:
+            self._grow(cols)
+            at = np.argsort(self.cols)[np.searchsorted(np.sort(self.cols), cols)]
+            H = self.H if np.array_equal(self.cols, cols) else self.H[np.ix_(at, at)]
+            found = walked.quadratic(
+                H, self.down[cols], self.h[cols], self.ridge[cols], value, SMALL_SHARE * value, 1e-9 * self.f.height,
+                constraint.restricted(cols), plan,
+            )  # fmt: skip
+            if found is None:
+                return None
+            points = [at._replace(support=cols[at.support], optimality="stationary") for at in found.points]
+            points = [at._replace(free=self._free(at)) for at in points]
+            return replace(found, points=points)
+
+        return on
+
+    def _free(self, at: walked.Reached) -> float:
+        mean = self.f.data.moments().mean if self.f.fit_intercept else None
+        return self.f.null.free - float(mean[at.support] @ at.coef) if mean is not None else 0.0
+
+    def _grow(self, cols: Columns) -> None:
+        new = without(cols, np.sort(self.cols))
+        if len(new) == 0:
+            return
+        A, rows = self.f.data.copied(new)
+        if self.f.fit_intercept:
+            centre(A, rows.c)
+        used = rows.c > 0
+        A = np.asfortranarray(A[used] if not used.all() else A)
+        A *= np.sqrt(rows.c[used])[:, None]
+        across = self.A.T @ A if len(self.cols) else np.empty((0, len(new)))
+        own = A.T @ A
+        self.H = np.block([[self.H, across], [across.T, own]]) if len(self.cols) else own
+        self.A = np.concatenate([self.A, A], axis=1) if len(self.cols) else A
+        self.cols = np.concatenate([self.cols, new])
 
 
 def glm_refits(f: "GLM", supports: list[Columns]) -> list[Point] | None:
@@ -94,43 +159,10 @@ class _Rows:
 def _likelihood(f: "GLM", constraint: AtMost, plan: walked.PathPlan) -> walked.Walked | None:
     if searched.affordable(f.data.shape, 1, constraint):
         return _on_columns(f, constraint, plan, None)
-    return _on_working_set(f, constraint, plan._replace(thorough=False))
-
-
-def _on_working_set(f: "GLM", constraint: AtMost, plan: walked.PathPlan) -> walked.Walked | None:
-    """On the columns of largest gain, and again with those that could have come in at some size.
-
-    At size k a column outside can matter if its gain, were it unrelated to those inside, g_j^2 / (2 H_jj), comes near
-    what size k + 1 gained over k. The gradients of all sizes are one pass over X. Shorter paths come first, and the
-    whole one at most twice: what a third could add is noise that is fitted.
-    """
-    everything = np.arange(f.dim)
-    h, null = f.curvatures(f.null, everything), f.null
-    weight = f.data.model(null.support, null.coef, null.free).weight
-    room = int(searched.ENTRIES // f.data.shape[0])
-    many = int(np.clip(NEAR * constraint.k, LEAST, room))
-    cols = np.sort(constraint.top(null.gradient / np.sqrt(np.maximum(h, 1e-300)), budget=many))
-    size, whole = max(len(constraint.include) + 1, constraint.k // 4), 0
-    while len(cols) <= room and constraint.k <= len(cols):
-        whole += size == constraint.k
-        found = _on_columns(f, constraint.with_budget(size), plan._replace(reached=None), cols)
-        if found is None or found.stopped:
-            return found
-        slope, weights = f.data.slopes([(at.support, at.coef, at.free) for at in found.points])
-        gain = slope**2 / (2 * np.maximum(np.outer(weights / weight, h), 1e-300))
-        gain[:, cols] = 0.0
-        gain[:, constraint.exclude] = 0.0
-        values = np.array([at.value for at in found.points])
-        gained = np.maximum(values[:-1] - values[1:], 0.0) if len(values) > 1 else np.zeros(1)
-        wanted = (gain / np.maximum(np.append(gained, gained[-1]), 1e-300)[:, None]).max(axis=0)
-        new = _core.top_k(wanted, min(many, f.dim))
-        new = new[wanted[new] > COMES_NEAR]
-        if whole == 2 or (whole and len(new) == 0):
-            if plan.reached is None or not any(plan.reached(found.first + i, v) for i, v in enumerate(values)):
-                return found
-            return replace(found, stopped=True)
-        cols, size = np.union1d(cols, new), min(2 * size, constraint.k)
-    return None
+    h, room = f.curvatures(f.null, np.arange(f.dim)), int(searched.ENTRIES // f.data.shape[0])
+    cols = first_columns(constraint, f.null.gradient**2 / np.maximum(h, 1e-300), room)
+    quiet = plan._replace(reached=None, thorough=False)
+    return on_few_columns(f, constraint, plan, lambda few, at: _on_columns(f, few, quiet, at), cols, room)
 
 
 def _on_columns(f: "GLM", constraint: AtMost, plan: walked.PathPlan, cols: Columns | None) -> walked.Walked | None:

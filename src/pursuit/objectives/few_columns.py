@@ -1,0 +1,66 @@
+"""Paths on a working set of columns, when most columns never come near to being chosen.
+
+At size k a column outside can matter if its gain, were it unrelated to those inside, g_j^2 / (2 H_jj), comes near what
+size k + 1 gained over k. Gradients of many sizes are one pass over X. Shorter paths come first and find most of what is
+needed; the whole one is walked at most twice: what a third could add is noise that is fitted.
+"""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from .. import _core
+from .._types import Columns, Vector
+from ..constraints import AtMost
+from ..walked import PathPlan, Reached, Walked
+
+if TYPE_CHECKING:
+    from .glm import GLM
+
+NEAR, LEAST = 4, 200  # columns of a working set to begin with: a multiple of k, and at least
+COMES_NEAR = 0.7  # share of the gain of the next size from which on a column is looked at
+LOOKED_AT = 12  # sizes whose gradients are looked at
+
+#: The path on some columns, with the budget that the sparse set has.
+On = Callable[[AtMost, Columns], Walked | None]
+
+
+def first_columns(constraint: AtMost, gains: Vector, room: int) -> Columns:
+    """Those of largest gain over nothing, what is forced in among them."""
+    many = int(np.clip(NEAR * constraint.k, LEAST, max(room, 1)))
+    return np.sort(constraint.top(np.sqrt(gains), budget=many))
+
+
+def on_few_columns(f: "GLM", constraint: AtMost, plan: PathPlan, on: On, cols: Columns, room: int) -> Walked | None:
+    """The path on a working set that has grown as far as it must; None where ``room`` does not suffice."""
+    null, h = f.null, f.curvatures(f.null, np.arange(f.dim))
+    weight, step = f.data.model(null.support, null.coef, null.free).weight, len(cols)
+    size, whole = max(len(constraint.include) + 1, constraint.k // 4), 0
+    while constraint.k <= len(cols) <= room:
+        found = on(constraint.with_budget(size), cols)
+        if found is None or found.stopped:
+            return found
+        whole += size == constraint.k
+        new = np.empty(0, np.int64) if whole == 2 else _missed(f, constraint, found.points, cols, h / weight, step)
+        if whole == 2 or (whole and len(new) == 0):
+            told = plan.reached or (lambda size, value: False)
+            return replace(found, stopped=any(told(found.first + i, at.value) for i, at in enumerate(found.points)))
+        cols, size = np.union1d(cols, new), min(2 * size, constraint.k)
+    return None
+
+
+def _missed(f: "GLM", constraint: AtMost, points: list[Reached], cols: Columns, h: Vector, most: int) -> Columns:
+    """Columns outside that come near to being chosen at some size; h is their curvature for phi'' = 1."""
+    values = np.array([at.value for at in points])
+    gained = np.maximum(values[:-1] - values[1:], 0.0) if len(values) > 1 else np.full(1, values[0])
+    gained = np.append(gained, gained[-1])
+    looked = np.unique(np.linspace(0, len(points) - 1, min(LOOKED_AT, len(points))).round().astype(np.int64))
+    slope, weights = f.data.slopes([(points[i].support, points[i].coef, points[i].free) for i in looked])
+    gain = slope**2 / (2 * np.maximum(np.outer(weights, h), 1e-300))
+    wanted = (gain / np.maximum(gained[looked], 1e-300)[:, None]).max(axis=0)
+    wanted[cols] = 0.0
+    wanted[constraint.exclude] = 0.0
+    new = _core.top_k(wanted, min(most, f.dim))
+    return new[wanted[new] > COMES_NEAR]
