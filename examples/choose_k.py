@@ -45,9 +45,8 @@ def main(out: Path = Path("example"), pairs: int = 50) -> None:
     CVDisplay.from_estimator(model).figure_.savefig(out / "held_out.png", dpi=150)
     # That score chose k, so it flatters a little. The same again inside an outer split does not:
     outer = cross_val_score(SparseRegressorCV(), X, y, cv=KFold(10, shuffle=True, random_state=0))
-    print(
-        f"R2 {outer.mean():.3f} on rows that had no part in the choice (standard error {outer.std(ddof=1) / 10**0.5:.3f})\n"
-    )
+    error = outer.std(ddof=1) / len(outer) ** 0.5
+    print(f"R2 {outer.mean():.3f} on rows that had no part in the choice (standard error {error:.3f})\n")
 
     # 4. What does it say? The table's costs tell which features have a stand-in, and which have none.
     print(model.summary())

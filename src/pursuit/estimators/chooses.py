@@ -26,6 +26,7 @@ from ..selection import (
     splits,
 )
 from .base import SparseModel
+from .callbacks import CallbackSupportMixin, per_fold
 from .scored import Scored
 
 RULES = ("min", "1se", *CRITERIA)
@@ -42,7 +43,7 @@ class HeldOut(NamedTuple):
 
 
 @dataclass(eq=False, repr=False)
-class ChoosesK(SparseModel):
+class ChoosesK(CallbackSupportMixin, SparseModel):
     """A GLM whose number of features is chosen."""
 
     ks: Any = None
@@ -110,7 +111,8 @@ class ChoosesK(SparseModel):
         combine = "none" if problem.held else self.combine
         score = None if self.scoring is None else Scored(self, X, told, sample_weight, pairs)
         apart = folds(problem.data, pairs, counts)
-        chosen = by_validation(problem, f, grid, apart, self.rule, combine, score, callback)
+        told_of = per_fold(self, len(pairs), callback)
+        chosen = by_validation(problem, f, grid, apart, self.rule, combine, score, told_of)
         chosen.notes.append(note)
         if combine != self.combine:
             chosen.notes.append("bounds and sum_to would be broken by an average, so combine='none' was used")

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
+from .callbacks import with_callbacks
 from .chooses import ChoosesK
 from .classifier import Classification
 from .regressor import Regression
@@ -66,6 +67,7 @@ class SparseRegressorCV(Regression, ChoosesK):
     True
     """
 
+    @with_callbacks
     def fit(
         self, X: Any, y: Any, sample_weight: Any = None, *, offset: Any = None, cv_groups: Any = None,
         callback: Any = None,
@@ -91,6 +93,7 @@ class SparseClassifierCV(Classification, ChoosesK):
     classes_ : the labels, sorted
     """
 
+    @with_callbacks
     def fit(
         self, X: Any, y: Any, sample_weight: Any = None, *, offset: Any = None, cv_groups: Any = None,
         callback: Any = None,
