@@ -20,7 +20,7 @@ INSTALL  = $(PIP) install $(addprefix --constraint ,$(CONSTRAINTS)) --no-build-i
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' Makefile
 
-demo: $(VENV)/stamp-demo  ## select features on real data; writes tables, models and pictures to ./demo/
+demo: $(VENV)/stamp-demo  ## choose features on real data, next to the lasso; writes models and pictures to ./demo/
 	@$(BIN)/pursuit demo --out demo
 
 test: lint  ## format, lint, types, import rules, then all tests
@@ -76,8 +76,8 @@ format: $(VENV)/stamp-dev  ## rewrite Python and C++ files in the project's form
 	@$(BIN)/ruff format .
 	@$(if $(CPP),$(BIN)/clang-format -i $(CPP),true)
 
-clean:  ## remove the virtual environment, builds, caches and ./demo/
-	rm -rf .venv .venv-oldest .venv-address .venv-thread build dist demo .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
+clean:  ## remove the virtual environment, builds, caches, ./demo/ and ./example/
+	rm -rf .venv .venv-oldest .venv-address .venv-thread build dist demo example .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # Debian ships venv without ensurepip: there the system's pip fills the environment.
@@ -93,7 +93,7 @@ $(VENV)/stamp-venv:
 
 $(VENV)/stamp-demo: $(VENV)/stamp-venv $(SOURCES)
 	@echo "== building and installing pursuit with what the demo needs (a minute or two) =="
-	@$(INSTALL) ".[plot,cli]"
+	@$(INSTALL) ".[plot,cli]" "pandas>=2.1"
 	@touch $@
 
 $(VENV)/stamp-dev: $(VENV)/stamp-venv $(SOURCES)

@@ -4,11 +4,40 @@ import numpy as np
 import pytest
 
 FIT = ("fit", "diabetes.csv", "--target", "y", "--exclude", "town", "-k", 3)
+AUTO = ("fit", "diabetes.csv", "--target", "y", "--exclude", "town")
 CASES = {
     "no command": (("fitt",), "No such command 'fitt'"),
     "no out": (FIT, "Missing option '--out'"),
-    "k": ((*FIT[:-1], 0, "--out", "OUT"), "Invalid value for '-k'"),
-    "k text": ((*FIT[:-1], "many", "--out", "OUT"), "Invalid value for '-k'"),
+    "k": ((*FIT[:-1], 0, "--out", "OUT"), "-k must be auto or a whole number at least 1, got '0'"),
+    "k text": ((*FIT[:-1], "many", "--out", "OUT"), "-k must be auto or a whole number at least 1, got 'many'"),
+    "ks with k": ((*FIT, "--ks", "1-5", "--out", "OUT"), "--ks is for -k auto, which chooses k, and -k is 3"),
+    "groups with k": ((*FIT, "--cv-groups", "age", "--out", "OUT"), "--cv-groups is for -k auto"),
+    "ks": ((*AUTO, "--ks", "1..5", "--out", "OUT"), "--ks must be sizes such as 1-20 or 1,2,5-8, got '1..5'"),
+    "ks down": ((*AUTO, "--ks", "9-2", "--out", "OUT"), "--ks must be sizes such as 1-20 or 1,2,5-8, and 9-2 counts"),
+    "ks many": ((*AUTO, "--ks", "1-9999999", "--out", "OUT"), "and 9999999 is more than 1000000"),
+    "cv": ((*AUTO, "--cv", 1, "--out", "OUT"), "Invalid value for '--cv'"),
+    "rule": ((*AUTO, "--rule", "bick", "--out", "OUT"), "rule 'bick' is unknown; did you mean 'bic'?"),
+    "combine": ((*AUTO, "--combine", "avg", "--out", "OUT"), "combine 'avg' is unknown"),
+    "rule and cv": ((*AUTO, "--rule", "bic", "--cv", 5, "--out", "OUT"), "--cv is for held-out folds, and --rule bic"),
+    "groups": ((*AUTO[:4], "--cv-groups", "twn", "--out", "OUT"), "no --cv-groups column 'twn'; did you mean 'town'?"),
+    "one group": ((*AUTO[:4], "--cv-groups", "town", "--out", "OUT"), "--cv-groups town has one value in all rows"),
+    "groups target": ((*AUTO, "--cv-groups", "y", "--out", "OUT"), "--cv-groups and --target are both 'y'"),
+    "groups libsvm": (
+        ("fit", "cancer.libsvm", "--cv-groups", "g", "--out", "OUT"),
+        "so there is no --cv-groups column",
+    ),
+    "too short": ((*AUTO, "--time-limit", 0, "--out", "OUT"), "--time-limit 0 was over before every fold was fitted"),
+    "path out": (("path", "diabetes.parquet", "-t", "y", "--out", "p.txt"), "--out p.txt must end in .json, .csv"),
+    "path folder": (
+        ("path", "diabetes.parquet", "-t", "y", "--out", "no/p.csv"),
+        "--out no/p.csv: there is no folder no",
+    ),
+    "path picture": (("path", "diabetes.parquet", "-t", "y", "--picture", "p.doc"), "--picture p.doc must end in .png"),
+    "path target": (("path", "diabetes.parquet"), "name it with --target"),
+    "path include": (("path", "diabetes.parquet", "-t", "y", "--ks", "1-3", "--include", "age,sex"), "include names 2"),
+    "pairs": (("stability", "diabetes.parquet", "-t", "y", "--pairs", 0), "Invalid value for '--pairs'"),
+    "threshold": (("stability", "diabetes.parquet", "-t", "y", "--threshold", 0.5), "threshold must be"),
+    "stability 0": (("stability", "diabetes.parquet", "-t", "y", "--ks", "0-3"), "an entry of ks"),
     "threads": ((*FIT, "--threads", 0, "--out", "OUT"), "Invalid value for '--threads'"),
     "option": ((*FIT, "--colour", "--out", "OUT"), "No such option: --colour"),
     "folder": ((*FIT, "--out", "nowhere/m.json"), "--out nowhere/m.json: there is no folder nowhere"),

@@ -298,3 +298,29 @@ def test_too_little_time_is_said():
     X, y = regression(n=100, p=50)
     with pytest.raises(TimeoutError, match="was over before every fold was fitted"):
         SparseRegressorCV(time_limit=0.0).fit(X, y)
+
+
+def test_callbacks_of_scikit_learn():
+    pytest.importorskip("sklearn.callback")
+
+    class Counts:
+        def __init__(self):
+            self.told = []
+
+        def setup(self, estimator, context):
+            self.told.append("setup")
+
+        def on_fit_task_begin(self, estimator, context):
+            pass
+
+        def on_fit_task_end(self, estimator, context):
+            self.told.append(context.task_name)
+
+        def teardown(self, estimator, context):
+            self.told.append("teardown")
+
+    X = np.random.default_rng(0).normal(size=(60, 5))
+    counts = Counts()
+    model = SparseRegressorCV(range(3), cv=4).set_callbacks(counts).fit(X, X[:, 1])
+    assert counts.told == ["setup", *["fold"] * 4, "fit", "teardown"]
+    assert model.k_ == SparseRegressorCV(range(3), cv=4).fit(X, X[:, 1]).k_

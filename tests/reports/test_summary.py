@@ -15,6 +15,7 @@ from sklearn.metrics import d2_log_loss_score, r2_score
 
 import pursuit
 from pursuit import GLM, Function, InParts, SparseClassifier, SparseRegressor, certify, solve, summary
+from pursuit.estimators.chooses import HeldOut
 
 
 @pytest.fixture(scope="module")
@@ -187,14 +188,11 @@ def test_without_data_what_is_left_is_told(diabetes, monkeypatch):
 def test_a_held_out_score_is_told(diabetes):
     X, y = diabetes
     model = SparseRegressor(k=2).fit(X, y)  # with what an estimator that chooses k would have
-    model.k_, model.reason_ = 2, "k=2 has the least held-out loss"
-    model.sizes_ = {"k": np.array([1, 2, 3]), "mean_loss": np.array([2000.0, 1700.0, np.nan])}
+    model.reason_, model.held_out_ = "k=2 has the least held-out loss", HeldOut(0.41, "R2", 0.03, 10)
     told = model.summary()
-    assert f"; R2 {1 - 1700 / (y.var(ddof=0) / 2):.4f} held out" in str(told)
+    assert "; R2 0.4100 held out (standard error 0.0300)\n" in str(told)
     assert "\nk=2 has the least held-out loss." in str(told)
-    model.sizes_["mean_score"], model.result_ = np.array([0.1, 0.45, 0.2]), copy.copy(model.result_)
-    assert "; score 0.4500 held out" in str(model.summary())
-    model.k_, model.result_ = 5, copy.copy(model.result_)
+    model.held_out_, model.result_ = None, copy.copy(model.result_)
     assert "held out\n" not in str(model.summary())
 
 

@@ -1,13 +1,17 @@
 """Commands and their options; the work is in the module named in each body."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
+from pursuit.cli import options as given
+from pursuit.cli.options import names
+
 EPILOG = (
-    "Exit codes: 0 done; 1 unexpected error; 2 wrong usage or bad input; 3 a model was written, but the solver stopped"
-    " before it converged; 130 interrupted (fit still writes the best model so far)."
+    "Exit codes: 0 done; 1 unexpected error; 2 wrong usage or bad input; 3 something was written, but a limit stopped"
+    " the search before its end; 130 interrupted (what was found so far is still written; while k is being chosen,"
+    " that is nothing)."
 )
 
 app = typer.Typer(
@@ -38,48 +42,125 @@ def root(
 
 @app.command(epilog=EPILOG)
 def fit(
-    data: Annotated[
-        Path, typer.Argument(help="CSV, TSV, Parquet, LIBSVM or npz file.", metavar="DATA", show_default=False)
-    ],
+    data: given.Data,
     out: Annotated[Path, typer.Option("--out", "-o", help="The JSON model to write.", show_default=False)],
-    target: Annotated[
-        str | None, typer.Option("--target", "-t", help="Target column (npz: array, y by default; LIBSVM: none).")
+    target: given.Target = None,
+    k: Annotated[
+        str, typer.Option("-k", help="At most so many features; auto chooses the number by held-out rows.")
+    ] = "auto",
+    ks: Annotated[str | None, typer.Option(help="-k auto: sizes to choose from, such as 1-20 or 1,2,5-8.")] = None,
+    cv: Annotated[int | None, typer.Option(min=2, help="-k auto: folds; 10 by default.")] = None,
+    cv_groups: Annotated[
+        str | None, typer.Option(help="-k auto: column (npz: array) whose equal values stay in one fold; no feature.")
     ] = None,
-    k: Annotated[int, typer.Option("-k", min=1, help="At most so many features.")] = 10,
-    loss: Annotated[str | None, typer.Option(help="See `pursuit losses`; by default squared or logistic.")] = None,
-    l2: Annotated[
-        float | None,
-        typer.Option(
-            help="Adds l2/2 times the squared norm (standardised units); by default 0.001 of the null model's curvature"
-            " for the logistic loss, 0.001 for hinges, else 0."
-        ),
+    rule: Annotated[
+        str | None, typer.Option(help="-k auto: min (default), 1se; or aic, bic, ebic, gic, hq, cp without folds.")
     ] = None,
-    solver: Annotated[str, typer.Option(help="See `pursuit solvers`.")] = "auto",
-    task: Annotated[
+    combine: Annotated[
         str | None,
-        typer.Option(help="regression or classification; by default what the loss, or else the target, says."),
+        typer.Option(help="-k auto: project (default: an average of models, projected), none (one model), average."),
     ] = None,
-    include: Annotated[list[str] | None, typer.Option(help="Features that must be in: a,b,c; may be repeated.")] = None,
-    exclude: Annotated[list[str] | None, typer.Option(help="Columns to leave out: a,b,c; may be repeated.")] = None,
-    offset: Annotated[
-        str | None,
-        typer.Option(help="Column (npz: array) that is added to the linear predictor: for counts, log exposure."),
-    ] = None,
-    intercept: Annotated[bool, typer.Option(help="Fit an intercept.")] = True,
-    standardize: Annotated[bool, typer.Option(help="Select on columns of equal scale.")] = True,
-    time_limit: Annotated[float | None, typer.Option(help="Stop after so many seconds.")] = None,
-    threads: Annotated[int | None, typer.Option(min=1, help="Threads; by default all cores.")] = None,
+    loss: given.Loss = None,
+    l2: given.L2 = None,
+    solver: given.Solver = "auto",
+    task: given.Task = None,
+    include: given.Include = None,
+    exclude: given.Exclude = None,
+    offset: given.Offset = None,
+    intercept: given.Intercept = True,
+    standardize: given.Standardize = True,
+    summary: Annotated[
+        bool, typer.Option("--summary", help="Also what each feature is worth, and its closest rival.")
+    ] = False,
+    time_limit: given.TimeLimit = None,
+    threads: given.Threads = None,
 ) -> int:
-    """Fit a model on at most k features of DATA.
+    """Fit a model on at most k features of DATA, and choose k unless it is given.
 
-    Prints the coefficients and how the search ended, and writes the model as JSON. Features of files without column
-    names (npz, LIBSVM) are called x0, x1, ...
+    Prints the coefficients, why this k or how the search ended, and writes the model as JSON. -k auto tries several
+    ridges unless --l2 gives one. Features of files without column names (npz, LIBSVM) are called x0, x1, ...
     """
+    from pursuit.cli.asked import Asked
+    from pursuit.cli.auto import Auto
     from pursuit.cli.fit import run
+    from pursuit.cli.sizes import one_size, sizes
 
-    parameters = {"k": k, "l2": l2, "solver": solver, "fit_intercept": intercept, "standardize": standardize}
-    parameters |= {"time_limit": time_limit, "n_jobs": threads}
-    return run(data, out, target, loss, task, _names(include), _names(exclude), offset, parameters)
+    asked = Asked(
+        data=data, target=target, loss=loss, task=task, include=names(include), exclude=names(exclude), offset=offset,
+        parameters=_parameters(l2, solver, intercept, standardize, time_limit, threads), cv_groups=cv_groups,
+    )  # fmt: skip
+    auto = Auto(ks=None if ks is None else sizes(ks), cv=cv, cv_groups=cv_groups, rule=rule, combine=combine)
+    return run(asked, out, one_size(k), auto, summary=summary)
+
+
+@app.command(epilog=EPILOG)
+def path(
+    data: given.Data,
+    target: given.Target = None,
+    ks: Annotated[str | None, typer.Option(help="Sizes, such as 1-15 or 1,2,5-8; 1-10 by default.")] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="JSON or CSV to write: every size with its coefficients.")
+    ] = None,
+    picture: given.Picture = None,
+    loss: given.Loss = None,
+    l2: given.L2 = None,
+    solver: given.Solver = "auto",
+    task: given.Task = None,
+    include: given.Include = None,
+    exclude: given.Exclude = None,
+    offset: given.Offset = None,
+    intercept: given.Intercept = True,
+    standardize: given.Standardize = True,
+    time_limit: given.TimeLimit = None,
+    threads: given.Threads = None,
+) -> int:
+    """The best model of every size: what it explains, and which columns come and go."""
+    from pursuit.cli.asked import Asked
+    from pursuit.cli.path import run
+    from pursuit.cli.sizes import sizes
+
+    asked = Asked(
+        data=data, target=target, loss=loss, task=task, include=names(include), exclude=names(exclude), offset=offset,
+        parameters=_parameters(l2, solver, intercept, standardize, time_limit, threads),
+    )  # fmt: skip
+    return run(asked, None if ks is None else sizes(ks), out, picture)
+
+
+@app.command(epilog=EPILOG)
+def stability(
+    data: given.Data,
+    target: given.Target = None,
+    ks: Annotated[str | None, typer.Option(help="Sizes, such as 1-15 or 1,2,5-8; 1-10 by default.")] = None,
+    pairs: Annotated[int, typer.Option(min=1, help="Pairs of half-samples.")] = 50,
+    threshold: Annotated[
+        float, typer.Option(help="How often a stable feature is selected: above 0.5, at most 1.")
+    ] = 0.6,
+    seed: Annotated[int, typer.Option(min=0, help="Of the half-samples.")] = 0,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="CSV to write: how often each feature is selected.")
+    ] = None,
+    picture: given.Picture = None,
+    loss: given.Loss = None,
+    l2: given.L2 = None,
+    task: given.Task = None,
+    include: given.Include = None,
+    exclude: given.Exclude = None,
+    offset: given.Offset = None,
+    intercept: given.Intercept = True,
+    standardize: given.Standardize = True,
+    time_limit: given.TimeLimit = None,
+    threads: given.Threads = None,
+) -> int:
+    """Which features random halves of the rows agree on, and how many of those may be wrong."""
+    from pursuit.cli.asked import Asked
+    from pursuit.cli.sizes import sizes
+    from pursuit.cli.stability import run
+
+    asked = Asked(
+        data=data, target=target, loss=loss, task=task, include=names(include), exclude=names(exclude), offset=offset,
+        parameters=_parameters(l2, "auto", intercept, standardize, time_limit, threads),
+    )  # fmt: skip
+    return run(asked, None if ks is None else sizes(ks), pairs, threshold, seed, out, picture)
 
 
 @app.command(epilog=EPILOG)
@@ -123,5 +204,11 @@ def losses() -> None:
     print_names(list_losses())
 
 
-def _names(texts: list[str] | None) -> list[str]:
-    return [name.strip() for text in texts or () for name in text.split(",") if name.strip()]
+def _parameters(
+    l2: float | None, solver: str, intercept: bool, standardize: bool, time_limit: float | None, threads: int | None
+) -> dict[str, Any]:
+    """Of an estimator."""
+    return {
+        "l2": l2, "solver": solver, "fit_intercept": intercept, "standardize": standardize, "time_limit": time_limit,
+        "n_jobs": threads,
+    }  # fmt: skip

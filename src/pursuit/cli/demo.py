@@ -1,29 +1,33 @@
-"""``pursuit demo``: two real data sets, each from the data to a table, a model file and a picture.
+"""``pursuit demo``: two real data sets, each from the data to a comparison, a model file and a picture.
 
-Read it as an example. ``_study`` is what a user does: fit an estimator for each k, let scikit-learn's GridSearchCV
-choose one, look at ``result_``, save the model, draw it. The yardstick is l1 with the same number of features.
+Read it as an example. ``_study`` is what a user does: let an estimator choose k, ask on rows that it never saw whether
+that was worth it, fit all rows, look, save and draw. The yardstick is l1, whose penalty is chosen just as carefully.
 """
 
 import textwrap
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from scipy.special import expit
 from sklearn.base import clone
-from sklearn.metrics import get_scorer
-from sklearn.model_selection import GridSearchCV, KFold
+from sklearn.metrics import d2_log_loss_score, r2_score
+from sklearn.model_selection import KFold, StratifiedKFold
 
-from pursuit import SparseClassifier, SparseRegressor, save_model
+from pursuit import SparseClassifier, SparseClassifierCV, SparseRegressor, SparseRegressorCV, save_model
 from pursuit._errors import need
 from pursuit.cli import OK
-from pursuit.cli.demo_data import SEED, Split, breast_cancer, diabetes
-from pursuit.cli.demo_lasso import l1_logistic, lasso
+from pursuit.cli.demo_data import Measured, all_rows, breast_cancer, diabetes, splits
+from pursuit.cli.demo_lasso import l1_logistic, l1_logistic_by_cv, lasso, lasso_by_cv
+from pursuit.cli.demo_picture import draw
+from pursuit.cli.demo_race import OURS, Entered, by_size, compared, race
 from pursuit.cli.show import console, table
 
-L2 = 1e-3  # breast cancer's training rows can be told apart without error: a little l2 keeps the coefficients finite
-TRAINING = "training loss"
+FOLDS = 5
+WIDE = 100  # columns of what is printed
+NOTE = "\nD2 is the share of the deviance that is explained; pursuit chooses among k = 0..15."
 HARD = "\N{NO-BREAK SPACE}"
 
 
@@ -31,114 +35,75 @@ def run(out: Path) -> int:
     need("matplotlib", "plot", "the demo's picture")
     out.mkdir(parents=True, exist_ok=True)
     screen, began = console(), time.perf_counter()
-    _study(
-        screen, out / "diabetes", diabetes(), SparseRegressor(), ks=(1, 2, 3, 4, 6, 8, 10, 12, 15), folds=10,
-        scores={"R2": "r2"}, peer="lasso", path=lasso,
+    sizes = (1, 2, 3, 4, 6, 8, 10, 12, 15)
+    numbers = Entered(
+        SparseRegressorCV(cv=FOLDS), SparseRegressor(), "lasso", lasso, lasso_by_cv,
+        KFold(FOLDS, shuffle=True, random_state=0), r2_score, sizes,
     )  # fmt: skip
-    _study(
-        screen, out / "breast_cancer", breast_cancer(), SparseClassifier(l2=L2), ks=(1, 2, 3, 4, 6, 8, 10), folds=3,
-        scores={"log loss": "neg_log_loss", "accuracy": "accuracy"}, peer="l1 logistic regression", path=l1_logistic,
-        note=f"Logistic loss with l2={L2:g}; a positive coefficient speaks for malignant. ",
+    classes = Entered(
+        SparseClassifierCV(range(0, 16), cv=FOLDS), SparseClassifier(), "l1 logistic", l1_logistic, l1_logistic_by_cv,
+        StratifiedKFold(FOLDS, shuffle=True, random_state=0), _d2, sizes,
     )  # fmt: skip
+    _study(screen, out / "diabetes", diabetes(), numbers, "R2", 10)
+    _study(screen, out / "breast_cancer", breast_cancer(), classes, "D2", 5, NOTE)
     screen.print(f"Done in {time.perf_counter() - began:.0f} s.")
     return OK
 
 
-def _study(
-    screen: Any,
-    out: Path,
-    data: Split,
-    model: Any,
-    *,
-    ks: Sequence[int],
-    folds: int,
-    scores: dict[str, str],  # what a score is called, here and in scikit-learn; the first chooses k and is drawn
-    peer: str,
-    path: Callable[..., dict[int, Any]],
-    note: str = "",
-) -> None:
-    def fitted(k: int, X: Any) -> Any:
-        return clone(model).set_params(k=k).fit(X, data.y)
+def _study(screen: Any, out: Path, data: Measured, enter: Entered, what: str, many: int, note: str = "") -> None:
+    # on rows that no choice has seen, again and again
+    seen = [race(enter, split) for split in splits(data, many)]
+    told, lines = compared(seen), by_size(seen)
 
-    def held_out(fit: Any, X: Any) -> dict[str, float]:
-        sign = {name: -1 if scorer.startswith("neg_") else 1 for name, scorer in scores.items()}
-        return {name: sign[name] * get_scorer(scorer)(fit, X, data.y_test) for name, scorer in scores.items()}
-
-    def reached(fit: Any, X: Any) -> dict[str, float]:
-        return {TRAINING: fit.result_.value} | held_out(fit, X)
-
-    # a model for each k
-    began = time.perf_counter()
-    fits = {k: fitted(k, data.X) for k in ks}
-    seconds = time.perf_counter() - began
-    own = {k: reached(fit, data.X_test) for k, fit in fits.items()}
-
-    # k by cross-validation on the training rows
-    first, splits = next(iter(scores)), KFold(folds, shuffle=True, random_state=SEED)
-    search = GridSearchCV(model, {"k": ks}, scoring=scores[first], cv=splits, refit=False).fit(data.X, data.y)
-    chosen = search.best_params_["k"]
-
-    # the yardstick with as many features, and their refit by the same model
-    peers = path(data.X, data.y, ks)
-    columns = {k: np.flatnonzero(fit[-1].coef_) for k, fit in peers.items()}
-    refits = {k: reached(fitted(len(S), data.X[:, S]), data.X_test[:, S]) for k, S in columns.items()}
+    # the model to keep: all rows
+    rows = all_rows(data)
+    model = clone(enter.chooses).fit(rows.X, rows.y)
+    model_file = save_model(model, out.with_suffix(".json"), feature_names=rows.names)
+    picture = out.with_suffix(".png")
+    title = f"{data.title} ({len(rows.names)} columns)"
+    draw(picture, title, enter.ks, lines, told, what, many, model, rows.names)
 
     screen.print(f"[bold]{data.title}[/bold]")
     screen.print(
-        f"{len(data.y)} rows to train on, {len(data.y_test)} held out; {data.X.shape[1]} columns: standardised"
-        f" measurements, their squares and products.\n{note}{len(ks)} fits in {seconds:.2f} s."
+        f"{len(data.y)} rows, {len(rows.names)} columns: standardised measurements, their squares and products.\n"
+        f"{many} random splits: choose and fit on 70% of the rows, score on the others ({what}).{note}"
     )
-    heads = {"k": "left", **{f"held-out\n{name}": "right" for name in scores}}
-    heads |= {"how\noptimal": "left", "chosen features and their coefficients per standard deviation": "left"}
-    rows = []
-    for k, fit in fits.items():
-        told = [f"{own[k][name]:.3f}" for name in scores]
-        words = features(fit, data.names, screen.width - 11 * len(heads))
-        rows.append((f"{k} *" if k == chosen else str(k), *told, fit.result_.optimality, words))
-    screen.print(table(heads, rows))
-
-    # the chosen one: its file, its picture, and how good it is known to be
-    best, result = fits[chosen], fits[chosen].result_
-    model_file = save_model(best, out.with_suffix(".json"), feature_names=data.names)
-    picture = out.with_suffix(".png")
-    _draw(picture, data, best, {"pursuit": own, f"{peer}, refitted": refits}, chosen, first)
-    lines = (
-        f"* k = {chosen} has the best {first} in {folds}-fold cross-validation on the training rows; held out:",
-        f"  pursuit, {len(best.support_)} features: {_said(own[chosen])} ({result.status}: {result.reason})",
-        f"  {peer} tuned to {len(columns[chosen])} features: {_said(held_out(peers[chosen], data.X_test))};"
-        f" refitted on them: {_said(refits[chosen])}",
-        f"  model    {model_file} (coefficients in the units of the columns)",
-        f"  picture  {picture}\n",
-    )
-    screen.print("\n".join(lines), markup=False, soft_wrap=True)
+    heads = {"": "left", "features": "right", f"held-out\n{what}": "right", "less pursuit's,\nstandard error": "right"}
+    cells = [
+        (who, f"{t.features:.1f}", f"{t.score:.4f}", "" if who == OURS else f"{t.more:+.4f}, {t.error:.4f}")
+        for who, t in told.items()
+    ]
+    screen.print(table(heads, cells))
+    _by_size(screen, enter.ks, lines, what)
+    words = [
+        f"On all rows: {model.reason_}; {_held_out(model)}.",
+        f"k = {model.k_}, coefficients per standard deviation: {features(model, rows.names)}",
+    ]
+    screen.print("\n".join(map(_wrapped, words)).replace(HARD, " "), markup=False, soft_wrap=True)
+    screen.print(f"  model    {model_file}\n  picture  {picture}\n", markup=False, soft_wrap=True)
 
 
-def _said(scores: dict[str, float]) -> str:
-    return ", ".join(f"{name} {score:.4g}" for name, score in scores.items())
+def _d2(y: Any, eta: Any) -> float:
+    return float(d2_log_loss_score(y, np.column_stack([expit(-eta), expit(eta)])))
 
 
-def features(fit: Any, names: Sequence[str], room: int) -> str:
+def _by_size(screen: Any, ks: Sequence[int], lines: dict[str, list[float]], what: str) -> None:
+    """What a given number of features is worth: refits lose where there is much noise, whoever selects."""
+    heads = {f"{what} with at most": "left", **dict.fromkeys(map(str, ks), "right")}
+    screen.print(table(heads, [(who, *(f"{score:.3f}" for score in scores)) for who, scores in lines.items()]))
+
+
+def _held_out(model: Any) -> str:
+    seen = model.held_out_
+    return f"{seen.name} {seen.score:.3f} on the rows that its folds left out, standard error {seen.error:.3f}"
+
+
+def _wrapped(text: str) -> str:
+    return "\n".join(textwrap.wrap(text, WIDE, break_long_words=False, break_on_hyphens=False, subsequent_indent="  "))
+
+
+def features(model: Any, names: Sequence[str]) -> str:
     """``name +coefficient``, the largest first; no line is broken between the two."""
-    coef = fit.result_.point.coef  # per standard deviation, as in the picture
-    words = [f"{names[fit.support_[i]]} {coef[i]:+.3g}".replace(" ", HARD) for i in np.argsort(-np.abs(coef))]
-    lines = textwrap.wrap(", ".join(words), room, break_long_words=False, break_on_hyphens=False)
-    return "\n".join(lines).replace(HARD, " ")
-
-
-def _draw(path: Path, data: Split, best: Any, scores: dict[str, dict[int, Any]], chosen: int, first: str) -> None:
-    from matplotlib.figure import Figure
-
-    from pursuit.plots import plot_coefficients, plot_scores
-
-    figure = Figure(figsize=(12, 5.2), layout="constrained", dpi=150)
-    panels: Any = figure.subfigures(1, 2, width_ratios=(1, 1.3))
-    top, bottom = panels[0].subplots(2, 1, sharex=True)
-    for ax, name, label in ((top, first, f"held-out {first}"), (bottom, TRAINING, TRAINING)):
-        lines = {who: [reached[name] for reached in by_k.values()] for who, by_k in scores.items()}
-        plot_scores(list(scores["pursuit"]), lines, chosen=chosen, ylabel=label, ax=ax)
-    top.set_xlabel("")
-    bottom.get_legend().remove()
-    ax = plot_coefficients(best, data.names, panels[1].subplots())
-    ax.set_title(f"The model with k = {chosen}", fontsize=10, loc="left")
-    figure.suptitle(f"{data.title} ({data.X.shape[1]} columns)", fontsize=12, x=0.01, ha="left")
-    figure.savefig(path)
+    coef = model.summary().per_sd
+    words = [f"{names[model.support_[i]]} {coef[i]:+.3g}".replace(" ", HARD) for i in np.argsort(-np.abs(coef))]
+    return ", ".join(words)

@@ -1,5 +1,6 @@
 """The demo's data: what scikit-learn ships, with all squares and interactions."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,14 +11,22 @@ from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 
 from pursuit._types import Array, Vector
 
-SEED = 0
+
+@dataclass(frozen=True, eq=False)
+class Measured:
+    """A data set as it was measured; ``classes`` are labels to keep the shares of."""
+
+    title: str
+    names: tuple[str, ...]
+    X: Vector
+    y: Array
+    classes: Array | None = None
 
 
 @dataclass(frozen=True, eq=False)
 class Split:
-    """Training and held-out rows of one data set."""
+    """Columns, squares and products; training rows and rows that are held out."""
 
-    title: str
     names: tuple[str, ...]
     X: Vector
     y: Array
@@ -25,31 +34,48 @@ class Split:
     y_test: Array
 
 
-def diabetes() -> Split:
+def diabetes() -> Measured:
     """442 patients, 10 measurements, 64 columns: sex has two values, so its square is left out."""
     held = load_diabetes(scaled=False)
-    return _split("Diabetes: progression after one year", held.data, held.target, held.feature_names)
+    return Measured("Diabetes: progression after one year", tuple(held.feature_names), held.data, held.target)
 
 
-def breast_cancer() -> Split:
+def breast_cancer() -> Measured:
     """569 tumours, 30 measurements, 495 columns."""
     held = load_breast_cancer()
     labels = held.target_names[held.target]
-    return _split("Breast cancer: malignant or benign", held.data, labels, held.feature_names, stratify=labels)
+    names = tuple(map(str, held.feature_names))
+    return Measured("Breast cancer: malignant or benign", names, held.data, labels, labels)
 
 
-def _split(title: str, X: Any, y: Any, names: Any, stratify: Any = None) -> Split:
-    X, X_test, y, y_test = train_test_split(X, y, test_size=0.3, random_state=SEED, stratify=stratify)
+def splits(data: Measured, many: int) -> Iterator[Split]:
+    """Random splits, 30% held out; what standardises is computed on the training rows."""
+    for seed in range(many):
+        parts = train_test_split(data.X, data.y, test_size=0.3, random_state=seed, stratify=data.classes)
+        X, X_test, y, y_test = parts
+        yield _widened(data.names, X, y, X_test, y_test)
+
+
+def all_rows(data: Measured) -> Split:
+    """Every row to train on."""
+    return _widened(data.names, data.X, data.y, data.X[:0], data.y[:0])
+
+
+def _widened(names: tuple[str, ...], X: Any, y: Any, X_test: Any, y_test: Any) -> Split:
     scale = StandardScaler().fit(X)
-    wide, wide_test, labels = expand(scale.transform(X), scale.transform(X_test), names)
-    return Split(title, labels, wide, y, wide_test, y_test)
+    wide, wide_test, labels = expand(scale.transform(X), (X_test - scale.mean_) / scale.scale_, names)
+    return Split(labels, wide, y, wide_test, y_test)
 
 
 def expand(X: Any, X_test: Any, names: Any) -> tuple[Any, Any, tuple[str, ...]]:
     """Columns, then their squares and products; the square of a column with two values says nothing new."""
     products = PolynomialFeatures(2, include_bias=False).fit(X)
     two_values = np.array([len(np.unique(column)) <= 2 for column in X.T])
-    kept = ~(products.powers_[:, two_values] == 2).any(axis=1)
+    powers = products.powers_[~(products.powers_[:, two_values] == 2).any(axis=1)]
     labels = ("*".join(f"{names[j]}^2" if row[j] == 2 else str(names[j]) for j in np.flatnonzero(row))
-              for row in products.powers_[kept])  # fmt: skip
-    return products.transform(X)[:, kept], products.transform(X_test)[:, kept], tuple(labels)
+              for row in powers)  # fmt: skip
+    first = powers.argmax(axis=1)
+    second = np.array([np.flatnonzero(row)[-1] for row in powers])
+    alone = powers.sum(axis=1) == 1
+    wide, wide_test = (np.where(alone, Z[:, first], Z[:, first] * Z[:, second]) for Z in (X, X_test))
+    return wide, wide_test, tuple(labels)

@@ -1,11 +1,13 @@
-"""A status line on stderr while a fit runs; silent in pipes and logs."""
+"""A status line or a bar on stderr while a command works; silent in pipes and logs."""
 
 import warnings
 from typing import Any
 
 from sklearn.exceptions import ConvergenceWarning
 
+from pursuit.cli.asked import Question
 from pursuit.cli.show import console
+from pursuit.progress import Progress
 
 
 def fit_with_progress(estimator: Any, X: Any, y: Any, **more: Any) -> Any:
@@ -26,3 +28,17 @@ def _fit(estimator: Any, X: Any, y: Any, **more: Any) -> Any:
             status.update(f"{goal}: iteration {record.iteration}, best {record.best:.6g}, {record.seconds:.0f} s")
 
         return estimator.fit(X, y, callback=show, **more)
+
+
+def choose_with_progress(estimator: Any, asks: Question) -> Any:
+    """Fit an estimator that chooses k, and show its folds."""
+    groups = {} if asks.groups is None else {"cv_groups": asks.groups}
+    with Progress("folds") as bar:
+        bar(0)  # the fit on all rows comes first
+        try:
+            return estimator.fit(asks.X, asks.y, **asks.more, **groups, callback=bar)
+        except TimeoutError as error:
+            limit = f"--time-limit {estimator.time_limit:g}"
+            raise ValueError(
+                f"{limit} was over before every fold was fitted; allow more, or give fewer --ks or --cv, or one --l2"
+            ) from error

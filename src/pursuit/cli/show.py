@@ -1,12 +1,16 @@
 """What the commands print: plain tables that also read well in a pipe or a log."""
 
+import os
 import shutil
 import sys
 import textwrap
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
-from pursuit._errors import need
+from pursuit._errors import listed, need
+
+PICTURES = (".png", ".pdf", ".svg")
 
 
 def console(stderr: bool = False) -> Any:
@@ -30,6 +34,35 @@ def table(columns: Mapping[str, str], rows: Sequence[Sequence[str]], title: str 
     for row in rows:
         held.add_row(*[str(cell).replace("[", r"\[") for cell in row])
     return held
+
+
+def say(text: str) -> None:
+    """Print it as it is: no markup, and no line broken."""
+    console().print(text, markup=False, soft_wrap=True)
+
+
+def writable(option: str, path: Path | None, suffixes: Sequence[str] = ()) -> None:
+    """Refuse a place that cannot be written to, before the work and not after it."""
+    if path is None:
+        return
+    if suffixes and path.suffix.lower() not in suffixes:
+        raise ValueError(f"{option} {path} must end in {listed(suffixes)}")
+    if not path.absolute().parent.is_dir():
+        raise ValueError(f"{option} {path}: there is no folder {path.parent}")
+    if suffixes is PICTURES:
+        need("matplotlib", "plot", option)
+
+
+def write(path: Path, text: str) -> None:
+    """The whole file, or what was there before."""
+    half = path.with_name(path.name + ".part")
+    half.write_text(text, encoding="utf-8", newline="")
+    os.replace(half, path)
+
+
+def draw(path: Path, picture: Any) -> None:
+    """A Display, as a file."""
+    picture.figure_.savefig(path, dpi=150)
 
 
 def print_names(described: Mapping[str, str]) -> None:

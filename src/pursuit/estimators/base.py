@@ -18,7 +18,7 @@ from ..driver import solve
 from ..engines import threads
 from ..losses import Loss, as_loss
 from ..objectives import GLM, MultiGLM
-from ..reports.describe import Shown, describe, explained
+from ..reports.describe import Shown, describe
 from ..reports.page import Summary
 
 PARAMETERS = """k : int, default 10
@@ -167,26 +167,13 @@ class SparseModel(SelectorMixin, BaseEstimator):
             shown = Shown(self.support_, rows, np.asarray(self.intercept_, dtype=np.float64))
         same = np.array_equal(self.support_, result.support) and np.allclose(shown.coef, result.coef, rtol=1e-5, atol=0)
         told = describe(f, result, None if same else shown, **limits)
-        score, name = self._held_out() or (None, "")
+        seen = getattr(self, "held_out_", None) or (None, "", None)  # of those that choose k
         names = getattr(self, "feature_names_in_", None)
         return replace(
-            told, held_out=score, held_out_name=name, outputs=self._outputs(told.outputs),
-            notes=(*self._notes(), *told.notes),
+            told, outputs=self._outputs(told.outputs), notes=(*self._notes(), *told.notes),
+            held_out=seen[0], held_out_name=seen[1], held_out_error=seen[2],
             names=told.names if names is None else tuple(str(names[j]) for j in self.support_),
         )  # fmt: skip
-
-    def _held_out(self) -> tuple[float, str] | None:
-        """A held-out score and its name, where the number of features was chosen by one."""
-        f, table = getattr(self, "objective_", None), getattr(self, "sizes_", None) or {}
-        at = np.flatnonzero(np.asarray(table.get("k", ())) == getattr(self, "k_", -1))
-        if len(at) == 0:
-            return None
-        if "mean_score" in table:
-            score, name = float(table["mean_score"][at[0]]), "score"
-        else:
-            known = None if f is None or "mean_loss" not in table else explained(f, float(table["mean_loss"][at[0]]))
-            score, name = (np.nan, "") if known is None else known[:2]
-        return (score, name) if np.isfinite(score) else None
 
     def _outputs(self, outputs: tuple[str, ...]) -> tuple[str, ...]:
         """What the outputs are called."""

@@ -2,7 +2,7 @@
 
 import time
 from dataclasses import KW_ONLY, dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -11,6 +11,7 @@ from .._types import Array, Columns
 from ..designs import as_design
 from ..engines import TimeUpError, threads, until
 from ..objectives import GLM, MultiGLM
+from ..reports.describe import explained
 from ..selection import (
     CRITERIA,
     Chosen,
@@ -25,14 +26,24 @@ from ..selection import (
     splits,
 )
 from .base import SparseModel
+from .callbacks import CallbackSupportMixin, per_fold
 from .scored import Scored
 
 RULES = ("min", "1se", *CRITERIA)
 COMBINE = ("project", "none", "average")
 
 
+class HeldOut(NamedTuple):
+    """How the chosen size did on rows that its folds did not see: a score, what it is called, its standard error."""
+
+    score: float
+    name: str
+    error: float
+    folds: int
+
+
 @dataclass(eq=False, repr=False)
-class ChoosesK(SparseModel):
+class ChoosesK(CallbackSupportMixin, SparseModel):
     """A GLM whose number of features is chosen."""
 
     ks: Any = None
@@ -99,7 +110,8 @@ class ChoosesK(SparseModel):
         combine = "none" if problem.held else self.combine
         score = None if self.scoring is None else Scored(self, X, told, sample_weight, pairs)
         apart = folds(problem.data, pairs, counts)
-        chosen = by_validation(problem, f, grid, apart, self.rule, combine, score, callback)
+        told_of = per_fold(self, len(pairs), callback)
+        chosen = by_validation(problem, f, grid, apart, self.rule, combine, score, told_of)
         chosen.notes.append(note)
         if combine != self.combine:
             chosen.notes.append("bounds and sum_to would be broken by an average, so combine='none' was used")
@@ -126,7 +138,25 @@ class ChoosesK(SparseModel):
         size = chosen.alone if self.combine == "average" else self.k_
         self.result_ = self.path_.at(max(size, self.path_.sizes[0]))
         self.n_iter_ = max(1, self.path_.sizes[-1])
+        self.held_out_ = self._seen()
         self.reason_ = "; ".join(sentence for sentence in [self._why(), *chosen.notes] if sentence)
+
+    def _seen(self) -> HeldOut | None:
+        table = self.sizes_
+        at = np.flatnonzero(table["k"] == self.k_)
+        if self.rule in CRITERIA or self._averages or len(at) == 0:  # an average is of no size
+            return None
+        i, folds = int(at[0]), sum(name.endswith("_loss") and name.startswith("split") for name in table)
+        if "mean_score" in table:
+            return HeldOut(float(table["mean_score"][i]), "score", float(table["std_error_score"][i]), folds)
+        known = explained(self.objective_, float(table["mean_loss"][i]))
+        if known is None:
+            return HeldOut(float(table["mean_loss"][i]), "loss", float(table["std_error"][i]), folds)
+        return HeldOut(known.share, known.unit, float(table["std_error"][i]) / known.height, folds)
+
+    @property
+    def _averages(self) -> bool:
+        return self.combine == "average" and self.bounds is None and self.sum_to is None
 
     def _predict_by(self, support: Columns, coef: Array, intercept: Any, p: int, dtype: Any) -> None:
         """Predict by these coefficients, in the units of X."""
@@ -147,7 +177,7 @@ class ChoosesK(SparseModel):
         best = "the least held-out loss" if self.scoring is None else "the best held-out score"
         if self.rule in CRITERIA:
             words = f"k={self.k_} has the least {self.rule.upper()}"
-        elif self.combine == "average" and self.bounds is None and self.sum_to is None:
+        elif self._averages:
             words = f"the average of all candidates uses {self.k_} features"
         elif self.rule == "1se":
             words = f"k={self.k_} is the smallest within one standard error of {best}"

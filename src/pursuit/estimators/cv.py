@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
+from .callbacks import with_callbacks
 from .chooses import ChoosesK
 from .classifier import Classification
 from .regressor import Regression
@@ -38,6 +39,8 @@ CV_PARAMETERS = """ks : sizes to choose from, or None
     k_, l2_, gamma_ : the number of features (groups), and ridge and gamma of the candidate with the least held-out loss
     k_1se_ : what rule="1se" takes; None for a criterion
     reason_ : why this k, in a sentence
+    held_out_ : (score, name, error, folds) of the chosen size: R2 (D2: the share of the deviance), the loss where that
+        is not known, or the scorer's score; its standard error over folds. None for a criterion and for "average"
     cv_results_ : one row per candidate: k, l2, gamma, mean_loss over held-out rows, its std_error over folds, every
         fold's own (split0_loss, ..), and its weight in the average; with a scorer the same of scores; for a criterion
         one row per size
@@ -64,6 +67,7 @@ class SparseRegressorCV(Regression, ChoosesK):
     True
     """
 
+    @with_callbacks
     def fit(
         self, X: Any, y: Any, sample_weight: Any = None, *, offset: Any = None, cv_groups: Any = None,
         callback: Any = None,
@@ -89,6 +93,7 @@ class SparseClassifierCV(Classification, ChoosesK):
     classes_ : the labels, sorted
     """
 
+    @with_callbacks
     def fit(
         self, X: Any, y: Any, sample_weight: Any = None, *, offset: Any = None, cv_groups: Any = None,
         callback: Any = None,

@@ -2,6 +2,6 @@
 
 from pursuit.io.files import load_model, save_model
 from pursuit.io.model import Model
-from pursuit.io.tables import Table, read_column, read_table
+from pursuit.io.tables import Table, read_column, read_labels, read_table
 
-__all__ = ["Model", "Table", "load_model", "read_column", "read_table", "save_model"]
+__all__ = ["Model", "Table", "load_model", "read_column", "read_labels", "read_table", "save_model"]

@@ -23,7 +23,7 @@ def read_npz(path: Path, wanted: Wanted) -> Parts:
                 raise ValueError(f"it holds {listed(keys) or 'nothing'}, not X or {', '.join(_CSR)}")
             target = wanted.target if wanted.target is not None else "y"
             if wanted.target is not None and target not in keys:
-                raise ValueError(f"it has no target array {target!r}{among(target, keys)}")
+                raise ValueError(f"it has no {wanted.role} array {target!r}{among(target, keys)}")
             y = held[target] if target in keys else None
             X = held["X"] if dense else _sparse({key: held[key] for key in (*_CSR, "format") if key in keys})
             names = [str(name) for name in held["feature_names"]] if "feature_names" in keys else None

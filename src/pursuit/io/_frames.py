@@ -25,7 +25,7 @@ def read_csv(path: Path, wanted: Wanted) -> Parts:
         raise ValueError(f"{path} is empty") from error
     except (pandas.errors.ParserError, pandas.errors.ParserWarning, UnicodeDecodeError, EOFError, OSError) as error:
         raise ValueError(f"{path} cannot be read as CSV: {first_line(error)}") from error
-    return _split(path, frame, features, wanted.target)
+    return _split(path, frame, features, wanted)
 
 
 def read_parquet(path: Path, wanted: Wanted) -> Parts:
@@ -39,7 +39,7 @@ def read_parquet(path: Path, wanted: Wanted) -> Parts:
         frame = parquet.read_table(path, columns=used).to_pandas(ignore_metadata=True)
     except (pyarrow.ArrowException, OSError) as error:
         raise ValueError(f"{path} cannot be read as Parquet: {first_line(error)}") from error
-    return _split(path, frame, features, wanted.target)
+    return _split(path, frame, features, wanted)
 
 
 def _choose(path: Path, header: Sequence[str], wanted: Wanted) -> list[str]:
@@ -50,11 +50,11 @@ def _choose(path: Path, header: Sequence[str], wanted: Wanted) -> list[str]:
     if unnamed:
         raise ValueError(f"column {unnamed[0]} of {path} has no name; name it, or write the file without row numbers")
     if wanted.target is not None and wanted.target not in header:
-        raise ValueError(f"{path} has no target column {wanted.target!r}{among(wanted.target, header)}")
+        raise ValueError(f"{path} has no {wanted.role} column {wanted.target!r}{among(wanted.target, header)}")
     return wanted.features(path, header, wanted.target)
 
 
-def _split(path: Path, frame: Any, features: list[str], target: str | None) -> Parts:
+def _split(path: Path, frame: Any, features: list[str], wanted: Wanted) -> Parts:
     frame.columns = [str(name) for name in frame.columns]
     kept = frame[features]
     text = [name for name in features if getattr(kept[name].dtype, "kind", "O") not in "iufb"]
@@ -67,23 +67,22 @@ def _split(path: Path, frame: Any, features: list[str], target: str | None) -> P
         )
     single = bool(features) and all(kept[name].dtype == np.float32 for name in features)
     X = kept.to_numpy(dtype=np.float32 if single else np.float64, na_value=np.nan)
-    y = None if target is None else _target(path, frame[target], target)
+    y = None if wanted.target is None else _target(path, frame[wanted.target], wanted)
     return X, y, features
 
 
-def _target(path: Path, column: Any, name: str) -> Array:
+def _target(path: Path, column: Any, wanted: Wanted) -> Array:
+    called = f"the {wanted.role} column {wanted.target!r} of {path}"
     missing = int(column.isna().sum())
     if missing:
         values = "a missing value" if missing == 1 else f"{missing} missing values"
-        raise ValueError(f"the target column {name!r} of {path} has {values}; drop those rows")
+        raise ValueError(f"{called} has {values}; drop those rows")
     y = column.to_numpy()
     if y.dtype.kind in "fiub":
         return y
     labels = column.tolist()
     if not all(isinstance(label, str) for label in labels):
-        raise ValueError(
-            f"the target column {name!r} of {path} must be numbers, booleans or strings, not {column.dtype}"
-        )
+        raise ValueError(f"{called} must be numbers, booleans or strings, not {column.dtype}")
     return np.array(labels, dtype=str)
 
 

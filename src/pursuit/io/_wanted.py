@@ -17,6 +17,7 @@ class Wanted:
     columns: Sequence[str] | None
     drop: Sequence[str]
     n_features: int | None
+    role: str = "target"  # what messages call it
 
     def features(self, path: Path, names: Sequence[str], target: str | None = None) -> list[str]:
         """The feature columns among ``names``, in order; a ``target`` is a column of its own."""

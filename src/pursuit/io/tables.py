@@ -94,6 +94,19 @@ def read_column(path: str | Path, name: str) -> Array:
     return y
 
 
+def read_labels(path: str | Path, name: str, role: str) -> Array:
+    """One column of a file with column names, text or numbers, or one array of an npz; messages call it by its role."""
+    path = Path(path)
+    reader = _reader(path)
+    if not path.is_file():
+        raise FileNotFoundError(f"there is no file {path}")
+    if reader is _arrays.read_libsvm:
+        raise ValueError(f"{path} has no column names, so there is no {role} column {name!r}")
+    y = reader(path, Wanted(name, (), (), None, role))[1]
+    assert y is not None
+    return y
+
+
 def _reader(path: Path) -> Reader:
     name = path.name.lower()
     for suffix in sorted(_READERS, key=len, reverse=True):

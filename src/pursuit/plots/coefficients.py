@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from pursuit.plots._axes import DOWN, GREY, UP, axes, quiet
+from pursuit.reports.describe import Shown, per_sd
 
 
 def plot_coefficients(
@@ -56,11 +57,15 @@ def _parts(held: Any, scale: Any) -> tuple[Any, Any, str]:
     result = getattr(held, "result_", held)
     if not hasattr(result, "support"):
         raise ValueError("result_or_estimator must be a fitted estimator, a Result or a Model")
-    support, coef = np.asarray(result.support), np.asarray(result.coef)
+    chooses = hasattr(held, "refit_coef_")  # what predicts is not its result_
+    support, coef = (held.support_, held._on_support()[0]) if chooses else (result.support, result.coef)
+    support, coef = np.asarray(support), np.asarray(coef)
     if scale is not None:
         by = np.asarray(scale, dtype=np.float64)[support]
         return support, coef * (by if coef.ndim == 1 else by[:, None]), "per standard deviation"
-    if getattr(held, "standardize", False) and held is not result:
+    if chooses and held.standardize and hasattr(held, "objective_"):  # without the data nobody knows their scale
+        return support, per_sd(held.objective_, Shown(support, coef, 0.0)), "per standard deviation"
+    if getattr(held, "standardize", False) and held is not result and not chooses:
         unit = "per standard deviation" if held.fit_intercept else "per root mean square"
         return support, result.point.coef.reshape(coef.shape), unit  # what was minimised over
     return support, coef, "in the units of X"

@@ -83,7 +83,7 @@ def describe(
     with threads(), np.errstate(all="ignore"):
         scale = 1.0
         if hasattr(f, "data"):
-            told = replace(told, rows=f.data.shape[0], loss=f.loss.name, per_sd=_per_sd(f, model))
+            told = replace(told, rows=f.data.shape[0], loss=f.loss.name, per_sd=per_sd(f, model))
             told, scale = _scored(f, result, model, told, check)
         if len(names):
             told = _worth(f, result, model, told, scale, afforded)
@@ -157,7 +157,7 @@ def _ridge(f: Any) -> Any:
     return f.ridge if f.width == 1 else f.l2
 
 
-def _per_sd(f: Any, model: Shown) -> Vector:
+def per_sd(f: Any, model: Shown) -> Vector:
     """Coefficients times the standard deviations of their columns."""
     weight, _, square = f.data.moments()
     ones, _ = f.data.in_units(model.support, np.ones(len(model.support)), 0.0)  # 1 / scale of the standardised view

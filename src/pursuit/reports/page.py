@@ -61,6 +61,7 @@ class Summary:
     found: str
     plain: bool = True
     notes: tuple[str, ...] = ()
+    held_out_error: float | None = None  # a standard error over folds
     groups: Columns | None = None  # of each feature, where they come in groups
     outputs: tuple[str, ...] = ()
 
@@ -86,8 +87,12 @@ class Summary:
         rows = "" if self.rows is None else f", {self.rows} rows"
         words = [f"{len(self.names)} of {self.dim} features{rows}{f', {self.loss} loss' if self.loss else ''}"]
         words += [] if self.score is None else [f"{self.unit} {self.score:.4f} in sample"]
-        words += [] if self.held_out is None else [f"{self.held_out_name} {self.held_out:.4f} held out"]
+        words += [] if self.held_out is None else [self._seen()]
         return "; ".join(words)
+
+    def _seen(self) -> str:
+        error = "" if self.held_out_error is None else f" (standard error {self.held_out_error:.4f})"
+        return f"{self.held_out_name} {self.held_out:.4f} held out{error}"
 
     def _table(self) -> str:
         if not self.names:

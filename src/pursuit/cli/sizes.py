@@ -1,0 +1,30 @@
+"""Sizes as they are typed: ``-k auto``, ``--ks 1-20``, ``--ks 1,2,5-8``."""
+
+import re
+
+MOST = 1_000_000  # a slip of the finger should not fill the memory
+KS = "sizes such as 1-20 or 1,2,5-8"
+
+
+def one_size(text: str) -> int | None:
+    """At most so many features; None where they are to be chosen."""
+    if text.casefold() == "auto":
+        return None
+    if not re.fullmatch(r"\d+", text) or int(text) < 1:
+        raise ValueError(f"-k must be auto or a whole number at least 1, got {text!r}")
+    return int(text)
+
+
+def sizes(text: str) -> list[int]:
+    """Every size that is named, sorted and each once."""
+    found: set[int] = set()
+    for part in text.split(","):
+        ends = re.fullmatch(r"\s*(\d+)\s*(?:-\s*(\d+)\s*)?", part)
+        if ends is None:
+            raise ValueError(f"--ks must be {KS}, got {text!r}")
+        low, high = int(ends[1]), int(ends[2] or ends[1])
+        if not low <= high <= MOST:
+            wrong = f"{low}-{high} counts down" if low > high else f"{high} is more than {MOST}"
+            raise ValueError(f"--ks must be {KS}, and {wrong}")
+        found.update(range(low, high + 1))
+    return sorted(found)

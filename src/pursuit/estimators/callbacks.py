@@ -1,0 +1,40 @@
+"""scikit-learn's callbacks (from 1.9 on): a task per fold, told when it is done."""
+
+import threading
+from collections.abc import Callable
+from typing import Any
+
+try:
+    from sklearn.callback import CallbackSupportMixin, with_callbacks
+except ImportError:  # an older scikit-learn
+
+    class CallbackSupportMixin:  # type: ignore[no-redef]
+        """Nothing to support."""
+
+    def with_callbacks(method: Any) -> Any:
+        return method
+
+
+def per_fold(
+    estimator: Any, folds: int, callback: Callable[[int, int], Any] | None
+) -> Callable[[int, int], Any] | None:
+    """``callback``, and scikit-learn's told as well; a fold that is fitted again with larger sizes is no new task."""
+    if not hasattr(estimator, "set_callbacks"):
+        return callback
+    fit, lock = estimator._init_callback_context(max_subtasks=folds), threading.Lock()
+    fit.call_on_fit_task_begin(estimator=estimator)
+    left = list(range(folds))
+
+    def told(done: int, total: int) -> None:
+        with lock:  # folds run in threads
+            if left:
+                left.pop()
+                task = fit.subcontext(task_name="fold")
+                task.call_on_fit_task_begin(estimator=estimator)
+                task.call_on_fit_task_end(estimator=estimator)
+                if not left:
+                    fit.call_on_fit_task_end(estimator=estimator)
+        if callback is not None:
+            callback(done, total)
+
+    return told
