@@ -37,6 +37,7 @@ struct RowQuad {
 class BasisState {
 public:
   double f = 0.0;
+  double nearest = HUGE_VAL; // change of the best exchange when improve() last found none that helps
 
   BasisState(const RowQuad& q_, i64 most, double floor_)
       : q(q_), cap(most), floor(floor_), at(static_cast<std::size_t>(q_.p), -1), z(reals(most)), T(reals(most * most)),
@@ -171,10 +172,12 @@ public:
   // The best exchange, if it helps.
   bool improve(const SearchPlan& plan) {
     Move move = best(plan);
+    nearest = move.change;
     if (!(move.change < -1e-11 * plan.size(f))) {
       if (updates == 0) return false;
       refresh(); // what updates have left behind may hide one
       move = best(plan);
+      nearest = move.change;
       if (!(move.change < -1e-11 * plan.size(f))) return false;
     }
     const Units before = S;

@@ -19,7 +19,7 @@ public:
     decltype(std::declval<State&>().keep()) kept;
     double f = HUGE_VAL;
     bool settled = false; // it was left where no exchange is found that helps
-    double condition = 0.0, share = 0.0;
+    double condition = 0.0, share = 0.0, nearest = HUGE_VAL;
   };
   std::vector<Size> best; // of the sizes `first`, `first` + 1, ...
   i64 first = 0;
@@ -137,7 +137,7 @@ private:
     known.kept = state.keep();
     known.settled = settled;
     if constexpr (requires { state.condition(); })
-      known.condition = state.condition(), known.share = state.least_share(plan);
+      known.condition = state.condition(), known.share = state.least_share(plan), known.nearest = state.nearest;
     return true;
   }
 

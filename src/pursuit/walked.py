@@ -8,19 +8,15 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from . import _core, searched
 from ._types import Columns, Vector
 from .constraints import AtMost
-from .refits.methods import EXACT
 
 THOROUGH = 500  # columns up to which every size has a search of its own
 WHOLE = 5e8  # multiplications for the Gram matrix up to which that is so
 STATE = 8e6  # numbers that the kernel may always keep: k rows of p of them
 
 WELL_CONDITIONED = 1e-6  # a lower bound of a reciprocal condition number (by a factor k too low, or k^2)
-ROUNDED = 32 * 2.0**-52  # share of |H_ij|, |c_j| and the null value that rounding and updates may be off by
 
 
 class PathPlan(NamedTuple):
@@ -89,18 +85,17 @@ def quadratic(
             x,
             None,
             value,
-            "swap_optimal" if settled and min(condition, share) > searched.CONDITION else "none",
-            condition > WELL_CONDITIONED and _rounding(x, h[S], f0) <= EXACT * value,
+            "swap_optimal" if settled and _judged(condition, share, nearest, f0) else "none",
+            condition > WELL_CONDITIONED and searched.rounding(x, h[S], f0) <= searched.CANCELLED * value,
         )
-        for S, x, value, settled, condition, share in found
+        for S, x, value, settled, condition, share, nearest in found
     ]
     return Walked(len(constraint.include), points, stopped, trouble) if points else None
 
 
-def _rounding(x: Vector, h: Vector, f0: float) -> float:
-    """What a value f0 + c'x + x'Hx/2 may be off by, since |H_ij| <= sqrt(h_i h_j) and |c_j| <= sqrt(2 f0 h_j)."""
-    size = float(np.abs(x) @ np.sqrt(h)) + float(np.sqrt(2 * f0))
-    return 0.5 * ROUNDED * size * size
+def _judged(condition: float, share: float, nearest: float, f0: float) -> bool:
+    """Whether the nearest exchange is further from helping than rounding can be."""
+    return min(condition, share) > searched.CONDITION and nearest > searched.doubt(condition, f0, share)
 
 
 def likelihood(
@@ -116,7 +111,7 @@ def likelihood(
         *_limits(plan, constraint, False), scale, plan.ask, plan.reached,
     )  # fmt: skip
     points = []
-    for support, x, value, settled, _, _ in found:
+    for support, x, value, settled, *_ in found:
         Z = x.reshape(-1, outputs)
         points.append(
             Reached(support, *even.back(support, Z[:-1], Z[-1]), value, "swap_stationary" if settled else "none")

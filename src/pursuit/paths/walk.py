@@ -21,7 +21,7 @@ from ..constraints import AtMost
 from ..engines import check_time, late
 from ..objectives.base import Objective
 from ..objectives.point import Point
-from ..refits.methods import EXACT
+from ..searched import CANCELLED
 from ..solvers.exchanges import removals
 from ..solvers.local_search import search
 from ..walked import PathPlan, Reached
@@ -106,8 +106,8 @@ class Walk:
             raise found.trouble
         check_time()
         self.stopped = found.stopped
-        for size, at in enumerate(found.points, found.first):
-            if thorough and at.optimality == "none":
+        for size in range(found.first, found.first + len(found.points)):
+            if thorough and self.best[size].optimality == "none":
                 self._again(size)
 
     def _told(self, size: int, at: Reached) -> Point:
@@ -118,7 +118,7 @@ class Walk:
         room = HELPS * self.f.scale(at.value)
         if (
             at.optimality == "swap_optimal"
-            and not min(point.value - at.value, point.minimum - point.value) >= -10 * room
+            and not min(point.value - at.value, point.minimum - point.value) >= -20 * room
         ):
             return point  # the kernel's numbers had fewer digits than it thought
         return point.claim(at.optimality, None, 1)
@@ -192,6 +192,6 @@ def _point(f: Objective, at: Reached) -> Point:
     support, coef, free = at.support, at.coef, at.free
     point = Point(
         f.dim, support, coef, free, at.value, lambda: f.at(support, coef, free).gradient.copy(), at.exact,
-        least=(1 - EXACT) * at.value if at.exact else None,
+        least=(1 - CANCELLED) * at.value if at.exact else None,
     )  # fmt: skip
     return point.owned(f)

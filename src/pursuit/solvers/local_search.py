@@ -109,9 +109,7 @@ def _improve(f: Objective, constraint: AtMost, point: Point, ranked: Ranked, tri
     return None
 
 
-def _doubts(
-    f: Objective, constraint: AtMost, point: Point, ranked: Ranked, tried: Tried
-) -> tuple[Point | None, bool]:
+def _doubts(f: Objective, constraint: AtMost, point: Point, ranked: Ranked, tried: Tried) -> tuple[Point | None, bool]:
     """An exchange that helps among those that the formula cannot judge; else whether none of them can."""
     enough = point.value - HELPS * f.scale(point.value)
     most = JUDGED if f.work * constraint.k <= CHEAP_REFITS else JUDGED // 10
