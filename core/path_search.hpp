@@ -131,6 +131,7 @@ private:
 
   bool take(i64 size, bool settled) {
     Size& known = of(size);
+    if (state.size() != size) return false; // a column has turned out to be a combination of the others
     if (!(state.f < known.f - 1e-11 * plan.size(state.f))) return false;
     known.f = state.f;
     known.point = state.found();

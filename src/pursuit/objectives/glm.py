@@ -227,6 +227,7 @@ class GLM(HasDual):
         null, gram = self.null, self.gram
         small = gram.entries(support, support, None if start is None else start.known_gradient)
         constant = small.diagonal() == 0
+        small[constant] = small[:, constant] = 0.0  # rounding is all that was there
         if self._far(support, small.diagonal()):
             return None
         small[np.arange(len(support)), np.arange(len(support))] += self._ridge(support)
