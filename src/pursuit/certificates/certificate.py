@@ -9,14 +9,13 @@
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import numpy as np
 
 from .._errors import check_number
-from .._types import Columns
 from ..constraints import AtMost
 from ..engines import threads
 from ..objectives.base import Point
@@ -25,48 +24,11 @@ from ..objectives.glm import GLM
 from ..results import Result
 from .bounds import cheap_bound, has_dual, search_between, strong_bound
 from .handed import Handed
+from .proof import Certificate
 from .tree import Progress, Tree
 
 OPTIMAL = "the solution is optimal within the gap asked for"
 AGREES = 1e-6  # share of the scale by which a result's value may differ from that of its coefficients: rounding
-
-
-@dataclass(frozen=True, eq=False)
-class Certificate:
-    """What is known about the optimum.
-
-    Attributes
-    ----------
-    lower, upper : the optimum lies between them; ``upper`` is the value of ``result``
-    gap, rel_gap : upper - lower, and that relative to ``scale``
-    scale : max(|upper|, 1e-9 (f without features - the loss's infimum)); values below 64 eps of that height count as 0
-    status : "proved" (rel_gap at most the one asked for) or "bounded"
-    reason : a sentence, with why a bound is weak
-    always, never : columns that every better solution contains, that none contains
-    margin : min |x_j| on the support minus max |g_j| / l2 outside (Theorem 1 of DIHT: not negative proves x optimal)
-    result : the best point that was met, as a Result
-    nodes, seconds : effort
-    """
-
-    lower: float
-    upper: float
-    status: str
-    reason: str
-    always: Columns
-    never: Columns
-    margin: float
-    result: Result = field(repr=False)
-    nodes: int
-    seconds: float
-    scale: float
-
-    @property
-    def gap(self) -> float:
-        return max(0.0, self.upper - self.lower)
-
-    @property
-    def rel_gap(self) -> float:
-        return self.gap / self.scale if self.gap > 0 else 0.0
 
 
 def certify(

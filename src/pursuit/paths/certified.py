@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 from .._errors import check_count, check_number, listed, need
 from .._tables import digits, paragraphs, table
-from ..certificates.certificate import OPTIMAL, Certificate, certify_from
+from ..certificates.certificate import OPTIMAL, certify_from
 from ..certificates.handed import Handed
+from ..certificates.proof import Certificate
 from ..certificates.tree import Progress
 from ..objectives.glm import GLM
 from ..results import Result
