@@ -17,7 +17,8 @@
 
 namespace pursuit {
 
-inline constexpr double kPivot = 1e-11; // share of H_jj below which a column is a combination of those that are in
+inline constexpr double kRounded = 7e-15; // share of |H_ij| and |c_j| that rounding and updates may be off by
+inline constexpr double kPivot = 1e-11;   // share of H_jj below which a column is a combination of those that are in
 
 // Where H comes from, without the ridge. Where rows are dear they are computed several at a time, ahead of their use.
 struct Rows {
@@ -37,6 +38,7 @@ struct RowQuad {
 class BasisState {
 public:
   double f = 0.0;
+  double nearest = HUGE_VAL; // change of the best exchange when improve() last found none that helps
 
   BasisState(const RowQuad& q_, i64 most, double floor_)
       : q(q_), cap(most), floor(floor_), at(static_cast<std::size_t>(q_.p), -1), z(reals(most)), T(reals(most * most)),
@@ -102,6 +104,7 @@ public:
       d[j] = 0.0; // which is what it comes to
       return false;
     }
+    clean = std::min(clean, v[j] / q.h[j]);
     const double inv = 1.0 / std::sqrt(v[j]), last = -g[j] * inv;
     double* t = T.get() + m * cap;
     std::fill(t, t + m, 0.0);
@@ -171,10 +174,15 @@ public:
   // The best exchange, if it helps.
   bool improve(const SearchPlan& plan) {
     Move move = best(plan);
+    nearest = move.change;
     if (!(move.change < -1e-11 * plan.size(f))) {
-      if (updates == 0 || move.change > kClear * plan.size(f)) return false;
-      refresh(); // what updates have left behind may hide one
+      if (clean > kSoiled && (updates == 0 || move.change > kClear * plan.size(f))) return false;
+      if (!renew()) { // what updates have left behind may hide one
+        nearest = -HUGE_VAL;
+        return false;
+      }
       move = best(plan);
+      nearest = move.change;
       if (!(move.change < -1e-11 * plan.size(f))) return false;
     }
     const Units before = S;
@@ -213,8 +221,9 @@ public:
 
 private:
   static constexpr i64 kChunk = 1024, kAhead = 32, kPool = 96;
-  static constexpr double kClear = 1e-8; // share of f that updates leave behind at most
-  static constexpr int kStale = 48;      // updates after which g and d are computed anew
+  static constexpr double kClear = 1e-8;  // share of f that updates leave behind at most
+  static constexpr int kStale = 48;       // updates after which g and d are computed anew
+  static constexpr double kSoiled = 1e-4; // share below which a column leaves its rounding behind
 
   // What a column that left was: its row of T, by column, as long as row m of V is still its own.
   struct Left {
@@ -270,6 +279,7 @@ private:
     std::copy(q.c, q.c + q.p, g.get());
     f = q.f0;
     updates = 0;
+    clean = 1.0;
     solved = false;
   }
 
@@ -277,6 +287,20 @@ private:
     for (i64 j : S) d[j] = 0.0, g[j] = 0.0;
     solved = false;
     if (++updates >= kStale) refresh();
+  }
+
+  // As if the columns had just come in, where others that were close to combinations of them have been in meanwhile.
+  bool renew() {
+    if (clean > kSoiled) {
+      refresh();
+      return true;
+    }
+    const Units support = S;
+    clear();
+    for (i64 j : support)
+      if (!enter(j)) return false;
+    clean = 1.0; // the condition of the set itself is another matter
+    return true;
   }
 
   void refresh() {
@@ -360,11 +384,15 @@ private:
     const double least = order.front().first;
     spent += static_cast<double>(p);
     near.clear();
+    double spread = 0.0; // with it the rounding of g grows
+    for (i64 i = 0; i < m; ++i) spread += std::sqrt(b[i] * q.h[S[i]]);
+    const double noise = kRounded * spread * std::sqrt(2.0 * std::fabs(q.f0));
+    reaches.clear();
     for (i64 j = 0; j < p; ++j) {
       if (at[j] >= 0 || !plan.allowed[j]) continue;
-      const double taken = std::sqrt(std::max(q.h[j] - d[j], 0.0)) + std::sqrt(q.h[j]);
-      const double reach = std::fabs(g[j]) * taken * (1 + 1e-9) + 1e-12 * least * q.h[j];
-      if (least * d[j] < reach) near.push_back(j), reaches.resize(near.size()), reaches.back() = reach;
+      const double root = std::sqrt(q.h[j]), taken = std::sqrt(std::max(q.h[j] - d[j], 0.0)) + root;
+      const double reach = (std::fabs(g[j]) + noise * root) * taken * (1 + 1e-9) + 1e-12 * least * q.h[j];
+      if (least * d[j] < reach) near.push_back(j), reaches.push_back(reach);
     }
     const i64 many = static_cast<i64>(near.size());
     W.resize(static_cast<std::size_t>(m * many));
@@ -435,6 +463,7 @@ private:
   std::vector<std::pair<double, i64>> order;
   bool solved = false;
   int updates = 0;
+  double clean = 1.0; // the least share that was left of a column when it came in
   double spent = 0.0;
 };
 

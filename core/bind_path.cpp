@@ -61,7 +61,8 @@ struct Steps {
   }
 
   // Per size, from the first on: support, coefficients, value, whether no exchange was found that helps, a bound of the
-  // reciprocal condition number, the least share that is left of a column outside; then what was raised meanwhile.
+  // reciprocal condition number, the least share that is left of a column outside, the change by the nearest exchange;
+  // then what was raised meanwhile.
   template <class State>
   nb::tuple run(State& state, Poll& poll) {
     PathSearch<State> path(state, wanted.plan, poll, thorough, reached());
@@ -69,7 +70,7 @@ struct Steps {
     nb::list out;
     for (const auto& size : path.best)
       out.append(nb::make_tuple(indices(size.point.support), numbers(size.point.x), size.f, size.settled,
-                                size.condition, size.share));
+                                size.condition, size.share, size.nearest));
     return nb::make_tuple(std::move(out), path.stopped, asked.trouble);
   }
 

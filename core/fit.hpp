@@ -52,6 +52,7 @@ public:
       const bool last = decrement <= limits.converged * std::max(height, std::isinf(limits.floor) ? fallen : 0.0);
       const double trial = system(ahead, g_ahead, last ? nullptr : H_ahead);
       if (last) {
+        if (!(factor.rcond() >= limits.singular)) return {value, false}; // pivots may hide it, rounded as they are
         if (trial <= value) std::copy(ahead, ahead + m + 1, z);
         return {std::min(trial, value), true};
       }

@@ -19,7 +19,7 @@ public:
     decltype(std::declval<State&>().keep()) kept;
     double f = HUGE_VAL;
     bool settled = false; // it was left where no exchange is found that helps
-    double condition = 0.0, share = 0.0;
+    double condition = 0.0, share = 0.0, nearest = HUGE_VAL;
   };
   std::vector<Size> best; // of the sizes `first`, `first` + 1, ...
   i64 first = 0;
@@ -131,13 +131,14 @@ private:
 
   bool take(i64 size, bool settled) {
     Size& known = of(size);
+    if (state.size() != size) return false; // a column has turned out to be a combination of the others
     if (!(state.f < known.f - 1e-11 * plan.size(state.f))) return false;
     known.f = state.f;
     known.point = state.found();
     known.kept = state.keep();
     known.settled = settled;
     if constexpr (requires { state.condition(); })
-      known.condition = state.condition(), known.share = state.least_share(plan);
+      known.condition = state.condition(), known.share = state.least_share(plan), known.nearest = state.nearest;
     return true;
   }
 

@@ -175,9 +175,10 @@ def multinomial_fit(
     minimiser, and whether coefficients grow without end."""
 
 # Paths, core/path_search.hpp: per size from the forced-in units on (support, coefficients, value, whether no exchange was
-# found that helps, a bound of the reciprocal condition number of H_SS, the least share left of a column outside; the
-# last two 0 but for quadratics), whether it was stopped, and what ``ask`` or another callable raised.
-Sized: TypeAlias = list[tuple[I, F, float, bool, float, float]]
+# found that helps, a bound of the reciprocal condition number of H_SS, the least share left of a column outside, the
+# change by the nearest exchange; the last three for quadratics), whether it was stopped, and what ``ask`` or another
+# callable raised.
+Sized: TypeAlias = list[tuple[I, F, float, bool, float, float, float]]
 Reached: TypeAlias = Callable[[int, float], object]
 
 class Products:

@@ -17,7 +17,6 @@ WHOLE = 5e8  # multiplications for the Gram matrix up to which that is so
 STATE = 8e6  # numbers that the kernel may always keep: k rows of p of them
 
 WELL_CONDITIONED = 1e-6  # a lower bound of a reciprocal condition number (by a factor k too low, or k^2)
-CANCELLED = 1e-3  # share of the null value below which values are computed from residuals
 
 
 class PathPlan(NamedTuple):
@@ -86,12 +85,17 @@ def quadratic(
             x,
             None,
             value,
-            "swap_optimal" if settled and min(condition, share) > searched.CONDITION else "none",
-            condition > WELL_CONDITIONED and value > CANCELLED * f0,
+            "swap_optimal" if settled and _judged(condition, share, nearest, f0) else "none",
+            condition > WELL_CONDITIONED and searched.rounding(x, h[S], f0) <= searched.CANCELLED * value,
         )
-        for S, x, value, settled, condition, share in found
+        for S, x, value, settled, condition, share, nearest in found
     ]
     return Walked(len(constraint.include), points, stopped, trouble) if points else None
+
+
+def _judged(condition: float, share: float, nearest: float, f0: float) -> bool:
+    """Whether the nearest exchange is further from helping than rounding can be."""
+    return min(condition, share) > searched.CONDITION and nearest > searched.doubt(condition, f0, share)
 
 
 def likelihood(
@@ -107,7 +111,7 @@ def likelihood(
         *_limits(plan, constraint, False), scale, plan.ask, plan.reached,
     )  # fmt: skip
     points = []
-    for support, x, value, settled, _, _ in found:
+    for support, x, value, settled, *_ in found:
         Z = x.reshape(-1, outputs)
         points.append(
             Reached(support, *even.back(support, Z[:-1], Z[-1]), value, "swap_stationary" if settled else "none")

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from pursuit import GLM, Loss, best_subsets, certify, solve
-from pursuit.certificates import certificate
-from pursuit.certificates.certificate import search_between
+from pursuit.certificates import bounds
+from pursuit.certificates.bounds import search_between
 from pursuit.certificates.general import General
 from pursuit.certificates.tree import Tree
 from pursuit.constraints import AtMost
@@ -204,7 +204,7 @@ def test_an_interrupted_search_interrupts_the_proof(monkeypatch):
     rng = np.random.default_rng(5)
     f = GLM(rng.standard_normal((30, 6)), rng.standard_normal(30), l2=0.1)
     stopped = replace(solve(f, 2), status="interrupted")
-    monkeypatch.setattr(certificate, "solve", lambda *args, **options: stopped)
+    monkeypatch.setattr(bounds, "solve", lambda *args, **options: stopped)
     with pytest.raises(KeyboardInterrupt):
         search_between(f, AtMost(2, 6), Tree(1e-6, abs), [], range(6))
 

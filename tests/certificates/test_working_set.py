@@ -6,7 +6,7 @@ import pytest
 from problems import KINDS
 from pursuit import GLM, certify, solve
 from pursuit.certificates import working_set as module
-from pursuit.certificates.certificate import cheap_bound
+from pursuit.certificates.bounds import cheap_bound
 from pursuit.certificates.general import General
 from pursuit.certificates.tree import Tree
 from pursuit.certificates.working_set import WorkingColumns, working_set

@@ -1,6 +1,7 @@
 """How far a solution is from the best possible one: bounds, safe fixing, proofs."""
 
-from .certificate import Certificate, certify
+from .certificate import certify
+from .proof import Certificate
 from .subsets import best_subsets
 
 __all__ = ["Certificate", "best_subsets", "certify"]

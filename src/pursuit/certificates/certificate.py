@@ -8,72 +8,27 @@
 """
 
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import numpy as np
 
 from .._errors import check_number
-from .._types import Columns
 from ..constraints import AtMost
-from ..driver import solve
 from ..engines import threads
 from ..objectives.base import Point
 from ..objectives.bounded import Bounded
 from ..objectives.glm import GLM
-from ..refits.factor import unit_scale
 from ..results import Result
-from .general import General
-from .quadratic import Source, SparseQuadratic
+from .bounds import cheap_bound, has_dual, search_between, strong_bound
+from .handed import Handed
+from .proof import Certificate
 from .tree import Progress, Tree
-from .working_set import working_set
 
-DENSE = 4000  # columns up to which the whole Gram matrix is formed
 OPTIMAL = "the solution is optimal within the gap asked for"
 AGREES = 1e-6  # share of the scale by which a result's value may differ from that of its coefficients: rounding
-BRANCHED = 5e7  # numbers up to which all columns are gathered for branching
-UNIT_ROUNDOFF = 0.5 * float(np.finfo(float).eps)  # of one product in a Gram matrix
-REFITTED = 1e9  # n m^2 up to which the data are asked for the minimum over m columns
-
-
-@dataclass(frozen=True, eq=False)
-class Certificate:
-    """What is known about the optimum.
-
-    Attributes
-    ----------
-    lower, upper : the optimum lies between them; ``upper`` is the value of ``result``
-    gap, rel_gap : upper - lower, and that relative to ``scale``
-    scale : max(|upper|, 1e-9 (f without features - the loss's infimum)); values below 64 eps of that height count as 0
-    status : "proved" (rel_gap at most the one asked for) or "bounded"
-    reason : a sentence, with why a bound is weak
-    always, never : columns that every better solution contains, that none contains
-    margin : min |x_j| on the support minus max |g_j| / l2 outside (Theorem 1 of DIHT: not negative proves x optimal)
-    result : the best point that was met, as a Result
-    nodes, seconds : effort
-    """
-
-    lower: float
-    upper: float
-    status: str
-    reason: str
-    always: Columns
-    never: Columns
-    margin: float
-    result: Result = field(repr=False)
-    nodes: int
-    seconds: float
-    scale: float
-
-    @property
-    def gap(self) -> float:
-        return max(0.0, self.upper - self.lower)
-
-    @property
-    def rel_gap(self) -> float:
-        return self.gap / self.scale if self.gap > 0 else 0.0
 
 
 def certify(
@@ -103,6 +58,18 @@ def certify(
     gap : relative gap at which a solution counts as proved
     progress : called with (lower, upper, open nodes, nodes, seconds) while branching
     """
+    return certify_from(
+        Handed(), objective, result, k=k, include=include, exclude=exclude, groups=groups, bounds=bounds, sum_to=sum_to,
+        time_limit=time_limit, gap=gap, progress=progress,
+    )  # fmt: skip
+
+
+def certify_from(
+    hand: Handed, objective: GLM, result: Any, *, k: int | None = None, include: Any = (), exclude: Any = (),
+    groups: Any = None, bounds: Any = None, sum_to: float | None = None, time_limit: float | None = None,
+    gap: float = 1e-6, progress: Callable[[Progress], None] | None = None,
+) -> Certificate:  # fmt: skip
+    """``certify``, beginning with what the proof of another size has left, and leaving its own."""
     began = time.perf_counter()
     if "proof" not in getattr(objective, "offers", ()):  # it may be anything that a user hands over
         raise TypeError(f"certify needs a GLM, whose dual is known; got {type(objective).__name__}{_its(objective)}")
@@ -111,7 +78,7 @@ def certify(
     if isinstance(result, Result):
         bounds, sum_to = result.bounds, result.sum_to
     if bounds is not None or sum_to is not None:
-        return _within_bounds(objective, result, bounds, sum_to, gap, k=k, include=include, exclude=exclude,
+        return _within_bounds(objective, result, bounds, sum_to, gap, hand, k=k, include=include, exclude=exclude,
                               groups=groups, time_limit=time_limit, progress=progress)  # fmt: skip
     limit = None if time_limit is None else check_number(time_limit, "time_limit")
     with threads(), np.errstate(all="ignore"):
@@ -119,11 +86,11 @@ def certify(
         tree = Tree(0.9 * gap, objective.scale, deadline=None if limit is None else began + limit, progress=progress)
         tree.offer(tuple(int(u) for u in constraint.units_of(known.support)), known.value, known.minimum)
         tree.search = partial(search_between, objective, constraint)
-        lower, why = cheap_bound(objective, constraint, known), ""
+        lower, why = max(cheap_bound(objective, constraint, known), hand.bound(objective, constraint)), ""
         if known.value <= objective.nothing:
             lower, limit = objective.lower, 0.0
         if limit != 0 and lower < known.value - gap * objective.scale(known.value):
-            better, why = _bound(objective, constraint, known, tree, lower, branch=limit is not None)
+            better, why = strong_bound(objective, constraint, known, tree, lower, limit is not None, hand)
             lower = max(lower, better)
         best = known
         units = min(tree.found, key=tree.found.__getitem__)
@@ -159,11 +126,13 @@ def _check_result(result: Any) -> None:
         ) from None
 
 
-def _within_bounds(f: GLM, result: Any, bounds: Any, sum_to: float | None, gap: float, **options: Any) -> Certificate:
+def _within_bounds(
+    f: GLM, result: Any, bounds: Any, sum_to: float | None, gap: float, hand: Handed, **options: Any
+) -> Certificate:
     """The certificate of a solution that keeps to bounds: what holds without them, and the dual bound with the box."""
     inner = Bounded(f, bounds, sum_to)
     free = replace(result, bounds=None, sum_to=None) if isinstance(result, Result) else result
-    outer = certify(f, free, gap=gap, **options)
+    outer = certify_from(hand, f, free, gap=gap, **options)
     constraint = outer.result.constraint
     with threads(), np.errstate(all="ignore"):
         support = result.point.support if isinstance(result, Result) else np.flatnonzero(result)
@@ -171,7 +140,7 @@ def _within_bounds(f: GLM, result: Any, bounds: Any, sum_to: float | None, gap: 
         if not inner.holds(point):
             raise ValueError("the coefficients do not keep to bounds and sum_to")
         lower = outer.lower
-        if sum_to is None and np.all(f.ridge > 0) and _has_dual(f):
+        if sum_to is None and np.all(f.ridge > 0) and has_dual(f):
             dual = inner.dual()
             lower = max(lower, dual.value(dual.from_point(point), constraint))
         lower = min(lower, point.value)
@@ -192,7 +161,7 @@ def _known(f: GLM, result: Any, k: int | None, include: Any, exclude: Any, group
         if result.point.dim != f.dim:
             raise ValueError(f"result has {result.point.dim} columns, but the objective has {f.dim}: not its solution")
         constraint = result.constraint
-        _check_same(constraint, f.sparse_set(constraint.k if k is None else k, include, exclude, groups))
+        _check_same(constraint, f.sparse_set(k or constraint.k or 1, include, exclude, groups), k is not None)
         point = result.point
         value = f.value(point.support, point.coef, point.free)
         if abs(value - result.value) > AGREES * f.scale(result.value) + max(0.0, f.nothing - f.lower):
@@ -214,11 +183,11 @@ def _known(f: GLM, result: Any, k: int | None, include: Any, exclude: Any, group
     return f.refit_on_data(whole, start=point if len(point.support) else None), constraint
 
 
-def _check_same(own: AtMost, asked: AtMost) -> None:
+def _check_same(own: AtMost, asked: AtMost, sized: bool) -> None:
     """A result brings its sparse set: another one is an error, not a wish."""
     pairs = {"include": (own.include, asked.include), "exclude": (own.exclude, asked.exclude)}
     wrong = [name for name, (has, wants) in pairs.items() if wants.size and not np.array_equal(has, wants)]
-    wrong += ["k"] if own.k != asked.k else []
+    wrong += ["k"] if sized and own.k != asked.k else []
     if wrong:
         raise ValueError(f"{wrong[0]} is not that of the result, which was solved with its own: leave it out")
 
@@ -230,87 +199,6 @@ def _open(tree: Tree, limit: float | None) -> str:
     if tree.late():
         return "the time limit came first"
     return "what is left of the gap is rounding, or a refit that is not exact"
-
-
-def search_between(f: GLM, constraint: AtMost, tree: Tree, inside: Sequence[int], alive: Sequence[int]) -> None:
-    """Offers what ``auto`` finds between two sets of units."""
-    out = np.setdiff1d(np.arange(constraint.units), np.asarray(alive, dtype=np.int64))
-    include = constraint.columns_of(np.sort(np.asarray(inside, dtype=np.int64)))
-    found = solve(
-        f, constraint.k, include=include, exclude=constraint.columns_of(out), groups=constraint.unit_of,
-        callback=lambda _: tree.late(),
-    )  # fmt: skip
-    tree.offer(tuple(int(u) for u in constraint.units_of(found.support)), found.value)
-    if found.status == "interrupted" and not tree.late():  # the driver keeps Ctrl-C to itself; a proof ends with it
-        raise KeyboardInterrupt
-
-
-def _has_dual(f: GLM) -> bool:
-    return f.loss.has_conjugate and f.data.whole
-
-
-def cheap_bound(f: GLM, constraint: AtMost, point: Point) -> float:
-    """The bound at the solution's own dual point: one product with X, or what the loss alone gives."""
-    if not (np.all(f.ridge > 0) and _has_dual(f)):
-        return f.lower
-    dual = f.dual()
-    a = dual.from_point(point)
-    return max(f.lower, dual.value(a, constraint, dual.z_from_point(point, a)))
-
-
-def _bound(f: GLM, constraint: AtMost, known: Point, tree: Tree, cheap: float, branch: bool) -> tuple[float, str]:
-    """The best bound that fits the problem, and why it is weak if it is."""
-    if f.loss.quadratic and constraint.unit_of is None and f.dim <= DENSE:
-        problem = sparse_problem(f, constraint, known)
-        lower = tree.run(problem, branch=branch)
-        weak = "X has dependent columns and there is no ridge, so no curvature can be borrowed"
-        flat = problem.borrowed() is None if not branch and lower < tree.target else False
-        return lower, weak if flat else ""
-    if not f.data.whole:
-        return f.lower, "the rows lie in parts, and the perspective bound needs them in one piece"
-    if np.all(f.ridge > 0) and f.loss.has_conjugate:
-        lower = working_set(f, constraint, known, tree, cheap)
-        if branch and lower < tree.target and f.data.shape[0] * f.dim <= BRANCHED:
-            lower = max(lower, tree.run(General.root(f, constraint, known.x), effort=60))
-        return lower, ""
-    if not f.loss.has_conjugate:
-        return -np.inf, str(f.loss.no_conjugate)
-    weak = "without a ridge the bound is the minimum over all columns, which is weak (set l2 > 0)"
-    if f.data.shape[0] * f.dim > BRANCHED:
-        return f.lower, weak
-    return tree.run(General.root(f, constraint, known.x), branch=branch), weak if not branch else ""
-
-
-def sparse_problem(f: GLM, constraint: AtMost, known: Point) -> SparseQuadratic:
-    """The squared loss as a quadratic over the allowed columns on a unit diagonal, forced-in ones minimised out."""
-    cols, n = constraint.allowed, f.data.shape[0]
-    form, sizes = f.evened
-    H, size = form.gram[np.ix_(cols, cols)], sizes[cols]
-    H[np.arange(len(cols)), np.arange(len(cols))] += np.broadcast_to(f.ridge, f.dim)[cols] * size**2
-    s = unit_scale(H)
-    f0 = f.null.value
-    root = np.sqrt(f0) or 1.0
-    reach = size * s  # x of the unit diagonal times this is x of the objective
-    refits: dict[tuple[int, ...], tuple[float, float]] = {}
-    problem = SparseQuadratic(
-        np.ascontiguousarray(H * s * s[:, None]), s * form.pull[cols] / root, f0 / root**2, constraint.k, cols,
-        Source(partial(_refitted, f, refits), root**2, UNIT_ROUNDOFF * (8 + 2 * np.sqrt(n))), np.ones(len(cols)),
-        x=np.divide(known.x[cols], reach * root, out=np.zeros(len(cols)), where=reach > 0),
-    )  # fmt: skip
-    inside = np.flatnonzero(np.isin(cols, constraint.include))
-    return problem.with_in(inside) if len(inside) else problem
-
-
-def _refitted(f: GLM, known: dict[tuple[int, ...], tuple[float, float]], cols: tuple[int, ...]) -> tuple[float, float]:
-    """The value on some columns, and a lower bound of it; the loss's own where a refit would take too long."""
-    key = tuple(sorted(cols))
-    if key not in known:
-        n = f.data.shape[0]
-        if len(key) > n or n * len(key) ** 2 > REFITTED:
-            return np.inf, f.lower
-        point = f.refit_on_data(np.array(key, dtype=np.int64))
-        known[key] = point.value, max(point.minimum, f.lower)
-    return known[key]
 
 
 def _margin(f: GLM, point: Point) -> float:

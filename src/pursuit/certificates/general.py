@@ -39,6 +39,10 @@ class General:
         state = np.where(np.isin(units, constraint.include), IN, FREE)
         return cls(f, constraint, units, state, x[cols] * root, part)
 
+    def with_budget(self, constraint: AtMost) -> "General":
+        """The same for another budget."""
+        return replace(self, constraint=constraint)
+
     def bound(self, tree: Tree, effort: int, root: bool = False) -> tuple[float, "General", Vector | None]:
         problem, lower = self, -np.inf
         while True:
@@ -51,6 +55,7 @@ class General:
                 return problem._all_columns(tree), problem, np.where(units.free, 0.5 * units.k / free, 0.0)
             bound = problem.part.relax(units, problem.x, tree.target, effort)
             lower, problem = max(lower, bound.lower), replace(problem, x=bound.x, part=bound.part)
+            tree.first = tree.first or problem
             square = units.squares(bound.z)
             problem._offer(tree, problem._rounded(square))
             t = np.where(units.free, np.clip(bound.t, 1e-9, 1.0), 0.0)

@@ -147,6 +147,7 @@ class SparseQuadratic:
             )  # fmt: skip
             low = unit * problem._safe(y)
             lower, problem = max(lower, low), replace(problem, x=x, L=L)
+            tree.first = tree.first or problem
             problem._offer(tree, np.sort(np.argpartition(-np.abs(z), problem.k - 1)[: problem.k]))
             if lower >= tree.target:
                 return lower, problem, t

@@ -19,7 +19,7 @@ from ..losses import Loss
 from ..losses.vector import VectorLoss
 from ..objectives import GLM, MultiGLM
 from ..objectives.base import Point
-from .certificate import BRANCHED, search_between, sparse_problem
+from .bounds import BRANCHED, search_between, sparse_problem
 from .general import General
 from .table import Subset, Subsets
 from .tree import Tree

@@ -55,6 +55,7 @@ class Tree:
     progress: Callable[[Progress], None] | None = None
     search: Callable[["Tree", Sequence[int], Sequence[int]], None] | None = None  # offers one between two sets of units
     searched: float = SEARCH  # seconds spent on it, and to be spent on the next one
+    first: Any = None  # the root after its first relaxation, before anything was fixed: what serves another budget
     doubt: float = np.inf  # a bound for solutions that were met, but whose values are not sure
     branching: bool = True
     nodes: int = 0

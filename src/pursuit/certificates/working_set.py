@@ -18,6 +18,7 @@ from ..constraints import AtMost
 from ..objectives.base import Point
 from ..objectives.dual import Dual
 from ..objectives.glm import GLM
+from .handed import Handed
 from .relaxation import FREE, IN, Bound, GLMPart, Units, first_curvature
 from .tree import Tree
 
@@ -32,17 +33,22 @@ MEMORY_BOUND = 1e6  # numbers in X from which memory is what a walk costs, so th
 BEYOND_SINGLE = 1e-15  # numbers below this one, or above its inverse, are walked on in double precision
 
 
-def working_set(f: GLM, constraint: AtMost, known: Point, tree: Tree, cheap: float) -> float:
+def working_set(
+    f: GLM, constraint: AtMost, known: Point, tree: Tree, cheap: float, hand: Handed | None = None
+) -> float:
     """The relaxation's bound within PRECISION, or what the time allows; ``cheap`` is the bound known before."""
+    hand = Handed() if hand is None else hand
     dual, upper = Dual(f), tree.upper
     size, best, gap = f.scale(upper), cheap, upper - cheap
     share = min(1.0, gap / size) if np.isfinite(gap) else 1.0
     numbers = f.data.shape[0] * f.dim
     narrow, precision = numbers > MEMORY_BOUND, PRECISION if numbers > LAST_DIGITS else 1e-6 * PRECISION
-    block = WorkingColumns(f, constraint, np.float32 if narrow else np.float64).changed(
-        np.empty(0, bool), _first(f, constraint, known, share)
-    )
-    x, stuck = known.x, 0
+    if hand.block is None:
+        block = WorkingColumns(f, constraint, np.float32 if narrow else np.float64)
+        block = block.changed(np.empty(0, bool), _first(f, constraint, known, share))
+    else:
+        block = hand.block.with_budget(constraint, known)
+    x, stuck = known.x if hand.x is None else hand.x, 0
     for _ in range(ROUNDS):
         floor = max(best, f.lower)
         allowed = 0.8 * precision * size
@@ -57,7 +63,9 @@ def working_set(f: GLM, constraint: AtMost, known: Point, tree: Tree, cheap: flo
         z = dual.z(a)
         low = dual.value(a, constraint, z)
         stuck = 0 if low > best + 0.01 * (bound.relaxed - best) else stuck + 1
-        best = max(best, low)
+        if low > best or hand.dual is None:
+            best, hand.dual = max(best, low), (a, z)
+        hand.block, hand.x = block, x
         gap = bound.relaxed - best
         if best >= tree.target or gap <= precision * size or tree.late() or stuck > 2:
             break
@@ -87,6 +95,14 @@ class WorkingColumns:
         ridge = np.broadcast_to(f.ridge, f.dim)
         self.mu = float(ridge.min())
         self.even = np.sqrt(self.mu / ridge)  # columns times this have one ridge
+
+    def with_budget(self, constraint: AtMost, known: Point) -> "WorkingColumns":
+        """The same set for another budget, with a solution's units and enough others."""
+        self.constraint = constraint
+        wanted = np.union1d(constraint.units_of(known.support), constraint.include)
+        if len(self.units) < 2 * constraint.k:
+            wanted = constraint.units_of(constraint.top(known.gradient, 2 * constraint.k, keep=known.support))
+        return self.changed(np.ones(len(self.units), bool), np.setdiff1d(wanted, self.units))
 
     def changed(self, keep: Flags, new: Columns) -> "WorkingColumns":
         """Without the units that are not kept (if they are many), with the new ones; changed in place.

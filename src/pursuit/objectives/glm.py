@@ -30,7 +30,6 @@ from .base import Point, Slope
 from .dual import HasDual
 from .kernel_path import glm_path, glm_refits
 
-CANCELLED = 1e-3  # share of the null value below which values are computed from residuals
 ROUGH = 8  # Gram columns that must be missing, and multiplications of their product with X, for a rough first look
 ROUGH_WORK = 1e8
 SMALL_SHARE = 1e-6  # share of the null value below which a search needs the data
@@ -237,6 +236,7 @@ class GLM(HasDual):
         hint = None if start is None or not gram.missing(support) else start.known_gradient
         small = gram.entries(support, support, hint)
         constant = small.diagonal() == 0
+        small[constant] = small[:, constant] = 0.0  # rounding is all that was there
         if self._far(support, small.diagonal()):
             return None
         small[np.arange(len(support)), np.arange(len(support))] += self._ridge(support)
@@ -247,7 +247,8 @@ class GLM(HasDual):
         coef = -factor.solve(down)
         coef -= factor.solve(small @ coef + down)
         value = null.value + 0.5 * float(down @ coef)
-        if value < CANCELLED * null.value:
+        noise = searched.rounding(coef, small.diagonal(), null.value)
+        if not noise <= searched.CANCELLED * value:
             return None
         b = null.free - float(self.gram.means[support] @ coef) if self.fit_intercept else 0.0
 
@@ -256,7 +257,9 @@ class GLM(HasDual):
             g[support] = 0.0
             return g
 
-        return Point(self.dim, support, coef, b, value, slope, True, least=(1 - EXACT) * value).owned(self)
+        return Point(self.dim, support, coef, b, value, slope, True, least=value - max(noise, EXACT * value)).owned(
+            self
+        )
 
     def _far(self, cols: Columns, squares: Vector) -> bool:
         """Whether a column is so far from zero beside its spread that products with it have lost digits."""

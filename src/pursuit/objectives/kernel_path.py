@@ -125,11 +125,12 @@ def glm_refits(f: "GLM", supports: list[Columns]) -> list[Point] | None:
     if products is None:
         return None
     null, mean = f.null, f.data.moments().mean if f.fit_intercept else np.zeros(f.dim)
+    h = f.curvatures(null, np.arange(f.dim))
     down, ridge = null.gradient - mean * f.tilt, np.broadcast_to(f.ridge, f.dim).astype(np.float64)
     points = []
     for S, (x, condition) in zip(supports, products.solve(down, ridge, supports), strict=True):
         value = null.value + 0.5 * float(down[S] @ x)
-        if condition < WELL_CONDITIONED or value < walked.CANCELLED * null.value:
+        if condition < WELL_CONDITIONED or searched.rounding(x, h[S], null.value) > searched.CANCELLED * value:
             points.append(f.refit(S))
         else:
             at = walked.Reached(S, x, null.free - float(mean[S] @ x) if f.fit_intercept else 0.0, value, "none", True)

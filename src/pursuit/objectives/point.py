@@ -13,7 +13,7 @@ import numpy as np
 from .._lazy import lazy
 from .._types import Columns, Vector
 from ..constraints import Exchange
-from ..refits.methods import EXACT
+from ..searched import CANCELLED
 from ..walked import Reached
 
 if TYPE_CHECKING:
@@ -122,7 +122,7 @@ def from_kernel(f: "Objective", at: Reached) -> Point:
     support, coef, free = at.support, at.coef, at.free
     point = Point(
         f.dim, support, coef, free, at.value, lambda: f.at(support, coef, free).gradient.copy(), at.exact,
-        least=(1 - EXACT) * at.value if at.exact else None,
+        least=(1 - CANCELLED) * at.value if at.exact else None,
     )  # fmt: skip
     return point.owned(f)
 

@@ -1,7 +1,8 @@
 """Every size at once: the k-path."""
 
+from .certified import Certificates
 from .follow import path
 from .found import Path
 from .walk import every_size
 
-__all__ = ["Path", "every_size", "path"]
+__all__ = ["Certificates", "Path", "every_size", "path"]

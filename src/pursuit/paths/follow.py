@@ -61,7 +61,8 @@ def path(
     constraint = objective.sparse_set(max(sizes[-1], 1), include, exclude, groups)
     constraint, capped = (constraint if sizes[-1] else constraint.with_budget(0)), constraint.capped
     if sizes[0] < len(constraint.include):
-        raise ValueError(f"ks holds {sizes[0]}, but include names {len(constraint.include)} columns")
+        noun = "columns" if constraint.unit_of is None else "groups"
+        raise ValueError(f"ks holds {sizes[0]}, but include names {len(constraint.include)} {noun}")
     f: Objective = objective
     first = len(constraint.include)
     if bounds is not None or sum_to is not None:
@@ -89,9 +90,13 @@ def path(
 
 def _sizes(ks: Any) -> list[int]:
     """Sizes, sorted and each once."""
-    if isinstance(ks, str) or np.ndim(ks) != 1:
-        raise TypeError(f"ks must be a list of sizes such as range(1, 11), got {ks!r}")
-    sizes = sorted({check_count(k, "an entry of ks") for k in ks})
+    wanted = "ks must be a list of sizes such as range(1, 11)"
+    if isinstance(ks, str | bytes | dict) or not np.iterable(ks):
+        raise TypeError(f"{wanted}, got {ks!r}")
+    entries = list(ks)
+    if any(np.iterable(k) and not isinstance(k, str) for k in entries):
+        raise TypeError(f"{wanted}, got lists in it")
+    sizes = sorted({check_count(k, "an entry of ks") for k in entries})
     if not sizes:
         raise ValueError("ks is empty; give at least one size")
     return sizes
@@ -131,8 +136,14 @@ def _by_solver(f: Objective, method: Solver, limits: Limits, name: str, told: di
 
 
 def _result(f: Objective, constraint: AtMost, best: Point, name: str, told: Result | None) -> Result:
-    if told is not None and np.array_equal(told.point.support, best.support):
+    if told is not None and told.value <= best.value and np.array_equal(told.point.support, best.support):
         return told
     loop = Loop(Limits())
     loop.best = best
-    return ended(f, constraint, loop, name)
+    if constraint.count(best.support) < constraint.k:
+        loop.reason = "nothing is left to explain" if best.value <= f.floor else "no unit was found that adds to these"
+    result = ended(f, constraint, loop, name)
+    if result.reason:
+        return result
+    why = "the path ended before its exchanges were looked at" if told is None else "better than what the solver found"
+    return replace(result, reason=f"found from a size next to it; {why}")

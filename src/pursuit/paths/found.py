@@ -1,6 +1,6 @@
 """What a path has found: one Result per size, and questions about all of them."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any, overload
@@ -9,7 +9,10 @@ import numpy as np
 
 from .._errors import check_count, check_number, listed, need
 from .._types import Columns, Vector
+from ..certificates.tree import Progress
+from ..objectives.glm import GLM
 from ..results import Result
+from .certified import Certificates, certified
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,7 +74,7 @@ class Path(Sequence[Result]):
     @property
     def columns(self) -> Columns:
         """Every column that some size uses, sorted."""
-        return np.unique(np.concatenate([result.support for result in self.results])).astype(np.int64)
+        return np.unique([j for result in self.results for j in result.support]).astype(np.int64)
 
     def at(self, k: int) -> Result:
         """The result of size k."""
@@ -88,6 +91,7 @@ class Path(Sequence[Result]):
         """
         if (score is None) == (value is None):
             raise ValueError("give score (the higher the better) or value (the lower the better)")
+        self._need_sizes()
         if value is not None:
             target = check_number(value, "value", low=-np.inf)
             reached, best = np.flatnonzero(self.values <= target), f"the lowest value is {self.values.min():.6g}"
@@ -99,10 +103,37 @@ class Path(Sequence[Result]):
             raise ValueError(f"no size of the path reaches {target:g}; {best}")
         return self.results[int(reached[0])]
 
+    def _need_sizes(self) -> None:
+        if not self.results:
+            raise ValueError(f"the path has no sizes: {self.reason}")
+
     def penalised(self, lam: float) -> Result:
         """The result with the least value + lam k; of several, the smallest."""
         lam = check_number(lam, "lam")
+        self._need_sizes()
         return self.results[int(np.argmin(self.values + lam * self.ks))]
+
+    def certify(
+        self,
+        objective: GLM,
+        *,
+        time_limit: float | None = None,
+        gap: float = 1e-6,
+        progress: Callable[[int, Progress], Any] | None = None,
+    ) -> Certificates:
+        """A lower bound for every size and, given time, a proof: ``certify`` for all, each from what the last has left.
+
+        Parameters
+        ----------
+        objective : the ``GLM`` that the path is of
+        time_limit : seconds for all sizes; what one does not need goes to those after it. None bounds without
+            branching, 0 gives the cheap bounds
+        gap : relative gap at which a solution counts as proved
+        progress : called with a size and (lower, upper, open nodes, nodes, seconds) while branching, and at its end
+
+        Ctrl-C leaves what is proved so far, and cheap bounds for the rest.
+        """
+        return certified(self, objective, time_limit, gap, progress)
 
     def to_frame(self) -> Any:
         """A pandas DataFrame: a row per size, with its value, what it explains, and its columns."""

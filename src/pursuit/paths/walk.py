@@ -66,6 +66,12 @@ class Walk:
 
     def go(self, seed: int | None, thorough: bool) -> bool:
         """All stages, in a kernel as far as there is one (unless ``seed`` is None); False where ``reached`` stopped."""
+        try:
+            return self._stages(seed, thorough)
+        finally:
+            self._in_order()
+
+    def _stages(self, seed: int | None, thorough: bool) -> bool:
         if seed is not None:
             self._quickly(seed, thorough)
         for size in range(max(self.best, default=self.first - 1) + 1, self.constraint.k + 1):
@@ -78,6 +84,16 @@ class Walk:
             self.stopped = self.reached is not None and bool(self.reached(size, self.best[size].value))
         return not self.stopped
 
+    def _in_order(self) -> None:
+        """No size worse than the one below, not even by rounding; what was proved of that is not proved of this."""
+        for size in sorted(self.best)[1:]:
+            below, known = self.best[size - 1], self.best[size]
+            if below.value < known.value:
+                known = below
+            if self.constraint.count(known.support) < size and known.value > self.f.floor:
+                known = known.claim("stationary")  # a unit more may help, though none was found
+            self.best[size] = known
+
     def _quickly(self, seed: int, thorough: bool) -> None:
         """What one kernel call finds; thoroughly: refitted, with claims, and again where it is not sure of itself."""
         found = self.f.quick_path(self.constraint, PathPlan(thorough, seed, late, self.reached))
@@ -89,8 +105,8 @@ class Walk:
             raise found.trouble
         check_time()
         self.stopped = found.stopped
-        for size, at in enumerate(found.points, found.first):
-            if thorough and at.optimality == "none":
+        for size in range(found.first, found.first + len(found.points)):
+            if thorough and self.best[size].optimality == "none":
                 self._again(size)
 
     def _told(self, size: int, at: Reached) -> Point:
@@ -101,7 +117,7 @@ class Walk:
         room = HELPS * self.f.scale(at.value)
         if (
             at.optimality == "swap_optimal"
-            and not min(point.value - at.value, point.minimum - point.value) >= -10 * room
+            and not min(point.value - at.value, point.minimum - point.value) >= -20 * room
         ):
             return point  # the kernel's numbers had fewer digits than it thought
         return point.claim(at.optimality, None, 1)
@@ -127,8 +143,13 @@ class Walk:
         self.best[size] = below  # with at most so many units it is one of this size too
         if below.value <= self.f.floor:
             return
-        self._step(size - 1, size)
-        self._settle(size, size)
+        try:
+            self._step(size - 1, size)
+            self._settle(size, size)
+        except BaseException:
+            if self.best[size] is below:  # the size was not reached
+                del self.best[size]
+            raise
 
     def _settle(self, size: int, last: int) -> None:
         """From a new point to the sizes next to it, while that finds new ones."""

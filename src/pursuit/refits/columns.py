@@ -18,7 +18,9 @@ from .few import Few, Fit, Line, State
 
 LARGE = 1500  # columns beyond which no m x m Hessian is formed
 QUICK = 100  # columns up to which the kernel does a whole refit: its own Cholesky is no LAPACK
-SINGULAR = 1e-11  # squared pivots, on a unit diagonal, at which the kernel gives up
+SINGULAR = (
+    1e-11  # squared pivots, and at the end the reciprocal condition, on a unit diagonal, at which the kernel gives up
+)
 DECREMENT = 1e-13  # Newton decrement, relative to the height, at which the kernel is done
 SEPARATED = 1e-14  # mean loss at which data count as separated
 GATHERED = 1e8  # n m up to which a dense copy of the columns is made

@@ -18,9 +18,11 @@ from ..constraints import AtMost, Exchange
 from ..objectives.base import Objective
 from ..objectives.point import Point
 from ..refits.factor import unit_scale
+from ..searched import ROUNDED
 
 REFINED = 32  # exchanges that a single-precision sweep hands on to double precision, at least
 MARGIN = 1e-3  # share of f within which it hands on all, and share of a column below which it has no digits
+SINGLE = 4 * 2.0**-23  # what a number of single precision may be off by
 GROUP_CHUNK = 64  # columns whose Hessian block is formed at once
 NEARLY_DEPENDENT = (
     1e-7  # share of a column (or ratio of eigenvalues of the support's) below which the formula is not trusted
@@ -38,12 +40,26 @@ class Ranked:
 
 
 class _Sweep(NamedTuple):
-    """Per unit outside: the change, whom to drop, and the share of it that the support leaves; the trust in all."""
+    """Per unit outside: the change, whom to drop, and the share of it that the support leaves; the trust in all.
+
+    ``reach`` is sum_l sqrt(V_l), V_l being 1 / (the share of column l that the others leave), and what the dearest unit
+    costs: with them rounding grows (``searched.doubt`` says how).
+    """
 
     change: Vector
     who: Columns
     left: Vector
     exact: bool
+    reach: tuple[float, float]
+
+    def of(self, others: Columns) -> "_Sweep":
+        return self._replace(change=self.change[others], who=self.who[others], left=self.left[others])
+
+    def unsure(self, rounding: float) -> Flags:
+        """Units whose change is within rounding of nothing."""
+        spread, dearest = self.reach
+        noise = (spread + 1 / np.sqrt(np.maximum(self.left, DEPENDENT))) ** 2 * dearest
+        return np.asarray(self.change < rounding * noise)
 
 
 def exchanges(f: Objective, constraint: AtMost, point: Point, units: Columns | None = None, most: int = 1) -> Ranked:
@@ -70,7 +86,7 @@ def exchanges(f: Objective, constraint: AtMost, point: Point, units: Columns | N
         for j in order
         if sweep.who[j] >= 0
     ]
-    unknown = others if not sweep.exact else others[sweep.left < NEARLY_DEPENDENT]
+    unknown = others if not sweep.exact else others[(sweep.left < NEARLY_DEPENDENT) | sweep.unsure(ROUNDED)]
     return Ranked(best, [(int(i), int(j)) for j in unknown for i in free])
 
 
@@ -107,14 +123,14 @@ def inverse(A: Vector) -> tuple[Vector, Vector, bool]:
 def _kernel(rows: Any, A: Vector, g: Any, h: Any, point: Point, constraint: AtMost) -> _Sweep:
     """The kernel's answers, rows on the support's unit diagonal where their own scales are too far apart."""
     B, s, exact = inverse(A)
-    x = point.coef
+    x, spread = point.coef, float(np.sqrt(B.diagonal()).sum())
     if s.min() > 0 and s.max() < FAR_APART * s.min():
         B = B * s * s[:, None]
     else:
         rows, x = (rows * s[:, None]).astype(rows.dtype), x / np.where(s > 0, s, 1.0)
-    free = (~inside(point.support, constraint.include)).astype(np.uint8)
-    change, who, _, left = _core.exchange(rows, B, g, h, x, free)
-    return _Sweep(change, who, left, exact)
+    free = ~inside(point.support, constraint.include)
+    change, who, _, left = _core.exchange(rows, B, g, h, x, free.astype(np.uint8))
+    return _Sweep(change, who, left, exact, (spread, float((x[free] ** 2 / (2 * B.diagonal()[free])).max(initial=0.0))))
 
 
 def _columns(f: Objective, constraint: AtMost, point: Point, others: Columns, every: bool) -> _Sweep:
@@ -124,7 +140,7 @@ def _columns(f: Objective, constraint: AtMost, point: Point, others: Columns, ev
     if not every:
         return sweep
     # all columns in one product; what is in S or forbidden is left out of the answer
-    return _Sweep(sweep.change[others], sweep.who[others], sweep.left[others], sweep.exact)
+    return sweep.of(others)
 
 
 def _refined(f: Objective, constraint: AtMost, point: Point, others: Columns, rough: tuple[Any, Vector]) -> _Sweep:
@@ -133,13 +149,14 @@ def _refined(f: Objective, constraint: AtMost, point: Point, others: Columns, ro
     The rest is further from helping than single precision can err: a share ``MARGIN`` of f.
     """
     small = f.hessian_rows(point, point.support, point.support)
-    sweep = _kernel(rough[0], small, point.gradient, rough[1], point, constraint)
-    change, who, left = sweep.change[others], sweep.who[others], sweep.left[others]
+    sweep = _kernel(rough[0], small, point.gradient, rough[1], point, constraint).of(others)
+    change, who, left = sweep.change, sweep.who, sweep.left
     near = np.argpartition(change, min(REFINED, len(change)) - 1)[:REFINED]
-    near = np.union1d(near, np.flatnonzero((change < MARGIN * abs(point.value)) | (left < MARGIN)))
+    close = (change < MARGIN * abs(point.value)) | (left < MARGIN) | sweep.unsure(SINGLE)
+    near = np.union1d(near, np.flatnonzero(close))
     again = _columns(f, constraint, point, others[near], False)
     change[near], who[near], left[near] = again.change, again.who, again.left
-    return _Sweep(change, who, left, sweep.exact)
+    return sweep
 
 
 @dataclass(frozen=True)
@@ -154,6 +171,12 @@ class GroupModel:
     row_ends: Columns
     col_ends: Columns
     exact: bool
+
+    @property
+    def reach(self) -> tuple[float, float]:
+        """As a sweep's."""
+        sizes = np.add.reduceat(np.abs(self.x), self.row_ends[:-1])  # x_I' B_II^-1 x_I is at most the square of that
+        return float(np.sqrt(self.B.diagonal()).sum()), 0.5 * float((sizes**2).max(initial=0.0))
 
     def changes(self, droppable: Flags) -> tuple[Vector, Columns, Vector]:
         """Per group outside: the change of f, whom to drop for it, and the share of it that the support leaves."""
@@ -186,4 +209,4 @@ def group_model(f: Objective, constraint: AtMost, point: Point, mine: Columns, o
 
 def _groups(f: Objective, constraint: AtMost, point: Point, mine: Columns, others: Columns) -> _Sweep:
     model = group_model(f, constraint, point, mine, others)
-    return _Sweep(*model.changes(~inside(mine, constraint.include)), model.exact)
+    return _Sweep(*model.changes(~inside(mine, constraint.include)), model.exact, model.reach)

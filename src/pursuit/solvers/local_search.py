@@ -33,6 +33,7 @@ CHEAP_REFITS = 2e7  # multiplications for a pass over X, times k, up to which it
 HELPS = 1e-10  # share of f by which an exchange must lower it to count
 
 Pair = tuple[int, int]  # the unit that leaves, the unit that enters
+Tried = dict[Pair, float]  # exchanges that were refitted, and a lower bound of f on each one's support
 
 
 @dataclass(frozen=True)
@@ -72,18 +73,18 @@ def search(
     # a quadratic's Hessian rows are kept from sweep to sweep, so that sweeping over all columns costs little more
     few = not f.quadratic and constraint.units > max(FULL_SWEEPS, 4 * candidates * constraint.k)
     every = True  # a sweep over all first: mostly it is the last; what it finds is followed up among candidates
-    tried: set[Pair] = set()
+    tried: Tried = {}
     while True:
         units = None if every else constraint.units_of(constraint.top(point.gradient, candidates * constraint.k))
         ranked = exchanges(f, constraint, point, units, 1 if f.quadratic else tries)
         better = _improve(f, constraint, point, ranked, tried)
         if better is None and every and f.quadratic:
-            better, sure = None, not ranked.doubtful and point.minimum >= point.value - HELPS * f.scale(point.value)
+            enough = point.value - HELPS * f.scale(point.value)
+            sure = not ranked.doubtful and min([point.minimum, *tried.values()]) >= enough
             if doubts and not sure:
                 better, sure = _doubts(f, constraint, point, ranked, tried)
         if better is not None:
-            point, every = better, not few
-            tried.clear()
+            point, every, tried = better, not few, {}
             yield point
         elif not every:
             every = True
@@ -96,7 +97,7 @@ def search(
             return point
 
 
-def _improve(f: Objective, constraint: AtMost, point: Point, ranked: Ranked, tried: set[Pair]) -> Point | None:
+def _improve(f: Objective, constraint: AtMost, point: Point, ranked: Ranked, tried: Tried) -> Point | None:
     """The first of the ranked exchanges, not tried before, that lowers f by more than rounding, refitted."""
     scale = f.scale(point.value)
     for turn, move in enumerate(ranked.best):
@@ -108,26 +109,24 @@ def _improve(f: Objective, constraint: AtMost, point: Point, ranked: Ranked, tri
     return None
 
 
-def _doubts(
-    f: Objective, constraint: AtMost, point: Point, ranked: Ranked, tried: set[Pair]
-) -> tuple[Point | None, bool]:
+def _doubts(f: Objective, constraint: AtMost, point: Point, ranked: Ranked, tried: Tried) -> tuple[Point | None, bool]:
     """An exchange that helps among those that the formula cannot judge; else whether none of them can."""
     enough = point.value - HELPS * f.scale(point.value)
     most = JUDGED if f.work * constraint.k <= CHEAP_REFITS else JUDGED // 10
-    newcomers = sorted({enter for _, enter in ranked.doubtful})
+    unknown = {pair for pair, low in tried.items() if low < enough}  # refitted, but not to where they may lie
+    newcomers = sorted({enter for _, enter in [*ranked.doubtful, *unknown]})
     if len(newcomers) > most:
         return None, False
     helpful = {j for j in newcomers if not settled(f, constraint, point, [j])}
     pairs = [pair for pair in ranked.doubtful if pair[1] in helpful]
     if len(newcomers) + len(pairs) > most:
         return None, False
-    sure = point.minimum >= enough
     for pair in pairs:
         trial = _tried(f, constraint, point, pair, tried)
         if trial is not None and trial.value < point.value - 1e-12 * f.scale(point.value):
             return trial, False
-        sure = sure and (trial is None or trial.minimum >= enough)
-    return None, sure
+    least = (low for (_, enter), low in tried.items() if enter in helpful)
+    return None, min([point.minimum, *least]) >= enough
 
 
 def settled(f: Objective, constraint: AtMost, point: Point, newcomers: Any) -> bool:
@@ -137,12 +136,13 @@ def settled(f: Objective, constraint: AtMost, point: Point, newcomers: Any) -> b
     return all(f.refit(constraint.columns_of(np.union1d(units, [j]))).minimum >= enough for j in newcomers)
 
 
-def _tried(f: Objective, constraint: AtMost, point: Point, pair: Pair, tried: set[Pair]) -> Point | None:
+def _tried(f: Objective, constraint: AtMost, point: Point, pair: Pair, tried: Tried) -> Point | None:
     """The refit after an exchange; None where that was looked at before."""
     if pair in tried:
         return None
-    tried.add(pair)
-    return f.refit(apply(constraint, point.support, (pair[0],), (pair[1],)), start=point)
+    trial = f.refit(apply(constraint, point.support, (pair[0],), (pair[1],)), start=point)
+    tried[pair] = trial.minimum
+    return trial
 
 
 def there_and_back(f: Objective, constraint: AtMost, start: Point) -> Iterator[Point]:

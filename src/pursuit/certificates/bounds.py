@@ -1,0 +1,123 @@
+"""Lower bounds of a size: which one fits a problem, from what is at hand."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+
+from ..constraints import AtMost
+from ..driver import solve
+from ..objectives.base import Point
+from ..objectives.glm import GLM
+from ..refits.factor import unit_scale
+from .general import General
+from .handed import Handed
+from .quadratic import Source, SparseQuadratic
+from .tree import Tree
+from .working_set import working_set
+
+DENSE = 4000  # columns up to which the whole Gram matrix is formed
+BRANCHED = 5e7  # numbers up to which all columns are gathered for branching
+UNIT_ROUNDOFF = 0.5 * float(np.finfo(float).eps)  # of one product in a Gram matrix
+REFITTED = 1e9  # n m^2 up to which the data are asked for the minimum over m columns
+
+
+def search_between(f: GLM, constraint: AtMost, tree: Tree, inside: Sequence[int], alive: Sequence[int]) -> None:
+    """Offers what ``auto`` finds between two sets of units."""
+    out = np.setdiff1d(np.arange(constraint.units), np.asarray(alive, dtype=np.int64))
+    include = constraint.columns_of(np.sort(np.asarray(inside, dtype=np.int64)))
+    found = solve(
+        f, constraint.k, include=include, exclude=constraint.columns_of(out), groups=constraint.unit_of,
+        callback=lambda _: tree.late(),
+    )  # fmt: skip
+    tree.offer(tuple(int(u) for u in constraint.units_of(found.support)), found.value)
+    if found.status == "interrupted" and not tree.late():  # the driver keeps Ctrl-C to itself; a proof ends with it
+        raise KeyboardInterrupt
+
+
+def has_dual(f: GLM) -> bool:
+    return f.loss.has_conjugate and f.data.whole
+
+
+def cheap_bound(f: GLM, constraint: AtMost, point: Point) -> float:
+    """The bound at the solution's own dual point: one product with X, or what the loss alone gives."""
+    if not (np.all(f.ridge > 0) and has_dual(f)):
+        return f.lower
+    dual = f.dual()
+    a = dual.from_point(point)
+    return max(f.lower, dual.value(a, constraint, dual.z_from_point(point, a)))
+
+
+def strong_bound(
+    f: GLM, constraint: AtMost, known: Point, tree: Tree, cheap: float, branch: bool, hand: Handed
+) -> tuple[float, str]:
+    """The best bound that fits the problem, and why it is weak if it is."""
+    if len(constraint.include) == constraint.k:
+        return known.minimum, "the refit is not exact"
+    tree.tried = hand.tried
+    if f.loss.quadratic and constraint.unit_of is None and f.dim <= DENSE:
+        problem = _gram_root(f, constraint, known, hand)
+        lower = tree.run(problem, branch=branch)
+        hand.root = tree.first or problem
+        weak = "X has dependent columns and there is no ridge, so no curvature can be borrowed"
+        unknown = not branch and lower < tree.target and tree.first is None
+        return lower, weak if unknown and problem.borrowed() is None else ""
+    if not f.data.whole:
+        return f.lower, "the rows lie in parts, and the perspective bound needs them in one piece"
+    if np.all(f.ridge > 0) and f.loss.has_conjugate:
+        lower = working_set(f, constraint, known, tree, cheap, hand)
+        if branch and lower < tree.target and f.data.shape[0] * f.dim <= BRANCHED:
+            lower = max(lower, _tree_bound(f, constraint, known, tree, hand, 60, True))
+        return lower, ""
+    if not f.loss.has_conjugate:
+        return -np.inf, str(f.loss.no_conjugate)
+    weak = "without a ridge the bound is the minimum over all columns, which is weak (set l2 > 0)"
+    if f.data.shape[0] * f.dim > BRANCHED:
+        return f.lower, weak
+    return _tree_bound(f, constraint, known, tree, hand, 400, branch), weak if not branch else ""
+
+
+def _gram_root(f: GLM, constraint: AtMost, known: Point, hand: Handed) -> SparseQuadratic:
+    if hand.root is None:
+        return sparse_problem(f, constraint, known)
+    return replace(hand.root, k=constraint.k - len(constraint.include))
+
+
+def _tree_bound(f: GLM, constraint: AtMost, known: Point, tree: Tree, hand: Handed, effort: int, branch: bool) -> float:
+    problem = General.root(f, constraint, known.x) if hand.root is None else hand.root.with_budget(constraint)
+    lower = tree.run(problem, effort, branch)
+    hand.root = tree.first or problem
+    return lower
+
+
+def sparse_problem(f: GLM, constraint: AtMost, known: Point) -> SparseQuadratic:
+    """The squared loss as a quadratic over the allowed columns on a unit diagonal, forced-in ones minimised out."""
+    cols, n = constraint.allowed, f.data.shape[0]
+    form, sizes = f.evened
+    H, size = form.gram[np.ix_(cols, cols)], sizes[cols]
+    H[np.arange(len(cols)), np.arange(len(cols))] += np.broadcast_to(f.ridge, f.dim)[cols] * size**2
+    s = unit_scale(H)
+    f0 = f.null.value
+    root = np.sqrt(f0) or 1.0
+    reach = size * s  # x of the unit diagonal times this is x of the objective
+    refits: dict[tuple[int, ...], tuple[float, float]] = {}
+    problem = SparseQuadratic(
+        np.ascontiguousarray(H * s * s[:, None]), s * form.pull[cols] / root, f0 / root**2, constraint.k, cols,
+        Source(partial(_refitted, f, refits), root**2, UNIT_ROUNDOFF * (8 + 2 * np.sqrt(n))), np.ones(len(cols)),
+        x=np.divide(known.x[cols], reach * root, out=np.zeros(len(cols)), where=reach > 0),
+    )  # fmt: skip
+    inside = np.flatnonzero(np.isin(cols, constraint.include))
+    return problem.with_in(inside) if len(inside) else problem
+
+
+def _refitted(f: GLM, known: dict[tuple[int, ...], tuple[float, float]], cols: tuple[int, ...]) -> tuple[float, float]:
+    """The value on some columns, and a lower bound of it; the loss's own where a refit would take too long."""
+    key = tuple(sorted(cols))
+    if key not in known:
+        n = f.data.shape[0]
+        if len(key) > n or n * len(key) ** 2 > REFITTED:
+            return np.inf, f.lower
+        point = f.refit_on_data(np.array(key, dtype=np.int64))
+        known[key] = point.value, max(point.minimum, f.lower)
+    return known[key]
