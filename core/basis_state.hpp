@@ -25,6 +25,7 @@ struct Rows {
   std::function<const double*(i64)> row;            // H_j:, or null where it is not at hand
   std::function<bool(const Units&, double*)> block; // H of a few columns among themselves; false stops
   std::function<bool(const Units&)> fetch;          // see to it that these rows are at hand; false stops
+  std::function<bool(i64)> has;                     // whether a row is
 };
 
 // The quadratic: diagonal h (with the ridge), linear term c.
@@ -220,7 +221,7 @@ public:
   }
 
 private:
-  static constexpr i64 kChunk = 1024, kAhead = 32, kPool = 96;
+  static constexpr i64 kChunk = 1024, kAhead = 32, kEnough = 12, kPool = 128;
   static constexpr double kClear = 1e-8;  // share of f that updates leave behind at most
   static constexpr int kStale = 48;       // updates after which g and d are computed anew
   static constexpr double kSoiled = 1e-4; // share below which a column leaves its rounding behind
@@ -316,7 +317,7 @@ private:
   }
 
   // Rows of the columns that are likely to come in next, j first: those that would if only the columns of largest gain
-  // were there, whose own Gram matrix less V'V tells exactly.
+  // were there, whose own Gram matrix less V'V tells exactly. A few rows more cost little beside a pass over X.
   bool look_ahead(i64 j) {
     const i64 steps = std::min(kAhead, std::max<i64>(1, cap - 1 - size()));
     const i64 most = std::clamp<i64>(static_cast<i64>(0.5 * std::sqrt(static_cast<double>(q.p * steps))), 2, kPool);
@@ -337,7 +338,9 @@ private:
     std::vector<double> slope(static_cast<std::size_t>(many)), r(static_cast<std::size_t>(many));
     for (i64 l = 0; l < many; ++l) slope[l] = g[pool[l]];
     Units next;
-    for (i64 step = 0; step < steps; ++step) {
+    i64 missing = 0;
+    for (i64 step = 0; missing < kAhead && step < many; ++step) {
+      if (step >= steps && missing >= kEnough) break;
       i64 best = -1;
       double most_gain = 0.0;
       for (i64 l = 0; l < many; ++l) {
@@ -348,6 +351,7 @@ private:
       }
       if (best < 0) break;
       next.push_back(pool[best]);
+      missing += !q.rows.has(pool[best]);
       const double inv = 1.0 / std::sqrt(G[best * (many + 1)]), last = -slope[best] * inv;
       for (i64 l = 0; l < many; ++l) r[l] = G[best * many + l] * inv;
       for (i64 l = 0; l < many; ++l) {

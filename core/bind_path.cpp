@@ -130,6 +130,11 @@ nb::tuple quadratic_path(nb::object rows, A1 c_, A1 h_, A1 ridge_, double f0, do
         std::copy(block.data(), block.data() + block.n() * block.n(), out);
       });
     };
+    source.has = [&](i64 j) {
+      bool there = false;
+      ask_python([&] { there = is_true(rows.attr("has")(j)); });
+      return there;
+    };
     source.fetch = [&](const Units& cols) { return ask_python([&] { rows.attr("fetch")(indices(cols)); }); };
   } else {
     H.emplace(packed(nb::cast<Array2<double>>(rows)));

@@ -195,7 +195,8 @@ def quadratic_path(
     scale: float, ask: Callable[[], bool] | None, reached: Reached | None,
 ) -> tuple[Sized, bool, BaseException | None]:
     """f0 + c'x + x'(H + ridge)x/2, h its diagonal; ``rows`` is H, or Products,
-    or has ``row(j)`` (H_j:, or None where it is not at hand), ``block(cols)`` (H of these columns) and ``fetch(cols)``."""
+    or has ``row(j)`` (H_j:, or None where it is not at hand), ``block(cols)`` (H of these columns), ``fetch(cols)`` and
+    ``has(j)``."""
 
 def likelihood_path(
     samples: Samples, curve: float, A: F, ridge: F, unit: F, intercept: bool, floor: float, k: int,

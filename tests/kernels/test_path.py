@@ -39,6 +39,9 @@ class Rows:
     def __init__(self, H):
         self.H, self.kept = H, set()
 
+    def has(self, j):
+        return j in self.kept
+
     def row(self, j):
         return np.ascontiguousarray(self.H[j]) if j in self.kept else None
 

@@ -1,8 +1,8 @@
 """Paths on a working set of columns, when most columns never come near to being chosen.
 
 At size k a column outside can matter if its gain, were it unrelated to those inside, g_j^2 / (2 H_jj), comes near what
-size k + 1 gained over k. Gradients of many sizes are one pass over X. Shorter paths come first and find most of what is
-needed; the whole one is walked at most twice: what a third could add is noise that is fitted.
+size k + 1 gained over k. Gradients of several sizes are one pass over X. Shorter paths come first and find most of what
+is needed; the whole one is walked at most twice: what a third could add is noise that is fitted.
 """
 
 from collections.abc import Callable
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 NEAR, LEAST = 4, 200  # columns of a working set to begin with: a multiple of k, and at least
 COMES_NEAR = 0.7  # share of the gain of the next size from which on a column is looked at
-LOOKED_AT = 12  # sizes whose gradients are looked at
+LOOKED_AT = 8  # sizes whose gradients are looked at
 
 #: The path on some columns, with the budget that the sparse set has.
 On = Callable[[AtMost, Columns], Walked | None]

@@ -49,7 +49,7 @@ def _quadratic(f: "GLM", constraint: AtMost, plan: walked.PathPlan) -> walked.Wa
         found = quad.path(gram.columns(everything), constraint, plan)
     else:
         cols = first_columns(constraint, down**2 / (2 * np.maximum(h, 1e-300)), int(searched.ENTRIES // n))
-        if WORTH_IT * len(cols) <= p and not claims:  # which need all columns at every size
+        if WORTH_IT * len(cols) <= p and not claims and gram.products is None:  # claims need all columns at every size
             found = on_few_columns(f, constraint, plan, quad.on(plan), cols, p // 2)
         if found is None:
             found = quad.path(gram.products or _Rows(f), constraint, plan)
@@ -145,6 +145,9 @@ class _Rows:
         assert f.gram is not None
         self.gram, self.centred = f.gram, f.fit_intercept
         self.model = f.data.model(f.null.support, f.null.coef, f.null.free)
+
+    def has(self, j: int) -> bool:
+        return bool(self.gram.slot[j] >= 0)
 
     def row(self, j: int) -> Vector | None:
         return None if self.gram.slot[j] < 0 else self.gram.columns(np.array([j]))[0]

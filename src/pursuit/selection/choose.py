@@ -93,7 +93,8 @@ def by_validation(
             break
         grid = grid.further(ks, onto)
     chosen.notes.extend(grid.notes)
-    if onto or (ks and combine == "none"):
+    at_end = grid.more and combine != "average" and chosen.k == grid.end
+    if onto or at_end or (ks and combine == "none"):
         chosen.notes.append(f"k={chosen.k} is the largest of ks, and larger ones may predict better")
     return chosen
 

@@ -11,6 +11,7 @@ from .._types import Columns, Vector
 SIZES: tuple[int, ...] = (0, 1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 25, 30, 40, 50)
 ONTO: tuple[int, ...] = (*range(11), 12, 14, 16, 18, 20, 25, 30, 40)  # sizes that an average is projected onto
 RIDGES = (0.1, 1.0, 10.0)  # in units of h
+MOST = 100  # the largest size that is tried where nobody asks for more
 FURTHER = (1.2, 1.5, 2.0)  # where a grid ends too early, it goes on at these multiples of its end
 
 
@@ -25,6 +26,7 @@ class Grid:
     onto: tuple[int, ...]
     end: int
     open: bool  # whether it may go on: the sizes are nobody's wish
+    more: bool  # whether there could be larger sizes than ``end``, for whoever asks
     notes: tuple[str, ...] = ()
 
     @property
@@ -49,17 +51,17 @@ def make_grid(ks: Any, l2: Any, gamma: Any, *, h: float, refit: float, first: in
     gammas = (0.0, 1.0) if gamma is None else (_share(gamma),)
     if gamma is None and ridges == (refit,):
         gammas = (1.0,)  # the refit is the fit
+    more = ks is None and end > max(first, MOST)
     if ks is None:
-        sizes, onto = SIZES, ONTO
+        sizes, onto, end = SIZES, ONTO, min(end, max(first, MOST))
     else:
         sizes = onto = _sizes(ks)
         if sizes[-1] > end:
             notes.append(f"ks above {end} were capped there, by the columns there are or 0.8 times the rows")
         if sizes[0] < first:
             notes.append(f"ks below {first} were raised to it, since include names {first}")
-    return Grid(
-        _within(sizes, first, end), ridges, gammas, refit, _within(onto, first, end), end, ks is None, tuple(notes)
-    )
+    ours, theirs = _within(sizes, first, end), _within(onto, first, end)
+    return Grid(ours, ridges, gammas, refit, theirs, end, ks is None, more, tuple(notes))
 
 
 def _share(gamma: Any) -> float:
