@@ -101,6 +101,20 @@ def check_count(value: Any, name: str, low: int = 0, high: int | None = None) ->
     return check_whole(value, name, f"a whole number from {low} to {high}", low, high)
 
 
+def check_sizes(ks: Any, low: int = 0) -> list[int]:
+    """Sizes, sorted and each once."""
+    wanted = "ks must be a list of sizes such as range(1, 11)"
+    if isinstance(ks, str | bytes | dict) or not np.iterable(ks):
+        raise TypeError(f"{wanted}, got {ks!r}")
+    entries = list(ks)
+    if any(np.iterable(k) and not isinstance(k, str) for k in entries):
+        raise TypeError(f"{wanted}, got lists in it")
+    sizes = sorted({check_count(k, "an entry of ks", low) for k in entries})
+    if not sizes:
+        raise ValueError("ks is empty; give at least one size")
+    return sizes
+
+
 def check_number(value: Any, name: str, low: float = 0.0, strict: bool = False) -> float:
     """A finite real number at least (or above) ``low``."""
     wanted = f"{'greater than' if strict else 'at least'} {low:g}"

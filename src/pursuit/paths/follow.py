@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .._errors import check_count
+from .._errors import check_sizes
 from ..constraints import AtMost
 from ..driver import check_objective, ended, run, seeded
 from ..engines import TimeUpError, threads, until
@@ -57,7 +57,7 @@ def path(
     began = time.perf_counter()
     check_objective(objective)
     name, method = seeded(solver, random_state)
-    sizes = _sizes(ks)
+    sizes = check_sizes(ks)
     constraint = objective.sparse_set(max(sizes[-1], 1), include, exclude, groups)
     constraint, capped = (constraint if sizes[-1] else constraint.with_budget(0)), constraint.capped
     if sizes[0] < len(constraint.include):
@@ -86,20 +86,6 @@ def path(
         results, objective.null.value, objective.lower, status, "; ".join(s for s in sentences if s),
         time.perf_counter() - began, tuple(wanted),
     )  # fmt: skip
-
-
-def _sizes(ks: Any) -> list[int]:
-    """Sizes, sorted and each once."""
-    wanted = "ks must be a list of sizes such as range(1, 11)"
-    if isinstance(ks, str | bytes | dict) or not np.iterable(ks):
-        raise TypeError(f"{wanted}, got {ks!r}")
-    entries = list(ks)
-    if any(np.iterable(k) and not isinstance(k, str) for k in entries):
-        raise TypeError(f"{wanted}, got lists in it")
-    sizes = sorted({check_count(k, "an entry of ks") for k in entries})
-    if not sizes:
-        raise ValueError("ks is empty; give at least one size")
-    return sizes
 
 
 def _feasible(bounded: Bounded, constraint: AtMost) -> bool:

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.base import clone, is_classifier
 from sklearn.exceptions import ConvergenceWarning
 
-from .._errors import check_count
+from .._errors import check_count, check_sizes
 from .._types import Columns
 from ..constraints import AtMost
 from ..estimators import SparseClassifier, SparseRegressor
@@ -118,7 +118,7 @@ def selector(estimator: Any, X: Any, y: Any, ks: Any, sample_weight: Any, offset
         return estimator.selector(X, ks, sample_weight)
     if not isinstance(estimator, SparseModel):
         raise TypeError(f"estimator must be a SparseRegressor or a SparseClassifier, got {type(estimator).__name__}")
-    sizes = _sizes(range(1, _own_k(estimator) + 1) if ks is None else ks)
+    sizes = check_sizes(range(1, _own_k(estimator) + 1) if ks is None else ks, 1)
     model = _fitted(_plain(estimator, sizes[-1]), X, y, sample_weight, offset)
     f = model.objective_
     constraint = f.sparse_set(sizes[-1] + 1, model.include, model.exclude, model.groups)
@@ -164,21 +164,11 @@ def _reaches(model: Any, constraint: AtMost) -> bool:
     return True
 
 
-def _sizes(ks: Any) -> list[int]:
-    """Sizes, sorted and each once."""
-    if isinstance(ks, str) or np.ndim(ks) != 1:
-        raise TypeError(f"ks must be a list of sizes such as range(1, 11), got {ks!r}")
-    sizes = sorted({check_count(k, "an entry of ks", 1) for k in ks})
-    if not sizes:
-        raise ValueError("ks is empty; give at least one size")
-    return sizes
-
-
 def _own_k(estimator: Any) -> int:
     """How far an estimator's own path goes: to its k, to the largest it may choose from, or to the one it chose."""
     ks = getattr(estimator, "ks", None)
     if ks is not None:
-        return max(_sizes(ks))
+        return max(check_sizes(ks, 1))
     return check_count(estimator.k, "k", 1) if hasattr(estimator, "k") else max(1, getattr(estimator, "k_", K))
 
 

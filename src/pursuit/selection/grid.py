@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from .._errors import check_count, check_number
+from .._errors import check_number, check_sizes
 from .._types import Columns, Vector
 
 SIZES: tuple[int, ...] = (0, 1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 25, 30, 40, 50)
@@ -55,7 +55,7 @@ def make_grid(ks: Any, l2: Any, gamma: Any, *, h: float, refit: float, first: in
     if ks is None:
         sizes, onto, end = SIZES, ONTO, min(end, max(first, MOST))
     else:
-        sizes = onto = _sizes(ks)
+        sizes = onto = tuple(check_sizes(ks))
         if sizes[-1] > end:
             notes.append(f"ks above {end} were capped there, by the columns there are or 0.8 times the rows")
         if sizes[0] < first:
@@ -68,16 +68,6 @@ def _share(gamma: Any) -> float:
     if check_number(gamma, "gamma") > 1:
         raise ValueError(f"gamma must be a number from 0 (the refit) to 1 (the ridge fit), got {gamma!r}")
     return float(gamma)
-
-
-def _sizes(ks: Any) -> tuple[int, ...]:
-    """Sizes, sorted and each once."""
-    if isinstance(ks, str) or np.ndim(ks) != 1:
-        raise TypeError(f"ks must be a list of sizes such as range(1, 11), or None, got {ks!r}")
-    sizes = tuple(sorted({check_count(k, "an entry of ks") for k in ks}))
-    if not sizes:
-        raise ValueError("ks is empty; give at least one size, or None for the usual ones")
-    return sizes
 
 
 def _within(sizes: tuple[int, ...], first: int, end: int) -> tuple[int, ...]:
