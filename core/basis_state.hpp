@@ -1,8 +1,6 @@
 #pragma once
 
-#include "blas.hpp"
-#include "loops.hpp"
-#include "search.hpp"
+#include "row_quad.hpp"
 
 // The state of a search (search.hpp) along a path of a quadratic f(x) = f0 + c'x + x'Hx/2 whose rows are asked for one
 // by one. At the minimiser over S, with T lower triangular, T H_SS T' = I:
@@ -18,24 +16,6 @@
 namespace pursuit {
 
 inline constexpr double kRounded = 7e-15; // share of |H_ij| and |c_j| that rounding and updates may be off by
-inline constexpr double kPivot = 1e-11;   // share of H_jj below which a column is a combination of those that are in
-
-// Where H comes from, without the ridge. Where rows are dear they are computed several at a time, ahead of their use.
-struct Rows {
-  std::function<const double*(i64)> row;            // H_j:, or null where it is not at hand
-  std::function<bool(const Units&, double*)> block; // H of a few columns among themselves; false stops
-  std::function<bool(const Units&)> fetch;          // see to it that these rows are at hand; false stops
-  std::function<bool(i64)> has;                     // whether a row is
-};
-
-// The quadratic: diagonal h (with the ridge), linear term c.
-struct RowQuad {
-  const double *c, *h, *ridge;
-  double f0;
-  i64 p;
-  Rows rows;
-};
-
 class BasisState {
 public:
   double f = 0.0;
@@ -335,31 +315,18 @@ private:
       G[l * (many + 1)] += q.ridge[pool[l]];
     }
     gemm(true, many, many, m, A.get(), m, N.get(), m, 1.0, G.get(), many);
-    std::vector<double> slope(static_cast<std::size_t>(many)), r(static_cast<std::size_t>(many));
+    std::vector<double> slope(static_cast<std::size_t>(many));
     for (i64 l = 0; l < many; ++l) slope[l] = g[pool[l]];
+    std::vector<double> least(static_cast<std::size_t>(many));
+    for (i64 l = 0; l < many; ++l) least[l] = kPivot * q.h[pool[l]];
+    const i64 first = std::lower_bound(pool.begin(), pool.end(), j) - pool.begin();
     Units next;
     i64 missing = 0;
-    for (i64 step = 0; missing < kAhead && step < many; ++step) {
-      if (step >= steps && missing >= kEnough) break;
-      i64 best = -1;
-      double most_gain = 0.0;
-      for (i64 l = 0; l < many; ++l) {
-        const double left = G[l * (many + 1)];
-        if (!(left > kPivot * q.h[pool[l]])) continue;
-        const double more = step == 0 && pool[l] == j ? HUGE_VAL : slope[l] * slope[l] / left;
-        if (more > most_gain) most_gain = more, best = l;
-      }
-      if (best < 0) break;
-      next.push_back(pool[best]);
-      missing += !q.rows.has(pool[best]);
-      const double inv = 1.0 / std::sqrt(G[best * (many + 1)]), last = -slope[best] * inv;
-      for (i64 l = 0; l < many; ++l) r[l] = G[best * many + l] * inv;
-      for (i64 l = 0; l < many; ++l) {
-        slope[l] += last * r[l];
-        const double w = -r[l];
-        add_rows<1>(r.data(), 0, &w, many, G.get() + l * many);
-      }
-    }
+    for (i64 l : by_gain(G.get(), slope, least, first, [&](i64 step, i64 l) {
+           missing += !q.rows.has(pool[l]);
+           return missing >= kAhead || (step + 1 >= steps && missing >= kEnough);
+         }))
+      next.push_back(pool[l]);
     if (next.empty() || next.front() != j) next.insert(next.begin(), j);
     return q.rows.fetch(next);
   }
