@@ -52,12 +52,14 @@ class Walked:
     trouble: BaseException | None = field(default=None, repr=False)
 
 
-RESTARTS, PATIENCE, EFFORT = 160, 24, 6.0  # of a search at one size: more than ``auto`` has, since all sizes gain
+# Restarts of a search at one size, how many in a row may be in vain, what they may cost; for quadratics, for others. More
+# than ``auto`` has, since all sizes gain.
+RESTARTS = {True: (300, 50, 12.0), False: (160, 24, 6.0)}
 
 
 def _limits(plan: PathPlan, constraint: AtMost, quadratic: bool) -> tuple[bool, int, int, int, float, int]:
-    widest = searched.WIDEST[quadratic]
-    return plan.thorough, RESTARTS, PATIENCE + constraint.units // 10, widest, EFFORT, plan.seed
+    restarts, patience, effort = RESTARTS[quadratic]
+    return plan.thorough, restarts, patience + constraint.units // 10, searched.WIDEST[quadratic], effort, plan.seed
 
 
 def quadratic(
