@@ -52,8 +52,8 @@ class Walked:
     trouble: BaseException | None = field(default=None, repr=False)
 
 
-# Restarts of a search at one size, how many in a row may be in vain, what they may cost; for quadratics, for others. More
-# than ``auto`` has, since all sizes gain.
+# Restarts of a search at one size, how many in a row may be in vain, what they may cost; for quadratics, for others:
+# more than ``auto`` has, since all sizes gain.
 RESTARTS = {True: (300, 50, 12.0), False: (160, 24, 6.0)}
 
 
