@@ -64,9 +64,7 @@ class GramColumns:
         A, rows = self.data.copied()
         if self.centred and np.abs(rows.c @ A).max(initial=0.0) > EVEN:  # a standardised view has no means left
             centre(A, rows.c)
-        used = rows.c > 0
-        A = A if used.all() else A[used]
-        A *= np.sqrt(rows.c[used])[:, None]
+        A *= np.sqrt(rows.c)[:, None]
         return _core.Products(A)
 
     def cheap(self, support: Columns) -> bool:

@@ -198,7 +198,7 @@ class Data:
         y = self.rows.y - level if self.rows.offset is None else self.rows.y - self.rows.offset - level
         c, (n, p) = self.rows.c, self.shape
         if n * p <= COPIED or not self.design.full:
-            A = self.copied()[0]
+            A = self.design.block(np.arange(self.shape[1])).dense()
             A -= m
             A /= s
             return Form(DenseBlock(A).gram(c), A.T @ (c * y), A.T @ c, float(c @ y))
@@ -233,8 +233,16 @@ class Data:
         return self.design.origin()
 
     def copied(self, cols: Columns | None = None) -> tuple[Matrix, Rows]:
-        """Columns (None: all) in a dense copy that is the caller's, and what belongs to the rows: for small data."""
-        return self.design.block(np.arange(self.shape[1]) if cols is None else cols).dense(), self.rows
+        """Columns (None: all) in a dense copy that is the caller's, and what belongs to the rows: for small data.
+
+        Rows without a weight are left out.
+        """
+        A, rows = self.design.block(np.arange(self.shape[1]) if cols is None else cols).dense(), self.rows
+        used = rows.c > 0
+        if used.all():
+            return A, rows
+        offset = None if rows.offset is None else rows.offset[used]
+        return np.asfortranarray(A[used]), Rows(rows.y[used], rows.c[used], offset)
 
     def prepare(self, cols: Columns) -> None:
         """Gram columns that several folds will ask for: where folds share rows, computed for all of them together."""

@@ -109,9 +109,7 @@ class Quad:
         A, rows = self.f.data.copied(new)
         if self.f.fit_intercept:
             centre(A, rows.c)
-        used = rows.c > 0
-        A = np.asfortranarray(A[used] if not used.all() else A)
-        A *= np.sqrt(rows.c[used])[:, None]
+        A *= np.sqrt(rows.c)[:, None]
         across = self.A.T @ A if len(self.cols) else np.empty((0, len(new)))
         own = A.T @ A
         self.H = np.block([[self.H, across], [across.T, own]]) if len(self.cols) else own
