@@ -91,8 +91,9 @@ nb::tuple quadratic_path(nb::object rows, A1 c_, A1 h_, A1 ridge_, double f0, do
   Steps steps(k, forced, allowed, thorough, restarts, patience, widest, effort, seed, scale, p, std::move(ask),
               std::move(reached));
   Poll poll(steps.asked.call());
+  std::optional<Array2<double>> whole;
   std::optional<Lines> H;
-  nb::object held; // the row that was given last
+  Array1<double> held; // the row that was given last
   Rows source;
   // What Python raises ends the path.
   auto ask_python = [&](auto&& question) {
@@ -115,17 +116,18 @@ nb::tuple quadratic_path(nb::object rows, A1 c_, A1 h_, A1 ridge_, double f0, do
     source.row = [&](i64 j) -> const double* {
       const double* data = nullptr;
       ask_python([&] {
-        held = rows.attr("row")(j);
-        if (held.is_none()) return;
-        const auto given = nb::cast<Array1<double>>(held);
-        require(static_cast<i64>(given.shape(0)) == p && given.stride(0) == 1, "a row has another length");
-        data = given.data();
+        const nb::object row = rows.attr("row")(j);
+        if (row.is_none()) return;
+        held = nb::cast<Array1<double>>(row);
+        require(static_cast<i64>(held.shape(0)) == p && held.stride(0) == 1, "a row has another length");
+        data = held.data();
       });
       return data;
     };
     source.block = [&](const Units& cols, double* out) {
       return ask_python([&] {
-        const Lines block = packed(nb::cast<Array2<double>>(rows.attr("block")(indices(cols))));
+        const auto given = nb::cast<Array2<double>>(rows.attr("block")(indices(cols))); // which owns what is read
+        const Lines block = packed(given);
         require(block.n() == block.p() && block.n() == static_cast<i64>(cols.size()), "sizes differ");
         std::copy(block.data(), block.data() + block.n() * block.n(), out);
       });
@@ -137,7 +139,8 @@ nb::tuple quadratic_path(nb::object rows, A1 c_, A1 h_, A1 ridge_, double f0, do
     };
     source.fetch = [&](const Units& cols) { return ask_python([&] { rows.attr("fetch")(indices(cols)); }); };
   } else {
-    H.emplace(packed(nb::cast<Array2<double>>(rows)));
+    whole.emplace(nb::cast<Array2<double>>(rows));
+    H.emplace(packed(*whole));
     require(H->n() == p && H->p() == p, "sizes differ");
     source.row = [&](i64 j) { return H->data() + j * p; };
   }
