@@ -281,6 +281,13 @@ def test_rows_without_a_weight_are_as_if_they_were_not_there(labels):
     assert one.coef_ == pytest.approx(two.coef_)
 
 
+def test_one_column_of_y_is_held_out_as_a_vector_is():
+    X, y = regression()
+    one, two = SparseRegressorCV(KS).fit(X, y).held_out_, SparseRegressorCV(KS).fit(X, y[:, None]).held_out_
+    assert (one.name, two.name) == ("R2", "R2")
+    assert two.score == pytest.approx(one.score)
+
+
 LABELS = np.array([0] * 29 + [1])
 
 
