@@ -317,6 +317,8 @@ LABELS = np.array([0] * 29 + [1])
         (lambda X, y: SparseRegressorCV(scoring="accuracy").fit(X, y), "scoring='accuracy' gave no score"),
         (lambda X, y: SparseRegressorCV(scoring="neg_log_loss").fit(X, y), "scoring='neg_log_loss' gave no score"),
         (lambda X, y: SparseRegressorCV(scoring="r2").fit(X, y, offset=y), "scoring cannot be used with an offset"),
+        (lambda X, y: SparseRegressorCV().fit(X, 1e200 * y), "y has values that are too large to square"),
+        (lambda X, y: SparseRegressorCV().fit(X, 1e200 * y[:, None]), "y has values that are too large to square"),
         (lambda X, y: SparseClassifierCV(cv=KFold(2)).fit(X, np.sort(LABELS)), "y holds class 1 once"),
         (lambda X, y: SparseClassifierCV(cv=KFold(2)).fit(X, np.arange(30) > 14), "trains on no row of class"),
         (lambda X, y: SparseRegressorCV(include=[0, 1], exclude=[1]).fit(X, y), "include and exclude overlap"),
