@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.metrics import make_scorer, mean_absolute_error
-from sklearn.model_selection import GroupKFold, KFold, LeaveOneGroupOut
+from sklearn.model_selection import GroupKFold, KFold, LeaveOneGroupOut, StratifiedGroupKFold
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import pursuit
@@ -258,6 +258,36 @@ def test_progress_is_told():
     assert sorted(told) == [(1, 4), (2, 4), (3, 4), (4, 4)]
 
 
+@pytest.mark.parametrize("labels", [False, True])
+def test_a_number_of_folds_keeps_groups_whole(labels):
+    X, y = regression()
+    groups = np.arange(60) % 7
+    model, kind = (SparseClassifierCV, StratifiedGroupKFold) if labels else (SparseRegressorCV, GroupKFold)
+    y = np.where(y > 0, "yes", "no") if labels else y
+    one = model(KS).fit(X, y, cv_groups=groups)
+    two = model(KS, cv=kind(7, shuffle=True, random_state=0)).fit(X, y, cv_groups=groups)
+    assert np.array_equal(one.cv_results_["mean_loss"], two.cv_results_["mean_loss"])
+    assert one.reason_.endswith("cv=10 was capped at 7 folds, as cv_groups has 7 groups")
+
+
+@pytest.mark.parametrize("labels", [False, True])
+def test_rows_without_a_weight_are_as_if_they_were_not_there(labels):
+    X, y = regression()
+    model = SparseClassifierCV(KS) if labels else SparseRegressorCV(KS)
+    y = (y > 0) if labels else y
+    weight = (np.arange(60) < 12).astype(float)
+    one, two = clone(model).fit(X, y, weight), clone(model).fit(X[:12], y[:12])
+    assert one.k_ == two.k_
+    assert one.coef_ == pytest.approx(two.coef_)
+
+
+def test_one_column_of_y_is_held_out_as_a_vector_is():
+    X, y = regression()
+    one, two = SparseRegressorCV(KS).fit(X, y).held_out_, SparseRegressorCV(KS).fit(X, y[:, None]).held_out_
+    assert (one.name, two.name) == ("R2", "R2")
+    assert two.score == pytest.approx(one.score)
+
+
 LABELS = np.array([0] * 29 + [1])
 
 
@@ -281,8 +311,16 @@ LABELS = np.array([0] * 29 + [1])
         (lambda X, y: SparseRegressorCV(rule="best").fit(X, y), "rule 'best' is unknown"),
         (lambda X, y: SparseRegressorCV(scoring=lambda e, X, y: np.nan).fit(X, y), "gave NaN in fold 0"),
         (lambda X, y: SparseRegressorCV().fit(X, y, callback=3), "callback must be a function"),
-        (lambda X, y: SparseClassifierCV().fit(X, LABELS), "trains on no row of class 1; use StratifiedKFold"),
-        (lambda X, y: SparseClassifierCV(cv=KFold(2)).fit(X, np.sort(LABELS)), "trains on no row of class"),
+        (lambda X, y: SparseClassifierCV().fit(X, LABELS), "y holds class 1 once"),
+        (lambda X, y: SparseRegressorCV().fit(X, y, cv_groups=[1, 2]), "cv_groups must have one entry per row"),
+        (lambda X, y: SparseRegressorCV().fit(X, y, cv_groups=np.ones(30)), "cv_groups has one value"),
+        (lambda X, y: SparseRegressorCV(scoring="accuracy").fit(X, y), "scoring='accuracy' gave no score"),
+        (lambda X, y: SparseRegressorCV(scoring="neg_log_loss").fit(X, y), "scoring='neg_log_loss' gave no score"),
+        (lambda X, y: SparseRegressorCV(scoring="r2").fit(X, y, offset=y), "scoring cannot be used with an offset"),
+        (lambda X, y: SparseRegressorCV().fit(X, 1e200 * y), "y has values that are too large to square"),
+        (lambda X, y: SparseRegressorCV().fit(X, 1e200 * y[:, None]), "y has values that are too large to square"),
+        (lambda X, y: SparseClassifierCV(cv=KFold(2)).fit(X, np.sort(LABELS)), "y holds class 1 once"),
+        (lambda X, y: SparseClassifierCV(cv=KFold(2)).fit(X, np.arange(30) > 14), "trains on no row of class"),
         (lambda X, y: SparseRegressorCV(include=[0, 1], exclude=[1]).fit(X, y), "include and exclude overlap"),
         (lambda X, y: SparseRegressorCV().fit(np.where(X > 2, np.nan, X), y), "X contains NaN"),
     ],

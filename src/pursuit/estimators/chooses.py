@@ -108,6 +108,8 @@ class ChoosesK(CallbackSupportMixin, SparseModel):
         if labels is not None:
             check_classes(pairs, told, c)
         combine = "none" if problem.held else self.combine
+        if self.scoring is not None and problem.data.rows.offset is not None:
+            raise ValueError("scoring cannot be used with an offset, which scorers do not know; leave scoring out")
         score = None if self.scoring is None else Scored(self, X, told, sample_weight, pairs)
         apart = folds(problem.data, pairs, counts)
         told_of = per_fold(self, len(pairs), callback)

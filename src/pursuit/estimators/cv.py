@@ -19,8 +19,8 @@ CV_PARAMETERS = """ks : sizes to choose from, or None
         The refit has no ridge for squared and huber, 0.001 h for other losses.
     cv : number of folds, a splitter, or pairs of (training rows, test rows)
         A number shuffles the rows first, with seed ``random_state`` or 0, and keeps the shares of classes; it is capped
-        at the rows there are, or at those of the rarest class. A fold that trains without one of the classes is an
-        error. In a fold with few rows no model has more than 0.8 of them as features.
+        at the rows there are, at those of the rarest class, and at the groups of rows. A fold that trains without one
+        of the classes is an error. In a fold with few rows no model has more than 0.8 of them as features.
     rule : "min", "1se", or one of "aic", "bic", "ebic", "gic", "hq", "cp"
         The least held-out loss; the smallest size within a standard error of it (of the difference, over folds); or a
         criterion of the plain path with the refit's ridge, which needs no folds, and a loss with a likelihood.
@@ -73,7 +73,7 @@ class SparseRegressorCV(Regression, ChoosesK):
         self, X: Any, y: Any, sample_weight: Any = None, *, offset: Any = None, cv_groups: Any = None,
         callback: Any = None,
     ) -> Any:  # fmt: skip
-        """Choose and fit. ``cv_groups`` are the rows' groups, for splitters that need them.
+        """Choose and fit. ``cv_groups`` are the rows' groups: a number of folds keeps them whole, a splitter is told.
 
         ``offset`` is added to the linear predictor; ``callback`` is called with (folds done, folds).
         """
@@ -99,7 +99,7 @@ class SparseClassifierCV(Classification, ChoosesK):
         self, X: Any, y: Any, sample_weight: Any = None, *, offset: Any = None, cv_groups: Any = None,
         callback: Any = None,
     ) -> Any:  # fmt: skip
-        """Choose and fit. ``cv_groups`` are the rows' groups, for splitters that need them.
+        """Choose and fit. ``cv_groups`` are the rows' groups: a number of folds keeps them whole, a splitter is told.
 
         ``offset`` is added to the linear predictor; ``callback`` is called with (folds done, folds).
         """

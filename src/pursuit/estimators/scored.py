@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from sklearn.metrics import check_scoring
 
+from .._errors import first_line
 from .._types import Array
 from ..selection import Models
 
@@ -28,7 +29,10 @@ class Scored:
         for i in range(len(found)):
             cols, coef, intercept = models.in_units(i)
             self.twin._predict_by(cols, coef, intercept, self.X.shape[1], np.dtype(np.float64))
-            found[i] = self.scorer(self.twin, rows, y, **given)
+            try:
+                found[i] = self.scorer(self.twin, rows, y, **given)
+            except (AttributeError, TypeError, ValueError) as error:
+                raise ValueError(f"scoring={self.twin.scoring!r} gave no score: {first_line(error)}") from error
             if np.isnan(found[i]):
                 name, k = self.twin.scoring, len(cols)
                 raise ValueError(f"scoring={name!r} gave NaN in fold {v}, for model {i}, which has {k} features")

@@ -127,6 +127,13 @@ class Loss:
         return np.where(values > 0, high, low)
 
 
+def check_squares(y: Vector) -> Vector:
+    """The targets, or an error where a sum of their squares may overflow."""
+    if np.abs(y).max(initial=0.0) > 1e152:
+        raise ValueError("y has values that are too large to square; rescale it")
+    return y
+
+
 def check_derivative(loss: Loss, y: Vector) -> None:
     """Compare d1 of a user's loss with differences of its value on a few targets; ValueError where they differ."""
     rng = np.random.default_rng(0)

@@ -1,12 +1,12 @@
 """Losses of a residual r = eta - y: least squares, and its robust relative."""
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from .._types import Vector
-from .base import Loss
+from .base import Loss, check_squares
 
 
 @dataclass(frozen=True)
@@ -40,6 +40,9 @@ class Squared(Loss):
 
     def start(self, y: Vector, c: Vector) -> float:
         return float(c @ y)
+
+    def encode(self, y: Any) -> Vector:
+        return check_squares(super().encode(y))
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ import numpy as np
 
 from .._errors import check_array, check_mask
 from .._types import Columns, Flags, Vector
+from .base import check_squares
 
 ALL_BUT_SURE = 0.9  # probability of a class above which the others are told from it
 
@@ -115,6 +116,9 @@ class Responses(VectorLoss):
 
     name: ClassVar[str] = "squared"
     quadratic: ClassVar[bool] = True
+
+    def encode(self, y: Any, n: int) -> Vector:
+        return check_squares(super().encode(y, n))
 
     def value(self, Y: Vector, eta: Vector) -> Vector:
         return 0.5 * ((eta - Y) ** 2).sum(axis=1)

@@ -10,6 +10,7 @@ from .._types import Columns, Vector
 from ..constraints import AtMost
 from ..driver import check_objective
 from ..engines import threads
+from ..losses.vector import VectorLoss
 from ..objectives.base import Objective
 from ..objectives.bounded import INFEASIBLE, Bounded
 from ..objectives.point import Point
@@ -113,7 +114,7 @@ class Explained(NamedTuple):
 
 def explained(f: Any, value: float) -> Explained | None:
     """What a mean loss leaves explained: R2, or D2; None where the loss's infimum is not known."""
-    lower = f.lower if f.width == 1 else 0.0
+    lower = 0.0 if isinstance(f.loss, VectorLoss) else f.lower
     height = f.null.value - lower
     if not (np.isfinite(lower) and height > 0 and np.isfinite(value)):
         return None

@@ -5,11 +5,19 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.model_selection import KFold, StratifiedKFold, check_cv
+from sklearn.model_selection import GroupKFold, KFold, StratifiedGroupKFold, StratifiedKFold, check_cv
 
 from .._errors import check_whole, first_line
 from .._types import Array, Columns, Vector
 from ..data.rows import Data
+
+#: Whether rows have groups, and whether shares of classes are kept.
+_KINDS: dict[tuple[bool, bool], Any] = {
+    (False, False): KFold,
+    (False, True): StratifiedKFold,
+    (True, False): GroupKFold,
+    (True, True): StratifiedGroupKFold,
+}
 
 
 @dataclass(frozen=True)
@@ -27,29 +35,44 @@ def splits(
     """Pairs of training and test rows, and a sentence where there are fewer of them than were asked for.
 
     A number of folds shuffles the rows first (files are often sorted), from seed ``random_state`` or 0, and keeps the
-    shares of the classes; it is capped at the number of rows, or of the rarest class's rows.
+    shares of the classes; it is capped at the number of rows, of the rarest class's rows, and of groups, which stay
+    whole. Rows without a weight have no part in it.
     """
     n, note = len(y), ""
+    if groups is not None:
+        groups = np.asarray(groups)
+        if groups.shape != (n,):
+            raise ValueError(f"cv_groups must have one entry per row of X, shape ({n},), got shape {groups.shape}")
+    counted = np.arange(n)
     if isinstance(cv, int | np.integer) and not isinstance(cv, bool):
         cv = asked = check_whole(cv, "cv", "a number of folds from 2 up, a splitter, or pairs of indices", 2)
-        used = weights > 0
-        if used.sum() < 2:
-            raise ValueError(f"cross-validation needs at least 2 rows with a weight, got n_samples={int(used.sum())}")
-        least = int(np.unique(y[used], return_counts=True)[1].min()) if classes else int(used.sum())
+        counted = np.flatnonzero(weights > 0)
+        if len(counted) < 2:
+            raise ValueError(f"cross-validation needs at least 2 rows with a weight, got n_samples={len(counted)}")
+        least = int(np.unique(y[counted], return_counts=True)[1].min()) if classes else len(counted)
+        why = f"{'the rarest class' if classes else 'X'} has {least} rows"
+        if groups is not None:
+            kinds = len(np.unique(groups[counted]))
+            if kinds < 2:
+                raise ValueError("cv_groups has one value in all rows; folds need at least two")
+            least, why = (kinds, f"cv_groups has {kinds} groups") if kinds < least else (least, why)
         cv = max(2, min(cv, least))
         if cv < asked:
-            note = f"cv={asked} was capped at {cv} folds, as {'the rarest class' if classes else 'X'} has {least} rows"
-        cv = (StratifiedKFold if classes and least > 1 else KFold)(
-            cv, shuffle=True, random_state=0 if random_state is None else random_state
-        )
+            note = f"cv={asked} was capped at {cv} folds, as {why}"
+        kind = _KINDS[groups is not None, classes and least > 1]
+        cv = kind(cv, shuffle=True, random_state=0 if random_state is None else random_state)
     elif cv is None or isinstance(cv, bool | float | str):
         raise ValueError(f"cv must be a number of folds from 2 up, a splitter, or pairs of indices, got {cv!r}")
     try:
-        pairs = [(_rows(train, n), _rows(test, n)) for train, test in check_cv(cv).split(X, y, groups)]
+        if len(counted) < n:
+            pairs = _among(counted, [test for _, test in cv.split(counted, y[counted], _some(groups, counted))], n)
+        else:
+            pairs = [(_rows(train, n), _rows(test, n)) for train, test in check_cv(cv).split(X, y, groups)]
     except (TypeError, ValueError) as error:
         if groups is None and "groups" in str(error):
             raise ValueError(f"cv={cv!r} needs to know the groups of rows: give fit(..., cv_groups=...)") from error
-        raise ValueError(f"cv={cv!r} did not split the rows: {first_line(error)}") from error
+        name = "cv" if isinstance(cv, Sequence) else f"cv={cv!r}"
+        raise ValueError(f"{name} did not split the rows: {first_line(error)}") from error
     if not pairs:
         raise ValueError(f"cv={cv!r} gave no folds")
     for j, (train, test) in enumerate(pairs):
@@ -59,11 +82,28 @@ def splits(
     return pairs, note
 
 
+def _some(groups: Any, rows: Columns) -> Any:
+    return None if groups is None else groups[rows]
+
+
+def _among(counted: Columns, tests: Sequence[Columns], n: int) -> list[tuple[Columns, Columns]]:
+    """Folds of all rows from those of the rows that count; the others are dealt out, so that it is a partition."""
+    labels = np.arange(n) % len(tests)
+    for j, test in enumerate(tests):
+        labels[counted[test]] = j
+    return [(np.flatnonzero(labels != j), np.flatnonzero(labels == j)) for j in range(len(tests))]
+
+
 def check_classes(pairs: Sequence[tuple[Columns, Columns]], y: Array, weights: Vector) -> None:
     """Raise where a fold would be fitted without one of the classes."""
     classes = np.unique(y[weights > 0])
     for j, (train, _) in enumerate(pairs):
         lacking = np.setdiff1d(classes, y[train[weights[train] > 0]])
+        if len(lacking) and (y[weights > 0] == lacking[0]).sum() == 1:
+            raise ValueError(
+                f"y holds class {lacking[0]!s} once, so that no fold can both train and test on it; leave it out, or "
+                "choose by a criterion such as rule='bic'"
+            )
         if len(lacking):
             raise ValueError(
                 f"fold {j} of cv trains on no row of class {lacking[0]!s}; use StratifiedKFold, fewer folds, or leave "
