@@ -117,12 +117,12 @@ def check_sizes(ks: Any, low: int = 0) -> list[int]:
 
 def check_number(value: Any, name: str, low: float = 0.0, strict: bool = False) -> float:
     """A finite real number at least (or above) ``low``."""
-    wanted = f"{'greater than' if strict else 'at least'} {low:g}"
+    wanted = "" if low == -np.inf else f" {'greater than' if strict else 'at least'} {low:g}"
     if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Real):
-        raise TypeError(f"{name} must be a number {wanted}, got {value!r}")
+        raise TypeError(f"{name} must be a number{wanted}, got {value!r}")
     number = float(value)
     if not np.isfinite(number) or number < low or (strict and number <= low):
-        raise ValueError(f"{name} must be a finite number {wanted}, got {value!r}")
+        raise ValueError(f"{name} must be a finite number{wanted}, got {value!r}")
     return number
 
 

@@ -178,7 +178,7 @@ class ChoosesK(CallbackSupportMixin, SparseModel):
         """Why this k, in a sentence."""
         best = "the least held-out loss" if self.scoring is None else "the best held-out score"
         if self.rule in CRITERIA:
-            words = f"k={self.k_} has the least {self.rule.upper()}"
+            words = f"k={self.k_} has the least {'Cp' if self.rule == 'cp' else self.rule.upper()}"
         elif self._averages:
             words = f"the average of all candidates uses {self.k_} features"
         elif self.rule == "1se":

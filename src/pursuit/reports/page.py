@@ -158,7 +158,7 @@ class Summary:
             better = "be better: this is not the best set" if self.plain else "fit these rows better"
             words.append(f"{self.rivals[i]} instead of {self.names[i]} would {better}.")
         words += [self.found, *self.notes]
-        if self.sets > 1:
+        if self.sets > 1 and len(self.names):
             words.append(
                 f"The features were chosen on these rows, among {_many(self.sets)} sets: p-values and standard errors "
                 "that take them as given are too small."
