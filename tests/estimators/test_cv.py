@@ -339,7 +339,7 @@ def test_too_little_time_is_said():
 
 
 def test_callbacks_of_scikit_learn():
-    pytest.importorskip("sklearn.callback")
+    pytest.importorskip("sklearn.callback", reason="scikit-learn has callbacks from 1.9 on")
 
     class Counts:
         def __init__(self):
@@ -362,3 +362,23 @@ def test_callbacks_of_scikit_learn():
     model = SparseRegressorCV(range(3), cv=4).set_callbacks(counts).fit(X, X[:, 1])
     assert counts.told == ["setup", *["fold"] * 4, "fit", "teardown"]
     assert model.k_ == SparseRegressorCV(range(3), cv=4).fit(X, X[:, 1]).k_
+
+
+def test_what_a_criterion_has_no_use_for():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((40, 4))
+    y = X[:, 0] + rng.standard_normal(40)
+    with pytest.raises(ValueError, match="rule='bic' holds out no rows, so scoring has no use"):
+        SparseRegressorCV(rule="bic", scoring="r2").fit(X, y)
+    with pytest.raises(ValueError, match="so cv_groups has no use"):
+        SparseRegressorCV(rule="bic").fit(X, y, cv_groups=np.arange(40) % 5)
+
+
+@pytest.mark.parametrize("rule", ["min", "bic"])
+def test_targets_too_small_to_square(rule):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((40, 4))
+    y = X[:, 0] + rng.standard_normal(40)
+    with pytest.raises(ValueError, match="y holds numbers too small to square"):
+        SparseRegressorCV(rule=rule).fit(X, 1e-160 * y)
+    assert SparseRegressorCV(rule=rule).fit(X, np.full(40, 1e-160)).k_ == 0

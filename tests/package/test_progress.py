@@ -41,7 +41,6 @@ def test_without_a_total(without_rich):
 
 
 def test_rich():
-    pytest.importorskip("rich")
     screen = Terminal()
     with Progress("pairs", file=screen) as bar:
         bar(1, 4)

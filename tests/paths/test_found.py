@@ -5,6 +5,7 @@ import pickle
 import weakref
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import pursuit
@@ -72,7 +73,6 @@ def test_a_frame(path):
 
 
 def test_names_of_a_frame():
-    pd = pytest.importorskip("pandas")
     rng = np.random.default_rng(0)
     X = pd.DataFrame(rng.standard_normal((30, 4)), columns=["a", "b", "c", "d"])
     path = pursuit.path(pursuit.GLM(X, X["b"] - X["d"]), [1, 2], include=["b"])

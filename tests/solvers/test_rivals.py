@@ -80,7 +80,9 @@ def test_forced_in_and_forbidden_columns():
 def test_groups(seed):
     X, y, _ = data(seed, p=12)
     f = GLM(X, y, l2=0.01)
-    compare(f, solve(f, 2, groups=[0, 0, 1, 2, 2, 2, 3, 3, 4, 4, 1, 5], include=[3]))
+    known = compare(f, solve(f, 2, groups=[0, 0, 1, 2, 2, 2, 3, 3, 4, 4, 1, 5], include=[3]))
+    assert known.how == "exact"
+    assert 2 not in known.rival.tolist()  # the group that is forced in
 
 
 def test_several_outputs():

@@ -2,7 +2,7 @@
 
 import time
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -30,6 +30,7 @@ from .callbacks import CallbackSupportMixin, per_fold
 from .scored import Scored
 
 RULES = ("min", "1se", *CRITERIA)
+SMALLEST = 1e-145  # targets below which sums of squares lose digits
 COMBINE = ("project", "none", "average")
 
 
@@ -101,7 +102,14 @@ class ChoosesK(CallbackSupportMixin, SparseModel):
         f = problem.at(f, refit)
         first, end = problem.most(f, problem.n)
         grid = make_grid(self.ks, self.l2, self.gamma, h=h, refit=refit, first=first, end=end)
+        if f.quadratic and np.abs(y).max() < SMALLEST and np.ptp(y, axis=0).max() > 0:
+            raise ValueError("y holds numbers too small to square; rescale it")
         if self.rule in CRITERIA:
+            if self.scoring is not None or cv_groups is not None:
+                what = "scoring" if self.scoring is not None else "cv_groups"
+                raise ValueError(
+                    f"rule={self.rule!r} holds out no rows, so {what} has no use: leave it out, or rule='min'"
+                )
             return f, by_criterion(problem, f, grid, self.rule)
         c, told = problem.data.rows.c, y if labels is None else self.classes_[labels]
         pairs, note = splits(self.cv, X, told, cv_groups, labels is not None, self.random_state, c)
@@ -168,8 +176,9 @@ class ChoosesK(CallbackSupportMixin, SparseModel):
         x[support] = coef
         self._show(x, intercept)
 
-    def _show(self, x: Any, intercept: Any) -> None:
-        raise NotImplementedError
+    if TYPE_CHECKING:  # what Regression and Classification bring
+
+        def _show(self, x: Any, intercept: Any) -> None: ...
 
     def _on_support(self) -> tuple[Array, Any]:
         return self._predicts

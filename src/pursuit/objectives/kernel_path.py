@@ -43,23 +43,15 @@ def _quadratic(f: "GLM", constraint: AtMost, plan: walked.PathPlan) -> walked.Wa
     claims = plan.thorough
     whole = gram.small or (plan.thorough and p <= walked.THOROUGH and n * p * p <= walked.WHOLE)
     plan = plan._replace(thorough=plan.thorough and whole and p <= walked.THOROUGH)
-    quad = Quad(f, down, h, np.where(squares > 0, f.ridge, 0.0))
-    found = None
+    quad = Quad(f, down, h, np.where(squares > 0, f.ridge, 0.0), mean)
     if whole:
-        found = quad.path(gram.columns(everything), constraint, plan)
-    else:
-        cols = first_columns(constraint, down**2 / (2 * np.maximum(h, 1e-300)), int(searched.ENTRIES // n))
-        if WORTH_IT * len(cols) <= p and not claims and gram.products is None:  # claims need all columns at every size
-            found = on_few_columns(f, constraint, plan, quad.on(plan), cols, p // 2)
-        if found is None:
-            found = quad.path(gram.products or _Rows(f), constraint, plan)
-    if found is None:
-        return None
-
-    def free(S: Columns, x: Vector) -> float:
-        return null.free - float(mean[S] @ x) if f.fit_intercept else 0.0
-
-    return replace(found, points=[point._replace(free=free(point.support, point.coef)) for point in found.points])
+        return quad.path(gram.columns(everything), constraint, plan)
+    cols = first_columns(constraint, down**2 / (2 * np.maximum(h, 1e-300)), int(searched.ENTRIES // n))
+    if WORTH_IT * len(cols) <= p and not claims and gram.products is None:  # claims need all columns at every size
+        found = on_few_columns(f, constraint, plan, quad.on(plan), cols, p // 2)
+        if found is not None:
+            return found
+    return quad.path(gram.products or _Rows(f), constraint, plan)
 
 
 class Quad:
@@ -68,39 +60,39 @@ class Quad:
     Columns of the set are gathered once, weighted and centred; what each addition costs is its products with the rest.
     """
 
-    def __init__(self, f: "GLM", down: Vector, h: Vector, ridge: Vector) -> None:
-        self.f, self.down, self.h, self.ridge = f, down, h, ridge
+    def __init__(self, f: "GLM", down: Vector, h: Vector, ridge: Vector, mean: Vector) -> None:
+        self.f, self.down, self.h, self.ridge, self.mean = f, down, h, ridge, mean
         self.cols, self.A, self.H = np.empty(0, np.int64), np.empty((0, 0)), np.empty((0, 0))
 
-    def path(self, rows: Any, constraint: AtMost, plan: walked.PathPlan) -> walked.Walked | None:
-        """On all columns."""
-        value = self.f.null.value
-        return walked.quadratic(rows, self.down, self.h, self.ridge, value, SMALL_SHARE * value, 1e-9 * self.f.height,
-                                constraint, plan)  # fmt: skip
+    def path(
+        self, rows: Any, constraint: AtMost, plan: walked.PathPlan, cols: Columns | None = None
+    ) -> walked.Walked | None:
+        """On all columns, or on some: nothing is then claimed of the others."""
+        value, some = self.f.null.value, slice(None) if cols is None else cols
+        found = walked.quadratic(
+            rows, self.down[some], self.h[some], self.ridge[some], value, SMALL_SHARE * value, 1e-9 * self.f.height,
+            constraint if cols is None else constraint.restricted(cols), plan,
+        )  # fmt: skip
+        if found is None:
+            return None
+        points = found.points
+        if cols is not None:
+            points = [at._replace(support=cols[at.support], optimality="stationary") for at in points]
+        return replace(found, points=[at._replace(free=self._free(at)) for at in points])
 
     def on(self, plan: walked.PathPlan) -> On:
-        """On some columns."""
-        plan, value = plan._replace(reached=None, thorough=False), self.f.null.value
+        """The path on some columns, as a working set asks for it."""
+        plan = plan._replace(reached=None, thorough=False)
 
         def on(constraint: AtMost, cols: Columns) -> walked.Walked | None:
             self._grow(cols)
             at = np.argsort(self.cols)[np.searchsorted(np.sort(self.cols), cols)]
-            H = self.H if np.array_equal(self.cols, cols) else self.H[np.ix_(at, at)]
-            found = walked.quadratic(
-                H, self.down[cols], self.h[cols], self.ridge[cols], value, SMALL_SHARE * value, 1e-9 * self.f.height,
-                constraint.restricted(cols), plan,
-            )  # fmt: skip
-            if found is None:
-                return None
-            points = [at._replace(support=cols[at.support], optimality="stationary") for at in found.points]
-            points = [at._replace(free=self._free(at)) for at in points]
-            return replace(found, points=points)
+            return self.path(self.H[np.ix_(at, at)], constraint, plan, cols)
 
         return on
 
     def _free(self, at: walked.Reached) -> float:
-        mean = self.f.data.moments().mean if self.f.fit_intercept else None
-        return self.f.null.free - float(mean[at.support] @ at.coef) if mean is not None else 0.0
+        return self.f.null.free - float(self.mean[at.support] @ at.coef) if self.f.fit_intercept else 0.0
 
     def _grow(self, cols: Columns) -> None:
         new = without(cols, np.sort(self.cols))

@@ -146,6 +146,36 @@ class MultiGLM(Objective):
 
     def quick_search(self, constraint: AtMost, start: Columns, plan: searched.Plan) -> "searched.Searched | None":
         """A search for the best features in one kernel call; None where the data are too large for that."""
+        small = self._copied(constraint)
+        if small is None:
+            return None
+        given, even, E = small
+        found = searched.likelihood(
+            partial(_core.multinomial_search, *given), even, self.l2, self.width - 1, constraint,
+            constraint.units_of(start), self.floor, 1e-9 * self.null.value, self.fit_intercept, plan,
+        )  # fmt: skip
+        if found is None:
+            return None
+        points = [(self._coordinates(S), (Z @ E.T).ravel(), b @ E.T, value) for S, Z, b, value in found.points]
+        return replace(found, points=points, doubtful=[self._coordinates(S) for S in found.doubtful])
+
+    def quick_path(self, constraint: AtMost, plan: walked.PathPlan) -> "walked.Walked | None":
+        small = None if constraint.k < 1 else self._copied(constraint)
+        if small is None:
+            return None
+        given, even, E = small
+        found = walked.likelihood(partial(_core.multinomial_path, *given), even, self.l2, self.width - 1, constraint,
+                                  self.floor, 1e-9 * self.null.value, self.fit_intercept, plan)  # fmt: skip
+        if found is None:
+            return None
+        points = [
+            at._replace(support=self._coordinates(at.support), coef=(at.coef @ E.T).ravel(), free=at.free @ E.T)
+            for at in found.points
+        ]
+        return replace(found, points=points)
+
+    def _copied(self, constraint: AtMost) -> tuple[tuple[Any, ...], searched.Evened, Vector] | None:
+        """What the kernels of classes ask for, and the basis of their coefficients; None: the data are too large."""
         p, q = self.data.shape[1], self.width
         if q < 2 or constraint.units != p or self.loss.quadratic:
             return None
@@ -156,37 +186,7 @@ class MultiGLM(Objective):
         if labels is None or even is None:
             return None
         E = np.ascontiguousarray(self.loss.basis(q))
-        kernel = partial(_core.multinomial_search, labels, rows.c, rows.offset, E)
-        found = searched.likelihood(kernel, even, self.l2, q - 1, constraint, constraint.units_of(start), self.floor,
-                                    1e-9 * self.null.value, self.fit_intercept, plan)  # fmt: skip
-        if found is not None:
-            points = [(self._coordinates(S), (Z @ E.T).ravel(), b @ E.T, value) for S, Z, b, value in found.points]
-            found = replace(found, points=points, doubtful=[self._coordinates(S) for S in found.doubtful])
-        return found
-
-    def quick_path(self, constraint: AtMost, plan: walked.PathPlan) -> "walked.Walked | None":
-        p, q = self.data.shape[1], self.width
-        if q < 2 or constraint.units != p or self.loss.quadratic or constraint.k < 1:
-            return None
-        if self.data.lean or not searched.affordable(self.data.shape, q - 1, constraint):
-            return None
-        A, rows = self.data.copied()
-        labels, even = one_hot(self.loss, rows.y), searched.Evened.of(A, rows.c, self.fit_intercept)
-        if labels is None or even is None:
-            return None
-        E = np.ascontiguousarray(self.loss.basis(q))
-        kernel = partial(_core.multinomial_path, labels, rows.c, rows.offset, E)
-        found = walked.likelihood(kernel, even, self.l2, q - 1, constraint, self.floor, 1e-9 * self.null.value,
-                                  self.fit_intercept, plan)  # fmt: skip
-        if found is None:
-            return None
-        points = [
-            point._replace(
-                support=self._coordinates(point.support), coef=(point.coef @ E.T).ravel(), free=point.free @ E.T
-            )
-            for point in found.points
-        ]
-        return replace(found, points=points)
+        return (labels, rows.c, rows.offset, E), even, E
 
     def in_units(self, point: Point) -> tuple[Vector, Any]:
         cols, C = self._matrix(point.support, point.coef)
