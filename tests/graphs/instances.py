@@ -25,13 +25,15 @@ def clique(nodes):
     return np.array([(i, j) for q, i in enumerate(nodes) for j in nodes[q + 1 :]], dtype=np.int64).reshape(-1, 2)
 
 
-GRAPHS = {
+GRAPHS = {  # some have no edge where p is small
     "empty": lambda p: np.zeros((0, 2), dtype=np.int64),
     "chain": lambda p: np.array([(i, i + 1) for i in range(p - 1)]),
-    "cycle": lambda p: np.array(sorted([*((i, i + 1) for i in range(p - 1)), (0, p - 1)])),
+    "cycle": lambda p: np.unique([*((i, i + 1) for i in range(p - 1)), (0, p - 1)], axis=0),
     "star": lambda p: np.array([(i, p - 1) for i in range(p - 1)]),
     "clique": lambda p: clique(np.arange(1, p // 2 + 1)),
-    "two parts": lambda p: np.vstack([clique(np.arange(p // 2)), [(i, i + 1) for i in range(p // 2, p - 1)]]),
+    "two parts": lambda p: np.array(
+        [*clique(np.arange(p // 2)), *((i, i + 1) for i in range(p // 2, p - 1))], dtype=np.int64
+    ),
     "random": lambda p: some_edges(p, p, 2 * p),
     "complete": every_pair,
 }

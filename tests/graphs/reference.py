@@ -10,7 +10,6 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
-from scipy.optimize import minimize_scalar
 
 TURNS = 400
 FAR = 1e7  # entries of W, on a unit diagonal of S, beyond which an optimum counts as none: what follows is rounding
@@ -238,7 +237,7 @@ def l1_refit(S, edges, l1, turns=200):
     return W, here
 
 
-def _prox_quadratic(H, g, w, weight, sweeps=2000):
+def _prox_quadratic(H, g, w, weight, sweeps=300):
     """argmin of g'd + d'Hd/2 + sum weight |w + d|, as w + d."""
     v, slope = w.copy(), g.copy()
     for _ in range(sweeps):
@@ -278,7 +277,7 @@ def four_node_bound(R, W, leave, enter):
     """A lower bound of f(E - leave + enter) - f(E): max over a of log det(I + Delta(a) W_UU), U the end nodes.
 
     Delta(a) is R - W^-1 at the pair that enters and a at the pair that leaves; the log determinant is concave in a.
-    -inf where no a leaves a positive definite matrix.
+    -inf where a = 0 leaves no positive definite matrix.
     """
     U = np.unique([*leave, *enter])
     where = {int(u): q for q, u in enumerate(U)}
@@ -290,18 +289,11 @@ def four_node_bound(R, W, leave, enter):
     turn[e[0], e[1]] = turn[e[1], e[0]] = 1.0
     A, B = np.eye(len(U)) + L.T @ base @ L, L.T @ turn @ L
 
-    def height(a):
-        levels = np.linalg.eigvalsh(A + a * B)
-        return float(np.log(levels).sum()) if levels[0] > 0 else -np.inf
-
-    reach = 2 / np.abs(np.linalg.eigvalsh(B)).max() * (1 + np.abs(np.linalg.eigvalsh(A)).max())
-    grid = np.linspace(-reach, reach, 2001)
-    heights = np.array([height(a) for a in grid])
-    top = int(np.argmax(heights))
-    if heights[top] == -np.inf:
+    if np.linalg.eigvalsh(A)[0] <= 0:
         return -np.inf
-    around = (grid[max(top - 1, 0)], grid[min(top + 1, 2000)])
-    sharp = minimize_scalar(
-        lambda a: -max(height(a), -1e300), bounds=around, method="bounded", options={"xatol": 1e-12}
-    )
-    return max(float(heights[top]), -float(sharp.fun))
+    rates = np.linalg.eigvalsh(np.linalg.solve(K := np.linalg.cholesky(A), np.linalg.solve(K, B).T))
+    low, high = -1 / rates[-1], -1 / rates[0]  # where A + a B is positive definite; B is indefinite
+    for _ in range(200):  # the slope, sum rate / (1 + a rate), falls
+        middle = 0.5 * (low + high)
+        low, high = (middle, high) if np.sum(rates / (1 + middle * rates)) > 0 else (low, middle)
+    return float(np.log(np.linalg.eigvalsh(A + low * B)).sum())
