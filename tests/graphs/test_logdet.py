@@ -49,7 +49,8 @@ def test_every_solver_keeps_its_promises(solver, name, sets, shrinkage):
 
 @pytest.mark.parametrize("solver", SOLVERS)
 def test_no_solver_is_far_from_the_best_graph(solver):
-    S = covariance(3, 5, 60, mixing=0.3)
+    W = np.eye(5) + 0.4 * (np.eye(5, k=1) + np.eye(5, k=-1))  # a chain, plainly
+    S = np.linalg.inv(W) + 0.05 * covariance(3, 5, 60)
     best, empty = best_graph(S, 4)[1], best_graph(S, 0)[1]
     result = solve(LogDet(S), 4, solver=solver)
     assert best - 1e-8 <= result.value <= best + 0.15 * (empty - best)
@@ -135,7 +136,7 @@ def test_layouts_and_types_of_the_covariance():
     single = solve(LogDet(S.astype(np.float32)), 5)
     assert np.array_equal(single.support, result.support)
     np.testing.assert_allclose(single.x, result.x, rtol=1e-4, atol=1e-4)
-    whole = np.round(100 * S).astype(np.int64)
+    whole = np.round(1e5 * S).astype(np.int64)
     assert list(wrongs(solve(LogDet(whole), 5), whole, 5)) == []
 
 
@@ -198,13 +199,10 @@ def test_more_edges_than_pairs_is_capped_and_said():
     assert "10" in result.reason
 
 
-@pytest.mark.parametrize("p", [1, 2])
-def test_very_few_nodes(p):
-    S = np.atleast_2d(covariance(15, 3, 20)[:p, :p])
-    result = solve(LogDet(S), 0)
-    assert result.x.shape == (p, p)
-    if p == 2:
-        np.testing.assert_allclose(solve(LogDet(S), 1).x, np.linalg.inv(S), rtol=1e-9)
+def test_two_nodes():
+    S = covariance(15, 3, 20)[:2, :2]
+    np.testing.assert_allclose(solve(LogDet(S), 0).x, np.diag(1 / S.diagonal()))
+    np.testing.assert_allclose(solve(LogDet(S), 1).x, np.linalg.inv(S), rtol=1e-9)
 
 
 def test_include_fills_the_budget():
@@ -235,10 +233,10 @@ def test_shrinkage_gives_every_graph_an_optimum(solver):
     np.testing.assert_allclose(result.x, np.linalg.inv(shrunk(S, 0.1)), rtol=1e-6, atol=1e-7)
 
 
-def test_include_without_an_optimum_is_an_error_or_said():
+def test_include_without_an_optimum_is_an_error():
     S = covariance(19, 6, 3)  # rank 2
     clique = [(0, 1), (0, 2), (1, 2)]
-    with pytest.raises(ValueError, match=r"include.*(optimum|shrinkage)"):
+    with pytest.raises(ValueError, match=r"no minimum.*shrinkage"):
         solve(LogDet(S), 4, include=clique)
     assert list(wrongs(solve(LogDet(S, shrinkage=0.2), 4, include=clique), S, 4, include=clique, shrinkage=0.2)) == []
 
