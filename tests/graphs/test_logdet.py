@@ -28,7 +28,8 @@ PROBLEMS = {
 
 @functools.cache
 def run(solver, name, sets, shrinkage=0.0):
-    return solve(LogDet(PROBLEMS[name](), shrinkage=shrinkage), K, solver=solver, random_state=3, **SETS[sets])
+    f = LogDet(PROBLEMS[name](), shrinkage=shrinkage)
+    return solve(f, K, solver=solver, max_iter=100, random_state=3, **SETS[sets])
 
 
 @pytest.mark.parametrize("shrinkage", [0.0, 0.2])
@@ -63,12 +64,11 @@ def test_some_solvers_refuse_with_a_sentence(solver):
     assert len(str(error.value).split()) > 4
 
 
-@pytest.mark.parametrize("n", [15, 100])
 @pytest.mark.parametrize("k", [3, 4, 5])
-def test_auto_finds_the_best_graph(k, n):
+def test_auto_finds_the_best_graph(k):
     found = 0
     for seed in range(50):
-        S = covariance(seed, 5, n)
+        S = covariance(seed, 5, (15, 100)[seed % 2])
         result = solve(LogDet(S), k)
         best = best_graph(S, k)[1]
         assert result.value >= best - 1e-8
@@ -244,7 +244,7 @@ def test_include_without_an_optimum_is_an_error():
 @pytest.mark.parametrize("solver", SOLVERS)
 def test_duplicated_columns_are_lived_with(solver):
     S = covariance(20, 6, 30)[np.ix_([0, 1, 2, 3, 4, 5, 2, 0], [0, 1, 2, 3, 4, 5, 2, 0])]
-    result = solve(LogDet(S), 9, solver=solver)
+    result = solve(LogDet(S), 9, solver=solver, max_iter=100)
     assert list(wrongs(result, S, 9)) == []
     assert not {(2, 6), (0, 7)} & pairs_of(result.support)
 
@@ -344,7 +344,7 @@ def test_paths_by_other_solvers(solver):
 def test_the_same_call_gives_the_same_bits():
     S = covariance(29, 10, 15)
     for solver in SOLVERS:
-        once, again = (solve(LogDet(S), 9, solver=solver, random_state=1) for _ in range(2))
+        once, again = (solve(LogDet(S), 9, solver=solver, random_state=1, max_iter=20) for _ in range(2))
         assert np.array_equal(once.x, again.x)
         assert (once.value, once.reason) == (again.value, again.reason)
 
