@@ -23,9 +23,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._errors import check_choice
-from .._types import Flags, Matrix, Vector
+from .._types import Columns, Flags, Matrix, Vector
 from ..engines import check_time, in_threads, threads
-from ..graph_search import graph_path
+from ..graph_search import NO_EDGES, graph_path
 from ..refits.graph import GraphFit, graph_refit
 from .choose import paired
 from .grid import FURTHER
@@ -80,7 +80,7 @@ def choose_graph(
     l1s: Sequence[float] = L1S,
     rule: str = "min",
     gamma: float = 0.5,
-    include: Any = None,
+    include: Columns = NO_EDGES,
     forbidden: Flags | None = None,
     most: int = 0,
     tol: float | None = None,
@@ -180,10 +180,11 @@ def _along(
     constant = len(s) * np.log(2 * np.pi) / 2 + np.log(s).sum()
     scores, whole = np.full((len(sizes), len(lams)), -np.inf), np.zeros((len(sizes), len(lams)), bool)
     carried = [k for k in sizes if t > 0 or k < fold.rank * (fold.rank + 1) // 2]
-    for i, fit in enumerate(graph_path(shrunk, carried, include=include, forbidden=forbidden, tol=tol)):
+    found = graph_path(shrunk, carried, include=include, forbidden=forbidden, tol=tol)
+    check_time()
+    for i, fit in enumerate(found):
         edges = fit.edges
         for j, l1 in enumerate(lams):
-            check_time()
             if l1 == 0 < t and len(lams) > 1:
                 continue
             refitted = graph_refit(R, edges, l1=l1, start=fit.Sigma, tol=tol) if l1 > 0 else fit
