@@ -188,7 +188,7 @@ def test_more_edges_than_the_rows_carry_need_shrinkage():
 
 def test_edge_counts_begin_at_none_and_end_where_told():
     for p, most in ((2, 1), (5, 10), (60, 1770), (60, 40), (1000, 499500)):
-        counts = edge_counts(most, p)
+        counts = edge_counts(p, most)
         assert counts[0] == 0
         assert counts[-1] == min(most, 5 * p)
         assert len(counts) <= 20

@@ -66,7 +66,7 @@ class GraphChoice(NamedTuple):
     table: dict[str, Any]
 
 
-def edge_counts(most: int, p: int) -> tuple[int, ...]:
+def edge_counts(p: int, most: int) -> tuple[int, ...]:
     """About 20 edge counts from 0 on, closer where there are few, to ten neighbours a column or ``most`` edges."""
     end = min(most, DEGREE * p // 2)
     return tuple(np.unique(np.round(end * np.linspace(0, 1, COUNTS) ** 2).astype(int)).tolist())
