@@ -16,7 +16,7 @@ from scipy.special import expit, log_softmax, softmax
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from .._errors import check_array, check_count, check_mask, check_number, check_weights
+from .._errors import check_array, check_count, check_mask, check_number, check_share, check_weights
 from .._types import Array, Matrix, Vector
 from ..engines import threads
 from .classifier import class_codes
@@ -93,10 +93,10 @@ class SparseLDA(ClassifierMixin, BaseEstimator):
         """Fit the means and the graph; ``cv_groups`` are the rows' groups, which a number of folds keeps whole."""
         asked = self._asked()
         check_mask(X, "X")
-        X, y = read_dense(self, X, y)
+        X, y = read_dense(self, X, y, ensure_min_features=2)
         self.classes_, codes = class_codes(y)
         weights = check_weights(sample_weight, len(X))
-        shares = np.bincount(codes, weights, len(self.classes_))
+        shares = np.bincount(codes, weights, len(self.classes_)).astype(np.float64)
         if shares.min() == 0:
             raise ValueError(f"y holds class {self.classes_[np.argmin(shares)]} in no row with a weight")
         self.priors_ = self._priors(shares)
@@ -122,11 +122,9 @@ class SparseLDA(ClassifierMixin, BaseEstimator):
 
     def _asked(self) -> tuple[Any, Any, Any]:
         """Numbers, or "cv"."""
-        n_edges = self.n_edges if _is_cv(self.n_edges) else check_count(self.n_edges, "n_edges")
-        shrinkage = self.shrinkage if _is_cv(self.shrinkage) else check_number(self.shrinkage, "shrinkage")
-        if shrinkage != CHOSEN and shrinkage > 1:
-            raise ValueError(f"shrinkage must be a number from 0 to 1, or 'cv', got {shrinkage:g}")
-        l1 = self.l1 if _is_cv(self.l1) else check_number(self.l1, "l1")
+        n_edges: Any = CHOSEN if _is_cv(self.n_edges, "n_edges") else check_count(self.n_edges, "n_edges")
+        shrinkage: Any = CHOSEN if _is_cv(self.shrinkage, "shrinkage") else check_share(self.shrinkage, "shrinkage")
+        l1: Any = CHOSEN if _is_cv(self.l1, "l1") else check_number(self.l1, "l1")
         if l1 != 0 and not self.standardize:
             raise ValueError("l1 needs standardize=True: its entries are those of standardised columns")
         return n_edges, shrinkage, l1
@@ -174,8 +172,8 @@ class SparseLDA(ClassifierMixin, BaseEstimator):
         return np.asarray(log_softmax(np.column_stack([0 * eta, eta]) if eta.ndim == 1 else eta, axis=1))
 
 
-def _is_cv(value: Any) -> bool:
+def _is_cv(value: Any, name: str) -> bool:
     """Whether it is to be chosen."""
     if isinstance(value, str) and value != CHOSEN:
-        raise ValueError(f"a number or 'cv' was expected, got {value!r}")
+        raise ValueError(f"{name} must be a number or {CHOSEN!r}, got {value!r}")
     return isinstance(value, str)
