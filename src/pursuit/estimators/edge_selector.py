@@ -12,7 +12,7 @@ from ..objectives.logdet import LogDet
 from ..objectives.pairs import Pairs
 from ..paths import path
 from .edges import given_edges
-from .scatter import ROUNDING, scatter
+from .scatter import flat_columns, scatter, stood_in
 
 SIZES = 10  # that are looked at where none are asked for
 
@@ -58,9 +58,7 @@ class EdgeSelector:
     def __call__(self, rows: Columns) -> list[Columns]:
         model, X, weights = self.model, self.X[rows], self.weights[rows]
         S = scatter(X, weights / weights.sum(), centred=not model.assume_centered).covariance
-        flat = np.sqrt(S.diagonal()) <= ROUNDING * np.abs(X).max(axis=0)
-        S[flat], S[:, flat] = 0.0, 0.0
-        S[flat, flat] = 1.0  # what is constant in these rows has no edge in them
+        S = stood_in(S, flat_columns(X, S), np.ones(len(S)))  # what is constant in these rows has no edge in them
         f = LogDet(S, n_samples=len(rows), eigenvalues=model.eigenvalues, shrinkage=self.shrinkage)
         sizes = (*self.ks, self.ks[-1] + 1)
         found = path(
