@@ -32,7 +32,8 @@ def test_a_complete_graph_is_scikit_learns(two, given):
     assert np.allclose(model.predict_proba(A), plain.predict_proba(A), atol=1e-7)
     assert np.array_equal(model.predict(A), plain.predict(A))
     scales = np.sqrt(plain.covariance_.diagonal())
-    assert np.allclose(model.covariance_ / np.outer(scales, scales), plain.covariance_ / np.outer(scales, scales))
+    apart = (model.covariance_ - plain.covariance_) / np.outer(scales, scales)
+    assert np.abs(apart).max() < 1e-6  # an edge that adds nothing may be left out
     if two:
         assert np.allclose(model.coef_, plain.coef_, rtol=1e-5)
         assert np.allclose(model.decision_function(A), plain.decision_function(A), atol=1e-5)
@@ -170,6 +171,11 @@ def test_weights_are_repetitions():
 def test_bad_input_is_named(frame, y, given, says):
     with pytest.raises(ValueError, match=says):
         SparseLDA(**given).fit(frame, y)
+
+
+def test_a_limit_that_is_too_short_for_folds():
+    with pytest.raises(TimeoutError, match="before every fold was fitted"):
+        SparseLDA(time_limit=1e-9).fit(X, Y)
 
 
 def test_it_can_be_kept(tmp_path):

@@ -271,6 +271,7 @@ def test_stability_counts_edges():
     assert found.frequencies.shape == (P - 1, P * (P - 1) // 2)
     assert np.allclose(found.frequencies.sum(axis=1), np.arange(1, P))
     assert found.bounds.p == 28
+    assert "28 edges" in repr(found)
 
 
 def test_stability_keeps_to_the_set_of_edges():
