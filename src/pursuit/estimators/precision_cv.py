@@ -10,7 +10,10 @@ from sklearn.utils.validation import check_is_fitted
 from .._errors import check_choice, check_count, check_number
 from .._types import Columns, Matrix, Vector
 from ..engines import TimeUpError, threads, until
+from ..objectives.logdet import LogDet
+from ..paths import path
 from ..refits.graph import graph_refit
+from ..results import Result
 from ..selection import rows_that_count, splits
 from ..selection.graphs import L1S, RULES, SHRINKAGES, GraphChoice, Parted, choose_graph, edge_counts
 from .edges import given_edges, well_posed
@@ -31,8 +34,9 @@ class SparsePrecisionCV(GraphModel):
     ----------
     n_edges : int, list of int, or None
         A number is taken as it is, a list is chosen from. None: 20 numbers from 0 to five per column, and on while the
-        largest is best, as far as the rows carry.
-    shrinkage : float, list of floats from 0 to 1, or None for 0, 0.1, 0.3 and 0.5 (0 for "ebic")
+        largest is best; with fewer rows than columns no further than half as many neighbours a column as there are
+        rows to train on.
+    shrinkage : float, list of floats from 0 to 1, or None for 0, 0.3, 0.5 and 0.6 (0 for "ebic")
     l1 : float, list of floats, or None for 0, 0.02, .., 0.12, 0.15 and 0.2 (0 for "ebic")
         Where there are several, 0 competes without shrinkage only.
     cv : number of folds, a splitter, or pairs of (training rows, test rows), default 5
@@ -86,7 +90,7 @@ class SparsePrecisionCV(GraphModel):
                 ) from None
         with threads(self.n_jobs):
             f = self._objective(found.covariance, int((weights > 0).sum()), choice.shrinkage)
-            result, R = self._solve(f, choice.k), correlations(found.covariance)
+            result, R = self._search(f, choice), correlations(found.covariance)
             l1, lowered = _that_keeps(R, result.support, choice)
             said = [_why(choice, self.rule), lowered, choice.reason, note]
             self._store(f, result, l1, R, found.means[0], said)
@@ -115,22 +119,34 @@ class SparsePrecisionCV(GraphModel):
     def _choose(self, folds: list[Parted], found: Scatter) -> GraphChoice:
         gamma = check_number(self.gamma, "gamma")
         single = self.rule == "ebic"
-        ts = (0.0,) if single else SHRINKAGES
+        ts: tuple[float, ...] = (0.0,) if single else SHRINKAGES
         if self.shrinkage is not None:
             ts = tuple(_check_share(t) for t in _several(self.shrinkage, "shrinkage"))
-        l1s = (0.0,) if single or self.eigenvalues is not None else L1S
+        l1s: tuple[float, ...] = (0.0,) if single or self.eigenvalues is not None else L1S
         if self.l1 is not None:
             l1s = tuple(self._check_l1(l1) for l1 in _several(self.l1, "l1"))
         f = self._objective(found.covariance, None, max(ts))
         include, forbidden = given_edges(f, self.include, self.exclude)
         allowed = f.dim - int(np.triu(forbidden, 1).sum())
-        carried = allowed if max(ts) > 0 else min(allowed, well_posed(min(fold.rank for fold in folds)))
+        rank = min(fold.rank for fold in folds)
+        carried = allowed if rank == f.p else min(allowed, f.p * rank // 4, f.dim if max(ts) > 0 else well_posed(rank))
         sizes = edge_counts(f.p, carried) if self.n_edges is None else _several(self.n_edges, "n_edges")
         wanted = {min(max(check_count(k, "n_edges"), len(include)), allowed) for k in sizes}
         return choose_graph(
             folds, sizes=sorted(wanted), shrinkages=ts, l1s=l1s, rule=self.rule, gamma=gamma, include=include,
             forbidden=forbidden, most=carried if self.n_edges is None else 0,
         )  # fmt: skip
+
+    def _search(self, f: LogDet, choice: GraphChoice) -> Result:
+        """The graph of all rows: along the sizes, as in the folds, unless another way was asked for."""
+        if self.solver != "auto" or self.eigenvalues is not None:
+            return self._solve(f, choice.k)
+        sizes = [k for k in choice.sizes if k <= choice.k]
+        along = path(
+            f, sizes, include=() if self.include is None else self.include,
+            exclude=() if self.exclude is None else self.exclude, time_limit=self.time_limit,
+        )  # fmt: skip
+        return along.at(min(choice.k, along.sizes[-1]))
 
     def _asked(self) -> tuple[int, float]:
         """Up to how many edges half-samples select, and the shrinkage they do it with: what was chosen."""
