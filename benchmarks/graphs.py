@@ -1,7 +1,8 @@
 """Graphs: times of refits, paths and cross-validation, brute force, and what scikit-learn cannot do.
 
 ``python benchmarks/graphs.py [refits|paths|large|cv|brute|hard ...]``, next to what issue 12 asks for. One thread, but
-for ``cv``, which everybody runs on all. The fastest of some calls counts. Written to ``--out``/graphs.json.
+for ``cv``, which everybody runs on all (GraphicalLassoCV: one grid of 20 penalties, no refinement). The fastest of some
+calls counts. Written to ``--out``/graphs.json.
 """
 
 import argparse
