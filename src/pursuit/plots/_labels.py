@@ -21,10 +21,10 @@ ON_NAME, ON_NODE, ON_EDGE, OUTSIDE = 4.0, 3.0, 0.25, 6.0  # what covering costs
 def text_sizes(texts: Sequence[str], points: float) -> Matrix:
     """Width and height of each text at this size, in points."""
     from matplotlib.font_manager import FontProperties
-    from matplotlib.textpath import TextPath
+    from matplotlib.textpath import text_to_path
 
     font = FontProperties(size=points)
-    wide = [TextPath((0, 0), text, prop=font).get_extents().width if text.strip() else 0.0 for text in texts]
+    wide = [text_to_path.get_text_width_height_descent(text, font, False)[0] for text in texts]
     return np.column_stack([wide, np.full(len(texts), 1.1 * points)])
 
 

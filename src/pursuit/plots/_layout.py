@@ -69,6 +69,8 @@ def _distances(adjacent: Flags) -> Matrix:
 
 def _stress(d: Matrix) -> Matrix:
     """SMACOF from classical scaling."""
+    from scipy.spatial.distance import cdist
+
     m = len(d)
     centred = np.eye(m) - 1.0 / m
     values, vectors = np.linalg.eigh(-0.5 * centred @ d**2 @ centred)
@@ -78,12 +80,12 @@ def _stress(d: Matrix) -> Matrix:
     inverse = np.linalg.pinv(np.diag(weight.sum(axis=1)) - weight, hermitian=True)
     stress = np.inf
     for _ in range(SWEEPS):
-        apart = np.linalg.norm(z[:, None] - z, axis=2)
+        apart = cdist(z, z)
         before, stress = stress, float(np.sum(weight * (apart - d) ** 2))
         if before - stress <= ENOUGH * stress:
             break
         pull = np.divide(weight * d, apart, out=np.zeros_like(d), where=apart > 0)
-        z = inverse @ (np.diag(pull.sum(axis=1)) - pull) @ z
+        z = inverse @ (pull.sum(axis=1)[:, None] * z - pull @ z)
     return z
 
 
