@@ -217,7 +217,8 @@ def graph(
     usual = "auto" if wanted is None else "0"
     wished = Wished(
         n_edges=wanted, shrinkage=number_or_auto("--shrinkage", shrinkage or usual),
-        l1=number_or_auto("--l1", l1 or usual), cv=cv, rule=rule, include=include or (), exclude=exclude or (), time_limit=time_limit, threads=threads,
+        l1=number_or_auto("--l1", l1 or usual), cv=cv, rule=rule, include=include or (), exclude=exclude or (),
+        time_limit=time_limit, threads=threads,
     )  # fmt: skip
     return run(data, wished, out, picture, drop=names(drop), label=label, most=most, names=names_in)
 
