@@ -218,5 +218,6 @@ void bind_relaxation(nb::module_& m);
 void bind_exactly(nb::module_& m);
 void bind_search(nb::module_& m);
 void bind_path(nb::module_& m);
+void bind_graph(nb::module_& m);
 
 } // namespace pursuit

@@ -15,6 +15,7 @@ using sgemm_t = void (*)(char*, char*, int*, int*, int*, float*, float*, int*, f
 using trsv_t = void (*)(char*, char*, char*, int*, double*, int*, double*, int*);
 using potrf_t = void (*)(char*, int*, double*, int*, int*);
 using potrs_t = void (*)(char*, int*, int*, double*, int*, double*, int*, int*);
+using potri_t = void (*)(char*, int*, double*, int*, int*);
 using pocon_t = void (*)(char*, int*, double*, int*, double*, double*, double*, int*, int*);
 
 struct Lapack {
@@ -24,6 +25,7 @@ struct Lapack {
   trsv_t trsv;
   potrf_t potrf;
   potrs_t potrs;
+  potri_t potri;
   pocon_t pocon;
 };
 inline Lapack lapack;

@@ -25,6 +25,7 @@ void take_lapack() {
   unpack(first["dtrsv"], lapack.trsv);
   unpack(second["dpotrf"], lapack.potrf);
   unpack(second["dpotrs"], lapack.potrs);
+  unpack(second["dpotri"], lapack.potri);
   unpack(second["dpocon"], lapack.pocon);
 }
 
@@ -53,4 +54,5 @@ NB_MODULE(_core, m) {
   bind_exactly(m);
   bind_search(m);
   bind_path(m);
+  bind_graph(m);
 }

@@ -212,6 +212,33 @@ def multinomial_path(
 ) -> tuple[Sized, bool, BaseException | None]:
     """The same for classes, as in ``multinomial_search``."""
 
+# Graphs, core/graph_fit.hpp and core/graph_search.hpp. R has a unit diagonal; edges are sorted numbers i p + j, i < j;
+# ``closed`` (p x p) are pairs that may not be edges. A fit is edges, W on them, its diagonal, its inverse, value, gap.
+Fitted: TypeAlias = tuple[I, F, F, F, float, float]
+EdgeMoves: TypeAlias = tuple[I, I, F]  # places of edges that leave, edges that enter, changes of the value
+
+def graph_refit(
+    R: F, edges: I, lam: float, start: F | None, tol: float, primal: int, ask: Callable[[], bool] | None
+) -> tuple[Fitted | None, BaseException | None]:
+    """The minimiser of tr(R W) - log det W + lam sum_{i != j} |W_ij| on a graph; None where no start leads to one."""
+
+def graph_path(
+    R: F, sizes: I, include: I, start: I, closed: NDArray[np.uint8], thorough: bool, tol: float,
+    ask: Callable[[], bool] | None, reached: Reached | None,
+) -> tuple[list[Fitted], bool, BaseException | None]:
+    """The best graphs of these sizes, as far as it came; whether ``reached`` stopped it."""
+
+def graph_moves(
+    R: F, edges: I, w: F, d: F, Sigma: F, include: I, closed: NDArray[np.uint8], most: int
+) -> tuple[EdgeMoves, F]:
+    """The exchanges that node bounds rank first, and per edge a bound of what dropping it costs."""
+
+def graph_open(
+    R: F, edges: I, w: F, d: F, Sigma: F, include: I, closed: NDArray[np.uint8], least: float, sweeps: int, most: int,
+    ask: Callable[[], bool] | None,
+) -> tuple[EdgeMoves, int, bool, BaseException | None]:
+    """The exchanges that no bound excludes from a value below ``least``; how many were looked at, and whether all."""
+
 # Perspective (k-support) relaxation, core/ksupport.hpp and core/relaxation.hpp. ``relaxation`` and its like return the
 # bound, the relaxation's value, x, z and indicators t, the iterations, w = c a of the best bound, and the curvature used.
 def ksupport_prox(v: F, k: int, g: float) -> tuple[F, F, float]:

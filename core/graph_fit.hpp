@@ -1,0 +1,264 @@
+#pragma once
+
+#include "graph.hpp"
+
+// The minimiser of  tr(R W) - log det W + lam sum_{i != j} |W_ij|  over W > 0 with entries on a graph and the diagonal;
+// R has a unit diagonal.
+//
+// Its dual is  max log det Q + p,  Q = R on the diagonal and (within lam) on the edges, attained at Q = W^-1. A sweep
+// of block ascent gives column j of Q, one node after the other, its best completion (T. Hastie, R. Tibshirani, J.
+// Friedman, The Elements of Statistical Learning, algorithm 17.1): with N the neighbours of j
+//
+//   Q_NN b = R_Nj  (lam > 0: the lasso of it),   Q_:j = Q_:N b,   W_jj = 1 / (1 - Q_jN b),   W_jN = -W_jj b
+//
+// O(p |E| + sum d^3) a sweep, nothing p^3. At the end the two rows that know an entry of W agree on it: their largest
+// difference, on a unit diagonal of W, is the gap. With lam = 0 there is no minimiser where a core of the graph is
+// larger than the rank of R: some node then has no variance left.
+
+namespace pursuit {
+
+inline constexpr double kNoVariance = 1e-11; // of a node given its neighbours, of 1
+inline constexpr double kAgrees = 1e-8;      // how far W^-1 may be from R on the edges of a graph at the end
+
+struct GraphFit {
+  Units edges;
+  std::vector<double> w, d; // of W: on the edges, on the diagonal
+  Buffer Sigma;             // p x p, W^-1 (for a rough fit nearly)
+  double value = 0.0;
+  double gap = 0.0; // of a rough fit; else how far W^-1 is from R on the edges (lam > 0: the gap too)
+};
+
+class GraphFitter {
+public:
+  const double* R;
+  const i64 p;
+  const double lam;
+
+  GraphFitter(const double* R_, i64 p_, double lam_, Poll& poll_)
+      : R(R_), p(p_), lam(lam_), poll(poll_), Q(reals(p_ * p_)), W(reals(p_ * p_)), column(reals(2 * p_)) {}
+
+  // The minimiser on a graph, into `out`; false where no start leads to one. Starts in turn: `start` (W^-1 of another
+  // graph, or null), R, and `primal` times descent in the rows of W, each twice as far as the one before.
+  bool refit(const Units& edges, const double* start, double tol, int primal, GraphFit& out) {
+    const Adjacency graph(p, edges);
+    prepare(graph);
+    for (int attempt = start ? 0 : 1; attempt < 2 + (lam > 0.0 ? 0 : primal) && !poll.stop(); ++attempt) {
+      if (attempt < 2)
+        begin(graph, edges, attempt == 0 ? start : R, attempt == 1);
+      else if (!descend(graph, attempt == 2, 1 << (attempt - 2)))
+        return false;
+      if (finish(graph, edges, tol, out)) return true;
+    }
+    return false;
+  }
+
+  // Whether f on the graph is above `least`: log det Q + p is below f for every feasible Q, and rises with every sweep.
+  bool above(const Units& edges, const double* feasible, double least, int sweeps) {
+    const Adjacency graph(p, edges);
+    prepare(graph);
+    std::copy(feasible, feasible + p * p, Q.get());
+    for (int s = 0; s < sweeps && !poll.stop(); ++s) {
+      if (!sweep(graph)) return false;
+      std::copy(Q.get(), Q.get() + p * p, W.get());
+      if (!factorise(W.get(), p)) return false;
+      if (log_det(W.get(), p) + static_cast<double>(p) > least) return true;
+      if (gap < 1e-10) return false;
+    }
+    return false;
+  }
+
+private:
+  static constexpr int kSweeps = 2000;
+
+  void prepare(const Adjacency& graph) {
+    const i64 d = graph.widest();
+    if (d > room) block = reals(d * d), room = d;
+    b.assign(graph.node.size(), 0.0);
+    known.assign(graph.node.size(), 0.0);
+    diagonal.assign(place(p), 1.0);
+    gap = 1.0;
+  }
+
+  // Q = T, with R on the edges and the diagonal, and nothing between components. With lam > 0 there is room: where T is
+  // R itself it is pulled towards the identity, which makes it positive.
+  void begin(const Adjacency& graph, const Units& edges, const double* T, bool whole) {
+    const std::vector<i64> part = graph.components();
+    double share = 1.0;
+    if (whole && lam > 0.0) {
+      double most = lam;
+      for (i64 e : edges) most = std::max(most, std::fabs(R[e]));
+      share = 1.0 - lam / most;
+    }
+    for (i64 i = 0; i < p; ++i) {
+      for (i64 j = 0; j < p; ++j) Q[i * p + j] = part[place(i)] == part[place(j)] ? share * T[i * p + j] : 0.0;
+      Q[i * p + i] = 1.0;
+    }
+    for (i64 e : edges) {
+      const double q = std::min(std::max(Q[e], R[e] - lam), R[e] + lam);
+      Q[e] = Q[e % p * p + e / p] = q;
+    }
+  }
+
+  // Sweeps to the gap asked for; then W, its value, and for a tight fit its inverse.
+  bool finish(const Adjacency& graph, const Units& edges, double tol, GraphFit& out) {
+    const bool tight = tol <= kAgrees;
+    int left = kSweeps;
+    for (double aim = tol;; aim /= 10.0) {
+      do {
+        if (poll.stop() || !sweep(graph)) return false;
+      } while (gap > aim && --left > 0);
+      if (!gather(edges)) return false;
+      double agrees = gap;
+      if (tight) {
+        invert_factor(W.get(), p);
+        if (lam == 0.0) agrees = apart(edges);
+      }
+      if (!tight || agrees <= kAgrees || left <= 0 || aim < 1e-14) {
+        out.edges = edges;
+        out.w = w;
+        out.d = diagonal;
+        out.value = value;
+        out.gap = agrees;
+        if (!out.Sigma) out.Sigma = reals(p * p);
+        std::copy((tight ? W : Q).get(), (tight ? W : Q).get() + p * p, out.Sigma.get());
+        return true;
+      }
+    }
+  }
+
+  // W from the two rows that know each entry, factorised; its value. False where it is not positive.
+  bool gather(const Units& edges) {
+    w.resize(edges.size());
+    std::fill(W.get(), W.get() + p * p, 0.0);
+    value = 0.0;
+    for (i64 j = 0; j < p; ++j) value += W[j * p + j] = diagonal[place(j)];
+    for (std::size_t e = 0; e < edges.size(); ++e) {
+      w[e] = 0.5 * (known[2 * e] + known[2 * e + 1]);
+      if (lam > 0.0 && (known[2 * e] == 0.0 || known[2 * e + 1] == 0.0)) w[e] = 0.0;
+      W[edges[e] % p * p + edges[e] / p] = w[e];
+      value += 2.0 * (R[edges[e]] * w[e] + lam * std::fabs(w[e]));
+    }
+    if (!factorise(W.get(), p)) return false;
+    value -= log_det(W.get(), p);
+    return std::isfinite(value);
+  }
+
+  // How far the inverse (in W's place) is from R on the edges and the diagonal.
+  double apart(const Units& edges) const {
+    double most = 0.0;
+    for (i64 e : edges) most = std::max(most, std::fabs(W[e] - R[e]));
+    for (i64 j = 0; j < p; ++j) most = std::max(most, std::fabs(W[j * p + j] - 1.0));
+    return most;
+  }
+
+  bool sweep(const Adjacency& graph) {
+    for (i64 j = 0; j < p; ++j) {
+      const i64 d = graph.degree(j), *N = graph.near(j), *edge = graph.edges(j);
+      if (d == 0) continue; // its column has been the identity's from the start
+      double *bj = b.data() + graph.first[place(j)], *A = block.get(), *q = column.get();
+      for (i64 r = 0; r < d; ++r)
+        for (i64 c = 0; c <= r; ++c) A[r * d + c] = Q[N[r] * p + N[c]];
+      if (lam > 0.0) {
+        lasso(R + j * p, N, d, A, bj);
+      } else {
+        for (i64 l = 0; l < d; ++l) bj[l] = R[j * p + N[l]];
+        if (!factorise(A, d)) return false;
+        solve_factor(A, d, bj);
+      }
+      combine_rows(Q.get(), p, N, bj, d, q);
+      double v = 1.0;
+      for (i64 l = 0; l < d; ++l) {
+        if (lam == 0.0) q[N[l]] = R[j * p + N[l]];
+        v -= q[N[l]] * bj[l];
+      }
+      if (!(v > kNoVariance)) return false;
+      q[j] = 1.0;
+      std::copy(q, q + p, Q.get() + j * p);
+      for (i64 i = 0; i < p; ++i) Q[i * p + j] = q[i];
+      diagonal[place(j)] = 1.0 / v;
+      for (i64 l = 0; l < d; ++l) known[place(2 * edge[l] + (N[l] < j))] = -bj[l] / v;
+    }
+    gap = 0.0;
+    for (i64 j = 0; j < p; ++j)
+      for (i64 l = graph.first[place(j)]; l < graph.first[place(j) + 1]; ++l) {
+        const std::size_t e = 2 * place(graph.edge[place(l)]);
+        const double size = diagonal[place(j)] * diagonal[place(graph.node[place(l)])];
+        gap = std::max(gap, std::fabs(known[e] - known[e + 1]) / std::sqrt(size));
+      }
+    return std::isfinite(gap);
+  }
+
+  // min b'Ab/2 - r_N'b + lam |b|_1 by coordinate descent from b.
+  void lasso(const double* r, const i64* N, i64 d, const double* A, double* x) const {
+    const double enough = std::max(1e-13, 0.01 * std::min(gap, 1.0));
+    for (int pass = 0; pass < 200; ++pass) {
+      double moved = 0.0;
+      for (i64 l = 0; l < d; ++l) {
+        double g = r[N[l]];
+        for (i64 c = 0; c < l; ++c) g -= A[l * d + c] * x[c];
+        for (i64 c = l + 1; c < d; ++c) g -= A[c * d + l] * x[c];
+        const double next = g > lam ? (g - lam) / A[l * d + l] : g < -lam ? (g + lam) / A[l * d + l] : 0.0;
+        moved = std::max(moved, std::fabs(next - x[l]));
+        x[l] = next;
+      }
+      if (moved <= enough) return;
+    }
+  }
+
+  // Block descent in the rows of W from the identity, kept as W^-1 in Q: always defined while f has a minimum, never
+  // leaves W > 0; O(p^3) a pass.
+  bool descend(const Adjacency& graph, bool anew, int passes) {
+    if (anew) {
+      std::fill(Q.get(), Q.get() + p * p, 0.0);
+      for (i64 j = 0; j < p; ++j) Q[j * p + j] = 1.0;
+      primal = reals(p * p);
+    } else {
+      std::copy(primal.get(), primal.get() + p * p, Q.get());
+    }
+    double *u = column.get(), *s = column.get() + p;
+    for (int pass = 0; pass < passes; ++pass)
+      for (i64 i = 0; i < p; ++i) {
+        if (poll.stop()) return false;
+        const i64 d = graph.degree(i), *N = graph.near(i);
+        double *A = block.get(), *x = b.data() + graph.first[place(i)];
+        std::copy(Q.get() + i * p, Q.get() + (i + 1) * p, s);
+        const double si = s[i];
+        for (i64 r = 0; r < d; ++r) {
+          x[r] = -R[i * p + N[r]];
+          for (i64 c = 0; c <= r; ++c) A[r * d + c] = Q[N[r] * p + N[c]] - s[N[r]] * s[N[c]] / si;
+        }
+        if (!factorise(A, d)) return false;
+        solve_factor(A, d, x);
+        combine_rows(Q.get(), p, N, x, d, u);
+        double along = 0.0;
+        for (i64 l = 0; l < d; ++l) along += x[l] * s[N[l]];
+        for (i64 j = 0; j < p; ++j) u[j] -= along / si * s[j];
+        u[i] = 0.0;
+        if (!add_two(u, s, -1.0 / si)) return false;
+        for (i64 j = 0; j < p; ++j) Q[i * p + j] = Q[j * p + i] = -u[j];
+        Q[i * p + i] = 1.0;
+      }
+    std::copy(Q.get(), Q.get() + p * p, primal.get());
+    return true;
+  }
+
+  // Q += u u' + t s s'
+  bool add_two(const double* u, const double* s, double t) {
+    double sum = 0.0;
+    for (i64 i = 0; i < p; ++i) {
+      double* q = Q.get() + i * p;
+      const double ui = u[i], si = t * s[i];
+      for (i64 j = 0; j < p; ++j) q[j] += ui * u[j] + si * s[j];
+      sum += q[i];
+    }
+    return std::isfinite(sum);
+  }
+
+  Poll& poll;
+  Buffer Q, W, column, block, primal;
+  i64 room = 0;
+  double gap = 1.0, value = 0.0;
+  std::vector<double> b, known, diagonal, w; // b by place; both rows' words on each edge; of W
+};
+
+} // namespace pursuit

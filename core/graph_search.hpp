@@ -1,0 +1,233 @@
+#pragma once
+
+#include "graph_bounds.hpp"
+
+// The search for a graph of k edges on which f is least: grow in batches by the gain at a node, then exchange in
+// batches of disjoint exchanges, best first, a batch that does not help being halved; then once more with costs scaled
+// by `kHope`, which finds exchanges that the bounds are too careful for. Refits are rough while it searches. A graph
+// without an optimum is never taken: the edge that would complete it stays closed until others have been exchanged.
+
+namespace pursuit {
+
+class GraphSearch {
+public:
+  GraphFit fit;
+
+  // `closed`: p x p, pairs that may not be edges (and the diagonal); `include`: edges that are always there.
+  GraphSearch(const double* R, i64 p_, const std::uint8_t* closed_, const Units& include_, Poll& poll_)
+      : p(p_), include(include_), poll(poll_), f(R, p_, 0.0, poll_), bounds(p_), closed(closed_, closed_ + p_ * p_),
+        taken(place(p_ * p_), 0) {}
+
+  // From a graph, or from the edges that are always there; false where that has no optimum.
+  bool begin(const Units& edges) { return f.refit(edges, nullptr, kRough, kPrimal, fit); }
+
+  // To k edges; fewer where no further one adds anything or leaves an optimum.
+  void grow(i64 k) {
+    std::vector<i64> barren;
+    while (size() < k && !poll.stop()) {
+      look(1.0, false);
+      std::vector<i64> order;
+      for (i64 i = 0; i < p; ++i)
+        for (i64 e = i * p + i + 1; e < (i + 1) * p; ++e)
+          if (bounds.gain[e] > kNothing) order.push_back(e);
+      i64 n = std::min(k - size(), std::max<i64>(1, size() / 10));
+      if (order.empty()) break;
+      bool grown = false;
+      while (!order.empty() && !poll.stop()) {
+        n = std::min(n, static_cast<i64>(order.size()));
+        std::partial_sort(order.begin(), order.begin() + n, order.end(),
+                          [&](i64 a, i64 b) { return better(bounds.gain[a], bounds.gain[b], a, b); });
+        if (f.refit(changed({}, Units(order.begin(), order.begin() + n)), fit.Sigma.get(), kRough, kPrimal, trial)) {
+          std::swap(fit, trial);
+          grown = true;
+          break;
+        }
+        if (n == 1) { // no graph that holds this one has an optimum either
+          barren.push_back(order.front());
+          closed[place(order.front())] = closed[place(mirrored(order.front()))] = 1;
+          order.erase(order.begin());
+        }
+        n = std::max<i64>(1, n / 2);
+      }
+      if (!grown) break;
+    }
+    for (i64 e : barren) closed[place(e)] = closed[place(mirrored(e))] = 0;
+  }
+
+  // Batches of exchanges while they lower f.
+  void exchange(double hope) {
+    for (int round = 0; round < kRounds && !poll.stop(); ++round) {
+      look(hope, true);
+      std::vector<EdgeMove> moves = bounds.moves;
+      pairs(moves);
+      std::sort(moves.begin(), moves.end(), [](const EdgeMove& a, const EdgeMove& b) {
+        return a.change != b.change ? a.change < b.change : a.in != b.in ? a.in < b.in : a.out < b.out;
+      });
+      std::vector<EdgeMove> batch;
+      for (const EdgeMove& move : moves) {
+        std::uint8_t &gone = taken[place(fit.edges[place(move.out)])], &come = taken[place(move.in)];
+        if (gone || come) continue;
+        gone = come = 1;
+        batch.push_back(move);
+      }
+      for (const EdgeMove& move : batch) taken[place(fit.edges[place(move.out)])] = taken[place(move.in)] = 0;
+      if (!improve(batch)) return;
+    }
+  }
+
+  // The whole search for k edges from where it stands.
+  void search(i64 k, bool thorough) {
+    grow(k);
+    exchange(1.0);
+    if (!thorough) return;
+    exchange(kHope);
+    exchange(1.0);
+  }
+
+  // The fit at the end, tight.
+  bool tighten(double tol, GraphFit& out) { return f.refit(fit.edges, fit.Sigma.get(), tol, kPrimalAtTheEnd, out); }
+
+  // Exchanges (places of edges that leave, edges that enter) that bounds of f cannot exclude from lowering it below
+  // `least`, at most `most` of them (and how many were looked at); each by up to `sweeps` sweeps of the dual.
+  std::vector<EdgeMove> open(const GraphFit& at, double least, int sweeps, i64 most, i64& looked) {
+    std::vector<EdgeMove> left;
+    const FourNodes four(f, at);
+    const std::vector<std::uint8_t> forced = forced_in(at.edges);
+    for (i64 e : at.edges) taken[place(e)] = 1;
+    Buffer feasible = reals(p * p);
+    looked = 0;
+    for (std::size_t e = 0; e < at.edges.size(); ++e) {
+      if (forced[e]) continue;
+      for (i64 i = 0; i < p; ++i)
+        for (i64 c = i * p + i + 1; c < (i + 1) * p; ++c) {
+          if (taken[place(c)] || closed[place(c)]) continue;
+          ++looked;
+          double a = 0.0;
+          const double change = four.ok ? four.change(at.edges[e], c, a) : -HUGE_VAL;
+          if (four.dual + change > least) continue;
+          if (std::isfinite(change) && sweeps > 0 && static_cast<i64>(left.size()) < most) {
+            four.shift(at.edges[e], c, a, feasible.get());
+            if (f.above(exchanged(at.edges, static_cast<i64>(e), c), feasible.get(), least, sweeps)) continue;
+          }
+          left.push_back({change, static_cast<i64>(e), c});
+          if (poll.stop()) break;
+        }
+    }
+    for (i64 e : at.edges) taken[place(e)] = 0;
+    return left;
+  }
+
+  // The best ranked exchanges at a fit, and what dropping each edge costs at most.
+  std::vector<EdgeMove> ranked(std::size_t most) {
+    look(1.0, true);
+    std::vector<EdgeMove> moves = bounds.moves;
+    nearest(moves, most);
+    std::sort(moves.begin(), moves.end(), [](const EdgeMove& a, const EdgeMove& b) { return a.change < b.change; });
+    if (moves.size() > most) moves.resize(most);
+    return moves;
+  }
+  const std::vector<double>& costs() {
+    look(1.0, false);
+    return bounds.cost;
+  }
+
+private:
+  static constexpr double kRough = 1e-4, kNothing = 1e-13, kLeast = 1e-6, kHope = 0.7;
+  static constexpr int kRounds = 60, kPrimal = 3, kPrimalAtTheEnd = 6;
+
+  i64 size() const { return static_cast<i64>(fit.edges.size()); }
+  i64 mirrored(i64 e) const { return e % p * p + e / p; }
+  static bool better(double a, double b, i64 first, i64 second) { return a != b ? a > b : first < second; }
+
+  std::vector<std::uint8_t> forced_in(const Units& edges) const {
+    std::vector<std::uint8_t> forced(edges.size());
+    for (std::size_t e = 0; e < edges.size(); ++e)
+      forced[e] = std::binary_search(include.begin(), include.end(), edges[e]);
+    return forced;
+  }
+
+  void look(double hope, bool exchanges) {
+    bounds.look(f, fit, closed.data(), forced_in(fit.edges).data(), hope, kLeast, exchanges);
+  }
+
+  // Unrelated edges: the cheapest that leaves with the best that enters, and so on, scored by their two bounds.
+  void pairs(std::vector<EdgeMove>& moves) const {
+    std::vector<i64> weak, strong;
+    double cheapest = HUGE_VAL, dearest = 0.0;
+    for (std::size_t e = 0; e < bounds.cost.size(); ++e) cheapest = std::min(cheapest, bounds.cost[e]);
+    for (i64 i = 0; i < p; ++i)
+      for (i64 e = i * p + i + 1; e < (i + 1) * p; ++e)
+        if (bounds.gain[e] > cheapest) strong.push_back(e), dearest = std::max(dearest, bounds.gain[e]);
+    for (std::size_t e = 0; e < bounds.cost.size(); ++e)
+      if (bounds.cost[e] < dearest) weak.push_back(static_cast<i64>(e));
+    std::sort(weak.begin(), weak.end(),
+              [&](i64 a, i64 b) { return better(bounds.cost[place(b)], bounds.cost[place(a)], a, b); });
+    std::sort(strong.begin(), strong.end(), [&](i64 a, i64 b) { return better(bounds.gain[a], bounds.gain[b], a, b); });
+    for (std::size_t q = 0; q < std::min(weak.size(), strong.size()); ++q) {
+      const double change = bounds.cost[place(weak[q])] - bounds.gain[strong[q]];
+      if (change > -kLeast) return;
+      moves.push_back({change, weak[q], strong[q]});
+    }
+  }
+
+  // All pairs of the cheapest edges and the best newcomers.
+  void nearest(std::vector<EdgeMove>& moves, std::size_t most) const {
+    std::vector<i64> weak, strong;
+    for (std::size_t e = 0; e < bounds.cost.size(); ++e)
+      if (std::isfinite(bounds.cost[e])) weak.push_back(static_cast<i64>(e));
+    for (i64 i = 0; i < p; ++i)
+      for (i64 e = i * p + i + 1; e < (i + 1) * p; ++e)
+        if (bounds.gain[e] >= 0.0) strong.push_back(e);
+    auto cut = [&](std::vector<i64>& v, auto before) {
+      const std::size_t n = std::min(v.size(), most);
+      std::partial_sort(v.begin(), v.begin() + static_cast<std::ptrdiff_t>(n), v.end(), before);
+      v.resize(n);
+    };
+    cut(weak, [&](i64 a, i64 b) { return better(bounds.cost[place(b)], bounds.cost[place(a)], a, b); });
+    cut(strong, [&](i64 a, i64 b) { return better(bounds.gain[a], bounds.gain[b], a, b); });
+    for (i64 e : weak)
+      for (i64 c : strong) moves.push_back({bounds.cost[place(e)] - bounds.gain[c], e, c});
+  }
+
+  bool improve(std::vector<EdgeMove>& batch) {
+    while (!batch.empty() && !poll.stop()) {
+      std::vector<i64> out;
+      Units in;
+      for (const EdgeMove& move : batch) out.push_back(move.out), in.push_back(move.in);
+      if (f.refit(changed(out, in), fit.Sigma.get(), kRough, batch.size() > 1 ? 0 : kPrimal, trial) &&
+          trial.value < fit.value - kLeast) {
+        std::swap(fit, trial);
+        return true;
+      }
+      batch.resize(batch.size() / 2);
+    }
+    return false;
+  }
+
+  // The edges without some (by place) and with others.
+  Units changed(const std::vector<i64>& out, const Units& in) const {
+    std::vector<std::uint8_t> gone(fit.edges.size(), 0);
+    for (i64 e : out) gone[place(e)] = 1;
+    Units edges;
+    for (std::size_t e = 0; e < fit.edges.size(); ++e)
+      if (!gone[e]) edges.push_back(fit.edges[e]);
+    edges.insert(edges.end(), in.begin(), in.end());
+    std::sort(edges.begin(), edges.end());
+    return edges;
+  }
+  static Units exchanged(Units edges, i64 out, i64 in) {
+    edges.erase(edges.begin() + out);
+    edges.insert(std::lower_bound(edges.begin(), edges.end(), in), in);
+    return edges;
+  }
+
+  const i64 p;
+  const Units include;
+  Poll& poll;
+  GraphFitter f;
+  NodeBounds bounds;
+  GraphFit trial;
+  std::vector<std::uint8_t> closed, taken;
+};
+
+} // namespace pursuit

@@ -1,0 +1,117 @@
+"""Searches for graphs of so many edges, in one kernel call (core/graph_search.hpp).
+
+Grow in batches of a tenth by the gain at a node, exchange edges in batches while that lowers the value, then once more
+with the costs of dropping taken for 0.7 of their bounds. Cost at p nodes, m edges of mean degree d: a look at all
+exchanges O(p^2 d^2), a rough refit some sweeps of O(p m).
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from . import _core
+from ._types import Columns, Flags, Vector
+from .engines import late
+from .refits.graph import TIGHT, GraphFit, as_matrix, codes, pairs, unpacked
+
+NO_EDGES = np.empty((0, 2), np.int64)
+
+
+class Grown(NamedTuple):
+    """Fits by size, as far as it came; whether ``reached`` stopped it, and what was raised meanwhile."""
+
+    fits: list[GraphFit]
+    stopped: bool
+    trouble: BaseException | None
+
+
+def graph_path(
+    R: Vector,
+    sizes: Sequence[int],
+    *,
+    include: Columns = NO_EDGES,
+    forbidden: Flags | None = None,
+    thorough: bool = False,
+    ask: Callable[[], bool] | None = late,
+    tol: float = TIGHT,
+) -> list[GraphFit]:
+    """The best graph found of every size (sorted), each from the one before; ``forbidden`` is a p x p mask.
+
+    A fit has fewer edges than asked for where no further one adds anything or leaves an optimum.
+    """
+    grown = grow(R, sizes, include=include, forbidden=forbidden, thorough=thorough, ask=ask, tol=tol)
+    if grown.trouble is not None:
+        raise grown.trouble
+    return grown.fits
+
+
+def grow(
+    R: Vector,
+    sizes: Sequence[int],
+    *,
+    include: Columns = NO_EDGES,
+    start: Columns | None = None,
+    forbidden: Flags | None = None,
+    thorough: bool = False,
+    ask: Callable[[], bool] | None = late,
+    reached: Callable[[int, float], bool] | None = None,
+    tol: float = TIGHT,
+) -> Grown:
+    """:func:`graph_path` from a graph of one's own (``start``), and with whatever stopped it; ``reached`` is told."""
+    p = len(R)
+    first = include if start is None else start
+    found, stopped, trouble = _core.graph_path(
+        as_matrix(R), np.asarray(sizes, np.int64), codes(include, p), codes(first, p), closed(forbidden, p), thorough,
+        tol, ask, reached,
+    )  # fmt: skip
+    return Grown([unpacked(fit, p) for fit in found], stopped, trouble)
+
+
+class Moves(NamedTuple):
+    """Exchanges by place of the edge that leaves, pair that enters and change; what dropping each edge costs at most."""
+
+    leave: Columns
+    enter: Columns
+    change: Vector
+    cost: Vector
+
+
+def moves(R: Vector, fit: GraphFit, include: Columns, forbidden: Flags | None, most: int) -> Moves:
+    """The exchanges at a fit that its bounds rank first."""
+    p = len(R)
+    (leave, enter, change), cost = _core.graph_moves(
+        as_matrix(R), codes(fit.edges, p), fit.w, fit.d, fit.Sigma, codes(include, p), closed(forbidden, p), most
+    )
+    return Moves(leave, pairs(enter, p), change, cost)
+
+
+class Open(NamedTuple):
+    """Exchanges that no bound excludes; how many were looked at, and whether that was all there are."""
+
+    leave: Columns
+    enter: Columns
+    looked_at: int
+    whole: bool
+
+
+def not_excluded(
+    R: Vector, fit: GraphFit, include: Columns, forbidden: Flags | None, least: float, sweeps: int, most: int
+) -> Open:
+    """Exchanges that may lower the value below ``least``.
+
+    The four-node bound comes first (docs/graphs.md), then for at most ``most`` exchanges ``sweeps`` sweeps of the dual.
+    """
+    p = len(R)
+    (leave, enter, _), looked_at, whole, trouble = _core.graph_open(
+        as_matrix(R), codes(fit.edges, p), fit.w, fit.d, fit.Sigma, codes(include, p), closed(forbidden, p), least,
+        sweeps, most, late,
+    )  # fmt: skip
+    if trouble is not None:
+        raise trouble
+    return Open(leave, pairs(enter, p), looked_at, whole)
+
+
+def closed(forbidden: Any, p: int) -> Any:
+    """Pairs that may not be edges, as the kernels take them."""
+    return np.zeros((p, p), np.uint8) if forbidden is None else np.ascontiguousarray(forbidden).astype(np.uint8)
