@@ -44,7 +44,7 @@ class EdgePathDisplay(PathDisplay):
         if ax is None:
             self.figure_.set_size_inches(8.6, 5.6)  # two names are long
         self.ax_.set_ylabel("partial correlation")
-        (self.explained_ax_ or self.ax_).set_xlabel("edges, at most so many")
+        (self.explained_ax_ or self.ax_).set_xlabel("k, at most so many edges")
         return self
 
     def _explained(self, ax: Any) -> None:

@@ -136,7 +136,7 @@ class GraphDisplay:
 
     def _width(self, strength: Any) -> Any:
         top = float(np.abs(self.partial).max(initial=0.0)) or 1.0
-        crowd = float(np.clip(np.sqrt(100 / max(len(self.edges_), 1)), 0.3, 1.0))
+        crowd = float(np.clip(np.sqrt(100 / max(len(self.edges_), 1)), 0.4, 1.0))
         return crowd * (THIN + (THICK - THIN) * np.abs(strength) / top)
 
     def _draw_edges(self) -> None:
@@ -202,13 +202,17 @@ class GraphDisplay:
             )
             if (np.sign(signs) == sign).any()
         ]  # fmt: skip
+        narrow = np.ptp(self.ax_.get_xlim()) < 72 * LEAST - 20
         handles += [
             Line2D([], [], color=GREY, linewidth=self._width(float(size)), label=size)
-            for size in sorted({f"{q:.2f}" for q in np.quantile(strength, [0, 0.5, 1])}, key=float)
+            for size in sorted(
+                {f"{q:.2f}" for q in np.quantile(strength, [0, 1] if narrow else [0, 0.5, 1])}, key=float
+            )
         ]
         self.ax_.legend(
             handles=handles, loc="upper left", bbox_to_anchor=(0, 1), borderaxespad=0, ncols=len(handles),
-            frameon=False, fontsize=8, labelcolor=GREY, handlelength=2.6, columnspacing=1.4,
+            frameon=False, fontsize=7 if narrow else 8, labelcolor=GREY, handlelength=1.8 if narrow else 2.6,
+            columnspacing=0.8 if narrow else 1.4,
         )  # fmt: skip
 
 
