@@ -3,7 +3,7 @@
     .venv/bin/python examples/graph.py [GENES.npz]
 
 prints each step and writes pictures to ./example/. The data come with scikit-learn: 569 tumours, thirty measurements.
-A second graph is drawn of gene expression where a file is given: an npz with X, classes y, and names in ``probes``, from
+A second graph is drawn of gene expression where a file is given: an npz with X, classes y, and names in ``probes``, of
 which the 113 genes are taken that differ most between the classes.
 """
 

@@ -101,8 +101,8 @@ def test_the_columns_that_differ_most(files):
 
 
 def test_files_without_names(run, files, tmp_path):
-    code, out, _ = run("graph", "cancer.npz", "--edges", 3, "--label", "y", "--most", 6, "--out", tmp_path / "g.json")
-    assert code == 0
+    options = ("--edges", 3, "--label", "y", "--most", 6, "--out", tmp_path / "g.json")
+    assert run("graph", "cancer.npz", *options)[0] == 0
     kept = {node["name"] for node in json.loads((tmp_path / "g.json").read_text())["nodes"]}
     dense = read_nodes(files / "cancer.npz", [], "y", 6, None)
     assert kept == set(dense.names)

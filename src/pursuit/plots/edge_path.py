@@ -10,8 +10,6 @@ from pursuit.plots._along import Along
 from pursuit.plots._axes import UP, quiet
 from pursuit.plots.path import MARKED, NAMED, PathDisplay
 
-JOIN = " \N{EN DASH} "
-
 
 class EdgePathDisplay(PathDisplay):
     """Partial correlations against the number of edges; ``EdgePathDisplay.from_path(path)`` draws.
@@ -29,7 +27,7 @@ class EdgePathDisplay(PathDisplay):
     def from_path(
         cls, path: Any, *, names: Sequence[str] | None = None, scale: Any = None, ax: Any = None, **how: Any
     ) -> "EdgePathDisplay":
-        """Draw ``pursuit.path(LogDet(S), ks)``; ``names`` holds one name per node, ``scale`` has no meaning here."""
+        """Draw ``pursuit.path(LogDet(S), ks)``; ``names`` holds one name per node, where the matrix has none."""
         if not hasattr(path, "sizes") or not len(path) or np.ndim(path[0].support) != 2:
             raise ValueError(
                 "path must be a pursuit.Path of graphs with at least one size: pursuit.path(LogDet(S), ks)"
@@ -67,8 +65,13 @@ def _along(path: Any, names: Sequence[str] | None) -> Along:
     for row, own, result in zip(partial, codes, path, strict=True):
         d = np.sqrt(result.intercept)
         row[edges.searchsorted(own)] = -result.coef / d[result.support[:, 0]] / d[result.support[:, 1]]
+    own = {
+        int(code): name
+        for numbers, result in zip(codes, path, strict=True)
+        for code, name in zip(numbers, result.names or (), strict=False)
+    }
     called = names if names is not None else [f"x{j}" for j in range(p)]
-    words = [f"{called[code // p]}{JOIN}{called[code % p]}" for code in edges]
+    words = [(names is None and own.get(int(code))) or f"{called[code // p]} - {called[code % p]}" for code in edges]
     return Along(path.ks, edges, partial, words, "")
 
 
