@@ -69,7 +69,7 @@ def grow(
 
 
 class Moves(NamedTuple):
-    """Exchanges by place of the edge that leaves, pair that enters and change; what dropping each edge costs at most."""
+    """Exchanges (place of the edge that leaves, pair that enters, change), and bounds of what dropping edges costs."""
 
     leave: Columns
     enter: Columns

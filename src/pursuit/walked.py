@@ -4,7 +4,7 @@ The kernel works as ``pursuit.paths.walk`` does, on the Gram matrix for the squa
 are wanted) and on an evened copy of small data for other losses.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -20,12 +20,16 @@ WELL_CONDITIONED = 1e-6  # a lower bound of a reciprocal condition number (by a 
 
 
 class PathPlan(NamedTuple):
-    """What is asked of a kernel: a search at every size too (``thorough``), a seed, whether to stop, whom to tell."""
+    """What is asked of a kernel: a search at every size too (``thorough``), a seed, whether to stop, whom to tell.
+
+    ``sizes`` are those that are wanted, for objectives whose paths do not go through every one.
+    """
 
     thorough: bool
     seed: int
     ask: Callable[[], bool]
     reached: Callable[[int, float], Any] | None
+    sizes: Sequence[int] = ()
 
 
 class Reached(NamedTuple):
@@ -44,12 +48,21 @@ class Reached(NamedTuple):
 
 @dataclass(frozen=True)
 class Walked:
-    """Points of the sizes ``first``, ``first`` + 1, ...; whether the kernel was stopped, what was raised meanwhile."""
+    """Points of the sizes ``first``, ``first`` + 1, ... (or of ``sizes``, as far as it came).
+
+    Whether the kernel was stopped, and what was raised meanwhile.
+    """
 
     first: int
     points: list[Reached]
     stopped: bool
     trouble: BaseException | None = field(default=None, repr=False)
+    sizes: Sequence[int] | None = None
+
+    def by_size(self) -> dict[int, Reached]:
+        """The points."""
+        sizes = range(self.first, self.first + len(self.points)) if self.sizes is None else self.sizes
+        return dict(zip(sizes, self.points, strict=False))
 
 
 # Restarts of a search at one size, how many in a row may be in vain, what they may cost; for quadratics, for others:

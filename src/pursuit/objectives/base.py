@@ -3,14 +3,14 @@
 Inherit :class:`Objective`, give ``dim``, ``at`` and ``refit``, and override what you can do better.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from .._names import Names, called
 from .._types import Columns, Vector
-from ..constraints import AtMost
+from ..constraints import AtMost, Exchange
 from ..refits.on_support import OnSupport
 from ..searched import Plan, Searched
 from ..walked import PathPlan, Walked
@@ -58,6 +58,7 @@ class Objective:
     quadratic : whether the Hessian is the same everywhere, so that its model of f is exact
     lower, floor : a lower bound of f, and a value that nothing below is worth having: at or under it a run ends
     width : coordinates per column of the user's: more than one where a column has several outputs
+    strides : whether a path goes from one size asked for to the next, not through every size between
     names : of the user's columns, where they have names
     offers : what solvers may need (:attr:`pursuit.Solver.needs`) and f has
     """
@@ -69,6 +70,7 @@ class Objective:
     lower: float = -np.inf
     floor: float = -np.inf
     width: int = 1
+    strides: bool = False
     names: Names | None = None
     offers: ClassVar[tuple[str, ...]] = ("minibatch",)
 
@@ -153,6 +155,25 @@ class Objective:
             rows, small, columns, lambda: self.curvatures(point, columns),
             lambda part: self.hessian_rows(point, columns[part], columns[part]),
         )  # fmt: skip
+
+    def removal_costs(self, point: Point) -> Vector | None:
+        """What dropping each coordinate of a refit costs, by a way of f's own; None: by the quadratic model."""
+        return None
+
+    def ranked_exchanges(self, constraint: AtMost, point: Point, most: int) -> list[Exchange] | None:
+        """The ``most`` best exchanges at a refit, by a way of f's own; None: by the quadratic model."""
+        return None
+
+    def open_exchanges(self, constraint: AtMost, point: Point) -> tuple[list[tuple[int, int]], int] | None:
+        """Exchanges at a refit (leave, enter) that no bound excludes from lowering f, and how many there are in all.
+
+        None where f has no such bound, or where it is too dear.
+        """
+        return None
+
+    def pursuit(self, constraint: AtMost, start: Point) -> Iterator[Point] | None:
+        """A pursuit of f's own, which ``auto`` takes in place of its starts; None where there is none."""
+        return None
 
     def quick_search(self, constraint: AtMost, start: Columns, plan: Plan) -> Searched | None:
         """A search for the best support in one kernel call; None where there is none, or the data are too large."""

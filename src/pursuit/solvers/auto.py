@@ -86,6 +86,14 @@ class Auto(Solver):
         if quick is not None:
             yield from _points(f, constraint, quick)
             return
+        own = None if self.starts is not None else f.pursuit(constraint, start)
+        if own is not None:
+            best = start
+            for point in own:
+                yield point
+                best = min(best, point, key=_value)
+            yield from search(f, constraint, best, doubts=self.prove is not False)
+            return
         cheap = f.work * constraint.k <= self.cheap
         best, omp, seen = start, start, set[bytes]()  # supports that have been searched from
         names = STARTS[: self.starts or (4 if cheap else 3)]

@@ -71,6 +71,9 @@ def exchanges(f: Objective, constraint: AtMost, point: Point, units: Columns | N
     free = without(mine, constraint.include)
     if len(others) == 0 or len(free) == 0:
         return Ranked([], [])
+    own = f.ranked_exchanges(constraint, point, most)
+    if own is not None:
+        return Ranked(own, [])
     rough = f.rough_rows(point, point.support) if every and constraint.unit_of is None else None
     if constraint.unit_of is not None:
         sweep = _groups(f, constraint, point, mine, others)
@@ -93,6 +96,10 @@ def exchanges(f: Objective, constraint: AtMost, point: Point, units: Columns | N
 def removals(f: Objective, constraint: AtMost, point: Point) -> tuple[Columns, Vector]:
     """The units of a refitted point and what dropping each would cost, x_I' (B_II)^-1 x_I / 2; forced-in ones: inf."""
     units = constraint.units_of(point.support)
+    own = f.removal_costs(point)
+    if own is not None:
+        own[inside(units, constraint.include)] = np.inf
+        return units, own
     S, ends = constraint.ordered(units)
     x = point.coef[np.searchsorted(point.support, S)]
     B, s, _ = inverse(f.exchange_model(point, S, S).small)

@@ -72,6 +72,7 @@ def search(
     """
     # a quadratic's Hessian rows are kept from sweep to sweep, so that sweeping over all columns costs little more
     few = not f.quadratic and constraint.units > max(FULL_SWEEPS, 4 * candidates * constraint.k)
+    left_open = 0
     every = True  # a sweep over all first: mostly it is the last; what it finds is followed up among candidates
     tried: Tried = {}
     while True:
@@ -83,6 +84,8 @@ def search(
             sure = not ranked.doubtful and min([point.minimum, *tried.values()]) >= enough
             if doubts and not sure:
                 better, sure = _doubts(f, constraint, point, ranked, tried)
+        elif better is None and every:
+            better, sure, left_open = _excluded(f, constraint, point, tried) if doubts else (None, False, 0)
         if better is not None:
             point, every, tried = better, not few, {}
             yield point
@@ -91,8 +94,7 @@ def search(
         else:
             nearest = next(iter(ranked.best), None)
             full = constraint.count(point.support) == constraint.k  # else a unit could still come in
-            proved = f.quadratic and sure and full
-            point = point.claim("swap_optimal" if proved else "swap_stationary", nearest, len(tried))
+            point = point.claim("swap_optimal" if sure and full else "swap_stationary", nearest, len(tried), left_open)
             yield point
             return point
 
@@ -127,6 +129,23 @@ def _doubts(f: Objective, constraint: AtMost, point: Point, ranked: Ranked, trie
             return trial, False
     least = (low for (_, enter), low in tried.items() if enter in helpful)
     return None, min([point.minimum, *least]) >= enough
+
+
+def _excluded(f: Objective, constraint: AtMost, point: Point, tried: Tried) -> tuple[Point | None, bool, int]:
+    """An exchange that helps among those that no bound excludes; else whether none does, and how many stay open."""
+    found = f.open_exchanges(constraint, point)
+    if found is None:
+        return None, False, 0
+    pairs, _ = found
+    enough = point.value - HELPS * f.scale(point.value)
+    if len(pairs) > JUDGED:
+        return None, False, len(pairs)
+    for pair in pairs:
+        trial = _tried(f, constraint, point, pair, tried)
+        if trial is not None and trial.value < point.value - 1e-12 * f.scale(point.value):
+            return trial, False, 0
+    unsure = sum(tried[pair] < enough for pair in pairs)
+    return None, not unsure and point.minimum >= enough, unsure
 
 
 def settled(f: Objective, constraint: AtMost, point: Point, newcomers: Any) -> bool:

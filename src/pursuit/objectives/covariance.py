@@ -1,0 +1,88 @@
+"""A covariance matrix that a user brings: checked, on the correlation scale, with its rank."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .._errors import check_array, check_count, check_number, listed
+from .._names import called, names_of
+from .._types import Vector
+
+ASYMMETRY = 1e-8  # of an entry, on the correlation scale, that counts as rounding; and of an eigenvalue below zero
+SAME = 1e-10  # how far from 1 the correlation of two columns is that count as one
+
+
+@dataclass(frozen=True)
+class Correlations:
+    """R = S_ij / (s_i s_j) with a unit diagonal, s, what the variables are called, and the rank of R.
+
+    ``said`` is a sentence about variables that are the same but for their units.
+    """
+
+    R: Vector
+    scales: Vector
+    names: tuple[str, ...] | None
+    rank: int
+    said: str
+
+
+def correlations(covariance: Any, n_samples: Any, names: Sequence[Any] | None) -> Correlations:
+    """Of a symmetric, positive semidefinite matrix with a positive diagonal; else an error that says where it is not."""
+    own = names_of(covariance)
+    S = check_array(covariance, "covariance")
+    if S.ndim != 2 or S.shape[0] != S.shape[1]:
+        raise ValueError(f"covariance must be a square matrix, got shape {S.shape}")
+    p = len(S)
+    if p < 2:
+        raise ValueError(f"covariance must be of at least 2 variables, got {p}")
+    if names is not None:
+        own = tuple(str(name) for name in names)
+        if len(own) != p:
+            raise ValueError(f"names must name the {p} variables, got {len(own)} of them")
+    variance = S.diagonal()
+    if not (variance > 0).all():
+        raise ValueError(f"covariance has no positive variance for {called(np.flatnonzero(~(variance > 0)), own)}")
+    scales = np.sqrt(variance)
+    R = S / scales / scales[:, None]
+    apart = np.abs(R - R.T)
+    if apart.max() > ASYMMETRY:
+        i, j = np.unravel_index(int(apart.argmax()), apart.shape)
+        raise ValueError(f"covariance must be symmetric, but entries ({i}, {j}) and ({j}, {i}) are {S[i, j]:g} and {S[j, i]:g}")
+    R = 0.5 * (R + R.T)
+    np.fill_diagonal(R, 1.0)
+    values = np.linalg.eigvalsh(R)
+    if values[0] < -ASYMMETRY * p:
+        raise ValueError(
+            f"covariance must be positive semidefinite, but its smallest eigenvalue (on a unit diagonal) is {values[0]:.3g}"
+        )
+    rank = int((values > 1e-10 * values[-1]).sum())
+    if n_samples is not None:
+        rank = min(rank, check_count(n_samples, "n_samples", 1))
+    return Correlations(np.clip(R, -1.0, 1.0), scales, own, rank, _same(R, own))
+
+
+def check_bounds(eigenvalues: Any) -> tuple[float, float]:
+    """Bounds (alpha, beta) of eigenvalues; none are 0 and infinity."""
+    if eigenvalues is None:
+        return 0.0, np.inf
+    wanted = "eigenvalues must be (alpha, beta), bounds with 0 <= alpha < beta"
+    if isinstance(eigenvalues, str) or not np.iterable(eigenvalues) or len(eigenvalues) != 2:
+        raise ValueError(f"{wanted}, got {eigenvalues!r}")
+    alpha = check_number(eigenvalues[0], "the lower bound of eigenvalues")
+    beta = eigenvalues[1]
+    beta = np.inf if beta is None or beta == np.inf else check_number(beta, "the upper bound of eigenvalues")
+    if not alpha < beta:
+        raise ValueError(f"{wanted}, got {eigenvalues!r}")
+    return alpha, beta
+
+
+def _same(R: Vector, names: tuple[str, ...] | None) -> str:
+    """A sentence about columns that are multiples of others."""
+    i, j = np.nonzero(np.triu(np.abs(R) >= 1 - SAME, 1))
+    if not len(i):
+        return ""
+    node = (lambda v: str(v)) if names is None else (lambda v: names[v])
+    some = listed((f"{node(a)} and {node(b)}" for a, b in zip(i, j, strict=True)), 3)
+    return f"variables are the same but for their units ({some}), and no edge can join them without shrinkage"
