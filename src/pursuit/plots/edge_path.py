@@ -65,13 +65,13 @@ def _along(path: Any, names: Sequence[str] | None) -> Along:
     for row, own, result in zip(partial, codes, path, strict=True):
         d = np.sqrt(result.intercept)
         row[edges.searchsorted(own)] = -result.coef / d[result.support[:, 0]] / d[result.support[:, 1]]
-    own = {
+    given = {
         int(code): name
         for numbers, result in zip(codes, path, strict=True)
         for code, name in zip(numbers, result.names or (), strict=False)
     }
     called = names if names is not None else [f"x{j}" for j in range(p)]
-    words = [(names is None and own.get(int(code))) or f"{called[code // p]} - {called[code % p]}" for code in edges]
+    words = [(names is None and given.get(int(code))) or f"{called[code // p]} - {called[code % p]}" for code in edges]
     return Along(path.ks, edges, partial, words, "")
 
 
