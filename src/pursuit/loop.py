@@ -86,6 +86,9 @@ class Loop:
             if not constraint.count(start.support) and start.value <= floor:
                 self._end("converged", "nothing is left to explain")
                 return
+            if not constraint.k:
+                self._end("converged", "k=0 leaves nothing to choose")
+                return
             if self._late():
                 return
             with until(None if self.seconds is None else self.began + self.seconds):
@@ -109,7 +112,7 @@ class Loop:
 
     def _stop(self, point: Point, floor: float, cycles: bool) -> bool:
         """Take note of a point; True when the run is over."""
-        if point.value == -np.inf and not point.minimiser:
+        if np.isinf(point.value) and not point.minimiser:
             return self._end("no_minimiser", point.note)
         if not (np.isfinite(point.value) and np.isfinite(point.coef).all()):
             return self._end("failed", "the objective became NaN or infinite; the best point before that is given")

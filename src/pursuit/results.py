@@ -37,7 +37,7 @@ class Result:
 
     Attributes
     ----------
-    support, coef : sorted indices and the coefficients on them
+    support, coef : sorted indices (of a graph: pairs, a row each) and the coefficients on them
     intercept, value : of the same point; value is of the objective that was minimised
     status : converged, max_iter, time_limit, interrupted, no_minimiser or failed
     reason : the same in a sentence, with anything a person should know (a capped k, dependent columns)
@@ -80,7 +80,12 @@ class Result:
 
     @property
     def x(self) -> Vector:
-        """The solution as a vector of length p."""
+        """The solution as a vector of length p; of pairs: a symmetric p x p matrix, its diagonal what is free."""
+        if self.support.ndim == 2:
+            X = np.diag(self.intercept)
+            i, j = self.support.T
+            X[i, j] = X[j, i] = self.coef
+            return X
         x = np.zeros((self.dim, *self.coef.shape[1:]), dtype=self.coef.dtype)
         x[self.support] = self.coef
         return x

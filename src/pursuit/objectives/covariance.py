@@ -29,7 +29,7 @@ class Correlations:
 
 
 def correlations(covariance: Any, n_samples: Any, names: Sequence[Any] | None) -> Correlations:
-    """Of a symmetric, positive semidefinite matrix with a positive diagonal; else an error that says where it is not."""
+    """Of a symmetric, positive semidefinite matrix with a positive diagonal; else an error says where it is not."""
     own = names_of(covariance)
     S = check_array(covariance, "covariance")
     if S.ndim != 2 or S.shape[0] != S.shape[1]:
@@ -49,13 +49,16 @@ def correlations(covariance: Any, n_samples: Any, names: Sequence[Any] | None) -
     apart = np.abs(R - R.T)
     if apart.max() > ASYMMETRY:
         i, j = np.unravel_index(int(apart.argmax()), apart.shape)
-        raise ValueError(f"covariance must be symmetric, but entries ({i}, {j}) and ({j}, {i}) are {S[i, j]:g} and {S[j, i]:g}")
+        raise ValueError(
+            f"covariance must be symmetric, but entries ({i}, {j}) and ({j}, {i}) are {S[i, j]:g} and {S[j, i]:g}"
+        )
     R = 0.5 * (R + R.T)
     np.fill_diagonal(R, 1.0)
     values = np.linalg.eigvalsh(R)
     if values[0] < -ASYMMETRY * p:
         raise ValueError(
-            f"covariance must be positive semidefinite, but its smallest eigenvalue (on a unit diagonal) is {values[0]:.3g}"
+            "covariance must be positive semidefinite, but its smallest eigenvalue (on a unit diagonal) is "
+            f"{values[0]:.3g}"
         )
     rank = int((values > 1e-10 * values[-1]).sum())
     if n_samples is not None:
@@ -68,10 +71,11 @@ def check_bounds(eigenvalues: Any) -> tuple[float, float]:
     if eigenvalues is None:
         return 0.0, np.inf
     wanted = "eigenvalues must be (alpha, beta), bounds with 0 <= alpha < beta"
-    if isinstance(eigenvalues, str) or not np.iterable(eigenvalues) or len(eigenvalues) != 2:
+    ends = list(eigenvalues) if np.iterable(eigenvalues) and not isinstance(eigenvalues, str) else []
+    if len(ends) != 2:
         raise ValueError(f"{wanted}, got {eigenvalues!r}")
-    alpha = check_number(eigenvalues[0], "the lower bound of eigenvalues")
-    beta = eigenvalues[1]
+    alpha = check_number(0.0 if ends[0] is None else ends[0], "the lower bound of eigenvalues")
+    beta = ends[1]
     beta = np.inf if beta is None or beta == np.inf else check_number(beta, "the upper bound of eigenvalues")
     if not alpha < beta:
         raise ValueError(f"{wanted}, got {eigenvalues!r}")

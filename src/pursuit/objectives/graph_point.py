@@ -3,7 +3,8 @@
 With Sigma = W^-1, a pair e = (a, b) moving both of its entries, and the diagonal minimised out (a Schur complement):
 
     gradient      2 (R - Sigma)_ab
-    Hessian       2 (Sigma_ac Sigma_bd + Sigma_ad Sigma_bc) - b_e' M^-1 b_f,   M = Sigma o Sigma,  b_e = 2 Sigma_:a o Sigma_:b
+    Hessian       2 (Sigma_ac Sigma_bd + Sigma_ad Sigma_bc) - b_e' M^-1 b_f,
+                  M = Sigma o Sigma,  b_e = 2 Sigma_:a o Sigma_:b
 """
 
 from typing import Any

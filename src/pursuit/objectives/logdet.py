@@ -8,10 +8,10 @@ diagonal minimised out. Everything inside is on the correlation scale; values an
 
 | question | answer | cost |
 |---|---|---|
-| refit on a graph | dual block ascent over nodes (``refits.graph``); the paper's ADMM where eigenvalue bounds bind | O(p \\|E\\|) a sweep |
+| refit on a graph | dual ascent over nodes (``refits.graph``); ADMM where eigenvalue bounds bind | O(p k) a sweep |
 | at: off-diagonal entries without a diagonal | the best diagonal, by Newton | O(p^3) a step |
 | curvatures | exact, the diagonal minimised out | O(p^2) a pair |
-| exchanges | bounds at nodes rank them, the four-node bound excludes them (core/graph_bounds.hpp) | O(p^2 d^2), O(k p^2) |
+| exchanges | node bounds rank, four-node bounds exclude (core/graph_bounds.hpp) | O(p^2 d^2), O(k p^2) |
 """
 
 from collections.abc import Iterator, Sequence

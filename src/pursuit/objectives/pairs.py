@@ -62,10 +62,13 @@ class Pairs:
         return np.unique(self.numbers(np.array(pairs, np.int64)))
 
     def _pair(self, pair: Any, argument: str) -> tuple[int, int]:
-        if isinstance(pair, str) or not np.iterable(pair) or len(pair) != 2:
+        ends = list(pair) if np.iterable(pair) and not isinstance(pair, str) else []
+        if len(ends) != 2:
             mask = f"or be a {self.p} x {self.p} mask"
-            raise ValueError(f"{argument} must hold pairs of variables such as (0, 3) or ('a', 'b'), {mask}; got {pair!r}")
-        i, j = (self._place(end, argument) for end in pair)
+            raise ValueError(
+                f"{argument} must hold pairs of variables such as (0, 3) or ('a', 'b'), {mask}; got {pair!r}"
+            )
+        i, j = (self._place(end, argument) for end in ends)
         if i == j:
             raise ValueError(f"{argument} holds an edge from {self._node(i)} to itself; an edge joins two variables")
         return min(i, j), max(i, j)

@@ -75,7 +75,7 @@ def path(
     seed = int(generator(random_state).integers(2**63)) if isinstance(method, Auto) else None
     deadline = None if time_limit is None else began + time_limit
     with shown(callback, "sizes", sizes[-1]) as tell, threads(), np.errstate(all="ignore"), until(deadline):
-        walk = Walk(f, constraint, improve, first, None if callback is None else tell)
+        walk = Walk(f, constraint, improve, first, None if callback is None else tell, sizes)
         status, reason = _run(walk, seed, time_limit)
         wanted = [k for k in dict.fromkeys(min(k, constraint.k) for k in sizes) if k in walk.best]
         results = tuple(_result(f, constraint.with_budget(k), walk.best[k], name, told.get(k)) for k in wanted)

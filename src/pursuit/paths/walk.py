@@ -11,7 +11,8 @@ Invariant: values never rise with the size.
 """
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -37,12 +38,13 @@ def exchanged(f: Objective) -> Improve:
     return lambda constraint, point: deque(search(f, constraint, point), maxlen=1)[-1]
 
 
-def every_size(f: Objective, constraint: AtMost) -> dict[int, Point]:
+def every_size(f: Objective, constraint: AtMost, sizes: Sequence[int] = ()) -> dict[int, Point]:
     """The best points found of every size from what is forced in to ``constraint.k``, without many starts.
 
     For whoever needs many paths (folds, half-samples) and no Results; where a kernel found them they are not refitted.
+    Where f strides (``Objective.strides``) they are those of ``sizes`` and of ``constraint.k``.
     """
-    walk = Walk(f, constraint, exchanged(f), len(constraint.include))
+    walk = Walk(f, constraint, exchanged(f), len(constraint.include), sizes=sizes)
     walk.go(0, thorough=False)
     return walk.best
 
@@ -57,7 +59,10 @@ class Walk:
         improve: Improve,
         first: int,
         reached: Callable[[int, float], Any] | None = None,
+        sizes: Sequence[int] = (),
     ) -> None:
+        steps: Any = {first, constraint.k, *sizes} if f.strides else range(first, constraint.k + 1)
+        self.sizes = sorted(size for size in steps if first <= size <= constraint.k)
         self.f, self.constraint, self.improve, self.first = f, constraint, improve, first
         self.reached = None if reached is None else (lambda size, value: bool(reached(size, value)))
         self.best: dict[int, Point] = {}
@@ -74,7 +79,8 @@ class Walk:
     def _stages(self, seed: int | None, thorough: bool) -> bool:
         if seed is not None:
             self._quickly(seed, thorough)
-        for size in range(max(self.best, default=self.first - 1) + 1, self.constraint.k + 1):
+        last = max(self.best, default=self.first - 1)
+        for size in (size for size in self.sizes if size > last):
             if self.stopped:
                 break
             if size == self.first:
@@ -86,8 +92,8 @@ class Walk:
 
     def _in_order(self) -> None:
         """No size worse than the one below, not even by rounding; what was proved of that is not proved of this."""
-        for size in sorted(self.best)[1:]:
-            below, known = self.best[size - 1], self.best[size]
+        for less, size in pairwise(sorted(self.best)):
+            below, known = self.best[less], self.best[size]
             if below.value < known.value:
                 known = below
             if self.constraint.count(known.support) < size and known.value > self.f.floor:
@@ -96,16 +102,17 @@ class Walk:
 
     def _quickly(self, seed: int, thorough: bool) -> None:
         """What one kernel call finds; thoroughly: refitted, with claims, and again where it is not sure of itself."""
-        found = self.f.quick_path(self.constraint, PathPlan(thorough, seed, late, self.reached))
+        found = self.f.quick_path(self.constraint, PathPlan(thorough, seed, late, self.reached, self.sizes))
         if found is None:
             return
-        for size, at in enumerate(found.points, found.first):
+        points = found.by_size()
+        for size, at in points.items():
             self.best[size] = self._told(size, at) if thorough else from_kernel(self.f, at)
         if found.trouble is not None:
             raise found.trouble
         check_time()
         self.stopped = found.stopped
-        for size in range(found.first, found.first + len(found.points)):
+        for size in points:
             if thorough and self.best[size].optimality == "none":
                 self._again(size)
 
@@ -139,12 +146,13 @@ class Walk:
         self.best[self.first] = point if self.first == len(constraint.include) else self.improve(constraint, point)
 
     def _stage(self, size: int) -> None:
-        below = self.best[size - 1]
+        less = self.sizes[self.sizes.index(size) - 1]
+        below = self.best[less]
         self.best[size] = below  # with at most so many units it is one of this size too
         if below.value <= self.f.floor:
             return
         try:
-            self._step(size - 1, size)
+            self._step(less, size)
             self._settle(size, size)
         except BaseException:
             if self.best[size] is below:  # the size was not reached
@@ -156,14 +164,17 @@ class Walk:
         new = [size]
         while new:
             at = new.pop()
-            new += [to for to in (at - 1, at + 1) if self.first < to <= last and self._step(at, to)]
+            place = self.sizes.index(at)
+            near = self.sizes[max(place - 1, 0) : place] + self.sizes[place + 1 : place + 2]
+            new += [to for to in near if self.first < to <= last and self._step(at, to)]
 
     def _step(self, at: int, size: int) -> bool:
         """From the best point of one size to the next one up or down; whether that is better than what was known."""
         f, constraint, point = self.f, self.constraint.with_budget(size), self.best[at]
         if constraint.count(point.support) > size:
             units, cost = removals(f, constraint, point)
-            support = constraint.columns_of(np.delete(units, int(np.argmin(cost))))
+            gone = np.argsort(cost, kind="stable")[: len(units) - size]
+            support = constraint.columns_of(np.delete(units, gone))
         elif constraint.count(point.support) < size:
             support = constraint.top(point.gradient, keep=point.support)
         else:
