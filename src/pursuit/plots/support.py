@@ -57,8 +57,8 @@ class SupportDisplay:
         whole_ticks(self.ax_)
         if not (np.diff(ks) == 1).all():
             self.ax_.set_xticks(np.arange(len(ks)), [str(k) for k in ks])
-        self.ax_.set_xlabel("k, at most so many features")
-        self.ax_.set_ylabel("feature")
+        self.ax_.set_xlabel(self.along.sizes)
+        self.ax_.set_ylabel(self.along.units.removesuffix("s"))
         self.ax_.spines[:].set_visible(False)
         self.ax_.tick_params(length=0, labelsize=9)
         self._bar()
@@ -80,4 +80,6 @@ class SupportDisplay:
         bar.ax.tick_params(length=0)
         left_out = len(self.along.columns) - len(self.rows_)
         if left_out:
-            self.ax_.set_title(f"{left_out} more features are in fewer sizes", fontsize=8.5, color=GREY, loc="left")
+            self.ax_.set_title(
+                f"{left_out} more {self.along.units} are in fewer sizes", fontsize=8.5, color=GREY, loc="left"
+            )
