@@ -13,9 +13,9 @@ from pursuit.plots._labels import label_places, text_sizes
 from pursuit.plots._layout import arranged, fitted
 
 NODE = "#2b2d42"
-NAME = 22  # characters of a name that are drawn
+NAME = 26  # characters of a name that are drawn
 THIN, THICK = 0.7, 5.0  # points, of no and of the strongest partial correlation
-ROOM = (24.0, 52.0)  # points around a node, beside its name
+ROOM = (30.0, 60.0)  # points around a node, beside its name
 LEAST = 6.4  # inches, width
 ASPECT, ASPECTS = 4 / 3, (1.0, 3.0)  # of a page: wanted, and allowed where the graph is flat
 STRIP = 22.0  # points above the graph, for what lines mean

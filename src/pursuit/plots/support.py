@@ -44,7 +44,8 @@ class SupportDisplay:
         top = float(np.abs(coefs).max(initial=0.0)) or 1.0
         shade = np.sign(coefs) * np.where(coefs != 0, FAINT + (1 - FAINT) * np.sqrt(np.abs(coefs) / top), 0.0)
         if ax is None:
-            self.figure_.set_size_inches(6.4, max(2.4, 1.1 + 0.22 * len(self.rows_)))
+            wide = 8.0 if self.along.units == "edges" else 6.4  # two names are long
+            self.figure_.set_size_inches(wide, max(2.4, 1.1 + 0.22 * len(self.rows_)))
         ks = self.along.ks
         edges = np.concatenate([ks - 0.5, ks[-1:] + 0.5]) if (np.diff(ks) == 1).all() else np.arange(len(ks) + 1) - 0.5
         colours = LinearSegmentedColormap.from_list("signs", [DOWN, "#ffffff", UP])
