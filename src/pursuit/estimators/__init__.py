@@ -1,7 +1,16 @@
-"""scikit-learn's face: predictors that are selectors too."""
+"""scikit-learn's face: predictors that are selectors too, and graphs."""
 
 from .classifier import SparseClassifier
 from .cv import SparseClassifierCV, SparseRegressorCV
+from .lda import SparseLDA
+from .precision import SparsePrecision
 from .regressor import SparseRegressor
 
-__all__ = ["SparseClassifier", "SparseClassifierCV", "SparseRegressor", "SparseRegressorCV"]
+__all__ = [
+    "SparseClassifier",
+    "SparseClassifierCV",
+    "SparseLDA",
+    "SparsePrecision",
+    "SparseRegressor",
+    "SparseRegressorCV",
+]
