@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -76,10 +77,23 @@ def _fitted(nodes: Nodes, wished: Wished) -> Any:
         **{name: getattr(wished, name) for name in TUNING},
     }
     if not wished.chooses:
-        with threads(wished.threads):
+        with _status(f"at most {wished.n_edges} edges"), threads(wished.threads):
             return pursuit.SparsePrecision(**parameters).fit(nodes.X)
     how = {name: value for name, value in (("cv", wished.cv), ("rule", wished.rule)) if value is not None}
-    return pursuit.SparsePrecisionCV(**parameters, **how, n_jobs=wished.threads).fit(nodes.X)
+    with _status("choosing " + ", ".join(name for name in TUNING if parameters[name] is None)):
+        try:
+            return pursuit.SparsePrecisionCV(**parameters, **how, n_jobs=wished.threads).fit(nodes.X)
+        except TimeoutError as error:
+            raise ValueError(
+                f"--time-limit {wished.time_limit:g} was over before every fold was fitted; allow more, fewer --cv, or"
+                " fix --edges, --shrinkage or --l1"
+            ) from error
+
+
+def _status(doing: str) -> Any:
+    """A line on stderr while it works, for a terminal."""
+    screen = console(stderr=True)
+    return screen.status(f"{doing} ...") if screen.is_terminal else nullcontext()
 
 
 def _edges(model: Any, names: Sequence[str]) -> list[dict[str, Any]]:
@@ -159,5 +173,8 @@ def _held_out(model: Any) -> dict[str, float] | None:
     tried = getattr(model, "cv_results_", None)
     if tried is None or model.rule == "ebic":
         return None
-    at = np.all([np.asarray(tried[name]) == getattr(model, f"{name}_") for name in TUNING], axis=0).argmax()
+    at = np.flatnonzero(np.all([np.asarray(tried[name]) == getattr(model, f"{name}_") for name in TUNING], axis=0))
+    if not len(at):
+        return None
+    at = at[0]
     return {"log_likelihood": float(tried["mean_test_score"][at]), "std_error": float(tried["std_error"][at])}
