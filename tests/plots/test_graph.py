@@ -129,7 +129,7 @@ def test_parts_are_drawn_apart():
     for i, j in [(5, 6), (6, 7), (7, 5), (0, 1), (2, 3)]:
         near[i, j] = near[j, i] = True
     assert [part.tolist() for part in parts(near)] == [[5, 6, 7], [0, 1], [2, 3]]
-    places = fitted(arranged(near, 4 / 3), 400, 300, (10, 10))
+    places = fitted(arranged(near.astype(float), 4 / 3), 400, 300, (10, 10))
     assert np.isnan(places[[4, 8]]).all()
     spans = [(places[part].min(axis=0), places[part].max(axis=0)) for part in parts(near)]
     for n, (low, high) in enumerate(spans):
@@ -142,7 +142,7 @@ def test_parts_are_drawn_apart():
 
 def test_a_path_of_nodes_is_drawn_as_a_path():
     near = np.eye(12, k=1, dtype=bool)
-    places = arranged(near | near.T, 4 / 3)
+    places = arranged((near | near.T).astype(float), 4 / 3)
     order = np.argsort(places[:, 0])
     assert order.tolist() in (list(range(12)), list(range(12))[::-1])
 

@@ -15,6 +15,7 @@ SWEEPS = 200
 ENOUGH = 1e-4  # relative gain of a sweep at which the layout stands
 STRETCH = 1.5  # how much more one axis may be scaled than the other, to fill the page
 PUSHES = 60
+WEAK = 0.4  # the strongest edge is as much shorter than one of no strength as this is than 1.4
 MARGIN = np.array([1.3, 0.9])  # between parts: names are wide
 
 
@@ -29,13 +30,16 @@ def parts(adjacent: Flags) -> list[Columns]:
     return [np.flatnonzero(label == part) for part in order]
 
 
-def arranged(adjacent: Flags, aspect: float) -> Matrix:
-    """Places of all nodes, an edge about 1 long, about ``aspect`` times as wide as tall; NaN without edges."""
-    places = np.full((len(adjacent), 2), np.nan)
-    found = parts(adjacent)
+def arranged(strength: Matrix, aspect: float) -> Matrix:
+    """Places of all nodes, an edge about 1 long, about ``aspect`` times as wide as tall; NaN without edges.
+
+    ``strength`` is 0 where there is no edge; the stronger one is, the shorter.
+    """
+    places = np.full((len(strength), 2), np.nan)
+    found = parts(strength != 0)
     if not found:
         return places
-    drawn = [_upright(_stress(_distances(adjacent[np.ix_(part, part)]))) for part in found]
+    drawn = [_upright(_stress(_distances(strength[np.ix_(part, part)]))) for part in found]
     sizes = [np.ptp(z, axis=0) + MARGIN for z in drawn]
     packed = (_packed(sizes, aspect * shape) for shape in (0.7, 0.85, 1.0, 1.2, 1.4))
     corners = min(packed, key=lambda tried: _page(tried, sizes, aspect))
@@ -56,15 +60,17 @@ def fitted(places: Matrix, width: float, height: float, gap: tuple[float, float]
     return places
 
 
-def _distances(adjacent: Flags) -> Matrix:
-    """Lengths of shortest paths; an edge is as long as the root of how many neighbours only one of its ends has."""
+def _distances(strength: Matrix) -> Matrix:
+    """Lengths of shortest paths; an edge is longer where it is weak, and where its ends share few neighbours."""
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import shortest_path
 
-    near = adjacent.astype(np.float64)
+    joined = strength != 0
+    near = joined.astype(np.float64)
     degree = near.sum(axis=1)
     only_one = degree[:, None] + degree - 2 * (near @ near)
-    return np.asarray(shortest_path(csr_array(np.where(adjacent, np.sqrt(only_one / only_one[adjacent].mean()), 0.0))))
+    length = np.where(joined, np.sqrt(only_one) / (WEAK + np.abs(strength) / np.abs(strength).max()), 0.0)
+    return np.asarray(shortest_path(csr_array(length / length[joined].mean())))
 
 
 def _stress(d: Matrix) -> Matrix:

@@ -84,7 +84,7 @@ class GraphDisplay:
         self.figure_ = self.ax_.figure
         page = None if ax is None else self._room()
         raw = (
-            arranged(adjacent, ASPECT if page is None else page[0] / page[1])
+            arranged(self.partial, ASPECT if page is None else page[0] / page[1])
             if places is None
             else _checked(places, adjacent)
         )
