@@ -31,7 +31,8 @@ _HOMES = {
     "pursuit.reports": ("Intervals", "Summary", "summary"),
     "pursuit.inference": ("bootstrap_intervals", "split_intervals"),
     "pursuit.estimators": (
-        "SparseRegressor", "SparseClassifier", "SparseRegressorCV", "SparseClassifierCV", "SparsePrecision", "SparseLDA",
+        "SparseRegressor", "SparseClassifier", "SparseRegressorCV", "SparseClassifierCV", "SparsePrecision",
+        "SparsePrecisionCV", "SparseLDA",
     ),
     "pursuit.io": ("save_model", "load_model"),
     "pursuit.resampling": ("Stability", "stability"),
@@ -52,6 +53,7 @@ if TYPE_CHECKING:
         SparseClassifierCV,
         SparseLDA,
         SparsePrecision,
+        SparsePrecisionCV,
         SparseRegressor,
         SparseRegressorCV,
     )

@@ -4,6 +4,7 @@ from .classifier import SparseClassifier
 from .cv import SparseClassifierCV, SparseRegressorCV
 from .lda import SparseLDA
 from .precision import SparsePrecision
+from .precision_cv import SparsePrecisionCV
 from .regressor import SparseRegressor
 
 __all__ = [
@@ -11,6 +12,7 @@ __all__ = [
     "SparseClassifierCV",
     "SparseLDA",
     "SparsePrecision",
+    "SparsePrecisionCV",
     "SparseRegressor",
     "SparseRegressorCV",
 ]

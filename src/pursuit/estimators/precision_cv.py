@@ -5,7 +5,6 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
-
 from sklearn.utils.validation import check_is_fitted
 
 from .._errors import check_choice, check_count, check_number
@@ -46,10 +45,10 @@ class SparsePrecisionCV(GraphModel):
     n_jobs : threads (None: all that OMP_NUM_THREADS and the machine allow)
     {GRAPH_PARAMETERS}
     shrinkage_, l1_ : what was chosen, next to ``n_edges_``
-    cv_results_ : one row per triple that was tried in every fold: ``n_edges``, ``shrinkage``, ``l1``, whether every fold
-        ``keeps_all_edges``, ``mean_test_score`` (log-likelihood per row in the units of X), ``std_test_score`` over
-        folds, ``std_error`` of the mean, and every fold's ``split0_test_score``; for "ebic" the one score is that of all
-        rows, and ``ebic`` is there
+    cv_results_ : one row per triple that was tried in every fold: ``n_edges``, ``shrinkage``, ``l1``, whether every
+        fold ``keeps_all_edges``, ``mean_test_score`` (log-likelihood per row in the units of X), ``std_test_score``
+        over folds, ``std_error`` of the mean, and every fold's ``split0_test_score``; for "ebic" the one score is that
+        of all rows, and ``ebic`` is there
 
     Examples
     --------
@@ -105,9 +104,7 @@ class SparsePrecisionCV(GraphModel):
         pairs, note = splits(self.cv, X, np.zeros(len(X)), cv_groups, False, self.random_state, weights)
         return [self._part(X, weights, counts, *pair, number) for number, pair in enumerate(pairs)], note
 
-    def _part(
-        self, X: Matrix, weights: Vector, counts: Vector, train: Columns, test: Columns, number: int
-    ) -> Parted:
+    def _part(self, X: Matrix, weights: Vector, counts: Vector, train: Columns, test: Columns, number: int) -> Parted:
         rows, others = train[weights[train] > 0], test[weights[test] > 0]
         found = scatter(X[rows], weights[rows] / weights[rows].sum(), centred=not self.assume_centered)
         check_spread(X[rows], found.covariance, self._names, f" in the rows that fold {number} of cv trains on")
@@ -159,7 +156,7 @@ def _check_share(t: Any) -> float:
 
 
 def _that_keeps(R: Matrix, edges: Columns, choice: GraphChoice) -> tuple[float, str]:
-    """The chosen l1, or the largest below it of those tried that keeps all edges of all rows' graph; a sentence then."""
+    """The chosen l1, or the next below it that keeps all edges of the graph of all rows; a sentence then."""
     below = [l1 for l1 in reversed(choice.l1s) if l1 <= choice.l1]
     for l1 in below:
         fit = graph_refit(R, edges, l1=l1) if l1 > 0 else None

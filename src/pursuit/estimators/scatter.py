@@ -19,7 +19,9 @@ class Scatter(NamedTuple):
     rank: int
 
 
-def scatter(X: Matrix, weights: Vector, codes: Columns | None = None, classes: int = 1, centred: bool = True) -> Scatter:
+def scatter(
+    X: Matrix, weights: Vector, codes: Columns | None = None, classes: int = 1, centred: bool = True
+) -> Scatter:
     """The maximum-likelihood covariance of the rows, of which ``weights`` sum to one; O(n p^2).
 
     ``codes`` are the classes of the rows as numbers; a class without a row has the mean 0. With ``centred=False`` the
