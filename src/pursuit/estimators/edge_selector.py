@@ -7,10 +7,12 @@ from typing import Any
 import numpy as np
 
 from .._errors import check_count, check_sizes
-from .._types import Columns, Matrix, Vector
+from .._types import Columns, Flags, Matrix, Vector
 from ..objectives.logdet import LogDet
+from ..objectives.pairs import Pairs
 from ..paths import path
-from .scatter import ROUNDING, scatter
+from .edges import given_edges
+from .scatter import flat_columns, scatter, stood_in
 
 SIZES = 10  # that are looked at where none are asked for
 
@@ -24,9 +26,9 @@ class EdgeSelector:
     X: Matrix
     weights: Vector
     ks: tuple[int, ...]
-    forced: Columns
-    free: int
-    names: Sequence[str]
+    include: Columns
+    forbidden: Flags
+    pairs: Pairs
 
     labels = None
     classes = None
@@ -37,24 +39,34 @@ class EdgeSelector:
         return np.flatnonzero(self.weights > 0)
 
     @property
+    def names(self) -> Sequence[str]:
+        return PairNames(self.pairs)
+
+    @property
     def units(self) -> int:
-        return len(self.names)
+        return self.pairs.count
+
+    @property
+    def forced(self) -> Columns:
+        return self.pairs.numbers(self.include)
+
+    @property
+    def free(self) -> int:
+        """Pairs that compete."""
+        return self.units - len(self.include) - int(np.triu(self.forbidden, 1).sum())
 
     def __call__(self, rows: Columns) -> list[Columns]:
         model, X, weights = self.model, self.X[rows], self.weights[rows]
         S = scatter(X, weights / weights.sum(), centred=not model.assume_centered).covariance
-        flat = np.sqrt(S.diagonal()) <= ROUNDING * np.abs(X).max(axis=0)
-        S[flat], S[:, flat] = 0.0, 0.0
-        S[flat, flat] = 1.0  # what is constant in these rows has no edge in them
+        S = stood_in(S, flat_columns(X, S), np.ones(len(S)))  # what is constant in these rows has no edge in them
         f = LogDet(S, n_samples=len(rows), eigenvalues=model.eigenvalues, shrinkage=self.shrinkage)
         sizes = (*self.ks, self.ks[-1] + 1)
         found = path(
-            f, sizes, solver=model.solver, include=model.include or (),
-            exclude=() if model.exclude is None else model.exclude, max_iter=model.max_iter, tol=model.tol,
-            random_state=model.random_state,
+            f, sizes, solver=model.solver, include=self.include, exclude=self.forbidden, max_iter=model.max_iter,
+            tol=model.tol, random_state=model.random_state,
         )  # fmt: skip
         supports = {k: result.support for k, result in zip(found.sizes, found, strict=True)}
-        return [pair_numbers(supports[k], len(S)) for k in sizes]
+        return [f.pairs.numbers(supports[k]) for k in sizes]
 
 
 def edge_selector(model: Any, X: Any, n_edges: int, shrinkage: float, ks: Any, sample_weight: Any) -> EdgeSelector:
@@ -62,15 +74,13 @@ def edge_selector(model: Any, X: Any, n_edges: int, shrinkage: float, ks: Any, s
     X, weights, found = model._samples(X, sample_weight)
     f = model._objective(found.covariance, len(X), shrinkage)
     sizes = check_sizes(_up_to(check_count(n_edges, "n_edges", 1)) if ks is None else ks, 1)
-    constraint = f.sparse_set(sizes[-1] + 1, model.include or (), () if model.exclude is None else model.exclude)
-    first, most = len(constraint.include), f.dim - len(constraint.exclude)
+    include, forbidden = given_edges(f, model.include, model.exclude)
+    first, most = len(include), f.dim - int(np.triu(forbidden, 1).sum())
     if ks is not None and sizes[0] < first:
         raise ValueError(f"ks holds {sizes[0]}, but include names {first} edges")
     sizes = [k for k in sizes if k >= first] or [first]
-    return EdgeSelector(
-        model, shrinkage, X, weights, tuple(dict.fromkeys(min(k, most) for k in sizes)), constraint.include,
-        most - first, PairNames(model._nodes),
-    )  # fmt: skip
+    capped = tuple(dict.fromkeys(min(k, most) for k in sizes))
+    return EdgeSelector(model, shrinkage, X, weights, capped, include, forbidden, f.pairs)
 
 
 def _up_to(most: int) -> list[int]:
@@ -81,21 +91,13 @@ def _up_to(most: int) -> list[int]:
 class PairNames(Sequence[str]):
     """``a - b`` for every pair of columns, by its number; made when asked for."""
 
-    def __init__(self, nodes: Sequence[Any]) -> None:
-        self.nodes = nodes
-        self.starts = np.concatenate([[0], np.cumsum(np.arange(len(nodes) - 1, 0, -1))])
+    def __init__(self, pairs: Pairs) -> None:
+        self.pairs = pairs
 
     def __len__(self) -> int:
-        return int(self.starts[-1])
+        return self.pairs.count
 
     def __getitem__(self, unit: Any) -> Any:
         if not 0 <= unit < len(self):
             raise IndexError(unit)
-        i = int(np.searchsorted(self.starts, unit, side="right")) - 1
-        return f"{self.nodes[i]} - {self.nodes[i + 1 + int(unit - self.starts[i])]}"
-
-
-def pair_numbers(edges: Columns, p: int) -> Columns:
-    """Numbers of pairs i < j: (0, 1), (0, 2), .., (1, 2), ..; sorted."""
-    i, j = edges.T
-    return np.sort(i * (2 * p - i - 1) // 2 + j - i - 1)
+        return self.pairs.name(int(unit))

@@ -8,24 +8,21 @@ import numpy as np
 
 from .._errors import need
 from .._types import Columns, Flags, Matrix, Vector
+from ..objectives.logdet import LogDet
 from ..refits.graph import graph_refit
 
 AFFORDED = 1e9  # multiplications up to which every edge is dropped and the rest refitted
 SWEEPS = 12  # of such a refit, roughly
 
 
-def given_edges(f: Any, include: Any, exclude: Any) -> tuple[Columns, Flags]:
-    """What a user says of edges (indices, names, a mask), as pairs and as a mask; ``f`` is a LogDet."""
+def given_edges(f: LogDet, include: Any, exclude: Any) -> tuple[Columns, Flags]:
+    """What a user says of edges (indices, names, a mask), as pairs and as a mask."""
     constraint = f.sparse_set(f.dim, () if include is None else include, () if exclude is None else exclude)
-    pairs = np.stack(np.triu_indices(f.p, 1), axis=1)
-    forbidden = np.zeros((f.p, f.p), dtype=bool)
-    i, j = pairs[constraint.exclude].T
-    forbidden[i, j] = forbidden[j, i] = True
-    return pairs[constraint.include], forbidden
+    return f.pairs.edges(constraint.include), f.pairs.mask(constraint.exclude)
 
 
 def well_posed(rank: int) -> int:
-    """The largest number of edges with which every graph has an optimum, almost surely, at a covariance of this rank."""
+    """The largest number of edges with which every graph has an optimum, almost surely, at this rank of S."""
     return max(0, rank * (rank + 1) // 2 - 1)
 
 

@@ -9,7 +9,7 @@ from sklearn.base import clone
 from sklearn.covariance import EmpiricalCovariance
 from sklearn.utils.validation import check_is_fitted
 
-from .._errors import check_array, check_mask, check_number, check_weights, listed
+from .._errors import check_array, check_mask, check_number, check_weights
 from .._lazy import lazy
 from .._names import Names, names_of, refuse_missing
 from .._types import Flags, Matrix, Vector
@@ -21,8 +21,6 @@ from .edge_selector import EdgeSelector, edge_selector
 from .edges import dropped, edge_table, to_networkx
 from .reading import read_dense
 from .scatter import Scatter, check_spread, scatter
-
-COPIES = 1e-10  # how far from 1 a correlation may be of columns that are copies of each other
 
 
 @dataclass(eq=False, repr=False)
@@ -81,8 +79,8 @@ class GraphModel(EmpiricalCovariance):
 
     def _solve(self, f: LogDet, k: int) -> Result:
         return solve(
-            f, k, solver=self.solver, include=self.include or (), exclude=() if self.exclude is None else self.exclude,
-            max_iter=self.max_iter, tol=self.tol, time_limit=self.time_limit, random_state=self.random_state,
+            f, k, solver=self.solver, include=self.include, exclude=self.exclude, max_iter=self.max_iter, tol=self.tol,
+            time_limit=self.time_limit, random_state=self.random_state,
         )  # fmt: skip
 
     def _check_l1(self, l1: Any) -> float:
@@ -109,8 +107,7 @@ class GraphModel(EmpiricalCovariance):
         self.location_, self.n_edges_ = location, len(edges)
         self.result_, self.objective_, self.n_iter_ = result, f, result.n_iter
         self._edges, self._fitted_to = edges, (f.R if l1 == 0 else R, l1)
-        sentences = [*said, result.reason, _copies(R, f.shrinkage, self._names)]
-        self.reason_ = "; ".join(dict.fromkeys(sentence for sentence in sentences if sentence))
+        self.reason_ = "; ".join(sentence for sentence in [*said, result.reason] if sentence)
 
     @property
     def _nodes(self) -> list[Any]:
@@ -187,14 +184,3 @@ def correlations(covariance: Matrix) -> Matrix:
 def _inverse(W: Matrix) -> Matrix:
     Sigma = cho_solve(cho_factor(W), np.eye(len(W)))
     return np.asarray(Sigma + Sigma.T) / 2
-
-
-def _copies(R: Matrix, shrinkage: float, names: Names | None) -> str:
-    """A sentence about columns that are copies of each other, up to sign, shift and scale."""
-    i, j = np.nonzero(np.triu(np.abs(R) > 1 - COPIES, 1))
-    if not len(i):
-        return ""
-    nodes = range(len(R)) if names is None else [repr(name) for name in names]
-    pairs = listed((f"{nodes[a]} and {nodes[b]}" for a, b in zip(i, j, strict=True)), 3)
-    rest = "" if shrinkage > 0 else ", so that an edge between them has no optimum; some shrinkage would give it one"
-    return f"columns {pairs} are copies of each other{rest}"

@@ -16,14 +16,16 @@ from scipy.special import expit, log_softmax, softmax
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from .._errors import check_array, check_count, check_mask, check_number, check_weights
-from .._types import Array, Matrix, Vector
+from .._errors import check_array, check_count, check_mask, check_number, check_share, check_weights
+from .._names import called
+from .._types import Array, Columns, Matrix, Vector
 from ..engines import threads
+from ..selection import rows_that_count
 from .classifier import class_codes
 from .lda_choice import CHOSEN, Within, chosen
 from .precision import SparsePrecision
 from .reading import read_dense
-from .scatter import check_spread, scatter
+from .scatter import Scatter, check_size, flat_columns, scatter, stood_in
 
 
 @dataclass(eq=False, repr=False)
@@ -93,20 +95,18 @@ class SparseLDA(ClassifierMixin, BaseEstimator):
         """Fit the means and the graph; ``cv_groups`` are the rows' groups, which a number of folds keeps whole."""
         asked = self._asked()
         check_mask(X, "X")
-        X, y = read_dense(self, X, y)
+        X, y = read_dense(self, X, y, ensure_min_features=2)
         self.classes_, codes = class_codes(y)
         weights = check_weights(sample_weight, len(X))
-        shares = np.bincount(codes, weights, len(self.classes_))
+        shares = np.bincount(codes, weights, len(self.classes_)).astype(np.float64)
         if shares.min() == 0:
             raise ValueError(f"y holds class {self.classes_[np.argmin(shares)]} in no row with a weight")
         self.priors_ = self._priors(shares)
-        found = scatter(X, weights, codes, len(self.classes_))
         names = getattr(self, "feature_names_in_", None)
-        if found.rank == 0:
-            raise ValueError(f"y holds {len(self.classes_)} classes in n_samples={len(X)} rows: one sample each")
-        check_spread(X[weights > 0], found.covariance, names, " within every class")
+        found, said = self._within(X, weights, codes, names)
         with threads(self.n_jobs):
-            within = Within(X, codes, weights, found, self.standardize, names)
+            counts = rows_that_count(sample_weight, weights)
+            within = Within(X, codes, weights, counts, found, self.standardize, names)
             choice = chosen(within, self, asked, cv_groups)
             self.graph_ = SparsePrecision(
                 choice.n_edges, shrinkage=choice.shrinkage if self.standardize else 0.0, l1=choice.l1,
@@ -115,18 +115,37 @@ class SparseLDA(ClassifierMixin, BaseEstimator):
             ).from_covariance(within.shrunk(choice.shrinkage), names=names)  # fmt: skip
         self.n_edges_, self.shrinkage_, self.l1_ = self.graph_.n_edges_, choice.shrinkage, choice.l1
         self.cv_results_ = choice.table
-        self.reason_ = "; ".join(sentence for sentence in [*choice.notes, self.graph_.reason_] if sentence)
+        self.reason_ = "; ".join(sentence for sentence in [said, *choice.notes, self.graph_.reason_] if sentence)
         self.means_, self.precision_, self.covariance_ = found.means, self.graph_.precision_, self.graph_.covariance_
+        self.n_iter_ = max(1, self.graph_.n_iter_)
         self._discriminate()
         return self
 
+    def _within(self, X: Matrix, weights: Vector, codes: Columns, names: Any) -> tuple[Scatter, str]:
+        """Means of the classes and the covariance about them, and a sentence about columns that do not vary there."""
+        seen = X[weights > 0]
+        check_size(seen, names)
+        found = scatter(X, weights, codes, len(self.classes_))
+        if found.rank == 0:
+            raise ValueError(
+                f"n_samples={len(X)} rows of {len(self.classes_)} classes hold one sample of each, and a covariance "
+                "within classes needs two of some"
+            )
+        flat = flat_columns(seen, found.covariance)
+        if not flat.any():
+            return found, ""
+        over_all = scatter(X, weights).covariance
+        variance = np.where(flat_columns(seen, over_all), 1.0, over_all.diagonal())
+        found = found._replace(covariance=stood_in(found.covariance, flat, variance))
+        does, its = ("does", "its") if flat.sum() == 1 else ("do", "their")
+        words = f"{called(np.flatnonzero(flat), names)} {does} not vary within any class"
+        return found, f"{words}; {its} variance over all rows was taken, and no edge"
+
     def _asked(self) -> tuple[Any, Any, Any]:
         """Numbers, or "cv"."""
-        n_edges = self.n_edges if _is_cv(self.n_edges) else check_count(self.n_edges, "n_edges")
-        shrinkage = self.shrinkage if _is_cv(self.shrinkage) else check_number(self.shrinkage, "shrinkage")
-        if shrinkage != CHOSEN and shrinkage > 1:
-            raise ValueError(f"shrinkage must be a number from 0 to 1, or 'cv', got {shrinkage:g}")
-        l1 = self.l1 if _is_cv(self.l1) else check_number(self.l1, "l1")
+        n_edges: Any = CHOSEN if _is_cv(self.n_edges, "n_edges") else check_count(self.n_edges, "n_edges")
+        shrinkage: Any = CHOSEN if _is_cv(self.shrinkage, "shrinkage") else check_share(self.shrinkage, "shrinkage")
+        l1: Any = CHOSEN if _is_cv(self.l1, "l1") else check_number(self.l1, "l1")
         if l1 != 0 and not self.standardize:
             raise ValueError("l1 needs standardize=True: its entries are those of standardised columns")
         return n_edges, shrinkage, l1
@@ -174,8 +193,8 @@ class SparseLDA(ClassifierMixin, BaseEstimator):
         return np.asarray(log_softmax(np.column_stack([0 * eta, eta]) if eta.ndim == 1 else eta, axis=1))
 
 
-def _is_cv(value: Any) -> bool:
+def _is_cv(value: Any, name: str) -> bool:
     """Whether it is to be chosen."""
     if isinstance(value, str) and value != CHOSEN:
-        raise ValueError(f"a number or 'cv' was expected, got {value!r}")
+        raise ValueError(f"{name} must be a number or {CHOSEN!r}, got {value!r}")
     return isinstance(value, str)

@@ -11,7 +11,7 @@ from ..objectives.logdet import LogDet
 from ..selection.graphs import L1S, SHRINKAGES, GraphChoice, Parted, choose_graph, edge_counts
 from ..selection.splits import splits
 from .edges import given_edges, well_posed
-from .scatter import Scatter, check_spread, scatter, second_moment
+from .scatter import Scatter, flat_columns, scatter, second_moment, stood_in
 
 CHOSEN = "cv"
 
@@ -28,11 +28,12 @@ class Choice(NamedTuple):
 
 @dataclass(frozen=True)
 class Within:
-    """Rows with their classes and weights (which sum to one), and the covariance within classes."""
+    """Rows with classes, weights (which sum to one) and how often they count, and the covariance within classes."""
 
     X: Matrix
     codes: Columns
     weights: Vector
+    counts: Vector
     found: Scatter
     standardize: bool
     names: Any
@@ -50,16 +51,15 @@ class Within:
         codes, weights, classes = self.codes, self.weights, len(self.found.means)
         rows = train[weights[train] > 0]
         found = scatter(self.X[rows], weights[rows] / weights[rows].sum(), codes[rows], classes)
-        check_spread(
-            self.X[rows], found.covariance, self.names, f" within every class in the rows that fold {number} trains on"
+        train_on = stood_in(
+            found.covariance, flat_columns(self.X[rows], found.covariance), self.found.covariance.diagonal()
         )
         met = np.bincount(codes[rows], minlength=classes) > 0
         test = test[met[codes[test]] & (weights[test] > 0)]
         if not len(test):
             raise ValueError(f"fold {number} of cv has no row to test on whose class it trains on")
-        share = weights[test].sum()
-        apart = second_moment(self.X[test], weights[test] / share, codes[test], found.means)
-        return Parted(found.covariance, found.rank, apart, float(share * (weights > 0).sum()))
+        apart = second_moment(self.X[test], weights[test] / weights[test].sum(), codes[test], found.means)
+        return Parted(train_on, found.rank, apart, float(self.counts[test].sum()))
 
 
 def chosen(within: Within, model: Any, asked: tuple[Any, Any, Any], cv_groups: Any) -> Choice:

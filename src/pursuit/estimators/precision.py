@@ -15,6 +15,7 @@ import numpy as np
 
 from .._errors import check_count
 from .._types import Matrix, Vector
+from .edges import given_edges
 from .graphs import GraphModel, correlations
 
 GRAPH_PARAMETERS = """assume_centered : bool, default False
@@ -24,7 +25,7 @@ GRAPH_PARAMETERS = """assume_centered : bool, default False
         included count in ``n_edges``.
     solver : str or Solver, default "auto"
         See ``pursuit.list_solvers()``.
-    eigenvalues : (alpha, beta), bounds on the eigenvalues of the precision matrix of standardised columns, or None
+    eigenvalues : (alpha, beta), bounds of the eigenvalues of the precision matrix in the units of X, or None
     max_iter, tol, time_limit : limits, see ``pursuit.solve``
     random_state : seed for solvers that draw random numbers
 
@@ -94,10 +95,13 @@ class SparsePrecision(GraphModel):
 
     def _fit(self, covariance: Matrix, n_samples: int | None, location: Vector) -> Any:
         wanted, l1 = check_count(self.n_edges, "n_edges"), self._check_l1(self.l1)
-        pairs = len(covariance) * (len(covariance) - 1) // 2
-        said = [f"n_edges={wanted} was capped at the {pairs} pairs of columns there are"] if wanted > pairs else []
         f = self._objective(covariance, n_samples, self.shrinkage)
-        self._store(f, self._solve(f, min(wanted, pairs)), l1, correlations(covariance), location, said)
+        include, forbidden = given_edges(f, self.include, self.exclude)
+        if len(include) > wanted:
+            raise ValueError(f"include names {len(include)} edges, more than n_edges={wanted} allows")
+        there = f.dim - int(np.triu(forbidden, 1).sum())
+        said = [f"n_edges={wanted} was capped at the {there} edges there can be"] if wanted > there else []
+        self._store(f, self._solve(f, min(wanted, there)), l1, correlations(covariance), location, said)
         return self
 
     def _asked(self) -> tuple[int, float]:
