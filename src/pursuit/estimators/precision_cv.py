@@ -31,7 +31,8 @@ class SparsePrecisionCV(GraphModel):
     ----------
     n_edges : int, list of int, or None
         A number is taken as it is, a list is chosen from. None: 20 numbers from 0 to five per column, and on while the
-        largest is best, as far as the rows carry.
+        largest is best; with fewer rows than columns no further than half as many neighbours a column as there are
+        rows to train on.
     shrinkage : float, list of floats from 0 to 1, or None for 0, 0.1, 0.3 and 0.5 (0 for "ebic")
     l1 : float, list of floats, or None for 0, 0.02, .., 0.12, 0.15 and 0.2 (0 for "ebic")
         Where there are several, 0 competes without shrinkage only.
@@ -115,16 +116,17 @@ class SparsePrecisionCV(GraphModel):
     def _choose(self, folds: list[Parted], found: Scatter) -> GraphChoice:
         gamma = check_number(self.gamma, "gamma")
         single = self.rule == "ebic"
-        ts = (0.0,) if single else SHRINKAGES
+        ts: tuple[float, ...] = (0.0,) if single else SHRINKAGES
         if self.shrinkage is not None:
             ts = tuple(_check_share(t) for t in _several(self.shrinkage, "shrinkage"))
-        l1s = (0.0,) if single or self.eigenvalues is not None else L1S
+        l1s: tuple[float, ...] = (0.0,) if single or self.eigenvalues is not None else L1S
         if self.l1 is not None:
             l1s = tuple(self._check_l1(l1) for l1 in _several(self.l1, "l1"))
         f = self._objective(found.covariance, None, max(ts))
         include, forbidden = given_edges(f, self.include, self.exclude)
         allowed = f.dim - int(np.triu(forbidden, 1).sum())
-        carried = allowed if max(ts) > 0 else min(allowed, well_posed(min(fold.rank for fold in folds)))
+        rank = min(fold.rank for fold in folds)
+        carried = allowed if rank == f.p else min(allowed, f.p * rank // 4, f.dim if max(ts) > 0 else well_posed(rank))
         sizes = edge_counts(f.p, carried) if self.n_edges is None else _several(self.n_edges, "n_edges")
         wanted = {min(max(check_count(k, "n_edges"), len(include)), allowed) for k in sizes}
         return choose_graph(
