@@ -128,7 +128,7 @@ CASES = {
     "picture": ((*GRAPH, "--picture", "g.doc"), "--picture g.doc must end in .png"),
     "text": (("graph", "cancer.csv"), "leave it out with --drop"),
     "label": (("graph", "cancer.csv", "--label", "kin"), "no --label column 'kin'; did you mean 'kind'?"),
-    "label of numbers": (("graph", "diabetes.parquet", "--label", "bmi"), "and it must tell classes apart"),
+    "label of numbers": (("graph", "diabetes.parquet", "--label", "s2"), "and it must tell classes apart"),
     "pair": ((*GRAPH, "--exclude", "mean area"), "--exclude is an edge, two columns such as a,b, and got 'mean area'"),
     "no column": (
         (*GRAPH, "--include", "mean area,mean are"),

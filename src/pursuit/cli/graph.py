@@ -51,11 +51,13 @@ def run(
             )
     nodes = read_nodes(data, drop, label, most, names)
     model = _fitted(nodes, wished)
+    with threads(wished.threads):
+        edges = _edges(model, nodes.names)  # what each is worth takes a refit per edge
     say(nodes.heading)
-    _print_edges(model, nodes, out)
+    _print_edges(edges, out)
     told = _told(model, wished)
     if out is not None:
-        write(out, json.dumps(_held(model, nodes, wished), indent=1) + "\n")
+        write(out, json.dumps(_held(model, nodes, edges, wished), indent=1) + "\n")
         told["graph"] = str(out)
     if picture is not None:
         from pursuit.plots import GraphDisplay
@@ -70,7 +72,7 @@ def _fitted(nodes: Nodes, wished: Wished) -> Any:
     """The estimator whose numbers are given, or the one that chooses those that are not."""
     import pursuit
 
-    parameters = {
+    parameters: dict[str, Any] = {
         "include": nodes.pairs("--include", wished.include) or None,
         "exclude": nodes.pairs("--exclude", wished.exclude) or None,
         "time_limit": wished.time_limit,
@@ -79,7 +81,9 @@ def _fitted(nodes: Nodes, wished: Wished) -> Any:
     if not wished.chooses:
         with _status(f"at most {wished.n_edges} edges"), threads(wished.threads):
             return pursuit.SparsePrecision(**parameters).fit(nodes.X)
-    how = {name: value for name, value in (("cv", wished.cv), ("rule", wished.rule)) if value is not None}
+    how: dict[str, Any] = {
+        name: value for name, value in (("cv", wished.cv), ("rule", wished.rule)) if value is not None
+    }
     with _status("choosing " + ", ".join(name for name in TUNING if parameters[name] is None)):
         try:
             return pursuit.SparsePrecisionCV(**parameters, **how, n_jobs=wished.threads).fit(nodes.X)
@@ -109,8 +113,8 @@ def _edges(model: Any, names: Sequence[str]) -> list[dict[str, Any]]:
     ]  # fmt: skip
 
 
-def _print_edges(model: Any, nodes: Nodes, out: Path | None) -> None:
-    edges = sorted(_edges(model, nodes.names), key=lambda edge: -abs(edge["partial_correlation"]))
+def _print_edges(edges: list[dict[str, Any]], out: Path | None) -> None:
+    edges = sorted(edges, key=lambda edge: -abs(edge["partial_correlation"]))
     rows = [
         (edge["source"], edge["target"], f"{edge['partial_correlation']:.3f}", digits(edge["gain"]))
         for edge in edges[:SHOWN]
@@ -141,7 +145,7 @@ def _told(model: Any, wished: Wished) -> dict[str, str]:
     return told
 
 
-def _held(model: Any, nodes: Nodes, wished: Wished) -> dict[str, Any]:
+def _held(model: Any, nodes: Nodes, edges: list[dict[str, Any]], wished: Wished) -> dict[str, Any]:
     """The graph as JSON holds it: with the nodes' precisions the whole matrix can be built again."""
     diagonal, means = model.precision_.diagonal().tolist(), model.location_.tolist()
     degree = model.adjacency_.sum(axis=1).tolist()
@@ -155,7 +159,7 @@ def _held(model: Any, nodes: Nodes, wished: Wished) -> dict[str, Any]:
             {"name": name, "degree": d, "precision": w, "mean": mean}
             for name, d, w, mean in zip(nodes.names, degree, diagonal, means, strict=True)
         ],
-        "edges": _edges(model, nodes.names),
+        "edges": edges,
         "settings": {
             **settings, "chosen": [name for name in TUNING if getattr(wished, name) is None],
             "include": list(wished.include), "exclude": list(wished.exclude),
