@@ -4,10 +4,13 @@ import sys
 from types import SimpleNamespace
 
 import numpy as np
+import pandas as pd
 import pytest
 from matplotlib.figure import Figure
+from scipy.spatial.distance import squareform
 
-from pursuit.plots import EdgeFrequencyDisplay, EdgePathDisplay, GraphDisplay
+from pursuit import LogDet, SparsePrecision, SparsePrecisionCV, path, stability
+from pursuit.plots import CVDisplay, EdgeFrequencyDisplay, EdgePathDisplay, GraphDisplay, SupportDisplay
 from pursuit.plots._labels import _inside, _shared
 from pursuit.plots._layout import arranged, fitted, parts
 
@@ -65,7 +68,7 @@ def test_every_edge_is_drawn_by_sign_and_strength():
 
 def test_units_do_not_matter():
     a, b = GraphDisplay.from_precision(W), GraphDisplay.from_precision(-PARTIAL)
-    np.testing.assert_array_equal(a.places_, b.places_)
+    np.testing.assert_allclose(a.places_, b.places_, rtol=1e-6)
     np.testing.assert_allclose(a.partial, b.partial)
 
 
@@ -175,6 +178,53 @@ def test_frequencies_of_edges():
     assert [tick.get_text() for tick in again.ax_.get_xticklabels()] == ["abcdefgh"[j] for j in again.order_]
 
 
+ROWS = np.random.default_rng(7).normal(size=(60, 6)) @ np.linalg.cholesky(np.eye(6) + 0.4 * np.eye(6, k=1) ** 2).T
+
+
+def test_frequencies_over_half_samples():
+    frame = pd.DataFrame(ROWS, columns=list("abcdef"))
+    found = stability(SparsePrecision(n_edges=3), frame, n_pairs=4, random_state=0)
+    display = EdgeFrequencyDisplay.from_stability(found, k=2, ax=new_axes())
+    np.testing.assert_allclose(squareform(display.frequencies), found.frequencies[found.ks.tolist().index(2)])
+    assert display.names == list("abcdef")
+    assert "k = 2" in display.what
+    with pytest.raises(ValueError, match="found has no size k = 9; it has 1, 2, 3"):
+        EdgeFrequencyDisplay.from_stability(found, k=9)
+
+
+def test_a_path_of_graphs():
+    S = pd.DataFrame(ROWS, columns=list("abcdef")).cov()
+    sizes = path(LogDet(S), range(6))
+    display = sizes.plot()
+    assert isinstance(display, EdgePathDisplay)
+    lines = {line.get_label(): line.get_ydata()[-1] for line in display.lines_}
+    W = sizes[-1].x
+    for i, j in sizes[-1].support:
+        partial = -W[i, j] / np.sqrt(W[i, i] * W[j, j])
+        assert lines[f"{'abcdef'[i]} - {'abcdef'[j]}"] == pytest.approx(partial)
+    assert display.ax_.get_ylabel() == "partial correlation"
+    assert display.explained_ax_.get_xlabel() == "k, at most so many edges"
+    np.testing.assert_allclose(display.explained_ax_.lines[0].get_ydata(), sizes[0].value - sizes.values, atol=1e-9)
+    renamed = EdgePathDisplay.from_path(sizes, names=list("uvwxyz"), ax=new_axes())
+    assert {line.get_label()[0] for line in renamed.lines_} <= set("uvwxyz")
+    heat = SupportDisplay.from_path(sizes, ax=new_axes())
+    assert heat.ax_.get_ylabel() == "edge"
+    with pytest.raises(ValueError, match="names has 2 entries, but the graphs have 6 nodes"):
+        EdgePathDisplay.from_path(sizes, names=["a", "b"])
+
+
+def test_what_was_held_out_for_every_number_of_edges():
+    model = SparsePrecisionCV([0, 2, 4], l1=[0.0, 0.1], cv=3).fit(ROWS)
+    display = CVDisplay.from_estimator(model, ax=new_axes(), folds=True)
+    table = model.cv_results_
+    best = [max(s for s, n in zip(table["mean_test_score"], table["n_edges"]) if n == k) for k in (0, 2, 4)]
+    assert display.line_.get_xdata().tolist() == [0, 2, 4]
+    assert all(drawn <= top + 1e-12 for drawn, top in zip(display.line_.get_ydata(), best))
+    assert display.chosen == model.n_edges_
+    assert len(display.fold_lines_) == 3
+    assert display.ax_.get_xlabel() == "k, at most so many edges"
+
+
 def test_without_matplotlib(monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     for draw in (lambda: GraphDisplay.from_precision(W), lambda: EdgeFrequencyDisplay.from_graphs(GRAPHS)):
@@ -201,7 +251,7 @@ def test_without_matplotlib(monkeypatch):
         (lambda: EdgeFrequencyDisplay.from_graphs([W], truth=np.eye(2)), "truth has 2 nodes, but the graphs have 20"),
         (lambda: EdgeFrequencyDisplay.from_graphs([W], names="ab"), "names has 2 entries, but the graphs have 20"),
         (lambda: EdgeFrequencyDisplay.from_graphs([W], order="best"), "order 'best' is unknown"),
-        (lambda: EdgeFrequencyDisplay.from_stability(3), r"found must be a pursuit\.Stability of graphs, got int"),
+        (lambda: EdgeFrequencyDisplay.from_stability(3), r"found must be a pursuit\.Stability of a SparsePrec"),
         (lambda: EdgePathDisplay.from_path(3), r"path must be a pursuit\.Path of graphs"),
     ],
 )

@@ -55,17 +55,17 @@ class EdgeFrequencyDisplay:
         cls, found: Any, *, k: int | None = None, truth: Any = None, ax: Any = None, **how: Any
     ) -> "EdgeFrequencyDisplay":
         """Draw a :class:`pursuit.Stability` of graphs at size k, the largest where none is given."""
-        nodes = getattr(getattr(found, "names", None), "nodes", None)
-        if nodes is None:
-            raise ValueError(f"found must be a pursuit.Stability of graphs, got {type(found).__name__}")
+        pairs = getattr(getattr(found, "names", None), "pairs", None)
+        if pairs is None:
+            raise ValueError(f"found must be a pursuit.Stability of a SparsePrecision, got {type(found).__name__}")
         sizes = [int(size) for size in found.ks]
         k = sizes[-1] if k is None else k
         if k not in sizes:
             raise ValueError(f"found has no size k = {k}; it has {', '.join(map(str, sizes))}")
-        p = len(nodes)
-        mean = np.zeros((p, p))
-        mean[np.triu_indices(p, 1)] = found.frequencies[sizes.index(k)]
-        return cls._drawn(mean + mean.T, nodes, f"share of half-samples that select the edge, k = {k}", truth, ax, how)
+        mean = np.zeros((pairs.p, pairs.p))
+        mean[pairs.ends] = found.frequencies[sizes.index(k)]
+        what = f"share of half-samples that select the edge, k = {k}"
+        return cls._drawn(mean + mean.T, pairs.names, what, truth, ax, how)
 
     @classmethod
     def _drawn(
