@@ -2,7 +2,7 @@
 
     .venv/bin/python examples/graph.py [GENES.npz]
 
-prints each step and writes pictures to ./example/. The data come with scikit-learn: 569 tumours, thirty measurements.
+prints each step and writes pictures to ./example/. The data come with scikit-learn: 178 wines, thirteen measurements.
 A second graph is drawn of gene expression where a file is given: an npz with X, classes y, and names in ``probes``, of
 which the 113 genes are taken that differ most between the classes.
 """
@@ -14,7 +14,7 @@ import matplotlib
 
 matplotlib.use("Agg")  # pictures go to files
 
-from sklearn.datasets import load_breast_cancer
+from sklearn.datasets import load_wine
 
 from pursuit import LogDet, SparsePrecision, SparsePrecisionCV, path, stability
 from pursuit.cli import main as command
@@ -23,14 +23,14 @@ from pursuit.plots import EdgeFrequencyDisplay, EdgePathDisplay, GraphDisplay
 
 def main(out: Path = Path("example"), genes: Path | None = None, pairs: int = 25) -> None:
     out.mkdir(exist_ok=True)
-    X, _ = load_breast_cancer(return_X_y=True, as_frame=True)
+    X, _ = load_wine(return_X_y=True, as_frame=True)
 
-    # 1. Thirty edges, because we say so: what is strongest, and what each is worth.
-    model = SparsePrecision(n_edges=30).fit(X)
+    # 1. Fifteen edges, because we say so: what is strongest, and what each is worth.
+    model = SparsePrecision(n_edges=15).fit(X)
     print(f"{model.edges_.head(8).to_string(index=False)}\n{model.reason_}\n")
 
     # 2. Every size at once: which edges stay when others come.
-    sizes = path(LogDet(X.cov(), n_samples=len(X)), range(0, 61, 4))
+    sizes = path(LogDet(X.cov(), n_samples=len(X)), range(0, 41, 2))
     EdgePathDisplay.from_path(sizes).figure_.savefig(out / "edges.png", dpi=150)
 
     # 3. How many? Held-out rows decide, and about shrinkage too.

@@ -26,8 +26,8 @@ ASIDE = 6  # lines of names that have no edge
 class GraphDisplay:
     """Nodes, and edges by the sign (colour, dashes) and size (width) of their partial correlation.
 
-    ``GraphDisplay.from_estimator(model)`` draws. Places have no meaning but that neighbours are near; they depend on
-    the graph alone. Nodes without edges stand below.
+    ``GraphDisplay.from_estimator(model)`` draws. Places have no meaning but that strong neighbours are near; the same
+    graph has the same places. Nodes without edges stand below.
 
     Attributes
     ----------
