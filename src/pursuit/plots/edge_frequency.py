@@ -9,6 +9,7 @@ import numpy as np
 from pursuit._errors import check_choice
 from pursuit._types import Columns, Flags, Matrix
 from pursuit.plots._axes import DOWN, GREY, axes
+from pursuit.plots._labels import text_sizes
 
 NAMED = 90  # nodes up to which all have their name on both axes
 SHADES = ("#ffffff", "#c6dbe6", "#79aac4", "#2a6f97", "#0b2c40")  # one hue, from light to dark
@@ -47,7 +48,7 @@ class EdgeFrequencyDisplay:
             if matrix.shape != matrices[0].shape:
                 raise ValueError(f"graphs[{i}] has {len(matrix)} nodes, but graphs[0] has {len(matrices[0])}")
         own = next((g.feature_names_in_ for g in graphs if hasattr(g, "feature_names_in_")), None)
-        mean, what = np.mean(matrices, axis=0), f"share of {len(matrices)} graphs that have the edge"
+        mean, what = np.mean(matrices, axis=0), f"share of {len(matrices)} graphs"
         return cls._drawn(mean, own if names is None else names, what, truth, ax, how)
 
     @classmethod
@@ -64,7 +65,7 @@ class EdgeFrequencyDisplay:
             raise ValueError(f"found has no size k = {k}; it has {', '.join(map(str, sizes))}")
         mean = np.zeros((pairs.p, pairs.p))
         mean[pairs.ends] = found.frequencies[sizes.index(k)]
-        what = f"share of half-samples that select the edge, k = {k}"
+        what = f"share of half-samples, k = {k}"
         return cls._drawn(mean + mean.T, pairs.names, what, truth, ax, how)
 
     @classmethod
@@ -88,9 +89,10 @@ class EdgeFrequencyDisplay:
         self.order_: Columns = np.arange(p) if order == "given" else _similar(self.frequencies)
         self.ax_ = axes(ax)
         self.figure_ = self.ax_.figure
-        size = float(np.clip(3.6 + 0.11 * p, 4.2, 12.0))
+        size = float(np.clip(2.4 + 0.12 * p, 3.4, 11.0))
         if ax is None:
-            self.figure_.set_size_inches(size + 1.1, size)
+            long = float(text_sizes(self.names, 8.0)[:, 0].max()) / 72 if p <= NAMED else 0.3
+            self.figure_.set_size_inches(size + long + 1.0, size + long)
         shown = self.frequencies[np.ix_(self.order_, self.order_)]
         cells = np.arange(p + 1) - 0.5
         self.image_ = self.ax_.pcolormesh(

@@ -141,14 +141,16 @@ class GraphDisplay:
 
     def _draw_edges(self) -> None:
         from matplotlib.collections import LineCollection
+        from matplotlib.colors import to_rgba
 
         strength = self.partial[self.edges_[:, 0], self.edges_[:, 1]]
         self.lines_ = []
         for sign, color, dashes in ((1, UP, "-"), (-1, DOWN, (0, (2.2, 0.9)))):
             mine = np.sign(strength) == sign
+            clear = 0.45 + 0.5 * np.sqrt(np.abs(strength[mine]) / np.abs(strength).max(initial=1e-9))
             lines = LineCollection(
-                list(self.places_[self.edges_[mine]]), colors=color, linewidths=self._width(strength[mine]),
-                linestyles=[dashes], alpha=0.85, zorder=1, capstyle="butt",
+                list(self.places_[self.edges_[mine]]), colors=[to_rgba(color, share) for share in clear],
+                linewidths=self._width(strength[mine]), linestyles=[dashes], zorder=1, capstyle="butt",
             )  # fmt: skip
             self.lines_.append(self.ax_.add_collection(lines))
 
