@@ -60,7 +60,7 @@ class EdgeSelector:
         S = scatter(X, weights / weights.sum(), centred=not model.assume_centered).covariance
         S = stood_in(S, flat_columns(X, S), np.ones(len(S)))  # what is constant in these rows has no edge in them
         f = LogDet(S, n_samples=len(rows), eigenvalues=model.eigenvalues, shrinkage=self.shrinkage)
-        sizes = (*self.ks, self.ks[-1] + 1)
+        sizes = (*self.ks, min(self.ks[-1] + 1, len(self.forced) + self.free))
         found = path(
             f, sizes, solver=model.solver, include=self.include, exclude=self.forbidden, max_iter=model.max_iter,
             tol=model.tol, random_state=model.random_state,

@@ -13,6 +13,7 @@ from ..refits.graph import graph_refit
 
 AFFORDED = 1e9  # multiplications up to which every edge is dropped and the rest refitted
 SWEEPS = 12  # of such a refit, roughly
+STEPS = 2000  # of one within bounds of eigenvalues
 
 
 def given_edges(f: LogDet, include: Any, exclude: Any) -> tuple[Columns, Flags]:
@@ -26,24 +27,31 @@ def well_posed(rank: int) -> int:
     return max(0, rank * (rank + 1) // 2 - 1)
 
 
-def dropped(R: Matrix, edges: Columns, W: Matrix, Sigma: Matrix, l1: float) -> tuple[Vector, bool]:
+def dropped(
+    R: Matrix, edges: Columns, W: Matrix, Sigma: Matrix, l1: float, bounded: LogDet | None = None
+) -> tuple[Vector, bool]:
     """How far tr(RW) - log det W (+ the l1 term) rises when an edge is dropped; whether this is exact.
 
     By a refit of the other edges where that is affordable, else -log(1 - partial correlation^2): the most that the dual
     can rise along the one entry that is free then, so that the rise is at least as much. (W, Sigma) is the minimiser on
-    ``edges``.
+    ``edges``; ``bounded`` is the objective where eigenvalues have bounds, under which refits are dearer.
     """
     i, j = edges.T
     least = -np.log1p(-np.minimum(W[i, j] ** 2 / (W[i, i] * W[j, j]), 1 - 1e-15))
     p, degrees = len(R), np.bincount(edges.ravel(), minlength=len(R)).astype(float)
-    if len(edges) * (SWEEPS * (p * len(edges) + (degrees**3).sum()) + p**3) > AFFORDED:
+    sweep = p * len(edges) + (degrees**3).sum()
+    each = SWEEPS * sweep + p**3 if bounded is None else STEPS * p**3
+    if len(edges) * each > AFFORDED:
         return least, False
-    value = _value(R, W, l1)
-    exact = np.empty(len(edges))
+    value, exact = _value(R, W, l1), np.empty(len(edges))
     for e in range(len(edges)):
-        fit = graph_refit(R, np.delete(edges, e, axis=0), l1=l1, start=Sigma)
+        others = np.delete(edges, e, axis=0)
+        if bounded is not None:
+            exact[e] = bounded.refit(bounded.pairs.numbers(others)).value - bounded.units - value
+            continue
+        fit = graph_refit(R, others, l1=l1, start=Sigma)
         exact[e] = least[e] if fit is None else fit.value - value
-    return np.maximum(exact, least), True
+    return np.maximum(exact, 0.0), True
 
 
 def _value(R: Matrix, W: Matrix, l1: float) -> float:

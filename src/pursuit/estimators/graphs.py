@@ -9,7 +9,7 @@ from sklearn.base import clone
 from sklearn.covariance import EmpiricalCovariance
 from sklearn.utils.validation import check_is_fitted
 
-from .._errors import check_array, check_mask, check_number, check_weights
+from .._errors import check_array, check_choice, check_mask, check_number, check_weights
 from .._lazy import lazy
 from .._names import Names, names_of, refuse_missing
 from .._types import Flags, Matrix, Vector
@@ -129,7 +129,9 @@ class GraphModel(EmpiricalCovariance):
         """A row per edge; see the class."""
         check_is_fitted(self)
         units, (R, l1) = np.outer(self.objective_.scales, self.objective_.scales), self._fitted_to
-        gain, self.gains_are_exact_ = dropped(R, self._edges, self.precision_ * units, self.covariance_ / units, l1)
+        W, Sigma = self.precision_ * units, self.covariance_ / units
+        bounded = None if self.eigenvalues is None else self.objective_
+        gain, self.gains_are_exact_ = dropped(R, self._edges, W, Sigma, l1, bounded)
         return edge_table(self._nodes, self._edges, self.precision_, gain)
 
     def to_networkx(self) -> Any:
@@ -153,6 +155,7 @@ class GraphModel(EmpiricalCovariance):
     def error_norm(self, comp_cov: Any, norm: str = "frobenius", scaling: bool = True, squared: bool = True) -> float:
         """How far ``covariance_`` is from another one, as scikit-learn's covariance estimators have it."""
         check_is_fitted(self)
+        check_choice(norm, "norm", ("frobenius", "spectral"))
         other = check_array(comp_cov, "comp_cov")
         if other.shape != self.covariance_.shape:
             raise ValueError(f"comp_cov must have shape {self.covariance_.shape}, got shape {other.shape}")

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .._errors import check_choice
 from .._types import Columns, Matrix, Vector
 from ..objectives.logdet import LogDet
 from ..selection.graphs import L1S, SHRINKAGES, GraphChoice, Parted, choose_graph, edge_counts
@@ -14,6 +15,7 @@ from .edges import given_edges, well_posed
 from .scatter import Scatter, flat_columns, scatter, second_moment, stood_in
 
 CHOSEN = "cv"
+RULES = ("min", "1se")
 
 
 class Choice(NamedTuple):
@@ -67,6 +69,7 @@ def chosen(within: Within, model: Any, asked: tuple[Any, Any, Any], cv_groups: A
     n_edges, shrinkage, l1 = asked
     if CHOSEN not in asked:
         return Choice(n_edges, shrinkage, l1, None, [])
+    check_choice(model.rule, "rule", RULES)
     pairs, note = splits(
         model.cv, within.X, _strata(within, model.cv), cv_groups, True, model.random_state, within.weights
     )
@@ -82,7 +85,11 @@ def chosen(within: Within, model: Any, asked: tuple[Any, Any, Any], cv_groups: A
         "most": most if n_edges == CHOSEN else 0,
     }  # fmt: skip
     best = choose_graph(folds, shrinkages=ts, **grid) if within.standardize else _on_covariances(folds, ts, grid)
-    words = f"n_edges={best.k}, shrinkage={best.shrinkage:g} and l1={best.l1:g} have the best held-out likelihood"
+    values = {"n_edges": best.k, "shrinkage": best.shrinkage, "l1": best.l1}
+    open_ones = [
+        f"{name}={value:g}" for (name, value), given in zip(values.items(), asked, strict=True) if given == CHOSEN
+    ]
+    words = f"{' and '.join(open_ones)} by the best held-out likelihood"
     if model.rule == "1se":
         words = f"n_edges={best.k} are the fewest within one standard error of the best held-out likelihood"
     return Choice(best.k, best.shrinkage, best.l1, best.table, [words, best.reason, note])
