@@ -31,7 +31,7 @@ from .choose import paired
 from .grid import FURTHER
 
 RULES = ("min", "1se", "ebic")
-SHRINKAGES = (0.0, 0.1, 0.3, 0.5)
+SHRINKAGES = (0.0, 0.3, 0.5, 0.6)
 L1S = (0.0, 0.02, 0.04, 0.06, 0.08, 0.1, 0.12, 0.15, 0.2)
 COUNTS = 20  # edge counts where nobody asks for any
 DEGREE = 10  # neighbours of a column, on average, that these go to at first
