@@ -161,3 +161,13 @@ def test_a_constant_column_is_named(run, tmp_path):
     code, _, err = run("graph", tmp_path / "t.csv", "--edges", 2)
     assert code == 2
     assert "same" in err
+
+
+def test_limits_have_their_exit_codes(run, tmp_path):
+    code, out, _ = run(*GRAPH, "--time-limit", 0, "--out", tmp_path / "g.json")
+    assert code == 3
+    assert "the time limit of 0 s was reached" in out
+    assert json.loads((tmp_path / "g.json").read_text())["status"] == "time_limit"
+    code, out, err = run(*GRAPH[:-1], "auto", "--time-limit", 0)
+    assert (code, out) == (2, "")
+    assert err.startswith("pursuit: --time-limit 0 was over before every fold was fitted")

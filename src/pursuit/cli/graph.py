@@ -53,7 +53,7 @@ def run(
     model = _fitted(nodes, wished)
     with threads(wished.threads):
         edges = _edges(model, nodes.names)  # what each is worth takes a refit per edge
-    say(nodes.heading)
+    say(f"{nodes.heading}\n")
     _print_edges(edges, out)
     told = _told(model, wished)
     if out is not None:

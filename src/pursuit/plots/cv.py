@@ -32,9 +32,9 @@ class CVDisplay:
     def from_estimator(cls, estimator: Any, *, ax: Any = None, **how: Any) -> "CVDisplay":
         """Draw what a fitted SparseRegressorCV or SparseClassifierCV chose from: its ``sizes_``.
 
-        Of a SparsePrecisionCV: the best shrinkage and l1 at every number of edges.
+        Of a SparsePrecisionCV or SparseLDA: the best shrinkage and l1 at every number of edges.
         """
-        if hasattr(estimator, "n_edges_") and hasattr(estimator, "cv_results_"):
+        if hasattr(estimator, "n_edges_") and getattr(estimator, "cv_results_", None) is not None:
             return cls._of_graphs(estimator).plot(ax, **how)
         table = getattr(estimator, "sizes_", getattr(estimator, "cv_results_", None))
         if table is None or not hasattr(estimator, "k_"):
