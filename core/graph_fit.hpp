@@ -33,6 +33,7 @@ public:
   const double* R;
   const i64 p;
   const double lam;
+  double work = 0.0; // numbers that were touched, roughly
 
   GraphFitter(const double* R_, i64 p_, double lam_, Poll& poll_)
       : R(R_), p(p_), lam(lam_), poll(poll_), Q(reals(p_ * p_)), W(reals(p_ * p_)), column(reals(2 * p_)) {}
@@ -178,6 +179,7 @@ private:
       diagonal[place(j)] = 1.0 / v;
       for (i64 l = 0; l < d; ++l) known[place(2 * edge[l] + (N[l] < j))] = -bj[l] / v;
     }
+    work += static_cast<double>(p) * static_cast<double>(graph.node.size() + place(p));
     gap = 0.0;
     for (i64 j = 0; j < p; ++j)
       for (i64 l = graph.first[place(j)]; l < graph.first[place(j) + 1]; ++l) {

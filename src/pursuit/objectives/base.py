@@ -164,10 +164,12 @@ class Objective:
         """The ``most`` best exchanges at a refit, by a way of f's own; None: by the quadratic model."""
         return None
 
-    def open_exchanges(self, constraint: AtMost, point: Point) -> tuple[list[tuple[int, int]], int] | None:
+    def open_exchanges(
+        self, constraint: AtMost, point: Point, afforded: float = 1.0
+    ) -> tuple[list[tuple[int, int]], int] | None:
         """Exchanges at a refit (leave, enter) that no bound excludes from lowering f, and how many there are in all.
 
-        None where f has no such bound, or where it is too dear.
+        None where f has no such bound, or where it is too dear; ``afforded`` is a multiple of what usually is not.
         """
         return None
 

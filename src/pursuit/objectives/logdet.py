@@ -37,8 +37,8 @@ from .point import Point
 
 INSIDE = 1e-9  # share of an eigenvalue bound that rounding may be beyond it
 EXCHANGES = 2e7  # that are judged by the four-node bound
-EFFORT = 2e9  # multiplications for sweeps of the dual that judge some further
-SWEEPS = 8  # of the dual for one exchange
+EFFORT = 3e8  # multiplications for one sweep of the dual for each exchange that this leaves, to judge them further
+SWEEPS = 12  # of the dual for one exchange
 HELPS = 1e-10  # share of p by which an exchange must lower f to count
 
 
@@ -220,17 +220,20 @@ class LogDet(Objective):
             for i, j, change in zip(leave, enter, found.change, strict=True)
         ]
 
-    def open_exchanges(self, constraint: AtMost, point: Point) -> tuple[list[tuple[int, int]], int] | None:
+    def open_exchanges(
+        self, constraint: AtMost, point: Point, afforded: float = 1.0
+    ) -> tuple[list[tuple[int, int]], int] | None:
         """Exchanges that no bound excludes, and how many there are in all; None where that is too dear to know."""
         free = len(point.support) - len(constraint.include)
         total = free * (len(constraint.allowed) - len(point.support))
-        if total > EXCHANGES or self.eigenvalues != (0.0, np.inf) or not point.refitted:
+        if total > afforded * EXCHANGES or self.eigenvalues != (0.0, np.inf) or not point.refitted:
             return None
         include, forbidden = self._limits(constraint)
-        dear = SWEEPS * (2.0 * self.p * len(point.support) + self.p**3 / 3)
+        dear = 2.0 * self.p * len(point.support) + self.p**3 / 3
+        most = int(min(afforded * EFFORT / dear, 1e15))
         least = point.value - self.units - HELPS * self.p
         found = graph_search.not_excluded(
-            self.R, self._fit(point), include, forbidden, least, SWEEPS, int(EFFORT / dear)
+            self.R, self._fit(point), include, forbidden, least, SWEEPS, most
         )
         check_time()
         if not found.whole:
@@ -250,7 +253,8 @@ class LogDet(Objective):
     def _grown(self, grown: graph_search.Grown) -> Iterator[Point]:
         for fit in grown.fits:
             support = self.pairs.numbers(fit.edges)
-            yield self._fitted(support, fit) if self._inside(fit.W) else self.refit(support)
+            point = self._fitted(support, fit) if self._inside(fit.W) else self.refit(support)
+            yield point.claim("swap_stationary")
         if grown.trouble is not None:
             raise grown.trouble
         check_time()
