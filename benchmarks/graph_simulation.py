@@ -5,7 +5,7 @@ rows to fit, an independent one of 100 rows, by whose Gaussian log-likelihood ev
 
 | method | what |
 |---|---|
-| rule | ours: (edges, shrinkage, l1) by ``choose_graph``, fitted by ``SparsePrecision`` |
+| rule | ours: (edges, shrinkage, l1) by ``choose_graph``, with the grids of ``SparsePrecisionCV`` |
 | grahtp | the paper's Algorithm 2 on the correlation matrix, tuned over k |
 | glasso | scikit-learn's graphical lasso on the correlation matrix, 25 penalties |
 | glasso, covariance | the same on the covariance matrix |
@@ -34,6 +34,8 @@ from rich.table import Table
 from sklearn.covariance import graphical_lasso
 
 import pursuit
+from pursuit.graph_search import graph_path
+from pursuit.refits.graph import graph_refit
 from pursuit.selection.graphs import Parted, choose_graph, edge_counts
 
 SIZES = (30, 60, 120, 200)
@@ -70,13 +72,17 @@ def edges_of(W: np.ndarray) -> int:
 
 
 def rule(part: Parted) -> tuple[np.ndarray, Entry]:
-    """Ours: grids as SparsePrecisionCV has them."""
+    """Ours: grids and the last fit as SparsePrecisionCV has them."""
     p = len(part.train)
     most = min(p * (p - 1) // 2, p * part.rank // 4 if part.rank < p else p * p)
     found = choose_graph([part], sizes=edge_counts(p, most), most=most)
-    model = pursuit.SparsePrecision(found.k, shrinkage=found.shrinkage, l1=found.l1)
-    model.from_covariance(part.train, n_samples=ROWS)
-    return model.precision_, {"shrinkage": found.shrinkage, "l1": found.l1, "asked": found.k, "reason": found.reason}
+    f = pursuit.LogDet(part.train, n_samples=ROWS, shrinkage=found.shrinkage)
+    fit = graph_path(f.R, [k for k in found.sizes if k <= found.k])[-1]
+    if found.l1 > 0:
+        R = pursuit.LogDet(part.train).R
+        fit = graph_refit(R, fit.edges, l1=found.l1, start=fit.Sigma)
+    told = {"shrinkage": found.shrinkage, "l1": found.l1, "asked": found.k, "reason": found.reason}
+    return fit.W / np.outer(f.scales, f.scales), told
 
 
 def grahtp(part: Parted) -> np.ndarray:

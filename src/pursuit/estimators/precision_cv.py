@@ -10,7 +10,10 @@ from sklearn.utils.validation import check_is_fitted
 from .._errors import check_choice, check_count, check_number
 from .._types import Columns, Matrix, Vector
 from ..engines import TimeUpError, threads, until
+from ..objectives.logdet import LogDet
+from ..paths import path
 from ..refits.graph import graph_refit
+from ..results import Result
 from ..selection import rows_that_count, splits
 from ..selection.graphs import L1S, RULES, SHRINKAGES, GraphChoice, Parted, choose_graph, edge_counts
 from .edges import given_edges, well_posed
@@ -87,7 +90,7 @@ class SparsePrecisionCV(GraphModel):
                 ) from None
         with threads(self.n_jobs):
             f = self._objective(found.covariance, int((weights > 0).sum()), choice.shrinkage)
-            result, R = self._solve(f, choice.k), correlations(found.covariance)
+            result, R = self._search(f, choice), correlations(found.covariance)
             l1, lowered = _that_keeps(R, result.support, choice)
             said = [_why(choice, self.rule), lowered, choice.reason, note]
             self._store(f, result, l1, R, found.means[0], said)
@@ -133,6 +136,17 @@ class SparsePrecisionCV(GraphModel):
             folds, sizes=sorted(wanted), shrinkages=ts, l1s=l1s, rule=self.rule, gamma=gamma, include=include,
             forbidden=forbidden, most=carried if self.n_edges is None else 0,
         )  # fmt: skip
+
+    def _search(self, f: LogDet, choice: GraphChoice) -> Result:
+        """The graph of all rows: along the sizes, as in the folds, unless another way was asked for."""
+        if self.solver != "auto" or self.eigenvalues is not None:
+            return self._solve(f, choice.k)
+        sizes = [k for k in choice.sizes if k <= choice.k]
+        along = path(
+            f, sizes, include=() if self.include is None else self.include,
+            exclude=() if self.exclude is None else self.exclude, time_limit=self.time_limit,
+        )  # fmt: skip
+        return along.at(min(choice.k, along.sizes[-1]))
 
     def _asked(self) -> tuple[int, float]:
         """Up to how many edges half-samples select, and the shrinkage they do it with: what was chosen."""
