@@ -30,7 +30,10 @@ _HOMES = {
     "pursuit.recovery": ("recover",),
     "pursuit.reports": ("Intervals", "Summary", "summary"),
     "pursuit.inference": ("bootstrap_intervals", "split_intervals"),
-    "pursuit.estimators": ("SparseRegressor", "SparseClassifier", "SparseRegressorCV", "SparseClassifierCV"),
+    "pursuit.estimators": (
+        "SparseRegressor", "SparseClassifier", "SparseRegressorCV", "SparseClassifierCV", "SparsePrecision",
+        "SparsePrecisionCV", "SparseLDA",
+    ),
     "pursuit.io": ("save_model", "load_model"),
     "pursuit.resampling": ("Stability", "stability"),
     "pursuit.progress": ("Progress",),
@@ -45,7 +48,15 @@ if TYPE_CHECKING:
     from .data import InParts
     from .designs import as_design
     from .driver import solve
-    from .estimators import SparseClassifier, SparseClassifierCV, SparseRegressor, SparseRegressorCV
+    from .estimators import (
+        SparseClassifier,
+        SparseClassifierCV,
+        SparseLDA,
+        SparsePrecision,
+        SparsePrecisionCV,
+        SparseRegressor,
+        SparseRegressorCV,
+    )
     from .inference import bootstrap_intervals, split_intervals
     from .io import load_model, save_model
     from .losses import Hinge, Huber, Logistic, Loss, Poisson, SmoothedHinge, Squared, SquaredHinge, list_losses

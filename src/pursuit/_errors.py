@@ -126,6 +126,14 @@ def check_number(value: Any, name: str, low: float = 0.0, strict: bool = False) 
     return number
 
 
+def check_share(value: Any, name: str) -> float:
+    """A number from 0 to 1."""
+    share = check_number(value, name)
+    if share > 1:
+        raise ValueError(f"{name} must be a number from 0 to 1, got {value!r}")
+    return share
+
+
 def check_mask(values: Any, name: str) -> None:
     """A masked array whose mask hides something is an error: its numbers would be taken without the mask."""
     if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):

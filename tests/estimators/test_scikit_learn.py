@@ -2,7 +2,7 @@
 
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from pursuit import Huber, SparseClassifier, SparseRegressor
+from pursuit import Huber, SparseClassifier, SparseLDA, SparsePrecision, SparsePrecisionCV, SparseRegressor
 
 VARIANTS = [
     SparseRegressor(),
@@ -15,6 +15,13 @@ VARIANTS = [
     SparseClassifier(loss="smoothed_hinge", l2=0.01, solver="grahtp"),
     SparseClassifier(loss="hinge", l2=0.1, solver="grahtp"),
     SparseClassifier(class_weight="balanced", l2=0.1, solver="grahtp"),
+    SparsePrecision(n_edges=3),
+    SparsePrecision(n_edges=3, shrinkage=0.1, l1=0.05, assume_centered=True),
+    SparsePrecisionCV(),
+    SparsePrecisionCV(n_edges=[0, 2, 4], shrinkage=0.1, l1=0, cv=3, rule="1se"),
+    SparsePrecisionCV(rule="ebic", assume_centered=True),
+    SparseLDA(),
+    SparseLDA(n_edges=2, shrinkage="cv", cv=3),
 ]
 
 

@@ -8,10 +8,10 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.feature_selection import SelectorMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from .._errors import check_k, check_mask, check_number, check_offset
-from .._names import refuse_dates, refuse_missing, refuse_text
+from .._names import refuse_missing
 from .._types import Array, Flags
 from ..designs import as_design
 from ..driver import solve
@@ -20,6 +20,7 @@ from ..losses import Loss, as_loss
 from ..objectives import GLM, MultiGLM
 from ..reports.describe import Shown, describe
 from ..reports.page import Summary
+from .reading import read
 
 PARAMETERS = """k : int, default 10
         At most this many features; above the number of columns it is capped (``result_.reason`` says so).
@@ -95,13 +96,7 @@ class SparseModel(SelectorMixin, BaseEstimator):
         return self._read(X, y, ensure_all_finite=False, **kwargs)
 
     def _read(self, X: Any, *y: Any, **kwargs: Any) -> Any:
-        """scikit-learn's validation, with the names of columns that are no numbers."""
-        refuse_dates(X)
-        try:
-            return validate_data(self, X, *y, accept_sparse=("csr", "csc"), dtype=(np.float64, np.float32), **kwargs)
-        except (TypeError, ValueError):
-            refuse_text(X)
-            raise
+        return read(self, X, *y, accept_sparse=("csr", "csc"), **kwargs)
 
     def _loss(self) -> Loss:
         loss = as_loss(self.loss)

@@ -20,6 +20,17 @@ def _has_probabilities(estimator: "Classification") -> bool:
     raise AttributeError(f"predict_proba needs loss='logistic'; this classifier has loss={estimator.loss!r}")
 
 
+def class_codes(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The labels, sorted, at least two, and of every row the place of its own."""
+    if y.dtype.kind in "UO" and len(set(y.tolist())) == len(y) > 2:
+        raise ValueError(f"y holds {len(y)} different labels in {len(y)} rows: an identifier, not a class to be learnt")
+    check_classification_targets(y)
+    classes, codes = np.unique(y, return_inverse=True)
+    if len(classes) == 1:
+        raise ValueError(f"y holds only one class ({classes[0]}); a classifier needs two classes")
+    return classes, codes
+
+
 @dataclass(eq=False, repr=False, kw_only=True)
 class Classification(ClassifierMixin, SparseModel):
     """Targets are labels of any kind; more than two have one multinomial model with a shared support."""
@@ -32,14 +43,7 @@ class Classification(ClassifierMixin, SparseModel):
     def _targets(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, Any]:
         """X, codes of the classes (more than two: a column each), and weights."""
         X, y = self._validate(X, y)
-        if y.dtype.kind in "UO" and len(set(y.tolist())) == len(y) > 2:
-            raise ValueError(
-                f"y holds {len(y)} different labels in {len(y)} rows: an identifier, not a class to be learnt"
-            )
-        check_classification_targets(y)
-        self.classes_, codes = np.unique(y, return_inverse=True)
-        if len(self.classes_) == 1:
-            raise ValueError(f"y holds only one class ({self.classes_[0]}); a classifier needs two classes")
+        self.classes_, codes = class_codes(y)
         if self.class_weight is not None:
             sample_weight = check_weights(sample_weight, len(codes))
             sample_weight = sample_weight * self._class_weights(y, codes, sample_weight)[codes]

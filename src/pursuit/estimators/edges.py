@@ -1,0 +1,97 @@
+"""The edges of a graph in words and numbers: a table, what each is worth, and the graph for networkx."""
+
+from collections.abc import Sequence
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+
+from .._errors import need
+from .._types import Columns, Flags, Matrix, Vector
+from ..objectives.logdet import LogDet
+from ..refits.graph import graph_refit
+
+AFFORDED = 1e9  # multiplications up to which every edge is dropped and the rest refitted
+SWEEPS = 12  # of such a refit, roughly
+STEPS = 2000  # of one within bounds of eigenvalues
+
+
+def given_edges(f: LogDet, include: Any, exclude: Any) -> tuple[Columns, Flags]:
+    """What a user says of edges (indices, names, a mask), as pairs and as a mask."""
+    constraint = f.sparse_set(f.dim, () if include is None else include, () if exclude is None else exclude)
+    return f.pairs.edges(constraint.include), f.pairs.mask(constraint.exclude)
+
+
+def well_posed(rank: int) -> int:
+    """The largest number of edges with which every graph has an optimum, almost surely, at this rank of S."""
+    return max(0, rank * (rank + 1) // 2 - 1)
+
+
+def dropped(
+    R: Matrix, edges: Columns, W: Matrix, Sigma: Matrix, l1: float, bounded: LogDet | None = None
+) -> tuple[Vector, bool]:
+    """How far tr(RW) - log det W (+ the l1 term) rises when an edge is dropped; whether this is exact.
+
+    By a refit of the other edges where that is affordable, else -log(1 - partial correlation^2): the most that the dual
+    can rise along the one entry that is free then, so that the rise is at least as much. (W, Sigma) is the minimiser on
+    ``edges``; ``bounded`` is the objective where eigenvalues have bounds, under which refits are dearer.
+    """
+    i, j = edges.T
+    least = -np.log1p(-np.minimum(W[i, j] ** 2 / (W[i, i] * W[j, j]), 1 - 1e-15))
+    p, degrees = len(R), np.bincount(edges.ravel(), minlength=len(R)).astype(float)
+    sweep = p * len(edges) + (degrees**3).sum()
+    each = SWEEPS * sweep + p**3 if bounded is None else STEPS * p**3
+    if len(edges) * each > AFFORDED:
+        return least, False
+    value, exact = _value(R, W, l1), np.empty(len(edges))
+    for e in range(len(edges)):
+        others = np.delete(edges, e, axis=0)
+        if bounded is not None:
+            exact[e] = bounded.refit(bounded.pairs.numbers(others)).value - bounded.units - value
+            continue
+        fit = graph_refit(R, others, l1=l1, start=Sigma)
+        exact[e] = least[e] if fit is None else fit.value - value
+    return np.maximum(exact, 0.0), True
+
+
+def _value(R: Matrix, W: Matrix, l1: float) -> float:
+    penalty = np.abs(W).sum() - np.abs(W.diagonal()).sum()
+    return float(np.sum(R * W) - np.linalg.slogdet(W)[1] + l1 * penalty)
+
+
+def edge_table(nodes: Sequence[Any], edges: Columns, precision: Matrix, gain: Vector) -> Any:
+    """A row per edge, most gain first: a pandas DataFrame, or without pandas a dict of columns."""
+    order = np.argsort(-gain, kind="stable")
+    i, j = edges[order].T
+    held = {
+        "source": [nodes[a] for a in i],
+        "target": [nodes[b] for b in j],
+        "precision": precision[i, j],
+        "partial_correlation": partial_correlations(precision)[i, j],
+        "gain": gain[order],
+    }
+    try:
+        return import_module("pandas").DataFrame(held)
+    except ImportError:
+        return {name: np.asarray(column) for name, column in held.items()}
+
+
+def partial_correlations(precision: Matrix) -> Matrix:
+    """Of every two columns given all others: -W_ij / sqrt(W_ii W_jj), with ones on the diagonal."""
+    d = np.sqrt(precision.diagonal())
+    found = -precision / d / d[:, None]
+    np.fill_diagonal(found, 1.0)
+    return found + 0.0  # no -0.0
+
+
+def to_networkx(nodes: Sequence[Any], edges: Columns, precision: Matrix) -> Any:
+    """A ``networkx.Graph`` with every node, and of an edge its weight (partial correlation), sign and precision."""
+    graph = need("networkx", "graph", "to_networkx").Graph()
+    graph.add_nodes_from(nodes)
+    weights = partial_correlations(precision)
+    for i, j in edges.tolist():
+        weight = float(weights[i, j])
+        graph.add_edge(
+            nodes[i], nodes[j], weight=weight, sign=1 if weight > 0 else -1, precision=float(precision[i, j])
+        )
+    return graph

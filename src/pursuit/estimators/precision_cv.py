@@ -1,0 +1,191 @@
+"""``SparsePrecisionCV``: how many edges, how much shrinkage and how much l1, by what was held out or by EBIC."""
+
+import time
+from dataclasses import KW_ONLY, dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from .._errors import check_choice, check_count, check_number
+from .._types import Columns, Matrix, Vector
+from ..engines import TimeUpError, threads, until
+from ..objectives.logdet import LogDet
+from ..paths import path
+from ..refits.graph import graph_refit
+from ..results import Result
+from ..selection import rows_that_count, splits
+from ..selection.graphs import L1S, RULES, SHRINKAGES, GraphChoice, Parted, choose_graph, edge_counts
+from .edges import given_edges, well_posed
+from .graphs import GraphModel, correlations
+from .precision import GRAPH_PARAMETERS
+from .scatter import Scatter, check_spread, scatter, second_moment
+
+
+@dataclass(eq=False, repr=False)
+class SparsePrecisionCV(GraphModel):
+    __doc__ = f"""A precision matrix whose number of edges is chosen so that it fits rows that it has not seen.
+
+    The graph is searched on the correlation matrix shrunk by t, its entries are fitted to the unshrunk one with an l1
+    term (without l1: to the shrunk one). Triples (n_edges, t, l1) compete by the Gaussian log-likelihood of held-out
+    rows; those whose l1 sets an edge to zero do not take part.
+
+    Parameters
+    ----------
+    n_edges : int, list of int, or None
+        A number is taken as it is, a list is chosen from. None: 20 numbers from 0 to five per column, and on while the
+        largest is best; with fewer rows than columns no further than half as many neighbours a column as there are
+        rows to train on.
+    shrinkage : float, list of floats from 0 to 1, or None for 0, 0.3, 0.5 and 0.6 (0 for "ebic")
+    l1 : float, list of floats, or None for 0, 0.02, .., 0.12, 0.15 and 0.2 (0 for "ebic")
+        Where there are several, 0 competes without shrinkage only.
+    cv : number of folds, a splitter, or pairs of (training rows, test rows), default 5
+        A number shuffles the rows first, with seed ``random_state`` or 0. Folds standardise columns by themselves.
+    rule : "min", "1se" or "ebic"
+        The best held-out log-likelihood; the fewest edges within a standard error of it (of the difference, over
+        folds); or the least -2 log-likelihood + n_edges (log n + 4 gamma log p) of all rows (Foygel and Drton 2010).
+    gamma : float, default 0.5
+        Of "ebic": 0 is BIC, more asks more of an edge where there are many columns.
+    n_jobs : threads (None: all that OMP_NUM_THREADS and the machine allow)
+    {GRAPH_PARAMETERS}
+    shrinkage_, l1_ : what was chosen, next to ``n_edges_``
+    cv_results_ : one row per triple that was tried in every fold: ``n_edges``, ``shrinkage``, ``l1``, whether every
+        fold ``keeps_all_edges``, ``mean_test_score`` (log-likelihood per row in the units of X), ``std_test_score``
+        over folds, ``std_error`` of the mean, and every fold's ``split0_test_score``; for "ebic" the one score is that
+        of all rows, and ``ebic`` is there
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from pursuit import SparsePrecisionCV
+    >>> X, _ = load_iris(return_X_y=True, as_frame=True)
+    >>> model = SparsePrecisionCV().fit(X)
+    >>> int(model.adjacency_.sum()) // 2 == model.n_edges_
+    True
+    """
+
+    n_edges: Any = None
+    shrinkage: Any = None
+    l1: Any = None
+    cv: Any = 5
+    _: KW_ONLY
+    rule: str = "min"
+    gamma: float = 0.5
+    n_jobs: int | None = None
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, cv_groups: Any = None) -> Any:
+        """Choose and fit; y is ignored. ``cv_groups`` are the rows' groups: a number of folds keeps them whole."""
+        check_choice(self.rule, "rule", RULES)
+        began, limit = time.perf_counter(), self.time_limit
+        end = None if limit is None else began + check_number(limit, "time_limit")
+        X, weights, found = self._samples(X, sample_weight)
+        with threads(self.n_jobs), until(end):
+            try:
+                folds, note = self._folds(X, weights, rows_that_count(sample_weight, weights), found, cv_groups)
+                choice = self._choose(folds, found)
+            except TimeUpError:
+                raise TimeoutError(
+                    f"time_limit={self.time_limit!r} was over before every fold was fitted; allow more, or give fewer "
+                    "n_edges, shrinkage, l1 or folds"
+                ) from None
+        with threads(self.n_jobs):
+            f = self._objective(found.covariance, int((weights > 0).sum()), choice.shrinkage)
+            result, R = self._search(f, choice), correlations(found.covariance)
+            l1, lowered = _that_keeps(R, result.support, choice)
+            said = [_why(choice, self.rule), lowered, choice.reason, note]
+            self._store(f, result, l1, R, found.means[0], said)
+        self.shrinkage_, self.l1_, self.cv_results_ = choice.shrinkage, l1, choice.table
+        return self
+
+    def _folds(
+        self, X: Matrix, weights: Vector, counts: Vector, found: Scatter, cv_groups: Any
+    ) -> tuple[list[Parted], str]:
+        """Covariances of the folds; for a criterion, of all rows twice."""
+        if self.rule == "ebic":
+            if cv_groups is not None:
+                raise ValueError("rule='ebic' holds out no rows, so cv_groups has no use: leave it out, or rule='min'")
+            return [Parted(found.covariance, found.rank, found.covariance, float(counts.sum()))], ""
+        pairs, note = splits(self.cv, X, np.zeros(len(X)), cv_groups, False, self.random_state, weights)
+        return [self._part(X, weights, counts, *pair, number) for number, pair in enumerate(pairs)], note
+
+    def _part(self, X: Matrix, weights: Vector, counts: Vector, train: Columns, test: Columns, number: int) -> Parted:
+        rows, others = train[weights[train] > 0], test[weights[test] > 0]
+        found = scatter(X[rows], weights[rows] / weights[rows].sum(), centred=not self.assume_centered)
+        check_spread(X[rows], found.covariance, self._names, f" in the rows that fold {number} of cv trains on")
+        share = weights[others] / weights[others].sum()
+        apart = second_moment(X[others], share, np.zeros(len(others), np.int64), found.means)
+        return Parted(found.covariance, found.rank, apart, float(counts[others].sum()))
+
+    def _choose(self, folds: list[Parted], found: Scatter) -> GraphChoice:
+        gamma = check_number(self.gamma, "gamma")
+        single = self.rule == "ebic"
+        ts: tuple[float, ...] = (0.0,) if single else SHRINKAGES
+        if self.shrinkage is not None:
+            ts = tuple(_check_share(t) for t in _several(self.shrinkage, "shrinkage"))
+        l1s: tuple[float, ...] = (0.0,) if single or self.eigenvalues is not None else L1S
+        if self.l1 is not None:
+            l1s = tuple(self._check_l1(l1) for l1 in _several(self.l1, "l1"))
+        f = self._objective(found.covariance, None, max(ts))
+        include, forbidden = given_edges(f, self.include, self.exclude)
+        allowed = f.dim - int(np.triu(forbidden, 1).sum())
+        rank = min(fold.rank for fold in folds)
+        carried = allowed if rank == f.p else min(allowed, f.p * rank // 4, f.dim if max(ts) > 0 else well_posed(rank))
+        sizes = edge_counts(f.p, carried) if self.n_edges is None else _several(self.n_edges, "n_edges")
+        wanted = {min(max(check_count(k, "n_edges"), len(include)), allowed) for k in sizes}
+        return choose_graph(
+            folds, sizes=sorted(wanted), shrinkages=ts, l1s=l1s, rule=self.rule, gamma=gamma, include=include,
+            forbidden=forbidden, most=carried if self.n_edges is None else 0,
+        )  # fmt: skip
+
+    def _search(self, f: LogDet, choice: GraphChoice) -> Result:
+        """The graph of all rows: along the sizes, as in the folds, unless another way was asked for."""
+        if self.solver != "auto" or self.eigenvalues is not None:
+            return self._solve(f, choice.k)
+        sizes = [k for k in choice.sizes if k <= choice.k]
+        along = path(
+            f, sizes, include=() if self.include is None else self.include,
+            exclude=() if self.exclude is None else self.exclude, time_limit=self.time_limit,
+        )  # fmt: skip
+        return along.at(min(choice.k, along.sizes[-1]))
+
+    def _asked(self) -> tuple[int, float]:
+        """Up to how many edges half-samples select, and the shrinkage they do it with: what was chosen."""
+        check_is_fitted(self)
+        return self.n_edges_, self.shrinkage_
+
+
+def _several(given: Any, name: str) -> list[Any]:
+    """A number, or several, as a list."""
+    if isinstance(given, str | bytes | dict):
+        raise TypeError(f"{name} must be a number, a list of numbers, or None, got {given!r}")
+    values = list(given) if np.iterable(given) else [given]
+    if not values:
+        raise ValueError(f"{name} is empty; give at least one number, or None")
+    return values
+
+
+def _check_share(t: Any) -> float:
+    share = check_number(t, "shrinkage")
+    if share > 1:
+        raise ValueError(f"shrinkage must be a number from 0 to 1, got {t!r}")
+    return share
+
+
+def _that_keeps(R: Matrix, edges: Columns, choice: GraphChoice) -> tuple[float, str]:
+    """The chosen l1, or the next below it that keeps all edges of the graph of all rows; a sentence then."""
+    below = [l1 for l1 in reversed(choice.l1s) if l1 <= choice.l1]
+    for l1 in below:
+        fit = graph_refit(R, edges, l1=l1) if l1 > 0 else None
+        if fit is None or fit.w.all():
+            said = f"l1={choice.l1:g} was chosen, and lowered to {l1:g}, where all edges stay"
+            return l1, said if l1 < choice.l1 else ""
+    return choice.l1, ""
+
+
+def _why(choice: GraphChoice, rule: str) -> str:
+    """Why these, in a sentence."""
+    if rule == "ebic":
+        return f"n_edges={choice.k} has the least EBIC"
+    if rule == "1se":
+        return f"n_edges={choice.k} are the fewest within one standard error of the best held-out likelihood"
+    return f"n_edges={choice.k}, shrinkage={choice.shrinkage:g} and l1={choice.l1:g} have the best held-out likelihood"

@@ -1,0 +1,81 @@
+"""Covariances of rows about their mean or about the means of their classes, in two passes over X."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .._names import called
+from .._types import Columns, Flags, Matrix, Vector
+
+ROUNDING = 8 * float(np.finfo(float).eps)  # of a column's largest entry: a spread that a constant column may have
+SQUARED = 1e-140, 1e140  # sizes of entries between which variances are neither 0 nor infinite
+
+
+class Scatter(NamedTuple):
+    """``means``, a row each (one, or one per class), the covariance about them divided by n, and its rank at most."""
+
+    means: Matrix
+    covariance: Matrix
+    rank: int
+
+
+def scatter(
+    X: Matrix, weights: Vector, codes: Columns | None = None, classes: int = 1, centred: bool = True
+) -> Scatter:
+    """The maximum-likelihood covariance of the rows, of which ``weights`` sum to one; O(n p^2).
+
+    ``codes`` are the classes of the rows as numbers; a class without a row has the mean 0. With ``centred=False`` the
+    means are 0.
+    """
+    n, p = X.shape
+    codes = np.zeros(n, np.int64) if codes is None else codes
+    means, met = np.zeros((classes, p)), 0
+    for label in range(classes if centred else 0):
+        rows = np.flatnonzero((codes == label) & (weights > 0))
+        if len(rows):
+            means[label], met = _mean(X[rows], weights[rows] / weights[rows].sum()), met + 1
+    different = len({(row.tobytes(), code) for row, code in zip(X[weights > 0], codes[weights > 0], strict=True)})
+    return Scatter(means, second_moment(X, weights, codes, means), max(0, min(p, different - met)))
+
+
+def second_moment(X: Matrix, weights: Vector, codes: Columns, means: Matrix) -> Matrix:
+    """The weighted mean of (x - mean of its class)(x - mean of its class)'."""
+    apart = X - means[codes] if len(means) > 1 else X - means[0]
+    apart *= np.sqrt(weights)[:, None]
+    return apart.T @ apart
+
+
+def check_spread(X: Matrix, covariance: Matrix, names: Any, where: str = "") -> None:
+    """Raise, in a sentence with their names, where columns do not vary, or cannot be squared."""
+    check_size(X, names)
+    flat = np.flatnonzero(flat_columns(X, covariance))
+    if len(flat):
+        are, them = ("is", "it") if len(flat) == 1 else ("are", "them")
+        raise ValueError(f"{called(flat, names)} {are} constant{where}; leave {them} out")
+
+
+def check_size(X: Matrix, names: Any) -> None:
+    """Raise where the variance of a column would be lost."""
+    size = np.abs(X).max(axis=0)
+    odd = np.flatnonzero(((size < SQUARED[0]) & (size > 0)) | (size > SQUARED[1]))
+    if len(odd):
+        holds, them = ("holds", "it") if len(odd) == 1 else ("hold", "them")
+        raise ValueError(f"{called(odd, names)} {holds} numbers too large or too small to square; rescale {them}")
+
+
+def flat_columns(X: Matrix, covariance: Matrix) -> Flags:
+    """Which columns have no variance but rounding."""
+    return np.asarray(np.sqrt(covariance.diagonal()) <= ROUNDING * np.abs(X).max(axis=0))
+
+
+def stood_in(covariance: Matrix, flat: Flags, variance: Vector) -> Matrix:
+    """The same with these columns as if they were independent of all others and had this variance."""
+    S = covariance.copy()
+    S[flat], S[:, flat] = 0.0, 0.0
+    S[flat, flat] = variance[flat]
+    return S
+
+
+def _mean(X: Matrix, weights: Vector) -> Vector:
+    first = X[0]  # so that a column far from zero loses no digits
+    return np.asarray(first + weights @ (X - first))
