@@ -19,7 +19,7 @@ public:
         taken(place(p_ * p_), 0) {}
 
   // From a graph, or from the edges that are always there; false where that has no optimum.
-  bool begin(const Units& edges) { return f.refit(edges, nullptr, kRough, kPrimal, fit); }
+  bool begin(const Units& edges) { return f.refit(edges, nullptr, kRough, kPatient, fit); }
 
   // To k edges; fewer where no further one adds anything or leaves an optimum.
   void grow(i64 k) {
@@ -37,7 +37,7 @@ public:
         n = std::min(n, static_cast<i64>(order.size()));
         std::partial_sort(order.begin(), order.begin() + n, order.end(),
                           [&](i64 a, i64 b) { return better(bounds.gain[a], bounds.gain[b], a, b); });
-        if (f.refit(changed({}, Units(order.begin(), order.begin() + n)), fit.Sigma.get(), kRough, kPrimal, trial)) {
+        if (f.refit(changed({}, Units(order.begin(), order.begin() + n)), fit.Sigma.get(), kRough, kPatient, trial)) {
           std::swap(fit, trial);
           grown = true;
           break;
@@ -120,7 +120,7 @@ public:
       std::sort(order.begin(), order.end(),
                 [&](i64 a, i64 b) { return better(bounds.cost[place(b)], bounds.cost[place(a)], a, b); });
       order.resize(place(std::max<i64>(1, (size() - k) / 10)));
-      if (!f.refit(changed(order, {}), fit.Sigma.get(), kRough, kPrimal, trial)) return;
+      if (!f.refit(changed(order, {}), fit.Sigma.get(), kRough, kPatient, trial)) return;
       std::swap(fit, trial);
     }
   }
@@ -137,7 +137,7 @@ public:
     free.resize(place(gone));
     std::vector<i64> away;
     for (i64 e : free) away.push_back(fit.edges[place(e)]);
-    if (!f.refit(changed(free, {}), fit.Sigma.get(), kRough, kPrimal, trial)) return;
+    if (!f.refit(changed(free, {}), fit.Sigma.get(), kRough, kPatient, trial)) return;
     std::swap(fit, trial);
     for (i64 e : away) closed[place(e)] = closed[place(mirrored(e))] = 1;
     grow(k);
@@ -154,7 +154,7 @@ public:
   }
 
   // The fit at the end, tight.
-  bool tighten(double tol, GraphFit& out) { return f.refit(fit.edges, fit.Sigma.get(), tol, kPrimalAtTheEnd, out); }
+  bool tighten(double tol, GraphFit& out) { return f.refit(fit.edges, fit.Sigma.get(), tol, kPatientAtTheEnd, out); }
 
   // Exchanges (places of edges that leave, edges that enter) that bounds of f cannot exclude from lowering it below
   // `least`, and how many were looked at. What the four-node bound leaves is judged by sweeps of the dual if it is at
@@ -194,7 +194,7 @@ public:
 private:
   static constexpr double kRough = 1e-4, kNothing = 1e-13, kLeast = 1e-6, kHope = 0.7;
   static constexpr double kEffort = 3.0, kAlways = 2e8, kMost = 4e9; // in numbers that refits touch
-  static constexpr int kRounds = 60, kPrimal = 3, kPrimalAtTheEnd = 6, kPatience = 12;
+  static constexpr int kRounds = 60, kPatient = 3, kPatientAtTheEnd = 6, kPatience = 12;
 
   i64 size() const { return static_cast<i64>(fit.edges.size()); }
   i64 mirrored(i64 e) const { return e % p * p + e / p; }
@@ -278,7 +278,7 @@ private:
       std::vector<i64> out;
       Units in;
       for (const EdgeMove& move : batch) out.push_back(move.out), in.push_back(move.in);
-      if (f.refit(changed(out, in), fit.Sigma.get(), kRough, batch.size() > 1 ? 0 : kPrimal, trial) &&
+      if (f.refit(changed(out, in), fit.Sigma.get(), kRough, batch.size() > 1 ? 0 : kPatient, trial) &&
           trial.value < fit.value - kLeast) {
         std::swap(fit, trial);
         return true;

@@ -20,6 +20,7 @@ STEP = float(np.cbrt(np.finfo(float).eps))  # of central differences, relative t
 NEEDS = {
     "dual": "a dual method needs a GLM with one output, without sum_to",
     "minibatch": "a stochastic method needs an objective that is a sum over samples",
+    "bounds": "bounds and sum_to are for coefficients of columns",
 }
 
 
@@ -72,7 +73,7 @@ class Objective:
     width: int = 1
     strides: bool = False
     names: Names | None = None
-    offers: ClassVar[tuple[str, ...]] = ("minibatch",)
+    offers: ClassVar[tuple[str, ...]] = ("minibatch", "bounds")
 
     def at(self, support: Columns, coef: Vector, intercept: Any = None) -> Point:
         """The point with these coefficients; without ``intercept``, with the best one."""
