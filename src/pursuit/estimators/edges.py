@@ -35,8 +35,8 @@ def dropped(
     """How far tr(RW) - log det W (+ the l1 term) rises when an edge is dropped; whether this is exact.
 
     By a refit of the other edges where that is affordable, else with one row of W fitted again instead of all, which
-    costs more (of 60 edges among 113 genes: 1.4 times in the median, 45 at most) and is known at once. (W, Sigma) is the
-    minimiser on ``edges``; ``bounded`` is the objective where eigenvalues have bounds, under which refits are dearer.
+    costs more (of 60 edges among 113 genes: 1.4 times in the median, 45 at most) and is known at once. (W, Sigma) is
+    the minimiser on ``edges``; ``bounded`` is the objective where eigenvalues have bounds: refits are dearer there.
     """
     p, degrees = len(R), np.bincount(edges.ravel(), minlength=len(R)).astype(float)
     sweep = p * len(edges) + (degrees**3).sum()
