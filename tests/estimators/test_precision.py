@@ -293,6 +293,10 @@ def test_stability_of_few_rows_many_edges_and_rare_values():
     found = stability(SparsePrecision(28), rare, n_pairs=2, random_state=0)
     assert found.ks.tolist() == [1, 2, 3, 4, 6, 9, 13, 19, 28]
     assert found.frequencies[-1].max() == 1
+    tiny = stability(SparsePrecision(3), FRAME[:5], n_pairs=3, random_state=0)  # two rows know no edge
+    assert not tiny.frequencies.any()
+    twice = FRAME[:12].assign(b=[*FRAME["a"][:9], 0.0, 0.0, 0.0])  # copies in some halves
+    assert stability(SparsePrecision(27), twice, n_pairs=5, random_state=0).n_done == 5
     weights = np.r_[np.zeros(100), np.ones(100)]
     weighted = stability(SparsePrecision(3), FRAME, sample_weight=weights, n_pairs=3, random_state=0)
     plain = stability(SparsePrecision(3), FRAME[100:], n_pairs=3, random_state=0)
