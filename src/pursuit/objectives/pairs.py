@@ -57,13 +57,10 @@ class Pairs:
             return np.empty(0, np.int64)
         if isinstance(given, str) or not np.iterable(given):
             raise TypeError(f"{argument} must be a list of pairs of variables, got {given!r}")
-        entries: Any = given
-        mask = np.asarray(entries) if hasattr(entries, "__array__") else np.empty(0)
-        if mask.dtype.kind == "b":
-            if mask.shape != (self.p, self.p):
-                raise ValueError(f"{argument} as a mask must have shape ({self.p}, {self.p}), got {mask.shape}")
+        if np.ndim(given) == 2 and np.shape(given) == (self.p, self.p) and np.asarray(given).dtype.kind == "b":
+            mask = np.asarray(given)
             return np.flatnonzero((mask | mask.T)[self.ends])
-        pairs = [self._pair(pair, argument) for pair in entries]
+        pairs = [self._pair(pair, argument) for pair in given]
         if not pairs:
             return np.empty(0, np.int64)
         return np.unique(self.numbers(np.array(pairs, np.int64)))
