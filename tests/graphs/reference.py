@@ -201,7 +201,7 @@ def bounded_refit(S, edges, alpha, beta):
             if t <= 1e-10 or -(g @ d) < 1e-20:
                 break
             W = W + t * step
-        mu *= 0.2
+        mu *= 0.05
     return W, value(S, W)
 
 
