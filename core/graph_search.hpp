@@ -164,7 +164,8 @@ public:
     std::vector<i64> free;
     for (std::size_t e = 0; e < forced.size(); ++e)
       if (!forced[e]) free.push_back(static_cast<i64>(e));
-    const i64 gone = 1 + random.below(static_cast<i64>(free.size() + 2) / 3);
+    const i64 many = static_cast<i64>(free.size());
+    const i64 gone = 1 + random.below(std::max((many + 2) / 3, std::min<i64>(many, 3)));
     for (i64 l = 0; l < gone; ++l)
       std::swap(free[place(l)], free[place(l + random.below(static_cast<i64>(free.size()) - l))]);
     free.resize(place(gone));

@@ -316,9 +316,9 @@ class LogDet(Objective):
         some = forbidden if allowed else forbidden[:-1]  # a set that allows nothing has a budget of nothing
         constraint = AtMost(max(k, 1), self.dim, forced, some).with_budget(min(k, allowed))
         capped = f"k={k} was capped at the {allowed} edge{'s' * (allowed != 1)} there can be" if k > allowed else ""
-        core = self.rank * (self.rank + 1) // 2
-        many = f"with {constraint.k} edges and rank {self.rank} some graphs have no optimum, and are left out"
-        constraint.capped = "; ".join(s for s in (capped, many if constraint.k >= core else "", self.said) if s)
+        unsafe = not self.limited and constraint.k >= self.rank * (self.rank + 1) // 2
+        many = f"at k={constraint.k} and rank {self.rank} some graphs have no optimum, and are left out"
+        constraint.capped = "; ".join(s for s in (capped, many if unsafe else "", self.said) if s)
         return constraint
 
     def called(self, cols: Columns) -> str:
