@@ -59,7 +59,7 @@ nb::tuple moved(const std::vector<EdgeMove>& moves) {
   return nb::make_tuple(indices(out), indices(in), numbers(change));
 }
 
-nb::tuple graph_refit(A2 R_, I1 edges_, double lam, const Optional2& start_, double tol, int primal, nb::object ask) {
+nb::tuple graph_refit(A2 R_, I1 edges_, double lam, const Optional2& start_, double tol, int patience, nb::object ask) {
   const Correlations R(R_);
   const i64 p = R.p();
   const Units edges = checked_edges(edges_, p);
@@ -72,7 +72,7 @@ nb::tuple graph_refit(A2 R_, I1 edges_, double lam, const Optional2& start_, dou
   bool found = false;
   unlocked([&] {
     GraphFitter fitter(R.R.data(), p, lam, poll);
-    found = fitter.refit(edges, start ? start->data() : nullptr, tol, primal, fit);
+    found = fitter.refit(edges, start ? start->data() : nullptr, tol, patience, fit);
   });
   if (!found) return nb::make_tuple(nb::none(), asked.trouble);
   return nb::make_tuple(given(std::move(fit), p), asked.trouble);
@@ -152,7 +152,7 @@ nb::tuple graph_open(A2 R_, I1 edges_, A1 w, A1 d, A2 Sigma, I1 include_, U2 clo
 } // namespace
 
 void bind_graph(nb::module_& m) {
-  m.def("graph_refit", &graph_refit, array("R"), array("edges"), "lam"_a, array("start").none(), "tol"_a, "primal"_a,
+  m.def("graph_refit", &graph_refit, array("R"), array("edges"), "lam"_a, array("start").none(), "tol"_a, "patience"_a,
         "ask"_a.none());
   m.def("graph_path", &graph_path, array("R"), array("sizes"), array("include"), array("start"), array("closed"),
         "thorough"_a, "tol"_a, "ask"_a.none(), "reached"_a.none());

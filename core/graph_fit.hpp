@@ -14,6 +14,9 @@
 // O(p |E| + sum d^3) a sweep, nothing p^3. At the end the two rows that know an entry of W agree on it: their largest
 // difference, on a unit diagonal of W, is the gap. With lam = 0 there is no minimiser where a core of the graph is
 // larger than the rank of R: some node then has no variance left.
+//
+// A sweep needs a feasible Q to begin with. Where none is at hand, (1 - t) R + t I is fitted roughly, for which it is
+// one itself, and t falls: the Q of one t, with the next one's entries on the edges, is feasible if t falls by little.
 
 namespace pursuit {
 
@@ -33,23 +36,25 @@ public:
   const double* R;
   const i64 p;
   const double lam;
+  double work = 0.0; // numbers that were touched, roughly
 
   GraphFitter(const double* R_, i64 p_, double lam_, Poll& poll_)
-      : R(R_), p(p_), lam(lam_), poll(poll_), Q(reals(p_ * p_)), W(reals(p_ * p_)), column(reals(2 * p_)) {}
+      : R(R_), p(p_), lam(lam_), poll(poll_), Q(reals(p_ * p_)), W(reals(p_ * p_)), column(reals(p_)) {}
 
   // The minimiser on a graph, into `out`; false where no start leads to one. Starts in turn: `start` (W^-1 of another
-  // graph, or null), R, and `primal` times descent in the rows of W, each twice as far as the one before.
-  bool refit(const Units& edges, const double* start, double tol, int primal, GraphFit& out) {
+  // graph, or null), R, and, with `patience`, what comes from following t down to 30^-patience.
+  bool refit(const Units& edges, const double* start, double tol, int patience, GraphFit& out) {
     const Adjacency graph(p, edges);
     prepare(graph);
-    for (int attempt = start ? 0 : 1; attempt < 2 + (lam > 0.0 ? 0 : primal) && !poll.stop(); ++attempt) {
-      if (attempt < 2)
-        begin(graph, edges, attempt == 0 ? start : R, attempt == 1);
-      else if (!descend(graph, attempt == 2, 1 << (attempt - 2)))
-        return false;
+    if (start) {
+      begin(graph, edges, start, 1.0);
       if (finish(graph, edges, tol, out)) return true;
     }
-    return false;
+    double most = lam; // with lam > 0 there is room: R pulled towards the identity is feasible, and positive
+    for (i64 e : edges) most = std::max(most, std::fabs(R[e]));
+    begin(graph, edges, R, lam > 0.0 ? 1.0 - lam / most : 1.0);
+    if (finish(graph, edges, tol, out)) return true;
+    return patience > 0 && follow(graph, edges, tol, std::pow(30.0, -patience), out);
   }
 
   // Whether f on the graph is above `least`: log det Q + p is below f for every feasible Q, and rises with every sweep.
@@ -79,24 +84,53 @@ private:
     gap = 1.0;
   }
 
-  // Q = T, with R on the edges and the diagonal, and nothing between components. With lam > 0 there is room: where T is
-  // R itself it is pulled towards the identity, which makes it positive.
-  void begin(const Adjacency& graph, const Units& edges, const double* T, bool whole) {
+  // Q = T, pulled towards the identity, with R on the edges (within lam) and nothing between components.
+  void begin(const Adjacency& graph, const Units& edges, const double* T, double pulled) {
     const std::vector<i64> part = graph.components();
-    double share = 1.0;
-    if (whole && lam > 0.0) {
-      double most = lam;
-      for (i64 e : edges) most = std::max(most, std::fabs(R[e]));
-      share = 1.0 - lam / most;
-    }
+    std::fill(b.begin(), b.end(), 0.0);
+    gap = 1.0;
     for (i64 i = 0; i < p; ++i) {
-      for (i64 j = 0; j < p; ++j) Q[i * p + j] = part[place(i)] == part[place(j)] ? share * T[i * p + j] : 0.0;
+      for (i64 j = 0; j < p; ++j) Q[i * p + j] = part[place(i)] == part[place(j)] ? pulled * T[i * p + j] : 0.0;
       Q[i * p + i] = 1.0;
     }
     for (i64 e : edges) {
-      const double q = std::min(std::max(Q[e], R[e] - lam), R[e] + lam);
+      const double r = share * R[e], q = std::min(std::max(Q[e], r - lam), r + lam);
       Q[e] = Q[e % p * p + e / p] = q;
     }
+  }
+
+  // Down from t = 1/2, each time to a share of t that grows when it was too small; at every t the end is tried.
+  bool follow(const Adjacency& graph, const Units& edges, double tol, double least, GraphFit& out) {
+    if (!reached) reached = reals(p * p);
+    double t = 0.5, step = 0.3;
+    share = 1.0 - t;
+    begin(graph, edges, R, share);
+    bool fine = roughly(graph), found = false;
+    while (fine && !poll.stop()) {
+      std::copy(Q.get(), Q.get() + p * p, reached.get());
+      share = 1.0;
+      begin(graph, edges, reached.get(), 1.0);
+      found = finish(graph, edges, tol, out);
+      for (bool lower = false; !found && !lower && fine && !poll.stop();) {
+        fine = t * step >= least && step < 0.97;
+        share = 1.0 - t * step;
+        begin(graph, edges, reached.get(), 1.0);
+        lower = fine && roughly(graph);
+        if (lower) t *= step;
+        step = lower ? std::max(std::pow(step, 1.5), 0.1) : std::sqrt(step);
+      }
+      if (found) break;
+    }
+    share = 1.0;
+    return found;
+  }
+
+  bool roughly(const Adjacency& graph) {
+    for (int s = 0; s < 100; ++s) {
+      if (poll.stop() || !sweep(graph)) return false;
+      if (gap < 0.01) break;
+    }
+    return true;
   }
 
   // Sweeps to the gap asked for; then W, its value, and for a tight fit its inverse.
@@ -161,14 +195,14 @@ private:
       if (lam > 0.0) {
         lasso(R + j * p, N, d, A, bj);
       } else {
-        for (i64 l = 0; l < d; ++l) bj[l] = R[j * p + N[l]];
+        for (i64 l = 0; l < d; ++l) bj[l] = share * R[j * p + N[l]];
         if (!factorise(A, d)) return false;
         solve_factor(A, d, bj);
       }
       combine_rows(Q.get(), p, N, bj, d, q);
       double v = 1.0;
       for (i64 l = 0; l < d; ++l) {
-        if (lam == 0.0) q[N[l]] = R[j * p + N[l]];
+        if (lam == 0.0) q[N[l]] = share * R[j * p + N[l]];
         v -= q[N[l]] * bj[l];
       }
       if (!(v > kNoVariance)) return false;
@@ -178,6 +212,7 @@ private:
       diagonal[place(j)] = 1.0 / v;
       for (i64 l = 0; l < d; ++l) known[place(2 * edge[l] + (N[l] < j))] = -bj[l] / v;
     }
+    work += static_cast<double>(p) * static_cast<double>(graph.node.size() + place(p));
     gap = 0.0;
     for (i64 j = 0; j < p; ++j)
       for (i64 l = graph.first[place(j)]; l < graph.first[place(j) + 1]; ++l) {
@@ -188,77 +223,64 @@ private:
     return std::isfinite(gap);
   }
 
-  // min b'Ab/2 - r_N'b + lam |b|_1 by coordinate descent from b.
-  void lasso(const double* r, const i64* N, i64 d, const double* A, double* x) const {
-    const double enough = std::max(1e-13, 0.01 * std::min(gap, 1.0));
-    for (int pass = 0; pass < 200; ++pass) {
+  // min b'Ab/2 - r_N'b + lam |b|_1 by coordinate descent from b, now and then exactly with the signs that it has.
+  void lasso(const double* r, const i64* N, i64 d, const double* A, double* x) {
+    constexpr double enough = 1e-13; // less would cost the variance that is left its sign
+    for (int pass = 1; pass <= 2000; ++pass) {
       double moved = 0.0;
       for (i64 l = 0; l < d; ++l) {
-        double g = r[N[l]];
-        for (i64 c = 0; c < l; ++c) g -= A[l * d + c] * x[c];
-        for (i64 c = l + 1; c < d; ++c) g -= A[c * d + l] * x[c];
+        const double g = share * r[N[l]] - without(A, d, x, l);
         const double next = g > lam ? (g - lam) / A[l * d + l] : g < -lam ? (g + lam) / A[l * d + l] : 0.0;
         moved = std::max(moved, std::fabs(next - x[l]));
         x[l] = next;
       }
-      if (moved <= enough) return;
+      if (moved <= enough || (pass % 5 == 0 && settled(r, N, d, A, x))) return;
     }
   }
 
-  // Block descent in the rows of W from the identity, kept as W^-1 in Q: always defined while f has a minimum, never
-  // leaves W > 0; O(p^3) a pass.
-  bool descend(const Adjacency& graph, bool anew, int passes) {
-    if (anew) {
-      std::fill(Q.get(), Q.get() + p * p, 0.0);
-      for (i64 j = 0; j < p; ++j) Q[j * p + j] = 1.0;
-      primal = reals(p * p);
-    } else {
-      std::copy(primal.get(), primal.get() + p * p, Q.get());
+  // (A x)_l but for A_ll x_l; A by its lower triangle
+  static double without(const double* A, i64 d, const double* x, i64 l) {
+    double sum = 0.0;
+    for (i64 c = 0; c < l; ++c) sum += A[l * d + c] * x[c];
+    for (i64 c = l + 1; c < d; ++c) sum += A[c * d + l] * x[c];
+    return sum;
+  }
+
+  // The solution with the signs of x, in its place, if it is one: nothing changes sign, and what is zero may stay so.
+  bool settled(const double* r, const i64* N, i64 d, const double* A, double* x) {
+    on.clear();
+    for (i64 l = 0; l < d; ++l)
+      if (x[l] != 0.0) on.push_back(l);
+    const i64 m = static_cast<i64>(on.size());
+    active.resize(place(m * m));
+    exact.assign(place(d), 0.0);
+    solution.resize(place(m));
+    for (i64 a = 0; a < m; ++a) {
+      const i64 l = on[place(a)];
+      for (i64 c = 0; c <= a; ++c) active[place(a * m + c)] = A[l * d + on[place(c)]];
+      solution[place(a)] = share * r[N[l]] - std::copysign(lam, x[l]);
     }
-    double *u = column.get(), *s = column.get() + p;
-    for (int pass = 0; pass < passes; ++pass)
-      for (i64 i = 0; i < p; ++i) {
-        if (poll.stop()) return false;
-        const i64 d = graph.degree(i), *N = graph.near(i);
-        double *A = block.get(), *x = b.data() + graph.first[place(i)];
-        std::copy(Q.get() + i * p, Q.get() + (i + 1) * p, s);
-        const double si = s[i];
-        for (i64 r = 0; r < d; ++r) {
-          x[r] = -R[i * p + N[r]];
-          for (i64 c = 0; c <= r; ++c) A[r * d + c] = Q[N[r] * p + N[c]] - s[N[r]] * s[N[c]] / si;
-        }
-        if (!factorise(A, d)) return false;
-        solve_factor(A, d, x);
-        combine_rows(Q.get(), p, N, x, d, u);
-        double along = 0.0;
-        for (i64 l = 0; l < d; ++l) along += x[l] * s[N[l]];
-        for (i64 j = 0; j < p; ++j) u[j] -= along / si * s[j];
-        u[i] = 0.0;
-        if (!add_two(u, s, -1.0 / si)) return false;
-        for (i64 j = 0; j < p; ++j) Q[i * p + j] = Q[j * p + i] = -u[j];
-        Q[i * p + i] = 1.0;
-      }
-    std::copy(Q.get(), Q.get() + p * p, primal.get());
+    if (!factorise(active.data(), m)) return false;
+    solve_factor(active.data(), m, solution.data());
+    for (i64 a = 0; a < m; ++a) {
+      const i64 l = on[place(a)];
+      if (!(solution[place(a)] * x[l] > 0.0)) return false;
+      exact[place(l)] = solution[place(a)];
+    }
+    for (i64 l = 0; l < d; ++l)
+      if (x[l] == 0.0 && !(std::fabs(share * r[N[l]] - without(A, d, exact.data(), l)) <= lam * (1.0 + 1e-9)))
+        return false;
+    std::copy(exact.begin(), exact.end(), x);
     return true;
   }
 
-  // Q += u u' + t s s'
-  bool add_two(const double* u, const double* s, double t) {
-    double sum = 0.0;
-    for (i64 i = 0; i < p; ++i) {
-      double* q = Q.get() + i * p;
-      const double ui = u[i], si = t * s[i];
-      for (i64 j = 0; j < p; ++j) q[j] += ui * u[j] + si * s[j];
-      sum += q[i];
-    }
-    return std::isfinite(sum);
-  }
-
   Poll& poll;
-  Buffer Q, W, column, block, primal;
+  Buffer Q, W, column, block, reached;
   i64 room = 0;
-  double gap = 1.0, value = 0.0;
-  std::vector<double> b, known, diagonal, w; // b by place; both rows' words on each edge; of W
+  double gap = 1.0, value = 0.0, share = 1.0; // share: 1 - t
+  std::vector<double> b, known, diagonal, w;  // b by place; both rows' words on each edge; of W
+  std::vector<i64> on;
+  std::vector<double> active, exact, solution;
 };
 
 } // namespace pursuit

@@ -19,7 +19,7 @@ public:
         taken(place(p_ * p_), 0) {}
 
   // From a graph, or from the edges that are always there; false where that has no optimum.
-  bool begin(const Units& edges) { return f.refit(edges, nullptr, kRough, kPrimal, fit); }
+  bool begin(const Units& edges) { return f.refit(edges, nullptr, kRough, kPatient, fit); }
 
   // To k edges; fewer where no further one adds anything or leaves an optimum.
   void grow(i64 k) {
@@ -37,7 +37,7 @@ public:
         n = std::min(n, static_cast<i64>(order.size()));
         std::partial_sort(order.begin(), order.begin() + n, order.end(),
                           [&](i64 a, i64 b) { return better(bounds.gain[a], bounds.gain[b], a, b); });
-        if (f.refit(changed({}, Units(order.begin(), order.begin() + n)), fit.Sigma.get(), kRough, kPrimal, trial)) {
+        if (f.refit(changed({}, Units(order.begin(), order.begin() + n)), fit.Sigma.get(), kRough, kPatient, trial)) {
           std::swap(fit, trial);
           grown = true;
           break;
@@ -75,46 +75,106 @@ public:
     }
   }
 
-  // The whole search for k edges from where it stands.
+  // The whole search for k edges from where it stands; thoroughly: also back from twice as many, and restarts from the
+  // best (some edges leave and stay closed while others come in) for as much work as `kEffort` times all before, as
+  // long as one in `kPatience` helps.
   void search(i64 k, bool thorough) {
     grow(k);
     exchange(1.0);
     if (!thorough) return;
+    settle();
+    if (size() < k || size() == static_cast<i64>(include.size())) return;
+    GraphFit best = copied(fit);
+    auto keep = [&] {
+      settle();
+      const bool better = size() <= k && fit.value < best.value - kLeast;
+      if (better) best = copied(fit);
+      return better;
+    };
+    if (2.0 * f.work < kMost) {
+      grow(2 * k);
+      shrink(k);
+      keep();
+    }
+    Random random(0);
+    const double budget = std::min(std::max(kEffort * f.work, kAlways), kMost);
+    for (int idle = 0; idle < kPatience && f.work < budget && !poll.stop();) {
+      fit = copied(best);
+      shake(random, k);
+      idle = size() == k && keep() ? 0 : idle + 1;
+    }
+    fit = std::move(best);
+  }
+
+  void settle() {
     exchange(kHope);
     exchange(1.0);
   }
 
+  // Down to k edges, a tenth of those too many at a time, the cheapest first.
+  void shrink(i64 k) {
+    while (size() > k && !poll.stop()) {
+      look(1.0, false);
+      std::vector<i64> order(fit.edges.size());
+      for (std::size_t e = 0; e < order.size(); ++e) order[e] = static_cast<i64>(e);
+      std::sort(order.begin(), order.end(),
+                [&](i64 a, i64 b) { return better(bounds.cost[place(b)], bounds.cost[place(a)], a, b); });
+      order.resize(place(std::max<i64>(1, (size() - k) / 10)));
+      if (!f.refit(changed(order, {}), fit.Sigma.get(), kRough, kPatient, trial)) return;
+      std::swap(fit, trial);
+    }
+  }
+
+  // Some of the free edges, up to a third, leave; others come in.
+  void shake(Random& random, i64 k) {
+    const std::vector<std::uint8_t> forced = forced_in(fit.edges);
+    std::vector<i64> free;
+    for (std::size_t e = 0; e < forced.size(); ++e)
+      if (!forced[e]) free.push_back(static_cast<i64>(e));
+    const i64 gone = 1 + random.below(static_cast<i64>(free.size() + 2) / 3);
+    for (i64 l = 0; l < gone; ++l)
+      std::swap(free[place(l)], free[place(l + random.below(static_cast<i64>(free.size()) - l))]);
+    free.resize(place(gone));
+    std::vector<i64> away;
+    for (i64 e : free) away.push_back(fit.edges[place(e)]);
+    if (!f.refit(changed(free, {}), fit.Sigma.get(), kRough, kPatient, trial)) return;
+    std::swap(fit, trial);
+    for (i64 e : away) closed[place(e)] = closed[place(mirrored(e))] = 1;
+    grow(k);
+    for (i64 e : away) closed[place(e)] = closed[place(mirrored(e))] = 0;
+  }
+
+  static GraphFit copied(const GraphFit& from) {
+    GraphFit to;
+    to.edges = from.edges, to.w = from.w, to.d = from.d, to.value = from.value, to.gap = from.gap;
+    const i64 p = static_cast<i64>(from.d.size());
+    to.Sigma = reals(p * p);
+    std::copy(from.Sigma.get(), from.Sigma.get() + p * p, to.Sigma.get());
+    return to;
+  }
+
   // The fit at the end, tight.
-  bool tighten(double tol, GraphFit& out) { return f.refit(fit.edges, fit.Sigma.get(), tol, kPrimalAtTheEnd, out); }
+  bool tighten(double tol, GraphFit& out) { return f.refit(fit.edges, fit.Sigma.get(), tol, kPatientAtTheEnd, out); }
 
   // Exchanges (places of edges that leave, edges that enter) that bounds of f cannot exclude from lowering it below
-  // `least`, at most `most` of them (and how many were looked at); each by up to `sweeps` sweeps of the dual.
+  // `least`, and how many were looked at. What the four-node bound leaves is judged by sweeps of the dual if it is at
+  // most `most`.
   std::vector<EdgeMove> open(const GraphFit& at, double least, int sweeps, i64 most, i64& looked) {
-    std::vector<EdgeMove> left;
     const FourNodes four(f, at);
-    const std::vector<std::uint8_t> forced = forced_in(at.edges);
-    for (i64 e : at.edges) taken[place(e)] = 1;
+    std::vector<EdgeMove> left = unbounded(four, at, least, looked), undecided;
+    if (static_cast<i64>(left.size()) > most) return left;
     Buffer feasible = reals(p * p);
-    looked = 0;
-    for (std::size_t e = 0; e < at.edges.size(); ++e) {
-      if (forced[e]) continue;
-      for (i64 i = 0; i < p; ++i)
-        for (i64 c = i * p + i + 1; c < (i + 1) * p; ++c) {
-          if (taken[place(c)] || closed[place(c)]) continue;
-          ++looked;
-          double a = 0.0;
-          const double change = four.ok ? four.change(at.edges[e], c, a) : -HUGE_VAL;
-          if (four.dual + change > least) continue;
-          if (std::isfinite(change) && sweeps > 0 && static_cast<i64>(left.size()) < most) {
-            four.shift(at.edges[e], c, a, feasible.get());
-            if (f.above(exchanged(at.edges, static_cast<i64>(e), c), feasible.get(), least, sweeps)) continue;
-          }
-          left.push_back({change, static_cast<i64>(e), c});
-          if (poll.stop()) break;
-        }
+    for (const EdgeMove& move : left) {
+      const i64 e = at.edges[place(move.out)];
+      double a = 0.0;
+      if (std::isfinite(move.change) && four.change(e, move.in, a) == move.change) {
+        four.shift(e, move.in, a, feasible.get());
+        if (f.above(exchanged(at.edges, move.out, move.in), feasible.get(), least, sweeps)) continue;
+      }
+      undecided.push_back(move);
+      if (poll.stop()) break;
     }
-    for (i64 e : at.edges) taken[place(e)] = 0;
-    return left;
+    return undecided;
   }
 
   // The best ranked exchanges at a fit, and what dropping each edge costs at most.
@@ -133,7 +193,8 @@ public:
 
 private:
   static constexpr double kRough = 1e-4, kNothing = 1e-13, kLeast = 1e-6, kHope = 0.7;
-  static constexpr int kRounds = 60, kPrimal = 3, kPrimalAtTheEnd = 6;
+  static constexpr double kEffort = 3.0, kAlways = 2e8, kMost = 4e9; // in numbers that refits touch
+  static constexpr int kRounds = 60, kPatient = 3, kPatientAtTheEnd = 6, kPatience = 12;
 
   i64 size() const { return static_cast<i64>(fit.edges.size()); }
   i64 mirrored(i64 e) const { return e % p * p + e / p; }
@@ -170,6 +231,29 @@ private:
     }
   }
 
+  // Exchanges that the four-node bound does not exclude.
+  std::vector<EdgeMove> unbounded(const FourNodes& four, const GraphFit& at, double least, i64& looked) {
+    std::vector<EdgeMove> left;
+    std::vector<i64> pairs;
+    for (i64 e : at.edges) taken[place(e)] = 1;
+    for (i64 i = 0; i < p; ++i)
+      for (i64 c = i * p + i + 1; c < (i + 1) * p; ++c)
+        if (!taken[place(c)] && !closed[place(c)]) pairs.push_back(c);
+    for (i64 e : at.edges) taken[place(e)] = 0;
+    const std::vector<std::uint8_t> forced = forced_in(at.edges);
+    looked = 0;
+    for (std::size_t e = 0; e < at.edges.size() && !poll.stop(); ++e) {
+      if (forced[e]) continue;
+      looked += static_cast<i64>(pairs.size());
+      for (i64 c : pairs) {
+        double a = 0.0;
+        const double change = four.ok ? four.change(at.edges[e], c, a) : -HUGE_VAL;
+        if (!(four.dual + change > least)) left.push_back({change, static_cast<i64>(e), c});
+      }
+    }
+    return left;
+  }
+
   // All pairs of the cheapest edges and the best newcomers.
   void nearest(std::vector<EdgeMove>& moves, std::size_t most) const {
     std::vector<i64> weak, strong;
@@ -194,7 +278,7 @@ private:
       std::vector<i64> out;
       Units in;
       for (const EdgeMove& move : batch) out.push_back(move.out), in.push_back(move.in);
-      if (f.refit(changed(out, in), fit.Sigma.get(), kRough, batch.size() > 1 ? 0 : kPrimal, trial) &&
+      if (f.refit(changed(out, in), fit.Sigma.get(), kRough, batch.size() > 1 ? 0 : kPatient, trial) &&
           trial.value < fit.value - kLeast) {
         std::swap(fit, trial);
         return true;

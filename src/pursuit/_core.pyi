@@ -218,7 +218,7 @@ Fitted: TypeAlias = tuple[I, F, F, F, float, float]
 EdgeMoves: TypeAlias = tuple[I, I, F]  # places of edges that leave, edges that enter, changes of the value
 
 def graph_refit(
-    R: F, edges: I, lam: float, start: F | None, tol: float, primal: int, ask: Callable[[], bool] | None
+    R: F, edges: I, lam: float, start: F | None, tol: float, patience: int, ask: Callable[[], bool] | None
 ) -> tuple[Fitted | None, BaseException | None]:
     """The minimiser of tr(R W) - log det W + lam sum_{i != j} |W_ij| on a graph; None where no start leads to one."""
 

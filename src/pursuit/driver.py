@@ -95,7 +95,7 @@ def run(
     with threads(), np.errstate(all="ignore"):
         first = _start(f, constraint, start)
         if not np.isfinite(first.value):
-            raise ValueError(first.note or "the objective is not finite at the start; give a start where it is")
+            raise ValueError(f"the objective is not finite at the start; {first.note or 'give a start where it is'}")
         loop.go(name, method, f, constraint, first)
         feasible = f.feasible(loop.best, constraint)
         if feasible is not loop.best:

@@ -19,7 +19,9 @@ def python(code, *args):
     return subprocess.run([sys.executable, "-c", code, *args], capture_output=True, text=True, timeout=60, check=False)
 
 
-@pytest.mark.parametrize("args", [("--help",), ("fit", "--help"), ("path", "--help"), ("--version",), ()])
+@pytest.mark.parametrize(
+    "args", [("--help",), ("fit", "--help"), ("path", "--help"), ("graph", "--help"), ("--version",), ()]
+)
 def test_help_imports_nothing_heavy(args):
     code = """
 import sys
@@ -34,7 +36,7 @@ sys.exit(f"imports {heavy}" if heavy else code)
 
 
 def test_exit_codes_are_documented(run):
-    for command in ((), ("fit",), ("path",), ("stability",), ("predict",)):
+    for command in ((), ("fit",), ("path",), ("stability",), ("graph",), ("predict",)):
         code, out, _ = run(*command, "--help")
         assert code == 0
         assert "Exit codes: 0 done" in out

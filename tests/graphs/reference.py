@@ -106,9 +106,8 @@ def graphs_of(p, k, include=(), exclude=()):
     banned = {tuple(sorted(e)) for e in exclude} | set(forced)
     rest = [tuple(e) for e in every_pair(p).tolist() if tuple(e) not in banned]
     wanted = max(0, min(k - len(forced), len(rest)))
-    return np.array([sorted([*forced, *more]) for more in combinations(rest, wanted)], dtype=np.int64).reshape(
-        -1, len(forced) + wanted, 2
-    )
+    graphs = [sorted([*forced, *more]) for more in combinations(rest, wanted)]
+    return np.array(graphs, dtype=np.int64).reshape(len(graphs), len(forced) + wanted, 2)
 
 
 def best_graph(S, k, include=(), exclude=()):
@@ -127,7 +126,7 @@ def exchanged(p, edges, include=(), exclude=()):
     others = [tuple(e) for e in every_pair(p).tolist() if tuple(e) not in banned and tuple(e) not in mine]
     loose = [e for e in mine if e not in forced]
     made = [sorted([*(e for e in mine if e != out), new]) for out in loose for new in others]
-    return np.array(made, dtype=np.int64).reshape(-1, len(mine), 2)
+    return np.array(made, dtype=np.int64).reshape(len(made), len(mine), 2)
 
 
 def best_exchange(S, edges, include=(), exclude=()):

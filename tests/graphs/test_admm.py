@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from graphs.instances import GRAPHS, clique, covariance, some_edges
-from graphs.reference import bounded_refit, refit, value, violation
+from graphs.reference import bounded_refit, correlations, every_pair, l1_refit, refit, value, violation
 from pursuit.engines import TimeUpError, until
 from pursuit.refits.graph_admm import eigenvalue_bounds, graph_admm
 
@@ -111,6 +111,31 @@ def test_no_optimum_is_no_convergence_and_bounds_give_one():
     held = graph_admm(S, edges, beta=beta)
     assert np.linalg.eigvalsh(held.Omega)[-1] == pytest.approx(beta, rel=1e-6)
     sound(held, S, edges, beta=beta)
+
+
+@pytest.mark.parametrize("l1", [0.02, 0.3])
+def test_an_l1_term_on_the_correlation_scale(l1):
+    S, edges = covariance(14, 7, 12, scales=True), some_edges(14, 7, 12)
+    R, d = correlations(S)
+    W, least = l1_refit(R, edges, l1)
+    fit = graph_admm(S, edges, l1=l1)
+    assert fit.converged
+    assert fit.value == pytest.approx(least + 2 * np.log(d).sum(), abs=1e-9)
+    np.testing.assert_allclose(fit.Omega * d * d[:, None], W, atol=1e-6 * np.abs(W).max())
+    barren = graph_admm(covariance(15, 6, 3), every_pair(6), l1=0.1)  # without the term there is no optimum
+    assert barren.converged
+
+
+def test_an_l1_term_and_bounds():
+    """Larger bounds and a smaller term lower the value; the bounds hold."""
+    S, edges = covariance(16, 6, 15), some_edges(16, 6, 9)
+    values = []
+    for l1, beta in ((0.2, 1.0), (0.1, 1.0), (0.1, 2.0), (0.0, 2.0), (0.0, np.inf)):
+        fit = graph_admm(S, edges, 0.0, beta, l1=l1)
+        assert fit.converged
+        assert np.linalg.eigvalsh(fit.Omega)[-1] <= beta * (1 + 1e-12)
+        values.append(fit.value)
+    assert values == sorted(values, reverse=True)
 
 
 def test_time_is_asked_for():

@@ -177,7 +177,7 @@ def test_what_cannot_be_saved(tmp_path, regressor):
     search = GridSearchCV(SparseRegressor(), {"k": [1, 2]}, cv=2).fit(X, ETA)
     with pytest.raises(TypeError, match="got GridSearchCV: hand over its best_estimator_"):
         save_model(search, path)
-    with pytest.raises(TypeError, match="must be a SparseRegressor or a SparseClassifier, got str"):
+    with pytest.raises(TypeError, match="must be a SparseRegressor, a SparseClassifier or a SparseLDA, got str"):
         save_model("model", path)
     with pytest.raises(ValueError, match="feature_names has 1 names, but the estimator has 12 features"):
         save_model(regressor, path, feature_names=["a"])

@@ -93,6 +93,15 @@ def test_names_in_an_npz(tmp_path):
     assert np.array_equal(read_table(path, columns=["c"]).X, X[:, [2]])
 
 
+def test_names_in_another_array_of_an_npz(tmp_path):
+    path = tmp_path / "t.npz"
+    np.savez(path, X=X, y=Y, probes=np.array(NAMES))
+    assert read_table(path).feature_names is None
+    assert read_table(path, names="probes").feature_names == NAMES
+    with pytest.raises(ValueError, match="it has no array 'probe' of names; did you mean 'probes'"):
+        read_table(path, names="probe")
+
+
 @pytest.mark.parametrize("suffix", ["csv", "parquet"])
 @pytest.mark.parametrize("labels", [["no", "yes", "no", "yes"], [True, False, True, True], [3, 1, 3, 1]])
 def test_targets_keep_their_type(tmp_path, suffix, labels):

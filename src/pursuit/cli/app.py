@@ -164,6 +164,66 @@ def stability(
 
 
 @app.command(epilog=EPILOG)
+def graph(
+    data: given.Data,
+    edges: Annotated[
+        str, typer.Option(help="At most so many edges; auto chooses the number by held-out rows.")
+    ] = "auto",
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="JSON to write: nodes, edges, and how they were chosen.")
+    ] = None,
+    picture: given.Picture = None,
+    shrinkage: Annotated[
+        str | None,
+        typer.Option(help="0 to 1, correlations are shrunk by so much; by default 0, and auto where the edges are."),
+    ] = None,
+    l1: Annotated[
+        str | None,
+        typer.Option(help="Shrinks the chosen graph's entries, not the search; by default 0, and auto with the edges."),
+    ] = None,
+    cv: Annotated[int | None, typer.Option(min=2, help="auto: folds; 5 by default.")] = None,
+    rule: Annotated[str | None, typer.Option(help="auto: min (default), 1se; or ebic without folds.")] = None,
+    include: Annotated[list[str] | None, typer.Option(help="An edge a,b that must be there; may be repeated.")] = None,
+    exclude: Annotated[
+        list[str] | None, typer.Option(help="An edge a,b that must not be there; may be repeated.")
+    ] = None,
+    drop: Annotated[list[str] | None, typer.Option(help="Columns to leave out: a,b,c; may be repeated.")] = None,
+    label: Annotated[
+        str | None, typer.Option(help="Column (npz: array) of classes; no node of the graph, see --most.")
+    ] = None,
+    most: Annotated[
+        int | None,
+        typer.Option(
+            min=2,
+            help="Keep so many columns: those that differ most between the classes of --label (t test, F test of three"
+            " or more), else those of largest variance.",
+        ),
+    ] = None,
+    names_in: Annotated[
+        str | None, typer.Option("--names", help="npz: array with the columns' names; feature_names by default.")
+    ] = None,
+    time_limit: given.TimeLimit = None,
+    threads: given.Threads = None,
+) -> int:
+    """Which columns of DATA are joined, given all others: the graph of a precision matrix with at most so many edges.
+
+    Prints the strongest edges with their partial correlations, and why so many. A gain is how far -2 log-likelihood per
+    row rises when the edge goes. Every number that is auto is chosen by the likelihood of held-out rows.
+    """
+    from pursuit.cli.graph import Wished, run
+    from pursuit.cli.sizes import edges_or_auto, number_or_auto
+
+    wanted = edges_or_auto(edges)
+    usual = "auto" if wanted is None else "0"
+    wished = Wished(
+        n_edges=wanted, shrinkage=number_or_auto("--shrinkage", shrinkage or usual),
+        l1=number_or_auto("--l1", l1 or usual), cv=cv, rule=rule, include=include or (), exclude=exclude or (),
+        time_limit=time_limit, threads=threads,
+    )  # fmt: skip
+    return run(data, wished, out, picture, drop=names(drop), label=label, most=most, names=names_in)
+
+
+@app.command(epilog=EPILOG)
 def predict(
     model: Annotated[Path, typer.Argument(help="A JSON model of `pursuit fit`.", metavar="MODEL", show_default=False)],
     data: Annotated[Path, typer.Argument(help="Rows to predict; only the model's features are read.", metavar="DATA")],

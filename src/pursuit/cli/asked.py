@@ -62,7 +62,7 @@ class Question:
 def question(asked: Asked) -> Question:
     """Read the data, and find out what is to be done with them."""
     data = asked.data
-    named = any(mark in data.name.lower() for mark in (".csv", ".tsv", ".parquet"))
+    named = has_names(data)
     apart = {"--offset": asked.offset, "--cv-groups": asked.cv_groups}  # no features
     for option, column in apart.items():
         if column is not None and column == asked.target:
@@ -70,7 +70,7 @@ def question(asked: Asked) -> Question:
     more = {} if asked.offset is None else {"offset": read_column(data, asked.offset)}
     groups = None if asked.cv_groups is None else read_labels(data, asked.cv_groups, "--cv-groups")
     left_out = [*asked.exclude, *(column for column in apart.values() if column is not None)]
-    held = _read(data, asked.target, left_out) if named else read_table(data, asked.target)
+    held = read_named(data, asked.target, left_out) if named else read_table(data, asked.target)
     if held.y is None:
         columns = f"; its columns are {listed(held.feature_names)}" if held.feature_names else ""
         raise ValueError(f"{data} has no target: name it with --target{columns}")
@@ -81,19 +81,24 @@ def question(asked: Asked) -> Question:
     parameters = {**asked.parameters, "loss": loss, "include": _columns("--include", asked.include, names) or None}
     if not named:
         parameters["exclude"] = _columns("--exclude", asked.exclude, names) or None
-    return Question(data, _framed(held), held.y, held.feature_names, names, task, loss, parameters, more, groups)
+    return Question(data, framed(held), held.y, held.feature_names, names, task, loss, parameters, more, groups)
 
 
-def _read(data: Path, target: str | None, drop: Sequence[str]) -> Table:
-    """Excluded columns of a named table are never read: they may hold text."""
+def has_names(data: Path) -> bool:
+    """Whether files of this kind name their columns."""
+    return any(mark in data.name.lower() for mark in (".csv", ".tsv", ".parquet"))
+
+
+def read_named(data: Path, target: str | None, drop: Sequence[str], option: str = "--exclude", **more: Any) -> Table:
+    """Columns that an option leaves out of a named table are never read: they may hold text."""
     try:
-        return read_table(data, target, drop=drop)
+        return read_table(data, target, drop=drop, **more)
     except ValueError as error:
-        hint = " with --exclude" if str(error).endswith(("it out", "them out", "column out", "columns out")) else ""
+        hint = f" with {option}" if str(error).endswith(("it out", "them out", "column out", "columns out")) else ""
         raise ValueError(f"{error}{hint}") from error
 
 
-def _framed(held: Table) -> Any:
+def framed(held: Table) -> Any:
     """X with its names where that can be, so that messages call columns by them."""
     if held.feature_names is None or not isinstance(held.X, np.ndarray) or find_spec("pandas") is None:
         return held.X

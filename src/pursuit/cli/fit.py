@@ -11,7 +11,7 @@ from pursuit.cli.asked import Asked, Question, question
 from pursuit.cli.auto import Auto, chooser
 from pursuit.cli.auto import facts as facts_of_choice
 from pursuit.cli.progress import choose_with_progress, fit_with_progress
-from pursuit.cli.show import console, digits, say, table, writable
+from pursuit.cli.show import console, digits, print_facts, say, table, writable
 from pursuit.io import save_model
 
 SHOWN = 40  # coefficients that are printed; the model holds all
@@ -35,7 +35,7 @@ def run(asked: Asked, out: Path, k: int | None, auto: Auto, *, summary: bool) ->
     told = {} if k is not None else facts_of_choice(estimator)
     told |= _in_sample(asks, estimator)
     told |= {} if k is None else _facts(estimator)
-    _print({**told, "model": str(out)})
+    print_facts({**told, "model": str(out)})
     if summary:
         say(f"\n{estimator.summary()}")
     return {"converged": OK, "interrupted": INTERRUPTED}.get(estimator.result_.status, NOT_CONVERGED)
@@ -72,9 +72,3 @@ def _facts(estimator: Any) -> dict[str, str]:
         **({"next best": result.next_best} if result.next_best else {}),
         "solver": f"{result.solver}, {result.n_iter} iteration{'s' * (result.n_iter != 1)}, {result.seconds:.2g} s",
     }
-
-
-def _print(facts: dict[str, str]) -> None:
-    wide = max(map(len, facts))
-    for name, fact in facts.items():
-        say(f"{name:<{wide}}  {fact}")

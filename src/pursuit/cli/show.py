@@ -74,6 +74,13 @@ def print_names(described: Mapping[str, str]) -> None:
         print(f"{name:<{wide}}  " + f"\n{' ' * (wide + 2)}".join(lines))
 
 
+def print_facts(facts: Mapping[str, str]) -> None:
+    """One line each, the names in a column."""
+    wide = max(map(len, facts))
+    for name, fact in facts.items():
+        say(f"{name:<{wide}}  {fact}")
+
+
 def digits(value: float) -> str:
     """Five digits: enough to read, never the last word (that is the model's)."""
     return f"{value:.5g}"

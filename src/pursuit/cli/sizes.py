@@ -15,6 +15,28 @@ def one_size(text: str) -> int | None:
     return int(text)
 
 
+def number_or_auto(option: str, text: str) -> float | None:
+    """A number at least 0; None where it is to be chosen."""
+    if text.casefold() == "auto":
+        return None
+    try:
+        number = float(text)
+    except ValueError:
+        number = -1.0
+    if not 0 <= number < float("inf"):
+        raise ValueError(f"{option} must be auto or a number at least 0, got {text!r}")
+    return number
+
+
+def edges_or_auto(text: str) -> int | None:
+    """At most so many edges; None where they are to be chosen."""
+    if text.casefold() == "auto":
+        return None
+    if not re.fullmatch(r"\d+", text):
+        raise ValueError(f"--edges must be auto or a whole number at least 0, got {text!r}")
+    return int(text)
+
+
 def sizes(text: str) -> list[int]:
     """Every size that is named, sorted and each once."""
     found: set[int] = set()

@@ -30,9 +30,8 @@ class EdgeSelector:
     forbidden: Flags
     pairs: Pairs
 
-    labels = None
-    classes = None
-    unit_of = None
+    labels = classes = unit_of = None  # rows have no classes, and every pair is a unit of its own
+    what = "edges"
 
     @property
     def rows(self) -> Columns:

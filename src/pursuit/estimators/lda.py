@@ -8,6 +8,7 @@
 | k, by cross-validation | ``n_edges="cv"``: the log-likelihood of held-out rows about the means of their classes |
 """
 
+import time
 from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
@@ -19,10 +20,10 @@ from sklearn.utils.validation import check_is_fitted
 from .._errors import check_array, check_count, check_mask, check_number, check_share, check_weights
 from .._names import called
 from .._types import Array, Columns, Matrix, Vector
-from ..engines import threads
+from ..engines import TimeUpError, threads, until
 from ..selection import rows_that_count
 from .classifier import class_codes
-from .lda_choice import CHOSEN, Within, chosen
+from .lda_choice import CHOSEN, Choice, Within, chosen
 from .precision import SparsePrecision
 from .reading import read_dense
 from .scatter import Scatter, check_size, flat_columns, scatter, stood_in
@@ -51,7 +52,8 @@ class SparseLDA(ClassifierMixin, BaseEstimator):
     standardize : bool, default True
         Whether shrinkage and l1 act on correlations, or on covariances. Without them it changes nothing: the graph and
         what is fitted to it are the same in all units.
-    include, exclude, solver, max_iter, tol, time_limit, random_state : as in :class:`SparsePrecision`
+    include, exclude, solver, max_iter, tol, random_state : as in :class:`SparsePrecision`; folds use the default solver
+    time_limit : seconds for the folds, an error where they are not enough, and again for the last search
     n_jobs : threads (None: all that OMP_NUM_THREADS and the machine allow)
 
     Attributes
@@ -107,7 +109,7 @@ class SparseLDA(ClassifierMixin, BaseEstimator):
         with threads(self.n_jobs):
             counts = rows_that_count(sample_weight, weights)
             within = Within(X, codes, weights, counts, found, self.standardize, names)
-            choice = chosen(within, self, asked, cv_groups)
+            choice = self._choose(within, asked, cv_groups)
             self.graph_ = SparsePrecision(
                 choice.n_edges, shrinkage=choice.shrinkage if self.standardize else 0.0, l1=choice.l1,
                 include=self.include, exclude=self.exclude, solver=self.solver, max_iter=self.max_iter, tol=self.tol,
@@ -120,6 +122,17 @@ class SparseLDA(ClassifierMixin, BaseEstimator):
         self.n_iter_ = max(1, self.graph_.n_iter_)
         self._discriminate()
         return self
+
+    def _choose(self, within: Within, asked: tuple[Any, Any, Any], cv_groups: Any) -> Choice:
+        limit = self.time_limit
+        end = None if limit is None else time.perf_counter() + check_number(limit, "time_limit")
+        try:
+            with until(end):
+                return chosen(within, self, asked, cv_groups)
+        except TimeUpError:
+            raise TimeoutError(
+                f"time_limit={limit!r} was over before every fold was fitted; allow more, or give n_edges"
+            ) from None
 
     def _within(self, X: Matrix, weights: Vector, codes: Columns, names: Any) -> tuple[Scatter, str]:
         """Means of the classes and the covariance about them, and a sentence about columns that do not vary there."""

@@ -26,7 +26,10 @@ def read_npz(path: Path, wanted: Wanted) -> Parts:
                 raise ValueError(f"it has no {wanted.role} array {target!r}{among(target, keys)}")
             y = held[target] if target in keys else None
             X = held["X"] if dense else _sparse({key: held[key] for key in (*_CSR, "format") if key in keys})
-            names = [str(name) for name in held["feature_names"]] if "feature_names" in keys else None
+            called = wanted.names or "feature_names"
+            if wanted.names is not None and called not in keys:
+                raise ValueError(f"it has no array {called!r} of names{among(called, keys)}")
+            names = [str(name) for name in held[called].ravel()] if called in keys else None
     except (ValueError, OSError, EOFError, zipfile.BadZipFile, zlib.error) as error:
         raise ValueError(f"{path} cannot be used: {_sentence(error)}") from error
     if X.ndim != 2:
@@ -34,7 +37,7 @@ def read_npz(path: Path, wanted: Wanted) -> Parts:
     if X.dtype.kind not in "fiub":
         raise ValueError(f"X in {path} must be numeric, not {X.dtype}")
     if names is not None and len(names) != X.shape[1]:
-        raise ValueError(f"{path} has {len(names)} feature_names for {X.shape[1]} columns")
+        raise ValueError(f"{path} has {len(names)} {wanted.names or 'feature_names'} for {X.shape[1]} columns")
     X = X if X.dtype in (np.float32, np.float64) else X.astype(np.float64)
     return _select(path, X, y, names, wanted)
 

@@ -18,6 +18,7 @@ class Wanted:
     drop: Sequence[str]
     n_features: int | None
     role: str = "target"  # what messages call it
+    names: str | None = None  # the array of an npz that holds the names of columns
 
     def features(self, path: Path, names: Sequence[str], target: str | None = None) -> list[str]:
         """The feature columns among ``names``, in order; a ``target`` is a column of its own."""

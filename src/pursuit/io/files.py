@@ -7,6 +7,7 @@ import os
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, NoReturn
 
 import numpy as np
@@ -30,8 +31,10 @@ def save_model(
     model is given what they make: ``load_model(path).predict(pipeline[:-1].transform(X))``.
     """
     _check_kind(estimator)
-    if not hasattr(estimator, "result_"):
+    if not hasattr(estimator, "result_") and not hasattr(estimator, "graph_"):
         raise ValueError("estimator must be fitted before it is saved")
+    if hasattr(estimator, "graph_"):
+        estimator = _as_logistic(estimator)
     names = feature_names if feature_names is not None else getattr(estimator, "feature_names_in_", None)
     p = int(estimator.n_features_in_)
     if names is not None and len(names) != p:
@@ -73,17 +76,34 @@ def save_model(
 
 
 def _check_kind(estimator: Any) -> None:
-    from pursuit.estimators.base import SparseModel  # reading a model needs no scikit-learn
+    from pursuit.estimators import SparseLDA  # reading a model needs no scikit-learn
+    from pursuit.estimators.base import SparseModel
+    from pursuit.estimators.graphs import GraphModel
 
-    if isinstance(estimator, SparseModel):
+    if isinstance(estimator, SparseModel | SparseLDA):
         return
     inner = ""  # where scikit-learn's wrappers keep what can be saved
-    if hasattr(estimator, "steps"):
+    if isinstance(estimator, GraphModel):
+        inner = ", which predicts nothing: pickle keeps it, and edges_ is a table"
+    elif hasattr(estimator, "steps"):
         inner = ": hand over its last step, pipeline[-1]"
     elif hasattr(estimator, "best_estimator_"):
         inner = ": hand over its best_estimator_"
     kind = type(estimator).__name__
-    raise TypeError(f"estimator must be a SparseRegressor or a SparseClassifier, got {kind}{inner}")
+    raise TypeError(f"estimator must be a SparseRegressor, a SparseClassifier or a SparseLDA, got {kind}{inner}")
+
+
+def _as_logistic(lda: Any) -> Any:
+    """The logistic model that predicts as a discriminant analysis does; its graph stays behind."""
+    coef, intercept = lda.coef_.T, lda.intercept_
+    if len(lda.classes_) == 2:
+        coef, intercept = coef[:, 0], intercept[0]
+    p = lda.n_features_in_
+    return SimpleNamespace(
+        loss="logistic", k=p, l2_=0.0, standardize=lda.standardize, n_features_in_=p, support_=np.arange(p),
+        feature_names_in_=getattr(lda, "feature_names_in_", None), classes_=lda.classes_, result_=lda.graph_.result_,
+        reason_=lda.reason_, _on_support=lambda: (coef, intercept),
+    )  # fmt: skip
 
 
 def load_model(path: str | Path) -> Model:

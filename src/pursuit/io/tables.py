@@ -43,6 +43,7 @@ def read_table(
     columns: Sequence[str] | None = None,
     drop: Sequence[str] = (),
     n_features: int | None = None,
+    names: str | None = None,
 ) -> Table:
     """Read features, and a target where there is one.
 
@@ -58,6 +59,8 @@ def read_table(
         Features to keep, in this order, and features to leave out; for files with column names.
     n_features
         The number of columns of a LIBSVM file, where the last ones may be empty.
+    names
+        The array of an npz that holds the names of its columns (``None``: ``feature_names`` if it is there).
 
     """
     path = Path(path)
@@ -66,7 +69,9 @@ def read_table(
         raise FileNotFoundError(f"there is no file {path}")
     if not path.is_file():
         raise ValueError(f"{path} is not a file")
-    X, y, names = reader(path, Wanted(target, columns, drop, n_features))
+    if names is not None and reader is not _arrays.read_npz:
+        raise ValueError(f"{path} is no npz file, so no array {names!r} of it can hold names")
+    X, y, own = reader(path, Wanted(target, columns, drop, n_features, names=names))
     if X.shape[0] == 0:
         raise ValueError(f"{path} has no rows")
     if X.shape[1] > MOST_COLUMNS:
@@ -75,10 +80,10 @@ def read_table(
         )
     if X.shape[1] == 0 and columns is None:
         raise ValueError(f"{path} has no feature columns")
-    _check_finite(path, X, names)
+    _check_finite(path, X, own)
     if y is not None:
         _check_target(path, X, y)
-    return Table(X, y, None if names is None else tuple(names))
+    return Table(X, y, None if own is None else tuple(own))
 
 
 def read_column(path: str | Path, name: str) -> Array:

@@ -20,6 +20,7 @@ STEP = float(np.cbrt(np.finfo(float).eps))  # of central differences, relative t
 NEEDS = {
     "dual": "a dual method needs a GLM with one output, without sum_to",
     "minibatch": "a stochastic method needs an objective that is a sum over samples",
+    "bounds": "bounds and sum_to are for coefficients of columns",
 }
 
 
@@ -72,7 +73,7 @@ class Objective:
     width: int = 1
     strides: bool = False
     names: Names | None = None
-    offers: ClassVar[tuple[str, ...]] = ("minibatch",)
+    offers: ClassVar[tuple[str, ...]] = ("minibatch", "bounds")
 
     def at(self, support: Columns, coef: Vector, intercept: Any = None) -> Point:
         """The point with these coefficients; without ``intercept``, with the best one."""
@@ -164,10 +165,12 @@ class Objective:
         """The ``most`` best exchanges at a refit, by a way of f's own; None: by the quadratic model."""
         return None
 
-    def open_exchanges(self, constraint: AtMost, point: Point) -> tuple[list[tuple[int, int]], int] | None:
+    def open_exchanges(
+        self, constraint: AtMost, point: Point, afforded: float = 1.0
+    ) -> tuple[list[tuple[int, int]], int] | None:
         """Exchanges at a refit (leave, enter) that no bound excludes from lowering f, and how many there are in all.
 
-        None where f has no such bound, or where it is too dear.
+        None where f has no such bound, or where it is too dear; ``afforded`` is a multiple of what usually is not.
         """
         return None
 

@@ -95,6 +95,7 @@ class Bounded(Wrapped):
     """
 
     def __init__(self, f: Objective, bounds: Any = None, sum_to: Any = None) -> None:
+        f.require("bounds")
         if not f.smooth:
             raise ValueError(
                 "bounds and sum_to need a smooth loss, and this one has kinks; use 'smoothed_hinge' or 'squared_hinge'"

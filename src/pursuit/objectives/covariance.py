@@ -8,7 +8,7 @@ import numpy as np
 
 from .._errors import check_array, check_count, check_number, listed
 from .._names import called, names_of
-from .._types import Vector
+from .._types import Columns, Vector
 
 ASYMMETRY = 1e-8  # of an entry, on the correlation scale, that counts as rounding; and of an eigenvalue below zero
 SAME = 1e-10  # how far from 1 the correlation of two columns is that count as one
@@ -18,13 +18,14 @@ SAME = 1e-10  # how far from 1 the correlation of two columns is that count as o
 class Correlations:
     """R = S_ij / (s_i s_j) with a unit diagonal, s, what the variables are called, and the rank of R.
 
-    ``said`` is a sentence about variables that are the same but for their units.
+    ``same`` are pairs of variables that are the same but for their units, ``said`` is a sentence about them.
     """
 
     R: Vector
     scales: Vector
     names: tuple[str, ...] | None
     rank: int
+    same: Columns
     said: str
 
 
@@ -63,7 +64,8 @@ def correlations(covariance: Any, n_samples: Any, names: Sequence[Any] | None) -
     rank = int((values > 1e-10 * values[-1]).sum())
     if n_samples is not None:
         rank = min(rank, check_count(n_samples, "n_samples", 1))
-    return Correlations(np.clip(R, -1.0, 1.0), scales, own, rank, _same(R, own))
+    same = np.argwhere(np.triu(np.abs(R) >= 1 - SAME, 1))
+    return Correlations(np.clip(R, -1.0, 1.0), scales, own, rank, same, _same(same, own))
 
 
 def check_bounds(eigenvalues: Any) -> tuple[float, float]:
@@ -82,11 +84,10 @@ def check_bounds(eigenvalues: Any) -> tuple[float, float]:
     return alpha, beta
 
 
-def _same(R: Vector, names: tuple[str, ...] | None) -> str:
-    """A sentence about columns that are multiples of others."""
-    i, j = np.nonzero(np.triu(np.abs(R) >= 1 - SAME, 1))
-    if not len(i):
+def _same(same: Columns, names: tuple[str, ...] | None) -> str:
+    """A sentence about variables that are multiples of others."""
+    if not len(same):
         return ""
-    node = (lambda v: str(v)) if names is None else (lambda v: names[v])
-    some = listed((f"{node(a)} and {node(b)}" for a, b in zip(i, j, strict=True)), 3)
-    return f"variables are the same but for their units ({some}), and no edge can join them without shrinkage"
+    node = str if names is None else (lambda v: names[v])
+    some = listed((f"{node(a)} and {node(b)}" for a, b in same), 3)
+    return f"variables are the same but for their units ({some}), so that without shrinkage no edge can join them"

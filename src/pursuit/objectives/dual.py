@@ -149,7 +149,7 @@ class Dual:
 class HasDual(Objective):
     """What a GLM says of its dual."""
 
-    offers: ClassVar[tuple[str, ...]] = ("dual", "minibatch", "proof")
+    offers: ClassVar[tuple[str, ...]] = ("dual", "minibatch", "bounds", "proof")
 
     def require(self, need: str) -> None:
         super().require(need)

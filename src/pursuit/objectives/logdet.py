@@ -37,8 +37,8 @@ from .point import Point
 
 INSIDE = 1e-9  # share of an eigenvalue bound that rounding may be beyond it
 EXCHANGES = 2e7  # that are judged by the four-node bound
-EFFORT = 2e9  # multiplications for sweeps of the dual that judge some further
-SWEEPS = 8  # of the dual for one exchange
+EFFORT = 3e8  # multiplications for one sweep of the dual for each exchange that this leaves, to judge them further
+SWEEPS = 12  # of the dual for one exchange
 HELPS = 1e-10  # share of p by which an exchange must lower f to count
 
 
@@ -77,10 +77,17 @@ class LogDet(Objective):
         np.fill_diagonal(self.R, 1.0)
         self.p, self.scales, self.names = len(self.R), given.scales, given.names
         self.rank = self.p if self.shrinkage else given.rank
-        self.said = "" if self.shrinkage else given.said
-        self.pairs = Pairs(self.p, self.names)
+        self.same, self.said = given.same, given.said
+        if self.shrinkage or self.limited:
+            self.same, self.said = given.same[:0], ""
+        self.pairs = Pairs(self.p, self.names)  # of which those that are the same may not be edges
         self.dim = self.pairs.count
         self.units = 2.0 * float(np.log(self.scales).sum())  # what values in units of S have more
+
+    @property
+    def limited(self) -> bool:
+        """Whether eigenvalues have bounds."""
+        return self.eigenvalues != (0.0, np.inf)
 
     # points
 
@@ -96,10 +103,11 @@ class LogDet(Objective):
         d = best_diagonal(off) if intercept is None else np.asarray(intercept, np.float64)
         W = off + np.diag(d)
         found = inverted(W)
-        if found is None or not self._inside(W):
-            outside = "the matrix is not positive definite, or outside the bounds of its eigenvalues"
-            return Point(self.dim, support, coef, d, np.inf, _nowhere(outside)).owned(self)
+        if found is None:
+            nowhere = _nowhere("the matrix is not positive definite")
+            return Point(self.dim, support, coef, d, np.inf, nowhere).owned(self)
         value = float(d.sum() + 2.0 * self._entries(support) @ coef) - found[0] + self.units
+        value = value if self._inside(W) else np.inf
         return Point(self.dim, support, coef, d, value, Inverse(self.R, self.pairs, found[1])).owned(self)
 
     def refit(self, support: Columns, start: Point | None = None) -> Point:
@@ -110,11 +118,11 @@ class LogDet(Objective):
         fit = graph_refit(self.R, edges, start=None if start is None else self._warm(start))
         if fit is not None and self._inside(fit.W):
             return self._fitted(support, fit)
-        if self.eigenvalues != (0.0, np.inf):
+        if self.limited:
             return self._bounded(support, edges)
         note = (
-            f"on a graph of these {len(support)} edges tr(S W) - log det W has no minimum, as S has rank {self.rank}; "
-            "with shrinkage above 0 every graph has one"
+            f"on a graph of {len(support)} edges that was met (or that include asks for) tr(S W) - log det W has no "
+            f"minimum, as S has rank {self.rank}; with shrinkage above 0 every graph has one"
         )
         nothing = np.zeros(len(support))
         return Point(
@@ -175,9 +183,9 @@ class LogDet(Objective):
         return np.asarray(self.R[i, j])
 
     def _inside(self, W: Vector) -> bool:
-        low, high = self.eigenvalues
-        if (low, high) == (0.0, np.inf):
+        if not self.limited:
             return True
+        low, high = self.eigenvalues
         values = np.linalg.eigvalsh(W / self.scales / self.scales[:, None])
         return bool(values[0] >= low * (1 - INSIDE) and values[-1] <= high * (1 + INSIDE))
 
@@ -220,18 +228,19 @@ class LogDet(Objective):
             for i, j, change in zip(leave, enter, found.change, strict=True)
         ]
 
-    def open_exchanges(self, constraint: AtMost, point: Point) -> tuple[list[tuple[int, int]], int] | None:
+    def open_exchanges(
+        self, constraint: AtMost, point: Point, afforded: float = 1.0
+    ) -> tuple[list[tuple[int, int]], int] | None:
         """Exchanges that no bound excludes, and how many there are in all; None where that is too dear to know."""
         free = len(point.support) - len(constraint.include)
         total = free * (len(constraint.allowed) - len(point.support))
-        if total > EXCHANGES or self.eigenvalues != (0.0, np.inf) or not point.refitted:
+        if total > afforded * EXCHANGES or self.limited or not point.refitted:
             return None
         include, forbidden = self._limits(constraint)
-        dear = SWEEPS * (2.0 * self.p * len(point.support) + self.p**3 / 3)
+        dear = 2.0 * self.p * len(point.support) + self.p**3 / 3
+        most = int(min(afforded * EFFORT / dear, 1e15))
         least = point.value - self.units - HELPS * self.p
-        found = graph_search.not_excluded(
-            self.R, self._fit(point), include, forbidden, least, SWEEPS, int(EFFORT / dear)
-        )
+        found = graph_search.not_excluded(self.R, self._fit(point), include, forbidden, least, SWEEPS, most)
         check_time()
         if not found.whole:
             return None
@@ -250,14 +259,15 @@ class LogDet(Objective):
     def _grown(self, grown: graph_search.Grown) -> Iterator[Point]:
         for fit in grown.fits:
             support = self.pairs.numbers(fit.edges)
-            yield self._fitted(support, fit) if self._inside(fit.W) else self.refit(support)
+            point = self._fitted(support, fit) if self._inside(fit.W) else self.refit(support)
+            yield point.claim("swap_stationary")
         if grown.trouble is not None:
             raise grown.trouble
         check_time()
 
     def quick_path(self, constraint: AtMost, plan: PathPlan) -> Walked | None:
         """The sizes asked for, in one kernel call."""
-        if self.eigenvalues != (0.0, np.inf):
+        if self.limited:
             return None
         include, forbidden = self._limits(constraint)
         tell = plan.reached
@@ -289,6 +299,7 @@ class LogDet(Objective):
         if groups is not None:
             raise ValueError("groups are for columns; a graph's edges have none")
         forced, forbidden = self.pairs.chosen(include, "include"), self.pairs.chosen(exclude, "exclude")
+        forbidden = np.union1d(forbidden, np.setdiff1d(self.pairs.numbers(self.same), forced))
         both = np.intersect1d(forced, forbidden)
         if both.size:
             raise ValueError(f"include and exclude overlap: {self.pairs.called(both)} in both")
@@ -296,9 +307,9 @@ class LogDet(Objective):
             raise ValueError(f"include names {len(forced)} edges, more than k={k} allows")
         allowed = self.dim - len(forbidden)
         if not allowed:
-            raise ValueError("exclude forbids every edge; leave at least one allowed")
+            raise ValueError(f"exclude forbids every edge; leave at least one allowed{self.said and '; '}{self.said}")
         constraint = AtMost(max(k, 1), self.dim, forced, forbidden).with_budget(min(k, allowed))
-        capped = f"k={k} was capped at the {allowed} edges there can be" if k > allowed else ""
+        capped = f"k={k} was capped at the {allowed} edge{'s' * (allowed != 1)} there can be" if k > allowed else ""
         core = self.rank * (self.rank + 1) // 2
         many = f"with {constraint.k} edges and rank {self.rank} some graphs have no optimum, and are left out"
         constraint.capped = "; ".join(s for s in (capped, many if constraint.k >= core else "", self.said) if s)

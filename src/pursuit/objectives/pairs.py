@@ -53,12 +53,16 @@ class Pairs:
 
     def chosen(self, given: Any, argument: str) -> Columns:
         """Sorted numbers of the pairs that a user names by indices or names, or by a p x p mask."""
-        if given is None or len(given) == 0:
+        if given is None:
             return np.empty(0, np.int64)
+        if isinstance(given, str) or not np.iterable(given):
+            raise TypeError(f"{argument} must be a list of pairs of variables, got {given!r}")
         if np.ndim(given) == 2 and np.shape(given) == (self.p, self.p) and np.asarray(given).dtype.kind == "b":
             mask = np.asarray(given)
             return np.flatnonzero((mask | mask.T)[self.ends])
         pairs = [self._pair(pair, argument) for pair in given]
+        if not pairs:
+            return np.empty(0, np.int64)
         return np.unique(self.numbers(np.array(pairs, np.int64)))
 
     def _pair(self, pair: Any, argument: str) -> tuple[int, int]:

@@ -149,8 +149,10 @@ class Path(Sequence[Result]):
         return frame
 
     def plot(self, ax: Any = None, **how: Any) -> Any:
-        """Coefficients against k, and return the :class:`pursuit.plots.PathDisplay`."""
-        return import_module("pursuit.plots").PathDisplay.from_path(self, ax=ax, **how)
+        """Coefficients against k (of graphs, partial correlations); gives the :class:`pursuit.plots.PathDisplay`."""
+        plots = import_module("pursuit.plots")
+        graphs = len(self) > 0 and np.ndim(self.results[0].support) == 2
+        return (plots.EdgePathDisplay if graphs else plots.PathDisplay).from_path(self, ax=ax, **how)
 
     def __repr__(self) -> str:
         words = f"{self.sizes[0]}..{self.sizes[-1]}" if self.sizes else "none"

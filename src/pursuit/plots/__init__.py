@@ -2,6 +2,9 @@
 
 from pursuit.plots.coefficients import plot_coefficients
 from pursuit.plots.cv import CVDisplay
+from pursuit.plots.edge_frequency import EdgeFrequencyDisplay
+from pursuit.plots.edge_path import EdgePathDisplay
+from pursuit.plots.graph import GraphDisplay
 from pursuit.plots.path import PathDisplay
 from pursuit.plots.scores import plot_scores
 from pursuit.plots.stability import StabilityDisplay
@@ -10,6 +13,6 @@ from pursuit.plots.support import SupportDisplay
 from pursuit.plots.trace import plot_trace
 
 __all__ = [
-    "CVDisplay", "PathDisplay", "StabilityDisplay", "SupportDisplay", "plot_coefficients", "plot_scores",
-    "plot_subsets", "plot_trace",
+    "CVDisplay", "EdgeFrequencyDisplay", "EdgePathDisplay", "GraphDisplay", "PathDisplay", "StabilityDisplay",
+    "SupportDisplay", "plot_coefficients", "plot_scores", "plot_subsets", "plot_trace",
 ]  # fmt: skip

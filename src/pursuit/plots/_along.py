@@ -18,12 +18,21 @@ class Along:
     coefs: Matrix
     names: list[str]
     unit: str
+    what: str = "coefficient"
+    units: str = "features"
+
+    @property
+    def sizes(self) -> str:
+        """What the axis of the sizes is called."""
+        return f"k, at most so many {self.units}"
 
 
 def along(path: Any, names: Sequence[str] | None, scale: Any) -> Along:
     """Of a path, as it was minimised over (standardised where the objective standardises), or times ``scale``."""
     if not hasattr(path, "sizes") or not len(path):
         raise ValueError("path must be a pursuit.Path with at least one size")
+    if of_graphs(path):
+        return _of_edges(path, names)
     columns = path.columns
     coefs, same = np.zeros((len(path), len(columns))), True
     for row, result in zip(coefs, path, strict=True):
@@ -45,3 +54,27 @@ def _called(path: Any, columns: Columns, names: Sequence[str] | None) -> list[st
         return [str(names[j]) for j in columns]
     own = {int(j): str(name) for result in path for j, name in zip(result.support, result.names or (), strict=False)}
     return [own.get(int(j), f"x{j}") for j in columns]
+
+
+def of_graphs(path: Any) -> bool:
+    """Whether what a path has are edges."""
+    return hasattr(path, "sizes") and len(path) > 0 and np.ndim(path[0].support) == 2
+
+
+def _of_edges(path: Any, names: Sequence[str] | None) -> Along:
+    """Partial correlations: one row per size, one column per edge that some size has."""
+    p = len(path[0].intercept)
+    if names is not None and len(names) != p:
+        raise ValueError(f"names has {len(names)} entries, but the graphs have {p} nodes")
+    numbers = [result.support[:, 0] * p + result.support[:, 1] for result in path]
+    edges = np.unique(np.concatenate(numbers))
+    partial, called = np.zeros((len(path), len(edges))), [""] * len(edges)
+    for row, own, result in zip(partial, numbers, path, strict=True):
+        (i, j), d = result.support.T, np.sqrt(result.intercept)
+        at = edges.searchsorted(own)
+        row[at] = -result.coef / d[i] / d[j]
+        nodes = names if names is not None else [f"x{a}" for a in range(p)]
+        words = None if names is not None else result.names
+        for n, place in enumerate(at):
+            called[place] = f"{nodes[i[n]]} - {nodes[j[n]]}" if words is None else str(words[n])
+    return Along(path.ks, edges, partial, called, "", "partial correlation", "edges")

@@ -26,10 +26,16 @@ class CVDisplay:
     chosen: int
     one_se: int | None
     what: str
+    units: str = "features"
 
     @classmethod
     def from_estimator(cls, estimator: Any, *, ax: Any = None, **how: Any) -> "CVDisplay":
-        """Draw what a fitted SparseRegressorCV or SparseClassifierCV chose from: its ``sizes_``."""
+        """Draw what a fitted SparseRegressorCV or SparseClassifierCV chose from: its ``sizes_``.
+
+        Of a SparsePrecisionCV or SparseLDA: the best shrinkage and l1 at every number of edges.
+        """
+        if hasattr(estimator, "n_edges_") and getattr(estimator, "cv_results_", None) is not None:
+            return cls._of_graphs(estimator).plot(ax, **how)
         table = getattr(estimator, "sizes_", getattr(estimator, "cv_results_", None))
         if table is None or not hasattr(estimator, "k_"):
             raise ValueError(f"estimator must be a fitted SparseRegressorCV or SparseClassifierCV, got {estimator!r}")
@@ -48,6 +54,24 @@ class CVDisplay:
             getattr(estimator, "k_1se_", None),
             f"held-out {kind}" if kind else key.upper(),
         ).plot(ax, **how)
+
+    @classmethod
+    def _of_graphs(cls, estimator: Any) -> "CVDisplay":
+        table = {name: np.asarray(column) for name, column in estimator.cv_results_.items()}
+        ebic = "ebic" in table
+        score = -table["ebic"] if ebic else table["mean_test_score"]
+        order = np.lexsort((-score, ~table["keeps_all_edges"], table["n_edges"]))
+        at = order[np.unique(table["n_edges"][order], return_index=True)[1]]
+        return cls(
+            table["n_edges"][at],
+            -score[at] if ebic else score[at],
+            None if ebic else table["std_error"][at],
+            [table[name][at] for name in table if name.startswith("split") and not ebic],
+            int(estimator.n_edges_),
+            None,
+            "EBIC" if ebic else "held-out log-likelihood per row",
+            "edges",
+        )
 
     def plot(self, ax: Any = None, *, folds: bool = False) -> "CVDisplay":
         """Draw on ``ax``, or on new axes; with ``folds`` each fold's own line too."""
@@ -68,7 +92,7 @@ class CVDisplay:
             self._mark(self.one_se, "smallest within one standard error", GREY)
         self.ax_.legend(edgecolor="none", framealpha=0.9, fontsize=8.5)
         self.ax_.margins(x=0.02)
-        self.ax_.set_xlabel("k, at most so many features")
+        self.ax_.set_xlabel(f"k, at most so many {self.units}")
         self.ax_.set_ylabel(self.what)
         whole_ticks(self.ax_)
         quiet(self.ax_, "y")

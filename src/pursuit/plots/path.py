@@ -51,11 +51,11 @@ class PathDisplay:
         colors = [looks(i)["color"] for i in range(len(named))]
         words, ends = [self.along.names[j] for j in named], self.along.coefs[-1, named]
         self.names_ = name_at_margin(self.ax_, self.along.ks, words, ends, colors)
-        self.ax_.set_ylabel(f"coefficient {self.along.unit}")
+        self.ax_.set_ylabel(f"{self.along.what} {self.along.unit}".rstrip())
         quiet(self.ax_, "y")
         if self.explained_ax_ is not None:
             self._explained(self.explained_ax_)
-        (self.explained_ax_ or self.ax_).set_xlabel("k, at most so many features")
+        (self.explained_ax_ or self.ax_).set_xlabel(self.along.sizes)
         whole_ticks(self.ax_)
         return self
 

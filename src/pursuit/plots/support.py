@@ -44,7 +44,8 @@ class SupportDisplay:
         top = float(np.abs(coefs).max(initial=0.0)) or 1.0
         shade = np.sign(coefs) * np.where(coefs != 0, FAINT + (1 - FAINT) * np.sqrt(np.abs(coefs) / top), 0.0)
         if ax is None:
-            self.figure_.set_size_inches(6.4, max(2.4, 1.1 + 0.22 * len(self.rows_)))
+            wide = 8.0 if self.along.units == "edges" else 6.4  # two names are long
+            self.figure_.set_size_inches(wide, max(2.4, 1.1 + 0.22 * len(self.rows_)))
         ks = self.along.ks
         edges = np.concatenate([ks - 0.5, ks[-1:] + 0.5]) if (np.diff(ks) == 1).all() else np.arange(len(ks) + 1) - 0.5
         colours = LinearSegmentedColormap.from_list("signs", [DOWN, "#ffffff", UP])
@@ -57,8 +58,8 @@ class SupportDisplay:
         whole_ticks(self.ax_)
         if not (np.diff(ks) == 1).all():
             self.ax_.set_xticks(np.arange(len(ks)), [str(k) for k in ks])
-        self.ax_.set_xlabel("k, at most so many features")
-        self.ax_.set_ylabel("feature")
+        self.ax_.set_xlabel(self.along.sizes)
+        self.ax_.set_ylabel(self.along.units.removesuffix("s"))
         self.ax_.spines[:].set_visible(False)
         self.ax_.tick_params(length=0, labelsize=9)
         self._bar()
@@ -80,4 +81,6 @@ class SupportDisplay:
         bar.ax.tick_params(length=0)
         left_out = len(self.along.columns) - len(self.rows_)
         if left_out:
-            self.ax_.set_title(f"{left_out} more features are in fewer sizes", fontsize=8.5, color=GREY, loc="left")
+            self.ax_.set_title(
+                f"{left_out} more {self.along.units} are in fewer sizes", fontsize=8.5, color=GREY, loc="left"
+            )

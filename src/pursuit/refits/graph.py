@@ -16,7 +16,7 @@ from ..engines import check_time, late
 
 TIGHT = 1e-9  # disagreement between the two rows of W that know an entry, at which a refit ends
 AGREES = 1e-8  # how far W^-1 may be from R on the edges
-STARTS = 6  # attempts by descent in the rows of W, each twice as far, before a graph counts as one without an optimum
+PATIENCE = 6  # shrinkage is followed down to 30 to this power before a graph counts as one without an optimum
 
 
 class GraphFit(NamedTuple):
@@ -50,7 +50,7 @@ def graph_refit(
     ``start`` is the inverse of W on a graph like this one. Past the deadline of the run it raises, as every refit does.
     """
     numbers = codes(edges, len(R))
-    found, trouble = _core.graph_refit(as_matrix(R), numbers, l1, start, tol, STARTS, late)
+    found, trouble = _core.graph_refit(as_matrix(R), numbers, l1, start, tol, PATIENCE, late)
     if trouble is not None:
         raise trouble
     if found is None:

@@ -21,10 +21,11 @@ Not in the paper:
   there (P. Giselsson and S. Boyd, IEEE TAC 62, 2017), and is then multiplied by the root of the ratio of the residuals
   (B. Wohlberg, arXiv 1704.06209, 2017), at ever rarer turns, so that it comes to rest.
 - **Over-relaxation** by 1.7 (S. Boyd et al., 2010, 3.4.3): half the iterations on most problems.
-- **The end.** Gamma is zero on F from the first iteration on, so rho (Omega - Theta_before) on F is Omega^-1 - S there,
-  wherever no bound is active: both residuals are shares, of Omega and of S. Theta is returned, which is symmetric and
-  lies on the graph exactly; ``_pulled`` moves it towards a multiple of the identity by as little as brings it between
-  the bounds.
+- **An l1 term** on the graph's entries makes (33) a soft threshold.
+- **The end.** Both residuals are shares: Omega - Theta of Omega, rho (Theta - Theta_before) on F of S, for that is what
+  S - Omega^-1 (and what the bounds and the l1 term add to it) is from zero there. Theta is returned, which is symmetric
+  and lies on the graph exactly; ``_pulled`` moves it towards a multiple of the identity by as little as brings it
+  between the bounds.
 """
 
 from typing import NamedTuple
@@ -58,15 +59,16 @@ def graph_admm(
     alpha: float = 0.0,
     beta: float = np.inf,
     *,
+    l1: float = 0.0,
     start: Matrix | None = None,
     tol: float = 1e-9,
     max_iter: int = ITERATIONS,
 ) -> BoundedGraphFit:
     """Minimise tr(S W) - log det W over alpha I <= W <= beta I whose off-diagonal entries lie on the edges (m, 2).
 
-    S is symmetric with a positive diagonal, in any units; 0 <= alpha <= beta, and beta is positive. ``start`` is a W to
-    begin from, the best multiple of the identity (with bounds) or diagonal matrix if None. Where the graph has no
-    optimum, which takes alpha = 0 or beta = inf, this does not converge.
+    S is symmetric with a positive diagonal, in any units; 0 <= alpha <= beta, and beta is positive. ``l1`` is what the
+    sum over i != j of |W_ij|, on the correlation scale, is added with. ``start`` is a W to begin from, None the best
+    diagonal one. Where the graph has no optimum, which takes beta = inf and l1 = 0, this does not converge.
     """
     p = len(S)
     bounded = alpha > 0 or beta < np.inf
@@ -76,15 +78,18 @@ def graph_admm(
     free = np.eye(p, dtype=bool)
     free[edges[:, 0], edges[:, 1]] = free[edges[:, 1], edges[:, 0]] = True
     first = np.diag(1 / S.diagonal()) if start is None else start
-    Theta, residual = _iterate(S / d / d[:, None], free, low, high, first * d * d[:, None], tol, max_iter)
+    own = np.sqrt(S.diagonal()) / d
+    penalty = l1 * (np.outer(own, own) - np.diag(own**2))
+    Theta, residual = _iterate(S / d / d[:, None], free, penalty, low, high, first * d * d[:, None], tol, max_iter)
     Omega = Theta / d / d[:, None]
     Omega = 0.5 * (Omega + Omega.T)
-    value = float(np.sum(S * Omega)) - float(np.linalg.slogdet(Theta)[1]) + 2 * float(np.log(d).sum())
+    value = float(np.sum(S * Omega) + np.sum(penalty * np.abs(Theta)))
+    value += 2 * float(np.log(d).sum()) - float(np.linalg.slogdet(Theta)[1])
     return BoundedGraphFit(Omega, value, residual, residual < tol)
 
 
 def _iterate(
-    S: Matrix, free: Flags, alpha: float, beta: float, Theta: Matrix, tol: float, most: int
+    S: Matrix, free: Flags, penalty: Matrix, alpha: float, beta: float, Theta: Matrix, tol: float, most: int
 ) -> tuple[Matrix, float]:
     """Theta and the residual at which it ended."""
     levels, V = np.linalg.eigh(Theta)
@@ -100,10 +105,11 @@ def _iterate(
         levels = np.clip(_root(levels, 1 / rho), alpha, beta)  # (32)
         Omega = (V * levels) @ V.T
         ahead = RELAXED * Omega + (1 - RELAXED) * before
-        Theta = np.where(free, ahead - Gamma / rho, 0.0)  # (33)
+        Theta = np.where(free, ahead - Gamma / rho, 0.0)  # (33), and the prox of the l1 term
+        Theta = np.sign(Theta) * np.maximum(np.abs(Theta) - penalty / rho, 0.0)
         Gamma = Gamma - rho * (ahead - Theta)
         apart = float(np.linalg.norm(Omega - Theta)) / float(np.linalg.norm(levels))
-        slope = rho * float(np.linalg.norm((Omega - before)[free])) / size
+        slope = rho * float(np.linalg.norm((Theta - before)[free])) / size
         residual = max(apart, slope)
         if residual < tol:
             break

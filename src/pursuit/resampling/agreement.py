@@ -38,6 +38,8 @@ def stability(
     Parameters
     ----------
     estimator : a SparseRegressor, a SparseClassifier, or one that chooses its k; it is not fitted
+        Of a SparsePrecision (without y) edges are selected; of one that chooses its n_edges, which must be fitted, with
+        what it chose.
     n_pairs : complementary pairs of half-samples
     ks : sizes; by default from 1 to the estimator's k
     threshold : above 0.5, at most 1: how often a stable feature is selected at some size
@@ -60,7 +62,7 @@ def stability(
             done, status, reason = _selected(select, halves, tell)
     return Stability(
         tuple(done), np.array(select.ks, np.int64), threshold, n_pairs, select.units, select.forced, select.free,
-        select.unit_of, select.names, status, reason, time.perf_counter() - began,
+        select.unit_of, select.names, status, reason, time.perf_counter() - began, select.what,
     )  # fmt: skip
 
 

@@ -35,6 +35,7 @@ class Stability:
     names : of the columns (with groups, of these), or None
     status, reason : converged, interrupted or time_limit; the same in a sentence
     seconds : how long it took
+    what : what is selected, in a word: features, or edges (then a column is a pair of columns, by its number)
     """
 
     supports: tuple[tuple[Columns, ...], ...]
@@ -49,6 +50,7 @@ class Stability:
     status: str
     reason: str
     seconds: float
+    what: str = "features"
 
     @property
     def n_done(self) -> int:
@@ -146,7 +148,7 @@ class Stability:
     def __repr__(self) -> str:
         sizes = f"{self.ks[0]}..{self.ks[-1]}" if len(self.ks) > 1 else f"{self.ks[0]}"
         done = f"{self.n_done}" if self.n_done == self.n_pairs else f"{self.n_done} of {self.n_pairs}"
-        lines = [f"Stability: {done} complementary pairs of half-samples, sizes {sizes}, {self.units} features"]
+        lines = [f"Stability: {done} complementary pairs of half-samples, sizes {sizes}, {self.units} {self.what}"]
         stable, most = self._stable, dict(zip(self._chosen.tolist(), self._shares.max(axis=0, initial=0), strict=True))
         often = sorted(stable.tolist(), key=lambda unit: -most[unit])
         words = listed((f"{self._called(unit)} {most[unit]:.2f}" for unit in often), SHOWN) or "nothing"

@@ -36,6 +36,7 @@ class Selector(Protocol):
     free : how many units compete
     unit_of : the unit of each column; None where every column is one
     names : of the units, or None
+    what : the units in a word, such as "features"
     """
 
     rows: Columns
@@ -44,6 +45,7 @@ class Selector(Protocol):
     ks: tuple[int, ...]
     unit_of: Columns | None
     names: Sequence[str] | None
+    what: str
 
     @property
     def units(self) -> int: ...
@@ -69,6 +71,7 @@ class OfEstimator:
     classes: Any
     names: Sequence[str] | None
     unit_of: Columns | None
+    what: str = "features"
 
     @property
     def units(self) -> int:

@@ -39,6 +39,7 @@ PATIENCE = 4  # restarts in a row that may be in vain, and one more for every te
 RESTARTS = 40  # where the kernel does them
 EFFORT = 1.5  # what they may cost there, as a multiple of what went before
 NO_LIMIT = 10**9
+JUDGED = 10  # times what counts as cheap up to which exchanges are judged after a pursuit of the objective's own
 RESTARTED = 0.1  # share of what counts as cheap up to which there are restarts
 _value = attrgetter("value")
 STARTS = ("grahtp", "omp", "ompr", "there and back")  # OMP first where GraHTP can use its Gram columns
@@ -92,7 +93,9 @@ class Auto(Solver):
             for point in own:
                 yield point
                 best = min(best, point, key=_value)
-            yield from search(f, constraint, best, doubts=self.prove is not False)
+            if self.prove or f.work * constraint.k <= JUDGED * self.cheap:
+                afforded = np.inf if self.prove else 1.0
+                yield from search(f, constraint, best, doubts=self.prove is not False, afforded=afforded)
             return
         cheap = f.work * constraint.k <= self.cheap
         best, omp, seen = start, start, set[bytes]()  # supports that have been searched from

@@ -7,9 +7,12 @@ from typing import Any, ClassVar
 import numpy as np
 
 from .._errors import looked_up
+from .._sorted import without
+from .._types import Columns, Vector
 from ..constraints import AtMost
 from ..objectives.base import Objective, Point
 
+PASSED_OVER = 50  # units in a row with which f has no minimum, before nothing more is added
 NOTHING = 1e-12  # share of a value that counts as nothing
 
 _registry: dict[str, type["Solver"]] = {}
@@ -54,6 +57,26 @@ def polished(f: Objective, point: Point) -> Point:
     if point.value < refit.value <= point.value + NOTHING * abs(point.value):
         return replace(point, refitted=refit.refitted, note=refit.note, minimiser=refit.minimiser, least=refit.least)
     return refit
+
+
+def joined(f: Objective, constraint: AtMost, point: Point, slope: Vector, within: Columns | None = None) -> Point:
+    """The refit with one more unit, that of the largest slope; the point itself where there is none.
+
+    A unit with which f has no minimum (a graph without an optimum) is passed over.
+    """
+    size, slope = constraint.count(point.support) + 1, slope.copy()
+    for _ in range(PASSED_OVER):
+        support = constraint.top(slope, size, keep=point.support, within=within)
+        if constraint.count(support) < size:
+            break
+        ahead = f.refit(support, start=point)
+        if ahead.value < np.inf:
+            return ahead
+        new = constraint.columns_of(without(constraint.units_of(support), constraint.units_of(point.support)))
+        if not slope[new].any():
+            break
+        slope[new] = 0.0
+    return point
 
 
 def register(name: str, solver: type[Solver], *aliases: str) -> None:

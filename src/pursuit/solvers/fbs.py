@@ -6,8 +6,7 @@ Anal. Mach. Intell. 35 (2013); the FBS of the GraHTP paper's experiments.
 | paper | here |
 |---|---|
 | V, the dictionary | ``atoms``: +-e_j ("coordinates"), or +-e_j / sqrt(H_jj) ("unit": of length 1 in f's own metric) |
-| u = argmin <grad f(x), u> over V | ``constraint.top(gradient / lengths, size + 1, keep=support)`` |
-| x = argmin over the span of the chosen atoms | ``f.refit(support)`` |
+| u = argmin <grad f(x), u> over V, x = argmin over the span of all | ``joined(f, constraint, point, gradient / lengths)`` |
 
 With "coordinates" the choice is OMP's; with "unit" it is the best gain of one atom by the quadratic model, sought among
 the ``candidates`` largest gradients. Cost per iteration: one gradient, one refit. Invariant: supports are nested.
@@ -22,7 +21,7 @@ import numpy as np
 from .._errors import check_choice, check_k
 from ..constraints import AtMost
 from ..objectives.base import Objective, Point
-from .base import Solver
+from .base import Solver, joined
 
 ATOMS = ("coordinates", "unit")
 
@@ -56,6 +55,8 @@ class FBS(Solver):
             if self.atoms == "unit":
                 slope = np.zeros(f.dim)
                 slope[few] = point.gradient[few] / np.sqrt(np.maximum(f.curvatures(point, few), 1e-300))
-            support = constraint.top(slope, size + 1, keep=point.support, within=few)  # u
-            point = f.refit(support, start=point)  # x
+            ahead = joined(f, constraint, point, slope, within=few)  # u, x
+            if ahead is point:
+                return
+            point = ahead
             yield point

@@ -6,7 +6,7 @@ gradient as in J. Liu, J. Ye, R. Fujimaki (ICML 2014), FoBa-gdt.
 | paper | here |
 |---|---|
 | F^(k), w^(k) | ``point`` |
-| i = argmax |grad_i f| | ``constraint.top(gradient, size + 1, keep=support)`` |
+| i = argmax |grad_i f| | ``joined(f, constraint, point, gradient)`` |
 | delta^(k), the gain of the forward step that reached size k | ``gain[size]`` |
 | d- = min_j f(w - w_j e_j) - f(w) | ``removals``, what the refit without j loses (Zhang: without refitting the rest) |
 | nu, epsilon | ``nu``, ``eps`` |
@@ -24,7 +24,7 @@ import numpy as np
 from .._errors import check_number
 from ..constraints import AtMost
 from ..objectives.base import Objective, Point
-from .base import Solver
+from .base import Solver, joined
 from .exchanges import removals
 
 
@@ -56,9 +56,10 @@ class FoBa(Solver):
             yield point
         gain: dict[int, float] = {}
         while (size := constraint.count(point.support)) < constraint.k:
-            support = constraint.top(point.gradient, size + 1, keep=point.support)  # forward: i
-            ahead = f.refit(support, start=point)
-            size = constraint.count(support)
+            ahead = joined(f, constraint, point, point.gradient)  # forward: i
+            if ahead is point:
+                return
+            size = constraint.count(ahead.support)
             gain[size] = point.value - ahead.value  # delta
             if gain[size] < self.eps:
                 return

@@ -64,15 +64,17 @@ class LocalSearch(Solver):
 
 
 def search(
-    f: Objective, constraint: AtMost, point: Point, candidates: int = 8, tries: int = 5, doubts: bool = True
-) -> Generator[Point, None, Point]:
+    f: Objective, constraint: AtMost, point: Point, candidates: int = 8, tries: int = 5, doubts: bool = True,
+    afforded: float = 1.0,
+) -> Generator[Point, None, Point]:  # fmt: skip
     """Exchanges from a refitted point until none helps; the last point, which is also returned, carries the claim.
 
     Without ``doubts`` pairs that the formula cannot judge are left alone, and if there are any nothing is claimed.
+    ``afforded`` is a multiple of the usual effort to judge exchanges where the formula is a model.
     """
     # a quadratic's Hessian rows are kept from sweep to sweep, so that sweeping over all columns costs little more
     few = not f.quadratic and constraint.units > max(FULL_SWEEPS, 4 * candidates * constraint.k)
-    left_open = 0
+    left_open = total = 0
     every = True  # a sweep over all first: mostly it is the last; what it finds is followed up among candidates
     tried: Tried = {}
     while True:
@@ -85,7 +87,7 @@ def search(
             if doubts and not sure:
                 better, sure = _doubts(f, constraint, point, ranked, tried)
         elif better is None and every:
-            better, sure, left_open = _excluded(f, constraint, point, tried) if doubts else (None, False, 0)
+            better, sure, left_open, total = _excluded(f, constraint, point, tried, afforded * doubts)
         if better is not None:
             point, every, tried = better, not few, {}
             yield point
@@ -94,7 +96,8 @@ def search(
         else:
             nearest = next(iter(ranked.best), None)
             full = constraint.count(point.support) == constraint.k  # else a unit could still come in
-            point = point.claim("swap_optimal" if sure and full else "swap_stationary", nearest, len(tried), left_open)
+            looked_at = max(len(tried), total - left_open)
+            point = point.claim("swap_optimal" if sure and full else "swap_stationary", nearest, looked_at, left_open)
             yield point
             return point
 
@@ -131,21 +134,23 @@ def _doubts(f: Objective, constraint: AtMost, point: Point, ranked: Ranked, trie
     return None, min([point.minimum, *least]) >= enough
 
 
-def _excluded(f: Objective, constraint: AtMost, point: Point, tried: Tried) -> tuple[Point | None, bool, int]:
-    """An exchange that helps among those that no bound excludes; else whether none does, and how many stay open."""
-    found = f.open_exchanges(constraint, point)
+def _excluded(
+    f: Objective, constraint: AtMost, point: Point, tried: Tried, afforded: float
+) -> tuple[Point | None, bool, int, int]:
+    """An exchange that helps among those that no bound excludes; else whether none does, how many stay open, of all."""
+    found = f.open_exchanges(constraint, point, afforded) if afforded else None
     if found is None:
-        return None, False, 0
-    pairs, _ = found
+        return None, False, 0, 0
+    pairs, total = found
     enough = point.value - HELPS * f.scale(point.value)
-    if len(pairs) > JUDGED:
-        return None, False, len(pairs)
+    if len(pairs) > afforded * (JUDGED if f.work * constraint.k <= CHEAP_REFITS else JUDGED // 10):
+        return None, False, len(pairs), total
     for pair in pairs:
         trial = _tried(f, constraint, point, pair, tried)
         if trial is not None and trial.value < point.value - 1e-12 * f.scale(point.value):
-            return trial, False, 0
+            return trial, False, 0, total
     unsure = sum(tried[pair] < enough for pair in pairs)
-    return None, not unsure and point.minimum >= enough, unsure
+    return None, not unsure and point.minimum >= enough, unsure, total
 
 
 def settled(f: Objective, constraint: AtMost, point: Point, newcomers: Any) -> bool:

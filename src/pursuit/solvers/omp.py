@@ -5,8 +5,7 @@ of S. Shalev-Shwartz, N. Srebro, T. Zhang (2010). It is the start and the baseli
 
 | paper | here |
 |---|---|
-| i = argmax |grad_i f| | ``constraint.top(gradient, budget, keep=support)`` |
-| x = argmin over S + i | ``f.refit(support)`` |
+| i = argmax |grad_i f|, x = argmin over S + i | ``joined(f, constraint, point, gradient)`` |
 
 Cost per iteration: one gradient, one refit. Invariant: supports are nested and values never rise.
 """
@@ -17,7 +16,7 @@ from typing import ClassVar
 
 from ..constraints import AtMost
 from ..objectives.base import Objective, Point
-from .base import Solver
+from .base import Solver, joined
 
 
 @dataclass(frozen=True)
@@ -31,7 +30,8 @@ class OMP(Solver):
         point = start if start.refitted else f.refit(start.support, start=start)
         if point is not start and constraint.count(point.support) == constraint.k:
             yield point
-        for budget in range(constraint.count(start.support) + 1, constraint.k + 1):
-            support = constraint.top(point.gradient, budget, keep=point.support)
-            point = f.refit(support, start=point)
+        while (size := constraint.count(point.support)) < constraint.k:
+            point = joined(f, constraint, point, point.gradient)
+            if constraint.count(point.support) == size:
+                return
             yield point

@@ -1,0 +1,184 @@
+"""``pursuit graph``: which columns are joined given all others, as a table, a file and a picture."""
+
+import json
+from collections.abc import Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pursuit.cli import INTERRUPTED, NOT_CONVERGED, OK
+from pursuit.cli.nodes import Nodes, read_nodes
+from pursuit.cli.show import PICTURES, console, digits, draw, print_facts, say, table, writable, write
+from pursuit.engines import threads
+
+FORMAT, VERSION = "pursuit-graph", 1
+SHOWN = 20  # edges that are printed; the file holds all
+TUNING = ("n_edges", "shrinkage", "l1")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Wished:
+    """Options, as they were given; None is to be chosen."""
+
+    n_edges: int | None
+    shrinkage: float | None
+    l1: float | None
+    cv: int | None
+    rule: str | None
+    include: Sequence[str]
+    exclude: Sequence[str]
+    time_limit: float | None
+    threads: int | None
+
+    @property
+    def chooses(self) -> bool:
+        return any(getattr(self, name) is None for name in TUNING)
+
+
+def run(
+    data: Path, wished: Wished, out: Path | None, picture: Path | None, *, drop: Sequence[str], label: str | None,
+    most: int | None, names: str | None,
+) -> int:  # fmt: skip
+    writable("--out", out, (".json",))
+    writable("--picture", picture, PICTURES)
+    for option, value in (("--cv", wished.cv), ("--rule", wished.rule)):
+        if value is not None and not wished.chooses:
+            raise ValueError(
+                f"{option} is for a choice, and --edges, --shrinkage and --l1 leave none; one must be auto"
+            )
+    nodes = read_nodes(data, drop, label, most, names)
+    model = _fitted(nodes, wished)
+    with threads(wished.threads):
+        edges = _edges(model, nodes.names)  # what each is worth takes a refit per edge
+    say(f"{nodes.heading}\n")
+    _print_edges(edges, out)
+    told = _told(model, wished)
+    if out is not None:
+        write(out, json.dumps(_held(model, nodes, edges, wished), indent=1) + "\n")
+        told["graph"] = str(out)
+    if picture is not None:
+        from pursuit.plots import GraphDisplay
+
+        draw(picture, GraphDisplay.from_estimator(model, names=nodes.names))
+        told["picture"] = str(picture)
+    print_facts(told)
+    return {"converged": OK, "interrupted": INTERRUPTED}.get(model.result_.status, NOT_CONVERGED)
+
+
+def _fitted(nodes: Nodes, wished: Wished) -> Any:
+    """The estimator whose numbers are given, or the one that chooses those that are not."""
+    import pursuit
+
+    parameters: dict[str, Any] = {
+        "include": nodes.pairs("--include", wished.include) or None,
+        "exclude": nodes.pairs("--exclude", wished.exclude) or None,
+        "time_limit": wished.time_limit,
+        **{name: getattr(wished, name) for name in TUNING},
+    }
+    if not wished.chooses:
+        with _status(f"at most {wished.n_edges} edges"), threads(wished.threads):
+            return pursuit.SparsePrecision(**parameters).fit(nodes.X)
+    how: dict[str, Any] = {
+        name: value for name, value in (("cv", wished.cv), ("rule", wished.rule)) if value is not None
+    }
+    with _status("choosing " + ", ".join(name for name in TUNING if parameters[name] is None)):
+        try:
+            return pursuit.SparsePrecisionCV(**parameters, **how, n_jobs=wished.threads).fit(nodes.X)
+        except TimeoutError as error:
+            raise ValueError(
+                f"--time-limit {wished.time_limit:g} was over before every fold was fitted; allow more, fewer --cv, or"
+                " fix --edges, --shrinkage or --l1"
+            ) from error
+
+
+def _status(doing: str) -> Any:
+    """A line on stderr while it works, for a terminal."""
+    screen = console(stderr=True)
+    return screen.status(f"{doing} ...") if screen.is_terminal else nullcontext()
+
+
+def _edges(model: Any, names: Sequence[str]) -> list[dict[str, Any]]:
+    """A dict per edge, most gain first."""
+    held = model.edges_
+    called = [[names[int(end)] if isinstance(end, int | np.integer) else str(end) for end in held[side]]
+              for side in ("source", "target")]  # fmt: skip
+    numbers = (np.asarray(held[column]).tolist() for column in ("partial_correlation", "precision", "gain"))
+    return [
+        {"source": a, "target": b, "sign": 1 if partial > 0 else -1, "partial_correlation": partial, "precision": w,
+         "gain": gain}
+        for a, b, partial, w, gain in zip(*called, *numbers, strict=True)
+    ]  # fmt: skip
+
+
+def _print_edges(edges: list[dict[str, Any]], out: Path | None) -> None:
+    edges = sorted(edges, key=lambda edge: -abs(edge["partial_correlation"]))
+    rows = [
+        (edge["source"], edge["target"], f"{edge['partial_correlation']:.3f}", digits(edge["gain"]))
+        for edge in edges[:SHOWN]
+    ]
+    if len(edges) > SHOWN:
+        rows.append((f"... {len(edges) - SHOWN} more{'' if out is None else f' in {out}'}", "", "", ""))
+    if rows:
+        sides = {"column": "left", "joined to": "left", "partial correlation": "right", "gain": "right"}
+        console().print(table(sides, rows))
+
+
+def _told(model: Any, wished: Wished) -> dict[str, str]:
+    """What is known of the graph."""
+    alone = int((~model.adjacency_.any(axis=1)).sum())
+    told = {"edges": f"{model.n_edges_}, {alone} column{'s' * (alone != 1)} without"}
+    for name in TUNING[1:]:
+        value = getattr(model, f"{name}_", getattr(model, name))
+        if value or getattr(wished, name) is None:
+            told[name] = digits(value)
+    seen = _held_out(model)
+    if seen is not None:
+        told["held out"] = "log-likelihood per row {log_likelihood:.5g}, standard error {std_error:.2g}".format(**seen)
+    result = model.result_
+    told |= {
+        "reason": model.reason_, "status": result.status, "optimality": str(result.optimality),
+        "solver": f"{result.solver}, {result.seconds:.2g} s",
+    }  # fmt: skip
+    return told
+
+
+def _held(model: Any, nodes: Nodes, edges: list[dict[str, Any]], wished: Wished) -> dict[str, Any]:
+    """The graph as JSON holds it: with the nodes' precisions the whole matrix can be built again."""
+    diagonal, means = model.precision_.diagonal().tolist(), model.location_.tolist()
+    degree = model.adjacency_.sum(axis=1).tolist()
+    settings = {name: getattr(model, f"{name}_", getattr(model, name)) for name in TUNING}
+    result = model.result_
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "n_rows": int(nodes.X.shape[0]),
+        "nodes": [
+            {"name": name, "degree": d, "precision": w, "mean": mean}
+            for name, d, w, mean in zip(nodes.names, degree, diagonal, means, strict=True)
+        ],
+        "edges": edges,
+        "settings": {
+            **settings, "chosen": [name for name in TUNING if getattr(wished, name) is None],
+            "include": list(wished.include), "exclude": list(wished.exclude),
+        },
+        "value": float(result.value),
+        "status": result.status,
+        "reason": model.reason_,
+        "optimality": str(result.optimality),
+        "held_out": _held_out(model),
+    }  # fmt: skip
+
+
+def _held_out(model: Any) -> dict[str, float] | None:
+    """Of the chosen triple, where rows were held out: the mean log-likelihood of a row."""
+    tried = getattr(model, "cv_results_", None)
+    if tried is None or model.rule == "ebic":
+        return None
+    at = np.flatnonzero(np.all([np.asarray(tried[name]) == getattr(model, f"{name}_") for name in TUNING], axis=0))
+    if not len(at):
+        return None
+    at = at[0]
+    return {"log_likelihood": float(tried["mean_test_score"][at]), "std_error": float(tried["std_error"][at])}

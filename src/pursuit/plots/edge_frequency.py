@@ -1,0 +1,160 @@
+"""How often each edge is there, over replications or half-samples."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from pursuit._errors import check_choice
+from pursuit._types import Columns, Flags, Matrix
+from pursuit.plots._axes import DOWN, GREY, axes
+from pursuit.plots._labels import text_sizes
+
+NAMED = 90  # nodes up to which all have their name on both axes
+SHADES = ("#ffffff", "#c6dbe6", "#79aac4", "#2a6f97", "#0b2c40")  # one hue, from light to dark
+ORDERS = ("given", "similar")
+
+
+@dataclass
+class EdgeFrequencyDisplay:
+    """A heat map of nodes and nodes: the share of graphs that have the edge.
+
+    ``EdgeFrequencyDisplay.from_graphs(graphs)`` and ``.from_stability(found)`` draw.
+
+    Attributes
+    ----------
+    ax_, figure_, image_ : the axes, their figure, the image
+    order_ : the nodes, as rows and columns show them
+    """
+
+    frequencies: Matrix
+    names: list[str]
+    what: str
+    truth: Flags | None = None
+
+    @classmethod
+    def from_graphs(
+        cls, graphs: Any, *, names: Sequence[str] | None = None, truth: Any = None, ax: Any = None, **how: Any
+    ) -> "EdgeFrequencyDisplay":
+        """Draw what several graphs have in common: adjacency or precision matrices, or estimators that have these.
+
+        ``truth``, a matrix of the same kind, marks the edges that ought to be there: in a simulation they are known.
+        """
+        matrices = [_adjacency(graph, f"graphs[{i}]") for i, graph in enumerate(graphs)]
+        if not matrices:
+            raise ValueError("graphs is empty; give at least one adjacency matrix")
+        for i, matrix in enumerate(matrices):
+            if matrix.shape != matrices[0].shape:
+                raise ValueError(f"graphs[{i}] has {len(matrix)} nodes, but graphs[0] has {len(matrices[0])}")
+        own = next((g.feature_names_in_ for g in graphs if hasattr(g, "feature_names_in_")), None)
+        mean, what = np.mean(matrices, axis=0), f"share of {len(matrices)} graphs"
+        return cls._drawn(mean, own if names is None else names, what, truth, ax, how)
+
+    @classmethod
+    def from_stability(
+        cls, found: Any, *, k: int | None = None, truth: Any = None, ax: Any = None, **how: Any
+    ) -> "EdgeFrequencyDisplay":
+        """Draw a :class:`pursuit.Stability` of graphs at size k, the largest where none is given."""
+        pairs = getattr(getattr(found, "names", None), "pairs", None)
+        if pairs is None:
+            raise ValueError(f"found must be a pursuit.Stability of a SparsePrecision, got {type(found).__name__}")
+        sizes = [int(size) for size in found.ks]
+        k = sizes[-1] if k is None else k
+        if k not in sizes:
+            raise ValueError(f"found has no size k = {k}; it has {', '.join(map(str, sizes))}")
+        mean = np.zeros((pairs.p, pairs.p))
+        mean[pairs.ends] = found.frequencies[sizes.index(k)]
+        what = f"share of half-samples, k = {k}"
+        return cls._drawn(mean + mean.T, pairs.names, what, truth, ax, how)
+
+    @classmethod
+    def _drawn(
+        cls, mean: Matrix, names: Any, what: str, truth: Any, ax: Any, how: dict[str, Any]
+    ) -> "EdgeFrequencyDisplay":
+        called = [f"x{j}" for j in range(len(mean))] if names is None else [str(name) for name in names]
+        if len(called) != len(mean):
+            raise ValueError(f"names has {len(called)} entries, but the graphs have {len(mean)} nodes")
+        known = None if truth is None else _adjacency(truth, "truth")
+        if known is not None and known.shape != mean.shape:
+            raise ValueError(f"truth has {len(known)} nodes, but the graphs have {len(mean)}")
+        return cls(mean, called, what, known).plot(ax, **how)
+
+    def plot(self, ax: Any = None, *, order: str = "given") -> "EdgeFrequencyDisplay":
+        """Draw on ``ax``, or on new axes; ``order="similar"`` puts nodes with the same neighbours side by side."""
+        check_choice(order, "order", ORDERS)
+        from matplotlib.colors import LinearSegmentedColormap
+
+        p = len(self.names)
+        self.order_: Columns = np.arange(p) if order == "given" else _similar(self.frequencies)
+        self.ax_ = axes(ax)
+        self.figure_ = self.ax_.figure
+        size = float(np.clip(2.4 + 0.12 * p, 3.4, 11.0))
+        if ax is None:
+            long = float(text_sizes(self.names, 8.0)[:, 0].max()) / 72 if p <= NAMED else 0.3
+            self.figure_.set_size_inches(size + long + 1.0, size + long)
+        shown = self.frequencies[np.ix_(self.order_, self.order_)]
+        cells = np.arange(p + 1) - 0.5
+        self.image_ = self.ax_.pcolormesh(
+            cells, cells, shown, cmap=LinearSegmentedColormap.from_list("often", SHADES), vmin=0, vmax=1,
+            edgecolor="#f1f3f5" if p <= NAMED else "none", linewidth=0.4,
+        )  # fmt: skip
+        self._name_nodes(p)
+        if self.truth is not None:
+            self._mark(self.truth[np.ix_(self.order_, self.order_)], 72 * size / p)
+        self._bar()
+        return self
+
+    def _name_nodes(self, p: int) -> None:
+        ax = self.ax_
+        if p <= NAMED:
+            words, points = [self.names[j] for j in self.order_], float(np.clip(9.5 - 0.05 * p, 5.0, 9.0))
+            ax.set_xticks(np.arange(p), words, rotation=90, fontsize=points)
+            ax.set_yticks(np.arange(p), words, fontsize=points)
+        else:
+            ax.set_xlabel("node")
+            ax.set_ylabel("node")
+        ax.invert_yaxis()
+        ax.set_aspect("equal")
+        ax.spines[:].set_color("#ced4da")
+        ax.tick_params(length=0)
+
+    def _mark(self, truth: Flags, cell: float) -> None:
+        """A ring where an edge ought to be."""
+        y, x = np.nonzero(truth)
+        side = float(np.clip(0.45 * cell, 1.0, 6.0))
+        self.rings_ = self.ax_.scatter(x, y, s=side**2, facecolors="none", edgecolors=DOWN, linewidths=0.9,
+                                       label="true edge")  # fmt: skip
+        self.ax_.legend(loc="lower left", bbox_to_anchor=(0, 1), borderaxespad=0.2, frameon=False, fontsize=8.5)
+
+    def _bar(self) -> None:
+        """What the shades mean."""
+        from matplotlib.ticker import PercentFormatter
+
+        bar = self.figure_.colorbar(self.image_, ax=self.ax_, shrink=0.6, aspect=22, pad=0.02)
+        bar.ax.yaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
+        bar.ax.tick_params(length=0, labelsize=8, labelcolor=GREY)
+        bar.outline.set_visible(False)
+        bar.set_label(self.what, fontsize=8.5, color=GREY)
+
+
+def _adjacency(graph: Any, name: str) -> Flags:
+    """True where there is an edge: of an estimator, an adjacency matrix or a precision matrix."""
+    held = getattr(graph, "adjacency_", getattr(graph, "precision_", graph))
+    matrix = np.asarray(held)
+    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or matrix.dtype.kind not in "fiub":
+        raise ValueError(f"{name} must be a square matrix or a fitted estimator of one, got {type(graph).__name__}")
+    there = matrix != 0
+    np.fill_diagonal(there, False)
+    if not np.array_equal(there, there.T):
+        raise ValueError(f"{name} must be symmetric")
+    return there
+
+
+def _similar(frequencies: Matrix) -> Columns:
+    """Leaves of average linkage over rows, so that nodes with the same neighbours are side by side."""
+    from scipy.cluster.hierarchy import leaves_list, linkage
+
+    if len(frequencies) < 3:
+        return np.arange(len(frequencies))
+    return np.asarray(leaves_list(linkage(frequencies + np.eye(len(frequencies)), "average", optimal_ordering=True)))
