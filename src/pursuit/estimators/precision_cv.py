@@ -37,7 +37,7 @@ class SparsePrecisionCV(GraphModel):
         largest is best; with fewer rows than columns no further than half as many neighbours a column as there are
         rows to train on.
     shrinkage : float, list of floats from 0 to 1, or None for 0, 0.3, 0.5 and 0.6 (0 for "ebic")
-    l1 : float, list of floats, or None for 0, 0.02, .., 0.12, 0.15, 0.2 and 0.3 (0 for "ebic")
+    l1 : float, list of floats, or None for 14 of them from 0 to 0.3 (0 for "ebic")
         Where there are several, 0 competes without shrinkage only.
     cv : number of folds, a splitter, or pairs of (training rows, test rows), default 5
         A number shuffles the rows first, with seed ``random_state`` or 0. Folds standardise columns by themselves.

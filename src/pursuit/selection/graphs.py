@@ -32,7 +32,7 @@ from .choose import paired
 
 RULES = ("min", "1se", "ebic")
 SHRINKAGES = (0.0, 0.3, 0.5, 0.6)
-L1S = (0.0, 0.02, 0.04, 0.06, 0.08, 0.1, 0.12, 0.15, 0.2, 0.3)
+L1S = (0.0, 0.02, 0.04, 0.06, 0.08, 0.1, 0.11, 0.12, 0.13, 0.14, 0.15, 0.17, 0.2, 0.3)
 STAY = 0.9  # share of edges that l1 must leave where the rank is below p
 FURTHER = (1.15, 1.3, 1.5, 1.75, 2.0)  # where the largest size is best, sizes go on at these multiples of it
 COUNTS = 20  # edge counts where nobody asks for any
