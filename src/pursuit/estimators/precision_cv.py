@@ -9,9 +9,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._errors import check_choice, check_count, check_number
 from .._types import Columns, Matrix, Vector
+from ..driver import ended
 from ..engines import TimeUpError, threads, until
+from ..loop import Limits, Loop
 from ..objectives.logdet import LogDet
-from ..paths import path
+from ..paths import every_size
 from ..refits.graph import graph_refit
 from ..results import Result
 from ..selection import rows_that_count, splits
@@ -138,15 +140,15 @@ class SparsePrecisionCV(GraphModel):
         )  # fmt: skip
 
     def _search(self, f: LogDet, choice: GraphChoice) -> Result:
-        """The graph of all rows: along the sizes, as in the folds, unless another way was asked for."""
+        """The graph of all rows: along the sizes, the search of the folds, unless another one was asked for."""
         if self.solver != "auto" or self.eigenvalues is not None:
             return self._solve(f, choice.k)
-        sizes = [k for k in choice.sizes if k <= choice.k]
-        along = path(
-            f, sizes, include=() if self.include is None else self.include,
-            exclude=() if self.exclude is None else self.exclude, time_limit=self.time_limit,
-        )  # fmt: skip
-        return along.at(min(choice.k, along.sizes[-1]))
+        include, exclude = (() if given is None else given for given in (self.include, self.exclude))
+        constraint = f.sparse_set(choice.k, include, exclude)
+        found = every_size(f, constraint, [k for k in choice.sizes if k <= choice.k])
+        point, loop = found[max(found)], Loop(Limits())
+        loop.best = f.refit(point.support, start=point)
+        return ended(f, constraint, loop, "auto")
 
     def _asked(self) -> tuple[int, float]:
         """Up to how many edges half-samples select, and the shrinkage they do it with: what was chosen."""
