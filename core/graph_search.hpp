@@ -33,7 +33,8 @@ public:
       i64 n = std::min(k - size(), std::max<i64>(1, size() / 10));
       if (order.empty()) break;
       bool grown = false;
-      while (!order.empty() && !poll.stop()) {
+      int refused = 0;
+      while (!order.empty() && refused < kRefused && !poll.stop()) {
         n = std::min(n, static_cast<i64>(order.size()));
         std::partial_sort(order.begin(), order.begin() + n, order.end(),
                           [&](i64 a, i64 b) { return better(bounds.gain[a], bounds.gain[b], a, b); });
@@ -43,6 +44,7 @@ public:
           break;
         }
         if (n == 1) { // no graph that holds this one has an optimum either
+          ++refused;
           barren.push_back(order.front());
           closed[place(order.front())] = closed[place(mirrored(order.front()))] = 1;
           order.erase(order.begin());
@@ -79,6 +81,7 @@ public:
   // best (some edges leave and stay closed while others come in) for as much work as `kEffort` times all before, as
   // long as one in `kPatience` helps.
   void search(i64 k, bool thorough) {
+    if (thorough && every(k)) return;
     grow(k);
     exchange(1.0);
     if (!thorough) return;
@@ -104,6 +107,36 @@ public:
       idle = size() == k && keep() ? 0 : idle + 1;
     }
     fit = std::move(best);
+  }
+
+  // All graphs of k edges, where they are few.
+  bool every(i64 k) {
+    Units pairs;
+    for (i64 i = 0; i < p; ++i)
+      for (i64 c = i * p + i + 1; c < (i + 1) * p; ++c)
+        if (!closed[place(c)] && !std::binary_search(include.begin(), include.end(), c)) pairs.push_back(c);
+    const i64 n = static_cast<i64>(pairs.size()), m = k - static_cast<i64>(include.size());
+    double graphs = 1.0;
+    for (i64 l = 0; l < m; ++l) graphs *= static_cast<double>(n - l) / static_cast<double>(l + 1);
+    if (m < 1 || m > n || graphs > kFewGraphs) return false;
+    std::vector<i64> which(place(m));
+    for (i64 l = 0; l < m; ++l) which[place(l)] = l;
+    GraphFit best;
+    best.value = HUGE_VAL;
+    for (bool more = true; more && !poll.stop();) {
+      Units edges = include;
+      for (i64 l : which) edges.push_back(pairs[place(l)]);
+      std::sort(edges.begin(), edges.end());
+      if (f.refit(edges, nullptr, kSure, kPatient, trial) && trial.value < best.value) std::swap(best, trial);
+      i64 l = m - 1;
+      while (l >= 0 && which[place(l)] == n - m + l) --l;
+      more = l >= 0;
+      if (more)
+        for (++which[place(l)]; l + 1 < m; ++l) which[place(l + 1)] = which[place(l)] + 1;
+    }
+    if (!std::isfinite(best.value)) return false;
+    fit = std::move(best);
+    return true;
   }
 
   void settle() {
@@ -192,9 +225,9 @@ public:
   }
 
 private:
-  static constexpr double kRough = 1e-4, kNothing = 1e-13, kLeast = 1e-6, kHope = 0.7;
+  static constexpr double kRough = 1e-4, kSure = 1e-7, kFewGraphs = 1500, kNothing = 1e-13, kLeast = 1e-6, kHope = 0.7;
   static constexpr double kEffort = 3.0, kAlways = 2e8, kMost = 4e9; // in numbers that refits touch
-  static constexpr int kRounds = 60, kPatient = 3, kPatientAtTheEnd = 6, kPatience = 12;
+  static constexpr int kRounds = 60, kPatient = 3, kPatientAtTheEnd = 6, kPatience = 12, kRefused = 30;
 
   i64 size() const { return static_cast<i64>(fit.edges.size()); }
   i64 mirrored(i64 e) const { return e % p * p + e / p; }
@@ -208,6 +241,8 @@ private:
   }
 
   void look(double hope, bool exchanges) {
+    const Adjacency graph(p, fit.edges);
+    for (i64 j = 0; j < p; ++j) f.work += static_cast<double>(p * graph.degree(j) * (graph.degree(j) + 4)) / 2.0;
     bounds.look(f, fit, closed.data(), forced_in(fit.edges).data(), hope, kLeast, exchanges);
   }
 

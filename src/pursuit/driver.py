@@ -111,7 +111,8 @@ def ended(f: Objective, constraint: AtMost, loop: Loop, name: str) -> Result:
     best = loop.best
     shown = f.present(best)
     optimality = _optimality(f, constraint, best, loop)
-    sentences = [constraint.capped, loop.reason, _words(optimality, best), best.note]
+    fewer = f.why_fewer if constraint.count(best.support) < constraint.k else ""
+    sentences = [constraint.capped, loop.reason, _words(optimality, best), fewer, best.note]
     return Result(
         *shown, value=best.value, status=loop.status if best.minimiser else "no_minimiser",
         reason="; ".join(sentence for sentence in sentences if sentence), n_iter=len(loop.trace),

@@ -117,7 +117,7 @@ def test_more_columns_than_rows():
     assert np.linalg.eigvalsh(model.precision_)[0] > 0
     plain = SparseLDA(10).fit(A, Y[::5])
     assert np.isfinite(plain.predict_proba(A)).all()
-    assert "no optimum" in SparseLDA(500).fit(A[::3], Y[::15]).reason_
+    assert "no optimum" in SparseLDA(40).fit(A[::3, :12], Y[::15]).reason_
 
 
 def test_columns_that_do_not_vary_within_classes():

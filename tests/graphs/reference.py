@@ -81,6 +81,7 @@ def refits(S, graphs):
         ahead[row[:, :, 0], bb, aa] = ahead[row[:, :, 0], aa, bb]
         lost = ~np.isfinite(step).all(axis=1) | (np.abs(ahead).max(axis=(1, 2)) > FAR)
         W[running[~lost]] = ahead[~lost]
+        exists[running[lost]] = False
         running = running[~lost & (decrement > EXACT)]
     values = np.array([value(R, w) if there else -np.inf for w, there in zip(W, exists, strict=True)])
     return Refits(W / d / d[:, None], values + 2 * np.log(d).sum(), exists)
@@ -200,7 +201,7 @@ def bounded_refit(S, edges, alpha, beta):
             if t <= 1e-10 or -(g @ d) < 1e-20:
                 break
             W = W + t * step
-        mu *= 0.2
+        mu *= 0.05
     return W, value(S, W)
 
 

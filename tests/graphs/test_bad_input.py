@@ -143,7 +143,18 @@ def test_more_included_than_the_budget():
 @pytest.mark.parametrize("name", ["include", "exclude"])
 def test_pairs_that_are_none(name):
     f = LogDet(good(), names=list("abcde"))
-    for pairs in ([(0, 9)], [(-1, 2)], [(1, 1)], [("a", "zebra")], [("a",)], [(0, 1, 2)], [0, 1], ["ab"], 3):
+    for pairs in (
+        [(0, 9)],
+        [(-1, 2)],
+        [(1, 1)],
+        [("a", "zebra")],
+        [("a",)],
+        [(0, 1, 2)],
+        [0, 1],
+        ["ab"],
+        3,
+        [(0, 1), (2,)],
+    ):
         with pytest.raises((ValueError, TypeError), match=name) as error:
             solve(f, 3, **{name: pairs})
         one_sentence(error)

@@ -153,6 +153,18 @@ def test_l1_where_there_is_no_optimum_without_it():
         assert violation(R, fit.W, edges, l1) < 1e-6
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_a_small_l1_where_R_is_nearly_singular(seed):
+    """Never None, whatever the rank; the conditions hold as far as it says."""
+    R = problem(seed, 8, 4, mixing=1.0)
+    edges = some_edges(seed, 8, 20)
+    for l1 in (1e-5, 1e-3, 1e-2):
+        fit = graph_refit(R, edges, l1=l1)
+        assert fit is not None
+        assert fit.value == pytest.approx(value(R, fit.W, l1), rel=1e-9)
+        assert violation(R, fit.W, edges, l1) < 1e-6 or fit.gap > 1e-8
+
+
 def test_l1_beyond_every_correlation_leaves_nothing():
     R, edges = problem(7, 6, 20), some_edges(7, 6, 9)
     fit = graph_refit(R, edges, l1=float(np.abs(R - np.eye(6)).max()) + 1e-9)
@@ -164,9 +176,9 @@ def test_l1_beyond_every_correlation_leaves_nothing():
 def test_l1_matches_the_graphical_lasso_on_the_complete_graph():
     from sklearn.covariance import graphical_lasso
 
-    R, edges = problem(8, 8, 40), reference.every_pair(8)
+    R, edges = problem(8, 6, 40), reference.every_pair(6)
     fit = graph_refit(R, edges, l1=0.15)
-    theirs = graphical_lasso(R, 0.15, tol=1e-10, max_iter=1000, enet_tol=1e-10)[1]
+    theirs = graphical_lasso(R, 0.15, tol=1e-8, max_iter=300, enet_tol=1e-8)[1]
     np.testing.assert_allclose(fit.W, theirs, atol=1e-5)
 
 

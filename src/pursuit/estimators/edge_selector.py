@@ -59,13 +59,14 @@ class EdgeSelector:
         S = scatter(X, weights / weights.sum(), centred=not model.assume_centered).covariance
         S = stood_in(S, flat_columns(X, S), np.ones(len(S)))  # what is constant in these rows has no edge in them
         f = LogDet(S, n_samples=len(rows), eigenvalues=model.eigenvalues, shrinkage=self.shrinkage)
+        if f.rank < 2:  # all columns are copies of one in these rows
+            return [self.forced] * (len(self.ks) + 1)
         sizes = (*self.ks, min(self.ks[-1] + 1, len(self.forced) + self.free))
         found = path(
             f, sizes, solver=model.solver, include=self.include, exclude=self.forbidden, max_iter=model.max_iter,
             tol=model.tol, random_state=model.random_state,
         )  # fmt: skip
-        supports = {k: result.support for k, result in zip(found.sizes, found, strict=True)}
-        return [f.pairs.numbers(supports[k]) for k in sizes]
+        return [f.pairs.numbers(found.at(min(k, found.sizes[-1])).support) for k in sizes]
 
 
 def edge_selector(model: Any, X: Any, n_edges: int, shrinkage: float, ks: Any, sample_weight: Any) -> EdgeSelector:

@@ -8,11 +8,13 @@ import numpy as np
 
 from .._errors import need
 from .._types import Columns, Flags, Matrix, Vector
+from ..graph_search import NO_EDGES, moves
 from ..objectives.logdet import LogDet
-from ..refits.graph import graph_refit
+from ..refits.graph import GraphFit, graph_refit
 
 AFFORDED = 1e9  # multiplications up to which every edge is dropped and the rest refitted
-SWEEPS = 12  # of such a refit, roughly
+SWEEPS = 40  # of such a refit, roughly
+ROUGH = 1e-6  # what it is converged to: its value is right to 1e-9 then
 STEPS = 2000  # of one within bounds of eigenvalues
 
 
@@ -32,26 +34,27 @@ def dropped(
 ) -> tuple[Vector, bool]:
     """How far tr(RW) - log det W (+ the l1 term) rises when an edge is dropped; whether this is exact.
 
-    By a refit of the other edges where that is affordable, else -log(1 - partial correlation^2): the most that the dual
-    can rise along the one entry that is free then, so that the rise is at least as much. (W, Sigma) is the minimiser on
-    ``edges``; ``bounded`` is the objective where eigenvalues have bounds, under which refits are dearer.
+    By a refit of the other edges where that is affordable, else with one row of W fitted again instead of all, which
+    costs more (of 60 edges among 113 genes: 1.4 times in the median, 45 at most) and is known at once. (W, Sigma) is
+    the minimiser on ``edges``; ``bounded`` is the objective where eigenvalues have bounds: refits are dearer there.
     """
-    i, j = edges.T
-    least = -np.log1p(-np.minimum(W[i, j] ** 2 / (W[i, i] * W[j, j]), 1 - 1e-15))
     p, degrees = len(R), np.bincount(edges.ravel(), minlength=len(R)).astype(float)
     sweep = p * len(edges) + (degrees**3).sum()
     each = SWEEPS * sweep + p**3 if bounded is None else STEPS * p**3
+    value, i, j = _value(R, W, l1), *edges.T
+    above = moves(R, GraphFit(edges, W[i, j], W.diagonal().copy(), Sigma, value, 0.0), NO_EDGES, None, 0).cost
     if len(edges) * each > AFFORDED:
-        return least, False
-    value, exact = _value(R, W, l1), np.empty(len(edges))
+        return above, False
+    exact, sure = np.empty(len(edges)), True
     for e in range(len(edges)):
         others = np.delete(edges, e, axis=0)
         if bounded is not None:
             exact[e] = bounded.refit(bounded.pairs.numbers(others)).value - bounded.units - value
             continue
-        fit = graph_refit(R, others, l1=l1, start=Sigma)
-        exact[e] = least[e] if fit is None else fit.value - value
-    return np.maximum(exact, 0.0), True
+        found = graph_refit(R, others, l1=l1, start=Sigma, tol=ROUGH)
+        sure = sure and found is not None
+        exact[e] = above[e] if found is None else found.value - value
+    return np.maximum(exact, 0.0), sure
 
 
 def _value(R: Matrix, W: Matrix, l1: float) -> float:

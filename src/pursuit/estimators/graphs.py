@@ -1,7 +1,7 @@
 """What estimators of a precision matrix share, whether its number of edges is given or chosen."""
 
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
@@ -171,9 +171,9 @@ class GraphModel(EmpiricalCovariance):
         n_edges, shrinkage = self._asked()
         return edge_selector(clone(self), X, n_edges, shrinkage, ks, sample_weight)
 
-    def _asked(self) -> tuple[int, float]:
-        """Up to how many edges half-samples select, and the shrinkage they do it with."""
-        raise NotImplementedError
+    if TYPE_CHECKING:  # what those that are given or choose their number of edges bring
+
+        def _asked(self) -> tuple[int, float]: ...
 
 
 def correlations(covariance: Matrix) -> Matrix:

@@ -38,8 +38,9 @@ GRAPH_PARAMETERS = """assume_centered : bool, default False
     edges_ : a table with a row per edge, most gain first (a pandas DataFrame; without pandas a dict of columns)
         ``source``, ``target`` (names, else indices), ``precision``, ``partial_correlation`` and ``gain``: how far the
         objective, twice the negative log-likelihood per row (shrunk as asked), rises when the edge is dropped and the
-        others are fitted again. That is a refit per edge; where these are too many (above 1e9 multiplications),
-        the lower bound -log(1 - partial_correlation^2); ``gains_are_exact_`` says which. Computed when first asked for.
+        others are fitted again. That is a refit per edge, computed when first asked for. Where these are too many
+        (above 1e9 multiplications) only one row of the matrix is fitted again, an upper bound (with l1 or bounds of
+        eigenvalues an estimate); ``gains_are_exact_`` says which.
     reason_ : what a person should know of the fit, in a sentence
     result_ : the :class:`pursuit.Result` of the search; with ``l1`` its entries are those before that term
     objective_ : the :class:`pursuit.LogDet` that was minimised

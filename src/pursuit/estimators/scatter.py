@@ -34,8 +34,18 @@ def scatter(
         rows = np.flatnonzero((codes == label) & (weights > 0))
         if len(rows):
             means[label], met = _mean(X[rows], weights[rows] / weights[rows].sum()), met + 1
-    different = len({(row.tobytes(), code) for row, code in zip(X[weights > 0], codes[weights > 0], strict=True)})
-    return Scatter(means, second_moment(X, weights, codes, means), max(0, min(p, different - met)))
+    rank = _different(X, weights, codes, p + met) - met
+    return Scatter(means, second_moment(X, weights, codes, means), max(0, min(p, rank)))
+
+
+def _different(X: Matrix, weights: Vector, codes: Columns, most: int) -> int:
+    """How many rows differ within their classes, counted up to ``most``: a repeated row adds nothing to the rank."""
+    seen: set[tuple[int, int]] = set()
+    for i in np.flatnonzero(weights > 0):
+        seen.add((hash(X[i].tobytes()), int(codes[i])))
+        if len(seen) == most:
+            break
+    return len(seen)
 
 
 def second_moment(X: Matrix, weights: Vector, codes: Columns, means: Matrix) -> Matrix:

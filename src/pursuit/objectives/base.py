@@ -59,6 +59,7 @@ class Objective:
     quadratic : whether the Hessian is the same everywhere, so that its model of f is exact
     lower, floor : a lower bound of f, and a value that nothing below is worth having: at or under it a run ends
     width : coordinates per column of the user's: more than one where a column has several outputs
+    why_fewer : a sentence for solutions with fewer units than the budget allows
     strides : whether a path goes from one size asked for to the next, not through every size between
     names : of the user's columns, where they have names
     offers : what solvers may need (:attr:`pursuit.Solver.needs`) and f has
@@ -72,6 +73,7 @@ class Objective:
     floor: float = -np.inf
     width: int = 1
     strides: bool = False
+    why_fewer: str = ""
     names: Names | None = None
     offers: ClassVar[tuple[str, ...]] = ("minibatch", "bounds")
 

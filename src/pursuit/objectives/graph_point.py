@@ -93,7 +93,10 @@ def best_diagonal(off: Vector) -> Vector:
             d = d + 1e-3 * np.abs(d)
             continue
         g = 1.0 - found[1].diagonal()
-        step = -np.linalg.solve(found[1] ** 2, g)
+        try:
+            step = -np.linalg.solve(found[1] ** 2, g)
+        except np.linalg.LinAlgError:  # to rounding: a step in each entry by itself
+            step = -g / found[1].diagonal() ** 2
         square = float(-g @ step)
         if square <= ENOUGH:
             break

@@ -58,6 +58,7 @@ class LogDet(Objective):
     smooth, convex = True, True
     offers: ClassVar[tuple[str, ...]] = ()
     strides = True
+    why_fewer = "no further edge was found that adds to these and leaves an optimum"
 
     def __init__(
         self,
@@ -88,6 +89,12 @@ class LogDet(Objective):
     def limited(self) -> bool:
         """Whether eigenvalues have bounds."""
         return self.eigenvalues != (0.0, np.inf)
+
+    @lazy
+    def lower(self) -> float:  # type: ignore[override]
+        """The value of the complete graph, which is that of S^-1; -inf where S is singular, or W has bounds."""
+        found = inverted(self.R) if self.rank == self.p and not self.limited else None
+        return -np.inf if found is None else found[0] + self.p + self.units
 
     # points
 
@@ -306,9 +313,8 @@ class LogDet(Objective):
         if len(forced) > k:
             raise ValueError(f"include names {len(forced)} edges, more than k={k} allows")
         allowed = self.dim - len(forbidden)
-        if not allowed:
-            raise ValueError(f"exclude forbids every edge; leave at least one allowed{self.said and '; '}{self.said}")
-        constraint = AtMost(max(k, 1), self.dim, forced, forbidden).with_budget(min(k, allowed))
+        some = forbidden if allowed else forbidden[:-1]  # a set that allows nothing has a budget of nothing
+        constraint = AtMost(max(k, 1), self.dim, forced, some).with_budget(min(k, allowed))
         capped = f"k={k} was capped at the {allowed} edge{'s' * (allowed != 1)} there can be" if k > allowed else ""
         core = self.rank * (self.rank + 1) // 2
         many = f"with {constraint.k} edges and rank {self.rank} some graphs have no optimum, and are left out"

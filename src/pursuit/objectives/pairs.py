@@ -57,8 +57,9 @@ class Pairs:
             return np.empty(0, np.int64)
         if isinstance(given, str) or not np.iterable(given):
             raise TypeError(f"{argument} must be a list of pairs of variables, got {given!r}")
-        if np.ndim(given) == 2 and np.shape(given) == (self.p, self.p) and np.asarray(given).dtype.kind == "b":
-            mask = np.asarray(given)
+        mask: Any = given
+        if getattr(mask, "shape", None) == (self.p, self.p) and np.asarray(mask).dtype.kind == "b":
+            mask = np.asarray(mask)
             return np.flatnonzero((mask | mask.T)[self.ends])
         pairs = [self._pair(pair, argument) for pair in given]
         if not pairs:

@@ -3,10 +3,11 @@
 from .basis import Basis, Stored, basis, least_norm
 from .columns import ColumnsInParts, Fitted, LossOnColumns
 from .few import Few, Fit, State, Within
+from .graph_admm import eigenvalue_bounds
 from .methods import best_intercept, intercept_of, refit
 from .minimise import EPS, NotFiniteError, minimise
 
 __all__ = [
     "EPS", "Basis", "ColumnsInParts", "Few", "Fit", "Fitted", "LossOnColumns", "NotFiniteError", "State", "Stored",
-    "Within", "basis", "best_intercept", "intercept_of", "least_norm", "minimise", "refit",
+    "Within", "basis", "best_intercept", "eigenvalue_bounds", "intercept_of", "least_norm", "minimise", "refit",
 ]  # fmt: skip

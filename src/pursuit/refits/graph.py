@@ -13,6 +13,7 @@ import numpy as np
 from .. import _core
 from .._types import Columns, Vector
 from ..engines import check_time, late
+from .graph_admm import graph_admm
 
 TIGHT = 1e-9  # disagreement between the two rows of W that know an entry, at which a refit ends
 AGREES = 1e-8  # how far W^-1 may be from R on the edges
@@ -55,8 +56,15 @@ def graph_refit(
         raise trouble
     if found is None:
         check_time()
-        return None
+        return _penalised(R, np.asarray(edges, np.int64).reshape(-1, 2), l1) if l1 else None
     return unpacked(found, len(R))
+
+
+def _penalised(R: Vector, edges: Columns, l1: float) -> GraphFit:
+    """The same by the ADMM, where R is so close to singular that sweeps lose their way."""
+    W, value, residual, _ = graph_admm(R, edges, l1=l1)
+    i, j = edges.T
+    return GraphFit(edges, W[i, j], W.diagonal().copy(), np.asarray(np.linalg.inv(W), np.float64), value, residual)
 
 
 def unpacked(found: Any, p: int) -> GraphFit:

@@ -118,6 +118,8 @@ class ARHT(Solver):
         R = np.ones(f.dim)  # 7
         g = f.ridged(rho * R)  # 6
         x, here = g.refit(S, start=start), start  # 8, 9
+        if not np.isfinite(x.value):  # nowhere near here is f finite with that much of a ridge
+            return start
         for _ in range(max(1, ceil(2 * s * log(max((x.value - lower) / eps, 2.0))))):  # 10, 11
             if not np.array_equal(here.support, x.support):
                 here = f.refit(x.support, start=x)
@@ -127,6 +129,8 @@ class ARHT(Solver):
             kept = constraint.top(x.x, s - 1, within=x.support)  # 16: all but j
             support = constraint.top(x.gradient, keep=kept)  # 15, 17: i outside S enters
             ahead = g.refit(support, start=x)  # 18
+            if not np.isfinite(ahead.value):
+                return here
             if spare and ahead.value > self._promise(x, ahead, rho):  # rho was too small
                 rho, spare = 2 * rho, spare - 1
                 g = f.ridged(rho * R)

@@ -6,7 +6,7 @@ Anal. Mach. Intell. 35 (2013); the FBS of the GraHTP paper's experiments.
 | paper | here |
 |---|---|
 | V, the dictionary | ``atoms``: +-e_j ("coordinates"), or +-e_j / sqrt(H_jj) ("unit": of length 1 in f's own metric) |
-| u = argmin <grad f(x), u> over V, x = argmin over the span of all | ``joined(f, constraint, point, gradient / lengths)`` |
+| u = argmin <grad f(x), u> over V, x = argmin over its span | ``joined(f, constraint, point, gradient / lengths)`` |
 
 With "coordinates" the choice is OMP's; with "unit" it is the best gain of one atom by the quadratic model, sought among
 the ``candidates`` largest gradients. Cost per iteration: one gradient, one refit. Invariant: supports are nested.
