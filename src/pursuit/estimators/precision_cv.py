@@ -9,13 +9,15 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._errors import check_choice, check_count, check_number
 from .._types import Columns, Matrix, Vector
+from ..driver import ended
 from ..engines import TimeUpError, threads, until
+from ..loop import Limits, Loop
 from ..objectives.logdet import LogDet
-from ..paths import path
+from ..paths import every_size
 from ..refits.graph import graph_refit
 from ..results import Result
 from ..selection import rows_that_count, splits
-from ..selection.graphs import L1S, RULES, SHRINKAGES, GraphChoice, Parted, choose_graph, edge_counts
+from ..selection.graphs import L1S, RULES, SHRINKAGES, GraphChoice, Parted, choose_graph, edge_counts, must_stay
 from .edges import given_edges, well_posed
 from .graphs import GraphModel, correlations
 from .precision import GRAPH_PARAMETERS
@@ -28,7 +30,7 @@ class SparsePrecisionCV(GraphModel):
 
     The graph is searched on the correlation matrix shrunk by t, its entries are fitted to the unshrunk one with an l1
     term (without l1: to the shrunk one). Triples (n_edges, t, l1) compete by the Gaussian log-likelihood of held-out
-    rows; those whose l1 sets an edge to zero do not take part.
+    rows; those whose l1 sets an edge to zero (with fewer rows than columns: one in ten) do not take part.
 
     Parameters
     ----------
@@ -37,7 +39,7 @@ class SparsePrecisionCV(GraphModel):
         largest is best; with fewer rows than columns no further than half as many neighbours a column as there are
         rows to train on.
     shrinkage : float, list of floats from 0 to 1, or None for 0, 0.3, 0.5 and 0.6 (0 for "ebic")
-    l1 : float, list of floats, or None for 0, 0.02, .., 0.12, 0.15 and 0.2 (0 for "ebic")
+    l1 : float, list of floats, or None for 14 of them from 0 to 0.3 (0 for "ebic")
         Where there are several, 0 competes without shrinkage only.
     cv : number of folds, a splitter, or pairs of (training rows, test rows), default 5
         A number shuffles the rows first, with seed ``random_state`` or 0. Folds standardise columns by themselves.
@@ -49,8 +51,8 @@ class SparsePrecisionCV(GraphModel):
     n_jobs : threads (None: all that OMP_NUM_THREADS and the machine allow)
     {GRAPH_PARAMETERS}
     shrinkage_, l1_ : what was chosen, next to ``n_edges_``
-    cv_results_ : one row per triple that was tried in every fold: ``n_edges``, ``shrinkage``, ``l1``, whether every
-        fold ``keeps_all_edges``, ``mean_test_score`` (log-likelihood per row in the units of X), ``std_test_score``
+    cv_results_ : one row per triple that was tried in every fold: ``n_edges``, ``shrinkage``, ``l1``, whether it
+        was ``eligible``, ``mean_test_score`` (log-likelihood per row in the units of X), ``std_test_score``
         over folds, ``std_error`` of the mean, and every fold's ``split0_test_score``; for "ebic" the one score is that
         of all rows, and ``ebic`` is there
 
@@ -91,7 +93,7 @@ class SparsePrecisionCV(GraphModel):
         with threads(self.n_jobs):
             f = self._objective(found.covariance, int((weights > 0).sum()), choice.shrinkage)
             result, R = self._search(f, choice), correlations(found.covariance)
-            l1, lowered = _that_keeps(R, result.support, choice)
+            l1, lowered = _that_keeps(R, result.support, choice, found.rank)
             said = [_why(choice, self.rule), lowered, choice.reason, note]
             self._store(f, result, l1, R, found.means[0], said)
         self.shrinkage_, self.l1_, self.cv_results_ = choice.shrinkage, l1, choice.table
@@ -138,15 +140,15 @@ class SparsePrecisionCV(GraphModel):
         )  # fmt: skip
 
     def _search(self, f: LogDet, choice: GraphChoice) -> Result:
-        """The graph of all rows: along the sizes, as in the folds, unless another way was asked for."""
+        """The graph of all rows: along the sizes, the search of the folds, unless another one was asked for."""
         if self.solver != "auto" or self.eigenvalues is not None:
             return self._solve(f, choice.k)
-        sizes = [k for k in choice.sizes if k <= choice.k]
-        along = path(
-            f, sizes, include=() if self.include is None else self.include,
-            exclude=() if self.exclude is None else self.exclude, time_limit=self.time_limit,
-        )  # fmt: skip
-        return along.at(min(choice.k, along.sizes[-1]))
+        include, exclude = (() if given is None else given for given in (self.include, self.exclude))
+        constraint = f.sparse_set(choice.k, include, exclude)
+        found = every_size(f, constraint, [k for k in choice.sizes if k <= choice.k])
+        point, loop = found[max(found)], Loop(Limits())
+        loop.best = f.refit(point.support, start=point)
+        return ended(f, constraint, loop, "auto")
 
     def _asked(self) -> tuple[int, float]:
         """Up to how many edges half-samples select, and the shrinkage they do it with: what was chosen."""
@@ -171,13 +173,13 @@ def _check_share(t: Any) -> float:
     return share
 
 
-def _that_keeps(R: Matrix, edges: Columns, choice: GraphChoice) -> tuple[float, str]:
-    """The chosen l1, or the next below it that keeps all edges of the graph of all rows; a sentence then."""
+def _that_keeps(R: Matrix, edges: Columns, choice: GraphChoice, rank: int) -> tuple[float, str]:
+    """The chosen l1, or the next below it that keeps the edges of the graph of all rows; a sentence then."""
     below = [l1 for l1 in reversed(choice.l1s) if l1 <= choice.l1]
     for l1 in below:
         fit = graph_refit(R, edges, l1=l1) if l1 > 0 else None
-        if fit is None or fit.w.all():
-            said = f"l1={choice.l1:g} was chosen, and lowered to {l1:g}, where all edges stay"
+        if fit is None or np.count_nonzero(fit.w) >= must_stay(len(edges), rank, len(R)):
+            said = f"l1={choice.l1:g} was chosen, and lowered to {l1:g}, where the edges stay"
             return l1, said if l1 < choice.l1 else ""
     return choice.l1, ""
 

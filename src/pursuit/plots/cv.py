@@ -60,7 +60,7 @@ class CVDisplay:
         table = {name: np.asarray(column) for name, column in estimator.cv_results_.items()}
         ebic = "ebic" in table
         score = -table["ebic"] if ebic else table["mean_test_score"]
-        order = np.lexsort((-score, ~table["keeps_all_edges"], table["n_edges"]))
+        order = np.lexsort((-score, ~table["eligible"], table["n_edges"]))
         at = order[np.unique(table["n_edges"][order], return_index=True)[1]]
         return cls(
             table["n_edges"][at],

@@ -10,8 +10,9 @@ In every fold, on its own correlation matrix R (s: the square roots of the diago
 | its score | (log det W - tr(T W) - p log 2 pi) / 2 - sum log s, a row's mean log-likelihood, T = test_ij / (s_i s_j) |
 
 Shrinkage finds graphs that hold on other rows, and l1 values that do: both in the values estimate worse, and shrunk
-values alone are tried only where l1 is not to be chosen. A triple (k, t, l1) is eligible where l1 leaves all k edges.
-Cost: a path per fold and shrinkage, in threads, and a warm refit per triple until an edge goes.
+values alone are tried only where l1 is not to be chosen. A triple (k, t, l1) is eligible where l1 leaves all k edges;
+with a rank below p, where graphs that are as good have many more edges, nine in ten of them.
+Cost: a path per fold and shrinkage, in threads, and a warm refit per triple until too many edges go.
 
 EBIC (Foygel and Drton 2010) holds nothing out: -2 log-likelihood + k log n + 4 gamma k log p.
 """
@@ -28,11 +29,12 @@ from ..engines import check_time, in_threads, threads
 from ..graph_search import NO_EDGES, graph_path
 from ..refits.graph import GraphFit, graph_refit
 from .choose import paired
-from .grid import FURTHER
 
 RULES = ("min", "1se", "ebic")
 SHRINKAGES = (0.0, 0.3, 0.5, 0.6)
-L1S = (0.0, 0.02, 0.04, 0.06, 0.08, 0.1, 0.12, 0.15, 0.2)
+L1S = (0.0, 0.02, 0.04, 0.06, 0.08, 0.1, 0.11, 0.12, 0.13, 0.14, 0.15, 0.17, 0.2, 0.3)
+STAY = 0.9  # share of edges that l1 must leave where the rank is below p
+FURTHER = (1.15, 1.3, 1.5, 1.75, 2.0)  # where the largest size is best, sizes go on at these multiples of it
 COUNTS = 20  # edge counts where nobody asks for any
 DEGREE = 10  # neighbours of a column, on average, that these go to at first
 SCORED, NATS = 1e-4, 0.01  # how far a refit converges that is only scored: to the first, to the second over all rows
@@ -72,6 +74,11 @@ def edge_counts(p: int, most: int) -> tuple[int, ...]:
     return tuple(np.unique(np.round(end * np.linspace(0, 1, COUNTS) ** 2).astype(int)).tolist())
 
 
+def must_stay(k: int, rank: int, p: int) -> float:
+    """How many of k edges l1 must leave."""
+    return k if rank >= p else STAY * k
+
+
 def choose_graph(
     folds: Sequence[Parted],
     *,
@@ -105,7 +112,7 @@ def choose_graph(
             seen = seen.on(_tried(folds, more, ts, lams, include, forbidden, tol))
     k, t, l1 = seen.sizes[at[0]], ts[at[1]], lams[at[2]]
     notes = _ends(k, seen.sizes, "n_edges", seen.pairs), _ends(t, ts, "shrinkage", 1.0), _ends(l1, lams, "l1", np.inf)
-    lost = "" if seen.whole[at].all() else f"n_edges={k} with l1={l1:g} leaves fewer edges in some of the folds"
+    lost = "" if seen.stay[at].all() else f"l1={l1:g} sets too many of n_edges={k} edges to zero in some of the folds"
     if not seen.known[at]:
         lost = f"n_edges={k} is more than the rows of some fold can carry without shrinkage"
     reason = "; ".join(note for note in (*notes, lost) if note)
@@ -115,17 +122,17 @@ def choose_graph(
 
 @dataclass(frozen=True)
 class _Seen:
-    """Held-out scores, and whether all k edges stayed: (sizes, shrinkages, l1s, folds); ``n``: rows held out."""
+    """Held-out scores, and whether enough edges stay: (sizes, shrinkages, l1s, folds); ``n``: rows held out."""
 
     sizes: tuple[int, ...]
     scores: Matrix
-    whole: Flags
+    stay: Flags
     n: Vector
     p: int
 
     def on(self, more: "_Seen") -> "_Seen":
-        scores, whole = np.concatenate([self.scores, more.scores]), np.concatenate([self.whole, more.whole])
-        return _Seen((*self.sizes, *more.sizes), scores, whole, self.n, self.p)
+        scores, stay = np.concatenate([self.scores, more.scores]), np.concatenate([self.stay, more.stay])
+        return _Seen((*self.sizes, *more.sizes), scores, stay, self.n, self.p)
 
     @property
     def pairs(self) -> int:
@@ -150,7 +157,7 @@ class _Seen:
         names, known = ("n_edges", "shrinkage", "l1"), self.known
         grids = np.meshgrid(self.sizes, ts, lams, indexing="ij")
         out = {name: grid[known] for name, grid in zip(names, grids, strict=True)}
-        out["keeps_all_edges"] = np.asarray(self.whole.all(axis=-1))[known]
+        out["eligible"] = np.asarray(self.stay.all(axis=-1))[known]
         out |= {f"split{v}_test_score": self.scores[known][:, v] for v in range(len(self.n))}
         return out | {
             "mean_test_score": self.mean[known],
@@ -164,8 +171,8 @@ def _tried(folds: Sequence[Parted], sizes: Any, ts: Any, lams: Any, include: Any
     tasks = [(fold, t) for t in ts for fold in folds]
     found = in_threads(lambda task: _along(task[0], task[1], sizes, lams, include, forbidden, tol), tasks)
     shape = len(ts), len(folds), len(sizes), len(lams)
-    scores, whole = (np.array(part).reshape(shape).transpose(2, 0, 3, 1) for part in zip(*found, strict=True))
-    return _Seen(sizes, scores, whole, np.array([fold.n_test for fold in folds]), len(folds[0].train))
+    scores, stay = (np.array(part).reshape(shape).transpose(2, 0, 3, 1) for part in zip(*found, strict=True))
+    return _Seen(sizes, scores, stay, np.array([fold.n_test for fold in folds]), len(folds[0].train))
 
 
 def _along(
@@ -178,7 +185,7 @@ def _along(
     for matrix in (R, shrunk):
         np.fill_diagonal(matrix, 1.0)
     constant = len(s) * np.log(2 * np.pi) / 2 + np.log(s).sum()
-    scores, whole = np.full((len(sizes), len(lams)), -np.inf), np.zeros((len(sizes), len(lams)), bool)
+    scores, stay = np.full((len(sizes), len(lams)), -np.inf), np.zeros((len(sizes), len(lams)), bool)
     carried = [k for k in sizes if t > 0 or k < fold.rank * (fold.rank + 1) // 2]
     found = graph_path(shrunk, carried, include=include, forbidden=forbidden, tol=tol)
     check_time()
@@ -192,10 +199,10 @@ def _along(
                 break
             fit = refitted
             scores[i, j] = _likelihood(fit, R if l1 > 0 else shrunk, T, l1) - constant
-            whole[i, j] = np.count_nonzero(fit.w) == sizes[i]
-            if not whole[i, j]:
+            stay[i, j] = np.count_nonzero(fit.w) >= must_stay(sizes[i], fold.rank, len(s))
+            if not stay[i, j]:
                 break
-    return scores, whole
+    return scores, stay
 
 
 def _likelihood(fit: GraphFit, R: Matrix, T: Matrix, l1: float) -> float:
@@ -206,9 +213,9 @@ def _likelihood(fit: GraphFit, R: Matrix, T: Matrix, l1: float) -> float:
 
 
 def _goal(seen: _Seen, rule: str, gamma: float) -> Matrix:
-    """What is to be largest, -inf where a triple is not eligible; all are where none keeps its edges."""
-    goal, whole = -_ebic(seen, gamma) if rule == "ebic" else seen.mean, seen.whole.all(axis=-1)
-    return np.asarray(np.where(whole | ~whole.any(), goal, -np.inf))
+    """What is to be largest, -inf where a triple is not eligible; all are where none is."""
+    goal, stay = -_ebic(seen, gamma) if rule == "ebic" else seen.mean, seen.stay.all(axis=-1)
+    return np.asarray(np.where(stay | ~stay.any(), goal, -np.inf))
 
 
 def _ebic(seen: _Seen, gamma: float) -> Matrix:
