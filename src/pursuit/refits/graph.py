@@ -62,7 +62,7 @@ def graph_refit(
 
 def _penalised(R: Vector, edges: Columns, l1: float) -> GraphFit:
     """The same by the ADMM, where R is so close to singular that sweeps lose their way."""
-    W, value, residual, _ = graph_admm(R, edges, l1=l1, max_iter=max(200, int(1e9 / len(R) ** 3)))
+    W, value, residual, _ = graph_admm(R, edges, l1=l1, max_iter=int(min(5000, max(200, 1e9 / len(R) ** 3))))
     i, j = edges.T
     return GraphFit(edges, W[i, j], W.diagonal().copy(), np.asarray(np.linalg.inv(W), np.float64), value, residual)
 
