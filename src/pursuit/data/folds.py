@@ -9,7 +9,7 @@ in which it varies least. The other parts are added up, not the one subtracted, 
 """
 
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from .._errors import check_count
 from .._lazy import lazy
 from .._types import Columns, Flags, Matrix, Vector
-from ..engines import Map, total
+from ..engines import Ask, Map
 from .answers import Spread, merged
 
 
@@ -31,14 +31,11 @@ class Piece(Protocol):
 
 
 class ByPart:
-    """Moments and Gram columns of each part, computed once and kept, since every fold asks for them.
+    """Moments and Gram columns of each part, computed once and kept, since every fold asks for them."""
 
-    A part is given as pieces, which are asked one after the other.
-    """
-
-    def __init__(self, each: Map, parts: Sequence[Iterable[Piece]]) -> None:
+    def __init__(self, each: Map, parts: Sequence[Piece]) -> None:
         self.each, self.parts, self.lock = each, parts, threading.Lock()
-        self.moments: list[Spread] = each(lambda part: merged([piece.moments() for piece in part]), parts)
+        self.moments: list[Spread] = each(Ask("moments"), parts)
         varied = np.array([np.where(m.weight > 0, m.square / max(m.weight, 1e-300), np.inf) for m in self.moments])
         means = np.array([m.mean for m in self.moments])
         self.shift: Vector = means[varied.argmin(axis=0), np.arange(means.shape[1])]
@@ -54,9 +51,7 @@ class ByPart:
         with self.lock:
             missing = cols[self.slot[cols] < 0]
             if len(missing):
-                fresh = self.each(
-                    lambda part: total(piece.gram_about(missing, self.shift) for piece in part), self.parts
-                )
+                fresh = self.each(Ask("gram_about", missing, self.shift), self.parts)
                 self._keep(missing, np.stack(fresh, axis=1))
             rows, slots = self.rows, self.slot[cols]
         return rows[slots]

@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 from .._lazy import lazy
 from .._types import Columns, Matrix, Vector
 from ..designs import Design, Rows, Standardized
-from ..engines import in_turn
+from ..engines import in_turn, total
 from ..losses import Loss
+from .answers import Spread, merged
 from .folds import ByPart, Rest
 from .gathered import Gathered
 from .outputs import OutputData
@@ -62,7 +63,7 @@ class Labelled(Data):
 
 
 class _Chunks:
-    """Some rows of a design, a few at a time: each time they are walked through they are copied, and let go."""
+    """Some rows of a design, a few at a time: each time they are asked they are copied, and let go."""
 
     def __init__(self, data: Data, rows: Columns) -> None:
         self.data, self.rows = data, rows
@@ -71,6 +72,12 @@ class _Chunks:
     def __iter__(self) -> Iterator[Data]:
         for low in range(0, len(self.rows), self.size):
             yield self.data.take(self.rows[low : low + self.size], 1.0)
+
+    def moments(self) -> Spread:
+        return merged([chunk.moments() for chunk in self])
+
+    def gram_about(self, cols: Columns, shift: Vector) -> Matrix:
+        return total(chunk.gram_about(cols, shift) for chunk in self)
 
 
 class Less(Data):

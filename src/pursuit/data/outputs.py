@@ -11,7 +11,7 @@ import numpy as np
 from .._types import Columns, Matrix, Vector
 from ..designs import Design, Rows, cross
 from ..designs.base import joined
-from ..engines import Map, check_time, total
+from ..engines import Ask, Map, check_time, total
 from ..losses.vector import Curve
 from ..refits import Stored
 from ..refits.outputs import Outputs
@@ -77,27 +77,27 @@ class OutputParts(Parts, OutputData):
     loss: Any
 
     def columns(self, cols: Columns) -> tuple[Matrix, Stored, Rows]:
-        blocks, stored, rows = zip(*self._ask(lambda part: part.columns(cols)), strict=True)
+        blocks, stored, rows = zip(*self._ask("columns", cols), strict=True)
         whole = Stored(np.concatenate([part.A for part in stored]), stored[0].m, stored[0].s)
         return np.asfortranarray(np.concatenate(blocks)), whole, joined(rows)
 
     @property
     def outputs(self) -> int:
-        return self.parts[0].rows.y.shape[1]
+        return self.parts[0].outputs
 
     few = OutputData.few
 
     def held(self, cols: Columns, coef: Matrix) -> Any:
-        few = self._ask(lambda part: part.held(cols, coef))
+        few = self._ask("held", cols, coef)
         rows = joined([part.rows for part in few])
         return Outputs(self.loss, rows, np.empty((self.shape[0], 0)), 0.0, True)
 
     def start(self) -> Any:
         parts = [part for part in self.parts if part.weight > 0]
-        return total(self.each(lambda part: part.weight * part.start(), parts)) / self.weight
+        return sum(part.weight * b for part, b in zip(parts, self.each(Ask("start"), parts), strict=True)) / self.weight
 
     def model(self, cols: Columns, coef: Matrix, b: Any) -> Any:
-        return OutputPartsModel(self._ask(lambda part: part.model(cols, coef, b)), self.each)
+        return OutputPartsModel(self._ask("model", cols, coef, b), self.each)
 
     def _like(self, parts: Sequence[Data]) -> "OutputParts":  # type: ignore[override]
         return OutputParts(parts, self.each)
@@ -201,19 +201,19 @@ class OutputPartsModel:
         self.parts, self.each = parts, each
 
     def turned(self, cols: Columns, V: Matrix) -> tuple[float, Vector]:
-        return total(self.each(lambda part: part.turned(cols, V), self.parts))
+        return total(self.each(Ask("turned", cols, V), self.parts))
 
     def level(self) -> Matrix:
-        return total(self.each(lambda part: part.level(), self.parts))
+        return total(self.each(Ask("level"), self.parts))
 
     def spread(self, r: int, cols: Columns) -> Spread:
-        return merged(self.each(lambda part: part.spread(r, cols), self.parts))
+        return merged(self.each(Ask("spread", r, cols), self.parts))
 
     def entries(self, cols: Columns, others: Columns) -> Matrix:
-        return total(self.each(lambda part: part.entries(cols, others), self.parts))
+        return total(self.each(Ask("entries", cols, others), self.parts))
 
     def edges(self, cols: Columns) -> Matrix:
-        return total(self.each(lambda part: part.edges(cols), self.parts))
+        return total(self.each(Ask("edges", cols), self.parts))
 
 
 def by_output(cols: Columns, width: int) -> list[Columns]:

@@ -9,7 +9,6 @@ Folds, which are everything but one part, are in :mod:`.folds`.
 
 import threading
 from collections.abc import Callable, Sequence
-from functools import partial
 from itertools import pairwise
 from typing import Any
 
@@ -20,7 +19,7 @@ from .._lazy import lazy
 from .._names import Names
 from .._types import Columns, Matrix, Vector
 from ..designs.base import Rows, joined
-from ..engines import Map, in_turn, total
+from ..engines import Ask, Map, in_turn, total
 from ..losses import Loss
 from ..refits import ColumnsInParts, LossOnColumns, intercept_of
 from .answers import Answer, Form, Spread, merged
@@ -64,8 +63,8 @@ class Parts(Data):
             "dual methods and the perspective bound look at single rows"
         )
 
-    def _ask(self, question: Callable[[Any], Any]) -> list[Any]:
-        return self.each(question, self.parts)
+    def _ask(self, name: str, *args: Any) -> list[Any]:
+        return self.each(Ask(name, *args), self.parts)
 
     def _once(self, name: str, answer: Callable[[], Any]) -> Any:
         if name not in self._known:
@@ -73,64 +72,69 @@ class Parts(Data):
         return self._known[name]
 
     def at(self, cols: Columns, coef: Vector, b: float) -> Answer:
-        return total(self._ask(lambda part: part.at(cols, coef, b)))
+        return total(self._ask("at", cols, coef, b))
 
     def value(self, cols: Columns, coef: Vector, b: float) -> float:
-        return total(self._ask(lambda part: part.value(cols, coef, b)))
+        return total(self._ask("value", cols, coef, b))
 
     def pull(self, a: Vector) -> Vector:
-        pairs = list(zip(self.parts, self._split(a), strict=True))
-        return total(self.each(lambda pair: pair[0].pull(pair[1]), pairs))
+        return total(self.each(Ask("pull"), self.parts, self._split(a)))
 
     def few(self, cols: Columns, ridge: Any, intercept: bool, lower: float) -> LossOnColumns:
-        parts = self._ask(lambda part: part.few(cols, 0.0, True, -np.inf))
-        return ColumnsInParts(self.loss, ridge, intercept, lower, self.ends(), None, None, None, parts, self.each)
+        return self._in_parts(self._ask("few", cols, 0.0, True, -np.inf), len(cols), ridge, intercept, lower)
 
     def held(self, cols: Columns, coef: Vector) -> LossOnColumns:
-        parts = self._ask(lambda part: part.held(cols, coef))
-        return ColumnsInParts(self.loss, 0.0, True, self.infimum(), self.ends(), None, None, None, parts, self.each)
+        return self._in_parts(self._ask("held", cols, coef), 0, 0.0, True, self.infimum())
+
+    def _in_parts(self, parts: list[Any], width: int, ridge: Any, intercept: bool, lower: float) -> ColumnsInParts:
+        size = width, self.shape[0] * width
+        return ColumnsInParts(self.loss, ridge, intercept, lower, self.ends(), None, None, None, parts, self.each, size)
 
     def start(self) -> float:
         """The best intercept without columns, from the mean of the parts' own."""
         return self._once("start", lambda: intercept_of(self.held(np.empty(0, np.int64), np.empty(0)), self._guess()))
 
     def _guess(self) -> float:
-        return sum(part.weight * part.start() for part in self.parts if part.weight > 0) / self.weight
+        parts = [part for part in self.parts if part.weight > 0]
+        return sum(part.weight * b for part, b in zip(parts, self.each(Ask("start"), parts), strict=True)) / self.weight
 
     def infimum(self) -> float:
-        return self._once("infimum", lambda: total(self._ask(lambda part: part.infimum())))
+        return self._once("infimum", lambda: total(self._ask("infimum")))
 
     def ends(self) -> tuple[float, float]:
         def all_ends() -> tuple[float, float]:
-            ends = self._ask(lambda part: part.ends())
+            ends = self._ask("ends")
             return min(low for low, _ in ends), max(high for _, high in ends)
 
         return self._once("ends", all_ends)
 
     def model(self, cols: Columns, coef: Vector, b: float) -> "PartsModel":
-        return PartsModel(self._ask(lambda part: part.model(cols, coef, b)), self.each)
+        return PartsModel(self._ask("model", cols, coef, b), self.each)
 
     def moments(self) -> Spread:
-        return self._once("moments", lambda: merged(self._ask(lambda part: part.moments())))
+        return self._once("moments", lambda: merged(self._ask("moments")))
 
     def gram(self, cols: Columns, centred: bool) -> tuple[Matrix, Vector]:
         model = self.model(np.empty(0, np.int64), np.empty(0), 0.0)
         mean, size = model.centres(cols) if centred else (np.zeros(len(cols)), np.zeros(len(cols)))
         return model.rows_about(cols, None, mean, size), mean
 
+    def gram_about(self, cols: Columns, shift: Vector) -> Matrix:
+        return total(self._ask("gram_about", cols, shift))
+
     def form(self, m: Vector, s: Vector, level: float) -> Form:
-        return total(self._ask(lambda part: part.form(m, s, level)))
+        return total(self._ask("form", m, s, level))
 
     def largest(self, cols: Columns) -> Vector:
-        return np.max(self._ask(lambda part: part.largest(cols)), axis=0)
+        return np.max(self._ask("largest", cols), axis=0)
 
     def closely(self, cols: Columns, origin: Vector | None) -> tuple[Vector, Spread]:
-        near = self.parts[0].closely(cols, origin)[0]
-        return near, merged([spread for _, spread in self._ask(lambda part: part.closely(cols, near))])
+        near = origin if origin is not None else self.each(Ask("closely", cols, None), self.parts[:1])[0][0]
+        return near, merged([spread for _, spread in self._ask("closely", cols, near)])
 
     def origin(self) -> Vector | None:
         """That of the first part which has one."""
-        origins = [origin for origin in self._ask(lambda part: part.origin()) if origin is not None]
+        origins = [origin for origin in self._ask("origin") if origin is not None]
         if not origins:
             return None
         whole = origins[0]
@@ -139,14 +143,14 @@ class Parts(Data):
         return whole
 
     def slopes(self, points: Sequence[tuple[Columns, Vector, float]]) -> tuple[Matrix, Vector]:
-        return total(self._ask(lambda part: part.slopes(points)))
+        return total(self._ask("slopes", points))
 
     def copied(self, cols: Columns | None = None) -> tuple[Matrix, Rows]:
-        copies = self._ask(lambda part: part.copied(cols))
+        copies = self._ask("copied", cols)
         return np.asfortranarray(np.concatenate([A for A, _ in copies])), joined([rows for _, rows in copies])
 
     def seen(self, m: Vector, s: Vector, constant: NDArray[np.bool_], far: bool) -> "Parts":
-        view = self._like(self._ask(lambda part: part.seen(m, s, constant, far)))
+        view = self._like(self._ask("seen", m, s, constant, far))
         view._raw = self.raw
         return view
 
@@ -154,12 +158,17 @@ class Parts(Data):
         """Of each part its own of these rows; parts without any are left out."""
         ends = np.cumsum([0, *(part.shape[0] for part in self.parts)])
         own = [rows[(rows >= low) & (rows < high)] - low for low, high in pairwise(ends)]
-        pairs = zip(self.parts, own, strict=True)
-        return self._like([part.take(mine, scale) for part, mine in pairs if len(mine)])
+        used = [i for i, mine in enumerate(own) if len(mine)]
+        taken = self.each(Ask("take", scale), [self.parts[i] for i in used], [own[i] for i in used])
+        return self._like(taken)
 
     def weighted(self, c: Vector) -> "Parts":
-        pairs = zip(self.parts, self._split(c), strict=True)
-        return self._like([part.weighted(own) for part, own in pairs if own.any()])
+        own = self._split(c)
+        used = [i for i, mine in enumerate(own) if mine.any()]
+        return self._like(self.each(Ask("weighted"), [self.parts[i] for i in used], [own[i] for i in used]))
+
+    def scaled(self, factor: float) -> "Parts":
+        return self._like(self._ask("scaled", factor))
 
     def _like(self, parts: Sequence[Data]) -> "Parts":  # type: ignore[override]
         return Parts(parts, self.each)
@@ -177,7 +186,7 @@ class Parts(Data):
             return self._raw.leave_out(j)  # type: ignore[attr-defined]
         rest = self.by_part.without(j)
         others = [part for i, part in enumerate(self.parts) if i != j]
-        return self._fold([part.scaled(1 / rest.weight) for part in others], rest)
+        return self._fold(self.each(Ask("scaled", 1 / rest.weight), others), rest)
 
     def _fold(self, parts: Sequence[Data], rest: Rest) -> "Fold":
         return Fold(parts, self.each, rest)
@@ -185,13 +194,13 @@ class Parts(Data):
     @lazy
     def by_part(self) -> ByPart:
         """What the parts have of moments and Gram columns, for folds."""
-        return ByPart(self.each, [[part] for part in self.parts])
+        return ByPart(self.each, self.parts)
 
     def in_units(self, cols: Columns, coef: Vector, b: float) -> tuple[Vector, float]:
-        return self.parts[0].in_units(cols, coef, b)
+        return self.each(Ask("in_units", cols, coef, b), self.parts[:1])[0]
 
     def from_units(self, cols: Columns, coef: Vector, b: float) -> tuple[Vector, float]:
-        return self.parts[0].from_units(cols, coef, b)
+        return self.each(Ask("from_units", cols, coef, b), self.parts[:1])[0]
 
 
 class PartsModel(Model):
@@ -202,32 +211,36 @@ class PartsModel(Model):
         self.weight = sum(part.weight for part in parts)
 
     def bounding(self) -> "PartsModel":
-        return PartsModel([part.bounding() for part in self.parts], self.each)
+        return PartsModel(self.each(Ask("bounding"), self.parts), self.each)
 
     def along(self, cols: Columns, v: Vector) -> Spread:
-        return merged(self.each(lambda part: part.along(cols, v), self.parts))
+        return merged(self.each(Ask("along", cols, v), self.parts))
 
     def squares(self, cols: Columns, centred: bool) -> Vector:
         return self.diagonal(cols).moment(centred)
 
     def diagonal(self, cols: Columns) -> Spread:
-        return merged(self.each(lambda part: part.diagonal(cols), self.parts))
+        return merged(self.each(Ask("diagonal", cols), self.parts))
 
     def centres(self, cols: Columns) -> tuple[Vector, Vector]:
         """The columns' weighted means, twice since the first is rounded at its own size, and their largest numbers."""
         mean, size = np.zeros(len(cols)), np.zeros(len(cols))
         for _ in range(2):
-            answers = self.each(partial(Model.means, cols=cols, origin=mean), self.parts)
-            size = np.maximum(size, np.max([most for _, most in answers], axis=0))
-            mean = mean + total(sums for sums, _ in answers) / (self.weight if self.weight > 0 else 1.0)
+            sums, most = self.means(cols, mean)
+            size = np.maximum(size, most)
+            mean = mean + sums / (self.weight if self.weight > 0 else 1.0)
         return mean, size
+
+    def means(self, cols: Columns, origin: Vector) -> tuple[Vector, Vector]:
+        answers = self.each(Ask("means", cols, origin), self.parts)
+        return total(sums for sums, _ in answers), np.max([most for _, most in answers], axis=0)
 
     def rows(self, cols: Columns, others: Columns | None, centred: bool) -> Matrix:
         mean, size = self.centres(cols) if centred else (np.zeros(len(cols)), np.zeros(len(cols)))
         return self.rows_about(cols, others, mean, size)
 
     def rows_about(self, cols: Columns, others: Columns | None, mean: Vector, size: Vector) -> Matrix:
-        return total(self.each(lambda part: part.rows_about(cols, others, mean, size), self.parts))
+        return total(self.each(Ask("rows_about", cols, others, mean, size), self.parts))
 
     def rough(self, cols: Columns, centred: bool) -> None:
         return None

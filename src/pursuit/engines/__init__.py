@@ -2,9 +2,10 @@
 
 from .clock import TimeUpError, check_time, late, seconds_left, until
 from .maps import Map, in_threads, in_turn, streamed, total
+from .questions import Ask
 from .threads import available_threads, threads
 
 __all__ = [
-    "Map", "TimeUpError", "available_threads", "check_time", "in_threads", "in_turn", "late", "seconds_left",
+    "Ask", "Map", "TimeUpError", "available_threads", "check_time", "in_threads", "in_turn", "late", "seconds_left",
     "streamed", "threads", "total", "until",
 ]  # fmt: skip

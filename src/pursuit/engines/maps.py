@@ -11,38 +11,38 @@ from .. import _core
 
 
 class Map(Protocol):
-    """``each(ask, parts)``: one answer per part, in their order."""
+    """``each(ask, parts, *own)``: one answer per part, in their order; each of ``own`` has one entry per part."""
 
-    def __call__(self, ask: Callable[[Any], Any], parts: Sequence[Any], /) -> list[Any]: ...
+    def __call__(self, ask: Callable[..., Any], parts: Sequence[Any], /, *own: Sequence[Any]) -> list[Any]: ...
 
 
-def in_turn(ask: Callable[[Any], Any], parts: Sequence[Any], /) -> list[Any]:
+def in_turn(ask: Callable[..., Any], parts: Sequence[Any], /, *own: Sequence[Any]) -> list[Any]:
     """One part after the other: each has all of the kernels' threads."""
-    return [ask(part) for part in parts]
+    return [ask(*given) for given in zip(parts, *own, strict=True)]
 
 
-def in_threads(ask: Callable[[Any], Any], parts: Sequence[Any], /) -> list[Any]:
+def in_threads(ask: Callable[..., Any], parts: Sequence[Any], /, *own: Sequence[Any]) -> list[Any]:
     """As many parts at once as the kernels have threads, each with its share of them."""
-    return list(streamed(ask, parts))
+    return list(streamed(ask, parts, *own))
 
 
-def streamed(ask: Callable[[Any], Any], parts: Sequence[Any], /) -> Generator[Any, None, None]:
+def streamed(ask: Callable[..., Any], parts: Sequence[Any], /, *own: Sequence[Any]) -> Generator[Any, None, None]:
     """The answers of ``in_threads``, each when it and those before it are there; who closes it early stops it."""
     workers = min(len(parts), _core.get_threads())
     if workers <= 1:
-        for part in parts:
-            yield ask(part)
+        for given in zip(parts, *own, strict=True):
+            yield ask(*given)
         return
     share = max(1, _core.get_threads() // workers)
     contexts = [contextvars.copy_context() for _ in parts]  # the deadline is in it
 
-    def answer(context: contextvars.Context, part: Any) -> Any:
+    def answer(context: contextvars.Context, *given: Any) -> Any:
         _core.set_threads(share)
         with np.errstate(all="ignore"):
-            return context.run(ask, part)
+            return context.run(ask, *given)
 
     with ThreadPoolExecutor(workers) as pool:
-        yield from pool.map(answer, contexts, parts)
+        yield from pool.map(answer, contexts, parts, *own)
 
 
 def total(answers: Iterable[Any]) -> Any:

@@ -11,7 +11,7 @@ import numpy as np
 
 from .._types import Matrix, Vector
 from ..designs.base import DenseBlock, NewtonSystem, ProductBlock, Quick, joined
-from ..engines import Map, check_time, in_turn, seconds_left, total
+from ..engines import Ask, Map, check_time, in_turn, seconds_left, total
 from ..losses.base import Loss
 from .basis import Stored
 from .few import Few, Fit, Line, State
@@ -133,7 +133,7 @@ class LossOnColumns(Few):
     def line(self, here: State, d: Vector) -> Line:
         """Each trial costs O(n) only."""
         (v, b), (dv, db) = self.split(here.z), self.split(d)
-        loss = self.along(here, v, b, dv, db)
+        loss = self.along(here.kept, v, b, dv, db)
         vv, vd, dd = float(v @ (self.ridge * v)), float(v @ (self.ridge * dv)), float(dv @ (self.ridge * dv))
 
         def trial(t: float) -> tuple[float, float, State | None]:
@@ -143,7 +143,7 @@ class LossOnColumns(Few):
         return trial
 
     def product(self, here: State) -> Callable[[Vector], Vector] | None:
-        times = self.curved(here, *self.split(here.z))
+        times = self.curved(here.kept, *self.split(here.z))
 
         def apply(u: Vector) -> Vector:
             v, b = self.split(u)
@@ -203,9 +203,9 @@ class LossOnColumns(Few):
         g = self.block.rmatvec(d1) if pull is None else pull[self.block.cols]  # type: ignore[attr-defined]
         return value, np.append(g, d1.sum()), _Here(eta, d2, pull)
 
-    def along(self, here: State, v: Vector, b: float, dv: Vector, db: float) -> Callable[[float], tuple[float, float]]:
+    def along(self, kept: Any, v: Vector, b: float, dv: Vector, db: float) -> Callable[[float], tuple[float, float]]:
         """From t to the loss at (v, b) + t (dv, db) and its slope: O(rows) a trial."""
-        eta = self.rows.shift(self.block.matvec(v), b) if here.kept is None else here.kept.eta
+        eta = self.rows.shift(self.block.matvec(v), b) if kept is None else kept.eta
         turn = self.block.matvec(dv) + db
 
         def trial(t: float) -> tuple[float, float]:
@@ -214,9 +214,9 @@ class LossOnColumns(Few):
 
         return trial
 
-    def curved(self, here: State, v: Vector, b: float) -> Callable[[Vector, float], tuple[Vector, float]]:
+    def curved(self, kept: Any, v: Vector, b: float) -> Callable[[Vector, float], tuple[Vector, float]]:
         """From (u, a) to the product with the Hessian."""
-        w = self.terms(here.z)[2] if here.kept is None else here.kept.curve
+        w = self.terms(self.join(v, b))[2] if kept is None else kept.curve
         flat = (w == 0) & (self.rows.c > 0)
         if flat.any() and np.isfinite(self.loss.smoothness):  # a little curvature where the loss has none
             w = np.where(flat, 1e-4 * self.loss.smoothness * self.rows.c, w)
@@ -281,61 +281,60 @@ class ColumnsInParts(LossOnColumns):
 
     parts: Sequence[LossOnColumns] = ()
     each: Map = in_turn
+    size: tuple[int, int] = (0, 0)  # columns, and numbers in them
 
     scattered: ClassVar[bool] = True  # type: ignore[misc]
     lean: ClassVar[bool] = False  # type: ignore[misc]
 
-    def _sum(self, ask: Callable[[Any], Any]) -> Any:
-        return total(self.each(ask, self.parts))
+    def _sum(self, name: str, *args: Any) -> Any:
+        return total(self.each(Ask(name, *args), self.parts))
 
     @property
     def width(self) -> int:
-        return self.parts[0].width
+        return self.size[0]
 
     @property
     def entries(self) -> int:
-        return sum(part.entries for part in self.parts)
+        return self.size[1]
 
     def system(self, v: Vector, b: float, hessian: bool) -> NewtonSystem:
-        return self._sum(lambda part: part.system(v, b, hessian))
+        return self._sum("system", v, b, hessian)
 
     def in_parts(self, v: Vector, b: float) -> tuple[float, Vector, Any]:
-        answers = self.each(lambda part: part.in_parts(v, b), self.parts)
+        answers = self.each(Ask("in_parts", v, b), self.parts)
         return *total([answer[:2] for answer in answers]), [answer[2] for answer in answers]
 
-    def along(self, here: State, v: Vector, b: float, dv: Vector, db: float) -> Callable[[float], tuple[float, float]]:
-        lines = self._kept(here, lambda part, there: part.along(there, v, b, dv, db))
-        return lambda t: total(self.each(lambda line: line(t), lines))
+    def along(self, kept: Any, v: Vector, b: float, dv: Vector, db: float) -> Callable[[float], tuple[float, float]]:
+        lines = self.each(Ask("along", v, b, dv, db), self.parts, self._own(kept))
+        return lambda t: total(self.each(Ask("__call__", t), lines))
 
-    def curved(self, here: State, v: Vector, b: float) -> Callable[[Vector, float], tuple[Vector, float]]:
-        products = self._kept(here, lambda part, there: part.curved(there, v, b))
-        return lambda u, a: total(self.each(lambda times: times(u, a), products))
+    def curved(self, kept: Any, v: Vector, b: float) -> Callable[[Vector, float], tuple[Vector, float]]:
+        products = self.each(Ask("curved", v, b), self.parts, self._own(kept))
+        return lambda u, a: total(self.each(Ask("__call__", u, a), products))
 
-    def _kept(self, here: State, ask: Callable[[Any, State], Any]) -> list[Any]:
-        """One answer per part at a state, each with what that part keeps of it."""
-        kept = [None] * len(self.parts) if here.kept is None else here.kept
-        states = [replace(here, kept=own) for own in kept]
-        return self.each(lambda pair: ask(*pair), list(zip(self.parts, states, strict=True)))
+    def _own(self, kept: Any) -> Sequence[Any]:
+        """What each part keeps of a state."""
+        return [None] * len(self.parts) if kept is None else kept
 
     def bound(self) -> Matrix:
-        return self._sum(lambda part: part.bound())
+        return self._sum("bound")
 
     def curves(self, z: Vector) -> tuple[float, float]:
         own = np.append(*self.split(z))  # parts always have an intercept
-        ranges = self.each(lambda part: part.curves(own), self.parts)
+        ranges = self.each(Ask("curves", own), self.parts)
         return min(low for low, _ in ranges), max(high for _, high in ranges)
 
     def reach(self, d: Vector) -> float:
         own = np.append(*self.split(d))
-        return max(self.each(lambda part: part.reach(own), self.parts))
+        return max(self.each(Ask("reach", own), self.parts))
 
     def together(self) -> "LossOnColumns":
         """The few columns of all parts in one place; the rows' own numbers come along."""
-        here = self.each(lambda part: part.together(), self.parts)
+        here = self.each(Ask("together"), self.parts)
         A = np.asfortranarray(np.concatenate([part.block.dense() for part in here]))
 
         def stored() -> Stored:
-            own = self.each(lambda part: part.stored(), here)
+            own = in_turn(Ask("stored"), here)
             return replace(own[0], A=np.asfortranarray(np.concatenate([some.A for some in own])))
 
         rows = joined([part.rows for part in here])
