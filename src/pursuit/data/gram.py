@@ -59,7 +59,7 @@ class GramColumns:
     def products(self) -> _core.Products | None:
         """Rows of the Gram matrix from a copy of X, weighted and centred, where X is so small that this is cheapest."""
         n, p = self.data.shape
-        if self.small or n > FEW_ROWS or n * p > COPIED or self.data.lean:
+        if self.small or n > FEW_ROWS or n * p > COPIED or self.data.lean or not self.data.near:
             return None
         A, rows = self.data.copied()
         if self.centred and np.abs(rows.c @ A).max(initial=0.0) > EVEN:  # a standardised view has no means left

@@ -28,6 +28,7 @@ class OutputData(Data):
     """A design, and n x q targets; offsets, where there are any, have one entry per row and output."""
 
     loss: Any
+    facts = (*Data.facts, "outputs")
 
     @property
     def outputs(self) -> int:
@@ -83,7 +84,7 @@ class OutputParts(Parts, OutputData):
 
     @property
     def outputs(self) -> int:
-        return self.parts[0].outputs
+        return self.parts[0].outputs  # type: ignore[attr-defined, no-any-return]
 
     few = OutputData.few
 

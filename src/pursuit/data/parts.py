@@ -49,8 +49,12 @@ class Parts(Data):
         Parts.__init__(self, **state)  # of a fold the rows are left, and not what it was taken from
 
     @property
+    def near(self) -> bool:  # type: ignore[override]
+        return all(part.near for part in self.parts)
+
+    @property
     def names(self) -> Names | None:
-        return self.parts[0].names
+        return self._once("names", lambda: self.parts[0].names) if self._raw is None else self._raw.names
 
     @property
     def lean(self) -> bool:
@@ -88,7 +92,9 @@ class Parts(Data):
 
     def _in_parts(self, parts: list[Any], width: int, ridge: Any, intercept: bool, lower: float) -> ColumnsInParts:
         size = width, self.shape[0] * width
-        return ColumnsInParts(self.loss, ridge, intercept, lower, self.ends(), None, None, None, parts, self.each, size)
+        return ColumnsInParts(
+            self.loss, ridge, intercept, lower, self.ends(), None, None, None, parts, self.each, size, self.near
+        )
 
     def start(self) -> float:
         """The best intercept without columns, from the mean of the parts' own."""

@@ -39,9 +39,15 @@ KEPT = 8  # points at which something is kept for the rows
 
 
 class Data:
-    """A design, its targets, weights and offset, and the loss; ``whole``: all rows are here, in one piece."""
+    """A design, its targets, weights and offset, and the loss.
+
+    ``whole``: all rows are here, in one piece; ``near``: some may be copied to whoever asks; ``facts``: what is told
+    of data that stay elsewhere.
+    """
 
     whole: ClassVar[bool] = True
+    near: ClassVar[bool] = True
+    facts: ClassVar[tuple[str, ...]] = ("shape", "dtype", "nbytes", "weight", "lean", "loss")
 
     def __init__(self, design: Design, rows: Rows, loss: Loss, gathered: Gathered | None = None) -> None:
         self.design, self.rows, self.loss = design, rows, loss
@@ -353,6 +359,8 @@ class Data:
 
 class Model:
     """The Hessian at one point, with w = c phi'' there."""
+
+    facts: ClassVar[tuple[str, ...]] = ("weight",)
 
     def __init__(self, data: Data, w: Vector) -> None:
         self.data, self.w, self.weight = data, w, float(w.sum())

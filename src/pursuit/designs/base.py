@@ -39,6 +39,8 @@ class Compiled:
 class Rows(Compiled):
     """What belongs to the rows of X: targets, weights that sum to one, an offset or None."""
 
+    travels: ClassVar[bool] = True  # where rows must be in one place
+
     y: Vector
     c: Vector
     offset: Vector | None = None

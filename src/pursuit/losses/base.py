@@ -33,6 +33,7 @@ class Loss:
         constant of the data, so that there are AIC, BIC and their kin
     """
 
+    travels: ClassVar[bool] = True  # as an answer of data
     name: ClassVar[str] = ""
     code: ClassVar[int | None] = None
     targets: ClassVar[str] = "real"

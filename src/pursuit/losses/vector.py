@@ -80,6 +80,7 @@ class Softmax(Curve):
 class VectorLoss:
     """phi(y, eta) with q outputs: value per sample, gradient, and the Hessian."""
 
+    travels: ClassVar[bool] = True
     name: ClassVar[str] = ""
     quadratic: ClassVar[bool] = False
     attained: ClassVar[bool] = True

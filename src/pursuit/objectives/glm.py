@@ -326,7 +326,7 @@ class GLM(HasDual):
         scale = 1e-9 * self.height
         if self.gram is not None:
             return self._search_gram(constraint, start, scale, plan) if self.gram.small else None
-        if not searched.affordable(self.data.shape, 1, constraint):
+        if not (self.data.near and searched.affordable(self.data.shape, 1, constraint)):
             return None
         A, rows = self.data.copied()
         even = searched.Evened.of(A, rows.c, self.fit_intercept)

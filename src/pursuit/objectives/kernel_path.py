@@ -47,7 +47,9 @@ def _quadratic(f: "GLM", constraint: AtMost, plan: walked.PathPlan) -> walked.Wa
     if whole:
         return quad.path(gram.columns(everything), constraint, plan)
     cols = first_columns(constraint, down**2 / (2 * np.maximum(h, 1e-300)), int(searched.ENTRIES // n))
-    if WORTH_IT * len(cols) <= p and not claims and gram.products is None:  # claims need all columns at every size
+    if (
+        f.data.near and WORTH_IT * len(cols) <= p and not claims and gram.products is None
+    ):  # claims need all columns at every size
         found = on_few_columns(f, constraint, plan, quad.on(plan), cols, p // 2)
         if found is not None:
             return found
@@ -151,6 +153,8 @@ class _Rows:
 
 
 def _likelihood(f: "GLM", constraint: AtMost, plan: walked.PathPlan) -> walked.Walked | None:
+    if not f.data.near:
+        return None
     if searched.affordable(f.data.shape, 1, constraint):
         return _on_columns(f, constraint, plan, None)
     h, room = f.curvatures(f.null, np.arange(f.dim)), int(searched.ENTRIES // f.data.shape[0])

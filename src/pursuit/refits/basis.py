@@ -8,6 +8,7 @@ also tells exact combinations (left out) from columns that are merely close.
 """
 
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
 
@@ -26,6 +27,8 @@ EXACTLY = 1e-25  # the same for an exact combination of other columns
 @dataclass(frozen=True)
 class Stored:
     """Columns as they are stored, A, of which a problem's are (A_j - m_j) / s_j; s is inf for a column that is zero."""
+
+    travels: ClassVar[bool] = True
 
     A: Matrix
     m: Vector

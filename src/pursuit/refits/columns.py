@@ -266,6 +266,10 @@ class LossOnColumns(Few):
         """The same with the columns gathered in one dense array."""
         return replace(self, block=DenseBlock(self.block.dense())) if self.scattered else self
 
+    def numbers(self) -> tuple[Matrix, Any, Stored | None]:
+        """The columns, what belongs to the rows, and the columns as they are stored."""
+        return self.block.dense(), self.rows, None if self.stored is None else self.stored()
+
     def columns(self) -> Stored | None:
         """The columns as they are stored; None where they are too many for a dense copy."""
         if not self.affordable:
@@ -282,6 +286,7 @@ class ColumnsInParts(LossOnColumns):
     parts: Sequence[LossOnColumns] = ()
     each: Map = in_turn
     size: tuple[int, int] = (0, 0)  # columns, and numbers in them
+    near: bool = True  # whether rows may be brought here
 
     scattered: ClassVar[bool] = True  # type: ignore[misc]
     lean: ClassVar[bool] = False  # type: ignore[misc]
@@ -296,6 +301,10 @@ class ColumnsInParts(LossOnColumns):
     @property
     def entries(self) -> int:
         return self.size[1]
+
+    @property
+    def affordable(self) -> bool:
+        return self.near and super().affordable
 
     def system(self, v: Vector, b: float, hessian: bool) -> NewtonSystem:
         return self._sum("system", v, b, hessian)
@@ -330,18 +339,18 @@ class ColumnsInParts(LossOnColumns):
 
     def together(self) -> "LossOnColumns":
         """The few columns of all parts in one place; the rows' own numbers come along."""
-        here = self.each(Ask("together"), self.parts)
-        A = np.asfortranarray(np.concatenate([part.block.dense() for part in here]))
-
-        def stored() -> Stored:
-            own = in_turn(Ask("stored"), here)
-            return replace(own[0], A=np.asfortranarray(np.concatenate([some.A for some in own])))
-
-        rows = joined([part.rows for part in here])
+        A, rows, stored = self.numbers()
         return LossOnColumns(
             self.loss, self.ridge, self.intercept, self.lower, self.ends, DenseBlock(A), rows,
-            None if here[0].stored is None else stored,
+            None if stored is None else lambda: stored,
         )  # fmt: skip
+
+    def numbers(self) -> tuple[Matrix, Any, Stored | None]:
+        blocks, rows, stored = zip(*self.each(Ask("numbers"), self.parts), strict=True)
+        A = np.asfortranarray(np.concatenate(blocks))
+        if stored[0] is None:
+            return A, joined(rows), None
+        return A, joined(rows), replace(stored[0], A=np.asfortranarray(np.concatenate([some.A for some in stored])))
 
     here = together
 
