@@ -246,6 +246,9 @@ def test_bad_covariances():
 def test_what_a_person_should_know_is_said():
     assert "n_edges=99 was capped at the 28 edges" in SparsePrecision(99).fit(X).reason_
     assert "capped at the 27" in SparsePrecision(99, exclude=[(0, 1)]).fit(X).reason_
+    nothing = SparsePrecision(2, exclude=~np.eye(X.shape[1], dtype=bool)).fit(X)
+    assert nothing.reason_.startswith("n_edges=2 was capped at 0, as there can be no edge; k=0")
+    assert nothing.n_edges_ == 0
     few = SparsePrecision(20).fit(X[:5])
     assert "some graphs have no optimum" in few.reason_
     assert np.linalg.eigvalsh(few.precision_)[0] > 0

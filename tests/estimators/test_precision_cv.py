@@ -148,3 +148,23 @@ def test_a_column_that_is_constant_in_a_fold_is_named(X):
     flat[:-1, 4] = 1.0
     with pytest.raises(ValueError, match="column 4 is constant in the rows that fold"):
         SparsePrecisionCV(cv=[(np.arange(60), np.arange(60, 70))]).fit(flat)
+
+
+def test_l1_is_not_lowered_to_what_no_fold_has_tried():
+    rng = np.random.default_rng(9)
+    X = rng.standard_normal((26, 20)) @ (np.eye(20) + 0.5 * rng.standard_normal((20, 20)))
+    model = SparsePrecisionCV(72, 0.6, [0.0, 0.17], cv=4).fit(X)  # folds have fewer rows than columns, all rows do not
+    assert chosen(model) == (71, 0.6, 0.17)
+    assert "l1=0.17 sets 1 of the 72 edges to zero" in model.reason_
+
+
+def test_more_edges_than_there_can_be_are_capped_and_said(X):
+    model = SparsePrecisionCV([3, 99], 0.1, 0.0, cv=3).fit(X)
+    assert "n_edges=99 was capped at the 28 edges there can be" in model.reason_
+    assert model.cv_results_["n_edges"].max() == 28
+
+
+def test_copies_of_columns_are_said(X):
+    copied = np.column_stack([X, -2.0 * X[:, 1]])
+    for shrinkage in (0.0, 0.3):
+        assert "the same but for their units (1 and 8)" in SparsePrecisionCV([3], shrinkage, 0, cv=3).fit(copied).reason_

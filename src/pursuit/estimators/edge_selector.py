@@ -11,7 +11,7 @@ from .._types import Columns, Flags, Matrix, Vector
 from ..objectives.logdet import LogDet
 from ..objectives.pairs import Pairs
 from ..paths import path
-from .edges import given_edges
+from .edges import allowed_edges, given_edges
 from .scatter import flat_columns, scatter, stood_in
 
 SIZES = 10  # that are looked at where none are asked for
@@ -52,7 +52,7 @@ class EdgeSelector:
     @property
     def free(self) -> int:
         """Pairs that compete."""
-        return self.units - len(self.include) - int(np.triu(self.forbidden, 1).sum())
+        return allowed_edges(self.forbidden) - len(self.include)
 
     def __call__(self, rows: Columns) -> list[Columns]:
         model, X, weights = self.model, self.X[rows], self.weights[rows]
@@ -75,7 +75,7 @@ def edge_selector(model: Any, X: Any, n_edges: int, shrinkage: float, ks: Any, s
     f = model._objective(found.covariance, len(X), shrinkage)
     sizes = check_sizes(_up_to(check_count(n_edges, "n_edges", 1)) if ks is None else ks, 1)
     include, forbidden = given_edges(f, model.include, model.exclude)
-    first, most = len(include), f.dim - int(np.triu(forbidden, 1).sum())
+    first, most = len(include), allowed_edges(forbidden)
     if ks is not None and sizes[0] < first:
         raise ValueError(f"ks holds {sizes[0]}, but include names {first} edges")
     sizes = [k for k in sizes if k >= first] or [first]

@@ -21,7 +21,20 @@ STEPS = 2000  # of one within bounds of eigenvalues
 def given_edges(f: LogDet, include: Any, exclude: Any) -> tuple[Columns, Flags]:
     """What a user says of edges (indices, names, a mask), as pairs and as a mask."""
     constraint = f.sparse_set(f.dim, () if include is None else include, () if exclude is None else exclude)
-    return f.pairs.edges(constraint.include), f.pairs.mask(constraint.exclude)
+    forbidden = constraint.exclude if constraint.k else np.arange(f.dim)
+    return f.pairs.edges(constraint.include), f.pairs.mask(forbidden)
+
+
+def allowed_edges(forbidden: Flags) -> int:
+    """How many edges a mask of those that may not be leaves."""
+    p = len(forbidden)
+    return p * (p - 1) // 2 - int(np.triu(forbidden, 1).sum())
+
+
+def capped(wanted: int, there: int) -> str:
+    """A sentence where more edges are wanted than there can be."""
+    some = f"the {there} edge{'s' * (there != 1)} there can be" if there else "0, as there can be no edge"
+    return f"n_edges={wanted} was capped at {some}" if wanted > there else ""
 
 
 def well_posed(rank: int) -> int:

@@ -11,7 +11,7 @@ from .._types import Columns, Matrix, Vector
 from ..objectives.logdet import LogDet
 from ..selection.graphs import L1S, SHRINKAGES, GraphChoice, Parted, choose_graph, edge_counts
 from ..selection.splits import splits
-from .edges import given_edges, well_posed
+from .edges import allowed_edges, given_edges, well_posed
 from .scatter import Scatter, flat_columns, scatter, second_moment, stood_in
 
 CHOSEN = "cv"
@@ -78,7 +78,7 @@ def chosen(within: Within, model: Any, asked: tuple[Any, Any, Any], cv_groups: A
     ts = SHRINKAGES if shrinkage == CHOSEN else (shrinkage,)
     most = within.pairs if min(ts) > 0 else min(within.pairs, well_posed(min(fold.rank for fold in folds)))
     include, forbidden = given_edges(LogDet(within.found.covariance, names=within.names), model.include, model.exclude)
-    most = max(len(include), min(most, within.pairs - int(np.triu(forbidden, 1).sum())))
+    most = max(len(include), min(most, allowed_edges(forbidden)))
     grid = {
         "sizes": [max(k, len(include)) for k in edge_counts(p, most)] if n_edges == CHOSEN else [min(n_edges, most)],
         "l1s": L1S if l1 == CHOSEN else (l1,), "rule": model.rule, "include": include, "forbidden": forbidden,

@@ -15,7 +15,7 @@ import numpy as np
 
 from .._errors import check_count
 from .._types import Matrix, Vector
-from .edges import given_edges
+from .edges import allowed_edges, capped, given_edges
 from .graphs import GraphModel, correlations
 
 GRAPH_PARAMETERS = """assume_centered : bool, default False
@@ -100,8 +100,8 @@ class SparsePrecision(GraphModel):
         include, forbidden = given_edges(f, self.include, self.exclude)
         if len(include) > wanted:
             raise ValueError(f"include names {len(include)} edges, more than n_edges={wanted} allows")
-        there = f.dim - int(np.triu(forbidden, 1).sum())
-        said = [f"n_edges={wanted} was capped at the {there} edges there can be"] if wanted > there else []
+        there = allowed_edges(forbidden)
+        said = [capped(wanted, there)]
         self._store(f, self._solve(f, min(wanted, there)), l1, correlations(covariance), location, said)
         return self
 

@@ -18,7 +18,7 @@ from ..refits.graph import graph_refit
 from ..results import Result
 from ..selection import rows_that_count, splits
 from ..selection.graphs import L1S, RULES, SHRINKAGES, GraphChoice, Parted, choose_graph, edge_counts, must_stay
-from .edges import given_edges, well_posed
+from .edges import allowed_edges, capped, given_edges, well_posed
 from .graphs import GraphModel, correlations
 from .precision import GRAPH_PARAMETERS
 from .scatter import Scatter, check_spread, scatter, second_moment
@@ -93,7 +93,7 @@ class SparsePrecisionCV(GraphModel):
         with threads(self.n_jobs):
             f = self._objective(found.covariance, int((weights > 0).sum()), choice.shrinkage)
             result, R = self._search(f, choice), correlations(found.covariance)
-            l1, lowered = _that_keeps(R, result.support, choice, found.rank)
+            l1, lowered = _that_keeps(R, result.support, choice, min(fold.rank for fold in folds))
             said = [_why(choice, self.rule), lowered, choice.reason, note]
             self._store(f, result, l1, R, found.means[0], said)
         self.shrinkage_, self.l1_, self.cv_results_ = choice.shrinkage, l1, choice.table
@@ -129,15 +129,18 @@ class SparsePrecisionCV(GraphModel):
             l1s = tuple(self._check_l1(l1) for l1 in _several(self.l1, "l1"))
         f = self._objective(found.covariance, None, max(ts))
         include, forbidden = given_edges(f, self.include, self.exclude)
-        allowed = f.dim - int(np.triu(forbidden, 1).sum())
+        allowed = allowed_edges(forbidden)
         rank = min(fold.rank for fold in folds)
         carried = allowed if rank == f.p else min(allowed, f.p * rank // 4, f.dim if max(ts) > 0 else well_posed(rank))
         sizes = edge_counts(f.p, carried) if self.n_edges is None else _several(self.n_edges, "n_edges")
-        wanted = {min(max(check_count(k, "n_edges"), len(include)), allowed) for k in sizes}
-        return choose_graph(
+        counts = [check_count(k, "n_edges") for k in sizes]
+        wanted = {min(max(k, len(include)), allowed) for k in counts}
+        choice = choose_graph(
             folds, sizes=sorted(wanted), shrinkages=ts, l1s=l1s, rule=self.rule, gamma=gamma, include=include,
             forbidden=forbidden, most=carried if self.n_edges is None else 0,
         )  # fmt: skip
+        said = (capped(max(counts), allowed), choice.reason)
+        return choice._replace(reason="; ".join(sentence for sentence in said if sentence))
 
     def _search(self, f: LogDet, choice: GraphChoice) -> Result:
         """The graph of all rows: along the sizes, the search of the folds, unless another one was asked for."""
@@ -174,9 +177,12 @@ def _check_share(t: Any) -> float:
 
 
 def _that_keeps(R: Matrix, edges: Columns, choice: GraphChoice, rank: int) -> tuple[float, str]:
-    """The chosen l1, or the next below it that keeps the edges of the graph of all rows; a sentence then."""
-    below = [l1 for l1 in reversed(choice.l1s) if l1 <= choice.l1]
-    for l1 in below:
+    """The chosen l1, or the next below it that keeps edges of the graph of all rows as folds did; a sentence then.
+
+    Not 0 with shrinkage: entries would be fitted to another matrix, which no fold has tried.
+    """
+    least = 0.0 if choice.shrinkage == 0 else min((l1 for l1 in choice.l1s if l1 > 0), default=0.0)
+    for l1 in (l1 for l1 in reversed(choice.l1s) if least <= l1 <= choice.l1):
         fit = graph_refit(R, edges, l1=l1) if l1 > 0 else None
         if fit is None or np.count_nonzero(fit.w) >= must_stay(len(edges), rank, len(R)):
             said = f"l1={choice.l1:g} was chosen, and lowered to {l1:g}, where the edges stay"

@@ -90,4 +90,4 @@ def _same(same: Columns, names: tuple[str, ...] | None) -> str:
         return ""
     node = str if names is None else (lambda v: names[v])
     some = listed((f"{node(a)} and {node(b)}" for a, b in same), 3)
-    return f"variables are the same but for their units ({some}), so that without shrinkage no edge can join them"
+    return f"variables are the same but for their units ({some})"

@@ -80,7 +80,9 @@ class LogDet(Objective):
         self.rank = self.p if self.shrinkage else given.rank
         self.same, self.said = given.same, given.said
         if self.shrinkage or self.limited:
-            self.same, self.said = given.same[:0], ""
+            self.same = given.same[:0]
+        elif self.said:
+            self.said += ", so that without shrinkage no edge can join them"
         self.pairs = Pairs(self.p, self.names)  # of which those that are the same may not be edges
         self.dim = self.pairs.count
         self.units = 2.0 * float(np.log(self.scales).sum())  # what values in units of S have more
