@@ -167,4 +167,6 @@ def test_more_edges_than_there_can_be_are_capped_and_said(X):
 def test_copies_of_columns_are_said(X):
     copied = np.column_stack([X, -2.0 * X[:, 1]])
     for shrinkage in (0.0, 0.3):
-        assert "the same but for their units (1 and 8)" in SparsePrecisionCV([3], shrinkage, 0, cv=3).fit(copied).reason_
+        assert (
+            "the same but for their units (1 and 8)" in SparsePrecisionCV([3], shrinkage, 0, cv=3).fit(copied).reason_
+        )
