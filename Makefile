@@ -8,8 +8,9 @@ PIP    := $(BIN)/python -m pip --disable-pip-version-check -qq
 JOBS   ?= 2                     # processes that run tests
 TESTS  ?=                       # make test TESTS="tests/io -k csv" runs those tests only
 
-# The compiled core is rebuilt when one of these is newer than the stamp; Python files are used where they lie.
-SOURCES := pyproject.toml $(wildcard CMakeLists.txt) $(shell find core -type f 2>/dev/null)
+# The compiled core is rebuilt when one of these is newer than the stamp; Python files are used where they lie, but a new
+# package is found only after it was installed.
+SOURCES := pyproject.toml $(wildcard CMakeLists.txt) $(shell find core -type f 2>/dev/null) $(shell find src -name __init__.py)
 CPP     := $(filter %.cpp %.hpp,$(SOURCES)) $(wildcard tests/kernels/*.cpp)
 INSTALL  = $(PIP) install $(addprefix --constraint ,$(CONSTRAINTS)) --no-build-isolation --config-settings=build-dir=build/$(VENV)-{cache_tag} \
            $(addprefix --config-settings=cmake.define.PURSUIT_SANITIZE=,$(SANITIZE)) --editable

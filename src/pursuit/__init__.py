@@ -25,6 +25,7 @@ _HOMES = {
     ),
     "pursuit.designs": ("as_design",),
     "pursuit.data": ("InParts",),
+    "pursuit.data.disk": ("OnDisk", "open_data"),
     "pursuit.certificates": ("Certificate", "best_subsets", "certify"),
     "pursuit.paths": ("Path", "path"),
     "pursuit.recovery": ("recover",),
@@ -34,7 +35,7 @@ _HOMES = {
         "SparseRegressor", "SparseClassifier", "SparseRegressorCV", "SparseClassifierCV", "SparsePrecision",
         "SparsePrecisionCV", "SparseLDA",
     ),
-    "pursuit.io": ("save_model", "load_model"),
+    "pursuit.io": ("convert", "save_model", "load_model"),
     "pursuit.resampling": ("Stability", "stability"),
     "pursuit.progress": ("Progress",),
 }  # fmt: skip
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
     from . import plots
     from .certificates import Certificate, best_subsets, certify
     from .data import InParts
+    from .data.disk import OnDisk, open_data
     from .designs import as_design
     from .driver import solve
     from .estimators import (
@@ -58,7 +60,7 @@ if TYPE_CHECKING:
         SparseRegressorCV,
     )
     from .inference import bootstrap_intervals, split_intervals
-    from .io import load_model, save_model
+    from .io import convert, load_model, save_model
     from .losses import Hinge, Huber, Logistic, Loss, Poisson, SmoothedHinge, Squared, SquaredHinge, list_losses
     from .objectives import GLM, MultiGLM, Point
     from .objectives.function import Function

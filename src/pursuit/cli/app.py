@@ -236,6 +236,28 @@ def predict(
     return run(model, data, out=out, proba=proba)
 
 
+@app.command(epilog=EPILOG)
+def convert(
+    data: given.Data,
+    out: Annotated[Path, typer.Argument(help="The folder to write, such as big.pursuit.", metavar="OUT")],
+    target: given.Target = None,
+    weights: Annotated[str | None, typer.Option(help="Column (npz: array) of weights.")] = None,
+    offset: given.Offset = None,
+    exclude: given.Exclude = None,
+    dtype: Annotated[
+        str | None, typer.Option(help="float32 or float64; by default float32 where all features are.")
+    ] = None,
+) -> int:
+    """Turn DATA into a folder of mapped row blocks, in bounded memory, for data that do not fit into it.
+
+    `fit` and `path` take the folder as DATA, and it knows its target. The folder is complete or not there: a full
+    disk or Ctrl-C leaves nothing under its name.
+    """
+    from pursuit.cli.convert import run
+
+    return run(data, out, target, weights, offset, names(exclude), dtype)
+
+
 @app.command()
 def demo(
     out: Annotated[Path, typer.Option("--out", "-o", help="Where models and pictures go.")] = Path("demo"),

@@ -1,6 +1,7 @@
 """The few columns that a refit or a Gram block needs, gathered, and kept for the next ones.
 
-A column of an operator costs a product: where many are missing, a refit makes do with products (``few``).
+A column of an operator costs a product: where many are missing, a refit makes do with products (``few``). Of a design
+that does not lie in memory no more columns are kept than there is room for.
 """
 
 import threading
@@ -9,7 +10,7 @@ from collections import deque
 import numpy as np
 
 from .._types import Columns, Matrix
-from ..designs import Block, DenseBlock, Design, ProductBlock
+from ..designs import Block, DenseBlock, Design, PagedBlock, ProductBlock
 
 ASKED = 32  # columns that are gathered by a product each; conjugate gradients seldom end with fewer
 GATHERS = 3  # gathers whose columns are kept
@@ -30,8 +31,12 @@ class Gathered:
             for before, block in self.last:
                 if np.array_equal(before, cols):
                     return block
+            if len(cols) > self.design.room.columns:
+                return self.design.block(cols)
             block = self._gathered(cols)
             self.last.appendleft((cols, block))
+            while sum(len(held) for held, _ in self.last) > self.design.room.columns:
+                self.last.pop()
             return block
 
     def few(self, cols: Columns) -> Block:
@@ -41,7 +46,7 @@ class Gathered:
                 held = [held for held, _ in self._dense()]
             if np.count_nonzero(~np.isin(cols, np.concatenate([cols[:0], *held]))) > ASKED:
                 return ProductBlock(self.design, cols)
-        return self(cols)
+        return PagedBlock(self.design, cols) if len(cols) > self.design.room.columns else self(cols)
 
     def _dense(self) -> list[tuple[Columns, Matrix]]:
         """Columns at hand as arrays, the last gathered first."""

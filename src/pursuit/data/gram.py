@@ -37,7 +37,9 @@ class GramColumns:
     def __init__(self, data: Data, centred: bool) -> None:
         self.data, self.centred = data, centred
         n, p = data.shape
-        self.capacity = min(p, max(BLOCK, int(max(GRANTED, SHARE * data.nbytes) // (8 * p))))
+        room = data.room.gram
+        granted = max(GRANTED, SHARE * data.nbytes) if room is None else room
+        self.capacity = min(p, max(BLOCK, int(granted // (8 * p))))
         self.largest = int(np.clip(TEMPORARY // (8 * p), BLOCK, LARGEST))
         self.slot = np.full(p, -1, np.int64)
         self.held = np.empty(0, np.int64)  # the column in each slot
@@ -46,6 +48,7 @@ class GramColumns:
         self.rows = np.empty((0, p))
         self.means = np.zeros(p)  # of the held columns
         self.small = n * p * p <= WHOLE and p <= self.capacity
+        self.whole = self.small or (room is not None and p <= self.capacity)  # of rows that are read: in one pass
         self.lock = threading.RLock()  # one objective may serve several Python threads
 
     def forget(self) -> None:
@@ -59,7 +62,7 @@ class GramColumns:
     def products(self) -> _core.Products | None:
         """Rows of the Gram matrix from a copy of X, weighted and centred, where X is so small that this is cheapest."""
         n, p = self.data.shape
-        if self.small or n > FEW_ROWS or n * p > COPIED or self.data.lean or not self.data.near:
+        if self.whole or n > FEW_ROWS or n * p > COPIED or self.data.lean or not self.data.near:
             return None
         A, rows = self.data.copied()
         if self.centred and np.abs(rows.c @ A).max(initial=0.0) > EVEN:  # a standardised view has no means left
@@ -106,7 +109,7 @@ class GramColumns:
             kept = len(support) - len(missing)
             block = min(self.largest, max(BLOCK, 2 * len(self.held)))
             room = min(block, self.capacity - kept, int(np.count_nonzero(self.slot < 0))) - len(missing)
-            if self.small:
+            if self.whole:
                 missing = np.flatnonzero(self.slot < 0)
             elif hint is not None and room > 0:
                 likely = _core.top_k(np.where(self.slot < 0, hint, 0.0), room + len(missing))

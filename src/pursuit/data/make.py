@@ -1,5 +1,6 @@
 """From what a user has to data, or to one sentence about what is wrong with it."""
 
+import os
 from collections.abc import Sequence
 from typing import Any
 
@@ -64,6 +65,10 @@ class InParts:
 
 def as_data(X: Any, y: Any, loss: Any, sample_weight: Any, offset: Any) -> Data:
     """X, y and what belongs to them as data; parts bring their own y, weights and offset."""
+    if isinstance(X, str | os.PathLike):
+        from .disk import open_data  # which makes data in parts
+
+        X = open_data(X)
     if isinstance(X, InParts | Data):
         if not (y is None and sample_weight is None and offset is None):
             raise TypeError("data in parts bring their own: leave y, sample_weight and offset out")

@@ -1,9 +1,10 @@
 """What X is. Solvers and objectives never ask which kind they have."""
 
-from .base import Block, DenseBlock, Design, ProductBlock, Rows, centre, cross
+from .base import Block, DenseBlock, Design, ProductBlock, Room, Rows, centre, cross
 from .dense import Dense
 from .make import as_design
 from .operator import Operator
+from .paged import Paged, PagedBlock
 from .sparse import Sparse, SparseBlock
 from .standardized import Standardized
 
@@ -13,7 +14,10 @@ __all__ = [
     "DenseBlock",
     "Design",
     "Operator",
+    "Paged",
+    "PagedBlock",
     "ProductBlock",
+    "Room",
     "Rows",
     "Sparse",
     "SparseBlock",

@@ -11,7 +11,7 @@ Vectors of length n stay with the design; k-sparse points go in, vectors of leng
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,9 +23,17 @@ from .._types import Columns, Matrix, Vector
 from ..losses.base import Loss
 
 CHUNK = 16  # columns asked of an operator at a time
+SQUARED = 1 << 25  # bytes of rows copied at a time for a Gram matrix
 LOOKED_AT = 256  # columns looked at together where something may be wrong with them
 CONSTANT = 1e-14  # share of its size by which a column must vary, or that is rounding
 SMALLEST = 1e-150  # numbers below which squares have no digits
+
+
+class Room(NamedTuple):
+    """What may be kept of a design in memory: so many columns, so many bytes of its Gram matrix (None: ask nobody)."""
+
+    columns: float = np.inf
+    gram: float | None = None
 
 
 class Compiled:
@@ -165,6 +173,7 @@ class Design:
     full: bool = True  # whether gathered columns are always dense
     names: Names | None = None  # of the columns, where X is a data frame
     lean: bool = False  # whether a column costs as much as a product with all of them
+    room: Room = Room()
 
     def matmat(self, cols: Columns, coef: Matrix) -> Matrix:
         """X[:, cols] @ coef, coef of shape (m, q)."""
@@ -195,6 +204,17 @@ class Design:
         """
         out = np.ascontiguousarray(self.rmatmat(np.ascontiguousarray(w)).T)
         return out if shift is None else out - np.outer(w.sum(axis=0), shift)
+
+    def gram(self, c: Vector, shift: Vector) -> Matrix:
+        """sum_i c_i (x_i - shift)(x_i - shift)', all columns; some rows at a time are copied."""
+        n, p = self.shape
+        out, everything, step = np.zeros((p, p)), np.arange(p), max(1, SQUARED // (8 * p))
+        for low in range(0, n, step):
+            rows = np.arange(low, min(n, low + step))
+            A = self.take(rows).block(everything).dense()
+            A -= shift
+            out += DenseBlock(A).gram(c[rows])
+        return out
 
     def origin(self) -> Vector | None:
         """Numbers near the columns' means where these are far larger than their spread, else 0; None: none is."""

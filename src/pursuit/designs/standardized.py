@@ -89,7 +89,7 @@ class Standardized(Design):
     def __init__(self, base: Design, m: Vector, s: Vector, constant: NDArray[np.bool_], far: bool) -> None:
         self.base, self.m, self.s, self.constant, self.far = base, m, s, constant, far and base.full
         self.shape, self.dtype, self.nbytes, self.full = base.shape, base.dtype, base.nbytes, base.full
-        self.lean, self.names = base.lean, base.names
+        self.lean, self.names, self.room = base.lean, base.names, base.room
 
     def matmat(self, cols: Columns, coef: Matrix) -> Matrix:
         if self.far:
@@ -137,6 +137,13 @@ class Standardized(Design):
         if not early:
             out -= np.outer(w.sum(axis=0), m)
         out /= self.s
+        out[:, self.constant] = 0.0
+        return out
+
+    def gram(self, c: Vector, shift: Vector) -> Matrix:
+        out = self.base.gram(c, self.m + self.s * shift)
+        out /= np.outer(self.s, self.s)
+        out[self.constant] = 0.0
         out[:, self.constant] = 0.0
         return out
 

@@ -43,14 +43,20 @@ def read_npz(path: Path, wanted: Wanted) -> Parts:
 
 
 def read_libsvm(path: Path, wanted: Wanted) -> Parts:
-    from sklearn.datasets import load_svmlight_file
-
     if wanted.target is not None:
         raise ValueError(f"the target of {path} is its first column, so it takes no target name")
     if path.stat().st_size == 0:
         raise ValueError(f"{path} has no rows")
+    X, y = parse_libsvm(path, str(path), wanted.n_features)
+    return _select(path, X, y, None, wanted)
+
+
+def parse_libsvm(path: Path, stream: Any, n_features: int | None) -> tuple[Any, Any]:
+    """X and y from a name or a stream; messages call it ``path``."""
+    from sklearn.datasets import load_svmlight_file
+
     try:
-        X, y = load_svmlight_file(str(path), n_features=wanted.n_features, zero_based=False)
+        X, y = load_svmlight_file(stream, n_features=n_features, zero_based=False)
     except OverflowError as error:
         raise ValueError(f"{path} cannot be read as LIBSVM: it has an index above {np.iinfo(np.int32).max}") from error
     except (ValueError, OSError, EOFError) as error:
@@ -58,7 +64,7 @@ def read_libsvm(path: Path, wanted: Wanted) -> Parts:
         if "index 0" in reason:
             reason = "its indices start at 0, and LIBSVM counts from 1"
         raise ValueError(f"{path} cannot be read as LIBSVM: {reason}") from error
-    return _select(path, sparse.csr_array(X), y, None, wanted)
+    return sparse.csr_array(X), y
 
 
 def _sparse(parts: dict[str, Any]) -> Any:

@@ -80,9 +80,9 @@ def read_table(
         )
     if X.shape[1] == 0 and columns is None:
         raise ValueError(f"{path} has no feature columns")
-    _check_finite(path, X, own)
+    check_finite(path, X, own)
     if y is not None:
-        _check_target(path, X, y)
+        check_target(path, X, y)
     return Table(X, y, None if own is None else tuple(own))
 
 
@@ -120,7 +120,17 @@ def _reader(path: Path) -> Reader:
     raise ValueError(f"{path} has no known suffix; what can be read: {listed(_READERS, limit=99)}")
 
 
-def _check_finite(path: Path, X: Any, names: Sequence[str] | None) -> None:
+def kind_of(path: Path) -> str:
+    """csv (or TSV), parquet, npz or libsvm."""
+    kinds: dict[Reader, str] = {
+        _frames.read_csv: "csv", _frames.read_parquet: "parquet", _arrays.read_npz: "npz",
+        _arrays.read_libsvm: "libsvm",
+    }  # fmt: skip
+    return kinds[_reader(path)]
+
+
+def check_finite(path: Path, X: Any, names: Sequence[str] | None) -> None:
+    """Raise where features are missing or infinite."""
     missing, infinite = not_finite(X)
     what, columns = ("missing values", missing) if len(missing) else ("infinite values", infinite)
     if len(columns):
@@ -129,7 +139,8 @@ def _check_finite(path: Path, X: Any, names: Sequence[str] | None) -> None:
         raise ValueError(f"{called(columns, names)} of {path} {have} {what}; {cure}")
 
 
-def _check_target(path: Path, X: Any, y: Array) -> None:
+def check_target(path: Path, X: Any, y: Array) -> None:
+    """Raise where the target is no vector of finite numbers or words."""
     if y.ndim != 1 or len(y) != X.shape[0]:
         raise ValueError(f"the target in {path} has shape {y.shape}, but there are {X.shape[0]} rows")
     if y.dtype.kind == "f" and not np.isfinite(y).all():

@@ -1,0 +1,5 @@
+"""Rows on a disk: a folder of mapped row blocks with a manifest, or a Parquet file, asked block by block."""
+
+from .dataset import OnDisk, open_data
+
+__all__ = ["OnDisk", "open_data"]

@@ -1,0 +1,113 @@
+"""Rows that are not kept in memory: read for each question, and let go after it."""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._names import Names
+from .._types import Columns, Matrix, Vector
+from ..losses.base import Loss
+from .base import Block, Design, Limits, NewtonSystem, Quick, Room, Rows
+
+
+class Source(Protocol):
+    """Where rows lie: ``read`` makes a design of them, which is good until ``drop``."""
+
+    shape: tuple[int, int]
+    dtype: np.dtype
+    nbytes: int
+    full: bool
+
+    def read(self) -> Design: ...
+    def drop(self) -> None: ...
+
+
+class Paged(Design):
+    """A design whose rows are read from a source for each question; ``reads`` counts them."""
+
+    def __init__(self, source: Source, names: Names | None, room: Room) -> None:
+        self.source, self.names, self.room, self.reads = source, names, room, 0
+        self.shape, self.dtype, self.nbytes, self.full = source.shape, source.dtype, source.nbytes, source.full
+
+    def _ask(self, question: str, *given: Any) -> Any:
+        self.reads += 1
+        try:
+            return getattr(self.source.read(), question)(*given)
+        finally:
+            self.source.drop()
+
+    def matmat(self, cols: Columns, coef: Matrix) -> Matrix:
+        if len(cols) == 0:
+            return np.zeros((self.shape[0], coef.shape[1]))
+        return self._ask("matmat", cols, coef)
+
+    def rmatmat(self, d: Matrix) -> Matrix:
+        return self._ask("rmatmat", d)
+
+    def block(self, cols: Columns) -> Block:
+        return self._ask("block", cols)
+
+    def narrow(self, cols: Columns, out: NDArray[np.floating]) -> None:
+        self._ask("narrow", cols, out)
+
+    def cross(self, w: Matrix, shift: Vector | None = None) -> Matrix:
+        return self._ask("cross", w, shift)
+
+    def gram(self, c: Vector, shift: Vector) -> Matrix:
+        return self._ask("gram", c, shift)
+
+    def origin(self) -> Vector | None:
+        return self._ask("origin")
+
+    def rough_cross(self, w: Matrix, c: Vector) -> tuple[NDArray[np.float32], Vector, Vector] | None:
+        return self._ask("rough_cross", w, c)
+
+    def stats(self, c: Vector) -> tuple[Vector, Vector]:
+        return self._ask("stats", c)
+
+    def value_gradient(
+        self, loss: Loss, rows: Rows, cols: Columns, coef: Vector, b: float
+    ) -> tuple[float, Vector, float]:
+        return self._ask("value_gradient", loss, rows, cols, coef, b)
+
+    def take(self, rows: Columns) -> Design:
+        return self._ask("take", rows)
+
+
+@dataclass(frozen=True)
+class PagedBlock:
+    """Columns of a design that are too many to be kept: gathered again for each question."""
+
+    design: Design
+    cols: Columns
+    lean: ClassVar[bool] = False
+
+    @property
+    def width(self) -> int:
+        return len(self.cols)
+
+    def _now(self) -> Block:
+        return self.design.block(self.cols)
+
+    def matvec(self, v: Vector) -> Vector:
+        return self.design.matmat(self.cols, v[:, None])[:, 0]
+
+    def rmatvec(self, d: Vector) -> Vector:
+        return self._now().rmatvec(d)
+
+    def gram(self, w: Vector) -> Matrix:
+        return self._now().gram(w)
+
+    def curvatures(self, w: Vector, centred: bool) -> Vector:
+        return self._now().curvatures(w, centred)
+
+    def dense(self) -> Matrix:
+        return self._now().dense()
+
+    def newton(self, loss: Loss, rows: Rows, coef: Vector, b: float, hessian: bool) -> NewtonSystem:
+        return self._now().newton(loss, rows, coef, b, hessian)
+
+    def fit(self, loss: Loss, rows: Rows, l2: Vector, intercept: bool, z: Vector, limits: Limits) -> Quick | None:
+        return self._now().fit(loss, rows, l2, intercept, z, limits)

@@ -1,0 +1,23 @@
+import numpy as np
+import pytest
+
+
+@pytest.fixture
+def table():
+    """Numbers with names: 500 rows, 6 columns, a target that two of them make."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(500, 6)) + np.array([0, 0, 1e3, 0, 5, -2])
+    y = 2 * X[:, 1] - X[:, 4] + 0.1 * rng.normal(size=500)
+    return X, y, [f"v{j}" for j in range(6)]
+
+
+@pytest.fixture
+def small_blocks(monkeypatch):
+    """Blocks and pieces so small that a few hundred rows make several."""
+    from pursuit.data.disk import write
+    from pursuit.io import _pieces
+
+    monkeypatch.setattr(write, "BLOCK", 4096)
+    monkeypatch.setattr(write, "ANSWERS", 1)
+    monkeypatch.setattr(_pieces, "PIECE", 2048)
+    monkeypatch.setattr(_pieces, "TEXT", 2048)

@@ -1,0 +1,195 @@
+"""From files to data sets: the same numbers, whole or not at all."""
+
+import gzip
+import json
+import os
+import resource
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pandas
+import pytest
+import scipy.sparse as sp
+from sklearn.datasets import dump_svmlight_file
+
+from pursuit import convert, open_data
+
+
+def dense(data):
+    return np.concatenate([design.source.read().block(np.arange(data.shape[1])).dense() for design in data.designs])
+
+
+@pytest.fixture
+def files(tmp_path, table):
+    """The same table in every kind of file, with what its target is called there."""
+    X, y, names = table
+    frame = pandas.DataFrame(X, columns=names).assign(t=y)
+    frame.to_csv(tmp_path / "a.csv", index=False)
+    frame.to_csv(tmp_path / "a.tsv.gz", index=False, sep="\t")
+    frame.to_parquet(tmp_path / "a.parquet", row_group_size=130)
+    np.savez(tmp_path / "a.npz", X=X, t=y, feature_names=np.array(names))
+    np.savez_compressed(tmp_path / "f.npz", X=np.asfortranarray(X), t=y)
+    return {tmp_path / name: "t" for name in ("a.csv", "a.tsv.gz", "a.parquet", "a.npz", "f.npz")}
+
+
+def test_every_kind_of_file_gives_the_same_numbers(files, table, tmp_path, small_blocks):
+    X, y, names = table
+    for i, (path, target) in enumerate(files.items()):
+        data = open_data(convert(path, tmp_path / f"{i}.pursuit", target))
+        assert len(data.parts) > 3
+        np.testing.assert_array_equal(dense(data), X)
+        np.testing.assert_array_equal(data.targets(), y)
+        assert data.names == (None if path.name == "f.npz" else tuple(names))
+        np.testing.assert_allclose(data.moments.mean, X.mean(axis=0), rtol=1e-14)
+        np.testing.assert_allclose(data.moments.square, X.var(axis=0), rtol=1e-12)
+
+
+@pytest.mark.parametrize("packed", ["", ".gz"])
+def test_libsvm_keeps_its_zeros_out_and_its_last_columns_in(tmp_path, small_blocks, packed):
+    rng = np.random.default_rng(1)
+    X = sp.random_array((400, 30), density=0.1, rng=rng, format="csr")
+    X = sp.vstack([X, sp.csr_array(([7.0], ([0], [29])), shape=(1, 30))], format="csr")  # a column that comes late
+    y = rng.integers(0, 2, 401)
+    path = tmp_path / f"a.svm{packed}"
+    dump_svmlight_file(X, y, str(tmp_path / "plain"), zero_based=False)
+    path.write_bytes((gzip.compress if packed else bytes)((tmp_path / "plain").read_bytes()))
+    data = open_data(convert(path, tmp_path / "a.pursuit"))
+    assert len(data.parts) > 3
+    assert data.designs[0].source.read().X.format == "csr"
+    np.testing.assert_array_equal(dense(data), X.toarray())
+    np.testing.assert_allclose(data.moments.mean, X.mean(axis=0), atol=1e-16)
+    np.testing.assert_allclose(data.moments.square, X.toarray().var(axis=0), atol=1e-15)
+
+
+@pytest.mark.parametrize("format", ["csr", "csc"])
+def test_sparse_npz(tmp_path, small_blocks, format):
+    X = sp.random_array((400, 30), density=0.1, rng=np.random.default_rng(1), format=format, dtype=np.float32)
+    sp.save_npz(tmp_path / "x.npz", X)
+    with np.load(tmp_path / "x.npz") as held:
+        np.savez(tmp_path / "a.npz", **held, y=np.arange(400.0))
+    data = open_data(convert(tmp_path / "a.npz", tmp_path / "a.pursuit"))
+    assert data.dtype == np.float32
+    np.testing.assert_array_equal(dense(data), X.toarray())
+
+
+def test_weights_offset_columns_left_out_and_single_precision(tmp_path, table, small_blocks):
+    X, y, names = table
+    frame = pandas.DataFrame(X, columns=names).assign(t=y, w=np.arange(500) % 3, o=0.5, text="no number")
+    frame.to_csv(tmp_path / "a.csv", index=False)
+    out = convert(
+        tmp_path / "a.csv", tmp_path / "a.pursuit", "t", weights="w", offset="o", drop=["text", "v0"], dtype="float32"
+    )
+    data = open_data(out)
+    assert data.dtype == np.float32
+    assert data.names == tuple(names[1:])
+    np.testing.assert_array_equal(data.weights(), np.arange(500) % 3)
+    np.testing.assert_array_equal(np.concatenate([part[3] for part in data.parts]), 0.5)
+    w = np.arange(500) % 3 / np.sum(np.arange(500) % 3)
+    np.testing.assert_allclose(data.moments.mean, w @ X[:, 1:].astype(np.float32), rtol=1e-6)
+
+
+def test_labels_stay_what_they_were(tmp_path, table, small_blocks):
+    X, _, names = table
+    for kind, values in {
+        "words": np.array(["yes", "no", "maybe"])[np.arange(500) % 3],
+        "truth": np.arange(500) % 2 == 0,
+        "whole": np.arange(500) % 2 + 1,
+    }.items():
+        for suffix in ("csv", "parquet"):
+            frame = pandas.DataFrame(X, columns=names).assign(t=values)
+            path = tmp_path / f"{kind}.{suffix}"
+            frame.to_csv(path, index=False) if suffix == "csv" else frame.to_parquet(path)
+            data = open_data(convert(path, tmp_path / f"{kind}-{suffix}.pursuit", "t"))
+            np.testing.assert_array_equal(data.targets(), values)
+            assert data.targets().dtype.kind == values.dtype.kind
+
+
+BAD = {
+    "no rows": ("a,t\n", "t", "no rows"),
+    "no target": ("a,t\n1,2\n", None, "name its column"),
+    "unknown target": ("a,t\n1,2\n", "tt", "did you mean 't'"),
+    "text": ("a,t\n1,2\nx,3\n", "t", "column 'a'.*not numeric.*'x'"),
+    "missing": ("a,t\n1,2\n,3\n", "t", "missing values"),
+    "missing target": ("a,t\n1,2\n3,\n", "t", "missing value"),
+    "long row": ("a,t\n1,2\n3,4,5\n", "t", "cannot be read as CSV"),
+    "empty": ("", "t", "empty"),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_a_bad_file_is_told_and_leaves_nothing(tmp_path, case):
+    text, target, words = BAD[case]
+    (tmp_path / "a.csv").write_text(text)
+    with pytest.raises(ValueError, match=words):
+        convert(tmp_path / "a.csv", tmp_path / "a.pursuit", target)
+    assert os.listdir(tmp_path) == ["a.csv"]
+
+
+def test_what_is_there_is_never_written_over(tmp_path, files):
+    (tmp_path / "a.pursuit").mkdir()
+    with pytest.raises(FileExistsError, match="there already"):
+        convert(next(iter(files)), tmp_path / "a.pursuit", "t")
+
+
+def test_a_target_of_numbers_and_words_is_told(tmp_path, small_blocks):
+    pandas.DataFrame({"a": np.arange(900.0), "t": [*range(899), "x"]}).to_csv(tmp_path / "a.csv", index=False)
+    with pytest.raises(ValueError, match="numbers in some rows, and text in others"):
+        convert(tmp_path / "a.csv", tmp_path / "a.pursuit", "t")
+
+
+FULL = """
+import resource, signal, sys
+from pursuit.data.disk import write
+from pursuit.cli import main
+write.BLOCK = 1 << 16
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 15, 1 << 15))
+sys.exit(main(["convert", sys.argv[1], sys.argv[2], "--target", "t"]))
+"""
+
+
+def test_a_full_disk_leaves_nothing_and_says_so(tmp_path):
+    """The system's own limit on files stands for the disk: the error comes from the same write."""
+    rng = np.random.default_rng(0)
+    np.savez(tmp_path / "a.npz", X=rng.normal(size=(2000, 8)), t=rng.normal(size=2000))
+    csv = tmp_path / "a.csv"
+    pandas.DataFrame(rng.normal(size=(2000, 8))).rename(columns=str).assign(t=1.0).to_csv(csv, index=False)
+    done = subprocess.run(
+        [sys.executable, "-c", FULL, str(csv), str(tmp_path / "a.pursuit")], capture_output=True, text=True, timeout=60
+    )
+    assert done.returncode == 2
+    assert "could not be written, and nothing is left of it: File too large" in done.stderr
+    assert sorted(os.listdir(tmp_path)) == ["a.csv", "a.npz"]
+    assert resource.getrlimit(resource.RLIMIT_FSIZE)[0] != 1 << 15  # the limit was the child's
+
+
+def test_ctrl_c_leaves_nothing(tmp_path):
+    with (tmp_path / "a.csv").open("w") as file:
+        file.write("a,b,t\n")
+        for _ in range(60):
+            file.write("1.25,2.5,3\n" * 20000)
+    command = [sys.executable, "-m", "pursuit", "convert", "a.csv", "a.pursuit", "--target", "t"]
+    code = "import sys; from pursuit.cli import main; sys.exit(main(sys.argv[1:]))"
+    child = subprocess.Popen([sys.executable, "-c", code, *command[3:]], cwd=tmp_path, stderr=subprocess.PIPE)
+    deadline = time.monotonic() + 60
+    while len(os.listdir(tmp_path)) == 1 and time.monotonic() < deadline:
+        time.sleep(0.01)
+    child.send_signal(signal.SIGINT)
+    assert child.wait(60) == 130
+    assert child.stderr is not None
+    child.stderr.close()
+    assert os.listdir(tmp_path) == ["a.csv"]
+
+
+def test_the_manifest_reads_like_one(tmp_path, files, small_blocks):
+    out = convert(next(iter(files)), tmp_path / "a.pursuit", "t")
+    held = json.loads((out / "manifest.json").read_text())
+    assert held["version"] == 1
+    assert held["shape"] == [500, 6]
+    assert sum(block["rows"] for block in held["blocks"]) == 500
+    assert {file.name for file in out.iterdir()} == {
+        "manifest.json", "columns.npy", *(block[key]["file"] for block in held["blocks"] for key in ("X", "y"))
+    }  # fmt: skip
