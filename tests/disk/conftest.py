@@ -6,7 +6,7 @@ import pytest
 def table():
     """Numbers with names: 500 rows, 6 columns, a target that two of them make."""
     rng = np.random.default_rng(0)
-    X = rng.normal(size=(500, 6)) + np.array([0, 0, 1e3, 0, 5, -2])
+    X = rng.normal(size=(500, 6)) + np.array([0, 0, 100, 0, 5, -2])
     y = 2 * X[:, 1] - X[:, 4] + 0.1 * rng.normal(size=500)
     return X, y, [f"v{j}" for j in range(6)]
 

@@ -54,12 +54,13 @@ def test_libsvm_keeps_its_zeros_out_and_its_last_columns_in(tmp_path, small_bloc
     X = sp.vstack([X, sp.csr_array(([7.0], ([0], [29])), shape=(1, 30))], format="csr")  # a column that comes late
     y = rng.integers(0, 2, 401)
     path = tmp_path / f"a.svm{packed}"
+    X.indices, X.indptr = X.indices.astype(np.int32), X.indptr.astype(np.int32)
     dump_svmlight_file(X, y, str(tmp_path / "plain"), zero_based=False)
     path.write_bytes((gzip.compress if packed else bytes)((tmp_path / "plain").read_bytes()))
     data = open_data(convert(path, tmp_path / "a.pursuit"))
     assert len(data.parts) > 3
     assert data.designs[0].source.read().X.format == "csr"
-    np.testing.assert_array_equal(dense(data), X.toarray())
+    np.testing.assert_allclose(dense(data), X.toarray(), rtol=1e-15)  # the file has 16 digits
     np.testing.assert_allclose(data.moments.mean, X.mean(axis=0), atol=1e-16)
     np.testing.assert_allclose(data.moments.square, X.toarray().var(axis=0), atol=1e-15)
 
@@ -85,7 +86,7 @@ def test_weights_offset_columns_left_out_and_single_precision(tmp_path, table, s
     data = open_data(out)
     assert data.dtype == np.float32
     assert data.names == tuple(names[1:])
-    np.testing.assert_array_equal(data.weights(), np.arange(500) % 3)
+    np.testing.assert_array_equal(np.concatenate([part[2] for part in data.parts]), np.arange(500) % 3)
     np.testing.assert_array_equal(np.concatenate([part[3] for part in data.parts]), 0.5)
     w = np.arange(500) % 3 / np.sum(np.arange(500) % 3)
     np.testing.assert_allclose(data.moments.mean, w @ X[:, 1:].astype(np.float32), rtol=1e-6)

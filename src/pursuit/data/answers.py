@@ -27,6 +27,11 @@ class Spread(NamedTuple):
         """The sum of squares about another number."""
         return self.square + self.weight * (self.mean - origin) ** 2
 
+    def seen(self, m: Any, s: Any, constant: Any) -> "Spread":
+        """That of the numbers (x - m) / s, or of zeros where ``constant``."""
+        mean, square = (self.mean - m) / s, self.square / s**2
+        return Spread(self.weight, np.where(constant, 0.0, mean), np.where(constant, 0.0, square))
+
     def moment(self, centred: bool) -> Any:
         """The sum of squares about the mean, or about zero."""
         return self.square if centred else self.about(0.0)

@@ -48,7 +48,8 @@ class GramColumns:
         self.rows = np.empty((0, p))
         self.means = np.zeros(p)  # of the held columns
         self.small = n * p * p <= WHOLE and p <= self.capacity
-        self.whole = self.small or (room is not None and p <= self.capacity)  # of rows that are read: in one pass
+        self.read = room is not None and p <= self.capacity  # rows do not lie in memory, and all of it does
+        self.whole = self.small or self.read
         self.lock = threading.RLock()  # one objective may serve several Python threads
 
     def forget(self) -> None:

@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from .._lazy import lazy
 from .._names import Names
 from .._types import Columns, Matrix, Vector
-from ..designs.base import Rows, joined
-from ..engines import Ask, Map, in_turn, total
+from ..designs.base import Room, Rows, joined
+from ..engines import Ask, Map, in_turn, summed, total
 from ..losses import Loss
 from ..refits import ColumnsInParts, LossOnColumns, intercept_of
 from .answers import Answer, Form, Spread, merged
@@ -61,6 +61,10 @@ class Parts(Data):
         return self.parts[0].lean
 
     @property
+    def room(self) -> Room:
+        return self.parts[0].room
+
+    @property
     def local(self) -> Any:
         raise TypeError(
             f"the rows lie in {len(self.parts)} parts, and this needs all of them in one piece: "
@@ -70,19 +74,22 @@ class Parts(Data):
     def _ask(self, name: str, *args: Any) -> list[Any]:
         return self.each(Ask(name, *args), self.parts)
 
+    def _sum(self, name: str, *args: Any) -> Any:
+        return summed(self.each, Ask(name, *args), self.parts)
+
     def _once(self, name: str, answer: Callable[[], Any]) -> Any:
         if name not in self._known:
             self._known[name] = answer()
         return self._known[name]
 
     def at(self, cols: Columns, coef: Vector, b: float) -> Answer:
-        return total(self._ask("at", cols, coef, b))
+        return self._sum("at", cols, coef, b)
 
     def value(self, cols: Columns, coef: Vector, b: float) -> float:
-        return total(self._ask("value", cols, coef, b))
+        return self._sum("value", cols, coef, b)
 
     def pull(self, a: Vector) -> Vector:
-        return total(self.each(Ask("pull"), self.parts, self._split(a)))
+        return summed(self.each, Ask("pull"), self.parts, self._split(a))
 
     def few(self, cols: Columns, ridge: Any, intercept: bool, lower: float) -> LossOnColumns:
         return self._in_parts(self._ask("few", cols, 0.0, True, -np.inf), len(cols), ridge, intercept, lower)
@@ -93,8 +100,9 @@ class Parts(Data):
     def _in_parts(self, parts: list[Any], width: int, ridge: Any, intercept: bool, lower: float) -> ColumnsInParts:
         size = width, self.shape[0] * width
         return ColumnsInParts(
-            self.loss, ridge, intercept, lower, self.ends(), None, None, None, parts, self.each, size, self.near
-        )
+            self.loss, ridge, intercept, lower, self.ends(), None, None, None, parts, self.each, size, self.near,
+            room=self.room.columns,
+        )  # fmt: skip
 
     def start(self) -> float:
         """The best intercept without columns, from the mean of the parts' own."""
@@ -105,7 +113,7 @@ class Parts(Data):
         return sum(part.weight * b for part, b in zip(parts, self.each(Ask("start"), parts), strict=True)) / self.weight
 
     def infimum(self) -> float:
-        return self._once("infimum", lambda: total(self._ask("infimum")))
+        return self._once("infimum", lambda: self._sum("infimum"))
 
     def ends(self) -> tuple[float, float]:
         def all_ends() -> tuple[float, float]:
@@ -115,21 +123,27 @@ class Parts(Data):
         return self._once("ends", all_ends)
 
     def model(self, cols: Columns, coef: Vector, b: float) -> "PartsModel":
-        return PartsModel(self._ask("model", cols, coef, b), self.each)
+        known = self.moments if self.loss.quadratic and self.room.gram is not None else None
+        return PartsModel(self._ask("model", cols, coef, b), self.each, known)
 
     def moments(self) -> Spread:
         return self._once("moments", lambda: merged(self._ask("moments")))
 
+    def know(self, moments: Spread) -> None:
+        self._known["moments"] = moments
+
     def gram(self, cols: Columns, centred: bool) -> tuple[Matrix, Vector]:
+        if self.room.gram is not None:
+            return self._gram_in_one_pass(cols, centred)
         model = self.model(np.empty(0, np.int64), np.empty(0), 0.0)
         mean, size = model.centres(cols) if centred else (np.zeros(len(cols)), np.zeros(len(cols)))
         return model.rows_about(cols, None, mean, size), mean
 
     def gram_about(self, cols: Columns, shift: Vector) -> Matrix:
-        return total(self._ask("gram_about", cols, shift))
+        return self._sum("gram_about", cols, shift)
 
     def form(self, m: Vector, s: Vector, level: float) -> Form:
-        return total(self._ask("form", m, s, level))
+        return self._sum("form", m, s, level)
 
     def largest(self, cols: Columns) -> Vector:
         return np.max(self._ask("largest", cols), axis=0)
@@ -149,7 +163,7 @@ class Parts(Data):
         return whole
 
     def slopes(self, points: Sequence[tuple[Columns, Vector, float]]) -> tuple[Matrix, Vector]:
-        return total(self._ask("slopes", points))
+        return self._sum("slopes", points)
 
     def copied(self, cols: Columns | None = None) -> tuple[Matrix, Rows]:
         copies = self._ask("copied", cols)
@@ -158,6 +172,8 @@ class Parts(Data):
     def seen(self, m: Vector, s: Vector, constant: NDArray[np.bool_], far: bool) -> "Parts":
         view = self._like(self._ask("seen", m, s, constant, far))
         view._raw = self.raw
+        if "moments" in self._known:  # which need not be looked for again
+            view.know(self._known["moments"].seen(m, s, constant))
         return view
 
     def take(self, rows: Columns, scale: float) -> "Parts":
@@ -212,8 +228,8 @@ class Parts(Data):
 class PartsModel(Model):
     """The Hessian at one point, from each part's own."""
 
-    def __init__(self, parts: Sequence[Model], each: Map) -> None:
-        self.parts, self.each = parts, each
+    def __init__(self, parts: Sequence[Model], each: Map, moments: Callable[[], Spread] | None = None) -> None:
+        self.parts, self.each, self.moments = parts, each, moments
         self.weight = sum(part.weight for part in parts)
 
     def bounding(self) -> "PartsModel":
@@ -226,6 +242,9 @@ class PartsModel(Model):
         return self.diagonal(cols).moment(centred)
 
     def diagonal(self, cols: Columns) -> Spread:
+        if self.moments is not None:  # which are those of the Hessian, and known
+            weight, mean, square = self.moments()
+            return Spread(weight, mean[cols], square[cols])
         return merged(self.each(Ask("diagonal", cols), self.parts))
 
     def centres(self, cols: Columns) -> tuple[Vector, Vector]:
@@ -246,7 +265,7 @@ class PartsModel(Model):
         return self.rows_about(cols, others, mean, size)
 
     def rows_about(self, cols: Columns, others: Columns | None, mean: Vector, size: Vector) -> Matrix:
-        return total(self.each(Ask("rows_about", cols, others, mean, size), self.parts))
+        return summed(self.each, Ask("rows_about", cols, others, mean, size), self.parts)
 
     def rough(self, cols: Columns, centred: bool) -> None:
         return None

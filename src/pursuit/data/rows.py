@@ -24,7 +24,7 @@ from .. import _core
 from .._lazy import lazy
 from .._names import Names, called
 from .._types import Columns, Matrix, Vector
-from ..designs import DenseBlock, Design, Rows, Standardized, centre, cross
+from ..designs import DenseBlock, Design, Room, Rows, Standardized, centre, cross
 from ..designs.base import CONSTANT, LOOKED_AT, SMALLEST
 from ..designs.standardized import FAR
 from ..losses import Loss
@@ -35,7 +35,7 @@ from .gathered import Gathered
 
 COPIED = 5e7  # entries of X of which a copy is made for a whole Gram matrix
 DOUBTFUL = 1e-20  # share of the mean square below which a variance may be rounding: the column itself decides
-KEPT = 8  # points at which something is kept for the rows
+KEPT, KEPT_APART = 8, 2  # points at which something is kept for the rows; where memory is short
 
 
 class Data:
@@ -47,7 +47,7 @@ class Data:
 
     whole: ClassVar[bool] = True
     near: ClassVar[bool] = True
-    facts: ClassVar[tuple[str, ...]] = ("shape", "dtype", "nbytes", "weight", "lean", "loss")
+    facts: ClassVar[tuple[str, ...]] = ("shape", "dtype", "nbytes", "weight", "lean", "room", "loss")
 
     def __init__(self, design: Design, rows: Rows, loss: Loss, gathered: Gathered | None = None) -> None:
         self.design, self.rows, self.loss = design, rows, loss
@@ -93,6 +93,11 @@ class Data:
         return self.design.lean
 
     @property
+    def room(self) -> Room:
+        """What may be kept of X in memory."""
+        return self.design.room
+
+    @property
     def local(self) -> "Data":
         """The rows themselves, for what must look at them one by one; a sentence where they are not here."""
         return self
@@ -119,7 +124,7 @@ class Data:
         """The loss as a function of the coefficients of these columns, with a ridge and perhaps an intercept."""
         return LossOnColumns(
             self.loss, ridge, intercept, lower, self.ends(), self.gathered.few(cols), self.rows,
-            lambda: Stored(*self.design.stored(cols)),
+            lambda: Stored(*self.design.stored(cols)), room=self.room.columns,
         )  # fmt: skip
 
     def held(self, cols: Columns, coef: Vector) -> LossOnColumns:
@@ -167,7 +172,7 @@ class Data:
         known = compute() if known is None else known
         with self._lock:
             self._kept[key] = known  # last in, last to go
-            while len(self._kept) > KEPT:
+            while len(self._kept) > (KEPT if self.room.gram is None else KEPT_APART):
                 del self._kept[next(iter(self._kept))]
         return known
 
@@ -176,6 +181,10 @@ class Data:
         if self._moments is None:
             self._moments = self._spread(self.rows.c)
         return self._moments
+
+    def know(self, moments: Spread) -> None:
+        """Take the moments from whoever knows them."""
+        self._moments = moments
 
     def _spread(self, w: Vector) -> Spread:
         """Of all columns, in one pass over X."""
@@ -187,14 +196,27 @@ class Data:
 
     def gram(self, cols: Columns, centred: bool) -> tuple[Matrix, Vector]:
         """Rows of the weighted Gram matrix, the means of ``cols`` taken off where ``centred``, and these means."""
+        if self.room.gram is not None:
+            return self._gram_in_one_pass(cols, centred)
         many = 2 * len(cols) > self.shape[1]  # not worth keeping
         A = self.design.block(cols).dense() if many else self.gathered(cols).dense().copy(order="F")
         means = centre(A, self.rows.c) if centred else np.zeros(len(cols))
         A *= self.rows.c[:, None]
         return self.design.cross(A), means
 
+    def _gram_in_one_pass(self, cols: Columns, centred: bool) -> tuple[Matrix, Vector]:
+        """``gram`` of rows that are read: the means are known before."""
+        _, mean, square = self.moments()
+        H = self.gram_about(cols, mean if centred else np.zeros_like(mean))
+        if centred:
+            H[square[cols] <= 0] = 0.0
+            H[:, square <= 0] = 0.0
+        return H, mean[cols] if centred else np.zeros(len(cols))
+
     def gram_about(self, cols: Columns, shift: Vector) -> Matrix:
         """sum_i c_i (x_ij - shift_j)(x_il - shift_l), for j in ``cols`` and all l: adds up, and may be subtracted."""
+        if self.room.gram is not None and len(cols) == self.shape[1]:  # rows that are read, in one go
+            return self.design.gram(self.rows.c, shift)[cols]
         A = self.gathered(cols).dense() - shift[cols]
         A = np.asfortranarray(A * self.rows.c[:, None])
         return self.design.cross(A, shift)
@@ -269,10 +291,7 @@ class Data:
         view = self._like(Standardized(self.design, m, s, constant, far), self.rows)
         view._raw = self.raw
         if self._moments is not None:  # which need not be looked for again
-            weight, mean, square = self._moments
-            view._moments = Spread(
-                weight, np.where(constant, 0.0, (mean - m) / s), np.where(constant, 0.0, square / s**2)
-            )
+            view._moments = self._moments.seen(m, s, constant)
         return view
 
     def take(self, rows: Columns, scale: float) -> "Data":

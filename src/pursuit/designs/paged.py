@@ -13,14 +13,15 @@ from .base import Block, Design, Limits, NewtonSystem, Quick, Room, Rows
 
 
 class Source(Protocol):
-    """Where rows lie: ``read`` makes a design of them, which is good until ``drop``."""
+    """Where rows lie: ``read`` makes a design of them, which is good until ``drop``; ``few``: a look at some rows."""
 
     shape: tuple[int, int]
     dtype: np.dtype
     nbytes: int
     full: bool
+    handy: bool  # whether a few rows can be looked at without reading all
 
-    def read(self) -> Design: ...
+    def read(self, few: bool = False) -> Design: ...
     def drop(self) -> None: ...
 
 
@@ -30,6 +31,14 @@ class Paged(Design):
     def __init__(self, source: Source, names: Names | None, room: Room) -> None:
         self.source, self.names, self.room, self.reads = source, names, room, 0
         self.shape, self.dtype, self.nbytes, self.full = source.shape, source.dtype, source.nbytes, source.full
+
+    def origin(self) -> Vector | None:
+        if not self.source.handy:
+            return None
+        try:
+            return self.source.read(few=True).origin()
+        finally:
+            self.source.drop()
 
     def _ask(self, question: str, *given: Any) -> Any:
         self.reads += 1
@@ -57,9 +66,6 @@ class Paged(Design):
 
     def gram(self, c: Vector, shift: Vector) -> Matrix:
         return self._ask("gram", c, shift)
-
-    def origin(self) -> Vector | None:
-        return self._ask("origin")
 
     def rough_cross(self, w: Matrix, c: Vector) -> tuple[NDArray[np.float32], Vector, Vector] | None:
         return self._ask("rough_cross", w, c)

@@ -45,6 +45,13 @@ def streamed(ask: Callable[..., Any], parts: Sequence[Any], /, *own: Sequence[An
         yield from pool.map(answer, contexts, parts, *own)
 
 
+def summed(each: Map, ask: Callable[..., Any], parts: Sequence[Any], /, *own: Sequence[Any]) -> Any:
+    """The sum of the answers; of parts that are asked in turn each is added as it comes, and no two are held."""
+    if each is in_turn:
+        return total(ask(*given) for given in zip(parts, *own, strict=True))
+    return total(each(ask, parts, *own))
+
+
 def total(answers: Iterable[Any]) -> Any:
     """The sum of answers, which are numbers, arrays, None, or tuples of these; the first one's arrays are added to."""
     answers = iter(answers)

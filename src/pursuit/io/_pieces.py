@@ -71,15 +71,13 @@ def csv_pieces(path: Path, asked: Columns, room: Path) -> Pieces:
     except (pandas.errors.ParserError, UnicodeDecodeError, EOFError, OSError) as error:
         raise ValueError(f"{path} cannot be read as CSV: {first_line(error)}") from error
     features = _frames._choose(path, header, wanted)
-    used = {*features, *asked.apart.values(), wanted.target}
-    rows = max(1, PIECE // (8 * max(1, len(used))))
+    rows = max(1, PIECE // (8 * len(header)))
 
     def walk() -> Iterator[Piece]:
         try:
             with path.open("rb") as raw, _unpacked(path, raw) as stream, warnings.catch_warnings():
                 warnings.simplefilter("error", pandas.errors.ParserWarning)  # rows longer than the header
-                chunks = pandas.read_csv(stream, usecols=lambda name: str(name) in used, chunksize=rows, **plain)
-                for frame in chunks:
+                for frame in pandas.read_csv(stream, chunksize=rows, **plain):
                     yield _of_frame(path, frame, features, wanted, asked, raw.tell())
         except (pandas.errors.ParserError, pandas.errors.ParserWarning, UnicodeDecodeError, EOFError, OSError) as error:
             raise ValueError(f"{path} cannot be read as CSV: {first_line(error)}") from error

@@ -68,8 +68,10 @@ def convert(
             for piece in walk:
                 _add(writer, labels, path, names, piece)
                 tell(piece.done // unit, max(1, total // unit))
-        if not writer.width or not writer.rows + len(writer.waiting):
-            raise ValueError(f"{path} has no {'rows' if writer.width else 'feature columns, or no rows'}")
+        if not writer.seen:
+            raise ValueError(f"{path} has no rows")
+        if not writer.width:
+            raise ValueError(f"{path} has no feature columns")
         if writer.width > MOST_COLUMNS:
             raise ValueError(f"{path} has {writer.width} columns, and at most {MOST_COLUMNS} can be handled")
         _finish(writer, labels, names, asked, kind)

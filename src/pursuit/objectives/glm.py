@@ -366,6 +366,11 @@ class GLM(HasDual):
     def evened(self) -> tuple[Form, Vector]:
         """The squared loss on columns of mean square 1 as a quadratic form, kept for proofs, and 1 / their scale."""
         m, s, constant = self.data.scales(self.fit_intercept)
+        if self.gram is not None and self.gram.read:
+            even = np.where(constant, 0.0, 1 / s)
+            pull = even * (self.gram.means * self.tilt - self.null.gradient)
+            gram = self.gram.columns(np.arange(self.dim)) * np.outer(even, even)
+            return Form(gram, pull, np.zeros(self.dim), 0.0), even
         form = self.data.form(m, np.where(constant, np.inf, s), self.null.free)
         return form.centred() if self.fit_intercept else form, np.where(constant, 0.0, 1 / s)
 

@@ -41,7 +41,7 @@ def _quadratic(f: "GLM", constraint: AtMost, plan: walked.PathPlan) -> walked.Wa
         return None
     down = np.where(squares <= 0, 0.0, null.gradient - mean * f.tilt)
     claims = plan.thorough
-    whole = gram.small or (plan.thorough and p <= walked.THOROUGH and n * p * p <= walked.WHOLE)
+    whole = gram.whole or (plan.thorough and p <= walked.THOROUGH and n * p * p <= walked.WHOLE)
     plan = plan._replace(thorough=plan.thorough and whole and p <= walked.THOROUGH)
     quad = Quad(f, down, h, np.where(squares > 0, f.ridge, 0.0), mean)
     if whole:

@@ -23,6 +23,7 @@ SINGULAR = (
 )
 DECREMENT = 1e-13  # Newton decrement, relative to the height, at which the kernel is done
 SEPARATED = 1e-14  # mean loss at which data count as separated
+COPIES = 8  # of the columns, that orthonormal coordinates make
 GATHERED = 1e8  # n m up to which a dense copy of the columns is made
 
 SEPARATION = "the chosen columns separate the classes, so no finite minimiser exists (set l2 > 0)"
@@ -69,6 +70,7 @@ class LossOnColumns(Few):
     block: Any  # a Block
     rows: Any  # Rows
     stored: Callable[[], Stored] | None = None
+    room: float = field(default=np.inf, kw_only=True)  # columns that may be kept in memory
 
     convex = True
 
@@ -88,7 +90,7 @@ class LossOnColumns(Few):
     @property
     def affordable(self) -> bool:
         """Whether a dense copy of the columns is."""
-        return self.entries <= GATHERED
+        return self.entries <= GATHERED and COPIES * self.width <= self.room
 
     @property
     def patience(self) -> float:  # type: ignore[override]
@@ -352,7 +354,13 @@ class ColumnsInParts(LossOnColumns):
             return A, joined(rows), None
         return A, joined(rows), replace(stored[0], A=np.asfortranarray(np.concatenate([some.A for some in stored])))
 
-    here = together
+    def here(self) -> "LossOnColumns":
+        if COPIES * self.width > self.room:
+            raise ValueError(
+                f"loss {self.loss.name!r} needs its {self.width} columns in memory, which has room for "
+                f"{int(self.room / COPIES)}: allow more of it, or take loss='squared_hinge'"
+            )
+        return self.together()
 
     def quick(self, z: Vector) -> None:
         return None

@@ -87,6 +87,8 @@ class OnDisk(InParts):
 
     def bound(self, loss: Any) -> Data:
         data = super().bound(loss)
+        if self.moments is not None:
+            data.know(self.moments)
         return data
 
     def __repr__(self) -> str:

@@ -24,9 +24,11 @@ class FolderBlock:
     def __getstate__(self) -> dict[str, Any]:
         return {key: value for key, value in self.__dict__.items() if key != "_design"}
 
-    def read(self) -> Design:
+    handy = True
+
+    def read(self, few: bool = False) -> Design:
         for file in self.files.values():
-            file.check()
+            file.check(few)
         return self._design
 
     @lazy

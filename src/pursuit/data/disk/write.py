@@ -66,13 +66,13 @@ class Writer:
     def __init__(self, folder: Path, dtype: Any = None) -> None:
         self.folder, self.dtype = folder, None if dtype is None else np.dtype(dtype)
         self.waiting: list[tuple[Any, tuple[Array | None, ...]]] = []
-        self.bytes, self.rows, self.width, self.sparse = 0, 0, 0, False
+        self.bytes, self.seen, self.rows, self.width, self.sparse = 0, 0, 0, 0, False
         self.blocks: list[Block] = []
         self.moments = Spread(0.0, np.zeros(0), np.zeros(0))
 
     def add(self, X: Any, y: Array, weights: Array | None, offset: Array | None) -> None:
         """Some rows: X dense or CSR (of which later pieces may have more columns), and numbers for each of them."""
-        self.sparse = sp.issparse(X)
+        self.sparse, self.seen = sp.issparse(X), self.seen + X.shape[0]
         self.dtype = self.dtype or X.dtype
         self.width = max(self.width, X.shape[1])
         self.waiting.append((X.astype(self.dtype, copy=False), (y, weights, offset)))
