@@ -73,7 +73,7 @@ def test_a_path_reads_the_file_twice(folder, standardize):
     assert found.status == "converged"
 
 
-def test_proofs_read_nothing_more(folder, table):
+def test_a_proof_reads_once_more_for_the_value_of_what_is_proved(folder, table):
     data = open_data(folder)
     f = GLM(data, standardize=True)
     proof = pursuit.certify(f, solve(f, 3))
@@ -81,8 +81,7 @@ def test_proofs_read_nothing_more(folder, table):
     X, y, _ = table
     here = GLM(X, y, standardize=True)
     there = pursuit.certify(here, solve(here, 3))
-    assert proof.proved
-    assert there.proved
+    assert proof.status == there.status == "proved"
     assert proof.lower == pytest.approx(there.lower, rel=1e-9)
 
 
@@ -161,7 +160,7 @@ def test_labels_of_a_parquet_file(tmp_path, table):
     ("given", "words"),
     [
         ({}, "name its column"),
-        ({"target": "tax"}, "no column 'tax'; did you mean 'text'"),
+        ({"target": "texts"}, "no column 'texts'; did you mean 'text'"),
         ({"target": "t"}, "column 'text' of .* is not numeric"),
         ({"target": "t", "weights": "t"}, "must be different columns"),
         ({"target": "gap", "drop": ["text"]}, "has a missing value"),

@@ -145,7 +145,7 @@ def npz_pieces(path: Path, asked: Columns, room: Path) -> Pieces:
                 raise ValueError(f"it holds {listed(keys)}, not X or {', '.join(_arrays._CSR)}")
             used = [*(["X"] if dense else _arrays._CSR), *(["format"] if "format" in keys and not dense else [])]
             used += [target, *asked.apart.values(), *(["feature_names"] if "feature_names" in keys else [])]
-            held = {key: _unpack(packed, key, room) for key in dict.fromkeys(used)}
+            held: dict[str, Any] = {key: _unpack(packed, key, room) for key in dict.fromkeys(used)}
         X = (
             held["X"]
             if dense

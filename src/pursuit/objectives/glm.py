@@ -172,7 +172,14 @@ class GLM(HasDual):
         return super().refits(supports) if points is None else points
 
     def refit_on_data(self, support: Columns, start: Point | None = None) -> Point:
-        """``refit`` without what is kept: certificates ask for it, so that no claim depends on what was done before."""
+        """``refit`` without what is kept: certificates ask for it, so that no claim depends on what was done before.
+
+        A whole Gram matrix of rows that are read does not, and spares reading them again.
+        """
+        if self.gram is not None and self.gram.read and len(support):
+            point = self._refit_by_gram(support, start)
+            if point is not None:
+                return point
         fit = refit(self.few(support), *self._begin(support, start))
         if not self.smooth:
             self.duals(support, fit)
