@@ -84,9 +84,15 @@ def operator(l2: float) -> pursuit.GLM:
     return pursuit.GLM(aslinearoperator(X), y, l2=l2)
 
 
+def quadratic(l2: float) -> pursuit.Quadratic:
+    X, y = data("real")
+    return pursuit.Quadratic(X.T @ X, X.T @ y, y @ y, N, mean=X.mean(axis=0), ymean=float(y.mean()), l2=l2)
+
+
 OBJECTIVES: dict[str, Callable[[float], Any]] = {
     **{f"GLM {loss}": (lambda l2, loss=loss: glm(loss, l2)) for loss in pursuit.list_losses()},
     "GLM squared, LinearOperator": operator,
+    "Quadratic": quadratic,
     "MultiGLM multinomial": lambda l2: pursuit.MultiGLM(*data("classes"), "multinomial", l2=max(l2, RIDGE)),
     "MultiGLM squared": lambda l2: pursuit.MultiGLM(*data("responses"), "squared", l2=l2),
     "Function": function,

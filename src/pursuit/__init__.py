@@ -13,6 +13,7 @@ _HOMES = {
     "pursuit.results": ("Record", "Result"),
     "pursuit.objectives": ("GLM", "MultiGLM", "Point"),
     "pursuit.objectives.function": ("Function",),
+    "pursuit.objectives.quadratic": ("Quadratic",),
     "pursuit.objectives.logdet": ("LogDet",),
     "pursuit.objectives.jax_objective": ("from_jax",),
     "pursuit.objectives.torch_objective": ("from_torch",),
@@ -66,6 +67,7 @@ if TYPE_CHECKING:
     from .objectives.function import Function
     from .objectives.jax_objective import from_jax
     from .objectives.logdet import LogDet
+    from .objectives.quadratic import Quadratic
     from .objectives.torch_objective import from_torch
     from .paths import Path, path
     from .progress import Progress

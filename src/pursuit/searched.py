@@ -14,6 +14,7 @@ import numpy as np
 from . import _core
 from ._types import Columns, Vector
 from .constraints import AtMost, Exchange
+from .data.answers import ROUNDED
 from .designs import DenseBlock, centre
 
 WORK = 1e7  # entries of X times k (and squared outputs) up to which a likelihood is searched in the kernel
@@ -22,7 +23,6 @@ WIDEST = {True: 3, False: 2}  # multiple of k to which units are added before al
 ENTRIES = 2e6  # of X, which is copied for that
 ROOM = 500  # units that the kernel keeps the state of
 CONDITION = 1e-7  # reciprocal condition number, and share of a column, above which the formula for exchanges has digits
-ROUNDED = 32 * 2.0**-52  # share of |H_ij|, |c_j| and the null value that rounding and updates may be off by
 CANCELLED = 1e-10  # share of a value that rounding may be where it is computed from the Gram matrix, not from residuals
 FAR = 1e4  # mean over spread of a column from which on the data are asked
 EXTREME = 1e150  # range of squared columns that need no care
@@ -58,9 +58,13 @@ class Searched:
 
 
 def quadratic(
-    H: Vector, c: Vector, f0: float, constraint: AtMost, start: Columns, scale: float, plan: Plan
-) -> Searched | None:
-    """The best support of f0 + c'x + x'Hx/2; None where that is too large or lacks digits."""
+    H: Vector, c: Vector, f0: float, constraint: AtMost, start: Columns, scale: float, plan: Plan,
+    rounded: float = ROUNDED,
+) -> Searched | None:  # fmt: skip
+    """The best support of f0 + c'x + x'Hx/2; None where that is too large or lacks digits.
+
+    ``rounded`` is the share of |H_ij|, |c_j| and f0 that rounding may be.
+    """
     diagonal = H.diagonal()
     if WIDEST[True] * constraint.k > ROOM or not sane(diagonal):
         return None
@@ -70,7 +74,7 @@ def quadratic(
         plan.seed, scale, plan.ask,
     )  # fmt: skip
     total = constraint.k * (len(c) - constraint.k)
-    lost = condition < CONDITION or not nearest[2] > doubt(condition / constraint.k**2, f0)
+    lost = condition < CONDITION or not nearest[2] > doubt(condition / constraint.k**2, f0, rounded=rounded)
     unsure = total if lost else constraint.k * len(doubtful)
     points = [(support, x, None, value) for support, x, value in found]
     if not _full(points, constraint):
@@ -153,20 +157,20 @@ def masks(constraint: AtMost, useful: Any) -> tuple[Any, Any]:
     return forced, allowed
 
 
-def rounding(x: Vector, h: Vector, f0: float) -> float:
+def rounding(x: Vector, h: Vector, f0: float, rounded: float = ROUNDED) -> float:
     """What a value f0 + c'x + x'Hx/2 may be off by, since |H_ij| <= sqrt(h_i h_j) and |c_j| <= sqrt(2 f0 h_j)."""
     size = float(np.abs(x) @ np.sqrt(h)) + float(np.sqrt(2 * f0))
-    return 0.5 * ROUNDED * size * size
+    return 0.5 * rounded * size * size
 
 
-def doubt(condition: float, most: float, share: float = CONDITION) -> float:
+def doubt(condition: float, most: float, share: float = CONDITION, rounded: float = ROUNDED) -> float:
     """What the formula's change for an exchange may be off by, in a Gram matrix with H_ij known to within rounding.
 
     A step d changes that by (sum_l |d_l| sqrt(H_ll))^2. Leaving at a cost c takes |d_l| sqrt(H_ll) <= sqrt(2 c V_l),
     V_l being 1 / (the share of column l that the others leave), and (sum_l sqrt(V_l))^2 <= 1 / condition; coming in
     likewise, with the share that is left of the newcomer. ``most`` is the largest cost.
     """
-    return ROUNDED * (1 / condition + 1 / share) * most
+    return rounded * (1 / condition + 1 / share) * most
 
 
 def _exchange(nearest: tuple[int, int, float]) -> Exchange | None:

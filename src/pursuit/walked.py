@@ -85,6 +85,7 @@ def quadratic(
     scale: float,
     constraint: AtMost,
     plan: PathPlan,
+    rounded: float = searched.ROUNDED,
 ) -> Walked | None:
     """The path of f0 + c'x + x'(H + ridge)x/2; ``rows`` is H, or a function of a column that gives its row."""
     if not searched.sane(h):
@@ -100,17 +101,17 @@ def quadratic(
             x,
             None,
             value,
-            "swap_optimal" if settled and _judged(condition, share, nearest, f0) else "none",
-            condition > WELL_CONDITIONED and searched.rounding(x, h[S], f0) <= searched.CANCELLED * value,
+            "swap_optimal" if settled and _judged(condition, share, nearest, f0, rounded) else "none",
+            condition > WELL_CONDITIONED and searched.rounding(x, h[S], f0, rounded) <= searched.CANCELLED * value,
         )
         for S, x, value, settled, condition, share, nearest in found
     ]
     return Walked(len(constraint.include), points, stopped, trouble) if points else None
 
 
-def _judged(condition: float, share: float, nearest: float, f0: float) -> bool:
+def _judged(condition: float, share: float, nearest: float, f0: float, rounded: float) -> bool:
     """Whether the nearest exchange is further from helping than rounding can be."""
-    return min(condition, share) > searched.CONDITION and nearest > searched.doubt(condition, f0, share)
+    return min(condition, share) > searched.CONDITION and nearest > searched.doubt(condition, f0, share, rounded)
 
 
 def likelihood(

@@ -64,7 +64,7 @@ def strong_bound(
         unknown = not branch and lower < tree.target and tree.first is None
         return lower, weak if unknown and problem.borrowed() is None else ""
     if not f.data.whole:
-        return f.lower, "the rows lie in parts, and the perspective bound needs them in one piece"
+        return f.lower, "the rows lie in parts or are gone, and the perspective bound needs them in one piece"
     if np.all(f.ridge > 0) and f.loss.has_conjugate:
         lower = working_set(f, constraint, known, tree, cheap, hand)
         if branch and lower < tree.target and f.data.shape[0] * f.dim <= BRANCHED:
@@ -93,7 +93,8 @@ def _tree_bound(f: GLM, constraint: AtMost, known: Point, tree: Tree, hand: Hand
 
 def sparse_problem(f: GLM, constraint: AtMost, known: Point) -> SparseQuadratic:
     """The squared loss as a quadratic over the allowed columns on a unit diagonal, forced-in ones minimised out."""
-    cols, n = constraint.allowed, f.data.shape[0]
+    cols = constraint.allowed
+    coarse, coarse_y = f.data.grain(cols)
     form, sizes = f.evened
     H, size = form.gram[np.ix_(cols, cols)], sizes[cols]
     H[np.arange(len(cols)), np.arange(len(cols))] += np.broadcast_to(f.ridge, f.dim)[cols] * size**2
@@ -104,8 +105,8 @@ def sparse_problem(f: GLM, constraint: AtMost, known: Point) -> SparseQuadratic:
     refits: dict[tuple[int, ...], tuple[float, float]] = {}
     problem = SparseQuadratic(
         np.ascontiguousarray(H * s * s[:, None]), s * form.pull[cols] / root, f0 / root**2, constraint.k, cols,
-        Source(partial(_refitted, f, refits), root**2, UNIT_ROUNDOFF * (8 + 2 * np.sqrt(n))), np.ones(len(cols)),
-        x=np.divide(known.x[cols], reach * root, out=np.zeros(len(cols)), where=reach > 0),
+        Source(partial(_refitted, f, refits), root**2, UNIT_ROUNDOFF * (8 + 2 * np.sqrt(f.data.counted))), coarse,
+        coarse_y, x=np.divide(known.x[cols], reach * root, out=np.zeros(len(cols)), where=reach > 0),
     )  # fmt: skip
     inside = np.flatnonzero(np.isin(cols, constraint.include))
     return problem.with_in(inside) if len(inside) else problem

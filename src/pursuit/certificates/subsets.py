@@ -33,8 +33,8 @@ Found = tuple[int, int, Point, bool]  # size, rank, point, whether it is proved
 
 def best_subsets(
     X: Any,
-    y: Any,
-    kmax: int,
+    y: Any = None,
+    kmax: Any = None,
     nbest: int = 1,
     *,
     loss: str | Loss | VectorLoss = "squared",
@@ -51,7 +51,8 @@ def best_subsets(
     Parameters
     ----------
     X, y, loss, l2, fit_intercept, sample_weight : as in :class:`pursuit.GLM`; ``loss="multinomial"`` and y with several
-        columns are as in :class:`pursuit.MultiGLM`
+        columns are as in :class:`pursuit.MultiGLM`. Or X is an objective that was made of them, a :class:`pursuit.GLM`
+        or :class:`pursuit.Quadratic`, which brings its own: ``best_subsets(objective, kmax=5)``
     kmax, nbest : the largest size, and how many subsets of each size. More than one needs a proof, which all of
         pursuit's losses of one output have, others up to 5000 subsets
     include, exclude, groups : as in :func:`pursuit.solve`, by name too; sizes begin with what is included
@@ -63,6 +64,8 @@ def best_subsets(
     constant of the data) plus 2 or log n per coefficient, intercept included. R2 is the share of the deviance that is
     explained. With a ridge, subsets are ranked by the objective.
     """
+    if kmax is None:
+        raise TypeError("kmax is missing: best_subsets(X, y, kmax), or best_subsets(objective, kmax=...)")
     kmax, nbest = check_k(kmax, "kmax"), check_k(nbest, "nbest")
     limit = None if time_limit is None else check_number(time_limit, "time_limit")
     f = _objective(X, y, loss, l2=l2, fit_intercept=fit_intercept, sample_weight=sample_weight)
@@ -89,6 +92,12 @@ def best_subsets(
 
 
 def _objective(X: Any, y: Any, loss: Any, **told: Any) -> Any:
+    if isinstance(X, GLM | MultiGLM):
+        if y is not None or loss != "squared" or told != {"l2": 0.0, "fit_intercept": True, "sample_weight": None}:
+            raise TypeError(
+                "an objective brings its own: leave y, loss, l2, fit_intercept and sample_weight out, and name kmax"
+            )
+        return X
     several = isinstance(loss, VectorLoss) or (isinstance(loss, str) and loss.casefold() == "multinomial")
     make: Any = MultiGLM if several or np.ndim(y) == 2 else GLM
     return make(X, y, loss, **told)
@@ -155,8 +164,7 @@ def _every(f: Any, constraint: AtMost, tree: Tree) -> float:
 
 def _table(f: Any, found: list[Found]) -> Subsets:
     """Points with their criteria."""
-    n, p = f.data.shape
-    q = f.width
+    n, p, q = f.data.counted, f.data.shape[1], f.width
     lower = f.lower if q == 1 else 0.0
     lower = lower if np.isfinite(lower) else 0.0
     free = q if q == 1 or f.quadratic else q - 1  # classes: one is told from the others

@@ -7,6 +7,8 @@ import numpy as np
 
 from .._types import Matrix, Vector
 
+ROUNDED = 32 * 2.0**-52  # share of a sum of products, by the sizes of its factors, that rounding may be
+
 
 class Answer(NamedTuple):
     """The weighted loss, its gradient over all columns, its derivative in the intercept."""

@@ -79,6 +79,15 @@ class Data:
         """The sum of the weights: 1, but for parts."""
         return float(self.rows.c.sum())
 
+    @lazy
+    def counted(self) -> float:
+        """How many rows there are, for statistics: those here, or those of which only sums are here."""
+        return self.shape[0]
+
+    def grain(self, cols: Columns) -> tuple[Vector, float]:
+        """How many times coarser than their own rounding sums of squares of columns and of y are: 1, but for sums."""
+        return np.ones(len(cols)), 1.0
+
     @property
     def raw(self) -> "Data":
         """The same rows with the user's columns: before any view."""

@@ -12,7 +12,7 @@ from .._names import Names, called
 from .._types import Columns, Vector
 from ..constraints import AtMost, Exchange
 from ..refits.on_support import OnSupport
-from ..searched import Plan, Searched
+from ..searched import ROUNDED, Plan, Searched
 from ..walked import PathPlan, Walked
 from .point import Point, Slope
 
@@ -61,6 +61,7 @@ class Objective:
     width : coordinates per column of the user's: more than one where a column has several outputs
     why_fewer : a sentence for solutions with fewer units than the budget allows
     strides : whether a path goes from one size asked for to the next, not through every size between
+    rounded : share of a second derivative, by the sizes of both columns, that rounding may be
     names : of the user's columns, where they have names
     offers : what solvers may need (:attr:`pursuit.Solver.needs`) and f has
     """
@@ -73,6 +74,7 @@ class Objective:
     floor: float = -np.inf
     width: int = 1
     strides: bool = False
+    rounded: float = ROUNDED
     why_fewer: str = ""
     names: Names | None = None
     offers: ClassVar[tuple[str, ...]] = ("minibatch", "bounds")

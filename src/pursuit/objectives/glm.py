@@ -254,7 +254,7 @@ class GLM(HasDual):
         coef = -factor.solve(down)
         coef -= factor.solve(small @ coef + down)
         value = null.value + 0.5 * float(down @ coef)
-        noise = searched.rounding(coef, small.diagonal(), null.value)
+        noise = searched.rounding(coef, small.diagonal(), null.value, self.rounded)
         if not noise <= searched.CANCELLED * value:
             return None
         b = null.free - float(self.gram.means[support] @ coef) if self.fit_intercept else 0.0
@@ -362,7 +362,7 @@ class GLM(HasDual):
             return None
         down = np.where(H.diagonal() == 0, 0.0, self.null.gradient - self.gram.means * self.tilt)
         H[everything, everything] += self.ridge * (H.diagonal() > 0)
-        found = searched.quadratic(H, down, self.null.value, constraint, start, scale, plan)
+        found = searched.quadratic(H, down, self.null.value, constraint, start, scale, plan, self.rounded)
         if found is None or (found.points and found.points[-1][-1] < SMALL_SHARE * self.null.value):
             return None  # too little is left for differences of Gram entries to tell
         base = self.null.free if self.fit_intercept else 0.0

@@ -73,7 +73,7 @@ class Quad:
         value, some = self.f.null.value, slice(None) if cols is None else cols
         found = walked.quadratic(
             rows, self.down[some], self.h[some], self.ridge[some], value, SMALL_SHARE * value, 1e-9 * self.f.height,
-            constraint if cols is None else constraint.restricted(cols), plan,
+            constraint if cols is None else constraint.restricted(cols), plan, self.f.rounded,
         )  # fmt: skip
         if found is None:
             return None
@@ -122,7 +122,8 @@ def glm_refits(f: "GLM", supports: list[Columns]) -> list[Point] | None:
     points = []
     for S, (x, condition) in zip(supports, products.solve(down, ridge, supports), strict=True):
         value = null.value + 0.5 * float(down[S] @ x)
-        if condition < WELL_CONDITIONED or searched.rounding(x, h[S], null.value) > searched.CANCELLED * value:
+        noise = searched.rounding(x, h[S], null.value, f.rounded)
+        if condition < WELL_CONDITIONED or noise > searched.CANCELLED * value:
             points.append(f.refit(S))
         else:
             at = walked.Reached(S, x, null.free - float(mean[S] @ x) if f.fit_intercept else 0.0, value, "none", True)

@@ -71,6 +71,10 @@ class Point:
         """The same point, with a lower bound of f over the sparse set."""
         return self._with(lower=lower)
 
+    def doubted(self, least: float, note: str = "") -> "Point":
+        """The same point, with a lower bound of f over its support and perhaps a sentence more."""
+        return self._with(least=min(least, self.minimum), note="; ".join(filter(None, (self.note, note))))
+
     def detached(self) -> "Point":
         """The same point without the way to its data: its gradient is known if it was asked for before."""
         return self._with(slope=_no_slope)

@@ -84,7 +84,7 @@ def describe(
     with threads(), np.errstate(all="ignore"):
         scale = 1.0
         if hasattr(f, "data"):
-            told = replace(told, rows=f.data.shape[0], loss=f.loss.name, per_sd=per_sd(f, model))
+            told = replace(told, rows=f.data.counted, loss=f.loss.name, per_sd=per_sd(f, model))
             told, scale = _scored(f, result, model, told, check)
         if len(names):
             told = _worth(f, result, model, told, scale, afforded)

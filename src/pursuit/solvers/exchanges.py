@@ -18,7 +18,6 @@ from ..constraints import AtMost, Exchange
 from ..objectives.base import Objective
 from ..objectives.point import Point
 from ..refits.factor import unit_scale
-from ..searched import ROUNDED
 
 REFINED = 32  # exchanges that a single-precision sweep hands on to double precision, at least
 MARGIN = 1e-3  # share of f within which it hands on all, and share of a column below which it has no digits
@@ -89,7 +88,7 @@ def exchanges(f: Objective, constraint: AtMost, point: Point, units: Columns | N
         for j in order
         if sweep.who[j] >= 0
     ]
-    unknown = others if not sweep.exact else others[(sweep.left < NEARLY_DEPENDENT) | sweep.unsure(ROUNDED)]
+    unknown = others if not sweep.exact else others[(sweep.left < NEARLY_DEPENDENT) | sweep.unsure(f.rounded)]
     return Ranked(best, [(int(i), int(j)) for j in unknown for i in free])
 
 

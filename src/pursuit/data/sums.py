@@ -1,0 +1,148 @@
+"""Data of which only sums are left: rows that have the same sums stand in for those that are gone.
+
+With G = X'X / n about the means (or about zero, without an intercept), on a unit diagonal,
+
+    G = R'R,   R'r = X'y / n,   r'r = y'y / n        the rows (R, r): as many as columns, and one for what y has left
+
+so that the squared loss on them is the one on the rows that were added up, for every x. With an intercept a reflection
+turns them so that their means vanish: an intercept then is what it always is.
+
+**Rounding.** A sum of products knows G_ij to within u a_i a_j sqrt(G_ii G_jj), a_j^2 being the mean square about the
+point that sums are about over the variance (1 about the means). That much is added to the diagonal, and where it does
+not make G positive (with y as one more column) the sums have shown that they are coarser. ``grain`` tells whoever
+makes a claim.
+"""
+
+from typing import Any, ClassVar
+
+import numpy as np
+from scipy.linalg import lapack, solve_triangular
+
+from .._names import Names, called
+from .._types import Columns, Matrix, Vector
+from ..designs import Dense, Rows
+from ..losses import Squared
+from .answers import ROUNDED
+from .rows import Data
+
+MORE = 7  # powers of ten that sums may be coarser than rounding makes them
+SPREAD = 1e-10  # share of a column's mean square that must be left when its mean is taken off
+
+
+class Sums(Data):
+    """The squared loss from sums; ``counted`` rows were added up, ``mean`` and ``ymean`` are None without an intercept.
+
+    ``form`` is (G, X'y / n, y'y / n) about the means, ``size`` the mean squares of the columns and, last, of y that
+    were added up.
+    """
+
+    whole: ClassVar[bool] = False
+
+    def __init__(
+        self, form: tuple[Matrix, Vector, float], size: Vector, n: float, mean: Vector | None, ymean: float,
+        names: Names | None,
+    ) -> None:  # fmt: skip
+        self.G, c, square = form
+        spread = np.append(self.G.diagonal(), square)
+        self.coarse = np.sqrt(np.divide(size, spread, out=np.ones(len(size)), where=spread > 0))
+        self.counted, self.mean, self.ymean = int(n) if n == int(n) else n, mean, ymean
+        scale = np.sqrt(self.G.diagonal())
+        s = np.divide(1.0, scale, out=np.zeros(len(scale)), where=scale > 0)
+        R, r, more = _factored(self.G * s * s[:, None], s * c, square, self.coarse)
+        self.coarse *= np.sqrt(more)
+        super().__init__(*_rows(R * scale, r, names, mean is not None), Squared())
+
+    def __getstate__(self) -> dict[str, Any]:
+        own = ("G", "coarse", "counted", "mean", "ymean")
+        return {**super().__getstate__(), **{name: self.__dict__[name] for name in own}}
+
+    def grain(self, cols: Columns) -> tuple[Vector, float]:
+        return np.maximum(self.coarse[cols], 1.0), max(float(self.coarse[-1]), 1.0)
+
+    def gram(self, cols: Columns, centred: bool) -> tuple[Matrix, Vector]:
+        return self.G[cols], np.zeros(len(cols))
+
+    def origin(self) -> None:
+        return None
+
+    def in_units(self, cols: Columns, coef: Vector, b: float) -> tuple[Vector, float]:
+        return coef, b if self.mean is None else b + self.ymean - float(self.mean[cols] @ coef)
+
+    def from_units(self, cols: Columns, coef: Vector, b: float) -> tuple[Vector, float]:
+        return coef, b if self.mean is None else b - self.ymean + float(self.mean[cols] @ coef)
+
+    @property
+    def local(self) -> Any:
+        raise self._gone
+
+    def take(self, rows: Columns, scale: float) -> Data:
+        raise self._gone
+
+    def weighted(self, c: Vector) -> Data:
+        raise self._gone
+
+    def labelled(self, labels: Columns) -> Any:
+        raise self._gone
+
+    @property
+    def _gone(self) -> TypeError:
+        return TypeError("sums hold no rows, of which this needs some: use GLM(X, y), or sums of those rows alone")
+
+
+def _factored(even: Matrix, pull: Vector, square: float, coarse: Vector) -> tuple[Matrix, Vector, float]:
+    """R, r, and how many times more than ROUNDED had to be added to the diagonal before there are rows with such sums.
+
+    At least that is added: in a direction that rounding may have made too short, r would be too long.
+    """
+    used, y_noise = np.flatnonzero(even.diagonal()), ROUNDED * float(coarse[-1]) ** 2
+    trouble = "gram must be positive semidefinite, about the means where these are given: no rows have such sums"
+    for more in 10.0 ** np.arange(MORE):
+        H = even[np.ix_(used, used)]
+        H[np.arange(len(used)), np.arange(len(used))] += more * ROUNDED * coarse[used] ** 2
+        L, info = lapack.dpotrf(H, lower=1, overwrite_a=1)
+        if info == 0:
+            r = solve_triangular(L, pull[used], lower=True) if len(used) else np.empty(0)
+            left = (1 + more * y_noise) * square - float(r @ r)
+            if left >= 0:
+                R = np.zeros((len(used), len(even)))
+                R[:, used] = L.T
+                return R, np.append(r, np.sqrt(left)), more
+            trouble = (
+                "yy is too small for xy and gram: no rows have such sums (are they all sums of the same rows?)"
+            )
+    raise ValueError(trouble)
+
+
+def _rows(R: Matrix, r: Vector, names: Names | None, intercept: bool) -> tuple[Dense, Rows]:
+    """The factor as rows that weigh the same, with means of zero where there is an intercept."""
+    A = np.vstack([R, np.zeros(R.shape[1])])
+    A, y = (_reflected(A), _reflected(r[:, None])[:, 0]) if intercept else (A, r)
+    m = len(A)
+    design = Dense(np.asfortranarray(np.sqrt(m) * A))
+    design.names = names
+    return design, Rows(np.sqrt(m) * y, np.full(m, 1 / m))
+
+
+def _reflected(A: Matrix) -> Matrix:
+    """A zero row on top, and then the reflection that takes this row to equal parts of all: column means vanish."""
+    A = np.vstack([np.zeros((1, A.shape[1])), A])
+    v = np.full(len(A), -1 / np.sqrt(len(A)))
+    v[0] += 1.0
+    return A - np.outer(v, (2 / (v @ v)) * (v @ A))
+
+
+def check_spread(gram: Matrix, mean: Vector, n: float, names: Names | None) -> Matrix:
+    """gram / n about the means, or a sentence about columns whose mean square is all mean."""
+    square = gram.diagonal() / n
+    G = gram / n - np.outer(mean, mean)
+    lost = (G.diagonal() <= SPREAD * square) & (square > 0)
+    if (G.diagonal() < -SPREAD * square).any():
+        where = called(np.flatnonzero(G.diagonal() < -SPREAD * square), names)
+        raise ValueError(f"mean is too large for gram and n in {where}: are all three of the same rows?")
+    if lost.any():
+        where = called(np.flatnonzero(lost), names)
+        raise ValueError(
+            f"gram shows no spread about the mean in {where}: constant columns are to be left out, and where means are "
+            "far larger than the spread, sums are to be taken about a common shift"
+        )
+    return G

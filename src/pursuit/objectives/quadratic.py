@@ -1,0 +1,150 @@
+"""The squared loss from sums that were added up elsewhere: over blocks of a file, on workers, in a database.
+
+    f(x, b) = (yy - 2 x'xy + x' gram x) / (2 n)  +  l2/2 ||x||^2        without an intercept;
+                                                                        with one, the same about the means
+
+Everything else is a GLM's, on rows that have these sums (:mod:`pursuit.data.sums`). Sums of products have half of the
+digits of the rows, and no claim may rest on the other half: a refit's lower bound is what every Gram matrix within
+rounding of this one leaves, and columns that are equal to eight digits are columns about which nothing is claimed.
+"""
+
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+
+from .. import searched
+from .._errors import check_array, check_number
+from .._names import names_of
+from .._types import Columns, Matrix, Vector
+from ..data.answers import ROUNDED
+from ..data.sums import Sums, check_spread
+from ..refits.factor import Factor
+from .glm import GLM
+from .point import Point
+
+ASYMMETRY = 1e-8  # of an entry, on a unit diagonal, that counts as rounding
+SURE = 8  # times the rounding of a Gram matrix that its least eigenvalue must be
+BLURRED = "the sums do not tell the chosen columns apart, so the value is known only roughly"
+
+
+class Quadratic(GLM):
+    """The squared loss from sums over rows: X'X, X'y, y'y and n, to be minimised over k-sparse coefficients.
+
+    Parameters
+    ----------
+    gram, xy, yy, n : the sums of x x', x y and y^2, and the number of rows (with weights: weighted sums, and the sum
+        of the weights), as they come from adding up blocks; nothing is divided by n and nothing is centred. Add up in
+        double precision: of sums in single precision little can be claimed
+    mean, ymean : the means of the columns and of y (the plain sums divided by n): there is an intercept, and it is
+        minimised out. Without them there is none
+    l2 : ridge as in ``GLM``, a number or one per column
+    names : of the columns; by default those of ``gram`` where it is a data frame
+    shift, yshift : where the sums are about other numbers than zero, these: all five are then sums (and means) of
+        x - shift and y - yshift. Where means are much larger than spreads that is the way to add up: any row will do
+        for a shift, as long as it is the same for all blocks
+
+    Coefficients and intercept are those for X and y. Solvers that look at rows (svrght, diht, sdiht) are refused. A
+    claim (``swap_optimal``, ``proved``) is made of the function that these sums give, with their last digits in doubt;
+    where columns are so close to dependent, or so far from zero, that too few digits are left, it is not made.
+
+    Examples
+    --------
+    >>> import numpy as np, pursuit
+    >>> X, y = np.random.default_rng(0).standard_normal((100, 5)), np.arange(100.0)
+    >>> f = pursuit.Quadratic(X.T @ X, X.T @ y, y @ y, 100, mean=X.mean(axis=0), ymean=y.mean())
+    >>> pursuit.solve(f, 2).support.tolist() == pursuit.solve(pursuit.GLM(X, y), 2).support.tolist()
+    True
+    """
+
+    offers: ClassVar[tuple[str, ...]] = ("bounds", "proof")
+
+    def __init__(
+        self,
+        gram: Any,
+        xy: Any,
+        yy: float,
+        n: float,
+        *,
+        mean: Any = None,
+        ymean: float | None = None,
+        l2: Any = 0.0,
+        names: Sequence[Any] | None = None,
+        shift: Any = None,
+        yshift: float = 0.0,
+    ) -> None:
+        own = names_of(gram) if names is None else tuple(str(name) for name in names)
+        H, n, unit = _symmetric(gram), check_number(n, "n", strict=True), _unit(gram, xy)
+        p = len(H)
+        if own is not None and len(own) != p:
+            raise ValueError(f"names must name the {p} columns of gram, got {len(own)} of them")
+        c, square = _one_each(xy, "xy", p), check_number(yy, "yy")
+        size = np.append(H.diagonal(), square) * (unit / n)
+        if (mean is None) != (ymean is None):
+            raise ValueError("mean and ymean go together: give both for an intercept, or neither")
+        if mean is None:
+            if shift is not None or yshift:
+                raise ValueError("shift and yshift need an intercept, which takes them up: give mean and ymean too")
+            sums = Sums((H / n, c / n, square / n), size, n, None, 0.0, own)
+        else:
+            m, level = _one_each(mean, "mean", p), check_number(ymean, "ymean", low=-np.inf)
+            origin = np.zeros(p) if shift is None else _one_each(shift, "shift", p)
+            G, left = check_spread(H, m, n, own), square / n - level**2
+            if left < -1e-10 * square / n:
+                raise ValueError("ymean is too large for yy and n: are all three of the same rows?")
+            form = G, c / n - level * m, max(left, 0.0)
+            sums = Sums(form, size, n, m + origin, level + check_number(yshift, "yshift", low=-np.inf), own)
+        super().__init__(sums, loss="squared", l2=l2, fit_intercept=mean is not None)
+        self.rounded = ROUNDED * float(sums.coarse.max(initial=1.0)) ** 2
+
+    def require(self, need: str) -> None:
+        if need not in self.offers:
+            raise TypeError("the solver looks at rows one by one, and a Quadratic has only their sums; use GLM(X, y)")
+
+    @property
+    def floor(self) -> float:  # type: ignore[override]
+        """Sums about the means do not tell from nothing what is within their rounding; others never come there."""
+        return max(super().floor, 4 * ROUNDED * self.null.value) if not np.any(self.ridge) else super().floor
+
+    def refit_on_data(self, support: Columns, start: Point | None = None) -> Point:
+        return self._within_rounding(super().refit_on_data(support, start))
+
+    def _within_rounding(self, point: Point) -> Point:
+        """The point with the least value that it may have, the sums being known to within rounding."""
+        S, (coarse, coarse_y) = point.support, self.data.grain(point.support)
+        H, at = self.data.gram(S, True)[0][:, S], np.arange(len(S))
+        squares = coarse**2 * H.diagonal()
+        H[at, at] += self._ridge(S)
+        if len(S) and not Factor(H).rcond > SURE * len(S) * ROUNDED * float(coarse.max()) ** 2:
+            return point.doubted(self.lower, BLURRED)
+        return point.doubted(point.value - 2 * searched.rounding(point.coef, squares, coarse_y**2 * self.null.value))
+
+
+def _symmetric(gram: Any) -> Matrix:
+    H = check_array(gram, "gram")
+    if H.ndim != 2 or H.shape[0] != H.shape[1] or len(H) == 0:
+        raise ValueError(f"gram must be a square matrix, a row and a column for each column of X, got shape {H.shape}")
+    diagonal = H.diagonal()
+    if (diagonal < 0).any():
+        raise ValueError(f"gram must have no negative number on its diagonal, got {diagonal.min():g}")
+    size = np.sqrt(diagonal)
+    apart = np.abs(H - H.T) - ASYMMETRY * np.outer(size, size)
+    if apart.max() > 0:
+        i, j = np.unravel_index(int(apart.argmax()), apart.shape)
+        raise ValueError(
+            f"gram must be symmetric, but entries ({i}, {j}) and ({j}, {i}) are {H[i, j]:g} and {H[j, i]:g}"
+        )
+    return 0.5 * (H + H.T)
+
+
+def _unit(*given: Any) -> float:
+    """How many times coarser than double precision the numbers are."""
+    kinds = [getattr(array, "dtype", None) for array in given]
+    return max([1.0, *(float(np.finfo(kind).eps) * 2.0**52 for kind in kinds if kind is not None and kind.kind == "f")])
+
+
+def _one_each(values: Any, name: str, p: int) -> Vector:
+    given = check_array(values, name)
+    if given.shape != (p,):
+        raise ValueError(f"{name} must have one entry per column of gram, shape ({p},), got shape {given.shape}")
+    return given
