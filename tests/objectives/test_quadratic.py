@@ -241,6 +241,10 @@ def test_what_is_wrong_is_said(change, words):
 
 def test_rows_that_are_gone_are_not_given():
     f = pair()[0]
-    for ask in (lambda: f.data.take(np.arange(3), 1.0), lambda: f.data.labelled(np.zeros(3)), lambda: f.data.scaled(2.0)):
+    for ask in (
+        lambda: f.data.take(np.arange(3), 1.0),
+        lambda: f.data.labelled(np.zeros(3)),
+        lambda: f.data.scaled(2.0),
+    ):
         with pytest.raises(TypeError, match="sums hold no rows"):
             ask()

@@ -107,9 +107,7 @@ def _factored(even: Matrix, pull: Vector, square: float, coarse: Vector) -> tupl
                 R = np.zeros((len(used), len(even)))
                 R[:, used] = L.T
                 return R, np.append(r, np.sqrt(left)), more
-            trouble = (
-                "yy is too small for xy and gram: no rows have such sums (are they all sums of the same rows?)"
-            )
+            trouble = "yy is too small for xy and gram: no rows have such sums (are they all sums of the same rows?)"
     raise ValueError(trouble)
 
 
