@@ -3,13 +3,15 @@
 import time
 from collections.abc import Callable
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
 
 from ._sorted import without
+from .checkpoints import Checkpoint, Problem, digest
 from .constraints import AtMost, Exchange
+from .diary import Diary
 from .engines import threads
 from .loop import Limits, Loop
 from .objectives.base import Objective
@@ -38,6 +40,7 @@ def solve(
     time_limit: float | None = None,
     callback: Callable[[Record], Any] | None = None,
     random_state: Any = None,
+    checkpoint: Any = None,
 ) -> Result:
     """Minimise an objective over at most k coordinates.
 
@@ -56,16 +59,29 @@ def solve(
     tol : stop when the value falls by less than this share from one iteration to the next
     callback : called with a Record after each iteration; a true return value stops the run
     random_state : seed for solvers that draw random numbers
+    checkpoint : a file in which the run is kept, about every second and at its end; where it is there already, the run
+        goes on from it, and one that had ended is returned as it was. A file of another problem is refused
     """
     check_objective(objective)
     name, method = seeded(solver, random_state)
     constraint = objective.sparse_set(k, include, exclude, groups)
     limits = Limits(max_iter, tol, time_limit, callback)
+    diary = partial(_diary, checkpoint, constraint, name, method, start)
     if bounds is None and sum_to is None:
-        return run(objective, constraint, method, start, limits, name)
+        return run(objective, constraint, method, start, limits, name, diary(objective))
     bounded = Bounded(objective, bounds, sum_to)
     bounded.check(constraint)
-    return replace(run(bounded, constraint, method, start, limits, name), bounds=bounds, sum_to=sum_to)
+    result = run(bounded, constraint, method, start, limits, name, diary(bounded))
+    return replace(result, bounds=bounds, sum_to=sum_to)
+
+
+def _diary(path: Any, constraint: AtMost, name: str, method: Solver, start: Any, f: Objective) -> Diary | None:
+    """Where a run is written down; None where there is no checkpoint."""
+    if path is None:
+        return None
+    begin = None if start is None else digest(start.x if isinstance(start, Result) else start)
+    with threads(), np.errstate(all="ignore"):
+        return Diary(f, Checkpoint(path, Problem.of(f, constraint, name, method, kind="solve", start=begin)))
 
 
 def seeded(solver: str | Solver, random_state: Any) -> tuple[str, Solver]:
@@ -83,6 +99,7 @@ def run(
     start: Any = None,
     limits: Limits = UNLIMITED,
     name: str | None = None,
+    diary: Diary | None = None,
 ) -> Result:
     """One solver on one sparse set (``f.sparse_set(k)``, ``constraint.with_budget(k)``); ``name`` is the one to show.
 
@@ -93,16 +110,21 @@ def run(
         f.require(need)
     name, method, loop = name or own, relaxed(method), Loop(limits)
     with threads(), np.errstate(all="ignore"):
+        if diary is not None and diary.restore(loop):
+            return ended(f, constraint, loop, name)
+        asked = f if diary is None else diary.asked()
         first = _start(f, constraint, start)
         if not np.isfinite(first.value):
             raise ValueError(f"the objective is not finite at the start; {first.note or 'give a start where it is'}")
-        loop.go(name, method, f, constraint, first)
+        loop.go(name, method, asked, constraint, first)
         feasible = f.feasible(loop.best, constraint)
         if feasible is not loop.best:
             if loop.status == "converged":  # no support that was met will do: once more, from one that does
-                loop.go(name, method, f, constraint, feasible)
+                loop.go(name, method, asked, constraint, feasible)
             loop.best = min(loop.best, feasible, key=lambda point: point.value)
         loop.best = _spare(f, constraint, loop.best)
+        if diary is not None:
+            diary.ended(loop)
         return ended(f, constraint, loop, name)
 
 

@@ -61,6 +61,7 @@ class Objective:
     width : coordinates per column of the user's: more than one where a column has several outputs
     why_fewer : a sentence for solutions with fewer units than the budget allows
     strides : whether a path goes from one size asked for to the next, not through every size between
+    plain : whether a point is no more than its numbers, so that it can be kept in a checkpoint
     rounded : share of a second derivative, by the sizes of both columns, that rounding may be
     names : of the user's columns, where they have names
     offers : what solvers may need (:attr:`pursuit.Solver.needs`) and f has
@@ -74,6 +75,7 @@ class Objective:
     floor: float = -np.inf
     width: int = 1
     strides: bool = False
+    plain: bool = True
     rounded: float = ROUNDED
     why_fewer: str = ""
     names: Names | None = None
@@ -112,6 +114,10 @@ class Objective:
     def few(self, support: Columns) -> Any:
         """f on a support, as a function of its coefficients and what is free."""
         return OnSupport(self, support)
+
+    def marks(self) -> dict[str, Any]:
+        """What tells f from other objectives beside its null model, in words: a checkpoint belongs to one of them."""
+        return {"objective": type(self).__name__, "dim": self.dim}
 
     def forget(self) -> None:
         """Let go of what is kept beside the data; it is computed again if it is asked for."""

@@ -22,6 +22,7 @@ The empty support is such a point when sum_to is not 0; it carries the gradient 
 
 import copy
 import numbers
+import zlib
 from dataclasses import replace
 from functools import cached_property
 from typing import Any
@@ -112,6 +113,10 @@ class Bounded(Wrapped):
         self.low = np.where(self.u > 0, self.user_low / scale, np.minimum(self.user_low, 0.0))
         self.high = np.where(self.u > 0, self.user_high / scale, np.maximum(self.user_high, 0.0))
         self.needed = np.flatnonzero((self.low > 0) | (self.high < 0))  # columns that may not be left out
+
+    def marks(self) -> dict[str, Any]:
+        ends = zlib.crc32(np.concatenate([self.user_low, self.user_high]).tobytes())
+        return {**self.f.marks(), "bounds": ends, "sum_to": self.sum_to}
 
     @property
     def floor(self) -> float:  # type: ignore[override]

@@ -6,6 +6,7 @@ The intercept b is never penalised and never counted in k. With ``standardize=Tr
 columns (and so does the penalty); results are reported in the units of X.
 """
 
+import zlib
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -79,6 +80,13 @@ class GLM(HasDual):
             data = data.shifted()
         self.data, self.dim, self.names = data, data.shape[1], data.names
         self._forget()
+
+    def marks(self) -> dict[str, Any]:
+        ridge = self.ridge if isinstance(self.ridge, float) else zlib.crc32(self.ridge.tobytes())
+        return {
+            **super().marks(), "loss": self.loss.name, "loss options": str(vars(self.loss)), "l2": ridge,
+            "fit_intercept": self.fit_intercept, "standardize": self.standardize,
+        }  # fmt: skip
 
     def _forget(self) -> None:
         """Begin with nothing kept: no null model, no Gram columns."""

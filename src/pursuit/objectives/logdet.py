@@ -57,6 +57,7 @@ class LogDet(Objective):
 
     smooth, convex = True, True
     offers: ClassVar[tuple[str, ...]] = ()
+    plain = False
     strides = True
     why_fewer = "no further edge was found that adds to these and leaves an optimum"
 

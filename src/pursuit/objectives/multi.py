@@ -63,6 +63,10 @@ class MultiGLM(Objective):
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_null": None}
 
+    def marks(self) -> dict[str, Any]:
+        told = {"loss": self.loss.name, "l2": self.l2, "fit_intercept": self.fit_intercept}
+        return {**super().marks(), **told}
+
     @property
     def work(self) -> float:
         return 10.0 * self.width**2 * self.data.nbytes / self.data.dtype.itemsize

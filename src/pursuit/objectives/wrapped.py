@@ -16,6 +16,7 @@ class Wrapped(Objective):
     def __init__(self, f: Objective) -> None:
         self.f, self.dim, self.width, self.names = f, f.dim, f.width, f.names
         self.smooth, self.convex, self.quadratic, self.lower = f.smooth, f.convex, f.quadratic, f.lower
+        self.rounded, self.plain = f.rounded, f.plain
 
     @property
     def work(self) -> float:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from .._errors import check_sizes
+from ..checkpoints import Problem
 from ..constraints import AtMost
 from ..driver import check_objective, ended, run, seeded
 from ..engines import TimeUpError, threads, until
@@ -20,6 +21,7 @@ from ..results import Result
 from ..solvers.auto import Auto
 from ..solvers.base import Solver, generator
 from .found import Path
+from .kept import KeptWalk
 from .walk import Improve, Walk, exchanged
 
 
@@ -38,6 +40,7 @@ def path(
     time_limit: float | None = None,
     callback: Callable[[int, float], Any] | bool | None = None,
     random_state: Any = None,
+    checkpoint: Any = None,
 ) -> Path:
     """The best point of every size in ``ks``: complete, and never worse for being larger.
 
@@ -53,6 +56,8 @@ def path(
     time_limit : seconds for the whole path; what was reached is returned
     callback : called with (k, value) when a size is first reached; a true return value stops the path there.
         True shows a bar
+    checkpoint : a file in which the sizes so far are kept, about every second and at the end; where it is there
+        already, the path goes on from it, or is returned if it had ended. A file of another path is refused
     """
     began = time.perf_counter()
     check_objective(objective)
@@ -76,7 +81,13 @@ def path(
     deadline = None if time_limit is None else began + time_limit
     with shown(callback, "sizes", sizes[-1]) as tell, threads(), np.errstate(all="ignore"), until(deadline):
         walk = Walk(f, constraint, improve, first, None if callback is None else tell, sizes)
-        status, reason = _run(walk, seed, time_limit)
+        if checkpoint is None:
+            status, reason = _run(walk, seed, time_limit)
+        else:
+            kept = KeptWalk(walk, told, checkpoint, Problem.of(f, constraint, name, method, kind="path", sizes=sizes))
+            status, reason = kept.end or _run(walk, None if kept.begun else seed, time_limit)
+            if kept.end is None:
+                kept.ended(status, reason)
         wanted = [k for k in dict.fromkeys(min(k, constraint.k) for k in sizes) if k in walk.best]
         results = tuple(_result(f, constraint.with_budget(k), walk.best[k], name, told.get(k)) for k in wanted)
     if bounds is not None or sum_to is not None:

@@ -67,6 +67,7 @@ class Walk:
         self.reached = None if reached is None else (lambda size, value: bool(reached(size, value)))
         self.best: dict[int, Point] = {}
         self.seen: set[tuple[int, bytes]] = set()  # sizes and supports that were improved from
+        self.kept: Callable[[], Any] | None = None  # called after each stage
         self.stopped = False
 
     def go(self, seed: int | None, thorough: bool) -> bool:
@@ -87,6 +88,8 @@ class Walk:
                 self._begin()
             else:
                 self._stage(size)
+            if self.kept is not None:
+                self.kept()
             self.stopped = self.reached is not None and bool(self.reached(size, self.best[size].value))
         return not self.stopped
 
