@@ -82,7 +82,7 @@ class Checkpoint:
 
     def _read(self) -> None:
         try:
-            with np.load(self.path, allow_pickle=False) as held:
+            with open(self.path, "rb") as file, np.load(file, allow_pickle=False) as held:
                 arrays = {key: held[key] for key in held.files}  # each is checked against its checksum
             header = json.loads(bytes(arrays.pop("header")).decode())
             version, told = header["version"], header["told"]

@@ -74,6 +74,8 @@ def fit(
     ] = False,
     time_limit: given.TimeLimit = None,
     threads: given.Threads = None,
+    checkpoint: given.Checkpoint = None,
+    resume: given.Resume = False,
 ) -> int:
     """Fit a model on at most k features of DATA, and choose k unless it is given.
 
@@ -90,7 +92,7 @@ def fit(
         parameters=_parameters(l2, solver, intercept, standardize, time_limit, threads), cv_groups=cv_groups,
     )  # fmt: skip
     auto = Auto(ks=None if ks is None else sizes(ks), cv=cv, cv_groups=cv_groups, rule=rule, combine=combine)
-    return run(asked, out, one_size(k), auto, summary=summary)
+    return run(asked, out, one_size(k), auto, summary=summary, checkpoint=given.begun(checkpoint, resume))
 
 
 @app.command(epilog=EPILOG)
@@ -113,6 +115,8 @@ def path(
     standardize: given.Standardize = True,
     time_limit: given.TimeLimit = None,
     threads: given.Threads = None,
+    checkpoint: given.Checkpoint = None,
+    resume: given.Resume = False,
 ) -> int:
     """The best model of every size: what it explains, and which columns come and go."""
     from pursuit.cli.asked import Asked
@@ -123,7 +127,7 @@ def path(
         data=data, target=target, loss=loss, task=task, include=names(include), exclude=names(exclude), offset=offset,
         parameters=_parameters(l2, solver, intercept, standardize, time_limit, threads),
     )  # fmt: skip
-    return run(asked, None if ks is None else sizes(ks), out, picture)
+    return run(asked, None if ks is None else sizes(ks), out, picture, given.begun(checkpoint, resume))
 
 
 @app.command(epilog=EPILOG)

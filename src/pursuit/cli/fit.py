@@ -17,18 +17,20 @@ from pursuit.io import save_model
 SHOWN = 40  # coefficients that are printed; the model holds all
 
 
-def run(asked: Asked, out: Path, k: int | None, auto: Auto, *, summary: bool) -> int:
+def run(asked: Asked, out: Path, k: int | None, auto: Auto, *, summary: bool, checkpoint: Path | None = None) -> int:
     """Fit at most k features, or as many as ``auto`` finds best where k is None."""
     writable("--out", out)
     if k is not None:
         auto.refuse(k)
+    elif checkpoint is not None:
+        raise ValueError("--checkpoint is for one search: give -k a number (-k auto makes many, one per fold)")
     asks = question(asked)
     if k is None:
         estimator, how = chooser(asks, auto)
         choose_with_progress(estimator, asks)
     else:
         estimator, how = asks.estimator(k=k), f"at most {k} features"
-        fit_with_progress(estimator, asks.X, asks.y, **asks.more)
+        fit_with_progress(estimator, asks.X, asks.y, checkpoint=checkpoint, **asks.more)
     save_model(estimator, out, feature_names=asks.feature_names, offset=asked.offset)
     say(f"{asks.heading}, {how}\n")
     _coefficients(estimator, asks.names, out)

@@ -34,7 +34,23 @@ Intercept = Annotated[bool, typer.Option("--intercept/--no-intercept", help="Fit
 Standardize = Annotated[bool, typer.Option(help="Select on columns of equal scale.")]
 TimeLimit = Annotated[float | None, typer.Option(help="Stop after so many seconds.")]
 Threads = Annotated[int | None, typer.Option(min=1, help="Threads; by default all cores.")]
+Checkpoint = Annotated[
+    Path | None,
+    typer.Option(help="A file in which the search is kept, about every second and at its end; see --resume."),
+]
+Resume = Annotated[
+    bool, typer.Option("--resume", help="Go on from --checkpoint, where it is there; without this it must not be.")
+]
 Picture = Annotated[Path | None, typer.Option(help="A picture to write: png, pdf or svg.")]
+
+
+def begun(checkpoint: Path | None, resume: bool) -> Path | None:
+    """The checkpoint, if what is there may be gone on from."""
+    if checkpoint is None and resume:
+        raise ValueError("--resume needs --checkpoint FILE, the file to go on from")
+    if checkpoint is not None and not resume and checkpoint.exists():
+        raise ValueError(f"--checkpoint {checkpoint} is there already: add --resume to go on from it, or remove it")
+    return checkpoint
 
 
 def names(texts: list[str] | None) -> list[str]:

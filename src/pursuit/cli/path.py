@@ -22,11 +22,13 @@ LARGEST = 10  # size, where none are asked for
 FILES = (".json", ".csv")
 
 
-def run(asked: Asked, ks: list[int] | None, out: Path | None, picture: Path | None) -> int:
+def run(
+    asked: Asked, ks: list[int] | None, out: Path | None, picture: Path | None, checkpoint: Path | None = None
+) -> int:
     writable("--out", out, FILES)
     writable("--picture", picture, PICTURES)
     asks = question(asked)
-    found, model = _follow(asks, ks)
+    found, model = _follow(asks, ks, checkpoint)
     say(f"{asks.heading}, sizes {_span(found.sizes)}\n")
     if len(found):
         rows = [(str(k), digits(value), f"{share:.4f}", *words) for k, value, share, words in _rows(found, asks)]
@@ -44,7 +46,7 @@ def run(asked: Asked, ks: list[int] | None, out: Path | None, picture: Path | No
     return {"converged": OK, "interrupted": INTERRUPTED}.get(found.status, NOT_CONVERGED)
 
 
-def _follow(asks: Question, ks: list[int] | None) -> tuple[Any, Any]:
+def _follow(asks: Question, ks: list[int] | None, checkpoint: Path | None) -> tuple[Any, Any]:
     """The path, and a fitted estimator that has its objective and, of classes, their labels."""
     import pursuit
 
@@ -58,7 +60,7 @@ def _follow(asks: Question, ks: list[int] | None) -> tuple[Any, Any]:
     with Progress("sizes", max(sizes)) as bar, threads(given["n_jobs"]):
         found = pursuit.path(
             model.objective_, sizes, solver=given["solver"], include=include, exclude=exclude,
-            time_limit=given["time_limit"], callback=bar,
+            time_limit=given["time_limit"], callback=bar, checkpoint=checkpoint,
         )  # fmt: skip
     return found, model
 

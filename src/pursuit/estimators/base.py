@@ -198,7 +198,9 @@ class AtMostK(SparseModel):
 
     k: int = 10
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any, offset: Any = None, callback: Any = None) -> None:
+    def _fit(
+        self, X: Any, y: Any, sample_weight: Any, offset: Any = None, callback: Any = None, checkpoint: Any = None
+    ) -> None:
         """Solve on validated data and store the model; y is numeric here, a matrix if there are several outputs."""
         check_k(self.k)
         loss: Any = self._loss() if y.ndim == 1 else self._vector_loss(self._loss())
@@ -217,6 +219,7 @@ class AtMostK(SparseModel):
                 objective, self.k, solver=self.solver, include=self.include, exclude=self.exclude, groups=self.groups,
                 bounds=self.bounds, sum_to=self.sum_to, max_iter=self.max_iter, tol=self.tol,
                 time_limit=self.time_limit, callback=callback, random_state=self.random_state,
+                checkpoint=checkpoint,
             )  # fmt: skip
         self.objective_ = objective
         self.result_ = result

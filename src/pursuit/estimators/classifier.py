@@ -126,9 +126,21 @@ class SparseClassifier(Classification, AtMostK):
     classes_ : the labels, sorted
     """
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, offset: Any = None, callback: Any = None) -> Any:
-        """Select and fit. ``offset`` is added to the linear predictor; ``callback`` gets each iteration's Record."""
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        offset: Any = None,
+        callback: Any = None,
+        checkpoint: Any = None,
+    ) -> Any:
+        """Select and fit. ``offset`` is added to the linear predictor; ``callback`` gets each iteration's Record.
+
+        ``checkpoint`` is a file from which a fit that was killed goes on, see :func:`pursuit.solve`.
+        """
         X, y, sample_weight = self._targets(X, y, sample_weight)
-        self._fit(X, y, sample_weight, offset, callback)
+        self._fit(X, y, sample_weight, offset, callback, checkpoint)
         self._show(self.result_.x, self.result_.intercept)
         return self
