@@ -30,7 +30,8 @@ def run(asked: Asked, out: Path, k: int | None, auto: Auto, *, summary: bool, ch
         choose_with_progress(estimator, asks)
     else:
         estimator, how = asks.estimator(k=k), f"at most {k} features"
-        fit_with_progress(estimator, asks.X, asks.y, checkpoint=checkpoint, **asks.more)
+        kept = {} if checkpoint is None else {"checkpoint": checkpoint}
+        fit_with_progress(estimator, asks.X, asks.y, **kept, **asks.more)
     save_model(estimator, out, feature_names=asks.feature_names, offset=asked.offset)
     say(f"{asks.heading}, {how}\n")
     _coefficients(estimator, asks.names, out)
