@@ -196,8 +196,6 @@ def test_data_belong_to_one_loss_and_its_constants():
     for other in (pursuit.Huber(5.0), "squared"):
         with pytest.raises(ValueError, match="these data were made for loss 'huber'"):
             pursuit.GLM(data, loss=other)
-    with pytest.raises(TypeError, match="told apart by their parts"):
-        InParts(given.parts()).bound(as_loss("squared")).labelled(np.zeros(70, int))
 
 
 def test_a_hinge_on_parts_needs_no_stored_columns(monkeypatch):

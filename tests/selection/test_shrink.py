@@ -4,56 +4,92 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize_scalar
 
-from problems import problem
-from pursuit import GLM
-from pursuit.losses import as_loss
-from pursuit.losses.vector import Multinomial
-from pursuit.selection.held_out import losses
+from problems import PHI, problem
+from pursuit import GLM, InParts, MultiGLM
+from pursuit.data import many
+from pursuit.selection.models import Models
 from pursuit.selection.shrink import intercepts, root, slopes
 
 LOSSES = ["squared", "huber", "logistic", "poisson", "smoothed_hinge", "squared_hinge", "hinge"]
+COLS = np.arange(5)
 
 
+def objective(loss, parts=False):
+    """A small problem, and its objective in one piece or in parts."""
+    given = problem(loss, n=80, p=5, weights=True, offset=True)
+    how = {"loss": loss, "l2": 0.1, "standardize": True}
+    X, y, w, o = given.X, given.y, given.weight, given.offset
+    f = GLM(InParts(given.parts()), **how) if parts else GLM(X, y, sample_weight=w, offset=o, **how)
+    return given, f
+
+
+def losses(given, f, models, s):
+    """The mean loss of (1 - s) null + s model, of every model, in plain NumPy."""
+    cost = []
+    for i in range(len(models.B)):
+        cols, coef, b = models.in_units(i)
+        eta = given.X[:, cols] @ coef + b
+        at = (1 - s) * f.null.free + s * eta + given.offset
+        cost.append(given.c @ PHI[given.loss](given.y, at))
+    return np.array(cost)
+
+
+@pytest.mark.parametrize("small", [True, False])
 @pytest.mark.parametrize("loss", LOSSES)
-def test_slopes(loss):
-    given, rng = problem(loss, n=80), np.random.default_rng(0)
-    kind = as_loss(loss)
-    y, c = kind.encode(given.y), rng.uniform(0.5, 1.5, 80)
-    null = rng.normal(size=(80, 1, 1)) * 0.1
-    eta = null + rng.normal(size=(80, 5, 1)) * 0.3 + (y * np.array([[0.0], [0.5], [2.0], [-1.0], [9.0]])).T[:, :, None]
-    found = slopes(kind, y, c, null, eta)
+def test_slopes(loss, small, monkeypatch):
+    """Of rows in two folds; where predictors are too many they are not kept, and come a few rows at a time."""
+    if not small:
+        monkeypatch.setattr(many, "KEPT", 10)
+        monkeypatch.setattr(many, "ENTRIES", 60)
+    given, f = objective(loss)
+    fit = f.refit(COLS)
+    times = np.array([0.0, 0.5, 2.0, -1.0, 9.0])
+    B = times[:, None, None] * fit.coef[:, None] + 0.02 * np.random.default_rng(0).normal(size=(5, 5, 1))
+    models = Models(f, COLS, B, np.full((5, 1), fit.free))
+    folds = f.data.raw.labelled(np.arange(80) % 2)
+    found = slopes([(folds.only(j), models) for j in (0, 1)])
     assert ((found >= 0) & (found <= 1)).all()
-    for m, s in enumerate(found):
+    least = np.array([losses(given, f, models, s)[i] for i, s in enumerate(found)])
+    np.testing.assert_allclose(sum(shrunk_losses(folds.only(j), models, found) for j in (0, 1)), least, rtol=1e-12)
+    for i in range(5):
 
-        def cost(t, m=m):
-            return float(c @ losses(kind, y, null + t * (eta[:, m : m + 1] - null))[:, 0])
+        def cost(t, i=i):
+            return losses(given, f, models, t)[i]
 
         best = minimize_scalar(cost, bounds=(0, 1), method="bounded", options={"xatol": 1e-10})
-        assert cost(s) <= min(best.fun, cost(0.0), cost(1.0)) + 1e-9 * abs(best.fun)
+        assert least[i] <= min(best.fun, cost(0.0), cost(1.0)) + 1e-9 * abs(best.fun)
 
 
+def shrunk_losses(rows, models, s):
+    """Weighted sums of losses of shrunk models."""
+    b = (1 - s[:, None]) * models.null + s[:, None] * models.b
+    less = Models(models.f, models.cols, s[:, None, None] * models.B, b)
+    return less.losses(rows) * rows.weight
+
+
+@pytest.mark.parametrize("parts", [False, True])
 @pytest.mark.parametrize("loss", LOSSES)
-def test_intercepts(loss):
-    given = problem(loss, n=60, p=5, weights=True, offset=True)
-    f = GLM(given.X, given.y, loss, l2=0.1, sample_weight=given.weight, offset=given.offset, standardize=True)
+def test_intercepts(loss, parts):
+    _, f = objective(loss, parts)
     B = np.random.default_rng(1).normal(size=(4, 5, 1))
-    cols = np.arange(5)
-    Z = f.data.design.block(cols).dense()
-    found = intercepts(f, cols, B, np.einsum("ij,mjq->imq", Z, B))
+    found = intercepts(f, COLS, B)
     for m in range(4):
-        best = f.at(cols, B[m, :, 0])
-        mine = f.at(cols, B[m, :, 0], float(found[m, 0]))
+        best = f.at(COLS, B[m, :, 0])
+        mine = f.at(COLS, B[m, :, 0], float(found[m, 0]))
         assert mine.value <= best.value + 1e-9 * abs(best.value)
 
 
 def test_slopes_of_several_outputs():
     rng = np.random.default_rng(0)
-    Y = np.eye(3)[rng.integers(3, size=50)]
-    null, eta = np.zeros((50, 1, 3)), (Y * 2 + 3 * rng.normal(size=(50, 3)))[:, None]
-    s = slopes(Multinomial(), Y, np.ones(50), null, eta)[0]
-    cost = [losses(Multinomial(), Y, t * eta).sum() for t in (s - 1e-4, s, s + 1e-4)]
-    assert 0 < s < 1
+    X, Y = rng.normal(size=(50, 5)), np.eye(3)[rng.integers(3, size=50)]
+    f = MultiGLM(X, Y, l2=0.01)
+    B = f.refit(np.arange(15)).coef.reshape(1, 5, 3) * 2 + 0.3 * rng.normal(size=(1, 5, 3))
+    models = Models(f, COLS, B, intercepts(f, COLS, B))
+    s = slopes([(f.data.raw, models)])
+    assert 0 < s[0] < 1
+    cost = [float(shrunk_losses(f.data.raw, models, t)[0]) for t in (s - 1e-4, s, s + 1e-4)]
     assert cost[1] <= min(cost)
+    np.testing.assert_allclose(f.data.many(COLS, B).levels(models.b)[0], 0.0, atol=1e-9)
 
 
 def test_roots_from_far_away():

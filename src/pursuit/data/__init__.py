@@ -5,9 +5,11 @@ Answers are numbers, vectors over the columns and small matrices; those of disjo
 
 from .answers import Answer, Form, Spread
 from .gram import GramColumns
-from .make import InParts, as_data
+from .make import InParts, Source, as_data
 from .outputs import by_output
 from .parts import Parts
 from .rows import Data, Model
 
-__all__ = ["Answer", "Data", "Form", "GramColumns", "InParts", "Model", "Parts", "Spread", "as_data", "by_output"]
+__all__ = [
+    "Answer", "Data", "Form", "GramColumns", "InParts", "Model", "Parts", "Source", "Spread", "as_data", "by_output",
+]  # fmt: skip

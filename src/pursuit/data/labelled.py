@@ -1,7 +1,8 @@
 """Folds of scattered rows: a label per row, one pass over X for the moments and Gram columns of all labels."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -10,14 +11,16 @@ from numpy.typing import NDArray
 from .._lazy import lazy
 from .._types import Columns, Matrix, Vector
 from ..designs import Design, Rows, Standardized
-from ..engines import in_turn, total
+from ..engines import Ask, in_turn, total
 from ..losses import Loss
 from .answers import Spread, merged
 from .folds import ByPart, Rest
 from .gathered import Gathered
-from .outputs import OutputData
+from .outputs import OutputData, OutputFold, OutputParts
+from .parts import Fold, Parts
 from .rows import Data
 
+Gram = Callable[[Columns, bool], tuple[Matrix, Vector]]
 PICKED = 1 << 24  # bytes of X copied at a time where rows are picked out
 
 
@@ -29,16 +32,7 @@ class Labelled(Data):
     """
 
     def __init__(self, base: Data, labels: Columns) -> None:
-        labels = np.asarray(labels)
-        if labels.shape != (base.shape[0],):
-            raise ValueError(f"labels must have one entry per row, shape ({base.shape[0]},), got shape {labels.shape}")
-        if labels.dtype.kind not in "iu" or not (labels >= 0).any():
-            raise ValueError(
-                "labels must be whole numbers, at least one of them 0 or more (-1: the row does not count)"
-            )
-        unused = np.setdiff1d(np.arange(min(labels.max(), len(labels)) + 1), labels)
-        if len(unused):
-            raise ValueError(f"labels must use every number from 0 to {labels.max()}, and no row has {unused[0]}")
+        labels = check_labels(labels, base.shape[0])
         c = np.where(labels >= 0, base.rows.c, 0.0)
         super().__init__(base.design, replace(base.rows, c=c / c.sum()), base.loss, base.gathered)
         self.labels = labels
@@ -57,6 +51,10 @@ class Labelled(Data):
         c = np.where(self.labels == j, 0.0, self.rows.c)
         return self.less(self.design, replace(self.rows, c=c / c.sum()), self.loss, rest, self.gathered)
 
+    def only(self, j: int) -> Data:
+        """The rows labelled j alone: the others have weight 0."""
+        return self.weighted(np.where(self.labels == j, self.rows.c, 0.0))
+
     @property
     def less(self) -> type["Less"]:
         return Less
@@ -74,10 +72,105 @@ class _Chunks:
             yield self.data.take(self.rows[low : low + self.size], 1.0)
 
     def moments(self) -> Spread:
-        return merged([chunk.moments() for chunk in self])
+        none = np.zeros(self.data.shape[1])
+        return merged([chunk.moments() for chunk in self] or [Spread(0.0, none, none)])
 
     def gram_about(self, cols: Columns, shift: Vector) -> Matrix:
-        return total(chunk.gram_about(cols, shift) for chunk in self)
+        none = np.zeros((len(cols), self.data.shape[1]))
+        return total([none, *(chunk.gram_about(cols, shift) for chunk in self)])
+
+
+class Apart:
+    """The rows of one part, told apart by labels, of which it may lack some; weights are those of the whole."""
+
+    def __init__(self, data: Data, labels: Columns, count: int) -> None:
+        self.data, self.labels, self.count = data, labels, count
+
+    def share(self) -> float:
+        """The weight of the rows that have a label."""
+        return float(self.data.rows.c[self.labels >= 0].sum())
+
+    def by_label(self, ask: Ask) -> list[Any]:
+        """The answers of the rows of each label."""
+        return [ask(_Chunks(self.data, np.flatnonzero(self.labels == j))) for j in range(self.count)]
+
+    def without(self, j: int, factor: float) -> Data:
+        """The rows that have a label other than j, with ``factor`` times their weight."""
+        return self.data.weighted(np.where((self.labels >= 0) & (self.labels != j), factor * self.data.rows.c, 0.0))
+
+    def only(self, j: int, factor: float) -> Data:
+        return self.data.weighted(np.where(self.labels == j, factor * self.data.rows.c, 0.0))
+
+
+class ApartInParts:
+    """The same of rows that lie in parts themselves: each part is asked once, for all labels."""
+
+    def __init__(self, data: Parts, labels: Columns, count: int) -> None:
+        self.like, self.each = data._like, data.each
+        self.parts = self.each(Ask("apart", count), data.parts, data._split(labels))
+
+    def share(self) -> float:
+        return sum(self.each(Ask("share"), self.parts))
+
+    def by_label(self, ask: Ask) -> list[Any]:
+        answers = zip(*self.each(Ask("by_label", ask), self.parts), strict=True)
+        return [merged(same) if isinstance(same[0], Spread) else total(same) for same in answers]
+
+    def without(self, j: int, factor: float) -> Parts:
+        return self.like(_used(self.each(Ask("without", j, factor), self.parts)))
+
+    def only(self, j: int, factor: float) -> Parts:
+        return self.like(_used(self.each(Ask("only", j, factor), self.parts)))
+
+
+def _used(parts: Sequence[Data]) -> list[Data]:
+    """Parts without those that have no weight, as long as one has."""
+    return [part for part in parts if part.weight > 0] or list(parts[:1])
+
+
+class LabelledParts(Parts):
+    """Rows in parts, told apart by a label each; those labelled -1 do not count."""
+
+    def __init__(self, base: Any, labels: Columns) -> None:
+        labels = check_labels(labels, base.shape[0])
+        self.count = int(labels.max()) + 1
+        self.told: ApartInParts = base.apart(labels, self.count)
+        self.factor = 1.0 / self.told.share()
+        super().__init__(self.told.without(-1, self.factor).parts, base.each)
+
+    def __reduce__(self) -> Any:
+        return type(self._like(self.parts)), (self.parts, self.each)
+
+    @lazy
+    def by_part(self) -> ByPart:
+        told, labels = self.told, list[Any](range(self.count))  # which do not refer back
+        return ByPart(lambda ask, _, /, *own: told.by_label(ask), labels)
+
+    def leave_out(self, j: int) -> "LessParts":
+        """Everything but the rows labelled j, weights again summing to one."""
+        rest = self.by_part.without(j)
+        return self.less(self.told.without(j, 1 / rest.weight).parts, self.each, rest)
+
+    def only(self, j: int) -> Parts:
+        """The rows labelled j alone."""
+        return self.told.only(j, self.factor)
+
+    @property
+    def less(self) -> type["LessParts"]:
+        return LessParts
+
+
+class LessParts(Fold):
+    """All rows but those of one label."""
+
+    def prepare(self, cols: Columns) -> None:
+        self.rest.by_part.columns(cols)
+
+    def gram(self, cols: Columns, centred: bool) -> tuple[Matrix, Vector]:
+        return known_or_own(self.rest, cols, centred, partial(Parts.gram, self))
+
+    def _fold(self, parts: Sequence[Data], rest: Rest) -> "LessParts":
+        return type(self)(parts, self.each, rest)
 
 
 class Less(Data):
@@ -94,22 +187,39 @@ class Less(Data):
         self.rest.by_part.columns(cols)
 
     def gram(self, cols: Columns, centred: bool) -> tuple[Matrix, Vector]:
-        """Columns that were prepared for all folds come from there; what this fold alone needs is a pass of its own."""
-        known = self.rest.by_part.has(cols)
-        if not centred or not known.any():
-            return super().gram(cols, centred)
-        if known.all():
-            return self.rest.gram(cols)
-        H, mean = np.empty((len(cols), self.shape[1])), np.empty(len(cols))
-        H[known], mean[known] = self.rest.gram(cols[known])
-        H[~known], mean[~known] = super().gram(cols[~known], True)
-        return H, mean
+        return known_or_own(self.rest, cols, centred, super().gram)
 
     def seen(self, m: Vector, s: Vector, constant: NDArray[np.bool_], far: bool) -> "Less":
         view = Standardized(self.design, m, s, constant, far)
         twin = type(self)(view, self.rows, self.loss, self.rest.seen(m, s, constant))
         twin._raw = self.raw
         return twin
+
+
+def known_or_own(rest: Rest, cols: Columns, centred: bool, own: Gram) -> tuple[Matrix, Vector]:
+    """Columns that were prepared for all folds come from there; what this fold alone needs is a pass of its own."""
+    known = rest.by_part.has(cols)
+    if not centred or not known.any():
+        return own(cols, centred)
+    if known.all():
+        return rest.gram(cols)
+    H, mean = np.empty((len(cols), len(rest.m))), np.empty(len(cols))
+    H[known], mean[known] = rest.gram(cols[known])
+    H[~known], mean[~known] = own(cols[~known], True)
+    return H, mean
+
+
+def check_labels(labels: Columns, n: int) -> Columns:
+    """Whole numbers from 0 up without a gap, or -1; one per row."""
+    labels = np.asarray(labels)
+    if labels.shape != (n,):
+        raise ValueError(f"labels must have one entry per row, shape ({n},), got shape {labels.shape}")
+    if labels.dtype.kind not in "iu" or not (labels >= 0).any():
+        raise ValueError("labels must be whole numbers, at least one of them 0 or more (-1: the row does not count)")
+    unused = np.setdiff1d(np.arange(min(labels.max(), len(labels)) + 1), labels)
+    if len(unused):
+        raise ValueError(f"labels must use every number from 0 to {labels.max()}, and no row has {unused[0]}")
+    return labels
 
 
 class OutputLabelled(Labelled, OutputData):
@@ -121,4 +231,16 @@ class OutputLabelled(Labelled, OutputData):
 
 
 class OutputLess(Less, OutputData):
+    """The same of rows with several targets."""
+
+
+class OutputLabelledParts(LabelledParts, OutputParts):
+    """The same of rows with several targets."""
+
+    @property
+    def less(self) -> type[LessParts]:
+        return OutputLessParts
+
+
+class OutputLessParts(LessParts, OutputFold):
     """The same of rows with several targets."""

@@ -1,14 +1,16 @@
 """From what a user has to data, or to one sentence about what is wrong with it."""
 
+import copy
 import os
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
 from .._errors import check_offset, check_vector, check_weights
-from .._types import Vector
-from ..designs import Rows, as_design
+from .._names import Names
+from .._types import Array, Columns, Vector
+from ..designs import Design, Rows, as_design
 from ..engines import Map, in_turn
 from ..losses.base import check_derivative
 from ..losses.vector import VectorLoss
@@ -17,8 +19,55 @@ from .parts import Parts
 from .rows import Data
 
 
-class InParts:
-    """Data whose rows lie in several pieces, for ``GLM(InParts([(X1, y1), (X2, y2)]), loss=...)``.
+class Source:
+    """Rows in parts that bring their own targets, weights and offset: what ``GLM`` and ``fit`` take in place of X, y.
+
+    Whoever keeps rows elsewhere (on a disk, on workers) inherits this, gives the attributes and answers the questions.
+    No question moves rows of X to the caller. ``targets`` and ``weights`` bring one number a row (8 bytes; a label: its
+    own size), and are asked for by what deals out rows (folds, half-samples) and by ``score``, not by a plain fit.
+
+    Attributes
+    ----------
+    shape, dtype, names : of X, all rows together; names are those of the columns, or None
+    outputs : 0 where a row has one target, else how many
+    """
+
+    shape: tuple[int, int]
+    dtype: Any
+    names: Names | None
+    outputs: int = 0
+
+    def bound(self, loss: Any, classes: Array | None = None, factors: Vector | None = None) -> Data:
+        """The data under a loss.
+
+        ``classes`` are all labels, sorted: a target is then the place of its label (several outputs: 1 in its place).
+        ``factors``, one per class, multiply the weights. Weights of all rows sum to one afterwards.
+        """
+        raise NotImplementedError
+
+    def classes(self) -> tuple[Array, Vector]:
+        """The labels in all parts, sorted, and the share of the weights that each has."""
+        raise NotImplementedError
+
+    def targets(self) -> Array:
+        """The targets (labels) of all rows as they were given, in their order."""
+        raise NotImplementedError
+
+    def weights(self) -> Vector | None:
+        """The weights of all rows as they were given, in their order; None where there are none."""
+        raise NotImplementedError
+
+    def weighted(self, weights: Vector) -> Self:
+        """The same rows with other weights, one per row of all parts."""
+        raise NotImplementedError
+
+    def predictors(self, cols: Columns, coef: Vector, intercept: Any) -> Vector:
+        """X[:, cols] coef + intercept + offset of all rows, in their order; a column per output where coef has some."""
+        raise NotImplementedError
+
+
+class InParts(Source):
+    """Data whose rows lie in several pieces, for ``GLM(InParts([(X1, y1), (X2, y2)]), loss=...)`` and for ``fit``.
 
     Parameters
     ----------
@@ -49,12 +98,22 @@ class InParts:
                 raise ValueError(f"part {i} has other column names than part 0")
             if design.lean and len(self.parts) > 1:
                 raise TypeError(f"part {i} is a LinearOperator, and an operator must be one part: it knows no rows")
+        designs = [design for design, *_ in self.parts]
+        self.sizes = [design.shape[0] for design in designs]
+        self.shape, self.dtype, self.names = (sum(self.sizes), self.width), designs[0].dtype, designs[0].names
+        shapes = {np.shape(y)[1:] for _, y, *_ in self.parts}
+        if len(shapes) > 1:
+            raise ValueError("some parts have one target per row, and others several: all must have the same")
+        self.outputs = 0 if shapes == {()} else shapes.pop()[0]
 
-    def bound(self, loss: Any) -> Data:
-        """The data under a loss."""
+    def bound(self, loss: Any, classes: Array | None = None, factors: Vector | None = None) -> Data:
         designs, ys, weights, offsets = zip(*self.parts, strict=True)
-        sizes = [design.shape[0] for design in designs]
+        sizes = self.sizes
         raw = [_said(i, _raw, *given) for i, given in enumerate(zip(weights, sizes, strict=True))]
+        if classes is not None:
+            codes = [_said(i, place_of, y, classes) for i, y in enumerate(ys)]
+            ys = tuple(np.eye(len(classes))[own] if isinstance(loss, VectorLoss) else own for own in codes)
+            raw = raw if factors is None else [w * factors[own] for w, own in zip(raw, codes, strict=True)]
         shares = np.split(check_weights(np.concatenate(raw), sum(sizes)), np.cumsum(sizes)[:-1])
         given = enumerate(zip(_encoded(loss, ys), shares, offsets, strict=True))
         rows = [_said(i, _rows, loss, *own) for i, own in given]
@@ -62,14 +121,51 @@ class InParts:
         parts = [kinds[0](design, own, loss) for design, own in zip(designs, rows, strict=True)]
         return parts[0] if len(parts) == 1 else kinds[1](parts, self.each)
 
+    def classes(self) -> tuple[Array, Vector]:
+        labels, c = self.targets(), check_weights(self.weights(), self.shape[0])
+        if labels.ndim != 1:
+            raise ValueError(f"y must have one label per row of X, got {labels.shape[1]} columns")
+        found, codes = np.unique(labels, return_inverse=True)
+        return found, np.bincount(codes, c, len(found)).astype(np.float64)
+
+    def targets(self) -> Array:
+        ys = [np.asarray(y) for _, y, *_ in self.parts]
+        for i, (y, n) in enumerate(zip(ys, self.sizes, strict=True)):
+            if y.ndim == 0 or len(y) != n:
+                raise ValueError(f"part {i}: y must have one entry per row of X, shape ({n},), got shape {y.shape}")
+            if (y.dtype.kind in "OUS") != (ys[0].dtype.kind in "OUS"):
+                raise ValueError(f"part {i} has targets of dtype {y.dtype}, and part 0 of dtype {ys[0].dtype}")
+        return np.concatenate(ys)
+
+    def weights(self) -> Vector | None:
+        given = [weight for _, _, weight, _ in self.parts]
+        if all(weight is None for weight in given):
+            return None
+        return np.concatenate([_said(i, _raw, *own) for i, own in enumerate(zip(given, self.sizes, strict=True))])
+
+    def weighted(self, weights: Vector) -> Self:
+        own = np.split(check_vector(weights, "sample_weight", self.shape[0]), np.cumsum(self.sizes)[:-1])
+        twin = copy.copy(self)
+        twin.parts = [(X, y, w, o) for (X, y, _, o), w in zip(self.parts, own, strict=True)]
+        return twin
+
+    def predictors(self, cols: Columns, coef: Vector, intercept: Any) -> Vector:
+        return np.concatenate([predictors(X, cols, coef, intercept, offset) for X, _, _, offset in self.parts])
+
+
+def opened(X: Any) -> Any:
+    """Data on a disk where X is the path to them, else X."""
+    if not isinstance(X, str | os.PathLike):
+        return X
+    from .disk import open_data  # which makes data in parts
+
+    return open_data(X)
+
 
 def as_data(X: Any, y: Any, loss: Any, sample_weight: Any, offset: Any) -> Data:
     """X, y and what belongs to them as data; parts bring their own y, weights and offset."""
-    if isinstance(X, str | os.PathLike):
-        from .disk import open_data  # which makes data in parts
-
-        X = open_data(X)
-    if isinstance(X, InParts | Data):
+    X = opened(X)
+    if isinstance(X, Source | Data):
         if not (y is None and sample_weight is None and offset is None):
             raise TypeError("data in parts bring their own: leave y, sample_weight and offset out")
         return X.bound(loss)
@@ -91,6 +187,27 @@ def _encoded(loss: Any, ys: Sequence[Any]) -> Sequence[Any]:
         except ValueError as error:
             raise ValueError(f"the parts have different classes: {error}") from None
     return ys
+
+
+def predictors(design: Design, cols: Columns, coef: Vector, intercept: Any, offset: Any) -> Vector:
+    """X[:, cols] coef + intercept + offset; a column per output where coef has some."""
+    several = coef.ndim == 2
+    eta = design.matmat(cols, coef if several else coef[:, None])
+    eta = (eta if several else eta[:, 0]) + intercept
+    shift = check_offset(offset, len(eta), coef.shape[1] if several else 0)
+    return eta if shift is None else eta + shift
+
+
+def place_of(y: Any, classes: Array) -> Columns:
+    """The places of labels among all of them."""
+    labels = np.asarray(y)
+    if labels.ndim != 1:
+        raise ValueError(f"y must have one label per row, got shape {labels.shape}")
+    at = np.minimum(np.searchsorted(classes, labels), len(classes) - 1)
+    unknown = np.flatnonzero(classes[at] != labels)
+    if len(unknown):
+        raise ValueError(f"y holds {labels[unknown[0]]!r}, which is none of the classes")
+    return at
 
 
 def _raw(weights: Any, n: int) -> Any:

@@ -100,6 +100,11 @@ class OutputParts(Parts, OutputData):
     def model(self, cols: Columns, coef: Matrix, b: Any) -> Any:
         return OutputPartsModel(self._ask("model", cols, coef, b), self.each)
 
+    def labelled(self, labels: Columns) -> Any:
+        from .labelled import OutputLabelledParts  # which is a kind of this
+
+        return OutputLabelledParts(self.raw, labels)
+
     def _like(self, parts: Sequence[Data]) -> "OutputParts":  # type: ignore[override]
         return OutputParts(parts, self.each)
 

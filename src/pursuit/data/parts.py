@@ -24,6 +24,7 @@ from ..losses import Loss
 from ..refits import ColumnsInParts, LossOnColumns, intercept_of
 from .answers import Answer, Form, Spread, merged
 from .folds import ByPart, Rest
+from .many import ManyInParts
 from .rows import Data, Model
 
 
@@ -126,6 +127,12 @@ class Parts(Data):
         known = self.moments if self.loss.quadratic and self.room.gram is not None else None
         return PartsModel(self._ask("model", cols, coef, b), self.each, known)
 
+    def many(self, cols: Columns, B: Vector) -> Any:
+        return ManyInParts(self._ask("many", cols, B), self.each)
+
+    def metric(self) -> "PartsModel":
+        return PartsModel(self._ask("metric"), self.each)
+
     def moments(self) -> Spread:
         return self._once("moments", lambda: merged(self._ask("moments")))
 
@@ -195,12 +202,20 @@ class Parts(Data):
     def _like(self, parts: Sequence[Data]) -> "Parts":  # type: ignore[override]
         return Parts(parts, self.each)
 
-    def _split(self, rows: Vector) -> list[Vector]:
+    def _split(self, rows: Any) -> list[Any]:
         """Numbers, one per row, part by part."""
         return np.split(rows, np.cumsum([part.shape[0] for part in self.parts])[:-1])
 
     def labelled(self, labels: Columns) -> Any:
-        raise TypeError("rows in parts are told apart by their parts: leave one out with leave_out(j)")
+        """The same rows told apart by a label each (-1: none); a part may lack some of the labels."""
+        from .labelled import LabelledParts  # which is a kind of this
+
+        return LabelledParts(self.raw, labels)
+
+    def apart(self, labels: Columns, count: int) -> Any:
+        from .labelled import ApartInParts  # which takes data of this kind
+
+        return ApartInParts(self, labels, count)
 
     def leave_out(self, j: int) -> "Fold":
         """Everything but part j, weights again summing to one; moments and Gram columns by subtraction."""

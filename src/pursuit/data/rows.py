@@ -32,10 +32,15 @@ from ..refits import LossOnColumns, Stored
 from ..refits.columns import GATHERED
 from .answers import Answer, Form, Spread
 from .gathered import Gathered
+from .many import Many
 
 COPIED = 5e7  # entries of X of which a copy is made for a whole Gram matrix
 DOUBTFUL = 1e-20  # share of the mean square below which a variance may be rounding: the column itself decides
 KEPT, KEPT_APART = 8, 2  # points at which something is kept for the rows; where memory is short
+
+
+#: Means and scales of columns, which of them are constant, and whether a mean is far larger than its scale.
+View = tuple[Vector, Vector, NDArray[np.bool_], bool]
 
 
 class Data:
@@ -48,6 +53,7 @@ class Data:
     whole: ClassVar[bool] = True
     near: ClassVar[bool] = True
     facts: ClassVar[tuple[str, ...]] = ("shape", "dtype", "nbytes", "weight", "lean", "room", "loss")
+    view: View | None = None  # what ``seen`` was told, of a view
 
     def __init__(self, design: Design, rows: Rows, loss: Loss, gathered: Gathered | None = None) -> None:
         self.design, self.rows, self.loss = design, rows, loss
@@ -230,6 +236,18 @@ class Data:
         A = np.asfortranarray(A * self.rows.c[:, None])
         return self.design.cross(A, shift)
 
+    def many(self, cols: Columns, B: Vector) -> Many:
+        """Many models on a few columns, coefficients B models x columns x outputs: what they lose on these rows."""
+        return Many(self, cols, B)
+
+    def products(self, cols: Columns, centred: bool) -> Matrix:
+        """Weighted sums of products of a few columns, about their means where ``centred``."""
+        return self.metric().rows(cols, cols, centred)
+
+    def metric(self) -> "Model":
+        """The Hessian of the squared loss, whatever the loss is."""
+        return Model(self, self.rows.c)
+
     def form(self, m: Vector, s: Vector, level: float) -> Form:
         """The squared loss of columns (x - m) / s (s inf: zero) and targets y - o - level, as a quadratic form."""
         y = self.rows.y - level if self.rows.offset is None else self.rows.y - self.rows.offset - level
@@ -328,6 +346,12 @@ class Data:
 
         return Labelled(self.raw, labels)
 
+    def apart(self, labels: Columns, count: int) -> Any:
+        """These rows as a part of data whose rows are told apart by ``count`` labels."""
+        from .labelled import Apart  # which takes data of this kind
+
+        return Apart(self, labels, count)
+
     def bound(self, loss: Loss) -> "Data":
         """The data for an objective, which takes its own view of them; they are made for one loss."""
         if type(loss) is not type(self.loss) or vars(loss) != vars(self.loss):
@@ -339,12 +363,28 @@ class Data:
         origin = self.origin()
         if origin is None:
             return self
-        return self.seen(origin, np.ones(len(origin)), np.zeros(len(origin), bool), True)
+        return self.seen_by((origin, np.ones(len(origin)), np.zeros(len(origin), bool), True))
 
     def standardized(self, centre: bool) -> "Data":
         """Columns of mean 0 and variance 1; not ``centre``: of mean square 1."""
         m, s, constant = self.scales(centre)
-        return self.seen(m, s, constant, bool((np.abs(m) > FAR * s).any()))
+        return self.seen_by((m, s, constant, bool((np.abs(m) > FAR * s).any())))
+
+    def seen_by(self, view: View | None) -> "Data":
+        """The same rows in a view of columns, such as that of other rows (``view``); None: as they are."""
+        if view is None:
+            return self
+        twin = self.seen(*view)
+        twin.view = view
+        return twin
+
+    @property
+    def scale(self) -> Vector:
+        """What a column of the user's X is multiplied with in this view; 0 where it is constant."""
+        if self.view is None:
+            return np.ones(self.shape[1])
+        _, s, constant, _ = self.view
+        return np.where(constant, 0.0, 1.0 / s)
 
     def scales(self, centre: bool) -> tuple[Vector, Vector, NDArray[np.bool_]]:
         """Means (not ``centre``: 0), spreads about them (1 where there is none), and which columns have none."""

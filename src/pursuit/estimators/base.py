@@ -10,16 +10,20 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from .._errors import check_k, check_mask, check_number, check_offset
+from .._errors import check_k, check_mask, check_number
 from .._names import refuse_missing
 from .._types import Array, Flags
+from ..data import Data, Source
+from ..data.make import opened, predictors
 from ..designs import as_design
 from ..driver import solve
 from ..engines import threads
 from ..losses import Loss, as_loss
+from ..losses.vector import Multinomial, Responses
 from ..objectives import GLM, MultiGLM
 from ..reports.describe import Shown, describe
 from ..reports.page import Summary
+from .given import Given, read_source, refuse_others
 from .reading import read
 
 PARAMETERS = """k : int, default 10
@@ -85,7 +89,7 @@ class SparseModel(SelectorMixin, BaseEstimator):
     n_jobs: int | None = None
     random_state: Any = None
 
-    def _own_l2(self, X: Any, y: Any, loss: Any, **told: Any) -> float:
+    def _own_l2(self, data: Data) -> float:
         """The ridge where none was given: the loss's own."""
         return self._loss().ridge
 
@@ -109,28 +113,31 @@ class SparseModel(SelectorMixin, BaseEstimator):
         """The name of the loss, also before a fit has found whether there is such a loss."""
         return self.loss.casefold() if isinstance(self.loss, str) else getattr(self.loss, "name", "")
 
-    def _vector_loss(self, loss: Loss) -> str:
-        """The name of the loss of several outputs that goes with a loss of one."""
-        names = {"squared": "squared", "logistic": "multinomial"}
-        if loss.name not in names:
+    def _loss_of(self, several: bool) -> Any:
+        """The loss, or that of several outputs which goes with it."""
+        loss, known = self._loss(), {"squared": Responses, "logistic": Multinomial}
+        if not several:
+            return loss
+        if loss.name not in known:
             raise ValueError(
                 f"loss {loss.name!r} takes one output only; several classes need loss='logistic', several responses "
                 "loss='squared'"
             )
-        return names[loss.name]
+        return known[loss.name]()
 
     def _eta(self, X: Any, offset: Any = None) -> Array:
-        """The linear predictor with an offset, reading only the chosen columns."""
+        """The linear predictor with an offset, reading only the chosen columns; data in parts bring their offset."""
         check_is_fitted(self)
+        coef, intercept = self._on_support()
+        X = opened(X)
+        if isinstance(X, Source):
+            refuse_others(offset)
+            read_source(self, X, reset=False)
+            return X.predictors(self.support_, coef, intercept).astype(X.dtype, copy=False)
         X = self._read(X, reset=False, ensure_all_finite=False)
         refuse_missing(X, getattr(self, "feature_names_in_", None))
         design = as_design(X)
-        coef, intercept = self._on_support()
-        eta = design.matmat(self.support_, coef if coef.ndim == 2 else coef[:, None])
-        eta = (eta if coef.ndim == 2 else eta[:, 0]) + intercept
-        shift = check_offset(offset, len(eta), 0 if coef.ndim == 1 else coef.shape[1])
-        eta = eta if shift is None else eta + shift
-        return eta.astype(design.dtype, copy=False)
+        return predictors(design, self.support_, coef, intercept, offset).astype(design.dtype, copy=False)
 
     def _on_support(self) -> tuple[Array, Any]:
         """What predicts: coefficients of the support in double precision (several outputs: a row each), intercept."""
@@ -198,23 +205,16 @@ class AtMostK(SparseModel):
 
     k: int = 10
 
-    def _fit(
-        self, X: Any, y: Any, sample_weight: Any, offset: Any = None, callback: Any = None, checkpoint: Any = None
-    ) -> None:
-        """Solve on validated data and store the model; y is numeric here, a matrix if there are several outputs."""
+    def _fit(self, given: Given, callback: Any = None, checkpoint: Any = None) -> None:
+        """Solve on validated data and store the model."""
         check_k(self.k)
-        loss: Any = self._loss() if y.ndim == 1 else self._vector_loss(self._loss())
-        told = {
-            "sample_weight": sample_weight,
-            "offset": offset,
-            "fit_intercept": self.fit_intercept,
-            "standardize": self.standardize,
-        }
+        loss, make = self._loss_of(given.several), MultiGLM if given.several else GLM
         with threads(self.n_jobs):
-            X = as_design(X, getattr(self, "feature_names_in_", None))
-            self.l2_ = self._own_l2(X, y, loss, **told) if self.l2 is None else check_number(self.l2, "l2")
-            make: Any = GLM if y.ndim == 1 else MultiGLM
-            objective = make(X, y, loss, l2=self.l2_, **told)
+            data = given.data(loss)
+            self.l2_ = self._own_l2(data) if self.l2 is None else check_number(self.l2, "l2")
+            objective: Any = make(
+                data, loss=loss, l2=self.l2_, fit_intercept=self.fit_intercept, standardize=self.standardize
+            )
             result = solve(
                 objective, self.k, solver=self.solver, include=self.include, exclude=self.exclude, groups=self.groups,
                 bounds=self.bounds, sum_to=self.sum_to, max_iter=self.max_iter, tol=self.tol,

@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from .._errors import check_choice, check_number
+from .._errors import check_choice, check_number, check_weights
 from .._types import Array, Columns
-from ..designs import as_design
 from ..engines import TimeUpError, threads, until
 from ..objectives import GLM, MultiGLM
 from ..reports.describe import explained
@@ -27,6 +26,7 @@ from ..selection import (
 )
 from .base import SparseModel
 from .callbacks import CallbackSupportMixin, per_fold
+from .given import Given
 from .scored import Scored
 
 RULES = ("min", "1se", *CRITERIA)
@@ -55,26 +55,21 @@ class ChoosesK(CallbackSupportMixin, SparseModel):
     combine: str = "project"
     scoring: Any = None
 
-    def _choose(
-        self, X: Any, y: Any, sample_weight: Any, offset: Any, cv_groups: Any, callback: Any, labels: Array | None
-    ) -> None:
-        """Choose on validated data and store the model; y is numeric here, a matrix if there are several outputs."""
+    def _choose(self, given: Given, cv_groups: Any, callback: Any, classes: bool) -> None:
+        """Choose on validated data and store the model; ``classes``: whether targets are labels."""
         check_choice(self.rule, "rule", RULES)
         check_choice(self.combine, "combine", COMBINE)
         if callback is not None and not callable(callback):
             raise TypeError(f"callback must be a function of (folds done, folds), got {type(callback).__name__}")
-        loss: Any = self._loss() if y.ndim == 1 else self._vector_loss(self._loss())
-        make: Any = GLM if y.ndim == 1 else MultiGLM
+        loss, make = self._loss_of(given.several), MultiGLM if given.several else GLM
         began = time.perf_counter()
         end = None if self.time_limit is None else began + check_number(self.time_limit, "time_limit")
         with threads(self.n_jobs), np.errstate(all="ignore"), until(end):
-            f = make(
-                as_design(X, getattr(self, "feature_names_in_", None)), y, loss, l2=1.0, offset=offset,
-                sample_weight=sample_weight, fit_intercept=self.fit_intercept, standardize=self.standardize,
-            )  # fmt: skip
-            problem, counts = self._problem(f, sample_weight)
+            f: Any = make(
+                given.data(loss), loss=loss, l2=1.0, fit_intercept=self.fit_intercept, standardize=self.standardize
+            )
             try:
-                f, chosen = self._chosen(problem, f, counts, X, y, sample_weight, cv_groups, callback, labels)
+                problem, f, chosen = self._chosen(f, given, cv_groups, callback, classes)
             except TimeUpError:
                 raise TimeoutError(
                     f"time_limit={self.time_limit!r} was over before every fold was fitted; allow more, or give fewer "
@@ -83,26 +78,23 @@ class ChoosesK(CallbackSupportMixin, SparseModel):
         with threads(self.n_jobs), np.errstate(all="ignore"):
             self._store(problem, f, chosen, began)
 
-    def _problem(self, f: Any, sample_weight: Any) -> tuple[Problem, Array]:
-        data = f.data.raw
-        counts = rows_that_count(sample_weight, data.rows.c)
-        problem = Problem(
-            data, float(counts.sum()), f.fit_intercept, self.standardize, self.solver, self.include, self.exclude,
-            self.groups, self.bounds, self.sum_to, {"max_iter": self.max_iter, "tol": self.tol},
-        )  # fmt: skip
-        return problem, counts
-
     def _chosen(
-        self, problem: Problem, f: Any, counts: Array, X: Any, y: Any, sample_weight: Any, cv_groups: Any,
-        callback: Any, labels: Array | None,
-    ) -> tuple[Any, Chosen]:  # fmt: skip
-        """The objective of all rows with the refit's ridge, and what was chosen."""
+        self, f: Any, given: Given, cv_groups: Any, callback: Any, classes: bool
+    ) -> tuple[Problem, Any, Chosen]:
+        """What was chosen from, the objective of all rows with the refit's ridge, and what was chosen."""
+        y, weights = given.y(), given.weights()
+        c = check_weights(weights, len(y))
+        counts = rows_that_count(weights, c)
+        problem = Problem(
+            f.data.raw, float(counts.sum()), f.fit_intercept, self.standardize, self.solver, self.include,
+            self.exclude, self.groups, self.bounds, self.sum_to, {"max_iter": self.max_iter, "tol": self.tol},
+        )  # fmt: skip
         h = problem.h(f)
         refit = problem.refit_ridge(h)
         f = problem.at(f, refit)
         first, end = problem.most(f, problem.n)
         grid = make_grid(self.ks, self.l2, self.gamma, h=h, refit=refit, first=first, end=end)
-        if f.quadratic and np.abs(y).max() < SMALLEST and np.ptp(y, axis=0).max() > 0:
+        if f.quadratic and np.max(np.abs(y)) < SMALLEST and np.ptp(y, axis=0).max() > 0:
             raise ValueError("y holds numbers too small to square; rescale it")
         if self.rule in CRITERIA:
             if self.scoring is not None or cv_groups is not None:
@@ -110,22 +102,21 @@ class ChoosesK(CallbackSupportMixin, SparseModel):
                 raise ValueError(
                     f"rule={self.rule!r} holds out no rows, so {what} has no use: leave it out, or rule='min'"
                 )
-            return f, by_criterion(problem, f, grid, self.rule)
-        c, told = problem.data.rows.c, y if labels is None else self.classes_[labels]
-        pairs, note = splits(self.cv, X, told, cv_groups, labels is not None, self.random_state, c)
-        if labels is not None:
-            check_classes(pairs, told, c)
+            return problem, f, by_criterion(problem, f, grid, self.rule)
+        pairs, note = splits(self.cv, given.X, y, cv_groups, classes, self.random_state, c)
+        if classes:
+            check_classes(pairs, y, c)
         combine = "none" if problem.held else self.combine
-        if self.scoring is not None and problem.data.rows.offset is not None:
+        if self.scoring is not None and given.offset:
             raise ValueError("scoring cannot be used with an offset, which scorers do not know; leave scoring out")
-        score = None if self.scoring is None else Scored(self, X, told, sample_weight, pairs)
-        apart = folds(problem.data, pairs, counts)
+        score = None if self.scoring is None else Scored(self, given, y, weights, pairs)
+        apart = folds(problem.data, pairs, c, counts)
         told_of = per_fold(self, len(pairs), callback)
         chosen = by_validation(problem, f, grid, apart, self.rule, combine, score, told_of)
         chosen.notes.append(note)
         if combine != self.combine:
             chosen.notes.append("bounds and sum_to would be broken by an average, so combine='none' was used")
-        return f, chosen
+        return problem, f, chosen
 
     def _store(self, problem: Problem, f: Any, chosen: Chosen, began: float) -> None:
         self.l2_, self.gamma_, self.k_1se_ = chosen.l2, chosen.gamma, chosen.k_1se

@@ -4,13 +4,17 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy.special import expit, log_softmax, softmax
 from sklearn.base import ClassifierMixin
+from sklearn.metrics import accuracy_score
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 
 from .._errors import check_weights
+from ..data import Data, Source
+from ..data.make import opened
 from ..losses import Loss, as_loss
 from .base import PARAMETERS, AtMostK, SparseModel
+from .given import Given, from_arrays, from_source, read_source, refuse_others
 from .ridge import default_ridge
 
 
@@ -22,13 +26,25 @@ def _has_probabilities(estimator: "Classification") -> bool:
 
 def class_codes(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The labels, sorted, at least two, and of every row the place of its own."""
-    if y.dtype.kind in "UO" and len(set(y.tolist())) == len(y) > 2:
-        raise ValueError(f"y holds {len(y)} different labels in {len(y)} rows: an identifier, not a class to be learnt")
+    if y.dtype.kind in "UO":
+        refuse_identifiers(len(set(y.tolist())), len(y))
     check_classification_targets(y)
     classes, codes = np.unique(y, return_inverse=True)
+    check_classes(classes, len(y))
+    return classes, codes
+
+
+def check_classes(classes: np.ndarray, n: int) -> None:
+    """Raise where the labels of n rows are no two classes or more."""
+    if classes.dtype.kind in "UO":
+        refuse_identifiers(len(classes), n)
     if len(classes) == 1:
         raise ValueError(f"y holds only one class ({classes[0]}); a classifier needs two classes")
-    return classes, codes
+
+
+def refuse_identifiers(labels: int, n: int) -> None:
+    if labels == n > 2:
+        raise ValueError(f"y holds {n} different labels in {n} rows: an identifier, not a class to be learnt")
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -40,35 +56,57 @@ class Classification(ClassifierMixin, SparseModel):
     loss: str | Loss = "logistic"
     class_weight: Any = None
 
-    def _targets(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, Any]:
-        """X, codes of the classes (more than two: a column each), and weights."""
+    def _given(self, X: Any, y: Any, sample_weight: Any, offset: Any) -> Given:
+        """Codes of the classes are the targets (more than two: a column each)."""
+        X = opened(X)
+        if isinstance(X, Source):
+            refuse_others(y, sample_weight, offset)
+            read_source(self, X, reset=True)
+            self.classes_, share = X.classes()
+            check_classification_targets(np.repeat(self.classes_, 2))  # of which a half is no class for itself
+            check_classes(self.classes_, X.shape[0])
+            factors = None if self.class_weight is None else self._class_weights(share)
+            return from_source(X, self._many(), self.classes_, factors)
         X, y = self._validate(X, y)
         self.classes_, codes = class_codes(y)
         if self.class_weight is not None:
             sample_weight = check_weights(sample_weight, len(codes))
-            sample_weight = sample_weight * self._class_weights(y, codes, sample_weight)[codes]
+            sample_weight = sample_weight * self._class_weights(np.bincount(codes, sample_weight))[codes]
+        targets = np.eye(len(self.classes_))[codes] if self._many() else codes
+        return from_arrays(X, targets, y, sample_weight, offset, getattr(self, "feature_names_in_", None))
+
+    def _many(self) -> bool:
+        """Whether there are more than two classes."""
         many = len(self.classes_) > 2
         if many and self._loss().name != "logistic":
             raise ValueError(
                 f"Only binary classification is supported. The type of the target is multiclass: y holds "
                 f"{len(self.classes_)} classes, which need loss='logistic'"
             )
-        return X, np.eye(len(self.classes_))[codes] if many else codes, sample_weight
+        return many
 
     def _show(self, x: Any, intercept: Any) -> None:
         """``coef_`` and ``intercept_`` from coefficients of all columns."""
         self.coef_ = np.atleast_2d(x.T).astype(self._dtype, copy=False)
         self.intercept_ = np.atleast_1d(intercept).astype(self._dtype)
 
-    def _own_l2(self, X: Any, y: Any, loss: Any, **told: Any) -> float:
+    def _own_l2(self, data: Data) -> float:
         logistic = self._loss().name == "logistic"
-        return default_ridge(X, y, loss, **told) if logistic else super()._own_l2(X, y, loss, **told)
+        return default_ridge(data, self.fit_intercept, self.standardize) if logistic else super()._own_l2(data)
 
-    def _class_weights(self, y: np.ndarray, codes: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    def _class_weights(self, share: np.ndarray) -> np.ndarray:
         """One factor per class; "balanced" counts weights, so that weight 2 and a repeated row are the same."""
         if isinstance(self.class_weight, str) and self.class_weight == "balanced":
-            return 1.0 / np.maximum(np.bincount(codes, weights), 1e-300)
-        return np.asarray(compute_class_weight(self.class_weight, classes=self.classes_, y=y))
+            return 1.0 / np.maximum(share, 1e-300)
+        return np.asarray(compute_class_weight(self.class_weight, classes=self.classes_, y=self.classes_))
+
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """The share of rows whose class is predicted; data in parts bring their own y, weights and offset."""
+        X = opened(X)
+        if not isinstance(X, Source):
+            return float(super().score(X, y, sample_weight))
+        refuse_others(y, sample_weight)
+        return float(accuracy_score(X.targets(), self.predict(X), sample_weight=X.weights()))
 
     def decision_function(self, X: Any, offset: Any = None) -> np.ndarray:
         """The linear predictor; positive means ``classes_[1]``. With more classes, one column each.
@@ -129,7 +167,7 @@ class SparseClassifier(Classification, AtMostK):
     def fit(
         self,
         X: Any,
-        y: Any,
+        y: Any = None,
         sample_weight: Any = None,
         *,
         offset: Any = None,
@@ -138,9 +176,10 @@ class SparseClassifier(Classification, AtMostK):
     ) -> Any:
         """Select and fit. ``offset`` is added to the linear predictor; ``callback`` gets each iteration's Record.
 
-        ``checkpoint`` is a file from which a fit that was killed goes on, see :func:`pursuit.solve`.
+        ``checkpoint`` is a file from which a fit that was killed goes on, see :func:`pursuit.solve`. X may be data in
+        parts (:class:`pursuit.InParts`, :func:`pursuit.open_data` or a path to such data), which bring their own y,
+        weights and offset.
         """
-        X, y, sample_weight = self._targets(X, y, sample_weight)
-        self._fit(X, y, sample_weight, offset, callback, checkpoint)
+        self._fit(self._given(X, y, sample_weight, offset), callback, checkpoint)
         self._show(self.result_.x, self.result_.intercept)
         return self

@@ -70,15 +70,16 @@ class SparseRegressorCV(Regression, ChoosesK):
 
     @with_callbacks
     def fit(
-        self, X: Any, y: Any, sample_weight: Any = None, *, offset: Any = None, cv_groups: Any = None,
+        self, X: Any, y: Any = None, sample_weight: Any = None, *, offset: Any = None, cv_groups: Any = None,
         callback: Any = None,
     ) -> Any:  # fmt: skip
         """Choose and fit. ``cv_groups`` are the rows' groups: a number of folds keeps them whole, a splitter is told.
 
-        ``offset`` is added to the linear predictor; ``callback`` is called with (folds done, folds).
+        ``offset`` is added to the linear predictor; ``callback`` is called with (folds done, folds). X may be data in
+        parts (:class:`pursuit.InParts`, :func:`pursuit.open_data` or a path to such data), which bring their own y,
+        weights and offset.
         """
-        X, y = self._targets(X, y)
-        self._choose(X, y, sample_weight, offset, cv_groups, callback, None)
+        self._choose(self._given(X, y, sample_weight, offset), cv_groups, callback, False)
         return self
 
 
@@ -96,14 +97,14 @@ class SparseClassifierCV(Classification, ChoosesK):
 
     @with_callbacks
     def fit(
-        self, X: Any, y: Any, sample_weight: Any = None, *, offset: Any = None, cv_groups: Any = None,
+        self, X: Any, y: Any = None, sample_weight: Any = None, *, offset: Any = None, cv_groups: Any = None,
         callback: Any = None,
     ) -> Any:  # fmt: skip
         """Choose and fit. ``cv_groups`` are the rows' groups: a number of folds keeps them whole, a splitter is told.
 
-        ``offset`` is added to the linear predictor; ``callback`` is called with (folds done, folds).
+        ``offset`` is added to the linear predictor; ``callback`` is called with (folds done, folds). X may be data in
+        parts (:class:`pursuit.InParts`, :func:`pursuit.open_data` or a path to such data), which bring their own y,
+        weights and offset.
         """
-        X, y, sample_weight = self._targets(X, y, sample_weight)
-        labels = y if y.ndim == 1 else y.argmax(axis=1)
-        self._choose(X, y, sample_weight, offset, cv_groups, callback, labels)
+        self._choose(self._given(X, y, sample_weight, offset), cv_groups, callback, True)
         return self

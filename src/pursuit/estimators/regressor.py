@@ -2,8 +2,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import RegressorMixin
+from sklearn.metrics import r2_score
 
+from ..data import Source
+from ..data.make import opened
 from .base import PARAMETERS, AtMostK, SparseModel
+from .given import Given, from_arrays, from_source, read_source, refuse_others
 
 
 class Regression(RegressorMixin, SparseModel):
@@ -11,8 +15,14 @@ class Regression(RegressorMixin, SparseModel):
 
     targets: ClassVar[tuple[str, ...]] = ("real", "nonnegative")
 
-    def _targets(self, X: Any, y: Any) -> tuple[Any, Any]:
-        return self._validate(X, y, y_numeric=True, multi_output=self._several())
+    def _given(self, X: Any, y: Any, sample_weight: Any, offset: Any) -> Given:
+        X = opened(X)
+        if isinstance(X, Source):
+            refuse_others(y, sample_weight, offset)
+            read_source(self, X, reset=True)
+            return from_source(X, X.outputs > 0)
+        X, y = self._validate(X, y, y_numeric=True, multi_output=self._several())
+        return from_arrays(X, y, y, sample_weight, offset, getattr(self, "feature_names_in_", None))
 
     def _show(self, x: Any, intercept: Any) -> None:
         """``coef_`` and ``intercept_`` from coefficients of all columns."""
@@ -32,9 +42,18 @@ class Regression(RegressorMixin, SparseModel):
         """The mean response (for Poisson, exp of the linear predictor).
 
         ``offset``, one number per row, is added to the linear predictor as at ``fit``; without it nothing is, so that a
-        Poisson model with the logarithm of an exposure as offset predicts the rate of one unit of exposure.
+        Poisson model with the logarithm of an exposure as offset predicts the rate of one unit of exposure. Data in
+        parts bring their own offset.
         """
         return self._loss().predict(self._eta(X, offset))
+
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """R2 of ``predict(X)``; data in parts bring their own y, weights and offset."""
+        X = opened(X)
+        if not isinstance(X, Source):
+            return float(super().score(X, y, sample_weight))
+        refuse_others(y, sample_weight)
+        return float(r2_score(X.targets(), self.predict(X), sample_weight=X.weights()))
 
 
 class SparseRegressor(Regression, AtMostK):
@@ -55,7 +74,7 @@ class SparseRegressor(Regression, AtMostK):
     def fit(
         self,
         X: Any,
-        y: Any,
+        y: Any = None,
         sample_weight: Any = None,
         *,
         offset: Any = None,
@@ -64,9 +83,10 @@ class SparseRegressor(Regression, AtMostK):
     ) -> Any:
         """Select and fit. ``offset`` is added to the linear predictor; ``callback`` gets each iteration's Record.
 
-        ``checkpoint`` is a file from which a fit that was killed goes on, see :func:`pursuit.solve`.
+        ``checkpoint`` is a file from which a fit that was killed goes on, see :func:`pursuit.solve`. X may be data in
+        parts (:class:`pursuit.InParts`, :func:`pursuit.open_data` or a path to such data), which bring their own y,
+        weights and offset.
         """
-        X, y = self._targets(X, y)
-        self._fit(X, y, sample_weight, offset, callback, checkpoint)
+        self._fit(self._given(X, y, sample_weight, offset), callback, checkpoint)
         self._show(self.result_.x, self.result_.intercept)
         return self

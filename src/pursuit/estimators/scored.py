@@ -7,15 +7,29 @@ import numpy as np
 from sklearn.metrics import check_scoring
 
 from .._errors import first_line
-from .._types import Array
+from .._types import Array, Columns, Vector
+from ..data import Source
 from ..selection import Models
+from .given import Given
+
+
+class SomeRows(Source):
+    """Some rows of data in parts, for a scorer: their predictors are taken from those of all."""
+
+    def __init__(self, source: Source, rows: Columns) -> None:
+        self.source, self.rows = source, rows
+        self.shape, self.dtype, self.names = (len(rows), source.shape[1]), source.dtype, source.names
+
+    def predictors(self, cols: Columns, coef: Vector, intercept: Any) -> Vector:
+        return self.source.predictors(cols, coef, intercept)[self.rows]
 
 
 class Scored:
     """A scikit-learn scorer for models of folds, whose test rows are ``pairs[v][1]``."""
 
-    def __init__(self, estimator: Any, X: Any, y: Any, sample_weight: Any, pairs: Any) -> None:
-        self.scorer, self.X, self.y = check_scoring(estimator, estimator.scoring), X, y
+    def __init__(self, estimator: Any, given: Given, y: Any, sample_weight: Any, pairs: Any) -> None:
+        self.scorer, self.given, self.y = check_scoring(estimator, estimator.scoring), given, y
+        self.columns = (given.X if given.source is None else given.source).shape[1]
         self.tests = [test for _, test in pairs]
         self.weights = None if sample_weight is None else np.broadcast_to(sample_weight, len(y))
         self.twin = copy.copy(estimator)
@@ -24,11 +38,12 @@ class Scored:
     def __call__(self, v: int, models: Models) -> Array:
         test = self.tests[v]
         given = {} if self.weights is None else {"sample_weight": self.weights[test]}
-        rows, y = self.X[test], self.y[test]
+        source, y = self.given.source, self.y[test]
+        rows = self.given.X[test] if source is None else SomeRows(source, test)
         found = np.empty(len(models.B))
         for i in range(len(found)):
             cols, coef, intercept = models.in_units(i)
-            self.twin._predict_by(cols, coef, intercept, self.X.shape[1], np.dtype(np.float64))
+            self.twin._predict_by(cols, coef, intercept, self.columns, np.dtype(np.float64))
             try:
                 found[i] = self.scorer(self.twin, rows, y, **given)
             except (AttributeError, TypeError, ValueError) as error:

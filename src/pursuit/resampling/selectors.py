@@ -9,9 +9,11 @@ import numpy as np
 from sklearn.base import clone, is_classifier
 from sklearn.exceptions import ConvergenceWarning
 
-from .._errors import check_count, check_sizes
-from .._types import Columns
+from .._errors import check_count, check_sizes, check_weights
+from .._types import Columns, Vector
 from ..constraints import AtMost
+from ..data import Source
+from ..data.make import opened
 from ..estimators import SparseClassifier, SparseRegressor
 from ..estimators.base import SparseModel
 from ..losses.vector import VectorLoss
@@ -71,6 +73,7 @@ class OfEstimator:
     classes: Any
     names: Sequence[str] | None
     unit_of: Columns | None
+    weights: Vector
     what: str = "features"
 
     @property
@@ -102,12 +105,12 @@ class OfEstimator:
     def _objective(self, rows: Columns) -> Any:
         model, whole = self.model, self.model.objective_
         data = whole.data.raw
-        scale = 1.0 / data.rows.c[rows].sum()
+        scale = 1.0 / self.weights[rows].sum()
         if data.nbytes * len(rows) <= COPIED * data.shape[0]:
             part = data.take(rows, scale)
         else:
             weights = np.zeros(data.shape[0])
-            weights[rows] = scale * data.rows.c[rows]
+            weights[rows] = scale * self.weights[rows]
             part = data.weighted(weights)
         make: Any = MultiGLM if isinstance(whole.loss, VectorLoss) else GLM
         return make(
@@ -121,7 +124,7 @@ def selector(estimator: Any, X: Any, y: Any, ks: Any, sample_weight: Any, offset
         return estimator.selector(X, ks, sample_weight)
     if not isinstance(estimator, SparseModel):
         raise TypeError(f"estimator must be a SparseRegressor or a SparseClassifier, got {type(estimator).__name__}")
-    sizes = check_sizes(range(1, _own_k(estimator) + 1) if ks is None else ks, 1)
+    X, sizes = opened(X), check_sizes(range(1, _own_k(estimator) + 1) if ks is None else ks, 1)
     model = _fitted(_plain(estimator, sizes[-1]), X, y, sample_weight, offset)
     f = model.objective_
     constraint = f.sparse_set(sizes[-1] + 1, model.include, model.exclude, model.groups)
@@ -132,8 +135,12 @@ def selector(estimator: Any, X: Any, y: Any, ks: Any, sample_weight: Any, offset
         ]
     elif sizes[0] < first:
         raise ValueError(f"ks holds {sizes[0]}, but include names {first} columns")
-    rows = np.flatnonzero(f.data.raw.rows.c > 0)
-    classes, labels = np.unique(np.ravel(y), return_inverse=True) if is_classifier(estimator) else (None, None)
+    if isinstance(X, Source):
+        told, weights = X.targets(), check_weights(model._given(X, None, None, None).weights(), X.shape[0])
+    else:
+        told, weights = y, f.data.raw.rows.c
+    rows = np.flatnonzero(weights > 0)
+    classes, labels = np.unique(np.ravel(told), return_inverse=True) if is_classifier(estimator) else (None, None)
     most = constraint.units - len(constraint.exclude)
     names, unit_of = f.names, None
     if model.groups is not None and constraint.unit_of is not None:
@@ -141,7 +148,7 @@ def selector(estimator: Any, X: Any, y: Any, ks: Any, sample_weight: Any, offset
         names = _labels(model.groups, unit_of)
     return OfEstimator(
         model, tuple(dict.fromkeys(min(k, most) for k in sizes)), constraint, rows,
-        None if labels is None else labels[rows], classes, names, unit_of,
+        None if labels is None else labels[rows], classes, names, unit_of, weights,
     )  # fmt: skip
 
 

@@ -19,13 +19,11 @@ import numpy as np
 from .._types import Columns, Matrix, Vector
 from ..engines import in_threads
 from .grid import Grid
-from .held_out import losses
 from .models import Models
 from .problem import Problem
 from .projection import project
 from .shrink import intercepts, slopes
-from .splits import Fold
-from .validation import Validated, offsets, predictors, validated
+from .validation import Validated, validated
 
 TAU = {"squared": 1 / 3}
 USUAL = 1 / 3  # tau of the losses that are not named
@@ -61,10 +59,10 @@ def averaged(problem: Problem, whole: Models, seen: Validated) -> tuple[Columns,
     """The average over candidates, of all rows and of the folds, as f of all rows sees its columns."""
     w = weights(problem.loss, seen.mean, problem.n, whole.f.width)
     p, q = problem.data.shape[1], whole.f.width
-    scale = np.broadcast_to(whole.f.data.design.scale, p)
+    scale = whole.f.data.scale
     b = np.zeros((p, q))
     for fold in seen.models:
-        own = np.broadcast_to(fold.f.data.design.scale, p)[fold.cols]
+        own = fold.f.data.scale[fold.cols]
         b[fold.cols] += own[:, None] * fold.mixed(w)[0] / len(seen.models)
     b = np.where(scale[:, None] > 0, b / np.where(scale > 0, scale, 1.0)[:, None], 0.0)
     b[whole.cols] += whole.mixed(w)[0]
@@ -75,8 +73,7 @@ def averaged(problem: Problem, whole: Models, seen: Validated) -> tuple[Columns,
 def dense(problem: Problem, whole: Models, seen: Validated) -> Models:
     """The average itself, as one model."""
     cols, b = averaged(problem, whole, seen)
-    eta = whole.f.data.design.matmat(cols, b)[:, None]
-    return Models(whole.f, cols, b[None], intercepts(whole.f, cols, b[None], eta))
+    return Models(whole.f, cols, b[None], intercepts(whole.f, cols, b[None]))
 
 
 def projections(problem: Problem, f: Any, cols: Columns, b: Matrix, onto: tuple[int, ...]) -> Models:
@@ -89,45 +86,33 @@ def projections(problem: Problem, f: Any, cols: Columns, b: Matrix, onto: tuple[
     few = np.union1d(few, constraint.forced)
     unit = few if constraint.unit_of is None else constraint.unit_of[few]
     chosen, unit = few[::width] // width, unit[::width]
-    Z = f.data.design.block(chosen).dense()
-    c = f.data.rows.c
-    about = Z - c @ Z if f.fit_intercept else Z
-    G = about.T @ (c[:, None] * about)
+    G = f.data.products(chosen, f.fit_intercept)
     G[np.diag_indices(len(G))] += problem.unit(f)
     B = project(x[few].reshape(-1, width), G, onto, unit, constraint.include)
-    eta = np.einsum("ij,mjq->imq", Z, B, optimize=True)
-    return Models(f, chosen, B, intercepts(f, chosen, B, eta))
+    return Models(f, chosen, B, intercepts(f, chosen, B))
 
 
 def projected(problem: Problem, grid: Grid, whole: Models, seen: Validated) -> Projected:
     """The rule, up to the choice of K."""
     q = whole.f.width
 
-    def one(job: tuple[int, Models, Fold]) -> tuple[Models, Vector, Vector]:
-        v, models, fold = job
+    def one(job: tuple[int, Models]) -> Models:
+        v, models = job
         w = weights(problem.loss, seen.without(v), problem.n, q)
-        ours = projections(problem, models.f, models.cols, models.mixed(w)[0], grid.onto)
-        null = np.broadcast_to(np.atleast_1d(models.f.null.free), (len(fold.test), 1, q)) + offsets(problem, fold.test)
-        return ours, predictors(problem, ours, fold), null
+        return projections(problem, models.f, models.cols, models.mixed(w)[0], grid.onto)
 
-    jobs = list(zip(range(len(seen.folds)), seen.models, seen.folds, strict=True))
-    answers = in_threads(one, jobs)
-    rows, tests = problem.data.rows, [fold.test for fold in seen.folds]
-    test = np.concatenate(tests)
-    eta, null = np.concatenate([a[1] for a in answers]), np.concatenate([a[2] for a in answers])
-    s = slopes(problem.loss, rows.y[test], rows.c[test], null, eta)
-    lost = losses(problem.loss, rows.y[test], null + s[:, None] * (eta - null))
-    ends = np.cumsum([len(t) for t in tests])[:-1]
-    each = [rows.c[t] @ part / rows.c[t].sum() for t, part in zip(tests, np.split(lost, ends), strict=True)]
-    held = validated([shrunk(a[0], s) for a in answers], seen.folds, np.column_stack(each), problem)
+    of_folds = in_threads(one, list(enumerate(seen.models)))
+    s = slopes([(fold.held, models) for fold, models in zip(seen.folds, of_folds, strict=True)])
+    less = [shrunk(models, s) for models in of_folds]
+    held = validated(less, seen.folds, [m.losses(fold.held) for m, fold in zip(less, seen.folds, strict=True)])
     ours = projections(problem, whole.f, *averaged(problem, whole, seen), grid.onto)
     return Projected(grid.onto, shrunk(ours, s), s, held, smoothed(held.mean, grid.onto))
 
 
 def shrunk(models: Models, s: Vector) -> Models:
     """Every model drawn towards the null model: (1 - s) null + s model."""
-    null = np.atleast_1d(np.asarray(models.f.null.free))
-    return Models(models.f, models.cols, s[:, None, None] * models.B, (1 - s[:, None]) * null + s[:, None] * models.b)
+    b = (1 - s[:, None]) * models.null + s[:, None] * models.b
+    return Models(models.f, models.cols, s[:, None, None] * models.B, b)
 
 
 def smoothed(error: Vector, sizes: tuple[int, ...]) -> Vector:

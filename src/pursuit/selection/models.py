@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from .._types import Columns, Matrix, Vector
+from ..data.rows import Data
 from ..losses.vector import VectorLoss
 from ..objectives.point import Point
 from .grid import Grid
@@ -25,13 +26,15 @@ class Models:
     b: Matrix
     points: dict[float, dict[int, Point]] = field(default_factory=dict, repr=False)
 
-    def eta(self, Z: Matrix) -> Vector:
-        """Linear predictors, rows x m x outputs, from the columns' numbers as f sees them; without an offset."""
-        return np.einsum("ij,mjq->imq", Z, self.B, optimize=True) + self.b
+    def losses(self, rows: Data) -> Vector:
+        """Mean losses on some rows, whose columns are seen as f sees its own."""
+        lost = rows.seen_by(self.f.data.view).many(self.cols, self.B).losses(self.b) / rows.weight
+        return np.where(np.isfinite(lost), lost, np.finfo(float).max ** 0.5)  # what overflows is as bad as can be
 
-    def seen(self, rows: Columns) -> Matrix:
-        """The columns' numbers in some rows, as f sees them."""
-        return self.f.data.design.block(self.cols).dense()[rows]
+    @property
+    def null(self) -> Vector:
+        """Intercepts of the model without features."""
+        return np.atleast_1d(np.asarray(self.f.null.free))
 
     def mixed(self, weights: Vector) -> tuple[Matrix, Vector]:
         """The coefficients of a weighted average, columns x outputs, and its intercepts."""

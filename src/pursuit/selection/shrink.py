@@ -1,12 +1,14 @@
 """One-dimensional fits of many models at once: intercepts on training rows, slopes on held-out ones."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
-from .._types import Matrix, Vector
-from .held_out import along
+from .._types import Columns, Matrix, Vector
+from ..data.rows import Data
+from ..engines import in_threads, total
+from .models import Models
 
 STEPS = 200
 NEAR = 1e-13  # of a root
@@ -40,43 +42,43 @@ def root(rising: Rising, start: Vector, low: Vector, high: Vector) -> Vector:
     return t
 
 
-def slopes(loss: Any, y: Vector, c: Vector, null: Vector, eta: Vector) -> Vector:
-    """s in [0, 1] with the least loss of (1 - s) null + s eta, one per model; null is rows x 1 x outputs.
+def slopes(tried: Sequence[tuple[Data, Models]]) -> Vector:
+    """s in [0, 1] with the least loss of (1 - s) null + s model, one per model: on held-out rows, added over the folds.
 
-    For the squared loss <P, r> / <P, P>, with P = eta - null and r = y - null. 1 where eta is the null model.
+    For the squared loss <P, r> / <P, P>, with P = model - null and r = y - null. 1 where a model is the null model.
     """
-    toward = eta - null
+    jobs = [(rows.seen_by(models.f.data.view).many(models.cols, models.B), models) for rows, models in tried]
+
+    def ask(s: Vector) -> tuple[Vector, Vector]:
+        return total(in_threads(lambda job: job[0].shrinks(job[1].b, job[1].null, s), jobs))
+
+    m, quadratic = len(tried[0][1].B), tried[0][1].f.quadratic
+    low, high = np.zeros(m), np.ones(m)
+    first, second = ask(low)
 
     def rising(s: Vector) -> tuple[Vector, Vector]:
-        d1, d2 = along(loss, y, null + s[:, None] * toward, toward)
-        return c @ d1, c @ d2
+        return (first + s * second, second) if quadratic else ask(s)
 
-    m = eta.shape[1]
-    low, high = np.zeros(m), np.ones(m)
-    at_most = (rising(high)[0] <= 0) | ~toward.any(axis=(0, 2))
-    at_least = rising(low)[0] >= 0
+    nothing = ~np.any([models.B.any(axis=(1, 2)) for _, models in tried], axis=0)
+    at_most, at_least = (rising(high)[0] <= 0) | nothing, first >= 0
     inside = root(rising, np.full(m, 0.5), low, high)
     return np.where(at_most, 1.0, np.where(at_least, 0.0, np.clip(inside, 0.0, 1.0)))
 
 
-def intercepts(f: Any, cols: Any, B: Vector, eta: Vector) -> Matrix:
-    """The best intercepts on the rows of f for coefficients that are held, models x outputs.
-
-    ``eta`` are the predictors without intercept or offset, rows x models x outputs.
-    """
-    m, q, rows = eta.shape[1], eta.shape[2], f.data.rows
+def intercepts(f: Any, cols: Columns, B: Vector) -> Matrix:
+    """The best intercepts on the rows of f for coefficients that are held, models x outputs."""
+    m, _, q = B.shape
     if not f.fit_intercept:
         return np.zeros((m, q))
-    eta = eta if rows.offset is None else eta + rows.offset.reshape(len(rows.c), 1, -1)
+    many = f.data.many(cols, B)
     if f.quadratic:
-        return np.einsum("i,imq->mq", rows.c, rows.y.reshape(len(rows.c), 1, -1) - eta)
+        first, second = many.levels(np.zeros((m, q)))
+        return -first / second
     if q > 1:
         return np.array([f.data.held(cols, B[i]).best_intercept(f.null.free) for i in range(m)])
-    used = rows.c > 0
-    y, c, eta, one = rows.y[used], rows.c[used], eta[used], np.ones((1, 1, 1))
 
     def rising(b: Vector) -> tuple[Vector, Vector]:
-        d1, d2 = along(f.loss, y, eta + b[:, None], one)
-        return c @ d1, c @ d2
+        first, second = many.levels(b[:, None])
+        return first[:, 0], second[:, 0]
 
     return root(rising, np.full(m, float(f.null.free)), np.full(m, -np.inf), np.full(m, np.inf))[:, None]

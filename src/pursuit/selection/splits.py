@@ -22,11 +22,11 @@ _KINDS: dict[tuple[bool, bool], Any] = {
 
 @dataclass(frozen=True)
 class Fold:
-    """The data that a fold is fitted on, how many of its rows count, and the rows that are held out."""
+    """The data that a fold is fitted on, how many of its rows count, and the data that are held out."""
 
     data: Data
     n: float
-    test: Columns
+    held: Data
 
 
 def splits(
@@ -111,27 +111,29 @@ def check_classes(pairs: Sequence[tuple[Columns, Columns]], y: Array, weights: V
             )
 
 
-def folds(data: Data, pairs: Sequence[tuple[Columns, Columns]], counts: Vector) -> list[Fold]:
-    """The folds of pairs of rows; ``counts`` says how often a row counts.
+def folds(data: Data, pairs: Sequence[tuple[Columns, Columns]], weights: Vector, counts: Vector) -> list[Fold]:
+    """The folds of pairs of rows; ``weights`` are those of all rows, ``counts`` says how often a row counts.
 
     Where the test rows are a partition and everybody else trains, moments and Gram columns are those of all rows less
     the fold's; else the rows that do not train have weight 0.
     """
     raw, n = data.raw, data.shape[0]
-    labels = np.full(n, -1, np.int64)
+    labels = np.full(n, -1, np.min_scalar_type(-len(pairs) - 1))
     for j, (_, test) in enumerate(pairs):
         labels[test] = j
     partition = sum(len(test) for _, test in pairs) == n and len(pairs) > 1 and (labels >= 0).all()
     if partition and all(len(train) == n - len(test) and _apart(train, test, n) for train, test in pairs):
         parts = raw.labelled(labels)
-        return [Fold(parts.leave_out(j), float(counts[train].sum()), test) for j, (train, test) in enumerate(pairs)]
-    return [_weighted(raw, train, test, counts) for train, test in pairs]
+        return [
+            Fold(parts.leave_out(j), float(counts[train].sum()), parts.only(j)) for j, (train, _) in enumerate(pairs)
+        ]
+    return [_weighted(raw, train, test, weights, counts) for train, test in pairs]
 
 
-def _weighted(raw: Data, train: Columns, test: Columns, counts: Vector) -> Fold:
-    c = raw.rows.c * np.bincount(train, minlength=raw.shape[0])  # a row that is drawn twice counts twice
-    times = np.bincount(train, minlength=raw.shape[0])
-    return Fold(raw.weighted(c / c.sum()), float(counts @ times), test)
+def _weighted(raw: Data, train: Columns, test: Columns, weights: Vector, counts: Vector) -> Fold:
+    times, held = (np.bincount(rows, minlength=raw.shape[0]) for rows in (train, test))
+    c = weights * times  # a row that is drawn twice counts twice
+    return Fold(raw.weighted(c / c.sum()), float(counts @ times), raw.weighted(weights * held))
 
 
 def _apart(train: Columns, test: Columns, n: int) -> bool:

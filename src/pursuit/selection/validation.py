@@ -15,7 +15,6 @@ import numpy as np
 from .._types import Matrix, Vector
 from ..engines import in_threads
 from .grid import Grid
-from .held_out import losses
 from .models import Models, candidates
 from .problem import Problem
 from .splits import Fold
@@ -60,7 +59,7 @@ def validate(
     def one(fold: Fold) -> tuple[Models, Vector]:
         f = problem.objective(fold.data, grid.refit)
         models = candidates(problem, f, grid, fold.n)
-        lost = mean_loss(problem, models, fold)
+        lost = models.losses(fold.held)
         f.forget()
         done.append(fold)
         if told is not None:
@@ -68,28 +67,9 @@ def validate(
         return models, lost
 
     answers = in_threads(one, folds)
-    return validated([models for models, _ in answers], folds, np.column_stack([lost for _, lost in answers]), problem)
+    return validated([models for models, _ in answers], folds, [lost for _, lost in answers])
 
 
-def validated(models: Sequence[Models], folds: Sequence[Fold], each: Matrix, problem: Problem) -> Validated:
-    share = np.array([problem.data.rows.c[fold.test].sum() for fold in folds])
-    return Validated(tuple(models), tuple(folds), each, share / share.sum())
-
-
-def mean_loss(problem: Problem, models: Models, fold: Fold) -> Vector:
-    """L_cv of all models of a fold."""
-    rows = problem.data.rows
-    c = rows.c[fold.test]
-    found = c @ losses(problem.loss, rows.y[fold.test], predictors(problem, models, fold)) / c.sum()
-    return np.where(np.isfinite(found), found, np.finfo(float).max ** 0.5)  # what overflows is as bad as can be
-
-
-def predictors(problem: Problem, models: Models, fold: Fold) -> Vector:
-    """Linear predictors of the fold's test rows with their offset, rows x models x outputs."""
-    return models.eta(models.seen(fold.test)) + offsets(problem, fold.test)
-
-
-def offsets(problem: Problem, rows: Any) -> Any:
-    """The offset of some rows, rows x 1 x outputs; 0 where there is none."""
-    offset = problem.data.rows.offset
-    return 0.0 if offset is None else offset[rows].reshape(len(rows), 1, -1)
+def validated(models: Sequence[Models], folds: Sequence[Fold], each: Sequence[Vector]) -> Validated:
+    share = np.array([fold.held.weight for fold in folds])
+    return Validated(tuple(models), tuple(folds), np.column_stack(each), share / share.sum())

@@ -3,13 +3,13 @@
 from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
 from ..._errors import check_weights
 from ..._names import Names
-from ..._types import Array
+from ..._types import Array, Vector
 from ...designs.paged import Paged, Source
 from ..answers import Spread
 from ..make import InParts
@@ -85,11 +85,18 @@ class OnDisk(InParts):
             return np.array(self.labels)[y.astype(np.intp)]
         return y.astype(np.int64) if self.counted else y
 
-    def bound(self, loss: Any) -> Data:
-        data = super().bound(loss)
-        if self.moments is not None:
+    def bound(self, loss: Any, classes: Array | None = None, factors: Vector | None = None) -> Data:
+        if classes is not None and self.labels is not None:  # y counts them
+            classes = np.searchsorted(np.array(self.labels), classes)
+        data = super().bound(loss, classes, factors)
+        if self.moments is not None and factors is None:
             data.know(self.moments)
         return data
+
+    def weighted(self, weights: Vector) -> Self:
+        twin = super().weighted(weights)
+        twin.moments = None  # which were those of other weights
+        return twin
 
     def __repr__(self) -> str:
         n, p = self.shape

@@ -1,0 +1,130 @@
+"""Many models at once, on the same few columns: what they lose on the rows, and how that changes with one number each.
+
+Model i has coefficients B[i], columns x outputs, and intercepts b[i]. Answers have one entry per model; those of
+disjoint rows add up. Rows without a weight are left out, and linear predictors, rows x models x outputs, stay here.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from .._types import Columns, Matrix, Vector
+from ..engines import Ask, Map, total
+from ..losses.vector import VectorLoss
+
+if TYPE_CHECKING:
+    from .rows import Data
+
+ENTRIES = 1 << 24  # of columns or predictors that are computed at a time
+KEPT = 1 << 21  # predictors that are kept, since a search for a root asks for them again and again
+
+
+class Piece(NamedTuple):
+    """Targets, weights and offset (rows x 1 x outputs; 0: none) of some rows, and predictors without either."""
+
+    y: Vector
+    c: Vector
+    offset: Any
+    eta: Vector
+
+
+class Many:
+    """Models with coefficients B on the same few columns of data; intercepts come with the questions."""
+
+    def __init__(self, data: "Data", cols: Columns, B: Vector) -> None:
+        self.data, self.cols, self.B = data, cols, B
+        self.kept: list[Piece] | None = None
+
+    def losses(self, b: Matrix) -> Vector:
+        """sum_i c_i phi(y_i, eta_i) of every model."""
+        lost = np.zeros(len(self.B))
+        for y, c, offset, eta in self._pieces():
+            lost += c @ losses(self.data.loss, y, eta + b + offset)
+        return lost
+
+    def levels(self, b: Matrix) -> tuple[Matrix, Matrix]:
+        """The first and second derivative of that in every intercept, models x outputs."""
+        first, second, loss = np.zeros(b.shape), np.zeros(b.shape), self.data.loss
+        for y, c, offset, eta in self._again():
+            Y, flat = _flat(loss, y, eta + b + offset)
+            d2 = loss.curve(flat).diagonals() if isinstance(loss, VectorLoss) else loss.d2(Y, flat)
+            first += np.tensordot(c, np.reshape(loss.d1(Y, flat), eta.shape), 1)
+            second += np.tensordot(c, np.reshape(d2, eta.shape), 1)
+        return first, second
+
+    def shrinks(self, b: Matrix, null: Vector, s: Vector) -> tuple[Vector, Vector]:
+        """The first and second derivative in s of the loss at null + s (model - null), ``null`` being intercepts."""
+        first, second = np.zeros(len(self.B)), np.zeros(len(self.B))
+        for y, c, offset, eta in self._again():
+            toward = eta + (b - null)
+            d1, d2 = along(self.data.loss, y, null + offset + s[:, None] * toward, toward)
+            first += c @ d1
+            second += c @ d2
+        return first, second
+
+    def _again(self) -> Iterable[Piece]:
+        """The pieces of a question that will soon be asked again: kept, where they are small."""
+        if self.kept is None:
+            if np.count_nonzero(self.data.rows.c) * self.B.shape[0] * self.B.shape[2] > KEPT:
+                return self._pieces()
+            self.kept = list(self._pieces())
+        return self.kept
+
+    def _pieces(self) -> Iterator[Piece]:
+        """Rows that count, as many at a time as fit."""
+        y, c, offset, B = self.data.rows.y, self.data.rows.c, self.data.rows.offset, self.B
+        used, size = np.flatnonzero(c > 0), max(1, ENTRIES // max(1, len(self.cols), B.shape[0] * B.shape[2]))
+        for low in range(0, len(used), size):
+            rows = used[low : low + size]
+            eta = np.einsum("ij,mjq->imq", self._numbers(rows), B, optimize=True)
+            yield Piece(y[rows], c[rows], 0.0 if offset is None else offset[rows].reshape(len(rows), 1, -1), eta)
+
+    def _numbers(self, rows: Columns) -> Matrix:
+        """The columns in some rows."""
+        design, n = self.data.design, self.data.shape[0]
+        if n * len(self.cols) > ENTRIES:
+            return design.take(rows).block(self.cols).dense()
+        A = design.block(self.cols).dense()
+        return A if len(rows) == n else A[rows]
+
+
+class ManyInParts:
+    """The same on rows in parts."""
+
+    def __init__(self, parts: Sequence[Any], each: Map) -> None:
+        self.parts, self.each = parts, each
+
+    def losses(self, b: Matrix) -> Vector:
+        return total(self.each(Ask("losses", b), self.parts))
+
+    def levels(self, b: Matrix) -> tuple[Matrix, Matrix]:
+        return total(self.each(Ask("levels", b), self.parts))
+
+    def shrinks(self, b: Matrix, null: Vector, s: Vector) -> tuple[Vector, Vector]:
+        return total(self.each(Ask("shrinks", b, null, s), self.parts))
+
+
+def losses(loss: Any, y: Vector, eta: Vector) -> Vector:
+    """phi of every row and model."""
+    Y, flat = _flat(loss, y, eta)
+    return np.asarray(loss.value(Y, flat)).reshape(eta.shape[:2])
+
+
+def along(loss: Any, y: Vector, eta: Vector, toward: Vector) -> tuple[Vector, Vector]:
+    """The first and second derivative of phi in t at eta + t toward, of every row and model."""
+    Y, flat = _flat(loss, y, eta)
+    turn = np.broadcast_to(toward, eta.shape).reshape(flat.shape)
+    if isinstance(loss, VectorLoss):
+        d1, d2 = (loss.d1(Y, flat) * turn).sum(axis=1), (loss.curve(flat).times(turn) * turn).sum(axis=1)
+    else:
+        d1, d2 = loss.d1(Y, flat) * turn, loss.d2(Y, flat) * turn**2
+    return d1.reshape(eta.shape[:2]), d2.reshape(eta.shape[:2])
+
+
+def _flat(loss: Any, y: Vector, eta: Vector) -> tuple[Vector, Vector]:
+    """Rows and models in one axis, as losses take them."""
+    n, m, q = eta.shape
+    if isinstance(loss, VectorLoss):
+        return np.repeat(y, m, axis=0), eta.reshape(n * m, q)
+    return np.repeat(y, m), eta.reshape(n * m)
