@@ -22,7 +22,7 @@ from .._names import Names, called
 from .._types import Columns, Matrix, Vector
 from ..designs import Dense, Rows
 from ..losses import Squared
-from .answers import ROUNDED
+from .answers import ROUNDED, Form
 from .rows import Data
 
 MORE = 7  # powers of ten that sums may be coarser than rounding makes them
@@ -42,18 +42,18 @@ class Sums(Data):
         self, form: tuple[Matrix, Vector, float], size: Vector, n: float, mean: Vector | None, ymean: float,
         names: Names | None,
     ) -> None:  # fmt: skip
-        self.G, c, square = form
+        self.G, self.c, square = form
         spread = np.append(self.G.diagonal(), square)
         self.coarse = np.sqrt(np.divide(size, spread, out=np.ones(len(size)), where=spread > 0))
         self.counted, self.mean, self.ymean = int(n) if n == int(n) else n, mean, ymean
         scale = np.sqrt(self.G.diagonal())
         s = np.divide(1.0, scale, out=np.zeros(len(scale)), where=scale > 0)
-        R, r, more = _factored(self.G * s * s[:, None], s * c, square, self.coarse)
+        R, r, more = _factored(self.G * s * s[:, None], s * self.c, square, self.coarse)
         self.coarse *= np.sqrt(more)
         super().__init__(*_rows(R * scale, r, names, mean is not None), Squared())
 
     def __getstate__(self) -> dict[str, Any]:
-        own = ("G", "coarse", "counted", "mean", "ymean")
+        own = ("G", "c", "coarse", "counted", "mean", "ymean")
         return {**super().__getstate__(), **{name: self.__dict__[name] for name in own}}
 
     def grain(self, cols: Columns) -> tuple[Vector, float]:
@@ -61,6 +61,10 @@ class Sums(Data):
 
     def gram(self, cols: Columns, centred: bool) -> tuple[Matrix, Vector]:
         return self.G[cols], np.zeros(len(cols))
+
+    def form(self, m: Vector, s: Vector, level: float) -> Form:
+        """From the sums themselves, without what the stand-in rows have more on the diagonal; m and level are 0."""
+        return Form(self.G / s / s[:, None], self.c / s, np.zeros(len(s)), 0.0)
 
     def origin(self) -> None:
         return None
