@@ -54,6 +54,32 @@ nb::tuple gather_csc_(const Matrix& A, I1 cols_) {
                         give(std::move(out.indptr), cols.size() + 1));
 }
 
+nb::tuple gather_rows_(const Matrix& A, I1 cols_) {
+  const Cols cols(cols_, A.p());
+  RowLines out;
+  A.run([&]<class X>(const X& x) {
+    if constexpr (!is_dense<X>)
+      if (x.rows) out = gather_rows(x, cols.data(), cols.size());
+  });
+  require(out.data != nullptr, "X must be CSR");
+  const i64 nnz = out.indptr[A.n()];
+  return nb::make_tuple(give(std::move(out.data), nnz), give(std::move(out.indices), nnz),
+                        give(std::move(out.indptr), A.n() + 1));
+}
+
+nb::tuple turn_(const Matrix& A, A1 w_, A1 v_, double a) {
+  const Vector<double> w(w_), v(v_);
+  require(w.size() == A.n() && v.size() == A.p(), "w or v has a wrong length");
+  Buffer out = reals(A.p());
+  double sum = 0.0;
+  bool sparse = false;
+  A.run([&]<class X>(const X& x) {
+    if constexpr (!is_dense<X>) sum = turn(x, w.data(), v.data(), a, out.get()), sparse = true;
+  });
+  require(sparse, "X must be sparse");
+  return nb::make_tuple(give(std::move(out), A.p()), sum);
+}
+
 void narrow_(const Matrix& A, I1 cols_, nb::ndarray<float, nb::ndim<2>, nb::device::cpu> out) {
   const Cols cols(cols_, A.p());
   const i64 m = cols.size();
@@ -118,6 +144,8 @@ MatrixClass bind_matrix(nb::module_& m) {
       .def("rmatmat", &rmatmat, array("d"))
       .def("gather", &gather_, array("cols"))
       .def("gather_csc", &gather_csc_, array("cols"))
+      .def("gather_rows", &gather_rows_, array("cols"))
+      .def("turn", &turn_, array("w"), array("v"), "a"_a)
       .def("narrow", &narrow_, array("cols"), array("out"))
       .def("cross", &cross_, array("w"), array("shift").none() = nb::none())
       .def("rough_cross", &rough_cross_, array("w"), array("c"))

@@ -17,21 +17,35 @@ nb::tuple terms(const SampleArrays& samples, A1 eta_) {
 }
 
 // work(columns) for X as the kernels of newton.hpp want it; a copy where it is stored otherwise.
+template <class X, class F>
+void as_columns(const X& x, F&& work) {
+  if constexpr (std::is_same_v<X, DenseColumns> || std::is_same_v<X, SparseColumns>)
+    if (!x.rows) return work(x);
+  Array<i64> every = allocate<i64>(x.p);
+  for (i64 j = 0; j < x.p; ++j) every[j] = j;
+  if constexpr (is_dense<X>) {
+    Buffer copy = reals(x.n * x.p);
+    gather(x, every.get(), x.p, copy.get());
+    work(DenseColumns{copy.get(), x.n, x.p, 1, x.n, false});
+  } else {
+    const Columns copy = gather_csc(x, every.get(), x.p);
+    work(SparseColumns{copy.data.get(), copy.indices.get(), copy.indptr.get(), x.n, x.p, false});
+  }
+}
+
 template <class F>
 void run_columns(const Matrix& A, F&& work) {
-  A.run([&]<class X>(const X& x) {
-    if constexpr (std::is_same_v<X, DenseColumns> || std::is_same_v<X, SparseColumns>)
-      if (!x.rows) return work(x);
-    Array<i64> every = allocate<i64>(x.p);
-    for (i64 j = 0; j < x.p; ++j) every[j] = j;
-    if constexpr (is_dense<X>) {
-      Buffer copy = reals(x.n * x.p);
-      gather(x, every.get(), x.p, copy.get());
-      work(DenseColumns{copy.get(), x.n, x.p, 1, x.n, false});
-    } else {
-      const Columns copy = gather_csc(x, every.get(), x.p);
-      work(SparseColumns{copy.data.get(), copy.indices.get(), copy.indptr.get(), x.n, x.p, false});
-    }
+  A.run([&](const auto& x) { as_columns(x, work); });
+}
+
+// The same for sparse X only, without the GIL.
+template <class F>
+void with_sparse(const Matrix& A, F&& work) {
+  A.visit([&]<class X>(const X& x) {
+    if constexpr (is_dense<X>)
+      throw std::invalid_argument("the columns must be sparse");
+    else
+      as_columns(x, work);
   });
 }
 
@@ -42,6 +56,19 @@ nb::object gram_(const Matrix& A, A1 w_) {
   Buffer out = reals(m * m);
   run_columns(A, [&](const auto& X) { gram(X, w.data(), out.get()); });
   return give(std::move(out), m, m);
+}
+
+nb::object between_(const Matrix& A, A1 w_, const Matrix& other) {
+  const Vector<double> w(w_);
+  const i64 m = A.p(), q = other.p();
+  require(w.size() == A.n() && other.n() == A.n(), "w and the columns differ in rows");
+  Buffer out = reals(m * q);
+  unlocked([&] {
+    with_sparse(A, [&](const SparseColumns& left) {
+      with_sparse(other, [&](const SparseColumns& right) { between(left, w.data(), right, out.get()); });
+    });
+  });
+  return give(std::move(out), m, q);
 }
 
 nb::tuple newton_(const Matrix& A, const SampleArrays& samples, A1 coef_, double b, bool hessian) {
@@ -143,6 +170,7 @@ void bind_support(nb::module_& m, MatrixClass& matrix) {
            "param"_a)
       .def("terms", &terms, array("eta"));
   matrix.def("gram", &gram_, array("w"))
+      .def("between", &between_, array("w"), "other"_a)
       .def("newton", &newton_, "samples"_a, array("coef"), "b"_a, "hessian"_a)
       .def("fit", &fit, "samples"_a, array("l2"), "intercept"_a, array("z"), "floor"_a, "lower"_a, "converged"_a,
            "singular"_a, "seconds"_a = HUGE_VAL);

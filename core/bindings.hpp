@@ -144,6 +144,11 @@ public:
     nb::gil_scoped_release release;
     std::visit([&](const auto& arrays) { work(arrays.view); }, held);
   }
+  // The same by whoever has let go of the GIL.
+  template <class F>
+  void visit(F&& work) const {
+    std::visit([&](const auto& arrays) { work(arrays.view); }, held);
+  }
   i64 n() const {
     return std::visit([](const auto& arrays) { return arrays.view.n; }, held);
   }

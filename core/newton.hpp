@@ -77,26 +77,83 @@ void newton(const DenseColumns& A, const Samples& s, Loss loss, const double* co
   mirror_upper(hessian, size);
 }
 
-// The leading m x m of out (columns ldo apart) = A^T diag(w) A for CSC columns; each entry belongs to one thread.
-inline void gram(const SparseColumns& A, const double* w, double* out, i64 ldo) {
-  const i64 m = A.p, n = A.n;
-  const int nt = plan(A.stored() * std::max<i64>(m / 2, 1), m);
-  Buffer dense = reals(nt * n);
-  parallel(nt, [&](int t) {
-    double* own = dense.get() + t * n;
-    std::fill(own, own + n, 0.0);
-    for (i64 j = t; j < m; j += nt) {
-      for (i64 e = A.indptr[j]; e < A.indptr[j + 1]; ++e) own[A.indices[e]] += w[A.indices[e]] * A.data[e];
-      for (i64 i = 0; i <= j; ++i) {
-        const i64 e = A.indptr[i];
-        out[i + j * ldo] = out[j + i * ldo] = gather_dot(A.data + e, A.indices + e, A.indptr[i + 1] - e, own);
+// CSC columns row by row: row i's entries are [starts[i], starts[i + 1]), in the order of the columns, and `ends` says
+// for each entry of the columns where the part of its row up to its own column ends.
+struct ByRow {
+  Array<i64> starts, ends;
+  Array<std::int32_t> cols;
+  Buffer data;
+  explicit ByRow(const SparseColumns& A)
+      : starts(allocate<i64>(A.n + 1)), ends(allocate<i64>(A.stored())), cols(allocate<std::int32_t>(A.stored())),
+        data(reals(A.stored())) {
+    const i64 n = A.n, stored = A.stored();
+    Array<i64> next = allocate<i64>(n);
+    std::fill(starts.get(), starts.get() + n + 1, 0);
+    for (i64 e = 0; e < stored; ++e) ++starts[A.indices[e] + 1];
+    for (i64 i = 0; i < n; ++i) starts[i + 1] += starts[i];
+    std::copy(starts.get(), starts.get() + n, next.get());
+    for (i64 j = 0; j < A.p; ++j) {
+      for (i64 e = A.indptr[j]; e < A.indptr[j + 1]; ++e) {
+        const i64 at = next[A.indices[e]]++;
+        cols[at] = static_cast<std::int32_t>(j);
+        data[at] = A.data[e];
       }
-      for (i64 e = A.indptr[j]; e < A.indptr[j + 1]; ++e) own[A.indices[e]] = 0.0;
+      for (i64 e = A.indptr[j]; e < A.indptr[j + 1]; ++e) ends[e] = next[A.indices[e]]; // a row may be named twice
+    }
+  }
+};
+
+// The leading m x m of out (columns ldo apart) = A^T diag(w) A for CSC columns; each entry belongs to one thread. A
+// column meets only the rows that it has entries in: the sum of squares of the rows' sizes, not m times that of the
+// sizes.
+inline void gram(const SparseColumns& A, const double* w, double* out, i64 ldo) {
+  const i64 m = A.p;
+  const ByRow rows(A);
+  i64 work = 0;
+  for (i64 i = 0; i < A.n; ++i) work += (rows.starts[i + 1] - rows.starts[i]) * (rows.starts[i + 1] - rows.starts[i]);
+  const int nt = plan(work / 2 + m * m, m);
+  parallel(nt, [&](int t) {
+    for (i64 j = t; j < m; j += nt) {
+      double* own = out + j * ldo;
+      std::fill(own, own + j + 1, 0.0);
+      for (i64 e = A.indptr[j]; e < A.indptr[j + 1]; ++e) {
+        const double v = w[A.indices[e]] * A.data[e];
+        for (i64 at = rows.starts[A.indices[e]]; at < rows.ends[e]; ++at) own[rows.cols[at]] += v * rows.data[at];
+      }
     }
   });
+  for (i64 j = 0; j < m; ++j)
+    for (i64 i = 0; i < j; ++i) out[j + i * ldo] = out[i + j * ldo];
 }
 
 inline void gram(const SparseColumns& A, const double* w, double* out) { gram(A, w, out, A.p); }
+
+// out (m x q, C-order) = A^T diag(w) C for CSC columns of both.
+inline void between(const SparseColumns& A, const double* w, const SparseColumns& C, double* out) {
+  const i64 m = A.p, q = C.p;
+  const ByRow rows(A);
+  i64 work = 0;
+  for (i64 e = 0; e < C.stored(); ++e) work += rows.starts[C.indices[e] + 1] - rows.starts[C.indices[e]];
+  const int nt = plan(work + m * q);
+  constexpr i64 group = 16;
+  Buffer sums = reals(nt * group * m);
+  parallel(nt, [&](int t) {
+    double* sum = sums.get() + t * group * m;
+    const Range c = part(q, t, nt, group);
+    for (i64 j0 = c.begin; j0 < c.end; j0 += group) {
+      const i64 count = std::min(group, c.end - j0);
+      std::fill(sum, sum + count * m, 0.0);
+      for (i64 j = 0; j < count; ++j)
+        for (i64 e = C.indptr[j0 + j]; e < C.indptr[j0 + j + 1]; ++e) {
+          const i64 i = C.indices[e];
+          const double v = w[i] * C.data[e];
+          for (i64 at = rows.starts[i]; at < rows.starts[i + 1]; ++at) sum[j * m + rows.cols[at]] += v * rows.data[at];
+        }
+      for (i64 k = 0; k < m; ++k)
+        for (i64 j = 0; j < count; ++j) out[k * q + j0 + j] = sum[j * m + k];
+    }
+  });
+}
 
 template <class Loss>
 void newton(const SparseColumns& A, const Samples& s, Loss loss, const double* coef, double b, double* value,

@@ -45,6 +45,10 @@ void left_multiply(const Sparse<T, I>& X, const double* D, i64 q, double* G) {
       for (i64 i = r.begin; i < r.end; ++i)
         for (i64 e = X.indptr[i]; e < X.indptr[i + 1]; ++e) {
           const double v = static_cast<double>(X.data[e]);
+          if (q == 1) {
+            g[X.indices[e]] += v * D[i];
+            continue;
+          }
           double* out = g + static_cast<i64>(X.indices[e]) * q;
           for (i64 l = 0; l < q; ++l) out[l] += v * D[i * q + l];
         }
@@ -71,20 +75,28 @@ void left_multiply(const Sparse<T, I>& X, const double* D, i64 q, double* G) {
   });
 }
 
-// A k-sparse vector of length p. When p is large, one bit per column says where it is: a row meets few of its columns,
-// and the bits stay in a near cache where the vector would not.
+// One bit per column says whether it is named: the bits stay in a near cache where numbers would not.
+struct Marks {
+  Array<std::uint64_t> bits;
+  Marks(i64 p, const i64* cols, i64 m) : bits(allocate<std::uint64_t>((p + 63) / 64)) {
+    std::fill(bits.get(), bits.get() + (p + 63) / 64, 0);
+    for (i64 k = 0; k < m; ++k) bits[cols[k] >> 6] |= std::uint64_t(1) << (cols[k] & 63);
+  }
+  template <class I>
+  PURSUIT_INLINE bool operator[](I j) const {
+    return bits[j >> 6] >> (j & 63) & 1;
+  }
+};
+
+// A k-sparse vector of length p. When p is large its columns are marked: a row meets few of them.
 struct SparseVector {
   bool marked;
-  Array<std::uint64_t> bits;
-  Buffer value; // when marked, set only where the bit is
+  Marks marks;
+  Buffer value; // when marked, set only where the mark is
   SparseVector(i64 p, const i64* cols, const double* coef, i64 m)
-      : marked(p > (1 << 15)), bits(allocate<std::uint64_t>((p + 63) / 64)), value(reals(p)) {
-    std::fill(bits.get(), bits.get() + (p + 63) / 64, 0);
+      : marked(p > (1 << 15)), marks(p, cols, m), value(reals(p)) {
     if (!marked) std::fill(value.get(), value.get() + p, 0.0);
-    for (i64 k = 0; k < m; ++k) {
-      bits[cols[k] >> 6] |= std::uint64_t(1) << (cols[k] & 63);
-      value[cols[k]] = 0.0;
-    }
+    for (i64 k = 0; k < m; ++k) value[cols[k]] = 0.0;
     for (i64 k = 0; k < m; ++k) value[cols[k]] += coef[k];
   }
   template <class T, class I>
@@ -92,7 +104,7 @@ struct SparseVector {
     if (!marked) return gather_dot(data, at, len, value.get());
     double s = 0.0;
     for (i64 e = 0; e < len; ++e)
-      if (bits[at[e] >> 6] >> (at[e] & 63) & 1) s += static_cast<double>(data[e]) * value[at[e]];
+      if (marks[at[e]]) s += static_cast<double>(data[e]) * value[at[e]];
     return s;
   }
 };
@@ -143,6 +155,46 @@ void value_gradient(const Sparse<T, I>& X, const Samples& s, Loss loss, const Po
   left_multiply(X, eta.get(), 1, g);
 }
 
+// Whether cols is 0, 1, ..., p - 1.
+inline bool names_all(i64 p, const i64* cols, i64 m) {
+  if (m != p) return false;
+  for (i64 k = 0; k < m; ++k)
+    if (cols[k] != k) return false;
+  return true;
+}
+
+// out (p) = X^T diag(w) (X v + a), and its sum over the rows: for CSR one trip, in which a row stays at hand.
+template <class T, class I>
+double turn(const Sparse<T, I>& X, const double* w, const double* v, double a, double* out) {
+  const int nt = plan(2 * X.stored());
+  std::vector<double> sums(nt, 0.0);
+  double sum = 0.0;
+  if (X.rows) {
+    Parts parts(out, X.p, nt);
+    parallel(nt, [&](int t) {
+      double* own = parts[t];
+      std::fill(own, own + X.p, 0.0);
+      const Range r = part(X, t, nt);
+      for (i64 i = r.begin; i < r.end; ++i) {
+        const i64 begin = X.indptr[i], end = X.indptr[i + 1];
+        const double d = w[i] * (a + gather_dot(X.data + begin, X.indices + begin, end - begin, v));
+        for (i64 e = begin; e < end; ++e) own[X.indices[e]] += d * static_cast<double>(X.data[e]);
+        sums[t] += d;
+      }
+    });
+    parts.sum();
+  } else {
+    Buffer eta = reals(X.n);
+    std::fill(eta.get(), eta.get() + X.n, a);
+    for (i64 j = 0; j < X.p; ++j)
+      for (i64 e = X.indptr[j]; e < X.indptr[j + 1]; ++e) eta[X.indices[e]] += static_cast<double>(X.data[e]) * v[j];
+    for (i64 i = 0; i < X.n; ++i) eta[i] *= w[i], sum += eta[i];
+    left_multiply(X, eta.get(), 1, out);
+  }
+  for (const double part : sums) sum += part;
+  return sum;
+}
+
 // out (n x q, C-order) = X[:, cols] coef, coef is m x q in C-order.
 template <class T, class I>
 void right_multiply(const Sparse<T, I>& X, const i64* cols, const double* coef, i64 m, i64 q, double* out) {
@@ -156,17 +208,30 @@ void right_multiply(const Sparse<T, I>& X, const i64* cols, const double* coef, 
       }
     return;
   }
-  const Positions at(X.p, cols, m);
   const int nt = plan(X.stored());
+  if (q == 1 && names_all(X.p, cols, m)) {
+    parallel(nt, [&](int t) {
+      const Range r = part(X, t, nt);
+      for (i64 i = r.begin; i < r.end; ++i) {
+        const i64 e = X.indptr[i];
+        out[i] = gather_dot(X.data + e, X.indices + e, X.indptr[i + 1] - e, coef);
+      }
+    });
+    return;
+  }
+  const Positions at(X.p, cols, m);
+  const Marks marks(X.p, cols, m);
   parallel(nt, [&](int t) {
     const Range r = part(X, t, nt);
     std::fill(out + r.begin * q, out + r.end * q, 0.0);
     for (i64 i = r.begin; i < r.end; ++i)
-      for (i64 e = X.indptr[i]; e < X.indptr[i + 1]; ++e)
+      for (i64 e = X.indptr[i]; e < X.indptr[i + 1]; ++e) {
+        if (!marks[X.indices[e]]) continue;
         for (std::int32_t k = at.head[X.indices[e]]; k >= 0; k = at.next[k]) {
           const double v = static_cast<double>(X.data[e]);
           for (i64 l = 0; l < q; ++l) out[i * q + l] += v * coef[k * q + l];
         }
+      }
   });
 }
 
@@ -229,12 +294,15 @@ Columns gather_csc(const Sparse<T, I>& X, const i64* cols, i64 m) {
   }
   const Positions at(X.p, cols, m);
   const int nt = plan(X.stored());
+  const Marks marks(X.p, cols, m);
   std::vector<i64> place(nt * m, 0);
   auto visit = [&](int t, auto&& f) {
     const Range r = part(X, t, nt);
     for (i64 i = r.begin; i < r.end; ++i)
-      for (i64 e = X.indptr[i]; e < X.indptr[i + 1]; ++e)
+      for (i64 e = X.indptr[i]; e < X.indptr[i + 1]; ++e) {
+        if (!marks[X.indices[e]]) continue;
         for (std::int32_t k = at.head[X.indices[e]]; k >= 0; k = at.next[k]) f(i, e, place[t * m + k]);
+      }
   };
   parallel(nt, [&](int t) { visit(t, [](i64, i64, i64& count) { ++count; }); });
   i64 total = 0;
@@ -250,6 +318,59 @@ Columns gather_csc(const Sparse<T, I>& X, const i64* cols, i64 m) {
       out.indices[to++] = i;
     });
   });
+  return out;
+}
+
+struct RowLines {
+  Buffer data;
+  Array<std::int32_t> indices, indptr;
+};
+
+// The named columns of a CSR matrix, again as CSR: one trip, in which what a row has of them is found without a branch.
+template <class T, class I>
+RowLines gather_rows(const Sparse<T, I>& X, const i64* cols, i64 m) {
+  const Positions at(X.p, cols, m);
+  const Marks marks(X.p, cols, m);
+  const int nt = plan(X.stored());
+  std::vector<std::vector<double>> data(nt);
+  std::vector<std::vector<std::int32_t>> indices(nt);
+  RowLines out;
+  out.indptr = allocate<std::int32_t>(X.n + 1);
+  parallel(nt, [&](int t) {
+    const Range r = part(X, t, nt);
+    i64 longest = 0;
+    for (i64 i = r.begin; i < r.end; ++i) longest = std::max<i64>(longest, X.indptr[i + 1] - X.indptr[i]);
+    Array<i64> hits = allocate<i64>(longest + 1);
+    for (i64 i = r.begin; i < r.end; ++i) {
+      i64 count = 0;
+      const std::size_t before = indices[t].size();
+      for (i64 e = X.indptr[i]; e < X.indptr[i + 1]; ++e) {
+        hits[count] = e;
+        count += marks[X.indices[e]];
+      }
+      for (i64 h = 0; h < count; ++h)
+        for (std::int32_t k = at.head[X.indices[hits[h]]]; k >= 0; k = at.next[k]) {
+          data[t].push_back(static_cast<double>(X.data[hits[h]]));
+          indices[t].push_back(k);
+        }
+      out.indptr[i + 1] = static_cast<std::int32_t>(indices[t].size() - before);
+    }
+  });
+  i64 total = 0;
+  for (const auto& some : indices) total += static_cast<i64>(some.size());
+  if (total > INT32_MAX) throw std::length_error("the chosen columns have more than 2^31 entries");
+  out.indptr[0] = 0;
+  for (i64 i = 0; i < X.n; ++i) out.indptr[i + 1] += out.indptr[i];
+  out.data = reals(total);
+  out.indices = allocate<std::int32_t>(total);
+  i64 to = 0;
+  for (int t = 0; t < nt; ++t) {
+    std::copy(data[t].begin(), data[t].end(), out.data.get() + to);
+    std::copy(indices[t].begin(), indices[t].end(), out.indices.get() + to);
+    to += static_cast<i64>(indices[t].size());
+    std::vector<double>().swap(data[t]);
+    std::vector<std::int32_t>().swap(indices[t]);
+  }
   return out;
 }
 

@@ -57,6 +57,9 @@ class Matrix:
     def gather(self, cols: I) -> F:
         """X[:, cols] in F-order."""
 
+    def gather_rows(self, cols: I) -> tuple[F, NDArray[np.int32], NDArray[np.int32]]:
+        """The columns of a CSR X, again as CSR: data, indices (positions in ``cols``), indptr."""
+
     def gather_csc(self, cols: I) -> tuple[F, I, I]:
         """The columns of a sparse X as CSC with int64 indices, sorted within a column when X's rows are."""
 
@@ -91,6 +94,12 @@ class Matrix:
     # On all columns of a small X; float64 in F-order or CSC with int64 indices is read in place, all else is copied.
     def gram(self, w: F) -> F:
         """X.T @ diag(w) @ X, both triangles filled."""
+
+    def turn(self, w: F, v: F, a: float) -> tuple[F, float]:
+        """X.T @ d and the sum of d = w * (X @ v + a), for a sparse X."""
+
+    def between(self, w: F, other: Matrix) -> F:
+        """X.T @ diag(w) @ Y in C-order, for two CSC matrices with int64 indices."""
 
     def newton(self, samples: Samples, coef: F, b: float, hessian: bool) -> tuple[float, F, F | None]:
         """Value, gradient (m, then b) and Hessian ((m+1) x (m+1), or None)."""

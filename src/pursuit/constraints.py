@@ -105,7 +105,8 @@ class AtMost:
         if within is not None:
             eligible = np.union1d(first, self.units_of(within))
             budget = min(budget, len(eligible))
-            score[~inside(np.arange(self.units), eligible)] = np.nan
+            others, score = score, np.full(self.units, np.nan)
+            score[eligible] = others[eligible]
         return self.columns_of(_core.top_k(score, max(budget, len(first))))
 
     def first_change(self, support: Columns, x: Vector, g: Vector) -> float:

@@ -12,7 +12,7 @@ from ._sorted import without
 from .checkpoints import Checkpoint, Problem, digest
 from .constraints import AtMost, Exchange
 from .diary import Diary
-from .engines import threads
+from .engines import seconds_left, threads
 from .loop import Limits, Loop
 from .objectives.base import Objective
 from .objectives.bounded import Bounded
@@ -22,6 +22,7 @@ from .solvers.base import Solver, as_solver
 from .solvers.relaxed import relaxed
 
 UNLIMITED = Limits()
+ALWAYS, AFFORDED = 1000, 1.0  # budget up to which nobody is refused, and hours that a run may take beyond it
 
 
 def solve(
@@ -108,7 +109,9 @@ def run(
     own, method = as_solver(solver)
     for need in method.needs:
         f.require(need)
-    name, method, loop = name or own, relaxed(method), Loop(limits)
+    name = name or own
+    _check_cost(f, constraint, method, limits, name)
+    method, loop = relaxed(method), Loop(limits)
     with threads(), np.errstate(all="ignore"):
         if diary is not None and diary.restore(loop):
             return ended(f, constraint, loop, name)
@@ -126,6 +129,20 @@ def run(
         if diary is not None:
             diary.ended(loop)
         return ended(f, constraint, loop, name)
+
+
+def _check_cost(f: Objective, constraint: AtMost, solver: Solver, limits: Limits, name: str) -> None:
+    """Raise where a solver that goes unit by unit would take hours, and nobody has set a limit."""
+    if constraint.k <= ALWAYS or limits.time_limit is not None or seconds_left() < np.inf:
+        return
+    turns = min(solver.turns * constraint.k, limits.max_iter or np.inf)
+    hours = turns * f.seconds(constraint.k) / 3600
+    if hours > AFFORDED:
+        raise ValueError(
+            f"solver {name!r} goes unit by unit: k={constraint.k} takes about {turns} gradients over all columns and "
+            f"refits on up to {constraint.k} of them, {hours:.0f} hours or more; solver='grahtp' chooses all at once, "
+            "or give a time_limit"
+        )
 
 
 def ended(f: Objective, constraint: AtMost, loop: Loop, name: str) -> Result:

@@ -102,6 +102,44 @@ def test_gather(matrix, cols, shape, rows, kind, types):
         assert all((np.diff(indices[a:b]) > 0).all() for a, b in itertools.pairwise(indptr))
 
 
+def test_gather_rows(matrix, cols, shape, rows, kind, types):
+    (n, p), (D, parts) = shape, matrix
+    X = _core.Matrix(*parts, n, p, rows)
+    if not rows:
+        with pytest.raises(ValueError, match="must be CSR"):
+            X.gather_rows(cols)
+        return
+    data, indices, indptr = X.gather_rows(cols)
+    assert (data.dtype, indices.dtype, indptr.dtype) == (np.float64, np.int32, np.int32)
+    if len(cols):
+        assert_exact(kind, types, sp.csr_matrix((data, indices, indptr), shape=(n, len(cols))).toarray(), D[:, cols])
+
+
+def test_a_whole_product_with_a_hessian(matrix, shape, rows, kind, types, rng):
+    (n, p), (D, parts) = shape, matrix
+    X, w, v = _core.Matrix(*parts, n, p, rows), rng.normal(size=n), rng.normal(size=p)
+    d = w * (D @ v + 0.3)
+    found, total = X.turn(w, v, 0.3)
+    assert_exact(kind, types, found, D.T @ d)
+    assert_exact(kind, types, total, d.sum())
+
+
+def test_gram_matrices(matrix, cols, shape, rows, kind, types, rng):
+    (n, p), (D, parts) = shape, matrix
+    X, w = _core.Matrix(*parts, n, p, rows), rng.normal(size=n)
+    few = _core.Matrix(*X.gather_csc(cols), n, len(cols), False)
+    assert_exact(kind, types, X.gram(w), D.T @ (w[:, None] * D))
+    assert_exact(kind, types, few.gram(w), D[:, cols].T @ (w[:, None] * D[:, cols]))
+    assert_exact(kind, types, few.between(w, X), D[:, cols].T @ (w[:, None] * D))
+    assert_exact(kind, types, X.between(w, few), D.T @ (w[:, None] * D[:, cols]))
+
+
+def test_between_wants_sparse_columns(rng):
+    dense = _core.Matrix(rng.normal(size=(4, 2)))
+    with pytest.raises(ValueError, match="sparse"):
+        dense.between(np.ones(4), dense)
+
+
 def test_cross(matrix, shape, rows, kind, types, rng):
     D, parts = matrix
     X, shift = _core.Matrix(*parts, *shape, rows), rng.normal(size=shape[1])

@@ -39,6 +39,11 @@ class Gathered:
                 self.last.pop()
             return block
 
+    def held(self, cols: Columns) -> Block | None:
+        """The columns, if they were gathered together and are still here."""
+        with self.lock:
+            return next((block for before, block in self.last if np.array_equal(before, cols)), None)
+
     def few(self, cols: Columns) -> Block:
         """The columns for a refit: gathered, or left where they are if that takes fewer products."""
         if self.design.lean:

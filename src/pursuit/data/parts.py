@@ -66,6 +66,10 @@ class Parts(Data):
         return self.parts[0].room
 
     @property
+    def full(self) -> bool:
+        return self.parts[0].full
+
+    @property
     def local(self) -> Any:
         raise TypeError(
             f"the rows lie in {len(self.parts)} parts, and this needs all of them in one piece: "

@@ -24,12 +24,12 @@ from .. import _core
 from .._lazy import lazy
 from .._names import Names, called
 from .._types import Columns, Matrix, Vector
-from ..designs import DenseBlock, Design, Room, Rows, Standardized, centre, cross
+from ..designs import DenseBlock, Design, Room, Rows, Standardized, between, centre, cross
 from ..designs.base import CONSTANT, LOOKED_AT, SMALLEST
 from ..designs.standardized import FAR
 from ..losses import Loss
 from ..refits import LossOnColumns, Stored
-from ..refits.columns import GATHERED
+from ..refits.columns import GATHERED, SPREAD_OUT
 from .answers import Answer, Form, Spread
 from .gathered import Gathered
 from .many import Many
@@ -113,6 +113,11 @@ class Data:
         return self.design.room
 
     @property
+    def full(self) -> bool:
+        """Whether columns are dense."""
+        return self.design.full
+
+    @property
     def local(self) -> "Data":
         """The rows themselves, for what must look at them one by one; a sentence where they are not here."""
         return self
@@ -123,7 +128,7 @@ class Data:
 
     def value(self, cols: Columns, coef: Vector, b: float) -> float:
         """The loss alone, added up in twice the digits where that is affordable."""
-        if self.shape[0] * len(cols) <= GATHERED and not self.lean:
+        if self.shape[0] * len(cols) <= (GATHERED if self.design.full else SPREAD_OUT) and not self.lean:
             A, m, s = self.design.stored(cols)
             raw = coef / s
             eta = _core.exact_eta(np.asfortranarray(A), raw, b - float(m @ raw), self.rows.offset)
@@ -266,9 +271,7 @@ class Data:
 
     def largest(self, cols: Columns) -> Vector:
         """The largest absolute number of columns as they are stored."""
-        chunks = [cols[low : low + LOOKED_AT] for low in range(0, len(cols), LOOKED_AT)]
-        most = [np.abs(self.design.stored(some)[0]).max(axis=0, initial=0.0) for some in chunks]
-        return np.concatenate([np.empty(0), *most])
+        return self.design.largest(cols)
 
     def closely(self, cols: Columns, origin: Vector | None) -> tuple[Vector, Spread]:
         """An origin (by default the first numbers), and about it the exact spread of columns that hardly vary."""
@@ -422,7 +425,12 @@ class Data:
         return self.design.from_units(cols, coef, b)
 
     def _eta(self, cols: Columns, coef: Vector, b: float) -> Vector:
-        return self.rows.shift(self.design.matmat(cols, coef[:, None])[:, 0], b)
+        return self.rows.shift(self._times(cols, coef), b)
+
+    def _times(self, cols: Columns, v: Vector) -> Vector:
+        """X[:, cols] v; of a sparse X by columns that are at hand, where all of X would have to be looked through."""
+        block = None if self.design.full else self.gathered.held(cols)
+        return self.design.matmat(cols, v[:, None])[:, 0] if block is None else block.matvec(v)
 
 
 class Model:
@@ -438,7 +446,7 @@ class Model:
         return Model(self.data, self.data.loss.smoothness * self.data.rows.c)
 
     def along(self, cols: Columns, v: Vector) -> Spread:
-        turn = self.data.design.matmat(cols, v[:, None])[:, 0]
+        turn = self.data._times(cols, v)
         mean = float(self.w @ turn) / self.weight if self.weight > 0 else 0.0
         return Spread(self.weight, mean, float(self.w @ (turn - mean) ** 2))
 
@@ -458,10 +466,20 @@ class Model:
         return Spread(self.weight, mean, block.curvatures(self.w, True))
 
     def rows(self, cols: Columns, others: Columns | None, centred: bool) -> Matrix:
+        if others is not None and not self.data.design.full:
+            large = self.data.shape[0] * max(len(cols), len(others)) > SPREAD_OUT
+            if large or not self.data.loss.quadratic:  # whose model is exact, down to what centring leaves of a column
+                return self._between(cols, others, centred)
         A = self._block(cols)
         if centred:
             centre(A, self.w)
         return self._cross(A, others)
+
+    def _between(self, cols: Columns, others: Columns, centred: bool) -> Matrix:
+        """H[cols][:, others] for sparse columns, without a dense copy of either."""
+        A, C = self.data.gathered(cols), self.data.gathered(others)
+        H = between(A, self.w, C)
+        return H - np.outer(A.rmatvec(self.w), C.rmatvec(self.w) / self.weight) if centred and self.weight > 0 else H
 
     def means(self, cols: Columns, origin: Vector) -> tuple[Vector, Vector]:
         """Weighted sums of columns less an origin, and the largest of these numbers."""
@@ -476,7 +494,7 @@ class Model:
         return self._cross(A, others)
 
     def rough(self, cols: Columns, centred: bool) -> tuple[NDArray[np.float32], Spread] | None:
-        if not self.weight > 0:
+        if not self.weight > 0 or not self.data.design.full:  # sparse products gain nothing by it
             return None
         A = self._block(cols)
         if centred:

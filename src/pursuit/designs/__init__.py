@@ -6,7 +6,7 @@ from .make import as_design
 from .operator import Operator
 from .paged import Paged, PagedBlock
 from .sparse import Sparse, SparseBlock
-from .standardized import Standardized
+from .standardized import Standardized, between
 
 __all__ = [
     "Block",
@@ -23,6 +23,7 @@ __all__ = [
     "SparseBlock",
     "Standardized",
     "as_design",
+    "between",
     "centre",
     "cross",
 ]

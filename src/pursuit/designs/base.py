@@ -87,6 +87,9 @@ class Block(Protocol):
     def matvec(self, v: Vector) -> Vector: ...
     def rmatvec(self, d: Vector) -> Vector: ...
     def gram(self, w: Vector) -> Matrix: ...
+    def turned(self, w: Vector, v: Vector, a: float) -> tuple[Vector, float]:
+        """A' d and the sum of d = w (A v + a): a product with a Hessian."""
+
     def curvatures(self, w: Vector, centred: bool) -> Vector:
         """Weighted sums of squares of the columns, of their deviations from the weighted mean if ``centred``."""
 
@@ -101,6 +104,12 @@ class Block(Protocol):
 NewtonSystem = tuple[float, Vector, Matrix | None]
 Limits = tuple[float, float, float, float, float]  # floor, lower, converged, singular, seconds of ``_core.Matrix.fit``
 Quick = tuple[Vector, float, bool]  # z, value, whether it is the minimiser
+
+
+def turned(block: Block, w: Vector, v: Vector, a: float) -> tuple[Vector, float]:
+    """The same from the block's two products."""
+    d = w * (block.matvec(v) + a)
+    return block.rmatvec(d), float(d.sum())
 
 
 def newton_by_parts(block: Block, loss: Loss, rows: Rows, coef: Vector, b: float, hessian: bool) -> NewtonSystem:
@@ -125,6 +134,9 @@ class StoredBlock(Compiled):
 
     def gram(self, w: Vector) -> Matrix:
         return self.core.gram(w)
+
+    def turned(self, w: Vector, v: Vector, a: float) -> tuple[Vector, float]:
+        return turned(self, w, v, a)  # type: ignore[arg-type]
 
     def newton(self, loss: Loss, rows: Rows, coef: Vector, b: float, hessian: bool) -> NewtonSystem:
         if loss.code is None:
@@ -195,6 +207,12 @@ class Design:
     def stored(self, cols: Columns) -> tuple[Matrix, Vector, Vector]:
         """The columns as they are stored, A, and m, s with (A - m) / s the columns of this design (s inf: zero)."""
         return self.block(cols).dense(), np.zeros(len(cols)), np.ones(len(cols))
+
+    def largest(self, cols: Columns) -> Vector:
+        """The largest absolute number of columns as they are stored."""
+        chunks = [cols[low : low + LOOKED_AT] for low in range(0, len(cols), LOOKED_AT)]
+        most = [np.abs(self.stored(some)[0]).max(axis=0, initial=0.0) for some in chunks]
+        return np.concatenate([np.empty(0), *most])
 
     def cross(self, w: Matrix, shift: Vector | None = None) -> Matrix:
         """w.T @ (X - shift), w of shape (n, m): a block of Gram columns in one pass.
@@ -337,6 +355,9 @@ class ProductBlock:
     def pull(self, d: Vector) -> Vector:
         """The product with all columns, which costs the same."""
         return self.design.rmatmat(d[:, None])[:, 0]
+
+    def turned(self, w: Vector, v: Vector, a: float) -> tuple[Vector, float]:
+        return turned(self, w, v, a)
 
     def gram(self, w: Vector) -> Matrix:
         return self.design.block(self.cols).gram(w)

@@ -9,24 +9,23 @@ from .._types import Columns, Matrix, Vector
 from .base import Block, DenseBlock, InMemory, StoredBlock
 
 DENSE_ABOVE = 0.2  # a gathered block at least this full is handled by BLAS
+DENSE_UP_TO = 5e6  # if it has no more numbers than that
 
 
 @dataclass(frozen=True)
 class SparseBlock(StoredBlock):
-    """Gathered columns in CSC form."""
+    """Gathered columns: row by row (``rows``: CSR) where X is, else CSC."""
 
     n: int
+    width: int
     data: Vector
-    indices: Columns
-    indptr: Columns
+    indices: Any  # of integers, as _core gives them
+    indptr: Any
+    rows: bool
 
     @lazy
     def core(self) -> _core.Matrix:  # type: ignore[override]
-        return _core.Matrix(self.data, self.indices, self.indptr, self.n, self.width, False)
-
-    @property
-    def width(self) -> int:
-        return len(self.indptr) - 1
+        return _core.Matrix(self.data, self.indices, self.indptr, self.n, self.width, self.rows)
 
     def matvec(self, v: Vector) -> Vector:
         return self.core.matmat(np.arange(self.width), v[:, None])[:, 0]
@@ -34,9 +33,16 @@ class SparseBlock(StoredBlock):
     def rmatvec(self, d: Vector) -> Vector:
         return self.core.rmatmat(d[:, None])[:, 0]
 
+    def turned(self, w: Vector, v: Vector, a: float) -> tuple[Vector, float]:
+        return self.core.turn(w, v, a)
+
     def curvatures(self, w: Vector, centred: bool) -> Vector:
         total, second = float(w.sum()), replace(self, data=self.data**2).rmatvec(w)
         return np.maximum(0.0, second - self.rmatvec(w) ** 2 / total) if centred and total > 0 else second
+
+    def between(self, w: Vector, other: "SparseBlock") -> Matrix:
+        """A' diag(w) C for the columns C of another block."""
+        return self.core.between(w, other.core)
 
     def dense(self) -> Matrix:
         return self.core.gather(np.arange(self.width))
@@ -63,9 +69,16 @@ class Sparse(InMemory):
         return self.core if self.X.format == "csr" else _compiled(self.X.tocsr())
 
     def block(self, cols: Columns) -> Block:
-        data, indices, indptr = self.core.gather_csc(cols)
-        block = SparseBlock(self.shape[0], data, indices, indptr)
-        return DenseBlock(block.dense()) if len(data) > DENSE_ABOVE * self.shape[0] * max(1, len(cols)) else block
+        rows, size = self.X.format == "csr", self.shape[0] * max(1, len(cols))
+        data, indices, indptr = self.core.gather_rows(cols) if rows else self.core.gather_csc(cols)
+        block = SparseBlock(self.shape[0], len(cols), data, indices, indptr, rows)
+        return DenseBlock(block.dense()) if len(data) > DENSE_ABOVE * size and size <= DENSE_UP_TO else block
+
+    def largest(self, cols: Columns) -> Vector:
+        data, _, indptr = self.core.gather_csc(cols)
+        most = np.zeros(len(cols))
+        np.maximum.at(most, np.repeat(np.arange(len(cols)), np.diff(indptr)), np.abs(data))
+        return most
 
     def take(self, rows: Columns) -> "Sparse":
         return Sparse(self.X[rows])

@@ -11,7 +11,7 @@ taken off X before it is multiplied, not after (``far``).
 
 import copy
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from .._types import Columns, Matrix, Vector
 from ..losses.base import Loss
 from .base import Block, DenseBlock, Design, Limits, NewtonSystem, Quick, Rows
+from .sparse import SparseBlock
 
 NARROW = 1e-15  # scales down to this one, and up to its inverse, are left to single precision
 FAR = 1e3  # means beyond so many scales are taken off before columns are multiplied, not after
@@ -43,6 +44,11 @@ class StandardizedBlock:
 
     def rmatvec(self, d: Vector) -> Vector:
         return (self.base.rmatvec(d) - self.m * d.sum()) / self.s
+
+    def turned(self, w: Vector, v: Vector, a: float) -> tuple[Vector, float]:
+        u = v / self.s
+        pull, total = self.base.turned(w, u, a - float(self.m @ u))
+        return (pull - self.m * total) / self.s, total
 
     def gram(self, w: Vector) -> Matrix:
         return self._centre(self.base.gram(w), self.base.rmatvec(w), float(w.sum()))
@@ -81,6 +87,24 @@ class StandardizedBlock:
     def _centre(self, G: Matrix, edge: Vector, total: float) -> Matrix:
         cross = np.outer(self.m, edge)
         return np.asarray((G - cross - cross.T + total * np.outer(self.m, self.m)) / np.outer(self.s, self.s))
+
+
+def between(A: Any, w: Vector, C: Any) -> Matrix:
+    """A' diag(w) C for the columns of two blocks, those of sparse ones never made dense."""
+    if isinstance(A, StandardizedBlock) and isinstance(C, StandardizedBlock):
+        H, total = between(A.base, w, C.base), float(w.sum())
+        H -= np.outer(A.m, C.base.rmatvec(w) - total * C.m)
+        H -= np.outer(A.base.rmatvec(w), C.m)
+        H /= A.s[:, None]
+        H /= C.s
+        return np.asarray(H)
+    if isinstance(A, SparseBlock) and isinstance(C, SparseBlock):
+        return A.between(w, C)
+    out, one = np.empty((A.width, C.width)), np.zeros(C.width)
+    for j in range(C.width):
+        one[j - 1], one[j] = 0.0, 1.0
+        out[:, j] = A.rmatvec(w * C.matvec(one))
+    return out
 
 
 class Standardized(Design):
@@ -129,6 +153,9 @@ class Standardized(Design):
     def stored(self, cols: Columns) -> tuple[Matrix, Vector, Vector]:
         A, m, s = self.base.stored(cols)
         return A, m + s * self.m[cols], np.where(self.constant[cols], np.inf, s * self.s[cols])
+
+    def largest(self, cols: Columns) -> Vector:
+        return self.base.largest(cols)
 
     def cross(self, w: Matrix, shift: Vector | None = None) -> Matrix:
         early = self.far or shift is not None

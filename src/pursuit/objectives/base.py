@@ -107,6 +107,10 @@ class Objective:
         """Multiplications of one gradient, roughly: solvers that can choose how much to try look at it."""
         return float(self.dim)
 
+    def seconds(self, size: int) -> float:
+        """What a gradient and a refit on so many coordinates take, very roughly; 0 where that is not known."""
+        return 0.0
+
     def scale(self, value: float) -> float:
         """What a difference of values is relative to, at this value."""
         return abs(value)

@@ -23,7 +23,7 @@ from ..constraints import AtMost
 from ..data import Form, GramColumns, Model, as_data
 from ..losses import Loss, as_loss
 from ..refits import Fitted, LossOnColumns, intercept_of, refit
-from ..refits.columns import SEPARATED
+from ..refits.columns import LARGE, SEPARATED
 from ..refits.factor import WELL_CONDITIONED, Factor
 from ..refits.methods import EXACT, FLOOR
 from ..walked import PathPlan, Walked
@@ -36,6 +36,8 @@ ROUGH_WORK = 1e8
 SMALL_SHARE = 1e-6  # share of the null value below which a search needs the data
 NEGLIGIBLE = 1e-18  # share of the null model's squared residual that counts as none
 FLAT = 1e-10  # share of the largest mean phi'' below which a Hessian says nothing
+SPEED, SPARSE_SPEED = 1e9, 1e8  # multiplications in a second, the latter where numbers lie apart
+STEPS, PRODUCTS = 5, 100  # Newton steps of a refit, and products with its columns where there is no Hessian
 TINY = 1e-140  # share of the height at which a gradient may mean that a column is too small to square
 
 
@@ -108,6 +110,12 @@ class GLM(HasDual):
     @property
     def work(self) -> float:
         return self.data.nbytes / self.data.dtype.itemsize
+
+    def seconds(self, size: int) -> float:
+        share = min(1.0, size / self.dim)
+        entries = self.work * (share if self.data.full else np.sqrt(share))  # the columns chosen are the fuller ones
+        refit = PRODUCTS * entries if size > LARGE else STEPS * (entries**2 / self.data.shape[0] + size**3 / 3)
+        return float((self.work + refit) / (SPEED if self.data.full else SPARSE_SPEED))
 
     @property
     def null(self) -> Point:

@@ -22,6 +22,9 @@ class Wrapped(Objective):
     def work(self) -> float:
         return self.f.work
 
+    def seconds(self, size: int) -> float:
+        return self.f.seconds(size)
+
     def scale(self, value: float) -> float:
         return self.f.scale(value)
 

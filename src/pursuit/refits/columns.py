@@ -11,12 +11,15 @@ import numpy as np
 
 from .._types import Matrix, Vector
 from ..designs.base import DenseBlock, NewtonSystem, ProductBlock, Quick, joined
+from ..designs.sparse import SparseBlock
+from ..designs.standardized import StandardizedBlock
 from ..engines import Ask, Map, check_time, in_turn, seconds_left, total
 from ..losses.base import Loss
 from .basis import Stored
 from .few import Few, Fit, Line, State
 
 LARGE = 1500  # columns beyond which no m x m Hessian is formed
+MODERATE, PATIENT = 300, 600  # sparse columns beyond which products with the Hessian come first, and how many
 QUICK = 100  # columns up to which the kernel does a whole refit: its own Cholesky is no LAPACK
 SINGULAR = (
     1e-11  # squared pivots, and at the end the reciprocal condition, on a unit diagonal, at which the kernel gives up
@@ -25,6 +28,7 @@ DECREMENT = 1e-13  # Newton decrement, relative to the height, at which the kern
 SEPARATED = 1e-14  # mean loss at which data count as separated
 COPIES = 8  # of the columns, that orthonormal coordinates make
 GATHERED = 1e8  # n m up to which a dense copy of the columns is made
+SPREAD_OUT = 5e6  # the same for sparse columns
 
 SEPARATION = "the chosen columns separate the classes, so no finite minimiser exists (set l2 > 0)"
 NO_COUNTS = "every count is zero, so no finite minimiser exists (set l2 > 0)"
@@ -71,6 +75,7 @@ class LossOnColumns(Few):
     rows: Any  # Rows
     stored: Callable[[], Stored] | None = None
     room: float = field(default=np.inf, kw_only=True)  # columns that may be kept in memory
+    direct: bool = field(default=False, kw_only=True)  # whether a Hessian is formed although products may be cheaper
 
     convex = True
 
@@ -85,16 +90,29 @@ class LossOnColumns(Few):
     @property
     def by_products(self) -> bool:
         """Whether no Hessian is formed."""
-        return self.width > LARGE or self.lean
+        return self.width > LARGE or self.lean or self.tried_by_products
+
+    @property
+    def tried_by_products(self) -> bool:
+        """Whether conjugate gradients come first: products with sparse columns are cheap, and a ridge bounds them."""
+        worth = self.sparse and self.width > MODERATE and not self.quadratic and not self.direct
+        return bool(worth and np.all(self.ridge))
+
+    @property
+    def sparse(self) -> bool:
+        return isinstance(self.block, SparseBlock | StandardizedBlock)
 
     @property
     def affordable(self) -> bool:
         """Whether a dense copy of the columns is."""
-        return self.entries <= GATHERED and COPIES * self.width <= self.room
+        most = SPREAD_OUT if self.sparse else GATHERED
+        return self.entries <= most and COPIES * self.width <= self.room
 
     @property
     def patience(self) -> float:  # type: ignore[override]
-        """Half the products that a gather takes: two make one with the Hessian."""
+        """Half the products that a gather takes: two make one with the Hessian; or what a Hessian is worth."""
+        if self.tried_by_products and self.width <= LARGE:
+            return PATIENT
         return 0.5 * self.width if self.lean and self.affordable else np.inf
 
     @property
@@ -153,6 +171,12 @@ class LossOnColumns(Few):
             return self.join(head + self.ridge * v, tail)
 
         return apply
+
+    def diagonal(self, here: State) -> Vector | None:
+        if self.block is None or self.lean:  # rows elsewhere, and columns of an operator, would have to be gathered
+            return None
+        w = self.terms(here.z)[2] if here.kept is None else here.kept.curve
+        return self.join(self.block.curvatures(w, False) + self.ridge, float(w.sum()))
 
     def curve(self) -> Matrix | None:
         if not np.isfinite(self.loss.smoothness):
@@ -224,8 +248,7 @@ class LossOnColumns(Few):
             w = np.where(flat, 1e-4 * self.loss.smoothness * self.rows.c, w)
 
         def times(u: Vector, a: float) -> tuple[Vector, float]:
-            turn = w * (self.block.matvec(u) + a)
-            return self.block.rmatvec(turn), float(turn.sum())
+            return self.block.turned(w, u, a)
 
         return times
 

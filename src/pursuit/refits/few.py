@@ -66,6 +66,10 @@ class Few:
         """v -> H v where no Hessian is formed; None where that is not to be had either."""
         return None
 
+    def diagonal(self, here: State) -> Vector | None:
+        """H_jj where no Hessian is formed and they are cheap; None elsewhere."""
+        return None
+
     def curve(self) -> Matrix | None:
         """A matrix that no Hessian of f exceeds; None where there is none."""
         return None

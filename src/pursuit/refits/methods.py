@@ -8,7 +8,7 @@
 | damped Newton in one kernel call | smooth losses, nothing unusual | n m^2 + m^3/3 per step |
 | ``minimise`` | sparse columns, more than the kernel takes on, far from dependent | the same |
 | ``minimise`` in orthonormal coordinates (``basis``) | where the kernel gave up | the same, and the basis |
-| ``minimise`` by conjugate gradients | m above ``LARGE`` | 4 n m per inner step |
+| ``minimise`` by conjugate gradients | m above ``LARGE``, sparse columns above ``MODERATE`` | 4 n m per inner step |
 | the same, and what is gathered where it takes too long | columns of an operator | two products per inner step |
 | the hinge | see ``hinge`` | |
 
@@ -89,7 +89,7 @@ def refit(few: LossOnColumns, coef: Vector, b: float) -> Fitted:
         fit = minimise(few, z)
         if fit.converged or not fit.minimiser or few.patience == np.inf:
             return few.ending(fit)
-        few = replace(few.together(), stored=None)
+        few = replace(few.together(), stored=None) if few.lean else replace(few, direct=True)
         return refit(few, *few.split(fit.z))
     if few.scattered:  # orthonormal coordinates are dense: only where the columns need them
         fit = minimise(few, z)

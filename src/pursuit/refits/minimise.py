@@ -18,6 +18,7 @@ to gain, is a negligible share of the height of f. Whatever ended otherwise says
 
 from collections import deque
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy.linalg import eigvalsh_tridiagonal
@@ -178,22 +179,23 @@ class _Descent:
     def _conjugate_gradients(self) -> Step:
         """Newton's direction, roughly far from the minimiser; of a quadratic, to ENOUGH digits of the coefficients.
 
-        The curvatures of f come with it (Lanczos), and so does what is left to gain where the gradient is next to
-        nothing: at most ||g||^2 over the weakest of them.
+        In coordinates in which H_jj is 1, where these are known. The curvatures of f come with it (Lanczos), and so
+        does what is left to gain where the gradient is next to nothing: at most ||g||^2 over the weakest of them.
         """
-        r, z = -self.here.gradient, self.here.z
+        s = self._evening()
+        r, z = -s * self.here.gradient, self.here.z / s
         d, v, rr = np.zeros_like(r), r.copy(), float(r @ r)
         if self.weakest > 0 and 2 * rr / self.weakest <= CONVERGED * self.eps * self.scale:
-            return Step(r / self.strongest, left=2 * rr / self.weakest)
+            return Step(s * r / self.strongest, left=2 * rr / self.weakest)
         apply = self.few.product(self.here)
         assert apply is not None
-        rough = rr * 1e-6 * min(1.0, np.sqrt(rr) / max(self.steepest, 1e-300))
+        rough = rr * 1e-4 * min(1.0, np.sqrt(rr) / max(self.steepest, 1e-300))
         seen, turns = np.inf, list[tuple[float, float]]()
         for _ in range(min(500, 2 * len(r))):
             check_time()
             if self.spent > self.few.patience:
                 break
-            Hv = apply(v)
+            Hv = s * apply(s * v)
             self.spent += 1
             curve, size = float(v @ Hv), float(v @ v)
             if curve <= 1e-300:
@@ -210,7 +212,13 @@ class _Descent:
         self.weakest, self.strongest = _curvatures(turns)
         if not d.any():
             return Step(-self.here.gradient, trusted=False)
+        d = s * d
         return Step(d, left=-float(self.here.gradient @ d) + (rr / self.weakest if self.weakest > 0 else np.inf))
+
+    def _evening(self) -> Any:
+        """Scales of the variables in which H_jj is 1; the number 1 where H_jj is not known."""
+        diagonal = self.few.diagonal(self.here)
+        return 1.0 if diagonal is None else 1.0 / np.sqrt(np.where(diagonal > 0, diagonal, 1.0))
 
     def _quasi_newton(self) -> Step:
         g = self.here.gradient

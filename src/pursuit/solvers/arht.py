@@ -60,6 +60,7 @@ class ARHT(Solver):
     random_state: Any = None
 
     halted: ClassVar[str] = "no run of the regularised exchanges brings more"
+    turns: ClassVar[int] = 20
     revisits: ClassVar[bool] = True
 
     def __post_init__(self) -> None:

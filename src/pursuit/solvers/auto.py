@@ -65,6 +65,7 @@ class Auto(Solver):
     random_state: Any = None
 
     halted: ClassVar[str] = "the starts and restarts came to their end"
+    turns: ClassVar[int] = 3
     revisits: ClassVar[bool] = True
 
     def __post_init__(self) -> None:

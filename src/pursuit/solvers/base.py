@@ -28,12 +28,14 @@ class Solver:
     ``claims`` is what its own halting rule proves about the last point; ``halted`` is the sentence for people.
     ``revisits`` says that meeting a point again is no sign of a cycle (several starts). ``needs`` is what it asks of an
     objective beyond points and derivatives ("dual", "minibatch"): checked before the run, see ``Objective.require``.
+    ``turns`` is how many gradients and refits it takes for each unit of the budget, 0 where it chooses all at once.
     """
 
     claims: ClassVar[str] = "stationary"
     halted: ClassVar[str] = "the solver reached a fixed point"
     revisits: ClassVar[bool] = False
     needs: ClassVar[tuple[str, ...]] = ()
+    turns: ClassVar[int] = 0
 
     relax: float | None = field(default=None, kw_only=True)
 

@@ -15,10 +15,12 @@ from .. import _core
 from .._sorted import inside, without
 from .._types import Columns, Flags, Vector
 from ..constraints import AtMost, Exchange
+from ..engines import check_time
 from ..objectives.base import Objective
 from ..objectives.point import Point
 from ..refits.factor import unit_scale
 
+AT_ONCE = 8e6  # numbers of Hessian rows beyond which a sweep takes the columns outside piece by piece
 REFINED = 32  # exchanges that a single-precision sweep hands on to double precision, at least
 MARGIN = 1e-3  # share of f within which it hands on all, and share of a column below which it has no digits
 SINGLE = 4 * 2.0**-23  # what a number of single precision may be off by
@@ -35,7 +37,8 @@ class Ranked:
     """Exchanges from the best down, and those about which the formula says nothing."""
 
     best: list[Exchange]
-    doubtful: list[tuple[int, int]]  # units that leave and enter
+    doubtful: Columns  # units that would enter, for any of ``free``
+    free: Columns
 
 
 class _Sweep(NamedTuple):
@@ -69,10 +72,10 @@ def exchanges(f: Objective, constraint: AtMost, point: Point, units: Columns | N
     others = without(others, mine)
     free = without(mine, constraint.include)
     if len(others) == 0 or len(free) == 0:
-        return Ranked([], [])
+        return Ranked([], others[:0], free)
     own = f.ranked_exchanges(constraint, point, most)
     if own is not None:
-        return Ranked(own, [])
+        return Ranked(own, others[:0], free)
     rough = f.rough_rows(point, point.support) if every and constraint.unit_of is None else None
     if constraint.unit_of is not None:
         sweep = _groups(f, constraint, point, mine, others)
@@ -89,7 +92,7 @@ def exchanges(f: Objective, constraint: AtMost, point: Point, units: Columns | N
         if sweep.who[j] >= 0
     ]
     unknown = others if not sweep.exact else others[(sweep.left < NEARLY_DEPENDENT) | sweep.unsure(f.rounded)]
-    return Ranked(best, [(int(i), int(j)) for j in unknown for i in free])
+    return Ranked(best, unknown, free)
 
 
 def removals(f: Objective, constraint: AtMost, point: Point) -> tuple[Columns, Vector]:
@@ -118,7 +121,10 @@ def apply(constraint: AtMost, support: Columns, leave: tuple[int, ...], enter: t
     return constraint.columns_of(np.union1d(units, enter))
 
 
-def inverse(A: Vector) -> tuple[Vector, Vector, bool]:
+Inverse = tuple[Vector, Vector, bool]
+
+
+def inverse(A: Vector) -> Inverse:
     """The inverse of a positive matrix on a unit diagonal (ridged where it is nearly singular), and that scale."""
     s = unit_scale(A)
     values, vectors = np.linalg.eigh(A * s * s[:, None])
@@ -126,9 +132,9 @@ def inverse(A: Vector) -> tuple[Vector, Vector, bool]:
     return inverse, s, bool(values[0] > NEARLY_DEPENDENT * values[-1])
 
 
-def _kernel(rows: Any, A: Vector, g: Any, h: Any, point: Point, constraint: AtMost) -> _Sweep:
+def _kernel(rows: Any, inner: Inverse, g: Any, h: Any, point: Point, constraint: AtMost) -> _Sweep:
     """The kernel's answers, rows on the support's unit diagonal where their own scales are too far apart."""
-    B, s, exact = inverse(A)
+    B, s, exact = inner
     x, spread = point.coef, float(np.sqrt(B.diagonal()).sum())
     if s.min() > 0 and s.max() < FAR_APART * s.min():
         B = B * s * s[:, None]
@@ -140,13 +146,29 @@ def _kernel(rows: Any, A: Vector, g: Any, h: Any, point: Point, constraint: AtMo
 
 
 def _columns(f: Objective, constraint: AtMost, point: Point, others: Columns, every: bool) -> _Sweep:
-    S = point.support
+    S, room = point.support, max(1, int(AT_ONCE / len(point.support)))
+    if len(others) > room:
+        return _piecewise(f, constraint, point, others, room)
     model = f.exchange_model(point, S, None if every else others)
-    sweep = _kernel(model.rows, model.small, point.gradient[model.others], model.diagonal(), point, constraint)
+    inner = inverse(model.small)
+    sweep = _kernel(model.rows, inner, point.gradient[model.others], model.diagonal(), point, constraint)
     if not every:
         return sweep
     # all columns in one product; what is in S or forbidden is left out of the answer
     return sweep.of(others)
+
+
+def _piecewise(f: Objective, constraint: AtMost, point: Point, others: Columns, room: int) -> _Sweep:
+    """The same, ``room`` columns at a time."""
+    inner, sweeps = None, list[_Sweep]()
+    for first in range(0, len(others), room):
+        check_time()
+        cols = others[first : first + room]
+        model = f.exchange_model(point, point.support, cols)
+        inner = inner or inverse(model.small)
+        sweeps.append(_kernel(model.rows, inner, point.gradient[cols], model.diagonal(), point, constraint))
+    change, who, left = (np.concatenate(some) for some in zip(*(sweep[:3] for sweep in sweeps), strict=True))
+    return sweeps[0]._replace(change=change, who=who, left=left)
 
 
 def _refined(f: Objective, constraint: AtMost, point: Point, others: Columns, rough: tuple[Any, Vector]) -> _Sweep:
@@ -154,8 +176,8 @@ def _refined(f: Objective, constraint: AtMost, point: Point, others: Columns, ro
 
     The rest is further from helping than single precision can err: a share ``MARGIN`` of f.
     """
-    small = f.hessian_rows(point, point.support, point.support)
-    sweep = _kernel(rough[0], small, point.gradient, rough[1], point, constraint).of(others)
+    inner = inverse(f.hessian_rows(point, point.support, point.support))
+    sweep = _kernel(rough[0], inner, point.gradient, rough[1], point, constraint).of(others)
     change, who, left = sweep.change, sweep.who, sweep.left
     near = np.argpartition(change, min(REFINED, len(change)) - 1)[:REFINED]
     close = (change < MARGIN * abs(point.value)) | (left < MARGIN) | sweep.unsure(SINGLE)

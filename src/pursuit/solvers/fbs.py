@@ -41,6 +41,7 @@ class FBS(Solver):
 
     claims: ClassVar[str] = "none"
     halted: ClassVar[str] = "the budget is used up"
+    turns: ClassVar[int] = 1
 
     def __post_init__(self) -> None:
         check_choice(self.atoms, "atoms", ATOMS)

@@ -43,6 +43,7 @@ class FoBa(Solver):
 
     claims: ClassVar[str] = "none"
     halted: ClassVar[str] = "the budget is used up and no removal is cheap"
+    turns: ClassVar[int] = 2
     revisits: ClassVar[bool] = True
 
     def __post_init__(self) -> None:

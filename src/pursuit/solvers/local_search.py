@@ -52,6 +52,7 @@ class LocalSearch(Solver):
     cheap: float = 2e7
 
     halted: ClassVar[str] = "the search for exchanges came to its end"
+    turns: ClassVar[int] = 2
 
     def iterate(self, f: Objective, constraint: AtMost, start: Point) -> Iterator[Point]:
         point = start
@@ -83,7 +84,7 @@ def search(
         better = _improve(f, constraint, point, ranked, tried)
         if better is None and every and f.quadratic:
             enough = point.value - HELPS * f.scale(point.value)
-            sure = not ranked.doubtful and min([point.minimum, *tried.values()]) >= enough
+            sure = not len(ranked.doubtful) and min([point.minimum, *tried.values()]) >= enough
             if doubts and not sure:
                 better, sure = _doubts(f, constraint, point, ranked, tried)
         elif better is None and every:
@@ -119,11 +120,11 @@ def _doubts(f: Objective, constraint: AtMost, point: Point, ranked: Ranked, trie
     enough = point.value - HELPS * f.scale(point.value)
     most = JUDGED if f.work * constraint.k <= CHEAP_REFITS else JUDGED // 10
     unknown = {pair for pair, low in tried.items() if low < enough}  # refitted, but not to where they may lie
-    newcomers = sorted({enter for _, enter in [*ranked.doubtful, *unknown]})
+    newcomers = sorted({*ranked.doubtful.tolist(), *(enter for _, enter in unknown)})
     if len(newcomers) > most:
         return None, False
     helpful = {j for j in newcomers if not settled(f, constraint, point, [j])}
-    pairs = [pair for pair in ranked.doubtful if pair[1] in helpful]
+    pairs = [(i, j) for j in ranked.doubtful.tolist() if j in helpful for i in ranked.free.tolist()]
     if len(newcomers) + len(pairs) > most:
         return None, False
     for pair in pairs:

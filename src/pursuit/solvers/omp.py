@@ -25,6 +25,7 @@ class OMP(Solver):
 
     claims: ClassVar[str] = "none"
     halted: ClassVar[str] = "the budget is used up"
+    turns: ClassVar[int] = 1
 
     def iterate(self, f: Objective, constraint: AtMost, start: Point) -> Iterator[Point]:
         point = start if start.refitted else f.refit(start.support, start=start)

@@ -27,6 +27,7 @@ class OMPR(Solver):
     """OMP, then the largest gradient for the smallest coefficient while that helps: OMP with replacement."""
 
     halted: ClassVar[str] = "exchanging the smallest coefficient for the largest gradient does not help"
+    turns: ClassVar[int] = 1
 
     def iterate(self, f: Objective, constraint: AtMost, start: Point) -> Iterator[Point]:
         point = start
