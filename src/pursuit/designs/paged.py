@@ -70,6 +70,9 @@ class Paged(Design):
     def rough_cross(self, w: Matrix, c: Vector) -> tuple[NDArray[np.float32], Vector, Vector] | None:
         return self._ask("rough_cross", w, c)
 
+    def largest(self, cols: Columns) -> Vector:
+        return self._ask("largest", cols)
+
     def stats(self, c: Vector) -> tuple[Vector, Vector]:
         return self._ask("stats", c)
 
@@ -102,6 +105,9 @@ class PagedBlock:
 
     def rmatvec(self, d: Vector) -> Vector:
         return self._now().rmatvec(d)
+
+    def turned(self, w: Vector, v: Vector, a: float) -> tuple[Vector, float]:
+        return self._now().turned(w, v, a)
 
     def gram(self, w: Vector) -> Matrix:
         return self._now().gram(w)
