@@ -10,7 +10,16 @@ from sklearn.model_selection import ShuffleSplit, StratifiedKFold
 
 from engines.loopback import Loopback
 from problems import KINDS, problem
-from pursuit import InParts, SparseClassifier, SparseClassifierCV, SparseRegressor, SparseRegressorCV, stability
+from pursuit import (
+    InParts,
+    SparseClassifier,
+    SparseClassifierCV,
+    SparseRegressor,
+    SparseRegressorCV,
+    bootstrap_intervals,
+    split_intervals,
+    stability,
+)
 from pursuit.data import Source
 from pursuit.engines import in_threads
 
@@ -135,6 +144,18 @@ def test_stability(loss):
     other = stability(model, parts, n_pairs=5, random_state=1)
     assert np.array_equal(one.frequencies, other.frequencies)
     assert np.array_equal(one.stable, other.stable)
+
+
+def test_intervals():
+    given, X, parts = regression("squared", weights=True)
+    how = {"n_boot": 10, "random_state": 0}
+    one = bootstrap_intervals(SparseRegressor(3), X, given.y, sample_weight=given.weight, **how)
+    other = bootstrap_intervals(SparseRegressor(3), parts, **how)
+    assert np.array_equal(one.columns, other.columns)
+    for name in ("estimate", "low", "high", "frequency"):
+        np.testing.assert_allclose(getattr(other, name), getattr(one, name), **CLOSE)
+    with pytest.raises(TypeError, match="bootstrap_intervals takes them"):
+        split_intervals(SparseRegressor(3), parts)
 
 
 def test_halves_that_are_not_copied(monkeypatch):

@@ -8,7 +8,10 @@ from sklearn.utils import check_random_state
 
 from .._errors import check_count, check_weights
 from .._types import Array, Columns, Flags, Vector
+from ..data import Source
+from ..data.make import opened
 from ..engines import in_threads, threads
+from ..estimators.given import refuse_others
 from ..reports.intervals import Intervals
 from .given import direction, inside, names_in, shown, targets
 
@@ -18,7 +21,7 @@ DRAWS = 1000  # resamples that are drawn until both classes are in one
 def bootstrap_intervals(
     estimator: Any,
     X: Any,
-    y: Any,
+    y: Any = None,
     *,
     n_boot: int = 200,
     level: float = 0.95,
@@ -34,24 +37,34 @@ def bootstrap_intervals(
     Parameters
     ----------
     estimator : an estimator of one response or two classes with ``coef_`` whose ``fit`` takes ``sample_weight``
-    X, y, sample_weight : as in ``fit``
+    X, y, sample_weight : as in ``fit``; X may be data in parts, which bring the others
     n_boot : resamples
     level : the share of resampled coefficients between ``low`` and ``high``
     random_state : seed of the resamples
     n_jobs : resamples at a time (None: as many as there are threads)
     """
     level, n_boot = inside(level, "level"), check_count(n_boot, "n_boot", 2)
+    X = opened(X)
+    source = X if isinstance(X, Source) else None
+    if source is not None:
+        refuse_others(y, sample_weight)
+        X, y, sample_weight = np.empty((source.shape[0], 0)), source.targets(), source.weights()
     y, classes = targets(estimator, X, y)
     weights = np.ones(len(y)) if sample_weight is None else check_weights(sample_weight, len(y)) * len(y)
     X = _in_one_piece(X)
-    told = {} if sample_weight is None else {"sample_weight": weights}
-    model = clone(estimator).fit(X, y, **told)
+
+    def fitted(w: Vector | None) -> Any:
+        if source is not None:
+            return clone(estimator).fit(source if w is None else source.weighted(w))
+        return clone(estimator).fit(X, y, **({} if w is None else {"sample_weight": w}))
+
+    model = fitted(None if sample_weight is None else weights)
     support, whole = _coefficients(model)
     seeds = np.random.SeedSequence(check_random_state(random_state).randint(2**31 - 1)).spawn(n_boot)
 
     def again(seed: Any) -> tuple[Columns, Vector]:
         times = _resample(np.random.default_rng(seed), y, classes, weights)
-        return _coefficients(clone(estimator).fit(X, y, sample_weight=times * weights))
+        return _coefficients(fitted(times * weights))
 
     with threads(n_jobs):
         found = in_threads(again, seeds)

@@ -10,6 +10,7 @@ from sklearn.utils import _safe_indexing, check_random_state
 from .._errors import check_weights
 from .._names import refuse_missing
 from .._types import Array, Columns, Vector
+from ..data import Source
 from ..designs import as_design
 from ..losses import Loss, as_loss
 from ..objectives import GLM
@@ -22,7 +23,7 @@ TOGETHER = 1e-12  # ratio of eigenvalues (columns of length 1) below which coeff
 def split_intervals(
     estimator: Any,
     X: Any,
-    y: Any,
+    y: Any = None,
     *,
     level: float = 0.95,
     share: float = 0.5,
@@ -43,6 +44,8 @@ def split_intervals(
     robust : sandwich standard errors; None: where the loss is no likelihood, or where there are weights
     random_state : which rows go where
     """
+    if isinstance(X, Source):
+        raise TypeError("split_intervals needs X and y as arrays, not data in parts; bootstrap_intervals takes them")
     level, share = inside(level, "level"), inside(share, "share")
     y, classes = targets(estimator, X, y)
     weights = None if sample_weight is None else check_weights(sample_weight, len(y))
