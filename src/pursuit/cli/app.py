@@ -76,6 +76,7 @@ def fit(
     threads: given.Threads = None,
     checkpoint: given.Checkpoint = None,
     resume: given.Resume = False,
+    memory: given.Memory = "1GB",
 ) -> int:
     """Fit a model on at most k features of DATA, and choose k unless it is given.
 
@@ -90,6 +91,7 @@ def fit(
     asked = Asked(
         data=data, target=target, loss=loss, task=task, include=names(include), exclude=names(exclude), offset=offset,
         parameters=_parameters(l2, solver, intercept, standardize, time_limit, threads), cv_groups=cv_groups,
+        memory=memory,
     )  # fmt: skip
     auto = Auto(ks=None if ks is None else sizes(ks), cv=cv, cv_groups=cv_groups, rule=rule, combine=combine)
     return run(asked, out, one_size(k), auto, summary=summary, checkpoint=given.begun(checkpoint, resume))
@@ -117,6 +119,7 @@ def path(
     threads: given.Threads = None,
     checkpoint: given.Checkpoint = None,
     resume: given.Resume = False,
+    memory: given.Memory = "1GB",
 ) -> int:
     """The best model of every size: what it explains, and which columns come and go."""
     from pursuit.cli.asked import Asked
@@ -125,7 +128,7 @@ def path(
 
     asked = Asked(
         data=data, target=target, loss=loss, task=task, include=names(include), exclude=names(exclude), offset=offset,
-        parameters=_parameters(l2, solver, intercept, standardize, time_limit, threads),
+        parameters=_parameters(l2, solver, intercept, standardize, time_limit, threads), memory=memory,
     )  # fmt: skip
     return run(asked, None if ks is None else sizes(ks), out, picture, given.begun(checkpoint, resume))
 
@@ -154,6 +157,7 @@ def stability(
     standardize: given.Standardize = True,
     time_limit: given.TimeLimit = None,
     threads: given.Threads = None,
+    memory: given.Memory = "1GB",
 ) -> int:
     """Which features random halves of the rows agree on, and how many of those may be wrong."""
     from pursuit.cli.asked import Asked
@@ -162,7 +166,7 @@ def stability(
 
     asked = Asked(
         data=data, target=target, loss=loss, task=task, include=names(include), exclude=names(exclude), offset=offset,
-        parameters=_parameters(l2, "auto", intercept, standardize, time_limit, threads),
+        parameters=_parameters(l2, "auto", intercept, standardize, time_limit, threads), memory=memory,
     )  # fmt: skip
     return run(asked, None if ks is None else sizes(ks), pairs, threshold, seed, out, picture)
 

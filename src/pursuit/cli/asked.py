@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from pursuit._errors import among, listed
+from pursuit._errors import among, listed, need
 from pursuit.io import Table, read_column, read_labels, read_table
 
 
@@ -25,15 +25,20 @@ class Asked:
     offset: str | None
     parameters: dict[str, Any]  # of the estimator
     cv_groups: str | None = None
+    memory: str = "1GB"
 
 
 @dataclass(frozen=True, eq=False)
 class Question:
-    """Data and the parameters of an estimator; ``more`` is for its ``fit``, ``groups`` are those of the rows."""
+    """Data and the parameters of an estimator; ``more`` is for its ``fit``, ``groups`` are those of the rows.
+
+    Data on a disk bring their own y, which ``fit`` is then not given; ``told`` is the target in any case.
+    """
 
     data: Path
     X: Any
     y: Any
+    told: Any
     feature_names: tuple[str, ...] | None
     names: Sequence[str]  # x0, x1, .. where the file has none
     task: str
@@ -41,6 +46,7 @@ class Question:
     parameters: dict[str, Any] = field(repr=False)
     more: dict[str, Any] = field(repr=False)
     groups: Any = None
+    offset: str | None = None  # the name of its column
 
     @property
     def classifies(self) -> bool:
@@ -62,6 +68,8 @@ class Question:
 def question(asked: Asked) -> Question:
     """Read the data, and find out what is to be done with them."""
     data = asked.data
+    if data.is_dir() or _streamed(data, asked.memory):
+        return _on_disk(asked)
     named = has_names(data)
     apart = {"--offset": asked.offset, "--cv-groups": asked.cv_groups}  # no features
     for option, column in apart.items():
@@ -81,7 +89,50 @@ def question(asked: Asked) -> Question:
     parameters = {**asked.parameters, "loss": loss, "include": _columns("--include", asked.include, names) or None}
     if not named:
         parameters["exclude"] = _columns("--exclude", asked.exclude, names) or None
-    return Question(data, framed(held), held.y, held.feature_names, names, task, loss, parameters, more, groups)
+    return Question(
+        data, framed(held), held.y, held.y, held.feature_names, names, task, loss, parameters, more, groups,
+        asked.offset,
+    )  # fmt: skip
+
+
+def _streamed(data: Path, memory: str) -> bool:
+    """Whether a Parquet file is so large that it is read some rows at a time: half of the memory would not hold it."""
+    if not data.name.lower().endswith(".parquet") or not data.is_file():
+        return False
+    from pursuit.data.disk.memory import as_bytes
+
+    pyarrow = need("pyarrow", "io", f"reading {data}")
+    parquet = need("pyarrow.parquet", "io", f"reading {data}")
+    try:
+        held = parquet.read_metadata(data)
+    except (pyarrow.ArrowException, OSError):  # whoever reads it will say so
+        return False
+    return bool(2 * 8 * held.num_rows * held.num_columns > as_bytes(memory))
+
+
+def _on_disk(asked: Asked) -> Question:
+    """A data set, or a Parquet file that is not loaded."""
+    from pursuit import open_data
+
+    data, groups = asked.data, None
+    if data.is_dir():
+        if asked.cv_groups is not None:
+            raise ValueError(f"{data} is a data set, which has no column for --cv-groups: its folds are of rows")
+        held = open_data(data, asked.memory)
+        for option, name, own in (("--target", asked.target, held.target), ("--offset", asked.offset, held.offset)):
+            if name is not None and name != own:
+                raise ValueError(f"{option} {name}: {data} was converted with {own or 'none'}, and knows it")
+    else:
+        drop = [*asked.exclude, *([] if asked.cv_groups is None else [asked.cv_groups])]
+        held = _hinted(open_data, data, asked.memory, target=asked.target, offset=asked.offset, drop=drop)
+        groups = None if asked.cv_groups is None else read_labels(data, asked.cv_groups, "--cv-groups")
+    told = held.targets()
+    task, loss = _task(asked.task, asked.loss, told)
+    names = held.names or [f"x{j}" for j in range(held.shape[1])]
+    parameters = {**asked.parameters, "loss": loss, "include": _columns("--include", asked.include, names) or None}
+    if data.is_dir():
+        parameters["exclude"] = _columns("--exclude", asked.exclude, names) or None
+    return Question(data, held, None, told, held.names, names, task, loss, parameters, {}, groups, held.offset)
 
 
 def has_names(data: Path) -> bool:
@@ -91,8 +142,13 @@ def has_names(data: Path) -> bool:
 
 def read_named(data: Path, target: str | None, drop: Sequence[str], option: str = "--exclude", **more: Any) -> Table:
     """Columns that an option leaves out of a named table are never read: they may hold text."""
+    return _hinted(read_table, data, target, option=option, drop=drop, **more)
+
+
+def _hinted(read: Any, *given: Any, option: str = "--exclude", **more: Any) -> Any:
+    """What is read; where columns should be left out, with the option that does it."""
     try:
-        return read_table(data, target, drop=drop, **more)
+        return read(*given, **more)
     except ValueError as error:
         hint = f" with {option}" if str(error).endswith(("it out", "them out", "column out", "columns out")) else ""
         raise ValueError(f"{error}{hint}") from error

@@ -66,7 +66,7 @@ def _splitter(asks: Question, folds: int, column: str | None) -> Any:
         raise ValueError(f"--cv-groups {column} has one value in all rows; folds need at least two")
     if not asks.classifies:
         return GroupKFold(min(folds, groups), shuffle=True, random_state=0)
-    rarest = int(np.unique(asks.y, return_counts=True)[1].min())
+    rarest = int(np.unique(asks.told, return_counts=True)[1].min())
     return StratifiedGroupKFold(max(2, min(folds, groups, rarest)), shuffle=True, random_state=0)
 
 

@@ -32,7 +32,7 @@ def run(asked: Asked, out: Path, k: int | None, auto: Auto, *, summary: bool, ch
         estimator, how = asks.estimator(k=k), f"at most {k} features"
         kept = {} if checkpoint is None else {"checkpoint": checkpoint}
         fit_with_progress(estimator, asks.X, asks.y, **kept, **asks.more)
-    save_model(estimator, out, feature_names=asks.feature_names, offset=asked.offset)
+    save_model(estimator, out, feature_names=asks.feature_names, offset=asks.offset)
     say(f"{asks.heading}, {how}\n")
     _coefficients(estimator, asks.names, out)
     told = {} if k is not None else facts_of_choice(estimator)
@@ -49,7 +49,7 @@ def _in_sample(asks: Question, estimator: Any) -> dict[str, str]:
 
     predicted = estimator.predict(asks.X, **asks.more)
     measure, score = ("accuracy", accuracy_score) if asks.classifies else ("R2", r2_score)
-    return {f"{measure} on these rows": digits(float(score(asks.y, predicted)))}
+    return {f"{measure} on these rows": digits(float(score(asks.told, predicted)))}
 
 
 def _coefficients(estimator: Any, names: Sequence[str], out: Path) -> None:

@@ -6,7 +6,12 @@ from typing import Annotated
 import typer
 
 Data = Annotated[
-    Path, typer.Argument(help="CSV, TSV, Parquet, LIBSVM or npz file.", metavar="DATA", show_default=False)
+    Path,
+    typer.Argument(
+        help="CSV, TSV, Parquet, LIBSVM or npz file, or a folder of `pursuit convert`.",
+        metavar="DATA",
+        show_default=False,
+    ),
 ]
 Target = Annotated[
     str | None, typer.Option("--target", "-t", help="Target column (npz: array, y by default; LIBSVM: none).")
@@ -40,6 +45,12 @@ Checkpoint = Annotated[
 ]
 Resume = Annotated[
     bool, typer.Option("--resume", help="Go on from --checkpoint, where it is there; without this it must not be.")
+]
+Memory = Annotated[
+    str,
+    typer.Option(
+        help="What may be taken for a data set of `convert`, or a Parquet file that would take more than half."
+    ),
 ]
 Picture = Annotated[Path | None, typer.Option(help="A picture to write: png, pdf or svg.")]
 

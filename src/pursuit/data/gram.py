@@ -48,8 +48,8 @@ class GramColumns:
         self.rows = np.empty((0, p))
         self.means = np.zeros(p)  # of the held columns
         self.small = n * p * p <= WHOLE and p <= self.capacity
-        self.read = room is not None and p <= self.capacity  # rows do not lie in memory, and all of it does
-        self.whole = self.small or self.read
+        self.read = room is not None and p <= self.capacity  # rows do not lie in memory, and all of it may
+        self.whole = self.small or self.read  # of which a path forms all
         self.lock = threading.RLock()  # one objective may serve several Python threads
 
     def forget(self) -> None:
@@ -74,6 +74,11 @@ class GramColumns:
     def cheap(self, support: Columns) -> bool:
         """Whether the columns of a support are here, or can be had for less than the passes they save."""
         return len(support) <= self.capacity and self.missing(support) <= FEW
+
+    @property
+    def complete(self) -> bool:
+        """Whether all columns are held."""
+        return len(self.held) == len(self.slot)
 
     def missing(self, support: Columns) -> int:
         """How many columns of a support are not held."""
@@ -110,8 +115,10 @@ class GramColumns:
             kept = len(support) - len(missing)
             block = min(self.largest, max(BLOCK, 2 * len(self.held)))
             room = min(block, self.capacity - kept, int(np.count_nonzero(self.slot < 0))) - len(missing)
-            if self.whole:
+            if self.small:
                 missing = np.flatnonzero(self.slot < 0)
+            elif self.read and 2 * len(missing) > len(self.slot):
+                missing = np.arange(len(self.slot))  # all of them in one pass
             elif hint is not None and room > 0:
                 likely = _core.top_k(np.where(self.slot < 0, hint, 0.0), room + len(missing))
                 likely = without(likely[self.slot[likely] < 0], missing)[:room]

@@ -236,7 +236,8 @@ class Data:
     def gram_about(self, cols: Columns, shift: Vector) -> Matrix:
         """sum_i c_i (x_ij - shift_j)(x_il - shift_l), for j in ``cols`` and all l: adds up, and may be subtracted."""
         if self.room.gram is not None and len(cols) == self.shape[1]:  # rows that are read, in one go
-            return self.design.gram(self.rows.c, shift)[cols]
+            G = self.design.gram(self.rows.c, shift)
+            return G if np.array_equal(cols, np.arange(len(cols))) else G[cols]
         A = self.gathered(cols).dense() - shift[cols]
         A = np.asfortranarray(A * self.rows.c[:, None])
         return self.design.cross(A, shift)

@@ -12,7 +12,7 @@ from ..losses.base import Loss
 from .base import Block, Design, Limits, NewtonSystem, Quick, Room, Rows
 
 
-class Source(Protocol):
+class Place(Protocol):
     """Where rows lie: ``read`` makes a design of them, which is good until ``drop``; ``few``: a look at some rows."""
 
     shape: tuple[int, int]
@@ -28,7 +28,7 @@ class Source(Protocol):
 class Paged(Design):
     """A design whose rows are read from a source for each question; ``reads`` counts them."""
 
-    def __init__(self, source: Source, names: Names | None, room: Room) -> None:
+    def __init__(self, source: Place, names: Names | None, room: Room) -> None:
         self.source, self.names, self.room, self.reads = source, names, room, 0
         self.shape, self.dtype, self.nbytes, self.full = source.shape, source.dtype, source.nbytes, source.full
 

@@ -192,7 +192,7 @@ class GLM(HasDual):
 
         A whole Gram matrix of rows that are read does not, and spares reading them again.
         """
-        if self.gram is not None and self.gram.read and len(support):
+        if self.gram is not None and self.gram.read and self.gram.complete and len(support):
             point = self._refit_by_gram(support, start)
             if point is not None:
                 return point

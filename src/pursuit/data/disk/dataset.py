@@ -1,22 +1,20 @@
 """``open_data``: rows on a disk as data in parts, asked one block after the other under a budget of memory."""
 
 from collections.abc import Sequence
-from itertools import pairwise
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from ..._errors import check_weights
 from ..._names import Names
 from ..._types import Array, Vector
-from ...designs.paged import Paged, Source
+from ...designs.paged import Paged, Place
 from ..answers import Spread
 from ..make import InParts
 from ..rows import Data
 from .files import load
 from .folder import FolderBlock
-from .manifest import Manifest, read_manifest
+from .manifest import read_manifest
 from .memory import Budget, as_bytes
 from .parquet import ParquetFile, blocks
 
@@ -52,26 +50,54 @@ def open_data(
     return _folder(path, bytes_)
 
 
+class Told(NamedTuple):
+    """What is known of the rows beside their numbers.
+
+    ``labels`` are those of a target that has text or truth values: y then is their places; ``counted``: it was whole.
+    """
+
+    names: Names | None
+    target: str | None
+    offset: str | None
+    labels: tuple[Any, ...] | None
+    counted: bool
+    moments: Spread | None = None
+
+
 class OnDisk(InParts):
     """Data on a disk, in blocks that are read when they are asked and let go after it.
 
     Attributes
     ----------
     shape, dtype, names : of X
+    target, offset : what their columns were called; None where there was no name, or none
     labels : the target's labels where it has text or truth values, sorted; y then is their places
-    moments : means of the columns and sums of squares about them, where these are known
     """
 
     def __init__(
-        self, path: Path, memory: int, sources: Sequence[Source], rows: Sequence[tuple[Any, Any, Any]],
-        names: Names | None, labels: tuple[Any, ...] | None, counted: bool, moments: Spread | None,
+        self, path: Path, memory: int, sources: Sequence[Place], rows: tuple[Array, Array | None, Array | None],
+        told: Told,
     ) -> None:  # fmt: skip
-        self.path, self.names, self.labels, self.counted, self.moments = path, names, labels, counted, moments
-        n = sum(source.shape[0] for source in sources)
-        self.budget = Budget(memory, n)
-        designs = [Paged(source, names, self.budget.room) for source in sources]
-        super().__init__([(design, *own) for design, own in zip(designs, rows, strict=True)])
-        self.shape, self.dtype = (n, designs[0].shape[1]), designs[0].dtype
+        self.path, self.budget = path, Budget(memory, len(rows[0]))
+        self.names, self.target, self.offset, self.labels, self.counted, self.moments = told
+        designs = [Paged(source, told.names, self.budget.room) for source in sources]
+        ends = np.cumsum([design.shape[0] for design in designs])[:-1]
+        y, weights, offset = (
+            [None] * len(designs) if values is None else np.split(values, ends)
+            for values in (self._placed(rows[0]), *rows[1:])
+        )
+        super().__init__(list(zip(designs, y, weights, offset, strict=True)))
+        self.shape, self.dtype = (len(rows[0]), designs[0].shape[1]), designs[0].dtype
+
+    def _placed(self, y: Array) -> Array:
+        """Places among the labels in their order."""
+        if self.labels is None:
+            return y
+        order = np.argsort(np.array(self.labels), kind="stable")
+        if not ((y >= 0) & (y < len(order)) & (y == np.floor(y))).all():
+            raise ValueError(f"the target of {self.path} counts classes that it does not name")
+        self.labels = tuple(self.labels[i] for i in order)
+        return np.argsort(order)[y.astype(np.intp)].astype(np.float64)
 
     @property
     def designs(self) -> list[Paged]:
@@ -105,50 +131,33 @@ class OnDisk(InParts):
 
 def _folder(path: Path, memory: int) -> OnDisk:
     manifest = read_manifest(path)
+    Budget(memory, manifest.shape[0])  # before anything long is read
     mean, square = load(path, manifest.columns)
     sources = [FolderBlock(path, manifest, block) for block in manifest.blocks]
-    Budget(memory, manifest.shape[0])  # before anything long is read
-    rows = []
-    for block in manifest.blocks:
-        y, weights, offset = (load(path, block.files[key]) if key in block.files else None
-                              for key in ("y", "weights", "offset"))  # fmt: skip
-        rows.append((y, weights, offset))
-    classes = _sorted(manifest, rows)
-    whole = manifest.target_dtype == "int64"
-    return OnDisk(path, memory, sources, rows, manifest.names, classes, whole, Spread(1.0, mean, square))
 
+    def rows(key: str) -> Any:
+        if key not in manifest.blocks[0].files:
+            return None
+        return np.concatenate([load(path, block.files[key]) for block in manifest.blocks])
 
-def _sorted(manifest: Manifest, rows: list[tuple[Any, Any, Any]]) -> tuple[Any, ...] | None:
-    """The classes in their order; y is counted anew."""
-    if manifest.classes is None:
-        return None
-    order = np.argsort(np.array(manifest.classes), kind="stable")
-    place = np.argsort(order).astype(np.float64)
-    for i, (y, *rest) in enumerate(rows):
-        if not ((y >= 0) & (y < len(order)) & (y == np.floor(y))).all():
-            raise ValueError(f"{manifest.blocks[i].files['y'].name} counts classes that the manifest does not have")
-        rows[i] = (place[y.astype(np.intp)], *rest)  # type: ignore[assignment]
-    return tuple(manifest.classes[i] for i in order)
+    told = Told(
+        manifest.names, manifest.target, manifest.offset, manifest.classes, manifest.target_dtype == "int64",
+        Spread(1.0, mean, square),
+    )  # fmt: skip
+    return OnDisk(path, memory, sources, (rows("y"), rows("weights"), rows("offset")), told)
 
 
 def _parquet(
     path: Path, memory: int, target: str | None, weights: str | None, offset: str | None, drop: Sequence[str]
 ) -> OnDisk:
     if target is None:
-        raise ValueError(f"{path} has no target: name its column, open_data(path, target=...)")
+        raise ValueError(f"{path} has no target: name its column")
     apart = [name for name in (target, weights, offset) if name is not None]
     if len(set(apart)) < len(apart):
         raise ValueError(f"target, weights and offset must be different columns, got {', '.join(apart)}")
     file = ParquetFile(path, [*apart, *drop])
-    y, labels, whole = file.targets(target)
+    sources = blocks(file, Budget(memory, sum(file.groups)).block)
+    y, labels, counted = file.targets(target)
     w = None if weights is None else file.numbers(weights, "weights")
     o = None if offset is None else file.numbers(offset, "offset")
-    if w is not None:
-        check_weights(w, len(w))
-    if labels is not None:
-        order = np.argsort(np.array(labels), kind="stable")
-        y, labels = np.argsort(order)[y.astype(np.intp)].astype(np.float64), tuple(labels[i] for i in order)
-    sources = blocks(file, Budget(memory, len(y)).block)
-    ends = np.cumsum([0, *(source.shape[0] for source in sources)])
-    rows = [tuple(None if v is None else v[low:high] for v in (y, w, o)) for low, high in pairwise(ends)]
-    return OnDisk(path, memory, sources, rows, file.features, labels, whole, None)  # type: ignore[arg-type]
+    return OnDisk(path, memory, sources, (y, w, o), Told(file.features, target, offset, labels, counted))

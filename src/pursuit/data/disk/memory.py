@@ -50,8 +50,8 @@ class Budget:
 
     @property
     def room(self) -> Room:
-        """A quarter for columns of refits, a quarter for Gram columns, of which a kernel may have a copy."""
-        return Room(self.rest / 4 / (8 * self.n), self.rest / 4)
+        """A quarter for columns of refits; a sixth for Gram columns, of which there are copies while they are made."""
+        return Room(self.rest / 4 / (8 * self.n), self.rest / 6)
 
     @property
     def block(self) -> int:

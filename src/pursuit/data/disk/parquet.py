@@ -5,7 +5,7 @@ import threading
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -152,33 +152,16 @@ class ParquetFile:
         return column
 
 
-class ParquetBlock(NamedTuple):
+class ParquetBlock:
     """Some rows of a row group; what is read is let go by whoever asked."""
 
-    file: ParquetFile
-    group: int
-    low: int
-    many: int
+    full = True
 
-    @property
-    def shape(self) -> tuple[int, int]:
-        return self.many, len(self.file.features)
-
-    @property
-    def dtype(self) -> np.dtype:
-        return self.file.dtype
-
-    @property
-    def nbytes(self) -> int:
-        return self.dtype.itemsize * self.many * len(self.file.features)
-
-    @property
-    def full(self) -> bool:
-        return True
-
-    @property
-    def handy(self) -> bool:
-        return self.group == self.low == 0  # nothing is, but one look is worth it
+    def __init__(self, file: ParquetFile, group: int, low: int, many: int) -> None:
+        self.file, self.group, self.low, self.many = file, group, low, many
+        self.shape, self.dtype = (many, len(file.features)), file.dtype
+        self.nbytes = self.dtype.itemsize * many * len(file.features)
+        self.handy = group == low == 0  # none is, but one look is worth it
 
     def read(self, few: bool = False) -> Design:
         return as_design(self.file.rows(self.group, self.low, self.many))
