@@ -18,6 +18,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -120,12 +121,11 @@ def measure(out: str) -> dict[str, Any]:
         for name, call in ways.items():
             found[f"{name}, seconds"] = min(found.get(f"{name}, seconds", np.inf), best(call, 1))
     found["pass beside np.sum, speed"] = found["np.sum, seconds"] / found["pass, seconds"]
-    for name, loss in (("squared", "squared"), ("huber", "huber")):
+    for loss in ("squared", "huber"):
         data = pursuit.open_data(out, memory=MEMORY)
-        result = timed(
-            f"fit k={K}, {name}", lambda: pursuit.solve(pursuit.GLM(data, loss=loss, standardize=True), K), data
-        )  # noqa: B023, E501
-        found[f"fit k={K}, {name}, ended"] = f"{result.solver}, {result.status}, {result.optimality}"
+        call = partial(lambda data, loss: pursuit.solve(pursuit.GLM(data, loss=loss, standardize=True), K), data, loss)
+        result = timed(f"fit k={K}, {loss}", call, data)
+        found[f"fit k={K}, {loss}, ended"] = f"{result.solver}, {result.status}, {result.optimality}"
     data = pursuit.open_data(out, memory=MEMORY)
     path = timed("path of 50 sizes", lambda: pursuit.path(pursuit.GLM(data, standardize=True), range(1, 51)), data)
     found["path of 50 sizes, ended"] = f"{path.status}: {path.reason}"

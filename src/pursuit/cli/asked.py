@@ -11,6 +11,8 @@ import numpy as np
 from pursuit._errors import among, listed, need
 from pursuit.io import Table, read_column, read_labels, read_table
 
+LOADED = 0.5  # share of the memory up to which a Parquet file is loaded
+
 
 @dataclass(frozen=True, kw_only=True)
 class Asked:
@@ -96,7 +98,7 @@ def question(asked: Asked) -> Question:
 
 
 def _streamed(data: Path, memory: str) -> bool:
-    """Whether a Parquet file is so large that it is read some rows at a time: half of the memory would not hold it."""
+    """Whether a Parquet file is so large that it is read some rows at a time."""
     if not data.name.lower().endswith(".parquet") or not data.is_file():
         return False
     from pursuit.data.disk.memory import as_bytes
@@ -107,7 +109,7 @@ def _streamed(data: Path, memory: str) -> bool:
         held = parquet.read_metadata(data)
     except (pyarrow.ArrowException, OSError):  # whoever reads it will say so
         return False
-    return bool(2 * 8 * held.num_rows * held.num_columns > as_bytes(memory))
+    return bool(8 * held.num_rows * held.num_columns > LOADED * as_bytes(memory))
 
 
 def _on_disk(asked: Asked) -> Question:
