@@ -39,6 +39,12 @@ class Lost(NamedTuple):
     token: int
 
 
+class Raised(NamedTuple):
+    """The answer is an exception."""
+
+    error: Exception
+
+
 @dataclass(frozen=True)
 class Message:
     """A question, of what, with which own arguments; ``token``: of what stays of its answer."""
@@ -68,6 +74,8 @@ class Keeper:
                 answer = self._run(message)
             except _MissingError as missing:
                 return Lost(missing.token)
+            except Exception as error:
+                return Raised(error)  # not to be taken for one of the way here
         plain = _sent(answer, message.token, ())
         if _stays(plain):
             self.kept[message.token] = answer
@@ -200,6 +208,9 @@ class FarMap:
             again = [(steps[i].place, (steps[i].message(), self._before(steps[i]), ())) for i in lost]
             for i, answer in zip(lost, self.post(again), strict=True):
                 answers[i] = answer
+        for answer in answers:
+            if isinstance(answer, Raised):
+                raise answer.error
         return [self._made(answer, step) for answer, step in zip(answers, steps, strict=True)]
 
     def _before(self, step: Step) -> list[Message]:
