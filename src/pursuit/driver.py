@@ -42,6 +42,7 @@ def solve(
     callback: Callable[[Record], Any] | None = None,
     random_state: Any = None,
     checkpoint: Any = None,
+    engine: Any = None,
 ) -> Result:
     """Minimise an objective over at most k coordinates.
 
@@ -62,8 +63,10 @@ def solve(
     random_state : seed for solvers that draw random numbers
     checkpoint : a file in which the run is kept, about every second and at its end; where it is there already, the run
         goes on from it, and one that had ended is returned as it was. A file of another problem is refused
+    engine : a dask.distributed.Client, or a pursuit.engines.Dask: the rows are sent to its workers, and asked there
     """
     check_objective(objective)
+    objective = objective if engine is None else objective.on(engine)
     name, method = seeded(solver, random_state)
     constraint = objective.sparse_set(k, include, exclude, groups)
     limits = Limits(max_iter, tol, time_limit, callback)

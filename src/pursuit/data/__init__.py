@@ -5,11 +5,13 @@ Answers are numbers, vectors over the columns and small matrices; those of disjo
 
 from .answers import Answer, Form, Spread
 from .gram import GramColumns
-from .make import InParts, Source, as_data
+from .make import InParts, Source, as_data, is_dask
 from .outputs import by_output
 from .parts import Parts
 from .rows import Data, Model
+from .spread import from_dask, placed
 
 __all__ = [
     "Answer", "Data", "Form", "GramColumns", "InParts", "Model", "Parts", "Source", "Spread", "as_data", "by_output",
+    "from_dask", "is_dask", "placed",
 ]  # fmt: skip

@@ -162,8 +162,17 @@ def opened(X: Any) -> Any:
     return open_data(X)
 
 
+def is_dask(X: Any) -> bool:
+    """Whether X is a Dask collection."""
+    return hasattr(X, "__dask_graph__") and hasattr(X, "to_delayed")
+
+
 def as_data(X: Any, y: Any, loss: Any, sample_weight: Any, offset: Any) -> Data:
     """X, y and what belongs to them as data; parts bring their own y, weights and offset."""
+    if is_dask(X):
+        from .spread import from_dask  # which is built on this
+
+        return from_dask(X, y, sample_weight, offset).bound(loss)
     X = opened(X)
     if isinstance(X, Source | Data):
         if not (y is None and sample_weight is None and offset is None):

@@ -9,6 +9,7 @@ Folds, which are everything but one part, are in :mod:`.folds`.
 
 import threading
 from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
@@ -205,6 +206,10 @@ class Parts(Data):
 
     def _like(self, parts: Sequence[Data]) -> "Parts":  # type: ignore[override]
         return Parts(parts, self.each)
+
+    def pieces(self, many: int) -> list[Callable[[], Data]]:
+        groups = np.array_split(np.arange(len(self.parts)), min(many, len(self.parts)))
+        return [partial(self._like, [self.parts[i] for i in group]) for group in groups]
 
     def _split(self, rows: Any) -> list[Any]:
         """Numbers, one per row, part by part."""

@@ -15,6 +15,8 @@ Weights of all rows sum to one. The ridge, the intercept and what is kept of the
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
+from itertools import pairwise
 from typing import Any, ClassVar
 
 import numpy as np
@@ -329,6 +331,11 @@ class Data:
         """Some rows, with ``scale`` times their weight."""
         offset = None if self.rows.offset is None else self.rows.offset[rows]
         return self._like(self.design.take(rows), Rows(self.rows.y[rows], scale * self.rows.c[rows], offset))
+
+    def pieces(self, many: int) -> list[Callable[[], "Data"]]:
+        """All rows in up to so many pieces, one after the other, each made when it is called for."""
+        cuts = np.linspace(0, self.shape[0], min(many, self.shape[0]) + 1).astype(np.int64)
+        return [partial(self.take, np.arange(low, high), 1.0) for low, high in pairwise(cuts)]
 
     def weighted(self, c: Vector) -> "Data":
         """The same rows with other weights, which sum to one; never a copy of X."""

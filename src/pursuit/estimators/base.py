@@ -2,7 +2,7 @@
 
 import warnings
 from dataclasses import KW_ONLY, dataclass, replace
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from .._errors import check_k, check_mask, check_number
 from .._names import refuse_missing
 from .._types import Array, Flags
-from ..data import Data, Source
+from ..data import Data, Source, from_dask, is_dask
 from ..data.make import opened, predictors
 from ..designs import as_design
 from ..driver import solve
@@ -101,6 +101,17 @@ class SparseModel(SelectorMixin, BaseEstimator):
 
     def _read(self, X: Any, *y: Any, **kwargs: Any) -> Any:
         return read(self, X, *y, accept_sparse=("csr", "csc"), **kwargs)
+
+    def _rows(self, X: Any, y: Any, sample_weight: Any, offset: Any, engine: Any) -> Given:
+        """What ``fit`` was given, its rows on the workers of an engine if there is one."""
+        if is_dask(X):
+            return self._given(from_dask(X, y, sample_weight, offset, engine), None, None, None)
+        given = self._given(X, y, sample_weight, offset)
+        return given if engine is None else given.on(engine)
+
+    if TYPE_CHECKING:  # what Regression and Classification bring
+
+        def _given(self, X: Any, y: Any, sample_weight: Any, offset: Any) -> Given: ...
 
     def _loss(self) -> Loss:
         loss = as_loss(self.loss)

@@ -71,15 +71,17 @@ class SparseRegressorCV(Regression, ChoosesK):
     @with_callbacks
     def fit(
         self, X: Any, y: Any = None, sample_weight: Any = None, *, offset: Any = None, cv_groups: Any = None,
-        callback: Any = None,
+        callback: Any = None, engine: Any = None,
     ) -> Any:  # fmt: skip
         """Choose and fit. ``cv_groups`` are the rows' groups: a number of folds keeps them whole, a splitter is told.
 
         ``offset`` is added to the linear predictor; ``callback`` is called with (folds done, folds). X may be data in
         parts (:class:`pursuit.InParts`, :func:`pursuit.open_data` or a path to such data), which bring their own y,
-        weights and offset.
+        weights and offset. X may also be a Dask array or data frame (y too): its rows stay on the workers of the active
+        client, or of ``engine``, a dask.distributed.Client or :class:`pursuit.engines.Dask`; with ``engine`` rows that
+        are here are sent to its workers.
         """
-        self._choose(self._given(X, y, sample_weight, offset), cv_groups, callback, False)
+        self._choose(self._rows(X, y, sample_weight, offset, engine), cv_groups, callback, False)
         return self
 
 
@@ -98,13 +100,15 @@ class SparseClassifierCV(Classification, ChoosesK):
     @with_callbacks
     def fit(
         self, X: Any, y: Any = None, sample_weight: Any = None, *, offset: Any = None, cv_groups: Any = None,
-        callback: Any = None,
+        callback: Any = None, engine: Any = None,
     ) -> Any:  # fmt: skip
         """Choose and fit. ``cv_groups`` are the rows' groups: a number of folds keeps them whole, a splitter is told.
 
         ``offset`` is added to the linear predictor; ``callback`` is called with (folds done, folds). X may be data in
         parts (:class:`pursuit.InParts`, :func:`pursuit.open_data` or a path to such data), which bring their own y,
-        weights and offset.
+        weights and offset. X may also be a Dask array or data frame (y too): its rows stay on the workers of the active
+        client, or of ``engine``, a dask.distributed.Client or :class:`pursuit.engines.Dask`; with ``engine`` rows that
+        are here are sent to its workers.
         """
-        self._choose(self._given(X, y, sample_weight, offset), cv_groups, callback, True)
+        self._choose(self._rows(X, y, sample_weight, offset, engine), cv_groups, callback, True)
         return self

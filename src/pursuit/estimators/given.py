@@ -1,14 +1,14 @@
 """What ``fit`` was given, checked: arrays, or data in parts that bring their own."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from .._errors import check_weights
 from .._types import Array, Vector
-from ..data import Data, Source, as_data
+from ..data import Data, Source, as_data, placed
 from ..designs import as_design
 
 
@@ -27,6 +27,10 @@ class Given:
     X: Any
     source: Source | None = None
     offset: bool = False
+
+    def on(self, engine: Any) -> "Given":
+        """The same with the data's rows on the workers of an engine."""
+        return replace(self, data=lambda loss: placed(self.data(loss), engine))
 
 
 def from_arrays(X: Any, y: Array, told: Array, sample_weight: Any, offset: Any, names: Any) -> Given:

@@ -123,6 +123,10 @@ class Objective:
         """What tells f from other objectives beside its null model, in words: a checkpoint belongs to one of them."""
         return {"objective": type(self).__name__, "dim": self.dim}
 
+    def on(self, engine: Any) -> "Objective":
+        """The same objective with its rows on the workers of an engine."""
+        raise TypeError(f"{type(self).__name__} has no rows that could be on workers: leave engine out")
+
     def forget(self) -> None:
         """Let go of what is kept beside the data; it is computed again if it is asked for."""
 

@@ -20,7 +20,7 @@ from .._names import called
 from .._sorted import common
 from .._types import Columns, Vector
 from ..constraints import AtMost
-from ..data import Form, GramColumns, Model, as_data
+from ..data import Form, GramColumns, Model, as_data, placed
 from ..losses import Loss, as_loss
 from ..refits import Fitted, LossOnColumns, intercept_of, refit
 from ..refits.columns import LARGE, SEPARATED
@@ -94,6 +94,12 @@ class GLM(HasDual):
         """Begin with nothing kept: no null model, no Gram columns."""
         self._null: Point | None = None
         self.gram = GramColumns(self.data, self.fit_intercept) if self.loss.quadratic else None
+
+    def on(self, engine: Any) -> "GLM":
+        return type(self)(
+            placed(self.data.raw, engine), loss=self.loss, l2=self.ridge, fit_intercept=self.fit_intercept,
+            standardize=self.standardize,
+        )  # fmt: skip
 
     def forget(self) -> None:
         if self.gram is not None:

@@ -18,7 +18,7 @@ from .._lazy import lazy
 from .._names import called
 from .._types import Columns, Vector
 from ..constraints import AtMost
-from ..data import as_data, by_output
+from ..data import as_data, by_output, placed
 from ..engines import check_time
 from ..losses.vector import Multinomial, Responses, VectorLoss
 from ..refits.columns import SEPARATED
@@ -52,13 +52,20 @@ class MultiGLM(Objective):
         data: Any = as_data(X, Y, self.loss, sample_weight, offset)
         self.quadratic = self.loss.quadratic
         self.l2, self.fit_intercept = check_number(l2, "l2"), bool(fit_intercept)
-        if standardize:
+        self.standardize = bool(standardize)
+        if self.standardize:
             data = data.standardized(self.fit_intercept)
         elif self.fit_intercept:
             data = data.shifted()
         self.data, self.names, self.width = data, data.names, data.outputs
         self.dim = data.shape[1] * self.width
         self._null: Point | None = None
+
+    def on(self, engine: Any) -> "MultiGLM":
+        return type(self)(
+            placed(self.data.raw, engine), loss=self.loss, l2=self.l2, fit_intercept=self.fit_intercept,
+            standardize=self.standardize,
+        )  # fmt: skip
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_null": None}

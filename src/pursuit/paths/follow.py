@@ -41,6 +41,7 @@ def path(
     callback: Callable[[int, float], Any] | bool | None = None,
     random_state: Any = None,
     checkpoint: Any = None,
+    engine: Any = None,
 ) -> Path:
     """The best point of every size in ``ks``: complete, and never worse for being larger.
 
@@ -49,8 +50,8 @@ def path(
 
     Parameters
     ----------
-    objective, solver, include, exclude, groups, bounds, sum_to, random_state : as in ``solve``; ``max_iter`` and
-        ``tol`` are limits of each run of a solver other than "auto"
+    objective, solver, include, exclude, groups, bounds, sum_to, random_state, engine : as in ``solve``;
+        ``max_iter`` and ``tol`` are limits of each run of a solver other than "auto"
     ks : sizes, in any order; 0 is the model without features. Sizes beyond what there is are capped, and ``reason``
         says so
     time_limit : seconds for the whole path; what was reached is returned
@@ -61,6 +62,7 @@ def path(
     """
     began = time.perf_counter()
     check_objective(objective)
+    objective = objective if engine is None else objective.on(engine)
     name, method = seeded(solver, random_state)
     sizes = check_sizes(ks)
     constraint = objective.sparse_set(max(sizes[-1], 1), include, exclude, groups)
