@@ -13,6 +13,7 @@ from .._errors import check_number
 from .far import FarMap, Keeper
 
 PATIENCE = 60.0  # seconds without a sign of life
+SILENT = 1.5  # seconds between signs of life that a healthy worker may take
 ATTEMPTS = 8  # keepers that may be lost one after the other under one question
 FIRST_PAUSE, PAUSE = (
     0.05,
@@ -90,6 +91,7 @@ class _Bundles:
         self.rows = [make(place) for place in range(places)]
         self.keepers: list[Any] = [None] * places
         self.homes: list[str] = [""] * places
+        self.made: list[Any] = [None] * places  # the keepers' own futures: nobody else holds them
 
     def __call__(self, letters: Sequence[tuple[int, tuple[Any, ...]]]) -> list[Any]:
         answers: list[Any] = [None] * len(letters)
@@ -146,8 +148,10 @@ class _Bundles:
             Keeper, rows, self.count, actor=True, pure=False, workers=home[:1],
             key=f"pursuit-keeper-{self.id}-{place}-{uuid.uuid4().hex[:6]}",
         )  # fmt: skip
-        self.keepers[place], self.homes[place] = made.result(timeout=self.engine.patience), home[0]
-        return self.keepers[place]
+        keeper = made.result(timeout=self.engine.patience)
+        keeper._client, keeper._worker = client, None  # else it is asked through whichever client is the current one
+        self.keepers[place], self.homes[place], self.made[place] = keeper, home[0], made
+        return keeper
 
     def _wait(self, place: int, future: Any) -> Any:
         """An answer; while its worker is heard of it may take its time."""
@@ -158,10 +162,10 @@ class _Bundles:
                 return future.result(timeout=self.engine.patience)
             except (Late, TimeoutError):
                 self.engine._alive()
-                known = self.engine.client.scheduler_info()["workers"].get(self.homes[place])
-                if known is None:
-                    raise OSError(f"worker {self.homes[place]} is gone") from None
-                if time.time() - known["last_seen"] > 0.5 * self.engine.patience:
+                silent = self.engine.client.run_on_scheduler(_silence, self.homes[place])
+                if silent is None or self.made[place].status != "finished":
+                    raise OSError(f"worker {self.homes[place]} is gone, or has lost its keeper") from None
+                if silent > max(0.5 * self.engine.patience, SILENT):
                     raise _HungError(self.homes[place]) from None
 
     def _lost(self, place: int, error: Exception, keeper: Any) -> Exception:
@@ -170,6 +174,12 @@ class _Bundles:
         if self.keepers[place] is keeper:
             self.keepers[place] = None
         return error
+
+
+def _silence(address: str, dask_scheduler: Any = None) -> float | None:
+    """Seconds since the scheduler heard of a worker; None where there is no such worker."""
+    known = dask_scheduler.workers.get(address)
+    return None if known is None else time.time() - known.last_seen
 
 
 class _HungError(Exception):
