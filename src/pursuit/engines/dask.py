@@ -13,6 +13,7 @@ from .._errors import check_number
 from .far import FarMap, Keeper
 
 PATIENCE = 60.0  # seconds without a sign of life
+LOOK = 1.0  # seconds after which whoever waits looks whether the scheduler is still there
 SILENT = 1.5  # seconds between signs of life that a healthy worker may take
 ATTEMPTS = 8  # keepers that may be lost one after the other under one question
 FIRST_PAUSE, PAUSE = (
@@ -157,15 +158,20 @@ class _Bundles:
         """An answer; while its worker is heard of it may take its time."""
         from dask.distributed import TimeoutError as Late
 
+        patience = self.engine.patience
+        late = time.monotonic() + patience
         while True:
             try:
-                return future.result(timeout=self.engine.patience)
+                return future.result(timeout=min(LOOK, patience))
             except (Late, TimeoutError):
                 self.engine._alive()
+                if time.monotonic() < late and self.made[place].status == "finished":
+                    continue
+                late = time.monotonic() + patience
                 silent = self.engine.client.run_on_scheduler(_silence, self.homes[place])
                 if silent is None or self.made[place].status != "finished":
                     raise OSError(f"worker {self.homes[place]} is gone, or has lost its keeper") from None
-                if silent > max(0.5 * self.engine.patience, SILENT):
+                if silent > max(0.5 * patience, SILENT):
                     raise _HungError(self.homes[place]) from None
 
     def _lost(self, place: int, error: Exception, keeper: Any) -> Exception:

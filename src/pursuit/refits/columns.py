@@ -338,6 +338,10 @@ class ColumnsInParts(LossOnColumns):
         answers = self.each(Ask("in_parts", v, b), self.parts)
         return *total([answer[:2] for answer in answers]), [answer[2] for answer in answers]
 
+    def line(self, here: State, d: Vector) -> Line:
+        """Where an answer takes longer on its way than in the making, a trial is a whole evaluation."""
+        return super().line(here, d) if self.near or self.by_products else Few.line(self, here, d)
+
     def along(self, kept: Any, v: Vector, b: float, dv: Vector, db: float) -> Callable[[float], tuple[float, float]]:
         lines = self.each(Ask("along", v, b, dv, db), self.parts, self._own(kept))
         return lambda t: total(self.each(Ask("__call__", t), lines))

@@ -93,7 +93,7 @@ def refit(few: LossOnColumns, coef: Vector, b: float) -> Fitted:
         return refit(few, *few.split(fit.z))
     if few.scattered:  # orthonormal coordinates are dense: only where the columns need them
         fit = minimise(few, z)
-        end = few.at(fit.z).hessian
+        end = fit.at.hessian or few.at(fit.z).hessian
         if fit.converged and not fit.note and end is not None and Factor(end()).rcond > TRUSTED:
             without_end = _endless(few, fit.z)
             return replace(few.ending(fit), note=PARTLY, minimiser=False) if without_end else few.ending(fit)
