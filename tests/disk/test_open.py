@@ -314,3 +314,13 @@ def test_memory_is_a_number_of_bytes(folder):
             as_bytes(wrong)
     with pytest.raises(ValueError, match="memory=100 MB is too little"):
         open_data(folder, memory="100MB")
+
+
+def test_views_of_the_same_rows_share_the_room(folder):
+    data = open_data(folder)
+    one, other = GLM(data, standardize=True).data, GLM(data, standardize=False).data
+    one.few(np.arange(2), 0.0, True, 0.0)
+    assert all(part.gathered.last for part in one.parts)
+    other.few(np.arange(2), 0.0, True, 0.0)
+    assert all(part.gathered.last for part in other.parts)
+    assert not any(part.gathered.last for part in one.parts)

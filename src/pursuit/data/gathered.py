@@ -37,7 +37,16 @@ class Gathered:
             self.last.appendleft((cols, block))
             while sum(len(held) for held, _ in self.last) > self.design.room.columns:
                 self.last.pop()
-            return block
+        if self.design.room.holder is not None:
+            before = self.design.room.holder.becomes(self)
+            if before is not None:
+                before.forget()
+        return block
+
+    def forget(self) -> None:
+        """Keep nothing."""
+        with self.lock:
+            self.last.clear()
 
     def held(self, cols: Columns) -> Block | None:
         """The columns, if they were gathered together and are still here."""

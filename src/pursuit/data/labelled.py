@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from functools import partial
+from functools import partial, reduce
 from typing import Any
 
 import numpy as np
@@ -113,14 +113,21 @@ class ApartInParts:
         return sum(self.each(Ask("share"), self.parts))
 
     def by_label(self, ask: Ask) -> list[Any]:
-        answers = zip(*self.each(Ask("by_label", ask), self.parts), strict=True)
-        return [merged(same) if isinstance(same[0], Spread) else total(same) for same in answers]
+        if self.each is in_turn:  # each answer is added as it comes, and no two are held
+            return reduce(_added, (part.by_label(ask) for part in self.parts))
+        return reduce(_added, self.each(Ask("by_label", ask), self.parts))
 
     def without(self, j: int, factor: float) -> Parts:
         return self.like(_used(self.each(Ask("without", j, factor), self.parts)))
 
     def only(self, j: int, factor: float) -> Parts:
         return self.like(_used(self.each(Ask("only", j, factor), self.parts)))
+
+
+def _added(one: list[Any], other: list[Any]) -> list[Any]:
+    """Answers of other rows, label by label."""
+    pairs = zip(one, other, strict=True)
+    return [merged(pair) if isinstance(pair[0], Spread) else total(pair) for pair in pairs]
 
 
 def _used(parts: Sequence[Data]) -> list[Data]:
@@ -164,7 +171,9 @@ class LessParts(Fold):
     """All rows but those of one label."""
 
     def prepare(self, cols: Columns) -> None:
-        self.rest.by_part.columns(cols)
+        by_part, room = self.rest.by_part, self.room.gram
+        many = len(cols) if room is None else int(room // (8 * len(by_part.parts) * self.shape[1]))
+        by_part.columns(cols[:many])
 
     def gram(self, cols: Columns, centred: bool) -> tuple[Matrix, Vector]:
         return known_or_own(self.rest, cols, centred, partial(Parts.gram, self))

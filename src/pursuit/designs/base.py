@@ -9,6 +9,7 @@
 Vectors of length n stay with the design; k-sparse points go in, vectors of length p and m x m matrices come out.
 """
 
+import weakref
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple, Protocol
@@ -29,11 +30,27 @@ CONSTANT = 1e-14  # share of its size by which a column must vary, or that is ro
 SMALLEST = 1e-150  # numbers below which squares have no digits
 
 
+class Holder:
+    """Who keeps columns of a design: one at a time, since views and folds of it share what there is of room."""
+
+    def __init__(self) -> None:
+        self.now: Any = None  # a weak reference
+
+    def __reduce__(self) -> Any:
+        return Holder, ()
+
+    def becomes(self, one: Any) -> Any:
+        """Who kept columns before, if that is somebody else."""
+        before, self.now = None if self.now is None else self.now(), weakref.ref(one)
+        return None if before is one else before
+
+
 class Room(NamedTuple):
     """What may be kept of a design in memory: so many columns, so many bytes of its Gram matrix (None: ask nobody)."""
 
     columns: float = np.inf
     gram: float | None = None
+    holder: Holder | None = None
 
 
 class Compiled:

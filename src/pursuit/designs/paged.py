@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from .._names import Names
 from .._types import Columns, Matrix, Vector
 from ..losses.base import Loss
-from .base import Block, Design, Limits, NewtonSystem, Quick, Room, Rows
+from .base import Block, Design, Holder, Limits, NewtonSystem, Quick, Room, Rows
 
 
 class Place(Protocol):
@@ -29,7 +29,7 @@ class Paged(Design):
     """A design whose rows are read from a source for each question; ``reads`` counts them."""
 
     def __init__(self, source: Place, names: Names | None, room: Room) -> None:
-        self.source, self.names, self.room, self.reads = source, names, room, 0
+        self.source, self.names, self.reads, self.room = source, names, 0, room._replace(holder=Holder())
         self.shape, self.dtype, self.nbytes, self.full = source.shape, source.dtype, source.nbytes, source.full
 
     def origin(self) -> Vector | None:

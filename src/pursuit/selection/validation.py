@@ -54,7 +54,8 @@ def validate(
     """
     done, gram = [], None if whole is None else getattr(whole.f, "gram", None)
     if gram is not None and not gram.small and len(gram.held):
-        folds[0].data.prepare(np.sort(gram.held[gram.held >= 0][: gram.capacity // 2]))
+        held = gram.held[gram.held >= 0]
+        folds[0].data.prepare(np.sort(held if gram.read and gram.complete else held[: gram.capacity // 2]))
 
     def one(fold: Fold) -> tuple[Models, Vector]:
         f = problem.objective(fold.data, grid.refit)
