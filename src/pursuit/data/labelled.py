@@ -113,9 +113,12 @@ class ApartInParts:
         return sum(self.each(Ask("share"), self.parts))
 
     def by_label(self, ask: Ask) -> list[Any]:
-        if self.each is in_turn:  # each answer is added as it comes, and no two are held
-            return reduce(_added, (part.by_label(ask) for part in self.parts))
-        return reduce(_added, self.each(Ask("by_label", ask), self.parts))
+        in_order = self.each is in_turn  # then each answer is added as it comes, and no two matrices are held
+        answers = (
+            (part.by_label(ask) for part in self.parts) if in_order else self.each(Ask("by_label", ask), self.parts)
+        )
+        first, *rest = answers if ask.name == "moments" else [reduce(_added, answers)]
+        return [merged(same) for same in zip(first, *rest, strict=True)] if rest else first
 
     def without(self, j: int, factor: float) -> Parts:
         return self.like(_used(self.each(Ask("without", j, factor), self.parts)))
@@ -126,8 +129,7 @@ class ApartInParts:
 
 def _added(one: list[Any], other: list[Any]) -> list[Any]:
     """Answers of other rows, label by label."""
-    pairs = zip(one, other, strict=True)
-    return [merged(pair) if isinstance(pair[0], Spread) else total(pair) for pair in pairs]
+    return [total(pair) for pair in zip(one, other, strict=True)]
 
 
 def _used(parts: Sequence[Data]) -> list[Data]:
