@@ -69,59 +69,107 @@ PURSUIT_CLONES inline void combine_rows(const double* Q, i64 p, const i64* N, co
   }
 }
 
-// In place of the lower triangle (by rows) of a d x d matrix its Cholesky factor; false where it is not positive.
+// In place of the upper triangle (by rows) of a d x d matrix the factor U of U'U; false where it is not positive. Small
+// ones row after row: sums of products one after the other would not be vectors.
 PURSUIT_CLONES inline bool factorise(double* A, i64 d) {
-  constexpr i64 kByHand = 24;
+  constexpr i64 kByHand = 32;
   if (d > kByHand) {
-    char upper = 'U';
+    char lower = 'L'; // as LAPACK sees it, which stores by columns
     int n = small(d), info = 0;
-    lapack.potrf(&upper, &n, A, &n, &info);
+    lapack.potrf(&lower, &n, A, &n, &info);
     bool fine = info == 0;
     for (i64 j = 0; j < d; ++j) fine = fine && A[j * d + j] > 0.0; // LAPACK lets a NaN pass
     return fine;
   }
-  for (i64 r = 0; r < d; ++r) {
-    double* row = A + r * d;
-    for (i64 c = 0; c < r; ++c) {
-      const double* other = A + c * d;
-      double sum = row[c];
-      for (i64 l = 0; l < c; ++l) sum -= row[l] * other[l];
-      row[c] = sum / other[c];
+  for (i64 k = 0; k < d; ++k) {
+    double* top = A + k * d;
+    if (!(top[k] > 0.0)) return false;
+    top[k] = std::sqrt(top[k]);
+    const double scale = 1.0 / top[k];
+    for (i64 c = k + 1; c < d; ++c) top[c] *= scale;
+    for (i64 r = k + 1; r < d; ++r) {
+      double* row = A + r * d;
+      const double t = top[r];
+#pragma omp simd
+      for (i64 c = r; c < d; ++c) row[c] -= t * top[c];
     }
-    double pivot = row[r];
-    for (i64 l = 0; l < r; ++l) pivot -= row[l] * row[l];
-    if (!(pivot > 0.0)) return false;
-    row[r] = std::sqrt(pivot);
   }
   return true;
 }
 
-// x <- (L L')^-1 x
-inline void solve_factor(const double* L, i64 d, double* x) {
+// The next multiple of four: rows of so many numbers are whole vectors.
+inline i64 fours(i64 d) { return (d + 3) / 4 * 4; }
+
+// x <- A^-1 x, false where A (d x d, by its upper triangle) is not positive. Rows of A and L are fours(d) long, those
+// of A filled from the group of four on that holds the diagonal; A is lost, L is room. As A = L D L', neither roots nor
+// sums along a row stand between one step and the next.
+PURSUIT_CLONES inline bool solve_positive(double* __restrict A, double* __restrict L, i64 d, double* __restrict x) {
+  constexpr i64 kByHand = 64;
+  const i64 m = fours(d);
+  if (d > kByHand) {
+    char lower = 'L'; // as LAPACK sees it, which stores by columns
+    int n = small(d), stride = small(m), one = 1, info = 0;
+    lapack.potrf(&lower, &n, A, &stride, &info);
+    if (info == 0) lapack.potrs(&lower, &n, &one, A, &stride, x, &n, &info);
+    return info == 0;
+  }
   for (i64 r = 0; r < d; ++r) {
-    double sum = x[r];
-    for (i64 l = 0; l < r; ++l) sum -= L[r * d + l] * x[l];
-    x[r] = sum / L[r * d + r];
+    std::fill(A + r * m + d, A + (r + 1) * m, 0.0);
+    std::fill(L + r * m + r / 4 * 4, L + r * m + r / 4 * 4 + 4, 0.0);
   }
-  for (i64 r = d - 1; r >= 0; --r) {
-    const double v = x[r] /= L[r * d + r];
-    for (i64 l = 0; l < r; ++l) x[l] -= L[r * d + l] * v;
+  for (i64 k = 0; k < d; ++k) {
+    const double* top = A + k * m;
+    if (!(top[k] > 0.0)) return false;
+    const double inverse = 1.0 / top[k], xk = x[k];
+    for (i64 r = k + 1; r < d; ++r) {
+      const double t = top[r] * inverse;
+      double* row = A + r * m;
+      for (i64 c = r / 4 * 4; c < m; c += 4)
+        for (i64 l = c; l < c + 4; ++l) row[l] -= t * top[l];
+      x[r] -= t * xk;
+      L[r * m + k] = t;
+    }
+    x[k] = xk * inverse;
   }
+  for (i64 r = d - 1; r > 0; --r) {
+    const double *row = L + r * m, xr = x[r];
+    for (i64 c = 0; c < r; c += 4)
+      for (i64 l = c; l < c + 4; ++l) x[l] -= row[l] * xr;
+  }
+  return true;
 }
 
-inline double log_det(const double* L, i64 p) {
+// (U'U)^-1: only its lower triangle is solved for, whose rows are vectors.
+PURSUIT_CLONES inline void inverse_of(const double* U, i64 d, double* __restrict X) {
+  std::fill(X, X + d * d, 0.0);
+  for (i64 r = 0; r < d; ++r) {
+    X[r * d + r] = 1.0;
+    for (i64 l = 0; l <= r; ++l) X[r * d + l] /= U[r * d + r];
+    for (i64 c = r + 1; c < d; ++c)
+      for (i64 l = 0; l <= r; ++l) X[c * d + l] -= U[r * d + c] * X[r * d + l];
+  }
+  for (i64 r = d - 1; r >= 0; --r) {
+    for (i64 c = r + 1; c < d; ++c)
+      for (i64 l = 0; l <= r; ++l) X[r * d + l] -= U[r * d + c] * X[c * d + l];
+    for (i64 l = 0; l <= r; ++l) X[r * d + l] /= U[r * d + r];
+  }
+  for (i64 r = 0; r < d; ++r)
+    for (i64 l = 0; l < r; ++l) X[l * d + r] = X[r * d + l];
+}
+
+inline double log_det(const double* U, i64 p) {
   double sum = 0.0;
-  for (i64 j = 0; j < p; ++j) sum += std::log(L[j * p + j]);
+  for (i64 j = 0; j < p; ++j) sum += std::log(U[j * p + j]);
   return 2.0 * sum;
 }
 
-// In place of a factor (lower triangle by rows) the whole inverse of what was factorised.
-inline void invert_factor(double* L, i64 p) {
-  char upper = 'U';
+// In place of a factor the whole inverse of what was factorised.
+inline void invert_factor(double* U, i64 p) {
+  char lower = 'L';
   int n = small(p), info = 0;
-  lapack.potri(&upper, &n, L, &n, &info);
+  lapack.potri(&lower, &n, U, &n, &info);
   for (i64 i = 0; i < p; ++i)
-    for (i64 j = 0; j < i; ++j) L[j * p + i] = L[i * p + j];
+    for (i64 j = i + 1; j < p; ++j) U[j * p + i] = U[i * p + j];
 }
 
 } // namespace pursuit

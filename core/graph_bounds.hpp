@@ -29,13 +29,12 @@ public:
   std::vector<EdgeMove>
       moves; // exchanges at a node, the best one for each way to enter, that lower f by `least` or more
 
-  explicit NodeBounds(i64 p_) : gain(reals(p_ * p_)), p(p_), best(reals(2 * p_)), who(place(p_)) {}
+  explicit NodeBounds(i64 p_) : gain(reals(p_ * p_)), p(p_), best(reals(2 * p_)), unit(reals(p_)), who(place(p_)) {}
 
   // `closed`: p x p, pairs that may not enter; `forced`: edges that may not leave, by place.
   void look(const GraphFitter& f, const GraphFit& fit, const std::uint8_t* closed, const std::uint8_t* forced,
             double hope, double least, bool exchanges) {
     const Adjacency graph(p, fit.edges);
-    std::fill(gain.get(), gain.get() + p * p, -1.0);
     cost.assign(fit.edges.size(), HUGE_VAL);
     moves.clear();
     const i64 d = graph.widest();
@@ -45,7 +44,12 @@ public:
       U = reals(d * p);
       B = reals(2 * d * d);
     }
+    for (i64 j = 0; j < p; ++j) unit[j] = fit.Sigma[j * p + j];
     for (i64 i = 0; i < p; ++i) node(f, fit, graph, i, closed, forced, hope, least, exchanges);
+    for (i64 i = 0; i < p; ++i)
+      for (i64 j = i + 1; j < p; ++j)
+        gain[i * p + j] = closed[i * p + j] ? -1.0 : std::max(gain[i * p + j], gain[j * p + i]);
+    for (i64 e : fit.edges) gain[e] = -1.0;
   }
 
 private:
@@ -54,15 +58,11 @@ private:
     const i64 d = graph.degree(i), *N = graph.near(i), *edge = graph.edges(i);
     const double *S = fit.Sigma.get(), *s = S + i * p, *r = f.R + i * p;
     double *v = best.get(), *change = best.get() + p, *inverse = B.get();
-    for (i64 j = 0; j < p; ++j) v[j] = S[j * p + j] - s[j] * s[j] / s[i];
-    if (d > 0 && !project(S, s, i, d, N, v)) return;
-    for (i64 j = 0; j < p; ++j) v[j] = std::max(v[j], 1e-10);
-    for (i64 j = 0; j < p; ++j) {
-      if (j == i || closed[i * p + j]) continue;
-      double& g = gain[std::min(i, j) * p + std::max(i, j)];
-      g = std::max(g, (r[j] - s[j]) * (r[j] - s[j]) / v[j]);
+    if (!project(S, s, i, d, N, v)) {
+      std::fill(gain.get() + i * p, gain.get() + (i + 1) * p, -1.0);
+      return;
     }
-    for (i64 l = 0; l < d; ++l) gain[std::min(i, N[l]) * p + std::max(i, N[l])] = -1.0;
+    enter(r, s, v, gain.get() + i * p);
     std::fill(change, change + p, 0.0);
     for (i64 l = 0; l < d; ++l) {
       const std::size_t e = place(edge[l]);
@@ -78,31 +78,36 @@ private:
         moves.push_back({change[j], edge[who[place(j)]], std::min(i, j) * p + std::max(i, j)});
   }
 
-  // C_NN^-1, U = C_NN^-1 C_N, and v less what the neighbours explain.
-  bool project(const double* S, const double* s, i64 i, i64 d, const i64* N, double* v) {
-    double *inverse = B.get(), *L = B.get() + d * d;
+  // v = diag(C) less what the neighbours explain, C_NN^-1, and U = C_NN^-1 C_N.
+  PURSUIT_CLONES bool project(const double* S, const double* s, i64 i, i64 d, const i64* N, double* v) {
+    double *inverse = B.get(), *factor = B.get() + d * d;
+    for (i64 j = 0; j < p; ++j) v[j] = unit[j] - s[j] * s[j] / s[i];
     for (i64 l = 0; l < d; ++l) {
       const double t = s[N[l]] / s[i], *from = S + N[l] * p;
       double* to = rows.get() + l * p;
       for (i64 j = 0; j < p; ++j) to[j] = from[j] - t * s[j];
-      for (i64 c = 0; c <= l; ++c) L[l * d + c] = to[N[c]];
+      for (i64 c = l; c < d; ++c) factor[l * d + c] = to[N[c]];
     }
-    if (!factorise(L, d)) return false;
-    for (i64 l = 0; l < d; ++l) {
-      std::fill(inverse + l * d, inverse + (l + 1) * d, 0.0);
-      inverse[l * d + l] = 1.0;
-      solve_factor(L, d, inverse + l * d);
-    }
-    gemm(false, p, d, d, rows.get(), p, inverse, d, 0.0, U.get(), p);
+    if (!factorise(factor, d)) return false;
+    inverse_of(factor, d, inverse);
+    if (d > 0) gemm(false, p, d, d, rows.get(), p, inverse, d, 0.0, U.get(), p);
     for (i64 l = 0; l < d; ++l) {
       const double *a = rows.get() + l * p, *u = U.get() + l * p;
+#pragma omp simd
       for (i64 j = 0; j < p; ++j) v[j] -= a[j] * u[j];
     }
+    for (i64 j = 0; j < p; ++j) v[j] = std::max(v[j], 1e-10);
     return true;
+  }
+
+  PURSUIT_CLONES void enter(const double* r, const double* s, const double* v, double* __restrict out) const {
+#pragma omp simd
+    for (i64 j = 0; j < p; ++j) out[j] = (r[j] - s[j]) * (r[j] - s[j]) / v[j];
   }
 
   PURSUIT_CLONES void exchange(const double* u, const double* r, const double* s, const double* v, double t, double c,
                                double drop, i64 l, double* change) {
+#pragma omp simd
     for (i64 j = 0; j < p; ++j) {
       const double h = 2.0 * (r[j] - s[j]) - t * u[j];
       const double delta = drop - h * h / (2.0 * (2.0 * v[j] + u[j] * u[j] * c));
@@ -112,7 +117,7 @@ private:
   }
 
   const i64 p;
-  Buffer best, rows, U, B;
+  Buffer best, unit, rows, U, B;
   std::vector<i64> who;
   i64 room = 0;
 };

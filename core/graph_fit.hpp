@@ -77,7 +77,7 @@ private:
 
   void prepare(const Adjacency& graph) {
     const i64 d = graph.widest();
-    if (d > room) block = reals(d * d), room = d;
+    if (d > room) block = reals(2 * d * fours(d)), right = reals(fours(d)), room = d;
     b.assign(graph.node.size(), 0.0);
     known.assign(graph.node.size(), 0.0);
     diagonal.assign(place(p), 1.0);
@@ -89,8 +89,11 @@ private:
     const std::vector<i64> part = graph.components();
     std::fill(b.begin(), b.end(), 0.0);
     gap = 1.0;
+    const bool whole = std::all_of(part.begin(), part.end(), [](i64 root) { return root == 0; });
     for (i64 i = 0; i < p; ++i) {
-      for (i64 j = 0; j < p; ++j) Q[i * p + j] = part[place(i)] == part[place(j)] ? pulled * T[i * p + j] : 0.0;
+      for (i64 j = 0; j < p; ++j) Q[i * p + j] = pulled * T[i * p + j];
+      for (i64 j = 0; j < p && !whole; ++j)
+        if (part[place(i)] != part[place(j)]) Q[i * p + j] = 0.0;
       Q[i * p + i] = 1.0;
     }
     for (i64 e : edges) {
@@ -169,7 +172,7 @@ private:
     for (std::size_t e = 0; e < edges.size(); ++e) {
       w[e] = 0.5 * (known[2 * e] + known[2 * e + 1]);
       if (lam > 0.0 && (known[2 * e] == 0.0 || known[2 * e + 1] == 0.0)) w[e] = 0.0;
-      W[edges[e] % p * p + edges[e] / p] = w[e];
+      W[edges[e]] = w[e];
       value += 2.0 * (R[edges[e]] * w[e] + lam * std::fabs(w[e]));
     }
     if (!factorise(W.get(), p)) return false;
@@ -187,17 +190,20 @@ private:
 
   bool sweep(const Adjacency& graph) {
     for (i64 j = 0; j < p; ++j) {
-      const i64 d = graph.degree(j), *N = graph.near(j), *edge = graph.edges(j);
+      const i64 d = graph.degree(j), m = fours(d), *N = graph.near(j), *edge = graph.edges(j);
       if (d == 0) continue; // its column has been the identity's from the start
       double *bj = b.data() + graph.first[place(j)], *A = block.get(), *q = column.get();
-      for (i64 r = 0; r < d; ++r)
-        for (i64 c = 0; c <= r; ++c) A[r * d + c] = Q[N[r] * p + N[c]];
+      for (i64 r = 0; r < d; ++r) {
+        const double* from = Q.get() + N[r] * p;
+        for (i64 c = r / 4 * 4; c < d; ++c) A[r * m + c] = from[N[c]];
+      }
       if (lam > 0.0) {
         lasso(R + j * p, N, d, A, bj);
       } else {
-        for (i64 l = 0; l < d; ++l) bj[l] = share * R[j * p + N[l]];
-        if (!factorise(A, d)) return false;
-        solve_factor(A, d, bj);
+        for (i64 l = 0; l < d; ++l) right[l] = share * R[j * p + N[l]];
+        std::fill(right.get() + d, right.get() + m, 0.0);
+        if (!solve_positive(A, A + d * m, d, right.get())) return false;
+        std::copy(right.get(), right.get() + d, bj);
       }
       combine_rows(Q.get(), p, N, bj, d, q);
       double v = 1.0;
@@ -209,16 +215,16 @@ private:
       q[j] = 1.0;
       std::copy(q, q + p, Q.get() + j * p);
       for (i64 i = 0; i < p; ++i) Q[i * p + j] = q[i];
-      diagonal[place(j)] = 1.0 / v;
-      for (i64 l = 0; l < d; ++l) known[place(2 * edge[l] + (N[l] < j))] = -bj[l] / v;
+      const double own = diagonal[place(j)] = 1.0 / v;
+      for (i64 l = 0; l < d; ++l) known[place(2 * edge[l] + (N[l] < j))] = -bj[l] * own;
     }
     work += static_cast<double>(p) * static_cast<double>(graph.node.size() + place(p));
     gap = 0.0;
+    for (i64 j = 0; j < p; ++j) column[j] = 1.0 / std::sqrt(diagonal[place(j)]);
     for (i64 j = 0; j < p; ++j)
       for (i64 l = graph.first[place(j)]; l < graph.first[place(j) + 1]; ++l) {
         const std::size_t e = 2 * place(graph.edge[place(l)]);
-        const double size = diagonal[place(j)] * diagonal[place(graph.node[place(l)])];
-        gap = std::max(gap, std::fabs(known[e] - known[e + 1]) / std::sqrt(size));
+        gap = std::max(gap, std::fabs(known[e] - known[e + 1]) * column[j] * column[graph.node[place(l)]]);
       }
     return std::isfinite(gap);
   }
@@ -230,7 +236,7 @@ private:
       double moved = 0.0;
       for (i64 l = 0; l < d; ++l) {
         const double g = share * r[N[l]] - without(A, d, x, l);
-        const double next = g > lam ? (g - lam) / A[l * d + l] : g < -lam ? (g + lam) / A[l * d + l] : 0.0;
+        const double own = A[l * fours(d) + l], next = g > lam ? (g - lam) / own : g < -lam ? (g + lam) / own : 0.0;
         moved = std::max(moved, std::fabs(next - x[l]));
         x[l] = next;
       }
@@ -238,11 +244,12 @@ private:
     }
   }
 
-  // (A x)_l but for A_ll x_l; A by its lower triangle
+  // (A x)_l but for A_ll x_l; A by its upper triangle
   static double without(const double* A, i64 d, const double* x, i64 l) {
+    const i64 m = fours(d);
     double sum = 0.0;
-    for (i64 c = 0; c < l; ++c) sum += A[l * d + c] * x[c];
-    for (i64 c = l + 1; c < d; ++c) sum += A[c * d + l] * x[c];
+    for (i64 c = 0; c < l; ++c) sum += A[c * m + l] * x[c];
+    for (i64 c = l + 1; c < d; ++c) sum += A[l * m + c] * x[c];
     return sum;
   }
 
@@ -251,18 +258,18 @@ private:
     on.clear();
     for (i64 l = 0; l < d; ++l)
       if (x[l] != 0.0) on.push_back(l);
-    const i64 m = static_cast<i64>(on.size());
-    active.resize(place(m * m));
+    const i64 n = static_cast<i64>(on.size()), m = fours(n);
+    active.resize(place(2 * n * m));
     exact.assign(place(d), 0.0);
-    solution.resize(place(m));
-    for (i64 a = 0; a < m; ++a) {
+    solution.assign(place(m), 0.0);
+    for (i64 a = 0; a < n; ++a) {
       const i64 l = on[place(a)];
-      for (i64 c = 0; c <= a; ++c) active[place(a * m + c)] = A[l * d + on[place(c)]];
+      for (i64 c = a / 4 * 4; c < n; ++c)
+        active[place(a * m + c)] = A[std::min(l, on[place(c)]) * fours(d) + std::max(l, on[place(c)])];
       solution[place(a)] = share * r[N[l]] - std::copysign(lam, x[l]);
     }
-    if (!factorise(active.data(), m)) return false;
-    solve_factor(active.data(), m, solution.data());
-    for (i64 a = 0; a < m; ++a) {
+    if (!solve_positive(active.data(), active.data() + n * m, n, solution.data())) return false;
+    for (i64 a = 0; a < n; ++a) {
       const i64 l = on[place(a)];
       if (!(solution[place(a)] * x[l] > 0.0)) return false;
       exact[place(l)] = solution[place(a)];
@@ -275,7 +282,7 @@ private:
   }
 
   Poll& poll;
-  Buffer Q, W, column, block, reached;
+  Buffer Q, W, column, block, right, reached;
   i64 room = 0;
   double gap = 1.0, value = 0.0, share = 1.0; // share: 1 - t
   std::vector<double> b, known, diagonal, w;  // b by place; both rows' words on each edge; of W

@@ -226,7 +226,7 @@ public:
   }
 
 private:
-  static constexpr double kRough = 1e-4, kSure = 1e-7, kFewGraphs = 1500, kNothing = 1e-13, kLeast = 1e-6, kHope = 0.7;
+  static constexpr double kRough = 1e-3, kSure = 1e-7, kFewGraphs = 1500, kNothing = 1e-13, kLeast = 1e-6, kHope = 0.7;
   static constexpr double kEffort = 3.0, kAlways = 2e8, kMost = 4e9; // in numbers that refits touch
   static constexpr int kRounds = 60, kPatient = 3, kPatientAtTheEnd = 6, kPatience = 12, kRefused = 30;
 
@@ -259,8 +259,10 @@ private:
       if (bounds.cost[e] < dearest) weak.push_back(static_cast<i64>(e));
     std::sort(weak.begin(), weak.end(),
               [&](i64 a, i64 b) { return better(bounds.cost[place(b)], bounds.cost[place(a)], a, b); });
-    std::sort(strong.begin(), strong.end(), [&](i64 a, i64 b) { return better(bounds.gain[a], bounds.gain[b], a, b); });
-    for (std::size_t q = 0; q < std::min(weak.size(), strong.size()); ++q) {
+    const std::size_t both = std::min(weak.size(), strong.size());
+    std::partial_sort(strong.begin(), strong.begin() + static_cast<std::ptrdiff_t>(both), strong.end(),
+                      [&](i64 a, i64 b) { return better(bounds.gain[a], bounds.gain[b], a, b); });
+    for (std::size_t q = 0; q < both; ++q) {
       const double change = bounds.cost[place(weak[q])] - bounds.gain[strong[q]];
       if (change > -kLeast) return;
       moves.push_back({change, weak[q], strong[q]});
