@@ -14,6 +14,7 @@ from .far import FarMap, Keeper
 
 PATIENCE = 60.0  # seconds without a sign of life
 LOOK = 1.0  # seconds after which whoever waits looks whether the scheduler is still there
+REACHED = 3.0  # seconds within which a worker that can be reached directly answers
 SILENT = 1.5  # seconds between signs of life that a healthy worker may take
 ATTEMPTS = 8  # keepers that may be lost one after the other under one question
 FIRST_PAUSE, PAUSE = (
@@ -92,6 +93,7 @@ class _Bundles:
         self.rows = [make(place) for place in range(places)]
         self.keepers: list[Any] = [None] * places
         self.homes: list[str] = [""] * places
+        self.direct = True  # whether workers are reached from here without a detour by the scheduler
         self.made: list[Any] = [None] * places  # the keepers' own futures: nobody else holds them
 
     def __call__(self, letters: Sequence[tuple[int, tuple[Any, ...]]]) -> list[Any]:
@@ -128,6 +130,8 @@ class _Bundles:
 
     def _keeper(self, place: int) -> Any:
         """The actor beside a bundle, on the worker that holds it."""
+        from dask.distributed import TimeoutError as Late
+
         client, late = self.engine.client, time.monotonic() + self.engine.patience
         while True:
             self.engine._alive()
@@ -151,6 +155,12 @@ class _Bundles:
         )  # fmt: skip
         keeper = made.result(timeout=self.engine.patience)
         keeper._client, keeper._worker = client, None  # else it is asked through whichever client is the current one
+        if self.direct:
+            keeper._client = _Direct(client)
+            try:
+                keeper.present().result(timeout=REACHED)
+            except (Late, OSError, TimeoutError):
+                keeper._client, self.direct = client, False
         self.keepers[place], self.homes[place], self.made[place] = keeper, home[0], made
         return keeper
 
@@ -186,6 +196,18 @@ def _silence(address: str, dask_scheduler: Any = None) -> float | None:
     """Seconds since the scheduler heard of a worker; None where there is no such worker."""
     known = dask_scheduler.workers.get(address)
     return None if known is None else time.time() - known.last_seen
+
+
+class _Direct:
+    """A client whose questions go to workers without a detour by the scheduler: half the way for long answers."""
+
+    direct_to_workers = True
+
+    def __init__(self, client: Any) -> None:
+        self.client = client
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.client, name)
 
 
 class _HungError(Exception):

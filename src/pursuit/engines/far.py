@@ -62,6 +62,9 @@ class Keeper:
         self.kept: dict[int, Any] = {ROWS: rows}
         self.count = count
 
+    def present(self) -> bool:
+        return True
+
     def ask(self, message: Message, before: Sequence[Message] = (), forget: Sequence[int] = ()) -> Any:
         """The answer; ``before``: how to make again what may be missing; ``forget``: what nobody needs any more."""
         for token in forget:
