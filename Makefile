@@ -15,7 +15,7 @@ CPP     := $(filter %.cpp %.hpp,$(SOURCES)) $(wildcard tests/kernels/*.cpp)
 INSTALL  = $(PIP) install $(addprefix --constraint ,$(CONSTRAINTS)) --no-build-isolation --config-settings=build-dir=build/$(VENV)-{cache_tag} \
            $(addprefix --config-settings=cmake.define.PURSUIT_SANITIZE=,$(SANITIZE)) --editable
 
-.PHONY: help demo test test-oldest sanitize bench fuzz-proofs docs-table lint format clean
+.PHONY: help demo test test-oldest sanitize bench bench-scale fuzz-proofs docs-table lint format clean
 .DEFAULT_GOAL := help
 
 help:  ## list the targets
@@ -53,6 +53,12 @@ bench: $(VENV)/stamp-bench  ## side by side with other packages
 	@$(BIN)/python benchmarks/quality.py
 	@$(BIN)/python benchmarks/jax_objectives.py
 	@echo 'proofs next to OKRidge: $(BIN)/python benchmarks/exact.py --okridge; dual methods on text: benchmarks/dual.py'
+
+bench-scale: $(VENV)/stamp-dev  ## large sparse data, rows on a disk (a 6 GB file, removed afterwards), rows on Dask, the plan past these machines
+	@$(BIN)/python benchmarks/scale_sparse.py
+	@$(BIN)/python benchmarks/scale_disk.py
+	@$(BIN)/python benchmarks/scale_dask.py
+	@$(BIN)/python benchmarks/scale_plan.py
 
 fuzz-proofs: $(VENV)/stamp-dev  ## 20,000 random problems of the worst kind against an independent referee (half an hour)
 	@$(BIN)/python tools/fuzz_proofs.py --jobs $(JOBS)

@@ -148,10 +148,10 @@ def main() -> None:
     given = parser.parse_args()
     from dask.distributed import Client, LocalCluster
 
-    with LocalCluster(2, threads_per_worker=1, dashboard_address=":0", silence_logs=50) as cluster:
-        with Client(cluster) as client:
-            questions(client)
-            kills(client, given.rows, given.columns)
+    settings: Any = {"threads_per_worker": 1, "dashboard_address": ":0", "silence_logs": 50}
+    with LocalCluster(2, **settings) as cluster, Client(cluster) as client:
+        questions(client)
+        kills(client, given.rows // 6, given.columns)
     second_worker(given.rows, given.columns)
     hung_and_gone(3.0)
 

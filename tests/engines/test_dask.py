@@ -71,6 +71,16 @@ def test_collections_of_any_kind(client, rows, kind):
     assert_same_model(SparseRegressor(k=3).fit(*KINDS[kind](X, y)), SparseRegressor(k=3).fit(X, y))
 
 
+def test_predictions_of_partitions(client, rows):
+    X, y, labels = rows
+    model, there = SparseRegressor(k=3).fit(X, y), chunked(X)
+    np.testing.assert_allclose(model.predict(there), model.predict(X), rtol=1e-12)
+    assert model.score(there, y) == pytest.approx(model.score(X, y), rel=1e-12)
+    assert np.array_equal(
+        SparseClassifier(k=3).fit(X, labels).predict(there), SparseClassifier(k=3).fit(X, labels).predict(X)
+    )
+
+
 def test_names_of_a_data_frame(client, rows):
     model = SparseRegressor(k=3).fit(*frames(*rows[:2]))
     assert model.get_feature_names_out().tolist() == ["c0", "c1", "c2"]

@@ -9,9 +9,9 @@ from .make import InParts, Source, as_data, is_dask
 from .outputs import by_output
 from .parts import Parts
 from .rows import Data, Model
-from .spread import from_dask, placed
+from .spread import by_partition, from_dask, placed
 
 __all__ = [
     "Answer", "Data", "Form", "GramColumns", "InParts", "Model", "Parts", "Source", "Spread", "as_data", "by_output",
-    "from_dask", "is_dask", "placed",
+    "by_partition", "from_dask", "is_dask", "placed",
 ]  # fmt: skip

@@ -6,7 +6,7 @@ Rows that are here are sent once, and again to whoever takes over from a worker 
 """
 
 import uuid
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -27,6 +27,13 @@ def from_dask(X: Any, y: Any, sample_weight: Any = None, offset: Any = None, eng
     if y is None:
         raise TypeError("y must be given: a Dask collection with the partitions of X, or one number per row")
     return FarSource(_collection(engine, X, {"y": y, "sample_weight": sample_weight, "offset": offset}))
+
+
+def by_partition(function: Callable[[Any], Any], X: Any) -> list[Any]:
+    """What a function gives for each partition, computed where Dask computes."""
+    import dask
+
+    return list(dask.compute(*(dask.delayed(function)(block) for block in _blocks(X, "X"))))
 
 
 def placed(data: Data, engine: Any) -> Data:

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from .._errors import check_k, check_mask, check_number
 from .._names import refuse_missing
 from .._types import Array, Flags
-from ..data import Data, Source, from_dask, is_dask
+from ..data import Data, Source, by_partition, from_dask, is_dask
 from ..data.make import opened, predictors
 from ..designs import as_design
 from ..driver import solve
@@ -145,6 +145,9 @@ class SparseModel(SelectorMixin, BaseEstimator):
             refuse_others(offset)
             read_source(self, X, reset=False)
             return X.predictors(self.support_, coef, intercept).astype(X.dtype, copy=False)
+        if is_dask(X):  # one number a row comes back
+            eta = np.concatenate(by_partition(self._eta, X))
+            return eta if offset is None else eta + np.asarray(offset)
         X = self._read(X, reset=False, ensure_all_finite=False)
         refuse_missing(X, getattr(self, "feature_names_in_", None))
         design = as_design(X)
