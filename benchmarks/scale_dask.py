@@ -98,7 +98,11 @@ def kills(client: Any, n: int, p: int) -> None:
         print(
             f"{many} of 2 workers killed in mid-fit: {longer - seconds:+.1f} s (wanted {wanted}), {same(calm, result)}"
         )
-        client.wait_for_workers(2, timeout=60)
+        try:
+            client.wait_for_workers(2, timeout=20)
+        except TimeoutError:  # a nanny that did not bring its killed worker back
+            client.cluster.scale(len(client.cluster.worker_spec) + 1)
+            client.wait_for_workers(2, timeout=60)
 
 
 def second_worker(n: int, p: int) -> None:

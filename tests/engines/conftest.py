@@ -32,7 +32,11 @@ def cluster():
 def client(cluster):
     distributed = pytest.importorskip("dask.distributed")
     with distributed.Client(cluster, set_as_default=True) as made:
-        made.wait_for_workers(2, timeout=60)
+        try:
+            made.wait_for_workers(2, timeout=20)
+        except (TimeoutError, distributed.TimeoutError):  # a nanny that did not bring its killed worker back
+            cluster.scale(len(cluster.worker_spec) + 1)
+            made.wait_for_workers(2, timeout=60)
         yield made
 
 
