@@ -81,6 +81,15 @@ def test_predictions_of_partitions(client, rows):
     )
 
 
+def test_stability_on_workers(client, rows):
+    X, y, _ = rows
+    here, there = (
+        pursuit.stability(SparseRegressor(k=2), *given, n_pairs=3, random_state=0)
+        for given in ((X, y), (chunked(X), chunked(y)))
+    )
+    assert np.array_equal(here.frequencies, there.frequencies)
+
+
 def test_names_of_a_data_frame(client, rows):
     model = SparseRegressor(k=3).fit(*frames(*rows[:2]))
     assert model.get_feature_names_out().tolist() == ["c0", "c1", "c2"]

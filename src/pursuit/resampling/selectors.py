@@ -12,7 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 from .._errors import check_count, check_sizes, check_weights
 from .._types import Columns, Vector
 from ..constraints import AtMost
-from ..data import Source
+from ..data import Source, from_dask, is_dask
 from ..data.make import opened
 from ..estimators import SparseClassifier, SparseRegressor
 from ..estimators.base import SparseModel
@@ -124,6 +124,8 @@ def selector(estimator: Any, X: Any, y: Any, ks: Any, sample_weight: Any, offset
         return estimator.selector(X, ks, sample_weight)
     if not isinstance(estimator, SparseModel):
         raise TypeError(f"estimator must be a SparseRegressor or a SparseClassifier, got {type(estimator).__name__}")
+    if is_dask(X):
+        X, y, sample_weight, offset = from_dask(X, y, sample_weight, offset), None, None, None
     X, sizes = opened(X), check_sizes(range(1, _own_k(estimator) + 1) if ks is None else ks, 1)
     model = _fitted(_plain(estimator, sizes[-1]), X, y, sample_weight, offset)
     f = model.objective_
