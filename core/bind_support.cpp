@@ -79,7 +79,8 @@ nb::tuple newton_(const Matrix& A, const SampleArrays& samples, A1 coef_, double
   double value = 0.0;
   Buffer g = reals(size), H = hessian ? reals(size * size) : nullptr;
   run_columns(A, [&](const auto& X) {
-    with_loss(s, [&](auto loss) { newton(X, s, loss, coef.data(), b, &value, g.get(), H.get()); });
+    const auto rows = by_row(X, hessian);
+    with_loss(s, [&](auto loss) { newton(X, rows, s, loss, coef.data(), b, &value, g.get(), H.get()); });
   });
   return nb::make_tuple(value, give(std::move(g), size), hessian ? give(std::move(H), size, size) : nb::none());
 }
@@ -101,9 +102,10 @@ nb::tuple fit(const Matrix& A, const SampleArrays& samples, A1 l2_, bool interce
   std::copy(z.get(), z.get() + m + 1, again.get());
   Fit found{};
   run_columns(A, [&]<class X>(const X& x) {
+    const auto rows = by_row(x, true);
     with_loss(s, [&]<class Loss>(Loss loss) {
       auto system = [&](const double* at, double* value, double* g, double* H) {
-        newton(x, s, loss, at, at[m], value, g, H);
+        newton(x, rows, s, loss, at, at[m], value, g, H);
       };
       Fitter fitter(system, m, intercept, l2.data());
       found = Loss::quadratic ? fitter.quadratic(z.get(), limits) : fitter.newton(z.get(), limits);

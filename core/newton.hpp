@@ -3,6 +3,8 @@
 #include "dense.hpp"
 #include "sparse.hpp"
 
+#include <optional>
+
 namespace pursuit {
 
 inline constexpr i64 kChunk = 512;
@@ -41,8 +43,8 @@ inline void gram(const DenseColumns& A, const double* w, double* out) {
 
 // Value, gradient (m + 1, the intercept's last) and, unless null, the (m+1) x (m+1) Hessian.
 template <class Loss>
-void newton(const DenseColumns& A, const Samples& s, Loss loss, const double* coef, double b, double* value,
-            double* gradient, double* hessian) {
+void newton(const DenseColumns& A, std::nullopt_t, const Samples& s, Loss loss, const double* coef, double b,
+            double* value, double* gradient, double* hessian) {
   const i64 m = A.p, size = m + 1;
   const i64 work = s.n * (8 + size * (hessian ? 2 + size / 16 : 2));
   const int nt = plan(work, (s.n + kChunk - 1) / kChunk);
@@ -103,12 +105,17 @@ struct ByRow {
   }
 };
 
+inline std::optional<ByRow> by_row(const SparseColumns& A, bool hessian) {
+  return hessian ? std::optional<ByRow>(std::in_place, A) : std::nullopt;
+}
+
+inline std::nullopt_t by_row(const DenseColumns&, bool) { return std::nullopt; }
+
 // The leading m x m of out (columns ldo apart) = A^T diag(w) A for CSC columns; each entry belongs to one thread. A
 // column meets only the rows that it has entries in: the sum of squares of the rows' sizes, not m times that of the
 // sizes.
-inline void gram(const SparseColumns& A, const double* w, double* out, i64 ldo) {
+inline void gram(const SparseColumns& A, const ByRow& rows, const double* w, double* out, i64 ldo) {
   const i64 m = A.p;
-  const ByRow rows(A);
   i64 work = 0;
   for (i64 i = 0; i < A.n; ++i) work += (rows.starts[i + 1] - rows.starts[i]) * (rows.starts[i + 1] - rows.starts[i]);
   const int nt = plan(work / 2 + m * m, m);
@@ -126,7 +133,7 @@ inline void gram(const SparseColumns& A, const double* w, double* out, i64 ldo) 
     for (i64 i = 0; i < j; ++i) out[j + i * ldo] = out[i + j * ldo];
 }
 
-inline void gram(const SparseColumns& A, const double* w, double* out) { gram(A, w, out, A.p); }
+inline void gram(const SparseColumns& A, const double* w, double* out) { gram(A, ByRow(A), w, out, A.p); }
 
 // out (m x q, C-order) = A^T diag(w) C for CSC columns of both.
 inline void between(const SparseColumns& A, const double* w, const SparseColumns& C, double* out) {
@@ -155,9 +162,10 @@ inline void between(const SparseColumns& A, const double* w, const SparseColumns
   });
 }
 
+// Newton systems at several points share `rows`, which only a Hessian needs.
 template <class Loss>
-void newton(const SparseColumns& A, const Samples& s, Loss loss, const double* coef, double b, double* value,
-            double* gradient, double* hessian) {
+void newton(const SparseColumns& A, const std::optional<ByRow>& rows, const Samples& s, Loss loss, const double* coef,
+            double b, double* value, double* gradient, double* hessian) {
   const i64 m = A.p, n = A.n, size = m + 1;
   Buffer eta = reals(n), curvature = reals(hessian ? n : 0);
   for (i64 i = 0; i < n; ++i) eta[i] = b + (s.offset ? s.offset[i] : 0.0);
@@ -167,7 +175,7 @@ void newton(const SparseColumns& A, const Samples& s, Loss loss, const double* c
   evaluate_all(loss, s, eta.get(), eta.get(), h, value, gradient + m);
   left_multiply(A, eta.get(), 1, gradient);
   if (!hessian) return;
-  gram(A, h, hessian, size);
+  gram(A, *rows, h, hessian, size);
   double last = 0.0;
   for (i64 i = 0; i < n; ++i) last += h[i];
   Buffer column = reals(m);

@@ -9,7 +9,7 @@ import scipy.sparse as sp
 
 import pursuit
 from pursuit.data import rows as data_rows
-from pursuit.designs import DenseBlock, Sparse, SparseBlock, between
+from pursuit.designs import DenseBlock, Sparse, SparseBlock, between, sparse
 from pursuit.designs.standardized import StandardizedBlock
 from pursuit.refits import columns
 from pursuit.refits.columns import LossOnColumns
@@ -149,6 +149,31 @@ def test_products_of_blocks():
         np.testing.assert_allclose(between(A, w, C), D[:, some].T @ (w[:, None] * D[:, others]), atol=1e-12)
         wide = DenseBlock(np.asfortranarray(D[:, others]))
         np.testing.assert_allclose(between(A, w, wide), D[:, some].T @ (w[:, None] * D[:, others]), atol=1e-12)
+
+
+@pytest.mark.parametrize("standardize", [True, False])
+def test_a_small_wide_csr_matrix_is_read_by_a_csc_copy(standardize, monkeypatch):
+    X, y = text(200, 900)
+    wide = pursuit.GLM(X, y, "logistic", l2=1e-3, standardize=standardize)
+    monkeypatch.setattr(sparse, "COPIED", 0)
+    plain = pursuit.GLM(X, y, "logistic", l2=1e-3, standardize=standardize)
+    assert X.format == "csr"
+    assert wide.data.raw.design.turned
+    assert not plain.data.raw.design.turned
+    support = np.arange(3, 43, 4)
+    got, want = wide.refit(support), plain.refit(support)
+    assert got.value == pytest.approx(want.value, rel=1e-12)
+    np.testing.assert_allclose(got.coef, want.coef, rtol=1e-8)
+    np.testing.assert_allclose(got.gradient, want.gradient, atol=1e-14)
+    for solver in ("grahtp", "local_search", "sdiht"):
+        first, second = (pursuit.solve(f, 10, solver=solver) for f in (wide, plain))
+        assert first.value == pytest.approx(second.value, rel=1e-9)
+    assert pursuit.solve(wide, 10, solver="grahtp").value == pursuit.solve(wide, 10, solver="grahtp").value
+
+
+def test_a_high_matrix_is_read_as_it_is():
+    X, y = text(900, 200)
+    assert not pursuit.GLM(X, y, "logistic").data.design.turned
 
 
 @pytest.mark.parametrize("solver", ["omp", "ompr", "foba", "fbs", "arht", "local_search", "auto"])

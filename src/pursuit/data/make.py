@@ -179,6 +179,7 @@ def as_data(X: Any, y: Any, loss: Any, sample_weight: Any, offset: Any) -> Data:
             raise TypeError("data in parts bring their own: leave y, sample_weight and offset out")
         return X.bound(loss)
     design = as_design(X)
+    design.often()
     rows = _rows(loss, y, check_weights(sample_weight, design.shape[0]), offset)
     return (OutputData if isinstance(loss, VectorLoss) else Data)(design, rows, loss)
 

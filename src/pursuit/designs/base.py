@@ -204,6 +204,9 @@ class Design:
     lean: bool = False  # whether a column costs as much as a product with all of them
     room: Room = Room()
 
+    def often(self) -> None:
+        """Told before the first question where many will follow: a copy may pay."""
+
     def matmat(self, cols: Columns, coef: Matrix) -> Matrix:
         """X[:, cols] @ coef, coef of shape (m, q)."""
         raise NotImplementedError

@@ -10,6 +10,7 @@ from .base import Block, DenseBlock, InMemory, StoredBlock
 
 DENSE_ABOVE = 0.2  # a gathered block at least this full is handled by BLAS
 DENSE_UP_TO = 5e6  # if it has no more numbers than that
+COPIED = 1 << 26  # bytes of a CSR matrix up to which a CSC copy is kept where it serves better
 
 
 @dataclass(frozen=True)
@@ -49,9 +50,14 @@ class SparseBlock(StoredBlock):
 
 
 class Sparse(InMemory):
-    """A SciPy CSR or CSC matrix, float32 or float64, 32- or 64-bit indices; never densified, never copied."""
+    """A SciPy CSR or CSC matrix, float32 or float64, 32- or 64-bit indices; never densified.
+
+    Of a small CSR matrix with more columns than rows that is read ``often`` a CSC copy is kept: it gathers columns
+    without reading the others, and a gradient by dot products with a vector over the rows, which is the shorter one.
+    """
 
     full = False
+    turned = False  # whether X is read by a CSC copy
 
     def __init__(self, X: Any) -> None:
         self.X = X
@@ -61,15 +67,19 @@ class Sparse(InMemory):
 
     @lazy
     def core(self) -> _core.Matrix:  # type: ignore[override]
-        return _compiled(self.X)
+        return _compiled(self.X.tocsc() if self.turned else self.X)
 
     @lazy
     def core_rows(self) -> _core.Matrix:  # type: ignore[override]
         """Of a CSC matrix, a copy."""
-        return self.core if self.X.format == "csr" else _compiled(self.X.tocsr())
+        return _compiled(self.X.tocsr())
+
+    def often(self) -> None:
+        n, p = self.shape
+        self.turned = self.X.format == "csr" and p > n and self.nbytes <= COPIED
 
     def block(self, cols: Columns) -> Block:
-        rows, size = self.X.format == "csr", self.shape[0] * max(1, len(cols))
+        rows, size = self.X.format == "csr" and not self.turned, self.shape[0] * max(1, len(cols))
         data, indices, indptr = self.core.gather_rows(cols) if rows else self.core.gather_csc(cols)
         block = SparseBlock(self.shape[0], len(cols), data, indices, indptr, rows)
         return DenseBlock(block.dense()) if len(data) > DENSE_ABOVE * size and size <= DENSE_UP_TO else block

@@ -92,12 +92,14 @@ def refit(few: LossOnColumns, coef: Vector, b: float) -> Fitted:
         few = replace(few.together(), stored=None) if few.lean else replace(few, direct=True)
         return refit(few, *few.split(fit.z))
     if few.scattered:  # orthonormal coordinates are dense: only where the columns need them
-        fit = minimise(few, z)
-        end = fit.at.hessian or few.at(fit.z).hessian
-        if fit.converged and not fit.note and end is not None and Factor(end()).rcond > TRUSTED:
-            without_end = _endless(few, fit.z)
-            return replace(few.ending(fit), note=PARTLY, minimiser=False) if without_end else few.ending(fit)
-        z = fit.z if np.isfinite(fit.z).all() else z
+        # phi'' of some losses vanishes at infinity only: columns that look dependent where the kernel gave up are so
+        hopeless = known is not None and not few.loss.attained and not _trusted(few, few.at(known[0]))
+        if not (hopeless and few.affordable):
+            fit = minimise(few, z)
+            if fit.converged and not fit.note and _trusted(few, fit.at):
+                without_end = _endless(few, fit.z)
+                return replace(few.ending(fit), note=PARTLY, minimiser=False) if without_end else few.ending(fit)
+            z = fit.z if np.isfinite(fit.z).all() else z
         if not few.affordable:
             return _unrefined(few, z)
     here = few.together()
@@ -110,6 +112,12 @@ def refit(few: LossOnColumns, coef: Vector, b: float) -> Fitted:
     if stored is None or room is None:
         return _unrefined(few, z)
     return in_coordinates(here, stored, room, z)
+
+
+def _trusted(few: LossOnColumns, at: State) -> bool:
+    """Whether the columns are so far from dependent, in the Hessian's metric, that their own coordinates will do."""
+    end = at.hessian or few.at(at.z).hessian
+    return end is not None and Factor(end()).rcond > TRUSTED
 
 
 def _endless(few: LossOnColumns, z: Vector) -> bool:
