@@ -53,9 +53,10 @@ def test_a_narrow_rounding_closes_the_gap_of_the_hinge(l2, noise, rng):
     z, alpha, done = _core.rounded_hinge(A, samples(y, c, offset), ridge, True, np.zeros(6), WIDTHS, 1e-12)
     assert done
     primal = float(c @ np.maximum(0, 1 - y * (A @ z[:5] + z[5] + offset))) + 0.5 * l2 * float(z[:5] @ z[:5])
-    assert abs(float((c * y) @ alpha)) < 1e-9
+    left = float((c * y) @ alpha)  # 0, but for rounding; an intercept of 9 makes 9e-9 of it
+    assert abs(left) < 1e-9
     pull = A.T @ (c * y * alpha)
-    dual = float(c @ alpha) - float((c * y * alpha) @ offset) - 0.5 * float(pull @ pull) / l2
+    dual = float(c @ alpha) - float((c * y * alpha) @ offset) - 0.5 * float(pull @ pull) / l2 - z[5] * left
     assert abs(primal - dual) <= 1e-6 * primal + 1e-9
 
 
