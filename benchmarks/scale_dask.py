@@ -62,12 +62,13 @@ def dense(n: int, p: int) -> tuple[Any, Any]:
     return X, (X[:, :10] @ np.linspace(1, 2, 10) > 0).astype(float)
 
 
-def fit(n: int, p: int, engine: Any, callback: Any = None) -> Any:
+def fit(n: int, p: int, engine: Any, callback: Any = None, **how: Any) -> Any:
     X, y = dense(n, p)
     f = pursuit.GLM(pursuit.data.from_dask(X, y, engine=engine), loss="logistic", l2=1e-3)
     f.data.moments()  # the rows are there
     began = time.perf_counter()
-    result = pursuit.solve(f, 20, solver="fgrahtp", max_iter=30, tol=0.0, callback=callback)
+    how = how or {"k": 20, "solver": "fgrahtp", "max_iter": 30, "tol": 0.0}
+    result = pursuit.solve(f, callback=callback, **how)
     return result, time.perf_counter() - began
 
 
@@ -106,23 +107,26 @@ def kills(client: Any, n: int, p: int) -> None:
 
 
 def second_worker(n: int, p: int) -> None:
+    """Where flops dominate: passes over X share one memory on one machine."""
     from dask.distributed import Client, LocalCluster
 
     taken = {}
     for workers in (1, 2):
-        with LocalCluster(workers, threads_per_worker=1, dashboard_address=":0") as cluster, Client(cluster) as client:
-            taken[workers] = min(fit(n, p, client)[1] for _ in range(3))
-    print(
-        f"n={n:,}, p={p:,}: one worker {taken[1]:.2f} s, two {taken[2]:.2f} s: {taken[1] / taken[2]:.2f} times as fast "
-        "(wanted 1.6)"
-    )
+        with (
+            LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address=":0") as cluster,
+            Client(cluster) as client,
+        ):
+            taken[workers] = min(fit(n, p, client, k=150, solver="grahtp", max_iter=3)[1] for _ in range(3))
+    one, two = taken[1], taken[2]
+    print(f"refits on 150 columns, n={n:,}: one worker {one:.2f} s, two {two:.2f} s: {one / two:.2f} times as fast "
+          "(wanted 1.6)")  # fmt: skip
 
 
 def hung_and_gone(patience: float) -> None:
     from dask.distributed import Client, LocalCluster
 
     f = wide(500, 1000)
-    cluster = LocalCluster(2, threads_per_worker=1, dashboard_address=":0", silence_logs=50)
+    cluster = LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0", silence_logs=50)
     client = Client(cluster)
     there = placed(f.data.raw, Dask(client, patience=patience))
     there.at(COLS, COEF, 0.0)
@@ -153,7 +157,7 @@ def main() -> None:
     from dask.distributed import Client, LocalCluster
 
     settings: Any = {"threads_per_worker": 1, "dashboard_address": ":0", "silence_logs": 50}
-    with LocalCluster(2, **settings) as cluster, Client(cluster) as client:
+    with LocalCluster(n_workers=2, **settings) as cluster, Client(cluster) as client:
         questions(client)
         kills(client, given.rows // 6, given.columns)
     second_worker(given.rows, given.columns)
