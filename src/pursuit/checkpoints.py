@@ -23,6 +23,7 @@ import numpy as np
 from ._errors import listed
 from ._types import Vector
 from .constraints import AtMost, Exchange
+from .data.disk.write import synced
 from .objectives.base import Objective
 from .objectives.point import Point
 from .solvers.base import Solver
@@ -115,22 +116,11 @@ class Checkpoint:
                 file.flush()
                 os.fsync(file.fileno())
             os.replace(half, self.path)
-            _flushed(self.path.parent)
+            synced(self.path.parent)
         finally:
             half.unlink(missing_ok=True)
         took = time.monotonic() - began
         self.next = began + took + max(EVERY, PATIENT * took)
-
-
-def _flushed(folder: Path) -> None:
-    """A rename is on the disk when its folder is."""
-    if os.name != "posix":
-        return
-    place = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(place)
-    finally:
-        os.close(place)
 
 
 def digest(values: Any) -> Any:

@@ -163,26 +163,3 @@ class SparseClassifier(Classification, AtMostK):
         Multiplies the weights of each class.
     classes_ : the labels, sorted
     """
-
-    def fit(
-        self,
-        X: Any,
-        y: Any = None,
-        sample_weight: Any = None,
-        *,
-        offset: Any = None,
-        callback: Any = None,
-        checkpoint: Any = None,
-        engine: Any = None,
-    ) -> Any:
-        """Select and fit. ``offset`` is added to the linear predictor; ``callback`` gets each iteration's Record.
-
-        ``checkpoint`` is a file from which a fit that was killed goes on, see :func:`pursuit.solve`. X may be data in
-        parts (:class:`pursuit.InParts`, :func:`pursuit.open_data` or a path to such data), which bring their own y,
-        weights and offset. X may also be a Dask array or data frame (y too): its rows stay on the workers of the active
-        client, or of ``engine``, a dask.distributed.Client or :class:`pursuit.engines.Dask`; with ``engine`` rows that
-        are here are sent to its workers.
-        """
-        self._fit(self._rows(X, y, sample_weight, offset, engine), callback, checkpoint)
-        self._show(self.result_.x, self.result_.intercept)
-        return self

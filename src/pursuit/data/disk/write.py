@@ -35,10 +35,10 @@ def written(out: Path) -> Iterator[Path]:
     half = Path(tempfile.mkdtemp(prefix=f".{out.name}.", suffix=".part", dir=out.absolute().parent))
     try:
         yield half
-        _sync(half)
+        synced(half)
         half.chmod(0o777 & ~_umask())
         os.rename(half, out)
-        _sync(out.absolute().parent)
+        synced(out.absolute().parent)
     finally:
         shutil.rmtree(half, ignore_errors=True)
 
@@ -49,7 +49,7 @@ def _umask() -> int:
     return mask
 
 
-def _sync(folder: Path) -> None:
+def synced(folder: Path) -> None:
     """See to it that the names in a folder are on the disk."""
     if os.name != "posix":
         return
