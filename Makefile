@@ -84,7 +84,7 @@ format: $(VENV)/stamp-dev  ## rewrite Python and C++ files in the project's form
 	@$(if $(CPP),$(BIN)/clang-format -i $(CPP),true)
 
 clean:  ## remove the virtual environment, builds, caches, ./demo/ and ./example/
-	rm -rf .venv .venv-oldest .venv-address .venv-thread build dist demo example .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
+	rm -rf .venv .venv-oldest .venv-address .venv-thread build dist demo example experiments-quick .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # Debian ships venv without ensurepip: there the system's pip fills the environment.

@@ -3,49 +3,55 @@
 import os
 import sys
 from collections.abc import Sequence
+from importlib import import_module
 
 OK, UNEXPECTED, BAD_INPUT, NOT_CONVERGED, INTERRUPTED = 0, 1, 2, 3, 130
 
 
 def main(args: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code; every error is one line on stderr."""
+    return command("pursuit", "pursuit.cli.app", "cli", args)
+
+
+def command(name: str, module: str, extra: str, args: Sequence[str] | None = None) -> int:
+    """Run the typer application of a module as ``name``; ``extra`` is what installs it."""
     try:
-        from pursuit.cli.app import app
+        app = import_module(module).app
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] not in ("typer", "rich"):
             raise
-        return _say(f'the command line needs {error.name}: pip install "pursuit[cli]"', BAD_INPUT)
+        return _say(name, f'the command line needs {error.name}: pip install "pursuit[{extra}]"', BAD_INPUT)
     args = list(sys.argv[1:] if args is None else args)
     try:
-        code = app(args or ["--help"], prog_name="pursuit", standalone_mode=False)
+        code = app(args or ["--help"], prog_name=name, standalone_mode=False)
         sys.stdout.flush()
     except KeyboardInterrupt:
-        return _say("interrupted", INTERRUPTED)
+        return _say(name, "interrupted", INTERRUPTED)
     except (BrokenPipeError, SystemExit):  # the reader of our output went away, as `head` does; typer makes it an exit
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         return OK
     except Exception as error:
         if os.environ.get("PURSUIT_TRACEBACK"):
             raise
-        return _report(error)
+        return _report(name, error)
     if code == INTERRUPTED:
-        return _say("interrupted", INTERRUPTED)
+        return _say(name, "interrupted", INTERRUPTED)
     return int(code or OK)
 
 
-def _report(error: Exception) -> int:
+def _report(name: str, error: Exception) -> int:
     if hasattr(error, "format_message"):  # a usage error of typer, whichever click it carries
-        return _say(f"{error.format_message()} (see pursuit --help)", BAD_INPUT)
+        return _say(name, f"{error.format_message()} (see {name} --help)", BAD_INPUT)
     if type(error).__name__ == "Abort":
-        return _say("interrupted", INTERRUPTED)
+        return _say(name, "interrupted", INTERRUPTED)
     if isinstance(error, OSError) and error.strerror and error.filename:
-        return _say(f"{error.filename}: {error.strerror}", BAD_INPUT)
+        return _say(name, f"{error.filename}: {error.strerror}", BAD_INPUT)
     if isinstance(error, ValueError | OSError | ImportError):
-        return _say(str(error), BAD_INPUT)
-    return _say(f"unexpected {type(error).__name__}: {error} (PURSUIT_TRACEBACK=1 shows where)", UNEXPECTED)
+        return _say(name, str(error), BAD_INPUT)
+    return _say(name, f"unexpected {type(error).__name__}: {error} (PURSUIT_TRACEBACK=1 shows where)", UNEXPECTED)
 
 
-def _say(message: str, code: int) -> int:
+def _say(name: str, message: str, code: int) -> int:
     line = " ".join(message.split())
-    print(f"pursuit: {line}", file=sys.stderr)
+    print(f"{name}: {line}", file=sys.stderr)
     return code

@@ -1,0 +1,80 @@
+"""The claims of the papers and what became of them."""
+
+import json
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from .experiment import AGREES, DIFFERS, FAILED, Experiment, Judgement
+from .folders import TABLE, VERDICT, folder_of, read_table
+
+OUTCOMES = (AGREES, DIFFERS, FAILED)
+QUICK, FULL = "quick", "full"
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """An experiment's judgements, and how much work stands behind them."""
+
+    experiment: str
+    mode: str
+    replications: int
+    processor_seconds: float
+    versions: dict[str, str]
+    judgements: tuple[Judgement, ...]
+    note: str = ""  # why a quick verdict, or few replications, must do
+
+    def written(self) -> str:
+        return json.dumps(asdict(self), indent=2, ensure_ascii=False) + "\n"
+
+
+@dataclass
+class Account:
+    """What ``verify`` counts: outcomes, and everything for which there is neither a full verdict nor an explanation."""
+
+    outcomes: Counter[str] = field(default_factory=Counter)
+    open: list[str] = field(default_factory=list)
+
+
+def judged(experiment: Experiment, table: Any) -> tuple[Judgement, ...]:
+    """The experiment's judgements: one for each claim, in the order in which the paper makes them."""
+    claims = experiment.expected["claims"]
+    found = {one.claim: one for one in experiment.judge(table)}
+    if set(found) - set(claims):
+        raise ValueError(
+            f"{experiment.name} judges {sorted(set(found) - set(claims))}, which {experiment.expected_in} lacks"
+        )
+    return tuple(found[claim] for claim in claims if claim in found)
+
+
+def read_verdict(path: Path) -> Verdict:
+    held = json.loads(path.read_text(encoding="utf-8"))
+    held["judgements"] = tuple(Judgement(**one) for one in held["judgements"])
+    return Verdict(**held)
+
+
+def verify(experiments: Iterable[Experiment], root: Path) -> Account:
+    """Judge every committed table anew, and see that each claim has a full verdict or an explanation."""
+    account = Account()
+    for experiment in experiments:
+        folder = folder_of(experiment, root)
+        if not (folder / VERDICT).exists() or not (folder / TABLE).exists():
+            account.open += [f"{experiment.name}: {claim}: not run" for claim in experiment.expected["claims"]]
+            continue
+        verdict = read_verdict(folder / VERDICT)
+        again = judged(experiment, read_table(folder / TABLE))
+        if again != verdict.judgements:
+            account.open.append(f"{experiment.name}: {VERDICT} is not what {TABLE} gives; run it again")
+        held = {one.claim: one for one in again}
+        for claim in experiment.expected["claims"]:
+            if claim not in held:
+                account.open.append(f"{experiment.name}: {claim}: not judged")
+                continue
+            account.outcomes[held[claim].outcome] += 1
+            if held[claim].outcome != AGREES and not held[claim].why:
+                account.open.append(f"{experiment.name}: {claim}: {held[claim].outcome}, and nothing says why")
+            if verdict.mode != FULL and not verdict.note:
+                account.open.append(f"{experiment.name}: {claim}: only a quick verdict, and no note says why")
+    return account

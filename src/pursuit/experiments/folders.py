@@ -1,0 +1,21 @@
+"""The folder of an experiment's results, and reading its table back."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from .experiment import Experiment
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+VERDICT, TABLE, PICTURE, EXPECTED, README = "verdict.json", "table.csv", "figure.png", "expected.json", "README.md"
+
+
+def folder_of(experiment: Experiment, root: Path) -> Path:
+    return root / experiment.name
+
+
+def read_table(path: Path) -> "DataFrame":
+    import pandas as pd
+
+    return pd.read_csv(path, keep_default_na=False, na_values=[""])

@@ -1,0 +1,65 @@
+"""From an experiment to its folder: table, verdict, picture, page."""
+
+import json
+import sys
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .claims import FULL, QUICK, Verdict, judged
+from .experiment import Experiment, Size
+from .folders import EXPECTED, PICTURE, TABLE, VERDICT, folder_of, read_table
+from .pages import write_readme
+from .running import rows_of
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+PACKAGES = ("pursuit", "numpy", "scipy", "scikit-learn")
+
+
+def reproduce(
+    experiment: Experiment, size: Size, root: Path, *, jobs: int = 1, minutes: float = np.inf, note: str = ""
+) -> Verdict:
+    """Run what is not done yet, and write the folder: the verdict is by the table as its file holds it."""
+    import matplotlib as mpl
+
+    folder = folder_of(experiment, root)
+    rows, seconds = rows_of(experiment, size, folder, jobs=jobs, minutes=minutes)
+    experiment.table(rows).to_csv(folder / TABLE, index=False)
+    table = read_table(folder / TABLE)
+    verdict = Verdict(
+        experiment.name, QUICK if size.quick else FULL, _replications(table), round(seconds, 1), _versions(),
+        judged(experiment, table), note,
+    )  # fmt: skip
+    with mpl.rc_context(
+        {"font.size": 9, "axes.spines.top": False, "axes.spines.right": False, "legend.frameon": False}
+    ):
+        experiment.draw(table).savefig(folder / PICTURE, dpi=110, bbox_inches="tight", metadata={"Software": None})
+    (folder / EXPECTED).write_text(
+        json.dumps(experiment.expected, indent=2, ensure_ascii=False) + "\n", encoding="utf-8"
+    )
+    (folder / VERDICT).write_text(verdict.written(), encoding="utf-8")
+    write_readme(experiment, folder)
+    return verdict
+
+
+def _replications(table: "DataFrame") -> int:
+    """The fewest replications behind a line of the table (its column ``copies``), 1 where nothing is random."""
+    return int(table["copies"].min()) if "copies" in table else 1
+
+
+def _versions() -> dict[str, str]:
+    return {"python": sys.version.partition(" ")[0], **{one: version(one) for one in PACKAGES}}
+
+
+def printed(verdict: Verdict, claims: dict[str, Any]) -> str:
+    """The verdict for a terminal."""
+    lines = [f"{verdict.experiment} ({verdict.mode}, {verdict.replications} replications)"]
+    for one in verdict.judgements:
+        lines.append(f"  {one.outcome:8}{claims[one.claim]['says']}\n{'':10}measured: {one.measured}")
+        if one.why:
+            lines.append(f"{'':10}why: {one.why}")
+    return "\n".join(lines)
