@@ -71,8 +71,8 @@ def _summary(verdicts: list[Verdict]) -> str:
     counts = ", ".join(f"{outcomes[outcome]} {outcome}" for outcome in OUTCOMES)
     return (
         f"{len(verdicts)} experiments, {sum(outcomes.values())} claims: {counts}. A claim *differs* where the cause"
-        " lies outside our solvers (substitute data, a slip of the paper, a baseline better than the paper's); it *failed*"
-        " where we know of no such cause. `pursuit-experiments verify` judges the committed tables anew,"
+        " lies outside our solvers (substitute data, a slip of the paper, a baseline better than the paper's); it"
+        " *failed* where we know of no such cause. `pursuit-experiments verify` judges the committed tables anew,"
         " `pursuit-experiments report` writes this page, and `pursuit-experiments run NAME` does an experiment again."
     )
 

@@ -13,7 +13,6 @@ from threadpoolctl import threadpool_limits
 
 from pursuit.progress import Progress
 
-from .catalogue import catalogue
 from .experiment import Cell, Experiment, Size
 
 if TYPE_CHECKING:
@@ -41,7 +40,7 @@ def rows_of(
         bar(len(cells) - len(left))
         for piece in _worked(experiment, left, jobs):
             line = json.dumps(piece, default=_plain)
-            file.write(line + "\n")
+            file.write(f"\n{line}\n")  # a line of its own, even after one that a killed run left unfinished
             file.flush()
             done[_key(piece["cell"])] = json.loads(line)
             bar(bar.done + 1)
@@ -56,15 +55,14 @@ def rows_of(
 
 def _worked(experiment: Experiment, cells: list[Cell], jobs: int) -> Iterator[Piece]:
     if jobs == 1 or len(cells) < 2:
-        yield from (_work(experiment.name, cell, experiment) for cell in cells)
+        yield from (_work(experiment, cell) for cell in cells)
         return
     pool = Parallel(n_jobs=jobs, return_as="generator_unordered", pre_dispatch="2*n_jobs")
-    yield from pool(delayed(_work)(experiment.name, cell) for cell in cells)
+    yield from pool(delayed(_work)(experiment, cell) for cell in cells)
 
 
-def _work(name: str, cell: Cell, experiment: Experiment | None = None) -> Piece:
+def _work(experiment: Experiment, cell: Cell) -> Piece:
     """One piece; a warning of a solver or a baseline is not news here: what came out is judged."""
-    experiment = catalogue()[name] if experiment is None else experiment
     with threadpool_limits(1), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         began = time.process_time()
@@ -79,7 +77,7 @@ def _written(path: Path) -> dict[str, Piece]:
     for line in path.read_text(encoding="utf-8").splitlines():
         try:
             piece = json.loads(line)
-        except json.JSONDecodeError:  # the line at which a run was ended
+        except json.JSONDecodeError:  # empty, or the line at which a run was ended
             continue
         found[_key(piece["cell"])] = piece
     return found
