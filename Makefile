@@ -15,7 +15,7 @@ CPP     := $(filter %.cpp %.hpp,$(SOURCES)) $(wildcard tests/kernels/*.cpp)
 INSTALL  = $(PIP) install $(addprefix --constraint ,$(CONSTRAINTS)) --no-build-isolation --config-settings=build-dir=build/$(VENV)-{cache_tag} \
            $(addprefix --config-settings=cmake.define.PURSUIT_SANITIZE=,$(SANITIZE)) --editable
 
-.PHONY: help demo test test-oldest sanitize bench bench-scale fuzz-proofs docs-table lint format clean
+.PHONY: help demo experiments test test-oldest sanitize bench bench-scale fuzz-proofs docs-table lint format clean
 .DEFAULT_GOAL := help
 
 help:  ## list the targets
@@ -59,6 +59,10 @@ bench-scale: $(VENV)/stamp-dev  ## large sparse data, rows on a disk (a 6 GB fil
 	@$(BIN)/python benchmarks/scale_disk.py
 	@$(BIN)/python benchmarks/scale_dask.py
 	@$(BIN)/python benchmarks/scale_plan.py
+
+RUN ?=                          # make experiments RUN="grasp/table2 --quick"
+experiments: $(VENV)/stamp-dev  ## judge the committed results of the papers' experiments anew; with RUN=NAME run one (list: all names)
+	@$(BIN)/pursuit-experiments $(if $(strip $(RUN)),run $(RUN),verify)
 
 fuzz-proofs: $(VENV)/stamp-dev  ## 20,000 random problems of the worst kind against an independent referee (half an hour)
 	@$(BIN)/python tools/fuzz_proofs.py --jobs $(JOBS)
