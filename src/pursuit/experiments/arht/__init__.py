@@ -2,4 +2,7 @@
 
 from pursuit.experiments.experiment import Experiment
 
-EXPERIMENTS: tuple[Experiment, ...] = ()
+from .figure1 import Figure1
+from .figure2 import Figure2
+
+EXPERIMENTS: tuple[Experiment, ...] = (Figure1(), Figure2())

@@ -1,0 +1,44 @@
+"""The pictures of the ARHT paper."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+    from pandas import DataFrame
+
+COLOURS = {
+    "lasso": "#999999", "lasso, refitted": "#555555", "OMP": "#e69f00", "OMPR": "#d55e00", "ARHT": "#0072b2",
+    "ARHT as printed": "#56b4e9", "exhaustive search": "#009e73", "exhaustive search from the best": "#000000",
+}  # fmt: skip
+
+
+def curves(table: "DataFrame", methods: Sequence[str], floor: str) -> "Figure":
+    """Above the loss, below by how much it exceeds the lowest of all, one column of panels per data set."""
+    from matplotlib.figure import Figure
+
+    datasets = list(dict.fromkeys(table["data"]))
+    figure = Figure(figsize=(4.2 * len(datasets), 6.4), layout="constrained")
+    axes = figure.subplots(2, len(datasets), squeeze=False)
+    for (above, below), data in zip(axes.T, datasets, strict=True):
+        here = table[table["data"] == data]
+        lowest = here.groupby("k")["share"].min()
+        for method in methods:
+            line = here[here["method"] == method].set_index("k").sort_index()
+            if line.empty:
+                continue
+            dashed = method.startswith(("lasso", "exhaustive search from"))
+            style = {"color": COLOURS[method], "ls": "--" if dashed else "-", "lw": 1.3, "marker": ".", "ms": 4}
+            above.plot(line.index + 1, line["share"], label=method, **style)
+            excess = 100 * (line["share"] / lowest.reindex(line.index) - 1)
+            below.plot(line.index + 1, excess.clip(lower=1e-2), **style)
+        above.set_title(data)
+        above.set_ylabel("loss / loss of the intercept alone")
+        if here["share"].min() < 0.1:
+            above.set_yscale("log")
+        below.set_yscale("log")
+        below.set_ylabel("% above the lowest (0.01: equal)")
+        below.set_xlabel("sparsity s (with the intercept)")
+    handles, labels = axes[0, 0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncols=4)
+    return figure
