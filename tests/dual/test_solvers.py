@@ -149,6 +149,18 @@ def test_it_ends_by_itself_and_does_not_jam():
         assert result.lower >= long.lower - 0.1 * (result.value - long.lower) - 1e-3 * result.value
 
 
+def test_halt_0_runs_on_while_d_swings():
+    """Many columns against a small ridge: D may fall for more than ten iterations before it rises again."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((30, 60)) + rng.standard_normal(60)
+    f = pursuit.GLM(X, X[:, :20].sum(1) + rng.standard_normal(30), l2=0.05, fit_intercept=False)
+    early = pursuit.solve(f, 20, solver=DIHT(random_state=0))
+    late = pursuit.solve(f, 20, solver=DIHT(halt=0.0, random_state=0), max_iter=200)
+    assert early.n_iter < late.n_iter
+    assert late.n_iter == 200
+    assert late.gap < early.gap
+
+
 def test_iterates_keep_to_the_constraint():
     f, constraint = glm("hinge", True), AtMost(K, P, **CONSTRAINTS["groups"])
     for refit in (True, False):

@@ -50,7 +50,7 @@ class DIHT(Solver):
         paper tunes it, or None: "coordinate", and where X has no rows or the loss no kernel, "polyak"
     refit : refit on the support of each iterate, or where that costs much more than an epoch, of those that stay
         (False: the paper's raw primal, which converges slowly as a model)
-    halt : stop when ten iterations raised D by less than this share of the gap and found no better point
+    halt : stop when ten iterations raised D by less than this share of the gap and found no better point (0: never)
     """
 
     step: float | str | None = None
@@ -108,7 +108,7 @@ class DIHT(Solver):
         if len(history) <= MEASURED:
             return False
         (upper_before, lower_before), (upper, lower) = history[-1 - MEASURED], history[-1]
-        return upper >= upper_before and lower - lower_before <= self.halt * (upper - lower)
+        return upper >= upper_before and lower - lower_before < self.halt * (upper - lower)
 
     def _rule(self, dual: Dual) -> Coordinates | Supergradient:
         size, rng = self._size(dual), generator(self.random_state)
