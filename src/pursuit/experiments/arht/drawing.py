@@ -14,30 +14,29 @@ COLOURS = {
 
 
 def curves(table: "DataFrame", methods: Sequence[str], floor: str) -> "Figure":
-    """Above the loss, below by how much it exceeds the lowest of all, one column of panels per data set."""
+    """Above the loss, below how far it is from that of ``floor``, one column of panels per data set."""
     from matplotlib.figure import Figure
 
     datasets = list(dict.fromkeys(table["data"]))
-    figure = Figure(figsize=(4.2 * len(datasets), 6.4), layout="constrained")
+    figure = Figure(figsize=(4.4 * len(datasets), 6.6), layout="constrained")
     axes = figure.subplots(2, len(datasets), squeeze=False)
     for (above, below), data in zip(axes.T, datasets, strict=True):
         here = table[table["data"] == data]
-        lowest = here.groupby("k")["share"].min()
+        base = here[here["method"] == floor].set_index("k")["share"]
         for method in methods:
             line = here[here["method"] == method].set_index("k").sort_index()
             if line.empty:
                 continue
-            dashed = method.startswith(("lasso", "exhaustive search from"))
-            style = {"color": COLOURS[method], "ls": "--" if dashed else "-", "lw": 1.3, "marker": ".", "ms": 4}
+            dashed = method.startswith(("lasso", f"{floor} "))
+            style = {"color": COLOURS[method], "ls": "--" if dashed else "-", "lw": 1.2, "marker": ".", "ms": 4}
             above.plot(line.index + 1, line["share"], label=method, **style)
-            excess = 100 * (line["share"] / lowest.reindex(line.index) - 1)
-            below.plot(line.index + 1, excess.clip(lower=1e-2), **style)
+            below.plot(line.index + 1, 100 * (line["share"] / base.reindex(line.index) - 1), **style)
         above.set_title(data)
         above.set_ylabel("loss / loss of the intercept alone")
         if here["share"].min() < 0.1:
             above.set_yscale("log")
-        below.set_yscale("log")
-        below.set_ylabel("% above the lowest (0.01: equal)")
+        below.set_yscale("symlog", linthresh=1.0)
+        below.set_ylabel(f"% above {floor}")
         below.set_xlabel("sparsity s (with the intercept)")
     handles, labels = axes[0, 0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=4)
