@@ -18,13 +18,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from graph_simulation import sample
 from rich.console import Console
 from rich.table import Table
 from sklearn.covariance import GraphicalLasso, GraphicalLassoCV
 
 import pursuit
 from pursuit.engines import available_threads, threads
+from pursuit.experiments.grahtp.precision import sample
 from pursuit.graph_search import graph_path
 from pursuit.refits.graph import graph_refit
 
