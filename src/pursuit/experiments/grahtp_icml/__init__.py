@@ -2,4 +2,6 @@
 
 from pursuit.experiments.experiment import Experiment
 
-EXPERIMENTS: tuple[Experiment, ...] = ()
+from .estimation import Estimation
+
+EXPERIMENTS: tuple[Experiment, ...] = (Estimation(),)
