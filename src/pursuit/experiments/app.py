@@ -79,9 +79,12 @@ def verify(root: Root = RESULTS) -> None:
 
 @app.command()
 def report(root: Root = RESULTS, page: Annotated[Path, typer.Option(help="The page to write.")] = PAGE) -> None:
-    """Write docs/reproduction.md from the verdicts."""
+    """Judge the committed tables anew, and write their pages and docs/reproduction.md."""
     from .catalogue import catalogue
     from .pages import write_reproduction
+    from .reproduce import judge_again
 
+    for one in catalogue().values():
+        judge_again(one, root)
     write_reproduction(catalogue().values(), root, page)
     typer.echo(f"wrote {page}")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from .catalogue import PAPERS
 from .claims import OUTCOMES, Verdict, read_verdict
 from .experiment import Experiment
-from .folders import PICTURE, README, TABLE, VERDICT, folder_of, read_table
+from .folders import PICTURE, README, TABLE, VERDICT, folder_of
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -79,7 +79,7 @@ def _summary(verdicts: list[Verdict]) -> str:
 
 def _effort(verdict: Verdict) -> str:
     hours = verdict.processor_seconds / 3600
-    spent = f"{hours:.1f} processor hours" if hours >= 1 else f"{max(1, round(60 * hours))} processor minutes"
+    spent = f"{hours:.1f} processor hours" if hours >= 1 else f"{60 * hours:.2g} processor minutes"
     copies = f", {verdict.replications} replications" if verdict.replications > 1 else ""
     return f"**{verdict.mode}** run{copies}, {spent}.{' ' + verdict.note if verdict.note else ''}"
 
@@ -104,8 +104,3 @@ def _cell(text: str) -> str:
 def write_reproduction(experiments: Iterable[Experiment], root: Path, page: Path) -> None:
     page.parent.mkdir(parents=True, exist_ok=True)
     page.write_text(reproduction(experiments, root, page), encoding="utf-8")
-
-
-def write_readme(experiment: Experiment, folder: Path) -> None:
-    verdict, table = read_verdict(folder / VERDICT), read_table(folder / TABLE)
-    (folder / README).write_text(readme(experiment, verdict, table), encoding="utf-8")

@@ -2,16 +2,17 @@
 
 import json
 import sys
+from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .claims import FULL, QUICK, Verdict, judged
+from .claims import FULL, QUICK, Verdict, judged, read_verdict
 from .experiment import Experiment, Size
-from .folders import EXPECTED, PICTURE, TABLE, VERDICT, folder_of, read_table
-from .pages import write_readme
+from .folders import EXPECTED, PICTURE, README, TABLE, VERDICT, folder_of, read_table
+from .pages import readme
 from .running import rows_of
 
 if TYPE_CHECKING:
@@ -38,12 +39,23 @@ def reproduce(
         {"font.size": 9, "axes.spines.top": False, "axes.spines.right": False, "legend.frameon": False}
     ):
         experiment.draw(table).savefig(folder / PICTURE, dpi=110, bbox_inches="tight", metadata={"Software": None})
-    (folder / EXPECTED).write_text(
-        json.dumps(experiment.expected, indent=2, ensure_ascii=False) + "\n", encoding="utf-8"
-    )
-    (folder / VERDICT).write_text(verdict.written(), encoding="utf-8")
-    write_readme(experiment, folder)
+    _write(experiment, verdict, folder)
     return verdict
+
+
+def judge_again(experiment: Experiment, root: Path) -> None:
+    """Verdict and page from the table that is there: after a claim or an explanation was put in other words."""
+    folder = folder_of(experiment, root)
+    if (folder / VERDICT).exists():
+        again = judged(experiment, read_table(folder / TABLE))
+        _write(experiment, replace(read_verdict(folder / VERDICT), judgements=again), folder)
+
+
+def _write(experiment: Experiment, verdict: Verdict, folder: Path) -> None:
+    expected = json.dumps(experiment.expected, indent=2, ensure_ascii=False) + "\n"
+    (folder / EXPECTED).write_text(expected, encoding="utf-8")
+    (folder / VERDICT).write_text(verdict.written(), encoding="utf-8")
+    (folder / README).write_text(readme(experiment, verdict, read_table(folder / TABLE)), encoding="utf-8")
 
 
 def _replications(table: "DataFrame") -> int:
