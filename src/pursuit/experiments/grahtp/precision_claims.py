@@ -98,3 +98,9 @@ def times(lines: Lines, greedy: Sequence[str], reasons: dict[str, str]) -> Itera
     worse = lines.worse("seconds", greedy)
     measured = f"GraHTP's seconds minus another's: {lines.gaps('seconds', greedy)}"
     yield Judgement.of("time_greedy", not worse, measured, reasons["time_greedy"], FAILED)
+
+
+def sparser(lines: Lines, greedy: Sequence[str]) -> Judgement:
+    """Mean numbers of edges."""
+    holds = all(lines.at(p, name)["edges"] < lines.at(p, LASSO)["edges"] for p in lines.sizes for name in greedy)
+    return Judgement.of("sparser", holds, f"edges, {lines.means('edges', (*greedy, LASSO))}")
