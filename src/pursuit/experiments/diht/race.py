@@ -1,0 +1,187 @@
+"""Figures 5.2 and 5.4 of the DIHT paper: the time in which each method reaches IHT's loss (section 5.2)."""
+
+import time
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from pursuit import DIHT, GLM, SDIHT, SVRGHT, FGraHTP, GraHTP, Record, solve
+from pursuit.experiments.experiment import Cell, Experiment, Judgement, Row, Size
+
+from .problems import FEWER, HINGE, NAMES, RIDGES, SYNTHETIC, UNSEEN, problem
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+    from pandas import DataFrame
+
+BUDGETS = {"rcv1_binary": (200, 600, 1000), "newsgroups_bigrams": (20_000, 60_000), "census": (100, 300)}
+BLOCKS = 10
+HALT = 1e-4  # relative change of the loss at which IHT stops
+MOST = 1000  # iterations of IHT
+PATIENCE, LEAST = 3.0, 2.0  # give up after so many times IHT's seconds, but not before so many
+MEMORY = 2e9  # bytes that a dense refit may take
+PRIMAL, OURS = ("IHT", "HTP", "SVR-GHT"), "SDIHT, small blocks"
+LOOKS = {"IHT": ("C1", "s"), "HTP": ("C2", "^"), "SVR-GHT": ("C3", "v"), "DIHT": ("C0", "o"), "SDIHT": ("C4", "D"),
+         OURS: ("C5", "d")}  # fmt: skip
+ABOUT = f"""
+IHT runs until |P(w_t) - P(w_(t-1))| / P(w_t) <= 1e-4 (or {MOST} iterations); the others until they reach its loss.
+They give up after {PATIENCE:g} times IHT's time, but not before {LEAST:g} s. **Processor seconds** of one thread,
+without reading the data and the first pass over them. lambda = 0.002 and 0.0002 is our l2 as it stands; no
+intercept, nothing standardised. DIHT and SDIHT are not refitted; SDIHT has {BLOCKS} blocks as the paper's, and
+*{OURS}* is our default, as many rows in a block as cost what a top-k costs. SVR-GHT has mini-batches of a tenth of
+the rows, ten to an epoch.
+
+**Chosen by us**: k, which the text does not give, around the 600 and 60000 of its gap curves. No step is tuned: the
+paper tuned all of them by grid search, our solvers find theirs (IHT's and HTP's from the curvature, halved until
+the loss falls; DIHT's is each sample's best move, damped by 1/(t+1)), and no time for a search is counted to
+anybody.
+
+**Data.** rcv1_binary are 23,808 documents of RCV1 (N < d; the paper had 500,000, N >> d), newsgroups_bigrams stands
+in for News20 (N << d), with tf-idf. For N >> d every {FEWER}th row of census (59,857 x 510, columns divided by
+their largest entry) stands beside them. All rows have length one. HTP is left out at k >= 20000: its refit would be
+dense and take gigabytes.{{kinks}} The quick form runs on a small synthetic matrix, since the real ones take seconds
+to read.
+"""
+KINKS = """ SVR-GHT is left out: with kinks there is no variance to reduce, and ours becomes HTP."""
+
+
+class Race(Experiment):
+    """The race on one loss."""
+
+    loss: ClassVar[str]
+    reasons: ClassVar[dict[str, str]]  # why a claim does not hold, as the full run showed
+    data = tuple(BUDGETS)
+
+    def cells(self, size: Size) -> list[Cell]:
+        budgets: dict[str, tuple[int, ...]] = size.pick(BUDGETS, {SYNTHETIC: (10, 20)})
+        return [
+            {"copy": copy, "data": name, "lambda": l2, "k": k, "least": size.pick(LEAST, 0.02)}
+            for copy in size.copies(1)
+            for name, several in budgets.items()
+            for l2 in RIDGES
+            for k in several
+        ]
+
+    def run(self, cell: Cell) -> list[Row]:
+        f, k = problem(cell["data"], self.loss, cell["lambda"]), cell["k"]
+        for first in (FGraHTP(polish=False), DIHT(refit=False)):  # what is made once and kept, such as X by columns
+            solve(f, k, solver=first, max_iter=1)
+        iht = _timed(f, k, FGraHTP(polish=False, halt=0.0), _Settled(), limit=600.0, max_iter=MOST)
+        rows = [{"method": "IHT", **iht}]
+        limit = max(cell["least"], PATIENCE * iht["spent"])
+        for method, solver in self._rivals(f, k, cell["copy"]).items():
+            rows.append({"method": method, **_timed(f, k, solver, _Reaches(iht["loss"]), limit=limit)})
+        return rows
+
+    def _rivals(self, f: GLM, k: int, seed: int) -> dict[str, Any]:
+        N = f.data.shape[0]
+        dual = {"refit": False, "halt": 0.0, "random_state": seed}
+        found: dict[str, Any] = {
+            "DIHT": DIHT(**dual),
+            "SDIHT": SDIHT(block=N // BLOCKS, **dual),
+            OURS: SDIHT(**dual),
+        }
+        if 8.0 * N * k <= MEMORY:
+            found["HTP"] = GraHTP()
+        if self.loss != HINGE:
+            found["SVR-GHT"] = SVRGHT(share=1 / BLOCKS, inner=BLOCKS, halt=0.0, polish=False, random_state=seed)
+        return found
+
+    def table(self, rows: "DataFrame") -> "DataFrame":
+        by = ["data", "lambda", "k", "method"]
+        groups = rows.groupby(by, sort=False)
+        table = groups.size().rename("copies").to_frame()
+        for value in ("reached", "seconds", "spent", "iterations", "loss"):
+            table[value] = groups[value].mean()
+        return table.reset_index()
+
+    def draw(self, table: "DataFrame") -> "Figure":
+        from matplotlib.figure import Figure
+        from matplotlib.lines import Line2D
+
+        names, ridges = table["data"].unique(), table["lambda"].unique()
+        figure = Figure(figsize=(1.5 + 3.2 * len(names), 2.9 * len(ridges)), layout="constrained")
+        axes = figure.subplots(len(ridges), len(names), squeeze=False)
+        for row, l2 in zip(axes, ridges, strict=True):
+            for ax, name in zip(row, names, strict=True):
+                part = table[(table["data"] == name) & (table["lambda"] == l2)]
+                for method, own in part.groupby("method", sort=False):
+                    colour, marker = LOOKS[str(method)]
+                    ax.plot(own["k"], own["seconds"].fillna(own["spent"]), color=colour, linewidth=1.2)
+                    for done, fill in ((1, colour), (0, "none")):
+                        some = own[(own["reached"] == 1) == bool(done)]
+                        height = some["seconds"] if done else some["spent"]
+                        ax.plot(some["k"], height, marker, color=colour, markerfacecolor=fill, markersize=6)
+                ax.set_yscale("log")
+                ax.set_xticks(part["k"].unique())
+                ax.set_title(f"{NAMES[name]}, $\\lambda$ = {l2:g}")
+                ax.set_xlabel("k")
+            row[0].set_ylabel("processor seconds to IHT's loss")
+        shown = [m for m in LOOKS if m in set(table["method"])]
+        lines = [Line2D([], [], color=LOOKS[m][0], marker=LOOKS[m][1], label=m) for m in shown]
+        lines.append(
+            Line2D([], [], color="0.3", marker="o", markerfacecolor="none", linestyle="", label="gave up there")
+        )
+        figure.legend(handles=lines, loc="outside right upper", fontsize=8)
+        return figure
+
+    def judge(self, table: "DataFrame") -> Iterator[Judgement]:
+        for claim in self.expected["claims"]:
+            method, _, data = claim.partition("_")
+            part = table[table["data"] == data] if data in set(table["data"]) else table
+            holds, measured = _faster(part, method.upper())
+            yield Judgement.of(claim, holds, measured, self.reasons.get(claim, UNSEEN))
+
+
+class _Settled:
+    """IHT's end in the paper: the loss changes by less than a share of itself."""
+
+    def __init__(self) -> None:
+        self.last = float("inf")
+
+    def __call__(self, record: Record) -> bool:
+        settled = abs(record.value - self.last) <= HALT * abs(record.value)
+        self.last = record.value
+        return settled
+
+
+class _Reaches:
+    """The end of all others: IHT's loss."""
+
+    def __init__(self, target: float) -> None:
+        self.target = target
+
+    def __call__(self, record: Record) -> bool:
+        return record.best <= self.target
+
+
+def _timed(f: GLM, k: int, solver: Any, ends: Any, limit: float, max_iter: int | None = None) -> Row:
+    """Loss, iterations and processor seconds until ``ends`` says so; a run that gives up has no ``seconds``."""
+    began, reached = time.process_time(), []
+
+    def watch(record: Record) -> bool:
+        if ends(record):
+            reached.append(time.process_time() - began)
+        return bool(reached) or time.process_time() - began > limit
+
+    result = solve(f, k, solver=solver, callback=watch, time_limit=3 * limit, max_iter=max_iter)
+    spent = time.process_time() - began
+    return {
+        "reached": int(bool(reached)), "seconds": reached[0] if reached else None, "spent": spent,
+        "iterations": result.n_iter, "loss": result.value,
+    }  # fmt: skip
+
+
+def _faster(table: "DataFrame", method: str) -> tuple[bool, str]:
+    """Whether a dual method reaches IHT's loss sooner than every primal one in every configuration."""
+    wins, against, ratios, missed = 0, 0, [], 0
+    for _, part in table.groupby(["data", "lambda", "k"], sort=False):
+        held = part.set_index("method")
+        best = held.loc[held.index.isin(PRIMAL), "seconds"].min()
+        own = held.loc[method, "seconds"]
+        missed += int(held.loc[method, "reached"] < 1)
+        ratios.append(held.loc["IHT", "seconds"] / own)
+        wins, against = wins + int(own < best), against + 1
+    found = [ratio for ratio in ratios if ratio == ratio]
+    spread = f"IHT's time over its from {min(found):.2g} to {max(found):.2g}" if found else "never reached"
+    late = f", not reached {missed} times" if missed else ""
+    return wins == against, f"fastest against every primal method at {wins} of {against} configurations; {spread}{late}"
