@@ -52,7 +52,7 @@ bench: $(VENV)/stamp-bench  ## side by side with other packages
 	@$(BIN)/python benchmarks/paths.py
 	@$(BIN)/python benchmarks/quality.py
 	@$(BIN)/python benchmarks/jax_objectives.py
-	@echo 'proofs next to OKRidge: $(BIN)/python benchmarks/exact.py --okridge; dual methods on text: benchmarks/dual.py'
+	@echo 'proofs next to OKRidge: $(BIN)/python benchmarks/exact.py --okridge; dual methods on text: $(BIN)/pursuit-experiments run diht'
 
 bench-scale: $(VENV)/stamp-dev  ## large sparse data, rows on a disk (a 6 GB file, removed afterwards), rows on Dask, the plan past these machines
 	@$(BIN)/python benchmarks/scale_sparse.py

@@ -74,7 +74,7 @@ class Race(Experiment):
 
     def _rivals(self, f: GLM, k: int, seed: int) -> dict[str, Any]:
         N = f.data.shape[0]
-        dual = {"refit": False, "halt": 0.0, "random_state": seed}
+        dual: dict[str, Any] = {"refit": False, "halt": 0.0, "random_state": seed}
         found: dict[str, Any] = {
             "DIHT": DIHT(**dual),
             "SDIHT": SDIHT(block=N // BLOCKS, **dual),

@@ -27,7 +27,7 @@ def drawn(N: int, d: int, relevant: int, copy: int) -> tuple[np.ndarray, np.ndar
 
 def methods(f: GLM, X: np.ndarray, l2: float) -> dict[str, tuple[Any, int]]:
     """Solvers with the most iterations that they may take."""
-    safe = 1.0 / (np.linalg.norm(X, 2) ** 2 / len(X) + l2)  # what Foucart's step 1 is for columns that are not scaled
+    safe = 1.0 / float(np.linalg.norm(X, 2) ** 2 / len(X) + l2)  # what Foucart's step 1 is for columns that are not scaled
     return {
         "DIHT": (DIHT(halt=0.0, random_state=0), EPOCHS),
         "DIHT, not refitted": (DIHT(refit=False, halt=0.0, random_state=0), EPOCHS),
