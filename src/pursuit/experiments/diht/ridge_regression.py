@@ -25,9 +25,9 @@ def drawn(N: int, d: int, relevant: int, copy: int) -> tuple[np.ndarray, np.ndar
     return X, X @ w + rng.standard_normal(N), w
 
 
-def methods(f: GLM, X: np.ndarray, l2: float) -> dict[str, tuple[Any, int]]:
+def methods(X: np.ndarray, l2: float) -> dict[str, tuple[Any, int]]:
     """Solvers with the most iterations that they may take."""
-    safe = 1.0 / float(np.linalg.norm(X, 2) ** 2 / len(X) + l2)  # what Foucart's step 1 is for columns that are not scaled
+    safe = 1.0 / float(np.linalg.norm(X, 2) ** 2 / len(X) + l2)  # Foucart's step 1 for columns not scaled
     return {
         "DIHT": (DIHT(halt=0.0, random_state=0), EPOCHS),
         "DIHT, not refitted": (DIHT(refit=False, halt=0.0, random_state=0), EPOCHS),
@@ -43,7 +43,7 @@ def solved(N: int, d: int, relevant: int, copy: int, lambdas: tuple[float, ...])
     rows: list[Row] = []
     for lam in lambdas:
         f = GLM(X, y, "squared", l2=lam / 2, fit_intercept=False)
-        for method, (solver, limit) in methods(f, X, lam / 2).items():
+        for method, (solver, limit) in methods(X, lam / 2).items():
             result = solve(f, relevant, solver=solver, max_iter=limit)
             rows.append(
                 {
