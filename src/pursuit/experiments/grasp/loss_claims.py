@@ -1,0 +1,118 @@
+"""What the measured losses say of each claim about figure 1: whether it holds, and the numbers."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from .simulation import GRASP, GRASP_D, LASSO, NET, OMP, RIDGE, RIDGE_D, TRUTH
+
+if TYPE_CHECKING:
+    from pandas import DataFrame, Series
+
+LOW, VERY_LOW, HIGH = (100, 250), (50, 300), (750, 1000)  # n; p is 1000
+STEEPEST = "sqrt(2)/2"
+Found = tuple[bool, str]
+
+
+def _wide(table: "DataFrame", value: str, n: tuple[int, int] = (0, 10**9)) -> "DataFrame":
+    """A line per setting, a column per method."""
+    own = table[table["n"].between(*n)]
+    return own.pivot_table(index=["rho", "n"], columns="method", values=value, sort=False)
+
+
+def _range(values: "Series", digits: str = ".3g") -> str:
+    return f"{values.min():{digits}} to {values.max():{digits}}" if len(values) else "nothing"
+
+
+def low_grasp(table: "DataFrame") -> Found:
+    loss, sd = _wide(table, "loss", LOW), _wide(table, "sd", LOW)
+    outside = (loss[GRASP] - loss[TRUTH]).abs() > sd[TRUTH]
+    words = f"outside the band in {outside.sum()} of {len(outside)} settings: mean loss {_range(loss[GRASP])}"
+    return bool(outside.all()), f"{words}, the true parameter's {_range(loss[TRUTH])}"
+
+
+def high_grasp(table: "DataFrame") -> Found:
+    gap, sd = _wide(table, "gap", HIGH), _wide(table, "sd", HIGH)
+    near = gap[GRASP].abs() < 0.5 * sd[TRUTH]
+    return bool(near.all()), (
+        f"{near.sum()} of {len(near)} settings: mean gaps {_range(gap[GRASP])}, standard deviations {_range(sd[TRUTH])}"
+    )
+
+
+def low_omp(table: "DataFrame") -> Found:
+    gap = _wide(table, "gap", VERY_LOW)
+    return bool(
+        (gap[OMP] <= 0).all()
+    ), f"mean gaps {_range(gap[OMP])} at n up to 300: it falls below the truth, steadily"
+
+
+def high_omp(table: "DataFrame") -> Found:
+    return _closest(table, GRASP, (OMP,), HIGH)
+
+
+def lasso_threshold(table: "DataFrame") -> Found:
+    gap, se = _wide(table, "gap"), _wide(table, "gap_se")
+    above = gap[LASSO] > 2 * se[LASSO]
+    return bool(
+        above.all()
+    ), f"mean gaps {_range(gap[LASSO])}, above 0 by 2 se in {above.sum()} of {len(above)} settings"
+
+
+def ridge_stable(table: "DataFrame") -> Found:
+    loss = _wide(table, "loss", LOW)
+    with_ridge, without = (loss[RIDGE] / loss[TRUTH] - 1).abs(), loss[GRASP] / loss[TRUTH]
+    holds = bool((with_ridge < 0.2).all() and (without > 1.2).all())
+    return holds, f"off by {_range(with_ridge, '.0%')} with the ridge; without it {_range(without)} times the true loss"
+
+
+def ridge_bias(table: "DataFrame") -> Found:
+    loss, gap, se = _wide(table, "loss", HIGH), _wide(table, "gap", HIGH), _wide(table, "gap_se", HIGH)
+    more = loss[RIDGE] - loss[GRASP]
+    by_rho = more.groupby(level="rho", sort=False).mean()
+    told = ", ".join(f"{value:+.4f} at rho={rho}" for rho, value in by_rho.items())
+    holds = bool((by_rho > 0).all() and str(by_rho.idxmax()) == STEEPEST)
+    return holds, (
+        f"loss of GraSP + l2 minus GraSP's, mean over n: {told}; GraSP + l2's gap to the truth"
+        f" {_range(gap[RIDGE])} (se {_range(se[RIDGE], '.2g')})"
+    )
+
+
+def closest_low(table: "DataFrame") -> Found:
+    return _closest(table, RIDGE, (GRASP, LASSO, NET, OMP), VERY_LOW)
+
+
+def closest_high(table: "DataFrame") -> Found:
+    return _closest(table, GRASP, (RIDGE, LASSO, NET, OMP), HIGH)
+
+
+def _closest(table: "DataFrame", own: str, others: tuple[str, ...], n: tuple[int, int]) -> Found:
+    """Whether no other method's mean gap is smaller, in size, by more than two standard errors."""
+    gap, se = _wide(table, "gap", n).abs(), _wide(table, "gap_se", n)
+    words, beaten = [f"mean gap of {own} in size {_range(gap[own])}"], 0
+    for other in others:
+        closer = gap[own] < gap[other]
+        lost = gap[own] - gap[other] > 2 * np.hypot(se[own], se[other])
+        beaten += int(lost.sum())
+        counts = f"closer than it in {closer.sum()} of {len(closer)}, further by 2 se in {lost.sum()}"
+        words.append(f"{other} {_range(gap[other])}: {counts}")
+    return beaten == 0, "; ".join(words)
+
+
+def debias_stable(table: "DataFrame") -> Found:
+    gap = _wide(table, "gap", LOW).abs()
+    return bool((gap[GRASP_D] < gap[GRASP]).all()), (
+        f"mean gap in size {_range(gap[GRASP_D])} debiased, {_range(gap[GRASP])} plain"
+    )
+
+
+def debias_bias(table: "DataFrame") -> Found:
+    own = table[table["rho"].astype(str) == STEEPEST]
+    if not len(own):
+        return False, "no setting"
+    gap = _wide(own, "gap", HIGH)
+    lower = gap[RIDGE_D] < gap[RIDGE]
+    closer = gap[RIDGE_D].abs() < gap[RIDGE].abs()
+    return bool(lower.all()), (
+        f"lower loss in {lower.sum()} of {len(lower)} n; gaps to the truth {_range(gap[RIDGE_D])} debiased, "
+        f"{_range(gap[RIDGE])} plain (closer in size in {closer.sum()})"
+    )
