@@ -97,11 +97,10 @@ def _middle(curves: Curves, k: int) -> Judgement:
     return Judgement.of(
         "middle", holds and not any(curves.behind(k, "GraSP", other, "relaxed") for other in others),
         f"mean over n: {curves.means(k, 'relaxed')}. GraSP: {course}",
-        f"true of GraHTP, not of GraSP near n = 3k = {3 * k}: its least-squares problem on 3k columns is there"
-        f" as good as"
-        " square, and its minimiser is noise; well below 3k the least-norm minimiser works again. What the"
-        " paper's Matlab"
-        " did there it does not say",
+        "true of GraHTP, not of GraSP at n = 200: what it merges, 2k gradient entries and k kept ones less those in"
+        " common, is 185 to 200 columns, so that its least-squares problem is as good as square and the minimiser"
+        " blows up (f rises a thousandfold from one iteration to the next); with clearly fewer rows the least-norm"
+        " minimiser works again. Whether the paper's grid of n met this it does not say",
     )  # fmt: skip
 
 

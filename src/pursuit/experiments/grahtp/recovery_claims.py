@@ -103,16 +103,17 @@ class Curves:
         return lags[where], where
 
 
+SQUARE = (
+    "only GraSP falls: what it merges (up to 3k columns, less those in common) has at this n about as many columns as"
+    " there are rows, its least-squares problem is as good as square and the minimiser blows up; with fewer rows the"
+    " least-norm minimiser works again, with more the least-squares one"
+)  # fmt: skip
+
+
 def rises(curves: Curves) -> Judgement:
     falls = curves.falls()
-    return Judgement.of(
-        "rises", not falls,
-        f"{len(falls)} falls beyond two standard errors{': ' + '; '.join(falls) if falls else ''}",
-        "GraSP minimises over 3k columns: where n is about 3k that least-squares problem is as good as square and its"
-        " minimiser is noise, while with fewer rows the least-norm minimiser works again; a peak of the"
-        " method, not of the"
-        " draws" if all("GraSP" in fall for fall in falls) else "",
-    )  # fmt: skip
+    measured = f"{len(falls)} falls beyond two standard errors{': ' + '; '.join(falls) if falls else ''}"
+    return Judgement.of("rises", not falls, measured, SQUARE if all("GraSP" in one for one in falls) else "")
 
 
 def balance(curves: Curves) -> Judgement:
