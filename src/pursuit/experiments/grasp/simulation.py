@@ -53,7 +53,7 @@ class Simulated(Experiment):
 
     def cells(self, size: Size) -> list[Cell]:
         sizes = size.pick(range(50, 1001, 50), (100, 800))
-        rhos, p = size.pick(list(CORRELATIONS), ["0", "sqrt(2)/2"]), size.pick(P, 40)
+        rhos, p = size.pick(list(CORRELATIONS), ["sqrt(2)/2"]), size.pick(P, 60)
         return [
             {"copy": copy, "rho": rho, "n": n, "p": p} for copy in size.copies(200, 2) for rho in rhos for n in sizes
         ]

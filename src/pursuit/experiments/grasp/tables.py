@@ -75,7 +75,7 @@ class RealTable(Experiment):
         common = {"tolerances": size.pick(TOLERANCES, (1e-2, USUAL)), "columns": size.pick(0, 60)}
         seconds = size.pick(self.seconds, 0.1)
         cells: list[Cell] = []
-        for intercept in (False, True):
+        for intercept in size.pick((False, True), (True,)):
             cells += [
                 {"part": "convex", "s": sizes, "column": column, "intercept": intercept, **common} for column in CONVEX
             ]
