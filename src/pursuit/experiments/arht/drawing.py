@@ -9,7 +9,8 @@ if TYPE_CHECKING:
 
 COLOURS = {
     "lasso": "#999999", "lasso, refitted": "#555555", "OMP": "#e69f00", "OMPR": "#d55e00", "ARHT": "#0072b2",
-    "ARHT as printed": "#56b4e9", "exhaustive search": "#009e73", "exhaustive search from the best": "#000000",
+    "ARHT from OMPR": "#cc79a7", "ARHT as printed": "#56b4e9", "exhaustive search": "#009e73",
+    "exhaustive search from the best": "#000000",
 }  # fmt: skip
 
 
@@ -29,6 +30,8 @@ def curves(table: "DataFrame", methods: Sequence[str], floor: str) -> "Figure":
                 continue
             dashed = method.startswith(("lasso", f"{floor} "))
             style = {"color": COLOURS[method], "ls": "--" if dashed else "-", "lw": 1.2, "marker": ".", "ms": 4}
+            if len(line) < len(base):  # only where it was needed
+                style |= {"ls": "", "marker": "x", "ms": 7}
             above.plot(line.index + 1, line["share"], label=method, **style)
             below.plot(line.index + 1, 100 * (line["share"] / base.reindex(line.index) - 1), **style)
         above.set_title(data)
@@ -38,6 +41,7 @@ def curves(table: "DataFrame", methods: Sequence[str], floor: str) -> "Figure":
         below.set_yscale("symlog", linthresh=1.0)
         below.set_ylabel(f"% above {floor}")
         below.set_xlabel("sparsity s (with the intercept)")
-    handles, labels = axes[0, 0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=4)
+    pairs = [pair for panel in axes[0] for pair in zip(*panel.get_legend_handles_labels(), strict=True)]
+    shown = {label: handle for handle, label in pairs}
+    figure.legend(shown.values(), shown.keys(), loc="outside lower center", ncols=4)
     return figure

@@ -3,31 +3,32 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from ..experiment import Judgement
+from ..experiment import DIFFERS, FAILED, Judgement
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
 EQUAL = 1e-9  # relative difference of losses that counts as none
 SEARCH, BEST = "exhaustive search", "exhaustive search from the best"
+AGAIN = "ARHT from OMPR"
 
 
 def judgements(table: "DataFrame", experiment: Any) -> Iterator[Judgement]:
     why: dict[str, str] = experiment.why
     wide = table.pivot_table(index=["data", "k"], columns="method", values="loss", sort=False)
-    cases = len(wide)
-    for claim, ours, others in (
-        ("search_lowest", SEARCH, ["OMP", "OMPR", "ARHT"]),
-        ("search_from_best", BEST, ["OMP", "OMPR", "ARHT"]),
-        ("arht_below_ompr", "ARHT", ["OMPR"]),
-        ("lasso_above", SEARCH, ["lasso", "lasso, refitted"]),
+    wide[AGAIN] = wide[AGAIN].fillna(wide["ARHT"]) if AGAIN in wide else wide["ARHT"]
+    for claim, ours, others, otherwise in (
+        ("search_lowest", SEARCH, ["OMP", "OMPR", "ARHT"], DIFFERS),
+        ("search_from_best", BEST, ["OMP", "OMPR", "ARHT"], FAILED),
+        ("arht_below_ompr", "ARHT", ["OMPR"], FAILED),
+        ("arht_from_ompr", AGAIN, ["OMPR"], FAILED),
+        ("lasso_above", SEARCH, ["lasso", "lasso, refitted"], FAILED),
     ):
         beaten = _above(wide, ours, others)
         lower = int((wide[ours] < wide[others].min(axis=1) * (1 - EQUAL)).sum())
-        told = f"{ours}: never above {', '.join(others)}" if beaten.empty else f"above at {_sizes(beaten)}"
-        yield Judgement.of(
-            claim, beaten.empty, f"{told}; strictly below all of them at {lower} of {cases} sizes", why.get(claim, "")
-        )
+        told = f"never above {', '.join(others)}" if beaten.empty else f"above at {_sizes(beaten)}"
+        told += f"; strictly below {'all of them' if len(others) > 1 else 'it'} at {lower} of {len(wide)} sizes"
+        yield Judgement.of(claim, beaten.empty, told, why.get(claim, ""), otherwise)
     yield _advantage(wide, why)
     yield _oscillates(wide, why)
     yield _cheaper(table, why)
@@ -48,15 +49,20 @@ def _sizes(excess: Any) -> str:
 
 
 def _advantage(wide: "DataFrame", why: dict[str, str]) -> Judgement:
-    """Both searches against OMP and OMPR: never above, and below somewhere on every data set."""
+    """Both searches against the better of OMP and OMPR: on average, on every data set."""
     told, holds = [], True
     for data, here in wide.groupby(level="data", sort=False):
         old = here[["OMP", "OMPR"]].min(axis=1)
         gains = {name: 100 * (1 - here[name] / old) for name in ("ARHT", SEARCH)}
-        holds &= all(gain.min() >= -100 * EQUAL and gain.max() > 0.01 for gain in gains.values())
-        words = (f"{name} by up to {gain.max():.2g}%, {gain.mean():.2g}% on average" for name, gain in gains.items())
+        holds &= all(gain.mean() > 0 for gain in gains.values())
+        words = (f"{name} by {gain.mean():.2g}% (at most {gain.max():.2g}%)" for name, gain in gains.items())
         told.append(f"{data}: {', '.join(words)}")
-    return Judgement.of("advantage", holds, "below OMPR on " + "; ".join(told), why.get("advantage", ""))
+    return Judgement.of(
+        "advantage",
+        holds,
+        "below the better of OMP and OMPR, mean over sizes: " + "; ".join(told),
+        why.get("advantage", ""),
+    )
 
 
 def _oscillates(wide: "DataFrame", why: dict[str, str]) -> Judgement:
