@@ -11,7 +11,7 @@ from pursuit.objectives import Point
 
 from ..baselines import Point as PathPoint
 from ..baselines import Sized, logistic_points
-from .stopped import Stopped
+from .stopped import GRADIENT, Rule, Stopped
 
 MIXING = 0.8  # omega of the elastic net, and of eta
 ITERATIONS = 60  # of GraSP at most: without a ridge it may wander for hundreds
@@ -37,16 +37,16 @@ def plain_loss(point: Point, l2: float) -> float:
     return float(point.value - 0.5 * l2 * point.coef @ point.coef)
 
 
-def grasp(f: GLM, s: int, variant: str, tol: float) -> Iterates:
+def grasp(f: GLM, s: int, variant: str, tol: float, rule: Rule = GRADIENT) -> Iterates:
     """GraSP as printed: it returns where it halted, which need not be the best of its iterates (pursuit gives that)."""
-    l2, inner = float(f.ridge), Stopped(f, tol)
+    l2, inner = float(f.ridge), Stopped(f, tol, rule)
     points = list(islice(GraSP(variant=variant, polish=False).iterate(inner, f.sparse_set(s), f.null), ITERATIONS))
     return Iterates(points[-1], [plain_loss(point, l2) for point in points])
 
 
-def logit_omp(f: GLM, s: int, tol: float) -> Iterator[Point]:
+def logit_omp(f: GLM, s: int, tol: float, rule: Rule = GRADIENT) -> Iterator[Point]:
     """The largest entry of the gradient comes in, and all is minimised: one point per size."""
-    yield from OMP().iterate(Stopped(f, tol), f.sparse_set(s), f.null)
+    yield from OMP().iterate(Stopped(f, tol, rule), f.sparse_set(s), f.null)
 
 
 def scaled(X: Any) -> tuple[Any, np.ndarray]:
