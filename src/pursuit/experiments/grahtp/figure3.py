@@ -27,7 +27,7 @@ this figure, M_2k = lambda_max(UU'/n, 2k) + lambda by the truncated power method
 the constant step 1/2 in the paper's units. Both in fewer replications (column `copies`).
 """
     loss, rows, copies, tag = "logistic", (500, 600, 700, 800, 1000, 1200), 100, 3
-    l2, bend, constant_copies = 2.5e-6, 0.25, 10
+    l2, bend = 2.5e-6, 0.25
 
     def judge(self, table: "DataFrame") -> Iterator[Judgement]:
         curves = Curves(table)
