@@ -19,7 +19,7 @@ LASSO, OURS, SHRUNK = "GLasso", "SparseLDA", "SparseLDA, shrinkage by CV"
 METHODS = (*GREEDY, LASSO, OURS, SHRUNK)
 METRICS = ("specificity", "sensitivity", "mcc")
 COLOUR = {**COLOURS, LASSO: "black", OURS: "tab:purple", SHRUNK: "tab:pink"}
-DIVISIONS = 20
+DIVISIONS = 12
 ABOUT = """
 In each random division 5 pCR and 16 RD subjects are held out. Of the other 112, whose t statistics choose 113 genes,
 and which standardise these, means and shares of the classes are taken, and the precision matrix of the rows about the
