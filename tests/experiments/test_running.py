@@ -8,9 +8,8 @@ import pytest
 from experiments.toy import Toy
 from pursuit.experiments import Size
 from pursuit.experiments.claims import read_verdict, verify
-from pursuit.experiments.folders import read_table
+from pursuit.experiments.folders import PIECES, read_table
 from pursuit.experiments.reproduce import reproduce
-from pursuit.experiments.running import PIECES
 from pursuit.experiments.sums import paired, summed
 
 
@@ -62,6 +61,18 @@ def test_more_replications_keep_the_first_ones(tmp_path):
     assert reproduce(Toy(log), Size(replications=2), tmp_path).replications == 2
     assert reproduce(Toy(log), Size(replications=5), tmp_path).replications == 5
     assert len(lines(log)) == 10
+
+
+def test_a_view_of_another_experiment_does_nothing_twice(tmp_path):
+    class View(Toy):
+        name = "grasp/view"
+        view_of = "grasp/toy"
+
+    log = tmp_path / "log"
+    reproduce(Toy(log), Size(), tmp_path)
+    assert reproduce(View(log), Size(), tmp_path).replications == 6
+    assert len(lines(log)) == 12
+    assert not (tmp_path / "grasp/view" / PIECES).exists()
 
 
 def test_no_time_at_all_is_an_error_and_little_time_a_partial_result(tmp_path):

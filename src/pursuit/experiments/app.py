@@ -47,15 +47,14 @@ def run(
 
     from .catalogue import named
     from .experiment import Size
-    from .folders import folder_of
+    from .folders import folder_of, pieces_of
     from .reproduce import printed, reproduce
-    from .running import PIECES
 
     size = Size(quick, replications)
     root = out or (QUICK_RESULTS if quick else RESULTS)
     for one in named(names):
         if fresh:
-            (folder_of(one, root) / PIECES).unlink(missing_ok=True)
+            pieces_of(one, root).unlink(missing_ok=True)
         limit = math.inf if minutes is None else minutes
         verdict = reproduce(one, size, root, jobs=jobs, minutes=limit, note=note)
         typer.echo(printed(verdict, one.expected["claims"]) + f"\n  -> {folder_of(one, root)}")

@@ -8,11 +8,17 @@ from .experiment import Experiment
 if TYPE_CHECKING:
     from pandas import DataFrame
 
+PIECES = "pieces.jsonl"  # what is done; not for the repository
 VERDICT, TABLE, PICTURE, EXPECTED, README = "verdict.json", "table.csv", "figure.png", "expected.json", "README.md"
 
 
 def folder_of(experiment: Experiment, root: Path) -> Path:
     return root / experiment.name
+
+
+def pieces_of(experiment: Experiment, root: Path) -> Path:
+    """The file of finished pieces, in the folder of the experiment of which this one is a view."""
+    return root / (experiment.view_of or experiment.name) / PIECES
 
 
 def read_table(path: Path) -> "DataFrame":

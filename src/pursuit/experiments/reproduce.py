@@ -11,7 +11,7 @@ import numpy as np
 
 from .claims import FULL, QUICK, Verdict, judged, read_verdict
 from .experiment import Experiment, Size
-from .folders import EXPECTED, PICTURE, README, TABLE, VERDICT, folder_of, read_table
+from .folders import EXPECTED, PICTURE, README, TABLE, VERDICT, folder_of, pieces_of, read_table
 from .pages import readme
 from .running import rows_of
 
@@ -28,7 +28,8 @@ def reproduce(
     import matplotlib as mpl
 
     folder = folder_of(experiment, root)
-    rows, seconds = rows_of(experiment, size, folder, jobs=jobs, minutes=minutes)
+    rows, seconds = rows_of(experiment, size, pieces_of(experiment, root), jobs=jobs, minutes=minutes)
+    folder.mkdir(parents=True, exist_ok=True)
     experiment.table(rows).to_csv(folder / TABLE, index=False)
     table = read_table(folder / TABLE)
     verdict = Verdict(

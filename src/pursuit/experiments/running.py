@@ -19,24 +19,23 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 Piece = dict[str, Any]  # a cell, its rows, its processor seconds
-PIECES = "pieces.jsonl"  # what is done; not for the repository
 
 
 def rows_of(
-    experiment: Experiment, size: Size, folder: Path, *, jobs: int = 1, minutes: float = np.inf
+    experiment: Experiment, size: Size, written: Path, *, jobs: int = 1, minutes: float = np.inf
 ) -> tuple["DataFrame", float]:
-    """The rows of every piece, done now or found in the folder, with the processor's seconds.
+    """The rows of every piece, done now or found in the file, with the processor's seconds.
 
     With ``minutes`` those that were done by then.
     """
     import pandas as pd
 
-    folder.mkdir(parents=True, exist_ok=True)
+    written.parent.mkdir(parents=True, exist_ok=True)
     cells = experiment.cells(size)
-    done = _written(folder / PIECES)
+    done = _read(written)
     left = [cell for cell in cells if _key(cell) not in done]
     ends = time.monotonic() + 60 * minutes
-    with Progress(experiment.name, len(cells)) as bar, (folder / PIECES).open("a", encoding="utf-8") as file:
+    with Progress(experiment.name, len(cells)) as bar, written.open("a", encoding="utf-8") as file:
         bar(len(cells) - len(left))
         for piece in _worked(experiment, left, jobs):
             line = json.dumps(piece, default=_plain)
@@ -70,7 +69,7 @@ def _work(experiment: Experiment, cell: Cell) -> Piece:
         return {"cell": cell, "rows": rows, "seconds": time.process_time() - began}
 
 
-def _written(path: Path) -> dict[str, Piece]:
+def _read(path: Path) -> dict[str, Piece]:
     if not path.exists():
         return {}
     found = {}

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 class LDA(Discriminant):
     name = "grahtp_icml/lda"
+    view_of = "grahtp/table4"
     title = "discriminant analysis of breast cancer"
     about = f"""
 The protocol of the journal version's table 4, without FoBa: the two texts differ in nothing but numbers that ours has

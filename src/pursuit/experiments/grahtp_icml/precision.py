@@ -23,6 +23,7 @@ nonzero": all that are not zero, for every method here has exact zeros.
 
 class Precision(SimulatedPrecision):
     name = "grahtp_icml/precision"
+    view_of = "grahtp/figure6"
     title = "precision matrices of a simulation"
     about = ABOUT
     expected_in = "precision.json"

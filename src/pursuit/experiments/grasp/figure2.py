@@ -16,6 +16,7 @@ class Figure2(Simulated):
     """S. Bahmani, B. Raj, P. T. Boufounos, JMLR 14 (2013), section 5.1."""
 
     name = "grasp/figure2"
+    view_of = "grasp/figure1"
     title = "relative error against the sampling ratio"
     expected_in = "figure2.json"
     whys: ClassVar[dict[str, str]] = {}
