@@ -10,7 +10,8 @@ from pursuit.experiments.experiment import Row
 RELEVANT = 100  # of them the coefficients are 1, and k is the same
 SHARED = 0.25  # covariance of two relevant features
 LAMBDAS = tuple(10.0**power for power in range(-6, 3))
-EPOCHS = 200  # of DIHT
+EPOCHS = 200  # of DIHT with our default step
+ASCENTS = 300  # of DIHT's supergradient steps
 STEPS = 500  # of IHT at most
 TAG = 51
 
@@ -25,25 +26,34 @@ def drawn(N: int, d: int, relevant: int, copy: int) -> tuple[np.ndarray, np.ndar
     return X, X @ w + rng.standard_normal(N), w
 
 
-def methods(X: np.ndarray, l2: float) -> dict[str, tuple[Any, int]]:
+PAPERS, DEFAULT, RAW = "DIHT", "DIHT, our default step", "DIHT, our default step, not refitted"
+IHT, HTP, CONSTANT = "IHT", "HTP", "HTP, constant step"
+
+
+def ascending() -> dict[str, tuple[Any, int]]:
+    """The paper's projected supergradient ascent; Polyak's rule is the length of its steps, in place of a tuned one."""
+    return {PAPERS: (DIHT(step="polyak", halt=0.0), ASCENTS)}
+
+
+def others(X: np.ndarray, l2: float) -> dict[str, tuple[Any, int]]:
     """Solvers with the most iterations that they may take."""
     safe = 1.0 / float(np.linalg.norm(X, 2) ** 2 / len(X) + l2)  # Foucart's step 1 for columns not scaled
     return {
-        "DIHT": (DIHT(halt=0.0, random_state=0), EPOCHS),
-        "DIHT, not refitted": (DIHT(refit=False, halt=0.0, random_state=0), EPOCHS),
-        "IHT": (FGraHTP(polish=False), STEPS),
-        "HTP": (GraHTP(), STEPS),
-        "HTP, constant step": (GraHTP(step=safe), STEPS),
+        DEFAULT: (DIHT(halt=0.0, random_state=0), EPOCHS),
+        RAW: (DIHT(refit=False, halt=0.0, random_state=0), EPOCHS),
+        IHT: (FGraHTP(polish=False), STEPS),
+        HTP: (GraHTP(), STEPS),
+        CONSTANT: (GraHTP(step=safe), STEPS),
     }
 
 
-def solved(N: int, d: int, relevant: int, copy: int, lambdas: tuple[float, ...]) -> list[Row]:
-    """Every method at every lambda on the same draw."""
+def solved(N: int, d: int, relevant: int, copy: int, lambdas: tuple[float, ...], *, ascent: bool) -> list[Row]:
+    """DIHT by the paper's ascent, or all the others, at every lambda on the same draw."""
     X, y, w = drawn(N, d, relevant, copy)
     rows: list[Row] = []
     for lam in lambdas:
         f = GLM(X, y, "squared", l2=lam / 2, fit_intercept=False)
-        for method, (solver, limit) in methods(X, lam / 2).items():
+        for method, (solver, limit) in (ascending() if ascent else others(X, lam / 2)).items():
             result = solve(f, relevant, solver=solver, max_iter=limit)
             rows.append(
                 {
