@@ -51,11 +51,10 @@ reach are not in the table. Times are processor seconds of one thread, from the 
         if size.quick:
             return [{"data": QUICK, "method": method, "budgets": [5, 10]} for method in METHODS]
         budgets = list(range(100, 1001, 100))
-        found: list[Cell] = []
-        for data in SETS:
-            found += [{"data": data, "method": method, "budgets": [k]} for k in budgets for method in METHODS[:3]]
-            found += [{"data": data, "method": method, "budgets": budgets} for method in NESTED]
-        return found
+        each = [
+            {"data": data, "method": method, "budgets": [k]} for data in SETS for k in budgets for method in METHODS[:3]
+        ]
+        return each + [{"data": data, "method": method, "budgets": budgets} for data in SETS for method in NESTED]
 
     def run(self, cell: Cell) -> list[Row]:
         from pursuit.engines import threads
