@@ -26,7 +26,7 @@ def judgements(table: "DataFrame", experiment: Any) -> Iterator[Judgement]:
     ):
         beaten = _above(wide, ours, others)
         lower = int((wide[ours] < wide[others].min(axis=1) * (1 - EQUAL)).sum())
-        told = f"never above {', '.join(others)}" if beaten.empty else f"above at {_sizes(beaten)}"
+        told = f"{ours} never above {' or '.join(others)}" if beaten.empty else f"{ours} above at {_sizes(beaten)}"
         told += f"; strictly below {'all of them' if len(others) > 1 else 'it'} at {lower} of {len(wide)} sizes"
         yield Judgement.of(claim, beaten.empty, told, why.get(claim, ""), otherwise)
     yield _advantage(wide, why)
