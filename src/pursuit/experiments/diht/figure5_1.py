@@ -132,9 +132,9 @@ DIHT's duality gap as a share of its value: how far from the global minimum its 
                 ax.set_title(f"d = {d}, k = {table['relevant'].iloc[0]} (grey line: N = k)")
                 ax.set_xlabel("N")
             row[0].set_ylabel("estimation error |w - true w| / |true w|")
-            row[0].set_yscale("log")
+            row[0].set_ylim(bottom=0)
             row[1].set_ylabel("supports recovered, %")
-        axes[0][0].legend(fontsize=8)
+        figure.legend(*axes[0][0].get_legend_handles_labels(), loc="outside lower center", ncols=3, fontsize=8)
         return figure
 
     def judge(self, table: "DataFrame") -> Iterator[Judgement]:

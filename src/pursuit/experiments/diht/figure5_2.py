@@ -1,7 +1,5 @@
 """Figure 5.2 of the DIHT paper: time to IHT's loss, smoothed hinge (section 5.2.1)."""
 
-from typing import ClassVar
-
 from .problems import HUBER
 from .race import ABOUT, Race
 
@@ -12,4 +10,3 @@ class Figure52(Race):
     about = ABOUT.format(kinks="")
     expected_in = "figure5_2.json"
     loss = HUBER
-    reasons: ClassVar[dict[str, str]] = {}

@@ -1,7 +1,5 @@
 """Figure 5.3 of the DIHT paper: primal-dual gaps over the epochs, smoothed hinge (section 5.2.1)."""
 
-from typing import ClassVar
-
 from .gaps import ABOUT, Gaps
 from .problems import HUBER
 
@@ -12,4 +10,3 @@ class Figure53(Gaps):
     about = ABOUT
     expected_in = "figure5_3.json"
     loss = HUBER
-    reasons: ClassVar[dict[str, str]] = {}

@@ -1,7 +1,5 @@
 """Figure 5.4 of the DIHT paper: time to IHT's loss, hinge (section 5.2.2)."""
 
-from typing import ClassVar
-
 from .problems import HINGE
 from .race import ABOUT, KINKS, Race
 
@@ -12,4 +10,3 @@ class Figure54(Race):
     about = ABOUT.format(kinks=KINKS)
     expected_in = "figure5_4.json"
     loss = HINGE
-    reasons: ClassVar[dict[str, str]] = {}

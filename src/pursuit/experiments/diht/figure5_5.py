@@ -1,7 +1,5 @@
 """Figure 5.5 of the DIHT paper: primal-dual gaps over the epochs, hinge (section 5.2.2)."""
 
-from typing import ClassVar
-
 from .gaps import ABOUT, Gaps
 from .problems import HINGE
 
@@ -12,4 +10,3 @@ class Figure55(Gaps):
     about = ABOUT
     expected_in = "figure5_5.json"
     loss = HINGE
-    reasons: ClassVar[dict[str, str]] = {}

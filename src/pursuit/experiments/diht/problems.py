@@ -14,7 +14,6 @@ HUBER, HINGE = "smoothed hinge", "hinge"
 GAMMA = 0.25
 SYNTHETIC = "synthetic text"  # of the quick forms: the real ones take seconds to read
 SHAPE = (300, 800)
-UNSEEN = "it held in the full run; this one is too short, or the machine is another"
 FEWER = 5  # of the census every so many-th row: still N >> d
 NAMES = {"rcv1_binary": "RCV1", "newsgroups_bigrams": "newsgroups", "census": "census", SYNTHETIC: SYNTHETIC}
 
@@ -37,6 +36,20 @@ def rows_of(name: str) -> tuple[sp.csr_array, np.ndarray]:
 def problem(name: str, loss: str, l2: float) -> GLM:
     X, y = rows_of(name)
     return GLM(X, y, SmoothedHinge(GAMMA) if loss == HUBER else "hinge", l2=l2, fit_intercept=False)
+
+
+def safe_step(name: str, smoothness: float, l2: float) -> float:
+    """1 / (largest curvature of f): the constant step with which IHT and HTP are published."""
+    return 1.0 / (smoothness * _largest_eigenvalue(name) + l2)
+
+
+@lru_cache(maxsize=1)
+def _largest_eigenvalue(name: str) -> float:
+    """Of X'X/N."""
+    from scipy.sparse.linalg import svds
+
+    X, _ = rows_of(name)
+    return float(svds(X, k=1, return_singular_vectors=False, random_state=0)[0]) ** 2 / X.shape[0]
 
 
 def _unit(X: sp.csr_array) -> sp.csr_array:
