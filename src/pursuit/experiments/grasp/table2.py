@@ -20,12 +20,13 @@ class Table2(RealTable):
     )
     whys: ClassVar[dict[str, str]] = {
         "grasp_columns": (
-            "The one loss outside is of a separable support that our last iterates miss. It is a matter of which iterate is"
-            " returned: `pursuit.solve` with `GraSP()`, this ridge and an intercept, which gives the best iterate, selects"
-            " 15 columns that separate the classes (loss 7e-15 without the ridge)."
+            "The one loss outside is of a separable support that our last iterates miss. It is a matter of which"
+            " iterate is returned: `pursuit.solve` with `GraSP()`, this ridge and an intercept, which gives the"
+            " best iterate, selects 15 columns that separate the classes (loss 7e-15 without the ridge)."
         ),
         "omp_column": (
-            "The scaling of the columns decides which one has the largest gradient, and the paper does not give its own: at"
-            " s=5 columns of length one lead to 0.233, of standard deviation one to 0.188, raw ones to 0.48."
+            "The scaling of the columns decides which one has the largest gradient, and the paper does not give"
+            " its own: at s=5 columns of length one lead to 0.233, of standard deviation one to 0.188, raw ones to"
+            " 0.48."
         ),
     }
