@@ -69,7 +69,7 @@ def _refit(curves: Curves) -> Judgement:
     return Judgement.of(
         "refit", above > 0 and not below,
         f"GraHTP minus FGraHTP in points, mean over n: {shown}; beyond two standard errors in {above} of {len(leads)}"
-        f" panels, never behind. With the constant step 1/2: {constant}",
+        f" panels, behind in {below}. With the constant step 1/2: {constant}",
         "FGraHTP with the library's safeguarded step is no worse here", "failed",
     )  # fmt: skip
 

@@ -30,7 +30,7 @@ class SupportRecovery(Experiment):
     loss: ClassVar[str]
     rows: ClassVar[tuple[int, ...]]  # n
     copies: ClassVar[int]
-    constant_copies: ClassVar[int] = 10  # replications in which the constant steps run
+    constant_copies: ClassVar[int] = 5  # replications in which the constant steps run
     l2: ClassVar[float] = 0.0
     bend: ClassVar[float] = 1.0  # the bound of the loss's second derivative
     tag: ClassVar[int]  # of the seeds
