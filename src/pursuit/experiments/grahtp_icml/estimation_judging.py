@@ -14,22 +14,29 @@ if TYPE_CHECKING:
 ALIKE = 0.1  # share of the error within which two methods are comparable, besides two standard errors
 OURS, THEIRS = ("GraHTP", "FGraHTP"), ("GraSP", "FBS")
 OVERFIT = (
-    "GraSP is below only where n is small for k (and once, within noise, at n = 800): there its loss is the highest of "
-    "the four and it hits fewer of the right columns (`loss`, `hit`), but all four overfit, and it least: at n = 300 its w "
-    "is 1.3 times as long as the true one, GraHTP's 1.6 times (8 copies). The error measures that rather than the "
-    "choice of columns. From n = 400 on all four are alike. The paper's n, k and lambda are lost and may lie elsewhere."
+    "GraSP is below only where n is small for k (and once, just, at n = 800): there its loss is the highest "
+    "of the four and it hits fewer of the right columns (`loss`, `hit`), but all four overfit, and it least: "
+    "at n = 300 its w is 1.3 times as long as the true one, GraHTP's 1.6 times (8 copies). The error measures "
+    "that rather than the choice of columns. From n = 400 on all four are alike. The paper's n, k and lambda "
+    "are lost and may lie elsewhere."
 )
 WHY = {
     "n_superior": OVERFIT,
     "k_superior": OVERFIT,
-    "fbs_insensitive": "We know no reason: as the text describes it, FBS refits all of its columns, and it overfits with "
-    "k as the others do; so it does with lambda = 1e-5 and 1e-3. (All errors fall again beyond k = 30, where the classes "
-    "are separable and only the ridge decides.)",
-    "fbs_fastest": "Our GraHTP, with steps from the curvature, is done after about 4 refits at k = 10 and 30 at k = 100, "
-    "while FBS takes k of them.",
-    "not_slower_than_grasp": "GraHTP is faster throughout. FGraHTP takes 80 to 600 gradients until w moves by less than "
-    "1e-4, GraSP 3 to 17 iterations whose refits are compiled Newton steps; from k = 40 on, where refits on 3 k columns "
-    "are dear, FGraHTP is the faster one, by 14 times at k = 100.",
+    "fbs_insensitive": (
+        "We know no reason: as the text describes it, FBS refits all of its columns, and it overfits with k "
+        "as the others do; so it does with lambda = 1e-5 and 1e-3 (4 copies). All errors fall again beyond k "
+        "= 30, where the classes are separable and only the ridge decides."
+    ),
+    "fbs_fastest": (
+        "Our GraHTP, with steps from the curvature, is done after about 4 refits at k = 10 and 30 at k = 100, "
+        "while FBS takes k of them."
+    ),
+    "not_slower_than_grasp": (
+        "GraHTP is faster throughout. FGraHTP takes 80 to 600 gradients until w moves by less than 1e-4, "
+        "GraSP 3 to 17 iterations whose refits are compiled Newton steps; from k = 40 on, where refits on 3 k "
+        "columns are dear, FGraHTP is the faster one, by 14 times at k = 100."
+    ),
 }
 UNEXPLAINED = ("fbs_insensitive",)
 
