@@ -41,8 +41,8 @@ LOOKS = {
 }
 BETTER_HTP = (
     "our HTP is a better one than the paper's: its step follows the curvature and is halved until f falls. With"
-    " a constant step of 1/(largest eigenvalue), as HTP was published, the first support already repeats itself, and"
-    " the paper's gap appears"
+    " a constant step of 1/(largest eigenvalue), as HTP was published, its support repeats itself after one to four"
+    " iterations, and the paper's gap appears"
 )
 
 
@@ -69,11 +69,14 @@ step* moves sample after sample, {EPOCHS} epochs; *not refitted*: the raw primal
 one, at most {STEPS} steps, until x moves by less than 1e-5 of itself. HTP: `GraHTP`, whose step is the curvature's
 and safeguarded; *constant step*: 1 / (largest eigenvalue of X'X/N + l2), the published HTP's step 1 for columns
 that are not scaled. DIHT's own halting rule is off: where D swings at first it would end after some ten iterations,
-far from the maximum.
+far from the maximum. The default step was tried first; after its {EPOCHS} epochs it is still short of the maximum
+(`gap`) and behind HTP at d = 500. Polyak's rule was then taken because it came nearer on ten copies that are not
+among these.
 
 **Judged** by the paired differences over the same copies (columns `error_less`, `recovered_less`: DIHT minus the
-method), within two standard errors: "consistently better" means nowhere worse, and better somewhere. `gap` is
-DIHT's duality gap as a share of its value: how far from the global minimum its point can be at most.
+method), within two standard errors: "consistently better" means nowhere worse, and better at more than half of the
+settings. `gap` is DIHT's duality gap as a share of its value: how far from the global minimum its point can be at
+most.
 """
 
     def cells(self, size: Size) -> list[Cell]:
@@ -121,8 +124,8 @@ DIHT's duality gap as a share of its value: how far from the global minimum its 
         axes = figure.subplots(len(dimensions), 2, sharex=True, squeeze=False)
         for row, d in zip(axes, dimensions, strict=True):
             for ax, value, scale in zip(row, ("error", "recovered"), (1, 100), strict=True):
-                for method, part in table[table["d"] == d].groupby("method", sort=False):
-                    colour, marker, line = LOOKS[str(method)]
+                for method, (colour, marker, line) in LOOKS.items():
+                    part = table[(table["d"] == d) & (table["method"] == method)]
                     spread = part[f"{value}_se"].fillna(0)
                     ax.errorbar(
                         part["N"], scale * part[value], scale * spread, color=colour, marker=marker, linestyle=line,
@@ -145,7 +148,7 @@ DIHT's duality gap as a share of its value: how far from the global minimum its 
                 measured = f"{word} than {other} at {better} of {lines} settings, worse at {worse}"
                 measured += f"; than HTP with a constant step at {constant}" if other == HTP else ""
                 why = BETTER_HTP if other == HTP else "measured so; see the table"
-                yield Judgement.of(f"{value}_{other.lower()}", better > 0 and worse == 0, measured, why)
+                yield Judgement.of(f"{value}_{other.lower()}", 2 * better > lines and worse == 0, measured, why)
         k = table["relevant"]
         near = table[(table["N"] >= NEAR[0] * k) & (table["N"] <= NEAR[1] * k)]
         for value in ("recovered", "error"):
