@@ -18,7 +18,12 @@ class Figure1(Simulated):
     name = "grasp/figure1"
     title = "logistic loss against the sampling ratio"
     expected_in = "figure1.json"
-    whys: ClassVar[dict[str, str]] = {}
+    whys: ClassVar[dict[str, str]] = {
+        "closest_low": (
+            "Only n = 50 differs: the ten best of 1000 columns all but separate 50 rows, and GraSP + l2, which finds"
+            " them, ends further below the true loss than the lasso stays above it. From n = 100 on it is the closest."
+        ),
+    }
     failed: ClassVar[tuple[str, ...]] = ()
 
     def draw(self, table: "DataFrame") -> "Figure":

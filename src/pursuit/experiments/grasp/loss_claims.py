@@ -61,7 +61,7 @@ def lasso_threshold(table: "DataFrame") -> Found:
 def ridge_stable(table: "DataFrame") -> Found:
     loss = _wide(table, "loss", LOW)
     with_ridge, without = (loss[RIDGE] / loss[TRUTH] - 1).abs(), loss[GRASP] / loss[TRUTH]
-    holds = bool((with_ridge < 0.2).all() and (without > 1.2).all())
+    holds = bool((with_ridge < 0.5).all() and (with_ridge < (without - 1).abs()).all())
     return holds, f"off by {_range(with_ridge, '.0%')} with the ridge; without it {_range(without)} times the true loss"
 
 

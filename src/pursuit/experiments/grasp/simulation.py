@@ -68,7 +68,7 @@ class Simulated(Experiment):
         rows["gap"] = rows["loss"] - rows["truth"]
         table = summed(rows, by, ("loss", "gap", "error", "seconds"))
         table.insert(4, "sd", rows.groupby(by, sort=False)["loss"].std(ddof=1).to_numpy())
-        for word, other in (("grasp", GRASP), ("lasso", LASSO), ("omp", OMP)):
+        for word, other in (("grasp", GRASP), ("ridge", RIDGE), ("lasso", LASSO), ("omp", OMP)):
             found = [
                 paired(rows, ["rho", "n"], "copy", "method", "error", method, other).assign(method=method)
                 for method in METHODS
