@@ -57,10 +57,12 @@ def favourable(lines: Lines, greedy: Sequence[str], reasons: dict[str, str]) -> 
         measured = f"GraHTP's {name} minus another's, ± standard error: {lines.gaps(value, greedy)}"
         yield Judgement.of(f"{value}_greedy", not worse, measured, reasons[f"{value}_greedy"], FAILED)
         worse = lines.worse(value, (LASSO, ON_CORRELATIONS))
-        measured = f"minus: {lines.gaps(value, (LASSO, ON_CORRELATIONS))}; {_rule(lines, value)}"
+        measured = (
+            f"GraHTP's {name} minus GLasso's: {lines.gaps(value, (LASSO, ON_CORRELATIONS))}; {_rule(lines, value)}"
+        )
         yield Judgement.of(f"{value}_glasso", not worse, measured, reasons[f"{value}_glasso"])
     worse = lines.worse("error", (AT_K,)) + lines.worse("F", (AT_K,))
-    measured = f"error, minus: {lines.gaps('error', (AT_K,))}. F-score, minus: {lines.gaps('F', (AT_K,))}"
+    measured = f"GraHTP's error minus: {lines.gaps('error', (AT_K,))}. F-score minus: {lines.gaps('F', (AT_K,))}"
     yield Judgement.of("equal_k", not worse, measured, reasons["equal_k"], FAILED)
 
 
