@@ -35,7 +35,7 @@ to that number would, so that its tuning is one run |
 correlation matrix; up to 25 penalties from 0.95 to 0.03 of the one that leaves no edge, with the same end |
 
 Beside the paper's: *GLasso at GraHTP's k*, the point of GLasso's path whose number of edges is next to GraHTP's; and
-*SparsePrecisionCV's rule*, ours, which chooses edges, shrinkage and an l1 term together.
+*SparsePrecisionCV's rule*, ours, which chooses edges, shrinkage and an l1 term together (its seconds are of all that).
 """
 
 MISLED = (
