@@ -31,20 +31,16 @@ class BreastLoss(Experiment):
     data = (DATA,)
     about = f"""
 The 112 subjects that train in a random division, their 113 genes and the covariance within classes, all as in
-`grahtp/table4`
-(1,400 screened genes in place of 22,283). The loss tr(S W) - log det W after every iteration, from the diagonal
-matrix on, with 113 and
-with 226 edges: the paper's number is lost, and cross-validation takes about 160 to 320. An iteration of GraHTP is a
-gradient step, a cut and a
-refit; of GraSP a refit on up to 3k edges, a cut and a refit; of FBS one edge and a refit, so that it has k of them. A
-method that
-has ended keeps its best loss.
+`grahtp/table4` (1,400 screened genes in place of 22,283). The loss tr(S W) - log det W after every iteration, from
+the diagonal matrix on, with 113 and with 226 edges: the paper's number is lost, and cross-validation takes about 160
+to 320. An iteration of GraHTP is a gradient step, a cut and a refit; of GraSP a refit on up to 3k edges, a cut and a
+refit; of FBS one edge and a refit, so that it has k of them. A method that has ended keeps its best loss.
 
 Lines of the table by `what`: *{LOSS}* (mean over divisions at an iteration), *{ENDED}*, *{LAST}*; and for two losses,
 *{TARGETS[0]}* from the diagonal matrix to the lowest loss at which one of the three ends on the same division, and
 *{TARGETS[1]}*: iterations (mean over the divisions in which the method gets there), the share of these, and the share
-in which GraHTP is there in fewer iterations than the method, or the method never is. The paper does not say what it takes
-"converges" for: by the second, GraHTP is there when it ends, and the question is who is there before.
+in which GraHTP is there in fewer iterations than the method, or the method never is. The paper does not say what it
+takes "converges" for: by the second, GraHTP is there when it ends, and the question is who is there before.
 """
 
     def cells(self, size: Size) -> list[Cell]:

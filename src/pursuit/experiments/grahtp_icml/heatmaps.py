@@ -23,12 +23,9 @@ class HeatMaps(Experiment):
     expected_in = "heatmaps.json"
     about = """
 One truth with p = 60 (the paper's p is lost in our text; 60 can be seen entry by entry), made as in `grahtp/figure6`,
-and samples of
-100 rows from it, each with another one to choose the number of edges or the penalty. A line of the table is a pair i
-< j: whether it is
-an edge of the truth, and in which share of the samples each method has it. Methods, grids and choices are those of
-`grahtp/figure6`;
-GLasso is scikit-learn's on the covariance matrix.
+and samples of 100 rows from it, each with another one to choose the number of edges or the penalty. A line of the
+table is a pair i < j: whether it is an edge of the truth, and in which share of the samples each method has it.
+Methods, grids and choices are those of `grahtp/figure6`; GLasso is scikit-learn's on the covariance matrix.
 """
 
     def cells(self, size: Size) -> list[Cell]:

@@ -18,8 +18,7 @@ class LDA(Discriminant):
     title = "discriminant analysis of breast cancer"
     about = f"""
 The protocol of the journal version's table 4, without FoBa: the two texts differ in nothing but numbers that ours has
-lost, the whole table
-among them. Divisions and fits are those of `grahtp/table4`, not others.
+lost, the whole table among them. Divisions and fits are those of `grahtp/table4`, not others.
 {ABOUT}"""
     expected_in = "lda.json"
     methods = ("GraHTP", "GraSP", "FBS", LASSO, OURS, SHRUNK)

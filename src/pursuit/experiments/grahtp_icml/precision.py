@@ -13,11 +13,9 @@ if TYPE_CHECKING:
 
 ABOUT = f"""
 The simulation of the journal version (`grahtp/figure6`), without FoBa, which the conference version has not. Its
-numbers (n, P,
-the dimensions) are lost in the text we have; its words are those of the journal version but for numbers, so that
-these were
-taken. Draws and fits are the same as there, not others. "Numerical values over (lost) in magnitude are considered to be
-nonzero": all that are not zero, for every method here has exact zeros.
+numbers (n, P, the dimensions) are lost in the text we have; its words are those of the journal version but for
+numbers, so that these were taken. Draws and fits are the same as there, not others. "Numerical values over (lost) in
+magnitude are considered to be nonzero": all that are not zero, for every method here has exact zeros.
 {PROTOCOL}"""
 
 
