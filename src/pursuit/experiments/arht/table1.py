@@ -97,11 +97,10 @@ the right columns are among the s. Here s and s* count no intercept.
             if here.empty:
                 continue
             label = "s = s*" if ratio == 1 else f"s = {ratio} s*"
-            axes.plot(here["asked"], here["recovered"] / here["runs"], ".-", color=colour, label=label)
+            axes.plot(here["asked"], 100 * (1 - here["recovered"] / here["runs"]), ".-", color=colour, label=label)
             axes.axvline(here["printed"].iloc[0], color=colour, ls=":", lw=1)
         axes.set_xlabel(r"$\delta_{s+s^*}$ (dotted: the printed bound)")
-        axes.set_ylabel("share of runs that recover")
-        axes.set_ylim(-0.03, 1.03)
+        axes.set_ylabel("% of runs that do not recover")
         axes.legend()
         return figure
 
