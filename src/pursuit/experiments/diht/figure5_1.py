@@ -80,9 +80,9 @@ most.
 """
 
     def cells(self, size: Size) -> list[Cell]:
-        relevant, dimensions, sizes = size.pick((RELEVANT, DIMENSIONS, SIZES), (10, (30,), (6, 10)))
+        relevant, dimensions, sizes = size.pick((RELEVANT, DIMENSIONS, SIZES), (10, (30,), (8, 10)))
         copies = size.copies(COPIES, 2)
-        grid, likely = size.pick((LAMBDAS, LIKELY), ((0.1, 1.0), (0.1, 1.0)))
+        grid, likely = size.pick((LAMBDAS, LIKELY), ((1.0,), (1.0,)))
         return [
             {"copy": copy, "relevant": relevant, "d": d, "N": N, "lambdas": list(grid if chooses else likely), **form}
             for copy, chooses in ((copy, copy < _choosing(len(copies))) for copy in copies)

@@ -32,8 +32,8 @@ small synthetic matrix, since the real ones take seconds to read.
 LEFT = (
     "Steps damped by 1/(t+1) raise the dual slowly; and the raw primal jumps between supports whose |z_j| tie, so that"
     " it is good by chance: on census at k = 100 (smoothed hinge) DIHT ends at 0.1195 and 0.1164, four steps of HTP,"
-    " which refits, at 0.1169 and 0.1113, and most of the gap is gone. On rcv1 at lambda 0.0002 HTP ends where SDIHT does"
-    " (0.2028): there the rest is the dual's, or no saddle point exists"
+    " which refits, at 0.1169 and 0.1113, and most of the gap is gone. On rcv1 at lambda 0.0002 HTP ends where SDIHT"
+    " does (0.2028): there the rest is the dual's, or no saddle point exists"
 )
 
 

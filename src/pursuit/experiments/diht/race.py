@@ -52,7 +52,7 @@ class Race(Experiment):
     data = tuple(BUDGETS)
 
     def cells(self, size: Size) -> list[Cell]:
-        budgets: dict[str, tuple[int, ...]] = size.pick(BUDGETS, {SYNTHETIC: (10, 20)})
+        budgets: dict[str, tuple[int, ...]] = size.pick(BUDGETS, {SYNTHETIC: (20,)})
         return [
             {"copy": copy, "data": name, "lambda": l2, "k": k, "least": size.pick(LEAST, 0.02)}
             for copy in size.copies(1)
