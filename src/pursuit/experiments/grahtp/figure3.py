@@ -32,12 +32,21 @@ the constant step 1/2 in the paper's units. Both in fewer replications (column `
     def judge(self, table: "DataFrame") -> Iterator[Judgement]:
         curves = Curves(table)
         yield rises(curves)
-        yield balance(curves)
+        yield balance(curves, WHY_SEPARABLE)
         panels = [(k, metric) for k in curves.budgets[1:] for metric in METRICS]
         leads = {(k, metric): curves.lead(k, "GraHTP", "FGraHTP", metric) for k, metric in panels}
         shown = ", ".join(f"k={k} {metric} {100 * lead.mean:+.0f}" for (k, metric), lead in leads.items())
         yield Judgement.of(
             "refit", not any(lead.below for lead in leads.values()) and any(lead.above for lead in leads.values()),
             f"GraHTP minus FGraHTP in points, mean over n: {shown}",
-            "", "failed",
+            WHY_SEPARABLE, "failed",
         )  # fmt: skip
+
+
+WHY_SEPARABLE = (
+    "not settled. The paper does not say with which lambda it simulated, and non-zeros of mean 5 give margins 2 "
+    "w.u of standard deviation 70: with our 1e-5 the labels are as good as separable on many supports, curvature "
+    "vanishes on the way, and GraHTP stops early (k = 50, n = 700, six draws: a mean objective of 0.019 where the"
+    " true support has 0.0058, and no recovery). With lambda = 1e-3 it recovers five of those six, as many as "
+    "FGraHTP, FBS six, FoBa three"
+)
