@@ -230,3 +230,15 @@ def test_default_methods_of_an_objective_agree_with_the_hessian():
         result = pursuit.solve(f, 3, solver=solver)
         best = min(f.refit(np.array([i, j, k])).value for i in range(8) for j in range(i) for k in range(j))
         assert best - 1e-9 <= result.value <= 0.7 * best
+
+
+@pytest.mark.parametrize(("loss", "seeds"), [("squared", (18, 22)), ("logistic", (7, 20, 27))])
+def test_arht_never_ends_above_ompr(loss, seeds):
+    """Draws on which ARHT, begun at OMP's end, ended above OMPR."""
+    for seed in seeds:
+        rng = np.random.default_rng([7, seed])
+        X = rng.standard_normal((40, 1)) + 0.7 * rng.standard_normal((40, 60))
+        y = X[:, :6] @ rng.standard_normal(6) + rng.standard_normal(40)
+        f = pursuit.GLM(X, y if loss == "squared" else (y > 0).astype(float), loss, l2=0.001)
+        ompr = pursuit.solve(f, 8, solver="ompr").value
+        assert pursuit.solve(f, 8, solver=pursuit.ARHT(random_state=seed)).value <= ompr * (1 + 1e-12)

@@ -8,15 +8,16 @@ K. Axiotis, M. Sviridenko, "Sparse Convex Optimization via Adaptively Regularize
 | s, opt, epsilon, B | ``constraint.k``, ``opt``, ``eps`` (a share of f(0) - B), ``lower`` |
 | rho_2^+ | ``rho``: ``smoothness``, or twice the largest curvature at hand, doubled where an exchange disproves it |
 | g_R | ``g = f.ridged(rho * R)``, R a vector of zeros and ones |
-| S^0 = [s] | OMP's support, or the caller's start completed by OMP (the paper's experiments) |
+| S^0 = [s] | OMP's support, or the caller's start completed by OMP (the paper's experiments), practical: then OMPR's |
 | 5 log(6 n log((f(0) - B) / epsilon)) repetitions | ``repeats`` |
 
 Slips of the text (mathematics.md): line 15 can only mean i outside S; line 22 has no meaning when x_R = 0, so the core
 ends there; line 27 returns a minimiser of g, so f is refitted.
 
 ``mode="paper"`` is Algorithm 2: bisection on opt, each value tried ``repeats`` times. ``mode="practical"``, the
-default: opt is just below the best value, the core starts from the best support, an exchange that g refuses is looked
-at on f too, and the core is repeated until ``repeats`` runs in a row bring nothing.
+default: it begins where OMPR ends, and so never ends above it; opt is just below the best value, the core starts from
+the best support, an exchange that g refuses is looked at on f too, and the core is repeated until ``repeats`` runs in a
+row bring nothing.
 
 Cost per iteration: one gradient, two or three refits. Invariant: every point is a refit of f; R only shrinks.
 """
@@ -34,6 +35,7 @@ from ..objectives.base import Objective, Point
 from ..steps import HALVINGS
 from .base import Solver, generator
 from .omp import OMP
+from .ompr import OMPR
 
 MODES = ("practical", "paper")
 Run = Generator[Point, None, Point]
@@ -41,7 +43,7 @@ Run = Generator[Point, None, Point]
 
 @dataclass(frozen=True)
 class ARHT(Solver):
-    """Exchanges on an adaptively regularised objective, from OMP: ARHT.
+    """Exchanges on an adaptively regularised objective, from OMPR (mode "paper": from OMP): ARHT.
 
     Parameters
     ----------
@@ -75,7 +77,8 @@ class ARHT(Solver):
 
     def iterate(self, f: Objective, constraint: AtMost, start: Point) -> Iterator[Point]:
         point = start
-        for point in OMP().iterate(f, constraint, start):
+        first = OMP() if self.mode == "paper" else OMPR()
+        for point in first.iterate(f, constraint, start):
             yield point
         lower = f.lower if self.lower is None else self.lower
         if not np.isfinite(lower):

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 COLOURS = {
     "lasso": "#999999", "lasso, refitted": "#555555", "OMP": "#e69f00", "OMPR": "#d55e00", "ARHT": "#0072b2",
-    "ARHT from OMPR": "#cc79a7", "ARHT as printed": "#56b4e9", "exhaustive search": "#009e73",
+    "ARHT as printed": "#56b4e9", "exhaustive search": "#009e73",
     "exhaustive search from the best": "#000000",
 }  # fmt: skip
 

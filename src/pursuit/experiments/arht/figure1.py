@@ -28,7 +28,7 @@ class Figure1(Curves):
     )
     why: ClassVar[dict[str, str]] = {
         "search_lowest": "On the paper's cal_housing it holds at every size. On the substitutes the search ends where, "
-        "proved, no exchange of one column helps. ARHT begins at the same place, but its exchanges are those of a "
+        "proved, no exchange of one column helps. ARHT's exchanges are those of a "
         "regularised objective, some at random, and it is repeated until five runs bring nothing: of many descents, "
         "at a few sizes one ends lower (so does Algorithm 2 as printed, on riboflavin's 4088 columns). "
         "Begun at the best of the others the search is the lowest (next line).",

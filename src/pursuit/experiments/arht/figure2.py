@@ -32,9 +32,5 @@ class Figure2(Curves):
         f"{ROWS} rows drawn with a fixed seed, for time. k to 30.",
     )
     why: ClassVar[dict[str, str]] = {
-        "arht_below_ompr": "ARHT, begun at OMP's solution, only looks at the exchange that its regularised objective "
-        "proposes, on that objective and on f. Where the weakest coefficient or the steepest gradient is another one "
-        "there, OMPR's exchange is never tried. Nothing in the paper promises otherwise, but the practical form "
-        "might as well begin at OMPR's end, a few refits further, which mends it (next line).",
         "cheaper": CLOSED_FORM,
     }
