@@ -40,7 +40,9 @@ Lines of the table by `what`: *{LOSS}* (mean over divisions at an iteration), *{
 *{TARGETS[0]}* from the diagonal matrix to the lowest loss at which one of the three ends on the same division, and
 *{TARGETS[1]}*: iterations (mean over the divisions in which the method gets there), the share of these, and the share
 in which GraHTP is there in fewer iterations than the method, or the method never is. The paper does not say what it
-takes "converges" for: by the second, GraHTP is there when it ends, and the question is who is there before.
+takes "converges" for: by the second, GraHTP is there when it ends, and the question is who is there before. **That
+criterion was chosen after a look at two divisions, and it favours GraHTP**: by the first one GraSP, which ends far
+above the others, is often there as early, and FBS, slow as it is, ends below GraHTP.
 """
 
     def cells(self, size: Size) -> list[Cell]:
