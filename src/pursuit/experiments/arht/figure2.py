@@ -32,7 +32,7 @@ class Figure2(Curves):
         f"{ROWS} rows drawn with a fixed seed, for time. k to 30.",
     )
     why: ClassVar[dict[str, str]] = {
-        "search_lowest": "One size of 60, by little: of ARHT's many descents, some at random, one ends lower than the "
-        "search's single one from OMP's solution. Begun at the best of the others the search is the lowest (next line).",
+        "search_lowest": "At one size, by little: one of ARHT's many descents, some at random, ends below "
+        "the search's only one, from OMP. Begun at the best of the others the search is the lowest (next line).",
         "cheaper": CLOSED_FORM,
     }
