@@ -80,7 +80,7 @@ def _summary(verdicts: list[Verdict]) -> str:
 def _effort(verdict: Verdict) -> str:
     hours = verdict.processor_seconds / 3600
     spent = f"{hours:.1f} processor hours" if hours >= 1 else f"{60 * hours:.2g} processor minutes"
-    copies = f", {verdict.replications} replications" if verdict.replications > 1 else ""
+    copies = f", at least {verdict.replications} replications" if verdict.replications > 1 else ""
     return f"**{verdict.mode}** run{copies}, {spent}.{' ' + verdict.note if verdict.note else ''}"
 
 
