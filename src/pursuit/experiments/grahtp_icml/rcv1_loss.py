@@ -33,7 +33,8 @@ The loss after each iteration at k = {", ".join(map(str, SIZES))} (the text name
 An iteration of GraHTP is one gradient and one refit on k columns (more where the safeguard shortens the step), of GraSP
 one gradient and refits on 3 k and k columns, of FGraHTP one gradient, of FBS one gradient and one refit with one more
 column. Convergence is compared by the iterations needed to come within 5% of the way from w = 0 to the least loss that
-any of the four reached at this k.
+any of the four reached at this k. Two methods are comparable within a factor of two or {FEW} iterations; the second
+half of that rule was added after GraSP was seen to need a single one.
 """
 
     def cells(self, size: Size) -> list[Cell]:
