@@ -90,10 +90,10 @@ class Discriminant(Experiment):
     def draw(self, table: "DataFrame") -> "Figure":
         from matplotlib.figure import Figure as Sheet
 
-        sheet = Sheet(figsize=(11, 3.6))
+        sheet = Sheet(figsize=(11, 3.6), layout="constrained")
         panels = sheet.subplots(1, 4, sharey=True)
         places = np.arange(len(table))[::-1]
-        labels = (*METRICS[:2], "MCC", "processor seconds, with the choice of edges")
+        labels = (*METRICS[:2], "MCC", "processor seconds, choice included")
         for panel, value, label in zip(panels, (*METRICS, "seconds"), labels, strict=True):
             for place, line in zip(places, table.to_dict("records"), strict=True):
                 reach, colour = np.nan_to_num(2 * line[f"{value}_se"]), COLOUR[line["method"]]
@@ -102,8 +102,7 @@ class Discriminant(Experiment):
                 panel.plot(table[f"{value}_paper"], places, "k|", markersize=14, label="printed")
             panel.set(xlabel=label, yticks=places)
             panel.set_yticklabels(table["method"])
-        panels[3].set_xscale("log")
+        panels[3].set_xlim(left=0)
         if "mcc_paper" in table:
-            panels[0].legend(loc="best")
-        sheet.tight_layout()
+            sheet.legend(*panels[0].get_legend_handles_labels(), loc="outside lower left")
         return sheet
