@@ -45,13 +45,12 @@ the right columns are among the s. Here s and s* count no intercept.
 """
 
     def cells(self, size: Size) -> list[Cell]:
-        ratios = size.pick(tuple(TARGETS), (1, 3))
         places = [(True, place) for place in BELOW] + [(False, place) for place in BEYOND]
         return [
             {"copy": copy, "ratio": ratio, "below": below, "place": place}
             for copy in size.copies(12, 1)
-            for ratio in ratios
-            for below, place in size.pick(places, places[2:4])
+            for ratio in TARGETS
+            for below, place in size.pick(places, places[2:3])
         ]
 
     def run(self, cell: Cell) -> list[Row]:
