@@ -13,7 +13,8 @@ LASSO = [name for name in catalogue() if name.startswith("grasp/")]  # skglm com
 
 def quick(name, root):
     experiment = catalogue()[name]
-    absent = [one for one in experiment.data if not present(one)]
+    needed = experiment.data if experiment.quick_data is None else experiment.quick_data
+    absent = [one for one in needed if not present(one)]
     if absent:
         pytest.skip(f"{', '.join(absent)} not in $PURSUIT_DATA or ../shared/data")
     verdict = reproduce(experiment, Size(quick=True), root)

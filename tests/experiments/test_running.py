@@ -113,6 +113,22 @@ def test_a_verdict_that_its_table_does_not_bear_out_is_open(tmp_path):
     assert "not what table.csv gives" in account.open[0]
 
 
+@pytest.mark.parametrize(("file", "text"), [("verdict.json", "{"), ("verdict.json", "{}"), ("table.csv", "x\n1\n")])
+def test_verify_names_what_is_damaged_and_goes_on(tmp_path, file, text):
+    reproduce(Toy(), Size(), tmp_path)
+    (tmp_path / "grasp/toy" / file).write_text(text)
+    account = verify([Toy()], tmp_path)
+    assert len(account.open) == 1
+    assert account.open[0].startswith(f"{tmp_path / 'grasp/toy'}: verdict.json or table.csv is damaged")
+
+
+def test_damaged_pieces_are_done_again(tmp_path):
+    whole = reproduce(Toy(), Size(), tmp_path)
+    path = tmp_path / "grasp/toy" / PIECES
+    path.write_text('{"cell": {"copy": 0, "slope": 1.0}}\n3\n' + path.read_text()[:200])
+    assert reproduce(Toy(), Size(), tmp_path).judgements == whole.judgements
+
+
 def test_means_and_standard_errors_over_replications():
     rows = pd.DataFrame(
         [

@@ -7,6 +7,8 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from pursuit._errors import first_line
+
 from .experiment import AGREES, DIFFERS, FAILED, Experiment, Judgement
 from .folders import TABLE, VERDICT, folder_of, read_table
 
@@ -63,8 +65,12 @@ def verify(experiments: Iterable[Experiment], root: Path) -> Account:
         if not (folder / VERDICT).exists() or not (folder / TABLE).exists():
             account.open += [f"{experiment.name}: {claim}: not run" for claim in experiment.expected["claims"]]
             continue
-        verdict = read_verdict(folder / VERDICT)
-        again = judged(experiment, read_table(folder / TABLE))
+        try:
+            verdict = read_verdict(folder / VERDICT)
+            again = judged(experiment, read_table(folder / TABLE))
+        except (ValueError, LookupError, TypeError) as error:  # edited by hand, or cut off
+            account.open.append(f"{folder}: {VERDICT} or {TABLE} is damaged ({first_line(error)}); run it again")
+            continue
         if again != verdict.judgements:
             account.open.append(f"{experiment.name}: {VERDICT} is not what {TABLE} gives; run it again")
         held = {one.claim: one for one in again}

@@ -57,6 +57,7 @@ class Experiment(ABC):
     about: ClassVar[str]  # Markdown: protocol, the paper's units in ours, what the text leaves open and we chose
     expected_in: ClassVar[str]  # name of the JSON file beside the module
     data: ClassVar[tuple[str, ...]] = ()  # real data it cannot do without
+    quick_data: ClassVar[tuple[str, ...] | None] = None  # what the quick form needs, where that is less
     view_of: ClassVar[str] = ""  # another experiment whose pieces are the same, so that they are done once
 
     @abstractmethod

@@ -78,7 +78,8 @@ def _read(path: Path) -> dict[str, Piece]:
             piece = json.loads(line)
         except json.JSONDecodeError:  # empty, or the line at which a run was ended
             continue
-        found[_key(piece["cell"])] = piece
+        if isinstance(piece, dict) and {"cell", "rows", "seconds"} <= piece.keys():
+            found[_key(piece["cell"])] = piece
     return found
 
 

@@ -42,6 +42,7 @@ class Gaps(Experiment):
 
     loss: ClassVar[str]
     data = tuple(BUDGETS)
+    quick_data = ()
 
     def cells(self, size: Size) -> list[Cell]:
         budgets: dict[str, tuple[int, ...]] = size.pick(BUDGETS, {SYNTHETIC: (20,)})

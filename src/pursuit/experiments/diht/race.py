@@ -50,6 +50,7 @@ class Race(Experiment):
 
     loss: ClassVar[str]
     data = tuple(BUDGETS)
+    quick_data = ()
 
     def cells(self, size: Size) -> list[Cell]:
         budgets: dict[str, tuple[int, ...]] = size.pick(BUDGETS, {SYNTHETIC: (20,)})
