@@ -29,9 +29,15 @@ from .callbacks import CallbackSupportMixin, per_fold
 from .given import Given
 from .scored import Scored
 
-RULES = ("min", "1se", *CRITERIA)
+RULES = ("0.5se", "min", "1se", *CRITERIA)
+
 SMALLEST = 1e-145  # targets below which sums of squares lose digits
 COMBINE = ("project", "none", "average")
+
+
+def rule_errors(rule: str) -> float:
+    """By how many standard errors the chosen size may lose more than the best."""
+    return 0.0 if rule == "min" else float(rule.removesuffix("se"))
 
 
 class HeldOut(NamedTuple):
@@ -51,7 +57,7 @@ class ChoosesK(CallbackSupportMixin, SparseModel):
     _: KW_ONLY
     gamma: float | None = None
     cv: Any = 10
-    rule: str = "min"
+    rule: str = "0.5se"
     combine: str = "project"
     scoring: Any = None
 
@@ -112,7 +118,7 @@ class ChoosesK(CallbackSupportMixin, SparseModel):
         score = None if self.scoring is None else Scored(self, given, y, weights, pairs)
         apart = folds(problem.data, pairs, c, counts)
         told_of = per_fold(self, len(pairs), callback)
-        chosen = by_validation(problem, f, grid, apart, self.rule, combine, score, told_of)
+        chosen = by_validation(problem, f, grid, apart, rule_errors(self.rule), combine, score, told_of)
         chosen.notes.append(note)
         if combine != self.combine:
             chosen.notes.append("bounds and sum_to would be broken by an average, so combine='none' was used")

@@ -1,4 +1,10 @@
-"""From candidates to one model by what was held out: the least loss (best score), or the smallest size near it."""
+"""From candidates to one model by what was held out: the least loss (best score), or the smallest size near it.
+
+Sizes are compared by their losses, for projections smoothed over sizes by 1/4, 1/2, 1/4. With a rule of t standard
+errors the smallest size is taken whose loss is within t standard errors of the least; the error is that of the paired
+difference over folds. Where a single candidate, its size taken by the same rule, loses less than the projection by more
+than GUARD standard errors, it is taken instead: a projection can fail where columns are nearly dependent.
+"""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
@@ -18,6 +24,8 @@ from .validation import Told, Validated, validate
 #: From a fold's number and its models to a score each, the higher the better.
 Score = Callable[[int, Models], Vector]
 
+GUARD = 2.0
+
 
 @dataclass(frozen=True)
 class Chosen:
@@ -25,12 +33,17 @@ class Chosen:
 
     ``table`` has one entry per candidate, ``sizes`` one per size; ``l2``, ``gamma`` and ``alone`` (its size) are of the
     best candidate; ``points`` are those of all rows at this ridge, and ``scores`` what was held out of them, by size.
+    ``least`` is the size of the least loss, ``excess`` what the chosen size loses beyond it, as a share (None: scores),
+    ``single`` whether one candidate predicts.
     """
 
     models: Models
     place: int
     k: int
     k_1se: int | None
+    least: int
+    excess: float | None
+    single: bool
     l2: float
     gamma: float
     alone: int
@@ -64,75 +77,90 @@ class Trial:
         return out, goal, each
 
 
+@dataclass(frozen=True)
+class BySize:
+    """One model per size: their table, what is to be least, and the same by fold."""
+
+    sizes: tuple[int, ...]
+    table: dict[str, Any]
+    goal: Vector
+    each: Matrix
+
+    @property
+    def best(self) -> int:
+        return int(np.argmin(self.goal))
+
+    def within(self, errors: float) -> int:
+        """The first place within so many standard errors of the least."""
+        apart = paired(self.each - self.each[self.best])
+        return int(np.argmax(self.goal <= self.goal[self.best] + errors * apart))
+
+
 def by_validation(
     problem: Problem,
     f: Any,
     grid: Grid,
     folds: Sequence[Fold],
-    rule: str,
+    errors: float,
     combine: str,
     score: Score | None,
     told: Told | None,
 ) -> Chosen:
     """Choose by what was held out; ``f`` is the objective of all rows with the refit's ridge.
 
-    Where the largest size is best, of the candidates or of the projection, and nobody asked for these sizes, again with
-    sizes up to twice as large.
+    Where a single candidate of the largest size is taken, and the sizes are the default ones, again with sizes up to
+    twice as large.
     """
-    trial: Trial | None = None
     while True:
-        if trial is None or trial.grid.ks != grid.ks:
-            whole = candidates(problem, f, grid, problem.n)
-            seen = validate(problem, grid, folds, told, whole)
-            trial = Trial(problem, grid, whole, seen, score)
-        trial = replace(trial, grid=grid)
-        chosen = _take(trial, rule, combine)
-        ks = chosen.alone == grid.ks[-1] < grid.end
-        onto = combine == "project" and chosen.k == grid.onto[-1] < grid.end
-        if not (grid.open and (ks or onto)):
+        whole = candidates(problem, f, grid, problem.n)
+        trial = Trial(problem, grid, whole, validate(problem, grid, folds, told, whole), score)
+        chosen = _take(trial, errors, combine)
+        at_end = chosen.single and chosen.k == grid.ks[-1] < grid.end
+        if not (grid.open and at_end):
             break
-        grid = grid.further(ks, onto)
+        grid = grid.further()
     chosen.notes.extend(grid.notes)
-    at_end = grid.more and combine != "average" and chosen.k == grid.end
-    if onto or at_end or (ks and combine == "none"):
+    if at_end or (grid.more and combine != "average" and chosen.k == grid.end):
         chosen.notes.append(f"k={chosen.k} is the largest of ks, and larger ones may predict better")
+    if chosen.k > max(chosen.points) and combine == "project":  # a projection may be larger than every candidate
+        chosen = replace(chosen, points=problem.points(problem.at(f, chosen.l2), chosen.k))
     return chosen
 
 
-def _take(trial: Trial, rule: str, combine: str) -> Chosen:
+def _take(trial: Trial, errors: float, combine: str) -> Chosen:
     grid, whole, problem = trial.grid, trial.whole, trial.problem
     k, l2, gamma = grid.columns
     table, goal, each = trial.table(trial.seen, k=k, l2=l2, gamma=gamma)
     table["weight"] = weights(problem.loss, trial.seen.mean, problem.n, whole.f.width)
-    best = int(np.argmin(goal))
-    if combine == "project":
-        found = projected(problem, grid, whole, trial.seen)
-        sizes, aim, apart = trial.table(found.held, k=np.array(grid.onto), slope=found.slopes)
-        aim = sizes["smoothed"] = smoothed(aim, grid.onto)
-        at, small = _two(aim, apart)
-        place = small if rule == "1se" else at
-        models, size, k_1se = found.models, grid.onto[place], grid.onto[small]
-    else:
-        of_size = [int(np.flatnonzero(k == size)[np.argmin(goal[k == size])]) for size in grid.ks]
-        at, small = _two(goal[of_size], each[of_size])
-        best = of_size[small if rule == "1se" else at]
-        sizes = {name: values[of_size] for name, values in table.items()}
-        models, place, size, k_1se = whole, best, int(k[best]), grid.ks[small]
+    of_size = [int(np.flatnonzero(k == size)[np.argmin(goal[k == size])]) for size in grid.ks]
+    by_size = BySize(grid.ks, {name: values[of_size] for name, values in table.items()}, goal[of_size], each[of_size])
+    at = by_size.within(errors)
+    best, single, notes = of_size[at], combine == "none", list[str]()
+    models, place, size = whole, best, grid.ks[at]
     if combine == "average":
         models, place = dense(problem, whole, trial.seen), 0
         size = len(models.cols)
+    elif combine == "project":
+        found = projected(problem, grid, whole, trial.seen)
+        columns, aim, apart = trial.table(found.held, k=np.array(grid.onto), slope=found.slopes)
+        columns["smoothed"] = smoothed(aim, grid.onto)
+        onto = BySize(grid.onto, columns, columns["smoothed"], apart)
+        K = onto.within(errors)
+        lower = (aim - goal[best])[K]
+        single = bool(lower > GUARD * paired((apart[K] - each[best])[None])[0])
+        if single:
+            notes.append(f"the projection of the average onto k={grid.onto[K]} is worse on held-out rows, so the best single model predicts")
+        else:
+            best, by_size, at = int(np.argmin(goal)), onto, K
+            models, place, size = found.models, K, grid.onto[K]
     same = (l2 == l2[best]) & (gamma == gamma[best])
     scores = dict(zip(k[same].tolist(), (-goal[same]).tolist(), strict=True))
-    points = whole.points[float(l2[best])]
+    least = by_size.goal[by_size.best]
     return Chosen(
-        models, place, size, k_1se, float(l2[best]), float(gamma[best]), int(k[best]), table, sizes, points, scores
-    )
-
-
-def _two(goal: Vector, each: Matrix) -> tuple[int, int]:
-    """Where the goal is least, and the first place within a standard error of the difference to there."""
-    best = int(np.argmin(goal))
-    return best, int(np.argmax(goal <= goal[best] + paired(each - each[best])))
+        models, place, size, by_size.sizes[by_size.within(1.0)], by_size.sizes[by_size.best],
+        None if trial.score is not None or least <= 0 else float(by_size.goal[at] / least - 1), single,
+        float(l2[best]), float(gamma[best]), int(k[best]), table, by_size.table, whole.points[float(l2[best])], scores, notes,
+    )  # fmt: skip
 
 
 def paired(each: Matrix) -> Vector:
