@@ -75,6 +75,10 @@ class Matrix:
     def stats(self, c: F) -> tuple[F, F]:
         """Weighted column means and variances in one pass (variances by a shifted sum, never negative)."""
 
+    def row_hashes(self, first: int) -> NDArray[np.uint64]:
+        """A hash of every row, by keys of the columns ``first``, ``first + 1``, ...; equal numbers give equal hashes,
+        whatever the layout and precision they are stored in, and columns of zeros count nothing."""
+
     def value_gradient(self, samples: Samples, cols: I, coef: F, b: float) -> tuple[float, F, float]:
         """``sum c phi`` at eta = X[:, cols] coef + b + offset, its gradient over all p columns, its derivative in b.
         A dense or CSR X is read once."""

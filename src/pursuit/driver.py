@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from functools import cache, partial
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ._sorted import without
-from .checkpoints import Checkpoint, Problem, digest
+from .checkpoints import Checkpoint, Problem
 from .constraints import AtMost, Exchange
 from .diary import Diary
 from .engines import seconds_left, threads
@@ -70,22 +71,25 @@ def solve(
     name, method = seeded(solver, random_state)
     constraint = objective.sparse_set(k, include, exclude, groups)
     limits = Limits(max_iter, tol, time_limit, callback)
-    diary = partial(_diary, checkpoint, constraint, name, method, start)
-    if bounds is None and sum_to is None:
-        return run(objective, constraint, method, start, limits, name, diary(objective))
-    bounded = Bounded(objective, bounds, sum_to)
-    bounded.check(constraint)
-    result = run(bounded, constraint, method, start, limits, name, diary(bounded))
-    return replace(result, bounds=bounds, sum_to=sum_to)
+    f = objective
+    if bounds is not None or sum_to is not None:
+        f = bounded = Bounded(objective, bounds, sum_to)
+        bounded.check(constraint)
+    with _diary(checkpoint, constraint, name, method, start, f) as diary:
+        result = run(f, constraint, method, start, limits, name, diary)
+    return result if f is objective else replace(result, bounds=bounds, sum_to=sum_to)
 
 
-def _diary(path: Any, constraint: AtMost, name: str, method: Solver, start: Any, f: Objective) -> Diary | None:
+def _diary(
+    path: Any, constraint: AtMost, name: str, method: Solver, start: Any, f: Objective
+) -> AbstractContextManager[Diary | None]:
     """Where a run is written down; None where there is no checkpoint."""
     if path is None:
-        return None
-    begin = None if start is None else digest(start.x if isinstance(start, Result) else start)
+        return nullcontext()
+    begin = [start.x, start.intercept] if isinstance(start, Result) else start.x if isinstance(start, Point) else start
+    begin = None if start is None else np.asarray(begin) if not isinstance(begin, list) else begin
     with threads(), np.errstate(all="ignore"):
-        return Diary(f, Checkpoint(path, Problem.of(f, constraint, name, method, kind="solve", start=begin)))
+        return Diary(f, Checkpoint(path, partial(Problem.of, f, constraint, name, method, kind="solve", start=begin)))
 
 
 def seeded(solver: str | Solver, random_state: Any) -> tuple[str, Solver]:
@@ -227,13 +231,20 @@ def _words(optimality: str, best: Point) -> str:
     return "the best-ranked exchange does not help" if best.looked_at else "the model of f sees no exchange that helps"
 
 
+def _point(f: Objective, start: Any) -> Point:
+    """A start as a point of f; a Result of another objective is converted through the user's units."""
+    if isinstance(start, Result):
+        own = start.point.owner is not None and start.point.owner() is f
+        return start.point if own else f.from_units(start.x, start.intercept)
+    return start if isinstance(start, Point) else f.from_units(start)
+
+
 def _start(f: Objective, constraint: AtMost, start: Any) -> Point:
     """A point to begin from: the caller's, or the refit on the forced-in columns."""
     null = f.null  # also the check that the data are finite
     if start is None:
         return f.refit(constraint.forced) if constraint.include.size else null
-    start = start.point if isinstance(start, Result) else start
-    point = start if isinstance(start, Point) else f.from_units(start)
+    point = _point(f, start)
     if point.dim != f.dim:
         raise ValueError(f"start has {point.dim} coordinates, but the objective has {f.dim}")
     if np.shape(point.free) != np.shape(null.free):

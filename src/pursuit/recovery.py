@@ -29,6 +29,10 @@ class _Complex(GLM):
         shown = super().present(point)
         return shown._replace(coef=shown.coef[:, 0] + 1j * shown.coef[:, 1])
 
+    def from_units(self, x: Any, intercept: float | None = None) -> Point:
+        pairs = np.asarray(x, dtype=complex)
+        return super().from_units(np.column_stack([pairs.real, pairs.imag]).ravel(), intercept)
+
 
 def recover(A: Any, y: Any, k: int, *, solver: str | Solver | None = None, l2: float = 0.0, **options: Any) -> Result:
     """Recover a k-sparse x from y = A x (+ noise).

@@ -141,6 +141,9 @@ class Parts(Data):
     def moments(self) -> Spread:
         return self._once("moments", lambda: merged(self._ask("moments")))
 
+    def sketch(self) -> Matrix:
+        return self._sum("sketch")
+
     def know(self, moments: Spread) -> None:
         self._known["moments"] = moments
 

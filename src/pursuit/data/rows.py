@@ -35,6 +35,7 @@ from ..refits.columns import GATHERED, SPREAD_OUT
 from .answers import Answer, Form, Spread
 from .gathered import Gathered
 from .many import Many
+from .sketch import row_sketch
 
 COPIED = 5e7  # entries of X of which a copy is made for a whole Gram matrix
 DOUBTFUL = 1e-20  # share of the mean square below which a variance may be rounding: the column itself decides
@@ -203,6 +204,10 @@ class Data:
         if self._moments is None:
             self._moments = self._spread(self.rows.c)
         return self._moments
+
+    def sketch(self) -> Matrix:
+        """The fingerprint of the rows (:mod:`.sketch`): numbers, and how far each may be off by rounding."""
+        return row_sketch(self.design, self.rows)
 
     def know(self, moments: Spread) -> None:
         """Take the moments from whoever knows them."""

@@ -254,6 +254,15 @@ class Design:
             out += DenseBlock(A).gram(c[rows])
         return out
 
+    def row_hashes(self) -> NDArray[np.uint64]:
+        """A 64-bit hash of every row, see ``_core.Matrix.row_hashes``; by default a few gathered columns at a time."""
+        n, p = self.shape
+        total = np.zeros(n, np.uint64)
+        for low in range(0, p, CHUNK):
+            cols = np.arange(low, min(p, low + CHUNK))
+            total += _core.Matrix(self.block(cols).dense()).row_hashes(low)
+        return total
+
     def origin(self) -> Vector | None:
         """Numbers near the columns' means where these are far larger than their spread, else 0; None: none is."""
         return None
@@ -335,6 +344,9 @@ class InMemory(Design, Compiled):
 
     def stats(self, c: Vector) -> tuple[Vector, Vector]:
         return self.core.stats(c)
+
+    def row_hashes(self) -> NDArray[np.uint64]:
+        return self.core.row_hashes(0)
 
     @property
     def sweeps(self) -> bool:

@@ -3,7 +3,6 @@
 import dataclasses
 import json
 import math
-import os
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from pursuit._files import write_text
 from pursuit.io._checks import list_of, number, number_or, optional, truth, whole, word
 from pursuit.io.model import Model
 from pursuit.losses import Loss, as_loss, list_losses
@@ -69,9 +69,7 @@ def save_model(
     path = Path(path)
     lines = [f"  {json.dumps(key)}: {json.dumps(value, allow_nan=False)}" for key, value in held.items()]
     text = "{\n" + ",\n".join(lines) + "\n}\n"
-    half = path.with_name(path.name + ".part")
-    half.write_text(text, encoding="utf-8")
-    os.replace(half, path)
+    write_text(path, text)
     return path
 
 

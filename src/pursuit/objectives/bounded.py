@@ -22,7 +22,6 @@ The empty support is such a point when sum_to is not 0; it carries the gradient 
 
 import copy
 import numbers
-import zlib
 from dataclasses import replace
 from functools import cached_property
 from typing import Any
@@ -30,6 +29,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .._described import described
 from .._names import Names, called
 from .._types import Columns, Vector
 from ..constraints import AtMost
@@ -115,8 +115,11 @@ class Bounded(Wrapped):
         self.needed = np.flatnonzero((self.low > 0) | (self.high < 0))  # columns that may not be left out
 
     def marks(self) -> dict[str, Any]:
-        ends = zlib.crc32(np.concatenate([self.user_low, self.user_high]).tobytes())
-        return {**self.f.marks(), "bounds": ends, "sum_to": self.sum_to}
+        bounds = described(np.concatenate([self.user_low, self.user_high]))
+        return {**self.f.marks(), "bounds": bounds, "sum_to": self.sum_to}
+
+    def fingerprint(self) -> list[tuple[float, float]]:
+        return self.f.fingerprint()
 
     @property
     def floor(self) -> float:  # type: ignore[override]

@@ -6,7 +6,7 @@ The intercept b is never penalised and never counted in k. With ``standardize=Tr
 columns (and so does the penalty); results are reported in the units of X.
 """
 
-import zlib
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from .. import _core, searched
+from .._described import described
 from .._errors import check_number
 from .._lazy import lazy
 from .._names import called
@@ -84,11 +85,18 @@ class GLM(HasDual):
         self._forget()
 
     def marks(self) -> dict[str, Any]:
-        ridge = self.ridge if isinstance(self.ridge, float) else zlib.crc32(self.ridge.tobytes())
+        shift = None if self.standardize or self.data.view is None else described(self.data.view[0])
         return {
-            **super().marks(), "loss": self.loss.name, "loss options": str(vars(self.loss)), "l2": ridge,
-            "fit_intercept": self.fit_intercept, "standardize": self.standardize,
+            **super().marks(), "loss": described(self.loss), "l2": described(self.ridge),
+            "fit_intercept": self.fit_intercept, "standardize": self.standardize, "shift of the columns": shift,
         }  # fmt: skip
+
+    def fingerprint(self) -> list[tuple[float, float]]:
+        return [*super().fingerprint(), *map(tuple, self.data.raw.sketch().tolist())]
+
+    def _probes(self) -> Iterator[Point | None]:
+        """None but for a loss of the user's: its settings may not tell all of it."""
+        return super()._probes() if self.loss.code is None else iter(())
 
     def _forget(self) -> None:
         """Begin with nothing kept: no null model, no Gram columns."""
@@ -179,6 +187,9 @@ class GLM(HasDual):
     def value(self, support: Columns, coef: Vector, intercept: float) -> float:
         """f alone: only the support's columns are read."""
         return self.data.value(support, coef, intercept) + 0.5 * float(coef @ (self._ridge(support) * coef))
+
+    def value_at(self, point: Point) -> float:
+        return self.value(point.support, point.coef, point.free)
 
     def refit(self, support: Columns, start: Point | None = None) -> Point:
         if len(support) == 0:

@@ -24,6 +24,7 @@ from .._errors import check_count, check_number
 from .._lazy import lazy
 from .._types import Columns, Flags, Vector
 from ..constraints import AtMost, Exchange
+from ..data.sketch import form_sketch
 from ..engines import check_time
 from ..refits import NotFiniteError
 from ..refits.graph import AGREES, GraphFit, graph_refit
@@ -98,6 +99,12 @@ class LogDet(Objective):
         """The value of the complete graph, which is that of S^-1; -inf where S is singular, or W has bounds."""
         found = inverted(self.R) if self.rank == self.p and not self.limited else None
         return -np.inf if found is None else found[0] + self.p + self.units
+
+    def marks(self) -> dict[str, Any]:
+        return {**super().marks(), "eigenvalues": self.eigenvalues, "shrinkage": self.shrinkage, "rank": int(self.rank)}
+
+    def fingerprint(self) -> list[tuple[float, float]]:
+        return [(value, room) for value, room in form_sketch(self.R, np.log(self.scales)).tolist()]
 
     # points
 

@@ -6,6 +6,7 @@ The coordinates are the entries of C, row by row: coordinate j q + r belongs to 
 group of q coordinates, so every solver, constraint and exchange works on this objective as it stands.
 """
 
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -13,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from .. import _core, searched, walked
+from .._described import described
 from .._errors import check_number, named, nearest
 from .._lazy import lazy
 from .._names import called
@@ -71,8 +73,15 @@ class MultiGLM(Objective):
         return {**self.__dict__, "_null": None}
 
     def marks(self) -> dict[str, Any]:
-        told = {"loss": self.loss.name, "l2": self.l2, "fit_intercept": self.fit_intercept}
-        return {**super().marks(), **told}
+        settings = {"loss": described(self.loss), "l2": self.l2, "fit_intercept": self.fit_intercept}
+        shift = None if self.standardize or self.data.view is None else described(self.data.view[0])
+        return {**super().marks(), **settings, "standardize": self.standardize, "shift of the columns": shift}
+
+    def fingerprint(self) -> list[tuple[float, float]]:
+        return [*super().fingerprint(), *map(tuple, self.data.raw.sketch().tolist())]
+
+    def _probes(self) -> Iterator[Point | None]:
+        return iter(()) if type(self.loss) in (Multinomial, Responses) else super()._probes()
 
     @property
     def work(self) -> float:
