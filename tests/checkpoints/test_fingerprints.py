@@ -211,6 +211,21 @@ def test_other_objectives_are_told_apart(rows, tmp_path):
                 ask(other(), file)
 
 
+def test_relabelled_columns_of_sums_are_others(rows):
+    X, y = rows[0][:, :12], rows[1]
+    S = np.cov(X.T)
+
+    def numbers(order):
+        sums = pursuit.Quadratic(X.T[order] @ X[:, order], X.T[order] @ y, y @ y, len(y))
+        return pursuit.LogDet(S[np.ix_(order, order)]).fingerprint(), sums.fingerprint()[3:]
+
+    base = numbers(np.arange(12))
+    for i, j in zip(*np.triu_indices(12, 1), strict=True):
+        order = np.arange(12)
+        order[[i, j]] = j, i
+        assert not any(agree(mine, theirs) for mine, theirs in zip(base, numbers(order), strict=True))
+
+
 class Lopsided(Loss):
     """Squared above, and ``below`` times that below; its settings are in a closure."""
 

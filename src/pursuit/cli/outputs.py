@@ -51,7 +51,8 @@ def _path(name: str, hint: Any) -> tuple[str, Role] | None:
     if len(roles) != 1:
         raise TypeError(f"parameter {name} is a path: say in its annotation whether the command READS or WRITES it")
     info = next((note for note in notes if hasattr(note, "param_decls")), None)
-    spelt = [spelling for spelling in getattr(info, "param_decls", None) or () if spelling.startswith("--")]
+    declared = [getattr(info, "default", None), *(getattr(info, "param_decls", None) or ())]  # typer's first is apart
+    spelt = [spelling for spelling in declared if isinstance(spelling, str) and spelling.startswith("--")]
     usual = getattr(info, "metavar", None) or f"--{name.replace('_', '-')}"
     return (spelt[0] if spelt else usual), roles[0]
 

@@ -26,6 +26,7 @@ Hashes = NDArray[np.uint64]
 SUMS = 4
 ROUNDING = 1e-13  # by which sums of weights that sum to one may differ: other threads, other parts
 PRODUCT_ROUNDING = 1e-9  # the same as a share of the norm, where an operator's products are added up
+IN_CACHE = 1 << 14  # rows whose pseudo-random numbers are made together
 TARGETS, OFFSETS = 1 << 60, 1 << 61  # first keys of the columns of y and of the offset
 
 
@@ -36,24 +37,25 @@ def row_sketch(design: Design, rows: Rows) -> Matrix:
     hashes = design.row_hashes() + _hashes(rows.y, TARGETS)
     if rows.offset is not None:
         hashes += _hashes(rows.offset, OFFSETS)
-    values = [float(rows.c @ pseudo_random(hashes, seed)) for seed in range(SUMS)]
+    values = np.zeros(SUMS)
+    for low in range(0, len(hashes), IN_CACHE):
+        some = slice(low, low + IN_CACHE)
+        values += [rows.c[some] @ pseudo_random(hashes[some], seed) for seed in range(SUMS)]
     return np.column_stack([values, np.full(SUMS, ROUNDING * float(rows.c.sum()))])
 
 
 def form_sketch(G: Matrix, *beside: Vector) -> Matrix:
     """The same of a symmetric matrix of sums on a unit diagonal, and of vectors beside it."""
-    p = len(G)
-    signs = (
-        np.sign(pseudo_random(np.arange(p, dtype=np.uint64), 0)),
-        np.sign(pseudo_random(np.arange(p, dtype=np.uint64), 1)),
-    )
-    values = [float(signs[0] @ G @ signs[1]), float(signs[0] @ G @ signs[0])]
-    sizes = [float(np.linalg.norm(G))] * 2
+    u, v = _weights(len(G), 0), _weights(len(G), 1)
+    values, sizes = [u @ G @ v, u @ G @ u], [float(np.linalg.norm(G))] * 2
     for vector in beside:
-        keys = np.arange(len(vector), dtype=np.uint64)
-        values.append(float(np.sign(pseudo_random(keys, 2)) @ vector))
+        values.append(_weights(len(vector), 2) @ vector)
         sizes.append(float(np.linalg.norm(vector)))
     return np.column_stack([values, PRODUCT_ROUNDING * np.array(sizes)])
+
+
+def _weights(count: int, seed: int) -> Vector:
+    return pseudo_random(np.arange(count, dtype=np.uint64), seed)
 
 
 def pseudo_random(keys: Hashes, seed: int) -> Vector:
@@ -66,13 +68,12 @@ def pseudo_random(keys: Hashes, seed: int) -> Vector:
 
 def _hashes(values: Array, first: int) -> Hashes:
     """A hash per row of numbers that belong to the rows."""
-    return _core.Matrix(values.reshape(len(values), -1)).row_hashes(first)
+    return _core.Matrix(np.ascontiguousarray(values).reshape(len(values), -1)).row_hashes(first)
 
 
 def _product_sketch(design: Design, rows: Rows) -> Matrix:
     n, p = design.shape
-    columns, v = np.arange(p, dtype=np.uint64), pseudo_random(np.arange(n, dtype=np.uint64), 0)
-    probes = np.column_stack([pseudo_random(columns, seed) for seed in (1, 2)])
+    v, probes = _weights(n, 0), np.column_stack([_weights(p, 1), _weights(p, 2)])
     beside: list[Any] = [np.ones(n), rows.y, *([] if rows.offset is None else [rows.offset])]
     held = np.column_stack([design.matmat(np.arange(p), probes), *beside])
     sizes = np.sqrt(rows.c @ held**2 * float(rows.c @ v**2))
