@@ -11,6 +11,7 @@ is computed anew before it is believed.
 
 import io
 import json
+import os
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -80,9 +81,9 @@ class Checkpoint:
             self.path = Path(path)
         except TypeError:
             raise TypeError(f"checkpoint must be a path, got {type(path).__name__}") from None
-        if not self.path.parent.is_dir():
+        if not os.path.isdir(self.path.parent):
             raise ValueError(f"checkpoint {self.path} cannot be written: there is no folder {self.path.parent}")
-        if self.path.is_dir():
+        if os.path.isdir(self.path):
             raise ValueError(f"checkpoint {self.path} is a folder; name a file in it")
         try:
             self.lock = FileLock(self.path)
@@ -90,8 +91,9 @@ class Checkpoint:
             raise ValueError(
                 f"checkpoint {self.path} is in use by another run; wait for its end, or name another file"
             ) from None
-        except OSError as error:
-            raise ValueError(f"checkpoint {self.path} cannot be written: {error.strerror or error}") from None
+        except (OSError, ValueError) as error:
+            why = getattr(error, "strerror", None) or error
+            raise ValueError(f"checkpoint {self.path} cannot be written: {why}") from None
         self.told: dict[str, Any] | None = None
         self.arrays: Arrays = {}
         try:
@@ -196,6 +198,8 @@ def packed(points: Sequence[Point]) -> tuple[list[dict[str, Any]], Arrays]:
 def unpacked(f: Objective, words: list[dict[str, Any]], arrays: Arrays) -> list[Point]:
     """The points again; a gradient is computed where it is asked for."""
     points, ends = [], np.cumsum(arrays["sizes"])
+    if len({int(arrays["sizes"].sum()), len(arrays["supports"]), len(arrays["coefs"])}) > 1:
+        raise ValueError("its points and their coefficients differ in number")
     at = 0
     for i, told in enumerate(words):
         own = slice(ends[i] - arrays["sizes"][i], ends[i])
