@@ -19,6 +19,11 @@ LONGEST = 100  # characters of a name that its temporary name begins with: file 
 _IN_USE = (errno.EACCES, errno.EAGAIN, errno.EDEADLK)
 
 
+def unfinished(path: Path) -> Path:
+    """A name beside ``path`` for what will become it."""
+    return path.with_name(f".{path.name[:LONGEST]}.{secrets.token_hex(4)}.part")
+
+
 @contextmanager
 def replacing(path: Path) -> Iterator[IO[bytes]]:
     """A binary file that takes the place of ``path`` when it is whole and on the disk.
@@ -27,7 +32,7 @@ def replacing(path: Path) -> Iterator[IO[bytes]]:
     ``path``. What is no regular file, such as /dev/stdout, is written to as it is.
     """
     direct = path.exists() and not path.is_file()
-    half = path if direct else path.with_name(f".{path.name[:LONGEST]}.{secrets.token_hex(4)}.part")
+    half = path if direct else unfinished(path)
     try:
         try:
             with open(half, "wb" if direct else "xb") as file:

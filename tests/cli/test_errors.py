@@ -143,7 +143,7 @@ def test_an_unwritable_place(run, tmp_path):
     (tmp_path / "m.json").mkdir()
     code, _, err = run(*FIT, "--out", tmp_path / "m.json")
     assert code == 2
-    assert "Is a directory" in err
+    assert "m.json is a folder; name a file in it" in err
 
 
 def test_a_bug_is_told_from_bad_input(run, tmp_path, monkeypatch):

@@ -6,7 +6,6 @@ import io
 import shutil
 import warnings
 import zipfile
-import zlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -18,6 +17,7 @@ from scipy import sparse
 
 from pursuit._errors import among, first_line, listed, need
 from pursuit._types import Array
+from pursuit.data.disk.write import FULL
 from pursuit.io import _arrays, _frames
 from pursuit.io._wanted import Wanted
 
@@ -151,7 +151,9 @@ def npz_pieces(path: Path, asked: Columns, room: Path) -> Pieces:
             if dense
             else _arrays._sparse({key: held[key] for key in (*_arrays._CSR, "format") if key in held})
         )
-    except (ValueError, OSError, EOFError, zipfile.BadZipFile, zlib.error) as error:
+    except _arrays.UNREADABLE as error:
+        if isinstance(error, OSError) and error.errno in FULL:  # where it is unpacked to, and not the file
+            raise
         raise ValueError(f"{path} cannot be used: {_arrays._sentence(error)}") from error
     if X.ndim != 2 or X.dtype.kind not in "fiub":
         raise ValueError(f"X in {path} must be a matrix of numbers, not {X.dtype} of shape {X.shape}")

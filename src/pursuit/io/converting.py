@@ -58,6 +58,8 @@ def convert(
     kind = kind_of(path)
     if dtype is not None and np.dtype(dtype) not in (np.float32, np.float64):
         raise ValueError(f"dtype must be float32 or float64, got {dtype!r}")
+    if path.is_dir():
+        raise ValueError(f"{path} is a folder, not a file to convert")
     if not path.is_file():
         raise FileNotFoundError(f"there is no file {path}")
     with written(out) as folder:

@@ -109,6 +109,8 @@ def load_model(path: str | Path) -> Model:
     path = Path(path)
     if not path.exists():
         raise FileNotFoundError(f"there is no file {path}")
+    if path.is_dir():
+        raise ValueError(f"{path} is a folder, not a pursuit model")
     try:
         held = json.loads(path.read_text(encoding="utf-8"), parse_constant=_no_constant)
     except UnicodeDecodeError as error:

@@ -6,7 +6,6 @@ A full disk, an error or Ctrl-C leaves nothing under the final name, and removes
 import errno
 import os
 import shutil
-import tempfile
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,6 +15,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from ..._files import unfinished
 from ..._types import Array
 from ...designs import as_design
 from ..answers import Spread, merged
@@ -35,11 +35,11 @@ def written(out: Path) -> Iterator[Path]:
         raise there
     if not out.absolute().parent.is_dir():
         raise FileNotFoundError(f"there is no folder {out.absolute().parent} to write {out.name} into")
-    half = Path(tempfile.mkdtemp(prefix=f".{out.name}.", suffix=".part", dir=out.absolute().parent))
+    half = unfinished(out.absolute())
     try:
+        half.mkdir()
         yield half
         synced(half)
-        half.chmod(0o777 & ~_umask())
         try:
             os.rename(half, out)
         except OSError:
@@ -53,12 +53,6 @@ def written(out: Path) -> Iterator[Path]:
         raise OSError(f"{out} could not be written, and nothing is left of it: {error.strerror}") from error
     finally:
         shutil.rmtree(half, ignore_errors=True)
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
 
 
 def synced(folder: Path) -> None:
