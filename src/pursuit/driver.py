@@ -233,10 +233,13 @@ def _words(optimality: str, best: Point) -> str:
 
 def _point(f: Objective, start: Any) -> Point:
     """A start as a point of f; a Result of another objective is converted through the user's units."""
-    if isinstance(start, Result):
-        own = start.point.owner is not None and start.point.owner() is f
-        return start.point if own else f.from_units(start.x, start.intercept)
-    return start if isinstance(start, Point) else f.from_units(start)
+    point = start.point if isinstance(start, Result) else start if isinstance(start, Point) else f.from_units(start)
+    if point.dim != f.dim:
+        raise ValueError(f"start has {point.dim} coordinates, but the objective has {f.dim}")
+    if np.shape(point.free) != np.shape(f.null.free):
+        raise ValueError("start is the solution of an objective with another number of outputs")
+    own = point.owner is not None and point.owner() is f
+    return f.from_units(start.x, start.intercept) if isinstance(start, Result) and not own else point
 
 
 def _start(f: Objective, constraint: AtMost, start: Any) -> Point:
@@ -245,10 +248,6 @@ def _start(f: Objective, constraint: AtMost, start: Any) -> Point:
     if start is None:
         return f.refit(constraint.forced) if constraint.include.size else null
     point = _point(f, start)
-    if point.dim != f.dim:
-        raise ValueError(f"start has {point.dim} coordinates, but the objective has {f.dim}")
-    if np.shape(point.free) != np.shape(null.free):
-        raise ValueError("start is the solution of an objective with another number of outputs")
     if constraint.allows(point.support):
         return point.again(f)
     if constraint.count(point.support) > constraint.k:

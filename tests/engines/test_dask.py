@@ -262,3 +262,20 @@ def test_another_version(client, rows, monkeypatch):
     monkeypatch.setattr(pursuit, "__version__", "99.0")
     with pytest.raises(RuntimeError, match=r"a worker has pursuit .*, and this is 99"):
         SparseRegressor(k=2).fit(chunked(rows[0]), chunked(rows[1]))
+
+
+def test_a_checkpoint_knows_rows_on_workers(client, rows, tmp_path):
+    """By sums of the workers': other chunks of the same rows go on, other rows are refused, and no row travels."""
+    X, y, _ = rows
+
+    def fit(y, size):
+        data = chunked(X, size), chunked(y, size)
+        return SparseRegressor(3, solver="grahtp").fit(*data, checkpoint=tmp_path / "run")
+
+    first = fit(y, 50)
+    before = (tmp_path / "run").read_bytes()
+    assert_same_model(fit(y, 120), first)
+    assert_same_model(SparseRegressor(3, solver="grahtp").fit(X, y, checkpoint=tmp_path / "run"), first)
+    assert (tmp_path / "run").read_bytes() == before
+    with pytest.raises(ValueError, match="of other data"):
+        fit(y + 100, 50)
