@@ -85,7 +85,7 @@ void narrow_(const Matrix& A, I1 cols_, nb::ndarray<float, nb::ndim<2>, nb::devi
   const Cols cols(cols_, A.p());
   const i64 m = cols.size();
   require(static_cast<i64>(out.shape(0)) == A.n() && static_cast<i64>(out.shape(1)) == m, "out has a wrong shape");
-  require(m <= 1 || out.stride(1) == 1, "out must be in C order");
+  require((m <= 1 || out.stride(1) == 1) && aligned(out.data()), "out must be in C order and aligned");
   A.run([&]<class X>(const X& x) {
     require(is_dense<X>, "X must be dense");
     if constexpr (is_dense<X>) narrow(x, cols.data(), m, out.data(), out.stride(0));

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ._arrays import aligned
 from ._types import Array, Vector
 
 NEAR = 0.6  # similarity above which a name may have been meant: 'quantile' and 'squared' have 0.53
@@ -150,7 +151,7 @@ def check_array(values: Any, name: str, purpose: str = "") -> Array:
     if array.dtype.kind == "c":
         raise ValueError(f"Complex data not supported: {name} must be real")
     try:
-        floats = np.ascontiguousarray(array, dtype=np.float64)
+        floats = aligned(np.ascontiguousarray(array, dtype=np.float64))
     except (TypeError, ValueError):
         raise ValueError(f"{name} must be numeric{purpose}, got dtype {array.dtype}") from None
     if not np.isfinite(floats).all():

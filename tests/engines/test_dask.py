@@ -243,6 +243,73 @@ def test_bad_input(client, rows):
         pursuit.solve(pursuit.LogDet(np.eye(3)), 1, engine=client)
 
 
+def raising(error):
+    def raises(block):
+        raise error
+
+    return raises
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        ValueError("of the user"),
+        RuntimeError("of the user"),
+        FileNotFoundError(2, "of the user"),
+        KeyError("of the user"),
+    ],
+)
+@pytest.mark.parametrize("persisted", [False, True])
+def test_a_partition_that_raises(client, rows, monkeypatch, error, persisted):
+    monkeypatch.setattr("pursuit.engines.dask.ATTEMPTS", 1)  # no second look at what is not lost
+    X, y, _ = rows
+    bad = chunked(X).map_blocks(raising(error), dtype=float, meta=np.empty((0, 0)))
+    for given in ((bad, chunked(y)), (chunked(X), bad[:, 0])):
+        given = dask.persist(*given) if persisted else given
+        with pytest.raises(type(error), match="of the user"):
+            SparseRegressor(k=2).fit(*given)
+
+
+def test_a_partition_that_raises_while_another_is_computed(client, rows):
+    from dask.distributed import Event
+
+    X, y, _ = rows
+
+    def slow_or_bad(block, block_info=None):
+        if block_info[0]["chunk-location"][0]:
+            raise ValueError("of the user")
+        assert Event("raised").wait(timeout=20)
+        return block
+
+    bad = chunked(X, 120).map_blocks(slow_or_bad, dtype=float, meta=np.empty((0, 0)))
+    with pytest.raises(ValueError, match="of the user"):
+        SparseRegressor(k=2).fit(bad, chunked(y, 120))
+    Event("raised").set()
+
+
+@pytest.mark.parametrize("kind", ["object", "category"])
+def test_a_column_that_is_no_number(client, rows, monkeypatch, kind):
+    monkeypatch.setattr("pursuit.engines.dask.ATTEMPTS", 1)
+    pd, dd = pytest.importorskip("pandas"), pytest.importorskip("dask.dataframe")
+    word = pd.Series(["x", "y"] * (N // 2), dtype=kind)
+    X, y = pd.DataFrame(rows[0][:, :2], columns=["a", "b"]).assign(word=word), pd.Series(rows[1])
+    with pytest.raises(ValueError, match=r"partition [01]: .*column 'word' is not \(for example 'x' in 'word'\)"):
+        SparseRegressor(k=2).fit(dd.from_pandas(X, npartitions=2), dd.from_pandas(y, npartitions=2))
+
+
+def test_an_error_that_cannot_be_sent(client, rows):
+    class OddError(Exception):
+        def __init__(self, code, where):
+            super().__init__(f"{code} at {where}")
+
+    def fail(part):
+        raise OddError(7, "home")
+
+    f = pursuit.GLM(*rows[:2]).on(client)
+    with pytest.raises(RuntimeError, match="OddError: 7 at home"):
+        f.data.each(fail, f.data.raw.parts)
+
+
 def test_a_closed_client(cluster, rows):
     distributed = pytest.importorskip("dask.distributed")
     X, y, _ = rows

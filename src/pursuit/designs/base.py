@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _core
+from .._arrays import aligned
 from .._lazy import lazy
 from .._names import Names
 from .._types import Columns, Matrix, Vector
@@ -58,6 +59,10 @@ class Compiled:
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in self.__dict__.items() if not name.startswith("core")}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Workers receive these: inside a message an array may begin anywhere."""
+        self.__dict__.update({name: aligned(value) for name, value in state.items()})
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.linalg import LinearOperator
 
+from .._arrays import aligned
 from .._errors import check_mask
 from .._names import columns_of, names_of, refuse_dates, refuse_text
 from .base import Design
@@ -21,9 +22,10 @@ REAL = (np.dtype(np.float64), np.dtype(np.float32))
 def as_design(X: Any, names: Sequence[str] | None = None) -> Design:
     """A Design over X without a copy where X is float32 or float64 in native byte order with one unit stride.
 
-    Other real dtypes (integers, booleans, half floats, big-endian) become float64; arrays with no unit stride become
-    C-order; sparse formats other than CSR and CSC become CSR; duplicated or unsorted sparse indices are merged and
-    sorted. Each of these is a copy. ``names`` are those of the columns; by default a data frame's own.
+    Other real dtypes (integers, booleans, half floats, big-endian) become float64; arrays that are not aligned (fields
+    of packed records) become aligned; arrays with no unit stride become C-order; sparse formats other than CSR and CSC
+    become CSR; duplicated or unsorted sparse indices are merged and sorted. Each of these is a copy. ``names`` are
+    those of the columns; by default a data frame's own.
     """
     if isinstance(X, Design):
         return X
@@ -77,12 +79,12 @@ def _dense(X: Any) -> np.ndarray[Any, Any]:
         except (TypeError, ValueError) as error:
             raise ValueError(f"X must be numeric, got objects that are not numbers ({error})") from None
     _check_shape(array.shape)
-    array = array.astype(_real(array.dtype), copy=False)
+    array = aligned(array.astype(_real(array.dtype), copy=False))
     item = array.itemsize
-    aligned = array.flags.aligned and all(s > 0 and s % item == 0 for s in array.strides)
+    whole = all(s > 0 and s % item == 0 for s in array.strides)
     rows_like = array.strides[1] == item or array.shape[1] == 1
     columns_like = array.strides[0] == item or array.shape[0] == 1
-    return array if aligned and (rows_like or columns_like) else np.ascontiguousarray(array)
+    return array if whole and (rows_like or columns_like) else np.ascontiguousarray(array)
 
 
 def _check_indices(X: Any) -> None:
@@ -113,4 +115,4 @@ def _sparse(X: Any) -> Any:
     if not X.has_canonical_format:
         X = X.copy()
         X.sum_duplicates()
-    return X
+    return aligned(X)

@@ -106,6 +106,8 @@ class _Bundles:
                 try:
                     keeper = self.keepers[place] or self._keeper(place)
                     asked.append((i, keeper, keeper.ask(*letter)))
+                except _PartitionError as raised:
+                    raise raised.error from None
                 except (OSError, ValueError, RuntimeError) as error:  # Dask's ways to say that an actor is gone
                     why = self._lost(place, error, self.keepers[place])
                     failed.append(i)
@@ -135,9 +137,10 @@ class _Bundles:
         client, late = self.engine.client, time.monotonic() + self.engine.patience
         while True:
             self.engine._alive()
+            for future in self.rows:  # whichever fails first: this one may still be computed
+                if future.status == "error":
+                    raise _PartitionError(future.exception())
             rows = self.rows[place]
-            if rows.status == "error":
-                rows.result()  # raises what the source raised
             if rows.status in ("cancelled", "lost"):
                 rows = self.rows[place] = self.make(place)
             home = list(client.who_has([rows]).get(rows.key, ())) if rows.status == "finished" else []
@@ -212,3 +215,10 @@ class _Direct:
 
 class _HungError(Exception):
     """A worker that gives no sign of life."""
+
+
+class _PartitionError(Exception):
+    """Computing the rows raised ``error``; a type of its own, since Dask says by several that a worker is lost."""
+
+    def __init__(self, error: BaseException) -> None:
+        self.error = error
