@@ -51,7 +51,7 @@ class SizeResult:
 
 
 def leaps(
-    f: GLM, constraint: AtMost, low: int, nbest: int, tolerance: float, late: Callable[[], bool]
+    f: GLM, constraint: AtMost, low: int, nbest: int, tolerance: float, late: Callable[[], bool], effort: float = EFFORT
 ) -> tuple[dict[int, SizeResult], int]:
     """Sizes from ``low`` to the constraint's k, those that were settled; and how many nodes that took."""
     allowed = constraint.allowed
@@ -63,7 +63,7 @@ def leaps(
     forced = np.isin(allowed, constraint.include).astype(np.uint8)
     high = min(constraint.k, len(allowed))
     found, unclear, nodes, raised = _core.leaps(
-        data.R, data.z, data.base, data.rounding, forced, low, high, nbest, tolerance, SMALLEST, EXACT_FIT, EFFORT, late
+        data.R, data.z, data.base, data.rounding, forced, low, high, nbest, tolerance, SMALLEST, EXACT_FIT, effort, late
     )
     if raised is not None:
         raise raised
