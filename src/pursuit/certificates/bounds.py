@@ -158,8 +158,8 @@ def sparse_problem(f: GLM, constraint: AtMost, known: Point) -> SparseQuadratic:
     refits: dict[tuple[int, ...], tuple[float, float]] = {}
     problem = SparseQuadratic(
         np.ascontiguousarray(H * s * s[:, None]), s * form.pull[cols] / root, f0 / root**2, constraint.k, cols,
-        Source(partial(_refitted, f, constraint.k, refits), root**2, UNIT_ROUNDOFF * (8 + 2 * np.sqrt(f.data.counted))), coarse,
-        coarse_y, x=np.divide(known.x[cols], reach * root, out=np.zeros(len(cols)), where=reach > 0),
+        Source(partial(_refitted, f, constraint.k, refits), root**2, UNIT_ROUNDOFF * (8 + 2 * np.sqrt(f.data.counted))),
+        coarse, coarse_y, x=np.divide(known.x[cols], reach * root, out=np.zeros(len(cols)), where=reach > 0),
     )  # fmt: skip
     inside = np.flatnonzero(np.isin(cols, constraint.include))
     return problem.with_in(inside) if len(inside) else problem
@@ -170,8 +170,8 @@ def _refitted(
 ) -> tuple[float, float]:
     """The value on some columns, and a lower bound of it; the loss's own where a refit would take too long.
 
-    Or where it would tell nothing: without a ridge more columns than rows fit exactly. A solution (of at most k columns)
-    is refitted all the same, since it may be one of several to be listed.
+    Or where it would tell nothing: without a ridge more columns than rows fit exactly. A solution (of at most k
+    columns) is refitted all the same, since it may be one of several to be listed.
     """
     key = tuple(sorted(cols))
     if key not in known:

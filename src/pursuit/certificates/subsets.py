@@ -63,8 +63,8 @@ def best_subsets(
     Cp uses the residual variance of the model with all columns where there are more rows than columns, else that of the
     best model of the largest size. AIC and BIC are n log(rss/n) (other losses: the deviance, -2 log-likelihood up to a
     constant of the data) plus 2 or log n per coefficient, intercept included. R2 is the share of the deviance that is
-    explained. With a ridge, subsets are ranked by the objective. Subsets whose values differ by less than 1e-9 of them tie
-    (dependent columns, exact fits): which of these are listed is arbitrary, and the table says where that is so.
+    explained. With a ridge, subsets are ranked by the objective. Subsets whose values differ by less than a share of
+    1e-9 tie (dependent columns, exact fits): which of them are listed is arbitrary, and the table says where rows tie.
     """
     if kmax is None:
         raise TypeError("kmax is missing: best_subsets(X, y, kmax), or best_subsets(objective, kmax=...)")
@@ -180,7 +180,9 @@ def _missing(most: AtMost, found: list[Found], sizes: range, nbest: int) -> list
     if none:
         words.append(f"At k = {_spoken(none)} there are no more subsets than are listed")
     if ties:
-        words.append(f"At k = {_spoken(ties)} further subsets were not told apart: they fit equally well, or time came first")
+        words.append(
+            f"At k = {_spoken(ties)} further subsets were not told apart: they fit equally well, or time came first"
+        )
     return words
 
 

@@ -137,7 +137,6 @@ class Subsets(list[Subset]):
         words += [f"{note}." for note in (*self.notes, *self._ties())]
         return words + sorted({f"{row.note[0].upper()}{row.note[1:]}." for row in self if row.note})
 
-
     def _ties(self) -> list[str]:
         """Where rows of one size have the same value."""
         sizes = sorted({a.k for a, b in pairwise(self) if a.k == b.k and _tied(a, b)})
