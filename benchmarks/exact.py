@@ -241,8 +241,8 @@ def page(rows: list[Row], lines: list[Line], machine: dict[str, str]) -> str:
 Written by `python benchmarks/exact.py --okridge --write`; {machine["processor"]}, {machine["cores"]} cores, numpy
 {machine["numpy"]}, load before the run {machine["load before the run"]}.
 
-Tables of best subsets ([summary.md](summary.md)) are proved by leaps and bounds ([adr/0023](adr/0023-leaps-and-bounds.md)),
-all sizes at once, each from a fresh objective (`--only tables`).
+Tables of best subsets ([summary.md](summary.md)) are proved by leaps and bounds, all sizes at once
+([adr/0023](adr/0023-leaps-and-bounds.md)); their lines are those of `--only tables`.
 
 `pursuit.certify(objective, result, time_limit=...)`. AR(1) rows, coefficients 1 at equal spacing, SNR 5, seed 0. Ridge:
 a sum of squares plus 0.1 ||x||^2 (`l2=0.1/n`), no intercept. Seconds are those of `solve` and `certify` together to a
