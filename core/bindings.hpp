@@ -236,6 +236,7 @@ void bind_support(nb::module_& m, MatrixClass& matrix);
 void bind_exchange(nb::module_& m);
 void bind_relaxation(nb::module_& m);
 void bind_exactly(nb::module_& m);
+void bind_leaps(nb::module_& m);
 void bind_search(nb::module_& m);
 void bind_path(nb::module_& m);
 void bind_graph(nb::module_& m);

@@ -215,7 +215,12 @@ def _optimality(f: Objective, constraint: AtMost, best: Point, loop: Loop) -> st
     full, exact = len(units) == constraint.k, best.value <= f.floor
     if exact or (stuck and full and best.refitted and best.minimum >= best.value - 1e-9 * f.scale(best.value)):
         return "swap_optimal"
-    return best.optimality if best.optimality != "none" else loop.optimality
+    known = best.optimality if best.optimality != "none" else loop.optimality
+    spare = not full and len(constraint.allowed) <= constraint.k
+    if spare and known != "swap_optimal" and best.refitted and hasattr(f, "data"):
+        whole = f.refit(constraint.columns_of(constraint.allowed), start=best)  # dependent columns were left out
+        return "swap_optimal" if whole.minimum >= best.value - 1e-9 * f.scale(best.value) else known
+    return known
 
 
 def _words(optimality: str, best: Point) -> str:

@@ -28,6 +28,7 @@ from .proof import Certificate
 from .tree import Progress, Tree
 
 OPTIMAL = "the solution is optimal within the gap asked for"
+ROUNDED = 16 * float(np.finfo(float).eps)  # of a linear predictor's largest term
 AGREES = 1e-6  # share of the scale by which a result's value may differ from that of its coefficients: rounding
 
 
@@ -164,7 +165,8 @@ def _known(f: GLM, result: Any, k: int | None, include: Any, exclude: Any, group
         _check_same(constraint, f.sparse_set(k or constraint.k or 1, include, exclude, groups), k is not None)
         point = result.point
         value = f.value(point.support, point.coef, point.free)
-        if abs(value - result.value) > AGREES * f.scale(result.value) + max(0.0, f.nothing - f.lower):
+        room = AGREES * f.scale(result.value) + max(0.0, f.nothing - f.lower) + _rounded_intercept(f, point)
+        if abs(value - result.value) > room:
             raise ValueError(
                 f"result has value {result.value:.8g}, but its coefficients give {value:.8g} in this objective: "
                 "certify with the objective that was solved"
@@ -181,6 +183,17 @@ def _known(f: GLM, result: Any, k: int | None, include: Any, exclude: Any, group
         )
     whole = constraint.columns_of(constraint.units_of(point.support))
     return f.refit_on_data(whole, start=point if len(point.support) else None), constraint
+
+
+def _rounded_intercept(f: GLM, point: Point) -> float:
+    """What the last digits of an intercept (and of an offset) make of a value: much, where y is all but constant."""
+    if not (f.fit_intercept and np.isfinite(f.loss.smoothness)):
+        return 0.0
+    size = max(abs(float(f.null.free)), abs(float(point.free)))
+    if f.data.whole and f.data.local.rows.offset is not None:
+        size += float(np.abs(f.data.local.rows.offset[f.data.local.rows.c > 0]).max(initial=0.0))
+    off, slope = ROUNDED * size, np.sqrt(2 * float(f.loss.smoothness) * max(point.value - f.lower, 0.0))
+    return float(slope * off + 0.5 * f.loss.smoothness * off**2)  # |f'| is at most this slope: f is smooth
 
 
 def _check_same(own: AtMost, asked: AtMost, sized: bool) -> None:
