@@ -11,7 +11,6 @@ from pursuit.experiments.sums import paired, summed
 from .ridge_regression import (
     ASCENTS,
     CONSTANT,
-    DEFAULT,
     EPOCHS,
     HTP,
     IHT,
@@ -19,6 +18,7 @@ from .ridge_regression import (
     PAPERS,
     RAW,
     RELEVANT,
+    SAMPLES,
     STEPS,
     solved,
 )
@@ -33,7 +33,7 @@ SETTING = ["relevant", "d", "N"]
 NEAR = (0.6, 1.2)  # N over k of the reach
 LOOKS = {
     PAPERS: ("C0", "o", "-"),
-    DEFAULT: ("C4", "o", "--"),
+    SAMPLES: ("C4", "o", "--"),
     RAW: ("C4", "o", ":"),
     IHT: ("C1", "s", "-"),
     HTP: ("C2", "^", "-"),
