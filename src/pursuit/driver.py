@@ -59,7 +59,8 @@ def solve(
     sum_to : what the coefficients, in the units of X, must sum to
     start : a Result, or a vector of length p in the units of X
     max_iter, time_limit : limits in iterations and seconds; the best point so far is returned
-    tol : stop when the value falls by less than this share from one iteration to the next
+    tol : stop when the value falls by less than this share from one iteration to the next (diht, sdiht: when the gap
+        to the dual is at most this share of the value)
     callback : called with a Record after each iteration; a true return value stops the run
     random_state : seed for solvers that draw random numbers
     checkpoint : a file in which the run is kept, about every second and at its end; where it is there already, the run
