@@ -61,7 +61,7 @@ def validate(
 
     def one(fold: Fold) -> None:
         f = problem.objective(fold.data, grid.refit)
-        models = candidates(problem, f, grid, fold.n)
+        models = candidates(problem, f, grid, fold.n, every_size=False)
         lost = models.losses(fold.held)
         f.forget()
         finished[fold.number] = fold, models, lost
