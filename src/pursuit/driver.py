@@ -161,12 +161,20 @@ def ended(f: Objective, constraint: AtMost, loop: Loop, name: str) -> Result:
     fewer = f.why_fewer if constraint.count(best.support) < constraint.k else ""
     sentences = [constraint.capped, loop.reason, _words(optimality, best), fewer, best.note]
     return Result(
-        *shown, value=best.value, status=loop.status if best.minimiser else "no_minimiser",
+        *shown, value=best.value, status=_status(loop, best),
         reason="; ".join(sentence for sentence in sentences if sentence), n_iter=len(loop.trace),
         seconds=time.perf_counter() - loop.began, trace=tuple(loop.trace), optimality=optimality, solver=name,
         k=constraint.k, point=best.detached().owned(f), constraint=constraint, exchange=best.exchange,
         next_best=next_best(f, constraint, best.exchange), certificate=loop.certificate, lower=loop.lower,
     )  # fmt: skip
+
+
+def _status(loop: Loop, best: Point) -> str:
+    """How a loop ended; the end of a search whose best point is an unfinished refit is not a converged one."""
+    if not best.minimiser:
+        return "no_minimiser"
+    unfinished = not best.refitted and best.note  # iterates that were never refitted have no note
+    return "max_iter" if loop.status == "converged" and unfinished else loop.status
 
 
 @cache

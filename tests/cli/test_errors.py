@@ -26,7 +26,10 @@ CASES = {
         ("fit", "cancer.libsvm", "--cv-groups", "g", "--out", "OUT"),
         "so there is no --cv-groups column",
     ),
-    "too short": ((*AUTO, "--time-limit", 0, "--out", "OUT"), "--time-limit 0 was over before every fold was fitted"),
+    "too short": (
+        (*AUTO, "--time-limit", 0, "--out", "OUT"),
+        "--time-limit 0 was over before a single fold was fitted",
+    ),
     "path out": (("path", "diabetes.parquet", "-t", "y", "--out", "p.txt"), "--out p.txt must end in .json, .csv"),
     "path folder": (
         ("path", "diabetes.parquet", "-t", "y", "--out", "no/p.csv"),

@@ -13,7 +13,7 @@ from .._types import Array, Columns, Vector
 from ..designs import Design, Rows, as_design
 from ..engines import Map, in_turn
 from ..losses.base import check_derivative
-from ..losses.vector import VectorLoss
+from ..losses.vector import VectorLoss, indicators
 from .outputs import OutputData, OutputParts
 from .parts import Parts
 from .rows import Data
@@ -112,7 +112,7 @@ class InParts(Source):
         raw = [_said(i, _raw, *given) for i, given in enumerate(zip(weights, sizes, strict=True))]
         if classes is not None:
             codes = [_said(i, place_of, y, classes) for i, y in enumerate(ys)]
-            ys = tuple(np.eye(len(classes))[own] if isinstance(loss, VectorLoss) else own for own in codes)
+            ys = tuple(indicators(own, len(classes)) if isinstance(loss, VectorLoss) else own for own in codes)
             raw = raw if factors is None else [w * factors[own] for w, own in zip(raw, codes, strict=True)]
         shares = np.split(check_weights(np.concatenate(raw), sum(sizes)), np.cumsum(sizes)[:-1])
         given = enumerate(zip(_encoded(loss, ys), shares, offsets, strict=True))
@@ -190,7 +190,7 @@ def _encoded(loss: Any, ys: Sequence[Any]) -> Sequence[Any]:
         if any(np.ndim(y) != 1 for y in ys):
             return ys
         classes = np.unique(np.concatenate([np.unique(y) for y in ys]))
-        return [np.eye(len(classes))[np.searchsorted(classes, y)] for y in ys]
+        return [indicators(np.searchsorted(classes, y), len(classes)) for y in ys]
     if loss.targets == "binary":
         try:
             loss.encode(np.concatenate([np.unique(y) for y in ys]))

@@ -62,7 +62,6 @@ PARAMETERS = """k : int, default 10
 
 
 SUMMARISED = 1e9  # multiplications up to which a pickled estimator keeps its summary, asked for or not
-REFITS = 2e7  # of those, on refits
 WARNS = ("time_limit", "max_iter", "no_minimiser", "failed")  # whoever interrupts knows it
 
 
@@ -176,7 +175,7 @@ class SparseModel(SelectorMixin, BaseEstimator):
             kept = self._summarised = (self.result_, self._summary())
         return kept[1]
 
-    def _summary(self, **limits: Any) -> Summary:
+    def _summary(self) -> Summary:
         f, coef, result = getattr(self, "objective_", None), np.asarray(self.coef_, dtype=np.float64), self.result_
         rows = coef.reshape(-1, coef.shape[-1]).T[self.support_]
         if rows.shape[1] == 1:
@@ -184,7 +183,7 @@ class SparseModel(SelectorMixin, BaseEstimator):
         else:
             shown = Shown(self.support_, rows, np.asarray(self.intercept_, dtype=np.float64))
         same = np.array_equal(self.support_, result.support) and np.allclose(shown.coef, result.coef, rtol=1e-5, atol=0)
-        told = describe(f, result, None if same else shown, **limits)
+        told = describe(f, result, None if same else shown)
         seen = getattr(self, "held_out_", None) or (None, "", None)  # of those that choose k
         names = getattr(self, "feature_names_in_", None)
         return replace(
@@ -206,7 +205,7 @@ class SparseModel(SelectorMixin, BaseEstimator):
         state = dict(super().__getstate__())
         f = state.pop("objective_", None)  # it holds the training data
         if f is not None and "_summarised" not in state and f.work * len(self.support_) <= SUMMARISED:
-            state["_summarised"] = (self.result_, self._summary(afforded=REFITS))
+            state["_summarised"] = (self.result_, self._summary())
         return state
 
     def __sklearn_tags__(self) -> Any:

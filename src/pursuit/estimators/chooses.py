@@ -1,10 +1,12 @@
 """What the estimators share that choose their number of features."""
 
 import time
+import warnings
 from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 
 from .._errors import check_choice, check_number, check_weights
 from .._types import Array, Columns
@@ -71,10 +73,13 @@ class ChoosesK(CallbackSupportMixin, SparseModel):
             try:
                 problem, f, chosen = self._chosen(f, given, cv_groups, callback, classes)
             except TimeUpError:
+                what = "the sizes were fitted" if self.rule in CRITERIA else "a single fold was fitted"
                 raise TimeoutError(
-                    f"time_limit={self.time_limit!r} was over before every fold was fitted; allow more, or give fewer "
-                    "ks or folds, or one l2"
+                    f"time_limit={self.time_limit!r} was over before {what}; allow more, or give fewer ks, or one l2"
                 ) from None
+        if chosen.ended_early:
+            chosen.notes.append(chosen.ended_early)
+            warnings.warn(f"{type(self).__name__}: {chosen.ended_early}", ConvergenceWarning, stacklevel=3)
         with threads(self.n_jobs), np.errstate(all="ignore"):
             self._store(problem, f, chosen, began)
 

@@ -13,6 +13,7 @@ from .._errors import check_weights
 from ..data import Data, Source
 from ..data.make import opened
 from ..losses import Loss, as_loss
+from ..losses.vector import indicators
 from .base import PARAMETERS, AtMostK, SparseModel
 from .given import Given, from_arrays, from_source, read_source, refuse_others
 from .ridge import default_ridge
@@ -72,7 +73,7 @@ class Classification(ClassifierMixin, SparseModel):
         if self.class_weight is not None:
             sample_weight = check_weights(sample_weight, len(codes))
             sample_weight = sample_weight * self._class_weights(np.bincount(codes, sample_weight))[codes]
-        targets = np.eye(len(self.classes_))[codes] if self._many() else codes
+        targets = indicators(codes, len(self.classes_)) if self._many() else codes
         return from_arrays(X, targets, y, sample_weight, offset, getattr(self, "feature_names_in_", None))
 
     def _many(self) -> bool:

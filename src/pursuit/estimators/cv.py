@@ -30,7 +30,8 @@ CV_PARAMETERS = """ks : sizes to choose from, or None
         or ``sum_to``, which a projection would break, "none".
     scoring : a scorer or its name, to choose by instead of the loss; averages are still weighted by the loss
 
-    The others are those of the estimator without CV; ``time_limit`` is for the whole, an error where it is too short.
+    The others are those of the estimator without CV; ``time_limit`` is for the whole. When it is
+    over, or at Ctrl-C, the choice is made from the folds that are finished, with a warning; with none it is an error.
 
     Attributes
     ----------

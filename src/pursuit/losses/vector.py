@@ -16,6 +16,7 @@ from .._errors import check_array, check_mask
 from .._types import Columns, Flags, Vector
 from .base import check_squares
 
+MAX_TARGETS = 1e9  # entries of a rows x classes matrix and of a classes x classes one
 ALL_BUT_SURE = 0.9  # probability of a class above which the others are told from it
 
 
@@ -134,6 +135,22 @@ class Responses(VectorLoss):
         return c @ Y
 
 
+def indicators(codes: Columns, classes: int) -> Vector:
+    """Targets of a multinomial model, rows x classes: 1 in the place of the row's class."""
+    n = len(codes)
+    try:
+        if float(n + classes) * classes > MAX_TARGETS:
+            raise MemoryError
+        Y = np.zeros((n, classes))
+    except MemoryError:
+        raise ValueError(
+            f"y holds {classes} classes in {n} rows, and a multinomial model has a column of numbers for each class, "
+            f"{8e-9 * (n + classes) * classes:.3g} GB in all; join rare classes, or leave them out"
+        ) from None
+    Y[np.arange(n), codes] = 1.0
+    return Y
+
+
 def _odds(eta: Vector) -> tuple[tuple[Columns, Columns], Vector, Vector]:
     """Every sample's likeliest class, the odds of the others against it (its own entry is 0), and their sum."""
     top = np.arange(len(eta)), eta.argmax(axis=1)
@@ -175,7 +192,9 @@ class Multinomial(VectorLoss):
             return super().encode(y, n)
         check_mask(y, "y")
         classes, place = np.unique(y, return_inverse=True)
-        return super().encode(np.eye(len(classes))[place], n)
+        return super().encode(indicators(place, len(classes)), n)
 
     def basis(self, q: int) -> Vector:
-        return np.linalg.svd(np.eye(q) - 1.0 / q)[0][:, : q - 1]  # orthogonal to the common constant
+        v = np.full(q, 1.0 / np.sqrt(q))  # Householder's reflection that takes the last axis to the common constant
+        v[-1] += 1.0
+        return (np.eye(q) - np.outer(v, v / v[-1]))[:, : q - 1]

@@ -144,7 +144,7 @@ class Bounded(Wrapped):
             noun = "column stays" if idle == 1 else "columns stay"
             note = f"{idle} chosen {noun} at zero, held there by bounds"
             plain = replace(plain, note="; ".join(filter(None, [plain.note, note])))
-        return self._point(plain, within, refitted=True)
+        return self._point(plain, within, refitted=plain.refitted)
 
     def _minimised(self, support: Columns, coef: Vector, within: Within, free: Any) -> Point:
         f, few = self.f, self.f.few(support)
@@ -157,7 +157,7 @@ class Bounded(Wrapped):
         def slope() -> Vector:
             return f.at(support, coef, free).gradient.copy()
 
-        return Point(self.dim, support, coef, free, found.value, slope, False, found.note, found.minimiser)
+        return Point(self.dim, support, coef, free, found.value, slope, found.converged, found.note, found.minimiser)
 
     def _point(self, plain: Point, within: Within, refitted: bool = False) -> Point:
         """A point of f as a point of the constrained problem: value where the set is empty, gradient everywhere."""

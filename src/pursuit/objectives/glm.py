@@ -30,13 +30,13 @@ from ..refits.methods import EXACT, FLOOR
 from ..walked import PathPlan, Walked
 from .base import Point, Slope
 from .dual import HasDual
+from .few_columns import FLAT
 from .kernel_path import glm_path, glm_refits
 
 ROUGH = 8  # Gram columns that must be missing, and multiplications of their product with X, for a rough first look
 ROUGH_WORK = 1e8
 SMALL_SHARE = 1e-6  # share of the null value below which a search needs the data
 NEGLIGIBLE = 1e-18  # share of the null model's squared residual that counts as none
-FLAT = 1e-10  # share of the largest mean phi'' below which a Hessian says nothing
 SPEED, SPARSE_SPEED = 1e9, 1e8  # multiplications in a second, the latter where numbers lie apart
 STEPS, PRODUCTS = 5, 100  # Newton steps of a refit, and products with its columns where there is no Hessian
 TINY = 1e-140  # share of the height at which a gradient may mean that a column is too small to square
@@ -229,7 +229,8 @@ class GLM(HasDual):
             return g
 
         return Point(
-            self.dim, support, fit.coef, fit.b, fit.value, slope, True, fit.note, fit.minimiser, least=fit.least,
+            self.dim, support, fit.coef, fit.b, fit.value, slope, fit.converged, fit.note, fit.minimiser,
+            least=fit.least,
         ).owned(self)  # fmt: skip
 
     def duals(self, support: Columns, fit: Fitted | None = None) -> Vector:

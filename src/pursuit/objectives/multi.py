@@ -137,8 +137,9 @@ class MultiGLM(Objective):
             return g
 
         return Point(
-            self.dim, support, fit.C.ravel(), fit.b, fit.value, slope, True, fit.note, fit.minimiser, least=fit.least
-        ).owned(self)
+            self.dim, support, fit.C.ravel(), fit.b, fit.value, slope, fit.converged, fit.note, fit.minimiser,
+            least=fit.least,
+        ).owned(self)  # fmt: skip
 
     def curvature(self, point: Point, cols: Columns, v: Vector) -> float:
         model = self._model(point)

@@ -30,7 +30,10 @@ KERNEL = 1e7
 
 @dataclass(frozen=True)
 class FittedOutputs:
-    """Coefficients (a row per column), intercepts, value, lower bound, and a sentence if there is something to say."""
+    """Coefficients (a row per column), intercepts, value, lower bound, and a sentence if there is something to say.
+
+    ``converged`` is False where the refit ran out of steps.
+    """
 
     C: Vector
     b: Vector
@@ -38,6 +41,7 @@ class FittedOutputs:
     least: float
     note: str = ""
     minimiser: bool = True
+    converged: bool = True
 
 
 class Outputs(Few):
@@ -145,7 +149,7 @@ class Outputs(Few):
         C, b, fit = self._minimised(C, b)
         if endless and not fit.note and self.bottom > -np.inf:
             fit = replace(fit, note=PARTLY, minimiser=False)
-        return FittedOutputs(C, b, self.value(C, b), fit.least, fit.note, fit.minimiser)
+        return FittedOutputs(C, b, self.value(C, b), fit.least, fit.note, fit.minimiser, fit.converged)
 
     def best_intercept(self, b: Vector) -> Vector:
         """The best intercepts, where there are no columns."""

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from .._types import Columns, Matrix, Vector
+from ..engines import TimeUpError, late, without_deadline
 from ..objectives.point import Point
 from .combine import dense, projected, smoothed, weights
 from .grid import Grid
@@ -25,6 +26,7 @@ class Chosen:
 
     ``table`` has one entry per candidate, ``sizes`` one per size; ``l2``, ``gamma`` and ``alone`` (its size) are of the
     best candidate; ``points`` are those of all rows at this ridge, and ``scores`` what was held out of them, by size.
+    ``ended_early`` is a sentence where time was up, or Ctrl-C was pressed, before all folds were fitted.
     """
 
     models: Models
@@ -39,6 +41,7 @@ class Chosen:
     points: dict[int, Point]
     scores: dict[int, float]
     notes: list[str] = field(default_factory=list)
+    ended_early: str = ""
 
 
 @dataclass(frozen=True)
@@ -56,11 +59,13 @@ class Trial:
         out: dict[str, Any] = {**columns, "mean_loss": seen.mean, "std_error": paired(seen.each)}
         goal, each = seen.mean, seen.each
         if self.score is not None:
-            scores = np.column_stack([self.score(v, models) for v, models in enumerate(seen.models)])
+            scores = np.column_stack(
+                [self.score(fold.number, models) for fold, models in zip(seen.folds, seen.models, strict=True)]
+            )
             out |= {"mean_score": scores.mean(axis=1), "std_error_score": paired(scores)}
-            out |= {f"split{v}_score": scores[:, v] for v in range(scores.shape[1])}
+            out |= {f"split{fold.number}_score": scores[:, v] for v, fold in enumerate(seen.folds)}
             goal, each = -scores.mean(axis=1), -scores
-        out |= {f"split{v}_loss": seen.each[:, v] for v in range(seen.each.shape[1])}
+        out |= {f"split{fold.number}_loss": seen.each[:, v] for v, fold in enumerate(seen.folds)}
         return out, goal, each
 
 
@@ -77,26 +82,46 @@ def by_validation(
     """Choose by what was held out; ``f`` is the objective of all rows with the refit's ridge.
 
     Where the largest size is best, of the candidates or of the projection, and nobody asked for these sizes, again with
-    sizes up to twice as large.
+    sizes up to twice as large. A choice that was made from all folds is not replaced by one from some of them.
     """
     trial: Trial | None = None
+    ended_early = ""
     while True:
         if trial is None or trial.grid.ks != grid.ks:
-            whole = candidates(problem, f, grid, problem.n)
-            seen = validate(problem, grid, folds, told, whole)
+            try:
+                whole = candidates(problem, f, grid, problem.n)
+                seen = validate(problem, grid, folds, told, whole)
+            except (TimeUpError, KeyboardInterrupt):
+                if trial is None:
+                    raise
+                seen = replace(trial.seen, folds=())
+            ended_early = _ended_early(trial, seen, len(folds))
+            if trial is not None and ended_early:
+                break
             trial = Trial(problem, grid, whole, seen, score)
         trial = replace(trial, grid=grid)
-        chosen = _take(trial, rule, combine)
+        with without_deadline():
+            chosen = _take(trial, rule, combine)
         ks = chosen.alone == grid.ks[-1] < grid.end
         onto = combine == "project" and chosen.k == grid.onto[-1] < grid.end
-        if not (grid.open and (ks or onto)):
+        if ended_early or not (grid.open and (ks or onto)):
             break
         grid = grid.further(ks, onto)
     chosen.notes.extend(grid.notes)
     at_end = grid.more and combine != "average" and chosen.k == grid.end
     if onto or at_end or (ks and combine == "none"):
         chosen.notes.append(f"k={chosen.k} is the largest of ks, and larger ones may predict better")
-    return chosen
+    return replace(chosen, ended_early=ended_early)
+
+
+def _ended_early(before: Trial | None, seen: Validated, folds: int) -> str:
+    """Why there are fewer folds or sizes than there should be, or nothing."""
+    if len(seen.folds) == folds:
+        return ""
+    why = "the time limit was reached" if late() else "interrupted by the user"
+    if before is not None:
+        return f"{why} before sizes above {before.grid.ks[-1]} were tried on every fold"
+    return f"{why} after {len(seen.folds)} of {folds} folds, and the choice is from these"
 
 
 def _take(trial: Trial, rule: str, combine: str) -> Chosen:

@@ -50,15 +50,17 @@ class Models:
         return cols, np.column_stack([u for u, _ in pairs]), np.array([c for _, c in pairs])
 
 
-def candidates(problem: Problem, f: Any, grid: Grid, n: float) -> Models:
+def candidates(problem: Problem, f: Any, grid: Grid, n: float, every_size: bool = True) -> Models:
     """All candidates of a grid on the rows of f, n of them: gamma times the ridge fit, the rest the refit.
 
     ``f`` has the refit's ridge. Where the rows allow fewer units than a candidate has, it is the largest they allow.
+    Without ``every_size`` only the grid's sizes are searched for; ``points`` between them are what was passed through.
     """
     q, most = f.width, problem.most(f, n)[1]
     found, points = list[Point](), {}
     for l2 in grid.ridges:
-        sizes = points[l2] = problem.points(problem.at(f, l2), min(grid.ks[-1], most))
+        wanted = () if every_size else grid.ks
+        sizes = points[l2] = problem.points(problem.at(f, l2), min(grid.ks[-1], most), wanted)
         within = [min(k, max(sizes)) for k in grid.ks]
         found += [sizes[size if size in sizes else min(sizes)] for size in within]
     supports = {point.support.tobytes(): point.support for point in found if min(grid.gammas) < 1}

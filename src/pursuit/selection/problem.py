@@ -1,5 +1,6 @@
 """What is chosen from: data, an objective at any ridge, and the sparse set; the same on all rows and on a fold."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -72,11 +73,11 @@ class Problem:
         whole = f.sparse_set(f.dim // f.width, self.include, self.exclude, self.groups)
         return len(whole.include), max(len(whole.include), min(whole.k, int(KEPT * n)), 1)
 
-    def points(self, f: Any, k: int) -> dict[int, Point]:
-        """The best points of every size up to k that can be had."""
+    def points(self, f: Any, k: int, sizes: Sequence[int] = ()) -> dict[int, Point]:
+        """The best points of every size up to k that can be had; with ``sizes`` only these are searched for."""
         g, constraint = self.restricted(f), self.sparse_set(f, k)
         if self.solver == "auto" and not self.held:
-            return every_size(g, constraint)
+            return every_size(g, constraint, sizes)
         first = len(constraint.include)
         while self.held and first < constraint.k and not _feasible(g, constraint.with_budget(first)):
             first += 1

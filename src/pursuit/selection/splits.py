@@ -22,11 +22,12 @@ _KINDS: dict[tuple[bool, bool], Any] = {
 
 @dataclass(frozen=True)
 class Fold:
-    """The data that a fold is fitted on, how many of its rows count, and the data that are held out."""
+    """The data that a fold is fitted on, how many of its rows count, the data that are held out, and its number."""
 
     data: Data
     n: float
     held: Data
+    number: int = 0
 
 
 def splits(
@@ -125,15 +126,15 @@ def folds(data: Data, pairs: Sequence[tuple[Columns, Columns]], weights: Vector,
     if partition and all(len(train) == n - len(test) and _apart(train, test, n) for train, test in pairs):
         parts = raw.labelled(labels)
         return [
-            Fold(parts.leave_out(j), float(counts[train].sum()), parts.only(j)) for j, (train, _) in enumerate(pairs)
+            Fold(parts.leave_out(j), float(counts[train].sum()), parts.only(j), j) for j, (train, _) in enumerate(pairs)
         ]
-    return [_weighted(raw, train, test, weights, counts) for train, test in pairs]
+    return [_weighted(raw, *pair, weights, counts, j) for j, pair in enumerate(pairs)]
 
 
-def _weighted(raw: Data, train: Columns, test: Columns, weights: Vector, counts: Vector) -> Fold:
+def _weighted(raw: Data, train: Columns, test: Columns, weights: Vector, counts: Vector, number: int) -> Fold:
     times, held = (np.bincount(rows, minlength=raw.shape[0]) for rows in (train, test))
     c = weights * times  # a row that is drawn twice counts twice
-    return Fold(raw.weighted(c / c.sum()), float(counts @ times), raw.weighted(weights * held))
+    return Fold(raw.weighted(c / c.sum()), float(counts @ times), raw.weighted(weights * held), number)
 
 
 def _apart(train: Columns, test: Columns, n: int) -> bool:

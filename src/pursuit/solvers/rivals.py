@@ -39,14 +39,14 @@ class Rivals:
     how: str
 
 
-def rivals(f: Objective, constraint: AtMost, point: Point, afforded: float = AFFORDED) -> Rivals:
-    """The cost of every unit of a refitted point, and its closest rival; ``afforded`` limits the refits."""
+def rivals(f: Objective, constraint: AtMost, point: Point) -> Rivals:
+    """The cost of every unit of a refitted point, and its closest rival."""
     units = constraint.units_of(point.support)
     free = ~inside(units, constraint.include)
     others = without(constraint.allowed, units)
-    k = len(point.support)
     _, drop = removals(f, constraint, point)
-    refits = not f.quadratic and (TRIES + 1) * STEPS * f.work / f.dim * k**3 <= afforded
+    newton_step = f.work / f.dim * len(point.support) ** 2
+    refits = not f.quadratic and len(units) * (TRIES + 1) * STEPS * newton_step <= AFFORDED
     most = TRIES if refits else 1
     near: list[tuple[Columns, Vector]] = [(others[:0], drop[:0])] * len(units)
     if len(others) and free.any():
