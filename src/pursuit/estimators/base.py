@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._errors import check_k, check_mask, check_number
 from .._names import refuse_missing
+from .._order import warn_row_order
 from .._types import Array, Flags
 from ..data import Data, Source, by_partition, from_dask, is_dask
 from ..data.make import opened, predictors
@@ -94,7 +95,6 @@ class SparseModel(SelectorMixin, BaseEstimator):
         return self._loss().ridge
 
     def _validate(self, X: Any, y: Any, **kwargs: Any) -> tuple[Any, Any]:
-        check_mask(X, "X")
         check_mask(y, "y")
         # finiteness is not checked here: the first pass over X finds NaN and infinity at no cost
         return self._read(X, y, ensure_all_finite=False, **kwargs)
@@ -106,6 +106,7 @@ class SparseModel(SelectorMixin, BaseEstimator):
         """What ``fit`` was given, its rows on the workers of an engine if there is one."""
         if is_dask(X):
             return self._given(from_dask(X, y, sample_weight, offset, engine), None, None, None)
+        warn_row_order(X, y=y, sample_weight=sample_weight, offset=offset)
         given = self._given(X, y, sample_weight, offset)
         return given if engine is None else given.on(engine)
 
@@ -150,6 +151,7 @@ class SparseModel(SelectorMixin, BaseEstimator):
         if is_dask(X):  # one number a row comes back
             eta = np.concatenate(by_partition(self._eta, X))
             return eta if offset is None else eta + np.asarray(offset)
+        warn_row_order(X, offset=offset)
         X = self._read(X, reset=False, ensure_all_finite=False)
         refuse_missing(X, getattr(self, "feature_names_in_", None))
         design = as_design(X)

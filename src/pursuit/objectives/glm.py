@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from .. import _core, searched
-from .._errors import check_number
+from .._errors import check_array, check_flag, check_number
 from .._lazy import lazy
 from .._names import called
 from .._sorted import common
@@ -71,7 +71,8 @@ class GLM(HasDual):
         data = as_data(X, y, as_loss(loss), sample_weight, offset)
         self.loss, self.smooth, self.quadratic = data.loss, data.loss.smooth, data.loss.quadratic
         self.ridge = _check_ridge(l2, data.shape[1])
-        self.fit_intercept, self.standardize = bool(fit_intercept), bool(standardize)
+        self.fit_intercept = check_flag(fit_intercept, "fit_intercept")
+        self.standardize = check_flag(standardize, "standardize")
         if not (self.loss.smooth or np.all(self.ridge)):
             raise ValueError(
                 f"loss {self.loss.name!r} needs l2 > 0: without a ridge it is not a support vector machine"
@@ -456,7 +457,7 @@ def _check_ridge(l2: Any, p: int) -> Any:
     """A number, or one per column."""
     if np.ndim(l2) == 0:
         return check_number(l2, "l2")
-    ridge = np.array(l2, dtype=np.float64)
-    if ridge.shape != (p,) or not (np.isfinite(ridge).all() and (ridge >= 0).all()):
+    ridge = check_array(l2, "l2")
+    if ridge.shape != (p,) or not (ridge >= 0).all():
         raise ValueError(f"l2 must be a number, or one per column (shape ({p},)), none of them negative or infinite")
     return ridge

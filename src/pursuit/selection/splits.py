@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.model_selection import GroupKFold, KFold, StratifiedGroupKFold, StratifiedKFold, check_cv
 
 from .._errors import check_whole, first_line
+from .._labels import as_labels
 from .._types import Array, Columns, Vector
 from ..data.rows import Data
 
@@ -40,7 +41,7 @@ def splits(
     """
     n, note = len(y), ""
     if groups is not None:
-        groups = np.asarray(groups)
+        groups = as_labels(groups, "cv_groups")
         if groups.shape != (n,):
             raise ValueError(f"cv_groups must have one entry per row of X, shape ({n},), got shape {groups.shape}")
     counted = np.arange(n)
