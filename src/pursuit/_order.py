@@ -19,7 +19,7 @@ def warn_row_order(X: Any, **beside: Any) -> None:
         return
     for name, values in beside.items():
         if _reordered(index, _index(values)):
-            _warn(f"{name} has the row labels of X in another order, and rows are matched by position", "X")
+            _warn(f"{name} has the row labels of X in another order, and rows are matched by position", name, "index")
 
 
 def warn_column_order(names: Sequence[str] | None, **beside: Any) -> None:
@@ -27,7 +27,8 @@ def warn_column_order(names: Sequence[str] | None, **beside: Any) -> None:
     for name, values in beside.items():
         index = _index(values)
         if names is not None and index is not None and _reordered(type(index)(list(names)), index):
-            _warn(f"{name} has the column names of X in another order, and columns are matched by position", "columns")
+            words = f"{name} has the column names of X in another order, and columns are matched by position"
+            _warn(words, name, "columns")
 
 
 def _index(values: Any) -> Any:
@@ -44,11 +45,9 @@ def _reordered(ours: Any, theirs: Any) -> bool:
     return bool(np.all(ours.isin(theirs)) and np.all(theirs.isin(ours)))
 
 
-def _warn(words: str, what: str) -> None:
-    cure = "y.loc[X.index]" if what == "X" else "it.loc[X.columns]"
+def _warn(words: str, name: str, labels: str) -> None:
     depth, frame = 1, sys._getframe(1)
     while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] in ("pursuit", "sklearn"):
         depth, frame = depth + 1, frame.f_back
-    warnings.warn(
-        f"{words}: reorder one of them first (such as {cure}), or drop its index", UserWarning, stacklevel=depth
-    )
+    cure = f"give {name}.loc[X.{labels}], or {name}.to_numpy() where the order is right"
+    warnings.warn(f"{words}: {cure}", UserWarning, stacklevel=depth)

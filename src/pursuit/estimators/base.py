@@ -11,7 +11,7 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from .._errors import check_k, check_mask, check_number
-from .._names import refuse_missing
+from .._names import names_of, refuse_missing
 from .._order import warn_row_order
 from .._types import Array, Flags
 from ..data import Data, Source, by_partition, from_dask, is_dask
@@ -160,6 +160,11 @@ class SparseModel(SelectorMixin, BaseEstimator):
     def _on_support(self) -> tuple[Array, Any]:
         """What predicts: coefficients of the support in double precision (several outputs: a row each), intercept."""
         return self.result_.coef, self.result_.intercept
+
+    def transform(self, X: Any) -> Any:
+        """X with the chosen columns only."""
+        names_of(X)  # of which no two may be the same
+        return super().transform(X)
 
     def _get_support_mask(self) -> Flags:
         check_is_fitted(self)
