@@ -154,8 +154,9 @@ def check_shape(values: Any, name: str) -> tuple[int, ...]:
     """The shape of an array or of nested lists; ValueError where rows differ in length, or where there is nothing."""
     if values is None:
         raise ValueError(f"{name} is missing: give one entry per row of X")
+    shape = getattr(values, "shape", None)
     try:
-        return tuple(np.shape(values))
+        return shape if isinstance(shape, tuple) else np.asarray(values).shape
     except ValueError:
         raise ValueError(f"{name} must be an array; its rows have different lengths") from None
 

@@ -19,7 +19,7 @@ def as_labels(y: Any, name: str = "y") -> Array:
     Objects that all are numbers become numbers.
     """
     check_mask(y, name)
-    check_shape(y, name)
+    shape = check_shape(y, name)
     raw = np.asarray(y) if hasattr(y, "dtype") or not isinstance(y, list | tuple) else None
     if raw is not None and raw.dtype.kind != "O":
         labels = raw
@@ -34,7 +34,7 @@ def as_labels(y: Any, name: str = "y") -> Array:
             shown = " and ".join(f"{entry!r} ({kind})" for kind, entry in examples.items())
             raise ValueError(f"{name} holds labels of mixed type, such as {shown}; make all of them text, or numbers")
         plain = raw is None or "numbers" in examples
-        labels = np.asarray(entries if plain else raw).reshape(np.shape(y))
+        labels = np.asarray(entries if plain else raw).reshape(shape)
     if labels.dtype.kind == "f" and not np.isfinite(labels).all():
         raise ValueError(f"{name} contains NaN or infinity")
     return labels

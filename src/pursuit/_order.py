@@ -46,7 +46,7 @@ def _reordered(ours: Any, theirs: Any) -> bool:
 
 
 def _warn(words: str, name: str, labels: str) -> None:
-    depth, frame = 1, sys._getframe(1)
+    depth, frame = 1, sys._getframe()
     while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] in ("pursuit", "sklearn"):
         depth, frame = depth + 1, frame.f_back
     cure = f"give {name}.loc[X.{labels}], or {name}.to_numpy() where the order is right"

@@ -201,7 +201,7 @@ def _units(groups: Any, dim: int, names: Sequence[str] | None) -> tuple[Columns 
 
 def _group_labels(groups: Any, dim: int) -> list[Any]:
     """One text or number per column; lists stay lists, as an array would make 1 and "1" the same label."""
-    wanted = f"groups must give one label (text or a number) per column, {dim} of them"
+    wanted = f"groups must give one label per column (text or a number), {dim} of them"
     if isinstance(groups, str | bytes | dict | set) or not np.iterable(groups):
         raise ValueError(f"{wanted}, got {groups!r}")
     labels = list(groups) if isinstance(groups, list | tuple) else np.asarray(groups).tolist()
@@ -209,8 +209,8 @@ def _group_labels(groups: Any, dim: int) -> list[Any]:
         if np.iterable(label) and not isinstance(label, str | bytes):
             kind = type(label).__name__
             raise ValueError(f"{wanted}, got the {kind} {label!r}: give its group's label for every column, in order")
-        if label is None or type(label).__name__ == "NAType" or label != label:
-            raise ValueError("groups contains NaN or None; give every column a label")
+        if type(label).__name__ == "NAType" or label != label:
+            raise ValueError("groups contains NaN; give every column a label")
     if len(labels) != dim:
         raise ValueError(f"{wanted}, got {len(labels)}")
     return labels

@@ -119,9 +119,9 @@ def test_k_that_is_no_integer(k):
         (
             {"groups": [0, 1]},
             ValueError,
-            r"groups must give one label \(text or a number\) per column, 5 of them, got 2",
+            r"groups must give one label per column \(text or a number\), 5 of them, got 2",
         ),
-        ({"groups": 3}, ValueError, "groups must give one label .* got 3"),
+        ({"groups": 3}, ValueError, "groups must give one label per column .* got 3"),
         ({"groups": [0, 1, np.nan, 1, 0]}, ValueError, "groups contains NaN"),
     ],
 )

@@ -17,6 +17,7 @@ from .. import _core, searched
 from .._errors import check_array, check_flag, check_number
 from .._lazy import lazy
 from .._names import called
+from .._order import warn_column_order
 from .._sorted import common
 from .._types import Columns, Vector
 from ..constraints import AtMost
@@ -70,6 +71,7 @@ class GLM(HasDual):
     ) -> None:
         data = as_data(X, y, as_loss(loss), sample_weight, offset)
         self.loss, self.smooth, self.quadratic = data.loss, data.loss.smooth, data.loss.quadratic
+        warn_column_order(data.names, l2=l2)
         self.ridge = _check_ridge(l2, data.shape[1])
         self.fit_intercept = check_flag(fit_intercept, "fit_intercept")
         self.standardize = check_flag(standardize, "standardize")
