@@ -2,8 +2,10 @@
 
 import difflib
 import numbers
+import os
 from collections.abc import Iterable, Sequence
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -141,6 +143,21 @@ def check_share(value: Any, name: str) -> float:
     return share
 
 
+def check_path(path: Any, name: str = "path") -> Path:
+    """Text or a path object, as a path."""
+    if not isinstance(path, str | os.PathLike):
+        raise TypeError(f"{name} must be a path, got {path!r}")
+    return Path(path)
+
+
+def check_start(start: Any, wanted: str) -> Array:
+    """Coefficients to start from, as numbers; whether their shape is right is for the caller to check."""
+    try:
+        return np.asarray(start, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise TypeError(f"start must be a Result or {wanted}, got {start!r}") from None
+
+
 def check_mask(values: Any, name: str) -> None:
     """A masked array whose mask hides something is an error: its numbers would be taken without the mask."""
     if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
@@ -154,6 +171,8 @@ def check_shape(values: Any, name: str) -> tuple[int, ...]:
     """The shape of an array or of nested lists; ValueError where rows differ in length, or where there is nothing."""
     if values is None:
         raise ValueError(f"{name} is missing: give one entry per row of X")
+    if isinstance(values, str | bytes):
+        raise ValueError(f"{name} must be an array of numbers or labels, got the text {values!r}")
     shape = getattr(values, "shape", None)
     try:
         return shape if isinstance(shape, tuple) else np.asarray(values).shape
@@ -169,9 +188,11 @@ def check_array(values: Any, name: str, purpose: str = "") -> Array:
     if array.dtype.kind == "c":
         raise ValueError(f"Complex data not supported: {name} must be real")
     try:
-        if array.dtype.kind in "mMSU" or (array.dtype.kind == "O" and any(isinstance(v, str) for v in array.flat)):
+        if array.dtype.kind in "mMSUV" or (array.dtype.kind == "O" and any(isinstance(v, str) for v in array.flat)):
             raise TypeError
         floats = np.ascontiguousarray(array, dtype=np.float64)
+    except OverflowError:
+        raise ValueError(f"{name} contains NaN or infinity (or numbers that are too large)") from None
     except (TypeError, ValueError):
         raise ValueError(f"{name} must be numeric{purpose}, got {_dtype(values, array)}") from None
     if not np.isfinite(floats).all():
@@ -212,9 +233,7 @@ def check_weights(sample_weight: Any, n: int) -> Vector:
     """Non-negative weights, not all zero, scaled to sum to one."""
     if sample_weight is None:
         return np.full(n, 1.0 / n)
-    check_mask(sample_weight, "sample_weight")
-    sample_weight = np.asarray(sample_weight)
-    if sample_weight.ndim == 0:
+    if isinstance(sample_weight, numbers.Real) or (isinstance(sample_weight, np.ndarray) and sample_weight.ndim == 0):
         sample_weight = np.full(n, sample_weight)
     weights = check_vector(sample_weight, "sample_weight", n)
     if weights.min() < 0:

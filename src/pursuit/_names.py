@@ -15,10 +15,17 @@ Names = tuple[str, ...]
 
 def names_of(X: Any) -> Names | None:
     """A data frame's column names; None where X has none, or where they are not strings. Each may occur once."""
+    refuse_lazy(X)
     columns = getattr(X, "columns", None)
     names = () if columns is None else tuple(columns)
     refuse_duplicates(names)
     return names if names and all(isinstance(name, str) for name in names) else None
+
+
+def refuse_lazy(X: Any) -> None:
+    """Raise where X is a query of polars that has not been run."""
+    if hasattr(X, "collect") and hasattr(X, "lazy"):
+        raise TypeError(f"X must hold its rows, got a {type(X).__name__}; call collect() first")
 
 
 def refuse_duplicates(names: Iterable[Any], what: str = "X") -> None:
@@ -91,8 +98,6 @@ def refuse_text(X: Any) -> None:
 
 def refuse_kinds(X: Any) -> None:
     """Raise where X holds dates or text, which NumPy would turn into numbers without a warning, or complex numbers."""
-    if hasattr(X, "collect") and hasattr(X, "lazy"):
-        raise TypeError(f"X must hold its rows, got a {type(X).__name__}; call collect() first")
     dtypes = getattr(X, "dtypes", ())
     dtypes = list(dtypes) if hasattr(dtypes, "__iter__") else []  # a Series has one: that it is no table is said later
     if any(_is_temporal(dtype) for dtype in dtypes):
@@ -100,7 +105,7 @@ def refuse_kinds(X: Any) -> None:
     kinds = [getattr(dtype, "kind", "") for dtype in (*dtypes, getattr(X, "dtype", None))]
     if "c" in kinds:
         raise ValueError("Complex data not supported: X must be real")
-    if isinstance(X, np.ndarray) and X.dtype.kind in "mMSU":
+    if isinstance(X, np.ndarray) and X.dtype.kind in "mMSUV":
         raise ValueError(
             f"X must be numeric, got dtype {X.dtype}; encode strings, categories and dates as numbers first"
         )

@@ -19,7 +19,10 @@ def warn_row_order(X: Any, **beside: Any) -> None:
         return
     for name, values in beside.items():
         if _reordered(index, _index(values)):
-            _warn(f"{name} has the row labels of X in another order, and rows are matched by position", name, "index")
+            _warn(
+                f"{name} has the row labels of X in another order, and rows are matched by position: give "
+                f"{name}.loc[X.index], or {name}.to_numpy() where the order is right"
+            )
 
 
 def warn_column_order(names: Sequence[str] | None, **beside: Any) -> None:
@@ -27,16 +30,17 @@ def warn_column_order(names: Sequence[str] | None, **beside: Any) -> None:
     for name, values in beside.items():
         index = _index(values)
         if names is not None and index is not None and _reordered(type(index)(list(names)), index):
-            words = f"{name} has the column names of X in another order, and columns are matched by position"
-            _warn(words, name, "columns")
+            _warn(
+                f"{name} has the column names as labels, in another order, and is matched by position: reorder it, or "
+                f"give {name}.to_numpy() where the order is right"
+            )
 
 
 def _index(values: Any) -> Any:
     """The labels of a pandas object; None of anything else (a list has a method of that name)."""
     index = getattr(values, "index", None)
-    return (
-        index if hasattr(index, "equals") and hasattr(index, "isin") and not hasattr(values, "__dask_graph__") else None
-    )
+    known = hasattr(index, "equals") and hasattr(index, "isin") and not hasattr(values, "__dask_graph__")
+    return index if known else None
 
 
 def _reordered(ours: Any, theirs: Any) -> bool:
@@ -45,9 +49,9 @@ def _reordered(ours: Any, theirs: Any) -> bool:
     return bool(np.all(ours.isin(theirs)) and np.all(theirs.isin(ours)))
 
 
-def _warn(words: str, name: str, labels: str) -> None:
+def _warn(words: str) -> None:
+    """Warn at the user's line."""
     depth, frame = 1, sys._getframe()
     while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] in ("pursuit", "sklearn"):
         depth, frame = depth + 1, frame.f_back
-    cure = f"give {name}.loc[X.{labels}], or {name}.to_numpy() where the order is right"
-    warnings.warn(f"{words}: {cure}", UserWarning, stacklevel=depth)
+    warnings.warn(words, UserWarning, stacklevel=depth)

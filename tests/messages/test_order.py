@@ -8,7 +8,9 @@ import pytest
 from pursuit import (
     GLM,
     InParts,
+    LogDet,
     MultiGLM,
+    Quadratic,
     SparseClassifier,
     SparseClassifierCV,
     SparseLDA,
@@ -113,6 +115,7 @@ def test_nothing_is_said_where_labels_say_nothing(case):
 
 
 COLUMNS = list("dcba")
+GRAM = pd.DataFrame(N * (np.eye(4) + 0.1), index=list("abcd"), columns=list("abcd"))
 
 
 @pytest.mark.parametrize(
@@ -121,11 +124,14 @@ COLUMNS = list("dcba")
         ("groups", lambda: solve(GLM(X, Y), 1, groups=pd.Series([0, 0, 1, 1], index=COLUMNS))),
         ("include", lambda: solve(GLM(X, Y), 1, include=pd.Series([True, False, False, False], index=COLUMNS))),
         ("low", lambda: solve(GLM(X, Y), 1, bounds=(pd.Series(np.zeros(4), index=COLUMNS), None))),
+        ("gram", lambda: Quadratic(GRAM.set_axis(COLUMNS, axis=0), X.T @ Y, 100 * N, N)),
+        ("xy", lambda: Quadratic(GRAM, (X.T @ Y)[COLUMNS], 100 * N, N)),
+        ("covariance", lambda: LogDet(GRAM.set_axis(COLUMNS, axis=0))),
         ("l2", lambda: GLM(X, Y, l2=pd.Series(np.ones(4), index=COLUMNS))),
     ],
 )
 def test_column_names_in_another_order(name, attempt):
-    with pytest.warns(UserWarning, match=f"{name} has the column names of X in another order"):
+    with pytest.warns(UserWarning, match=f"{name} has the column names as labels, in another order"):
         attempt()
 
 

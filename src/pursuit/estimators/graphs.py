@@ -9,7 +9,7 @@ from sklearn.base import clone
 from sklearn.covariance import EmpiricalCovariance
 from sklearn.utils.validation import check_is_fitted
 
-from .._errors import check_array, check_choice, check_number, check_weights
+from .._errors import check_array, check_choice, check_flag, check_number, check_weights
 from .._lazy import lazy
 from .._names import Names, names_of, refuse_missing
 from .._order import warn_row_order
@@ -50,7 +50,7 @@ class GraphModel(EmpiricalCovariance):
         seen = X[weights > 0]
         if len(seen) < 2:
             raise ValueError("one sample has a weight, and a covariance needs at least two")
-        found = scatter(X, weights, centred=not self.assume_centered)
+        found = scatter(X, weights, centred=not check_flag(self.assume_centered, "assume_centered"))
         check_spread(seen, found.covariance, self._names)
         return X, weights, found
 

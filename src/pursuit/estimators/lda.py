@@ -17,7 +17,7 @@ from scipy.special import expit, log_softmax, softmax
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from .._errors import check_array, check_count, check_number, check_share, check_weights
+from .._errors import check_array, check_count, check_flag, check_number, check_share, check_weights
 from .._labels import as_labels
 from .._names import called
 from .._order import warn_row_order
@@ -163,7 +163,8 @@ class SparseLDA(ClassifierMixin, BaseEstimator):
         n_edges: Any = CHOSEN if _is_cv(self.n_edges, "n_edges") else check_count(self.n_edges, "n_edges")
         shrinkage: Any = CHOSEN if _is_cv(self.shrinkage, "shrinkage") else check_share(self.shrinkage, "shrinkage")
         l1: Any = CHOSEN if _is_cv(self.l1, "l1") else check_number(self.l1, "l1")
-        if l1 != 0 and not self.standardize:
+        standardize = check_flag(self.standardize, "standardize")
+        if l1 != 0 and not standardize:
             raise ValueError("l1 needs standardize=True: its entries are those of standardised columns")
         return n_edges, shrinkage, l1
 

@@ -16,8 +16,12 @@ def read(estimator: Any, X: Any, *y: Any, **kwargs: Any) -> Any:
     refuse_kinds(X)
     try:
         return validate_data(estimator, X, *y, dtype=(np.float64, np.float32), **kwargs)
-    except (TypeError, ValueError):
+    except OverflowError:
+        raise ValueError("X contains NaN or infinity (or numbers that are too large)") from None
+    except (TypeError, ValueError) as error:
         refuse_text(X)
+        if "inhomogeneous" in str(error):
+            raise ValueError("X must have rows of the same length, one entry per column") from None
         raise
 
 

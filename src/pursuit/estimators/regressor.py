@@ -5,7 +5,7 @@ import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.metrics import r2_score
 
-from .._errors import check_array
+from .._errors import check_array, check_shape
 from .._order import warn_row_order
 from ..data import Source
 from ..data.make import opened
@@ -24,8 +24,8 @@ class Regression(RegressorMixin, SparseModel):
             refuse_others(y, sample_weight, offset)
             read_source(self, X, reset=True)
             return from_source(X, X.outputs > 0)
-        if getattr(y, "dtype", None) == np.dtype(object):  # scikit-learn would turn text into numbers
-            y = check_array(y, "y")
+        if y is not None and check_shape(y, "y") and np.asarray(y).dtype.kind == "O":
+            y = check_array(y, "y")  # scikit-learn would turn text into numbers
         X, y = self._validate(X, y, y_numeric=True, multi_output=self._several())
         return from_arrays(X, y, y, sample_weight, offset, getattr(self, "feature_names_in_", None))
 

@@ -44,7 +44,7 @@ def split_intervals(
     robust : sandwich standard errors; None: where the loss is no likelihood, or where there are weights
     random_state : which rows go where
     """
-    if isinstance(X, Source):
+    if isinstance(X, Source | str):
         raise TypeError("split_intervals needs X and y as arrays, not data in parts; bootstrap_intervals takes them")
     level, share = inside(level, "level"), inside(share, "share")
     y, classes = targets(estimator, X, y, sample_weight)

@@ -12,6 +12,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from pursuit._errors import check_path
 from pursuit.io._checks import list_of, number, number_or, optional, truth, whole, word
 from pursuit.io.model import Model
 from pursuit.losses import Loss, as_loss, list_losses
@@ -108,7 +109,7 @@ def _as_logistic(lda: Any) -> Any:
 
 def load_model(path: str | Path) -> Model:
     """Read a model; anything that is not one is a ``ValueError`` that says what is wrong."""
-    path = Path(path)
+    path = check_path(path)
     if not path.exists():
         raise FileNotFoundError(f"there is no file {path}")
     try:

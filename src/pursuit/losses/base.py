@@ -137,14 +137,14 @@ def check_squares(y: Vector) -> Vector:
 
 def _check_elementwise(loss: Loss, y: Vector) -> None:
     """Raise where value, d1 or d2 of a user's loss do not give one number per row."""
-    for method in (loss.value, loss.d1, loss.d2):
-        returned = method(y, np.zeros_like(y))
+    for method in ("value", "d1", "d2"):
+        returned = getattr(loss, method)(y, np.zeros_like(y))
         shape = getattr(returned, "shape", None)
         if shape == y.shape and np.asarray(returned).dtype.kind in "fiub":
             continue
         got = f"an array of shape {shape}" if shape else f"{type(returned).__name__} {repr(returned)[:40]}"
         raise ValueError(
-            f"loss {loss.name or type(loss).__name__!r}: {method.__name__}(y, eta) must return an array with one real "
+            f"loss {loss.name or type(loss).__name__!r}: {method}(y, eta) must return an array with one real "
             f"number per row, shape {y.shape} for {len(y)} rows (not their sum or mean), got {got}"
         )
 

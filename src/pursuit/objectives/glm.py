@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from .. import _core, searched
-from .._errors import check_array, check_flag, check_number
+from .._errors import check_array, check_flag, check_number, check_start
 from .._lazy import lazy
 from .._names import called
 from .._order import warn_column_order
@@ -437,10 +437,7 @@ class GLM(HasDual):
         return self.data.in_units(point.support, point.coef, point.free)
 
     def from_units(self, x: Any, intercept: float | None = None) -> Point:
-        try:
-            x = np.asarray(x, dtype=np.float64)
-        except (TypeError, ValueError):
-            raise TypeError(f"start must be a Result or a vector of {self.dim} numbers, got {x!r}") from None
+        x = check_start(x, f"a vector of {self.dim} numbers")
         if x.shape != (self.dim,) or not np.isfinite(x).all():
             raise ValueError(f"start must be a finite vector with one entry per column of X, shape ({self.dim},)")
         support = np.flatnonzero(x)

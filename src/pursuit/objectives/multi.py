@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from .. import _core, searched, walked
-from .._errors import check_flag, check_number, named, nearest
+from .._errors import check_flag, check_number, check_start, named, nearest
 from .._lazy import lazy
 from .._names import called
 from .._types import Columns, Vector
@@ -207,10 +207,7 @@ class MultiGLM(Objective):
 
     def from_units(self, x: Any, intercept: Any = None) -> Point:
         p = self.dim // self.width
-        try:
-            x = np.asarray(x, dtype=np.float64)
-        except (TypeError, ValueError):
-            raise TypeError(f"start must be a Result or a matrix of shape ({p}, {self.width}), got {x!r}") from None
+        x = check_start(x, f"a matrix of shape ({p}, {self.width})")
         if x.shape != (p, self.width) or not np.isfinite(x).all():
             raise ValueError(f"start must be a finite matrix with one row per column of X, shape ({p}, {self.width})")
         cols = np.flatnonzero(x.any(axis=1))

@@ -62,7 +62,7 @@ def splits(
             note = f"cv={asked} was capped at {cv} folds, as {why}"
         kind = _KINDS[groups is not None, classes and least > 1]
         cv = kind(cv, shuffle=True, random_state=0 if random_state is None else random_state)
-    elif cv is None or isinstance(cv, bool | float | str):
+    elif cv is None or isinstance(cv, bool | float | str | type):
         raise ValueError(f"cv must be a number of folds from 2 up, a splitter, or pairs of indices, got {cv!r}")
     try:
         if len(counted) < n:
