@@ -26,8 +26,10 @@ def as_labels(y: Any, name: str = "y") -> Array:
     else:
         entries = list(y) if raw is None else raw.ravel().tolist()
         examples: dict[str, Any] = {}
-        for entry in entries:
-            examples.setdefault(_kind(entry), entry)
+        for example in {type(entry): entry for entry in entries}.values():
+            examples.setdefault(_kind(example), example)
+        if "numbers" in examples:  # of which each may be NaN
+            examples.update({"missing": entry for entry in entries if _kind(entry) == "missing"})
         if "missing" in examples:
             raise ValueError(f"{name} contains NaN or other missing labels ({examples['missing']!r}); drop those rows")
         if len(examples) > 1:

@@ -11,7 +11,9 @@ import pytest
 from scipy.optimize import minimize
 from scipy.special import logsumexp, softmax
 
+from engines.loopback import Loopback
 from pursuit import GLM, InParts, MultiGLM, SparseClassifier, SparseRegressor, best_subsets, convert, open_data
+from pursuit.data.far import Bundle, FarSource
 from pursuit.losses.vector import Multinomial, Responses
 
 N, P = 40, 5
@@ -26,10 +28,16 @@ def in_parts(X, y):
     return InParts([(X[:15], y[:15]), (X[15:], y[15:])])
 
 
+def elsewhere(X, y):
+    """Bundles of rows behind a transport, as on workers."""
+    return FarSource(Loopback([Bundle([(X[:15], y[:15])]), Bundle([(X[15:], y[15:])], 1)]).each)
+
+
 DOORS = {
     "arrays": lambda y, **more: MultiGLM(X, y, **more),
     "lists": lambda y, **more: MultiGLM(X.tolist(), np.asarray(y).tolist(), **more),
     "parts": lambda y, **more: MultiGLM(in_parts(X, y), **more),
+    "elsewhere": lambda y, **more: MultiGLM(elsewhere(X, y), **more),
     "one part": lambda y, **more: MultiGLM(InParts([(X, y)]), **more),
 }
 every_door = pytest.mark.parametrize("door", DOORS.values(), ids=DOORS)
@@ -59,7 +67,7 @@ def test_targets_that_are_neither_labels_nor_shares(door, case):
     assert door(Y, loss="squared").loss.name == "squared"
 
 
-@pytest.mark.parametrize("door", [DOORS["arrays"], DOORS["parts"]])
+@pytest.mark.parametrize("door", [DOORS["arrays"], DOORS["parts"], DOORS["elsewhere"]])
 def test_numbers_that_are_no_labels(door):
     with pytest.raises(
         ValueError, match=r"y must hold labels \(text or whole numbers\).*use GLM\(X, y, loss='squared'\)"
@@ -68,7 +76,7 @@ def test_numbers_that_are_no_labels(door):
     assert door(np.round(REAL[:, 0])).width == len(np.unique(np.round(REAL[:, 0])))
 
 
-@pytest.mark.parametrize("door", [DOORS["arrays"], DOORS["parts"]])
+@pytest.mark.parametrize("door", [DOORS["arrays"], DOORS["parts"], DOORS["elsewhere"]])
 @pytest.mark.parametrize("y", [np.zeros(N), np.full(N, "a"), np.ones((N, 1))])
 def test_one_class_is_none(door, y):
     with pytest.raises(ValueError, match="only one class"):
@@ -135,14 +143,21 @@ def test_labels_of_mixed_type(case, as_list):
         lambda: MultiGLM(in_parts(X, y)),
         lambda: SparseClassifier(2).fit(X, y),
         lambda: SparseClassifier(2).fit(in_parts(X, y)),
+        lambda: MultiGLM(elsewhere(X, y)),
+        lambda: SparseClassifier(2).fit(elsewhere(X, y)),
     ):
         with pytest.raises(ValueError, match=message):
             attempt()
 
 
 def test_text_in_one_part_and_numbers_in_another():
-    with pytest.raises(ValueError, match="mixed type: part 1 has numbers, and part 0 has text"):
-        MultiGLM(InParts([(X[:20], LABELS[:20]), (X[20:], np.arange(20) % 3)]))
+    parts = [(X[:20], LABELS[:20]), (X[20:], np.arange(20) % 3)]
+    far = FarSource(Loopback([Bundle([part], i) for i, part in enumerate(parts)]).each)
+    for rows in (InParts(parts), far):
+        with pytest.raises(ValueError, match="mixed type: part 1 has numbers, and part 0 has text"):
+            MultiGLM(rows)
+    with pytest.raises(ValueError, match="mixed type: part 1 has numbers"):
+        SparseClassifier(2).fit(far)
 
 
 def test_objects_that_all_are_numbers_are_labels():

@@ -9,6 +9,7 @@ from scipy.special import expit, softmax
 
 from pursuit._errors import check_offset, listed
 from pursuit._names import refuse_duplicates, refuse_kinds, refuse_missing, refuse_text
+from pursuit._order import warn_row_order
 from pursuit._types import Array, Columns, Vector
 from pursuit.io.tables import Table
 from pursuit.losses import Loss
@@ -47,6 +48,7 @@ class Model:
 
         X is a Table or a data frame, of which the model takes its columns by name, or an array with all columns.
         """
+        warn_row_order(X, offset=offset)
         on_support = self._gather(X)
         eta = np.asarray(on_support @ self.coef, dtype=np.float64) + self.intercept
         shift = check_offset(offset, len(eta), 0 if eta.ndim == 1 else eta.shape[1])
