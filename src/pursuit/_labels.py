@@ -29,7 +29,7 @@ def as_labels(y: Any, name: str = "y") -> Array:
         for example in {type(entry): entry for entry in entries}.values():
             examples.setdefault(_kind(example), example)
         if "numbers" in examples:  # of which each may be NaN
-            examples.update({"missing": entry for entry in entries if _kind(entry) == "missing"})
+            examples.update((_kind(entry), entry) for entry in entries if _kind(entry) == "missing")
         if "missing" in examples:
             raise ValueError(f"{name} contains NaN or other missing labels ({examples['missing']!r}); drop those rows")
         if len(examples) > 1:
