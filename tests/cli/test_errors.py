@@ -62,6 +62,12 @@ CASES = {
         (*FIT, "--include", "bmj", "--out", "OUT"),
         "--include: there is no feature 'bmj'; did you mean 'bmi'?",
     ),
+    "include excluded": (
+        (*FIT, "--include", "age", "--exclude", "age", "--out", "OUT"),
+        "--include and --exclude both name 'age'; a column is only one of them",
+    ),
+    "include target": ((*FIT, "--include", "y", "--out", "OUT"), "--include and --target both name 'y'"),
+    "loss of several outputs": ((*FIT, "--loss", "multinomial", "--out", "OUT"), "'multinomial' has several outputs"),
     "exclude": (("fit", "diabetes.csv", "--exclude", "twn", "--out", "OUT"), "no column 'twn' to leave out"),
     "exclude x": (("fit", "cancer.npz", "--exclude", "x30", "--out", "OUT"), "--exclude: there is no feature 'x30'"),
     "include too many": ((*FIT, "--include", "age,sex,bmi,bp", "--out", "OUT"), "include"),

@@ -248,7 +248,10 @@ BAD = {
     "loss kind": ({"loss": {"name": "logistic", "parameters": {}}}, "the logistic loss is not one of a regressor"),
     "loss shape": ({"loss": "squared"}, "loss must be an object with a name and parameters"),
     "loss parameter": ({"loss": {"name": "huber", "parameters": {"gamma": 1}}}, "whose parameters fit the huber loss"),
-    "loss value": ({"loss": {"name": "huber", "parameters": {"delta": -1}}}, "delta must be a positive number"),
+    "loss value": (
+        {"loss": {"name": "huber", "parameters": {"delta": -1}}},
+        "delta must be a finite number greater than 0",
+    ),
     "reason": ({"reason": None}, "reason must be a string"),
 }
 

@@ -18,7 +18,7 @@ from ..engines import threads
 from ..losses import Loss
 from ..losses.vector import VectorLoss
 from ..objectives import GLM, MultiGLM
-from ..objectives.base import Point
+from ..objectives.base import Objective, Point
 from .bounds import BRANCHED, search_between, sparse_problem
 from .general import General
 from .leaps import leaps
@@ -104,6 +104,9 @@ def _objective(X: Any, y: Any, loss: Any, **told: Any) -> Any:
                 "an objective brings its own: leave y, loss, l2, fit_intercept and sample_weight out, and name kmax"
             )
         return X
+    if isinstance(X, Objective) or hasattr(X, "fit"):
+        cure = "its objective_, once it is fitted" if hasattr(X, "fit") else "solve or path has no such limit"
+        raise TypeError(f"best_subsets needs X and y, or a GLM, MultiGLM or Quadratic, got {type(X).__name__}: {cure}")
     several = isinstance(loss, VectorLoss) or (isinstance(loss, str) and loss.casefold() == "multinomial")
     make: Any = MultiGLM if several or np.ndim(y) == 2 else GLM
     return make(X, y, loss, **told)

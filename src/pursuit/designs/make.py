@@ -8,8 +8,8 @@ import scipy.sparse as sp
 from scipy.sparse.linalg import LinearOperator
 
 from .._arrays import aligned
-from .._errors import check_mask
-from .._names import columns_of, names_of, refuse_dates, refuse_text
+from .._errors import check_mask, first_line
+from .._names import columns_of, names_of, refuse_kinds, refuse_text
 from .base import Design
 from .dense import Dense
 from .operator import Operator
@@ -29,8 +29,9 @@ def as_design(X: Any, names: Sequence[str] | None = None) -> Design:
     """
     if isinstance(X, Design):
         return X
+    own = names_of(X) if names is None else tuple(str(name) for name in names)
     design = _design(X)
-    design.names = names_of(X) if names is None else tuple(str(name) for name in names)
+    design.names = own
     return design
 
 
@@ -68,8 +69,8 @@ def _real(dtype: np.dtype) -> np.dtype:
 
 def _dense(X: Any) -> np.ndarray[Any, Any]:
     check_mask(X, "X")
-    refuse_dates(X)
-    array = np.asarray(X)
+    refuse_kinds(X)
+    array = _array(X)
     if array.dtype.kind not in "fiubc" and hasattr(X, "columns"):
         refuse_text(X)
         array = np.column_stack([values.astype(np.float64) for _, values in columns_of(X)])  # each its own dtype
@@ -85,6 +86,17 @@ def _dense(X: Any) -> np.ndarray[Any, Any]:
     rows_like = array.strides[1] == item or array.shape[1] == 1
     columns_like = array.strides[0] == item or array.shape[0] == 1
     return array if whole and (rows_like or columns_like) else np.ascontiguousarray(array)
+
+
+def _array(X: Any) -> np.ndarray[Any, Any]:
+    try:
+        array = np.asarray(X)
+    except ValueError as error:
+        raise ValueError(f"X must have rows of the same length, one entry per column ({first_line(error)})") from None
+    if array.ndim == 0:
+        kinds = "X must be a 2-D array (rows are samples, columns are features), a data frame or a sparse matrix"
+        raise ValueError(f"{kinds}, got shape (), a {type(X).__name__}")
+    return array
 
 
 def _check_indices(X: Any) -> None:

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
+from .._order import warn_row_order
 from .callbacks import with_callbacks
 from .chooses import ChoosesK
 from .classifier import Classification
@@ -53,6 +54,7 @@ CV_PARAMETERS = """ks : sizes to choose from, or None
     """
 
 
+@dataclass(eq=False, repr=False)  # for an __init__ that errors call by this class
 class SparseRegressorCV(Regression, ChoosesK):
     __doc__ = f"""Regression whose number of features is chosen so that it predicts.
 
@@ -82,6 +84,7 @@ class SparseRegressorCV(Regression, ChoosesK):
         client, or of ``engine``, a dask.distributed.Client or :class:`pursuit.engines.Dask`; with ``engine`` rows that
         are here are sent to its workers.
         """
+        warn_row_order(X, cv_groups=cv_groups)
         self._choose(self._rows(X, y, sample_weight, offset, engine), cv_groups, callback, False)
         return self
 
@@ -111,5 +114,6 @@ class SparseClassifierCV(Classification, ChoosesK):
         client, or of ``engine``, a dask.distributed.Client or :class:`pursuit.engines.Dask`; with ``engine`` rows that
         are here are sent to its workers.
         """
+        warn_row_order(X, cv_groups=cv_groups)
         self._choose(self._rows(X, y, sample_weight, offset, engine), cv_groups, callback, True)
         return self

@@ -49,7 +49,7 @@ def bootstrap_intervals(
     if source is not None:
         refuse_others(y, sample_weight)
         X, y, sample_weight = np.empty((source.shape[0], 0)), source.targets(), source.weights()
-    y, classes = targets(estimator, X, y)
+    y, classes = targets(estimator, X, y, sample_weight)
     weights = np.ones(len(y)) if sample_weight is None else check_weights(sample_weight, len(y)) * len(y)
     X = _in_one_piece(X)
 

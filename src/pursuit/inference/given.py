@@ -6,14 +6,21 @@ import numpy as np
 from sklearn.base import is_classifier
 from sklearn.utils import check_consistent_length
 
-from .._errors import check_number
+from .._errors import check_number, check_shape
+from .._labels import as_labels
 from .._names import Names, names_of
+from .._order import warn_row_order
 from .._types import Array, Columns
 
 
-def targets(estimator: Any, X: Any, y: Any) -> tuple[Array, Array | None]:
+def targets(estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> tuple[Array, Array | None]:
     """One target per row, and the two classes of a classifier's."""
-    y = np.asarray(y)
+    if not hasattr(estimator, "fit") or isinstance(estimator, type):
+        raise TypeError(f"estimator must be an estimator such as SparseRegressor(k=5), got {estimator!r}")
+    warn_row_order(X, y=y, sample_weight=sample_weight)
+    names_of(X)  # of which no two may be the same
+    check_shape(y, "y")
+    y = as_labels(y) if is_classifier(estimator) else np.asarray(y)
     check_consistent_length(X, y)
     if y.ndim != 1:
         raise ValueError(f"y must hold one response per row, shape (n,), got shape {y.shape}")

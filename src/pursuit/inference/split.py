@@ -44,10 +44,10 @@ def split_intervals(
     robust : sandwich standard errors; None: where the loss is no likelihood, or where there are weights
     random_state : which rows go where
     """
-    if isinstance(X, Source):
+    if isinstance(X, Source | str):
         raise TypeError("split_intervals needs X and y as arrays, not data in parts; bootstrap_intervals takes them")
     level, share = inside(level, "level"), inside(share, "share")
-    y, classes = targets(estimator, X, y)
+    y, classes = targets(estimator, X, y, sample_weight)
     weights = None if sample_weight is None else check_weights(sample_weight, len(y))
     first = _split(check_random_state(random_state), y, classes, share)
     rest = np.setdiff1d(np.arange(len(y)), first)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from pursuit._errors import listed
+from pursuit._errors import check_path, listed
 from pursuit._types import Array
 from pursuit.data.disk.manifest import Manifest
 from pursuit.data.disk.write import Writer, written
@@ -53,7 +53,7 @@ def convert(
         True for a progress bar, or a function of (done, total).
 
     """
-    path, out = Path(path), Path(out)
+    path, out = check_path(path), check_path(out, "out")
     asked = Columns(target, weights, offset, drop)
     kind = kind_of(path)
     if dtype is not None and np.dtype(dtype) not in (np.float32, np.float64):

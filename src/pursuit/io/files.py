@@ -11,6 +11,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from pursuit._errors import check_path
 from pursuit._files import write_text
 from pursuit.io._checks import list_of, number, number_or, optional, truth, whole, word
 from pursuit.io.model import Model
@@ -106,7 +107,7 @@ def _as_logistic(lda: Any) -> Any:
 
 def load_model(path: str | Path) -> Model:
     """Read a model; anything that is not one is a ``ValueError`` that says what is wrong."""
-    path = Path(path)
+    path = check_path(path)
     if not path.exists():
         raise FileNotFoundError(f"there is no file {path}")
     if path.is_dir():

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from .._errors import check_start
 from .._names import Names, called
 from .._types import Columns, Vector
 from ..constraints import AtMost, Exchange
@@ -274,7 +275,7 @@ class Objective:
 
     def from_units(self, x: Any, intercept: Any = None) -> Point:
         """The point of a user's vector of length p."""
-        x = np.asarray(x, dtype=np.float64)
+        x = check_start(x, f"a vector of {self.dim} numbers")
         if x.shape != (self.dim,) or not np.isfinite(x).all():
             raise ValueError(f"start must be a finite vector of length {self.dim}")
         support = np.flatnonzero(x)

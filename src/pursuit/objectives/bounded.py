@@ -31,6 +31,7 @@ from numpy.typing import NDArray
 
 from .._described import described
 from .._names import Names, called
+from .._order import warn_column_order
 from .._types import Columns, Vector
 from ..constraints import AtMost
 from ..refits import Fit, Within, minimise
@@ -52,6 +53,7 @@ def check_bounds(bounds: Any, dim: int, names: Names | None = None) -> tuple[Vec
         raise ValueError(
             f"bounds must be a pair (low, high), each a number, an array of length {dim} or None, got {bounds!r}"
         )
+    warn_column_order(names, low=bounds[0], high=bounds[1])
     low, high = _side(bounds[0], "low", -np.inf, dim), _side(bounds[1], "high", np.inf, dim)
     if (low > high).any():
         j = int(np.flatnonzero(low > high)[0])

@@ -15,9 +15,10 @@ import numpy as np
 
 from .. import _core, searched
 from .._described import described
-from .._errors import check_number
+from .._errors import check_array, check_flag, check_number, check_start
 from .._lazy import lazy
 from .._names import called
+from .._order import warn_column_order
 from .._sorted import common
 from .._types import Columns, Vector
 from ..constraints import AtMost
@@ -71,8 +72,10 @@ class GLM(HasDual):
     ) -> None:
         data = as_data(X, y, as_loss(loss), sample_weight, offset)
         self.loss, self.smooth, self.quadratic = data.loss, data.loss.smooth, data.loss.quadratic
+        warn_column_order(data.names, l2=l2)
         self.ridge = _check_ridge(l2, data.shape[1])
-        self.fit_intercept, self.standardize = bool(fit_intercept), bool(standardize)
+        self.fit_intercept = check_flag(fit_intercept, "fit_intercept")
+        self.standardize = check_flag(standardize, "standardize")
         if not (self.loss.smooth or np.all(self.ridge)):
             raise ValueError(
                 f"loss {self.loss.name!r} needs l2 > 0: without a ridge it is not a support vector machine"
@@ -446,10 +449,7 @@ class GLM(HasDual):
         return self.data.in_units(point.support, point.coef, point.free)
 
     def from_units(self, x: Any, intercept: float | None = None) -> Point:
-        try:
-            x = np.asarray(x, dtype=np.float64)
-        except (TypeError, ValueError):
-            raise TypeError(f"start must be a Result or a vector of {self.dim} numbers, got {x!r}") from None
+        x = check_start(x, f"a vector of {self.dim} numbers")
         if x.shape != (self.dim,) or not np.isfinite(x).all():
             raise ValueError(f"start must be a finite vector with one entry per column of X, shape ({self.dim},)")
         support = np.flatnonzero(x)
@@ -468,7 +468,7 @@ def _check_ridge(l2: Any, p: int) -> Any:
     """A number, or one per column."""
     if np.ndim(l2) == 0:
         return check_number(l2, "l2")
-    ridge = np.array(l2, dtype=np.float64)
-    if ridge.shape != (p,) or not (np.isfinite(ridge).all() and (ridge >= 0).all()):
+    ridge = check_array(l2, "l2")
+    if ridge.shape != (p,) or not (ridge >= 0).all():
         raise ValueError(f"l2 must be a number, or one per column (shape ({p},)), none of them negative or infinite")
     return ridge

@@ -20,7 +20,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from .. import graph_search
-from .._errors import check_count, check_number
+from .._errors import check_count, check_number, check_start
 from .._lazy import lazy
 from .._types import Columns, Flags, Vector
 from ..constraints import AtMost, Exchange
@@ -345,7 +345,7 @@ class LogDet(Objective):
 
     def from_units(self, x: Any, intercept: Any = None) -> Point:
         """The point of a user's p x p matrix in the units of S^-1; its diagonal is minimised out."""
-        W = np.asarray(x, dtype=np.float64)
+        W = check_start(x, f"a {self.p} x {self.p} matrix")
         if W.shape != (self.p, self.p) or not np.isfinite(W).all():
             raise ValueError(f"start must be a finite {self.p} x {self.p} matrix")
         W = 0.5 * (W + W.T) * self.scales * self.scales[:, None]

@@ -15,7 +15,7 @@ import numpy as np
 
 from .. import _core, searched, walked
 from .._described import described
-from .._errors import check_number, named, nearest
+from .._errors import check_flag, check_number, check_start, named, nearest
 from .._lazy import lazy
 from .._names import called
 from .._types import Columns, Vector
@@ -32,7 +32,8 @@ from .base import Objective, Point
 class MultiGLM(Objective):
     """A GLM with q outputs and one shared support.
 
-    ``Y`` is n x q, or for ``loss="multinomial"`` a vector of labels; ``loss`` is "multinomial" or "squared". The other
+    ``loss`` is "multinomial" or "squared". For "multinomial" ``Y`` is a vector of labels (text or whole numbers), or a
+    matrix of shares of the classes (at least 0, every row sums to 1); for "squared" it is n x q numbers. The other
     parameters are those of :class:`pursuit.GLM`.
     """
 
@@ -53,8 +54,8 @@ class MultiGLM(Objective):
         self.loss = _loss(loss)
         data: Any = as_data(X, Y, self.loss, sample_weight, offset)
         self.quadratic = self.loss.quadratic
-        self.l2, self.fit_intercept = check_number(l2, "l2"), bool(fit_intercept)
-        self.standardize = bool(standardize)
+        self.l2, self.fit_intercept = check_number(l2, "l2"), check_flag(fit_intercept, "fit_intercept")
+        self.standardize = check_flag(standardize, "standardize")
         if self.standardize:
             data = data.standardized(self.fit_intercept)
         elif self.fit_intercept:
@@ -215,8 +216,8 @@ class MultiGLM(Objective):
         return np.column_stack([u for u, _ in pairs]).ravel(), np.array([b for _, b in pairs])
 
     def from_units(self, x: Any, intercept: Any = None) -> Point:
-        x = np.asarray(x, dtype=np.float64)
         p = self.dim // self.width
+        x = check_start(x, f"a matrix of shape ({p}, {self.width})")
         if x.shape != (p, self.width) or not np.isfinite(x).all():
             raise ValueError(f"start must be a finite matrix with one row per column of X, shape ({p}, {self.width})")
         cols = np.flatnonzero(x.any(axis=1))
@@ -249,10 +250,14 @@ def _inverse(level: Vector) -> Vector:
 
 
 def _loss(loss: str | VectorLoss) -> VectorLoss:
-    known = {"multinomial": Multinomial, "squared": Responses}
+    known: dict[str, type[VectorLoss]] = {"multinomial": Multinomial, "squared": Responses}
+    if isinstance(loss, type) and issubclass(loss, VectorLoss):
+        return loss()
     if isinstance(loss, str):
         name = named(loss, known)
         if name is None:
             raise ValueError(f"loss {loss!r} does not take several outputs; {nearest(loss, known)}")
         return known[name]()
+    if not isinstance(loss, VectorLoss):
+        raise TypeError(f"loss of MultiGLM must be 'multinomial' or 'squared', got {type(loss).__name__}")
     return loss

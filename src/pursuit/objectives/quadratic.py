@@ -15,7 +15,8 @@ import numpy as np
 
 from .. import searched
 from .._errors import check_array, check_number
-from .._names import names_of
+from .._names import names_of, refuse_duplicates
+from .._order import warn_column_order
 from .._types import Columns, Matrix, Vector
 from ..data.answers import ROUNDED
 from ..data.sums import Sums, check_spread
@@ -74,6 +75,8 @@ class Quadratic(GLM):
         yshift: float = 0.0,
     ) -> None:
         own = names_of(gram) if names is None else tuple(str(name) for name in names)
+        refuse_duplicates(own or (), "gram")
+        warn_column_order(own, gram=gram, xy=xy, mean=mean, shift=shift)
         H, n, unit = _symmetric(gram), check_number(n, "n", strict=True), _unit(gram, xy)
         p = len(H)
         if own is not None and len(own) != p:

@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.model_selection import GroupKFold, KFold, StratifiedGroupKFold, StratifiedKFold, check_cv
 
 from .._errors import check_whole, first_line
+from .._labels import as_labels
 from .._types import Array, Columns, Vector
 from ..data.rows import Data
 
@@ -41,7 +42,7 @@ def splits(
     """
     n, note = len(y), ""
     if groups is not None:
-        groups = np.asarray(groups)
+        groups = as_labels(groups, "cv_groups")
         if groups.shape != (n,):
             raise ValueError(f"cv_groups must have one entry per row of X, shape ({n},), got shape {groups.shape}")
     counted = np.arange(n)
@@ -62,7 +63,7 @@ def splits(
             note = f"cv={asked} was capped at {cv} folds, as {why}"
         kind = _KINDS[groups is not None, classes and least > 1]
         cv = kind(cv, shuffle=True, random_state=0 if random_state is None else random_state)
-    elif cv is None or isinstance(cv, bool | float | str):
+    elif cv is None or isinstance(cv, bool | float | str | type):
         raise ValueError(f"cv must be a number of folds from 2 up, a splitter, or pairs of indices, got {cv!r}")
     try:
         if len(counted) < n:
