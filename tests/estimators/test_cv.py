@@ -92,7 +92,7 @@ def test_noise_has_no_features_mostly():
 
 
 def test_what_is_stored():
-    X, y = regression()
+    X, y = regression(seed=1, noise=0.5)
     model = SparseRegressorCV(cv=5).fit(X, y)
     assert model.k_ == len(model.support_) == np.count_nonzero(model.coef_)
     assert model.k_1se_ <= model.k_
@@ -118,7 +118,7 @@ def test_what_is_stored():
 
 
 def test_rules_and_combinations():
-    X, y = regression(noise=2.0)
+    X, y = regression(seed=5, noise=2.0)
     least = SparseRegressorCV(cv=5).fit(X, y)
     small = SparseRegressorCV(cv=5, rule="1se").fit(X, y)
     assert small.k_ == least.k_1se_ <= least.k_

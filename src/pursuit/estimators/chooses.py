@@ -120,6 +120,7 @@ class ChoosesK(CallbackSupportMixin, SparseModel):
 
     def _store(self, problem: Problem, f: Any, chosen: Chosen, began: float) -> None:
         self.l2_, self.gamma_, self.k_1se_ = chosen.l2, chosen.gamma, chosen.k_1se
+        self._combined = chosen.combine
         self.cv_results_, self.sizes_ = chosen.table, chosen.sizes
         self.objective_ = problem.at(f, self.l2_)
         self.path_ = as_path(problem, self.objective_, chosen, time.perf_counter() - began)
@@ -136,7 +137,7 @@ class ChoosesK(CallbackSupportMixin, SparseModel):
         self._predict_by(again.support, again.coef, again.intercept, p, dtype)
         self.refit_coef_, self.refit_intercept_ = self.coef_, self.intercept_
         self._predict_by(support, on, intercept, p, dtype)
-        size = chosen.alone if self.combine == "average" else self.k_
+        size = chosen.alone if self._combined == "average" else self.k_
         self.result_ = self.path_.at(max(size, self.path_.sizes[0]))
         self.n_iter_ = max(1, self.path_.sizes[-1])
         self.held_out_ = self._seen()
@@ -145,7 +146,7 @@ class ChoosesK(CallbackSupportMixin, SparseModel):
     def _seen(self) -> HeldOut | None:
         table = self.sizes_
         at = np.flatnonzero(table["k"] == self.k_)
-        if self.rule in CRITERIA or self._averages or len(at) == 0:  # an average is of no size
+        if self.rule in CRITERIA or self._combined == "average" or len(at) == 0:  # an average is of no size
             return None
         i, folds = int(at[0]), sum(name.endswith("_loss") and name.startswith("split") for name in table)
         if "mean_score" in table:
@@ -154,10 +155,6 @@ class ChoosesK(CallbackSupportMixin, SparseModel):
         if known is None:
             return HeldOut(float(table["mean_loss"][i]), "loss", float(table["std_error"][i]), folds)
         return HeldOut(known.share, known.unit, float(table["std_error"][i]) / known.height, folds)
-
-    @property
-    def _averages(self) -> bool:
-        return self.combine == "average" and self.bounds is None and self.sum_to is None
 
     def _predict_by(self, support: Columns, coef: Array, intercept: Any, p: int, dtype: Any) -> None:
         """Predict by these coefficients, in the units of X."""
@@ -179,7 +176,7 @@ class ChoosesK(CallbackSupportMixin, SparseModel):
         best = "the least held-out loss" if self.scoring is None else "the best held-out score"
         if self.rule in CRITERIA:
             words = f"k={self.k_} has the least {'Cp' if self.rule == 'cp' else self.rule.upper()}"
-        elif self._averages:
+        elif self._combined == "average":
             words = f"the average of all candidates uses {self.k_} features"
         elif self.rule == "1se":
             words = f"k={self.k_} is the smallest within one standard error of {best}"

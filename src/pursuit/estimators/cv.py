@@ -26,8 +26,9 @@ CV_PARAMETERS = """ks : sizes to choose from, or None
         criterion of the plain path with the refit's ridge, which needs no folds, and a loss with a likelihood.
     combine : "project", "none" or "average"
         What predicts. "project": the average of all candidates by exponential weights, projected onto k features,
-        see docs/selection.md. "none": the best single candidate. "average": the average, which is dense. With bounds
-        or ``sum_to``, which a projection would break, "none".
+        see docs/selection.md. "none": the best single candidate. "average": the average, which is dense. The
+        best single candidate predicts instead where an average does worse on held-out rows by more than one standard
+        error of the difference; ``reason_`` says so. With bounds or ``sum_to``, which a projection would break, "none".
     scoring : a scorer or its name, to choose by instead of the loss; averages are still weighted by the loss
 
     The others are those of the estimator without CV; ``time_limit`` is for the whole, an error where it is too short.

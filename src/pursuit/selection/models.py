@@ -31,6 +31,10 @@ class Models:
         lost = rows.seen_by(self.f.data.view).many(self.cols, self.B).losses(self.b) / rows.weight
         return np.where(np.isfinite(lost), lost, np.finfo(float).max ** 0.5)  # what overflows is as bad as can be
 
+    def only(self, i: int) -> "Models":
+        """Model i alone."""
+        return Models(self.f, self.cols, self.B[i : i + 1], self.b[i : i + 1])
+
     @property
     def null(self) -> Vector:
         """Intercepts of the model without features."""

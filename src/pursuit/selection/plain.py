@@ -37,7 +37,7 @@ def by_criterion(problem: Problem, f: Any, grid: Grid, rule: str) -> Chosen:
     table = {"k": np.array(ks), "loss": value, "df": df, rule: told}
     notes = [*grid.notes, *([f"k={ks[best]} is the largest of ks, and larger ones may be better"] if at_end else [])]
     scores = dict(zip(ks, (-told).tolist(), strict=True))
-    return Chosen(_models(f, points), best, ks[best], None, l2, 1.0, ks[best], table, table, found, scores, notes)
+    return Chosen(_models(f, points), best, ks[best], None, l2, 1.0, ks[best], table, table, found, scores, notes=notes)
 
 
 def _models(f: Any, points: list[Point]) -> Models:
