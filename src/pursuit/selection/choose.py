@@ -130,7 +130,7 @@ def _take(trial: Trial, rule: str, combine: str) -> Chosen:
     k, l2, gamma = grid.columns
     table, goal, each = trial.table(trial.seen, k=k, l2=l2, gamma=gamma)
     table["weight"] = weights(problem.loss, trial.seen.mean, problem.n, whole.f.width)
-    of_size = [int(np.flatnonzero(k == size)[np.argmin(goal[k == size])]) for size in grid.ks]
+    of_size = [int(np.flatnonzero(k == size)[_least(goal[k == size])]) for size in grid.ks]
     sizes = {name: values[of_size] for name, values in table.items()}
     plain = np.array(of_size)[_two(goal[of_size], each[of_size])]  # the candidates of rule "min" and of "1se"
     wanted = int(rule == "1se")
@@ -163,6 +163,11 @@ def _take(trial: Trial, rule: str, combine: str) -> Chosen:
         models, place, size, k_1se, float(l2[best]), float(gamma[best]), int(k[best]), table, sizes, points, scores,
         combine, onto_size, notes,
     )  # fmt: skip
+
+
+def _least(goal: Vector) -> int:
+    """The first place that differs from the least by rounding only: without features all candidates are one model."""
+    return int(np.argmax(goal <= goal.min() + SAME * abs(goal.min())))
 
 
 def _two(goal: Vector, each: Matrix) -> list[int]:
