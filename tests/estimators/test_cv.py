@@ -91,6 +91,15 @@ def test_noise_has_no_features_mostly():
     assert all(np.isfinite(model.coef_).all() for model in chosen)
 
 
+@pytest.mark.parametrize("how", [{}, {"rule": "bic"}, {"scoring": "r2"}, {"combine": "none"}])
+@pytest.mark.parametrize("scale", [1e308, 1e-308])
+def test_weights_of_any_scale_are_the_same_weights(how, scale):
+    X, y = regression()
+    one, other = (SparseRegressorCV(KS, cv=3, **how).fit(X, y, np.full(60, s)) for s in (0.5, scale))
+    assert other.k_ == one.k_
+    np.testing.assert_allclose(other.coef_, one.coef_, rtol=1e-8, atol=1e-12)
+
+
 def test_what_is_stored():
     X, y = regression(seed=1, noise=0.5)
     model = SparseRegressorCV(cv=5).fit(X, y)

@@ -12,6 +12,8 @@ from ..data import Source
 from ..selection import Models
 from .given import Given
 
+FEEBLE = 1e-100  # weights below it, and above its inverse, are rescaled
+
 
 class SomeRows(Source):
     """Some rows of data in parts, for a scorer: their predictors are taken from those of all."""
@@ -31,7 +33,7 @@ class Scored:
         self.scorer, self.given, self.y = check_scoring(estimator, estimator.scoring), given, y
         self.columns = (given.X if given.source is None else given.source).shape[1]
         self.tests = [test for _, test in pairs]
-        self.weights = None if sample_weight is None else np.broadcast_to(sample_weight, len(y))
+        self.weights = None if sample_weight is None else _moderate(np.broadcast_to(sample_weight, len(y)))
         self.twin = copy.copy(estimator)
         self.twin.__dict__.pop("feature_names_in_", None)  # X has been validated, and lost its names
 
@@ -52,3 +54,9 @@ class Scored:
                 name, k = self.twin.scoring, len(cols)
                 raise ValueError(f"scoring={name!r} gave NaN in fold {v}, for model {i}, which has {k} features")
         return found
+
+
+def _moderate(weights: Vector) -> Vector:
+    """Weights whose sums and products neither overflow nor vanish in a scorer; as they were given where they are."""
+    top = float(np.max(weights))
+    return weights if FEEBLE < top < 1 / FEEBLE else weights / top

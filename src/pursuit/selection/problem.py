@@ -17,6 +17,7 @@ from ..paths import every_size, path
 
 LEAST = 1e-10  # curvature that stands in for none, so that there is a ridge even then
 KEPT = 0.8  # of the rows: no model has more units than this share of them
+LARGEST_COUNT = 2.0**53  # of repeated rows: beyond it every double is a whole number
 REFIT = 1e-3  # ridge of a refit, in h, where no ridge may mean no minimiser
 
 
@@ -112,10 +113,15 @@ class Problem:
 
 
 def rows_that_count(sample_weight: Any, c: Vector) -> Vector:
-    """How often each row counts in n: once if it has a weight; where all weights are whole numbers, so often."""
+    """How often each row counts in n: once if it has a weight; where all weights are whole numbers, so often.
+
+    Numbers so large that a double holds no fractions beside them are no counts.
+    """
     weights = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
     if weights is not None and weights.ndim == 1 and (weights == np.floor(weights)).all():
-        return weights
+        with np.errstate(over="ignore"):
+            if weights.sum() <= LARGEST_COUNT:
+                return weights
     return (c > 0).astype(np.float64)
 
 
