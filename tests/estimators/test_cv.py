@@ -100,6 +100,25 @@ def test_weights_of_any_scale_are_the_same_weights(how, scale):
     np.testing.assert_allclose(other.coef_, one.coef_, rtol=1e-8, atol=1e-12)
 
 
+@pytest.mark.parametrize("repeated", [True, False])
+@pytest.mark.parametrize("how", [{}, {"combine": "none"}, {"rule": "bic"}])
+def test_no_model_has_more_features_than_rows_that_differ(how, repeated):
+    """More of them fit the rows exactly, and then rounding chooses among them."""
+    rng = np.random.default_rng(1)
+    X = np.round(np.cumsum(0.1 * rng.standard_normal((15, 60)), axis=1) + rng.standard_normal((15, 1)), 1)
+    y, times = X[:, 30] + 0.3 * rng.standard_normal(15), np.full(15, 8)
+    model, groups = SparseRegressorCV(cv=5, **how), np.arange(15)
+    if repeated:
+        model.fit(X.repeat(times, axis=0), y.repeat(times), cv_groups=None if "rule" in how else groups.repeat(times))
+    else:
+        model.fit(X, y, times.astype(float))
+    assert model.k_ <= 12  # 0.8 times 15
+    assert max(model.path_.sizes) == 12
+    if "rule" not in how:
+        loss = model.cv_results_["mean_loss"]
+        assert loss.max() < 2 * loss[0]  # 18 times, where sizes went up to 50
+
+
 def test_what_is_stored():
     X, y = regression(seed=1, noise=0.5)
     model = SparseRegressorCV(cv=5).fit(X, y)

@@ -20,6 +20,7 @@ from ..selection import (
     by_validation,
     check_classes,
     folds,
+    largest,
     make_grid,
     rows_that_count,
     splits,
@@ -92,7 +93,7 @@ class ChoosesK(CallbackSupportMixin, SparseModel):
         h = problem.h(f)
         refit = problem.refit_ridge(h)
         f = problem.at(f, refit)
-        first, end = problem.most(f, problem.n)
+        first, end = problem.most(f, problem.n, largest(self.ks))
         grid = make_grid(self.ks, self.l2, self.gamma, h=h, refit=refit, first=first, end=end)
         if f.quadratic and np.max(np.abs(y)) < SMALLEST and np.ptp(y, axis=0).max() > 0:
             raise ValueError("y holds numbers too small to square; rescale it")

@@ -9,9 +9,9 @@ from .classifier import Classification
 from .regressor import Regression
 
 CV_PARAMETERS = """ks : sizes to choose from, or None
-        None: 0, 1, .., 6, 8, 10, 12, 15, 20, 25, 30, 40, 50, up to the columns there are and 0.8 times the rows, and
-        on to 100 where the last one is best. Sizes that are asked for and cannot be had are capped; ``reason_`` says
-        so.
+        None: 0, 1, .., 6, 8, 10, 12, 15, 20, 25, 30, 40, 50, up to the columns there are and 0.8 times the rows (that
+        differ), and on to 100 where the last one is best. Sizes that are asked for and cannot be had are capped;
+        ``reason_`` says so.
     l2 : ridge while selecting, a number or None
         None: 0.1, 1 and 10 times h are tried; h is the mean of the loss's second derivative at the model without
         features (1 for squared and the margin losses).

@@ -59,7 +59,7 @@ def candidates(problem: Problem, f: Any, grid: Grid, n: float) -> Models:
 
     ``f`` has the refit's ridge. Where the rows allow fewer units than a candidate has, it is the largest they allow.
     """
-    q, most = f.width, problem.most(f, n)[1]
+    q, most = f.width, problem.most(f, n, grid.ks[-1])[1]
     found, points = list[Point](), {}
     for l2 in grid.ridges:
         sizes = points[l2] = problem.points(problem.at(f, l2), min(grid.ks[-1], most))

@@ -68,9 +68,16 @@ class Problem:
         """At most k units, or as many as there are."""
         return f.sparse_set(max(k, 1), self.include, self.exclude, self.groups).with_budget(k)
 
-    def most(self, f: Any, n: float) -> tuple[int, int]:
-        """The least and the largest size of a model on n rows: what is forced in, and 0.8 n or all there is."""
+    def most(self, f: Any, n: float, wanted: int) -> tuple[int, int]:
+        """The least and the largest size of a model on n rows: what is forced in, and 0.8 n or all there is.
+
+        Rows that are alike count once: more features than different rows fit these exactly, and nothing but rounding
+        tells such models apart. Different rows are counted as far as sizes up to ``wanted`` need it.
+        """
         whole = f.sparse_set(f.dim // f.width, self.include, self.exclude, self.groups)
+        limit = int(np.ceil((min(wanted, whole.k) + 1) / KEPT))
+        rows = f.data.raw.distinct_rows(limit)
+        n = n if rows == limit else min(n, rows)
         return len(whole.include), max(len(whole.include), min(whole.k, int(KEPT * n)), 1)
 
     def points(self, f: Any, k: int) -> dict[int, Point]:
