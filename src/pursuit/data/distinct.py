@@ -3,6 +3,7 @@
 from hashlib import blake2b
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .._types import Columns
 from ..designs import Design
@@ -17,14 +18,14 @@ def sampled(p: int) -> Columns:
     return np.unique(np.linspace(0, p - 1, min(p, SAMPLED)).astype(np.int64))
 
 
-def row_keys(design: Design, rows: Columns, cols: Columns, limit: int) -> set[bytes]:
+def row_keys(design: Design, rows: Columns, cols: Columns, limit: int) -> NDArray[np.uint64]:
     """Digests of the different rows among these, in some columns; reading ends where there are ``limit`` of them.
 
     Rows from all over come first, since neighbours are often alike. Of designs whose rows cannot be read (operators)
     all are taken to differ.
     """
     if not len(rows) or isinstance(design.take(rows[:1]), Taken):
-        return {int(row).to_bytes(8, "little") for row in rows[:limit]}
+        return np.column_stack([rows[:limit], np.zeros_like(rows[:limit])]).astype(np.uint64)
     size = max(1, BYTES // (8 * max(1, len(cols))))
     blocks = [rows[:: -(-len(rows) // (2 * limit))], *(rows[low : low + size] for low in range(0, len(rows), size))]
     found = set[bytes]()
@@ -35,5 +36,10 @@ def row_keys(design: Design, rows: Columns, cols: Columns, limit: int) -> set[by
             width = 8 * len(cols)
             found.update(blake2b(text[i : i + width], digest_size=16).digest() for i in range(0, len(text), width))
             if len(found) >= limit:
-                return found
-    return found
+                return _array(found)
+    return _array(found)
+
+
+def _array(keys: set[bytes]) -> NDArray[np.uint64]:
+    """One row of two numbers each: arrays travel."""
+    return np.frombuffer(b"".join(sorted(keys)), dtype=np.uint64).reshape(-1, 2)

@@ -102,7 +102,7 @@ class Data:
                 break
         return min(count, limit)
 
-    def row_keys(self, cols: Columns, limit: int) -> set[bytes]:
+    def row_keys(self, cols: Columns, limit: int) -> NDArray[np.uint64]:
         """What tells rows with a weight apart in some columns, up to ``limit`` of them."""
         return row_keys(self.design, np.flatnonzero(self.rows.c), cols, limit)
 
