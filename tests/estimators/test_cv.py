@@ -213,6 +213,42 @@ def test_offsets():
     assert model.intercept_ == pytest.approx(plain.intercept_ - 5)
 
 
+@pytest.mark.parametrize("package", ["pandas", "polars"])
+@pytest.mark.parametrize("columns", ["abcdefghij", range(10)])
+@pytest.mark.filterwarnings("error")
+def test_scorers_and_splitters_get_frames(package, columns):
+    X, y = regression()
+    frames = pytest.importorskip(package)
+    if package == "polars" and columns != "abcdefghij":
+        return  # its columns have names
+    frame = frames.DataFrame(X, **{"schema" if package == "polars" else "columns": list(columns)})
+    seen = []
+
+    def scorer(model, X, y):
+        seen.append(X)
+        return -np.mean((y - model.predict(X)) ** 2)
+
+    class Splitter(KFold):
+        def split(self, X, y=None, groups=None):
+            seen.append(X)
+            return super().split(X, y, groups)
+
+    model = SparseRegressorCV(KS, cv=Splitter(3), scoring=scorer, combine="none").fit(frame, y)
+    assert all(isinstance(rows, frames.DataFrame) for rows in seen)
+    assert {len(rows) for rows in seen} == {20, 60}
+    again = SparseRegressorCV(KS, cv=KFold(3), scoring=scorer, combine="none").fit(X, y)
+    assert isinstance(seen[-1], np.ndarray)
+    np.testing.assert_allclose(model.coef_, again.coef_)
+
+
+@pytest.mark.parametrize("scoring", [["r2"], ("r2", "max_error"), {"r2"}, {"one": "r2"}])
+def test_one_score_chooses(scoring):
+    with pytest.raises(
+        TypeError, match="scoring must be one scorer or the name of one, since one score chooses k; got"
+    ):
+        SparseRegressorCV(KS, scoring=scoring).fit(*regression())
+
+
 def test_a_scorer_chooses():
     X, y = regression()
     model = SparseRegressorCV(KS, cv=4, scoring="neg_mean_squared_error", combine="none").fit(X, y)

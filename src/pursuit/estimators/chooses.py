@@ -1,7 +1,7 @@
 """What the estimators share that choose their number of features."""
 
 import time
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -56,10 +56,19 @@ class ChoosesK(CallbackSupportMixin, SparseModel):
     combine: str = "project"
     scoring: Any = None
 
+    def _rows(self, X: Any, y: Any, sample_weight: Any, offset: Any, engine: Any) -> Given:
+        given = super()._rows(X, y, sample_weight, offset, engine)
+        frame = given.source is None and hasattr(X, "columns")
+        return replace(given, X=X) if frame else given  # splitters and scorers see the user's frame
+
     def _choose(self, given: Given, cv_groups: Any, callback: Any, classes: bool) -> None:
         """Choose on validated data and store the model; ``classes``: whether targets are labels."""
         check_choice(self.rule, "rule", RULES)
         check_choice(self.combine, "combine", COMBINE)
+        if isinstance(self.scoring, list | tuple | set | frozenset | dict):
+            raise TypeError(
+                f"scoring must be one scorer or the name of one, since one score chooses k; got {self.scoring!r}"
+            )
         if callback is not None and not callable(callback):
             raise TypeError(f"callback must be a function of (folds done, folds), got {type(callback).__name__}")
         loss, make = self._loss_of(given.several), MultiGLM if given.several else GLM

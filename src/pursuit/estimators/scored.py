@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.metrics import check_scoring
+from sklearn.utils import _safe_indexing
 
 from .._errors import first_line
 from .._types import Array, Columns, Vector
@@ -35,13 +36,14 @@ class Scored:
         self.tests = [test for _, test in pairs]
         self.weights = None if sample_weight is None else _moderate(np.broadcast_to(sample_weight, len(y)))
         self.twin = copy.copy(estimator)
-        self.twin.__dict__.pop("feature_names_in_", None)  # X has been validated, and lost its names
+        if not hasattr(given.X, "columns"):
+            self.twin.__dict__.pop("feature_names_in_", None)  # X has been validated, and lost its names
 
     def __call__(self, v: int, models: Models) -> Array:
         test = self.tests[v]
         given = {} if self.weights is None else {"sample_weight": self.weights[test]}
         source, y = self.given.source, self.y[test]
-        rows = self.given.X[test] if source is None else SomeRows(source, test)
+        rows = _safe_indexing(self.given.X, test) if source is None else SomeRows(source, test)
         found = np.empty(len(models.B))
         for i in range(len(found)):
             cols, coef, intercept = models.in_units(i)
