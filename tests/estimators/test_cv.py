@@ -94,8 +94,36 @@ def test_noise_has_no_features_mostly():
     assert all(np.isfinite(model.coef_).all() for model in chosen)
 
 
-def test_what_is_stored():
+@pytest.mark.parametrize("how", [{}, {"rule": "bic"}, {"scoring": "r2"}, {"combine": "none"}])
+@pytest.mark.parametrize("scale", [1e308, 1e-308])
+def test_weights_of_any_scale_are_the_same_weights(how, scale):
     X, y = regression()
+    one, other = (SparseRegressorCV(KS, cv=3, **how).fit(X, y, np.full(60, s)) for s in (0.5, scale))
+    assert other.k_ == one.k_
+    np.testing.assert_allclose(other.coef_, one.coef_, rtol=1e-8, atol=1e-12)
+
+
+@pytest.mark.parametrize("repeated", [True, False])
+@pytest.mark.parametrize("how", [{}, {"combine": "none"}, {"rule": "bic"}])
+def test_no_model_has_more_features_than_rows_that_differ(how, repeated):
+    """More of them fit the rows exactly, and then rounding chooses among them."""
+    rng = np.random.default_rng(1)
+    X = np.round(np.cumsum(0.1 * rng.standard_normal((15, 60)), axis=1) + rng.standard_normal((15, 1)), 1)
+    y, times = X[:, 30] + 0.3 * rng.standard_normal(15), np.full(15, 8)
+    model, groups = SparseRegressorCV(cv=5, **how), np.arange(15)
+    if repeated:
+        model.fit(X.repeat(times, axis=0), y.repeat(times), cv_groups=None if "rule" in how else groups.repeat(times))
+    else:
+        model.fit(X, y, times.astype(float))
+    assert model.k_ <= 12  # 0.8 times 15
+    assert max(model.path_.sizes) == 12
+    if "rule" not in how:
+        loss = model.cv_results_["mean_loss"]
+        assert loss.max() < 2 * loss[0]  # 18 times, where sizes went up to 50
+
+
+def test_what_is_stored():
+    X, y = regression(seed=1, noise=0.5)
     model = SparseRegressorCV(cv=5).fit(X, y)
     assert model.k_ == len(model.support_) == np.count_nonzero(model.coef_)
     assert model.k_1se_ <= model.k_
@@ -121,7 +149,7 @@ def test_what_is_stored():
 
 
 def test_rules_and_combinations():
-    X, y = regression(noise=2.0)
+    X, y = regression(seed=5, noise=2.0)
     least = SparseRegressorCV(cv=5).fit(X, y)
     small = SparseRegressorCV(cv=5, rule="1se").fit(X, y)
     assert small.k_ == least.k_1se_ <= least.k_
@@ -186,6 +214,42 @@ def test_offsets():
     assert model.k_ == plain.k_
     np.testing.assert_allclose(model.coef_, plain.coef_, rtol=1e-5, atol=1e-7)
     assert model.intercept_ == pytest.approx(plain.intercept_ - 5)
+
+
+@pytest.mark.parametrize("package", ["pandas", "polars"])
+@pytest.mark.parametrize("columns", ["abcdefghij", range(10)])
+@pytest.mark.filterwarnings("error")
+def test_scorers_and_splitters_get_frames(package, columns):
+    X, y = regression()
+    frames = pytest.importorskip(package)
+    if package == "polars" and columns != "abcdefghij":
+        return  # its columns have names
+    frame = frames.DataFrame(X, **{"schema" if package == "polars" else "columns": list(columns)})
+    seen = []
+
+    def scorer(model, X, y):
+        seen.append(X)
+        return -np.mean((y - model.predict(X)) ** 2)
+
+    class Splitter(KFold):
+        def split(self, X, y=None, groups=None):
+            seen.append(X)
+            return super().split(X, y, groups)
+
+    model = SparseRegressorCV(KS, cv=Splitter(3), scoring=scorer, combine="none").fit(frame, y)
+    assert all(isinstance(rows, frames.DataFrame) for rows in seen)
+    assert {len(rows) for rows in seen} == {20, 60}
+    again = SparseRegressorCV(KS, cv=KFold(3), scoring=scorer, combine="none").fit(X, y)
+    assert isinstance(seen[-1], np.ndarray)
+    np.testing.assert_allclose(model.coef_, again.coef_)
+
+
+@pytest.mark.parametrize("scoring", [["r2"], ("r2", "max_error"), {"r2"}, {"one": "r2"}])
+def test_one_score_chooses(scoring):
+    with pytest.raises(
+        TypeError, match="scoring must be one scorer or the name of one, since one score chooses k; got"
+    ):
+        SparseRegressorCV(KS, scoring=scoring).fit(*regression())
 
 
 def test_a_scorer_chooses():

@@ -88,6 +88,12 @@ class Parts(Data):
             self._known[name] = answer()
         return self._known[name]
 
+    def row_keys(self, cols: Columns, limit: int) -> NDArray[np.uint64]:
+        found = self.each(Ask("row_keys", cols, limit), self.parts[:1])[0]
+        if len(found) >= limit:  # the first part mostly has enough
+            return found
+        return np.unique(np.concatenate([found, *self.each(Ask("row_keys", cols, limit), self.parts[1:])]), axis=0)
+
     def at(self, cols: Columns, coef: Vector, b: float) -> Answer:
         return self._sum("at", cols, coef, b)
 

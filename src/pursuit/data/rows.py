@@ -33,6 +33,7 @@ from ..losses import Loss
 from ..refits import LossOnColumns, Stored
 from ..refits.columns import GATHERED, SPREAD_OUT
 from .answers import Answer, Form, Spread
+from .distinct import row_keys, sampled
 from .gathered import Gathered
 from .many import Many
 from .sketch import row_sketch
@@ -92,6 +93,19 @@ class Data:
     def counted(self) -> float:
         """How many rows there are, for statistics: those here, or those of which only sums are here."""
         return self.shape[0]
+
+    def distinct_rows(self, limit: int) -> int:
+        """How many different rows have a weight, counted up to ``limit``."""
+        p = self.shape[1]
+        for cols in (sampled(p), np.arange(p)):
+            count = len(self.row_keys(cols, limit))
+            if count >= limit or len(cols) == p:
+                break
+        return min(count, limit)
+
+    def row_keys(self, cols: Columns, limit: int) -> NDArray[np.uint64]:
+        """What tells rows with a weight apart in some columns, up to ``limit`` of them."""
+        return row_keys(self.design, np.flatnonzero(self.rows.c), cols, limit)
 
     def grain(self, cols: Columns) -> tuple[Vector, float]:
         """How many times coarser than their own rounding sums of squares of columns and of y are: 1, but for sums."""

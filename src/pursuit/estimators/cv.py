@@ -10,9 +10,9 @@ from .classifier import Classification
 from .regressor import Regression
 
 CV_PARAMETERS = """ks : sizes to choose from, or None
-        None: 0, 1, .., 6, 8, 10, 12, 15, 20, 25, 30, 40, 50, up to the columns there are and 0.8 times the rows, and
-        on to 100 where the last one is best. Sizes that are asked for and cannot be had are capped; ``reason_`` says
-        so.
+        None: 0, 1, .., 6, 8, 10, 12, 15, 20, 25, 30, 40, 50, up to the columns there are and 0.8 times the rows (that
+        differ), and on to 100 where the last one is best. Sizes that are asked for and cannot be had are capped;
+        ``reason_`` says so.
     l2 : ridge while selecting, a number or None
         None: 0.1, 1 and 10 times h are tried; h is the mean of the loss's second derivative at the model without
         features (1 for squared and the margin losses).
@@ -27,8 +27,9 @@ CV_PARAMETERS = """ks : sizes to choose from, or None
         criterion of the plain path with the refit's ridge, which needs no folds, and a loss with a likelihood.
     combine : "project", "none" or "average"
         What predicts. "project": the average of all candidates by exponential weights, projected onto k features,
-        see docs/selection.md. "none": the best single candidate. "average": the average, which is dense. With bounds
-        or ``sum_to``, which a projection would break, "none".
+        see docs/selection.md. "none": the best single candidate. "average": the average, which is dense. The
+        best single candidate predicts instead where an average does worse on held-out rows by more than one standard
+        error of the difference; ``reason_`` says so. With bounds or ``sum_to``, which a projection would break, "none".
     scoring : a scorer or its name, to choose by instead of the loss; averages are still weighted by the loss
 
     The others are those of the estimator without CV; ``time_limit`` is for the whole. When it is

@@ -6,14 +6,14 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils import check_random_state
 
-from .._errors import check_count, check_weights
+from .._errors import check_count
 from .._types import Array, Columns, Flags, Vector
 from ..data import Source
 from ..data.make import opened
 from ..engines import in_threads, threads
 from ..estimators.given import refuse_others
 from ..reports.intervals import Intervals
-from .given import direction, inside, names_in, shown, targets
+from .given import direction, inside, names_in, shown, targets, weights_to_fit
 
 DRAWS = 1000  # resamples that are drawn until both classes are in one
 
@@ -50,7 +50,7 @@ def bootstrap_intervals(
         refuse_others(y, sample_weight)
         X, y, sample_weight = np.empty((source.shape[0], 0)), source.targets(), source.weights()
     y, classes = targets(estimator, X, y, sample_weight)
-    weights = np.ones(len(y)) if sample_weight is None else check_weights(sample_weight, len(y)) * len(y)
+    weights = np.ones(len(y)) if sample_weight is None else weights_to_fit(sample_weight, len(y))
     X = _in_one_piece(X)
 
     def fitted(w: Vector | None) -> Any:

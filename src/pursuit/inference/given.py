@@ -6,11 +6,13 @@ import numpy as np
 from sklearn.base import is_classifier
 from sklearn.utils import check_consistent_length
 
-from .._errors import check_number, check_shape
+from .._errors import check_number, check_shape, check_weights
 from .._labels import as_labels
 from .._names import Names, names_of
 from .._order import warn_row_order
-from .._types import Array, Columns
+from .._types import Array, Columns, Vector
+
+LARGEST = 1e300  # of a sum of weights that are handed on as they are
 
 
 def targets(estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> tuple[Array, Array | None]:
@@ -30,6 +32,13 @@ def targets(estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> tuple[
     if len(classes) != 2:
         raise ValueError(f"y must hold two classes, got {len(classes)}: intervals of several classes are not available")
     return y, classes
+
+
+def weights_to_fit(sample_weight: Any, n: int) -> Vector:
+    """The user's own weights, checked: whole numbers are counts to estimators that choose k, and stay what they are."""
+    relative = check_weights(sample_weight, n)
+    weights = np.broadcast_to(np.asarray(sample_weight, dtype=np.float64), n)
+    return weights if weights.max() < LARGEST / n else relative * n  # a row may be drawn n times
 
 
 def inside(value: Any, name: str) -> float:

@@ -41,7 +41,8 @@ def stability(
         Of a SparsePrecision (without y) edges are selected; of one that chooses its n_edges, which must be fitted, with
         what it chose.
     n_pairs : complementary pairs of half-samples
-    ks : sizes; by default from 1 to the estimator's k
+    ks : sizes; by default from 1 to the estimator's k, at most half of the features that compete: larger models
+        select most of them whatever the data are, and at size p every feature is called stable
     threshold : above 0.5, at most 1: how often a stable feature is selected at some size
     sample_weight, offset : as in ``fit``; rows without weight are never drawn
     random_state : seed of the halves; the answer does not depend on ``n_jobs``

@@ -6,6 +6,8 @@
 4. folds         the same in every fold, with weights from the other folds and without the mean over folds
 5. slope         s_K in [0, 1] with the least held-out loss of null model + s_K (projection - null model)
 6. choice        the K with the least held-out loss, smoothed over K by 1/4, 1/2, 1/4 (K = 0 left alone)
+7. guard         the best candidate instead, where the held-out loss of the projection is above the candidate's by more
+                 than one standard error of the difference over folds (choose.py)
 
 Intercepts are the best ones on the training rows for the coefficients given. The squared loss's predictions are thus
 mean of y + s_K Z x_K. The metric has one scale for all losses: a factor of G changes nothing.
@@ -74,6 +76,19 @@ def dense(problem: Problem, whole: Models, seen: Validated) -> Models:
     """The average itself, as one model."""
     cols, b = averaged(problem, whole, seen)
     return Models(whole.f, cols, b[None], intercepts(whole.f, cols, b[None]))
+
+
+def dense_of_folds(problem: Problem, seen: Validated) -> Validated:
+    """The average of every fold, with weights from the other folds, on the rows that the fold holds out."""
+
+    def one(job: tuple[int, Models]) -> Models:
+        v, models = job
+        b = models.mixed(weights(problem.loss, seen.without(v), problem.n, models.f.width))[0][None]
+        return Models(models.f, models.cols, b, intercepts(models.f, models.cols, b))
+
+    averages = in_threads(one, list(enumerate(seen.models)))
+    lost = [models.losses(fold.held) for models, fold in zip(averages, seen.folds, strict=True)]
+    return validated(averages, seen.folds, lost)
 
 
 def projections(problem: Problem, f: Any, cols: Columns, b: Matrix, onto: tuple[int, ...]) -> Models:

@@ -57,11 +57,18 @@ def make_grid(ks: Any, l2: Any, gamma: Any, *, h: float, refit: float, first: in
     else:
         sizes = onto = tuple(check_sizes(ks))
         if sizes[-1] > end:
-            notes.append(f"ks above {end} were capped there, by the columns there are or 0.8 times the rows")
+            notes.append(
+                f"ks above {end} were capped there, by the columns there are or 0.8 times the rows that differ"
+            )
         if sizes[0] < first:
             notes.append(f"ks below {first} were raised to it, since include names {first}")
     ours, theirs = _within(sizes, first, end), _within(onto, first, end)
     return Grid(ours, ridges, gammas, refit, theirs, end, ks is None, more, tuple(notes))
+
+
+def largest(ks: Any) -> int:
+    """The largest size that may be tried."""
+    return MOST if ks is None else max(check_sizes(ks))
 
 
 def _share(gamma: Any) -> float:

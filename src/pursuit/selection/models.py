@@ -31,6 +31,10 @@ class Models:
         lost = rows.seen_by(self.f.data.view).many(self.cols, self.B).losses(self.b) / rows.weight
         return np.where(np.isfinite(lost), lost, np.finfo(float).max ** 0.5)  # what overflows is as bad as can be
 
+    def only(self, i: int) -> "Models":
+        """Model i alone."""
+        return Models(self.f, self.cols, self.B[i : i + 1], self.b[i : i + 1])
+
     @property
     def null(self) -> Vector:
         """Intercepts of the model without features."""
@@ -56,7 +60,7 @@ def candidates(problem: Problem, f: Any, grid: Grid, n: float, every_size: bool 
     ``f`` has the refit's ridge. Where the rows allow fewer units than a candidate has, it is the largest they allow.
     Without ``every_size`` only the grid's sizes are searched for; ``points`` between them are what was passed through.
     """
-    q, most = f.width, problem.most(f, n)[1]
+    q, most = f.width, problem.most(f, n, grid.ks[-1])[1]
     found, points = list[Point](), {}
     for l2 in grid.ridges:
         wanted = () if every_size else grid.ks
