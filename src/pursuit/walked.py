@@ -22,7 +22,8 @@ WELL_CONDITIONED = 1e-6  # a lower bound of a reciprocal condition number (by a 
 class PathPlan(NamedTuple):
     """What is asked of a kernel: a search at every size too (``thorough``), a seed, whether to stop, whom to tell.
 
-    ``sizes`` are those that are wanted, for objectives whose paths do not go through every one.
+    ``sizes`` are those that are wanted, for objectives whose paths do not go through every one. ``most`` limits the
+    multiplications, roughly, of a path on a working set of columns, for losses other than the squared.
     """
 
     thorough: bool
@@ -30,6 +31,7 @@ class PathPlan(NamedTuple):
     ask: Callable[[], bool]
     reached: Callable[[int, float], Any] | None
     sizes: Sequence[int] = ()
+    most: float = float("inf")
 
 
 class Reached(NamedTuple):
