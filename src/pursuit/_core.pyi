@@ -120,6 +120,18 @@ class Matrix:
         ``lower`` is a lower bound of f (or -inf): ``converged`` is relative to the height above it.
         """
 
+    def fit_columns(
+        self, samples: Samples, ridge: F, intercept: bool, start: float, floor: float, scale: float, curve: float,
+        best: F,
+    ) -> tuple[F, F, F, NDArray[np.uint8]]:
+        """Every column fitted alone: values, coefficients, intercepts, and how each ended.
+
+        0: above the second of ``best``, the two lowest values so far; its value is a lower bound. 1: at its minimum, by a
+        dual bound. 2: at the ``floor``. 3: undecided. Constant columns: 3, with a value of infinity.
+        ``start`` is the intercept of the null model, ``scale`` the least that differences are relative to, ``curve`` a
+        bound of phi'' or 0.
+        """
+
 # Twice the digits (core/exactly.hpp).
 def orthonormal(A: F, w: F, ridge: F, intercept: bool, nothing: float) -> tuple[F, F, F]:
     """Q, T and the shares left: columns of [A; I] orthonormal under the weights [w; ridge] (and to 1, with an

@@ -23,6 +23,7 @@ from .solvers.base import Solver, as_solver
 from .solvers.relaxed import relaxed
 
 UNLIMITED = Limits()
+EQUALLY_GOOD = 1e-10  # share of the value that a change by an exchange may be rounding
 ALWAYS, AFFORDED = 1000, 1.0  # budget up to which nobody is refused, and hours that a run may take beyond it
 
 
@@ -165,7 +166,7 @@ def ended(f: Objective, constraint: AtMost, loop: Loop, name: str) -> Result:
         reason="; ".join(sentence for sentence in sentences if sentence), n_iter=len(loop.trace),
         seconds=time.perf_counter() - loop.began, trace=tuple(loop.trace), optimality=optimality, solver=name,
         k=constraint.k, point=best.detached().owned(f), constraint=constraint, exchange=best.exchange,
-        next_best=next_best(f, constraint, best.exchange), certificate=loop.certificate, lower=loop.lower,
+        next_best=next_best(f, constraint, best.exchange, best.value), certificate=loop.certificate, lower=loop.lower,
     )  # fmt: skip
 
 
@@ -196,11 +197,16 @@ def check_objective(objective: Any) -> None:
     raise TypeError(f"objective must be one that solve can minimise, got {kind.__name__}; {advice}")
 
 
-def next_best(f: Objective, constraint: AtMost, exchange: Exchange | None) -> str:
-    """The next best exchange in words."""
+def next_best(f: Objective, constraint: AtMost, exchange: Exchange | None, value: float) -> str:
+    """The next best exchange in words; ``value`` is that of the solution."""
     if exchange is None:
         return ""
-    leave, enter = (f.called(constraint.columns_of(np.array(units))) for units in (exchange.leave, exchange.enter))
+    columns = [constraint.columns_of(np.array(units)) for units in (exchange.leave, exchange.enter)]
+    leave, enter = map(f.called, columns)
+    if abs(exchange.change) <= EQUALLY_GOOD * f.scale(value):
+        if len(columns[0]) == len(columns[1]) == f.width and f.copies(columns[0][0], columns[1][0]):
+            return f"{enter} is a copy of {leave} and equally good"
+        return f"{enter} instead of {leave} would be equally good"
     how = "raise" if exchange.change >= 0 else "lower"
     return f"{enter} instead of {leave} would {how} the value by about {abs(exchange.change):.3g}"
 

@@ -70,7 +70,7 @@ def recover(A: Any, y: Any, k: int, *, solver: str | Solver | None = None, l2: f
     objective = _Complex(Complexified(A), target, l2=0.5 * l2, fit_intercept=False)
     result = solve(objective, k, solver=solver, **options)
     exchange = result.exchange and result.exchange._replace(change=2.0 * result.exchange.change)
-    words = next_best(objective, result.constraint, exchange)
+    words = next_best(objective, result.constraint, exchange, 2.0 * result.value)
     return replace(result, value=2.0 * result.value, exchange=exchange, next_best=words)
 
 

@@ -25,7 +25,8 @@ class PathPlan(NamedTuple):
     """What is asked of a kernel: a search at every size too (``thorough``), a seed, whether to stop, whom to tell.
 
     ``sizes`` are those that are wanted (none: all of them); at others a light path does no more than pass through, if
-    it goes there at all.
+    it goes there at all. ``most`` limits the multiplications, roughly, of a path on a working set of columns, for
+    losses other than the squared.
     """
 
     thorough: bool
@@ -33,6 +34,7 @@ class PathPlan(NamedTuple):
     ask: Callable[[], bool]
     reached: Callable[[int, float], Any] | None
     sizes: Sequence[int] = ()
+    most: float = float("inf")
 
 
 class Reached(NamedTuple):

@@ -40,6 +40,7 @@ from .sketch import row_sketch
 
 COPIED = 5e7  # entries of X of which a copy is made for a whole Gram matrix
 DOUBTFUL = 1e-20  # share of the mean square below which a variance may be rounding: the column itself decides
+SAME_COLUMN = 1e-13  # share by which a squared correlation may be below 1
 KEPT, KEPT_APART = 8, 2  # points at which something is kept for the rows; where memory is short
 
 
@@ -270,6 +271,11 @@ class Data:
     def products(self, cols: Columns, centred: bool) -> Matrix:
         """Weighted sums of products of a few columns, about their means where ``centred``."""
         return self.metric().rows(cols, cols, centred)
+
+    def copies(self, one: int, other: int, centred: bool) -> bool:
+        """Whether two columns are the same but for scale (and shift, where ``centred``), to all digits but the last."""
+        H = self.products(np.array([one, other]), centred)
+        return bool(0 < (1 - SAME_COLUMN) * H[0, 0] * H[1, 1] <= H[0, 1] ** 2)
 
     def metric(self) -> "Model":
         """The Hessian of the squared loss, whatever the loss is."""

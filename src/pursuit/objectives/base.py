@@ -265,6 +265,10 @@ class Objective:
         names = None if self.names is None else tuple(self.names[j] for j in support)
         return Presented(self.dim // self.width, support, np.array(coef), free, names)
 
+    def copies(self, one: int, other: int) -> bool:
+        """Whether two coordinates belong to columns that are the same, but perhaps for their units."""
+        return False
+
     def called(self, cols: Columns) -> str:
         """What a person calls these coordinates."""
         return called(np.unique(cols // self.width), self.names)

@@ -33,6 +33,7 @@ from .base import Point, Slope
 from .dual import HasDual
 from .few_columns import FLAT
 from .kernel_path import glm_path, glm_refits
+from .one_column import best_column
 
 ROUGH = 8  # Gram columns that must be missing, and multiplications of their product with X, for a rough first look
 ROUGH_WORK = 1e8
@@ -367,6 +368,10 @@ class GLM(HasDual):
         """A search for the best support in one kernel call; None where the data are too large for that."""
         if constraint.unit_of is not None or self.loss.code is None or not self.loss.smooth or self.data.lean:
             return None
+        if constraint.k == 1 and not constraint.include.size and self.gram is None and self.data.near:
+            single = best_column(self, constraint, plan)
+            if single is not None:
+                return single
         scale = 1e-9 * self.height
         if self.gram is not None:
             return self._search_gram(constraint, start, scale, plan) if self.gram.small else None
@@ -444,6 +449,9 @@ class GLM(HasDual):
             return g, in_b if self.fit_intercept else 0.0
 
         return slope
+
+    def copies(self, one: int, other: int) -> bool:
+        return not self.data.lean and self.data.copies(one, other, self.fit_intercept)
 
     def in_units(self, point: Point) -> tuple[Vector, float]:
         return self.data.in_units(point.support, point.coef, point.free)

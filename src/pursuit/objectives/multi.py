@@ -181,6 +181,9 @@ class MultiGLM(Objective):
         points = [(self._coordinates(S), (Z @ E.T).ravel(), b @ E.T, value) for S, Z, b, value in found.points]
         return replace(found, points=points, doubtful=[self._coordinates(S) for S in found.doubtful])
 
+    def copies(self, one: int, other: int) -> bool:
+        return not self.data.lean and self.data.copies(one // self.width, other // self.width, self.fit_intercept)
+
     def quick_path(self, constraint: AtMost, plan: walked.PathPlan) -> "walked.Walked | None":
         small = None if constraint.k < 1 else self._copied(constraint)
         if small is None:

@@ -173,7 +173,8 @@ class Outputs(Few):
             C = np.asarray(np.linalg.lstsq(root * (A - mean), root * R, rcond=None)[0], dtype=np.float64)
             return C, centre - mean @ C, ""
         C = self._outward(room, room.Q.T @ (self.c[:, None] * R))
-        return C, centre - mean @ C, dependent(A.shape[1], room.Q.shape[1]) if room.null.shape[1] else ""
+        note = dependent(A, self.c, self.intercept, room.Q.shape[1]) if room.null.shape[1] else ""
+        return C, centre - mean @ C, note
 
     def _mean(self) -> Vector:
         return self.c @ self.A if self.intercept else np.zeros(self.A.shape[1])

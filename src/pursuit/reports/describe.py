@@ -86,6 +86,8 @@ def describe(f: Any, result: Result, shown: Shown | None = None, check: bool = F
             told, scale = _scored(f, result, model, told, check)
         if len(names):
             told = _worth(f, result, model, told, scale)
+            if told.plain and told.has_better_rival:  # which the search did not look at
+                told = replace(told, found=_found(f, replace(result, optimality="none"), grouped is not None))
     return told
 
 
