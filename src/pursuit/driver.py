@@ -58,14 +58,16 @@ def solve(
     groups : one label per column; groups enter whole and k counts groups
     bounds : (low, high) for the coefficients in the units of X: numbers, arrays of length p, or None for no bound
     sum_to : what the coefficients, in the units of X, must sum to
-    start : a Result, or a vector of length p in the units of X
+    start : a Result (of another objective, such as the standardised one, it is converted), or a vector of length p in
+        the units of X
     max_iter, time_limit : limits in iterations and seconds; the best point so far is returned
     tol : stop when the value falls by less than this share from one iteration to the next (diht, sdiht: when the gap
         to the dual is at most this share of the value)
     callback : called with a Record after each iteration; a true return value stops the run
     random_state : seed for solvers that draw random numbers
     checkpoint : a file in which the run is kept, about every second and at its end; where it is there already, the run
-        goes on from it, and one that had ended is returned as it was. A file of another problem is refused
+        goes on from it, and one that had ended is returned as it was. A file of another problem, of other data too, is
+        refused, and so is one that another run is using
     engine : a dask.distributed.Client, or a pursuit.engines.Dask: the rows are sent to its workers, and asked there
     """
     check_objective(objective)
