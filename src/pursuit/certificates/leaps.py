@@ -2,7 +2,7 @@
 
 The kernel works on a triangular factor of the allowed columns. It comes from the Gram matrix where these are clearly
 independent. Else it comes from the rows, by an orthogonal factorisation that has twice as many digits to tell dependent
-columns from nearly dependent ones by, and only if all that look dependent are exactly so in the data as they are stored.
+columns from nearly dependent ones by, and only if all that look dependent are exactly so in the stored data.
 """
 
 from collections.abc import Callable
