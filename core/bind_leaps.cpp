@@ -13,8 +13,8 @@ nb::object chosen(Mask columns) {
 
 // Per size from kmin on: the subsets that may be among the best (columns, value, rounding), and whether none is
 // missing; whether columns are neither dependent nor clearly independent, the number of nodes, and what `ask` raised.
-nb::tuple leaps(A2 R_, A1 z_, double base, double rounding, U1 forced_, i64 kmin, i64 kmax, i64 nbest, double tolerance,
-                double smallest, double exact, double effort, nb::object ask) {
+nb::tuple leaps(A2 R_, A1 z_, double base, double rounding, double column_rounding, U1 forced_, i64 kmin, i64 kmax,
+                i64 nbest, double tolerance, double smallest, double exact, double effort, nb::object ask) {
   const Lines R = packed_columns(R_);
   const Vector<double> z(z_);
   const Vector<std::uint8_t> forced(forced_);
@@ -25,7 +25,7 @@ nb::tuple leaps(A2 R_, A1 z_, double base, double rounding, U1 forced_, i64 kmin
   for (i64 j = 0; j < p; ++j) in |= forced[j] ? Mask(1) << j : 0;
   Asked asked(std::move(ask));
   Poll poll(asked.call());
-  Leaps search({R.data(), R.n(), p, z.data(), base, rounding},
+  Leaps search({R.data(), R.n(), p, z.data(), base, rounding, column_rounding},
                {kmin, kmax, nbest, tolerance, smallest, exact, effort, in}, poll);
   unlocked([&] { search.run(); });
   nb::list sizes;
@@ -41,8 +41,8 @@ nb::tuple leaps(A2 R_, A1 z_, double base, double rounding, U1 forced_, i64 kmin
 } // namespace
 
 void bind_leaps(nb::module_& m) {
-  m.def("leaps", &leaps, array("R"), array("z"), "base"_a, "rounding"_a, array("forced"), "kmin"_a, "kmax"_a, "nbest"_a,
-        "tolerance"_a, "smallest"_a, "exact"_a, "effort"_a, "ask"_a.none());
+  m.def("leaps", &leaps, array("R"), array("z"), "base"_a, "rounding"_a, "column_rounding"_a, array("forced"), "kmin"_a,
+        "kmax"_a, "nbest"_a, "tolerance"_a, "smallest"_a, "exact"_a, "effort"_a, "ask"_a.none());
 }
 
 } // namespace pursuit

@@ -28,13 +28,16 @@
 //
 // Dependent columns: where a column of S is a combination of others (what is new of it is below kDependent), every
 // subset lacks one of that circuit's columns or has them all. The latter's last column changes nothing: it counts, and
-// is not in G. What is new of a column must otherwise be above kClear; between the two nothing is claimed (`unclear`).
+// is not in G. A column of which less than kNear is new makes G useless as long as it may be dropped: such circuits are
+// branched on in the same way, and those that are in lie in F, of which G knows nothing. Below kClear nothing is
+// claimed (`unclear`), nor is it below kNear where R comes from a Gram matrix.
 //
 // Rounding: (R'R)_ij, R'z and f0 are known to within u, with what the steps here add (each rounds G_ij by eps at most
 // sqrt(G_ii G_jj), which only falls). Then f(S) is known to within u (1 + ||x||_1)^2 / 2, and since
 // x_j^2 / G_jj / 2 = f(S - j) - f(S) <= 1, one number serves all subsets below a root: u (1 + sqrt(2) sum_j
 // sqrt(G_jj))^2, taken twice as large as it is to first order. Terms of higher order are small while u m ||G|| is,
-// which is checked.
+// which is checked. Where the columns of R are themselves known to within v, f moves by at most
+// v ||x||_1 sqrt(2 f) + (v ||x||_1)^2: that is what near-dependent columns in F add.
 
 namespace pursuit {
 
@@ -44,7 +47,8 @@ struct LeapsData {
   const double* R; // rows x p, each column contiguous and of norm 1
   i64 rows, p;
   const double* z;
-  double base, rounding; // f beyond the reach of the columns, in units of the null model's value; u
+  double base, rounding;  // f beyond the reach of the columns, in units of the null model's value; u
+  double column_rounding; // v: the columns of R, and z, are known to within v; 0: only R'R and R'z are known
 };
 
 struct LeapsPlan {
@@ -97,9 +101,10 @@ public:
 
 private:
   static constexpr double kDependent = 1e-12; // of a column's norm: a combination of others
-  static constexpr double kClear = 1e-6;
-  static constexpr double kLost = 1e-4;     // share of G_ii that may be rounding
-  static constexpr std::size_t kSpare = 64; // subsets of a size that rounding may leave undecided
+  static constexpr double kClear = 1e-10, kNear = 1e-4;
+  static constexpr double kFelt = 1e-6;      // coefficient of a column that is part of a circuit
+  static constexpr double kLost = 1e-2;      // share of G_ii that may be rounding
+  static constexpr std::size_t kSpare = 300; // subsets of a size that rounding may leave undecided
 
   // Columns that may still be dropped, by falling delta once `sort` has run.
   struct Level {
@@ -129,6 +134,10 @@ private:
   bool over() { return halted = halted || unclear || work > plan.effort || poll.stop(); }
   LeapsSize& of(i64 k) { return sizes[static_cast<std::size_t>(k)]; }
   double error(double size) const { return data.rounding * size * size; }
+  double shift(double size, double f) const { // of f, where columns move by v
+    const double step = data.column_rounding * size;
+    return step * (std::sqrt(2.0 * std::max(f, 0.0)) + step);
+  }
 
   void offer(i64 k, Mask columns, double f, double error) {
     if (k < plan.kmin || k > plan.kmax) return;
@@ -178,7 +187,7 @@ private:
         const double* v = rest.data() + j * r;
         double square = 0.0, dot = 0.0;
         for (i64 i = 0; i < r; ++i) square += v[i] * v[i], dot += v[i] * t[static_cast<std::size_t>(i)];
-        if (!(square > kClear * kClear)) continue;
+        if (!(square > kNear * kNear)) continue;
         if (dot * dot / square > most) most = dot * dot / square, best = j;
       }
       if (best < 0) return;
@@ -202,17 +211,21 @@ private:
   void probe(Mask in, i64 k) {
     Basis basis;
     factor(in, 0, basis);
-    if (!basis.vague && basis.circuit == 0) offer(k, in, basis.f, error(basis.size));
+    if (!basis.vague && basis.circuit == 0) offer(k, in, basis.f, error(basis));
   }
 
   struct Basis {
     std::vector<i64> columns; // independent ones, in order
     Mask circuit = 0;         // the first set of columns that are dependent, and its last column
     i64 last = -1;
-    Mask idle = 0; // columns that depend on those before them
-    bool vague = false;
-    double f = 0.0, size = 1.0; // 1 + ||x||_1
+    Mask idle = 0;                    // columns that depend on those before them
+    bool vague = false, near = false; // near: the circuit is one only nearly
+    double f = 0.0, size = 1.0;       // 1 + ||x||_1
   };
+
+  double error(const Basis& basis) const {
+    return data.column_rounding > 0.0 ? std::min(error(basis.size), shift(basis.size, basis.f)) : error(basis.size);
+  }
 
   // Gram-Schmidt, twice, on the columns of F and then of U.
   void factor(Mask F, Mask U, Basis& basis) {
@@ -237,24 +250,26 @@ private:
         for (double t : v) norm += t * t;
         norm = std::sqrt(norm);
         if (norm > kDependent) {
-          basis.vague = basis.vague || norm < kClear;
+          const bool near = norm < kNear;
+          basis.vague = basis.vague || norm < kClear || (near && data.column_rounding == 0.0);
           for (i64 l = 0; l < m; ++l) tri[static_cast<std::size_t>(l * q + m)] = c[static_cast<std::size_t>(l)];
           tri[static_cast<std::size_t>(m * q + m)] = norm;
           for (i64 i = 0; i < r; ++i) Q[static_cast<std::size_t>(m * r + i)] = v[static_cast<std::size_t>(i)] / norm;
           basis.columns.push_back(j);
-          continue;
+          if (!near || F >> j & 1 || basis.circuit) continue;
+          basis.near = true;
+        } else {
+          basis.idle |= Mask(1) << j;
+          if (F >> j & 1 || basis.circuit) continue;
         }
-        basis.idle |= Mask(1) << j;
-        if (F >> j & 1 || basis.circuit) continue;
         w.assign(c.begin(), c.begin() + m);
         solve(w, m, q);
         basis.circuit = Mask(1) << j, basis.last = j;
-        for (i64 l = 0; l < m; ++l) {
+        for (i64 l = 0; l < m; ++l) { // columns of F stay in any case
           const double size = std::fabs(w[static_cast<std::size_t>(l)]);
-          if (size > kClear)
-            basis.circuit |= Mask(1) << basis.columns[static_cast<std::size_t>(l)];
-          else
-            basis.vague = basis.vague || size > kDependent * 100;
+          const Mask one = Mask(1) << basis.columns[static_cast<std::size_t>(l)];
+          if (one & U && size > kFelt) basis.circuit |= one;
+          basis.vague = basis.vague || (one & U && size <= kFelt && size > 100.0 * kDependent && !basis.near);
         }
       }
     const i64 m = static_cast<i64>(basis.columns.size());
@@ -294,8 +309,8 @@ private:
       unclear = true;
       return;
     }
-    offer(fixed + free, F | idle | U, basis.f, error(basis.size));
-    if (free == 0 || !alive(fixed, fixed + free - 1, [&](i64) { return basis.f - error(basis.size); })) return;
+    offer(fixed + free, F | idle | U, basis.f, error(basis));
+    if (free == 0 || !alive(fixed, fixed + free - 1, [&](i64) { return basis.f - error(basis); })) return;
     if (basis.circuit == 0) {
       idle |= basis.idle; // only forced columns can be idle here
       root(F | idle, fixed, U, basis);
@@ -309,7 +324,7 @@ private:
       if (std::popcount(in | idle) <= plan.kmax) build(in, idle, rest);
       in |= one;
     }
-    const Mask last = Mask(1) << basis.last;
+    const Mask last = basis.near ? 0 : Mask(1) << basis.last;
     if (std::popcount(in | idle) <= plan.kmax) build(in & ~last, idle | last, rest);
   }
 
@@ -335,7 +350,9 @@ private:
     Level& level = levels[0];
     level.reserve(std::popcount(U));
     level.f = basis.f, level.kept = kept, level.fixed = fixed;
-    double norm = 0.0, reach = 0.0;
+    bool near = false; // in F: U was looked at before
+    for (i64 i = 0; i < q; ++i) near = near || tri[static_cast<std::size_t>(i * ld + i)] < kNear;
+    double norm = 0.0, reach = 0.0, kept_reach = 0.0;
     i64 at = 0;
     for (i64 i = 0; i < q; ++i) {
       double row = 0.0;
@@ -343,17 +360,23 @@ private:
       const bool free = U >> basis.columns[static_cast<std::size_t>(i)] & 1;
       for (i64 j = 0; j < q; ++j) {
         const double g = entry(i, j);
-        row += std::fabs(g);
-        if (free && U >> basis.columns[static_cast<std::size_t>(j)] & 1)
-          level.G[static_cast<std::size_t>(at * level.m + to++)] = g;
+        const bool both = free && U >> basis.columns[static_cast<std::size_t>(j)] & 1;
+        if (both || !near) row += std::fabs(g);
+        if (both) level.G[static_cast<std::size_t>(at * level.m + to++)] = g;
       }
-      norm = std::max(norm, row), reach += std::sqrt(entry(i, i));
+      norm = std::max(norm, row);
+      (free || !near ? reach : kept_reach) += std::sqrt(entry(i, i));
       if (!free) continue;
       level.x[static_cast<std::size_t>(at)] = coef[static_cast<std::size_t>(i)];
       level.column[static_cast<std::size_t>(at++)] = basis.columns[static_cast<std::size_t>(i)];
     }
     work += 2.0 * static_cast<double>(q * q * q);
     slack = error(1.0 + std::sqrt(2.0) * reach), lost = data.rounding * static_cast<double>(q) * norm;
+    if (near) {
+      const double size = 1.0 + std::sqrt(2.0) * (reach + kept_reach);
+      slack += shift(size, 1.0);
+      lost += data.column_rounding * size * std::sqrt(norm);
+    }
     if (!(lost <= kLost)) {
       unclear = true;
       return;

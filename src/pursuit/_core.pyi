@@ -281,8 +281,8 @@ def perspective(
 
 # Leaps and bounds, core/leaps.hpp.
 def leaps(
-    R: F, z: F, base: float, rounding: float, forced: NDArray[np.uint8], kmin: int, kmax: int, nbest: int,
-    tolerance: float, smallest: float, exact: float, effort: float, ask: Callable[[], bool] | None,
+    R: F, z: F, base: float, rounding: float, column_rounding: float, forced: NDArray[np.uint8], kmin: int, kmax: int,
+    nbest: int, tolerance: float, smallest: float, exact: float, effort: float, ask: Callable[[], bool] | None,
 ) -> tuple[list[tuple[list[tuple[I, float, float]], bool]], bool, int, BaseException | None]:
     """The best subsets of base + min ||z - R_S x||^2 / 2 per size (columns, value, rounding; whether none is missing),
     whether columns are too close to dependent for that, nodes, what ``ask`` raised."""

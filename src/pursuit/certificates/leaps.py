@@ -2,7 +2,7 @@
 
 The kernel works on a triangular factor of the allowed columns. It comes from the Gram matrix where these are clearly
 independent. Else it comes from the rows, by an orthogonal factorisation that has twice as many digits to tell dependent
-columns by, and only if all that look dependent are exactly so in the data as they are stored.
+columns from nearly dependent ones by, and only if all that look dependent are exactly so in the stored data.
 """
 
 from collections.abc import Callable
@@ -30,13 +30,17 @@ EPS = float(np.finfo(float).eps)
 
 @dataclass(frozen=True)
 class Triangle:
-    """f(S) = unit (base + min ||z - R_S x||^2 / 2); R'R, R'z and z'z are known to within ``rounding``."""
+    """f(S) = unit (base + min ||z - R_S x||^2 / 2); R'R, R'z and z'z are known to within ``rounding``.
+
+    ``column_rounding``: the columns of R, and z, are known to within that; 0 where only their products are.
+    """
 
     R: Matrix
     z: Vector
     base: float
     unit: float
     rounding: float
+    column_rounding: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -63,8 +67,9 @@ def leaps(
     forced = np.isin(allowed, constraint.include).astype(np.uint8)
     high = min(constraint.k, len(allowed))
     found, unclear, nodes, raised = _core.leaps(
-        data.R, data.z, data.base, data.rounding, forced, low, high, nbest, tolerance, SMALLEST, EXACT_FIT, effort, late
-    )
+        data.R, data.z, data.base, data.rounding, data.column_rounding, forced, low, high, nbest, tolerance, SMALLEST,
+        EXACT_FIT, effort, late,
+    )  # fmt: skip
     if raised is not None:
         raise raised
     settled = {}
@@ -87,7 +92,11 @@ def _lower(f: GLM, entries: list[Any], nbest: int, tolerance: float, unit: float
 
 def _rounding(f: GLM) -> float:
     """Of one entry of a Gram matrix on a unit diagonal: sums over the rows, and the kernel's own steps."""
-    return 0.5 * EPS * (8 + 2 * np.sqrt(f.data.counted)) + 4 * EPS * f.dim
+    return _sum_rounding(f) + 4 * EPS * f.dim
+
+
+def _sum_rounding(f: GLM) -> float:
+    return float(0.5 * EPS * (8 + 2 * np.sqrt(f.data.counted)))
 
 
 def _from_gram(f: GLM, cols: Columns) -> Triangle | None:
@@ -133,7 +142,10 @@ def _from_rows(f: GLM, cols: Columns) -> Triangle | None:
     z += Q.T @ (t - Q @ z)
     left = t - Q @ z
     blur = float((large / np.where(alive, norm, np.inf)).max(initial=1.0))  # digits that centring has cost
-    return Triangle(np.asfortranarray(R), z, 0.5 * float(left @ left), f.null.value, _rounding(f) + 4 * EPS * blur)
+    return Triangle(
+        np.asfortranarray(R), z, 0.5 * float(left @ left), f.null.value, _rounding(f) + 4 * EPS * blur,
+        _sum_rounding(f) + 2 * EPS * blur,
+    )  # fmt: skip
 
 
 def _exactly_dependent(A: Matrix, c: Vector, ridge: Vector, intercept: bool) -> bool:
