@@ -22,6 +22,7 @@ from ..constraints import AtMost
 from ..engines import check_time, late
 from ..objectives.base import Objective
 from ..objectives.point import Point, from_kernel
+from ..searched import Plan
 from ..solvers.exchanges import removals
 from ..solvers.local_search import search
 from ..walked import PathPlan, Reached
@@ -122,9 +123,25 @@ class Walk:
             raise found.trouble
         check_time()
         self.stopped = found.stopped
+        if thorough and 1 in points:
+            self._single(seed)
         for size in points:
             if thorough and self.best[size].optimality == "none":
                 self._again(size)
+
+    def _single(self, seed: int) -> None:
+        """The best single column where every one of them is fitted: a ranking by gradients may miss it."""
+        f = self.f
+        if self.first > 0 or f.quadratic or f.width > 1 or self.stopped:
+            return
+        plan = Plan(0, 0, 0.0, 0, seed, late)
+        found = f.quick_search(self.constraint.with_budget(1), np.empty(0, np.int64), plan)
+        if found is None or not found.points or found.trouble is not None:
+            return
+        point, known = f.refit(found.points[-1][0]), self.best[1]
+        if point.value < known.value - HELPS * f.scale(known.value):
+            self.best[1] = point
+            self._settle(1, max(self.best))
 
     def _told(self, size: int, at: Reached) -> Point:
         """A kernel's point, refitted, with what is known of it."""

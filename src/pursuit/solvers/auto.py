@@ -97,13 +97,15 @@ class Auto(Solver):
             )
         led, searched = (None, False) if self.starts is not None else (yield from self._led(f, constraint))
         given = not np.array_equal(start.support, constraint.forced)
-        if led is not None and searched and f.quadratic and self.restarts is None and not given:
+        if led is not None and searched and f.quadratic and not given:
             yield from search(f, constraint, led)
             return
+        if led is not None:
+            yield led
         begin = led if led is not None and not (given and start.value < led.value) else start
         quick = None if self.starts is not None else self._quick(f, constraint, begin, 0 if searched else RESTARTS)
         if quick is not None:
-            yield from _points(f, constraint, quick)
+            yield from _points(f, constraint, quick, led)
             return
         own = None if self.starts is not None else f.pursuit(constraint, start)
         if own is not None:
@@ -118,8 +120,9 @@ class Auto(Solver):
         cheap = f.work * constraint.k <= self.cheap
         best, omp, seen = start, start, set[bytes]()  # supports that have been searched from
         if led is not None:
-            best = yield from search(f, constraint, led, doubts=False)
-            seen.update(end.support.tobytes() for end in (led, best))
+            better = yield from search(f, constraint, led, doubts=False)
+            seen.update(end.support.tobytes() for end in (led, better))
+            best = min(best, better, key=_value)
         names = STARTS[: self.starts or (4 if cheap else 3)]
         for name in ("omp", "grahtp", *names[2:]) if f.quadratic and cheap and len(names) > 1 else names:
             point = start
@@ -166,7 +169,9 @@ class Auto(Solver):
         if f.strides or (constraint.k == 1 and f.width == 1 and not f.quadratic):  # one column needs no path
             return None, False
         cost = (constraint.units if f.quadratic else f.work) * constraint.k**3
-        searched = cost <= SEARCHED_PATH and (not f.quadratic or f.work * constraint.units <= GRAM)
+        searched = (
+            self.restarts is None and cost <= SEARCHED_PATH and (not f.quadratic or f.work * constraint.units <= GRAM)
+        )
         every = searched or (f.quadratic and constraint.units > THOROUGH)  # where it has none it is as cheap
         longer = constraint.with_budget(min(constraint.k + BEYOND * every, len(constraint.allowed)))
         seed = int(generator(self.random_state).integers(2**63))
@@ -175,7 +180,7 @@ class Auto(Solver):
             return None, False
         known = found.by_size()
         at = known[min(constraint.k, max(known))]
-        if found.trouble is not None or late():
+        if found.trouble is not None or found.stopped:
             yield f.at(at.support, at.coef, at.free)
             if found.trouble is not None:
                 raise found.trouble
@@ -210,8 +215,8 @@ def _pursued(name: str, f: Objective, constraint: AtMost, start: Point) -> Itera
     return {"grahtp": GraHTP(), "omp": OMP(), "ompr": OMPR()}[name].iterate(f, constraint, start)
 
 
-def _points(f: Objective, constraint: AtMost, quick: Searched) -> Iterator[Point]:
-    """The points of a kernel's search, the last one refitted and with its claim."""
+def _points(f: Objective, constraint: AtMost, quick: Searched, led: Point | None) -> Iterator[Point]:
+    """The points of a kernel's search, the last one refitted (unless it is where it started) and with its claim."""
     *before, (support, coef, b, value) = quick.points
     sure = not (quick.doubtful or (f.quadratic and quick.open))  # else the kernel's values are of rounded coefficients
     for earlier in [] if late() else before:  # time that is up ends the run at the first point it gives
@@ -221,7 +226,8 @@ def _points(f: Objective, constraint: AtMost, quick: Searched) -> Iterator[Point
         yield point
         raise quick.trouble
     try:
-        last = f.refit(support, start=point)
+        same = led is not None and led.refitted and np.array_equal(led.support, support)
+        last = led if led is not None and same else f.refit(support, start=point)
     except TimeUpError:
         yield point
         raise

@@ -208,7 +208,8 @@ def try_rivals(
             continue
         best = _next_best(f, point, Ranked([], units[:0], units[:0]), tried)
         if best is not None and (point.exchange is None or best.change < point.exchange.change):
-            point = point.claim(point.optimality, best, max(point.looked_at, len(tried)), point.open)
+            looked_at = point.looked_at if point.open else max(point.looked_at, len(tried))
+            point = point.claim(point.optimality, best, looked_at, point.open)
             yield point
         break
     return point
