@@ -139,6 +139,14 @@ def test_polyaks_step_is_halved_when_d_has_stopped_rising():
         DIHT(patience=-1)
 
 
+def test_samples_go_back_to_the_best_a_while_d_has_never_risen():
+    f, rng = glm("squared", False), np.random.default_rng(0)
+    rule = Coordinates(Dual(f), 24, rng, 2)
+    assert [rule.shortens(False) for _ in range(40)] == 2 * ([False] * 19 + [True])
+    assert not any(rule.shortens(t == 0) for t in range(100))
+    assert not any(Coordinates(Dual(f), 24, rng, 0).shortens(False) for _ in range(100))
+
+
 def test_halving_brings_d_nearer_to_its_maximum():
     """Without a saddle point Polyak's own step circles below it; the maximum is that of the perspective relaxation."""
     rng = np.random.default_rng(0)

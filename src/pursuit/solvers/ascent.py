@@ -36,8 +36,9 @@ class Schedule:
 class Coordinates:
     """Every sample goes 1/(t+1) of the way to the maximum of D over it alone, top(z) held within a block."""
 
-    def __init__(self, dual: Dual, size: int, rng: np.random.Generator) -> None:
+    def __init__(self, dual: Dual, size: int, rng: np.random.Generator, patience: int) -> None:
         self.dual, self.rng = dual, rng
+        self.patience, self.waited, self.rising = patience, 0, False
         self.live = np.flatnonzero(dual.c > 0)
         self.blocks = max(1, round(len(self.live) / size))
         self.scale = dual.here.design.scale * np.ones(dual.f.dim)
@@ -58,8 +59,9 @@ class Coordinates:
         return dual.feasible(a), self.back * v, self.back / self.blocks * mean
 
     def shortens(self, rose: bool) -> bool:
-        """Never: the damping depends on t only."""
-        return False
+        """Whether D never rose so far: the first steps are long, and the best a may be behind them."""
+        self.rising, self.waited = self.rising or rose, self.waited + 1
+        return self.patience > 0 and not self.rising and self.waited % (BEFORE * self.patience) == 0
 
 
 class Supergradient:

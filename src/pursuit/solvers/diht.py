@@ -76,8 +76,8 @@ class DIHT(Solver):
         (False: the paper's raw primal, which converges slowly as a model)
     halt : stop when in 30 epochs the value fell by less than this share of the gap, and D rose by less than this share
         of the gap and of its whole rise; never before D has risen above its first value (0: never)
-    patience : epochs without a rise of D after which Polyak's step is halved; ten times as many before the first rise
-        (0: never)
+    patience : epochs without a rise of D after which Polyak's step is halved; ten times as many before the first rise,
+        when "coordinate" goes back to the best a too (0: never)
     """
 
     step: float | str | None = None
@@ -146,7 +146,7 @@ class DIHT(Solver):
             raise ValueError("step='coordinate' needs an X with rows and a built-in loss; try step='polyak'")
         by_samples = dual.by_rows and not (dual.here.design.full and size == len(dual.c))
         if self.step == "coordinate" or (self.step is None and by_samples):
-            return Coordinates(dual, size, rng)
+            return Coordinates(dual, size, rng, self.patience)
         if self.step in (None, "polyak"):
             return Supergradient(dual, size, rng, Polyak(self.patience))
         number = None if isinstance(self.step, str) else self.step

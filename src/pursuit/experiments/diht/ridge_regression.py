@@ -39,8 +39,8 @@ def others(X: np.ndarray, l2: float) -> dict[str, tuple[Any, int]]:
     """Solvers with the most iterations that they may take."""
     safe = 1.0 / float(np.linalg.norm(X, 2) ** 2 / len(X) + l2)  # Foucart's step 1 for columns not scaled
     return {
-        SAMPLES: (DIHT(step="coordinate", halt=0.0, random_state=0), EPOCHS),
-        RAW: (DIHT(step="coordinate", refit=False, halt=0.0, random_state=0), EPOCHS),
+        SAMPLES: (DIHT(step="coordinate", halt=0.0, patience=0, random_state=0), EPOCHS),
+        RAW: (DIHT(step="coordinate", refit=False, halt=0.0, patience=0, random_state=0), EPOCHS),
         IHT: (FGraHTP(polish=False), STEPS),
         HTP: (GraHTP(), STEPS),
         CONSTANT: (GraHTP(step=safe), STEPS),
