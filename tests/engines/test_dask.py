@@ -190,6 +190,20 @@ def test_a_worker_that_takes_its_time_is_not_hung(client, rows):
     assert f.data.each(lambda part: time.sleep(2.2), f.data.raw.parts) == [None, None]
 
 
+def test_no_worker_is_left(rows):
+    distributed = pytest.importorskip("dask.distributed")
+    settings = {"threads_per_worker": 1, "processes": False, "dashboard_address": ":0", "silence_logs": 50}
+    with (
+        distributed.LocalCluster(n_workers=1, **settings) as cluster,
+        distributed.Client(cluster, set_as_default=False) as client,
+    ):
+        f = pursuit.GLM(*rows[:2], "huber").on(Dask(client, patience=1.0))
+        f.data.moments()
+        cluster.sync(next(iter(cluster.workers.values())).close)
+        with pytest.raises(TimeoutError, match="has had no worker for 1 s: start one"):
+            f.data.at(np.array([0]), np.array([1.0]), 0.0)
+
+
 def test_a_scheduler_that_dies(rows):
     distributed = pytest.importorskip("dask.distributed")
     X, y, _ = rows
