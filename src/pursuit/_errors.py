@@ -170,8 +170,10 @@ def check_mask(values: Any, name: str) -> None:
 
 def check_shape(values: Any, name: str) -> tuple[int, ...]:
     """The shape of an array or of nested lists; ValueError where rows differ in length, or where there is nothing."""
-    if values is None:
+    if values is None or type(values).__name__ == "NAType":
         raise ValueError(f"{name} is missing: give one entry per row of X")
+    if hasattr(values, "tocsr"):
+        raise ValueError(f"{name} must be a dense array, got a {type(values).__name__}; use toarray()")
     if isinstance(values, str | bytes):
         raise ValueError(f"{name} must be an array of numbers or labels, got the text {values!r}")
     shape = getattr(values, "shape", None)
@@ -195,18 +197,11 @@ def check_array(values: Any, name: str, purpose: str = "") -> Array:
     except OverflowError:
         raise ValueError(f"{name} contains NaN or infinity (or numbers that are too large)") from None
     except (TypeError, ValueError):
-        raise ValueError(f"{name} must be numeric{purpose}, got {_dtype(values, array)}") from None
+        what = type(values).__name__ if array.ndim == 0 and array.dtype.kind == "O" else f"dtype {array.dtype}"
+        raise ValueError(f"{name} must be numeric{purpose}, got {what}") from None
     if not np.isfinite(floats).all():
         raise ValueError(f"{name} contains NaN or infinity")
     return floats
-
-
-def _dtype(values: Any, array: Array) -> str:
-    """What was given in place of numbers."""
-    if array.ndim == 0 and array.dtype.kind == "O":
-        sparse = "; use toarray()" if hasattr(values, "toarray") else ""
-        return f"{type(values).__name__}{sparse}"
-    return f"dtype {array.dtype}"
 
 
 def check_vector(values: Any, name: str, length: int) -> Vector:
@@ -221,7 +216,7 @@ def check_offset(offset: Any, n: int, outputs: int = 0) -> Vector | None:
     """An offset per row, with ``outputs`` (0: one, without an axis of its own) also one per output; None stays None."""
     if offset is None:
         return None
-    if not outputs or np.ndim(offset) < 2:
+    if not outputs or len(check_shape(offset, "offset")) < 2:
         vector = check_vector(offset, "offset", n)
         return vector[:, None] if outputs else vector
     matrix = check_array(offset, "offset")

@@ -36,6 +36,15 @@ def refuse_duplicates(names: Iterable[Any], what: str = "X") -> None:
         raise ValueError(f"{what} has several columns named {listed(map(repr, twice))}; give every column its own name")
 
 
+def check_names(names: Any, count: int, what: str) -> Names:
+    """Names that a user gives for the columns of something: as many, and each once."""
+    if isinstance(names, str) or not np.iterable(names) or len(own := tuple(str(name) for name in names)) != count:
+        got = repr(names) if isinstance(names, str) or not np.iterable(names) else len(own)
+        raise ValueError(f"names must name the {count} columns of {what}, each by a word of a list, got {got}")
+    refuse_duplicates(own, what)
+    return own
+
+
 def called(cols: Iterable[int], names: Sequence[str] | None = None) -> str:
     """``column 'bmi'``, ``columns 3, 4 and 7 more``."""
     if names is not None:

@@ -27,9 +27,11 @@ def warn_row_order(X: Any, **beside: Any) -> None:
 
 def warn_column_order(names: Sequence[str] | None, **beside: Any) -> None:
     """Warn where something with one entry per column has the column names as labels, in another order."""
+    own = list(names or ())
     for name, values in beside.items():
         index = _index(values)
-        if names is not None and index is not None and _reordered(type(index)(list(names)), index):
+        labels = [] if index is None else list(index)
+        if own and len(labels) == len(own) and labels != own and set(labels) == set(own):
             _warn(
                 f"{name} has the column names as labels, in another order, and is matched by position: reorder it, or "
                 f"give {name}.to_numpy() where the order is right"

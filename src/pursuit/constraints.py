@@ -35,7 +35,7 @@ class AtMost:
     dim : number of coordinates
     include, exclude : coordinates (indices, names, or a mask; with groups: any member names its group) that are
         strictly in, strictly out; those included count in k
-    groups : one label per coordinate, of any kind, in any order
+    groups : one label per coordinate, text or a number, in any order
     names : of the coordinates, where they have any
     """
 

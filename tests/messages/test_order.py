@@ -135,6 +135,11 @@ def test_column_names_in_another_order(name, attempt):
         attempt()
 
 
+def test_labels_of_columns_that_are_no_names():
+    solve(GLM(X, Y, l2=pd.Series(np.ones(4))), 1, groups=pd.Series([0, 0, 1, 1], index=list("efgh")))
+    solve(GLM(X.to_numpy(), Y), 1, groups=pd.Series([0, 0, 1, 1], index=COLUMNS), include=pd.Series([0]))
+
+
 def test_column_names_in_the_same_order():
     solve(
         GLM(X, Y, l2=pd.Series(np.ones(4), index=list("abcd"))), 1, groups=pd.Series([0, 0, 1, 1], index=list("abcd"))

@@ -363,3 +363,19 @@ def test_labels_of_groups_are_told_apart_by_type():
     """As an array, 1 and "1" would be the same label."""
     units = F.sparse_set(1, groups=[1, "1", 1, "a", "a", None]).unit_of
     assert units.tolist() == [0, 1, 0, 2, 2, 3]
+
+
+@pytest.mark.parametrize(
+    ("name", "given"), [("bounds", (0, None)), ("sum_to", 1.0), ("groups", [0, 0, 1, 1, 2, 2]), ("k", 3)]
+)
+def test_certify_refuses_another_set_than_that_of_the_result(name, given):
+    """They were ignored: the certificate spoke of another problem than the call."""
+    with pytest.raises(ValueError, match=f"{name} is not that of the result, which was solved with its own"):
+        pursuit.certify(F, solve(F, 2), **{name: given})
+
+
+def test_certify_takes_the_set_of_the_result():
+    held = solve(F, 2, bounds=(-3, 3), sum_to=0.5)
+    assert pursuit.certify(F, held, bounds=(-3.0, 3.0), sum_to=0.5).upper == pursuit.certify(F, held).upper
+    grouped = solve(F, 1, groups=list("aabbcc"))
+    assert pursuit.certify(F, grouped, k=1, groups=[1, 1, 2, 2, 3, 3]).status in ("proved", "bounded")

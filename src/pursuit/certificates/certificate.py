@@ -19,7 +19,7 @@ from .._errors import check_number
 from ..constraints import AtMost
 from ..engines import threads
 from ..objectives.base import Point
-from ..objectives.bounded import Bounded
+from ..objectives.bounded import Bounded, check_bounds, check_sum
 from ..objectives.glm import GLM
 from ..results import Result
 from .bounds import cheap_bound, has_dual, search_between, strong_bound
@@ -76,7 +76,10 @@ def certify_from(
         raise TypeError(f"certify needs a GLM, whose dual is known; got {type(objective).__name__}{_its(objective)}")
     _check_result(result)
     gap = check_number(gap, "gap", strict=True)
+    if progress is not None and not callable(progress):
+        raise TypeError(f"progress must be a function of (lower, upper, ...), got {type(progress).__name__}")
     if isinstance(result, Result):
+        _check_same_bounds(result, bounds, sum_to, objective.dim)
         bounds, sum_to = result.bounds, result.sum_to
     if bounds is not None or sum_to is not None:
         return _within_bounds(objective, result, bounds, sum_to, gap, hand, k=k, include=include, exclude=exclude,
@@ -162,7 +165,9 @@ def _known(f: GLM, result: Any, k: int | None, include: Any, exclude: Any, group
         if result.point.dim != f.dim:
             raise ValueError(f"result has {result.point.dim} columns, but the objective has {f.dim}: not its solution")
         constraint = result.constraint
-        _check_same(constraint, f.sparse_set(k or constraint.k or 1, include, exclude, groups), k is not None)
+        _check_same(
+            constraint, f.sparse_set(constraint.k or 1 if k is None else k, include, exclude, groups), k is not None
+        )
         point = result.point
         value = f.value(point.support, point.coef, point.free)
         room = AGREES * f.scale(result.value) + max(0.0, f.nothing - f.lower) + _rounded_intercept(f, point)
@@ -201,8 +206,18 @@ def _check_same(own: AtMost, asked: AtMost, sized: bool) -> None:
     pairs = {"include": (own.include, asked.include), "exclude": (own.exclude, asked.exclude)}
     wrong = [name for name, (has, wants) in pairs.items() if wants.size and not np.array_equal(has, wants)]
     wrong += ["k"] if sized and own.k != asked.k else []
+    if asked.unit_of is not None and (own.unit_of is None or not np.array_equal(own.unit_of, asked.unit_of)):
+        wrong.append("groups")
     if wrong:
         raise ValueError(f"{wrong[0]} is not that of the result, which was solved with its own: leave it out")
+
+
+def _check_same_bounds(result: Result, bounds: Any, sum_to: Any, dim: int) -> None:
+    """The same of bounds and sum_to."""
+    sides = bounds is not None and not np.array_equal(check_bounds(bounds, dim), check_bounds(result.bounds, dim))
+    if sides or (sum_to is not None and check_sum(sum_to) != result.sum_to):
+        name = "bounds" if sides else "sum_to"
+        raise ValueError(f"{name} is not that of the result, which was solved with its own: leave it out")
 
 
 def _open(tree: Tree, limit: float | None) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .._errors import check_k, check_number
+from .._errors import check_k, check_number, check_shape
 from .._names import chosen
 from .._sorted import without
 from .._types import Columns
@@ -108,7 +108,7 @@ def _objective(X: Any, y: Any, loss: Any, **told: Any) -> Any:
         cure = "its objective_, once it is fitted" if hasattr(X, "fit") else "solve or path has no such limit"
         raise TypeError(f"best_subsets needs X and y, or a GLM, MultiGLM or Quadratic, got {type(X).__name__}: {cure}")
     several = isinstance(loss, VectorLoss) or (isinstance(loss, str) and loss.casefold() == "multinomial")
-    make: Any = MultiGLM if several or np.ndim(y) == 2 else GLM
+    make: Any = MultiGLM if several or (y is not None and len(check_shape(y, "y")) == 2) else GLM
     return make(X, y, loss, **told)
 
 

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._errors import check_array, check_choice, check_flag, check_number, check_weights
 from .._lazy import lazy
-from .._names import Names, names_of, refuse_missing
+from .._names import Names, check_names, names_of, refuse_missing
 from .._order import warn_row_order
 from .._types import Flags, Matrix, Vector
 from ..driver import solve
@@ -61,12 +61,11 @@ class GraphModel(EmpiricalCovariance):
 
     def _read_covariance(self, covariance: Any, names: Any) -> Matrix:
         """A covariance matrix, and its size and names as ``fit`` would have them; LogDet checks the rest."""
-        names = names_of(covariance) if names is None else tuple(map(str, names))
+        own = names_of(covariance)
         S = check_array(covariance, "covariance")
         if S.ndim != 2 or S.shape[0] != S.shape[1] or len(S) < 2:
             raise ValueError(f"covariance must be a square matrix of at least 2 columns, got shape {S.shape}")
-        if names is not None and len(names) != len(S):
-            raise ValueError(f"names has {len(names)} entries, but covariance has {len(S)} columns")
+        names = own if names is None else check_names(names, len(S), "covariance")
         self.n_features_in_ = len(S)
         self.__dict__.pop("feature_names_in_", None)
         if names is not None:

@@ -17,7 +17,7 @@ from scipy.special import expit, log_softmax, softmax
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from .._errors import check_array, check_count, check_flag, check_number, check_share, check_weights
+from .._errors import check_array, check_choice, check_count, check_flag, check_number, check_share, check_weights
 from .._labels import as_labels
 from .._names import called
 from .._order import warn_row_order
@@ -25,7 +25,7 @@ from .._types import Array, Columns, Matrix, Vector
 from ..engines import TimeUpError, threads, until
 from ..selection import rows_that_count
 from .classifier import class_codes
-from .lda_choice import CHOSEN, Choice, Within, chosen
+from .lda_choice import CHOSEN, RULES, Choice, Within, chosen
 from .precision import SparsePrecision
 from .reading import read_dense
 from .scatter import Scatter, check_size, flat_columns, scatter, stood_in
@@ -160,6 +160,7 @@ class SparseLDA(ClassifierMixin, BaseEstimator):
 
     def _asked(self) -> tuple[Any, Any, Any]:
         """Numbers, or "cv"."""
+        check_choice(self.rule, "rule", RULES)
         n_edges: Any = CHOSEN if _is_cv(self.n_edges, "n_edges") else check_count(self.n_edges, "n_edges")
         shrinkage: Any = CHOSEN if _is_cv(self.shrinkage, "shrinkage") else check_share(self.shrinkage, "shrinkage")
         l1: Any = CHOSEN if _is_cv(self.l1, "l1") else check_number(self.l1, "l1")

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import is_classifier
-from sklearn.utils import check_consistent_length
+from sklearn.utils import check_consistent_length, check_random_state
 
 from .._errors import check_number, check_shape, check_weights
 from .._labels import as_labels
@@ -47,6 +47,14 @@ def inside(value: Any, name: str) -> float:
     if number >= 1:
         raise ValueError(f"{name} must be between 0 and 1, got {value!r}")
     return number
+
+
+def random_generator(random_state: Any) -> Any:
+    """scikit-learn's, with an error that names the argument."""
+    try:
+        return check_random_state(random_state)
+    except (TypeError, ValueError):
+        raise ValueError(f"random_state must be a seed, a NumPy generator or None, got {random_state!r}") from None
 
 
 def names_in(model: Any, X: Any) -> Names | None:

@@ -5,9 +5,9 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtr, ndtri, stdtr, stdtrit
 from sklearn.base import clone
-from sklearn.utils import _safe_indexing, check_random_state
+from sklearn.utils import _safe_indexing
 
-from .._errors import check_weights
+from .._errors import check_flag, check_weights
 from .._names import refuse_missing
 from .._types import Array, Columns, Vector
 from ..data import Source
@@ -15,7 +15,7 @@ from ..designs import as_design
 from ..losses import Loss, as_loss
 from ..objectives import GLM
 from ..reports.intervals import Intervals
-from .given import direction, inside, names_in, shown, targets, weights_to_fit
+from .given import direction, inside, names_in, random_generator, shown, targets, weights_to_fit
 
 TOGETHER = 1e-12  # ratio of eigenvalues (columns of length 1) below which coefficients are not told apart
 
@@ -49,7 +49,7 @@ def split_intervals(
     level, share = inside(level, "level"), inside(share, "share")
     y, classes = targets(estimator, X, y, sample_weight)
     weights = None if sample_weight is None else check_weights(sample_weight, len(y))
-    first = _split(check_random_state(random_state), y, classes, share)
+    first = _split(random_generator(random_state), y, classes, share)
     rest = np.setdiff1d(np.arange(len(y)), first)
     told = {} if weights is None else {"sample_weight": weights_to_fit(sample_weight, len(y))[first]}
     model = clone(estimator).fit(_safe_indexing(X, first), y[first], **told)
@@ -67,7 +67,7 @@ def split_intervals(
     if not (len(support) or intercept):
         raise ValueError("estimator selected nothing and has no intercept: there is no coefficient to speak of")
     c = None if weights is None else weights[rest]
-    robust = (not loss.likelihood or weights is not None) if robust is None else bool(robust)
+    robust = (not loss.likelihood or weights is not None) if robust is None else check_flag(robust, "robust")
     if not robust and not loss.likelihood:
         raise ValueError(f"robust=False needs a likelihood, and loss {loss.name!r} has none")
     beta, error, free = _estimates(A, codes, loss, intercept, c, robust)

@@ -49,7 +49,11 @@ def check_bounds(bounds: Any, dim: int, names: Names | None = None) -> tuple[Vec
     """Two vectors of length p from what a user may give."""
     if bounds is None:
         bounds = (None, None)
-    if not isinstance(bounds, tuple | list | np.ndarray) or len(bounds) != 2:
+    if (
+        not isinstance(bounds, tuple | list | np.ndarray)
+        or (isinstance(bounds, np.ndarray) and bounds.ndim == 0)
+        or len(bounds) != 2
+    ):
         raise ValueError(
             f"bounds must be a pair (low, high), each a number, an array of length {dim} or None, got {bounds!r}"
         )

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from .._errors import check_array, check_count, check_number, listed
-from .._names import called, names_of, refuse_duplicates
+from .._names import called, check_names, names_of
 from .._order import warn_column_order
 from .._types import Columns, Vector
 
@@ -40,11 +40,7 @@ def correlations(covariance: Any, n_samples: Any, names: Sequence[Any] | None) -
     p = len(S)
     if p < 2:
         raise ValueError(f"covariance must be of at least 2 variables, got {p}")
-    if names is not None:
-        own = tuple(str(name) for name in names)
-        if len(own) != p:
-            raise ValueError(f"names must name the {p} variables, got {len(own)} of them")
-        refuse_duplicates(own, "covariance")
+    own = own if names is None else check_names(names, p, "covariance")
     variance = S.diagonal()
     if not (variance > 0).all():
         raise ValueError(f"covariance has no positive variance for {called(np.flatnonzero(~(variance > 0)), own)}")

@@ -474,7 +474,7 @@ class GLM(HasDual):
 
 def _check_ridge(l2: Any, p: int) -> Any:
     """A number, or one per column."""
-    if np.ndim(l2) == 0:
+    if isinstance(l2, str) or not np.iterable(l2):
         return check_number(l2, "l2")
     ridge = check_array(l2, "l2")
     if ridge.shape != (p,) or not (ridge >= 0).all():
