@@ -88,6 +88,9 @@ class Parts(Data):
             self._known[name] = answer()
         return self._known[name]
 
+    def forget(self) -> None:
+        """What is one number a row is with the parts."""
+
     def row_keys(self, cols: Columns, limit: int) -> NDArray[np.uint64]:
         found = self.each(Ask("row_keys", cols, limit), self.parts[:1])[0]
         if len(found) >= limit:  # the first part mostly has enough

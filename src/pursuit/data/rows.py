@@ -14,7 +14,6 @@ Weights of all rows sum to one. The ridge, the intercept and what is kept of the
 
 import threading
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from functools import partial
 from itertools import pairwise
 from typing import Any, ClassVar
@@ -35,7 +34,7 @@ from ..refits.columns import GATHERED, SPREAD_OUT
 from .answers import Answer, Form, Spread
 from .distinct import row_keys, sampled
 from .gathered import Gathered
-from .many import Many
+from .many import PICKED, Many, is_dense, picked
 from .sketch import row_sketch
 
 COPIED = 5e7  # entries of X of which a copy is made for a whole Gram matrix
@@ -167,7 +166,7 @@ class Data:
 
     def held(self, cols: Columns, coef: Vector) -> LossOnColumns:
         """The loss as a function of the intercept alone, coefficients held."""
-        rows = replace(self.rows, offset=self._eta(cols, coef, 0.0))
+        rows = Rows(self.rows.y, self.rows.c, self._eta(cols, coef, 0.0))
         nothing = DenseBlock(np.empty((self.shape[0], 0), order="F"))
         return LossOnColumns(self.loss, 0.0, True, self.infimum(), self.ends(), nothing, rows)
 
@@ -213,6 +212,12 @@ class Data:
             while len(self._kept) > (KEPT if self.room.gram is None else KEPT_APART):
                 del self._kept[next(iter(self._kept))]
         return known
+
+    def forget(self) -> None:
+        """Let go of what is one number a row and can be computed again."""
+        with self._lock:
+            self._kept.clear()
+        self.rows.forget()
 
     def moments(self) -> Spread:
         """Weighted means of all columns, and sums of squares about them."""
@@ -269,8 +274,16 @@ class Data:
         return Many(self, cols, B)
 
     def products(self, cols: Columns, centred: bool) -> Matrix:
-        """Weighted sums of products of a few columns, about their means where ``centred``."""
-        return self.metric().rows(cols, cols, centred)
+        """Weighted sums of products of a few columns, about their means where ``centred``; tall data block by block."""
+        if not self.whole or self.shape[0] * len(cols) <= PICKED or not is_dense(self):
+            return self.metric().rows(cols, cols, centred)
+        shift = self.moments().mean[cols] if centred else np.zeros(len(cols))
+        G, left, c = np.zeros((len(cols), len(cols))), np.zeros(len(cols)), self.rows.c
+        for rows, A in picked(self, np.flatnonzero(c), cols):
+            A = A - shift
+            left += c[rows] @ A
+            G += (A * c[rows][:, None]).T @ A
+        return G - np.outer(left, left / self.weight) if centred else G
 
     def copies(self, one: int, other: int, centred: bool) -> bool:
         """Whether two columns are the same but for scale (and shift, where ``centred``), to all digits but the last."""
@@ -364,7 +377,7 @@ class Data:
 
     def weighted(self, c: Vector) -> "Data":
         """The same rows with other weights, which sum to one; never a copy of X."""
-        twin = self._like(self.design, replace(self.rows, c=c), self.gathered)
+        twin = self._like(self.design, Rows(self.rows.y, c, self.rows.offset), self.gathered)
         twin._raw = None if self._raw is None else self._raw.weighted(c)
         return twin
 

@@ -87,6 +87,9 @@ class Rows(Compiled):
             self.core[key] = _core.Samples(self.y, self.c, self.offset, *key)
         return self.core[key]
 
+    def forget(self) -> None:
+        """Let go of what can be computed again."""
+
     def shift(self, eta: Vector, b: float) -> Vector:
         """Eta with intercept and offset."""
         return eta + b if self.offset is None else eta + b + self.offset

@@ -126,7 +126,8 @@ class ChoosesK(CallbackSupportMixin, SparseModel):
             raise ValueError("scoring cannot be used with an offset, which scorers do not know; leave scoring out")
         score = None if self.scoring is None else Scored(self, given, y, weights, pairs)
         apart = folds(problem.data, pairs, c, counts)
-        told_of = per_fold(self, len(pairs), callback)
+        del pairs, c, counts  # numbers for every row, which the folds do not need
+        told_of = per_fold(self, len(apart), callback)
         chosen = by_validation(problem, f, grid, apart, self.rule, combine, score, told_of)
         chosen.notes.append(note)
         if combine != self.combine:

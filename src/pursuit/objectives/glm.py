@@ -114,6 +114,7 @@ class GLM(HasDual):
         )  # fmt: skip
 
     def forget(self) -> None:
+        self.data.forget()
         if self.gram is not None:
             self.gram.forget()
 

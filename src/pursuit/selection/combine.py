@@ -84,7 +84,9 @@ def dense_of_folds(problem: Problem, seen: Validated) -> Validated:
     def one(job: tuple[int, Models]) -> Models:
         v, models = job
         b = models.mixed(weights(problem.loss, seen.without(v), problem.n, models.f.width))[0][None]
-        return Models(models.f, models.cols, b, intercepts(models.f, models.cols, b))
+        average = Models(models.f, models.cols, b, intercepts(models.f, models.cols, b))
+        models.f.forget()
+        return average
 
     averages = in_threads(one, list(enumerate(seen.models)))
     lost = [models.losses(fold.held) for models, fold in zip(averages, seen.folds, strict=True)]
@@ -114,7 +116,9 @@ def projected(problem: Problem, grid: Grid, whole: Models, seen: Validated) -> P
     def one(job: tuple[int, Models]) -> Models:
         v, models = job
         w = weights(problem.loss, seen.without(v), problem.n, q)
-        return projections(problem, models.f, models.cols, models.mixed(w)[0], grid.onto)
+        found = projections(problem, models.f, models.cols, models.mixed(w)[0], grid.onto)
+        models.f.forget()
+        return found
 
     of_folds = in_threads(one, list(enumerate(seen.models)))
     s = slopes([(fold.held, models) for fold, models in zip(seen.folds, of_folds, strict=True)])

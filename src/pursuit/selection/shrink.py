@@ -47,10 +47,16 @@ def slopes(tried: Sequence[tuple[Data, Models]]) -> Vector:
 
     For the squared loss <P, r> / <P, P>, with P = model - null and r = y - null. 1 where a model is the null model.
     """
-    jobs = [(rows.seen_by(models.f.data.view).many(models.cols, models.B), models) for rows, models in tried]
+    jobs = [(rows.seen_by(models.f.data.view).many(models.cols, models.B), models, rows) for rows, models in tried]
+
+    def of_fold(job: tuple[Any, Models, Data], s: Vector) -> tuple[Vector, Vector]:
+        many, models, rows = job
+        found = many.shrinks(models.b, models.null, s)
+        rows.forget()
+        return found
 
     def ask(s: Vector) -> tuple[Vector, Vector]:
-        return total(in_threads(lambda job: job[0].shrinks(job[1].b, job[1].null, s), jobs))
+        return total(in_threads(lambda job: of_fold(job, s), jobs))
 
     m, quadratic = len(tried[0][1].B), tried[0][1].f.quadratic
     low, high = np.zeros(m), np.ones(m)

@@ -150,4 +150,4 @@ def _rows(rows: Any, n: int) -> Columns:
         rows = np.flatnonzero(rows)
     if rows.size and (rows.dtype.kind not in "iu" or rows.min() < -n or rows.max() >= n):
         raise ValueError(f"rows must be whole numbers from 0 to {n - 1}")
-    return rows.astype(np.int64) % n
+    return (rows.astype(np.int64) % n).astype(np.int64 if n > np.iinfo(np.int32).max else np.int32)
