@@ -31,7 +31,9 @@ def minimum(X, y, l2):
         value = (logsumexp(eta, axis=1) - (Y * eta).sum(axis=1)).mean() + 0.5 * l2 * (C * C).sum()
         return value, np.concatenate([(X.T @ (P - Y) / n + l2 * C).ravel(), (P - Y).mean(axis=0)])
 
-    found = minimize(f, np.zeros((p + 1) * q), jac=True, method="L-BFGS-B", options={"maxiter": 20000, "ftol": 1e-16, "gtol": 1e-10})
+    found = minimize(
+        f, np.zeros((p + 1) * q), jac=True, method="L-BFGS-B", options={"maxiter": 20000, "ftol": 1e-16, "gtol": 1e-10}
+    )
     return found.fun
 
 
