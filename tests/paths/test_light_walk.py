@@ -52,3 +52,14 @@ def test_a_walk_in_python_keeps_to_a_deadline():
     constraint = f.sparse_set(6)
     with until(0.0), pytest.raises(TimeUpError):
         every_size(f, constraint)
+
+
+def test_a_working_set_grows_where_the_null_model_has_no_curvature(monkeypatch):
+    """A smoothed hinge is straight there: columns were divided by a curvature of zero, and none came in."""
+    monkeypatch.setattr("pursuit.searched.ENTRIES", 24_000)
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((60, 600))
+    f = GLM(X, (X[:, 5] + rng.standard_normal(60) > 0).astype(float), "smoothed_hinge", l2=0.1)
+    with np.errstate(divide="raise", invalid="raise"):
+        found = every_size(f, f.sparse_set(4))
+    assert f.refit(found[1].support).value <= min(f.refit(np.array([j])).value for j in range(600)) * 1.01
