@@ -59,7 +59,8 @@ def test_a_working_set_grows_where_the_null_model_has_no_curvature(monkeypatch):
     monkeypatch.setattr("pursuit.searched.ENTRIES", 24_000)
     rng = np.random.default_rng(0)
     X = rng.standard_normal((60, 600))
-    f = GLM(X, (X[:, 5] + rng.standard_normal(60) > 0).astype(float), "smoothed_hinge", l2=0.1)
+    latent = X[:, 5] + rng.standard_normal(60)
+    f = GLM(X, (latent > np.median(latent)).astype(float), "smoothed_hinge", l2=0.1)
     with np.errstate(divide="raise", invalid="raise"):
         found = every_size(f, f.sparse_set(4))
     assert f.refit(found[1].support).value <= min(f.refit(np.array([j])).value for j in range(600)) * 1.01
