@@ -150,8 +150,8 @@ nb::tuple quadratic_path(nb::object rows, A1 c_, A1 h_, A1 ridge_, double f0, do
 
 nb::tuple likelihood_path(const SampleArrays& samples, double curve, A2 A, A1 ridge, A1 unit_, bool intercept,
                           double floor, i64 k, U1 forced, U1 allowed, bool thorough, i64 restarts, i64 patience,
-                          i64 widest, double effort, std::uint64_t seed, double scale, U1 sizes_,
-                          nb::object ask, nb::object reached) {
+                          i64 widest, double effort, std::uint64_t seed, double scale, U1 sizes_, nb::object ask,
+                          nb::object reached) {
   const Data data(A, ridge, samples.n());
   const Vector<double> unit(unit_);
   const Vector<std::uint8_t> sizes(sizes_); // whether each size from 0 to k is wanted
@@ -170,8 +170,8 @@ nb::tuple likelihood_path(const SampleArrays& samples, double curve, A2 A, A1 ri
 
 nb::tuple multinomial_path(I1 label, A1 c, Optional2 offset, A2 E, A2 A, A1 ridge, A1 unit_, bool intercept,
                            double floor, i64 k, U1 forced, U1 allowed, bool thorough, i64 restarts, i64 patience,
-                           i64 widest, double effort, std::uint64_t seed, double scale, U1 sizes_,
-                           nb::object ask, nb::object reached) {
+                           i64 widest, double effort, std::uint64_t seed, double scale, U1 sizes_, nb::object ask,
+                           nb::object reached) {
   const Classes classes(label, c, offset, E);
   const Data data(A, ridge, classes.c.size());
   const Vector<double> unit(unit_);

@@ -41,11 +41,10 @@ public:
   const i64 n, r;
 
   LikelihoodFitter(const Evened& X_, Likelihood& loss_, i64 most, double floor_, double scale_, Poll& poll_)
-      : X(X_), loss(loss_), n(X_.n), r(loss_.r), D(reals(X_.n * (most + 1))),
-        d1(reals(X_.n * loss_.r)), d2(reals(X_.n * loss_.pairs())),
-        H(reals((most + 1) * (most + 1) * loss_.r * loss_.r)), g(reals((most + 1) * loss_.r)),
-        ahead1(reals(X_.n * loss_.r)), ahead2(reals(X_.n * loss_.pairs())), turn(reals(X_.n * loss_.r)),
-        there(reals(X_.n * loss_.r)), s(reals((most + 1) * loss_.r)),
+      : X(X_), loss(loss_), n(X_.n), r(loss_.r), D(reals(X_.n * (most + 1))), d1(reals(X_.n * loss_.r)),
+        d2(reals(X_.n * loss_.pairs())), H(reals((most + 1) * (most + 1) * loss_.r * loss_.r)),
+        g(reals((most + 1) * loss_.r)), ahead1(reals(X_.n * loss_.r)), ahead2(reals(X_.n * loss_.pairs())),
+        turn(reals(X_.n * loss_.r)), there(reals(X_.n * loss_.r)), s(reals((most + 1) * loss_.r)),
         zero((most + 1) * loss_.r, 0.0), floor(floor_), scale(scale_), poll(poll_) {}
 
   static constexpr double kClose = 1e-8, kExact = 1e-13; // decrements, relative to f, to end with
@@ -169,8 +168,7 @@ public:
     for (i64 first = 0; first < pairs; first += several) {
       const i64 count = std::min(several, pairs - first);
       for (i64 t = 0; t < count; ++t)
-        for (i64 l = 0; l < M; ++l)
-          multiply(D.get() + l * n, w + (first + t) * n, n, scaled.data() + (t * M + l) * n);
+        for (i64 l = 0; l < M; ++l) multiply(D.get() + l * n, w + (first + t) * n, n, scaled.data() + (t * M + l) * n);
       gemm(true, lines, M * count, n, L, n, scaled.data(), n, 0.0, blocks.data(), lines);
       for (i64 t = 0; t < count; ++t) {
         use(o, u, blocks.data() + t * M * lines);
@@ -186,7 +184,7 @@ public:
 private:
   static constexpr int kSteps = 60;
   static constexpr i64 kTogether = 96, kFewColumns = 24; // columns of a product; up to which half of it is no less
-  static constexpr double kDamp = 1e-4, kLong = 0.03; // after a shorter last step less than a thousandth is left
+  static constexpr double kDamp = 1e-4, kLong = 0.03;    // after a shorter last step less than a thousandth is left
   static constexpr double kDependentPivots = 1e-14, kSurePivots = 1e-9; // what is claimed wants more digits
 
   // s = -(H + damping)^-1 g, with as much damping as that needs; returns the decrement, negative where all fails.

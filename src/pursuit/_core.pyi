@@ -226,14 +226,16 @@ def quadratic_path(
 def likelihood_path(
     samples: Samples, curve: float, A: F, ridge: F, unit: F, intercept: bool, floor: float, k: int,
     forced: NDArray[np.uint8], allowed: NDArray[np.uint8], thorough: bool, restarts: int, patience: int, widest: int,
-    effort: float, seed: int, scale: float, ask: Callable[[], bool] | None, reached: Reached | None,
+    effort: float, seed: int, scale: float, sizes: NDArray[np.uint8], ask: Callable[[], bool] | None,
+    reached: Reached | None,
 ) -> tuple[Sized, bool, BaseException | None]:
-    """A loss, its columns as in ``likelihood_search``."""
+    """A loss, its columns as in ``likelihood_search``; ``sizes``: whether each size from 0 to k is searched for."""
 
 def multinomial_path(
     label: I, c: F, offset: F | None, E: F, A: F, ridge: F, unit: F, intercept: bool, floor: float, k: int,
     forced: NDArray[np.uint8], allowed: NDArray[np.uint8], thorough: bool, restarts: int, patience: int, widest: int,
-    effort: float, seed: int, scale: float, ask: Callable[[], bool] | None, reached: Reached | None,
+    effort: float, seed: int, scale: float, sizes: NDArray[np.uint8], ask: Callable[[], bool] | None,
+    reached: Reached | None,
 ) -> tuple[Sized, bool, BaseException | None]:
     """The same for classes, as in ``multinomial_search``."""
 

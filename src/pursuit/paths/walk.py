@@ -203,8 +203,8 @@ class Walk:
         if constraint.count(point.support) > size:
             units, cost = removals(f, constraint, point)
             gone = np.argsort(cost, kind="stable")[: len(units) - size]
-            known = self.best[size].value
-            if self.light and point.value + float(cost[gone].sum()) > known + FAR * (known - point.value):
+            value = self.best[size].value
+            if self.light and point.value + float(cost[gone].sum()) > value + FAR * (value - point.value):
                 return False
             support = constraint.columns_of(np.delete(units, gone))
         elif constraint.count(point.support) < size:
