@@ -15,7 +15,7 @@ CPP     := $(filter %.cpp %.hpp,$(SOURCES)) $(wildcard tests/kernels/*.cpp)
 INSTALL  = $(PIP) install $(addprefix --constraint ,$(CONSTRAINTS)) --no-build-isolation --config-settings=build-dir=build/$(VENV)-{cache_tag} \
            $(addprefix --config-settings=cmake.define.PURSUIT_SANITIZE=,$(SANITIZE)) --editable
 
-.PHONY: help demo experiments test test-oldest sanitize bench bench-scale fuzz-proofs docs-table lint format clean
+.PHONY: help demo experiments test test-oldest test-pythons sanitize bench bench-scale fuzz-proofs docs-table lint format clean
 .DEFAULT_GOAL := help
 
 help:  ## list the targets
@@ -32,20 +32,42 @@ test-oldest:  ## the tests with the oldest dependencies that pyproject.toml decl
 	@$(MAKE) --no-print-directory VENV=.venv-oldest CONSTRAINTS=tools/oldest.txt .venv-oldest/stamp-dev
 	@.venv-oldest/bin/python -m pytest -n $(JOBS) --dist worksteal $(TESTS)
 
-# What an instrumented core needs around it; a finding ends the run. ASLR off: the thread sanitiser of older compilers wants that.
+# Pythons that pyenv has installed need not be on the path, and its shims for those that are not active fail: hence the trial.
+PYTHONS ?= 3.12 3.13            # make test-pythons PYTHONS=3.13
+test-pythons:  ## the tests with other Pythons (3.12, 3.13; from the path or from pyenv), in .venv-3.12 and .venv-3.13
+	@failed=; for version in $(PYTHONS); do \
+	    found=; for python in python$$version "$$(pyenv root 2>/dev/null)"/versions/$$version.*/bin/python; do \
+	        if "$$python" -c "import sys; sys.exit('%d.%d' % sys.version_info[:2] != '$$version')" 2>/dev/null; then found=$$python; break; fi; \
+	    done; \
+	    if [ -z "$$found" ]; then echo "== Python $$version: absent, not tested =="; continue; fi; \
+	    echo "== Python $$version ($$found) =="; \
+	    $(MAKE) --no-print-directory VENV=.venv-$$version PYTHON="$$found" .venv-$$version/stamp-dev && \
+	    .venv-$$version/bin/python -m pytest -n $(JOBS) --dist worksteal $(TESTS) || failed="$$failed $$version"; \
+	done; if [ -n "$$failed" ]; then echo "the tests failed with Python$$failed" >&2; exit 1; fi
+
+# What an instrumented core needs around it. A process that ends by a finding may be a worker, which Dask restarts, and the
+# tests go on: so findings are looked for afterwards, in the files that processes write and (undefined behaviour, whose log_path
+# gcc ignores beside the address sanitiser) on the stderr that workers inherit. ASLR off: the thread sanitiser of older compilers wants that.
 CHECKED  := tests/kernels tests/dual/test_kernel.py tests/engines tests/designs
 THREADED := tests/kernels/test_rules.py tests/kernels/test_pool.py tests/engines
+FINDINGS := $(CURDIR)/build/findings
+COMMA    := ,
 LIBRARY   = $$($(CXX) -print-file-name=lib$(1).so)
-UNDER     = LD_PRELOAD="$(call LIBRARY,$(1)) $(call LIBRARY,stdc++)" PYTHONMALLOC=malloc setarch -R
+SANITIZED = rm -rf $(FINDINGS) && mkdir -p $(FINDINGS) && \
+            ASAN_OPTIONS="detect_leaks=0 log_path=$(FINDINGS)/address" UBSAN_OPTIONS="print_stacktrace=1" \
+            TSAN_OPTIONS="die_after_fork=0 halt_on_error=1 exitcode=66 log_path=$(FINDINGS)/thread" \
+            LD_PRELOAD="$(call LIBRARY,$(1)) $(call LIBRARY,stdc++)" PYTHONMALLOC=malloc PURSUIT_POOL_FLAGS="-g -fsanitize=$(2) -fno-sanitize-recover=all" \
+            setarch -R $(3)/bin/python -m pytest -q --capture=sys -p no:cacheprovider $(4) 2>$(FINDINGS)/stderr; status=$$?; \
+            cat $(FINDINGS)/*; \
+            if grep -qE 'runtime error: |ERROR: AddressSanitizer|: ThreadSanitizer' $(FINDINGS)/*; then echo "the sanitiser found something: above, and in $(FINDINGS)" >&2; exit 1; fi; \
+            exit $$status
 sanitize:  ## tests of kernels and threads under the address, undefined-behaviour and thread sanitisers, in .venv-address and .venv-thread
 	@$(MAKE) --no-print-directory VENV=.venv-address SANITIZE=address,undefined .venv-address/stamp-dev
 	@echo "== address and undefined behaviour =="
-	@ASAN_OPTIONS=detect_leaks=0 PURSUIT_POOL_FLAGS="-g -fsanitize=address,undefined -fno-sanitize-recover=all" \
-	    $(call UNDER,asan) .venv-address/bin/python -m pytest -q --capture=sys -p no:cacheprovider $(or $(TESTS),$(CHECKED))
+	@$(call SANITIZED,asan,address$(COMMA)undefined,.venv-address,$(or $(TESTS),$(CHECKED)))
 	@$(MAKE) --no-print-directory VENV=.venv-thread SANITIZE=thread .venv-thread/stamp-dev
 	@echo "== threads =="
-	@TSAN_OPTIONS="die_after_fork=0 halt_on_error=1 exitcode=66" PURSUIT_POOL_FLAGS="-g -fsanitize=thread" \
-	    $(call UNDER,tsan) .venv-thread/bin/python -m pytest -q --capture=sys -p no:cacheprovider $(or $(TESTS),$(THREADED))
+	@$(call SANITIZED,tsan,thread,.venv-thread,$(or $(TESTS),$(THREADED)))
 
 bench: $(VENV)/stamp-bench  ## side by side with other packages
 	@$(BIN)/python benchmarks/run.py
@@ -87,8 +109,8 @@ format: $(VENV)/stamp-dev  ## rewrite Python and C++ files in the project's form
 	@$(BIN)/ruff format .
 	@$(if $(CPP),$(BIN)/clang-format -i $(CPP),true)
 
-clean:  ## remove the virtual environment, builds, caches, ./demo/ and ./example/
-	rm -rf .venv .venv-oldest .venv-address .venv-thread build dist demo example experiments-quick .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
+clean:  ## remove the virtual environments, builds, caches, ./demo/ and ./example/
+	rm -rf .venv .venv-* build dist demo example experiments-quick .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # Debian ships venv without ensurepip: there the system's pip fills the environment.

@@ -1,4 +1,4 @@
-"""Measurements in processes, one line of JSON each as soon as it is done: a run that was stopped goes on where it was."""
+"""Measurements in processes, one line of JSON each as soon as it is done: a stopped run goes on where it was."""
 
 import json
 from collections.abc import Callable
@@ -20,9 +20,7 @@ def attempt(measure: Callable[[Key], Entry], key: Key) -> Entry:
         return {"key": list(key), "failed": f"{type(error).__name__}: {error}"}
 
 
-def run(
-    measure: Callable[[Key], Entry], keys: list[Key], path: Path, jobs: int, console: Console
-) -> dict[Key, Entry]:
+def run(measure: Callable[[Key], Entry], keys: list[Key], path: Path, jobs: int, console: Console) -> dict[Key, Entry]:
     """Measure the keys that are not in the file yet; failures are printed, left out, and tried again by a later run."""
     lines = path.read_text().splitlines() if path.exists() else []
     known: dict[Key, Entry] = {tuple(entry["key"]): entry for entry in map(json.loads, lines)}

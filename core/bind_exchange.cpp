@@ -40,7 +40,7 @@ nb::tuple exchange_single(A2 HS_, A2 B, A1 g, A1 h, A1 x, U1 droppable) {
 
 nb::tuple exchange_rough(const Array2<float>& HS, A2 B, A1 g, A1 h, A1 x, U1 droppable) {
   const i64 k = static_cast<i64>(HS.shape(0)), m = static_cast<i64>(HS.shape(1));
-  require(m <= 1 || HS.stride(1) == 1, "HS must be C-order");
+  require((m <= 1 || HS.stride(1) == 1) && aligned(HS.data()), "HS must be C-order and aligned");
   return Call<float>(HS.data(), k, m, k > 1 ? HS.stride(0) : m, B, g, x, droppable, k, m).single(h);
 }
 

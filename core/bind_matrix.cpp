@@ -1,4 +1,5 @@
 #include "bindings.hpp"
+#include "hashes.hpp"
 #include "rough.hpp"
 #include "sparse_full.hpp"
 #include "stats.hpp"
@@ -84,7 +85,7 @@ void narrow_(const Matrix& A, I1 cols_, nb::ndarray<float, nb::ndim<2>, nb::devi
   const Cols cols(cols_, A.p());
   const i64 m = cols.size();
   require(static_cast<i64>(out.shape(0)) == A.n() && static_cast<i64>(out.shape(1)) == m, "out has a wrong shape");
-  require(m <= 1 || out.stride(1) == 1, "out must be in C order");
+  require((m <= 1 || out.stride(1) == 1) && aligned(out.data()), "out must be in C order and aligned");
   A.run([&]<class X>(const X& x) {
     require(is_dense<X>, "X must be dense");
     if constexpr (is_dense<X>) narrow(x, cols.data(), m, out.data(), out.stride(0));
@@ -123,6 +124,12 @@ nb::tuple stats_(const Matrix& A, A1 c_) {
   return nb::make_tuple(give(std::move(mean), A.p()), give(std::move(var), A.p()));
 }
 
+nb::object row_hashes_(const Matrix& A, i64 first) {
+  auto out = allocate<u64>(A.n());
+  A.run([&](const auto& X) { row_hashes(X, first, out.get()); });
+  return give(std::move(out), A.n());
+}
+
 template <class T, class I>
 void sparse_init(MatrixClass& matrix) {
   matrix.def(nb::init<const Array1<T>&, const Array1<I>&, const Array1<I>&, i64, i64, bool>(), array("data"),
@@ -149,7 +156,8 @@ MatrixClass bind_matrix(nb::module_& m) {
       .def("narrow", &narrow_, array("cols"), array("out"))
       .def("cross", &cross_, array("w"), array("shift").none() = nb::none())
       .def("rough_cross", &rough_cross_, array("w"), array("c"))
-      .def("stats", &stats_, array("c"));
+      .def("stats", &stats_, array("c"))
+      .def("row_hashes", &row_hashes_, "first"_a);
   return matrix;
 }
 

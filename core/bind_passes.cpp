@@ -30,6 +30,7 @@ void dual_sweep_(const Matrix& A, const SampleArrays& samples, I1 order_, A1 gai
   const Cols cols(cols_, p);
   require(gain.size() == p && static_cast<i64>(v.shape(0)) == p, "gain or v has a wrong length");
   require(static_cast<i64>(a.shape(0)) == n, "a has a wrong length");
+  require(aligned(a.data()) && aligned(v.data()), "a and v must be aligned");
   for (i64 k = 0; k < order.size(); ++k) require(order[k] >= 0 && order[k] < n, "a sample is out of range");
   A.run([&]<class X>(const X& x) {
     require(is_dense<X> || x.rows, "X must be dense or CSR");

@@ -64,8 +64,8 @@ struct Steps {
   // reciprocal condition number, the least share that is left of a column outside, the change by the nearest exchange;
   // then what was raised meanwhile.
   template <class State>
-  nb::tuple run(State& state, Poll& poll) {
-    PathSearch<State> path(state, wanted.plan, poll, thorough, reached());
+  nb::tuple run(State& state, Poll& poll, const std::uint8_t* sizes = nullptr) {
+    PathSearch<State> path(state, wanted.plan, poll, thorough, sizes, reached());
     unlocked([&] { path.run(); });
     nb::list out;
     for (const auto& size : path.best)
@@ -150,11 +150,12 @@ nb::tuple quadratic_path(nb::object rows, A1 c_, A1 h_, A1 ridge_, double f0, do
 
 nb::tuple likelihood_path(const SampleArrays& samples, double curve, A2 A, A1 ridge, A1 unit_, bool intercept,
                           double floor, i64 k, U1 forced, U1 allowed, bool thorough, i64 restarts, i64 patience,
-                          i64 widest, double effort, std::uint64_t seed, double scale, nb::object ask,
+                          i64 widest, double effort, std::uint64_t seed, double scale, U1 sizes_, nb::object ask,
                           nb::object reached) {
   const Data data(A, ridge, samples.n());
   const Vector<double> unit(unit_);
-  require(unit.size() == data.A.p(), "sizes differ");
+  const Vector<std::uint8_t> sizes(sizes_); // whether each size from 0 to k is wanted
+  require(unit.size() == data.A.p() && sizes.size() == k + 1, "sizes differ");
   Steps steps(k, forced, allowed, thorough, restarts, patience, widest, effort, seed, scale, data.A.p(), std::move(ask),
               std::move(reached));
   Poll poll(steps.asked.call());
@@ -163,25 +164,26 @@ nb::tuple likelihood_path(const SampleArrays& samples, double curve, A2 A, A1 ri
     ScalarLikelihood likelihood(loss, s, curve);
     LikelihoodFitter fitter(data.evened(unit.data(), intercept), likelihood, steps.room(), floor, scale, poll);
     LikelihoodState state(fitter, 0, floor);
-    return steps.run(state, poll);
+    return steps.run(state, poll, sizes.data());
   });
 }
 
 nb::tuple multinomial_path(I1 label, A1 c, Optional2 offset, A2 E, A2 A, A1 ridge, A1 unit_, bool intercept,
                            double floor, i64 k, U1 forced, U1 allowed, bool thorough, i64 restarts, i64 patience,
-                           i64 widest, double effort, std::uint64_t seed, double scale, nb::object ask,
+                           i64 widest, double effort, std::uint64_t seed, double scale, U1 sizes_, nb::object ask,
                            nb::object reached) {
   const Classes classes(label, c, offset, E);
   const Data data(A, ridge, classes.c.size());
   const Vector<double> unit(unit_);
-  require(unit.size() == data.A.p(), "sizes differ");
+  const Vector<std::uint8_t> sizes(sizes_);
+  require(unit.size() == data.A.p() && sizes.size() == k + 1, "sizes differ");
   Steps steps(k, forced, allowed, thorough, restarts, patience, widest, effort, seed, scale, data.A.p(), std::move(ask),
               std::move(reached));
   Poll poll(steps.asked.call());
   Multinomial likelihood = classes.likelihood();
   LikelihoodFitter fitter(data.evened(unit.data(), intercept), likelihood, steps.room(), floor, scale, poll);
   LikelihoodState state(fitter, 0, floor);
-  return steps.run(state, poll);
+  return steps.run(state, poll, sizes.data());
 }
 
 } // namespace
@@ -195,11 +197,11 @@ void bind_path(nb::module_& m) {
         "scale"_a, "ask"_a.none(), "reached"_a.none());
   m.def("likelihood_path", &likelihood_path, "samples"_a, "curve"_a, array("A"), array("ridge"), array("unit"),
         "intercept"_a, "floor"_a, "k"_a, array("forced"), array("allowed"), "thorough"_a, "restarts"_a, "patience"_a,
-        "widest"_a, "effort"_a, "seed"_a, "scale"_a, "ask"_a.none(), "reached"_a.none());
+        "widest"_a, "effort"_a, "seed"_a, "scale"_a, array("sizes"), "ask"_a.none(), "reached"_a.none());
   m.def("multinomial_path", &multinomial_path, array("label"), array("c"), array("offset").none(), array("E"),
         array("A"), array("ridge"), array("unit"), "intercept"_a, "floor"_a, "k"_a, array("forced"), array("allowed"),
-        "thorough"_a, "restarts"_a, "patience"_a, "widest"_a, "effort"_a, "seed"_a, "scale"_a, "ask"_a.none(),
-        "reached"_a.none());
+        "thorough"_a, "restarts"_a, "patience"_a, "widest"_a, "effort"_a, "seed"_a, "scale"_a, array("sizes"),
+        "ask"_a.none(), "reached"_a.none());
 }
 
 } // namespace pursuit

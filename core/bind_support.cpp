@@ -1,6 +1,7 @@
 #include "bindings.hpp"
 #include "hinge.hpp"
 #include "rounded.hpp"
+#include "single_column.hpp"
 
 namespace pursuit {
 namespace {
@@ -123,6 +124,27 @@ nb::tuple fit(const Matrix& A, const SampleArrays& samples, A1 l2_, bool interce
   return nb::make_tuple(give(std::move(z), m + 1), found.value, found.done);
 }
 
+// Every column fitted alone: values, coefficients, intercepts, and how each ended (ColumnEnd). `best` holds the lowest
+// and the next lowest value known before.
+nb::tuple fit_columns_(const Matrix& A, const SampleArrays& samples, A1 ridge_, bool intercept, double start,
+                       double floor, double scale, double curve, A1 best_) {
+  const Samples& s = samples.of(A.n());
+  const Vector<double> ridge(ridge_), known(best_);
+  const i64 p = A.p();
+  require(ridge.size() == p && known.size() == 2, "ridge needs one number per column, best two numbers");
+  std::vector<ColumnFit> fits(static_cast<std::size_t>(p));
+  double best[2] = {known[0], known[1]};
+  const ColumnLimits limits{start, {}, floor, HUGE_VAL, scale, curve, intercept};
+  run_columns(A, [&](const auto& X) {
+    with_loss(s, [&](auto loss) { fit_columns(X, s, loss, ridge.data(), limits, best, fits.data()); });
+  });
+  Buffer f = reals(p), v = reals(p), b = reals(p);
+  Array<std::uint8_t> end = allocate<std::uint8_t>(p);
+  for (i64 j = 0; j < p; ++j)
+    f[j] = fits[j].f, v[j] = fits[j].v, b[j] = fits[j].b, end[j] = static_cast<std::uint8_t>(fits[j].end);
+  return nb::make_tuple(give(std::move(f), p), give(std::move(v), p), give(std::move(b), p), give(std::move(end), p));
+}
+
 nb::tuple hinge_dual_(A2 At_, const SampleArrays& samples, double l2, double rho, double centre, A1 alpha_, double tol,
                       i64 max_epochs, std::uint64_t seed) {
   require(l2 > 0.0 && rho > 0.0, "l2 and rho must be positive");
@@ -175,7 +197,9 @@ void bind_support(nb::module_& m, MatrixClass& matrix) {
       .def("between", &between_, array("w"), "other"_a)
       .def("newton", &newton_, "samples"_a, array("coef"), "b"_a, "hessian"_a)
       .def("fit", &fit, "samples"_a, array("l2"), "intercept"_a, array("z"), "floor"_a, "lower"_a, "converged"_a,
-           "singular"_a, "seconds"_a = HUGE_VAL);
+           "singular"_a, "seconds"_a = HUGE_VAL)
+      .def("fit_columns", &fit_columns_, "samples"_a, array("ridge"), "intercept"_a, "start"_a, "floor"_a, "scale"_a,
+           "curve"_a, array("best"));
   m.def("hinge_dual", &hinge_dual_, array("At"), "samples"_a, "l2"_a, "rho"_a, "centre"_a, array("alpha"), "tol"_a,
         "max_epochs"_a, "seed"_a);
   m.def("rounded_hinge", &rounded_hinge, array("A"), "samples"_a, array("l2"), "intercept"_a, array("z"),

@@ -2,6 +2,7 @@
 
 #include "losses.hpp"
 
+#include <cstring>
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
@@ -36,14 +37,26 @@ void unlocked(F&& work) {
   work();
 }
 
-// A vector of the caller's, or none; kept alive, copied only when it is strided.
+// Arrays may begin anywhere in memory: parts of packed records, of files, of messages.
+template <class T>
+bool aligned(const T* data) {
+  return reinterpret_cast<std::uintptr_t>(data) % alignof(T) == 0;
+}
+template <class T>
+T load(const T* data) {
+  T value;
+  std::memcpy(&value, static_cast<const void*>(data), sizeof(T));
+  return value;
+}
+
+// A vector of the caller's, or none; kept alive, copied only when it is strided or not aligned.
 template <class T>
 class Vector {
 public:
   explicit Vector(const Array1<T>& a) : owner_(a), data_(a.data()), size_(static_cast<i64>(a.shape(0))) {
-    if (size_ <= 1 || a.stride(0) == 1) return;
+    if ((size_ <= 1 || a.stride(0) == 1) && aligned(data_)) return;
     copy_ = allocate<T>(size_);
-    for (i64 i = 0; i < size_; ++i) copy_[i] = data_[i * a.stride(0)];
+    for (i64 i = 0; i < size_; ++i) copy_[i] = load(data_ + i * a.stride(0));
     data_ = copy_.get();
   }
   explicit Vector(const std::optional<Array1<T>>& a) {
@@ -62,7 +75,7 @@ private:
 };
 
 // A float64 matrix as lines of contiguous numbers `ld` apart: rows (C-order) or columns (F-order); copied when it is
-// laid out otherwise, or `packed` and there are gaps between its lines.
+// laid out otherwise, not aligned, or `packed` and there are gaps between its lines.
 class Lines {
 public:
   Lines(const Array2<double>& a, bool rows, bool packed = false)
@@ -70,7 +83,7 @@ public:
     const i64 lines = rows ? n_ : p_, len = rows ? p_ : n_;
     const i64 across = rows ? a.stride(0) : a.stride(1), along = rows ? a.stride(1) : a.stride(0);
     ld_ = std::max<i64>(len, 1);
-    if (len <= 1 || along == 1) {
+    if ((len <= 1 || along == 1) && aligned(data_)) {
       if (lines <= 1) return;
       if (packed ? across == len : across >= ld_) {
         ld_ = across;
@@ -79,7 +92,7 @@ public:
     }
     copy_ = reals(lines * len);
     for (i64 l = 0; l < lines; ++l)
-      for (i64 k = 0; k < len; ++k) copy_[l * len + k] = data_[l * across + k * along];
+      for (i64 k = 0; k < len; ++k) copy_[l * len + k] = load(data_ + l * across + k * along);
     data_ = copy_.get();
   }
   const double* data() const { return data_; }
@@ -108,6 +121,8 @@ struct DenseArray {
     // the stride along an axis of one element means nothing
     const bool by_rows = cs == 1 || p <= 1, by_columns = rs == 1 || n <= 1;
     require(by_rows || by_columns || n == 0 || p == 0, "X needs unit stride along one axis");
+    // copied where it came in or was unpickled (designs/make.py, designs/base.py)
+    require(aligned(a.data()) || n == 0 || p == 0, "X must be aligned");
     if (by_columns && (!by_rows || p <= 1))
       view = {a.data(), n, p, 1, p <= 1 ? n : cs, false};
     else
@@ -221,6 +236,7 @@ void bind_support(nb::module_& m, MatrixClass& matrix);
 void bind_exchange(nb::module_& m);
 void bind_relaxation(nb::module_& m);
 void bind_exactly(nb::module_& m);
+void bind_leaps(nb::module_& m);
 void bind_search(nb::module_& m);
 void bind_path(nb::module_& m);
 void bind_graph(nb::module_& m);

@@ -56,7 +56,8 @@ PURSUIT_CLONES inline void exchange_tile(const SupportRows<double>& q, const dou
     const double* u = U + i * w;
     for (i64 l = 0; l < w; ++l) {
       const double slope = q.g[l] - t * u[l], curve = d[l] + u[l] * u[l] * inverse;
-      const double gain = curve > kDependent * h[l] ? 0.5 * slope * slope / curve : 0.0;
+      const bool real = h[l] > 0 && curve > kDependent * h[l]; // of a constant column all is rounding
+      const double gain = real ? 0.5 * slope * slope / curve : 0.0;
       const double delta = drop - gain;
       const bool better = delta < change[l];
       change[l] = better ? delta : change[l];

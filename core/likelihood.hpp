@@ -1,5 +1,6 @@
 #pragma once
 
+#include "blas.hpp"
 #include "loops.hpp"
 #include "losses.hpp"
 
@@ -61,53 +62,43 @@ class Multinomial final : public Likelihood {
 public:
   Multinomial(const i64* label_, const double* c_, const double* offset_, const double* E_, i64 n_, i64 q_)
       : Likelihood(n_, q_ - 1, true, 0.5), label(label_), c(c_), offset(offset_), E(E_), q(q_), P(reals(n_ * q_)),
-        scratch(reals(n_ * (q_ + 4))) {}
+        scratch(reals(n_ * (q_ + 4))), turned(reals(q_ * r)), products(reals(q_ * pairs())) {
+    double* out = products.get();
+    for (i64 o = 0; o < r; ++o)
+      for (i64 t = 0; t < q; ++t) turned[o * q + t] = E[t * r + o];
+    for (i64 o = 0; o < r; ++o)
+      for (i64 u = o; u < r; ++u)
+        for (i64 t = 0; t < q; ++t) *out++ = E[t * r + o] * E[t * r + u];
+  }
 
   double evaluate(const double* eta, double* d1, double* d2) override {
     double *top = scratch.get() + n * q, *others = top + n, *mine = others + n, *rest = mine + n, *G = scratch.get();
     std::fill(top, top + n, -HUGE_VAL);
-    for (i64 t = 0; t < q; ++t) {
-      double* own = P.get() + t * n;
-      for (i64 i = 0; i < n; ++i) own[i] = offset ? offset[i * q + t] : 0.0;
-      add_lines(eta, n, E + t * r, r, n, own);
-      raise(own, top, n);
-    }
+    for (i64 t = 0; t < q && offset; ++t)
+      for (i64 i = 0; i < n; ++i) P[t * n + i] = offset[i * q + t];
+    gemm(false, n, q, r, eta, n, E, r, offset ? 1.0 : 0.0, P.get(), n);
+    for (i64 t = 0; t < q; ++t) raise(P.get() + t * n, top, n);
     for (i64 i = 0; i < n; ++i) mine[i] = top[i] - P[label[i] * n + i]; // how far the sample's class is below the best
     std::fill(others, others + n, 0.0);
     std::fill(rest, rest + n, 0.0);
     for (i64 t = 0; t < q; ++t) exponentiate(P.get() + t * n, top, label, t, others, rest, n);
     const double value = losses(mine, others, rest, c, n);
     for (i64 t = 0; t < q; ++t) divide(P.get() + t * n, others, n);
-    for (i64 o = 0; o < r; ++o) {
-      double* mean = G + o * n;
-      std::fill(mean, mean + n, 0.0);
-      for (i64 t = 0; t < q; ++t) add_rows<1>(P.get() + t * n, 0, E + t * r + o, n, mean);
-      for (i64 i = 0; i < n; ++i) d1[o * n + i] = c[i] * (mean[i] - E[label[i] * r + o]);
-    }
-    if (!d2) return value;
-    i64 pair = 0;
+    gemm(false, n, r, q, P.get(), n, turned.get(), q, 0.0, G, n);
     for (i64 o = 0; o < r; ++o)
-      for (i64 u = o; u < r; ++u, ++pair) {
-        double* both = d2 + pair * n;
-        std::fill(both, both + n, 0.0);
-        for (i64 t = 0; t < q; ++t) {
-          const double w = E[t * r + o] * E[t * r + u];
-          add_rows<1>(P.get() + t * n, 0, &w, n, both);
-        }
-        spread(both, G + o * n, G + u * n, c, n);
-      }
+      for (i64 i = 0; i < n; ++i) d1[o * n + i] = c[i] * (G[o * n + i] - E[label[i] * r + o]);
+    if (!d2) return value;
+    gemm(false, n, pairs(), q, P.get(), n, products.get(), q, 0.0, d2, n);
+    for (i64 o = 0; o < r; ++o)
+      for (i64 u = o; u < r; ++u, d2 += n) spread(d2, G + o * n, G + u * n, c, n);
     return value;
   }
 
   double reach(const double* turn) override {
     double most = 0.0, *mean = scratch.get() + n * q, *V = scratch.get();
     std::fill(mean, mean + n, 0.0);
-    for (i64 t = 0; t < q; ++t) {
-      double* v = V + t * n;
-      std::fill(v, v + n, 0.0);
-      add_lines(turn, n, E + t * r, r, n, v);
-      add_product(P.get() + t * n, v, mean, n);
-    }
+    gemm(false, n, q, r, turn, n, E, r, 0.0, V, n);
+    for (i64 t = 0; t < q; ++t) add_product(P.get() + t * n, V + t * n, mean, n);
     for (i64 t = 0; t < q; ++t) most = std::max(most, farthest(V + t * n, mean, c, n));
     return most;
   }
@@ -161,7 +152,7 @@ private:
   const i64* label;
   const double *c, *offset, *E;
   i64 q;
-  Buffer P, scratch;
+  Buffer P, scratch, turned, products; // turned: E column by column; products: of two columns of E, a column each
 };
 
 } // namespace pursuit

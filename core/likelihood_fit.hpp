@@ -31,6 +31,7 @@ struct LikelihoodFit {
   End end = End::undecided;
   bool endless = false;   // it ended where steps stay long although they gain nothing
   bool dependent = false; // it ended where the Hessian had to be lifted: f may be far above the minimum
+  std::uint64_t id = 0;   // no two fits of a fitter have the same
 };
 
 class LikelihoodFitter {
@@ -40,11 +41,10 @@ public:
   const i64 n, r;
 
   LikelihoodFitter(const Evened& X_, Likelihood& loss_, i64 most, double floor_, double scale_, Poll& poll_)
-      : X(X_), loss(loss_), n(X_.n), r(loss_.r), D(reals(X_.n * (most + 1))), scaled(reals(X_.n * (most + 1))),
-        d1(reals(X_.n * loss_.r)), d2(reals(X_.n * loss_.pairs())),
-        H(reals((most + 1) * (most + 1) * loss_.r * loss_.r)), g(reals((most + 1) * loss_.r)),
-        ahead1(reals(X_.n * loss_.r)), ahead2(reals(X_.n * loss_.pairs())), turn(reals(X_.n * loss_.r)),
-        there(reals(X_.n * loss_.r)), block(reals((most + 1) * (most + 1))), s(reals((most + 1) * loss_.r)),
+      : X(X_), loss(loss_), n(X_.n), r(loss_.r), D(reals(X_.n * (most + 1))), d1(reals(X_.n * loss_.r)),
+        d2(reals(X_.n * loss_.pairs())), H(reals((most + 1) * (most + 1) * loss_.r * loss_.r)),
+        g(reals((most + 1) * loss_.r)), ahead1(reals(X_.n * loss_.r)), ahead2(reals(X_.n * loss_.pairs())),
+        turn(reals(X_.n * loss_.r)), there(reals(X_.n * loss_.r)), s(reals((most + 1) * loss_.r)),
         zero((most + 1) * loss_.r, 0.0), floor(floor_), scale(scale_), poll(poll_) {}
 
   static constexpr double kClose = 1e-8, kExact = 1e-13; // decrements, relative to f, to end with
@@ -112,10 +112,13 @@ public:
 
   // out (n x r) = D v for v in the layout of z.
   void predict(const double* v, double* out) {
-    std::fill(out, out + n * r, 0.0);
-    if (r == 1) return add_lines(D.get(), n, v, M, n, out);
-    for (i64 o = 0; o < r; ++o)
-      for (i64 l = 0; l < M; ++l) add_rows<1>(D.get() + l * n, 0, v + l * r + o, n, out + o * n);
+    if (r == 1) {
+      std::fill(out, out + n, 0.0);
+      return add_lines(D.get(), n, v, M, n, out);
+    }
+    columns.resize(static_cast<std::size_t>(M * r));
+    transpose(v, M, r, columns.data());
+    gemm(false, n, r, M, D.get(), n, columns.data(), M, 0.0, out, n);
   }
 
   double evaluate(const double* eta, double* first, double* second) { return loss.evaluate(eta, first, second); }
@@ -136,33 +139,52 @@ public:
       add_dots(D.get(), n, d1.get() + o * n, M, n, dots.data());
       for (i64 l = 0; l < M; ++l) g[l * r + o] = dots[l] + (l < m ? X.ridge[at.S[l]] * at.z[l * r + o] : 0.0);
     }
-    i64 pair = 0;
-    for (i64 o = 0; o < r; ++o)
-      for (i64 u = o; u < r; ++u, ++pair) {
-        weigh(d2.get() + pair * n);
-        double* out = r == 1 ? H.get() : block.get();
-        gemm(true, M, M, n, D.get(), n, scaled.get(), n, 0.0, out, M);
-        if (r == 1) break;
+    if (r == 1 && M > kFewColumns) {
+      for (i64 i = 0; i < n; ++i) there[i] = std::sqrt(d2[i]); // no loss here bends down
+      scaled.resize(static_cast<std::size_t>(n * M));
+      for (i64 l = 0; l < M; ++l) multiply(D.get() + l * n, there.get(), n, scaled.data() + l * n);
+      std::fill(H.get(), H.get() + M * M, 0.0);
+      syrk(M, n, scaled.data(), n, H.get(), M);
+      mirror_upper(H.get(), M);
+    } else {
+      weighted_products(D.get(), M, d2.get(), [&](i64 o, i64 u, const double* block) {
         for (i64 l = 0; l < M; ++l)
           for (i64 k = 0; k < M; ++k)
             H[(l * r + o) * N + k * r + u] = H[(l * r + u) * N + k * r + o] = block[l * M + k];
-      }
+      });
+    }
     for (i64 l = 0; l < m; ++l)
       for (i64 o = 0; o < r; ++o) H[(l * r + o) * (N + 1)] += X.ridge[at.S[l]];
   }
 
-  // scaled = D with its rows weighed.
-  void weigh(const double* w) {
-    for (i64 l = 0; l < M; ++l) multiply(D.get() + l * n, w, n, scaled.get() + l * n);
+  // `use(o, u, block)` for every pair of outputs o <= u: block = L' diag(w_ou) D, a column of `lines` numbers for each
+  // of D. L has `lines` columns, w a column for each pair. Several pairs are one product, so that L is packed once.
+  template <class Use>
+  void weighted_products(const double* L, i64 lines, const double* w, Use&& use) {
+    const i64 pairs = loss.pairs(), several = std::clamp<i64>(kTogether / std::max<i64>(M, 1), 1, pairs);
+    scaled.resize(static_cast<std::size_t>(n * M * several));
+    blocks.resize(static_cast<std::size_t>(lines * M * several));
+    i64 o = 0, u = 0;
+    for (i64 first = 0; first < pairs; first += several) {
+      const i64 count = std::min(several, pairs - first);
+      for (i64 t = 0; t < count; ++t)
+        for (i64 l = 0; l < M; ++l) multiply(D.get() + l * n, w + (first + t) * n, n, scaled.data() + (t * M + l) * n);
+      gemm(true, lines, M * count, n, L, n, scaled.data(), n, 0.0, blocks.data(), lines);
+      for (i64 t = 0; t < count; ++t) {
+        use(o, u, blocks.data() + t * M * lines);
+        if (++u == r) u = ++o;
+      }
+    }
   }
 
   double spent = 0.0; // multiplications, roughly
   i64 m = 0, M = 0;   // columns of S, columns of D
-  Buffer D, scaled, d1, d2, H, g;
+  Buffer D, d1, d2, H, g;
 
 private:
   static constexpr int kSteps = 60;
-  static constexpr double kDamp = 1e-4, kLong = 0.03; // after a shorter last step less than a thousandth is left
+  static constexpr i64 kTogether = 96, kFewColumns = 24; // columns of a product; up to which half of it is no less
+  static constexpr double kDamp = 1e-4, kLong = 0.03;    // after a shorter last step less than a thousandth is left
   static constexpr double kDependentPivots = 1e-14, kSurePivots = 1e-9; // what is claimed wants more digits
 
   // s = -(H + damping)^-1 g, with as much damping as that needs; returns the decrement, negative where all fails.
@@ -228,14 +250,16 @@ private:
 
   double size(double f) const { return std::max(std::fabs(f), scale); }
 
-  static LikelihoodFit close(LikelihoodFit& at, End end) {
+  LikelihoodFit close(LikelihoodFit& at, End end) {
     at.end = end;
+    at.id = ++fits;
     return std::move(at);
   }
 
-  Buffer ahead1, ahead2, turn, there, block, s;
-  std::vector<double> zero, ahead;
+  Buffer ahead1, ahead2, turn, there, s;
+  std::vector<double> zero, ahead, scaled, blocks, columns;
   double floor, scale;
+  std::uint64_t fits = 0;
   Poll& poll;
 };
 

@@ -13,7 +13,20 @@ namespace pursuit {
 inline constexpr double kPromising =
     0.01; // share of f that the model may err by: what it puts further up is not fitted
 
-class LikelihoodState {
+// What is known of f around a fit, computed when it is asked for.
+struct LocalModel {
+  std::uint64_t of = 0;                        // the fit's id
+  std::vector<double> d1, d2, g;               // the loss's derivatives, the gradient (p x r)
+  std::vector<double> B, rows, own, add, left; // H_SS^-1, rows of H, blocks of its diagonal; of units outside: what
+                                               // they gain, and the share of them that S leaves
+  std::vector<double> residual;                // of the gradient inside: what rounding has left
+  std::vector<double> change, dropped;         // of every exchange with the best partner, of dropping a unit
+  Units who;                                   // that partner
+  double pivots = 0.0;
+  bool sloped = false, inverted = false, modelled = false;
+};
+
+class LikelihoodState : public LocalModel {
 public:
   double f = HUGE_VAL;
 
@@ -145,6 +158,10 @@ public:
     at = std::move(next);
     for (i64 j : at.S) inside[j] = 1;
     f = at.f;
+    if (at.id == of) return;
+    std::swap(static_cast<LocalModel&>(*this), before); // walks go back and forth between two supports
+    if (at.id == of) return;
+    of = at.id;
     sloped = inverted = modelled = false;
   }
 
@@ -192,22 +209,12 @@ public:
     fitter.spent += static_cast<double>(n * p * (M + 4) * fitter.loss.pairs());
     rows.resize(static_cast<std::size_t>(N * wide));
     own.resize(static_cast<std::size_t>(p * r * r));
-    std::vector<double> part(r == 1 ? 0 : static_cast<std::size_t>(M * p)), squares(P);
-    i64 pair = 0;
-    for (i64 o = 0; o < r; ++o)
-      for (i64 u = o; u < r; ++u, ++pair) {
-        const double* w = &d2[pair * n];
-        fitter.weigh(w);
-        double* out = r == 1 ? rows.data() : part.data();
-        gemm(true, p, M, n, X.A, n, fitter.scaled.get(), n, 0.0, out, p);
-        for (i64 j = 0; j < p; ++j) squares[j] = weighted_square(X.A + j * n, w, n);
+    fitter.weighted_products(X.A, p, d2.data(), [&](i64 o, i64 u, const double* block) {
+      for (i64 l = 0; l < M; ++l)
         for (i64 j = 0; j < p; ++j)
-          own[(j * r + o) * r + u] = own[(j * r + u) * r + o] = squares[j] + (o == u ? X.ridge[j] : 0.0);
-        if (r == 1) break;
-        for (i64 l = 0; l < M; ++l)
-          for (i64 j = 0; j < p; ++j)
-            rows[(l * r + o) * wide + j * r + u] = rows[(l * r + u) * wide + j * r + o] = part[l * p + j];
-      }
+          rows[(l * r + o) * wide + j * r + u] = rows[(l * r + u) * wide + j * r + o] = block[l * p + j];
+    });
+    diagonal_blocks();
     for (i64 l = 0; l < size(); ++l)
       for (i64 o = 0; o < r; ++o) rows[(l * r + o) * wide + at.S[l] * r + o] += X.ridge[at.S[l]];
     change.resize(P), who.resize(P), add.resize(P), left.resize(P);
@@ -225,6 +232,26 @@ public:
       group_exchange(q, G, droppable.data(), change.data(), who.data(), add.data(), left.data());
     }
     modelled = true;
+  }
+
+  // H_jj of every unit; with several outputs one product of squared columns with all weights.
+  void diagonal_blocks() {
+    const i64 pairs = fitter.loss.pairs();
+    std::vector<double> sums(static_cast<std::size_t>(p * pairs));
+    if (r == 1) {
+      for (i64 j = 0; j < p; ++j) sums[j] = weighted_square(X.A + j * n, d2.data(), n);
+    } else {
+      if (squares.empty()) {
+        squares.resize(static_cast<std::size_t>(n * p));
+        multiply(X.A, X.A, n * p, squares.data());
+      }
+      gemm(true, p, pairs, n, squares.data(), n, d2.data(), n, 0.0, sums.data(), p);
+    }
+    const double* sum = sums.data();
+    for (i64 o = 0; o < r; ++o)
+      for (i64 u = o; u < r; ++u, sum += p)
+        for (i64 j = 0; j < p; ++j)
+          own[(j * r + o) * r + u] = own[(j * r + u) * r + o] = sum[j] + (o == u ? X.ridge[j] : 0.0);
   }
 
   // B = H^-1 on the columns inside, and what dropping each unit would cost in the model.
@@ -268,10 +295,6 @@ public:
   LikelihoodFitter& fitter;
   const Evened& X;
   const i64 n, r, p;
-  std::vector<double> d1, d2, g;               // at the state: the loss's derivatives, the gradient (p x r)
-  std::vector<double> B, rows, own, add, left; // and its model
-  std::vector<double> residual;                // of the gradient inside: what rounding has left
-  double pivots = 0.0;
   std::vector<Units> doubtful; // supports whose columns are too close to dependent for a fit here
 
 private:
@@ -344,9 +367,9 @@ private:
   double floor;
   std::vector<std::uint8_t> inside;
   LikelihoodFit at, null;
-  std::vector<double> change, dropped;
-  Units who;
-  bool evened = false, sloped = false, inverted = false, modelled = false;
+  LocalModel before;
+  std::vector<double> squares; // of X.A, where there are several outputs
+  bool evened = false;
 };
 
 } // namespace pursuit

@@ -52,6 +52,7 @@ NB_MODULE(_core, m) {
   bind_exchange(m);
   bind_relaxation(m);
   bind_exactly(m);
+  bind_leaps(m);
   bind_search(m);
   bind_path(m);
   bind_graph(m);

@@ -4,7 +4,8 @@
 
 // The best point of every size, each from its neighbours (pursuit/paths/walk.py has the same in Python, for whatever
 // objective). Stage K begins when no size up to K - 1 can be improved from its neighbours: up from K - 1, exchanges,
-// and whenever the best point of a size is new, from it one unit down and one unit up again.
+// and whenever the best point of a size is new, from it one unit down and one unit up again. Sizes that are not wanted
+// are passed through: up from K - 1, and no more.
 
 namespace pursuit {
 
@@ -25,10 +26,11 @@ public:
   i64 first = 0;
   bool stopped = false; // before its end
 
-  // `thorough`: at every size also the starts and restarts of a search for it alone.
-  PathSearch(State& state_, const SearchPlan& plan_, Poll& poll_, bool thorough_,
+  // `thorough`: at every size also the starts and restarts of a search for it alone. `wanted`: a flag for each size up
+  // to k, or null for all of them.
+  PathSearch(State& state_, const SearchPlan& plan_, Poll& poll_, bool thorough_, const std::uint8_t* wanted_,
              std::function<bool(i64, double)> reached_)
-      : state(state_), plan(plan_), poll(poll_), thorough(thorough_), reached(std::move(reached_)) {
+      : state(state_), plan(plan_), poll(poll_), thorough(thorough_), wanted(wanted_), reached(std::move(reached_)) {
     if (!thorough) plan.tries = kFewTries;
   }
 
@@ -53,6 +55,8 @@ public:
 private:
   bool told(i64 size) { return poll.stop() || (reached && reached(size, of(size).f)); }
 
+  bool passes(i64 size) const { return wanted && !wanted[size]; }
+
   Size& of(i64 size) { return best[static_cast<std::size_t>(size - first)]; }
 
   // False where there is nothing to come in any more, or time is up before the size was reached.
@@ -63,18 +67,20 @@ private:
     step(size - 1, size);
     if (poll.stop() && !(of(size).f < HUGE_VAL)) return best.pop_back(), false;
     if (!(of(size).f <= of(size - 1).f)) return best.pop_back(), false;
+    if (passes(size)) return true;
     if (thorough) alone(size);
     Units fresh{size};
     while (!fresh.empty() && !poll.stop()) {
       const i64 at = fresh.back();
       fresh.pop_back();
       for (i64 to : {at - 1, at + 1})
-        if (to > first && to <= size && step(at, to)) fresh.push_back(to);
+        if (to > first && to <= size && !passes(to) && step(at, to)) fresh.push_back(to);
     }
     return true;
   }
 
-  // From the best point of one size to a size next to it; whether that is better than what was known there.
+  // From the best point of one size to a size next to it, and exchanges there unless it is only passed; whether that is
+  // better than what was known there.
   bool step(i64 from, i64 to) {
     state.restore(of(from).kept);
     std::uint64_t sum = 0;
@@ -104,7 +110,7 @@ private:
         if (most < 0 || poll.stop()) return false;
       }
     }
-    return take(to, local(to));
+    return take(to, !passes(to) && local(to));
   }
 
   // Exchanges while one helps; whether it ended where none does.
@@ -150,6 +156,7 @@ private:
   SearchPlan plan;
   Poll& poll;
   const bool thorough;
+  const std::uint8_t* wanted;
   std::function<bool(i64, double)> reached;
   std::vector<std::unordered_set<std::uint64_t>> seen;
 };

@@ -13,7 +13,7 @@ public:
   // l2: one positive number per column.
   RoundedFitter(const DenseColumns& A_, const Samples& s_, const double* l2_, bool intercept_)
       : A(A_), s(s_), l2(l2_), intercept(intercept_), size(A_.p + (intercept_ ? 1 : 0)), eta(reals(s_.n)),
-        turn(reals(s_.n)), h(reals(s_.n)), g(reals(size)), ahead(reals(size)), row(reals(size)), H(reals(size * size)),
+        turn(reals(s_.n)), h(reals(s_.n)), g(reals(size)), ahead(reals(size)), H(reals(size * size)),
         bound(reals(size)) {
     std::fill(bound.get(), bound.get() + size, 1.0);
     for (i64 j = 0; j < A.p; ++j) {
@@ -67,16 +67,16 @@ private:
     evaluate(loss, s.n, s.y, s.c, eta.get(), turn.get(), h.get(), &value, &slope);
     std::fill(g.get(), g.get() + size, 0.0);
     std::fill(H.get(), H.get() + size * size, 0.0);
-    if (intercept) g[A.p] = slope, row[A.p] = 1.0;
+    if (intercept) g[A.p] = slope;
     add_dots(A.data, A.col_stride, turn.get(), A.p, s.n, g.get());
-    for (i64 i = 0; i < s.n; ++i) {
-      if (!(h[i] > 0.0)) continue;
-      for (i64 j = 0; j < A.p; ++j) row[j] = *A.at(i, j);
-      for (i64 j = 0; j < size; ++j) {
-        const double x = h[i] * row[j];
-        for (i64 k = 0; k <= j; ++k) H[j * size + k] += x * row[k];
-      }
-    }
+    bent.clear();
+    for (i64 i = 0; i < s.n; ++i)
+      if (h[i] > 0.0) bent.push_back(i), h[static_cast<i64>(bent.size()) - 1] = std::sqrt(h[i]);
+    const i64 count = static_cast<i64>(bent.size());
+    scaled.resize(static_cast<std::size_t>(count * size));
+    for (i64 j = 0; j < size; ++j)
+      for (i64 l = 0; l < count; ++l) scaled[j * count + l] = h[l] * (j < A.p ? *A.at(bent[l], j) : 1.0);
+    syrk(size, count, scaled.data(), count, H.get(), size); // column-major upper, which is row-major lower
     for (i64 j = 0; j < size; ++j) {
       if (j < A.p) {
         g[j] += l2[j] * z[j];
@@ -127,7 +127,9 @@ private:
   const double* l2;
   bool intercept;
   i64 size;
-  Buffer eta, turn, h, g, ahead, row, H, bound;
+  Buffer eta, turn, h, g, ahead, H, bound;
+  std::vector<i64> bent; // samples on the rounded part
+  std::vector<double> scaled;
 };
 
 } // namespace pursuit

@@ -75,6 +75,10 @@ class Matrix:
     def stats(self, c: F) -> tuple[F, F]:
         """Weighted column means and variances in one pass (variances by a shifted sum, never negative)."""
 
+    def row_hashes(self, first: int) -> NDArray[np.uint64]:
+        """A hash of every row, by keys of the columns ``first``, ``first + 1``, ...; equal numbers give equal hashes,
+        whatever the layout and precision they are stored in, and columns of zeros count nothing."""
+
     def value_gradient(self, samples: Samples, cols: I, coef: F, b: float) -> tuple[float, F, float]:
         """``sum c phi`` at eta = X[:, cols] coef + b + offset, its gradient over all p columns, its derivative in b.
         A dense or CSR X is read once."""
@@ -114,6 +118,18 @@ class Matrix:
         It stops where more care is needed: at a value of ``floor``, a condition below ``singular``, a step that fails;
         and after so many ``seconds``. A smoothed hinge with a ridge goes on with a search, where its columns are dense.
         ``lower`` is a lower bound of f (or -inf): ``converged`` is relative to the height above it.
+        """
+
+    def fit_columns(
+        self, samples: Samples, ridge: F, intercept: bool, start: float, floor: float, scale: float, curve: float,
+        best: F,
+    ) -> tuple[F, F, F, NDArray[np.uint8]]:
+        """Every column fitted alone: values, coefficients, intercepts, and how each ended.
+
+        0: above the second of ``best``, the two lowest values so far; its value is a lower bound. 1: at its minimum, by a
+        dual bound. 2: at the ``floor``. 3: undecided. Constant columns: 3, with a value of infinity.
+        ``start`` is the intercept of the null model, ``scale`` the least that differences are relative to, ``curve`` a
+        bound of phi'' or 0.
         """
 
 # Twice the digits (core/exactly.hpp).
@@ -210,14 +226,16 @@ def quadratic_path(
 def likelihood_path(
     samples: Samples, curve: float, A: F, ridge: F, unit: F, intercept: bool, floor: float, k: int,
     forced: NDArray[np.uint8], allowed: NDArray[np.uint8], thorough: bool, restarts: int, patience: int, widest: int,
-    effort: float, seed: int, scale: float, ask: Callable[[], bool] | None, reached: Reached | None,
+    effort: float, seed: int, scale: float, sizes: NDArray[np.uint8], ask: Callable[[], bool] | None,
+    reached: Reached | None,
 ) -> tuple[Sized, bool, BaseException | None]:
-    """A loss, its columns as in ``likelihood_search``."""
+    """A loss, its columns as in ``likelihood_search``; ``sizes``: whether each size from 0 to k is searched for."""
 
 def multinomial_path(
     label: I, c: F, offset: F | None, E: F, A: F, ridge: F, unit: F, intercept: bool, floor: float, k: int,
     forced: NDArray[np.uint8], allowed: NDArray[np.uint8], thorough: bool, restarts: int, patience: int, widest: int,
-    effort: float, seed: int, scale: float, ask: Callable[[], bool] | None, reached: Reached | None,
+    effort: float, seed: int, scale: float, sizes: NDArray[np.uint8], ask: Callable[[], bool] | None,
+    reached: Reached | None,
 ) -> tuple[Sized, bool, BaseException | None]:
     """The same for classes, as in ``multinomial_search``."""
 
@@ -262,6 +280,14 @@ def perspective(
     """Lower bound of min f0 - c'x + x'Hx/2 over k-sparse x, if H - mu I is positive semidefinite: bound, relaxation's
     value, x, z, t, iterations, the y at which the bound was found, curvature used. ``unit`` is the size of what is added
     up, at which values are rounded."""
+
+# Leaps and bounds, core/leaps.hpp.
+def leaps(
+    R: F, z: F, base: float, rounding: float, column_rounding: float, forced: NDArray[np.uint8], kmin: int, kmax: int,
+    nbest: int, tolerance: float, smallest: float, exact: float, effort: float, ask: Callable[[], bool] | None,
+) -> tuple[list[tuple[list[tuple[I, float, float]], bool]], bool, int, BaseException | None]:
+    """The best subsets of base + min ||z - R_S x||^2 / 2 per size (columns, value, rounding; whether none is missing),
+    whether columns are too close to dependent for that, nodes, what ``ask`` raised."""
 
 def schur(H: F, W: F, keep: I) -> F:
     """H[keep, keep] - W[:, keep].T @ W[:, keep]."""

@@ -2,12 +2,15 @@
 
 import difflib
 import numbers
+import os
 from collections.abc import Iterable, Sequence
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from ._arrays import aligned
 from ._types import Array, Vector
 
 NEAR = 0.6  # similarity above which a name may have been meant: 'quantile' and 'squared' have 0.53
@@ -66,7 +69,7 @@ def looked_up(name: str, what: str, known: Iterable[str]) -> str:
 
 def check_choice(value: Any, name: str, known: Sequence[str]) -> None:
     """One of a few words."""
-    if value not in known:
+    if not isinstance(value, str) or value not in known:
         raise ValueError(f"{name} {value!r} is unknown; {nearest(str(value), known)}")
 
 
@@ -126,12 +129,34 @@ def check_number(value: Any, name: str, low: float = 0.0, strict: bool = False) 
     return number
 
 
+def check_flag(value: Any, name: str) -> bool:
+    """True or False (or 1 or 0): text such as "no" would count as True."""
+    if not isinstance(value, bool | np.bool_ | numbers.Integral) or value not in (0, 1):
+        raise TypeError(f"{name} must be True or False, got {value!r}")
+    return bool(value)
+
+
 def check_share(value: Any, name: str) -> float:
     """A number from 0 to 1."""
     share = check_number(value, name)
     if share > 1:
         raise ValueError(f"{name} must be a number from 0 to 1, got {value!r}")
     return share
+
+
+def check_path(path: Any, name: str = "path") -> Path:
+    """Text or a path object, as a path."""
+    if not isinstance(path, str | os.PathLike):
+        raise TypeError(f"{name} must be a path, got {path!r}")
+    return Path(path)
+
+
+def check_start(start: Any, wanted: str) -> Array:
+    """Coefficients to start from, as numbers; whether their shape is right is for the caller to check."""
+    try:
+        return np.asarray(start, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise TypeError(f"start must be a Result or {wanted}, got {start!r}") from None
 
 
 def check_mask(values: Any, name: str) -> None:
@@ -143,16 +168,37 @@ def check_mask(values: Any, name: str) -> None:
         )
 
 
+def check_shape(values: Any, name: str) -> tuple[int, ...]:
+    """The shape of an array or of nested lists; ValueError where rows differ in length, or where there is nothing."""
+    if values is None or type(values).__name__ == "NAType":
+        raise ValueError(f"{name} is missing: give one entry per row of X")
+    if hasattr(values, "tocsr"):
+        raise ValueError(f"{name} must be a dense array, got a {type(values).__name__}; use toarray()")
+    if isinstance(values, str | bytes):
+        raise ValueError(f"{name} must be an array of numbers or labels, got the text {values!r}")
+    shape = getattr(values, "shape", None)
+    try:
+        return shape if isinstance(shape, tuple) else np.asarray(values).shape
+    except ValueError:
+        raise ValueError(f"{name} must be an array; its rows have different lengths") from None
+
+
 def check_array(values: Any, name: str, purpose: str = "") -> Array:
-    """Finite float64 numbers, of any shape."""
+    """Finite float64 numbers, of any shape; text and dates are no numbers, even where NumPy could make them some."""
     check_mask(values, name)
+    check_shape(values, name)
     array = np.asarray(values)
     if array.dtype.kind == "c":
         raise ValueError(f"Complex data not supported: {name} must be real")
     try:
-        floats = np.ascontiguousarray(array, dtype=np.float64)
+        if array.dtype.kind in "mMSUV" or (array.dtype.kind == "O" and any(isinstance(v, str) for v in array.flat)):
+            raise TypeError
+        floats = aligned(np.ascontiguousarray(array, dtype=np.float64))
+    except OverflowError:
+        raise ValueError(f"{name} contains NaN or infinity (or numbers that are too large)") from None
     except (TypeError, ValueError):
-        raise ValueError(f"{name} must be numeric{purpose}, got dtype {array.dtype}") from None
+        what = type(values).__name__ if array.ndim == 0 and array.dtype.kind == "O" else f"dtype {array.dtype}"
+        raise ValueError(f"{name} must be numeric{purpose}, got {what}") from None
     if not np.isfinite(floats).all():
         raise ValueError(f"{name} contains NaN or infinity")
     return floats
@@ -170,7 +216,7 @@ def check_offset(offset: Any, n: int, outputs: int = 0) -> Vector | None:
     """An offset per row, with ``outputs`` (0: one, without an axis of its own) also one per output; None stays None."""
     if offset is None:
         return None
-    if not outputs or np.ndim(offset) < 2:
+    if not outputs or len(check_shape(offset, "offset")) < 2:
         vector = check_vector(offset, "offset", n)
         return vector[:, None] if outputs else vector
     matrix = check_array(offset, "offset")
@@ -183,9 +229,7 @@ def check_weights(sample_weight: Any, n: int) -> Vector:
     """Non-negative weights, not all zero, scaled to sum to one."""
     if sample_weight is None:
         return np.full(n, 1.0 / n)
-    check_mask(sample_weight, "sample_weight")
-    sample_weight = np.asarray(sample_weight)
-    if sample_weight.ndim == 0:
+    if isinstance(sample_weight, numbers.Real) or (isinstance(sample_weight, np.ndarray) and sample_weight.ndim == 0):
         sample_weight = np.full(n, sample_weight)
     weights = check_vector(sample_weight, "sample_weight", n)
     if weights.min() < 0:

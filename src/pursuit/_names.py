@@ -7,16 +7,42 @@ from typing import Any
 import numpy as np
 
 from ._errors import listed, nearest
+from ._order import warn_column_order
 from ._types import Columns
 
 Names = tuple[str, ...]
 
 
 def names_of(X: Any) -> Names | None:
-    """A data frame's column names; None where X has none, or where they are not strings."""
+    """A data frame's column names; None where X has none, or where they are not strings. Each may occur once."""
+    refuse_lazy(X)
     columns = getattr(X, "columns", None)
     names = () if columns is None else tuple(columns)
+    refuse_duplicates(names)
     return names if names and all(isinstance(name, str) for name in names) else None
+
+
+def refuse_lazy(X: Any) -> None:
+    """Raise where X is a query of polars that has not been run."""
+    if hasattr(X, "collect") and hasattr(X, "lazy"):
+        raise TypeError(f"X must hold its rows, got a {type(X).__name__}; call collect() first")
+
+
+def refuse_duplicates(names: Iterable[Any], what: str = "X") -> None:
+    """Raise where columns share a name, naming those: a choice, a prediction or a table by name would be ambiguous."""
+    times = Counter(names)
+    twice = [name for name, count in times.items() if count > 1]
+    if twice:
+        raise ValueError(f"{what} has several columns named {listed(map(repr, twice))}; give every column its own name")
+
+
+def check_names(names: Any, count: int, what: str) -> Names:
+    """Names that a user gives for the columns of something: as many, and each once."""
+    if isinstance(names, str) or not np.iterable(names) or len(own := tuple(str(name) for name in names)) != count:
+        got = repr(names) if isinstance(names, str) or not np.iterable(names) else len(own)
+        raise ValueError(f"names must name the {count} columns of {what}, each by a word of a list, got {got}")
+    refuse_duplicates(own, what)
+    return own
 
 
 def called(cols: Iterable[int], names: Sequence[str] | None = None) -> str:
@@ -40,12 +66,13 @@ def chosen(columns: Any, argument: str, dim: int, names: Sequence[str] | None = 
     if isinstance(columns, str) or not np.iterable(columns):
         columns = [columns]
     if not isinstance(columns, np.ndarray) or columns.dtype.kind not in "iu":
+        warn_column_order(names, **{argument: columns})
         columns = list(columns)
         if any(isinstance(column, str) for column in columns):
             columns = _places(columns, argument, names)
-    if len(columns) and np.asarray(columns).dtype.kind == "b":
-        if np.shape(columns) != (dim,):
-            raise ValueError(f"{argument} is a mask of shape {np.shape(columns)}, and there are {dim} columns")
+    if len(columns) and all(isinstance(column, bool | np.bool_) for column in columns):
+        if len(columns) != dim:
+            raise ValueError(f"{argument} is a mask of shape ({len(columns)},), and there are {dim} columns")
         return np.flatnonzero(columns)
     return columns
 
@@ -53,11 +80,8 @@ def chosen(columns: Any, argument: str, dim: int, names: Sequence[str] | None = 
 def _places(columns: Sequence[Any], argument: str, names: Sequence[str] | None) -> list[Any]:
     """Indices where there are names."""
     place = {name: j for j, name in enumerate(names or ())}
-    times = Counter(names or ())
     for name in (column for column in columns if isinstance(column, str)):
-        if times[name] > 1:
-            raise ValueError(f"{argument} names column {name!r}, of which X has {times[name]}; give indices")
-        if not times[name]:
+        if name not in place:
             there = "X has no column names" if names is None else nearest(name, names)
             raise ValueError(f"{argument} names column {name!r}, which X does not have; {there}")
     return [place[column] if isinstance(column, str) else column for column in columns]
@@ -81,12 +105,23 @@ def refuse_text(X: Any) -> None:
         raise ValueError(f"X contains NaN or infinity in {quoted(missing)}") from None
 
 
-def refuse_dates(X: Any) -> None:
-    """Raise where a polars frame has dates or times: as an array they would be numbers without a word."""
+def refuse_kinds(X: Any) -> None:
+    """Raise where X holds dates or text, which NumPy would turn into numbers without a warning, or complex numbers."""
     dtypes = getattr(X, "dtypes", ())
-    several = hasattr(dtypes, "__iter__")  # a Series has one: that it is no table is said later
-    if several and any(dtype.is_temporal() for dtype in dtypes if hasattr(dtype, "is_temporal")):
+    dtypes = list(dtypes) if hasattr(dtypes, "__iter__") else []  # a Series has one: that it is no table is said later
+    if any(_is_temporal(dtype) for dtype in dtypes):
         refuse_text(X)
+    kinds = [getattr(dtype, "kind", "") for dtype in (*dtypes, getattr(X, "dtype", None))]
+    if "c" in kinds:
+        raise ValueError("Complex data not supported: X must be real")
+    if isinstance(X, np.ndarray) and X.dtype.kind in "mMSUV":
+        raise ValueError(
+            f"X must be numeric, got dtype {X.dtype}; encode strings, categories and dates as numbers first"
+        )
+
+
+def _is_temporal(dtype: Any) -> bool:
+    return bool(dtype.is_temporal()) if hasattr(dtype, "is_temporal") else getattr(dtype, "kind", "") in "mM"
 
 
 def refuse_missing(X: Any, names: Sequence[str] | None = None) -> None:
@@ -128,7 +163,7 @@ def _strange(values: Any) -> list[Any] | None:
 def no_number(values: Iterable[Any]) -> list[Any]:
     """The first entry that is neither a number nor missing, in a list; an empty one where there is none."""
     for value in values:
-        if value is None or type(value).__name__ == "NAType" or value != value:  # missing
+        if value is None or type(value).__name__ == "NAType" or (np.ndim(value) == 0 and value != value):  # missing
             continue
         try:
             float(value)

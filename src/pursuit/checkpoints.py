@@ -1,26 +1,29 @@
 """Checkpoints: what a run has come to, in a file that is whole at every moment, so that a killed run can go on.
 
 A file is an npz without pickles: a header (JSON: version, the problem it belongs to, what is told) and arrays. It is
-written beside its place, flushed to the disk and renamed, so that after a kill the last complete one is there.
+written beside its place, flushed to the disk and renamed, so that after a kill the last complete one is there. While a
+run uses a file it holds a lock, and a second run is refused.
 
-A file belongs to one problem: the sparse set, the solver with its options, the objective's own marks and the null model
-(its value, and its gradient by two numbers), which tells other data apart.
+A file belongs to one problem. Settings must be equal: the sparse set, the solver with its options, the loss, the ridge.
+Data are told apart by their fingerprint (``Objective.fingerprint``), and the value of a point that is taken from a file
+is computed anew before it is believed.
 """
 
 import io
 import json
 import os
 import time
-import zipfile
-import zlib
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
+from ._described import described
 from ._errors import listed
+from ._files import FileLock, InUseError, remove_unfinished, replacing
 from ._types import Vector
 from .constraints import AtMost, Exchange
 from .data.disk.write import synced
@@ -28,75 +31,132 @@ from .objectives.base import Objective
 from .objectives.point import Point
 from .solvers.base import Solver
 
-VERSION = 1
+VERSION = 2
 EVERY, PATIENT = 1.0, 20  # seconds between two writings, and how many times what one takes they are apart at least
-AGREES = 1e-7  # share by which numbers of the same null model may differ: other threads, other blocks
+SAME_VALUE = 1e-6  # share by which the value of a point that was kept may differ from the one computed anew
+SAME_FIT = 1e-11  # the same as a share of the null model's value: of a fit that is nearly exact few digits are left
+CHECKED = 8  # points of a path whose values are computed anew
 
 Arrays = dict[str, Any]
 
 
 @dataclass(frozen=True)
 class Problem:
-    """What a checkpoint belongs to: words that must be equal, numbers that must agree."""
+    """What a checkpoint belongs to: settings that must be equal, numbers that must agree to within their rounding."""
 
-    words: dict[str, Any]
-    numbers: list[float]
+    settings: dict[str, Any]
+    numbers: list[tuple[float, float]]
 
     @classmethod
     def of(cls, f: Objective, constraint: AtMost, name: str, method: Solver, **more: Any) -> "Problem":
-        null = f.null
-        g = null.gradient
         own = {"include": constraint.include, "exclude": constraint.exclude, "groups": constraint.unit_of}
-        words = {
-            **f.marks(), "k": constraint.k, **{key: digest(value) for key, value in own.items()}, "solver": name,
-            "options": {key: str(value) for key, value in vars(method).items()}, **more,
+        settings = {
+            **f.marks(), "k": constraint.k, **own, "solver": name, "options": vars(method), **more,
         }  # fmt: skip
-        numbers = [float(null.value), float(np.linalg.norm(g)), float(g @ np.cos(1.7 * np.arange(len(g))))]
-        return cls(json.loads(json.dumps(words)), numbers)
+        return cls(json.loads(json.dumps(described(settings))), f.fingerprint())
 
     def differs(self, header: dict[str, Any]) -> str:
         """In what a file's problem is another one; "" where it is this."""
         theirs = header["problem"]
-        wrong = [key for key in {**self.words, **theirs} if self.words.get(key) != theirs.get(key)]
+        wrong = [key for key in {**self.settings, **theirs} if self.settings.get(key) != theirs.get(key)]
         if wrong:
             return f"with another {listed(sorted(wrong))}"
-        room = AGREES * max(abs(self.numbers[0]), abs(self.numbers[1]), 1e-300)
-        same = len(header["numbers"]) == 3 and np.allclose(header["numbers"], self.numbers, rtol=AGREES, atol=room)
+        pairs = list(zip(self.numbers, header["numbers"], strict=False))
+        same = len(self.numbers) == len(header["numbers"]) and all(_agree(*mine, *other) for mine, other in pairs)
         return "" if same else "of other data"
 
 
-class Checkpoint:
-    """One file for one problem; ``told`` and ``arrays`` are what it held when it was opened (None: there was none)."""
+def _agree(a: float, room: float, b: float, other: float) -> bool:
+    return a == b or abs(a - b) <= max(room, other) or (np.isnan(a) and np.isnan(b))
 
-    def __init__(self, path: Any, problem: Problem) -> None:
+
+class Checkpoint:
+    """One file for one problem; ``told`` and ``arrays`` are what it held when it was opened (None: there was none).
+
+    It is locked until ``close``.
+    """
+
+    def __init__(self, path: Any, problem: Callable[[], Problem]) -> None:
         try:
             self.path = Path(path)
         except TypeError:
             raise TypeError(f"checkpoint must be a path, got {type(path).__name__}") from None
-        if not self.path.parent.is_dir():
+        if not os.path.isdir(self.path.parent):
             raise ValueError(f"checkpoint {self.path} cannot be written: there is no folder {self.path.parent}")
-        self.problem, self.next = problem, time.monotonic() + EVERY
+        if os.path.isdir(self.path):
+            raise ValueError(f"checkpoint {self.path} is a folder; name a file in it")
+        try:
+            self.lock = FileLock(self.path)
+        except InUseError:
+            raise ValueError(
+                f"checkpoint {self.path} is in use by another run; wait for its end, or name another file"
+            ) from None
+        except (OSError, ValueError) as error:
+            why = getattr(error, "strerror", None) or error
+            raise ValueError(f"checkpoint {self.path} cannot be written: {why}") from None
         self.told: dict[str, Any] | None = None
         self.arrays: Arrays = {}
-        if self.path.exists():
-            self._read()
+        try:
+            remove_unfinished(self.path)
+            self.problem, self.next = problem(), time.monotonic() + EVERY
+            if self.path.exists():
+                self._read()
+        except BaseException:
+            self.close()
+            raise
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let another run have the file."""
+        self.lock.release()
 
     def _read(self) -> None:
         try:
-            with open(self.path, "rb") as file, np.load(file, allow_pickle=False) as held:
+            file = open(self.path, "rb")  # noqa: SIM115 -- what goes wrong here is not the file's fault
+        except OSError as error:
+            raise ValueError(f"checkpoint {self.path} cannot be read: {error.strerror or error}") from None
+        with file, self.reading():
+            with np.load(file, allow_pickle=False) as held:
                 arrays = {key: held[key] for key in held.files}  # each is checked against its checksum
             header = json.loads(bytes(arrays.pop("header")).decode())
             version, told = header["version"], header["told"]
-        except OSError as error:
-            raise ValueError(f"checkpoint {self.path} cannot be read: {error.strerror or error}") from None
-        except (ValueError, KeyError, EOFError, TypeError, zipfile.BadZipFile, zlib.error) as error:
-            raise ValueError(f"checkpoint {self.path} is damaged, or no checkpoint ({error}); remove it") from None
+            wrong = self.problem.differs(header) if version == VERSION else ""
         if version != VERSION:
-            raise ValueError(f"checkpoint {self.path} has version {version}, and this pursuit reads version {VERSION}")
-        wrong = self.problem.differs(header)
+            raise ValueError(
+                f"checkpoint {self.path} has version {version}, and this pursuit reads version {VERSION}; remove it"
+            )
         if wrong:
-            raise ValueError(f"checkpoint {self.path} is of another problem: {wrong}; remove it, or name another file")
+            raise self._of_another(wrong)
         self.told, self.arrays = told, arrays
+
+    @contextmanager
+    def reading(self) -> Iterator[None]:
+        """Say of whatever goes wrong that the file is damaged: bytes that were altered may lead to any exception."""
+        try:
+            yield
+        except Exception as error:
+            self.close()
+            raise ValueError(f"checkpoint {self.path} is damaged, or no checkpoint ({error}); remove it") from None
+
+    def check_values(self, f: Objective, points: Sequence[Point]) -> None:
+        """Refuse the file where f has other values at some of its points."""
+        some = np.linspace(0, len(points) - 1, min(len(points), CHECKED)).astype(int)
+        for point in (points[i] for i in some):
+            if not (np.isfinite(point.value) and np.isfinite(point.coef).all()):
+                continue
+            value = f.value_at(point)
+            room = SAME_VALUE * abs(point.value) + SAME_FIT * abs(f.null.value)
+            if not abs(value - point.value) <= room:
+                self.close()
+                raise self._of_another(f"of other data (its point has the value {value:.7g}, not {point.value:.7g})")
+
+    def _of_another(self, how: str) -> ValueError:
+        return ValueError(f"checkpoint {self.path} is of another problem: {how}; remove it, or name another file")
 
     @property
     def due(self) -> bool:
@@ -106,29 +166,14 @@ class Checkpoint:
     def write(self, told: dict[str, Any], arrays: Arrays) -> None:
         """All of it, so that at any moment the file is this one or the one before."""
         began = time.monotonic()
-        header = {"version": VERSION, "problem": self.problem.words, "numbers": self.problem.numbers, "told": told}
+        header = {"version": VERSION, "problem": self.problem.settings, "numbers": self.problem.numbers, "told": told}
         whole = io.BytesIO()
         np.savez(whole, header=np.frombuffer(json.dumps(header).encode(), np.uint8), **arrays)
-        half = self.path.with_name(f"{self.path.name}.{os.getpid()}.part")
-        try:
-            with open(half, "wb") as file:
-                file.write(whole.getbuffer())
-                file.flush()
-                os.fsync(file.fileno())
-            os.replace(half, self.path)
-            synced(self.path.parent)
-        finally:
-            half.unlink(missing_ok=True)
+        with replacing(self.path) as file:
+            file.write(whole.getbuffer())
+        synced(self.path.parent)
         took = time.monotonic() - began
         self.next = began + took + max(EVERY, PATIENT * took)
-
-
-def digest(values: Any) -> Any:
-    """A few numbers as they are, many by their checksum."""
-    if values is None:
-        return None
-    array = np.ascontiguousarray(values)
-    return array.tolist() if array.size <= 20 else f"{array.size} of them, {zlib.crc32(array.tobytes()):08x}"
 
 
 def packed(points: Sequence[Point]) -> tuple[list[dict[str, Any]], Arrays]:
@@ -153,10 +198,14 @@ def packed(points: Sequence[Point]) -> tuple[list[dict[str, Any]], Arrays]:
 def unpacked(f: Objective, words: list[dict[str, Any]], arrays: Arrays) -> list[Point]:
     """The points again; a gradient is computed where it is asked for."""
     points, ends = [], np.cumsum(arrays["sizes"])
+    if len({int(arrays["sizes"].sum()), len(arrays["supports"]), len(arrays["coefs"])}) > 1:
+        raise ValueError("its points and their coefficients differ in number")
     at = 0
     for i, told in enumerate(words):
         own = slice(ends[i] - arrays["sizes"][i], ends[i])
-        many = int(np.prod(told["free"], dtype=int))
+        support, many = arrays["supports"][own], int(np.prod(told["free"], dtype=int))
+        if told["dim"] != f.dim or (len(support) and (support[0] < 0 or support[-1] >= f.dim)):
+            raise ValueError("a point has other columns than the data")
         free = arrays["free"][at : at + many].reshape(told["free"])
         at += many
         value, lower, least = (None if np.isnan(x) else float(x) for x in arrays["known"][i])
@@ -164,7 +213,7 @@ def unpacked(f: Objective, words: list[dict[str, Any]], arrays: Arrays) -> list[
         move = told["exchange"]
         exchange = None if move is None else Exchange(tuple(move[0]), tuple(move[1]), move[2])
         points.append(
-            restored(f, arrays["supports"][own], arrays["coefs"][own], value=value, lower=lower, least=least,
+            restored(f, support, arrays["coefs"][own], value=value, lower=lower, least=least,
                      **{**told, "exchange": exchange})
         )  # fmt: skip
     return points

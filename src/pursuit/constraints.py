@@ -13,6 +13,7 @@ from . import _core
 from ._errors import check_k
 from ._lazy import lazy
 from ._names import called, chosen
+from ._order import warn_column_order
 from ._sorted import inside, without
 from ._types import Columns, Vector
 
@@ -34,7 +35,7 @@ class AtMost:
     dim : number of coordinates
     include, exclude : coordinates (indices, names, or a mask; with groups: any member names its group) that are
         strictly in, strictly out; those included count in k
-    groups : one label per coordinate, of any kind, in any order
+    groups : one label per coordinate, text or a number, in any order
     names : of the coordinates, where they have any
     """
 
@@ -49,7 +50,7 @@ class AtMost:
     ) -> None:
         k = check_k(k)
         self.dim = dim
-        self.unit_of, self.units = _units(groups, dim)
+        self.unit_of, self.units = _units(groups, dim, names)
         self.include = self._named(chosen(include, "include", dim, names), "include")
         self.exclude = self._named(chosen(exclude, "exclude", dim, names), "exclude")
         noun = "columns" if self.unit_of is None else "groups"
@@ -173,7 +174,9 @@ class AtMost:
         return cols, np.concatenate([[0], np.cumsum(sizes)])
 
     def _named(self, cols: Iterable[int] | None, name: str) -> Columns:
-        values = np.asarray([] if cols is None else list(cols))
+        entries = [] if cols is None else list(cols)
+        nested = any(np.iterable(entry) and not isinstance(entry, str) for entry in entries)
+        values = np.asarray([None] if nested else entries)
         if values.size == 0:
             return np.empty(0, np.int64)
         if values.dtype.kind not in "iu" or values.ndim != 1:
@@ -185,15 +188,29 @@ class AtMost:
         return np.unique(self.units_of(values.astype(np.int64)))
 
 
-def _units(groups: Any, dim: int) -> tuple[Columns | None, int]:
+def _units(groups: Any, dim: int, names: Sequence[str] | None) -> tuple[Columns | None, int]:
     """The unit of each coordinate and how many there are; None where every unit is one coordinate."""
     if groups is None:
         return None, dim
-    labels = np.asarray(groups)
-    if labels.shape != (dim,):
-        raise ValueError(f"groups must give one label per column, shape ({dim},), got shape {labels.shape}")
-    if labels.dtype.kind == "f" and np.isnan(labels).any():
-        raise ValueError("groups contains NaN; give every column a label")
+    warn_column_order(names, groups=groups)
+    labels = _group_labels(groups, dim)
     seen: dict[Any, int] = {}  # groups are numbered by their first column, so ties go there
-    codes = np.fromiter((seen.setdefault(label, len(seen)) for label in labels.tolist()), np.int64, dim)
+    codes = np.fromiter((seen.setdefault(label, len(seen)) for label in labels), np.int64, dim)
     return (None if len(seen) == dim else codes), len(seen)
+
+
+def _group_labels(groups: Any, dim: int) -> list[Any]:
+    """One text or number per column; lists stay lists, as an array would make 1 and "1" the same label."""
+    wanted = f"groups must give one label per column (text or a number), {dim} of them"
+    if isinstance(groups, str | bytes | dict | set) or not np.iterable(groups):
+        raise ValueError(f"{wanted}, got {groups!r}")
+    labels = list(groups) if isinstance(groups, list | tuple) else np.asarray(groups).tolist()
+    for label in labels:
+        if np.iterable(label) and not isinstance(label, str | bytes):
+            kind = type(label).__name__
+            raise ValueError(f"{wanted}, got the {kind} {label!r}: give its group's label for every column, in order")
+        if type(label).__name__ == "NAType" or label != label:
+            raise ValueError("groups contains NaN; give every column a label")
+    if len(labels) != dim:
+        raise ValueError(f"{wanted}, got {len(labels)}")
+    return labels

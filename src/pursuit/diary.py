@@ -12,7 +12,7 @@ support it has seen, the state of its random numbers) is then as it was, and the
 """
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -38,11 +38,20 @@ class Diary:
         self.gradients: dict[int, Vector] = {}
         self.told = 0  # how many answers of an earlier run have been given again
         told, arrays = checkpoint.told, checkpoint.arrays
-        self.last: dict[str, Any] | None = None if told is None else told["end"]
+        self.last: dict[str, Any] | None = None
         if told is not None:
-            self.points = unpacked(f, told["points"], arrays)
-            self.given = np.split(arrays["given"], np.cumsum(arrays["lengths"]))[:-1]
-            self.gradients = dict(zip(arrays["at"].tolist(), arrays["gradients"], strict=True))
+            with checkpoint.reading():
+                self.last = told["end"]
+                self.points = unpacked(f, told["points"], arrays)
+                self.given = np.split(arrays["given"], np.cumsum(arrays["lengths"]))[:-1]
+                self.gradients = dict(zip(arrays["at"].tolist(), arrays["gradients"], strict=True))
+            checkpoint.check_values(f, sorted(self.points, key=lambda point: point.value)[:1])
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.checkpoint.close()
 
     def asked(self) -> Any:
         """The objective, with a memory where its points are no more than their numbers."""
@@ -106,13 +115,17 @@ class Diary:
             return
         lines = [list(vars(record).values()) for record in loop.trace]
         told = {"status": loop.status, "reason": loop.reason, "optimality": loop.optimality, "lower": loop.lower}
-        self.write({**told, "trace": lines}, loop.best)
+        self.write({**told, "trace": lines, "tol": loop.tol}, loop.best)
 
     def restore(self, loop: Loop) -> bool:
-        """Put a loop where a finished run has left it; False where there is none."""
+        """Put a loop where a finished run has left it; False where there is none, or another ``tol`` has ended it."""
         if self.last is None:
             return False
-        lines, told = self.last["trace"], {key: value for key, value in self.last.items() if key != "trace"}
+        told = dict(self.last)
+        lines, tol = told.pop("trace"), told.pop("tol")
+        if tol is not None and tol != loop.tol:
+            self.points, self.given, self.gradients = [], [], {}
+            return False
         loop.__dict__.update(told, best=self.points[0], trace=[Record(*line) for line in lines])
         return True
 

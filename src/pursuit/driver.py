@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from functools import cache, partial
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ._sorted import without
-from .checkpoints import Checkpoint, Problem, digest
+from .checkpoints import Checkpoint, Problem
 from .constraints import AtMost, Exchange
 from .diary import Diary
 from .engines import seconds_left, threads
@@ -22,6 +23,7 @@ from .solvers.base import Solver, as_solver
 from .solvers.relaxed import relaxed
 
 UNLIMITED = Limits()
+EQUALLY_GOOD = 1e-10  # share of the value that a change by an exchange may be rounding
 ALWAYS, AFFORDED = 1000, 1.0  # budget up to which nobody is refused, and hours that a run may take beyond it
 
 
@@ -56,13 +58,16 @@ def solve(
     groups : one label per column; groups enter whole and k counts groups
     bounds : (low, high) for the coefficients in the units of X: numbers, arrays of length p, or None for no bound
     sum_to : what the coefficients, in the units of X, must sum to
-    start : a Result, or a vector of length p in the units of X
+    start : a Result (of another objective, such as the standardised one, it is converted), or a vector of length p in
+        the units of X
     max_iter, time_limit : limits in iterations and seconds; the best point so far is returned
-    tol : stop when the value falls by less than this share from one iteration to the next
+    tol : stop when the value falls by less than this share from one iteration to the next (diht, sdiht: when the gap
+        to the dual is at most this share of the value)
     callback : called with a Record after each iteration; a true return value stops the run
     random_state : seed for solvers that draw random numbers
     checkpoint : a file in which the run is kept, about every second and at its end; where it is there already, the run
-        goes on from it, and one that had ended is returned as it was. A file of another problem is refused
+        goes on from it, and one that had ended is returned as it was. A file of another problem, of other data too, is
+        refused, and so is one that another run is using
     engine : a dask.distributed.Client, or a pursuit.engines.Dask: the rows are sent to its workers, and asked there
     """
     check_objective(objective)
@@ -70,22 +75,25 @@ def solve(
     name, method = seeded(solver, random_state)
     constraint = objective.sparse_set(k, include, exclude, groups)
     limits = Limits(max_iter, tol, time_limit, callback)
-    diary = partial(_diary, checkpoint, constraint, name, method, start)
-    if bounds is None and sum_to is None:
-        return run(objective, constraint, method, start, limits, name, diary(objective))
-    bounded = Bounded(objective, bounds, sum_to)
-    bounded.check(constraint)
-    result = run(bounded, constraint, method, start, limits, name, diary(bounded))
-    return replace(result, bounds=bounds, sum_to=sum_to)
+    f = objective
+    if bounds is not None or sum_to is not None:
+        f = bounded = Bounded(objective, bounds, sum_to)
+        bounded.check(constraint)
+    with _diary(checkpoint, constraint, name, method, start, f) as diary:
+        result = run(f, constraint, method, start, limits, name, diary)
+    return result if f is objective else replace(result, bounds=bounds, sum_to=sum_to)
 
 
-def _diary(path: Any, constraint: AtMost, name: str, method: Solver, start: Any, f: Objective) -> Diary | None:
+def _diary(
+    path: Any, constraint: AtMost, name: str, method: Solver, start: Any, f: Objective
+) -> AbstractContextManager[Diary | None]:
     """Where a run is written down; None where there is no checkpoint."""
     if path is None:
-        return None
-    begin = None if start is None else digest(start.x if isinstance(start, Result) else start)
+        return nullcontext()
+    begin = [start.x, start.intercept] if isinstance(start, Result) else start.x if isinstance(start, Point) else start
+    begin = None if start is None else np.asarray(begin) if not isinstance(begin, list) else begin
     with threads(), np.errstate(all="ignore"):
-        return Diary(f, Checkpoint(path, Problem.of(f, constraint, name, method, kind="solve", start=begin)))
+        return Diary(f, Checkpoint(path, partial(Problem.of, f, constraint, name, method, kind="solve", start=begin)))
 
 
 def seeded(solver: str | Solver, random_state: Any) -> tuple[str, Solver]:
@@ -156,12 +164,20 @@ def ended(f: Objective, constraint: AtMost, loop: Loop, name: str) -> Result:
     fewer = f.why_fewer if constraint.count(best.support) < constraint.k else ""
     sentences = [constraint.capped, loop.reason, _words(optimality, best), fewer, best.note]
     return Result(
-        *shown, value=best.value, status=loop.status if best.minimiser else "no_minimiser",
+        *shown, value=best.value, status=_status(loop, best),
         reason="; ".join(sentence for sentence in sentences if sentence), n_iter=len(loop.trace),
         seconds=time.perf_counter() - loop.began, trace=tuple(loop.trace), optimality=optimality, solver=name,
         k=constraint.k, point=best.detached().owned(f), constraint=constraint, exchange=best.exchange,
-        next_best=next_best(f, constraint, best.exchange), certificate=loop.certificate, lower=loop.lower,
+        next_best=next_best(f, constraint, best.exchange, best.value), certificate=loop.certificate, lower=loop.lower,
     )  # fmt: skip
+
+
+def _status(loop: Loop, best: Point) -> str:
+    """How a loop ended; the end of a search whose best point is an unfinished refit is not a converged one."""
+    if not best.minimiser:
+        return "no_minimiser"
+    unfinished = not best.refitted and best.note  # iterates that were never refitted have no note
+    return "max_iter" if loop.status == "converged" and unfinished else loop.status
 
 
 @cache
@@ -183,11 +199,16 @@ def check_objective(objective: Any) -> None:
     raise TypeError(f"objective must be one that solve can minimise, got {kind.__name__}; {advice}")
 
 
-def next_best(f: Objective, constraint: AtMost, exchange: Exchange | None) -> str:
-    """The next best exchange in words."""
+def next_best(f: Objective, constraint: AtMost, exchange: Exchange | None, value: float) -> str:
+    """The next best exchange in words; ``value`` is that of the solution."""
     if exchange is None:
         return ""
-    leave, enter = (f.called(constraint.columns_of(np.array(units))) for units in (exchange.leave, exchange.enter))
+    columns = [constraint.columns_of(np.array(units)) for units in (exchange.leave, exchange.enter)]
+    leave, enter = map(f.called, columns)
+    if abs(exchange.change) <= EQUALLY_GOOD * f.scale(value):
+        if len(columns[0]) == len(columns[1]) == f.width and f.copies(columns[0][0], columns[1][0]):
+            return f"{enter} is a copy of {leave} and equally good"
+        return f"{enter} instead of {leave} would be equally good"
     how = "raise" if exchange.change >= 0 else "lower"
     return f"{enter} instead of {leave} would {how} the value by about {abs(exchange.change):.3g}"
 
@@ -211,7 +232,12 @@ def _optimality(f: Objective, constraint: AtMost, best: Point, loop: Loop) -> st
     full, exact = len(units) == constraint.k, best.value <= f.floor
     if exact or (stuck and full and best.refitted and best.minimum >= best.value - 1e-9 * f.scale(best.value)):
         return "swap_optimal"
-    return best.optimality if best.optimality != "none" else loop.optimality
+    known = best.optimality if best.optimality != "none" else loop.optimality
+    spare = not full and len(constraint.allowed) <= constraint.k
+    if spare and known != "swap_optimal" and best.refitted and hasattr(f, "data"):
+        whole = f.refit(constraint.columns_of(constraint.allowed), start=best)  # dependent columns were left out
+        return "swap_optimal" if whole.minimum >= best.value - 1e-9 * f.scale(best.value) else known
+    return known
 
 
 def _words(optimality: str, best: Point) -> str:
@@ -227,17 +253,23 @@ def _words(optimality: str, best: Point) -> str:
     return "the best-ranked exchange does not help" if best.looked_at else "the model of f sees no exchange that helps"
 
 
+def _point(f: Objective, start: Any) -> Point:
+    """A start as a point of f; a Result of another objective is converted through the user's units."""
+    point = start.point if isinstance(start, Result) else start if isinstance(start, Point) else f.from_units(start)
+    if point.dim != f.dim:
+        raise ValueError(f"start has {point.dim} coordinates, but the objective has {f.dim}")
+    if np.shape(point.free) != np.shape(f.null.free):
+        raise ValueError("start is the solution of an objective with another number of outputs")
+    own = point.owner is not None and point.owner() is f
+    return f.from_units(start.x, start.intercept) if isinstance(start, Result) and not own else point
+
+
 def _start(f: Objective, constraint: AtMost, start: Any) -> Point:
     """A point to begin from: the caller's, or the refit on the forced-in columns."""
     null = f.null  # also the check that the data are finite
     if start is None:
         return f.refit(constraint.forced) if constraint.include.size else null
-    start = start.point if isinstance(start, Result) else start
-    point = start if isinstance(start, Point) else f.from_units(start)
-    if point.dim != f.dim:
-        raise ValueError(f"start has {point.dim} coordinates, but the objective has {f.dim}")
-    if np.shape(point.free) != np.shape(null.free):
-        raise ValueError("start is the solution of an objective with another number of outputs")
+    point = _point(f, start)
     if constraint.allows(point.support):
         return point.again(f)
     if constraint.count(point.support) > constraint.k:

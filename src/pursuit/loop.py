@@ -141,7 +141,10 @@ class Loop:
         if cycles and key in self.seen:
             return self._end("converged", "the iterates began to cycle; the best point of the cycle is given")
         self.seen.add(key)
-        if self.tol is not None and not changed and before.value - point.value <= self.tol * abs(before.value):
+        if self.tol is not None and self.lower is not None:  # a dual method's value may stay while the dual rises
+            if self.best.value - self.lower <= self.tol * abs(self.best.value):
+                return self._end("converged", f"the duality gap is at most tol={self.tol:g} of the value")
+        elif self.tol is not None and not changed and before.value - point.value <= self.tol * abs(before.value):
             return self._end("converged", f"the value fell by less than tol={self.tol:g}")
         if count >= self.limit:
             noun = "iteration" if self.limit == 1 else "iterations"

@@ -38,6 +38,17 @@ class Progress:
             if self.total is not None and self.done >= self.total:
                 self.close()
 
+    def __copy__(self) -> "Progress":
+        """A bar of its own on the same file."""
+        return Progress(self.what, self.total, file=self.file)
+
+    def __deepcopy__(self, memo: Any) -> "Progress":
+        return self.__copy__()
+
+    def __reduce__(self) -> Any:
+        """In another process a bar begins anew, on its standard error."""
+        return Progress, (self.what, self.total)
+
     def close(self) -> None:
         """Leave the bar as it is."""
         if self._open and self._bar is not None:

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ._errors import check_shape
 from .designs import as_design
 from .designs.complexified import Complexified
 from .driver import next_best, solve
@@ -29,6 +30,10 @@ class _Complex(GLM):
         shown = super().present(point)
         return shown._replace(coef=shown.coef[:, 0] + 1j * shown.coef[:, 1])
 
+    def from_units(self, x: Any, intercept: float | None = None) -> Point:
+        pairs = np.asarray(x, dtype=complex)
+        return super().from_units(np.column_stack([pairs.real, pairs.imag]).ravel(), intercept)
+
 
 def recover(A: Any, y: Any, k: int, *, solver: str | Solver | None = None, l2: float = 0.0, **options: Any) -> Result:
     """Recover a k-sparse x from y = A x (+ noise).
@@ -46,16 +51,19 @@ def recover(A: Any, y: Any, k: int, *, solver: str | Solver | None = None, l2: f
     -------
     Result : ``x``, ``coef`` are complex when A or y is
     """
+    shape = check_shape(y, "y")
+    if len(shape) != 1:
+        raise ValueError(f"y must be a vector of measurements, got shape {shape}")
     y = np.asarray(y)
-    if y.ndim != 1:
-        raise ValueError(f"y must be a vector of measurements, got shape {y.shape}")
     array = isinstance(A, np.ndarray | list) or hasattr(A, "toarray")
-    A = np.asarray(A) if isinstance(A, list) else A
+    if isinstance(A, list):
+        check_shape(A, "A")
+        A = np.asarray(A)
     if not array and not all(hasattr(A, name) for name in ("shape", "matvec", "rmatvec")):
         raise TypeError(f"A must be an array or have shape, matvec and rmatvec, got {type(A).__name__}")
     if len(A.shape) != 2 or A.shape[0] != len(y):
         raise ValueError(f"y must have one entry per row of A, shape ({A.shape[0]},), got shape {y.shape}")
-    solver = solver or ("auto" if array else "grahtp")
+    solver = ("auto" if array else "grahtp") if solver is None else solver
     if not (np.iscomplexobj(y) or np.dtype(getattr(A, "dtype", None) or float).kind == "c"):
         design = as_design(A if array else _operator(A))
         return solve(GLM(design, y, l2=l2, fit_intercept=False), k, solver=solver, **options)
@@ -66,7 +74,7 @@ def recover(A: Any, y: Any, k: int, *, solver: str | Solver | None = None, l2: f
     objective = _Complex(Complexified(A), target, l2=0.5 * l2, fit_intercept=False)
     result = solve(objective, k, solver=solver, **options)
     exchange = result.exchange and result.exchange._replace(change=2.0 * result.exchange.change)
-    words = next_best(objective, result.constraint, exchange)
+    words = next_best(objective, result.constraint, exchange, 2.0 * result.value)
     return replace(result, value=2.0 * result.value, exchange=exchange, next_best=words)
 
 

@@ -8,6 +8,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from . import _core, searched
 from ._types import Columns, Vector
 from .constraints import AtMost
@@ -22,7 +24,9 @@ WELL_CONDITIONED = 1e-6  # a lower bound of a reciprocal condition number (by a 
 class PathPlan(NamedTuple):
     """What is asked of a kernel: a search at every size too (``thorough``), a seed, whether to stop, whom to tell.
 
-    ``sizes`` are those that are wanted, for objectives whose paths do not go through every one.
+    ``sizes`` are those that are wanted (none: all of them); at others a light path does no more than pass through, if
+    it goes there at all. ``most`` limits the multiplications, roughly, of a path on a working set of columns, for
+    losses other than the squared.
     """
 
     thorough: bool
@@ -30,6 +34,7 @@ class PathPlan(NamedTuple):
     ask: Callable[[], bool]
     reached: Callable[[int, float], Any] | None
     sizes: Sequence[int] = ()
+    most: float = float("inf")
 
 
 class Reached(NamedTuple):
@@ -73,6 +78,13 @@ RESTARTS = {True: (300, 50, 12.0), False: (160, 24, 6.0)}
 def _limits(plan: PathPlan, constraint: AtMost, quadratic: bool) -> tuple[bool, int, int, int, float, int]:
     restarts, patience, effort = RESTARTS[quadratic]
     return plan.thorough, restarts, patience + constraint.units // 10, searched.WIDEST[quadratic], effort, plan.seed
+
+
+def _wanted(plan: PathPlan, k: int) -> Any:
+    """A flag for every size from 0 to k; the last one is wanted always."""
+    if plan.thorough or not plan.sizes:
+        return np.ones(k + 1, np.uint8)
+    return (np.isin(np.arange(k + 1), plan.sizes) | (np.arange(k + 1) == k)).astype(np.uint8)
 
 
 def quadratic(
@@ -124,7 +136,7 @@ def likelihood(
         return None
     found, stopped, trouble = kernel(
         even.A, even.ridge(l2), even.sizes, intercept, floor, constraint.k, forced, allowed,
-        *_limits(plan, constraint, False), scale, plan.ask, plan.reached,
+        *_limits(plan, constraint, False), scale, _wanted(plan, constraint.k), plan.ask, plan.reached,
     )  # fmt: skip
     points = []
     for support, x, value, settled, *_ in found:

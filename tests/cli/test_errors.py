@@ -26,7 +26,10 @@ CASES = {
         ("fit", "cancer.libsvm", "--cv-groups", "g", "--out", "OUT"),
         "so there is no --cv-groups column",
     ),
-    "too short": ((*AUTO, "--time-limit", 0, "--out", "OUT"), "--time-limit 0 was over before every fold was fitted"),
+    "too short": (
+        (*AUTO, "--time-limit", 0, "--out", "OUT"),
+        "--time-limit 0 was over before a single fold was fitted",
+    ),
     "path out": (("path", "diabetes.parquet", "-t", "y", "--out", "p.txt"), "--out p.txt must end in .json, .csv"),
     "path folder": (
         ("path", "diabetes.parquet", "-t", "y", "--out", "no/p.csv"),
@@ -59,6 +62,12 @@ CASES = {
         (*FIT, "--include", "bmj", "--out", "OUT"),
         "--include: there is no feature 'bmj'; did you mean 'bmi'?",
     ),
+    "include excluded": (
+        (*FIT, "--include", "age", "--exclude", "age", "--out", "OUT"),
+        "--include and --exclude both name 'age'; a column is only one of them",
+    ),
+    "include target": ((*FIT, "--include", "y", "--out", "OUT"), "--include and --target both name 'y'"),
+    "loss of several outputs": ((*FIT, "--loss", "multinomial", "--out", "OUT"), "'multinomial' has several outputs"),
     "exclude": (("fit", "diabetes.csv", "--exclude", "twn", "--out", "OUT"), "no column 'twn' to leave out"),
     "exclude x": (("fit", "cancer.npz", "--exclude", "x30", "--out", "OUT"), "--exclude: there is no feature 'x30'"),
     "include too many": ((*FIT, "--include", "age,sex,bmi,bp", "--out", "OUT"), "include"),
@@ -143,7 +152,7 @@ def test_an_unwritable_place(run, tmp_path):
     (tmp_path / "m.json").mkdir()
     code, _, err = run(*FIT, "--out", tmp_path / "m.json")
     assert code == 2
-    assert "Is a directory" in err
+    assert "m.json is a folder; name a file in it" in err
 
 
 def test_a_bug_is_told_from_bad_input(run, tmp_path, monkeypatch):

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from pursuit import GLM, SparseClassifier, SparseRegressor, as_design
+from pursuit import GLM, InParts, MultiGLM, SparseClassifier, SparseRegressor, as_design
 from pursuit.designs import Rows
 from pursuit.losses import Huber, as_loss
 
@@ -131,3 +131,13 @@ def test_samples_are_made_once_per_loss_and_never_for_other_rows():
     other = replace(rows, y=np.zeros(4))
     assert other.samples(as_loss("squared")).terms(np.zeros(4))[0] == 0.0
     assert rows.samples(as_loss("squared")).terms(np.zeros(4))[0] == 0.5
+
+
+@pytest.mark.parametrize("make", [MultiGLM, lambda X, y: SparseClassifier(k=1).fit(X, y)])
+@pytest.mark.parametrize("parts", [False, True])
+def test_more_classes_than_fit_into_memory_are_refused(make, parts):
+    y = np.tile(np.arange(100_000), 3)
+    X = np.ones((len(y), 1))
+    given = (InParts([(X, y)]), None) if parts else (X, y)
+    with pytest.raises(ValueError, match="y holds 100000 classes in 300000 rows"):
+        make(*given)

@@ -78,7 +78,7 @@ def test_a_large_parquet_file_is_not_loaded(files, monkeypatch, capsys):
         ("fit a.pursuit --offset v1 -o m.json", "--offset v1: a.pursuit was converted with none"),
         ("fit a.pursuit --cv-groups v1 -o m.json", "no column for --cv-groups"),
         ("fit a.pursuit --memory 1MB -k 2 -o m.json", "memory=1 MB is too little"),
-        ("fit . --target t -o m.json", "is not a data set: it has no manifest.json"),
+        ("fit . --target t -o ../m.json", "is not a data set: it has no manifest.json"),
         ("convert a.csv a.pursuit --target t", "a.pursuit is there already"),
         ("convert a.csv b.pursuit --target t --dtype int8", "--dtype must be float32 or float64"),
         ("convert a.csv b.pursuit --target t", "column 'c' of a.csv is not numeric"),

@@ -7,6 +7,7 @@ import resource
 import signal
 import subprocess
 import sys
+import threading
 import time
 
 import numpy as np
@@ -16,6 +17,7 @@ import scipy.sparse as sp
 from sklearn.datasets import dump_svmlight_file
 
 from pursuit import convert, open_data
+from pursuit.io import converting
 
 
 def dense(data):
@@ -158,13 +160,62 @@ def test_a_full_disk_leaves_nothing_and_says_so(tmp_path):
     np.savez(tmp_path / "a.npz", X=rng.normal(size=(2000, 8)), t=rng.normal(size=2000))
     csv = tmp_path / "a.csv"
     pandas.DataFrame(rng.normal(size=(2000, 8))).rename(columns=str).assign(t=1.0).to_csv(csv, index=False)
-    done = subprocess.run(
-        [sys.executable, "-c", FULL, str(csv), str(tmp_path / "a.pursuit")], capture_output=True, text=True, timeout=60
-    )
-    assert done.returncode == 2
-    assert "could not be written, and nothing is left of it: File too large" in done.stderr
-    assert sorted(os.listdir(tmp_path)) == ["a.csv", "a.npz"]
+    out = tmp_path / "a.pursuit"
+    for data in (csv, tmp_path / "a.npz"):
+        done = subprocess.run(
+            [sys.executable, "-c", FULL, str(data), str(out)], capture_output=True, text=True, timeout=60
+        )
+        assert done.returncode == 2
+        assert f"{out} could not be written, and nothing is left of it: File too large" in done.stderr
+        assert sorted(os.listdir(tmp_path)) == ["a.csv", "a.npz"]
     assert resource.getrlimit(resource.RLIMIT_FSIZE)[0] != 1 << 15  # the limit was the child's
+
+
+def test_of_several_that_write_one_folder_one_wins(tmp_path, table, monkeypatch):
+    """All have begun before the first is done; the others are told what happened, and leave nothing."""
+    np.savez(tmp_path / "a.npz", X=table[0], y=table[1])
+    out, begun, said = tmp_path / "a.pursuit", threading.Barrier(3), []
+    real = converting._finish
+
+    def finish(*given):
+        begun.wait(30)
+        return real(*given)
+
+    monkeypatch.setattr(converting, "_finish", finish)
+
+    def one():
+        try:
+            said.append(str(convert(tmp_path / "a.npz", out)))
+        except OSError as error:
+            said.append(f"{type(error).__name__}: {error}")
+
+    runs = [threading.Thread(target=one) for _ in range(3)]
+    for run in runs:
+        run.start()
+    for run in runs:
+        run.join(60)
+    words = f"FileExistsError: {out} is there already; remove it first, or choose another name"
+    assert sorted(said) == sorted([str(out), words, words])
+    assert sorted(os.listdir(tmp_path)) == ["a.npz", "a.pursuit"]
+    assert open_data(out).shape == (500, 6)
+
+
+def test_a_folder_is_not_converted(tmp_path):
+    (tmp_path / "a.csv").mkdir()
+    with pytest.raises(ValueError, match=r"a\.csv is a folder, not a file to convert"):
+        convert(tmp_path / "a.csv", tmp_path / "a.pursuit", "t")
+
+
+def test_an_error_of_the_input_is_not_the_outputs(tmp_path, table, monkeypatch):
+    np.savez(tmp_path / "a.npz", X=table[0], y=table[1])
+
+    def gone(*_):
+        raise FileNotFoundError(2, "No such file or directory", str(tmp_path / "a.npz"))
+
+    monkeypatch.setattr(converting, "_finish", gone)
+    with pytest.raises(FileNotFoundError, match=r"a\.npz"):
+        convert(tmp_path / "a.npz", tmp_path / "a.pursuit")
+    assert os.listdir(tmp_path) == ["a.npz"]
 
 
 def test_ctrl_c_leaves_nothing(tmp_path):

@@ -278,6 +278,21 @@ def test_checksums_are_looked_at_once(folder, monkeypatch):
     assert len(summed) == once
 
 
+@pytest.mark.parametrize("name", ["columns.npy", "X-00000.npy", "y-00000.npy", "manifest.json"])
+def test_a_folder_in_place_of_a_file_is_named(folder, name):
+    (folder / name).unlink()
+    (folder / name).mkdir()
+    words = "has no manifest.json" if name == "manifest.json" else f"{name} is not a file; convert the data again"
+    with pytest.raises(ValueError, match=words):
+        open_data(folder)
+
+
+def test_a_folder_that_is_called_parquet(tmp_path):
+    (tmp_path / "a.parquet").mkdir()
+    with pytest.raises(ValueError, match=r"a\.parquet cannot be read as Parquet: .* is a directory"):
+        open_data(tmp_path / "a.parquet", target="y")
+
+
 def test_links_are_refused(folder, tmp_path):
     block = first(folder)
     block.rename(tmp_path / "elsewhere.npy")

@@ -190,6 +190,20 @@ def test_a_worker_that_takes_its_time_is_not_hung(client, rows):
     assert f.data.each(lambda part: time.sleep(2.2), f.data.raw.parts) == [None, None]
 
 
+def test_no_worker_is_left(rows):
+    distributed = pytest.importorskip("dask.distributed")
+    settings = {"threads_per_worker": 1, "processes": False, "dashboard_address": ":0", "silence_logs": 50}
+    with (
+        distributed.LocalCluster(n_workers=1, **settings) as cluster,
+        distributed.Client(cluster, set_as_default=False) as client,
+    ):
+        f = pursuit.GLM(*rows[:2], "huber").on(Dask(client, patience=1.0))
+        f.data.moments()
+        cluster.sync(next(iter(cluster.workers.values())).close)
+        with pytest.raises(TimeoutError, match="has had no worker for 1 s: start one"):
+            f.data.at(np.array([0]), np.array([1.0]), 0.0)
+
+
 def test_a_scheduler_that_dies(rows):
     distributed = pytest.importorskip("dask.distributed")
     X, y, _ = rows
@@ -243,6 +257,73 @@ def test_bad_input(client, rows):
         pursuit.solve(pursuit.LogDet(np.eye(3)), 1, engine=client)
 
 
+def raising(error):
+    def raises(block):
+        raise error
+
+    return raises
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        ValueError("of the user"),
+        RuntimeError("of the user"),
+        FileNotFoundError(2, "of the user"),
+        KeyError("of the user"),
+    ],
+)
+@pytest.mark.parametrize("persisted", [False, True])
+def test_a_partition_that_raises(client, rows, monkeypatch, error, persisted):
+    monkeypatch.setattr("pursuit.engines.dask.ATTEMPTS", 1)  # no second look at what is not lost
+    X, y, _ = rows
+    bad = chunked(X).map_blocks(raising(error), dtype=float, meta=np.empty((0, 0)))
+    for given in ((bad, chunked(y)), (chunked(X), bad[:, 0])):
+        given = dask.persist(*given) if persisted else given
+        with pytest.raises(type(error), match="of the user"):
+            SparseRegressor(k=2).fit(*given)
+
+
+def test_a_partition_that_raises_while_another_is_computed(client, rows):
+    from dask.distributed import Event
+
+    X, y, _ = rows
+
+    def slow_or_bad(block, block_info=None):
+        if block_info[0]["chunk-location"][0]:
+            raise ValueError("of the user")
+        assert Event("raised").wait(timeout=20)
+        return block
+
+    bad = chunked(X, 120).map_blocks(slow_or_bad, dtype=float, meta=np.empty((0, 0)))
+    with pytest.raises(ValueError, match="of the user"):
+        SparseRegressor(k=2).fit(bad, chunked(y, 120))
+    Event("raised").set()
+
+
+@pytest.mark.parametrize("kind", ["object", "category"])
+def test_a_column_that_is_no_number(client, rows, monkeypatch, kind):
+    monkeypatch.setattr("pursuit.engines.dask.ATTEMPTS", 1)
+    pd, dd = pytest.importorskip("pandas"), pytest.importorskip("dask.dataframe")
+    word = pd.Series(["x", "y"] * (N // 2), dtype=kind)
+    X, y = pd.DataFrame(rows[0][:, :2], columns=["a", "b"]).assign(word=word), pd.Series(rows[1])
+    with pytest.raises(ValueError, match=r"partition [01]: .*column 'word' is not \(for example 'x' in 'word'\)"):
+        SparseRegressor(k=2).fit(dd.from_pandas(X, npartitions=2), dd.from_pandas(y, npartitions=2))
+
+
+def test_an_error_that_cannot_be_sent(client, rows):
+    class OddError(Exception):
+        def __init__(self, code, where):
+            super().__init__(f"{code} at {where}")
+
+    def fail(part):
+        raise OddError(7, "home")
+
+    f = pursuit.GLM(*rows[:2]).on(client)
+    with pytest.raises(RuntimeError, match="OddError: 7 at home"):
+        f.data.each(fail, f.data.raw.parts)
+
+
 def test_a_closed_client(cluster, rows):
     distributed = pytest.importorskip("dask.distributed")
     X, y, _ = rows
@@ -262,3 +343,20 @@ def test_another_version(client, rows, monkeypatch):
     monkeypatch.setattr(pursuit, "__version__", "99.0")
     with pytest.raises(RuntimeError, match=r"a worker has pursuit .*, and this is 99"):
         SparseRegressor(k=2).fit(chunked(rows[0]), chunked(rows[1]))
+
+
+def test_a_checkpoint_knows_rows_on_workers(client, rows, tmp_path):
+    """By sums of the workers': other chunks of the same rows go on, other rows are refused, and no row travels."""
+    X, y, _ = rows
+
+    def fit(y, size):
+        data = chunked(X, size), chunked(y, size)
+        return SparseRegressor(3, solver="grahtp").fit(*data, checkpoint=tmp_path / "run")
+
+    first = fit(y, 50)
+    before = (tmp_path / "run").read_bytes()
+    assert_same_model(fit(y, 120), first)
+    assert_same_model(SparseRegressor(3, solver="grahtp").fit(X, y, checkpoint=tmp_path / "run"), first)
+    assert (tmp_path / "run").read_bytes() == before
+    with pytest.raises(ValueError, match="of other data"):
+        fit(y + 100, 50)

@@ -101,3 +101,13 @@ def test_proofs_without_rows():
     proofs = [pursuit.certify(f, pursuit.solve(f, 3), time_limit=20) for f in (near, there)]
     assert proofs[0].status == proofs[1].status == "proved"
     assert proofs[0].lower == proofs[1].lower
+
+
+@pytest.mark.parametrize("loss", ["squared", "logistic"])
+def test_a_fingerprint_is_made_where_the_rows_are(loss):
+    here, there, far = here_and_there(loss)
+    answers, real = [], far.each.post
+    far.each.post = lambda letters: [answers.append(answer) or answer for answer in real(letters)]
+    assert there.data.raw.sketch().tobytes() == here.data.raw.sketch().tobytes()
+    assert len(answers) == len(far.parts)
+    assert all(answer.nbytes < 100 for answer in answers)

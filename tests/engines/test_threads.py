@@ -160,7 +160,8 @@ class Fails(pursuit.Solver):
 
 
 ENDS = {
-    **{name: {"solver": name} for name in ("auto", "grahtp", "omp", "grasp", "arht", "foba", "svrght", "diht")},
+    **{name: {"solver": name} for name in ("auto", "grahtp", "omp", "grasp", "arht", "foba", "svrght")},
+    "diht": {"solver": "diht", "max_iter": 50},  # its trace has a line for each of hundreds of epochs
     "interrupted": {"solver": "omp", "callback": interrupt},
     "auto interrupted": {"callback": interrupt},
     "auto out of time": {"time_limit": 0.002, "solver": pursuit.Auto(restarts="limit")},

@@ -1,11 +1,13 @@
 """Estimators that choose k: what is invariant, what they store, and what they say to bad input."""
 
 import pickle
+import time
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
 from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import make_scorer, mean_absolute_error
 from sklearn.model_selection import GroupKFold, KFold, LeaveOneGroupOut, StratifiedGroupKFold
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -13,6 +15,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import pursuit
 from problems import problem
 from pursuit import SparseClassifierCV, SparseRegressor, SparseRegressorCV
+from pursuit.selection import validation
 
 KS = range(5)
 
@@ -91,8 +94,36 @@ def test_noise_has_no_features_mostly():
     assert all(np.isfinite(model.coef_).all() for model in chosen)
 
 
-def test_what_is_stored():
+@pytest.mark.parametrize("how", [{}, {"rule": "bic"}, {"scoring": "r2"}, {"combine": "none"}])
+@pytest.mark.parametrize("scale", [1e308, 1e-308])
+def test_weights_of_any_scale_are_the_same_weights(how, scale):
     X, y = regression()
+    one, other = (SparseRegressorCV(KS, cv=3, **how).fit(X, y, np.full(60, s)) for s in (0.5, scale))
+    assert other.k_ == one.k_
+    np.testing.assert_allclose(other.coef_, one.coef_, rtol=1e-8, atol=1e-12)
+
+
+@pytest.mark.parametrize("repeated", [True, False])
+@pytest.mark.parametrize("how", [{}, {"combine": "none"}, {"rule": "bic"}])
+def test_no_model_has_more_features_than_rows_that_differ(how, repeated):
+    """More of them fit the rows exactly, and then rounding chooses among them."""
+    rng = np.random.default_rng(1)
+    X = np.round(np.cumsum(0.1 * rng.standard_normal((15, 60)), axis=1) + rng.standard_normal((15, 1)), 1)
+    y, times = X[:, 30] + 0.3 * rng.standard_normal(15), np.full(15, 8)
+    model, groups = SparseRegressorCV(cv=5, **how), np.arange(15)
+    if repeated:
+        model.fit(X.repeat(times, axis=0), y.repeat(times), cv_groups=None if "rule" in how else groups.repeat(times))
+    else:
+        model.fit(X, y, times.astype(float))
+    assert model.k_ <= 12  # 0.8 times 15
+    assert max(model.path_.sizes) == 12
+    if "rule" not in how:
+        loss = model.cv_results_["mean_loss"]
+        assert loss.max() < 2 * loss[0]  # 18 times, where sizes went up to 50
+
+
+def test_what_is_stored():
+    X, y = regression(seed=1, noise=0.5)
     model = SparseRegressorCV(cv=5).fit(X, y)
     assert model.k_ == len(model.support_) == np.count_nonzero(model.coef_)
     assert model.k_1se_ <= model.k_
@@ -118,7 +149,7 @@ def test_what_is_stored():
 
 
 def test_rules_and_combinations():
-    X, y = regression(noise=2.0)
+    X, y = regression(seed=5, noise=2.0)
     least = SparseRegressorCV(cv=5).fit(X, y)
     small = SparseRegressorCV(cv=5, rule="1se").fit(X, y)
     assert small.k_ == least.k_1se_ <= least.k_
@@ -183,6 +214,42 @@ def test_offsets():
     assert model.k_ == plain.k_
     np.testing.assert_allclose(model.coef_, plain.coef_, rtol=1e-5, atol=1e-7)
     assert model.intercept_ == pytest.approx(plain.intercept_ - 5)
+
+
+@pytest.mark.parametrize("package", ["pandas", "polars"])
+@pytest.mark.parametrize("columns", ["abcdefghij", range(10)])
+@pytest.mark.filterwarnings("error")
+def test_scorers_and_splitters_get_frames(package, columns):
+    X, y = regression()
+    frames = pytest.importorskip(package)
+    if package == "polars" and columns != "abcdefghij":
+        return  # its columns have names
+    frame = frames.DataFrame(X, **{"schema" if package == "polars" else "columns": list(columns)})
+    seen = []
+
+    def scorer(model, X, y):
+        seen.append(X)
+        return -np.mean((y - model.predict(X)) ** 2)
+
+    class Splitter(KFold):
+        def split(self, X, y=None, groups=None):
+            seen.append(X)
+            return super().split(X, y, groups)
+
+    model = SparseRegressorCV(KS, cv=Splitter(3), scoring=scorer, combine="none").fit(frame, y)
+    assert all(isinstance(rows, frames.DataFrame) for rows in seen)
+    assert {len(rows) for rows in seen} == {20, 60}
+    again = SparseRegressorCV(KS, cv=KFold(3), scoring=scorer, combine="none").fit(X, y)
+    assert isinstance(seen[-1], np.ndarray)
+    np.testing.assert_allclose(model.coef_, again.coef_)
+
+
+@pytest.mark.parametrize("scoring", [["r2"], ("r2", "max_error"), {"r2"}, {"one": "r2"}])
+def test_one_score_chooses(scoring):
+    with pytest.raises(
+        TypeError, match="scoring must be one scorer or the name of one, since one score chooses k; got"
+    ):
+        SparseRegressorCV(KS, scoring=scoring).fit(*regression())
 
 
 def test_a_scorer_chooses():
@@ -334,8 +401,82 @@ def test_bad_input_is_a_sentence(make, words):
 
 def test_too_little_time_is_said():
     X, y = regression(n=100, p=50)
-    with pytest.raises(TimeoutError, match="was over before every fold was fitted"):
+    with pytest.raises(TimeoutError, match="was over before a single fold was fitted"):
         SparseRegressorCV(time_limit=0.0).fit(X, y)
+
+
+def clock_stops(monkeypatch, after):
+    """A callback that sets the clock past every limit when so many folds are done."""
+    calls, now = [], time.perf_counter
+
+    def callback(done, total):
+        calls.append(done)
+        if len(calls) == after:
+            monkeypatch.setattr(time, "perf_counter", lambda: now() + 1e9)
+
+    return callback
+
+
+def presses_ctrl_c(monkeypatch, after):
+    def callback(done, total):
+        if done == after:
+            raise KeyboardInterrupt
+
+    return callback
+
+
+@pytest.mark.parametrize("stop", [clock_stops, presses_ctrl_c])
+@pytest.mark.parametrize("settings", [{}, {"combine": "none", "scoring": "r2"}, {"combine": "average", "rule": "1se"}])
+def test_finished_folds_are_kept_when_time_is_up(stop, settings, monkeypatch):
+    X, y = regression(n=80, p=12)
+    pairs = list(KFold(5, shuffle=True, random_state=3).split(X))
+    few = SparseRegressorCV(ks=range(5), cv=pairs[:3], **settings).fit(X, y)
+    cut = SparseRegressorCV(ks=range(5), cv=pairs, time_limit=1e6, n_jobs=1, **settings)
+    with pytest.warns(ConvergenceWarning, match="after 3 of 5 folds, and the choice is from these"):
+        cut.fit(X, y, callback=stop(monkeypatch, 3))
+    assert "after 3 of 5 folds" in cut.reason_
+    assert cut.k_ == few.k_
+    np.testing.assert_allclose(cut.coef_, few.coef_, rtol=1e-6, atol=1e-9)
+    assert "split2_loss" in cut.cv_results_
+    assert "split3_loss" not in cut.cv_results_
+    for name in few.sizes_:
+        np.testing.assert_allclose(cut.sizes_[name], few.sizes_[name], rtol=1e-6, atol=1e-9)
+
+
+def test_a_fold_that_is_fitted_later_keeps_its_number(monkeypatch):
+    X, y = regression(n=80, p=12)
+    pairs = list(KFold(4, shuffle=True, random_state=3).split(X))
+    whole = SparseRegressorCV(ks=[1, 2], cv=pairs, combine="none", scoring="r2").fit(X, y).cv_results_
+    original = validation.in_threads
+    monkeypatch.setattr(validation, "in_threads", lambda ask, folds: original(ask, folds[::-1]))
+    model = SparseRegressorCV(ks=[1, 2], cv=pairs, combine="none", scoring="r2", time_limit=1e6, n_jobs=1)
+    with pytest.warns(ConvergenceWarning, match="after 2 of 4 folds"):
+        model.fit(X, y, callback=clock_stops(monkeypatch, 2))
+    for name in ("split2_loss", "split3_loss", "split2_score", "split3_score"):
+        np.testing.assert_allclose(model.cv_results_[name], whole[name], rtol=1e-9)
+    assert "split0_loss" not in model.cv_results_
+
+
+@pytest.mark.parametrize("after", [5, 6])
+def test_larger_sizes_on_some_folds_do_not_replace_smaller_ones_on_all(after, monkeypatch):
+    monkeypatch.setattr("pursuit.selection.grid.SIZES", (0, 1, 2))
+    monkeypatch.setattr("pursuit.selection.grid.ONTO", (0, 1, 2))
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((80, 30))
+    y = X[:, :8].sum(axis=1) + 0.1 * rng.standard_normal(80)
+    few = SparseRegressorCV(ks=(0, 1, 2), cv=5).fit(X, y)
+    assert max(SparseRegressorCV(cv=5).fit(X, y).sizes_["k"]) > 2
+    cut = SparseRegressorCV(cv=5, time_limit=1e6, n_jobs=1)
+    with pytest.warns(ConvergenceWarning, match="reached before sizes above 2 were tried on every fold"):
+        cut.fit(X, y, callback=clock_stops(monkeypatch, after))
+    np.testing.assert_allclose(cut.coef_, few.coef_, rtol=1e-9)
+    assert "larger ones may predict better" in cut.reason_
+
+
+def test_too_little_time_for_a_criterion_is_said():
+    X, y = regression(n=100, p=50)
+    with pytest.raises(TimeoutError, match="was over before the sizes were fitted"):
+        SparseRegressorCV(time_limit=0.0, rule="bic").fit(X, y)
 
 
 def test_callbacks_of_scikit_learn():

@@ -42,8 +42,9 @@ def test_a_complete_graph_is_scikit_learns(two, given):
 @pytest.mark.parametrize("classes", [2, 3])
 def test_scores_are_the_papers(classes):
     A, y = (a[IRIS[1] < classes] for a in IRIS)
-    model = SparseLDA(2, priors=np.arange(1, classes + 1)).fit(A, y)
-    assert np.allclose(model.priors_, np.arange(1, classes + 1) / (classes * (classes + 1) / 2))
+    priors = np.arange(1, classes + 1) / (classes * (classes + 1) / 2)
+    model = SparseLDA(2, priors=priors).fit(A, y)
+    assert np.allclose(model.priors_, priors)
     delta = A @ model.precision_ @ model.means_.T + np.log(model.priors_)
     delta -= np.einsum("ij,jk,ik->i", model.means_, model.precision_, model.means_) / 2
     found = model.decision_function(A)

@@ -47,8 +47,8 @@ PASSES = {
     "arht": (5, 60),
     "foba": (2, 10),
     "fbs": (2, 10),
-    "diht": (15, 63),
-    "sdiht": (26, 11),
+    "diht": (123, 123),  # two a step of the ascent, and 60 of them
+    "sdiht": (63, 36),
     "local_search": (4, 23),
     "auto": (4, 1),
 }

@@ -1,5 +1,7 @@
 """Intervals after selection: what they claim holds in simulations, and their numbers are the textbooks'."""
 
+from typing import ClassVar
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -8,7 +10,7 @@ from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
 from sklearn.linear_model import Lasso
 from sklearn.utils import Bunch
 
-from pursuit import SparseClassifier, SparseRegressor, bootstrap_intervals, split_intervals
+from pursuit import SparseClassifier, SparseRegressor, SparseRegressorCV, bootstrap_intervals, split_intervals
 from pursuit.inference.split import _estimates
 from pursuit.losses import as_loss
 
@@ -101,6 +103,95 @@ def test_logistic_regression_by_hand():
     np.testing.assert_allclose((y - mu) @ D / np.abs(D).sum(axis=0), 0, atol=1e-8)
     H = D.T @ ((mu * (1 - mu))[:, None] * D)
     np.testing.assert_allclose(error, np.sqrt(np.linalg.inv(H).diagonal()), rtol=1e-6)
+
+
+def by_hand(A, y, c, loss):
+    """Maximum likelihood by Newton's method, and standard errors from the information c'V of the weighted rows."""
+    D, beta = np.column_stack([A, np.ones(len(A))]), np.zeros(A.shape[1] + 1)
+    for _ in range(50):
+        eta = D @ beta
+        mean = np.exp(eta) if loss == "poisson" else 1 / (1 + np.exp(-eta))
+        information = (D.T * (c * (mean if loss == "poisson" else mean * (1 - mean)))) @ D
+        beta = beta + np.linalg.solve(information, D.T @ (c * (y - mean)))
+    return beta, np.sqrt(np.linalg.inv(information).diagonal())
+
+
+@pytest.mark.parametrize("loss", ["logistic", "poisson"])
+def test_rows_without_weight_have_no_part_in_standard_errors(loss):
+    rng = np.random.default_rng(2)
+    A, y = rng.standard_normal((160, 2)), rng.integers(0, 2, 160).astype(float)
+    weights = np.where(rng.random(160) < 0.4, 0.0, 3.0)
+    A[weights == 0] *= 1e9  # which must not set the scale of columns either
+    used = weights > 0
+    beta, error = by_hand(A[used], y[used], np.ones(used.sum()), loss)
+    for s in (1.0, 1e-200, 1e200):
+        found = _estimates(A, y, as_loss(loss), True, s * weights, False)
+        np.testing.assert_allclose(found[0], beta, rtol=1e-6)
+        np.testing.assert_allclose(found[1], error, rtol=1e-6)
+    uneven = weights * rng.uniform(0.5, 2, 160)
+    beta, error = by_hand(A[used], y[used], uneven[used] / uneven[used].mean(), loss)
+    np.testing.assert_allclose(_estimates(A, y, as_loss(loss), True, uneven, False)[1], error, rtol=1e-6)
+
+
+def test_intervals_cover_where_rows_have_no_weight():
+    found, weights = [], np.tile([1.0, 0.0], 100)
+    for X, y in simulated("logistic", 80, 200, 4, np.zeros(4)):
+        model = SparseClassifier(k=1, solver="omp")
+        found.append(split_intervals(model, X, y, level=0.9, robust=False, random_state=1, sample_weight=weights))
+    share, error = coverage(found, np.zeros(4))
+    assert abs(share - 0.9) < 3 * error
+    selected, estimated = (int(word) for word in str(found[0]).split() if word.isdigit() and 20 < int(word) < 90)
+    assert selected + estimated == 100  # rows with a weight
+
+
+class Recorder(SparseRegressor):
+    """Keeps the weights of every fit."""
+
+    seen: ClassVar = []
+
+    def fit(self, X, y=None, sample_weight=None, **more):
+        self.seen.append(sample_weight)
+        return super().fit(X, y, sample_weight, **more)
+
+
+@pytest.mark.parametrize("scale", [1.0, 0.5])
+def test_weights_reach_the_fit_as_they_are(scale, diabetes):
+    X, y = diabetes
+    weights = scale * np.random.default_rng(0).integers(0, 4, len(y))
+    Recorder.seen.clear()
+    split_intervals(Recorder(2, solver="omp"), X, y, sample_weight=weights, random_state=0)
+    bootstrap_intervals(Recorder(2, solver="omp"), X, y, sample_weight=weights, n_boot=3, random_state=0)
+    first = np.sort(np.random.RandomState(0).permutation(len(y))[: len(y) // 2])
+    assert np.array_equal(Recorder.seen[0], weights[first])
+    assert np.array_equal(Recorder.seen[1], weights)
+    for resampled in Recorder.seen[2:]:
+        times = resampled[weights > 0] / weights[weights > 0]
+        assert np.array_equal(times, np.round(times))
+
+
+def test_an_estimator_that_chooses_k_chooses_the_same():
+    """Whole-number weights are repeated rows, so that criteria have their sum for n."""
+    rng = np.random.default_rng(2)
+    X = rng.standard_normal((60, 8))
+    y = X[:, :4] @ [1.0, 0.7, 0.5, 0.3] + rng.standard_normal(60)
+    weights = rng.integers(5, 9, 60).astype(float)
+    model = SparseRegressorCV(range(8), rule="bic").fit(X, y, weights)
+    assert model.k_ != SparseRegressorCV(range(8), rule="bic").fit(X, y, weights / weights.mean()).k_
+    told = bootstrap_intervals(SparseRegressorCV(range(8), rule="bic"), X, y, n_boot=2, sample_weight=weights)
+    assert np.count_nonzero(told.estimate) == model.k_
+
+
+@pytest.mark.parametrize("intervals", [split_intervals, bootstrap_intervals])
+def test_weights_may_have_any_scale(intervals, diabetes):
+    X, y = diabetes
+    weights = np.random.default_rng(0).uniform(0.5, 1, len(y))
+    more = {"n_boot": 3} if intervals is bootstrap_intervals else {}
+    one, *others = (
+        intervals(SparseRegressor(2), X, y, sample_weight=s * weights, random_state=0, **more)
+        for s in (1.0, 1e308, 1e-308)
+    )
+    for other in others:
+        np.testing.assert_allclose(other.low, one.low, rtol=1e-6, atol=1e-9)
 
 
 def test_p_values_and_intervals_agree(diabetes):

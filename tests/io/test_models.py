@@ -1,8 +1,9 @@
 """The JSON model predicts like the estimator, keeps every bit, and refuses whatever is not a model."""
 
 import dataclasses
+import errno
 import json
-from pathlib import Path
+import os
 
 import numpy as np
 import pandas as pd
@@ -247,7 +248,10 @@ BAD = {
     "loss kind": ({"loss": {"name": "logistic", "parameters": {}}}, "the logistic loss is not one of a regressor"),
     "loss shape": ({"loss": "squared"}, "loss must be an object with a name and parameters"),
     "loss parameter": ({"loss": {"name": "huber", "parameters": {"gamma": 1}}}, "whose parameters fit the huber loss"),
-    "loss value": ({"loss": {"name": "huber", "parameters": {"delta": -1}}}, "delta must be a positive number"),
+    "loss value": (
+        {"loss": {"name": "huber", "parameters": {"delta": -1}}},
+        "delta must be a finite number greater than 0",
+    ),
     "reason": ({"reason": None}, "reason must be a string"),
 }
 
@@ -297,16 +301,20 @@ def test_files_that_are_no_models(tmp_path, regressor):
         load_model(path)
     with pytest.raises(FileNotFoundError, match="there is no file"):
         load_model(tmp_path / "none.json")
+    with pytest.raises(ValueError, match="is a folder, not a pursuit model"):
+        load_model(tmp_path)
 
 
 def test_a_failed_write_leaves_the_old_model(tmp_path, regressor, monkeypatch):
     path = save_model(regressor, tmp_path / "m.json")
     before = path.read_bytes()
 
-    def full(self, *args, **kwargs):
-        raise OSError("disk full")
+    def full(handle):
+        raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(Path, "write_text", full)
-    with pytest.raises(OSError, match="disk full"):
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OSError, match="No space left") as raised:
         save_model(regressor, path, feature_names=NAMES)
+    assert raised.value.filename == str(path)
     assert path.read_bytes() == before
+    assert os.listdir(tmp_path) == ["m.json"]

@@ -79,6 +79,15 @@ def test_stats(X, rng):
         assert_near(a, b)
 
 
+def test_row_hashes(X):
+    few = X[:50, :60]  # the twin is slow
+    assert _core.Matrix(few).row_hashes(7).tolist() == twins.row_hashes(few, 7)
+    found = _core.Matrix(X).row_hashes(0)
+    assert found.dtype == np.uint64
+    assert np.array_equal(found, _core.Matrix(np.array(X, float, order="F")).row_hashes(0))
+    assert np.array_equal(found, _core.Matrix(np.array(X, float, order="C")).row_hashes(0))
+
+
 @pytest.mark.parametrize("layout", ["C", "F"])
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("shape", [(5000, 3), (700, 600)])

@@ -42,6 +42,7 @@ def calls(rng):
         out[f"cross {tag}"] = lambda Z=Z: Z.cross(w)
         out[f"stats {tag}"] = lambda Z=Z: Z.stats(c)
         out[f"gram {tag}"] = lambda Z=Z: Z.gram(c)
+        out[f"row_hashes {tag}"] = lambda Z=Z: Z.row_hashes(0)
         if tag in ("csr", "csc"):
             out[f"gather_csc {tag}"] = lambda Z=Z: Z.gather_csc(cols)
         else:

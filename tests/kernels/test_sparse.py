@@ -187,3 +187,9 @@ def test_nan_reaches_the_gradient(rows, rng):
     _, g, _ = X.value_gradient(_core.Samples(np.zeros(9), c, None, 0, 0.0), cols, np.ones(2), 0.0)
     assert np.isnan(g[2])
     assert np.isnan(X.rmatmat(c[:, None])[2, 0])
+
+
+def test_row_hashes(matrix, shape, rows, kind):
+    D, parts = matrix
+    if kind != "duplicates":  # whose sums are not to be had entry by entry
+        assert _core.Matrix(*parts, *shape, rows).row_hashes(5).tolist() == twins.row_hashes(D, 5)

@@ -73,6 +73,20 @@ def stats(X, c):
     return mean, c @ (X - mean) ** 2 / c.sum()
 
 
+def row_hashes(X, first):
+    """By Python's whole numbers."""
+
+    def splitmix(x):
+        x = (x + 0x9E3779B97F4A7C15) % 2**64
+        x = (x ^ x >> 30) * 0xBF58476D1CE4E5B9 % 2**64
+        x = (x ^ x >> 27) * 0x94D049BB133111EB % 2**64
+        return x ^ x >> 31
+
+    keys = [splitmix(first + j) | 1 for j in range(X.shape[1])]
+    bits = (X.astype(float) + 0.0).view(np.uint64).tolist() if X.size else [[]] * len(X)
+    return [sum((b ^ b >> 32) * key for b, key in zip(row, keys, strict=True)) % 2**64 for row in bits]
+
+
 def top_k(v, k):
     size = np.where(np.isnan(v), -1.0, np.abs(v))
     return np.sort(np.lexsort((np.arange(len(v)), -size))[:k])

@@ -197,9 +197,9 @@ def test_negative_counts_are_named():
 
 @pytest.mark.parametrize("bad", [0.0, -1.0, np.inf, np.nan])
 def test_constants_are_checked(bad):
-    with pytest.raises(ValueError, match="delta must be a positive number"):
+    with pytest.raises(ValueError, match="delta must be a finite number greater than 0"):
         pursuit.Huber(delta=bad)
-    with pytest.raises(ValueError, match="gamma must be a positive number"):
+    with pytest.raises(ValueError, match="gamma must be a finite number greater than 0"):
         pursuit.SmoothedHinge(gamma=bad)
 
 

@@ -1,5 +1,6 @@
 """Functions written in JAX: one trace, few programs, derivatives on the support only."""
 
+import copy
 import functools
 import sys
 
@@ -309,3 +310,13 @@ def test_a_quadratic_is_refitted_once_per_support(monkeypatch):
     first = f.refit(np.array([1, 3]))
     monkeypatch.setattr("pursuit.objectives.function.minimise", None)
     assert f.refit(np.array([1, 3]), start=f.null) is first
+
+
+@pytest.mark.parametrize("float64", [True, False])
+def test_it_can_be_copied(float64):
+    f = pursuit.from_jax(squared, P, float64=float64, start=np.full(P, 0.1))
+    twin, want = copy.deepcopy(f), pursuit.solve(f, K)
+    got = pursuit.solve(twin, K)
+    assert (twin.dtype, twin.float64) == (f.dtype, float64)
+    assert (got.value, got.support.tolist()) == (want.value, want.support.tolist())
+    assert twin.null.value == f.null.value

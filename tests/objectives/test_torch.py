@@ -1,5 +1,6 @@
 """Functions written in PyTorch; they run where it is installed."""
 
+import copy
 import importlib.util
 import sys
 
@@ -73,3 +74,9 @@ def test_bad_input_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "torch", None)
     with pytest.raises(ImportError, match=r'from_torch needs PyTorch: pip install "pursuit\[torch\]"'):
         pursuit.from_torch(abs, P)
+
+
+@here
+def test_it_can_be_copied():
+    f = pursuit.from_torch(squared(), P)
+    assert pursuit.solve(copy.deepcopy(f), K).value == pursuit.solve(f, K).value

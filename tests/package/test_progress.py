@@ -1,6 +1,9 @@
 """A bar shows how far things are, on terminals only."""
 
+import copy
 import io
+import os
+import pickle
 import sys
 
 import numpy as np
@@ -76,3 +79,14 @@ def test_paths_and_half_samples_take_one(without_rich):
         path(GLM(X, Y), [1, 2], callback="bar")
     stability(SparseRegressor(k=2), X, Y, n_pairs=2, callback=Progress("pairs", file=screen))
     assert "pairs ############################## 2/2" in screen.getvalue()
+
+
+def test_a_copy_is_a_bar_of_its_own(without_rich):
+    """A terminal cannot be copied or pickled; estimators are cloned by deepcopy."""
+    with open(os.devnull, "w") as screen:
+        bar = Progress("sizes", 2, file=screen)
+        bar(1)
+        for twin in (copy.deepcopy(bar), copy.copy(bar)):
+            assert (twin.what, twin.total, twin.done, twin.file) == ("sizes", 2, 0, screen)
+        far = pickle.loads(pickle.dumps(bar))
+    assert (far.what, far.total, far.file) == ("sizes", 2, sys.stderr)

@@ -13,6 +13,7 @@ from fuzz.problems import draw
 from fuzz.referee import Referee
 from paths.cases import CONSTRAINTS, GROUPS, function, glm, several
 from pursuit import _core
+from pursuit.certificates import leaps
 from pursuit.paths import certified
 
 
@@ -174,7 +175,21 @@ def test_time_is_shared_and_told():
     assert {row.status for row in rows} <= {"proved", "bounded"}
 
 
-def test_the_users_interrupt_leaves_the_bounds_so_far():
+@pytest.mark.parametrize("seed", range(0, 80, 8))
+def test_a_path_of_targets_that_are_all_but_constant_is_its_own(seed):
+    rng = np.random.default_rng(seed)
+    X, weight = rng.standard_normal((40, 5)), 10.0 ** rng.uniform(-6, 5, 40)
+    noise = 10.0 ** -rng.uniform(0, 9) * rng.standard_normal(40) * (seed % 3 > 0)
+    offset = rng.standard_normal(40)
+    for y in (10.0 ** rng.uniform(0, 9) + noise, np.full(40, 0.1), 3.7 + offset):
+        for o in (None, offset):
+            f = pursuit.GLM(X, y, sample_weight=weight, offset=o)
+            rows = pursuit.path(f, range(4)).certify(f, time_limit=0)
+            assert all(row.lower <= row.upper for row in rows)
+
+
+def test_the_users_interrupt_leaves_the_bounds_so_far(monkeypatch):
+    monkeypatch.setattr(leaps, "MOST_COLUMNS", 0)  # which would have proved it before anyone can interrupt
     X, y = data(8, n=60, p=30, noise=6.0)
     f = pursuit.GLM(X, y, l2=0.1)
     path = pursuit.path(f, range(1, 9))

@@ -8,13 +8,24 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
-from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
+from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris, load_wine
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LinearRegression
 from sklearn.metrics import d2_log_loss_score, r2_score
 
 import pursuit
-from pursuit import GLM, Function, InParts, SparseClassifier, SparseRegressor, certify, solve, summary
+from pursuit import (
+    GLM,
+    Function,
+    InParts,
+    SparseClassifier,
+    SparseClassifierCV,
+    SparseRegressor,
+    SparseRegressorCV,
+    certify,
+    solve,
+    summary,
+)
 from pursuit.estimators.chooses import HeldOut
 
 
@@ -168,6 +179,47 @@ def test_a_pickle_keeps_it(made_before, diabetes):
     assert str(back.summary()) == str(model.summary())
     assert str(copy.deepcopy(back).summary()) == str(model.summary())
     assert str(model.fit(X, -2 * y).summary()) != str(back.summary())
+
+
+KINDS = {
+    "three classes": (SparseClassifier(k=3), "wine"),
+    "three classes, shrunk": (SparseClassifier(k=2, l2=0.1, include=[4]), "wine"),
+    "three classes, k chosen": (SparseClassifierCV(ks=[2, 3], cv=3), "wine"),
+    "two classes": (SparseClassifier(k=3), "cells"),
+    "hinge": (SparseClassifier(k=3, loss="hinge"), "cells"),
+    "two classes, k chosen": (SparseClassifierCV(ks=[2, 3], cv=3), "cells"),
+    "huber": (SparseRegressor(k=3, loss="huber"), "diabetes"),
+    "bounds": (SparseRegressor(k=3, bounds=(0, None)), "diabetes"),
+    "groups": (SparseRegressor(k=2, loss="poisson", groups=[0, 0, 1, 1, 2, 2, 3, 3, 4, 4]), "diabetes"),
+    "k chosen": (SparseRegressorCV(ks=[2, 3], cv=3), "diabetes"),
+    "k chosen by a criterion": (SparseRegressorCV(ks=[2, 3], rule="bic", loss="poisson"), "diabetes"),
+    "average": (SparseRegressorCV(ks=[2, 3], cv=3, combine="average"), "diabetes"),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_copies_print_the_same_page(kind):
+    """They are taken before the page is made: how costs are computed must not depend on who asks first."""
+    model, name = copy.deepcopy(KINDS[kind])
+    X, y = {"wine": load_wine, "cells": load_breast_cancer, "diabetes": load_diabetes}[name](return_X_y=True)
+    model.fit(X, y)
+    copies = [pickle.loads(pickle.dumps(model)), copy.deepcopy(model)]
+    copies.append(pickle.loads(pickle.dumps(copies[1])))
+    for other in copies:
+        assert str(other.summary()) == str(model.summary())
+
+
+@pytest.mark.parametrize("k", [2, 5])
+def test_costs_of_several_classes_are_those_of_refits(k):
+    X, y = load_wine(return_X_y=True)
+    model = SparseClassifier(k=k).fit(X, y)
+    told = pickle.loads(pickle.dumps(model)).summary()
+    assert told.how == "refitted"
+    f = pursuit.MultiGLM(X, y, l2=model.l2_, standardize=True)
+    for i, j in enumerate(told.columns):
+        without = np.setdiff1d(told.columns, [j])
+        alone = solve(f, len(without), include=without)
+        assert told.drop[i] == pytest.approx((alone.value - model.result_.value) / f.null.value, rel=1e-6)
 
 
 def test_without_data_what_is_left_is_told(diabetes, monkeypatch):

@@ -101,3 +101,14 @@ def test_no_bound_is_larger_than_what_is_selected():
     found = bounds(9.0, 10, 0.6, 50)
     assert max(found[2:]) <= 10
     assert bounds(0.0, 10, 0.6, 50)[2:] == (0.0, 0.0, 0.0, 0.0)
+
+
+def test_a_stronger_assumption_never_has_a_weaker_bound():
+    rng, above = np.random.default_rng(0), 0
+    for _ in range(300):
+        p, pairs = int(rng.integers(2, 300)), int(rng.integers(1, 60))
+        q, count = rng.uniform(0.01, 1) * p, int(rng.integers(pairs + 1, 2 * pairs + 1))
+        found = bounds(q, p, count / (2 * pairs), pairs)
+        assert 0 <= found.r_concave <= found.unimodal <= found.shah_samworth
+        above += r_concave(q, p, count / (2 * pairs), pairs) > unimodal(q, p, count / (2 * pairs), pairs)
+    assert above  # by themselves they may be in the other order

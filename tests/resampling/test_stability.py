@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from scipy import sparse
 
-from pursuit import GLM, SparseClassifier, SparseRegressor, Stability, path, stability
+from pursuit import GLM, SparseClassifier, SparsePrecision, SparseRegressor, Stability, path, stability
 from pursuit.resampling import selectors
 from pursuit.resampling.halves import complementary
 
@@ -190,8 +190,34 @@ def test_a_time_limit_leaves_what_was_done():
     assert "0 of 4" in repr(found)
 
 
+def test_sizes_end_at_half_of_the_features():
+    noise = np.random.default_rng(0).normal(size=N)
+    found = few(SparseRegressor(k=P), y=noise, n_pairs=10)
+    assert found.ks.tolist() == [1, 2, 3, 4, 5, 6]
+    assert len(found.stable) < P / 2
+    assert repr(found).splitlines()[0].endswith(f"{P} features")
+    assert few(SparseRegressor(k=P, include=[0, 1], exclude=[2])).ks.tolist() == [2, 3, 4, 5, 6]  # 2 and half of 9
+    assert few(SparseRegressor(k=6, groups=np.repeat(np.arange(6), 2))).ks.tolist() == [1, 2, 3]
+    assert few(SparseRegressor(k=5), X=X[:, :1]).ks.tolist() == [1]
+    assert few(SparseRegressor(k=2, include=[0, 1]), X=X[:, :2]).ks.tolist() == [2]
+    graph = stability(SparsePrecision(n_edges=6), X[:, :4], n_pairs=2, random_state=0)
+    assert graph.ks.tolist() == [1, 2, 3]
+
+
+def test_larger_sizes_say_what_they_mean():
+    noise = np.random.default_rng(0).normal(size=N)
+    found = few(y=noise, ks=range(1, P + 1))
+    assert len(found.stable) == P
+    first = repr(found).splitlines()[0]
+    assert first.endswith("a model of size 12 has room for all of them, so that every one can be called stable")
+    first = repr(few(y=noise, ks=[1, 8])).splitlines()[0]
+    assert first.endswith("a model of size 8 has room for more than half of them, so that many can be called stable")
+    assert "room" not in repr(few(ks=[6]))
+    assert "room" not in repr(few(X=X[:, :1], ks=[1]))
+
+
 def test_more_features_than_there_are():
-    found = few(SparseRegressor(k=50), X=X[:10], y=Y[:10], n_pairs=2)
+    found = few(X=X[:10], y=Y[:10], n_pairs=2, ks=[1, 50])
     assert found.ks[-1] == P
     assert np.isfinite(found.frequencies).all()
     flat = few(y=np.ones(N))

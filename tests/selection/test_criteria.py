@@ -36,15 +36,33 @@ def test_gaussian_criteria_from_the_density(rule):
     assert rule.upper() in model.reason_
 
 
-def test_cp_from_the_full_model():
-    given = problem("squared", n=70, p=8)
-    model = SparseRegressorCV(range(9), rule="cp").fit(given.X, given.y)
-    full = LinearRegression().fit(given.X, given.y)
-    noise = np.sum((given.y - full.predict(given.X)) ** 2) / (70 - 9)
+@pytest.mark.parametrize("intercept", [True, False])
+@pytest.mark.parametrize("n", [70, 10])
+def test_cp_from_the_full_model(intercept, n):
+    given = problem("squared", n=n, p=8)
+    model = SparseRegressorCV(range(9), rule="cp", fit_intercept=intercept).fit(given.X, given.y)
+    full = LinearRegression(fit_intercept=intercept).fit(given.X, given.y)
+    noise = np.sum((given.y - full.predict(given.X)) ** 2) / (n - 8 - intercept)
     for result, found in zip(model.path_, model.cv_results_["cp"], strict=True):
         r = given.y - given.X[:, result.support] @ result.coef - result.intercept
-        assert found == pytest.approx(r @ r / noise - 70 + 2 * (len(result.support) + 1), rel=1e-9, abs=1e-8)
-    assert model.cv_results_["cp"][-1] == pytest.approx(9)
+        assert found == pytest.approx(r @ r / noise - n + 2 * (len(result.support) + intercept), rel=1e-8, abs=1e-7)
+    assert model.cv_results_["cp"][-1] == pytest.approx(8 + intercept)
+
+
+def test_cp_needs_a_row_more_than_coefficients():
+    given = problem("squared", n=9, p=8)
+    assert SparseRegressorCV(range(3), rule="cp", fit_intercept=False).fit(given.X, given.y).k_ >= 0
+    with pytest.raises(ValueError, match="there are 8 columns and an intercept for 9 rows"):
+        SparseRegressorCV(range(3), rule="cp").fit(given.X, given.y)
+    with pytest.raises(ValueError, match="there are 8 columns for 8 rows"):
+        SparseRegressorCV(range(3), rule="cp", fit_intercept=False).fit(given.X[:8], given.y[:8])
+
+
+def test_gic_needs_two_columns():
+    given = problem("squared", n=30, p=2)
+    with pytest.raises(ValueError, match="penalty log p log log n, which is 0 for the one column of X; use rule='bic'"):
+        SparseRegressorCV(rule="gic").fit(given.X[:, :1], given.y)
+    SparseRegressorCV(rule="gic").fit(given.X, given.y)
 
 
 def test_the_likelihood_of_counts_and_of_classes():

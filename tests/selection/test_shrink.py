@@ -40,7 +40,9 @@ def test_slopes(loss, small, monkeypatch):
     """Of rows in two folds; where predictors are too many they are not kept, and come a few rows at a time."""
     if not small:
         monkeypatch.setattr(many, "KEPT", 10)
-        monkeypatch.setattr(many, "ENTRIES", 60)
+        monkeypatch.setattr(many, "SHARE", 1 << 30)
+        for name in ("PREDICTORS", "GATHERED", "PICKED"):
+            monkeypatch.setattr(many, name, 60)
     given, f = objective(loss)
     fit = f.refit(COLS)
     times = np.array([0.0, 0.5, 2.0, -1.0, 9.0])

@@ -119,4 +119,4 @@ def test_no_copy_of_X_is_made(monkeypatch):
     real = kind.take
     monkeypatch.setattr(kind, "take", lambda self, rows: (taken.append(len(rows)), real(self, rows))[1])
     SparseRegressorCV([1, 2], cv=TimeSeriesSplit(3)).fit(given.X, given.y)
-    assert taken == []
+    assert max(taken) <= 8  # a few rows, to see whether they differ

@@ -13,6 +13,7 @@ from ..objectives.glm import GLM
 from ..refits.factor import unit_scale
 from .general import General
 from .handed import Handed
+from .leaps import leaps
 from .quadratic import Source, SparseQuadratic
 from .tree import Tree
 from .working_set import working_set
@@ -20,6 +21,10 @@ from .working_set import working_set
 DENSE = 4000  # columns up to which the whole Gram matrix is formed
 BRANCHED = 5e7  # numbers up to which all columns are gathered for branching
 UNIT_ROUNDOFF = 0.5 * float(np.finfo(float).eps)  # of one product in a Gram matrix
+FEW_COLUMNS = 500  # up to which the rank of a Gram matrix is cheap
+RANK = 1e-12  # share of a unit diagonal below which an eigenvalue is rounding
+QUICK_EFFORT = 5e8  # flops of leaps and bounds, before branch and bound begins
+NOT_EXACT = "the refit is not exact: columns differ from combinations of others by little more than rounding"
 REFITTED = 1e9  # n m^2 up to which the data are asked for the minimum over m columns
 
 
@@ -54,9 +59,16 @@ def strong_bound(
 ) -> tuple[float, str]:
     """The best bound that fits the problem, and why it is weak if it is."""
     if len(constraint.include) == constraint.k:
-        return known.minimum, "the refit is not exact"
+        return known.minimum, NOT_EXACT
+    if len(constraint.allowed) <= constraint.k or _spans(f, constraint):
+        lower = _all_allowed(f, constraint, known)
+        if lower >= tree.target or len(constraint.allowed) <= constraint.k:
+            return lower, NOT_EXACT
     tree.tried = hand.tried
     if f.loss.quadratic and constraint.unit_of is None and f.dim <= DENSE:
+        settled = _leaps_bound(f, constraint, tree) if branch else None
+        if settled is not None:
+            return settled, ""
         problem = _gram_root(f, constraint, known, hand)
         lower = tree.run(problem, branch=branch)
         hand.root = tree.first or problem
@@ -76,6 +88,47 @@ def strong_bound(
     if f.data.shape[0] * f.dim > BRANCHED:
         return f.lower, weak
     return _tree_bound(f, constraint, known, tree, hand, 400, branch), weak if not branch else ""
+
+
+def _spans(f: GLM, constraint: AtMost) -> bool:
+    """Whether k columns can explain all that there is to explain: the squared loss without a ridge, k at the rank."""
+    if not f.loss.quadratic or np.any(f.ridge) or constraint.unit_of is not None or constraint.include.size:
+        return False
+    if constraint.k >= f.data.counted - f.fit_intercept:
+        return True
+    if len(constraint.allowed) > FEW_COLUMNS:
+        return False
+    gram = f.evened[0].gram[np.ix_(constraint.allowed, constraint.allowed)]
+    return int(np.linalg.matrix_rank(gram, tol=RANK * len(gram), hermitian=True)) <= constraint.k
+
+
+def _all_allowed(f: GLM, constraint: AtMost, known: Point) -> float:
+    """The minimum over all allowed columns, or a lower bound of it; the loss's own where that would take too long."""
+    cols = constraint.columns_of(constraint.allowed)
+    if np.array_equal(cols, known.support):
+        return known.minimum
+    if f.data.shape[0] * len(cols) ** 2 > REFITTED:
+        return f.lower
+    return max(f.refit_on_data(cols, start=known).minimum, f.lower)
+
+
+def _leaps_bound(f: GLM, constraint: AtMost, tree: Tree) -> float | None:
+    """The bound by leaps and bounds, and its best solution offered; None where that does not settle it."""
+    k = min(constraint.k, len(constraint.allowed))
+    sizes, nodes = leaps(f, constraint.with_budget(k), k, 1, tree.tolerance, tree.late, QUICK_EFFORT)
+    tree.nodes += nodes
+    if k not in sizes:
+        return None
+    for support, value, error in sizes[k].found:
+        point = f.refit_on_data(support)
+        if point.value < value - error - tree.tolerance * f.scale(point.value):
+            return None
+        tree.offer(tuple(int(j) for j in support), point.value, point.minimum)
+    lower = min(sizes[k].lower, tree.doubt, tree.upper)
+    if lower < tree.target:
+        return None
+    tree.report(lower, 0)
+    return lower
 
 
 def _gram_root(f: GLM, constraint: AtMost, known: Point, hand: Handed) -> SparseQuadratic:
@@ -105,19 +158,26 @@ def sparse_problem(f: GLM, constraint: AtMost, known: Point) -> SparseQuadratic:
     refits: dict[tuple[int, ...], tuple[float, float]] = {}
     problem = SparseQuadratic(
         np.ascontiguousarray(H * s * s[:, None]), s * form.pull[cols] / root, f0 / root**2, constraint.k, cols,
-        Source(partial(_refitted, f, refits), root**2, UNIT_ROUNDOFF * (8 + 2 * np.sqrt(f.data.counted))), coarse,
-        coarse_y, x=np.divide(known.x[cols], reach * root, out=np.zeros(len(cols)), where=reach > 0),
+        Source(partial(_refitted, f, constraint.k, refits), root**2, UNIT_ROUNDOFF * (8 + 2 * np.sqrt(f.data.counted))),
+        coarse, coarse_y, x=np.divide(known.x[cols], reach * root, out=np.zeros(len(cols)), where=reach > 0),
     )  # fmt: skip
     inside = np.flatnonzero(np.isin(cols, constraint.include))
     return problem.with_in(inside) if len(inside) else problem
 
 
-def _refitted(f: GLM, known: dict[tuple[int, ...], tuple[float, float]], cols: tuple[int, ...]) -> tuple[float, float]:
-    """The value on some columns, and a lower bound of it; the loss's own where a refit would take too long."""
+def _refitted(
+    f: GLM, k: int, known: dict[tuple[int, ...], tuple[float, float]], cols: tuple[int, ...]
+) -> tuple[float, float]:
+    """The value on some columns, and a lower bound of it; the loss's own where a refit would take too long.
+
+    Or where it would tell nothing: without a ridge more columns than rows fit exactly. A solution (of at most k
+    columns) is refitted all the same, since it may be one of several to be listed.
+    """
     key = tuple(sorted(cols))
     if key not in known:
         n = f.data.shape[0]
-        if len(key) > n or n * len(key) ** 2 > REFITTED:
+        exact = len(key) > max(n, k) and not np.any(f.ridge)
+        if exact or n * len(key) ** 2 > REFITTED:
             return np.inf, f.lower
         point = f.refit_on_data(np.array(key, dtype=np.int64))
         known[key] = point.value, max(point.minimum, f.lower)

@@ -19,7 +19,7 @@ from .._errors import check_number
 from ..constraints import AtMost
 from ..engines import threads
 from ..objectives.base import Point
-from ..objectives.bounded import Bounded
+from ..objectives.bounded import Bounded, check_bounds, check_sum
 from ..objectives.glm import GLM
 from ..results import Result
 from .bounds import cheap_bound, has_dual, search_between, strong_bound
@@ -28,6 +28,7 @@ from .proof import Certificate
 from .tree import Progress, Tree
 
 OPTIMAL = "the solution is optimal within the gap asked for"
+ROUNDED = 16 * float(np.finfo(float).eps)  # of a linear predictor's largest term
 AGREES = 1e-6  # share of the scale by which a result's value may differ from that of its coefficients: rounding
 
 
@@ -75,7 +76,10 @@ def certify_from(
         raise TypeError(f"certify needs a GLM, whose dual is known; got {type(objective).__name__}{_its(objective)}")
     _check_result(result)
     gap = check_number(gap, "gap", strict=True)
+    if progress is not None and not callable(progress):
+        raise TypeError(f"progress must be a function of (lower, upper, ...), got {type(progress).__name__}")
     if isinstance(result, Result):
+        _check_same_bounds(result, bounds, sum_to, objective.dim)
         bounds, sum_to = result.bounds, result.sum_to
     if bounds is not None or sum_to is not None:
         return _within_bounds(objective, result, bounds, sum_to, gap, hand, k=k, include=include, exclude=exclude,
@@ -161,10 +165,13 @@ def _known(f: GLM, result: Any, k: int | None, include: Any, exclude: Any, group
         if result.point.dim != f.dim:
             raise ValueError(f"result has {result.point.dim} columns, but the objective has {f.dim}: not its solution")
         constraint = result.constraint
-        _check_same(constraint, f.sparse_set(k or constraint.k or 1, include, exclude, groups), k is not None)
+        _check_same(
+            constraint, f.sparse_set(constraint.k or 1 if k is None else k, include, exclude, groups), k is not None
+        )
         point = result.point
         value = f.value(point.support, point.coef, point.free)
-        if abs(value - result.value) > AGREES * f.scale(result.value) + max(0.0, f.nothing - f.lower):
+        room = AGREES * f.scale(result.value) + max(0.0, f.nothing - f.lower) + _rounded_intercept(f, point)
+        if abs(value - result.value) > room:
             raise ValueError(
                 f"result has value {result.value:.8g}, but its coefficients give {value:.8g} in this objective: "
                 "certify with the objective that was solved"
@@ -183,13 +190,34 @@ def _known(f: GLM, result: Any, k: int | None, include: Any, exclude: Any, group
     return f.refit_on_data(whole, start=point if len(point.support) else None), constraint
 
 
+def _rounded_intercept(f: GLM, point: Point) -> float:
+    """What the last digits of an intercept (and of an offset) make of a value: much, where y is all but constant."""
+    if not (f.fit_intercept and np.isfinite(f.loss.smoothness)):
+        return 0.0
+    size = max(abs(float(f.null.free)), abs(float(point.free)))
+    if f.data.whole and f.data.local.rows.offset is not None:
+        size += float(np.abs(f.data.local.rows.offset[f.data.local.rows.c > 0]).max(initial=0.0))
+    off, slope = ROUNDED * size, np.sqrt(2 * float(f.loss.smoothness) * max(point.value - f.lower, 0.0))
+    return float(slope * off + 0.5 * f.loss.smoothness * off**2)  # |f'| is at most this slope: f is smooth
+
+
 def _check_same(own: AtMost, asked: AtMost, sized: bool) -> None:
     """A result brings its sparse set: another one is an error, not a wish."""
     pairs = {"include": (own.include, asked.include), "exclude": (own.exclude, asked.exclude)}
     wrong = [name for name, (has, wants) in pairs.items() if wants.size and not np.array_equal(has, wants)]
     wrong += ["k"] if sized and own.k != asked.k else []
+    if asked.unit_of is not None and (own.unit_of is None or not np.array_equal(own.unit_of, asked.unit_of)):
+        wrong.append("groups")
     if wrong:
         raise ValueError(f"{wrong[0]} is not that of the result, which was solved with its own: leave it out")
+
+
+def _check_same_bounds(result: Result, bounds: Any, sum_to: Any, dim: int) -> None:
+    """The same of bounds and sum_to."""
+    sides = bounds is not None and not np.array_equal(check_bounds(bounds, dim), check_bounds(result.bounds, dim))
+    if sides or (sum_to is not None and check_sum(sum_to) != result.sum_to):
+        name = "bounds" if sides else "sum_to"
+        raise ValueError(f"{name} is not that of the result, which was solved with its own: leave it out")
 
 
 def _open(tree: Tree, limit: float | None) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .._errors import check_k, check_number
+from .._errors import check_k, check_number, check_shape
 from .._names import chosen
 from .._sorted import without
 from .._types import Columns
@@ -18,9 +18,10 @@ from ..engines import threads
 from ..losses import Loss
 from ..losses.vector import VectorLoss
 from ..objectives import GLM, MultiGLM
-from ..objectives.base import Point
+from ..objectives.base import Objective, Point
 from .bounds import BRANCHED, search_between, sparse_problem
 from .general import General
+from .leaps import leaps
 from .table import Subset, Subsets
 from .tree import Tree
 
@@ -46,7 +47,7 @@ def best_subsets(
     groups: Any = None,
     time_limit: float | None = None,
 ) -> Subsets:
-    """The ``nbest`` best subsets of each size up to kmax, proved by branch and bound.
+    """The ``nbest`` best subsets of each size up to kmax, proved by leaps and bounds or by branch and bound.
 
     Parameters
     ----------
@@ -62,7 +63,8 @@ def best_subsets(
     Cp uses the residual variance of the model with all columns where there are more rows than columns, else that of the
     best model of the largest size. AIC and BIC are n log(rss/n) (other losses: the deviance, -2 log-likelihood up to a
     constant of the data) plus 2 or log n per coefficient, intercept included. R2 is the share of the deviance that is
-    explained. With a ridge, subsets are ranked by the objective.
+    explained. With a ridge, subsets are ranked by the objective. Subsets whose values differ by less than a share of
+    1e-9 tie (dependent columns, exact fits): which of them are listed is arbitrary, and the table says where rows tie.
     """
     if kmax is None:
         raise TypeError("kmax is missing: best_subsets(X, y, kmax), or best_subsets(objective, kmax=...)")
@@ -81,14 +83,18 @@ def best_subsets(
     end = None if limit is None else time.perf_counter() + limit
     found: list[Found] = []
     with threads(), np.errstate(all="ignore"):
+        settled = _by_leaps(f, most, sizes, nbest, limit)
         for k in sizes:
+            if k in settled:
+                found += settled[k]
+                continue
             now = time.perf_counter()
             late = None if end is None else now + max(end - now, 0.0) / (sizes[-1] + 1 - k)
             if late is None and not f.quadratic:
                 late = now + PATIENCE
             known = solve(f, k, include=include, exclude=exclude, groups=groups).point
             found += _of_size(f, most.with_budget(k), known, nbest, late)
-        return _table(f, found)
+        return _table(f, found, _missing(most, found, sizes, nbest))
 
 
 def _objective(X: Any, y: Any, loss: Any, **told: Any) -> Any:
@@ -98,8 +104,11 @@ def _objective(X: Any, y: Any, loss: Any, **told: Any) -> Any:
                 "an objective brings its own: leave y, loss, l2, fit_intercept and sample_weight out, and name kmax"
             )
         return X
+    if isinstance(X, Objective) or hasattr(X, "fit"):
+        cure = "its objective_, once it is fitted" if hasattr(X, "fit") else "solve or path has no such limit"
+        raise TypeError(f"best_subsets needs X and y, or a GLM, MultiGLM or Quadratic, got {type(X).__name__}: {cure}")
     several = isinstance(loss, VectorLoss) or (isinstance(loss, str) and loss.casefold() == "multinomial")
-    make: Any = MultiGLM if several or np.ndim(y) == 2 else GLM
+    make: Any = MultiGLM if several or (y is not None and len(check_shape(y, "y")) == 2) else GLM
     return make(X, y, loss, **told)
 
 
@@ -112,6 +121,25 @@ def _way(f: Any, constraint: AtMost) -> str:
     if not (bounds and np.all(f.ridge > 0)) and _sets(constraint) <= ENUMERATED:  # without a ridge bounds save little
         return "every"
     return "tree" if bounds else ""
+
+
+def _by_leaps(f: Any, most: AtMost, sizes: range, nbest: int, limit: float | None) -> dict[int, list[Found]]:
+    """The sizes that leaps and bounds settles, all at once, in half of the time that there is."""
+    if not sizes or _way(f, most) != "gram":
+        return {}
+    end = None if limit is None else time.perf_counter() + 0.5 * limit
+    done, _ = leaps(f, most, sizes[0], nbest, 0.9 * EXACT, lambda: end is not None and time.perf_counter() >= end)
+    settled = {}
+    for k, size in done.items():
+        points = [_refit(f, support) for support, _, _ in size.found]
+        off = (
+            value - error - point.value - EXACT * f.scale(point.value)
+            for point, (_, value, error) in zip(points, size.found, strict=True)
+        )
+        rows = _rows(f, most.with_budget(k), points, size.lower, EXACT)[:nbest]
+        if max(off) <= 0 and all(sure for *_, sure in rows):
+            settled[k] = rows
+    return settled
 
 
 def _of_size(f: Any, constraint: AtMost, known: Point, nbest: int, deadline: float | None) -> list[Found]:
@@ -131,13 +159,38 @@ def _of_size(f: Any, constraint: AtMost, known: Point, nbest: int, deadline: flo
         tree.search = partial(search_between, f, constraint) if nbest == 1 else None
         lower = tree.run(General.root(f, constraint, known.x), effort=60)
     supports = [constraint.columns_of(np.array(units)) for units in tree.found] or [known.support]
-    points = sorted((_refit(f, support) for support in supports), key=lambda point: point.value)
-    rows = []
-    for rank, point in enumerate(points, 1):
+    return _rows(f, constraint, [_refit(f, support) for support in supports], lower, gap)
+
+
+def _rows(f: Any, constraint: AtMost, points: list[Point], lower: float, gap: float) -> list[Found]:
+    """Points in order; those are proved that no other subset can be better than, ``lower`` being what others have."""
+    rows, only = [], _sets(constraint) == 1  # then there is nothing to prove
+    for rank, point in enumerate(sorted(points, key=lambda point: point.value), 1):
         room = max(10 * EXACT, gap) * f.scale(point.value)
         sure = point.value <= lower + room and point.value <= max(point.minimum, f.lower) + room
-        rows.append((k, rank, point, sure or point.value <= getattr(f, "nothing", f.floor)))
+        sure = sure or point.value <= getattr(f, "nothing", f.floor)
+        rows.append((constraint.k, rank, point, sure or (only and constraint.count(point.support) == constraint.k)))
     return rows
+
+
+def _missing(most: AtMost, found: list[Found], sizes: range, nbest: int) -> list[str]:
+    """Why sizes have fewer rows than were asked for."""
+    lists = {k: [row for row in found if row[0] == k] for k in sizes}
+    short = {k: _sets(most.with_budget(k)) for k in sizes if len(lists[k]) < nbest}
+    none = [k for k, sets in short.items() if sets <= len(lists[k])]
+    ties = [k for k, sets in short.items() if sets > len(lists[k])]
+    words = []
+    if none:
+        words.append(f"At k = {_spoken(none)} there are no more subsets than are listed")
+    if ties:
+        words.append(
+            f"At k = {_spoken(ties)} further subsets were not told apart: they fit equally well, or time came first"
+        )
+    return words
+
+
+def _spoken(sizes: list[int]) -> str:
+    return ", ".join(map(str, sizes))
 
 
 def _refit(f: Any, support: Columns) -> Point:
@@ -162,7 +215,7 @@ def _every(f: Any, constraint: AtMost, tree: Tree) -> float:
     return min(tree.upper, tree.doubt)
 
 
-def _table(f: Any, found: list[Found]) -> Subsets:
+def _table(f: Any, found: list[Found], notes: list[str]) -> Subsets:
     """Points with their criteria."""
     n, p, q = f.data.counted, f.data.shape[1], f.width
     lower = f.lower if q == 1 else 0.0
@@ -174,7 +227,7 @@ def _table(f: Any, found: list[Found]) -> Subsets:
         wide = n > p + 1
         full = f.refit(np.arange(p)) if wide else found[-1][2]
         noise = 2 * n * full.value / max(n - len(full.support) - f.fit_intercept, 1)
-    table = Subsets(loss=f.loss.name, n=n, dim=p)
+    table = Subsets(loss=f.loss.name, n=n, dim=p, notes=notes)
     for k, rank, point, proved in found:
         shown = f.present(point)
         mean = _loss(f, point)

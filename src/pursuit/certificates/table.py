@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
 from .._errors import named, need
@@ -11,6 +12,8 @@ CRITERIA = {
     "rss": "rss", "deviance": "deviance", "r2": "R2", "adjusted_r2": "adj. R2", "cp": "Cp", "aic": "AIC", "bic": "BIC",
 }  # fmt: skip
 RISING = ("r2", "adjusted_r2")  # the higher the better
+TIE = 1e-9  # relative difference of values that is none
+EXACT_FIT = 1e-13  # share of the deviance that is left where a fit is exact
 NAMES = 60  # characters of a row's columns that are printed
 
 
@@ -52,9 +55,13 @@ class Subset:
 class Subsets(list[Subset]):
     """A list of :class:`Subset`, smallest size first, best first within a size; ``print`` shows it as a table."""
 
-    def __init__(self, rows: Iterable[Subset] = (), *, loss: str = "squared", n: int = 0, dim: int = 0) -> None:
+    notes: tuple[str, ...] = ()  # why sizes have fewer rows than were asked for
+
+    def __init__(
+        self, rows: Iterable[Subset] = (), *, loss: str = "squared", n: int = 0, dim: int = 0, notes: Iterable[str] = ()
+    ) -> None:
         super().__init__(rows)
-        self.loss, self.n, self.dim = loss, n, dim
+        self.loss, self.n, self.dim, self.notes = loss, n, dim, tuple(notes)
 
     def to_frame(self, coefficients: bool = False) -> Any:
         """The table as a pandas DataFrame; with ``coefficients`` also those of every feature, 0 where it is out."""
@@ -127,7 +134,17 @@ class Subsets(list[Subset]):
         if unsure:
             sizes = ", ".join(map(str, unsure))
             words.append(f"Not proved to be the best at k = {sizes}: time came first, or there is no proof here.")
+        words += [f"{note}." for note in (*self.notes, *self._ties())]
         return words + sorted({f"{row.note[0].upper()}{row.note[1:]}." for row in self if row.note})
+
+    def _ties(self) -> list[str]:
+        """Where rows of one size have the same value."""
+        sizes = sorted({a.k for a, b in pairwise(self) if a.k == b.k and _tied(a, b)})
+        return [f"At k = {', '.join(map(str, sizes))} subsets tie"] if sizes else []
+
+
+def _tied(a: Subset, b: Subset) -> bool:
+    return abs(a.value - b.value) <= TIE * abs(b.value) or min(a.r2, b.r2) >= 1 - EXACT_FIT
 
 
 def _cells(row: Subset) -> Iterable[tuple[tuple[int, int, str], float]]:

@@ -94,6 +94,11 @@ class Tree:
     def late(self) -> bool:
         return self.deadline is not None and time.perf_counter() >= self.deadline
 
+    def report(self, lower: float, waiting: int) -> None:
+        """Shows how far the proof is."""
+        if self.progress is not None:
+            self.progress(Progress(lower, self.upper, waiting, self.nodes, time.perf_counter() - self.began))
+
     def run(self, problem: Problem, effort: int = 400, branch: bool = True) -> float:
         """A lower bound for all solutions that were not found; without ``branch``, the root's."""
         self.branching = branch
@@ -128,10 +133,7 @@ class Tree:
                 if not children:
                     break
                 lower, _, problem, t = children[0]
-                if self.progress is not None:
-                    least = min(lower, heap[0][0]) if heap else lower
-                    seconds = time.perf_counter() - self.began
-                    self.progress(Progress(least, self.upper, len(heap) + 1, self.nodes, seconds))
+                self.report(min(lower, heap[0][0]) if heap else lower, len(heap) + 1)
                 if self.late():
                     heapq.heappush(heap, children[0])
                     break

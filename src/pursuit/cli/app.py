@@ -7,6 +7,7 @@ import typer
 
 from pursuit.cli import options as given
 from pursuit.cli.options import names
+from pursuit.cli.outputs import READS, WRITES, App
 
 EPILOG = (
     "Exit codes: 0 done; 1 unexpected error; 2 wrong usage or bad input; 3 something was written, but a limit stopped"
@@ -14,7 +15,7 @@ EPILOG = (
     " that is nothing)."
 )
 
-app = typer.Typer(
+app = App(
     name="pursuit",
     help="The best model with at most k features.",
     epilog=EPILOG,
@@ -43,7 +44,7 @@ def root(
 @app.command(epilog=EPILOG)
 def fit(
     data: given.Data,
-    out: Annotated[Path, typer.Option("--out", "-o", help="The JSON model to write.", show_default=False)],
+    out: Annotated[Path, typer.Option("--out", "-o", help="The JSON model to write.", show_default=False), WRITES],
     target: given.Target = None,
     k: Annotated[
         str, typer.Option("-k", help="At most so many features; auto chooses the number by held-out rows.")
@@ -103,7 +104,7 @@ def path(
     target: given.Target = None,
     ks: Annotated[str | None, typer.Option(help="Sizes, such as 1-15 or 1,2,5-8; 1-10 by default.")] = None,
     out: Annotated[
-        Path | None, typer.Option("--out", "-o", help="JSON or CSV to write: every size with its coefficients.")
+        Path | None, typer.Option("--out", "-o", help="JSON or CSV to write: every size with its coefficients."), WRITES
     ] = None,
     picture: given.Picture = None,
     loss: given.Loss = None,
@@ -144,7 +145,7 @@ def stability(
     ] = 0.6,
     seed: Annotated[int, typer.Option(min=0, help="Of the half-samples.")] = 0,
     out: Annotated[
-        Path | None, typer.Option("--out", "-o", help="CSV to write: how often each feature is selected.")
+        Path | None, typer.Option("--out", "-o", help="CSV to write: how often each feature is selected."), WRITES
     ] = None,
     picture: given.Picture = None,
     loss: given.Loss = None,
@@ -178,7 +179,7 @@ def graph(
         str, typer.Option(help="At most so many edges; auto chooses the number by held-out rows.")
     ] = "auto",
     out: Annotated[
-        Path | None, typer.Option("--out", "-o", help="JSON to write: nodes, edges, and how they were chosen.")
+        Path | None, typer.Option("--out", "-o", help="JSON to write: nodes, edges, and how they were chosen."), WRITES
     ] = None,
     picture: given.Picture = None,
     shrinkage: Annotated[
@@ -233,9 +234,15 @@ def graph(
 
 @app.command(epilog=EPILOG)
 def predict(
-    model: Annotated[Path, typer.Argument(help="A JSON model of `pursuit fit`.", metavar="MODEL", show_default=False)],
-    data: Annotated[Path, typer.Argument(help="Rows to predict; only the model's features are read.", metavar="DATA")],
-    out: Annotated[Path | None, typer.Option("--out", "-o", help="CSV to write; by default standard output.")] = None,
+    model: Annotated[
+        Path, typer.Argument(help="A JSON model of `pursuit fit`.", metavar="MODEL", show_default=False), READS
+    ],
+    data: Annotated[
+        Path, typer.Argument(help="Rows to predict; only the model's features are read.", metavar="DATA"), READS
+    ],
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="CSV to write; by default standard output."), WRITES
+    ] = None,
     proba: Annotated[bool, typer.Option("--proba", help="Probabilities of the classes as well.")] = False,
 ) -> int:
     """Predict the rows of DATA with a model; one that was fitted with --offset reads that column from DATA too."""
@@ -247,7 +254,7 @@ def predict(
 @app.command(epilog=EPILOG)
 def convert(
     data: given.Data,
-    out: Annotated[Path, typer.Argument(help="The folder to write, such as big.pursuit.", metavar="OUT")],
+    out: Annotated[Path, typer.Argument(help="The folder to write, such as big.pursuit.", metavar="OUT"), WRITES],
     target: given.Target = None,
     weights: Annotated[str | None, typer.Option(help="Column (npz: array) of weights.")] = None,
     offset: given.Offset = None,
@@ -268,7 +275,7 @@ def convert(
 
 @app.command()
 def demo(
-    out: Annotated[Path, typer.Option("--out", "-o", help="Where models and pictures go.")] = Path("demo"),
+    out: Annotated[Path, typer.Option("--out", "-o", help="Where models and pictures go."), WRITES] = Path("demo"),
 ) -> int:
     """Do the main job on two real data sets."""
     from pursuit.cli.demo import run

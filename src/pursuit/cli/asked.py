@@ -70,6 +70,7 @@ class Question:
 def question(asked: Asked) -> Question:
     """Read the data, and find out what is to be done with them."""
     data = asked.data
+    _check_roles(asked)
     if data.is_dir() or _streamed(data, asked.memory):
         return _on_disk(asked)
     named = has_names(data)
@@ -95,6 +96,15 @@ def question(asked: Asked) -> Question:
         data, framed(held), held.y, held.y, held.feature_names, names, task, loss, parameters, more, groups,
         asked.offset,
     )  # fmt: skip
+
+
+def _check_roles(asked: Asked) -> None:
+    """Raise where --include names a column that has another role."""
+    roles = {"--target": asked.target, "--offset": asked.offset, "--cv-groups": asked.cv_groups}
+    taken = {column: option for option, column in roles.items()} | dict.fromkeys(asked.exclude, "--exclude")
+    for name in asked.include:
+        if name in taken:
+            raise ValueError(f"--include and {taken[name]} both name {name!r}; a column is only one of them")
 
 
 def _streamed(data: Path, memory: str) -> bool:

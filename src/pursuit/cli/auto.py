@@ -79,8 +79,8 @@ def facts(estimator: Any) -> dict[str, str]:
         told["held out"] = f"{seen.name} {seen.score:.4g}, {error}; k was chosen by it, so it flatters a little"
     if estimator.k_1se_ is not None and estimator.k_1se_ < estimator.k_:
         told["fewer"] = f"k={estimator.k_1se_} is within one standard error of it: --rule 1se takes that"
-    if estimator.rule in ("min", "1se") and estimator.combine in PREDICTS and estimator.k_:
-        told["predicts by"] = PREDICTS[estimator.combine]
+    if estimator._combined in PREDICTS and estimator.k_:
+        told["predicts by"] = PREDICTS[estimator._combined]
     else:
         told["l2"] = digits(estimator.l2_)
     told["seconds"] = f"{estimator.path_.seconds:.2g}"

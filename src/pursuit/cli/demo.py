@@ -33,6 +33,8 @@ HARD = "\N{NO-BREAK SPACE}"
 
 def run(out: Path) -> int:
     need("matplotlib", "plot", "the demo's picture")
+    if out.exists() and not out.is_dir():
+        raise ValueError(f"--out {out} is a file; name a folder")
     out.mkdir(parents=True, exist_ok=True)
     screen, began = console(), time.perf_counter()
     sizes = (1, 2, 3, 4, 6, 8, 10, 12, 15)

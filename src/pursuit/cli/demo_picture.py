@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from pursuit._files import replacing
 from pursuit.cli.demo_race import SUBSETS, Told
 from pursuit.plots._axes import GREY, LINES
 
@@ -33,7 +34,8 @@ def draw(
     top.set_title(f"The model of all rows: k = {model.k_}", fontsize=10, loc="left")
     CVDisplay.from_estimator(model, ax=below)
     figure.suptitle(title, fontsize=12, x=0.01, ha="left")
-    figure.savefig(path)
+    with replacing(path) as file:
+        figure.savefig(file, format=path.suffix[1:])
 
 
 def _cut(ax: Any, lines: dict[str, list[float]]) -> None:

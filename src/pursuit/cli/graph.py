@@ -9,9 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from pursuit._files import write_text
 from pursuit.cli import INTERRUPTED, NOT_CONVERGED, OK
 from pursuit.cli.nodes import Nodes, read_nodes
-from pursuit.cli.show import PICTURES, console, digits, draw, print_facts, say, table, writable, write
+from pursuit.cli.show import PICTURES, console, digits, draw, print_facts, say, table, writable
 from pursuit.engines import threads
 
 FORMAT, VERSION = "pursuit-graph", 1
@@ -57,7 +58,7 @@ def run(
     _print_edges(edges, out)
     told = _told(model, wished)
     if out is not None:
-        write(out, json.dumps(_held(model, nodes, edges, wished), indent=1) + "\n")
+        write_text(out, json.dumps(_held(model, nodes, edges, wished), indent=1) + "\n")
         told["graph"] = str(out)
     if picture is not None:
         from pursuit.plots import GraphDisplay

@@ -5,6 +5,8 @@ from typing import Annotated
 
 import typer
 
+from pursuit.cli.outputs import READS, WRITES
+
 Data = Annotated[
     Path,
     typer.Argument(
@@ -12,6 +14,7 @@ Data = Annotated[
         metavar="DATA",
         show_default=False,
     ),
+    READS,
 ]
 Target = Annotated[
     str | None, typer.Option("--target", "-t", help="Target column (npz: array, y by default; LIBSVM: none).")
@@ -42,6 +45,7 @@ Threads = Annotated[int | None, typer.Option(min=1, help="Threads; by default al
 Checkpoint = Annotated[
     Path | None,
     typer.Option(help="A file in which the search is kept, about every second and at its end; see --resume."),
+    WRITES,
 ]
 Resume = Annotated[
     bool, typer.Option("--resume", help="Go on from --checkpoint, where it is there; without this it must not be.")
@@ -52,7 +56,7 @@ Memory = Annotated[
         help="What may be taken for a data set of `convert`, or a Parquet file that would take more than half."
     ),
 ]
-Picture = Annotated[Path | None, typer.Option(help="A picture to write: png, pdf or svg.")]
+Picture = Annotated[Path | None, typer.Option(help="A picture to write: png, pdf or svg."), WRITES]
 
 
 def begun(checkpoint: Path | None, resume: bool) -> Path | None:

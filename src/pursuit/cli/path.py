@@ -12,9 +12,10 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from pursuit._files import write_text
 from pursuit.cli import INTERRUPTED, NOT_CONVERGED, OK
 from pursuit.cli.asked import Asked, Question, question
-from pursuit.cli.show import PICTURES, console, digits, draw, say, table, writable, write
+from pursuit.cli.show import PICTURES, console, digits, draw, say, table, writable
 from pursuit.engines import threads
 from pursuit.progress import Progress
 
@@ -36,7 +37,7 @@ def run(
         console().print(table(sides, rows))
     say(f"{found.status}: {found.reason} ({found.seconds:.2g} s)")
     if len(found) and out is not None:
-        write(out, _json(found, asks, model) if out.suffix.lower() == ".json" else _csv(found, asks, model))
+        write_text(out, _json(found, asks, model) if out.suffix.lower() == ".json" else _csv(found, asks, model))
         say(f"path     {out}")
     if len(found) and picture is not None:
         from pursuit.plots import PathDisplay

@@ -1,16 +1,19 @@
 """``pursuit predict``: a model and rows in, CSV out."""
 
 import csv
-import os
+import io
 import sys
 from pathlib import Path
 from typing import Any, TextIO
 
+from pursuit._files import replacing
 from pursuit.cli import OK
+from pursuit.cli.show import writable
 from pursuit.io import Model, Table, load_model, read_column, read_table
 
 
 def run(model_path: Path, data: Path, *, out: Path | None, proba: bool) -> int:
+    writable("--out", out)
     model = load_model(model_path)
     held = _read(model, data)
     offset = None if model.offset is None else read_column(data, model.offset)
@@ -22,10 +25,11 @@ def run(model_path: Path, data: Path, *, out: Path | None, proba: bool) -> int:
     if out is None:
         _write(sys.stdout, columns, rows)
         return OK
-    half = out.with_name(out.name + ".part")
-    with half.open("w", encoding="utf-8", newline="") as stream:
+    with replacing(out) as file:
+        stream = io.TextIOWrapper(file, encoding="utf-8", newline="")
         _write(stream, columns, rows)
-    os.replace(half, out)
+        stream.flush()
+        stream.detach()
     print(f"{held.X.shape[0]} predictions written to {out}")
     return OK
 

@@ -40,5 +40,5 @@ def choose_with_progress(estimator: Any, asks: Question) -> Any:
         except TimeoutError as error:
             limit = f"--time-limit {estimator.time_limit:g}"
             raise ValueError(
-                f"{limit} was over before every fold was fitted; allow more, or give fewer --ks or --cv, or one --l2"
+                f"{limit} was over before a single fold was fitted; allow more, or give fewer --ks, or one --l2"
             ) from error

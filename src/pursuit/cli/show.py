@@ -1,6 +1,5 @@
 """What the commands print: plain tables that also read well in a pipe or a log."""
 
-import os
 import shutil
 import sys
 import textwrap
@@ -9,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from pursuit._errors import listed, need
+from pursuit._files import replacing
 
 PICTURES = (".png", ".pdf", ".svg")
 
@@ -47,22 +47,18 @@ def writable(option: str, path: Path | None, suffixes: Sequence[str] = ()) -> No
         return
     if suffixes and path.suffix.lower() not in suffixes:
         raise ValueError(f"{option} {path} must end in {listed(suffixes)}")
+    if path.is_dir():
+        raise ValueError(f"{option} {path} is a folder; name a file in it")
     if not path.absolute().parent.is_dir():
         raise ValueError(f"{option} {path}: there is no folder {path.parent}")
     if suffixes is PICTURES:
         need("matplotlib", "plot", option)
 
 
-def write(path: Path, text: str) -> None:
-    """The whole file, or what was there before."""
-    half = path.with_name(path.name + ".part")
-    half.write_text(text, encoding="utf-8", newline="")
-    os.replace(half, path)
-
-
 def draw(path: Path, picture: Any) -> None:
-    """A Display, as a file."""
-    picture.figure_.savefig(path, dpi=150)
+    """A Display, as a file: the whole of it, or what was there before."""
+    with replacing(path) as file:
+        picture.figure_.savefig(file, dpi=150, format=path.suffix[1:].lower())
 
 
 def print_names(described: Mapping[str, str]) -> None:

@@ -3,9 +3,10 @@
 from dataclasses import replace
 from pathlib import Path
 
+from pursuit._files import write_text
 from pursuit.cli import INTERRUPTED, NOT_CONVERGED, OK
 from pursuit.cli.asked import Asked, question
-from pursuit.cli.show import PICTURES, draw, say, writable, write
+from pursuit.cli.show import PICTURES, draw, say, writable
 from pursuit.progress import Progress
 
 LARGEST = 10  # size, where none are asked for
@@ -29,7 +30,7 @@ def run(
     found = replace(found, names=asks.names)
     say(f"{asks.heading}\n\n{found}")
     if found.n_done and out is not None:
-        write(out, found.to_frame().to_csv(index=False, lineterminator="\n"))
+        write_text(out, found.to_frame().to_csv(index=False, lineterminator="\n"))
         say(f"frequencies  {out}")
     if found.n_done and picture is not None:
         draw(picture, found.plot())

@@ -7,6 +7,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from .._errors import check_vector
+from .._labels import distinct_labels, merge_labels
 from .._names import Names
 from .._types import Array, Columns, Vector
 from ..engines import Ask
@@ -72,7 +73,7 @@ class Bundle:
     def labels(self) -> tuple[Array, Vector]:
         """The labels there are, and the weight of each."""
         assert self.source is not None
-        found, codes = np.unique(self.source.targets(), return_inverse=True)
+        found, codes = distinct_labels(self.source.targets())
         return found, np.bincount(codes, self.source.weights(), len(found)).astype(np.float64)
 
     def targets(self) -> Array:
@@ -126,7 +127,7 @@ class FarSource(Source):
 
     def bound(self, loss: Any, classes: Array | None = None, factors: Vector | None = None) -> Data:
         several = isinstance(loss, VectorLoss)
-        if classes is None and self.outputs == 0 and (several or loss.targets == "binary"):
+        if classes is None and self.outputs == 0 and (loss.takes_labels if several else loss.targets == "binary"):
             classes = self._classes(loss)
         total = sum(self._ask("mass", classes, factors))
         if not (np.isfinite(total) and total > 0):
@@ -137,13 +138,14 @@ class FarSource(Source):
     def _classes(self, loss: Any) -> Array | None:
         """All labels, where there are several; what a loss has to say about them it says here."""
         labels = self.classes()[0]
-        if not isinstance(loss, VectorLoss):
-            loss.encode(labels)
+        if isinstance(loss, VectorLoss):
+            return loss.check_classes(labels)
+        loss.encode(labels)
         return labels if len(labels) > 1 else None
 
     def classes(self) -> tuple[Array, Vector]:
         answers = self._ask("labels")
-        labels = np.unique(np.concatenate([found for found, _ in answers]))
+        labels = merge_labels([found for found, _ in answers])
         share = np.zeros(len(labels))
         for found, weight in answers:
             share[np.searchsorted(labels, found)] += weight

@@ -1,7 +1,6 @@
 """Folds of scattered rows: a label per row, one pass over X for the moments and Gram columns of all labels."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from functools import partial, reduce
 from typing import Any
 
@@ -32,9 +31,11 @@ class Labelled(Data):
     """
 
     def __init__(self, base: Data, labels: Columns) -> None:
-        labels = check_labels(labels, base.shape[0])
-        c = np.where(labels >= 0, base.rows.c, 0.0)
-        super().__init__(base.design, replace(base.rows, c=c / c.sum()), base.loss, base.gathered)
+        labels, rows = check_labels(labels, base.shape[0]), base.rows
+        if labels.min() < 0:
+            c = np.where(labels >= 0, rows.c, 0.0)
+            rows = Rows(rows.y, c / c.sum(), rows.offset)
+        super().__init__(base.design, rows, base.loss, base.gathered)
         self.labels = labels
 
     @lazy
@@ -48,16 +49,48 @@ class Labelled(Data):
     def leave_out(self, j: int) -> "Less":
         """Everything but the rows labelled j, weights again summing to one."""
         rest = self.by_part.without(j)
-        c = np.where(self.labels == j, 0.0, self.rows.c)
-        return self.less(self.design, replace(self.rows, c=c / c.sum()), self.loss, rest, self.gathered)
+        return self.less(self.design, FoldRows.of(self.rows, self.labels, j, False), self.loss, rest, self.gathered)
 
     def only(self, j: int) -> Data:
         """The rows labelled j alone: the others have weight 0."""
-        return self.weighted(np.where(self.labels == j, self.rows.c, 0.0))
+        return self._like(self.design, FoldRows.of(self.rows, self.labels, j, True), self.gathered)
 
     @property
     def less(self) -> type["Less"]:
         return Less
+
+
+class FoldRows(Rows):
+    """Rows of which those with a label have a weight (``held``), or the others, summing to one.
+
+    Weights are computed when they are needed, and after ``forget`` again: ten folds would keep twenty numbers a row.
+    """
+
+    base: Rows | None = None  # None: weights are its own, as in a copy with another offset
+    labels: Columns
+    j: int
+    held: bool
+
+    @classmethod
+    def of(cls, rows: Rows, labels: Columns, j: int, held: bool) -> "FoldRows":
+        """Of the rows of all folds, those of one."""
+        fold = cls.__new__(cls)
+        fold.__dict__.update(y=rows.y, offset=rows.offset, base=rows, labels=labels, j=j, held=held)
+        return fold
+
+    @lazy
+    def c(self) -> Vector:  # type: ignore[override]
+        assert self.base is not None
+        mine = self.labels == self.j
+        if self.held:
+            return np.where(mine, self.base.c, 0.0)
+        c = np.where(mine, 0.0, self.base.c)
+        c /= c.sum()
+        return c
+
+    def forget(self) -> None:
+        for name in ("c", "core") if self.base is not None else ():
+            self.__dict__.pop(name, None)
 
 
 class _Chunks:

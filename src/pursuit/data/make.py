@@ -7,13 +7,15 @@ from typing import Any, Self
 
 import numpy as np
 
-from .._errors import check_offset, check_vector, check_weights
+from .._errors import check_offset, check_shape, check_vector, check_weights
+from .._labels import as_labels, distinct_labels, merge_labels
 from .._names import Names
+from .._order import warn_row_order
 from .._types import Array, Columns, Vector
 from ..designs import Design, Rows, as_design
 from ..engines import Map, in_turn
 from ..losses.base import check_derivative
-from ..losses.vector import VectorLoss
+from ..losses.vector import VectorLoss, indicators
 from .outputs import OutputData, OutputParts
 from .parts import Parts
 from .rows import Data
@@ -89,6 +91,7 @@ class InParts(Source):
             if not 2 <= len(piece) <= 4:
                 raise ValueError(f"part {i} must be (X, y), (X, y, weights) or (X, y, weights, offset)")
             X, y, weight, offset = (*piece, None, None)[:4]
+            warn_row_order(X, y=y, sample_weight=weight, offset=offset)
             self.parts.append((_said(i, as_design, X), y, weight, offset))
         self.width = self.parts[0][0].shape[1]
         for i, (design, *_) in enumerate(self.parts):
@@ -101,7 +104,7 @@ class InParts(Source):
         designs = [design for design, *_ in self.parts]
         self.sizes = [design.shape[0] for design in designs]
         self.shape, self.dtype, self.names = (sum(self.sizes), self.width), designs[0].dtype, designs[0].names
-        shapes = {np.shape(y)[1:] for _, y, *_ in self.parts}
+        shapes = {_said(i, check_shape, y, "y")[1:] for i, (_, y, *_) in enumerate(self.parts)}
         if len(shapes) > 1:
             raise ValueError("some parts have one target per row, and others several: all must have the same")
         self.outputs = 0 if shapes == {()} else shapes.pop()[0]
@@ -112,7 +115,7 @@ class InParts(Source):
         raw = [_said(i, _raw, *given) for i, given in enumerate(zip(weights, sizes, strict=True))]
         if classes is not None:
             codes = [_said(i, place_of, y, classes) for i, y in enumerate(ys)]
-            ys = tuple(np.eye(len(classes))[own] if isinstance(loss, VectorLoss) else own for own in codes)
+            ys = tuple(indicators(own, len(classes)) if isinstance(loss, VectorLoss) else own for own in codes)
             raw = raw if factors is None else [w * factors[own] for w, own in zip(raw, codes, strict=True)]
         shares = np.split(check_weights(np.concatenate(raw), sum(sizes)), np.cumsum(sizes)[:-1])
         given = enumerate(zip(_encoded(loss, ys), shares, offsets, strict=True))
@@ -125,11 +128,11 @@ class InParts(Source):
         labels, c = self.targets(), check_weights(self.weights(), self.shape[0])
         if labels.ndim != 1:
             raise ValueError(f"y must have one label per row of X, got {labels.shape[1]} columns")
-        found, codes = np.unique(labels, return_inverse=True)
+        found, codes = distinct_labels(labels)
         return found, np.bincount(codes, c, len(found)).astype(np.float64)
 
     def targets(self) -> Array:
-        ys = [np.asarray(y) for _, y, *_ in self.parts]
+        ys = [np.asarray(y) if hasattr(y, "dtype") else as_labels(y) for _, y, *_ in self.parts]
         for i, (y, n) in enumerate(zip(ys, self.sizes, strict=True)):
             if y.ndim == 0 or len(y) != n:
                 raise ValueError(f"part {i}: y must have one entry per row of X, shape ({n},), got shape {y.shape}")
@@ -178,6 +181,7 @@ def as_data(X: Any, y: Any, loss: Any, sample_weight: Any, offset: Any) -> Data:
         if not (y is None and sample_weight is None and offset is None):
             raise TypeError("data in parts bring their own: leave y, sample_weight and offset out")
         return X.bound(loss)
+    warn_row_order(X, y=y, sample_weight=sample_weight, offset=offset)
     design = as_design(X)
     design.often()
     rows = _rows(loss, y, check_weights(sample_weight, design.shape[0]), offset)
@@ -187,10 +191,11 @@ def as_data(X: Any, y: Any, loss: Any, sample_weight: Any, offset: Any) -> Data:
 def _encoded(loss: Any, ys: Sequence[Any]) -> Sequence[Any]:
     """The targets of all parts; labels of classes must be told from those of all of them."""
     if isinstance(loss, VectorLoss):
-        if any(np.ndim(y) != 1 for y in ys):
+        if not loss.takes_labels or any(np.ndim(y) != 1 for y in ys):
             return ys
-        classes = np.unique(np.concatenate([np.unique(y) for y in ys]))
-        return [np.eye(len(classes))[np.searchsorted(classes, y)] for y in ys]
+        labels = [_said(i, as_labels, y) for i, y in enumerate(ys)]
+        classes = loss.check_classes(merge_labels([distinct_labels(own)[0] for own in labels]))
+        return [indicators(np.searchsorted(classes, own), len(classes)) for own in labels]
     if loss.targets == "binary":
         try:
             loss.encode(np.concatenate([np.unique(y) for y in ys]))
@@ -236,8 +241,10 @@ def _rows(loss: Any, y: Any, c: Vector, offset: Any) -> Rows:
         Y = loss.encode(y, n)
         shift = check_offset(offset, n, Y.shape[1])
         return Rows(Y, c, None if shift is None else np.broadcast_to(shift, Y.shape).copy())
-    if np.ndim(y) != 1 or len(y) != n:
-        raise ValueError(f"y must have one entry per row of X, shape ({n},), got shape {np.shape(y)}")
+    shape = check_shape(y, "y")
+    if len(shape) != 1 or shape[0] != n:
+        more = "; several targets per row need MultiGLM" if len(shape) == 2 and shape[1] > 1 else ""
+        raise ValueError(f"y must have one entry per row of X, shape ({n},), got shape {shape}{more}")
     rows = Rows(loss.encode(y), c, check_offset(offset, n))
     if loss.code is None:
         with np.errstate(all="ignore"):

@@ -16,8 +16,11 @@ from ..losses.vector import VectorLoss
 if TYPE_CHECKING:
     from .rows import Data
 
-ENTRIES = 1 << 24  # of columns or predictors that are computed at a time
-KEPT = 1 << 21  # predictors that are kept, since a search for a root asks for them again and again
+PREDICTORS = 1 << 18  # that are computed at a time: losses need several numbers for each
+GATHERED = 1 << 24  # entries of columns that are gathered at a time where rows cannot be picked out cheaply
+PICKED = 1 << 20  # entries of X in rows of a dense matrix that are picked out at a time
+KEPT = 1 << 17  # predictors that are kept, since a search for a root asks for them again and again
+SHARE = 16  # of the entries of X may be kept for that by each of the folds
 
 
 class Piece(NamedTuple):
@@ -66,7 +69,8 @@ class Many:
     def _again(self) -> Iterable[Piece]:
         """The pieces of a question that will soon be asked again: kept, where they are small."""
         if self.kept is None:
-            if np.count_nonzero(self.data.rows.c) * self.B.shape[0] * self.B.shape[2] > KEPT:
+            most = max(KEPT, self.data.nbytes // (8 * SHARE))
+            if np.count_nonzero(self.data.rows.c) * self.B.shape[0] * self.B.shape[2] > most:
                 return self._pieces()
             self.kept = list(self._pieces())
         return self.kept
@@ -74,19 +78,30 @@ class Many:
     def _pieces(self) -> Iterator[Piece]:
         """Rows that count, as many at a time as fit."""
         y, c, offset, B = self.data.rows.y, self.data.rows.c, self.data.rows.offset, self.B
-        used, size = np.flatnonzero(c > 0), max(1, ENTRIES // max(1, len(self.cols), B.shape[0] * B.shape[2]))
-        for low in range(0, len(used), size):
-            rows = used[low : low + size]
-            eta = np.einsum("ij,mjq->imq", self._numbers(rows), B, optimize=True)
-            yield Piece(y[rows], c[rows], 0.0 if offset is None else offset[rows].reshape(len(rows), 1, -1), eta)
+        size = max(1, PREDICTORS // max(1, B.shape[0] * B.shape[2]))
+        for some, A in picked(self.data, np.flatnonzero(c > 0), self.cols):
+            for low in range(0, len(some), size):
+                rows = some[low : low + size]
+                eta = np.einsum("ij,mjq->imq", A[low : low + size], B, optimize=True)
+                yield Piece(y[rows], c[rows], 0.0 if offset is None else offset[rows].reshape(len(rows), 1, -1), eta)
 
-    def _numbers(self, rows: Columns) -> Matrix:
-        """The columns in some rows."""
-        design, n = self.data.design, self.data.shape[0]
-        if n * len(self.cols) > ENTRIES:
-            return design.take(rows).block(self.cols).dense()
-        A = design.block(self.cols).dense()
-        return A if len(rows) == n else A[rows]
+
+def is_dense(data: "Data") -> bool:
+    """Whether X is stored entry by entry, so that rows are picked out at their own cost."""
+    return data.nbytes >= data.shape[0] * data.shape[1] * data.dtype.itemsize
+
+
+def picked(data: "Data", used: Columns, cols: Columns) -> Iterator[tuple[Columns, Matrix]]:
+    """Rows, and some columns in them: all at once where these are few entries, else some rows after the other."""
+    (n, p), dense = data.shape, is_dense(data)
+    if n * len(cols) <= (PICKED if dense else GATHERED):
+        A = data.design.block(cols).dense()
+        yield used, A if len(used) == n else A[used]
+        return
+    size = max(1, PICKED // p if dense else GATHERED // len(cols))
+    for low in range(0, len(used), size):
+        rows = used[low : low + size]
+        yield rows, data.design.take(rows).block(cols).dense()
 
 
 class ManyInParts:

@@ -88,6 +88,15 @@ class Parts(Data):
             self._known[name] = answer()
         return self._known[name]
 
+    def forget(self) -> None:
+        """What is one number a row is with the parts."""
+
+    def row_keys(self, cols: Columns, limit: int) -> NDArray[np.uint64]:
+        found = self.each(Ask("row_keys", cols, limit), self.parts[:1])[0]
+        if len(found) >= limit:  # the first part mostly has enough
+            return found
+        return np.unique(np.concatenate([found, *self.each(Ask("row_keys", cols, limit), self.parts[1:])]), axis=0)
+
     def at(self, cols: Columns, coef: Vector, b: float) -> Answer:
         return self._sum("at", cols, coef, b)
 
@@ -140,6 +149,9 @@ class Parts(Data):
 
     def moments(self) -> Spread:
         return self._once("moments", lambda: merged(self._ask("moments")))
+
+    def sketch(self) -> Matrix:
+        return self._sum("sketch")
 
     def know(self, moments: Spread) -> None:
         self._known["moments"] = moments

@@ -14,7 +14,6 @@ Weights of all rows sum to one. The ridge, the intercept and what is kept of the
 
 import threading
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from functools import partial
 from itertools import pairwise
 from typing import Any, ClassVar
@@ -33,11 +32,14 @@ from ..losses import Loss
 from ..refits import LossOnColumns, Stored
 from ..refits.columns import GATHERED, SPREAD_OUT
 from .answers import Answer, Form, Spread
+from .distinct import row_keys, sampled
 from .gathered import Gathered
-from .many import Many
+from .many import PICKED, Many, is_dense, picked
+from .sketch import row_sketch
 
 COPIED = 5e7  # entries of X of which a copy is made for a whole Gram matrix
 DOUBTFUL = 1e-20  # share of the mean square below which a variance may be rounding: the column itself decides
+SAME_COLUMN = 1e-13  # share by which a squared correlation may be below 1
 KEPT, KEPT_APART = 8, 2  # points at which something is kept for the rows; where memory is short
 
 
@@ -91,6 +93,19 @@ class Data:
     def counted(self) -> float:
         """How many rows there are, for statistics: those here, or those of which only sums are here."""
         return self.shape[0]
+
+    def distinct_rows(self, limit: int) -> int:
+        """How many different rows have a weight, counted up to ``limit``."""
+        p = self.shape[1]
+        for cols in (sampled(p), np.arange(p)):
+            count = len(self.row_keys(cols, limit))
+            if count >= limit or len(cols) == p:
+                break
+        return min(count, limit)
+
+    def row_keys(self, cols: Columns, limit: int) -> NDArray[np.uint64]:
+        """What tells rows with a weight apart in some columns, up to ``limit`` of them."""
+        return row_keys(self.design, np.flatnonzero(self.rows.c), cols, limit)
 
     def grain(self, cols: Columns) -> tuple[Vector, float]:
         """How many times coarser than their own rounding sums of squares of columns and of y are: 1, but for sums."""
@@ -151,7 +166,7 @@ class Data:
 
     def held(self, cols: Columns, coef: Vector) -> LossOnColumns:
         """The loss as a function of the intercept alone, coefficients held."""
-        rows = replace(self.rows, offset=self._eta(cols, coef, 0.0))
+        rows = Rows(self.rows.y, self.rows.c, self._eta(cols, coef, 0.0))
         nothing = DenseBlock(np.empty((self.shape[0], 0), order="F"))
         return LossOnColumns(self.loss, 0.0, True, self.infimum(), self.ends(), nothing, rows)
 
@@ -198,11 +213,21 @@ class Data:
                 del self._kept[next(iter(self._kept))]
         return known
 
+    def forget(self) -> None:
+        """Let go of what is one number a row and can be computed again."""
+        with self._lock:
+            self._kept.clear()
+        self.rows.forget()
+
     def moments(self) -> Spread:
         """Weighted means of all columns, and sums of squares about them."""
         if self._moments is None:
             self._moments = self._spread(self.rows.c)
         return self._moments
+
+    def sketch(self) -> Matrix:
+        """The fingerprint of the rows (:mod:`.sketch`): numbers, and how far each may be off by rounding."""
+        return row_sketch(self.design, self.rows)
 
     def know(self, moments: Spread) -> None:
         """Take the moments from whoever knows them."""
@@ -249,8 +274,21 @@ class Data:
         return Many(self, cols, B)
 
     def products(self, cols: Columns, centred: bool) -> Matrix:
-        """Weighted sums of products of a few columns, about their means where ``centred``."""
-        return self.metric().rows(cols, cols, centred)
+        """Weighted sums of products of a few columns, about their means where ``centred``; tall data block by block."""
+        if not self.whole or self.shape[0] * len(cols) <= PICKED or not is_dense(self):
+            return self.metric().rows(cols, cols, centred)
+        shift = self.moments().mean[cols] if centred else np.zeros(len(cols))
+        G, left, c = np.zeros((len(cols), len(cols))), np.zeros(len(cols)), self.rows.c
+        for rows, A in picked(self, np.flatnonzero(c), cols):
+            A = A - shift
+            left += c[rows] @ A
+            G += (A * c[rows][:, None]).T @ A
+        return G - np.outer(left, left / self.weight) if centred else G
+
+    def copies(self, one: int, other: int, centred: bool) -> bool:
+        """Whether two columns are the same but for scale (and shift, where ``centred``), to all digits but the last."""
+        H = self.products(np.array([one, other]), centred)
+        return bool(0 < (1 - SAME_COLUMN) * H[0, 0] * H[1, 1] <= H[0, 1] ** 2)
 
     def metric(self) -> "Model":
         """The Hessian of the squared loss, whatever the loss is."""
@@ -339,7 +377,7 @@ class Data:
 
     def weighted(self, c: Vector) -> "Data":
         """The same rows with other weights, which sum to one; never a copy of X."""
-        twin = self._like(self.design, replace(self.rows, c=c), self.gathered)
+        twin = self._like(self.design, Rows(self.rows.y, c, self.rows.offset), self.gathered)
         twin._raw = None if self._raw is None else self._raw.weighted(c)
         return twin
 

@@ -24,6 +24,7 @@ from ..designs import Dense, Rows
 from ..losses import Squared
 from .answers import ROUNDED, Form
 from .rows import Data
+from .sketch import form_sketch
 
 MORE = 7  # powers of ten that sums may be coarser than rounding makes them
 SPREAD = 1e-10  # share of a column's mean square that must be left when its mean is taken off
@@ -65,6 +66,15 @@ class Sums(Data):
     def form(self, m: Vector, s: Vector, level: float) -> Form:
         """From the sums themselves, without what the stand-in rows have more on the diagonal; m and level are 0."""
         return Form(self.G / s / s[:, None], self.c / s, np.zeros(len(s)), 0.0)
+
+    def sketch(self) -> Matrix:
+        """Of the sums themselves: the rows that stand in for them have other bits on other machines."""
+        scale = np.sqrt(self.G.diagonal())
+        even = np.divide(1.0, scale, out=np.zeros(len(scale)), where=scale > 0)
+        level = max(float(self.rows.c @ self.rows.y**2), 1e-300)
+        places = [] if self.mean is None else [self.mean * even, np.array([self.ymean / np.sqrt(level)])]
+        sizes = np.log(np.append(np.maximum(self.G.diagonal(), 1e-300), [level, self.counted]))
+        return form_sketch(self.G * even * even[:, None], self.c * even / np.sqrt(level), sizes, *places)
 
     def origin(self) -> None:
         return None

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _core
+from .._arrays import aligned
 from .._lazy import lazy
 from .._names import Names
 from .._types import Columns, Matrix, Vector
@@ -59,6 +60,10 @@ class Compiled:
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in self.__dict__.items() if not name.startswith("core")}
 
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Workers receive these: inside a message an array may begin anywhere."""
+        self.__dict__.update({name: aligned(value) for name, value in state.items()})
+
 
 @dataclass(frozen=True)
 class Rows(Compiled):
@@ -81,6 +86,9 @@ class Rows(Compiled):
         if key not in self.core:
             self.core[key] = _core.Samples(self.y, self.c, self.offset, *key)
         return self.core[key]
+
+    def forget(self) -> None:
+        """Let go of what can be computed again."""
 
     def shift(self, eta: Vector, b: float) -> Vector:
         """Eta with intercept and offset."""
@@ -254,6 +262,15 @@ class Design:
             out += DenseBlock(A).gram(c[rows])
         return out
 
+    def row_hashes(self) -> NDArray[np.uint64]:
+        """A 64-bit hash of every row, see ``_core.Matrix.row_hashes``; by default a few gathered columns at a time."""
+        n, p = self.shape
+        total = np.zeros(n, np.uint64)
+        for low in range(0, p, CHUNK):
+            cols = np.arange(low, min(p, low + CHUNK))
+            total += _core.Matrix(self.block(cols).dense()).row_hashes(low)
+        return total
+
     def origin(self) -> Vector | None:
         """Numbers near the columns' means where these are far larger than their spread, else 0; None: none is."""
         return None
@@ -335,6 +352,9 @@ class InMemory(Design, Compiled):
 
     def stats(self, c: Vector) -> tuple[Vector, Vector]:
         return self.core.stats(c)
+
+    def row_hashes(self) -> NDArray[np.uint64]:
+        return self.core.row_hashes(0)
 
     @property
     def sweeps(self) -> bool:

@@ -7,8 +7,9 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.linalg import LinearOperator
 
-from .._errors import check_mask
-from .._names import columns_of, names_of, refuse_dates, refuse_text
+from .._arrays import aligned
+from .._errors import check_mask, first_line
+from .._names import columns_of, names_of, refuse_kinds, refuse_text
 from .base import Design
 from .dense import Dense
 from .operator import Operator
@@ -21,14 +22,16 @@ REAL = (np.dtype(np.float64), np.dtype(np.float32))
 def as_design(X: Any, names: Sequence[str] | None = None) -> Design:
     """A Design over X without a copy where X is float32 or float64 in native byte order with one unit stride.
 
-    Other real dtypes (integers, booleans, half floats, big-endian) become float64; arrays with no unit stride become
-    C-order; sparse formats other than CSR and CSC become CSR; duplicated or unsorted sparse indices are merged and
-    sorted. Each of these is a copy. ``names`` are those of the columns; by default a data frame's own.
+    Other real dtypes (integers, booleans, half floats, big-endian) become float64; arrays that are not aligned (fields
+    of packed records) become aligned; arrays with no unit stride become C-order; sparse formats other than CSR and CSC
+    become CSR; duplicated or unsorted sparse indices are merged and sorted. Each of these is a copy. ``names`` are
+    those of the columns; by default a data frame's own.
     """
     if isinstance(X, Design):
         return X
+    own = names_of(X) if names is None else tuple(str(name) for name in names)
     design = _design(X)
-    design.names = names_of(X) if names is None else tuple(str(name) for name in names)
+    design.names = own
     return design
 
 
@@ -66,8 +69,8 @@ def _real(dtype: np.dtype) -> np.dtype:
 
 def _dense(X: Any) -> np.ndarray[Any, Any]:
     check_mask(X, "X")
-    refuse_dates(X)
-    array = np.asarray(X)
+    refuse_kinds(X)
+    array = _array(X)
     if array.dtype.kind not in "fiubc" and hasattr(X, "columns"):
         refuse_text(X)
         array = np.column_stack([values.astype(np.float64) for _, values in columns_of(X)])  # each its own dtype
@@ -77,12 +80,23 @@ def _dense(X: Any) -> np.ndarray[Any, Any]:
         except (TypeError, ValueError) as error:
             raise ValueError(f"X must be numeric, got objects that are not numbers ({error})") from None
     _check_shape(array.shape)
-    array = array.astype(_real(array.dtype), copy=False)
+    array = aligned(array.astype(_real(array.dtype), copy=False))
     item = array.itemsize
-    aligned = array.flags.aligned and all(s > 0 and s % item == 0 for s in array.strides)
+    whole = all(s > 0 and s % item == 0 for s in array.strides)
     rows_like = array.strides[1] == item or array.shape[1] == 1
     columns_like = array.strides[0] == item or array.shape[0] == 1
-    return array if aligned and (rows_like or columns_like) else np.ascontiguousarray(array)
+    return array if whole and (rows_like or columns_like) else np.ascontiguousarray(array)
+
+
+def _array(X: Any) -> np.ndarray[Any, Any]:
+    try:
+        array = np.asarray(X)
+    except ValueError as error:
+        raise ValueError(f"X must have rows of the same length, one entry per column ({first_line(error)})") from None
+    if array.ndim == 0:
+        kinds = "X must be a 2-D array (rows are samples, columns are features), a data frame or a sparse matrix"
+        raise ValueError(f"{kinds}, got shape (), a {type(X).__name__}")
+    return array
 
 
 def _check_indices(X: Any) -> None:
@@ -113,4 +127,4 @@ def _sparse(X: Any) -> Any:
     if not X.has_canonical_format:
         X = X.copy()
         X.sum_duplicates()
-    return X
+    return aligned(X)

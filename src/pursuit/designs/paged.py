@@ -76,6 +76,9 @@ class Paged(Design):
     def stats(self, c: Vector) -> tuple[Vector, Vector]:
         return self._ask("stats", c)
 
+    def row_hashes(self) -> NDArray[np.uint64]:
+        return self._ask("row_hashes")
+
     def value_gradient(
         self, loss: Loss, rows: Rows, cols: Columns, coef: Vector, b: float
     ) -> tuple[float, Vector, float]:

@@ -28,6 +28,16 @@ def until(moment: float | None) -> Iterator[None]:
         _deadline.reset(token)
 
 
+@contextmanager
+def without_deadline() -> Iterator[None]:
+    """Run on although time is up: to put together what was finished before."""
+    token = _deadline.set(float("inf"))
+    try:
+        yield
+    finally:
+        _deadline.reset(token)
+
+
 def late() -> bool:
     """Whether time is up."""
     return time.perf_counter() >= _deadline.get()

@@ -97,6 +97,12 @@ class _Bundles:
         self.made: list[Any] = [None] * places  # the keepers' own futures: nobody else holds them
 
     def __call__(self, letters: Sequence[tuple[int, tuple[Any, ...]]]) -> list[Any]:
+        try:
+            return self._answers(letters)
+        except _FinalError as final:
+            raise final.error from None
+
+    def _answers(self, letters: Sequence[tuple[int, tuple[Any, ...]]]) -> list[Any]:
         answers: list[Any] = [None] * len(letters)
         left, pause, why = list(range(len(letters))), FIRST_PAUSE, None
         for _ in range(ATTEMPTS):
@@ -113,11 +119,6 @@ class _Bundles:
                 place = letters[i][0]
                 try:
                     answers[i] = self._wait(place, future)
-                except _HungError as hung:
-                    raise TimeoutError(
-                        f"bundle {place} of the rows has not answered for {self.engine.patience:g} s, and its worker "
-                        f"{hung} gives no sign of life: is it hung?"
-                    ) from None
                 except (OSError, ValueError, RuntimeError) as error:
                     why = self._lost(place, error, keeper)
                     failed.append(i)
@@ -135,18 +136,25 @@ class _Bundles:
         client, late = self.engine.client, time.monotonic() + self.engine.patience
         while True:
             self.engine._alive()
+            for future in self.rows:  # whichever fails first: this one may still be computed
+                if future.status == "error":
+                    raise _FinalError(future.exception())
             rows = self.rows[place]
-            if rows.status == "error":
-                rows.result()  # raises what the source raised
             if rows.status in ("cancelled", "lost"):
+                try:
+                    self.engine.workers()  # sending rows would wait for one by Dask's own patience
+                except TimeoutError as none:
+                    raise _FinalError(none) from None
                 rows = self.rows[place] = self.make(place)
             home = list(client.who_has([rows]).get(rows.key, ())) if rows.status == "finished" else []
             if home:
                 break
             if time.monotonic() > late and not client.processing(list(client.nthreads())):
-                raise TimeoutError(
-                    f"bundle {place} of the rows has had no worker for {self.engine.patience:g} s: start one, or give "
-                    "more patience"
+                raise _FinalError(
+                    TimeoutError(
+                        f"bundle {place} of the rows has had no worker for {self.engine.patience:g} s: start one, or "
+                        "give more patience"
+                    )
                 )
             time.sleep(0.01)
         made = client.submit(
@@ -182,7 +190,11 @@ class _Bundles:
                 if silent is None or self.made[place].status != "finished":
                     raise OSError(f"worker {self.homes[place]} is gone, or has lost its keeper") from None
                 if silent > max(0.5 * patience, SILENT):
-                    raise _HungError(self.homes[place]) from None
+                    hung = TimeoutError(
+                        f"bundle {place} of the rows has not answered for {patience:g} s, and its worker "
+                        f"{self.homes[place]} gives no sign of life: is it hung?"
+                    )
+                    raise _FinalError(hung) from None
 
     def _lost(self, place: int, error: Exception, keeper: Any) -> Exception:
         """A keeper that is gone; no second look at what another thread has replaced meanwhile."""
@@ -210,5 +222,8 @@ class _Direct:
         return getattr(self.client, name)
 
 
-class _HungError(Exception):
-    """A worker that gives no sign of life."""
+class _FinalError(Exception):
+    """Holds an ``error`` for the user: of whatever type it is, it is not Dask's way to say that an actor is gone."""
+
+    def __init__(self, error: BaseException) -> None:
+        self.error = error

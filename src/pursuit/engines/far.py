@@ -10,6 +10,7 @@ sent, so the answer has the same bits.
 """
 
 import contextlib
+import copy
 import itertools
 import weakref
 from collections.abc import Callable, Iterator, Sequence
@@ -78,7 +79,7 @@ class Keeper:
             except _MissingError as missing:
                 return Lost(missing.token)
             except Exception as error:
-                return Raised(error)  # not to be taken for one of the way here
+                return Raised(_portable(error))  # not to be taken for one of the way here
         plain = _sent(answer, message.token, ())
         if _stays(plain):
             self.kept[message.token] = answer
@@ -98,6 +99,15 @@ class Keeper:
         if type(it) in (list, tuple):
             return type(it)(self._find(each) for each in it)
         return it
+
+
+def _portable(error: Exception) -> Exception:
+    """The error, or one that says the same where it cannot be made anew from its arguments elsewhere."""
+    try:
+        copy.deepcopy(error)
+        return error
+    except Exception:
+        return RuntimeError(f"{type(error).__name__}: {error}")
 
 
 class _MissingError(Exception):

@@ -11,7 +11,8 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from .._errors import check_k, check_mask, check_number
-from .._names import refuse_missing
+from .._names import names_of, refuse_missing
+from .._order import warn_row_order
 from .._types import Array, Flags
 from ..data import Data, Source, by_partition, from_dask, is_dask
 from ..data.make import opened, predictors
@@ -62,7 +63,6 @@ PARAMETERS = """k : int, default 10
 
 
 SUMMARISED = 1e9  # multiplications up to which a pickled estimator keeps its summary, asked for or not
-REFITS = 2e7  # of those, on refits
 WARNS = ("time_limit", "max_iter", "no_minimiser", "failed")  # whoever interrupts knows it
 
 
@@ -94,7 +94,6 @@ class SparseModel(SelectorMixin, BaseEstimator):
         return self._loss().ridge
 
     def _validate(self, X: Any, y: Any, **kwargs: Any) -> tuple[Any, Any]:
-        check_mask(X, "X")
         check_mask(y, "y")
         # finiteness is not checked here: the first pass over X finds NaN and infinity at no cost
         return self._read(X, y, ensure_all_finite=False, **kwargs)
@@ -106,6 +105,7 @@ class SparseModel(SelectorMixin, BaseEstimator):
         """What ``fit`` was given, its rows on the workers of an engine if there is one."""
         if is_dask(X):
             return self._given(from_dask(X, y, sample_weight, offset, engine), None, None, None)
+        warn_row_order(X, y=y, sample_weight=sample_weight, offset=offset)
         given = self._given(X, y, sample_weight, offset)
         return given if engine is None else given.on(engine)
 
@@ -150,6 +150,7 @@ class SparseModel(SelectorMixin, BaseEstimator):
         if is_dask(X):  # one number a row comes back
             eta = np.concatenate(by_partition(self._eta, X))
             return eta if offset is None else eta + np.asarray(offset)
+        warn_row_order(X, offset=offset)
         X = self._read(X, reset=False, ensure_all_finite=False)
         refuse_missing(X, getattr(self, "feature_names_in_", None))
         design = as_design(X)
@@ -158,6 +159,11 @@ class SparseModel(SelectorMixin, BaseEstimator):
     def _on_support(self) -> tuple[Array, Any]:
         """What predicts: coefficients of the support in double precision (several outputs: a row each), intercept."""
         return self.result_.coef, self.result_.intercept
+
+    def transform(self, X: Any) -> Any:
+        """X with the chosen columns only."""
+        names_of(X)  # of which no two may be the same
+        return super().transform(X)
 
     def _get_support_mask(self) -> Flags:
         check_is_fitted(self)
@@ -176,7 +182,7 @@ class SparseModel(SelectorMixin, BaseEstimator):
             kept = self._summarised = (self.result_, self._summary())
         return kept[1]
 
-    def _summary(self, **limits: Any) -> Summary:
+    def _summary(self) -> Summary:
         f, coef, result = getattr(self, "objective_", None), np.asarray(self.coef_, dtype=np.float64), self.result_
         rows = coef.reshape(-1, coef.shape[-1]).T[self.support_]
         if rows.shape[1] == 1:
@@ -184,7 +190,7 @@ class SparseModel(SelectorMixin, BaseEstimator):
         else:
             shown = Shown(self.support_, rows, np.asarray(self.intercept_, dtype=np.float64))
         same = np.array_equal(self.support_, result.support) and np.allclose(shown.coef, result.coef, rtol=1e-5, atol=0)
-        told = describe(f, result, None if same else shown, **limits)
+        told = describe(f, result, None if same else shown)
         seen = getattr(self, "held_out_", None) or (None, "", None)  # of those that choose k
         names = getattr(self, "feature_names_in_", None)
         return replace(
@@ -206,7 +212,7 @@ class SparseModel(SelectorMixin, BaseEstimator):
         state = dict(super().__getstate__())
         f = state.pop("objective_", None)  # it holds the training data
         if f is not None and "_summarised" not in state and f.work * len(self.support_) <= SUMMARISED:
-            state["_summarised"] = (self.result_, self._summary(afforded=REFITS))
+            state["_summarised"] = (self.result_, self._summary())
         return state
 
     def __sklearn_tags__(self) -> Any:
@@ -243,6 +249,8 @@ class AtMostK(SparseModel):
         self._fit(self._rows(X, y, sample_weight, offset, engine), callback, checkpoint)
         self._show(self.result_.x, self.result_.intercept)
         return self
+
+    fit.__qualname__ = "fit"  # what Python's own errors call it: nobody knows this class
 
     def _fit(self, given: Given, callback: Any = None, checkpoint: Any = None) -> None:
         """Solve on validated data and store the model."""

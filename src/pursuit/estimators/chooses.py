@@ -1,10 +1,12 @@
 """What the estimators share that choose their number of features."""
 
 import time
-from dataclasses import KW_ONLY, dataclass
+import warnings
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 
 from .._errors import check_choice, check_number, check_weights
 from .._types import Array, Columns
@@ -20,6 +22,7 @@ from ..selection import (
     by_validation,
     check_classes,
     folds,
+    largest,
     make_grid,
     rows_that_count,
     splits,
@@ -61,10 +64,19 @@ class ChoosesK(CallbackSupportMixin, SparseModel):
     combine: str = "project"
     scoring: Any = None
 
+    def _rows(self, X: Any, y: Any, sample_weight: Any, offset: Any, engine: Any) -> Given:
+        given = super()._rows(X, y, sample_weight, offset, engine)
+        frame = given.source is None and hasattr(X, "columns")
+        return replace(given, X=X) if frame else given  # splitters and scorers see the user's frame
+
     def _choose(self, given: Given, cv_groups: Any, callback: Any, classes: bool) -> None:
         """Choose on validated data and store the model; ``classes``: whether targets are labels."""
         check_choice(self.rule, "rule", RULES)
         check_choice(self.combine, "combine", COMBINE)
+        if isinstance(self.scoring, list | tuple | set | frozenset | dict):
+            raise TypeError(
+                f"scoring must be one scorer or the name of one, since one score chooses k; got {self.scoring!r}"
+            )
         if callback is not None and not callable(callback):
             raise TypeError(f"callback must be a function of (folds done, folds), got {type(callback).__name__}")
         loss, make = self._loss_of(given.several), MultiGLM if given.several else GLM
@@ -77,10 +89,13 @@ class ChoosesK(CallbackSupportMixin, SparseModel):
             try:
                 problem, f, chosen = self._chosen(f, given, cv_groups, callback, classes)
             except TimeUpError:
+                what = "the sizes were fitted" if self.rule in CRITERIA else "a single fold was fitted"
                 raise TimeoutError(
-                    f"time_limit={self.time_limit!r} was over before every fold was fitted; allow more, or give fewer "
-                    "ks or folds, or one l2"
+                    f"time_limit={self.time_limit!r} was over before {what}; allow more, or give fewer ks, or one l2"
                 ) from None
+        if chosen.ended_early:
+            chosen.notes.append(chosen.ended_early)
+            warnings.warn(f"{type(self).__name__}: {chosen.ended_early}", ConvergenceWarning, stacklevel=3)
         with threads(self.n_jobs), np.errstate(all="ignore"):
             self._store(problem, f, chosen, began)
 
@@ -98,7 +113,7 @@ class ChoosesK(CallbackSupportMixin, SparseModel):
         h = problem.h(f)
         refit = problem.refit_ridge(h)
         f = problem.at(f, refit)
-        first, end = problem.most(f, problem.n)
+        first, end = problem.most(f, problem.n, largest(self.ks))
         grid = make_grid(self.ks, self.l2, self.gamma, h=h, refit=refit, first=first, end=end)
         if f.quadratic and np.max(np.abs(y)) < SMALLEST and np.ptp(y, axis=0).max() > 0:
             raise ValueError("y holds numbers too small to square; rescale it")
@@ -117,7 +132,8 @@ class ChoosesK(CallbackSupportMixin, SparseModel):
             raise ValueError("scoring cannot be used with an offset, which scorers do not know; leave scoring out")
         score = None if self.scoring is None else Scored(self, given, y, weights, pairs)
         apart = folds(problem.data, pairs, c, counts)
-        told_of = per_fold(self, len(pairs), callback)
+        del pairs, c, counts  # numbers for every row, which the folds do not need
+        told_of = per_fold(self, len(apart), callback)
         chosen = by_validation(problem, f, grid, apart, rule_errors(self.rule), combine, score, told_of)
         chosen.notes.append(note)
         if combine != self.combine:
@@ -126,6 +142,7 @@ class ChoosesK(CallbackSupportMixin, SparseModel):
 
     def _store(self, problem: Problem, f: Any, chosen: Chosen, began: float) -> None:
         self.l2_, self.gamma_, self.k_1se_ = chosen.l2, chosen.gamma, chosen.k_1se
+        self._combined = chosen.combine
         self.cv_results_, self.sizes_ = chosen.table, chosen.sizes
         self.objective_ = problem.at(f, self.l2_)
         self.path_ = as_path(problem, self.objective_, chosen, time.perf_counter() - began)
@@ -142,7 +159,7 @@ class ChoosesK(CallbackSupportMixin, SparseModel):
         self._predict_by(again.support, again.coef, again.intercept, p, dtype)
         self.refit_coef_, self.refit_intercept_ = self.coef_, self.intercept_
         self._predict_by(support, on, intercept, p, dtype)
-        size = chosen.alone if self.combine == "average" else self.k_
+        size = chosen.alone if self._combined == "average" else self.k_
         self.result_ = self.path_.at(max(size, self.path_.sizes[0]))
         self.n_iter_ = max(1, self.path_.sizes[-1])
         self.held_out_ = self._seen()
@@ -151,7 +168,7 @@ class ChoosesK(CallbackSupportMixin, SparseModel):
     def _seen(self) -> HeldOut | None:
         table = self.sizes_
         at = np.flatnonzero(table["k"] == self.k_)
-        if self.rule in CRITERIA or self._averages or len(at) == 0:  # an average is of no size
+        if self.rule in CRITERIA or self._combined == "average" or len(at) == 0:  # an average is of no size
             return None
         i, folds = int(at[0]), sum(name.endswith("_loss") and name.startswith("split") for name in table)
         if "mean_score" in table:
@@ -160,10 +177,6 @@ class ChoosesK(CallbackSupportMixin, SparseModel):
         if known is None:
             return HeldOut(float(table["mean_loss"][i]), "loss", float(table["std_error"][i]), folds)
         return HeldOut(known.share, known.unit, float(table["std_error"][i]) / known.height, folds)
-
-    @property
-    def _averages(self) -> bool:
-        return self.combine == "average" and self.bounds is None and self.sum_to is None
 
     def _predict_by(self, support: Columns, coef: Array, intercept: Any, p: int, dtype: Any) -> None:
         """Predict by these coefficients, in the units of X."""
@@ -185,7 +198,7 @@ class ChoosesK(CallbackSupportMixin, SparseModel):
         best = "the least held-out loss" if self.scoring is None else "the best held-out score"
         if self.rule in CRITERIA:
             words = f"k={self.k_} has the least {'Cp' if self.rule == 'cp' else self.rule.upper()}"
-        elif self._averages:
+        elif self._combined == "average":
             words = f"the average of all candidates uses {self.k_} features"
         elif self.rule == "1se":
             words = f"k={self.k_} is the smallest within one standard error of {best}"

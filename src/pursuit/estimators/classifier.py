@@ -5,14 +5,16 @@ import numpy as np
 from scipy.special import expit, log_softmax, softmax
 from sklearn.base import ClassifierMixin
 from sklearn.metrics import accuracy_score
-from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 
-from .._errors import check_weights
+from .._errors import check_number, check_weights, listed
+from .._labels import as_labels, distinct_labels
+from .._order import warn_row_order
 from ..data import Data, Source
 from ..data.make import opened
 from ..losses import Loss, as_loss
+from ..losses.vector import indicators
 from .base import PARAMETERS, AtMostK, SparseModel
 from .given import Given, from_arrays, from_source, read_source, refuse_others
 from .ridge import default_ridge
@@ -29,7 +31,7 @@ def class_codes(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     if y.dtype.kind in "UO":
         refuse_identifiers(len(set(y.tolist())), len(y))
     check_classification_targets(y)
-    classes, codes = np.unique(y, return_inverse=True)
+    classes, codes = distinct_labels(y)
     check_classes(classes, len(y))
     return classes, codes
 
@@ -67,12 +69,12 @@ class Classification(ClassifierMixin, SparseModel):
             check_classes(self.classes_, X.shape[0])
             factors = None if self.class_weight is None else self._class_weights(share)
             return from_source(X, self._many(), self.classes_, factors)
-        X, y = self._validate(X, y)
+        X, y = self._validate(X, y if y is None else as_labels(y))
         self.classes_, codes = class_codes(y)
         if self.class_weight is not None:
             sample_weight = check_weights(sample_weight, len(codes))
             sample_weight = sample_weight * self._class_weights(np.bincount(codes, sample_weight))[codes]
-        targets = np.eye(len(self.classes_))[codes] if self._many() else codes
+        targets = indicators(codes, len(self.classes_)) if self._many() else codes
         return from_arrays(X, targets, y, sample_weight, offset, getattr(self, "feature_names_in_", None))
 
     def _many(self) -> bool:
@@ -98,12 +100,26 @@ class Classification(ClassifierMixin, SparseModel):
         """One factor per class; "balanced" counts weights, so that weight 2 and a repeated row are the same."""
         if isinstance(self.class_weight, str) and self.class_weight == "balanced":
             return 1.0 / np.maximum(share, 1e-300)
-        return np.asarray(compute_class_weight(self.class_weight, classes=self.classes_, y=self.classes_))
+        return self._class_factors()
+
+    def _class_factors(self) -> np.ndarray:
+        """The factors that a dict gives; 1 for classes that it does not name, where it names nothing else."""
+        if not isinstance(self.class_weight, dict):
+            raise ValueError(f"class_weight must be a dict, 'balanced' or None, got {self.class_weight!r}")
+        factors = {label: check_number(factor, f"class_weight of class {label!r}")
+                   for label, factor in self.class_weight.items()}  # fmt: skip
+        known = self.classes_.tolist()
+        strange = [label for label in factors if label not in known]
+        if strange and not set(known) <= set(factors):
+            words = f"class_weight names class {strange[0]!r}, which y does not have"
+            raise ValueError(f"{words}; its classes are {listed(map(repr, known))}")
+        return np.array([factors.get(label, 1.0) for label in known])
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """The share of rows whose class is predicted; data in parts bring their own y, weights and offset."""
         X = opened(X)
         if not isinstance(X, Source):
+            warn_row_order(X, y=y, sample_weight=sample_weight)
             return float(super().score(X, y, sample_weight))
         refuse_others(y, sample_weight)
         return float(accuracy_score(X.targets(), self.predict(X), sample_weight=X.weights()))

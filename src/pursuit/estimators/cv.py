@@ -3,15 +3,16 @@
 from dataclasses import dataclass
 from typing import Any
 
+from .._order import warn_row_order
 from .callbacks import with_callbacks
 from .chooses import ChoosesK
 from .classifier import Classification
 from .regressor import Regression
 
 CV_PARAMETERS = """ks : sizes to choose from, or None
-        None: 0, 1, .., 6, 8, 10, 12, 15, 20, 25, 30, 40, 50, up to the columns there are and 0.8 times the rows, and
-        on to 100 where the last one is best. Sizes that are asked for and cannot be had are capped; ``reason_`` says
-        so.
+        None: 0, 1, .., 6, 8, 10, 12, 15, 20, 25, 30, 40, 50, up to the columns there are and 0.8 times the rows (that
+        differ), and on to 100 where the last one is best. Sizes that are asked for and cannot be had are capped;
+        ``reason_`` says so.
     l2 : ridge while selecting, a number or None
         None: 0.1, 1 and 10 times h are tried; h is the mean of the loss's second derivative at the model without
         features (1 for squared and the margin losses).
@@ -26,11 +27,13 @@ CV_PARAMETERS = """ks : sizes to choose from, or None
         criterion of the plain path with the refit's ridge, which needs no folds, and a loss with a likelihood.
     combine : "project", "none" or "average"
         What predicts. "project": the average of all candidates by exponential weights, projected onto k features,
-        see docs/selection.md. "none": the best single candidate. "average": the average, which is dense. With bounds
-        or ``sum_to``, which a projection would break, "none".
+        see docs/selection.md. "none": the best single candidate. "average": the average, which is dense. The
+        best single candidate predicts instead where an average does worse on held-out rows by more than one standard
+        error of the difference; ``reason_`` says so. With bounds or ``sum_to``, which a projection would break, "none".
     scoring : a scorer or its name, to choose by instead of the loss; averages are still weighted by the loss
 
-    The others are those of the estimator without CV; ``time_limit`` is for the whole, an error where it is too short.
+    The others are those of the estimator without CV; ``time_limit`` is for the whole. When it is
+    over, or at Ctrl-C, the choice is made from the folds that are finished, with a warning; with none it is an error.
 
     Attributes
     ----------
@@ -52,6 +55,7 @@ CV_PARAMETERS = """ks : sizes to choose from, or None
     """
 
 
+@dataclass(eq=False, repr=False)  # for an __init__ that errors call by this class
 class SparseRegressorCV(Regression, ChoosesK):
     __doc__ = f"""Regression whose number of features is chosen so that it predicts.
 
@@ -81,6 +85,7 @@ class SparseRegressorCV(Regression, ChoosesK):
         client, or of ``engine``, a dask.distributed.Client or :class:`pursuit.engines.Dask`; with ``engine`` rows that
         are here are sent to its workers.
         """
+        warn_row_order(X, cv_groups=cv_groups)
         self._choose(self._rows(X, y, sample_weight, offset, engine), cv_groups, callback, False)
         return self
 
@@ -110,5 +115,6 @@ class SparseClassifierCV(Classification, ChoosesK):
         client, or of ``engine``, a dask.distributed.Client or :class:`pursuit.engines.Dask`; with ``engine`` rows that
         are here are sent to its workers.
         """
+        warn_row_order(X, cv_groups=cv_groups)
         self._choose(self._rows(X, y, sample_weight, offset, engine), cv_groups, callback, True)
         return self

@@ -69,13 +69,22 @@ class EdgeSelector:
         return [f.pairs.numbers(found.at(min(k, found.sizes[-1])).support) for k in sizes]
 
 
+def half_of(first: int, free: int) -> int:
+    """The largest size of a stability path where none is given: ``first`` units are forced in, ``free`` compete.
+
+    Beyond half of them a path selects most of them whatever the data are.
+    """
+    return first + max(free // 2, min(free, 1))
+
+
 def edge_selector(model: Any, X: Any, n_edges: int, shrinkage: float, ks: Any, sample_weight: Any) -> EdgeSelector:
     """Of a model that is a clone and may be changed; without ``ks``, sizes up to ``n_edges``."""
     X, weights, found = model._samples(X, sample_weight)
     f = model._objective(found.covariance, len(X), shrinkage)
-    sizes = check_sizes(_up_to(check_count(n_edges, "n_edges", 1)) if ks is None else ks, 1)
     include, forbidden = given_edges(f, model.include, model.exclude)
     first, most = len(include), allowed_edges(forbidden)
+    end = max(1, min(check_count(n_edges, "n_edges", 1), half_of(first, most - first)))
+    sizes = check_sizes(_up_to(end) if ks is None else ks, 1)
     if ks is not None and sizes[0] < first:
         raise ValueError(f"ks holds {sizes[0]}, but include names {first} edges")
     sizes = [k for k in sizes if k >= first] or [first]

@@ -9,9 +9,10 @@ from sklearn.base import clone
 from sklearn.covariance import EmpiricalCovariance
 from sklearn.utils.validation import check_is_fitted
 
-from .._errors import check_array, check_choice, check_mask, check_number, check_weights
+from .._errors import check_array, check_choice, check_flag, check_number, check_weights
 from .._lazy import lazy
-from .._names import Names, names_of, refuse_missing
+from .._names import Names, check_names, names_of, refuse_missing
+from .._order import warn_row_order
 from .._types import Flags, Matrix, Vector
 from ..driver import solve
 from ..objectives.logdet import LogDet
@@ -43,13 +44,13 @@ class GraphModel(EmpiricalCovariance):
 
     def _samples(self, X: Any, sample_weight: Any) -> tuple[Matrix, Vector, Scatter]:
         """Rows, their weights (which sum to one), and the covariance."""
-        check_mask(X, "X")
+        warn_row_order(X, sample_weight=sample_weight)
         X = read_dense(self, X, ensure_min_samples=2, ensure_min_features=2)
         weights = check_weights(sample_weight, len(X))
         seen = X[weights > 0]
         if len(seen) < 2:
             raise ValueError("one sample has a weight, and a covariance needs at least two")
-        found = scatter(X, weights, centred=not self.assume_centered)
+        found = scatter(X, weights, centred=not check_flag(self.assume_centered, "assume_centered"))
         check_spread(seen, found.covariance, self._names)
         return X, weights, found
 
@@ -60,12 +61,11 @@ class GraphModel(EmpiricalCovariance):
 
     def _read_covariance(self, covariance: Any, names: Any) -> Matrix:
         """A covariance matrix, and its size and names as ``fit`` would have them; LogDet checks the rest."""
-        names = names_of(covariance) if names is None else tuple(map(str, names))
+        own = names_of(covariance)
         S = check_array(covariance, "covariance")
         if S.ndim != 2 or S.shape[0] != S.shape[1] or len(S) < 2:
             raise ValueError(f"covariance must be a square matrix of at least 2 columns, got shape {S.shape}")
-        if names is not None and len(names) != len(S):
-            raise ValueError(f"names has {len(names)} entries, but covariance has {len(S)} columns")
+        names = own if names is None else check_names(names, len(S), "covariance")
         self.n_features_in_ = len(S)
         self.__dict__.pop("feature_names_in_", None)
         if names is not None:

@@ -17,16 +17,20 @@ from scipy.special import expit, log_softmax, softmax
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from .._errors import check_array, check_count, check_mask, check_number, check_share, check_weights
+from .._errors import check_array, check_choice, check_count, check_flag, check_number, check_share, check_weights
+from .._labels import as_labels
 from .._names import called
+from .._order import warn_row_order
 from .._types import Array, Columns, Matrix, Vector
 from ..engines import TimeUpError, threads, until
 from ..selection import rows_that_count
 from .classifier import class_codes
-from .lda_choice import CHOSEN, Choice, Within, chosen
+from .lda_choice import CHOSEN, RULES, Choice, Within, chosen
 from .precision import SparsePrecision
 from .reading import read_dense
 from .scatter import Scatter, check_size, flat_columns, scatter, stood_in
+
+PRIORS_SUM = 1e-6  # how far from 1 priors may add up, by rounding
 
 
 @dataclass(eq=False, repr=False)
@@ -43,7 +47,7 @@ class SparseLDA(ClassifierMixin, BaseEstimator):
     l1 : float or "cv", default 0
         As in :class:`SparsePrecision`; needs ``standardize=True``.
     priors : one positive number per class, in the order of ``classes_``, or None for their shares of the rows
-        Scaled to sum to one. They move the decision, not the precision matrix.
+        They sum to 1, and move the decision, not the precision matrix.
     cv : number of folds, a splitter, or pairs of (training rows, test rows), default 6
         A number shuffles the rows first, with seed ``random_state`` or 0, and keeps the shares of classes. A row whose
         class does not train in its fold is not scored.
@@ -96,8 +100,8 @@ class SparseLDA(ClassifierMixin, BaseEstimator):
     def fit(self, X: Any, y: Any, sample_weight: Any = None, *, cv_groups: Any = None) -> Any:
         """Fit the means and the graph; ``cv_groups`` are the rows' groups, which a number of folds keeps whole."""
         asked = self._asked()
-        check_mask(X, "X")
-        X, y = read_dense(self, X, y, ensure_min_features=2)
+        warn_row_order(X, y=y, sample_weight=sample_weight, cv_groups=cv_groups)
+        X, y = read_dense(self, X, y if y is None else as_labels(y), ensure_min_features=2)
         self.classes_, codes = class_codes(y)
         weights = check_weights(sample_weight, len(X))
         shares = np.bincount(codes, weights, len(self.classes_)).astype(np.float64)
@@ -156,10 +160,12 @@ class SparseLDA(ClassifierMixin, BaseEstimator):
 
     def _asked(self) -> tuple[Any, Any, Any]:
         """Numbers, or "cv"."""
+        check_choice(self.rule, "rule", RULES)
         n_edges: Any = CHOSEN if _is_cv(self.n_edges, "n_edges") else check_count(self.n_edges, "n_edges")
         shrinkage: Any = CHOSEN if _is_cv(self.shrinkage, "shrinkage") else check_share(self.shrinkage, "shrinkage")
         l1: Any = CHOSEN if _is_cv(self.l1, "l1") else check_number(self.l1, "l1")
-        if l1 != 0 and not self.standardize:
+        standardize = check_flag(self.standardize, "standardize")
+        if l1 != 0 and not standardize:
             raise ValueError("l1 needs standardize=True: its entries are those of standardised columns")
         return n_edges, shrinkage, l1
 
@@ -169,6 +175,8 @@ class SparseLDA(ClassifierMixin, BaseEstimator):
         priors = check_array(self.priors, "priors")
         if priors.shape != shares.shape or priors.min() <= 0:
             raise ValueError(f"priors must be {len(shares)} positive numbers, one per class, got {self.priors!r}")
+        if abs(priors.sum() - 1) > PRIORS_SUM:
+            raise ValueError(f"priors must sum to 1, got {self.priors!r}, which sum to {priors.sum():g}")
         return np.asarray(priors / priors.sum())
 
     def _discriminate(self) -> None:

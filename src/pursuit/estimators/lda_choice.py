@@ -6,7 +6,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._errors import check_choice
 from .._types import Columns, Matrix, Vector
 from ..objectives.logdet import LogDet
 from ..selection.graphs import L1S, SHRINKAGES, GraphChoice, Parted, choose_graph, edge_counts
@@ -69,7 +68,6 @@ def chosen(within: Within, model: Any, asked: tuple[Any, Any, Any], cv_groups: A
     n_edges, shrinkage, l1 = asked
     if CHOSEN not in asked:
         return Choice(n_edges, shrinkage, l1, None, [])
-    check_choice(model.rule, "rule", RULES)
     pairs, note = splits(
         model.cv, within.X, _strata(within, model.cv), cv_groups, True, model.random_state, within.weights
     )

@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from .._errors import check_choice, check_count, check_number
+from .._order import warn_row_order
 from .._types import Columns, Matrix, Vector
 from ..driver import ended
 from ..engines import TimeUpError, threads, until
@@ -80,6 +81,7 @@ class SparsePrecisionCV(GraphModel):
         check_choice(self.rule, "rule", RULES)
         began, limit = time.perf_counter(), self.time_limit
         end = None if limit is None else began + check_number(limit, "time_limit")
+        warn_row_order(X, cv_groups=cv_groups)
         X, weights, found = self._samples(X, sample_weight)
         with threads(self.n_jobs), until(end):
             try:

@@ -1,9 +1,12 @@
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.metrics import r2_score
 
+from .._errors import check_array, check_shape
+from .._order import warn_row_order
 from ..data import Source
 from ..data.make import opened
 from .base import PARAMETERS, AtMostK, SparseModel
@@ -21,6 +24,8 @@ class Regression(RegressorMixin, SparseModel):
             refuse_others(y, sample_weight, offset)
             read_source(self, X, reset=True)
             return from_source(X, X.outputs > 0)
+        if y is not None and check_shape(y, "y") and np.asarray(y).dtype.kind == "O":
+            y = check_array(y, "y")  # scikit-learn would turn text into numbers
         X, y = self._validate(X, y, y_numeric=True, multi_output=self._several())
         return from_arrays(X, y, y, sample_weight, offset, getattr(self, "feature_names_in_", None))
 
@@ -51,11 +56,13 @@ class Regression(RegressorMixin, SparseModel):
         """R2 of ``predict(X)``; data in parts bring their own y, weights and offset."""
         X = opened(X)
         if not isinstance(X, Source):
+            warn_row_order(X, y=y, sample_weight=sample_weight)
             return float(super().score(X, y, sample_weight))
         refuse_others(y, sample_weight)
         return float(r2_score(X.targets(), self.predict(X), sample_weight=X.weights()))
 
 
+@dataclass(eq=False, repr=False)  # for an __init__ that errors call by this class
 class SparseRegressor(Regression, AtMostK):
     __doc__ = f"""Regression on at most k features; with several responses they share the features.
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from .._errors import check_flag
 from ..data import Data
 from ..losses.vector import VectorLoss
 from ..refits import intercept_of
@@ -12,6 +13,7 @@ LEAST = 1e-10  # curvature where all weight is on one class, so that there is a 
 
 def default_ridge(data: Data, fit_intercept: bool, standardize: bool) -> float:
     """``RIDGE_SHARE`` of a column's mean curvature at the null model; columns have variance 1 if standardised."""
+    fit_intercept, standardize = check_flag(fit_intercept, "fit_intercept"), check_flag(standardize, "standardize")
     with np.errstate(all="ignore"):
         h = max(_null_curvature(data, fit_intercept), LEAST)
         if not standardize:

@@ -5,12 +5,15 @@ from typing import Any
 
 import numpy as np
 from sklearn.metrics import check_scoring
+from sklearn.utils import _safe_indexing
 
 from .._errors import first_line
 from .._types import Array, Columns, Vector
 from ..data import Source
 from ..selection import Models
 from .given import Given
+
+FEEBLE = 1e-100  # weights below it, and above its inverse, are rescaled
 
 
 class SomeRows(Source):
@@ -31,15 +34,16 @@ class Scored:
         self.scorer, self.given, self.y = check_scoring(estimator, estimator.scoring), given, y
         self.columns = (given.X if given.source is None else given.source).shape[1]
         self.tests = [test for _, test in pairs]
-        self.weights = None if sample_weight is None else np.broadcast_to(sample_weight, len(y))
+        self.weights = None if sample_weight is None else _moderate(np.broadcast_to(sample_weight, len(y)))
         self.twin = copy.copy(estimator)
-        self.twin.__dict__.pop("feature_names_in_", None)  # X has been validated, and lost its names
+        if not hasattr(given.X, "columns"):
+            self.twin.__dict__.pop("feature_names_in_", None)  # X has been validated, and lost its names
 
     def __call__(self, v: int, models: Models) -> Array:
         test = self.tests[v]
         given = {} if self.weights is None else {"sample_weight": self.weights[test]}
         source, y = self.given.source, self.y[test]
-        rows = self.given.X[test] if source is None else SomeRows(source, test)
+        rows = _safe_indexing(self.given.X, test) if source is None else SomeRows(source, test)
         found = np.empty(len(models.B))
         for i in range(len(found)):
             cols, coef, intercept = models.in_units(i)
@@ -52,3 +56,9 @@ class Scored:
                 name, k = self.twin.scoring, len(cols)
                 raise ValueError(f"scoring={name!r} gave NaN in fold {v}, for model {i}, which has {k} features")
         return found
+
+
+def _moderate(weights: Vector) -> Vector:
+    """Weights whose sums and products neither overflow nor vanish in a scorer; as they were given where they are."""
+    top = float(np.max(weights))
+    return weights if FEEBLE < top < 1 / FEEBLE else weights / top

@@ -5,7 +5,9 @@ from typing import Annotated
 
 import typer
 
-app = typer.Typer(
+from pursuit.cli.outputs import READS, WRITES, App
+
+app = App(
     name="pursuit-experiments",
     help="The experiments of the five papers, and what became of their claims.",
     add_completion=False,
@@ -13,7 +15,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 RESULTS, QUICK_RESULTS, PAGE = Path("experiments"), Path("experiments-quick"), Path("docs/reproduction.md")
-Root = Annotated[Path, typer.Option(help="The folder with the results, of a clone: experiments.")]
+Root = Annotated[Path, typer.Option(help="The folder with the results, of a clone: experiments."), READS]
 
 
 @app.command("list")
@@ -39,6 +41,7 @@ def run(
     out: Annotated[
         Path | None,
         typer.Option(help="Where to write: experiments, quick forms experiments-quick.", show_default=False),
+        WRITES,
     ] = None,
     note: Annotated[str, typer.Option(help="Goes into the verdict, such as why replications are few.")] = "",
 ) -> None:
@@ -77,7 +80,7 @@ def verify(root: Root = RESULTS) -> None:
 
 
 @app.command()
-def report(root: Root = RESULTS, page: Annotated[Path, typer.Option(help="The page to write.")] = PAGE) -> None:
+def report(root: Root = RESULTS, page: Annotated[Path, typer.Option(help="The page to write."), WRITES] = PAGE) -> None:
     """Judge the committed tables anew, and write their pages and docs/reproduction.md."""
     from .catalogue import catalogue
     from .pages import write_reproduction

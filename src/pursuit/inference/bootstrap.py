@@ -4,18 +4,18 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.utils import check_random_state
 
-from .._errors import check_count, check_weights
+from .._errors import check_count
 from .._types import Array, Columns, Flags, Vector
 from ..data import Source
 from ..data.make import opened
 from ..engines import in_threads, threads
 from ..estimators.given import refuse_others
 from ..reports.intervals import Intervals
-from .given import direction, inside, names_in, shown, targets
+from .given import direction, inside, names_in, random_generator, shown, targets, weights_to_fit
 
 DRAWS = 1000  # resamples that are drawn until both classes are in one
+MOST_RESAMPLES = 1_000_000  # a slip of the finger should not fill the memory
 
 
 def bootstrap_intervals(
@@ -43,14 +43,14 @@ def bootstrap_intervals(
     random_state : seed of the resamples
     n_jobs : resamples at a time (None: as many as there are threads)
     """
-    level, n_boot = inside(level, "level"), check_count(n_boot, "n_boot", 2)
+    level, n_boot = inside(level, "level"), check_count(n_boot, "n_boot", 2, MOST_RESAMPLES)
     X = opened(X)
     source = X if isinstance(X, Source) else None
     if source is not None:
         refuse_others(y, sample_weight)
         X, y, sample_weight = np.empty((source.shape[0], 0)), source.targets(), source.weights()
-    y, classes = targets(estimator, X, y)
-    weights = np.ones(len(y)) if sample_weight is None else check_weights(sample_weight, len(y)) * len(y)
+    y, classes = targets(estimator, X, y, sample_weight)
+    weights = np.ones(len(y)) if sample_weight is None else weights_to_fit(sample_weight, len(y))
     X = _in_one_piece(X)
 
     def fitted(w: Vector | None) -> Any:
@@ -60,7 +60,7 @@ def bootstrap_intervals(
 
     model = fitted(None if sample_weight is None else weights)
     support, whole = _coefficients(model)
-    seeds = np.random.SeedSequence(check_random_state(random_state).randint(2**31 - 1)).spawn(n_boot)
+    seeds = np.random.SeedSequence(random_generator(random_state).randint(2**31 - 1)).spawn(n_boot)
 
     def again(seed: Any) -> tuple[Columns, Vector]:
         times = _resample(np.random.default_rng(seed), y, classes, weights)

@@ -4,16 +4,25 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import is_classifier
-from sklearn.utils import check_consistent_length
+from sklearn.utils import check_consistent_length, check_random_state
 
-from .._errors import check_number
+from .._errors import check_number, check_shape, check_weights
+from .._labels import as_labels
 from .._names import Names, names_of
-from .._types import Array, Columns
+from .._order import warn_row_order
+from .._types import Array, Columns, Vector
+
+LARGEST = 1e300  # of a sum of weights that are handed on as they are
 
 
-def targets(estimator: Any, X: Any, y: Any) -> tuple[Array, Array | None]:
+def targets(estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> tuple[Array, Array | None]:
     """One target per row, and the two classes of a classifier's."""
-    y = np.asarray(y)
+    if not hasattr(estimator, "fit") or isinstance(estimator, type):
+        raise TypeError(f"estimator must be an estimator such as SparseRegressor(k=5), got {estimator!r}")
+    warn_row_order(X, y=y, sample_weight=sample_weight)
+    names_of(X)  # of which no two may be the same
+    check_shape(y, "y")
+    y = as_labels(y) if is_classifier(estimator) else np.asarray(y)
     check_consistent_length(X, y)
     if y.ndim != 1:
         raise ValueError(f"y must hold one response per row, shape (n,), got shape {y.shape}")
@@ -25,12 +34,27 @@ def targets(estimator: Any, X: Any, y: Any) -> tuple[Array, Array | None]:
     return y, classes
 
 
+def weights_to_fit(sample_weight: Any, n: int) -> Vector:
+    """The user's own weights, checked: whole numbers are counts to estimators that choose k, and stay what they are."""
+    relative = check_weights(sample_weight, n)
+    weights = np.broadcast_to(np.asarray(sample_weight, dtype=np.float64), n)
+    return weights if weights.max() < LARGEST / n else relative * n  # a row may be drawn n times
+
+
 def inside(value: Any, name: str) -> float:
     """A number between 0 and 1."""
     number = check_number(value, name, strict=True)
     if number >= 1:
         raise ValueError(f"{name} must be between 0 and 1, got {value!r}")
     return number
+
+
+def random_generator(random_state: Any) -> Any:
+    """scikit-learn's, with an error that names the argument."""
+    try:
+        return check_random_state(random_state)
+    except (TypeError, ValueError):
+        raise ValueError(f"random_state must be a seed, a NumPy generator or None, got {random_state!r}") from None
 
 
 def names_in(model: Any, X: Any) -> Names | None:

@@ -5,9 +5,9 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtr, ndtri, stdtr, stdtrit
 from sklearn.base import clone
-from sklearn.utils import _safe_indexing, check_random_state
+from sklearn.utils import _safe_indexing
 
-from .._errors import check_weights
+from .._errors import check_flag, check_weights
 from .._names import refuse_missing
 from .._types import Array, Columns, Vector
 from ..data import Source
@@ -15,7 +15,7 @@ from ..designs import as_design
 from ..losses import Loss, as_loss
 from ..objectives import GLM
 from ..reports.intervals import Intervals
-from .given import direction, inside, names_in, shown, targets
+from .given import direction, inside, names_in, random_generator, shown, targets, weights_to_fit
 
 TOGETHER = 1e-12  # ratio of eigenvalues (columns of length 1) below which coefficients are not told apart
 
@@ -44,18 +44,18 @@ def split_intervals(
     robust : sandwich standard errors; None: where the loss is no likelihood, or where there are weights
     random_state : which rows go where
     """
-    if isinstance(X, Source):
+    if isinstance(X, Source | str):
         raise TypeError("split_intervals needs X and y as arrays, not data in parts; bootstrap_intervals takes them")
     level, share = inside(level, "level"), inside(share, "share")
-    y, classes = targets(estimator, X, y)
+    y, classes = targets(estimator, X, y, sample_weight)
     weights = None if sample_weight is None else check_weights(sample_weight, len(y))
-    first = _split(check_random_state(random_state), y, classes, share)
+    first = _split(random_generator(random_state), y, classes, share)
     rest = np.setdiff1d(np.arange(len(y)), first)
-    told = {} if weights is None else {"sample_weight": weights[first]}
+    told = {} if weights is None else {"sample_weight": weights_to_fit(sample_weight, len(y))[first]}
     model = clone(estimator).fit(_safe_indexing(X, first), y[first], **told)
     support, names = _selected(model), names_in(model, X)
     held = as_design(_safe_indexing(X, rest))
-    left = len(rest) if weights is None else int(np.count_nonzero(weights[rest]))
+    left = _counted(weights, rest)
     if left <= len(support) + 1:
         raise ValueError(
             f"share={share:g} leaves {left} rows for {len(support)} coefficients: lower it, or k of the estimator"
@@ -67,7 +67,7 @@ def split_intervals(
     if not (len(support) or intercept):
         raise ValueError("estimator selected nothing and has no intercept: there is no coefficient to speak of")
     c = None if weights is None else weights[rest]
-    robust = (not loss.likelihood or weights is not None) if robust is None else bool(robust)
+    robust = (not loss.likelihood or weights is not None) if robust is None else check_flag(robust, "robust")
     if not robust and not loss.likelihood:
         raise ValueError(f"robust=False needs a likelihood, and loss {loss.name!r} has none")
     beta, error, free = _estimates(A, codes, loss, intercept, c, robust)
@@ -78,14 +78,19 @@ def split_intervals(
     return Intervals(
         "split", shown(names, support, intercept), _with_intercept(support, intercept), beta, beta - half, beta + half,
         level, error, p_value, None,
-        (*direction(classes), *_words(len(first), len(rest), level, robust, loss)),
+        (*direction(classes), *_words(_counted(weights, first), left, level, robust, loss)),
     )  # fmt: skip
 
 
 def _estimates(
     A: Array, y: Vector, loss: Loss, intercept: bool, weights: Vector | None, robust: bool
 ) -> tuple[Vector, Vector, int]:
-    """Coefficients (the intercept last), their standard errors, and degrees of freedom that are left."""
+    """Coefficients (the intercept last), their standard errors, and degrees of freedom that are left.
+
+    Rows without a weight have no part in it: weights of the others have mean 1.
+    """
+    if weights is not None:
+        A, y, weights = A[weights > 0], y[weights > 0], weights[weights > 0]
     f = GLM(A if A.shape[1] else np.zeros((len(A), 1)), y, loss, fit_intercept=intercept, sample_weight=weights)
     with np.errstate(all="ignore"):
         point = f.refit(np.arange(A.shape[1]))
@@ -95,7 +100,7 @@ def _estimates(
     D = np.column_stack([A, np.ones(len(A))]) if intercept else A
     beta = np.append(coef, b) if intercept else coef
     c = np.ones(len(A)) if weights is None else weights / weights.mean()
-    n, target, eta = int(np.count_nonzero(c)), loss.encode(y), D @ beta
+    n, target, eta = len(A), loss.encode(y), D @ beta
     size = np.sqrt(np.maximum((D**2).sum(axis=0), 1e-300))
     D = D / size
     H = D.T @ ((c * loss.d2(target, eta))[:, None] * D)
@@ -111,6 +116,11 @@ def _estimates(
     elif loss.quadratic:
         inverse = inverse * float(c @ (eta - target) ** 2) / left
     return beta, np.sqrt(np.maximum(inverse.diagonal(), 0.0)) / size, left
+
+
+def _counted(weights: Vector | None, rows: Columns) -> int:
+    """How many of these rows have a weight."""
+    return len(rows) if weights is None else int(np.count_nonzero(weights[rows]))
 
 
 def _split(random: Any, y: Array, classes: Array | None, share: float) -> Columns:

@@ -12,6 +12,11 @@ from pursuit._errors import among, first_line, listed
 from pursuit.io._wanted import Parts, Wanted
 
 _CSR = ("data", "indices", "indptr", "shape")
+#: What reading an npz may raise whose bytes were altered, beside what NumPy and zipfile say of files that are none.
+UNREADABLE: tuple[type[Exception], ...] = (
+    ValueError, OSError, EOFError, KeyError, TypeError, OverflowError, MemoryError, RuntimeError, SyntaxError,
+    zipfile.BadZipFile, zlib.error,
+)  # fmt: skip
 
 
 def read_npz(path: Path, wanted: Wanted) -> Parts:
@@ -30,7 +35,7 @@ def read_npz(path: Path, wanted: Wanted) -> Parts:
             if wanted.names is not None and called not in keys:
                 raise ValueError(f"it has no array {called!r} of names{among(called, keys)}")
             names = [str(name) for name in held[called].ravel()] if called in keys else None
-    except (ValueError, OSError, EOFError, zipfile.BadZipFile, zlib.error) as error:
+    except UNREADABLE as error:
         raise ValueError(f"{path} cannot be used: {_sentence(error)}") from error
     if X.ndim != 2:
         raise ValueError(f"X in {path} must have two dimensions, not {X.ndim}")

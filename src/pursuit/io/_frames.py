@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from pursuit._errors import among, first_line, listed, need
-from pursuit._names import no_number
+from pursuit._names import no_number, refuse_duplicates
 from pursuit._types import Array
 from pursuit.io._wanted import Parts, Wanted
 
@@ -17,6 +17,7 @@ def read_csv(path: Path, wanted: Wanted) -> Parts:
     pandas = need("pandas", "io", f"reading {path}")
     separator = "\t" if ".tsv" in path.name.lower() else ","
     try:
+        check_header(pandas, path, separator)
         with warnings.catch_warnings():
             warnings.simplefilter("error", pandas.errors.ParserWarning)  # rows longer than the header
             frame = pandas.read_csv(path, sep=separator, index_col=False, low_memory=False, **_exact(pandas))
@@ -40,6 +41,12 @@ def read_parquet(path: Path, wanted: Wanted) -> Parts:
     except (pyarrow.ArrowException, OSError) as error:
         raise ValueError(f"{path} cannot be read as Parquet: {first_line(error)}") from error
     return _split(path, frame, features, wanted)
+
+
+def check_header(pandas: Any, path: Path, separator: str) -> None:
+    """Raise where a CSV file has two columns of one name: pandas would rename the second."""
+    first = pandas.read_csv(path, sep=separator, header=None, nrows=1, dtype=str, keep_default_na=False)
+    refuse_duplicates((name for name in first.iloc[0] if name.strip()), str(path))
 
 
 def _choose(path: Path, header: Sequence[str], wanted: Wanted) -> list[str]:

@@ -6,7 +6,6 @@ import io
 import shutil
 import warnings
 import zipfile
-import zlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -17,7 +16,9 @@ import numpy as np
 from scipy import sparse
 
 from pursuit._errors import among, first_line, listed, need
+from pursuit._names import refuse_duplicates
 from pursuit._types import Array
+from pursuit.data.disk.write import FULL
 from pursuit.io import _arrays, _frames
 from pursuit.io._wanted import Wanted
 
@@ -64,6 +65,7 @@ def csv_pieces(path: Path, asked: Columns, room: Path) -> Pieces:
     plain: dict[str, Any] = {"sep": "\t" if ".tsv" in path.name.lower() else ",", "index_col": False}
     plain |= {"low_memory": False, **_frames._exact(pandas)}
     try:
+        _frames.check_header(pandas, path, plain["sep"])
         header = [str(name) for name in pandas.read_csv(path, nrows=0, **plain).columns]
         wanted = _wanted(path, header, asked)
     except pandas.errors.EmptyDataError as error:
@@ -151,7 +153,9 @@ def npz_pieces(path: Path, asked: Columns, room: Path) -> Pieces:
             if dense
             else _arrays._sparse({key: held[key] for key in (*_arrays._CSR, "format") if key in held})
         )
-    except (ValueError, OSError, EOFError, zipfile.BadZipFile, zlib.error) as error:
+    except _arrays.UNREADABLE as error:
+        if isinstance(error, OSError) and error.errno in FULL:  # where it is unpacked to, and not the file
+            raise
         raise ValueError(f"{path} cannot be used: {_arrays._sentence(error)}") from error
     if X.ndim != 2 or X.dtype.kind not in "fiub":
         raise ValueError(f"X in {path} must be a matrix of numbers, not {X.dtype} of shape {X.shape}")
@@ -162,6 +166,7 @@ def npz_pieces(path: Path, asked: Columns, room: Path) -> Pieces:
     names = [str(name) for name in held["feature_names"].ravel()] if "feature_names" in held else None
     if names is not None and len(names) != X.shape[1]:
         raise ValueError(f"{path} has {len(names)} feature_names for {X.shape[1]} columns")
+    refuse_duplicates(names or (), str(path))
     if asked.drop:
         raise ValueError(f"columns of an npz cannot be left out, such as {listed(map(repr, asked.drop))} of {path}")
     if sparse.issparse(X):

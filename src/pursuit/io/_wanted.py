@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from pursuit._errors import among, listed
+from pursuit._names import refuse_duplicates
 from pursuit._types import Array
 
 
@@ -22,6 +23,7 @@ class Wanted:
 
     def features(self, path: Path, names: Sequence[str], target: str | None = None) -> list[str]:
         """The feature columns among ``names``, in order; a ``target`` is a column of its own."""
+        refuse_duplicates(names, str(path))
         for name in self.drop:
             if name not in names:
                 raise ValueError(f"{path} has no column {name!r} to leave out{among(name, names)}")

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from pursuit._errors import listed
+from pursuit._errors import check_path, listed
 from pursuit._types import Array
 from pursuit.data.disk.manifest import Manifest
 from pursuit.data.disk.write import Writer, written
@@ -53,11 +53,13 @@ def convert(
         True for a progress bar, or a function of (done, total).
 
     """
-    path, out = Path(path), Path(out)
+    path, out = check_path(path), check_path(out, "out")
     asked = Columns(target, weights, offset, drop)
     kind = kind_of(path)
     if dtype is not None and np.dtype(dtype) not in (np.float32, np.float64):
         raise ValueError(f"dtype must be float32 or float64, got {dtype!r}")
+    if path.is_dir():
+        raise ValueError(f"{path} is a folder, not a file to convert")
     if not path.is_file():
         raise FileNotFoundError(f"there is no file {path}")
     with written(out) as folder:

@@ -3,7 +3,6 @@
 import dataclasses
 import json
 import math
-import os
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 from pathlib import Path
@@ -12,6 +11,8 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from pursuit._errors import check_path
+from pursuit._files import write_text
 from pursuit.io._checks import list_of, number, number_or, optional, truth, whole, word
 from pursuit.io.model import Model
 from pursuit.losses import Loss, as_loss, list_losses
@@ -69,9 +70,7 @@ def save_model(
     path = Path(path)
     lines = [f"  {json.dumps(key)}: {json.dumps(value, allow_nan=False)}" for key, value in held.items()]
     text = "{\n" + ",\n".join(lines) + "\n}\n"
-    half = path.with_name(path.name + ".part")
-    half.write_text(text, encoding="utf-8")
-    os.replace(half, path)
+    write_text(path, text)
     return path
 
 
@@ -108,9 +107,11 @@ def _as_logistic(lda: Any) -> Any:
 
 def load_model(path: str | Path) -> Model:
     """Read a model; anything that is not one is a ``ValueError`` that says what is wrong."""
-    path = Path(path)
+    path = check_path(path)
     if not path.exists():
         raise FileNotFoundError(f"there is no file {path}")
+    if path.is_dir():
+        raise ValueError(f"{path} is a folder, not a pursuit model")
     try:
         held = json.loads(path.read_text(encoding="utf-8"), parse_constant=_no_constant)
     except UnicodeDecodeError as error:

@@ -8,6 +8,8 @@ import numpy as np
 from scipy.special import expit, softmax
 
 from pursuit._errors import check_offset, listed
+from pursuit._names import refuse_duplicates, refuse_kinds, refuse_missing, refuse_text
+from pursuit._order import warn_row_order
 from pursuit._types import Array, Columns, Vector
 from pursuit.io.tables import Table
 from pursuit.losses import Loss
@@ -46,6 +48,7 @@ class Model:
 
         X is a Table or a data frame, of which the model takes its columns by name, or an array with all columns.
         """
+        warn_row_order(X, offset=offset)
         on_support = self._gather(X)
         eta = np.asarray(on_support @ self.coef, dtype=np.float64) + self.intercept
         shift = check_offset(offset, len(eta), 0 if eta.ndim == 1 else eta.shape[1])
@@ -71,6 +74,7 @@ class Model:
         if isinstance(X, Table):
             X, names = X.X, X.feature_names
         elif hasattr(X, "columns"):
+            refuse_duplicates(X.columns)
             names = [str(name) for name in X.columns]
         if self.feature_names is not None and names is not None:
             place = {name: j for j, name in enumerate(names)}
@@ -85,7 +89,15 @@ class Model:
                 raise ValueError(f"X has shape {X.shape}, but the model needs {self.n_features} columns")
             columns = self.support.tolist()
         if hasattr(X, "columns"):
-            kept = X[[X.columns[j] for j in columns]]
-            return np.asarray(kept, dtype=np.float64).reshape(len(X), len(columns))
-        kept = X.tocsc()[:, columns] if hasattr(X, "tocsc") else np.asarray(X)[:, columns]
-        return kept.astype(np.float64)
+            X = X[[X.columns[j] for j in columns]]
+            refuse_kinds(X)
+            refuse_text(X)
+            kept = np.asarray(X, dtype=np.float64).reshape(len(X), len(columns))
+        else:
+            kept = X.tocsc()[:, columns] if hasattr(X, "tocsc") else np.asarray(X)[:, columns]
+            try:
+                kept = kept.astype(np.float64)
+            except (TypeError, ValueError):
+                raise ValueError(f"X must be numeric, got dtype {kept.dtype}") from None
+        refuse_missing(kept, self.selected if self.feature_names is not None else None)
+        return kept

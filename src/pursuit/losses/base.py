@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from .. import _core
-from .._errors import check_array, looked_up
+from .._errors import check_array, looked_up, named
 from .._types import Vector
 
 _registry: dict[str, type["Loss"]] = {}
@@ -135,10 +135,25 @@ def check_squares(y: Vector) -> Vector:
     return y
 
 
+def _check_elementwise(loss: Loss, y: Vector) -> None:
+    """Raise where value, d1 or d2 of a user's loss do not give one number per row."""
+    for method in ("value", "d1", "d2"):
+        returned = getattr(loss, method)(y, np.zeros_like(y))
+        shape = getattr(returned, "shape", None)
+        if shape == y.shape and np.asarray(returned).dtype.kind in "fiub":
+            continue
+        got = f"an array of shape {shape}" if shape else f"{type(returned).__name__} {repr(returned)[:40]}"
+        raise ValueError(
+            f"loss {loss.name or type(loss).__name__!r}: {method}(y, eta) must return an array with one real "
+            f"number per row, shape {y.shape} for {len(y)} rows (not their sum or mean), got {got}"
+        )
+
+
 def check_derivative(loss: Loss, y: Vector) -> None:
     """Compare d1 of a user's loss with differences of its value on a few targets; ValueError where they differ."""
     rng = np.random.default_rng(0)
     few = y[rng.permutation(len(y))[:CHECKED]]
+    _check_elementwise(loss, few)
     spread = float(few.std()) or 1.0
     for eta in (np.zeros_like(few), spread * rng.standard_normal(len(few)), few + 0.3 * spread):
         h = 1e-6 * np.maximum(spread, np.abs(eta))
@@ -175,5 +190,9 @@ def as_loss(loss: Any) -> Loss:
     if isinstance(loss, type) and issubclass(loss, Loss):
         return loss()
     if isinstance(loss, str):
+        if named(loss, ("multinomial",)):
+            raise ValueError(
+                "loss 'multinomial' has several outputs: use MultiGLM(X, y), or loss='logistic' in estimators"
+            )
         return _registry[looked_up(loss, "loss", _registry)]()
     raise TypeError(f"loss must be a name or an instance of pursuit.Loss, got {type(loss).__name__}")

@@ -5,6 +5,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from .._errors import check_number
 from .._types import Vector
 from .base import Loss
 
@@ -50,8 +51,7 @@ class SmoothedHinge(Hinge):
     smooth: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        if not 0 < self.gamma < np.inf:
-            raise ValueError(f"gamma must be a positive number, got {self.gamma!r}")
+        check_number(self.gamma, "gamma", strict=True)
 
     @property
     def param(self) -> float:

@@ -5,6 +5,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from .._errors import check_number
 from .._types import Vector
 from .base import Loss, check_squares
 
@@ -57,8 +58,7 @@ class Huber(Loss):
     from_zero: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        if not 0 < self.delta < np.inf:
-            raise ValueError(f"delta must be a positive number, got {self.delta!r}")
+        check_number(self.delta, "delta", strict=True)
 
     @property
     def param(self) -> float:

@@ -12,11 +12,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from .._errors import check_array, check_mask
-from .._types import Columns, Flags, Vector
+from .._errors import check_array, check_shape
+from .._labels import distinct_labels
+from .._types import Array, Columns, Flags, Vector
 from .base import check_squares
 
+MAX_TARGETS = 1e9  # entries of a rows x classes matrix and of a classes x classes one
 ALL_BUT_SURE = 0.9  # probability of a class above which the others are told from it
+SUM_TOLERANCE = 1e-5  # how far from 1 the shares of a row may add up: rounding in single precision
 
 
 @dataclass(frozen=True)
@@ -78,8 +81,12 @@ class Softmax(Curve):
 
 
 class VectorLoss:
-    """phi(y, eta) with q outputs: value per sample, gradient, and the Hessian."""
+    """phi(y, eta) with q outputs: value per sample, gradient, and the Hessian.
 
+    ``takes_labels``: whether targets may be a vector of class labels.
+    """
+
+    takes_labels: ClassVar[bool] = False
     travels: ClassVar[bool] = True
     name: ClassVar[str] = ""
     quadratic: ClassVar[bool] = False
@@ -100,11 +107,15 @@ class VectorLoss:
         raise NotImplementedError
 
     def encode(self, y: Any, n: int) -> Vector:
-        """Targets of n rows as an n x q matrix, or a one-sentence error."""
-        Y = check_array(y, "y")
+        """Targets of n rows as an n x q matrix, or a one-sentence error: the domain of the loss is checked here."""
+        Y = check_array(y, "y", f" for loss {self.name!r}")
         if Y.ndim != 2 or len(Y) != n or Y.shape[1] == 0:
             raise ValueError(f"y must have one row per row of X, shape ({n}, q), got shape {np.shape(y)}")
         return Y
+
+    def check_classes(self, classes: Array) -> Array:
+        """The distinct labels of all rows, or a one-sentence error; for losses that take labels."""
+        return classes
 
     def basis(self, q: int) -> Vector:
         """Orthonormal columns that span the directions of eta (one sample's q outputs) in which phi is not constant."""
@@ -134,6 +145,22 @@ class Responses(VectorLoss):
         return c @ Y
 
 
+def indicators(codes: Columns, classes: int) -> Vector:
+    """Targets of a multinomial model, rows x classes: 1 in the place of the row's class."""
+    n = len(codes)
+    try:
+        if float(n + classes) * classes > MAX_TARGETS:
+            raise MemoryError
+        Y = np.zeros((n, classes))
+    except MemoryError:
+        raise ValueError(
+            f"y holds {classes} classes in {n} rows, and a multinomial model has a column of numbers for each class, "
+            f"{8e-9 * (n + classes) * classes:.3g} GB in all; join rare classes, or leave them out"
+        ) from None
+    Y[np.arange(n), codes] = 1.0
+    return Y
+
+
 def _odds(eta: Vector) -> tuple[tuple[Columns, Columns], Vector, Vector]:
     """Every sample's likeliest class, the odds of the others against it (its own entry is 0), and their sum."""
     top = np.arange(len(eta)), eta.argmax(axis=1)
@@ -148,6 +175,7 @@ class Multinomial(VectorLoss):
 
     name: ClassVar[str] = "multinomial"
     attained: ClassVar[bool] = False
+    takes_labels: ClassVar[bool] = True
 
     def value(self, Y: Vector, eta: Vector) -> Vector:
         top, _, rest = _odds(eta)
@@ -170,12 +198,38 @@ class Multinomial(VectorLoss):
         return level - level.mean()
 
     def encode(self, y: Any, n: int) -> Vector:
-        """Labels, one per row, or shares of the classes."""
-        if np.ndim(y) != 1:
-            return super().encode(y, n)
-        check_mask(y, "y")
-        classes, place = np.unique(y, return_inverse=True)
-        return super().encode(np.eye(len(classes))[place], n)
+        """Labels, one per row, or shares of the classes: elsewhere phi has no lower bound."""
+        if check_shape(y, "y")[1:] == ():
+            classes, codes = distinct_labels(y)
+            if len(codes) != n:
+                raise ValueError(f"y must have one label per row of X, shape ({n},), got shape ({len(codes)},)")
+            return indicators(codes, len(self.check_classes(classes)))
+        Y = super().encode(y, n)
+        sums = Y.sum(axis=1)
+        wrong = (Y < 0).any(axis=1) | (np.abs(sums - 1) > SUM_TOLERANCE)
+        if wrong.any():
+            i = int(np.flatnonzero(wrong)[0])
+            shown = ", ".join(f"{share:.4g}" for share in Y[i, :4]) + (", ..." if Y.shape[1] > 4 else "")
+            raise ValueError(
+                "y must hold labels, one per row, or shares of the classes (at least 0, each row sums to 1) for loss "
+                f"'multinomial', and row {i} is [{shown}]; for real-valued targets use loss='squared'"
+            )
+        if Y.shape[1] == 1:
+            raise ValueError("y holds shares of only one class; loss 'multinomial' needs two classes or more")
+        return Y / sums[:, None]  # exactly 1, or a common constant would change phi
+
+    def check_classes(self, classes: Array) -> Array:
+        if classes.dtype.kind == "c" or (classes.dtype.kind == "f" and (classes != np.floor(classes)).any()):
+            example = classes[classes != np.floor(classes)][0] if classes.dtype.kind == "f" else classes[0]
+            raise ValueError(
+                "y must hold labels (text or whole numbers), or shares of the classes, for loss 'multinomial', and "
+                f"holds {example:.4g}; for real-valued targets use GLM(X, y, loss='squared')"
+            )
+        if len(classes) == 1:
+            raise ValueError(f"y holds only one class ({classes[0]}); loss 'multinomial' needs two classes or more")
+        return classes
 
     def basis(self, q: int) -> Vector:
-        return np.linalg.svd(np.eye(q) - 1.0 / q)[0][:, : q - 1]  # orthogonal to the common constant
+        v = np.full(q, 1.0 / np.sqrt(q))  # Householder's reflection that takes the last axis to the common constant
+        v[-1] += 1.0
+        return (np.eye(q) - np.outer(v, v / v[-1]))[:, : q - 1]

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from .._errors import check_start
 from .._names import Names, called
 from .._types import Columns, Vector
 from ..constraints import AtMost, Exchange
@@ -16,6 +17,8 @@ from ..searched import ROUNDED, Plan, Searched
 from ..walked import PathPlan, Walked
 from .point import Point, Slope
 
+PROBES, PROBED = (1e-2, 1.0), 16  # sizes of the coefficients of points that tell functions apart, and how many each has
+AGREES = 1e-7  # share by which values and gradients of the same point may differ: other threads, other blocks
 STEP = float(np.cbrt(np.finfo(float).eps))  # of central differences, relative to x
 NEEDS = {
     "dual": "a dual method needs a GLM with one output, without sum_to",
@@ -119,9 +122,29 @@ class Objective:
         """f on a support, as a function of its coefficients and what is free."""
         return OnSupport(self, support)
 
+    def value_at(self, point: Point) -> float:
+        """The value at a point, computed anew."""
+        return self.at(point.support, point.coef, point.free).value
+
     def marks(self) -> dict[str, Any]:
-        """What tells f from other objectives beside its null model, in words: a checkpoint belongs to one of them."""
+        """Settings of f by name: a checkpoint belongs to an objective whose settings are equal to these."""
         return {"objective": type(self).__name__, "dim": self.dim}
+
+    def fingerprint(self) -> list[tuple[float, float]]:
+        """Numbers that tell f from others with the same ``marks``, each with how far it may be off by rounding.
+
+        Here value and gradient of the null model and at ``PROBES`` fixed points; data have their own (``Data.sketch``).
+        """
+        return [number for point in (self.null, *self._probes()) for number in _numbers(point)]
+
+    def _probes(self) -> Iterator[Point | None]:
+        """Points with a few coefficients; None where f cannot be evaluated."""
+        support = np.unique(np.linspace(0, self.dim - 1, min(self.dim, PROBED)).astype(np.int64))
+        for size in PROBES:
+            try:
+                yield self.at(support, size * np.cos(1.7 * np.arange(len(support)) + 0.3))
+            except (ArithmeticError, ValueError, RuntimeError):  # a function of the user's, outside its domain
+                yield None
 
     def on(self, engine: Any) -> "Objective":
         """The same objective with its rows on the workers of an engine."""
@@ -242,6 +265,10 @@ class Objective:
         names = None if self.names is None else tuple(self.names[j] for j in support)
         return Presented(self.dim // self.width, support, np.array(coef), free, names)
 
+    def copies(self, one: int, other: int) -> bool:
+        """Whether two coordinates belong to columns that are the same, but perhaps for their units."""
+        return False
+
     def called(self, cols: Columns) -> str:
         """What a person calls these coordinates."""
         return called(np.unique(cols // self.width), self.names)
@@ -252,8 +279,18 @@ class Objective:
 
     def from_units(self, x: Any, intercept: Any = None) -> Point:
         """The point of a user's vector of length p."""
-        x = np.asarray(x, dtype=np.float64)
+        x = check_start(x, f"a vector of {self.dim} numbers")
         if x.shape != (self.dim,) or not np.isfinite(x).all():
             raise ValueError(f"start must be a finite vector of length {self.dim}")
         support = np.flatnonzero(x)
         return self.at(support, x[support], intercept)
+
+
+def _numbers(point: Point | None) -> list[tuple[float, float]]:
+    """A point's value and two numbers of its gradient, with their rounding."""
+    if point is None:
+        return [(np.nan, 0.0)]
+    g = point.gradient
+    size = float(np.linalg.norm(g))
+    room = AGREES * max(abs(point.value), size, 1e-300)
+    return [(float(point.value), room), (size, room), (float(g @ np.cos(1.7 * np.arange(len(g)))), room)]

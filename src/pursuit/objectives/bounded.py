@@ -22,7 +22,6 @@ The empty support is such a point when sum_to is not 0; it carries the gradient 
 
 import copy
 import numbers
-import zlib
 from dataclasses import replace
 from functools import cached_property
 from typing import Any
@@ -30,7 +29,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .._described import described
 from .._names import Names, called
+from .._order import warn_column_order
 from .._types import Columns, Vector
 from ..constraints import AtMost
 from ..refits import Fit, Within, minimise
@@ -48,10 +49,15 @@ def check_bounds(bounds: Any, dim: int, names: Names | None = None) -> tuple[Vec
     """Two vectors of length p from what a user may give."""
     if bounds is None:
         bounds = (None, None)
-    if not isinstance(bounds, tuple | list | np.ndarray) or len(bounds) != 2:
+    if (
+        not isinstance(bounds, tuple | list | np.ndarray)
+        or (isinstance(bounds, np.ndarray) and bounds.ndim == 0)
+        or len(bounds) != 2
+    ):
         raise ValueError(
             f"bounds must be a pair (low, high), each a number, an array of length {dim} or None, got {bounds!r}"
         )
+    warn_column_order(names, low=bounds[0], high=bounds[1])
     low, high = _side(bounds[0], "low", -np.inf, dim), _side(bounds[1], "high", np.inf, dim)
     if (low > high).any():
         j = int(np.flatnonzero(low > high)[0])
@@ -115,8 +121,11 @@ class Bounded(Wrapped):
         self.needed = np.flatnonzero((self.low > 0) | (self.high < 0))  # columns that may not be left out
 
     def marks(self) -> dict[str, Any]:
-        ends = zlib.crc32(np.concatenate([self.user_low, self.user_high]).tobytes())
-        return {**self.f.marks(), "bounds": ends, "sum_to": self.sum_to}
+        bounds = described(np.concatenate([self.user_low, self.user_high]))
+        return {**self.f.marks(), "bounds": bounds, "sum_to": self.sum_to}
+
+    def fingerprint(self) -> list[tuple[float, float]]:
+        return self.f.fingerprint()
 
     @property
     def floor(self) -> float:  # type: ignore[override]
@@ -141,7 +150,7 @@ class Bounded(Wrapped):
             noun = "column stays" if idle == 1 else "columns stay"
             note = f"{idle} chosen {noun} at zero, held there by bounds"
             plain = replace(plain, note="; ".join(filter(None, [plain.note, note])))
-        return self._point(plain, within, refitted=True)
+        return self._point(plain, within, refitted=plain.refitted)
 
     def _minimised(self, support: Columns, coef: Vector, within: Within, free: Any) -> Point:
         f, few = self.f, self.f.few(support)
@@ -154,7 +163,7 @@ class Bounded(Wrapped):
         def slope() -> Vector:
             return f.at(support, coef, free).gradient.copy()
 
-        return Point(self.dim, support, coef, free, found.value, slope, False, found.note, found.minimiser)
+        return Point(self.dim, support, coef, free, found.value, slope, found.converged, found.note, found.minimiser)
 
     def _point(self, plain: Point, within: Within, refitted: bool = False) -> Point:
         """A point of f as a point of the constrained problem: value where the set is empty, gradient everywhere."""

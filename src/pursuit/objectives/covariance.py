@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from .._errors import check_array, check_count, check_number, listed
-from .._names import called, names_of
+from .._names import called, check_names, names_of
+from .._order import warn_column_order
 from .._types import Columns, Vector
 
 ASYMMETRY = 1e-8  # of an entry, on the correlation scale, that counts as rounding; and of an eigenvalue below zero
@@ -32,16 +33,14 @@ class Correlations:
 def correlations(covariance: Any, n_samples: Any, names: Sequence[Any] | None) -> Correlations:
     """Of a symmetric, positive semidefinite matrix with a positive diagonal; else an error says where it is not."""
     own = names_of(covariance)
+    warn_column_order(own, covariance=covariance)
     S = check_array(covariance, "covariance")
     if S.ndim != 2 or S.shape[0] != S.shape[1]:
         raise ValueError(f"covariance must be a square matrix, got shape {S.shape}")
     p = len(S)
     if p < 2:
         raise ValueError(f"covariance must be of at least 2 variables, got {p}")
-    if names is not None:
-        own = tuple(str(name) for name in names)
-        if len(own) != p:
-            raise ValueError(f"names must name the {p} variables, got {len(own)} of them")
+    own = own if names is None else check_names(names, p, "covariance")
     variance = S.diagonal()
     if not (variance > 0).all():
         raise ValueError(f"covariance has no positive variance for {called(np.flatnonzero(~(variance > 0)), own)}")

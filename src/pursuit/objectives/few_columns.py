@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 NEAR, LEAST = 4, 200  # columns of a working set to begin with: a multiple of k, and at least
 COMES_NEAR = 0.7  # share of the gain of the next size from which on a column is looked at
 LOOKED_AT = 8  # sizes whose gradients are looked at
+FLAT = 1e-10  # share of the largest mean phi'' below which a Hessian says nothing
 
 #: The path on some columns, with the budget that the sparse set has.
 On = Callable[[AtMost, Columns], Walked | None]
@@ -36,7 +37,7 @@ def first_columns(constraint: AtMost, gains: Vector, room: int) -> Columns:
 def on_few_columns(f: "GLM", constraint: AtMost, plan: PathPlan, on: On, cols: Columns, room: int) -> Walked | None:
     """The path on a working set that has grown as far as it must; None where ``room`` does not suffice."""
     null, h = f.null, f.curvatures(f.null, np.arange(f.dim))
-    weight, step = f.data.model(null.support, null.coef, null.free).weight, len(cols)
+    weight, step = f._model(null).weight, len(cols)
     size, whole = max(len(constraint.include) + 1, constraint.k // 4), 0
     while constraint.k <= len(cols) <= room:
         found = on(constraint.with_budget(size), cols)
@@ -58,6 +59,8 @@ def _missed(f: "GLM", constraint: AtMost, points: list[Reached], cols: Columns, 
     gained = np.append(gained, gained[-1])
     looked = np.unique(np.linspace(0, len(points) - 1, min(LOOKED_AT, len(points))).round().astype(np.int64))
     slope, weights = f.data.slopes([(points[i].support, points[i].coef, points[i].free) for i in looked])
+    if np.isfinite(f.loss.smoothness):  # as in the Hessian: where phi'' is next to nothing, the bound on it
+        weights = np.where(weights > FLAT * f.loss.smoothness, weights, f.loss.smoothness)
     gain = slope**2 / (2 * np.maximum(np.outer(weights, h), 1e-300))
     wanted = (gain / np.maximum(gained[looked], 1e-300)[:, None]).max(axis=0)
     wanted[cols] = 0.0

@@ -6,7 +6,7 @@ The intercept b is never penalised and never counted in k. With ``standardize=Tr
 columns (and so does the penalty); results are reported in the units of X.
 """
 
-import zlib
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -14,9 +14,11 @@ from typing import Any
 import numpy as np
 
 from .. import _core, searched
-from .._errors import check_number
+from .._described import described
+from .._errors import check_array, check_flag, check_number, check_start
 from .._lazy import lazy
 from .._names import called
+from .._order import warn_column_order
 from .._sorted import common
 from .._types import Columns, Vector
 from ..constraints import AtMost
@@ -29,13 +31,14 @@ from ..refits.methods import EXACT, FLOOR
 from ..walked import PathPlan, Walked
 from .base import Point, Slope
 from .dual import HasDual
+from .few_columns import FLAT
 from .kernel_path import glm_path, glm_refits
+from .one_column import best_column
 
 ROUGH = 8  # Gram columns that must be missing, and multiplications of their product with X, for a rough first look
 ROUGH_WORK = 1e8
 SMALL_SHARE = 1e-6  # share of the null value below which a search needs the data
 NEGLIGIBLE = 1e-18  # share of the null model's squared residual that counts as none
-FLAT = 1e-10  # share of the largest mean phi'' below which a Hessian says nothing
 SPEED, SPARSE_SPEED = 1e9, 1e8  # multiplications in a second, the latter where numbers lie apart
 STEPS, PRODUCTS = 5, 100  # Newton steps of a refit, and products with its columns where there is no Hessian
 TINY = 1e-140  # share of the height at which a gradient may mean that a column is too small to square
@@ -70,8 +73,10 @@ class GLM(HasDual):
     ) -> None:
         data = as_data(X, y, as_loss(loss), sample_weight, offset)
         self.loss, self.smooth, self.quadratic = data.loss, data.loss.smooth, data.loss.quadratic
+        warn_column_order(data.names, l2=l2)
         self.ridge = _check_ridge(l2, data.shape[1])
-        self.fit_intercept, self.standardize = bool(fit_intercept), bool(standardize)
+        self.fit_intercept = check_flag(fit_intercept, "fit_intercept")
+        self.standardize = check_flag(standardize, "standardize")
         if not (self.loss.smooth or np.all(self.ridge)):
             raise ValueError(
                 f"loss {self.loss.name!r} needs l2 > 0: without a ridge it is not a support vector machine"
@@ -84,11 +89,18 @@ class GLM(HasDual):
         self._forget()
 
     def marks(self) -> dict[str, Any]:
-        ridge = self.ridge if isinstance(self.ridge, float) else zlib.crc32(self.ridge.tobytes())
+        shift = None if self.standardize or self.data.view is None else described(self.data.view[0])
         return {
-            **super().marks(), "loss": self.loss.name, "loss options": str(vars(self.loss)), "l2": ridge,
-            "fit_intercept": self.fit_intercept, "standardize": self.standardize,
+            **super().marks(), "loss": described(self.loss), "l2": described(self.ridge),
+            "fit_intercept": self.fit_intercept, "standardize": self.standardize, "shift of the columns": shift,
         }  # fmt: skip
+
+    def fingerprint(self) -> list[tuple[float, float]]:
+        return [*super().fingerprint(), *map(tuple, self.data.raw.sketch().tolist())]
+
+    def _probes(self) -> Iterator[Point | None]:
+        """None but for a loss of the user's: its settings may not tell all of it."""
+        return super()._probes() if self.loss.code is None else iter(())
 
     def _forget(self) -> None:
         """Begin with nothing kept: no null model, no Gram columns."""
@@ -102,6 +114,7 @@ class GLM(HasDual):
         )  # fmt: skip
 
     def forget(self) -> None:
+        self.data.forget()
         if self.gram is not None:
             self.gram.forget()
 
@@ -180,6 +193,9 @@ class GLM(HasDual):
         """f alone: only the support's columns are read."""
         return self.data.value(support, coef, intercept) + 0.5 * float(coef @ (self._ridge(support) * coef))
 
+    def value_at(self, point: Point) -> float:
+        return self.value(point.support, point.coef, point.free)
+
     def refit(self, support: Columns, start: Point | None = None) -> Point:
         if len(support) == 0:
             return self.null
@@ -218,7 +234,8 @@ class GLM(HasDual):
             return g
 
         return Point(
-            self.dim, support, fit.coef, fit.b, fit.value, slope, True, fit.note, fit.minimiser, least=fit.least,
+            self.dim, support, fit.coef, fit.b, fit.value, slope, fit.converged, fit.note, fit.minimiser,
+            least=fit.least,
         ).owned(self)  # fmt: skip
 
     def duals(self, support: Columns, fit: Fitted | None = None) -> Vector:
@@ -352,6 +369,10 @@ class GLM(HasDual):
         """A search for the best support in one kernel call; None where the data are too large for that."""
         if constraint.unit_of is not None or self.loss.code is None or not self.loss.smooth or self.data.lean:
             return None
+        if constraint.k == 1 and not constraint.include.size and self.gram is None and self.data.near:
+            single = best_column(self, constraint, plan)
+            if single is not None:
+                return single
         scale = 1e-9 * self.height
         if self.gram is not None:
             return self._search_gram(constraint, start, scale, plan) if self.gram.small else None
@@ -430,14 +451,14 @@ class GLM(HasDual):
 
         return slope
 
+    def copies(self, one: int, other: int) -> bool:
+        return not self.data.lean and self.data.copies(one, other, self.fit_intercept)
+
     def in_units(self, point: Point) -> tuple[Vector, float]:
         return self.data.in_units(point.support, point.coef, point.free)
 
     def from_units(self, x: Any, intercept: float | None = None) -> Point:
-        try:
-            x = np.asarray(x, dtype=np.float64)
-        except (TypeError, ValueError):
-            raise TypeError(f"start must be a Result or a vector of {self.dim} numbers, got {x!r}") from None
+        x = check_start(x, f"a vector of {self.dim} numbers")
         if x.shape != (self.dim,) or not np.isfinite(x).all():
             raise ValueError(f"start must be a finite vector with one entry per column of X, shape ({self.dim},)")
         support = np.flatnonzero(x)
@@ -454,9 +475,9 @@ class GLM(HasDual):
 
 def _check_ridge(l2: Any, p: int) -> Any:
     """A number, or one per column."""
-    if np.ndim(l2) == 0:
+    if isinstance(l2, str) or not np.iterable(l2):
         return check_number(l2, "l2")
-    ridge = np.array(l2, dtype=np.float64)
-    if ridge.shape != (p,) or not (np.isfinite(ridge).all() and (ridge >= 0).all()):
+    ridge = check_array(l2, "l2")
+    if ridge.shape != (p,) or not (ridge >= 0).all():
         raise ValueError(f"l2 must be a number, or one per column (shape ({p},)), none of them negative or infinite")
     return ridge

@@ -8,6 +8,7 @@ setting is neither used nor changed.
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -49,6 +50,7 @@ class JaxFunction(SmoothFunction):
         from ..tracing.restrict import Traced
 
         self.jax, self.float64 = jax, bool(float64)
+        self._made = partial(type(self), fun, dim, float64=float64, start=start)
         with self._precision():
             self.dtype = np.dtype(jax.dtypes.canonicalize_dtype(np.float64))
             fun = renewed(fun) if self.float64 else fun
@@ -62,6 +64,10 @@ class JaxFunction(SmoothFunction):
             raise ValueError(f"fun must return one number, got {shown}")
         if not np.issubdtype(self.traced.out[0].dtype, np.floating):
             raise TypeError(f"fun must return a real number, got dtype {self.traced.out[0].dtype}")
+
+    def __reduce__(self) -> Any:
+        """Made anew from its arguments: compiled programs cannot be copied."""
+        return self._made, ()
 
     @property
     def quadratic(self) -> bool:  # type: ignore[override]

@@ -20,10 +20,11 @@ from typing import Any, ClassVar
 import numpy as np
 
 from .. import graph_search
-from .._errors import check_count, check_number
+from .._errors import check_count, check_number, check_start
 from .._lazy import lazy
 from .._types import Columns, Flags, Vector
 from ..constraints import AtMost, Exchange
+from ..data.sketch import form_sketch
 from ..engines import check_time
 from ..refits import NotFiniteError
 from ..refits.graph import AGREES, GraphFit, graph_refit
@@ -98,6 +99,12 @@ class LogDet(Objective):
         """The value of the complete graph, which is that of S^-1; -inf where S is singular, or W has bounds."""
         found = inverted(self.R) if self.rank == self.p and not self.limited else None
         return -np.inf if found is None else found[0] + self.p + self.units
+
+    def marks(self) -> dict[str, Any]:
+        return {**super().marks(), "eigenvalues": self.eigenvalues, "shrinkage": self.shrinkage, "rank": int(self.rank)}
+
+    def fingerprint(self) -> list[tuple[float, float]]:
+        return [(value, room) for value, room in form_sketch(self.R, np.log(self.scales)).tolist()]
 
     # points
 
@@ -338,7 +345,7 @@ class LogDet(Objective):
 
     def from_units(self, x: Any, intercept: Any = None) -> Point:
         """The point of a user's p x p matrix in the units of S^-1; its diagonal is minimised out."""
-        W = np.asarray(x, dtype=np.float64)
+        W = check_start(x, f"a {self.p} x {self.p} matrix")
         if W.shape != (self.p, self.p) or not np.isfinite(W).all():
             raise ValueError(f"start must be a finite {self.p} x {self.p} matrix")
         W = 0.5 * (W + W.T) * self.scales * self.scales[:, None]

@@ -6,6 +6,7 @@ The coordinates are the entries of C, row by row: coordinate j q + r belongs to 
 group of q coordinates, so every solver, constraint and exchange works on this objective as it stands.
 """
 
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -13,7 +14,8 @@ from typing import Any
 import numpy as np
 
 from .. import _core, searched, walked
-from .._errors import check_number, named, nearest
+from .._described import described
+from .._errors import check_flag, check_number, check_start, named, nearest
 from .._lazy import lazy
 from .._names import called
 from .._types import Columns, Vector
@@ -30,7 +32,8 @@ from .base import Objective, Point
 class MultiGLM(Objective):
     """A GLM with q outputs and one shared support.
 
-    ``Y`` is n x q, or for ``loss="multinomial"`` a vector of labels; ``loss`` is "multinomial" or "squared". The other
+    ``loss`` is "multinomial" or "squared". For "multinomial" ``Y`` is a vector of labels (text or whole numbers), or a
+    matrix of shares of the classes (at least 0, every row sums to 1); for "squared" it is n x q numbers. The other
     parameters are those of :class:`pursuit.GLM`.
     """
 
@@ -51,8 +54,8 @@ class MultiGLM(Objective):
         self.loss = _loss(loss)
         data: Any = as_data(X, Y, self.loss, sample_weight, offset)
         self.quadratic = self.loss.quadratic
-        self.l2, self.fit_intercept = check_number(l2, "l2"), bool(fit_intercept)
-        self.standardize = bool(standardize)
+        self.l2, self.fit_intercept = check_number(l2, "l2"), check_flag(fit_intercept, "fit_intercept")
+        self.standardize = check_flag(standardize, "standardize")
         if self.standardize:
             data = data.standardized(self.fit_intercept)
         elif self.fit_intercept:
@@ -71,8 +74,15 @@ class MultiGLM(Objective):
         return {**self.__dict__, "_null": None}
 
     def marks(self) -> dict[str, Any]:
-        told = {"loss": self.loss.name, "l2": self.l2, "fit_intercept": self.fit_intercept}
-        return {**super().marks(), **told}
+        settings = {"loss": described(self.loss), "l2": self.l2, "fit_intercept": self.fit_intercept}
+        shift = None if self.standardize or self.data.view is None else described(self.data.view[0])
+        return {**super().marks(), **settings, "standardize": self.standardize, "shift of the columns": shift}
+
+    def fingerprint(self) -> list[tuple[float, float]]:
+        return [*super().fingerprint(), *map(tuple, self.data.raw.sketch().tolist())]
+
+    def _probes(self) -> Iterator[Point | None]:
+        return iter(()) if type(self.loss) in (Multinomial, Responses) else super()._probes()
 
     @property
     def work(self) -> float:
@@ -128,8 +138,9 @@ class MultiGLM(Objective):
             return g
 
         return Point(
-            self.dim, support, fit.C.ravel(), fit.b, fit.value, slope, True, fit.note, fit.minimiser, least=fit.least
-        ).owned(self)
+            self.dim, support, fit.C.ravel(), fit.b, fit.value, slope, fit.converged, fit.note, fit.minimiser,
+            least=fit.least,
+        ).owned(self)  # fmt: skip
 
     def curvature(self, point: Point, cols: Columns, v: Vector) -> float:
         model = self._model(point)
@@ -170,6 +181,9 @@ class MultiGLM(Objective):
         points = [(self._coordinates(S), (Z @ E.T).ravel(), b @ E.T, value) for S, Z, b, value in found.points]
         return replace(found, points=points, doubtful=[self._coordinates(S) for S in found.doubtful])
 
+    def copies(self, one: int, other: int) -> bool:
+        return not self.data.lean and self.data.copies(one // self.width, other // self.width, self.fit_intercept)
+
     def quick_path(self, constraint: AtMost, plan: walked.PathPlan) -> "walked.Walked | None":
         small = None if constraint.k < 1 else self._copied(constraint)
         if small is None:
@@ -205,8 +219,8 @@ class MultiGLM(Objective):
         return np.column_stack([u for u, _ in pairs]).ravel(), np.array([b for _, b in pairs])
 
     def from_units(self, x: Any, intercept: Any = None) -> Point:
-        x = np.asarray(x, dtype=np.float64)
         p = self.dim // self.width
+        x = check_start(x, f"a matrix of shape ({p}, {self.width})")
         if x.shape != (p, self.width) or not np.isfinite(x).all():
             raise ValueError(f"start must be a finite matrix with one row per column of X, shape ({p}, {self.width})")
         cols = np.flatnonzero(x.any(axis=1))
@@ -239,10 +253,14 @@ def _inverse(level: Vector) -> Vector:
 
 
 def _loss(loss: str | VectorLoss) -> VectorLoss:
-    known = {"multinomial": Multinomial, "squared": Responses}
+    known: dict[str, type[VectorLoss]] = {"multinomial": Multinomial, "squared": Responses}
+    if isinstance(loss, type) and issubclass(loss, VectorLoss):
+        return loss()
     if isinstance(loss, str):
         name = named(loss, known)
         if name is None:
             raise ValueError(f"loss {loss!r} does not take several outputs; {nearest(loss, known)}")
         return known[name]()
+    if not isinstance(loss, VectorLoss):
+        raise TypeError(f"loss of MultiGLM must be 'multinomial' or 'squared', got {type(loss).__name__}")
     return loss

@@ -80,11 +80,9 @@ class Pairs:
 
     def _place(self, end: Any, argument: str) -> int:
         if isinstance(end, str):
-            there = [j for j, name in enumerate(self.names or ()) if name == end]
-            if len(there) != 1:
-                how = "which is there more than once; give its index" if there else "which there is not"
-                raise ValueError(f"{argument} names {end!r}, {how}{among(end, self.names or ())}")
-            return there[0]
+            if end not in (self.names or ()):
+                raise ValueError(f"{argument} names {end!r}, which there is not{among(end, self.names or ())}")
+            return (self.names or ()).index(end)
         if isinstance(end, bool | np.bool_) or not isinstance(end, int | np.integer):
             raise TypeError(f"{argument} must hold indices or names of variables, got {end!r}")
         if not 0 <= end < self.p:

@@ -15,7 +15,8 @@ import numpy as np
 
 from .. import searched
 from .._errors import check_array, check_number
-from .._names import names_of
+from .._names import check_names, names_of
+from .._order import warn_column_order
 from .._types import Columns, Matrix, Vector
 from ..data.answers import ROUNDED
 from ..data.sums import Sums, check_spread
@@ -73,11 +74,12 @@ class Quadratic(GLM):
         shift: Any = None,
         yshift: float = 0.0,
     ) -> None:
-        own = names_of(gram) if names is None else tuple(str(name) for name in names)
+        own = names_of(gram)
         H, n, unit = _symmetric(gram), check_number(n, "n", strict=True), _unit(gram, xy)
         p = len(H)
-        if own is not None and len(own) != p:
-            raise ValueError(f"names must name the {p} columns of gram, got {len(own)} of them")
+        own = own if names is None else check_names(names, p, "gram")
+        warn_column_order(own, gram=gram, xy=xy, mean=mean, shift=shift)
+        yshift = check_number(yshift, "yshift", low=-np.inf)
         c, square = _one_each(xy, "xy", p), check_number(yy, "yy")
         size = np.append(H.diagonal(), square) * (unit / n)
         if (mean is None) != (ymean is None):
@@ -93,7 +95,7 @@ class Quadratic(GLM):
             if left < -1e-10 * square / n:
                 raise ValueError("ymean is too large for yy and n: are all three of the same rows?")
             form = G, c / n - level * m, max(left, 0.0)
-            sums = Sums(form, size, n, m + origin, level + check_number(yshift, "yshift", low=-np.inf), own)
+            sums = Sums(form, size, n, m + origin, level + yshift, own)
         super().__init__(sums, loss="squared", l2=l2, fit_intercept=mean is not None)
         self.rounded = ROUNDED * float(sums.coarse.max(initial=1.0)) ** 2
 

@@ -5,6 +5,7 @@ about two gradients, and a refit on m coordinates needs fewer gradients than m p
 """
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -33,8 +34,13 @@ class TorchFunction(SmoothFunction):
         check_callable(fun, "fun")
         torch = need("torch", "torch", "from_torch", "PyTorch")
         self.torch, self.fun, self.device = torch, fun, device
+        self._made = partial(type(self), fun, dim, float64=float64, device=device, start=start)
         self.dtype = torch.float64 if float64 else torch.get_default_dtype()
         self.eps = float(torch.finfo(self.dtype).eps)
+
+    def __reduce__(self) -> Any:
+        """Made anew from its arguments: a module cannot be copied."""
+        return self._made, ()
 
     def evaluate(self, x: Vector) -> tuple[float, Vector]:
         z, value = self._value(x)

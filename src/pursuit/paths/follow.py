@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -86,10 +87,13 @@ def path(
         if checkpoint is None:
             status, reason = _run(walk, seed, time_limit)
         else:
-            kept = KeptWalk(walk, told, checkpoint, Problem.of(f, constraint, name, method, kind="path", sizes=sizes))
-            status, reason = kept.end or _run(walk, None if kept.begun else seed, time_limit)
-            if kept.end is None:
-                kept.ended(status, reason)
+            problem = partial(
+                Problem.of, f, constraint, name, method, kind="path", sizes=sizes, tol=tol, max_iter=max_iter
+            )
+            with KeptWalk(walk, told, checkpoint, problem) as kept:
+                status, reason = kept.end or _run(walk, None if kept.begun else seed, time_limit)
+                if kept.end is None:
+                    kept.ended(status, reason)
         wanted = [k for k in dict.fromkeys(min(k, constraint.k) for k in sizes) if k in walk.best]
         results = tuple(_result(f, constraint.with_budget(k), walk.best[k], name, told.get(k)) for k in wanted)
     if bounds is not None or sum_to is not None:

@@ -4,7 +4,8 @@ That is all that the next stage of a walk depends on, so that a walk which is ta
 Where a kernel finds all sizes in one call there is nothing between the beginning and the end.
 """
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, Self
 
 import numpy as np
 
@@ -27,15 +28,23 @@ class KeptWalk:
     sizes. What is written is as it was after a whole stage.
     """
 
-    def __init__(self, walk: Walk, told: dict[int, Result], path: Any, problem: Problem) -> None:
+    def __init__(self, walk: Walk, told: dict[int, Result], path: Any, problem: Callable[[], Problem]) -> None:
         self.walk, self.told = walk, told
         self.checkpoint = Checkpoint(path, problem)
         self.end: tuple[str, str] | None = None
         if self.checkpoint.told is not None:
-            self._read(self.checkpoint.told, self.checkpoint.arrays)
+            with self.checkpoint.reading():
+                self._read(self.checkpoint.told, self.checkpoint.arrays)
+            self.checkpoint.check_values(walk.f, [walk.best[k] for k in sorted(walk.best)])
         self.begun = bool(walk.best)
         self.stage = dict(walk.best), set(walk.seen), dict(told)
         walk.kept = self._after_stage
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.checkpoint.close()
 
     def _read(self, held: dict[str, Any], arrays: dict[str, Any]) -> None:
         f, constraint, many = self.walk.f, self.walk.constraint, len(held["sizes"])

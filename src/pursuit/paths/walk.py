@@ -22,29 +22,34 @@ from ..constraints import AtMost
 from ..engines import check_time, late
 from ..objectives.base import Objective
 from ..objectives.point import Point, from_kernel
+from ..searched import Plan
 from ..solvers.exchanges import removals
 from ..solvers.local_search import search
 from ..walked import PathPlan, Reached
 
 HELPS = 1e-11  # share of f by which a point must be better to be taken for new
+LIGHT_TRIES = 2  # exchanges that a light walk refits before a point counts as one where none helps
+FAR = 0.5  # of what a unit more gained: where dropping one leads further up than that, a light walk does not go down
 
 #: From a size's sparse set and a refitted point of it to a point that is no worse.
 Improve = Callable[[AtMost, Point], Point]
 
 
-def exchanged(f: Objective) -> Improve:
+def exchanged(f: Objective, **limits: Any) -> Improve:
     """Exchanges of one unit until none helps."""
 
-    return lambda constraint, point: deque(search(f, constraint, point), maxlen=1)[-1]
+    return lambda constraint, point: deque(search(f, constraint, point, **limits), maxlen=1)[-1]
 
 
 def every_size(f: Objective, constraint: AtMost, sizes: Sequence[int] = ()) -> dict[int, Point]:
     """The best points found of every size from what is forced in to ``constraint.k``, without many starts.
 
     For whoever needs many paths (folds, half-samples) and no Results; where a kernel found them they are not refitted.
-    Where f strides (``Objective.strides``) they are those of ``sizes`` and of ``constraint.k``.
+    Where ``sizes`` are given only these (and ``constraint.k``) are searched for; those between are passed through, and
+    where f strides (``Objective.strides``) left out. It spares what a kernel spares too (core/path_search.hpp).
     """
-    walk = Walk(f, constraint, exchanged(f), len(constraint.include), sizes=sizes)
+    improve = exchanged(f, tries=LIGHT_TRIES, doubts=False)
+    walk = Walk(f, constraint, improve, len(constraint.include), sizes=sizes, light=True)
     walk.go(0, thorough=False)
     return walk.best
 
@@ -60,10 +65,12 @@ class Walk:
         first: int,
         reached: Callable[[int, float], Any] | None = None,
         sizes: Sequence[int] = (),
+        light: bool = False,
     ) -> None:
         steps: Any = {first, constraint.k, *sizes} if f.strides else range(first, constraint.k + 1)
         self.sizes = sorted(size for size in steps if first <= size <= constraint.k)
-        self.f, self.constraint, self.improve, self.first = f, constraint, improve, first
+        self.wanted = {first, constraint.k, *sizes} if light and sizes else set(self.sizes)
+        self.f, self.constraint, self.improve, self.first, self.light = f, constraint, improve, first, light
         self.reached = None if reached is None else (lambda size, value: bool(reached(size, value)))
         self.best: dict[int, Point] = {}
         self.seen: set[tuple[int, bytes]] = set()  # sizes and supports that were improved from
@@ -105,7 +112,8 @@ class Walk:
 
     def _quickly(self, seed: int, thorough: bool) -> None:
         """What one kernel call finds; thoroughly: refitted, with claims, and again where it is not sure of itself."""
-        found = self.f.quick_path(self.constraint, PathPlan(thorough, seed, late, self.reached, self.sizes))
+        wanted = [size for size in self.sizes if size in self.wanted]
+        found = self.f.quick_path(self.constraint, PathPlan(thorough, seed, late, self.reached, wanted))
         if found is None:
             return
         points = found.by_size()
@@ -115,9 +123,25 @@ class Walk:
             raise found.trouble
         check_time()
         self.stopped = found.stopped
+        if thorough and 1 in points:
+            self._single(seed)
         for size in points:
             if thorough and self.best[size].optimality == "none":
                 self._again(size)
+
+    def _single(self, seed: int) -> None:
+        """The best single column where every one of them is fitted: a ranking by gradients may miss it."""
+        f = self.f
+        if self.first > 0 or f.quadratic or f.width > 1 or self.stopped:
+            return
+        plan = Plan(0, 0, 0.0, 0, seed, late)
+        found = f.quick_search(self.constraint.with_budget(1), np.empty(0, np.int64), plan)
+        if found is None or not found.points or found.trouble is not None:
+            return
+        point, known = f.refit(found.points[-1][0]), self.best[1]
+        if point.value < known.value - HELPS * f.scale(known.value):
+            self.best[1] = point
+            self._settle(1, max(self.best))
 
     def _told(self, size: int, at: Reached) -> Point:
         """A kernel's point, refitted, with what is known of it."""
@@ -156,7 +180,8 @@ class Walk:
             return
         try:
             self._step(less, size)
-            self._settle(size, size)
+            if size in self.wanted:
+                self._settle(size, size)
         except BaseException:
             if self.best[size] is below:  # the size was not reached
                 del self.best[size]
@@ -169,14 +194,18 @@ class Walk:
             at = new.pop()
             place = self.sizes.index(at)
             near = self.sizes[max(place - 1, 0) : place] + self.sizes[place + 1 : place + 2]
-            new += [to for to in near if self.first < to <= last and self._step(at, to)]
+            new += [to for to in near if self.first < to <= last and to in self.wanted and self._step(at, to)]
 
     def _step(self, at: int, size: int) -> bool:
         """From the best point of one size to the next one up or down; whether that is better than what was known."""
+        check_time()
         f, constraint, point = self.f, self.constraint.with_budget(size), self.best[at]
         if constraint.count(point.support) > size:
             units, cost = removals(f, constraint, point)
             gone = np.argsort(cost, kind="stable")[: len(units) - size]
+            value = self.best[size].value
+            if self.light and point.value + float(cost[gone].sum()) > value + FAR * (value - point.value):
+                return False
             support = constraint.columns_of(np.delete(units, gone))
         elif constraint.count(point.support) < size:
             support = constraint.top(point.gradient, keep=point.support)
@@ -184,7 +213,9 @@ class Walk:
             support = point.support
         if not self._unseen(size, support):
             return False
-        better = self.improve(constraint, f.refit(support, start=point))
+        better = f.refit(support, start=point)
+        if size in self.wanted:
+            better = self.improve(constraint, better)
         self._unseen(size, better.support)
         known = self.best[size]
         if not better.value < known.value - HELPS * f.scale(known.value):

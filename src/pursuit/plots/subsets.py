@@ -14,6 +14,8 @@ def plot_subsets(table: Any, criterion: str = "bic", ax: Any | None = None) -> A
     The best subset of every size is on the line, runners-up are dots beside it; hollow ones are not proved. The dotted
     line marks the size that the criterion chooses.
     """
+    if not hasattr(table, "criterion"):
+        raise TypeError(f"table must be a table of pursuit.best_subsets, got {type(table).__name__}")
     name = table.criterion(criterion)
     if not table:
         raise ValueError("table holds no subsets to draw")

@@ -80,7 +80,7 @@ def _scale(ax: Any, what: str, heights: Sequence[Sequence[float]]) -> None:
 def _trace(label: str, result: Any) -> Any:
     """The records of a result, or of the result that a fitted estimator holds."""
     trace = getattr(getattr(result, "result_", result), "trace", None)
-    if not trace:
+    if not trace or not isinstance(trace, tuple | list):
         name = f"results[{label!r}]" if label else "results"
         raise ValueError(f"{name} has no trace to draw; give a Result of solve, or a fitted estimator")
     return trace

@@ -46,6 +46,7 @@ class Fitted:
     minimiser: bool = True
     dual: Vector | None = None
     pull: Vector | None = None  # X'(c phi') for all columns, where it was known at the end
+    converged: bool = True  # False where the refit ran out of steps
 
 
 @dataclass(frozen=True)
@@ -188,7 +189,7 @@ class LossOnColumns(Few):
         """The end of a minimisation on these columns."""
         v, b = self.split(fit.z)
         pull = fit.at.kept.pull if isinstance(fit.at.kept, _Here) else None
-        return Fitted(v.copy(), b, fit.value, fit.least, fit.note, fit.minimiser, pull=pull)
+        return Fitted(v.copy(), b, fit.value, fit.least, fit.note, fit.minimiser, pull=pull, converged=fit.converged)
 
     # the rows
 

@@ -23,7 +23,7 @@ import numpy as np
 from scipy.linalg import lstsq
 
 from .. import _core
-from .._types import Vector
+from .._types import Matrix, Vector
 from ..designs.base import DenseBlock, Rows
 from ..losses.base import Loss
 from .basis import TRUSTED, Basis, Stored, basis, least_norm
@@ -148,7 +148,7 @@ def in_coordinates(few: LossOnColumns, stored: Stored, room: Basis, z: Vector) -
         fit = replace(fit, note=PARTLY, minimiser=False)
     notes, least = [fit.note], fit.least
     if room.null.shape[1]:
-        notes.append(dependent(few.width, room.Q.shape[1]))
+        notes.append(dependent(stored.A, few.rows.c, few.intercept, room.Q.shape[1]))
     if room.whole is not None:  # columns that differ by rounding only: what that could explain is not given
         whole = _there(few, room.whole, np.zeros(room.whole.Q.shape[1])).least
         least = min(least, whole - 10 * room.whole.error * max(fit.value - few.lower, 0.0))
@@ -203,7 +203,7 @@ def interpolated(few: LossOnColumns) -> Fitted | None:
     value = few.at(z, hessian=False).value
     if not value <= FLOOR * _height(few):
         return None
-    note = "" if rank == few.width else dependent(few.width, rank)
+    note = "" if rank == few.width else dependent(A, rows.c, few.intercept, rank)
     return Fitted(v, few.split(z)[1], value, 0.0, note)
 
 
@@ -238,5 +238,17 @@ def _height(few: LossOnColumns) -> float:
     return few.loss.terms(few.rows.y, eta + start, few.rows.c)[0] - few.lower
 
 
-def dependent(m: int, rank: int) -> str:
-    return f"the {m} chosen columns have rank {rank}, so the minimum-norm solution is given"
+def dependent(A: Matrix, c: Vector, intercept: bool, rank: int) -> str:
+    """Why columns of this rank are fewer than they seem: some are constant beside an intercept, or zero, or depend."""
+    used = A[c > 0]
+    low, high = used.min(axis=0, initial=np.inf), used.max(axis=0, initial=-np.inf)
+    useless, m = int(((low == high) & (intercept | (low == 0))).sum()), A.shape[1]
+    words = []
+    if useless:
+        it, they = ("is", "it takes up a place and adds") if useless == 1 else ("are", "they take up places and add")
+        beside = "constant: beside the intercept " if intercept else "zero: "
+        words.append(f"{useless} of the {m} chosen columns {it} {beside}{they} nothing")
+    if rank < m - useless:
+        others = "others" if useless else "chosen columns"
+        words.append(f"the {m - useless} {others} have rank {rank}, so the minimum-norm solution is given")
+    return "; ".join(words)

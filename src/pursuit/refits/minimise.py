@@ -79,23 +79,35 @@ def minimise(few: Few, z: Vector, within: Within | None = None, eps: float = EPS
         return Fit(here, here.value, least=here.value)
     try:
         with np.errstate(all="ignore"):  # a step that overflows is a step that is not taken
-            return _Descent(few, within, eps, here).run()
+            descent = _Descent(few, within, eps, here)
+            fit = descent.run()
+            if descent.turn >= NEWTON_STEPS and not descent.quasi and few.convex and few.bottom == -np.inf:
+                fit = _another_way(few, within, eps, fit)
+            return fit
     except _BottomlessError as far:
         note = "the function falls without bound on the chosen coordinates, so no minimiser exists"
         return Fit(far.at, -np.inf, False, note, False)
 
 
+def _another_way(few: Few, within: Within | None, eps: float, fit: Fit) -> Fit:
+    """Where Newton's steps ran out: L-BFGS goes on, and Newton's decrement tells whether it came to the minimum."""
+    if within is None:
+        further = _Descent(few, None, eps, fit.at, quasi=True).run()
+        fit = further if further.value <= fit.value else fit
+    return _Descent(few, within, eps, few.at(fit.z)).run()
+
+
 class _Descent:
     """One minimisation: where it is, where it began, and what its direction remembers."""
 
-    def __init__(self, few: Few, within: Within | None, eps: float, here: State) -> None:
+    def __init__(self, few: Few, within: Within | None, eps: float, here: State, quasi: bool = False) -> None:
         self.few, self.within, self.eps, self.here, self.first = few, within, eps, here, here.value
         self.most = np.inf if within is None else 1.0
         self.pairs = deque[tuple[Vector, Vector, float]](maxlen=MEMORY)
         self.damp = 0.0 if within is not None else DAMPED
         self.turn, self.steepest = 0, _norm(here.gradient)
-        self.products = within is None and here.hessian is None and few.product(here) is not None
-        self.quasi = within is None and here.hessian is None and not self.products
+        self.products = not quasi and within is None and here.hessian is None and few.product(here) is not None
+        self.quasi = quasi or (within is None and here.hessian is None and not self.products)
         self.spent, self.weakest, self.strongest = 0, 0.0, 0.0  # products with the Hessian, and its curvatures seen
 
     def _step(self) -> Step:

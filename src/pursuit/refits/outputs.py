@@ -30,7 +30,10 @@ KERNEL = 1e7
 
 @dataclass(frozen=True)
 class FittedOutputs:
-    """Coefficients (a row per column), intercepts, value, lower bound, and a sentence if there is something to say."""
+    """Coefficients (a row per column), intercepts, value, lower bound, and a sentence if there is something to say.
+
+    ``converged`` is False where the refit ran out of steps.
+    """
 
     C: Vector
     b: Vector
@@ -38,6 +41,7 @@ class FittedOutputs:
     least: float
     note: str = ""
     minimiser: bool = True
+    converged: bool = True
 
 
 class Outputs(Few):
@@ -145,7 +149,7 @@ class Outputs(Few):
         C, b, fit = self._minimised(C, b)
         if endless and not fit.note and self.bottom > -np.inf:
             fit = replace(fit, note=PARTLY, minimiser=False)
-        return FittedOutputs(C, b, self.value(C, b), fit.least, fit.note, fit.minimiser)
+        return FittedOutputs(C, b, self.value(C, b), fit.least, fit.note, fit.minimiser, fit.converged)
 
     def best_intercept(self, b: Vector) -> Vector:
         """The best intercepts, where there are no columns."""
@@ -169,7 +173,8 @@ class Outputs(Few):
             C = np.asarray(np.linalg.lstsq(root * (A - mean), root * R, rcond=None)[0], dtype=np.float64)
             return C, centre - mean @ C, ""
         C = self._outward(room, room.Q.T @ (self.c[:, None] * R))
-        return C, centre - mean @ C, dependent(A.shape[1], room.Q.shape[1]) if room.null.shape[1] else ""
+        note = dependent(A, self.c, self.intercept, room.Q.shape[1]) if room.null.shape[1] else ""
+        return C, centre - mean @ C, note
 
     def _mean(self) -> Vector:
         return self.c @ self.A if self.intercept else np.zeros(self.A.shape[1])

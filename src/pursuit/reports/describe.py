@@ -15,7 +15,7 @@ from ..objectives.base import Objective
 from ..objectives.bounded import INFEASIBLE, Bounded
 from ..objectives.point import Point
 from ..results import Result
-from ..solvers.rivals import AFFORDED, Rivals, rivals
+from ..solvers.rivals import Rivals, rivals
 from .page import Summary, sets_of
 
 AGREES = 1e-6  # share of the scale by which a result's value may differ from that of its coefficients: rounding
@@ -54,12 +54,10 @@ def summary(objective: Any, result: Result) -> Summary:
     return describe(objective, result, check=True)
 
 
-def describe(
-    f: Any, result: Result, shown: Shown | None = None, afforded: float = AFFORDED, check: bool = False
-) -> Summary:
+def describe(f: Any, result: Result, shown: Shown | None = None, check: bool = False) -> Summary:
     """The same, for a model other than the result's too; without an objective, what can be had.
 
-    ``afforded`` limits the refits (multiplications); ``check``: whether the result is the objective's is looked at.
+    ``check``: whether the result is the objective's is looked at.
     """
     model = Shown(result.support, result.coef, result.intercept) if shown is None else shown
     constraint = result.constraint
@@ -87,7 +85,9 @@ def describe(
             told = replace(told, rows=f.data.counted, loss=f.loss.name, per_sd=per_sd(f, model))
             told, scale = _scored(f, result, model, told, check)
         if len(names):
-            told = _worth(f, result, model, told, scale, afforded)
+            told = _worth(f, result, model, told, scale)
+            if told.plain and told.has_better_rival:  # which the search did not look at
+                told = replace(told, found=_found(f, replace(result, optimality="none"), grouped is not None))
     return told
 
 
@@ -121,14 +121,14 @@ def explained(f: Any, value: float) -> Explained | None:
     return Explained(1.0 - (value - lower) / height, "R2" if f.loss.name == "squared" else "D2", height)
 
 
-def _worth(f: Any, result: Result, model: Shown, told: Summary, scale: float, afforded: float) -> Summary:
+def _worth(f: Any, result: Result, model: Shown, told: Summary, scale: float) -> Summary:
     """With the cost of every feature, and its closest rival."""
     bounded = result.bounds is not None or result.sum_to is not None
     inner: Objective = Bounded(f, result.bounds, result.sum_to) if bounded else f
     constraint: AtMost = result.constraint
     cols = model.support if f.width == 1 else (model.support[:, None] * f.width + np.arange(f.width)).ravel()
     units = constraint.units_of(cols)
-    known = rivals(inner, constraint, _point(inner, constraint, result, constraint.columns_of(units)), afforded)
+    known = rivals(inner, constraint, _point(inner, constraint, result, constraint.columns_of(units)))
     place = np.searchsorted(units, _units(constraint, f, cols))
     drop, change = (np.where(cost < INFEASIBLE / 2, cost, np.inf)[place] / scale for cost in (known.drop, known.change))
     return replace(

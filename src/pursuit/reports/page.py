@@ -142,6 +142,13 @@ class Summary:
             1.0 if self.score is not None else float(np.abs(self.drop[np.isfinite(self.drop)]).max(initial=0.0))
         )
 
+    @property
+    def has_better_rival(self) -> bool:
+        """Whether one of the rivals shown is better than the feature in whose place it would come."""
+        if self.drop is None or self.rival_cost is None:
+            return False
+        return bool(self.rival_cost.min(initial=0.0) < -self._rounding())
+
     def _sentences(self) -> list[str]:
         free = np.ravel(self.intercept)
         words = [f"Intercept {listed(map(digits, free), SHOWN)}."] if free.any() else []
@@ -149,11 +156,7 @@ class Summary:
             words.append("What features are worth is not kept: it needs the data (call summary() before pickling).")
         elif self.names:
             words.append(HOW[self.how])
-        if (
-            self.drop is not None
-            and self.rival_cost is not None
-            and self.rival_cost.min(initial=0.0) < -self._rounding()
-        ):
+        if self.rival_cost is not None and self.has_better_rival:
             i = int(np.argmin(self.rival_cost))
             better = "be better: this is not the best set" if self.plain else "fit these rows better"
             words.append(f"{self.rivals[i]} instead of {self.names[i]} would {better}.")

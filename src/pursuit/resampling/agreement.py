@@ -14,6 +14,8 @@ from .found import Stability, check_threshold
 from .halves import check_halves, complementary
 from .selectors import Selector, selector
 
+MOST_PAIRS = 1_000_000  # a slip of the finger should not fill the memory
+
 
 def stability(
     estimator: Any,
@@ -41,7 +43,8 @@ def stability(
         Of a SparsePrecision (without y) edges are selected; of one that chooses its n_edges, which must be fitted, with
         what it chose.
     n_pairs : complementary pairs of half-samples
-    ks : sizes; by default from 1 to the estimator's k
+    ks : sizes; by default from 1 to the estimator's k, at most half of the features that compete: larger models
+        select most of them whatever the data are, and at size p every feature is called stable
     threshold : above 0.5, at most 1: how often a stable feature is selected at some size
     sample_weight, offset : as in ``fit``; rows without weight are never drawn
     random_state : seed of the halves; the answer does not depend on ``n_jobs``
@@ -51,7 +54,7 @@ def stability(
     Ctrl-C, the estimator's ``time_limit`` and the callback leave what was done so far (``n_done``).
     """
     began = time.perf_counter()
-    n_pairs, threshold = check_count(n_pairs, "n_pairs", 1), check_threshold(threshold)
+    n_pairs, threshold = check_count(n_pairs, "n_pairs", 1, MOST_PAIRS), check_threshold(threshold)
     jobs = n_jobs if n_jobs is not None else getattr(estimator, "n_jobs", None)
     limit = getattr(estimator, "time_limit", None)
     with threads(jobs), np.errstate(all="ignore"), shown(callback, "half-samples", n_pairs) as tell:

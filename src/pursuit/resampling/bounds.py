@@ -42,11 +42,13 @@ class Bounds(NamedTuple):
 
 
 def bounds(q: float, p: int, threshold: float, pairs: int) -> Bounds:
-    """All of them; none is larger than what is selected at all, q / threshold."""
-    most = min(float(p), q / threshold)
-    found = (worst_case(q, p, threshold), unimodal(q, p, threshold, pairs), r_concave(q, p, threshold, pairs))
-    worst, one, other = (min(bound, most) for bound in found)
-    return Bounds(q, p, worst, worst, one, other)
+    """All of them; none is larger than what is selected at all, q / threshold.
+
+    What is r-concave is unimodal, so that the bound of the weaker assumption holds for the stronger one too.
+    """
+    worst = min(worst_case(q, p, threshold), float(p), q / threshold)
+    one = min(unimodal(q, p, threshold, pairs), worst)
+    return Bounds(q, p, worst, worst, one, min(r_concave(q, p, threshold, pairs), one))
 
 
 def worst_case(q: float, p: int, threshold: float) -> float:

@@ -148,7 +148,8 @@ class Stability:
     def __repr__(self) -> str:
         sizes = f"{self.ks[0]}..{self.ks[-1]}" if len(self.ks) > 1 else f"{self.ks[0]}"
         done = f"{self.n_done}" if self.n_done == self.n_pairs else f"{self.n_done} of {self.n_pairs}"
-        lines = [f"Stability: {done} complementary pairs of half-samples, sizes {sizes}, {self.units} {self.what}"]
+        first = f"Stability: {done} complementary pairs of half-samples, sizes {sizes}, {self.units} {self.what}"
+        lines = [first + self._too_large()]
         stable, most = self._stable, dict(zip(self._chosen.tolist(), self._shares.max(axis=0, initial=0), strict=True))
         often = sorted(stable.tolist(), key=lambda unit: -most[unit])
         words = listed((f"{self._called(unit)} {most[unit]:.2f}" for unit in often), SHOWN) or "nothing"
@@ -164,6 +165,15 @@ class Stability:
         if self.status != "converged":
             lines.append(self.reason)
         return "\n".join(lines)
+
+    def _too_large(self) -> str:
+        """What the largest size means where it is more than half of all that compete."""
+        room, size = int(self.ks[-1]) - len(self.forced), int(self.ks[-1])
+        if room >= self.free > 1:
+            return f": a model of size {size} has room for all of them, so that every one can be called stable"
+        if room > max(1, self.free // 2):
+            return f": a model of size {size} has room for more than half of them, so that many can be called stable"
+        return ""
 
     def _columns(self, units: Columns) -> Columns:
         return units if self.unit_of is None else np.flatnonzero(np.isin(self.unit_of, units))

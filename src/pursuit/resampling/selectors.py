@@ -16,6 +16,7 @@ from ..data import Source, from_dask, is_dask
 from ..data.make import opened
 from ..estimators import SparseClassifier, SparseRegressor
 from ..estimators.base import SparseModel
+from ..estimators.edge_selector import half_of
 from ..losses.vector import VectorLoss
 from ..objectives import GLM, MultiGLM
 from ..objectives.bounded import Bounded
@@ -132,9 +133,9 @@ def selector(estimator: Any, X: Any, y: Any, ks: Any, sample_weight: Any, offset
     constraint = f.sparse_set(sizes[-1] + 1, model.include, model.exclude, model.groups)
     first = len(constraint.include)
     if ks is None:
-        sizes = [k for k in sizes if k >= first and _reaches(model, constraint.with_budget(k))] or [
-            max(first, sizes[-1])
-        ]
+        end = half_of(first, constraint.units - first - len(constraint.exclude))
+        reached = [k for k in sizes if k >= first and _reaches(model, constraint.with_budget(k))]
+        sizes = [k for k in reached if k <= end] or reached[:1] or [max(first, sizes[-1])]
     elif sizes[0] < first:
         raise ValueError(f"ks holds {sizes[0]}, but include names {first} columns")
     if isinstance(X, Source):

@@ -2,7 +2,7 @@
 
 from .choose import Chosen, by_validation
 from .criteria import CRITERIA
-from .grid import Grid, make_grid
+from .grid import Grid, largest, make_grid
 from .models import Models
 from .plain import by_criterion
 from .problem import Problem, rows_that_count
@@ -11,5 +11,5 @@ from .splits import Fold, check_classes, folds, splits
 
 __all__ = [
     "CRITERIA", "Chosen", "Fold", "Grid", "Models", "Problem", "as_path", "by_criterion", "by_validation",
-    "check_classes", "folds", "make_grid", "rows_that_count", "splits",
+    "check_classes", "folds", "largest", "make_grid", "rows_that_count", "splits",
 ]  # fmt: skip

@@ -2,8 +2,9 @@
 
 Sizes are compared by their losses, for projections smoothed over sizes by 1/4, 1/2, 1/4. With a rule of t standard
 errors the smallest size is taken whose loss is within t standard errors of the least; the error is that of the paired
-difference over folds. Where a single candidate, its size taken by the same rule, loses less than the projection by more
-than GUARD standard errors, it is taken instead: a projection can fail where columns are nearly dependent.
+difference over folds. Where a single candidate, its size taken by the same rule, loses less than the average or its
+projection by more than GUARD standard errors, it predicts instead: a projection can fail where columns are nearly
+dependent.
 """
 
 from collections.abc import Callable, Sequence
@@ -13,8 +14,9 @@ from typing import Any
 import numpy as np
 
 from .._types import Columns, Matrix, Vector
+from ..engines import TimeUpError, late, without_deadline
 from ..objectives.point import Point
-from .combine import dense, projected, smoothed, weights
+from .combine import dense, dense_of_folds, projected, smoothed, weights
 from .grid import Grid
 from .models import Models, candidates
 from .problem import Problem
@@ -23,8 +25,8 @@ from .validation import Told, Validated, validate
 
 #: From a fold's number and its models to a score each, the higher the better.
 Score = Callable[[int, Models], Vector]
-
-GUARD = 2.0
+SAME = 1e-9  # share of a loss that is rounding
+GUARD = 2.0  # standard errors
 
 
 @dataclass(frozen=True)
@@ -33,17 +35,16 @@ class Chosen:
 
     ``table`` has one entry per candidate, ``sizes`` one per size; ``l2``, ``gamma`` and ``alone`` (its size) are of the
     best candidate; ``points`` are those of all rows at this ridge, and ``scores`` what was held out of them, by size.
-    ``least`` is the size of the least loss, ``excess`` what the chosen size loses beyond it, as a share (None: scores),
-    ``single`` whether one candidate predicts.
+    ``least`` is the size of the least loss, and ``excess`` what the chosen size loses beyond it, as a share (None where
+    scores or criteria choose). ``combine`` is what the model is: "none" where the best candidate took the place of an
+    average that predicts worse. ``ended_early`` is a sentence where time was up, or Ctrl-C was pressed, before all
+    folds were fitted.
     """
 
     models: Models
     place: int
     k: int
     k_1se: int | None
-    least: int
-    excess: float | None
-    single: bool
     l2: float
     gamma: float
     alone: int
@@ -51,7 +52,11 @@ class Chosen:
     sizes: dict[str, Any]
     points: dict[int, Point]
     scores: dict[int, float]
+    least: int
+    excess: float | None = None
+    combine: str = "none"
     notes: list[str] = field(default_factory=list)
+    ended_early: str = ""
 
 
 @dataclass(frozen=True)
@@ -69,12 +74,35 @@ class Trial:
         out: dict[str, Any] = {**columns, "mean_loss": seen.mean, "std_error": paired(seen.each)}
         goal, each = seen.mean, seen.each
         if self.score is not None:
-            scores = np.column_stack([self.score(v, models) for v, models in enumerate(seen.models)])
+            scores = np.column_stack(
+                [self.score(fold.number, models) for fold, models in zip(seen.folds, seen.models, strict=True)]
+            )
             out |= {"mean_score": scores.mean(axis=1), "std_error_score": paired(scores)}
-            out |= {f"split{v}_score": scores[:, v] for v in range(scores.shape[1])}
+            out |= {f"split{fold.number}_score": scores[:, v] for v, fold in enumerate(seen.folds)}
             goal, each = -scores.mean(axis=1), -scores
-        out |= {f"split{v}_loss": seen.each[:, v] for v in range(seen.each.shape[1])}
+        out |= {f"split{fold.number}_loss": seen.each[:, v] for v, fold in enumerate(seen.folds)}
         return out, goal, each
+
+    def beaten(self, c: int, goal: float, each: Vector, model: Models, aim: float, apart: Vector) -> str:
+        """Why candidate c should predict instead of an average; nothing where it should not.
+
+        It should where its held-out goal is lower by more than GUARD standard errors of the difference, or where its
+        held-out loss is lower than the loss of the average on the rows that made it: then folds, which average less,
+        have not seen what the average of all rows does.
+        """
+        what, side, sign = ("loss", "above", 1) if self.score is None else ("score", "below", -1)
+        if aim - goal > GUARD * paired((apart - each)[None])[0] + SAME * abs(goal):
+            return (
+                f"whose held-out {what} of {sign * aim:.3g} is more than {GUARD:g} standard errors of the difference "
+                f"{side} the candidate's {sign * goal:.3g}"
+            )
+        held, own = self.seen.mean[c], float(model.losses(self.problem.data)[0])
+        if own > held + GUARD * paired(self.seen.each[c][None])[0] + SAME * abs(held):
+            return (
+                f"whose loss of {own:.3g} on the rows it was made from is more than {GUARD:g} standard errors above "
+                f"the candidate's held-out {held:.3g}"
+            )
+        return ""
 
 
 @dataclass(frozen=True)
@@ -88,12 +116,18 @@ class BySize:
 
     @property
     def best(self) -> int:
+        """The place of the least goal."""
         return int(np.argmin(self.goal))
 
     def within(self, errors: float) -> int:
-        """The first place within so many standard errors of the least."""
+        """The first place within so many standard errors (of the paired difference over folds) of the least."""
         apart = paired(self.each - self.each[self.best])
         return int(np.argmax(self.goal <= self.goal[self.best] + errors * apart))
+
+    def excess(self, place: int) -> float | None:
+        """What the goal of a place is above the least, as a share."""
+        least = float(self.goal[self.best])
+        return float(self.goal[place]) / least - 1 if least > 0 else None
 
 
 def by_validation(
@@ -108,23 +142,48 @@ def by_validation(
 ) -> Chosen:
     """Choose by what was held out; ``f`` is the objective of all rows with the refit's ridge.
 
-    Where a single candidate of the largest size is taken, and the sizes are the default ones, again with sizes up to
-    twice as large.
+    ``errors``: the smallest size within so many standard errors of the least loss is taken. Where a single candidate of
+    the largest size predicts, and the sizes are the default ones, again with sizes up to twice as large. A choice that
+    was made from all folds is not replaced by one from some of them.
     """
+    chosen: Chosen | None = None
+    ended_early = ""
     while True:
-        whole = candidates(problem, f, grid, problem.n)
-        trial = Trial(problem, grid, whole, validate(problem, grid, folds, told, whole), score)
-        chosen = _take(trial, errors, combine)
-        at_end = chosen.single and chosen.k == grid.ks[-1] < grid.end
-        if not (grid.open and at_end):
+        try:
+            whole = candidates(problem, f, grid, problem.n)
+            seen = validate(problem, grid, folds, told, whole)
+        except (TimeUpError, KeyboardInterrupt):
+            if chosen is None:
+                raise
+            ended_early = _ended_early(max(chosen.points), 0, len(folds))
+            break
+        ended_early = _ended_early(None if chosen is None else max(chosen.points), len(seen.folds), len(folds))
+        if chosen is not None and ended_early:
+            break
+        with without_deadline():
+            chosen = _take(Trial(problem, grid, whole, seen, score), errors, combine)
+        at_end = chosen.combine == "none" and chosen.k == grid.ks[-1] < grid.end
+        if ended_early or not (grid.open and at_end):
             break
         grid = grid.further()
     chosen.notes.extend(grid.notes)
-    if at_end or (grid.more and combine != "average" and chosen.k == grid.end):
+    if at_end or (grid.more and chosen.combine != "average" and chosen.k == grid.end):
         chosen.notes.append(f"k={chosen.k} is the largest of ks, and larger ones may predict better")
-    if chosen.k > max(chosen.points) and combine == "project":  # a projection may be larger than every candidate
-        chosen = replace(chosen, points=problem.points(problem.at(f, chosen.l2), chosen.k))
-    return chosen
+    if chosen.combine == "project" and chosen.k > max(chosen.points):  # a projection may be larger than every candidate
+        with without_deadline():
+            points = problem.points(problem.at(f, chosen.l2), chosen.k)
+        chosen = replace(chosen, points=points)
+    return replace(chosen, ended_early=ended_early)
+
+
+def _ended_early(before: int | None, done: int, folds: int) -> str:
+    """Why there are fewer folds than there should be, or sizes above those before, or nothing."""
+    if done == folds:
+        return ""
+    why = "the time limit was reached" if late() else "interrupted by the user"
+    if before is not None:
+        return f"{why} before sizes above {before} were tried on every fold"
+    return f"{why} after {done} of {folds} folds, and the choice is from these"
 
 
 def _take(trial: Trial, errors: float, combine: str) -> Chosen:
@@ -132,38 +191,49 @@ def _take(trial: Trial, errors: float, combine: str) -> Chosen:
     k, l2, gamma = grid.columns
     table, goal, each = trial.table(trial.seen, k=k, l2=l2, gamma=gamma)
     table["weight"] = weights(problem.loss, trial.seen.mean, problem.n, whole.f.width)
-    of_size = [int(np.flatnonzero(k == size)[np.argmin(goal[k == size])]) for size in grid.ks]
-    by_size = BySize(grid.ks, {name: values[of_size] for name, values in table.items()}, goal[of_size], each[of_size])
-    at = by_size.within(errors)
-    best, single, notes = of_size[at], combine == "none", list[str]()
-    models, place, size = whole, best, grid.ks[at]
-    if combine == "average":
-        models, place = dense(problem, whole, trial.seen), 0
-        size = len(models.cols)
-    elif combine == "project":
+    of_size = [int(np.flatnonzero(k == size)[_least(goal[k == size])]) for size in grid.ks]
+    singles = BySize(grid.ks, {name: values[of_size] for name, values in table.items()}, goal[of_size], each[of_size])
+    at, sizes, beaten = singles.within(errors), singles, ""
+    best = of_size[at]
+    models, place, size, notes = whole, best, grid.ks[at], list[str]()
+    if combine == "project":
         found = projected(problem, grid, whole, trial.seen)
         columns, aim, apart = trial.table(found.held, k=np.array(grid.onto), slope=found.slopes)
         columns["smoothed"] = smoothed(aim, grid.onto)
         onto = BySize(grid.onto, columns, columns["smoothed"], apart)
-        K = onto.within(errors)
-        lower = (aim - goal[best])[K]
-        single = bool(lower > GUARD * paired((apart[K] - each[best])[None])[0])
-        if single:
-            notes.append(f"the projection of the average onto k={grid.onto[K]} is worse on held-out rows, so the best single model predicts")
-        else:
-            best, by_size, at = int(np.argmin(goal)), onto, K
-            models, place, size = found.models, K, grid.onto[K]
+        i = onto.within(errors)
+        beaten = trial.beaten(best, goal[best], each[best], found.models.only(i), aim[i], apart[i])
+        if not beaten:
+            models, place, size, sizes, at = found.models, i, grid.onto[i], onto, i
+            best = of_size[singles.best]
+    elif combine == "average":
+        _, aim, apart = trial.table(dense_of_folds(problem, trial.seen))
+        average = dense(problem, whole, trial.seen)
+        beaten = trial.beaten(best, goal[best], each[best], average, aim[0], apart[0])
+        if not beaten:
+            models, place, size = average, 0, len(average.cols)
+    if beaten:
+        name = "projected average" if combine == "project" else "average"
+        notes.append(f"the best single candidate predicts instead of the {name}, {beaten}")
+        combine = "none"
     same = (l2 == l2[best]) & (gamma == gamma[best])
     scores = dict(zip(k[same].tolist(), (-goal[same]).tolist(), strict=True))
-    least = by_size.goal[by_size.best]
+    excess = sizes.excess(at) if trial.score is None else None
     return Chosen(
-        models, place, size, by_size.sizes[by_size.within(1.0)], by_size.sizes[by_size.best],
-        None if trial.score is not None or least <= 0 else float(by_size.goal[at] / least - 1), single,
-        float(l2[best]), float(gamma[best]), int(k[best]), table, by_size.table, whole.points[float(l2[best])], scores, notes,
+        models, place, size, sizes.sizes[sizes.within(1.0)], float(l2[best]), float(gamma[best]), int(k[best]), table,
+        sizes.table, whole.points[float(l2[best])], scores, sizes.sizes[sizes.best], excess, combine, notes,
     )  # fmt: skip
+
+
+def _least(goal: Vector) -> int:
+    """The first place that differs from the least by rounding only: without features all candidates are one model."""
+    return int(np.argmax(goal <= goal.min() + SAME * abs(goal.min())))
 
 
 def paired(each: Matrix) -> Vector:
     """Standard errors of means over folds."""
-    folds = each.shape[1]
-    return np.asarray(each.std(axis=1, ddof=1) / np.sqrt(folds)) if folds > 1 else np.zeros(len(each))
+    folds, unit = each.shape[1], np.abs(each).max(axis=1, keepdims=True)
+    if folds == 1:
+        return np.zeros(len(each))
+    unit = np.where(unit > 0, unit, 1.0)  # so that squares neither vanish nor overflow
+    return np.asarray(unit[:, 0] * (each / unit).std(axis=1, ddof=1) / np.sqrt(folds))

@@ -3,11 +3,11 @@
 1. weights       w_c = exp(-tau n (M_c - M_min) / (2 M_min)) (losses of a residual), exp(-tau n (M_c - M_min)) (others)
 2. average       b = 1/2 sum_c w_c b_c  +  1/2 mean over folds of sum_c w_c b_c^(-v), on standardised columns
 3. projection    from the 150 largest of b, backwards in the metric G = Z'Z/n + lam I, to every K; never refitted to y.
-                 lam = sum_c w_c gamma_c l2_c / h is the mean ridge of what was averaged: where refits carry the weight,
-                 fitted values are projected, and directions in which coefficients cancel are kept
+                 lam = sum_c w_c gamma_c l2_c / h is the mean ridge of what was averaged: where refits have the
+                 weight, fitted values are projected, and directions in which coefficients cancel are kept
 4. folds         the same in every fold, with weights from the other folds and without the mean over folds
-5. slope         s_K in [0, 1] with the least held-out loss of null model + s_K (projection - null model), for losses of a
-                 residual moved one standard error towards 1
+5. slope         s_K in [0, 1] with the least held-out loss of null model + s_K (projection - null model), for losses
+                 of a residual moved one standard error towards 1
 
 :mod:`.choose` takes K. Intercepts are the best ones on the training rows for the coefficients given. The squared loss's
 predictions are thus mean of y + s_K Z x_K. The metric has one scale for all losses: a factor of G changes nothing.
@@ -76,15 +76,28 @@ def dense(problem: Problem, whole: Models, seen: Validated) -> Models:
     return Models(whole.f, cols, b[None], intercepts(whole.f, cols, b[None]))
 
 
+def dense_of_folds(problem: Problem, seen: Validated) -> Validated:
+    """The average of every fold, with weights from the other folds, on the rows that the fold holds out."""
+
+    def one(job: tuple[int, Models]) -> Models:
+        v, models = job
+        b = models.mixed(weights(problem.loss, seen.without(v), problem.n, models.f.width))[0][None]
+        average = Models(models.f, models.cols, b, intercepts(models.f, models.cols, b))
+        models.f.forget()
+        return average
+
+    averages = in_threads(one, list(enumerate(seen.models)))
+    lost = [models.losses(fold.held) for models, fold in zip(averages, seen.folds, strict=True)]
+    return validated(averages, seen.folds, lost)
+
+
 def metric_ridge(problem: Problem, grid: Grid, w: Vector) -> float:
     """lam, the mean ridge of what was averaged in units of h; refits count as 0."""
     _, l2, gamma = grid.columns
     return max(float(w @ (gamma * l2)) / grid.h, MIN_METRIC_RIDGE[_of_residuals(problem.loss)])
 
 
-def projections(
-    problem: Problem, f: Any, cols: Columns, b: Matrix, onto: tuple[int, ...], lam: float
-) -> Models:
+def projections(problem: Problem, f: Any, cols: Columns, b: Matrix, onto: tuple[int, ...], lam: float) -> Models:
     """An average of models of f, projected onto every size: one gather of at most 150 columns."""
     constraint = problem.sparse_set(f, max(MAX_UNITS, 3 * onto[-1]))
     width = f.width
@@ -108,7 +121,9 @@ def projected(problem: Problem, grid: Grid, whole: Models, seen: Validated) -> P
     def one(job: tuple[int, Models]) -> Models:
         v, models = job
         w = weights(problem.loss, seen.without(v), problem.n, q)
-        return projections(problem, models.f, models.cols, models.mixed(w)[0], grid.onto, lam)
+        found = projections(problem, models.f, models.cols, models.mixed(w)[0], grid.onto, lam)
+        models.f.forget()
+        return found
 
     of_folds = in_threads(one, list(enumerate(seen.models)))
     pairs = [(fold.held, models) for fold, models in zip(seen.folds, of_folds, strict=True)]

@@ -24,14 +24,19 @@ CRITERIA = ("aic", "bic", "ebic", "gic", "hq", "cp")
 LEAST = 1e-300
 
 
-def check_criterion(rule: str, loss: Any, n: float, p: int) -> None:
+def check_criterion(rule: str, loss: Any, n: float, p: int, intercept: bool) -> None:
     """Raise where the loss or the data have no such criterion."""
     if not loss.likelihood:
         raise ValueError(f"rule={rule!r} needs a likelihood, and loss {loss.name!r} has none; use rule='min'")
     if rule == "cp" and not loss.quadratic:
         raise ValueError(f"rule='cp' is for loss='squared', not for loss {loss.name!r}; use rule='aic'")
-    if rule == "cp" and p + 1 >= n:
-        raise ValueError(f"rule='cp' needs more rows than columns, and there are {p} columns for {n:g} rows")
+    if rule == "cp" and p + int(intercept) >= n:
+        columns = f"{p} columns" + (" and an intercept" if intercept else "")
+        raise ValueError(f"rule='cp' needs more rows than columns, and there are {columns} for {n:g} rows")
+    if rule == "gic" and p == 1:
+        raise ValueError(
+            "rule='gic' has the penalty log p log log n, which is 0 for the one column of X; use rule='bic'"
+        )
 
 
 def deviance(loss: Any, value: Any, n: float, outputs: int) -> Vector:
@@ -43,12 +48,13 @@ def deviance(loss: Any, value: Any, n: float, outputs: int) -> Vector:
 
 
 def criterion(
-    rule: str, loss: Any, value: Vector, df: Vector, units: Columns, *, n: float, p: int, outputs: int, full: float
-) -> Vector:
+    rule: str, loss: Any, value: Vector, df: Vector, units: Columns, *, n: float, p: int, outputs: int, full: float,
+    intercept: bool,
+) -> Vector:  # fmt: skip
     """The criterion of models with these mean losses; ``full`` is the mean loss with all columns, for Cp."""
     loglog = np.log(max(np.log(max(n, 1.0)), 1.0))
     if rule == "cp":
-        left = n - p - 1  # degrees of freedom of the full model
+        left = n - p - int(intercept)  # degrees of freedom of the full model
         noise = 2 * n * full / (outputs * left)
         return np.asarray(2 * n * np.asarray(value) / max(noise, LEAST) - n * outputs + 2 * df)
     fit = deviance(loss, value, n, outputs)

@@ -9,7 +9,21 @@ from .._errors import check_number, check_sizes
 from .._types import Columns, Vector
 
 SIZES: tuple[int, ...] = (0, 1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 25, 30, 40, 50)
-ONTO: tuple[int, ...] = (*range(11), 12, 14, 16, 18, 20, 25, 30, 40, 50, 60, 75, 100)  # sizes that an average is projected onto
+ONTO: tuple[int, ...] = (
+    *range(11),
+    12,
+    14,
+    16,
+    18,
+    20,
+    25,
+    30,
+    40,
+    50,
+    60,
+    75,
+    100,
+)  # sizes that an average is projected onto
 RIDGES = (0.1, 1.0, 10.0)  # in units of h
 MOST = 100  # the largest size that is tried where nobody asks for more
 FURTHER = (1.2, 1.5, 2.0)  # where a grid ends too early, it goes on at these multiples of its end
@@ -55,11 +69,18 @@ def make_grid(ks: Any, l2: Any, gamma: Any, *, h: float, refit: float, first: in
     else:
         sizes = onto = tuple(check_sizes(ks))
         if sizes[-1] > end:
-            notes.append(f"ks above {end} were capped there, by the columns there are or 0.8 times the rows")
+            notes.append(
+                f"ks above {end} were capped there, by the columns there are or 0.8 times the rows that differ"
+            )
         if sizes[0] < first:
             notes.append(f"ks below {first} were raised to it, since include names {first}")
     ours, theirs = _within(sizes, first, end), _within(onto, first, end)
     return Grid(ours, ridges, gammas, refit, h, theirs, end, ks is None, more, tuple(notes))
+
+
+def largest(ks: Any) -> int:
+    """The largest size that may be tried."""
+    return MOST if ks is None else max(check_sizes(ks))
 
 
 def _share(gamma: Any) -> float:

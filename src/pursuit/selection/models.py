@@ -29,7 +29,12 @@ class Models:
     def losses(self, rows: Data) -> Vector:
         """Mean losses on some rows, whose columns are seen as f sees its own."""
         lost = rows.seen_by(self.f.data.view).many(self.cols, self.B).losses(self.b) / rows.weight
+        rows.forget()
         return np.where(np.isfinite(lost), lost, np.finfo(float).max ** 0.5)  # what overflows is as bad as can be
+
+    def only(self, i: int) -> "Models":
+        """Model i alone."""
+        return Models(self.f, self.cols, self.B[i : i + 1], self.b[i : i + 1])
 
     @property
     def null(self) -> Vector:
@@ -50,15 +55,17 @@ class Models:
         return cols, np.column_stack([u for u, _ in pairs]), np.array([c for _, c in pairs])
 
 
-def candidates(problem: Problem, f: Any, grid: Grid, n: float) -> Models:
+def candidates(problem: Problem, f: Any, grid: Grid, n: float, every_size: bool = True) -> Models:
     """All candidates of a grid on the rows of f, n of them: gamma times the ridge fit, the rest the refit.
 
     ``f`` has the refit's ridge. Where the rows allow fewer units than a candidate has, it is the largest they allow.
+    Without ``every_size`` only the grid's sizes are searched for; ``points`` between them are what was passed through.
     """
-    q, most = f.width, problem.most(f, n)[1]
+    q, most = f.width, problem.most(f, n, grid.ks[-1])[1]
     found, points = list[Point](), {}
     for l2 in grid.ridges:
-        sizes = points[l2] = problem.points(problem.at(f, l2), min(grid.ks[-1], most))
+        wanted = () if every_size else grid.ks
+        sizes = points[l2] = problem.points(problem.at(f, l2), min(grid.ks[-1], most), wanted)
         within = [min(k, max(sizes)) for k in grid.ks]
         found += [sizes[size if size in sizes else min(sizes)] for size in within]
     supports = {point.support.tobytes(): point.support for point in found if min(grid.gammas) < 1}

@@ -16,7 +16,7 @@ from .problem import Problem
 def by_criterion(problem: Problem, f: Any, grid: Grid, rule: str) -> Chosen:
     """Choose by a criterion; the ridge is the user's, or the refit's, which is that of ``f``."""
     p, q = problem.data.shape[1], f.width
-    check_criterion(rule, problem.loss, problem.n, p)
+    check_criterion(rule, problem.loss, problem.n, p, problem.fit_intercept)
     l2 = grid.ridges[0] if len(grid.ridges) == 1 else grid.refit
     free = q - 1 if isinstance(problem.loss, VectorLoss) and not problem.loss.quadratic else q  # classes sum to 0
     full = _loss(f, problem.restricted(f).refit(np.arange(f.dim))) if rule == "cp" else 0.0
@@ -28,7 +28,10 @@ def by_criterion(problem: Problem, f: Any, grid: Grid, rule: str) -> Chosen:
         units = np.array([constraint.count(point.support) for point in points])
         df = free * (np.array([len(point.support) // q for point in points]) + int(problem.fit_intercept))
         value = np.array([_loss(f, point) for point in points])
-        told = criterion(rule, problem.loss, value, df, units, n=problem.n, p=p, outputs=q, full=full)
+        told = criterion(
+            rule, problem.loss, value, df, units, n=problem.n, p=p, outputs=q, full=full,
+            intercept=problem.fit_intercept,
+        )  # fmt: skip
         best = int(np.argmin(told))
         at_end = ks[best] == grid.ks[-1] < grid.end
         if not (at_end and grid.open):
@@ -38,7 +41,7 @@ def by_criterion(problem: Problem, f: Any, grid: Grid, rule: str) -> Chosen:
     notes = [*grid.notes, *([f"k={ks[best]} is the largest of ks, and larger ones may be better"] if at_end else [])]
     scores = dict(zip(ks, (-told).tolist(), strict=True))
     return Chosen(
-        _models(f, points), best, ks[best], None, ks[best], None, True, l2, 1.0, ks[best], table, table, found, scores, notes
+        _models(f, points), best, ks[best], None, l2, 1.0, ks[best], table, table, found, scores, ks[best], notes=notes
     )
 
 

@@ -1,5 +1,6 @@
 """What is chosen from: data, an objective at any ridge, and the sparse set; the same on all rows and on a fold."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,6 +18,7 @@ from ..paths import every_size, path
 
 LEAST = 1e-10  # curvature that stands in for none, so that there is a ridge even then
 KEPT = 0.8  # of the rows: no model has more units than this share of them
+LARGEST_COUNT = 2.0**53  # of repeated rows: beyond it every double is a whole number
 REFIT = 1e-3  # ridge of a refit, in h, where no ridge may mean no minimiser
 
 
@@ -67,16 +69,23 @@ class Problem:
         """At most k units, or as many as there are."""
         return f.sparse_set(max(k, 1), self.include, self.exclude, self.groups).with_budget(k)
 
-    def most(self, f: Any, n: float) -> tuple[int, int]:
-        """The least and the largest size of a model on n rows: what is forced in, and 0.8 n or all there is."""
+    def most(self, f: Any, n: float, wanted: int) -> tuple[int, int]:
+        """The least and the largest size of a model on n rows: what is forced in, and 0.8 n or all there is.
+
+        Rows that are alike count once: more features than different rows fit these exactly, and nothing but rounding
+        tells such models apart. Different rows are counted as far as sizes up to ``wanted`` need it.
+        """
         whole = f.sparse_set(f.dim // f.width, self.include, self.exclude, self.groups)
+        limit = int(np.ceil((min(wanted, whole.k) + 1) / KEPT))
+        rows = f.data.raw.distinct_rows(limit)
+        n = n if rows == limit else min(n, rows)
         return len(whole.include), max(len(whole.include), min(whole.k, int(KEPT * n)), 1)
 
-    def points(self, f: Any, k: int) -> dict[int, Point]:
-        """The best points of every size up to k that can be had."""
+    def points(self, f: Any, k: int, sizes: Sequence[int] = ()) -> dict[int, Point]:
+        """The best points of every size up to k that can be had; with ``sizes`` only these are searched for."""
         g, constraint = self.restricted(f), self.sparse_set(f, k)
         if self.solver == "auto" and not self.held:
-            return every_size(g, constraint)
+            return every_size(g, constraint, sizes)
         first = len(constraint.include)
         while self.held and first < constraint.k and not _feasible(g, constraint.with_budget(first)):
             first += 1
@@ -112,10 +121,15 @@ class Problem:
 
 
 def rows_that_count(sample_weight: Any, c: Vector) -> Vector:
-    """How often each row counts in n: once if it has a weight; where all weights are whole numbers, so often."""
+    """How often each row counts in n: once if it has a weight; where all weights are whole numbers, so often.
+
+    Numbers so large that a double holds no fractions beside them are no counts.
+    """
     weights = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
     if weights is not None and weights.ndim == 1 and (weights == np.floor(weights)).all():
-        return weights
+        with np.errstate(over="ignore"):
+            if weights.sum() <= LARGEST_COUNT:
+                return weights
     return (c > 0).astype(np.float64)
 
 

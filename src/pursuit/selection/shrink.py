@@ -49,11 +49,17 @@ def slopes(tried: Sequence[tuple[Data, Models]], errors: float = 0.0) -> Vector:
     ``errors``: by how many of its standard errors over folds s is moved towards 1. With d_v the derivative on the rows
     of fold v, whose sum is 0 at s, and h the second derivative on all of them, that error is sqrt(sum_v d_v^2) / h.
     """
-    jobs = [(rows.seen_by(models.f.data.view).many(models.cols, models.B), models) for rows, models in tried]
+    jobs = [(rows.seen_by(models.f.data.view).many(models.cols, models.B), models, rows) for rows, models in tried]
     quadratic, m = tried[0][1].f.quadratic, len(tried[0][1].B)
 
+    def of_fold(job: tuple[Any, Models, Data], s: Vector) -> tuple[Vector, Vector]:
+        many, models, rows = job
+        found: tuple[Vector, Vector] = many.shrinks(models.b, models.null, s)
+        rows.forget()
+        return found
+
     def derivatives(s: Vector) -> tuple[Matrix, Matrix]:
-        answers = in_threads(lambda job: job[0].shrinks(job[1].b, job[1].null, s), jobs)
+        answers = in_threads(lambda job: of_fold(job, s), jobs)
         return np.array([first for first, _ in answers]), np.array([second for _, second in answers])
 
     first, second = derivatives(np.zeros(m))

@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.model_selection import GroupKFold, KFold, StratifiedGroupKFold, StratifiedKFold, check_cv
 
 from .._errors import check_whole, first_line
+from .._labels import as_labels
 from .._types import Array, Columns, Vector
 from ..data.rows import Data
 
@@ -22,11 +23,12 @@ _KINDS: dict[tuple[bool, bool], Any] = {
 
 @dataclass(frozen=True)
 class Fold:
-    """The data that a fold is fitted on, how many of its rows count, and the data that are held out."""
+    """The data that a fold is fitted on, how many of its rows count, the data that are held out, and its number."""
 
     data: Data
     n: float
     held: Data
+    number: int = 0
 
 
 def splits(
@@ -40,7 +42,7 @@ def splits(
     """
     n, note = len(y), ""
     if groups is not None:
-        groups = np.asarray(groups)
+        groups = as_labels(groups, "cv_groups")
         if groups.shape != (n,):
             raise ValueError(f"cv_groups must have one entry per row of X, shape ({n},), got shape {groups.shape}")
     counted = np.arange(n)
@@ -61,7 +63,7 @@ def splits(
             note = f"cv={asked} was capped at {cv} folds, as {why}"
         kind = _KINDS[groups is not None, classes and least > 1]
         cv = kind(cv, shuffle=True, random_state=0 if random_state is None else random_state)
-    elif cv is None or isinstance(cv, bool | float | str):
+    elif cv is None or isinstance(cv, bool | float | str | type):
         raise ValueError(f"cv must be a number of folds from 2 up, a splitter, or pairs of indices, got {cv!r}")
     try:
         if len(counted) < n:
@@ -125,15 +127,15 @@ def folds(data: Data, pairs: Sequence[tuple[Columns, Columns]], weights: Vector,
     if partition and all(len(train) == n - len(test) and _apart(train, test, n) for train, test in pairs):
         parts = raw.labelled(labels)
         return [
-            Fold(parts.leave_out(j), float(counts[train].sum()), parts.only(j)) for j, (train, _) in enumerate(pairs)
+            Fold(parts.leave_out(j), float(counts[train].sum()), parts.only(j), j) for j, (train, _) in enumerate(pairs)
         ]
-    return [_weighted(raw, train, test, weights, counts) for train, test in pairs]
+    return [_weighted(raw, *pair, weights, counts, j) for j, pair in enumerate(pairs)]
 
 
-def _weighted(raw: Data, train: Columns, test: Columns, weights: Vector, counts: Vector) -> Fold:
+def _weighted(raw: Data, train: Columns, test: Columns, weights: Vector, counts: Vector, number: int) -> Fold:
     times, held = (np.bincount(rows, minlength=raw.shape[0]) for rows in (train, test))
     c = weights * times  # a row that is drawn twice counts twice
-    return Fold(raw.weighted(c / c.sum()), float(counts @ times), raw.weighted(weights * held))
+    return Fold(raw.weighted(c / c.sum()), float(counts @ times), raw.weighted(weights * held), number)
 
 
 def _apart(train: Columns, test: Columns, n: int) -> bool:
@@ -148,4 +150,4 @@ def _rows(rows: Any, n: int) -> Columns:
         rows = np.flatnonzero(rows)
     if rows.size and (rows.dtype.kind not in "iu" or rows.min() < -n or rows.max() >= n):
         raise ValueError(f"rows must be whole numbers from 0 to {n - 1}")
-    return rows.astype(np.int64) % n
+    return (rows.astype(np.int64) % n).astype(np.int64 if n > np.iinfo(np.int32).max else np.int32)

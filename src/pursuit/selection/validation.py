@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from .._types import Matrix, Vector
-from ..engines import in_threads
+from ..engines import TimeUpError, in_threads
 from .grid import Grid
 from .models import Models, candidates
 from .problem import Problem
@@ -51,24 +51,30 @@ def validate(
     """Fit the candidates on every fold and hold them against its test rows; folds run in threads.
 
     Gram columns that the candidates of all rows (``whole``) needed are computed at once: most folds will need them too.
+    Where time is up, or Ctrl-C is pressed, the folds that are finished are returned; with none the exception goes on.
     """
-    done, gram = [], None if whole is None else getattr(whole.f, "gram", None)
+    gram = None if whole is None else getattr(whole.f, "gram", None)
+    finished: dict[int, tuple[Fold, Models, Vector]] = {}
     if gram is not None and not gram.small and len(gram.held):
         held = gram.held[gram.held >= 0]
         folds[0].data.prepare(np.sort(held if gram.read and gram.complete else held[: gram.capacity // 2]))
 
-    def one(fold: Fold) -> tuple[Models, Vector]:
+    def one(fold: Fold) -> None:
         f = problem.objective(fold.data, grid.refit)
-        models = candidates(problem, f, grid, fold.n)
+        models = candidates(problem, f, grid, fold.n, every_size=False)
         lost = models.losses(fold.held)
         f.forget()
-        done.append(fold)
+        finished[fold.number] = fold, models, lost
         if told is not None:
-            told(len(done), len(folds))
-        return models, lost
+            told(len(finished), len(folds))
 
-    answers = in_threads(one, folds)
-    return validated([models for models, _ in answers], folds, [lost for _, lost in answers])
+    try:
+        in_threads(one, folds)
+    except (TimeUpError, KeyboardInterrupt):
+        if not finished:
+            raise
+    done, models, lost = zip(*(finished[number] for number in sorted(finished)), strict=True)
+    return validated(models, done, lost)
 
 
 def validated(models: Sequence[Models], folds: Sequence[Fold], each: Sequence[Vector]) -> Validated:

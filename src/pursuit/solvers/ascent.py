@@ -6,13 +6,12 @@
 | :class:`Supergradient` | all of B at once: P(a_B + step (eta_B - phi*'(a_B))), the paper's (4.1), (4.3) | any design |
 
 D is non-smooth where the k-th and the next |z_j| tie, so that no rule of constant length converges: steps shrink like
-1/(t+1), as in Theorems 4 and 5. A move of single samples that may not change sum_i c_i a_i (an intercept) takes two.
+1/(t+1), as in Theorems 4 and 5, or (:class:`Polyak`) when D has stopped rising. A move of single samples that may not
+change sum_i c_i a_i (an intercept) takes two.
 ``epoch`` gives a, z(a), and the z whose top is the primal point: for coordinates the mean over the epoch's blocks,
 since single iterates swing about the kinks (on rcv1 that saves half of the epochs); for the paper's steps z itself.
 The supergradient is in the metric of c: the paper's 1/N sum is c_i = 1/N, and its step is N times ours.
 """
-
-from collections.abc import Callable
 
 import numpy as np
 
@@ -20,15 +19,26 @@ from .._types import Vector
 from ..constraints import AtMost
 from ..objectives.dual import Dual
 
-#: From (update, gap, supergradient on a block, its weights) to a step.
-Schedule = Callable[[int, float, Vector, Vector], float]
+BEFORE = 10  # times Polyak's patience, before the first rise: D swings far below where it began
+
+
+class Schedule:
+    """From (update, gap, supergradient on a block, its weights) to a step."""
+
+    def __call__(self, t: int, gap: float, g: Vector, c: Vector) -> float:
+        raise NotImplementedError
+
+    def shortens(self, rose: bool) -> bool:
+        """After an epoch that raised D above all before, or not: whether shorter steps follow, from the best a."""
+        return False
 
 
 class Coordinates:
     """Every sample goes 1/(t+1) of the way to the maximum of D over it alone, top(z) held within a block."""
 
-    def __init__(self, dual: Dual, size: int, rng: np.random.Generator) -> None:
+    def __init__(self, dual: Dual, size: int, rng: np.random.Generator, patience: int) -> None:
         self.dual, self.rng = dual, rng
+        self.patience, self.waited, self.rising = patience, 0, False
         self.live = np.flatnonzero(dual.c > 0)
         self.blocks = max(1, round(len(self.live) / size))
         self.scale = dual.here.design.scale * np.ones(dual.f.dim)
@@ -47,6 +57,11 @@ class Coordinates:
             )
             mean += v
         return dual.feasible(a), self.back * v, self.back / self.blocks * mean
+
+    def shortens(self, rose: bool) -> bool:
+        """Whether D never rose so far: the first steps are long, and the best a may be behind them."""
+        self.rising, self.waited = self.rising or rose, self.waited + 1
+        return self.patience > 0 and not self.rising and self.waited % (BEFORE * self.patience) == 0
 
 
 class Supergradient:
@@ -76,22 +91,47 @@ class Supergradient:
             self.updates += 1
         return a, z, z
 
+    def shortens(self, rose: bool) -> bool:
+        return self.schedule.shortens(rose)
 
-def paper(dual: Dual, blocks: int, step: float | None) -> Schedule:
+
+class Paper(Schedule):
     """Theorems 4 and 5: m / (mu (t+1)) with mu = 1/smoothness and sigma_min = 0, or a number in place of m / mu."""
-    first = step if step is not None else blocks * dual.f.loss.smoothness
-    if not np.isfinite(first):
-        raise ValueError(
-            f"step='paper' needs a loss with bounded curvature, and {dual.f.loss.name!r} has none: give the step's "
-            "numerator as a number"
-        )
-    return lambda t, gap, g, c: first / (t + 1)
+
+    def __init__(self, dual: Dual, blocks: int, step: float | None) -> None:
+        self.first = step if step is not None else blocks * dual.f.loss.smoothness
+        if not np.isfinite(self.first):
+            raise ValueError(
+                f"step='paper' needs a loss with bounded curvature, and {dual.f.loss.name!r} has none: give the step's "
+                "numerator as a number"
+            )
+
+    def __call__(self, t: int, gap: float, g: Vector, c: Vector) -> float:
+        return self.first / (t + 1)
 
 
-def polyak(t: int, gap: float, g: Vector, c: Vector) -> float:
-    """Polyak's rule with the known upper bound: the gap's share of this block, over the squared supergradient."""
-    square = float(c @ g**2)
-    return gap * float(c.sum()) / square if square > 0 else 0.0
+class Polyak(Schedule):
+    """Polyak's rule with the known upper bound: a share of the gap (this block's part), over the squared supergradient.
+
+    With a share s the steps approach the maximum D* until what is missing is s/(2-s) of upper - D*, and then circle.
+    Only at a saddle point is that zero, so that s is halved after ``patience`` epochs without a rise (0: never), and
+    the steps go on from the best a.
+    """
+
+    def __init__(self, patience: int) -> None:
+        self.patience, self.share, self.waited, self.settled = patience, 1.0, 0, False
+
+    def __call__(self, t: int, gap: float, g: Vector, c: Vector) -> float:
+        square = float(c @ g**2)
+        return self.share * gap * float(c.sum()) / square if square > 0 else 0.0
+
+    def shortens(self, rose: bool) -> bool:
+        self.settled = self.settled or rose
+        self.waited = 0 if rose else self.waited + 1
+        if not self.patience or self.waited < self.patience * (1 if self.settled else BEFORE):
+            return False
+        self.share, self.waited, self.settled = self.share / 2, 0, True
+        return True
 
 
 def block_size(dual: Dual, block: int | None) -> int:

@@ -1,21 +1,24 @@
 """What a user should get without thinking: several pursuits, exchanges until none helps, restarts.
 
-1. Starts: GraHTP, OMP, OMPR, OMP to twice the budget and back by dropping the cheapest units (``local_search``'s own);
-   each is taken to where no exchange is found that helps. So the result is no worse than the first three, and no worse
-   than ``local_search`` where its exchanges are made in the same order.
+1. Starts: the path's point of this size where one kernel call has it (``objective.quick_path``), GraHTP, OMP, OMPR,
+   OMP to twice the budget and back by dropping the cheapest units (``local_search``'s own); each is taken to where no
+   exchange is found that helps. So the result is no worse than the first four, and no worse than ``local_search``
+   where its exchanges are made in the same order.
 2. Restarts: some units of the best point are dropped and forbidden while others come in, and it goes on from there.
 3. Every exchange at the best point is judged: for the squared loss by a formula, for others (``prove``) by a bound and
    refits, for as long as the search itself took.
 
-Small data are searched in one kernel call (``objective.quick_search``). Where k passes over X are not cheap there is
-no start at twice the budget (``local_search`` has none either), and there are no restarts.
+Small data are searched in one kernel call (``objective.quick_search``). Where that is affordable too the path has a
+search at every size, as ``pursuit.path`` has: then values never rise with k, and for the squared loss its point is the
+result. Where k passes over X are not cheap there is no start at twice the budget (``local_search`` has none either),
+and there are no restarts.
 
 Invariant: the result is exchange-optimal for the squared loss, exchange-stationary by the quadratic model for others
 unless every exchange could be judged.
 """
 
 import time
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from dataclasses import dataclass
 from operator import attrgetter
 from typing import Any, ClassVar
@@ -27,10 +30,12 @@ from .._types import Vector
 from ..constraints import AtMost
 from ..engines import TimeUpError, check_time, late, seconds_left
 from ..objectives.base import Objective, Point
+from ..objectives.point import from_kernel
 from ..searched import Plan, Searched
+from ..walked import THOROUGH, PathPlan
 from .base import Solver, generator
 from .grahtp import GraHTP
-from .local_search import HELPS, search, settled, there_and_back
+from .local_search import HELPS, search, settled, there_and_back, try_rivals
 from .omp import OMP
 from .ompr import OMPR
 
@@ -41,6 +46,12 @@ EFFORT = 1.5  # what they may cost there, as a multiple of what went before
 NO_LIMIT = 10**9
 JUDGED = 10  # times what counts as cheap up to which exchanges are judged after a pursuit of the objective's own
 RESTARTED = 0.1  # share of what counts as cheap up to which there are restarts
+# Columns (for losses other than the squared: entries of X, times squared outputs) times k^3 up to which a path with a
+# search at every size takes no more than about 0.1 s.
+SEARCHED_PATH = 1e6
+GRAM = 1e8  # multiplications for the Gram matrix that it needs, up to which that is so
+MOST = 5e7  # multiplications up to which a path of another loss on some of the columns costs less than the search
+BEYOND = 2  # sizes that such a path goes on, since smaller sizes are improved from larger ones
 _value = attrgetter("value")
 STARTS = ("grahtp", "omp", "ompr", "there and back")  # OMP first where GraHTP can use its Gram columns
 
@@ -84,9 +95,17 @@ class Auto(Solver):
             raise ValueError(
                 "restarts='limit' goes on until the time limit: give a time_limit, or a number of restarts"
             )
-        quick = None if self.starts is not None else self._quick(f, constraint, start)
+        led, searched = (None, False) if self.starts is not None else (yield from self._led(f, constraint))
+        given = not np.array_equal(start.support, constraint.forced)
+        if led is not None and searched and f.quadratic and not given:
+            yield from search(f, constraint, led)
+            return
+        if led is not None:
+            yield led
+        begin = led if led is not None and not (given and start.value < led.value) else start
+        quick = None if self.starts is not None else self._quick(f, constraint, begin, 0 if searched else RESTARTS)
         if quick is not None:
-            yield from _points(f, constraint, quick)
+            yield from _points(f, constraint, quick, led)
             return
         own = None if self.starts is not None else f.pursuit(constraint, start)
         if own is not None:
@@ -100,6 +119,10 @@ class Auto(Solver):
             return
         cheap = f.work * constraint.k <= self.cheap
         best, omp, seen = start, start, set[bytes]()  # supports that have been searched from
+        if led is not None:
+            better = yield from search(f, constraint, led, doubts=False)
+            seen.update(end.support.tobytes() for end in (led, better))
+            best = min(best, better, key=_value)
         names = STARTS[: self.starts or (4 if cheap else 3)]
         for name in ("omp", "grahtp", *names[2:]) if f.quadratic and cheap and len(names) > 1 else names:
             point = start
@@ -119,6 +142,7 @@ class Auto(Solver):
                 best = min(best, point, key=_value)
         if f.quadratic and best.optimality != "swap_optimal":
             yield from search(f, constraint, best)
+        yield from try_rivals(f, constraint, best)
 
     def _again(self, f: Objective, constraint: AtMost, best: Point, seen: set[bytes], usual: int) -> Iterator[Point]:
         """Restarts from the best point."""
@@ -140,14 +164,40 @@ class Auto(Solver):
             return usual
         return NO_LIMIT if self.restarts == "limit" else int(self.restarts)
 
-    def _quick(self, f: Objective, constraint: AtMost, start: Point) -> Searched | None:
+    def _led(self, f: Objective, constraint: AtMost) -> Generator[Point, None, tuple[Point | None, bool]]:
+        """The path's point of this size, where one kernel call has it, and whether every size had its own search."""
+        if f.strides or (constraint.k == 1 and f.width == 1 and not f.quadratic):  # one column needs no path
+            return None, False
+        cost = (constraint.units if f.quadratic else f.work) * constraint.k**3
+        searched = (
+            self.restarts is None and cost <= SEARCHED_PATH and (not f.quadratic or f.work * constraint.units <= GRAM)
+        )
+        every = searched or (f.quadratic and constraint.units > THOROUGH)  # where it has none it is as cheap
+        longer = constraint.with_budget(min(constraint.k + BEYOND * every, len(constraint.allowed)))
+        seed = int(generator(self.random_state).integers(2**63))
+        found = f.quick_path(longer, PathPlan(every, seed, late, None, (constraint.k,), MOST))
+        if found is None or not found.points:
+            return None, False
+        known = found.by_size()
+        at = known[min(constraint.k, max(known))]
+        if found.trouble is not None or found.stopped:
+            yield f.at(at.support, at.coef, at.free)
+            if found.trouble is not None:
+                raise found.trouble
+            check_time()
+        if constraint.count(at.support) < constraint.k and at.value > f.floor:
+            return None, False  # columns that depend on each other need more care
+        point = from_kernel(f, at)
+        return (point if at.exact else f.refit(at.support, start=point)), searched
+
+    def _quick(self, f: Objective, constraint: AtMost, start: Point, restarts: int) -> Searched | None:
         """What one kernel call finds, where the objective has such a kernel."""
         seed = 0 if self.random_state is None else int(generator(self.random_state).integers(2**63))
         asked = self.restarts is not None
         patience, effort = (NO_LIMIT, np.inf) if asked else (PATIENCE + constraint.units // 10, EFFORT)
         prove = 1 if self.prove is None else 2 * int(self.prove)
         own = np.empty(0, np.int64) if np.array_equal(start.support, constraint.forced) else start.support
-        plan = Plan(self._restarts(RESTARTS), patience, effort, prove, seed, late)
+        plan = Plan(self._restarts(restarts), patience, effort, prove, seed, late)
         if self.restarts != "limit":
             return f.quick_search(constraint, own, plan)
         end = time.perf_counter() + RESTART_SHARE * seconds_left()  # the rest is for judging what was found
@@ -165,8 +215,8 @@ def _pursued(name: str, f: Objective, constraint: AtMost, start: Point) -> Itera
     return {"grahtp": GraHTP(), "omp": OMP(), "ompr": OMPR()}[name].iterate(f, constraint, start)
 
 
-def _points(f: Objective, constraint: AtMost, quick: Searched) -> Iterator[Point]:
-    """The points of a kernel's search, the last one refitted and with its claim."""
+def _points(f: Objective, constraint: AtMost, quick: Searched, led: Point | None) -> Iterator[Point]:
+    """The points of a kernel's search, the last one refitted (unless it is where it started) and with its claim."""
     *before, (support, coef, b, value) = quick.points
     sure = not (quick.doubtful or (f.quadratic and quick.open))  # else the kernel's values are of rounded coefficients
     for earlier in [] if late() else before:  # time that is up ends the run at the first point it gives
@@ -176,7 +226,8 @@ def _points(f: Objective, constraint: AtMost, quick: Searched) -> Iterator[Point
         yield point
         raise quick.trouble
     try:
-        last = f.refit(support, start=point)
+        same = led is not None and led.refitted and np.array_equal(led.support, support)
+        last = led if led is not None and same else f.refit(support, start=point)
     except TimeUpError:
         yield point
         raise
@@ -197,7 +248,9 @@ def _points(f: Objective, constraint: AtMost, quick: Searched) -> Iterator[Point
         yield from search(f, constraint, last)
     else:
         unsure = quick.open or quick.total
-        yield last.claim("swap_stationary", quick.exchange, quick.total - unsure, unsure)
+        last = last.claim("swap_stationary", quick.exchange, quick.total - unsure, unsure)
+        yield last
+        yield from try_rivals(f, constraint, last)
 
 
 def _point(f: Objective, support: Any, coef: Vector, b: Any, value: float) -> Point:

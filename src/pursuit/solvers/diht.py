@@ -20,23 +20,46 @@ Cost per iteration: about two passes over X; with ``refit``, where the support c
 Invariant: every ``lower`` is a lower bound of f over the sparse set, whatever the step.
 """
 
+from collections import deque
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import count
 from typing import Any, ClassVar
 
-from .._errors import check_choice, check_number
+from .._errors import check_choice, check_count, check_number
 from ..constraints import AtMost
 from ..objectives.base import Objective, Point
 from ..objectives.dual import Dual
 from ..steps import check_step
-from .ascent import Coordinates, Supergradient, paper, polyak
-from .base import Solver, generator
+from .ascent import Coordinates, Paper, Polyak, Supergradient
+from .base import NOTHING, Solver, generator
 
 STEPS = ("coordinate", "polyak", "paper")
-MEASURED = 10  # iterations over which a rise of D is measured
+EPOCHS = 30  # over which a rise of D is measured
 DEAR = 100  # passes over X that a refit may cost; a dearer one waits for a support that stays, or t = 8, 16, 32, ...
 REMEMBERED = 200  # supports whose refits are kept: near a tie of |z_j| the same few come back
+
+
+class Stall:
+    """Ends a run when D has risen above its first value and then, for 30 epochs, neither side of the gap has moved.
+
+    A rise must be small against the rise so far too, since the gap may be that of a poor point.
+    """
+
+    def __init__(self, halt: float, upper: float, lower: float) -> None:
+        self.halt, self.first, self.past = halt, lower, deque([(upper, lower)], maxlen=EPOCHS + 1)
+
+    @property
+    def rounding(self) -> float:
+        """A rise that is none."""
+        return NOTHING * max(map(abs, self.past[-1]))
+
+    def over(self, upper: float, lower: float) -> bool:
+        self.past.append((upper, lower))
+        (upper_before, lower_before), gap, risen = self.past[0], upper - lower, lower - self.first
+        if len(self.past) <= EPOCHS or risen <= self.rounding:
+            return False
+        return lower - lower_before < self.halt * min(gap, risen) and upper_before - upper < self.halt * gap
 
 
 @dataclass(frozen=True)
@@ -47,19 +70,27 @@ class DIHT(Solver):
     ----------
     step : "coordinate" (sample after sample, each 1/(t+1) of the way to its best value; no constant), "polyak" (one
         supergradient step whose length comes from the gap), "paper" (smoothness/(t+1)), a number s for s/(t+1) as the
-        paper tunes it, or None: "coordinate", and where X has no rows or the loss no kernel, "polyak"
+        paper tunes it, or None: "polyak" where X is dense, has no rows, or the loss has no kernel, else "coordinate"
+        (and for several blocks of a dense X)
     refit : refit on the support of each iterate, or where that costs much more than an epoch, of those that stay
         (False: the paper's raw primal, which converges slowly as a model)
-    halt : stop when ten iterations raised D by less than this share of the gap and found no better point (0: never)
+    halt : stop when in 30 epochs the value fell by less than this share of the gap, and D rose by less than this share
+        of the gap and of its whole rise; never before D has risen above its first value (0: never)
+    patience : epochs without a rise of D after which Polyak's step is halved; ten times as many before the first rise,
+        when "coordinate" goes back to the best a too (0: never)
     """
 
     step: float | str | None = None
     refit: bool = True
     halt: float = 1e-3
     random_state: Any = None
+    patience: int = field(default=10, kw_only=True)
 
     claims: ClassVar[str] = "none"
-    halted: ClassVar[str] = "the dual value has stopped rising; the gap that is left is the solver's answer"
+    halted: ClassVar[str] = (
+        f"the dual has stalled: in {EPOCHS} epochs neither it nor the value moved by more than the share `halt` of "
+        "the duality gap, which is not closed"
+    )
     revisits: ClassVar[bool] = True
     needs: ClassVar[tuple[str, ...]] = ("dual",)
 
@@ -69,6 +100,7 @@ class DIHT(Solver):
         else:
             check_step(self.step)
         check_number(self.halt, "halt")
+        check_count(self.patience, "patience")
 
     def iterate(self, f: Objective, constraint: AtMost, start: Point) -> Iterator[Point]:
         dual = f.dual()
@@ -78,7 +110,7 @@ class DIHT(Solver):
         point, upper, lower = start, start.value, dual.value(a, constraint, z)
         refits: dict[bytes, Point] = {}
         last, dear = b"", len(dual.c) * float(constraint.k) ** 2 > DEAR * dual.f.work
-        history: list[tuple[float, float]] = []
+        watch, peak = Stall(self.halt, upper, lower), (a, z)
         for t in count():
             a, z, mean = rule.epoch(a, z, constraint, t, upper - dual.value(a, constraint, z))  # (S1)
             support, coef = dual.primal(mean, constraint)  # (S2)
@@ -96,30 +128,29 @@ class DIHT(Solver):
                 z_other = dual.z(other)
                 if dual.value(other, constraint, z_other) > dual.value(a, constraint, z):
                     a, z = other, z_other
-            upper, lower = min(upper, point.value), max(lower, dual.value(a, constraint, z))
+            value, before = dual.value(a, constraint, z), lower
+            upper, lower = min(upper, point.value), max(lower, value)
             yield point.bounded(lower)
-            history.append((upper, lower))
-            if self._stalled(history):
+            rose = value > before + watch.rounding
+            peak = (a, z) if rose else peak
+            if rule.shortens(rose):
+                a, z = peak
+            if watch.over(upper, lower):
                 if self.refit and key not in refits:
                     yield f.refit(support, start=point).bounded(lower)
                 return
-
-    def _stalled(self, history: list[tuple[float, float]]) -> bool:
-        if len(history) <= MEASURED:
-            return False
-        (upper_before, lower_before), (upper, lower) = history[-1 - MEASURED], history[-1]
-        return upper >= upper_before and lower - lower_before < self.halt * (upper - lower)
 
     def _rule(self, dual: Dual) -> Coordinates | Supergradient:
         size, rng = self._size(dual), generator(self.random_state)
         if self.step == "coordinate" and not dual.by_rows:
             raise ValueError("step='coordinate' needs an X with rows and a built-in loss; try step='polyak'")
-        if self.step == "coordinate" or (self.step is None and dual.by_rows):
-            return Coordinates(dual, size, rng)
+        by_samples = dual.by_rows and not (dual.here.design.full and size == len(dual.c))
+        if self.step == "coordinate" or (self.step is None and by_samples):
+            return Coordinates(dual, size, rng, self.patience)
         if self.step in (None, "polyak"):
-            return Supergradient(dual, size, rng, polyak)
+            return Supergradient(dual, size, rng, Polyak(self.patience))
         number = None if isinstance(self.step, str) else self.step
-        return Supergradient(dual, size, rng, paper(dual, max(1, round(len(dual.c) / size)), number))
+        return Supergradient(dual, size, rng, Paper(dual, max(1, round(len(dual.c) / size)), number))
 
     def _size(self, dual: Dual) -> int:
         """Samples per block: all."""

@@ -20,11 +20,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..constraints import AtMost
+from ..constraints import AtMost, Exchange
 from ..objectives.base import Objective, Point
 from .base import Solver
 from .exchanges import Ranked, apply, exchanges, removals
 from .omp import OMP
+from .rivals import affordable, nearest
 
 FULL_SWEEPS = 2000  # units up to which a sweep is always a full one
 PROMISING = 0.01  # share of f that a model may err by: exchanges that it puts further above zero are not refitted
@@ -33,7 +34,7 @@ CHEAP_REFITS = 2e7  # multiplications for a pass over X, times k, up to which it
 HELPS = 1e-10  # share of f by which an exchange must lower it to count
 
 Pair = tuple[int, int]  # the unit that leaves, the unit that enters
-Tried = dict[Pair, float]  # exchanges that were refitted, and a lower bound of f on each one's support
+Tried = dict[Pair, tuple[float, float]]  # exchanges that were refitted: a lower bound of f on each one's support, f
 
 
 @dataclass(frozen=True)
@@ -61,7 +62,8 @@ class LocalSearch(Solver):
             fill = there_and_back if f.work * constraint.k <= self.cheap else OMP().iterate
             for point in fill(f, constraint, begin):
                 yield point
-        yield from search(f, constraint, point, self.candidates, self.tries)
+        end = yield from search(f, constraint, point, self.candidates, self.tries)
+        yield from try_rivals(f, constraint, end, self.candidates, self.tries)
 
 
 def search(
@@ -84,7 +86,7 @@ def search(
         better = _improve(f, constraint, point, ranked, tried)
         if better is None and every and f.quadratic:
             enough = point.value - HELPS * f.scale(point.value)
-            sure = not len(ranked.doubtful) and min([point.minimum, *tried.values()]) >= enough
+            sure = not len(ranked.doubtful) and min([point.minimum, *(low for low, _ in tried.values())]) >= enough
             if doubts and not sure:
                 better, sure = _doubts(f, constraint, point, ranked, tried)
         elif better is None and every:
@@ -95,10 +97,10 @@ def search(
         elif not every:
             every = True
         else:
-            nearest = next(iter(ranked.best), None)
             full = constraint.count(point.support) == constraint.k  # else a unit could still come in
             looked_at = max(len(tried), total - left_open)
-            point = point.claim("swap_optimal" if sure and full else "swap_stationary", nearest, looked_at, left_open)
+            claim = "swap_optimal" if sure and full else "swap_stationary"
+            point = point.claim(claim, _next_best(f, point, ranked, tried), looked_at, left_open)
             yield point
             return point
 
@@ -119,7 +121,7 @@ def _doubts(f: Objective, constraint: AtMost, point: Point, ranked: Ranked, trie
     """An exchange that helps among those that the formula cannot judge; else whether none of them can."""
     enough = point.value - HELPS * f.scale(point.value)
     most = JUDGED if f.work * constraint.k <= CHEAP_REFITS else JUDGED // 10
-    unknown = {pair for pair, low in tried.items() if low < enough}  # refitted, but not to where they may lie
+    unknown = {pair for pair, (low, _) in tried.items() if low < enough}  # refitted, but not to where they may lie
     newcomers = sorted({*ranked.doubtful.tolist(), *(enter for _, enter in unknown)})
     if len(newcomers) > most:
         return None, False
@@ -131,7 +133,7 @@ def _doubts(f: Objective, constraint: AtMost, point: Point, ranked: Ranked, trie
         trial = _tried(f, constraint, point, pair, tried)
         if trial is not None and trial.value < point.value - 1e-12 * f.scale(point.value):
             return trial, False
-    least = (low for (_, enter), low in tried.items() if enter in helpful)
+    least = (low for (_, enter), (low, _) in tried.items() if enter in helpful)
     return None, min([point.minimum, *least]) >= enough
 
 
@@ -150,7 +152,7 @@ def _excluded(
         trial = _tried(f, constraint, point, pair, tried)
         if trial is not None and trial.value < point.value - 1e-12 * f.scale(point.value):
             return trial, False, 0, total
-    unsure = sum(tried[pair] < enough for pair in pairs)
+    unsure = sum(tried[pair][0] < enough for pair in pairs)
     return None, not unsure and point.minimum >= enough, unsure, total
 
 
@@ -166,8 +168,51 @@ def _tried(f: Objective, constraint: AtMost, point: Point, pair: Pair, tried: Tr
     if pair in tried:
         return None
     trial = f.refit(apply(constraint, point.support, (pair[0],), (pair[1],)), start=point)
-    tried[pair] = trial.minimum
+    tried[pair] = trial.minimum, trial.value
     return trial
+
+
+def _next_best(f: Objective, point: Point, ranked: Ranked, tried: Tried) -> Exchange | None:
+    """The cheapest exchange: by the formula where that is exact, else by refits; what was tried has not helped."""
+    if f.quadratic or not tried:
+        best = next(iter(ranked.best), None)
+        return best if best is None else best._replace(change=max(best.change, 0.0))
+    (leave, enter), (_, value) = min(tried.items(), key=lambda known: known[1][1])
+    return Exchange((leave,), (enter,), max(value - point.value, 0.0))
+
+
+def try_rivals(
+    f: Objective, constraint: AtMost, point: Point, candidates: int = 8, tries: int = 5
+) -> Generator[Point, None, Point]:
+    """From the end of a search: on while one of the rivals that a summary would show is better.
+
+    Every unit's nearest rivals by the quadratic model are refitted, where a model is all that ranked them before and
+    that is affordable (:mod:`pursuit.solvers.rivals`).
+    """
+    # what a refit of a user's function takes is not known
+    worth = f.smooth and not f.quadratic and (f.width > 1 or f.seconds(constraint.k) > 0)
+    while worth and point.optimality != "swap_optimal" and point.value > f.floor:
+        if not (
+            len(point.support)
+            and point.refitted
+            and affordable(f, len(constraint.units_of(point.support)), len(point.support))
+        ):
+            break
+        units, known, tried = constraint.units_of(point.support), point, Tried()
+        for leave, (outside, _) in zip(units.tolist(), nearest(f, constraint, point), strict=True):
+            trials = [_tried(f, constraint, point, (leave, enter), tried) for enter in outside.tolist()]
+            known = min([known, *(trial for trial in trials if trial is not None)], key=lambda at: at.value)
+        if known.value < point.value - HELPS * f.scale(point.value):
+            yield known
+            point = yield from search(f, constraint, known, candidates, tries, doubts=False)
+            continue
+        best = _next_best(f, point, Ranked([], units[:0], units[:0]), tried)
+        if best is not None and (point.exchange is None or best.change < point.exchange.change):
+            looked_at = point.looked_at if point.open else max(point.looked_at, len(tried))
+            point = point.claim(point.optimality, best, looked_at, point.open)
+            yield point
+        break
+    return point
 
 
 def there_and_back(f: Objective, constraint: AtMost, start: Point) -> Iterator[Point]:

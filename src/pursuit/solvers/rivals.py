@@ -39,19 +39,13 @@ class Rivals:
     how: str
 
 
-def rivals(f: Objective, constraint: AtMost, point: Point, afforded: float = AFFORDED) -> Rivals:
-    """The cost of every unit of a refitted point, and its closest rival; ``afforded`` limits the refits."""
+def rivals(f: Objective, constraint: AtMost, point: Point) -> Rivals:
+    """The cost of every unit of a refitted point, and its closest rival."""
     units = constraint.units_of(point.support)
     free = ~inside(units, constraint.include)
-    others = without(constraint.allowed, units)
-    k = len(point.support)
     _, drop = removals(f, constraint, point)
-    refits = not f.quadratic and (TRIES + 1) * STEPS * f.work / f.dim * k**3 <= afforded
-    most = TRIES if refits else 1
-    near: list[tuple[Columns, Vector]] = [(others[:0], drop[:0])] * len(units)
-    if len(others) and free.any():
-        sweep = _columns if constraint.unit_of is None else _groups
-        near = sweep(f, constraint, point, units, others, free, min(most, len(others)))
+    refits = not f.quadratic and affordable(f, len(units), len(point.support))
+    near = nearest(f, constraint, point, TRIES if refits else 1)
     rival, change = np.full(len(units), -1), np.full(len(units), np.inf)
     for i, (outside, delta) in enumerate(near):
         if refits and free[i]:
@@ -62,6 +56,25 @@ def rivals(f: Objective, constraint: AtMost, point: Point, afforded: float = AFF
             rival[i], change[i] = outside[best], delta[best]
     how = "exact" if f.quadratic else "refitted" if refits else "model"
     return Rivals(units, drop, rival, change, how)
+
+
+def affordable(f: Objective, units: int, k: int) -> bool:
+    """Whether the nearest rivals of all units, k coordinates together, can be refitted."""
+    newton_step = f.work / f.dim * k**2
+    return units * (TRIES + 1) * STEPS * newton_step <= AFFORDED
+
+
+def nearest(f: Objective, constraint: AtMost, point: Point, most: int = TRIES) -> list[tuple[Columns, Vector]]:
+    """Per unit of a refitted point the ``most`` units outside that are nearest to it by the quadratic model.
+
+    And the model's change of f with each; nothing for units that are forced in.
+    """
+    units = constraint.units_of(point.support)
+    free, others = ~inside(units, constraint.include), without(constraint.allowed, units)
+    if not (len(others) and free.any()):
+        return [(others[:0], np.empty(0))] * len(units)
+    sweep = _columns if constraint.unit_of is None else _groups
+    return sweep(f, constraint, point, units, others, free, min(most, len(others)))
 
 
 def _cost(f: Objective, constraint: AtMost, point: Point, leave: int, enter: int | None) -> float:
@@ -90,7 +103,8 @@ def _columns(
             for i in np.flatnonzero(free):
                 t = x[i] / B[i, i]
                 slope, curve = g[cols] - t * U[i], d + U[i] ** 2 / B[i, i]
-                gain = np.where(curve > DEPENDENT * h[cols], 0.5 * (slope / np.sqrt(curve)) ** 2, 0.0)
+                real = (h[cols] > 0) & (curve > DEPENDENT * h[cols])  # of a constant column all is rounding
+                gain = np.where(real, 0.5 * (slope / np.sqrt(curve)) ** 2, 0.0)
                 found[i] = _nearest(found[i], cols, 0.5 * x[i] * t - gain, most)
     return found
 

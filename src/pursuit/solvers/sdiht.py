@@ -30,7 +30,8 @@ class SDIHT(DIHT):
     Parameters
     ----------
     block : samples per block (with an intercept at least two), or None: as many as cost what a top of z costs
-    step, refit, halt : as in DIHT; "paper" is m * smoothness/(t+1), t counting blocks
+    step, refit, halt, patience : as in DIHT; "paper" is m * smoothness/(t+1), t counting blocks; None is "coordinate"
+        for a dense X too, where "polyak" by blocks is far behind
     """
 
     block: int | None = None

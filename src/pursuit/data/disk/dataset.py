@@ -6,6 +6,7 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
+from ..._errors import check_path
 from ..._names import Names
 from ..._types import Array, Vector
 from ...designs.paged import Paged, Place
@@ -40,7 +41,7 @@ def open_data(
         Columns of a Parquet file: the target, what belongs to the rows, what is no feature.
 
     """
-    path, bytes_ = Path(path), as_bytes(memory)
+    path, bytes_ = check_path(path), as_bytes(memory)
     if path.suffix.lower() == ".parquet":
         return _parquet(path, bytes_, target, weights, offset, drop)
     if path.is_file():

@@ -105,6 +105,8 @@ def _header(path: Path, told: Stored) -> int:
     if path.is_symlink():
         raise ValueError(f"{path} is a link, and a data set holds its own files")
     size = _state(path)[0]
+    if not path.is_file():
+        raise ValueError(f"{path} is not a file; convert the data again")
     try:
         with path.open("rb") as file:
             version = np.lib.format.read_magic(file)

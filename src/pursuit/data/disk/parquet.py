@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..._errors import among, first_line, need
-from ..._names import quoted
+from ..._names import quoted, refuse_duplicates
 from ..._types import Array
 from ...designs import Design, as_design
 
@@ -26,6 +26,7 @@ class ParquetFile:
         file = self._open()
         schema = file.schema_arrow
         header = [name for name in schema.names if not name.startswith("__index_level_")]
+        refuse_duplicates(header, str(path))
         for name in apart:
             if name not in header:
                 raise ValueError(f"{path} has no column {name!r}{among(name, header)}")

@@ -3,9 +3,9 @@
 A full disk, an error or Ctrl-C leaves nothing under the final name, and removes what was begun.
 """
 
+import errno
 import os
 import shutil
-import tempfile
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,12 +15,14 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from ..._files import unfinished
 from ..._types import Array
 from ...designs import as_design
 from ..answers import Spread, merged
 from .files import Stored
 from .manifest import FILE, Block, Manifest
 
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 BLOCK = 1 << 26  # bytes of a block
 ANSWERS = 8  # vectors over the columns that a block outweighs, or adding up takes longer than reading
 
@@ -28,25 +30,29 @@ ANSWERS = 8  # vectors over the columns that a block outweighs, or adding up tak
 @contextmanager
 def written(out: Path) -> Iterator[Path]:
     """A folder to fill, which is ``out`` when all is done; nothing is left of it where something goes wrong."""
+    there = FileExistsError(f"{out} is there already; remove it first, or choose another name")
     if out.exists() or out.is_symlink():
-        raise FileExistsError(f"{out} is there already; remove it first, or choose another name")
+        raise there
     if not out.absolute().parent.is_dir():
         raise FileNotFoundError(f"there is no folder {out.absolute().parent} to write {out.name} into")
-    half = Path(tempfile.mkdtemp(prefix=f".{out.name}.", suffix=".part", dir=out.absolute().parent))
+    half = unfinished(out.absolute())
     try:
+        half.mkdir()
         yield half
         synced(half)
-        half.chmod(0o777 & ~_umask())
-        os.rename(half, out)
+        try:
+            os.rename(half, out)
+        except OSError:
+            if out.exists():  # another process was first
+                raise there from None
+            raise
         synced(out.absolute().parent)
+    except OSError as error:
+        if error.errno not in FULL and not str(error.filename).startswith(str(half)):  # of what is read
+            raise
+        raise OSError(f"{out} could not be written, and nothing is left of it: {error.strerror}") from error
     finally:
         shutil.rmtree(half, ignore_errors=True)
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
 
 
 def synced(folder: Path) -> None:
@@ -142,14 +148,10 @@ class Writer:
     @contextmanager
     def _file(self, name: str) -> Iterator[Any]:
         """A file that is on the disk at the end."""
-        try:
-            with (self.folder / name).open("wb") as file:
-                yield file
-                file.flush()
-                os.fsync(file.fileno())
-        except OSError as error:
-            why = error.strerror or str(error)
-            raise OSError(f"the data set could not be written, and nothing is left of it: {why}") from error
+        with (self.folder / name).open("wb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
 
 
 def _padded(values: Array, length: int) -> Array:

@@ -56,7 +56,7 @@ class Gaps(Experiment):
 
     def run(self, cell: Cell) -> list[Row]:
         f = problem(cell["data"], self.loss, cell["lambda"])
-        dual = {"refit": False, "halt": 0.0, "random_state": cell["copy"]}
+        dual = {"refit": False, "halt": 0.0, "patience": 0, "random_state": cell["copy"]}
         solvers = {"DIHT": DIHT(**dual), "SDIHT": SDIHT(block=f.data.shape[0] // BLOCKS, **dual)}
         rows: list[Row] = []
         for method, solver in solvers.items():

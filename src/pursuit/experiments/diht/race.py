@@ -75,7 +75,7 @@ class Race(Experiment):
 
     def _rivals(self, f: GLM, cell: Cell) -> dict[str, Any]:
         N, k, seed = f.data.shape[0], cell["k"], cell["copy"]
-        dual: dict[str, Any] = {"refit": False, "halt": 0.0, "random_state": seed}
+        dual: dict[str, Any] = {"refit": False, "halt": 0.0, "patience": 0, "random_state": seed}
         found: dict[str, Any] = {
             "DIHT": DIHT(**dual),
             "SDIHT": SDIHT(block=N // BLOCKS, **dual),

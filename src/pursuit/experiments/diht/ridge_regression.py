@@ -10,7 +10,7 @@ from pursuit.experiments.experiment import Row
 RELEVANT = 100  # of them the coefficients are 1, and k is the same
 SHARED = 0.25  # covariance of two relevant features
 LAMBDAS = tuple(10.0**power for power in range(-6, 3))
-EPOCHS = 200  # of DIHT with our default step
+EPOCHS = 200  # of DIHT sample by sample
 ASCENTS = 300  # of DIHT's supergradient steps
 STEPS = 500  # of IHT at most
 TAG = 51
@@ -26,21 +26,21 @@ def drawn(N: int, d: int, relevant: int, copy: int) -> tuple[np.ndarray, np.ndar
     return X, X @ w + rng.standard_normal(N), w
 
 
-PAPERS, DEFAULT, RAW = "DIHT", "DIHT, our default step", "DIHT, our default step, not refitted"
+PAPERS, SAMPLES, RAW = "DIHT", "DIHT, sample by sample", "DIHT, sample by sample, not refitted"
 IHT, HTP, CONSTANT = "IHT", "HTP", "HTP, constant step"
 
 
 def ascending() -> dict[str, tuple[Any, int]]:
     """The paper's projected supergradient ascent; Polyak's rule is the length of its steps, in place of a tuned one."""
-    return {PAPERS: (DIHT(step="polyak", halt=0.0), ASCENTS)}
+    return {PAPERS: (DIHT(step="polyak", halt=0.0, patience=0), ASCENTS)}
 
 
 def others(X: np.ndarray, l2: float) -> dict[str, tuple[Any, int]]:
     """Solvers with the most iterations that they may take."""
     safe = 1.0 / float(np.linalg.norm(X, 2) ** 2 / len(X) + l2)  # Foucart's step 1 for columns not scaled
     return {
-        DEFAULT: (DIHT(halt=0.0, random_state=0), EPOCHS),
-        RAW: (DIHT(refit=False, halt=0.0, random_state=0), EPOCHS),
+        SAMPLES: (DIHT(step="coordinate", halt=0.0, patience=0, random_state=0), EPOCHS),
+        RAW: (DIHT(step="coordinate", refit=False, halt=0.0, patience=0, random_state=0), EPOCHS),
         IHT: (FGraHTP(polish=False), STEPS),
         HTP: (GraHTP(), STEPS),
         CONSTANT: (GraHTP(step=safe), STEPS),

@@ -1,0 +1,59 @@
+"""Series beside X, or beside its columns: matched by position, with a warning where their labels say otherwise."""
+
+import sys
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+
+def warn_row_order(X: Any, **beside: Any) -> None:
+    """Warn where something beside X (y, sample_weight, ...) has X's row labels in another order.
+
+    pandas would align the two; here rows are matched by position, as everywhere in scikit-learn. Polars and NumPy have
+    no row labels.
+    """
+    index = _index(X)
+    if index is None:
+        return
+    for name, values in beside.items():
+        if _reordered(index, _index(values)):
+            _warn(
+                f"{name} has the row labels of X in another order, and rows are matched by position: give "
+                f"{name}.loc[X.index], or {name}.to_numpy() where the order is right"
+            )
+
+
+def warn_column_order(names: Sequence[str] | None, **beside: Any) -> None:
+    """Warn where something with one entry per column has the column names as labels, in another order."""
+    own = list(names or ())
+    for name, values in beside.items():
+        index = _index(values)
+        labels = [] if index is None else list(index)
+        if own and len(labels) == len(own) and labels != own and set(labels) == set(own):
+            _warn(
+                f"{name} has the column names as labels, in another order, and is matched by position: reorder it, or "
+                f"give {name}.to_numpy() where the order is right"
+            )
+
+
+def _index(values: Any) -> Any:
+    """The labels of a pandas object; None of anything else (a list has a method of that name)."""
+    index = getattr(values, "index", None)
+    known = hasattr(index, "equals") and hasattr(index, "isin") and not hasattr(values, "__dask_graph__")
+    return index if known else None
+
+
+def _reordered(ours: Any, theirs: Any) -> bool:
+    if theirs is None or len(ours) != len(theirs) or ours.equals(theirs):
+        return False
+    return bool(np.all(ours.isin(theirs)) and np.all(theirs.isin(ours)))
+
+
+def _warn(words: str) -> None:
+    """Warn at the user's line."""
+    depth, frame = 1, sys._getframe()
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] in ("pursuit", "sklearn"):
+        depth, frame = depth + 1, frame.f_back
+    warnings.warn(words, UserWarning, stacklevel=depth)

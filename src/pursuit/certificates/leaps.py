@@ -1,0 +1,155 @@
+"""Leaps and bounds for the squared loss: the best subsets of all sizes in one kernel call (core/leaps.hpp).
+
+The kernel works on a triangular factor of the allowed columns. It comes from the Gram matrix where these are clearly
+independent. Else it comes from the rows, by an orthogonal factorisation that has twice as many digits to tell dependent
+columns from nearly dependent ones by, and only if all that look dependent are exactly so in the stored data.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.linalg import lapack, solve_triangular
+
+from .. import _core
+from .._types import Columns, Matrix, Vector
+from ..constraints import AtMost
+from ..objectives.glm import GLM
+from ..refits.basis import EXACTLY, HELD
+from ..refits.factor import unit_scale
+
+MOST_COLUMNS = 64  # the kernel's sets are words of 64 bits
+EFFORT = 4e9  # flops, a few seconds, after which branch and bound on the Gram matrix goes on
+CLEAR = 1e-3  # new share of a column's norm above which Gram entries tell columns apart
+FACTORED = 1e9  # n m^2 up to which rows are factored
+EXACT_FIT = 1e-13  # share of the null model's value at which no better subset can be told apart
+SMALLEST = 1e-9  # share of the null model's value that a gap is relative to at least, as in ``GLM.scale``
+EPS = float(np.finfo(float).eps)
+
+
+@dataclass(frozen=True)
+class Triangle:
+    """f(S) = unit (base + min ||z - R_S x||^2 / 2); R'R, R'z and z'z are known to within ``rounding``.
+
+    ``column_rounding``: the columns of R, and z, are known to within that; 0 where only their products are.
+    """
+
+    R: Matrix
+    z: Vector
+    base: float
+    unit: float
+    rounding: float
+    column_rounding: float = 0.0
+
+
+@dataclass(frozen=True)
+class SizeResult:
+    """The subsets of one size that may be among the best: columns, value, rounding; all others are at least ``lower``.
+
+    ``lower`` is inf where there are no others, and the loss's infimum where the last of these fits exactly.
+    """
+
+    found: list[tuple[Columns, float, float]]
+    lower: float
+
+
+def leaps(
+    f: GLM, constraint: AtMost, low: int, nbest: int, tolerance: float, late: Callable[[], bool], effort: float = EFFORT
+) -> tuple[dict[int, SizeResult], int]:
+    """Sizes from ``low`` to the constraint's k, those that were settled; and how many nodes that took."""
+    allowed = constraint.allowed
+    if constraint.unit_of is not None or len(allowed) > MOST_COLUMNS or not f.null.value > 0:
+        return {}, 0
+    data = _from_gram(f, allowed) or _from_rows(f, allowed)
+    if data is None:
+        return {}, 0
+    forced = np.isin(allowed, constraint.include).astype(np.uint8)
+    high = min(constraint.k, len(allowed))
+    found, unclear, nodes, raised = _core.leaps(
+        data.R, data.z, data.base, data.rounding, data.column_rounding, forced, low, high, nbest, tolerance, SMALLEST,
+        EXACT_FIT, effort, late,
+    )  # fmt: skip
+    if raised is not None:
+        raise raised
+    settled = {}
+    for k, (entries, complete) in enumerate(found, low):
+        if complete and entries and not unclear:
+            sets = [(allowed[cols], data.unit * value, data.unit * error) for cols, value, error in entries]
+            settled[k] = SizeResult(sets, _lower(f, entries, nbest, tolerance, data.unit))
+    return settled, nodes
+
+
+def _lower(f: GLM, entries: list[Any], nbest: int, tolerance: float, unit: float) -> float:
+    """What every subset that is not listed has at least."""
+    if len(entries) < nbest:
+        return np.inf
+    _, value, error = entries[nbest - 1]
+    if value <= max(EXACT_FIT, 4 * error):  # the kernel's rule: none that could be told apart was looked for
+        return f.lower
+    return unit * (value + error - tolerance * max(value + error, SMALLEST))
+
+
+def _rounding(f: GLM) -> float:
+    """Of one entry of a Gram matrix on a unit diagonal: sums over the rows, and the kernel's own steps."""
+    return _sum_rounding(f) + 4 * EPS * f.dim
+
+
+def _sum_rounding(f: GLM) -> float:
+    return float(0.5 * EPS * (8 + 2 * np.sqrt(f.data.counted)))
+
+
+def _from_gram(f: GLM, cols: Columns) -> Triangle | None:
+    """By a Cholesky factor of the Gram matrix, where all columns are clearly independent."""
+    coarse, coarse_y = f.data.grain(cols)
+    form, sizes = f.evened
+    H, size, f0 = form.gram[np.ix_(cols, cols)], sizes[cols], f.null.value
+    H[np.arange(len(cols)), np.arange(len(cols))] += np.broadcast_to(f.ridge, f.dim)[cols] * size**2
+    s = unit_scale(H)
+    if not np.all(s > 0):
+        return None
+    R, info = lapack.dpotrf(H * s * s[:, None], lower=0, clean=1)
+    if info != 0 or not R.diagonal().min(initial=1.0) > CLEAR:
+        return None
+    z = solve_triangular(R, s * form.pull[cols] / np.sqrt(f0), trans=1)
+    blur = float(max(coarse.max(initial=1.0), coarse_y)) ** 2
+    return Triangle(np.asfortranarray(R), z, max(1.0 - 0.5 * float(z @ z), 0.0), f0, blur * _rounding(f))
+
+
+def _from_rows(f: GLM, cols: Columns) -> Triangle | None:
+    """By an orthogonal factorisation of the rows; None where these are not at hand, or columns nearly dependent."""
+    n, m = f.data.shape[0], len(cols)
+    if not f.data.whole or f.data.lean or n * m * m > FACTORED:
+        return None
+    A, rows = f.data.copied(cols)
+    y = rows.y if rows.offset is None else rows.y - rows.offset
+    ridge = np.broadcast_to(f.ridge, f.dim)[cols]
+    if not _exactly_dependent(A, rows.c, ridge, f.fit_intercept):
+        return None
+    large = np.sqrt(rows.c @ A**2)
+    if f.fit_intercept:
+        y = y - rows.c @ y
+        A -= rows.c @ A
+        A -= rows.c @ A
+    root = np.sqrt(rows.c)
+    W = np.vstack([root[:, None] * A, np.diag(np.sqrt(ridge))])
+    norm = np.sqrt((W**2).sum(axis=0))
+    alive = norm > HELD * large
+    W = np.where(alive, W, 0.0) / np.where(alive, norm, 1.0)
+    t = np.append(root * y, np.zeros(m)) / np.sqrt(f.null.value)
+    Q, R = np.linalg.qr(W)
+    z = Q.T @ t
+    z += Q.T @ (t - Q @ z)
+    left = t - Q @ z
+    blur = float((large / np.where(alive, norm, np.inf)).max(initial=1.0))  # digits that centring has cost
+    return Triangle(
+        np.asfortranarray(R), z, 0.5 * float(left @ left), f.null.value, _rounding(f) + 4 * EPS * blur,
+        _sum_rounding(f) + 2 * EPS * blur,
+    )  # fmt: skip
+
+
+def _exactly_dependent(A: Matrix, c: Vector, ridge: Vector, intercept: bool) -> bool:
+    """Whether columns that cannot be told from combinations of others are exactly such combinations."""
+    A = np.asfortranarray(A)
+    ranks = [int((_core.orthonormal(A, c, ridge, intercept, share)[2] > 0).sum()) for share in (10 * HELD, EXACTLY)]
+    return ranks[0] == ranks[1]

@@ -1,0 +1,81 @@
+"""What a command writes must be nothing that it reads: checked for every command, before its body runs."""
+
+import inspect
+import os
+from collections.abc import Callable
+from enum import Enum
+from functools import wraps
+from pathlib import Path
+from typing import Any, get_args, get_type_hints
+
+import typer
+
+
+class Role(Enum):
+    """What a command does with a path; it stands in the annotation, ``Annotated[Path, typer.Option(...), WRITES]``."""
+
+    READS = "reads"
+    WRITES = "writes"
+
+
+READS, WRITES = Role.READS, Role.WRITES
+
+
+class App(typer.Typer):
+    """A typer application that runs no command whose output is one of its inputs, or another output."""
+
+    def command(self, *args: Any, **options: Any) -> Any:
+        register = super().command(*args, **options)
+        return lambda function: register(_guarded(function))
+
+
+def _guarded(function: Callable[..., Any]) -> Callable[..., Any]:
+    paths = {name: _path(name, hint) for name, hint in get_type_hints(function, include_extras=True).items()}
+    known = {name: told for name, told in paths.items() if told is not None}
+
+    @wraps(function)
+    def guarded(*args: Any, **options: Any) -> Any:
+        given = inspect.signature(function).bind(*args, **options).arguments
+        check_outputs([(*told, given[name]) for name, told in known.items() if given.get(name) is not None])
+        return function(*args, **options)
+
+    return guarded
+
+
+def _path(name: str, hint: Any) -> tuple[str, Role] | None:
+    """What a parameter that is a path is called on the command line, and its role; None for others."""
+    kind, *notes = get_args(hint) if hasattr(hint, "__metadata__") else (hint,)
+    if kind is not Path and Path not in get_args(kind):
+        return None
+    roles = [note for note in notes if isinstance(note, Role)]
+    if len(roles) != 1:
+        raise TypeError(f"parameter {name} is a path: say in its annotation whether the command READS or WRITES it")
+    info = next((note for note in notes if hasattr(note, "param_decls")), None)
+    declared = [getattr(info, "default", None), *(getattr(info, "param_decls", None) or ())]  # typer's first is apart
+    spelt = [spelling for spelling in declared if isinstance(spelling, str) and spelling.startswith("--")]
+    usual = getattr(info, "metavar", None) or f"--{name.replace('_', '-')}"
+    return (spelt[0] if spelt else usual), roles[0]
+
+
+def check_outputs(paths: list[tuple[str, Role, Path]]) -> None:
+    """Raise where a path that is written is another one of these, or lies in a folder that is read."""
+    for i, (option, role, path) in enumerate(paths):
+        if role is not WRITES:
+            continue
+        for other, other_role, there in [*paths[:i], *paths[i + 1 :]]:
+            if _same(path, there):
+                raise ValueError(f"{option} {path} and {other} {there} are the same file; give {option} another name")
+            if other_role is READS and there.is_dir() and any(_same(up, there) for up in _real(path).parents):
+                raise ValueError(f"{option} {path} lies in {other} {there}, which is read; give {option} another place")
+
+
+def _same(a: Path, b: Path) -> bool:
+    """Whether two paths lead to one file, by device and inode where they are there."""
+    try:
+        return os.path.samefile(a, b)
+    except OSError:  # one is not there yet
+        return os.path.normcase(_real(a)) == os.path.normcase(_real(b))
+
+
+def _real(path: Path) -> Path:
+    return Path(os.path.realpath(path))
