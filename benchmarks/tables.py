@@ -3,8 +3,8 @@
 Rows are split 4 times into three quarters to fit and a quarter to judge; columns are standardised by the former. Errors
 are in percent: 100 log mean squared error (regression), 100 times log loss (classes), 100 times half the mean deviance
 (counts), so that differences are percent. A set's difference is the mean over its splits; standard errors are over
-sets, and in the rows of single sets over splits. Sets alternate between two halves: constants of the rule may be tuned on the
-first, and the second judges. Every fit is one line of ``--out``/tables.jsonl: a stopped run goes on where it was.
+sets, and in the rows of single sets over splits. Sets alternate between two halves: constants of the rule may be tuned
+on the first, and the second judges. Every fit is one line of ``--out``/tables.jsonl: a stopped run goes on.
 """
 
 import argparse

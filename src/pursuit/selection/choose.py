@@ -27,6 +27,7 @@ from .validation import Told, Validated, validate
 Score = Callable[[int, Models], Vector]
 SAME = 1e-9  # share of a loss that is rounding
 GUARD = 2.0  # standard errors
+EXACT = 1e-20  # share of the largest loss below which differences are rounding
 
 
 @dataclass(frozen=True)
@@ -116,8 +117,9 @@ class BySize:
 
     @property
     def best(self) -> int:
-        """The place of the least goal."""
-        return int(np.argmin(self.goal))
+        """The first place of the least goal; what differs by rounding is equal, as where the features determine y."""
+        rounding = EXACT * float(np.abs(self.goal).max())
+        return int(np.argmax(self.goal <= self.goal.min() + rounding))
 
     def within(self, errors: float) -> int:
         """The first place within so many standard errors (of the paired difference over folds) of the least."""

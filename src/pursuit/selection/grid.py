@@ -56,11 +56,18 @@ class Grid:
         return replace(self, ks=tuple(sorted(sizes)))
 
 
-def make_grid(ks: Any, l2: Any, gamma: Any, *, h: float, refit: float, first: int, end: int) -> Grid:
-    """The grid of a user's ks, l2 and gamma, or of none; ``first``: what is forced in, ``end``: the largest size."""
+def make_grid(
+    ks: Any, l2: Any, gamma: Any, *, h: float, refit: float, first: int, end: int, refits: bool = False
+) -> Grid:
+    """The grid of a user's ks, l2 and gamma, or of none; ``first``: what is forced in, ``end``: the largest size.
+
+    ``refits``: candidates are refits, of features that were selected with a ridge or without.
+    """
     notes = []
     ridges = tuple(h * share for share in RIDGES) if l2 is None else (check_number(l2, "l2"),)
-    gammas = (0.0, 1.0) if gamma is None else (_share(gamma),)
+    if refits and l2 is None:
+        ridges = (refit, *ridges)
+    gammas = ((0.0,) if refits else (0.0, 1.0)) if gamma is None else (_share(gamma),)
     if gamma is None and ridges == (refit,):
         gammas = (1.0,)  # the refit is the fit
     more = ks is None and end > max(first, MOST)
