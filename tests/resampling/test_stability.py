@@ -247,7 +247,7 @@ def test_the_estimator_is_not_touched_and_nothing_is_warned():
 @pytest.mark.parametrize(
     ("call", "error", "message"),
     [
-        (lambda: few(n_pairs=0), ValueError, "n_pairs must be a whole number at least 1, got 0"),
+        (lambda: few(n_pairs=0), ValueError, "n_pairs must be a whole number from 1 to 1000000, got 0"),
         (lambda: few(n_pairs=1.5), TypeError, "n_pairs must be a whole number"),
         (lambda: few(threshold=0.5), ValueError, "threshold must be a finite number greater than 0.5"),
         (lambda: few(threshold=1.1), ValueError, "threshold must be above 0.5 and at most 1, got 1.1"),

@@ -92,7 +92,7 @@ def test_several_outputs():
 
 
 @pytest.mark.parametrize("loss", ["logistic", "poisson", "huber"])
-def test_other_losses_are_refitted(loss):
+def test_other_losses_are_refitted(loss, monkeypatch):
     X, y, _ = data(3)
     y = {"logistic": y > 0, "poisson": np.round(np.exp(np.clip(y, -2, 2))), "huber": y}[loss]
     f = GLM(X, y, loss, l2=0.01)
@@ -104,7 +104,8 @@ def test_other_losses_are_refitted(loss):
         assert known.drop[i] == pytest.approx(drop, rel=1e-6)
         assert known.change[i] >= change - 1e-9
         assert known.change[i] <= drop + 1e-9
-    model = rivals(f, result.constraint, point, afforded=0)
+    monkeypatch.setattr("pursuit.solvers.rivals.AFFORDED", 0)
+    model = rivals(f, result.constraint, point)
     assert model.how == "model"
     np.testing.assert_allclose(model.drop, removals(f, result.constraint, point)[1])
 

@@ -20,6 +20,7 @@ from ..refits.basis import EXACTLY, HELD
 from ..refits.factor import unit_scale
 
 MOST_COLUMNS = 64  # the kernel's sets are words of 64 bits
+MAX_LISTED = 10_000  # subsets of a size that the kernel keeps in order
 EFFORT = 4e9  # flops, a few seconds, after which branch and bound on the Gram matrix goes on
 CLEAR = 1e-3  # new share of a column's norm above which Gram entries tell columns apart
 FACTORED = 1e9  # n m^2 up to which rows are factored
@@ -59,7 +60,7 @@ def leaps(
 ) -> tuple[dict[int, SizeResult], int]:
     """Sizes from ``low`` to the constraint's k, those that were settled; and how many nodes that took."""
     allowed = constraint.allowed
-    if constraint.unit_of is not None or len(allowed) > MOST_COLUMNS or not f.null.value > 0:
+    if constraint.unit_of is not None or len(allowed) > MOST_COLUMNS or nbest > MAX_LISTED or not f.null.value > 0:
         return {}, 0
     data = _from_gram(f, allowed) or _from_rows(f, allowed)
     if data is None:

@@ -244,7 +244,7 @@ class _Descent:
         size = _norm(g)
         h = 1e-6 * max(1.0, _norm(z)) / size
         ahead = self.few.at(z - h * g, hessian=False)
-        curve = float(g @ (g - ahead.gradient)) / h if ahead.finite else 0.0
+        curve = float(g @ (g - ahead.gradient)) / h if ahead.finite and h > 0 else 0.0  # 0: the gradient has overflowed
         return size**2 / curve if curve > 1e-12 * size**2 else 1.0 / max(1.0, size)
 
     def _remember(self, ahead: State) -> None:

@@ -188,7 +188,8 @@ class Auto(Solver):
         if constraint.count(at.support) < constraint.k and at.value > f.floor:
             return None, False  # columns that depend on each other need more care
         point = from_kernel(f, at)
-        return (point if at.exact else f.refit(at.support, start=point)), searched
+        # a refit from kept Gram columns knows its gradient without a pass over X
+        return (point if at.exact and not f.quadratic else f.refit(at.support, start=point)), searched
 
     def _quick(self, f: Objective, constraint: AtMost, start: Point, restarts: int) -> Searched | None:
         """What one kernel call finds, where the objective has such a kernel."""
