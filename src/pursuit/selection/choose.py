@@ -164,8 +164,9 @@ def by_validation(
             break
         with without_deadline():
             chosen = _take(Trial(problem, grid, whole, seen, score), errors, combine)
-        at_end = chosen.combine == "none" and chosen.k == grid.ks[-1] < grid.end
-        if ended_early or not (grid.open and at_end):
+        tried = grid.onto if chosen.combine == "project" else grid.ks
+        at_end = chosen.combine != "average" and chosen.k == tried[-1] < grid.end
+        if ended_early or not (grid.open and at_end and chosen.combine == "none"):
             break
         grid = grid.further()
     chosen.notes.extend(grid.notes)
@@ -195,34 +196,42 @@ def _take(trial: Trial, errors: float, combine: str) -> Chosen:
     table["weight"] = weights(problem.loss, trial.seen.mean, problem.n, whole.f.width)
     of_size = [int(np.flatnonzero(k == size)[_least(goal[k == size])]) for size in grid.ks]
     singles = BySize(grid.ks, {name: values[of_size] for name, values in table.items()}, goal[of_size], each[of_size])
-    at, sizes, beaten = singles.within(errors), singles, ""
+    sizes, at = singles, singles.within(errors)
     best = of_size[at]
-    models, place, size, notes = whole, best, grid.ks[at], list[str]()
+    models, place, size = whole, best, grid.ks[at]
+    k_1se, notes = grid.ks[singles.within(1.0)], list[str]()
     if combine == "project":
         found = projected(problem, grid, whole, trial.seen)
         columns, aim, apart = trial.table(found.held, k=np.array(grid.onto), slope=found.slopes)
         columns["smoothed"] = smoothed(aim, grid.onto)
         onto = BySize(grid.onto, columns, columns["smoothed"], apart)
-        i = onto.within(errors)
-        beaten = trial.beaten(best, goal[best], each[best], found.models.only(i), aim[i], apart[i])
-        if not beaten:
-            models, place, size, sizes, at = found.models, i, grid.onto[i], onto, i
-            best = of_size[singles.best]
+
+        def beaten(errors: float) -> str:
+            """Why the single candidate of this rule should predict; nothing where the projection should."""
+            c, i = of_size[singles.within(errors)], onto.within(errors)
+            return trial.beaten(c, goal[c], each[c], found.models.only(i), aim[i], apart[i])
+
+        why = beaten(errors)
+        if not beaten(1.0):
+            k_1se = grid.onto[onto.within(1.0)]
+        if not why:
+            sizes, at, best = onto, onto.within(errors), of_size[singles.best]
+            models, place, size = found.models, at, grid.onto[at]
     elif combine == "average":
         _, aim, apart = trial.table(dense_of_folds(problem, trial.seen))
         average = dense(problem, whole, trial.seen)
-        beaten = trial.beaten(best, goal[best], each[best], average, aim[0], apart[0])
-        if not beaten:
+        why = trial.beaten(best, goal[best], each[best], average, aim[0], apart[0])
+        if not why:
             models, place, size = average, 0, len(average.cols)
-    if beaten:
+    if combine != "none" and why:
         name = "projected average" if combine == "project" else "average"
-        notes.append(f"the best single candidate predicts instead of the {name}, {beaten}")
+        notes.append(f"the best single candidate predicts instead of the {name}, {why}")
         combine = "none"
     same = (l2 == l2[best]) & (gamma == gamma[best])
     scores = dict(zip(k[same].tolist(), (-goal[same]).tolist(), strict=True))
     excess = sizes.excess(at) if trial.score is None else None
     return Chosen(
-        models, place, size, sizes.sizes[sizes.within(1.0)], float(l2[best]), float(gamma[best]), int(k[best]), table,
+        models, place, size, k_1se, float(l2[best]), float(gamma[best]), int(k[best]), table,
         sizes.table, whole.points[float(l2[best])], scores, sizes.sizes[sizes.best], excess, combine, notes,
     )  # fmt: skip
 
