@@ -151,6 +151,10 @@ class ChoosesK(CallbackSupportMixin, SparseModel):
         self.combine_ = chosen.combine
         self.cv_results_, self.sizes_ = chosen.table, chosen.sizes
         self.objective_ = problem.at(f, self.l2_)
+        if chosen.combine == "none" and chosen.gamma == 0:  # a refit predicts, so results are refits too
+            self.objective_, points = f, chosen.points
+            refits = problem.restricted(f).refits([point.support for point in points.values()])
+            chosen = replace(chosen, points=dict(zip(points, refits, strict=True)))
         self.path_ = as_path(problem, self.objective_, chosen, time.perf_counter() - began)
         cols, coef, intercept = chosen.models.in_units(chosen.place)
         constraint, q, p = problem.sparse_set(f, 1), f.width, problem.data.shape[1]
