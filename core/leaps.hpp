@@ -12,12 +12,9 @@
 // A node is a set S = F + U: the columns F stay in, each of U may still be dropped. It holds G = (R_S'R_S)^-1 on U
 // alone, the coefficients x on U, and f(S).
 //
-// | step | formula | flops |
-// |---|---|---|
-// | cost of dropping d | delta_d = x_d^2 / (2 G_dd): f(S - d) is known for every d | m |
-// | the child that drops d | G - g g'/G_dd, x - g x_d/G_dd, f + delta_d, restricted to the columns that may still go |
-// 2 m^2 | | bound, r columns still to be dropped | f + max(r-th smallest delta, sum of the r smallest / rho) | m, after
-// a sort |
+// - Dropping d costs delta_d = x_d^2 / (2 G_dd), so that f(S - d) is known for every d: m flops.
+// - The child that drops d has G - g g'/G_dd, x - g x_d/G_dd, f + delta_d on the columns that may still go: 2 m^2.
+// - With r columns still to be dropped f rises by at least max(r-th smallest delta, sum of the r smallest / rho).
 //
 // rho is at least the largest eigenvalue of G on a unit diagonal, so that x_D' G_DD^-1 x_D / 2 >= sum of delta_D / rho
 // for every D; it is a Collatz-Wielandt bound from one product with |G|. Columns are sorted by falling delta; child i
