@@ -75,7 +75,8 @@ class ChoosesK(CallbackSupportMixin, SparseModel):
         """Choose on validated data and store the model; ``classes``: whether targets are labels."""
         check_choice(self.goal, "goal", tuple(GOALS))
         rule, combine = GOALS[self.goal]
-        self.rule_, self.combine_ = rule if self.rule is None else self.rule, self.combine or combine
+        self.rule_ = rule if self.rule is None else self.rule
+        self.combine_ = combine if self.combine is None else self.combine
         check_choice(self.rule_, "rule", RULES)
         check_choice(self.combine_, "combine", COMBINE)
         if isinstance(self.scoring, list | tuple | set | frozenset | dict):
