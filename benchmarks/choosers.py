@@ -90,12 +90,12 @@ def glmnet(loss: str, X: np.ndarray, y: np.ndarray) -> Fitted:
     return coef, float(full.intercepts[best] - middle @ coef)
 
 
-def pursuit(loss: str, combine: str, X: np.ndarray, y: np.ndarray) -> Fitted:
+def pursuit(loss: str, X: np.ndarray, y: np.ndarray, **settings: Any) -> Fitted:
     from pursuit import SparseClassifierCV, SparseRegressorCV
 
     if loss == "logistic":
-        return read(SparseClassifierCV(combine=combine).fit(X, y))
-    return read(SparseRegressorCV(combine=combine, loss=loss).fit(X, y))
+        return read(SparseClassifierCV(**settings).fit(X, y))
+    return read(SparseRegressorCV(loss=loss, **settings).fit(X, y))
 
 
 def null(loss: str, X: np.ndarray, y: np.ndarray) -> Fitted:
@@ -120,7 +120,7 @@ def choosers(loss: str) -> dict[str, Chooser]:
     from_pursuit = __import__("pursuit")
     found: dict[str, Chooser] = {}
     if hasattr(from_pursuit, "SparseRegressorCV"):
-        found |= {f"pursuit {combine}": partial(pursuit, loss, combine) for combine in ("project", "none")}
+        found |= {f"pursuit {combine}": partial(pursuit, loss, combine=combine) for combine in ("project", "none")}
     if loss == "squared":
         found |= {
             "lasso": estimator(lambda: LassoCV(cv=FOLDS)),

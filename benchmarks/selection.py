@@ -6,17 +6,16 @@ are percent. Differences are paired by data set, with their standard errors. Eve
 """
 
 import argparse
-import json
 import os
 import time
 from collections.abc import Iterator
-from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from cells import CELLS, sample
 from choosers import choosers, deviance, quiet
+from resumable import run
 from rich.console import Console
 from rich.table import Table
 
@@ -60,12 +59,9 @@ def measure(key: Key) -> Entry:
         data = sample(loss, int(where), seed, turn)
         X, y = data.X, data.y
     began = time.perf_counter()
-    try:
-        coef, intercept = quiet(chooser, X, y)
-    except Exception as error:  # told below the table; the other fits go on, and a later run tries again
-        return {"key": list(key), "failed": f"{type(error).__name__}: {error}"}
+    coef, intercept = quiet(chooser, X, y)
     spent = time.perf_counter() - began
-    entry: Entry = {"key": list(key), "seconds": spent, "features": int(np.count_nonzero(coef))}
+    entry: Entry = {"seconds": spent, "features": int(np.count_nonzero(coef))}
     if where in REAL:
         return entry | {"error": -100 * deviance(loss, y_test, X_test @ coef + intercept)}
     return entry | {"error": data.error(coef, intercept), "f": data.f_score(coef)}
@@ -81,29 +77,6 @@ def wanted(given: argparse.Namespace) -> Iterator[Key]:
             for name in choosers(loss):
                 if not given.only or name in given.only:
                     yield loss, where, given.seed, turn, name
-
-
-def stored(path: Path) -> dict[Key, Entry]:
-    lines = path.read_text().splitlines() if path.exists() else []
-    return {tuple(entry["key"]): entry for entry in map(json.loads, lines)}  # type: ignore[misc]
-
-
-def run(keys: list[Key], path: Path, jobs: int, console: Console) -> dict[Key, Entry]:
-    known = stored(path)
-    missing = [key for key in keys if key not in known]
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with ProcessPoolExecutor(jobs) as pool, path.open("a") as file:
-        for done, (key, entry) in enumerate(zip(missing, pool.map(measure, missing), strict=True)):
-            known[key] = entry
-            if "failed" not in entry:
-                file.write(json.dumps(entry) + "\n")
-                file.flush()
-            if console.is_terminal:
-                console.print(f"{done + 1} of {len(missing)}", end="\r")
-    for key in keys:
-        if "failed" in known[key]:
-            console.print(f"FAILED, left out of the tables: {key}: {known[key]['failed']}")
-    return {key: known[key] for key in keys if "failed" not in known[key]}
 
 
 def columns(entries: dict[Key, Entry], field: str) -> dict[str, dict[tuple[str, int], float]]:
@@ -166,7 +139,7 @@ def main() -> None:
     given = parser.parse_args()
     given.sets = min(given.sets, 2) if given.quick else given.sets
     console = Console(width=None if Console().is_terminal else 150, highlight=False)
-    entries = run(list(wanted(given)), given.out / "selection.jsonl", given.jobs, console)
+    entries = run(measure, list(wanted(given)), given.out / "selection.jsonl", given.jobs, console)
     if not given.real:
         title = f"{given.loss}: {len(CELLS)} cells, {given.sets} data sets each, seed {given.seed}"
         show(console, entries, given.loss, title)

@@ -33,6 +33,7 @@ def diabetes(files):
         (("-k", "auto", "--ks", "1-4,6", "--cv", 5), {"ks": [1, 2, 3, 4, 6], "cv": 5}),
         (("-k", "AUTO", "--rule", "1SE", "--combine", "none"), {"rule": "1se", "combine": "none"}),
         (("--rule", "bic"), {"rule": "bic"}),
+        (("--goal", "Explain"), {"goal": "explain"}),
         (("--combine", "average", "--l2", 0.5), {"combine": "average", "l2": 0.5}),
     ],
 )

@@ -153,7 +153,7 @@ def test_rules_and_combinations():
     least = SparseRegressorCV(cv=5).fit(X, y)
     small = SparseRegressorCV(cv=5, rule="1se").fit(X, y)
     assert small.k_ == least.k_1se_ <= least.k_
-    none = SparseRegressorCV(cv=5, combine="none").fit(X, y)
+    none = SparseRegressorCV(cv=5, rule="min", combine="none").fit(X, y)
     best = np.argmin(none.cv_results_["mean_loss"])
     assert (none.k_, none.l2_, none.gamma_) == tuple(none.cv_results_[name][best] for name in ("k", "l2", "gamma"))
     ridge, refit = none.path_.at(none.k_).x, none.refit_coef_

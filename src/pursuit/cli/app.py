@@ -54,12 +54,23 @@ def fit(
     cv_groups: Annotated[
         str | None, typer.Option(help="-k auto: column (npz: array) whose equal values stay in one fold; no feature.")
     ] = None,
+    goal: Annotated[
+        str | None,
+        typer.Option(
+            help="-k auto: predict (default), or explain: one subset, refitted, chosen to find the true features."
+        ),
+    ] = None,
     rule: Annotated[
-        str | None, typer.Option(help="-k auto: min (default), 1se; or aic, bic, ebic, gic, hq, cp without folds.")
+        str | None,
+        typer.Option(
+            help="-k auto: 0.5se (predict), 1se (explain), min; or aic, bic, ebic, gic, hq, cp without folds."
+        ),
     ] = None,
     combine: Annotated[
         str | None,
-        typer.Option(help="-k auto: project (default: an average of models, projected), none (one model), average."),
+        typer.Option(
+            help="-k auto: project (predict: an average of models, projected), none (explain: one model), average."
+        ),
     ] = None,
     loss: given.Loss = None,
     l2: given.L2 = None,
@@ -94,7 +105,7 @@ def fit(
         parameters=_parameters(l2, solver, intercept, standardize, time_limit, threads), cv_groups=cv_groups,
         memory=memory,
     )  # fmt: skip
-    auto = Auto(ks=None if ks is None else sizes(ks), cv=cv, cv_groups=cv_groups, rule=rule, combine=combine)
+    auto = Auto(ks=None if ks is None else sizes(ks), cv=cv, cv_groups=cv_groups, goal=goal, rule=rule, combine=combine)
     return run(asked, out, one_size(k), auto, summary=summary, checkpoint=given.begun(checkpoint, resume))
 
 

@@ -22,6 +22,7 @@ class Auto:
     ks: list[int] | None
     cv: int | None
     cv_groups: str | None
+    goal: str | None
     rule: str | None
     combine: str | None
 
@@ -38,10 +39,11 @@ def chooser(asks: Question, auto: Auto) -> tuple[Any, str]:
     import pursuit
     from pursuit.selection import CRITERIA
 
-    rule, combine = (auto.rule or "min").casefold(), (auto.combine or "project").casefold()
+    goal = (auto.goal or "predict").casefold()
+    rule, combine = (None if word is None else word.casefold() for word in (auto.rule, auto.combine))
     kind: Any = pursuit.SparseClassifierCV if asks.classifies else pursuit.SparseRegressorCV
-    given = {"ks": auto.ks, "rule": rule, "combine": combine}
-    if rule in CRITERIA:
+    given = {"ks": auto.ks, "goal": goal, "rule": rule, "combine": combine}
+    if rule is not None and rule in CRITERIA:
         for option, value in (("--cv", auto.cv), ("--cv-groups", auto.cv_groups), ("--combine", auto.combine)):
             if value is not None:
                 raise ValueError(f"{option} is for held-out folds, and --rule {rule} has none")
@@ -77,10 +79,8 @@ def facts(estimator: Any) -> dict[str, str]:
     if seen is not None:
         error = f"standard error {seen.error:.2g} over {seen.folds} folds"
         told["held out"] = f"{seen.name} {seen.score:.4g}, {error}; k was chosen by it, so it flatters a little"
-    if estimator.k_1se_ is not None and estimator.k_1se_ < estimator.k_:
-        told["fewer"] = f"k={estimator.k_1se_} is within one standard error of it: --rule 1se takes that"
-    if estimator._combined in PREDICTS and estimator.k_:
-        told["predicts by"] = PREDICTS[estimator._combined]
+    if estimator.combine_ in PREDICTS and estimator.k_:
+        told["predicts by"] = PREDICTS[estimator.combine_]
     else:
         told["l2"] = digits(estimator.l2_)
     told["seconds"] = f"{estimator.path_.seconds:.2g}"

@@ -32,9 +32,16 @@ from .callbacks import CallbackSupportMixin, per_fold
 from .given import Given
 from .scored import Scored
 
-RULES = ("min", "1se", *CRITERIA)
+RULES = ("min", "0.5se", "1se", *CRITERIA)
+GOALS = {"predict": ("0.5se", "project"), "explain": ("1se", "none")}  # rule and combine, unless they are given
+
 SMALLEST = 1e-145  # targets below which sums of squares lose digits
 COMBINE = ("project", "none", "average")
+
+
+def rule_errors(rule: str) -> float:
+    """By how many standard errors the chosen size may lose more than the best."""
+    return 0.0 if rule == "min" else float(rule.removesuffix("se"))
 
 
 class HeldOut(NamedTuple):
@@ -54,8 +61,9 @@ class ChoosesK(CallbackSupportMixin, SparseModel):
     _: KW_ONLY
     gamma: float | None = None
     cv: Any = 10
-    rule: str = "min"
-    combine: str = "project"
+    goal: str = "predict"
+    rule: str | None = None
+    combine: str | None = None
     scoring: Any = None
 
     def _rows(self, X: Any, y: Any, sample_weight: Any, offset: Any, engine: Any) -> Given:
@@ -65,8 +73,12 @@ class ChoosesK(CallbackSupportMixin, SparseModel):
 
     def _choose(self, given: Given, cv_groups: Any, callback: Any, classes: bool) -> None:
         """Choose on validated data and store the model; ``classes``: whether targets are labels."""
-        check_choice(self.rule, "rule", RULES)
-        check_choice(self.combine, "combine", COMBINE)
+        check_choice(self.goal, "goal", tuple(GOALS))
+        rule, combine = GOALS[self.goal]
+        self.rule_ = rule if self.rule is None else self.rule
+        self.combine_ = combine if self.combine is None else self.combine
+        check_choice(self.rule_, "rule", RULES)
+        check_choice(self.combine_, "combine", COMBINE)
         if isinstance(self.scoring, list | tuple | set | frozenset | dict):
             raise TypeError(
                 f"scoring must be one scorer or the name of one, since one score chooses k; got {self.scoring!r}"
@@ -83,7 +95,7 @@ class ChoosesK(CallbackSupportMixin, SparseModel):
             try:
                 problem, f, chosen = self._chosen(f, given, cv_groups, callback, classes)
             except TimeUpError:
-                what = "the sizes were fitted" if self.rule in CRITERIA else "a single fold was fitted"
+                what = "the sizes were fitted" if self.rule_ in CRITERIA else "a single fold was fitted"
                 raise TimeoutError(
                     f"time_limit={self.time_limit!r} was over before {what}; allow more, or give fewer ks, or one l2"
                 ) from None
@@ -108,37 +120,42 @@ class ChoosesK(CallbackSupportMixin, SparseModel):
         refit = problem.refit_ridge(h)
         f = problem.at(f, refit)
         first, end = problem.most(f, problem.n, largest(self.ks))
-        grid = make_grid(self.ks, self.l2, self.gamma, h=h, refit=refit, first=first, end=end)
+        explain = self.goal == "explain"
+        grid = make_grid(self.ks, self.l2, self.gamma, h=h, refit=refit, first=first, end=end, refits=explain)
         if f.quadratic and np.max(np.abs(y)) < SMALLEST and np.ptp(y, axis=0).max() > 0:
             raise ValueError("y holds numbers too small to square; rescale it")
-        if self.rule in CRITERIA:
+        if self.rule_ in CRITERIA:
             if self.scoring is not None or cv_groups is not None:
                 what = "scoring" if self.scoring is not None else "cv_groups"
                 raise ValueError(
-                    f"rule={self.rule!r} holds out no rows, so {what} has no use: leave it out, or rule='min'"
+                    f"rule={self.rule_!r} holds out no rows, so {what} has no use: leave it out, or rule='min'"
                 )
-            return problem, f, by_criterion(problem, f, grid, self.rule)
+            return problem, f, by_criterion(problem, f, grid, self.rule_)
         pairs, note = splits(self.cv, given.X, y, cv_groups, classes, self.random_state, c)
         if classes:
             check_classes(pairs, y, c)
-        combine = "none" if problem.held else self.combine
+        combine = "none" if problem.held else self.combine_
         if self.scoring is not None and given.offset:
             raise ValueError("scoring cannot be used with an offset, which scorers do not know; leave scoring out")
         score = None if self.scoring is None else Scored(self, given, y, weights, pairs)
         apart = folds(problem.data, pairs, c, counts)
         del pairs, c, counts  # numbers for every row, which the folds do not need
         told_of = per_fold(self, len(apart), callback)
-        chosen = by_validation(problem, f, grid, apart, self.rule, combine, score, told_of)
+        chosen = by_validation(problem, f, grid, apart, rule_errors(self.rule_), combine, score, told_of)
         chosen.notes.append(note)
-        if combine != self.combine:
+        if combine != self.combine_:
             chosen.notes.append("bounds and sum_to would be broken by an average, so combine='none' was used")
         return problem, f, chosen
 
     def _store(self, problem: Problem, f: Any, chosen: Chosen, began: float) -> None:
         self.l2_, self.gamma_, self.k_1se_ = chosen.l2, chosen.gamma, chosen.k_1se
-        self._combined = chosen.combine
+        self.combine_ = chosen.combine
         self.cv_results_, self.sizes_ = chosen.table, chosen.sizes
         self.objective_ = problem.at(f, self.l2_)
+        if chosen.combine == "none" and chosen.gamma == 0:  # a refit predicts, so results are refits too
+            self.objective_, points = f, chosen.points
+            refits = problem.restricted(f).refits([point.support for point in points.values()])
+            chosen = replace(chosen, points=dict(zip(points, refits, strict=True)))
         self.path_ = as_path(problem, self.objective_, chosen, time.perf_counter() - began)
         cols, coef, intercept = chosen.models.in_units(chosen.place)
         constraint, q, p = problem.sparse_set(f, 1), f.width, problem.data.shape[1]
@@ -153,16 +170,16 @@ class ChoosesK(CallbackSupportMixin, SparseModel):
         self._predict_by(again.support, again.coef, again.intercept, p, dtype)
         self.refit_coef_, self.refit_intercept_ = self.coef_, self.intercept_
         self._predict_by(support, on, intercept, p, dtype)
-        size = chosen.alone if self._combined == "average" else self.k_
+        size = chosen.alone if self.combine_ == "average" else self.k_
         self.result_ = self.path_.at(max(size, self.path_.sizes[0]))
         self.n_iter_ = max(1, self.path_.sizes[-1])
         self.held_out_ = self._seen()
-        self.reason_ = "; ".join(sentence for sentence in [self._why(), *chosen.notes] if sentence)
+        self.reason_ = "; ".join(sentence for sentence in [self._why(chosen), *chosen.notes] if sentence)
 
     def _seen(self) -> HeldOut | None:
         table = self.sizes_
         at = np.flatnonzero(table["k"] == self.k_)
-        if self.rule in CRITERIA or self._combined == "average" or len(at) == 0:  # an average is of no size
+        if self.rule_ in CRITERIA or self.combine_ == "average" or len(at) == 0:  # an average is of no size
             return None
         i, folds = int(at[0]), sum(name.endswith("_loss") and name.startswith("split") for name in table)
         if "mean_score" in table:
@@ -187,15 +204,23 @@ class ChoosesK(CallbackSupportMixin, SparseModel):
     def _on_support(self) -> tuple[Array, Any]:
         return self._predicts
 
-    def _why(self) -> str:
-        """Why this k, in a sentence."""
+    def _why(self, chosen: Chosen) -> str:
+        """Why this k, in a sentence, and which other sizes come near."""
         best = "the least held-out loss" if self.scoring is None else "the best held-out score"
-        if self.rule in CRITERIA:
-            words = f"k={self.k_} has the least {'Cp' if self.rule == 'cp' else self.rule.upper()}"
-        elif self._combined == "average":
+        if self.rule_ in CRITERIA:
+            words = f"k={self.k_} has the least {'Cp' if self.rule_ == 'cp' else self.rule_.upper()}"
+        elif self.combine_ == "average":
             words = f"the average of all candidates uses {self.k_} features"
-        elif self.rule == "1se":
-            words = f"k={self.k_} is the smallest within one standard error of {best}"
-        else:
+        elif self.rule_ == "min" or chosen.least <= self.k_:
             words = f"k={self.k_} has {best}"
-        return words + (": the null model is best, and no feature is used" if self.k_ == 0 else "")
+        else:
+            errors = "half a" if self.rule_ == "0.5se" else "one"
+            lower = "" if chosen.excess is None else f", {100 * chosen.excess:.2g}% lower"
+            words = (
+                f"k={self.k_} is the smallest within {errors} standard error of {best}, that of k={chosen.least}{lower}"
+            )
+        if self.k_ == 0:
+            return words + ": the null model is best, and no feature is used"
+        few = chosen.k_1se
+        near = few is not None and few < self.k_ and self.combine_ != "average"
+        return words + (f"; k={few} is within one standard error" if near else "")

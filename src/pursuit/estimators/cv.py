@@ -10,26 +10,31 @@ from .classifier import Classification
 from .regressor import Regression
 
 CV_PARAMETERS = """ks : sizes to choose from, or None
-        None: 0, 1, .., 6, 8, 10, 12, 15, 20, 25, 30, 40, 50, up to the columns there are and 0.8 times the rows (that
-        differ), and on to 100 where the last one is best. Sizes that are asked for and cannot be had are capped;
-        ``reason_`` says so.
+        None: candidates have 0, 1, .., 6, 8, 10, 12, 15, 20, 25, 30, 40, 50 features, projections of their average up
+        to 100, neither more than the columns there are and 0.8 times the rows (that differ). Where a single candidate
+        predicts and the largest is best, sizes go on to 100. Sizes that cannot be had are capped; ``reason_`` says so.
     l2 : ridge while selecting, a number or None
-        None: 0.1, 1 and 10 times h are tried; h is the mean of the loss's second derivative at the model without
-        features (1 for squared and the margin losses).
-    gamma : share of the ridge fit, the rest is the refit on the same features; None tries 0 and 1
-        The refit has no ridge for squared and huber, 0.001 h for other losses.
+        None: 0.1, 1 and 10 times h are tried, with goal="explain" none (the refit's) too; h is the mean of the loss's
+        second derivative at the model without features (1 for squared and the margin losses).
+    gamma : share of the ridge fit, the rest is the refit on the same features
+        None tries 0 and 1, with goal="explain" only 0. The refit has no ridge for squared and huber, 0.001 h for other
+        losses.
     cv : number of folds, a splitter, or pairs of (training rows, test rows)
         A number shuffles the rows first, with seed ``random_state`` or 0, and keeps the shares of classes; it is capped
         at the rows there are, at those of the rarest class, and at the groups of rows. A fold that trains without one
         of the classes is an error. In a fold with few rows no model has more than 0.8 of them as features.
-    rule : "min", "1se", or one of "aic", "bic", "ebic", "gic", "hq", "cp"
-        The least held-out loss; the smallest size within a standard error of it (of the difference, over folds); or a
-        criterion of the plain path with the refit's ridge, which needs no folds, and a loss with a likelihood.
-    combine : "project", "none" or "average"
+    goal : "predict" (default) or "explain"
+        "predict": rule="0.5se" and combine="project", coefficients that are shrunk averages. "explain": rule="1se" and
+        combine="none", one subset whose size is chosen to find the true features, refitted without shrinkage.
+    rule : "min", "0.5se", "1se", or one of "aic", "bic", "ebic", "gic", "hq", "cp"; None: as ``goal`` says
+        The least held-out loss; the smallest size within half a standard error or one of it (of the paired difference
+        over folds); or a criterion of the plain path with the refit's ridge, which needs no folds, and a loss with a
+        likelihood.
+    combine : "project", "none" or "average"; None: as ``goal`` says
         What predicts. "project": the average of all candidates by exponential weights, projected onto k features,
-        see docs/selection.md. "none": the best single candidate. "average": the average, which is dense. The
-        best single candidate predicts instead where an average does worse on held-out rows by more than one standard
-        error of the difference; ``reason_`` says so. With bounds or ``sum_to``, which a projection would break, "none".
+        see docs/selection.md. "none": the best single candidate. "average": the average, which is dense. The best
+        single candidate predicts instead where an average does worse on held-out rows by more than two standard errors
+        of the difference; ``reason_`` says so. With bounds or ``sum_to``, which a projection would break, "none".
     scoring : a scorer or its name, to choose by instead of the loss; averages are still weighted by the loss
 
     The others are those of the estimator without CV; ``time_limit`` is for the whole. When it is
@@ -42,14 +47,16 @@ CV_PARAMETERS = """ks : sizes to choose from, or None
     support_ : sorted indices of the columns that are used
     k_, l2_, gamma_ : the number of features (groups), and ridge and gamma of the candidate with the least held-out loss
     k_1se_ : what rule="1se" takes; None for a criterion
-    reason_ : why this k, in a sentence
+    rule_, combine_ : what was used; "none" where a single candidate took the place of an average
+    reason_ : why this k, and which other sizes come near, in a sentence
     held_out_ : (score, name, error, folds) of the chosen size: R2 (D2: the share of the deviance), the loss where that
         is not known, or the scorer's score; its standard error over folds. None for a criterion and for "average"
     cv_results_ : one row per candidate: k, l2, gamma, mean_loss over held-out rows, its std_error over folds, every
         fold's own (split0_loss, ..), and its weight in the average; with a scorer the same of scores; for a criterion
         one row per size
     sizes_ : one row per size that was chosen from: for "project" its slope and smoothed loss too
-    path_ : the plain fits on all rows at ``l2_``, of every size, with held-out ``scores`` (NaN: not tried)
+    path_ : the plain fits on all rows at ``l2_``, of every size, with held-out ``scores`` (NaN: not tried); where a
+        refit predicts (combine_ "none", gamma_ 0) their refits
     result_ : that of size ``k_`` ("average": of the best candidate's size), what ``certify`` speaks of
     objective_ : what ``result_`` minimises; it refers to the training data and is not pickled
     """

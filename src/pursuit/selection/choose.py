@@ -1,4 +1,11 @@
-"""From candidates to one model by what was held out: the least loss (best score), or the smallest size near it."""
+"""From candidates to one model by what was held out: the least loss (best score), or the smallest size near it.
+
+Sizes are compared by their losses, for projections smoothed over sizes by 1/4, 1/2, 1/4. With a rule of t standard
+errors the smallest size is taken whose loss is within t standard errors of the least; the error is that of the paired
+difference over folds. Where a single candidate, its size taken by the same rule, loses less than the average or its
+projection by more than GUARD standard errors, it predicts instead: a projection can fail where columns are nearly
+dependent.
+"""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
@@ -19,6 +26,8 @@ from .validation import Told, Validated, validate
 #: From a fold's number and its models to a score each, the higher the better.
 Score = Callable[[int, Models], Vector]
 SAME = 1e-9  # share of a loss that is rounding
+GUARD = 2.0  # standard errors
+EXACT = 1e-20  # share of the largest loss below which differences are rounding
 
 
 @dataclass(frozen=True)
@@ -27,9 +36,10 @@ class Chosen:
 
     ``table`` has one entry per candidate, ``sizes`` one per size; ``l2``, ``gamma`` and ``alone`` (its size) are of the
     best candidate; ``points`` are those of all rows at this ridge, and ``scores`` what was held out of them, by size.
-    ``combine`` is what the model is: "none" where the best candidate took the place of an average that predicts worse;
-    ``projected`` is the size that the projection chose for itself. ``ended_early`` is a sentence where time was up, or
-    Ctrl-C was pressed, before all folds were fitted.
+    ``least`` is the size of the least loss, and ``excess`` what the chosen size loses beyond it, as a share (None where
+    scores or criteria choose). ``combine`` is what the model is: "none" where the best candidate took the place of an
+    average that predicts worse. ``ended_early`` is a sentence where time was up, or Ctrl-C was pressed, before all
+    folds were fitted.
     """
 
     models: Models
@@ -43,8 +53,9 @@ class Chosen:
     sizes: dict[str, Any]
     points: dict[int, Point]
     scores: dict[int, float]
+    least: int
+    excess: float | None = None
     combine: str = "none"
-    projected: int | None = None
     notes: list[str] = field(default_factory=list)
     ended_early: str = ""
 
@@ -76,23 +87,49 @@ class Trial:
     def beaten(self, c: int, goal: float, each: Vector, model: Models, aim: float, apart: Vector) -> str:
         """Why candidate c should predict instead of an average; nothing where it should not.
 
-        It should where its held-out goal is lower by more than a standard error of the difference, or where its
+        It should where its held-out goal is lower by more than GUARD standard errors of the difference, or where its
         held-out loss is lower than the loss of the average on the rows that made it: then folds, which average less,
         have not seen what the average of all rows does.
         """
         what, side, sign = ("loss", "above", 1) if self.score is None else ("score", "below", -1)
-        if aim - goal > paired((apart - each)[None])[0] + SAME * abs(goal):
+        if aim - goal > GUARD * paired((apart - each)[None])[0] + SAME * abs(goal):
             return (
-                f"whose held-out {what} of {sign * aim:.3g} is more than one standard error of the difference {side} "
-                f"the candidate's {sign * goal:.3g}"
+                f"whose held-out {what} of {sign * aim:.3g} is more than {GUARD:g} standard errors of the difference "
+                f"{side} the candidate's {sign * goal:.3g}"
             )
         held, own = self.seen.mean[c], float(model.losses(self.problem.data)[0])
-        if own > held + paired(self.seen.each[c][None])[0] + SAME * abs(held):
+        if own > held + GUARD * paired(self.seen.each[c][None])[0] + SAME * abs(held):
             return (
-                f"whose loss of {own:.3g} on the rows it was made from is more than one standard error above the "
-                f"candidate's held-out {held:.3g}"
+                f"whose loss of {own:.3g} on the rows it was made from is more than {GUARD:g} standard errors above "
+                f"the candidate's held-out {held:.3g}"
             )
         return ""
+
+
+@dataclass(frozen=True)
+class BySize:
+    """One model per size: their table, what is to be least, and the same by fold."""
+
+    sizes: tuple[int, ...]
+    table: dict[str, Any]
+    goal: Vector
+    each: Matrix
+
+    @property
+    def best(self) -> int:
+        """The first place of the least goal; what differs by rounding is equal, as where the features determine y."""
+        rounding = EXACT * float(np.abs(self.goal).max())
+        return int(np.argmax(self.goal <= self.goal.min() + rounding))
+
+    def within(self, errors: float) -> int:
+        """The first place within so many standard errors (of the paired difference over folds) of the least."""
+        apart = paired(self.each - self.each[self.best])
+        return int(np.argmax(self.goal <= self.goal[self.best] + errors * apart))
+
+    def excess(self, place: int) -> float | None:
+        """What the goal of a place is above the least, as a share."""
+        least = float(self.goal[self.best])
+        return float(self.goal[place]) / least - 1 if least > 0 else None
 
 
 def by_validation(
@@ -100,105 +137,108 @@ def by_validation(
     f: Any,
     grid: Grid,
     folds: Sequence[Fold],
-    rule: str,
+    errors: float,
     combine: str,
     score: Score | None,
     told: Told | None,
 ) -> Chosen:
     """Choose by what was held out; ``f`` is the objective of all rows with the refit's ridge.
 
-    Where the largest size is best, of the candidates or of the projection, and nobody asked for these sizes, again with
-    sizes up to twice as large. A choice that was made from all folds is not replaced by one from some of them.
+    ``errors``: the smallest size within so many standard errors of the least loss is taken. Where a single candidate of
+    the largest size predicts, and the sizes are the default ones, again with sizes up to twice as large. A choice that
+    was made from all folds is not replaced by one from some of them.
     """
-    trial: Trial | None = None
+    chosen: Chosen | None = None
     ended_early = ""
     while True:
-        if trial is None or trial.grid.ks != grid.ks:
-            try:
-                whole = candidates(problem, f, grid, problem.n)
-                seen = validate(problem, grid, folds, told, whole)
-            except (TimeUpError, KeyboardInterrupt):
-                if trial is None:
-                    raise
-                seen = replace(trial.seen, folds=())
-            ended_early = _ended_early(trial, seen, len(folds))
-            if trial is not None and ended_early:
-                break
-            trial = Trial(problem, grid, whole, seen, score)
-        trial = replace(trial, grid=grid)
-        with without_deadline():
-            chosen = _take(trial, rule, combine)
-        ks = chosen.alone == grid.ks[-1] < grid.end
-        onto = chosen.projected == grid.onto[-1] < grid.end
-        if ended_early or not (grid.open and (ks or onto)):
+        try:
+            whole = candidates(problem, f, grid, problem.n)
+            seen = validate(problem, grid, folds, told, whole)
+        except (TimeUpError, KeyboardInterrupt):
+            if chosen is None:
+                raise
+            ended_early = _ended_early(max(chosen.points), 0, len(folds))
             break
-        grid = grid.further(ks, onto)
+        ended_early = _ended_early(None if chosen is None else max(chosen.points), len(seen.folds), len(folds))
+        if chosen is not None and ended_early:
+            break
+        with without_deadline():
+            chosen = _take(Trial(problem, grid, whole, seen, score), errors, combine)
+        tried = grid.onto if chosen.combine == "project" else grid.ks
+        at_end = chosen.combine != "average" and chosen.k == tried[-1] < grid.end
+        if ended_early or not (grid.open and at_end and chosen.combine == "none"):
+            break
+        grid = grid.further()
     chosen.notes.extend(grid.notes)
-    at_end = grid.more and chosen.combine != "average" and chosen.k == grid.end
-    if at_end or (onto and chosen.combine == "project") or (ks and chosen.combine == "none"):
+    if at_end or (grid.more and chosen.combine != "average" and chosen.k == grid.end):
         chosen.notes.append(f"k={chosen.k} is the largest of ks, and larger ones may predict better")
+    if chosen.combine == "project" and chosen.k > max(chosen.points):  # a projection may be larger than every candidate
+        with without_deadline():
+            points = problem.points(problem.at(f, chosen.l2), chosen.k)
+        chosen = replace(chosen, points=points)
     return replace(chosen, ended_early=ended_early)
 
 
-def _ended_early(before: Trial | None, seen: Validated, folds: int) -> str:
-    """Why there are fewer folds or sizes than there should be, or nothing."""
-    if len(seen.folds) == folds:
+def _ended_early(before: int | None, done: int, folds: int) -> str:
+    """Why there are fewer folds than there should be, or sizes above those before, or nothing."""
+    if done == folds:
         return ""
     why = "the time limit was reached" if late() else "interrupted by the user"
     if before is not None:
-        return f"{why} before sizes above {before.grid.ks[-1]} were tried on every fold"
-    return f"{why} after {len(seen.folds)} of {folds} folds, and the choice is from these"
+        return f"{why} before sizes above {before} were tried on every fold"
+    return f"{why} after {done} of {folds} folds, and the choice is from these"
 
 
-def _take(trial: Trial, rule: str, combine: str) -> Chosen:
+def _take(trial: Trial, errors: float, combine: str) -> Chosen:
     grid, whole, problem = trial.grid, trial.whole, trial.problem
     k, l2, gamma = grid.columns
     table, goal, each = trial.table(trial.seen, k=k, l2=l2, gamma=gamma)
     table["weight"] = weights(problem.loss, trial.seen.mean, problem.n, whole.f.width)
     of_size = [int(np.flatnonzero(k == size)[_least(goal[k == size])]) for size in grid.ks]
-    sizes = {name: values[of_size] for name, values in table.items()}
-    plain = np.array(of_size)[_two(goal[of_size], each[of_size])]  # the candidates of rule "min" and of "1se"
-    wanted = int(rule == "1se")
-    models, place, best = whole, int(plain[wanted]), int(plain[wanted])
-    size, k_1se, onto_size, notes = int(k[best]), int(k[plain[1]]), None, list[str]()
+    singles = BySize(grid.ks, {name: values[of_size] for name, values in table.items()}, goal[of_size], each[of_size])
+    sizes, at = singles, singles.within(errors)
+    best = of_size[at]
+    models, place, size = whole, best, grid.ks[at]
+    k_1se, notes = grid.ks[singles.within(1.0)], list[str]()
     if combine == "project":
         found = projected(problem, grid, whole, trial.seen)
-        onto, aim, apart = trial.table(found.held, k=np.array(grid.onto), slope=found.slopes)
-        onto["smoothed"] = smoothed(aim, grid.onto)
-        ours = np.array(_two(onto["smoothed"], apart))
-        pairs = zip(plain, ours, strict=True)
-        beaten = [trial.beaten(c, goal[c], each[c], found.models.only(i), aim[i], apart[i]) for c, i in pairs]
-        onto_size, k_1se = grid.onto[ours[wanted]], k_1se if beaten[1] else grid.onto[ours[1]]
-        if not beaten[wanted]:
-            models, place, size, sizes, best = found.models, int(ours[wanted]), onto_size, onto, int(plain[0])
+        columns, aim, apart = trial.table(found.held, k=np.array(grid.onto), slope=found.slopes)
+        columns["smoothed"] = smoothed(aim, grid.onto)
+        onto = BySize(grid.onto, columns, columns["smoothed"], apart)
+
+        def beaten(errors: float) -> str:
+            """Why the single candidate of this rule should predict; nothing where the projection should."""
+            c, i = of_size[singles.within(errors)], onto.within(errors)
+            return trial.beaten(c, goal[c], each[c], found.models.only(i), aim[i], apart[i])
+
+        why = beaten(errors)
+        if not beaten(1.0):
+            k_1se = grid.onto[onto.within(1.0)]
+        if not why:
+            sizes, at, best = onto, onto.within(errors), of_size[singles.best]
+            models, place, size = found.models, at, grid.onto[at]
     elif combine == "average":
         _, aim, apart = trial.table(dense_of_folds(problem, trial.seen))
         average = dense(problem, whole, trial.seen)
-        beaten = [trial.beaten(c, goal[c], each[c], average, aim[0], apart[0]) for c in plain]
-        if not beaten[wanted]:
+        why = trial.beaten(best, goal[best], each[best], average, aim[0], apart[0])
+        if not why:
             models, place, size = average, 0, len(average.cols)
-    if combine != "none" and beaten[wanted]:
+    if combine != "none" and why:
         name = "projected average" if combine == "project" else "average"
-        notes.append(f"the best single candidate predicts instead of the {name}, {beaten[wanted]}")
+        notes.append(f"the best single candidate predicts instead of the {name}, {why}")
         combine = "none"
     same = (l2 == l2[best]) & (gamma == gamma[best])
     scores = dict(zip(k[same].tolist(), (-goal[same]).tolist(), strict=True))
-    points = whole.points[float(l2[best])]
+    excess = sizes.excess(at) if trial.score is None else None
     return Chosen(
-        models, place, size, k_1se, float(l2[best]), float(gamma[best]), int(k[best]), table, sizes, points, scores,
-        combine, onto_size, notes,
+        models, place, size, k_1se, float(l2[best]), float(gamma[best]), int(k[best]), table,
+        sizes.table, whole.points[float(l2[best])], scores, sizes.sizes[sizes.best], excess, combine, notes,
     )  # fmt: skip
 
 
 def _least(goal: Vector) -> int:
     """The first place that differs from the least by rounding only: without features all candidates are one model."""
     return int(np.argmax(goal <= goal.min() + SAME * abs(goal.min())))
-
-
-def _two(goal: Vector, each: Matrix) -> list[int]:
-    """Where the goal is least, and the first place within a standard error of the difference to there."""
-    best = int(np.argmin(goal))
-    return [best, int(np.argmax(goal <= goal[best] + paired(each - each[best])))]
 
 
 def paired(each: Matrix) -> Vector:

@@ -1,16 +1,16 @@
-"""What predicts: the average of all candidates, projected onto K features, K chosen by held-out loss.
+"""What predicts: the average of all candidates, projected onto K features.
 
 1. weights       w_c = exp(-tau n (M_c - M_min) / (2 M_min)) (losses of a residual), exp(-tau n (M_c - M_min)) (others)
 2. average       b = 1/2 sum_c w_c b_c  +  1/2 mean over folds of sum_c w_c b_c^(-v), on standardised columns
-3. projection    from the 150 largest of b, backwards in the metric G = Z'Z/n + I, to every K; never refitted to y
+3. projection    from the 150 largest of b, backwards in the metric G = Z'Z/n + lam I, to every K; never refitted to y.
+                 lam = sum_c w_c gamma_c l2_c / h is the mean ridge of what was averaged: where refits have the
+                 weight, fitted values are projected, and directions in which coefficients cancel are kept
 4. folds         the same in every fold, with weights from the other folds and without the mean over folds
-5. slope         s_K in [0, 1] with the least held-out loss of null model + s_K (projection - null model)
-6. choice        the K with the least held-out loss, smoothed over K by 1/4, 1/2, 1/4 (K = 0 left alone)
-7. guard         the best candidate instead, where the held-out loss of the projection is above the candidate's by more
-                 than one standard error of the difference over folds (choose.py)
+5. slope         s_K in [0, 1] with the least held-out loss of null model + s_K (projection - null model), for losses
+                 of a residual moved one standard error towards 1
 
-Intercepts are the best ones on the training rows for the coefficients given. The squared loss's predictions are thus
-mean of y + s_K Z x_K. The metric has one scale for all losses: a factor of G changes nothing.
+:mod:`.choose` takes K. Intercepts are the best ones on the training rows for the coefficients given. The squared loss's
+predictions are thus mean of y + s_K Z x_K. The metric has one scale for all losses: a factor of G changes nothing.
 """
 
 from dataclasses import dataclass
@@ -27,9 +27,10 @@ from .projection import project
 from .shrink import intercepts, slopes
 from .validation import Validated, validated
 
-TAU = {"squared": 1 / 3}
-USUAL = 1 / 3  # tau of the losses that are not named
-LARGEST = 150  # units that an elimination begins with
+TAU = 0.15
+MIN_METRIC_RIDGE = {True: 1e-4, False: 1e-3}  # lam is at least this; True: losses of a residual
+SLOPE_ERRORS = {True: 1.0, False: 0.0}  # standard errors by which a slope is moved towards 1
+MAX_UNITS = 150  # that an elimination begins with
 TINY = 1e-300
 
 
@@ -37,23 +38,20 @@ TINY = 1e-300
 class Projected:
     """Projections of all rows' average, one per K, shrunk; and how those of the folds did."""
 
-    onto: tuple[int, ...]
     models: Models
     slopes: Vector
     held: Validated
-    smooth: Vector
 
 
 def weights(loss: Any, M: Vector, n: float, outputs: int) -> Vector:
     """w_c, which sum to one."""
-    tau = TAU.get(loss.name, USUAL)
-    scale = 2 * M.min() if _relative(loss) else 1.0
-    times = tau * n * (outputs if loss.quadratic else 1) / max(scale, TINY)
+    scale = 2 * M.min() if _of_residuals(loss) else 1.0
+    times = TAU * n * (outputs if loss.quadratic else 1) / max(scale, TINY)
     w = np.exp(-np.minimum(times * (M - M.min()), 700.0))
     return np.asarray(w / w.sum())
 
 
-def _relative(loss: Any) -> bool:
+def _of_residuals(loss: Any) -> bool:
     return bool(loss.quadratic or getattr(loss, "targets", "") == "real")
 
 
@@ -93,9 +91,15 @@ def dense_of_folds(problem: Problem, seen: Validated) -> Validated:
     return validated(averages, seen.folds, lost)
 
 
-def projections(problem: Problem, f: Any, cols: Columns, b: Matrix, onto: tuple[int, ...]) -> Models:
+def metric_ridge(problem: Problem, grid: Grid, w: Vector) -> float:
+    """lam, the mean ridge of what was averaged in units of h; refits count as 0."""
+    _, l2, gamma = grid.columns
+    return max(float(w @ (gamma * l2)) / grid.h, MIN_METRIC_RIDGE[_of_residuals(problem.loss)])
+
+
+def projections(problem: Problem, f: Any, cols: Columns, b: Matrix, onto: tuple[int, ...], lam: float) -> Models:
     """An average of models of f, projected onto every size: one gather of at most 150 columns."""
-    constraint = problem.sparse_set(f, max(LARGEST, 3 * onto[-1]))
+    constraint = problem.sparse_set(f, max(MAX_UNITS, 3 * onto[-1]))
     width = f.width
     x = np.zeros(f.dim)
     x[(cols[:, None] * width + np.arange(width)).ravel()] = b.ravel()
@@ -104,7 +108,7 @@ def projections(problem: Problem, f: Any, cols: Columns, b: Matrix, onto: tuple[
     unit = few if constraint.unit_of is None else constraint.unit_of[few]
     chosen, unit = few[::width] // width, unit[::width]
     G = f.data.products(chosen, f.fit_intercept)
-    G[np.diag_indices(len(G))] += problem.unit(f)
+    G[np.diag_indices(len(G))] += lam * problem.unit(f)
     B = project(x[few].reshape(-1, width), G, onto, unit, constraint.include)
     return Models(f, chosen, B, intercepts(f, chosen, B))
 
@@ -112,20 +116,22 @@ def projections(problem: Problem, f: Any, cols: Columns, b: Matrix, onto: tuple[
 def projected(problem: Problem, grid: Grid, whole: Models, seen: Validated) -> Projected:
     """The rule, up to the choice of K."""
     q = whole.f.width
+    lam = metric_ridge(problem, grid, weights(problem.loss, seen.mean, problem.n, q))
 
     def one(job: tuple[int, Models]) -> Models:
         v, models = job
         w = weights(problem.loss, seen.without(v), problem.n, q)
-        found = projections(problem, models.f, models.cols, models.mixed(w)[0], grid.onto)
+        found = projections(problem, models.f, models.cols, models.mixed(w)[0], grid.onto, lam)
         models.f.forget()
         return found
 
     of_folds = in_threads(one, list(enumerate(seen.models)))
-    s = slopes([(fold.held, models) for fold, models in zip(seen.folds, of_folds, strict=True)])
+    pairs = [(fold.held, models) for fold, models in zip(seen.folds, of_folds, strict=True)]
+    s = slopes(pairs, SLOPE_ERRORS[_of_residuals(problem.loss)])
     less = [shrunk(models, s) for models in of_folds]
     held = validated(less, seen.folds, [m.losses(fold.held) for m, fold in zip(less, seen.folds, strict=True)])
-    ours = projections(problem, whole.f, *averaged(problem, whole, seen), grid.onto)
-    return Projected(grid.onto, shrunk(ours, s), s, held, smoothed(held.mean, grid.onto))
+    ours = projections(problem, whole.f, *averaged(problem, whole, seen), grid.onto, lam)
+    return Projected(shrunk(ours, s), s, held)
 
 
 def shrunk(models: Models, s: Vector) -> Models:

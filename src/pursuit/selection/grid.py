@@ -9,7 +9,21 @@ from .._errors import check_number, check_sizes
 from .._types import Columns, Vector
 
 SIZES: tuple[int, ...] = (0, 1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 25, 30, 40, 50)
-ONTO: tuple[int, ...] = (*range(11), 12, 14, 16, 18, 20, 25, 30, 40)  # sizes that an average is projected onto
+ONTO: tuple[int, ...] = (
+    *range(11),
+    12,
+    14,
+    16,
+    18,
+    20,
+    25,
+    30,
+    40,
+    50,
+    60,
+    75,
+    100,
+)  # sizes that an average is projected onto
 RIDGES = (0.1, 1.0, 10.0)  # in units of h
 MOST = 100  # the largest size that is tried where nobody asks for more
 FURTHER = (1.2, 1.5, 2.0)  # where a grid ends too early, it goes on at these multiples of its end
@@ -23,6 +37,7 @@ class Grid:
     ridges: tuple[float, ...]
     gammas: tuple[float, ...]
     refit: float
+    h: float  # the unit of ridges
     onto: tuple[int, ...]
     end: int
     open: bool  # whether it may go on: the sizes are nobody's wish
@@ -35,20 +50,24 @@ class Grid:
         k, l2, gamma = np.meshgrid(self.ks, self.ridges, self.gammas, indexing="ij")
         return k.ravel().astype(np.int64), l2.ravel(), gamma.ravel()
 
-    def further(self, ks: bool, onto: bool) -> "Grid":
-        """The same with sizes up to twice as large, of the candidates or of the projection.
-
-        A projection has no more units than the largest candidate, so that there is a plain fit of every size.
-        """
-        sizes = _on(self.ks, self.end) if ks or (onto and self.onto[-1] >= self.ks[-1]) else self.ks
-        return replace(self, ks=sizes, onto=_on(self.onto, min(self.end, sizes[-1])) if onto else self.onto)
+    def further(self) -> "Grid":
+        """The same with candidates up to twice as large."""
+        sizes = {*self.ks, *(min(self.end, int(times * self.ks[-1])) for times in FURTHER)}
+        return replace(self, ks=tuple(sorted(sizes)))
 
 
-def make_grid(ks: Any, l2: Any, gamma: Any, *, h: float, refit: float, first: int, end: int) -> Grid:
-    """The grid of a user's ks, l2 and gamma, or of none; ``first``: what is forced in, ``end``: the largest size."""
+def make_grid(
+    ks: Any, l2: Any, gamma: Any, *, h: float, refit: float, first: int, end: int, refits: bool = False
+) -> Grid:
+    """The grid of a user's ks, l2 and gamma, or of none; ``first``: what is forced in, ``end``: the largest size.
+
+    ``refits``: candidates are refits, of features that were selected with a ridge or without.
+    """
     notes = []
     ridges = tuple(h * share for share in RIDGES) if l2 is None else (check_number(l2, "l2"),)
-    gammas = (0.0, 1.0) if gamma is None else (_share(gamma),)
+    if refits and l2 is None:
+        ridges = (refit, *ridges)
+    gammas = ((0.0,) if refits else (0.0, 1.0)) if gamma is None else (_share(gamma),)
     if gamma is None and ridges == (refit,):
         gammas = (1.0,)  # the refit is the fit
     more = ks is None and end > max(first, MOST)
@@ -63,7 +82,7 @@ def make_grid(ks: Any, l2: Any, gamma: Any, *, h: float, refit: float, first: in
         if sizes[0] < first:
             notes.append(f"ks below {first} were raised to it, since include names {first}")
     ours, theirs = _within(sizes, first, end), _within(onto, first, end)
-    return Grid(ours, ridges, gammas, refit, theirs, end, ks is None, more, tuple(notes))
+    return Grid(ours, ridges, gammas, refit, h, theirs, end, ks is None, more, tuple(notes))
 
 
 def largest(ks: Any) -> int:
@@ -79,7 +98,3 @@ def _share(gamma: Any) -> float:
 
 def _within(sizes: tuple[int, ...], first: int, end: int) -> tuple[int, ...]:
     return tuple(sorted({min(max(k, first), end) for k in sizes}))
-
-
-def _on(sizes: tuple[int, ...], end: int) -> tuple[int, ...]:
-    return tuple(sorted({*sizes, *(min(end, int(times * sizes[-1])) for times in FURTHER)}))

@@ -36,11 +36,13 @@ def by_criterion(problem: Problem, f: Any, grid: Grid, rule: str) -> Chosen:
         at_end = ks[best] == grid.ks[-1] < grid.end
         if not (at_end and grid.open):
             break
-        grid = grid.further(True, False)
+        grid = grid.further()
     table = {"k": np.array(ks), "loss": value, "df": df, rule: told}
     notes = [*grid.notes, *([f"k={ks[best]} is the largest of ks, and larger ones may be better"] if at_end else [])]
     scores = dict(zip(ks, (-told).tolist(), strict=True))
-    return Chosen(_models(f, points), best, ks[best], None, l2, 1.0, ks[best], table, table, found, scores, notes=notes)
+    return Chosen(
+        _models(f, points), best, ks[best], None, l2, 1.0, ks[best], table, table, found, scores, ks[best], notes=notes
+    )
 
 
 def _models(f: Any, points: list[Point]) -> Models:

@@ -7,7 +7,7 @@ import numpy as np
 
 from .._types import Columns, Matrix, Vector
 from ..data.rows import Data
-from ..engines import in_threads, total
+from ..engines import in_threads
 from .models import Models
 
 STEPS = 200
@@ -42,33 +42,46 @@ def root(rising: Rising, start: Vector, low: Vector, high: Vector) -> Vector:
     return t
 
 
-def slopes(tried: Sequence[tuple[Data, Models]]) -> Vector:
+def slopes(tried: Sequence[tuple[Data, Models]], errors: float = 0.0) -> Vector:
     """s in [0, 1] with the least loss of (1 - s) null + s model, one per model: on held-out rows, added over the folds.
 
     For the squared loss <P, r> / <P, P>, with P = model - null and r = y - null. 1 where a model is the null model.
+    ``errors``: by how many of its standard errors over folds s is moved towards 1. With d_v the derivative on the rows
+    of fold v, whose sum is 0 at s, and h the second derivative on all of them, that error is sqrt(sum_v d_v^2) / h.
     """
     jobs = [(rows.seen_by(models.f.data.view).many(models.cols, models.B), models, rows) for rows, models in tried]
+    quadratic, m = tried[0][1].f.quadratic, len(tried[0][1].B)
 
     def of_fold(job: tuple[Any, Models, Data], s: Vector) -> tuple[Vector, Vector]:
         many, models, rows = job
-        found = many.shrinks(models.b, models.null, s)
+        found: tuple[Vector, Vector] = many.shrinks(models.b, models.null, s)
         rows.forget()
         return found
 
-    def ask(s: Vector) -> tuple[Vector, Vector]:
-        return total(in_threads(lambda job: of_fold(job, s), jobs))
+    def derivatives(s: Vector) -> tuple[Matrix, Matrix]:
+        answers = in_threads(lambda job: of_fold(job, s), jobs)
+        return np.array([first for first, _ in answers]), np.array([second for _, second in answers])
 
-    m, quadratic = len(tried[0][1].B), tried[0][1].f.quadratic
-    low, high = np.zeros(m), np.ones(m)
-    first, second = ask(low)
+    first, second = derivatives(np.zeros(m))
+
+    def by_fold(s: Vector) -> tuple[Matrix, Matrix]:
+        return (first + s * second, second) if quadratic else derivatives(s)
 
     def rising(s: Vector) -> tuple[Vector, Vector]:
-        return (first + s * second, second) if quadratic else ask(s)
+        d, h = by_fold(s)
+        return d.sum(axis=0), h.sum(axis=0)
 
     nothing = ~np.any([models.B.any(axis=(1, 2)) for _, models in tried], axis=0)
-    at_most, at_least = (rising(high)[0] <= 0) | nothing, first >= 0
+    low, high = np.zeros(m), np.ones(m)
+    at_most, at_least = (rising(high)[0] <= 0) | nothing, first.sum(axis=0) >= 0
     inside = root(rising, np.full(m, 0.5), low, high)
-    return np.where(at_most, 1.0, np.where(at_least, 0.0, np.clip(inside, 0.0, 1.0)))
+    s = np.where(at_most, 1.0, np.where(at_least, 0.0, np.clip(inside, 0.0, 1.0)))
+    if errors == 0:
+        return s
+    d, h = by_fold(s)
+    with np.errstate(all="ignore"):
+        error = np.sqrt((d**2).sum(axis=0)) / h.sum(axis=0)
+    return np.where(nothing, 1.0, np.minimum(1.0, s + errors * np.where(np.isfinite(error), error, 0.0)))
 
 
 def intercepts(f: Any, cols: Columns, B: Vector) -> Matrix:
