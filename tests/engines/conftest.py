@@ -10,6 +10,7 @@ CONFIG = {
     "distributed.admin.tick.limit": "60s",  # a busy machine is no news
     "distributed.comm.timeouts.connect": "5s",
     "distributed.scheduler.allowed-failures": 20,  # kills are what these tests do
+    "distributed.deploy.lost-worker-timeout": "1h",  # a cluster closes nannies that take longer to bring a worker back
 }
 
 
