@@ -19,6 +19,7 @@ _KINDS: dict[tuple[bool, bool], Any] = {
     (True, False): GroupKFold,
     (True, True): StratifiedGroupKFold,
 }
+ROWS_PER_FOLD = 8  # below it the moments of every fold's rows are no smaller than X, nor are they cheaper than a pass
 
 
 @dataclass(frozen=True)
@@ -124,7 +125,7 @@ def folds(data: Data, pairs: Sequence[tuple[Columns, Columns]], weights: Vector,
     for j, (_, test) in enumerate(pairs):
         labels[test] = j
     partition = sum(len(test) for _, test in pairs) == n and len(pairs) > 1 and (labels >= 0).all()
-    if partition and all(len(train) == n - len(test) and _apart(train, test, n) for train, test in pairs):
+    if n >= ROWS_PER_FOLD * len(pairs) and partition and all(len(train) == n - len(test) and _apart(train, test, n) for train, test in pairs):
         parts = raw.labelled(labels)
         return [
             Fold(parts.leave_out(j), float(counts[train].sum()), parts.only(j), j) for j, (train, _) in enumerate(pairs)
