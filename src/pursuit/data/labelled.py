@@ -222,7 +222,12 @@ class Less(Data):
 
     def __init__(self, design: Design, rows: Rows, loss: Loss, rest: Rest, gathered: Gathered | None = None) -> None:
         super().__init__(design, rows, loss, gathered)
-        self.rest, self._moments = rest, rest.moments()
+        self.rest = rest
+
+    def moments(self) -> Spread:
+        if self._moments is None:
+            self._moments = self.rest.moments()
+        return self._moments
 
     def __reduce__(self) -> Any:
         return type(self._like(self.design, self.rows)), (self.design, self.rows, self.loss)

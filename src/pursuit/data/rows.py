@@ -214,10 +214,12 @@ class Data:
         return known
 
     def forget(self) -> None:
-        """Let go of what is one number a row and can be computed again."""
+        """Let go of what is one number a row and can be computed again; of wide data also of one number a column."""
         with self._lock:
             self._kept.clear()
         self.rows.forget()
+        if self.shape[1] > self.shape[0]:
+            self._moments = self.raw._moments = None
 
     def moments(self) -> Spread:
         """Weighted means of all columns, and sums of squares about them."""

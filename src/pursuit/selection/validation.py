@@ -7,7 +7,7 @@ handed from fold to fold.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -64,7 +64,7 @@ def validate(
         models = candidates(problem, f, grid, fold.n, every_size=False)
         lost = models.losses(fold.held)
         f.forget()
-        finished[fold.number] = fold, models, lost
+        finished[fold.number] = fold, replace(models, points={}), lost
         if told is not None:
             told(len(finished), len(folds))
 
