@@ -46,7 +46,7 @@ class GramColumns:
         self.asked = np.empty(0, np.int64)  # and when it was last asked for
         self.clock = 0
         self.rows = np.empty((0, p))
-        self.small = n * p * p <= WHOLE and p <= self.capacity
+        self.small = (n * p * p <= WHOLE or p <= BLOCK) and p <= self.capacity
         self.read = room is not None and p <= self.capacity  # rows do not lie in memory, and all of it may
         self.whole = self.small or self.read  # of which a path forms all
         self.lock = threading.RLock()  # one objective may serve several Python threads

@@ -4,12 +4,12 @@ Model i has coefficients B[i], columns x outputs, and intercepts b[i]. Answers h
 disjoint rows add up. Rows without a weight are left out, and linear predictors, rows x models x outputs, stay here.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from .._types import Columns, Matrix, Vector
+from .._types import Columns, Flags, Matrix, Vector
 from ..engines import Ask, Map, total
 from ..losses.vector import VectorLoss
 
@@ -79,7 +79,7 @@ class Many:
         """Rows that count, as many at a time as fit."""
         y, c, offset, B = self.data.rows.y, self.data.rows.c, self.data.rows.offset, self.B
         size = max(1, PREDICTORS // max(1, B.shape[0] * B.shape[2]))
-        for some, A in picked(self.data, np.flatnonzero(c > 0), self.cols):
+        for some, A in picked(self.data, self.cols):
             for low in range(0, len(some), size):
                 rows = some[low : low + size]
                 eta = np.einsum("ij,mjq->imq", A[low : low + size], B, optimize=True)
@@ -91,17 +91,24 @@ def is_dense(data: "Data") -> bool:
     return data.nbytes >= data.shape[0] * data.shape[1] * data.dtype.itemsize
 
 
-def picked(data: "Data", used: Columns, cols: Columns) -> Iterator[tuple[Columns, Matrix]]:
-    """Rows, and some columns in them: all at once where these are few entries, else some rows after the other."""
-    (n, p), dense = data.shape, is_dense(data)
+def picked(data: "Data", cols: Columns) -> Iterator[tuple[Columns, Matrix]]:
+    """Rows with a weight, and some columns in them: all where these are few entries, else some rows at a time."""
+    (n, p), dense, c = data.shape, is_dense(data), data.rows.c
     if n * len(cols) <= (PICKED if dense else GATHERED):
-        A = data.design.block(cols).dense()
+        A, used = data.design.block(cols).dense(), np.flatnonzero(c)
         yield used, A if len(used) == n else A[used]
         return
     size = max(1, PICKED // p if dense else GATHERED // len(cols))
-    for low in range(0, len(used), size):
-        rows = used[low : low + size]
+    for rows in row_chunks(n, int(np.count_nonzero(c)), size, lambda some: c[some] != 0):
         yield rows, data.design.take(rows).block(cols).dense()
+
+
+def row_chunks(n: int, count: int, size: int, chosen: Callable[[slice], Flags]) -> Iterator[Columns]:
+    """The rows that are chosen, about ``count`` of n, at most ``size`` at a time: all indices are 8 bytes a row."""
+    step = max(1, size * n // max(count, 1))
+    for low in range(0, n, step):
+        rows = low + np.flatnonzero(chosen(slice(low, low + step)))
+        yield from (rows[start : start + size] for start in range(0, len(rows), size))
 
 
 class ManyInParts:

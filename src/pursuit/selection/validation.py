@@ -19,6 +19,8 @@ from .models import Models, candidates
 from .problem import Problem
 from .splits import Fold
 
+TALL = 1 << 16  # rows from which on even a small Gram matrix is better had from one pass for all folds
+
 #: Called with how many folds are done, and of how many.
 Told = Callable[[int, int], Any]
 
@@ -55,15 +57,15 @@ def validate(
     """
     gram = None if whole is None else getattr(whole.f, "gram", None)
     finished: dict[int, tuple[Fold, Models, Vector]] = {}
-    if gram is not None and not gram.small and len(gram.held):
+    if gram is not None and len(gram.held) and (not gram.small or folds[0].data.shape[0] > TALL):
         held = gram.held[gram.held >= 0]
-        folds[0].data.prepare(np.sort(held if gram.read and gram.complete else held[: gram.capacity // 2]))
+        folds[0].data.prepare(np.sort(held if gram.whole and gram.complete else held[: gram.capacity // 2]))
 
     def one(fold: Fold) -> None:
         f = problem.objective(fold.data, grid.refit)
         models = candidates(problem, f, grid, fold.n, every_size=False)
-        lost = models.losses(fold.held)
         f.forget()
+        lost = models.losses(fold.held)
         finished[fold.number] = fold, replace(models, points={}), lost
         if told is not None:
             told(len(finished), len(folds))
