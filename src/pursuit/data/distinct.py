@@ -1,5 +1,6 @@
 """How many different rows X has: no model needs more features than that, and any so large fits its rows exactly."""
 
+from functools import partial
 from hashlib import blake2b
 from itertools import chain
 
@@ -12,6 +13,7 @@ from ..designs.base import Taken
 from .many import row_chunks
 
 SAMPLED = 256  # columns that are compared first: rows that differ there differ
+LOOKED_THROUGH = 1 << 16  # rows of which a few are taken at a time
 BYTES = 1 << 24  # of rows that are compared at a time
 
 
@@ -31,11 +33,10 @@ def row_keys(design: Design, c: Vector, cols: Columns, limit: int) -> NDArray[np
         rows = np.flatnonzero(c)[:limit]
         return np.column_stack([rows, np.zeros_like(rows)]).astype(np.uint64)
     size = max(1, BYTES // (8 * max(1, p)))  # whole rows are copied
-    spread = np.arange(0, n, -(-n // (2 * limit)))
-    spread = spread[c[spread] != 0]
-    first = (spread[low : low + size] for low in range(0, len(spread), size))
+    chunks, step = partial(row_chunks, n, count, chosen=lambda some: c[some] != 0), -(-count // (2 * limit))
+    spread = np.concatenate([rows[::step] for rows in chunks(LOOKED_THROUGH)])
     found = set[bytes]()
-    for rows in chain(first, row_chunks(n, count, size, lambda some: c[some] != 0)):
+    for rows in chain((spread[low : low + size] for low in range(0, len(spread), size)), chunks(size)):
         A = design.take(rows).block(cols).dense()
         text = (np.ascontiguousarray(A, dtype=np.float64) + 0.0).tobytes()  # -0 is 0
         width = 8 * len(cols)

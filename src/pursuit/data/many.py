@@ -16,9 +16,9 @@ from ..losses.vector import VectorLoss
 if TYPE_CHECKING:
     from .rows import Data
 
-PREDICTORS = 1 << 18  # that are computed at a time: losses need several numbers for each
+PREDICTORS = 1 << 16  # that are computed at a time: losses need several numbers for each
 GATHERED = 1 << 24  # entries of columns that are gathered at a time where rows cannot be picked out cheaply
-PICKED = 1 << 20  # entries of X in rows of a dense matrix that are picked out at a time
+PICKED = 1 << 18  # entries of X in rows of a dense matrix that are picked out at a time
 KEPT = 1 << 17  # predictors that are kept, since a search for a root asks for them again and again
 SHARE = 16  # of the entries of X may be kept for that by each of the folds
 
@@ -48,6 +48,8 @@ class Many:
 
     def levels(self, b: Matrix) -> tuple[Matrix, Matrix]:
         """The first and second derivative of that in every intercept, models x outputs."""
+        if self.data.loss.quadratic and self.data.shape[0] * len(self.cols) > PICKED:
+            return self._levels_by_means(b)
         first, second, loss = np.zeros(b.shape), np.zeros(b.shape), self.data.loss
         for y, c, offset, eta in self._again():
             Y, flat = _flat(loss, y, eta + b + offset)
@@ -55,6 +57,18 @@ class Many:
             first += np.tensordot(c, np.reshape(loss.d1(Y, flat), eta.shape), 1)
             second += np.tensordot(c, np.reshape(d2, eta.shape), 1)
         return first, second
+
+    def _levels_by_means(self, b: Matrix) -> tuple[Matrix, Matrix]:
+        """The same where phi'' is 1: the means of columns are known, and X is not read."""
+        loss, rows, empty = self.data.loss, self.data.rows, np.zeros(b.shape[1])
+        y, c, offset = rows.y, rows.c, rows.offset
+        for low in range(0, len(y), PREDICTORS):
+            some = slice(low, low + PREDICTORS)
+            eta = np.zeros((len(y[some]), 1, b.shape[1]))
+            eta += 0.0 if offset is None else offset[some].reshape(eta.shape)
+            empty += c[some] @ np.reshape(loss.d1(*_flat(loss, y[some], eta)), (len(eta), -1))
+        mean = np.tensordot(self.B, self.data.moments().mean[self.cols], (1, 0))
+        return empty + self.data.weight * (mean + b), np.full(b.shape, self.data.weight)
 
     def shrinks(self, b: Matrix, null: Vector, s: Vector) -> tuple[Vector, Vector]:
         """The first and second derivative in s of the loss at null + s (model - null), ``null`` being intercepts."""
