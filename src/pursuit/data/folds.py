@@ -52,18 +52,19 @@ class ByPart:
             missing = cols[self.slot[cols] < 0]
             if len(missing):
                 fresh = self.each(Ask("gram_about", missing, self.shift), self.parts)
-                self._keep(missing, np.stack(fresh, axis=1))
+                self._keep(missing, fresh)
             rows, slots = self.rows, self.slot[cols]
         return rows[slots]
 
-    def _keep(self, cols: Columns, fresh: Matrix) -> None:
-        """More columns; room is doubled whenever it ends, so that each is copied a few times at most."""
+    def _keep(self, cols: Columns, fresh: Sequence[Matrix]) -> None:
+        """More columns of every part; room is doubled whenever it ends, so that each is copied a few times at most."""
         end = self.kept + len(cols)
         if end > len(self.rows):
             more = np.empty((min(max(end, 2 * len(self.rows)), len(self.shift)), *self.rows.shape[1:]))
             more[: self.kept] = self.rows[: self.kept]
             self.rows = more
-        self.rows[self.kept : end] = fresh
+        for i, own in enumerate(fresh):
+            self.rows[self.kept : end, i] = own
         self.slot[cols] = np.arange(self.kept, end)
         self.kept = end
 

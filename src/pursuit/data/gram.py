@@ -40,24 +40,34 @@ class GramColumns:
         room = data.room.gram
         granted = max(GRANTED, SHARE * data.nbytes) if room is None else room
         self.capacity = min(p, max(BLOCK, int(granted // (8 * p))))
+        self.granted = 8 * p * self.capacity <= granted  # else a block is kept only for whoever must have it
         self.largest = int(np.clip(TEMPORARY // (8 * p), BLOCK, LARGEST))
-        self.slot = np.full(p, -1, np.int64)
         self.held = np.empty(0, np.int64)  # the column in each slot
         self.asked = np.empty(0, np.int64)  # and when it was last asked for
         self.clock = 0
         self.rows = np.empty((0, p))
-        self.means = np.zeros(p)  # of the held columns
-        self.small = n * p * p <= WHOLE and p <= self.capacity
+        self.small = (n * p * p <= WHOLE or p <= BLOCK) and p <= self.capacity
         self.read = room is not None and p <= self.capacity  # rows do not lie in memory, and all of it may
         self.whole = self.small or self.read  # of which a path forms all
         self.lock = threading.RLock()  # one objective may serve several Python threads
 
+    @lazy
+    def slot(self) -> Columns:
+        """Where each column is held, or -1."""
+        return np.full(self.data.shape[1], -1, np.int64)
+
+    @lazy
+    def means(self) -> Vector:
+        """Of the held columns."""
+        return np.zeros(self.data.shape[1])
+
     def forget(self) -> None:
         """Keep nothing: whoever asks again waits again."""
         with self.lock:
-            self.slot[:], self.held, self.asked = -1, np.empty(0, np.int64), np.empty(0, np.int64)
-            self.rows = np.empty((0, len(self.slot)))
-            self.__dict__.pop("products", None)
+            self.held, self.asked = np.empty(0, np.int64), np.empty(0, np.int64)
+            self.rows = np.empty((0, self.data.shape[1]))
+            for name in ("slot", "means", "products"):
+                self.__dict__.pop(name, None)
 
     @lazy
     def products(self) -> _core.Products | None:
@@ -73,12 +83,12 @@ class GramColumns:
 
     def cheap(self, support: Columns) -> bool:
         """Whether the columns of a support are here, or can be had for less than the passes they save."""
-        return len(support) <= self.capacity and self.missing(support) <= FEW
+        return self.granted and len(support) <= self.capacity and self.missing(support) <= FEW
 
     @property
     def complete(self) -> bool:
         """Whether all columns are held."""
-        return len(self.held) == len(self.slot)
+        return len(self.held) == self.data.shape[1]
 
     def missing(self, support: Columns) -> int:
         """How many columns of a support are not held."""
@@ -105,6 +115,8 @@ class GramColumns:
     def diagonal(self, cols: Columns) -> Vector | None:
         """H_jj of held columns, or None if one is missing."""
         with self.lock:
+            if len(cols) > len(self.held):
+                return None
             slots = self.slot[cols]
             return None if (slots < 0).any() else self.rows[slots, cols]
 

@@ -15,12 +15,14 @@ from ..losses import Loss
 from .answers import Spread, merged
 from .folds import ByPart, Rest
 from .gathered import Gathered
+from .many import row_chunks
 from .outputs import OutputData, OutputFold, OutputParts
 from .parts import Fold, Parts
 from .rows import Data
 
 Gram = Callable[[Columns, bool], tuple[Matrix, Vector]]
 PICKED = 1 << 24  # bytes of X copied at a time where rows are picked out
+PREPARED = 1 << 27  # bytes that Gram columns of all folds may have together; more where X has more
 
 
 class Labelled(Data):
@@ -41,7 +43,7 @@ class Labelled(Data):
     @lazy
     def by_part(self) -> ByPart:
         labels, rows = range(int(self.labels.max()) + 1), self._like(self.design, self.rows)  # which do not refer back
-        return ByPart(in_turn, [_Chunks(rows, np.flatnonzero(self.labels == j)) for j in labels])
+        return ByPart(in_turn, [_Chunks(rows, self.labels, j) for j in labels])
 
     def __reduce__(self) -> Any:
         return type(self), (self._like(self.design, self.rows), self.labels)
@@ -94,23 +96,26 @@ class FoldRows(Rows):
 
 
 class _Chunks:
-    """Some rows of a design, a few at a time: each time they are asked they are copied, and let go."""
+    """The rows of one label, a few at a time: each time they are asked they are copied, and let go."""
 
-    def __init__(self, data: Data, rows: Columns) -> None:
-        self.data, self.rows = data, rows
+    def __init__(self, data: Data, labels: Columns, j: int) -> None:
+        self.data, self.labels, self.j = data, labels, j
         self.size = max(1, int(PICKED * data.shape[0] / max(data.nbytes, 1)))
 
     def __iter__(self) -> Iterator[Data]:
-        for low in range(0, len(self.rows), self.size):
-            yield self.data.take(self.rows[low : low + self.size], 1.0)
+        labels, j = self.labels, self.j
+        count = int(np.count_nonzero(labels == j))
+        for rows in row_chunks(len(labels), count, self.size, lambda some: labels[some] == j):
+            yield self.data.take(rows, 1.0)
 
     def moments(self) -> Spread:
         none = np.zeros(self.data.shape[1])
         return merged([chunk.moments() for chunk in self] or [Spread(0.0, none, none)])
 
     def gram_about(self, cols: Columns, shift: Vector) -> Matrix:
-        none = np.zeros((len(cols), self.data.shape[1]))
-        return total([none, *(chunk.gram_about(cols, shift) for chunk in self)])
+        if not (self.labels == self.j).any():
+            return np.zeros((len(cols), self.data.shape[1]))
+        return total(chunk.gram_about(cols, shift) for chunk in self)
 
 
 class Apart:
@@ -125,7 +130,7 @@ class Apart:
 
     def by_label(self, ask: Ask) -> list[Any]:
         """The answers of the rows of each label."""
-        return [ask(_Chunks(self.data, np.flatnonzero(self.labels == j))) for j in range(self.count)]
+        return [ask(_Chunks(self.data, self.labels, j)) for j in range(self.count)]
 
     def without(self, j: int, factor: float) -> Data:
         """The rows that have a label other than j, with ``factor`` times their weight."""
@@ -222,16 +227,27 @@ class Less(Data):
 
     def __init__(self, design: Design, rows: Rows, loss: Loss, rest: Rest, gathered: Gathered | None = None) -> None:
         super().__init__(design, rows, loss, gathered)
-        self.rest, self._moments = rest, rest.moments()
+        self.rest = rest
+
+    def moments(self) -> Spread:
+        if self._moments is None:
+            self._moments = self.rest.moments()
+        return self._moments
 
     def __reduce__(self) -> Any:
         return type(self._like(self.design, self.rows)), (self.design, self.rows, self.loss)
 
     def prepare(self, cols: Columns) -> None:
-        self.rest.by_part.columns(cols)
+        room = max(PREPARED, self.nbytes) // (8 * len(self.rest.by_part.parts) * self.shape[1])
+        self.rest.by_part.columns(cols[:room])
 
     def gram(self, cols: Columns, centred: bool) -> tuple[Matrix, Vector]:
         return known_or_own(self.rest, cols, centred, super().gram)
+
+    def products(self, cols: Columns, centred: bool) -> Matrix:
+        if centred and self.rest.by_part.has(cols).all():
+            return self.rest.gram(cols)[0][:, cols]
+        return super().products(cols, centred)
 
     def seen(self, m: Vector, s: Vector, constant: NDArray[np.bool_], far: bool) -> "Less":
         view = Standardized(self.design, m, s, constant, far)

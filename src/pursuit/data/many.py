@@ -4,21 +4,21 @@ Model i has coefficients B[i], columns x outputs, and intercepts b[i]. Answers h
 disjoint rows add up. Rows without a weight are left out, and linear predictors, rows x models x outputs, stay here.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from .._types import Columns, Matrix, Vector
+from .._types import Columns, Flags, Matrix, Vector
 from ..engines import Ask, Map, total
 from ..losses.vector import VectorLoss
 
 if TYPE_CHECKING:
     from .rows import Data
 
-PREDICTORS = 1 << 18  # that are computed at a time: losses need several numbers for each
+PREDICTORS = 1 << 16  # that are computed at a time: losses need several numbers for each
 GATHERED = 1 << 24  # entries of columns that are gathered at a time where rows cannot be picked out cheaply
-PICKED = 1 << 20  # entries of X in rows of a dense matrix that are picked out at a time
+PICKED = 1 << 18  # entries of X in rows of a dense matrix that are picked out at a time
 KEPT = 1 << 17  # predictors that are kept, since a search for a root asks for them again and again
 SHARE = 16  # of the entries of X may be kept for that by each of the folds
 
@@ -48,6 +48,8 @@ class Many:
 
     def levels(self, b: Matrix) -> tuple[Matrix, Matrix]:
         """The first and second derivative of that in every intercept, models x outputs."""
+        if self.data.loss.quadratic and self.data.shape[0] * len(self.cols) > PICKED:
+            return self._levels_by_means(b)
         first, second, loss = np.zeros(b.shape), np.zeros(b.shape), self.data.loss
         for y, c, offset, eta in self._again():
             Y, flat = _flat(loss, y, eta + b + offset)
@@ -55,6 +57,18 @@ class Many:
             first += np.tensordot(c, np.reshape(loss.d1(Y, flat), eta.shape), 1)
             second += np.tensordot(c, np.reshape(d2, eta.shape), 1)
         return first, second
+
+    def _levels_by_means(self, b: Matrix) -> tuple[Matrix, Matrix]:
+        """The same where phi'' is 1: the means of columns are known, and X is not read."""
+        loss, rows, empty = self.data.loss, self.data.rows, np.zeros(b.shape[1])
+        y, c, offset = rows.y, rows.c, rows.offset
+        for low in range(0, len(y), PREDICTORS):
+            some = slice(low, low + PREDICTORS)
+            eta = np.zeros((len(y[some]), 1, b.shape[1]))
+            eta += 0.0 if offset is None else offset[some].reshape(eta.shape)
+            empty += c[some] @ np.reshape(loss.d1(*_flat(loss, y[some], eta)), (len(eta), -1))
+        mean = np.tensordot(self.B, self.data.moments().mean[self.cols], (1, 0))
+        return empty + self.data.weight * (mean + b), np.full(b.shape, self.data.weight)
 
     def shrinks(self, b: Matrix, null: Vector, s: Vector) -> tuple[Vector, Vector]:
         """The first and second derivative in s of the loss at null + s (model - null), ``null`` being intercepts."""
@@ -79,7 +93,7 @@ class Many:
         """Rows that count, as many at a time as fit."""
         y, c, offset, B = self.data.rows.y, self.data.rows.c, self.data.rows.offset, self.B
         size = max(1, PREDICTORS // max(1, B.shape[0] * B.shape[2]))
-        for some, A in picked(self.data, np.flatnonzero(c > 0), self.cols):
+        for some, A in picked(self.data, self.cols):
             for low in range(0, len(some), size):
                 rows = some[low : low + size]
                 eta = np.einsum("ij,mjq->imq", A[low : low + size], B, optimize=True)
@@ -91,17 +105,24 @@ def is_dense(data: "Data") -> bool:
     return data.nbytes >= data.shape[0] * data.shape[1] * data.dtype.itemsize
 
 
-def picked(data: "Data", used: Columns, cols: Columns) -> Iterator[tuple[Columns, Matrix]]:
-    """Rows, and some columns in them: all at once where these are few entries, else some rows after the other."""
-    (n, p), dense = data.shape, is_dense(data)
+def picked(data: "Data", cols: Columns) -> Iterator[tuple[Columns, Matrix]]:
+    """Rows with a weight, and some columns in them: all where these are few entries, else some rows at a time."""
+    (n, p), dense, c = data.shape, is_dense(data), data.rows.c
     if n * len(cols) <= (PICKED if dense else GATHERED):
-        A = data.design.block(cols).dense()
+        A, used = data.design.block(cols).dense(), np.flatnonzero(c)
         yield used, A if len(used) == n else A[used]
         return
     size = max(1, PICKED // p if dense else GATHERED // len(cols))
-    for low in range(0, len(used), size):
-        rows = used[low : low + size]
+    for rows in row_chunks(n, int(np.count_nonzero(c)), size, lambda some: c[some] != 0):
         yield rows, data.design.take(rows).block(cols).dense()
+
+
+def row_chunks(n: int, count: int, size: int, chosen: Callable[[slice], Flags]) -> Iterator[Columns]:
+    """The rows that are chosen, about ``count`` of n, at most ``size`` at a time: all indices are 8 bytes a row."""
+    step = max(1, size * n // max(count, 1))
+    for low in range(0, n, step):
+        rows = low + np.flatnonzero(chosen(slice(low, low + step)))
+        yield from (rows[start : start + size] for start in range(0, len(rows), size))
 
 
 class ManyInParts:

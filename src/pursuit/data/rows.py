@@ -28,6 +28,7 @@ from .._types import Columns, Matrix, Vector
 from ..designs import DenseBlock, Design, Room, Rows, Standardized, between, centre, cross
 from ..designs.base import CONSTANT, LOOKED_AT, SMALLEST
 from ..designs.standardized import FAR
+from ..engines import total
 from ..losses import Loss
 from ..refits import LossOnColumns, Stored
 from ..refits.columns import GATHERED, SPREAD_OUT
@@ -105,7 +106,7 @@ class Data:
 
     def row_keys(self, cols: Columns, limit: int) -> NDArray[np.uint64]:
         """What tells rows with a weight apart in some columns, up to ``limit`` of them."""
-        return row_keys(self.design, np.flatnonzero(self.rows.c), cols, limit)
+        return row_keys(self.design, self.rows.c, cols, limit)
 
     def grain(self, cols: Columns) -> tuple[Vector, float]:
         """How many times coarser than their own rounding sums of squares of columns and of y are: 1, but for sums."""
@@ -214,10 +215,12 @@ class Data:
         return known
 
     def forget(self) -> None:
-        """Let go of what is one number a row and can be computed again."""
+        """Let go of what is one number a row and can be computed again; of wide data also of one number a column."""
         with self._lock:
             self._kept.clear()
         self.rows.forget()
+        if self.shape[1] > self.shape[0]:
+            self._moments = self.raw._moments = None
 
     def moments(self) -> Spread:
         """Weighted means of all columns, and sums of squares about them."""
@@ -243,7 +246,7 @@ class Data:
 
     def gram(self, cols: Columns, centred: bool) -> tuple[Matrix, Vector]:
         """Rows of the weighted Gram matrix, the means of ``cols`` taken off where ``centred``, and these means."""
-        if self.room.gram is not None:
+        if self.room.gram is not None or self._tall(cols):
             return self._gram_in_one_pass(cols, centred)
         many = 2 * len(cols) > self.shape[1]  # not worth keeping
         A = self.design.block(cols).dense() if many else self.gathered(cols).dense().copy(order="F")
@@ -252,7 +255,7 @@ class Data:
         return self.design.cross(A), means
 
     def _gram_in_one_pass(self, cols: Columns, centred: bool) -> tuple[Matrix, Vector]:
-        """``gram`` of rows that are read: the means are known before."""
+        """``gram`` of rows that are read, or so many that no copy is made: the means are known before."""
         _, mean, square = self.moments()
         H = self.gram_about(cols, mean if centred else np.zeros_like(mean))
         if centred:
@@ -265,9 +268,16 @@ class Data:
         if self.room.gram is not None and len(cols) == self.shape[1]:  # rows that are read, in one go
             G = self.design.gram(self.rows.c, shift)
             return G if np.array_equal(cols, np.arange(len(cols))) else G[cols]
+        if self._tall(cols):
+            pieces = self.pieces(-(-self.shape[0] * self.shape[1] // PICKED))
+            return total(piece().gram_about(cols, shift) for piece in pieces)
         A = self.gathered(cols).dense() - shift[cols]
         A = np.asfortranarray(A * self.rows.c[:, None])
         return self.design.cross(A, shift)
+
+    def _tall(self, cols: Columns) -> bool:
+        """Whether columns are so long that products with them are better had from some rows at a time."""
+        return self.whole and is_dense(self) and self.shape[0] * len(cols) > PICKED and self.shape[0] > self.shape[1]
 
     def many(self, cols: Columns, B: Vector) -> Many:
         """Many models on a few columns, coefficients B models x columns x outputs: what they lose on these rows."""
@@ -279,7 +289,7 @@ class Data:
             return self.metric().rows(cols, cols, centred)
         shift = self.moments().mean[cols] if centred else np.zeros(len(cols))
         G, left, c = np.zeros((len(cols), len(cols))), np.zeros(len(cols)), self.rows.c
-        for rows, A in picked(self, np.flatnonzero(c), cols):
+        for rows, A in picked(self, cols):
             A = A - shift
             left += c[rows] @ A
             G += (A * c[rows][:, None]).T @ A

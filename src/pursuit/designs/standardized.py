@@ -23,6 +23,7 @@ from .sparse import SparseBlock
 
 NARROW = 1e-15  # scales down to this one, and up to its inverse, are left to single precision
 FAR = 1e3  # means beyond so many scales are taken off before columns are multiplied, not after
+BLOCK = 1 << 13  # columns that are standardised at a time, so that they stay in the processor's cache
 
 
 @dataclass(frozen=True)
@@ -160,11 +161,13 @@ class Standardized(Design):
     def cross(self, w: Matrix, shift: Vector | None = None) -> Matrix:
         early = self.far or shift is not None
         m = self.m if shift is None else self.m + self.s * shift
-        out = self.base.cross(w, m if early else None)
-        if not early:
-            out -= np.outer(w.sum(axis=0), m)
-        out /= self.s
-        out[:, self.constant] = 0.0
+        out, total = self.base.cross(w, m if early else None), w.sum(axis=0)
+        for low in range(0, out.shape[1], BLOCK):
+            some = slice(low, low + BLOCK)
+            if not early:
+                out[:, some] -= np.outer(total, m[some])
+            out[:, some] /= self.s[some]
+            out[:, some][:, self.constant[some]] = 0.0
         return out
 
     def gram(self, c: Vector, shift: Vector) -> Matrix:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 NEAR, LEAST = 4, 200  # columns of a working set to begin with: a multiple of k, and at least
 COMES_NEAR = 0.7  # share of the gain of the next size from which on a column is looked at
 LOOKED_AT = 8  # sizes whose gradients are looked at
+BLOCK = 1 << 13  # columns whose gains are computed at a time, so that they stay in the processor's cache
 FLAT = 1e-10  # share of the largest mean phi'' below which a Hessian says nothing
 
 #: The path on some columns, with the budget that the sparse set has.
@@ -37,14 +38,14 @@ def first_columns(constraint: AtMost, gains: Vector, room: int) -> Columns:
 def on_few_columns(f: "GLM", constraint: AtMost, plan: PathPlan, on: On, cols: Columns, room: int) -> Walked | None:
     """The path on a working set that has grown as far as it must; None where ``room`` does not suffice."""
     null, h = f.null, f.curvatures(f.null, np.arange(f.dim))
-    weight, step = f._model(null).weight, len(cols)
+    h, step = h / f._model(null).weight, len(cols)
     size, whole = max(len(constraint.include) + 1, constraint.k // 4), 0
     while constraint.k <= len(cols) <= room:
         found = on(constraint.with_budget(size), cols)
         if found is None or found.stopped:
             return found
         whole += size == constraint.k
-        new = np.empty(0, np.int64) if whole == 2 else _missed(f, constraint, found.points, cols, h / weight, step)
+        new = np.empty(0, np.int64) if whole == 2 else _missed(f, constraint, found.points, cols, h, step)
         if whole == 2 or (whole and len(new) == 0):
             told = plan.reached or (lambda size, value: False)
             return replace(found, stopped=any(told(found.first + i, at.value) for i, at in enumerate(found.points)))
@@ -61,8 +62,11 @@ def _missed(f: "GLM", constraint: AtMost, points: list[Reached], cols: Columns, 
     slope, weights = f.data.slopes([(points[i].support, points[i].coef, points[i].free) for i in looked])
     if np.isfinite(f.loss.smoothness):  # as in the Hessian: where phi'' is next to nothing, the bound on it
         weights = np.where(weights > FLAT * f.loss.smoothness, weights, f.loss.smoothness)
-    gain = slope**2 / (2 * np.maximum(np.outer(weights, h), 1e-300))
-    wanted = (gain / np.maximum(gained[looked], 1e-300)[:, None]).max(axis=0)
+    wanted, least = np.empty(len(h)), np.maximum(gained[looked], 1e-300)[:, None]
+    for low in range(0, len(h), BLOCK):
+        some = slice(low, low + BLOCK)
+        gain = slope[:, some] ** 2 / (2 * np.maximum(np.outer(weights, h[some]), 1e-300))
+        wanted[some] = (gain / least).max(axis=0)
     wanted[cols] = 0.0
     wanted[constraint.exclude] = 0.0
     new = _core.top_k(wanted, min(most, f.dim))

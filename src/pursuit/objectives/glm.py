@@ -117,6 +117,8 @@ class GLM(HasDual):
         self.data.forget()
         if self.gram is not None:
             self.gram.forget()
+        if self._null is not None:
+            self._null.__dict__.pop("gradient", None)
 
     def __getstate__(self) -> dict[str, Any]:
         kept = ("_null", "gram", "_without", "tilt", "_first", "evened")
@@ -140,19 +142,21 @@ class GLM(HasDual):
     def null(self) -> Point:
         """The model without features; its gradient is the first pass over X and tells whether X is finite."""
         if self._null is None:
-            nothing, fit = np.empty(0, np.int64), self._without
+            nothing, fit, data = np.empty(0, np.int64), self._without, self.data
             if self.smooth:
-                _, gradient, self.tilt = self.data.at(nothing, np.empty(0), fit.b)  # the slope is 0, but for rounding
+                _, gradient, self.tilt = data.at(nothing, np.empty(0), fit.b)  # the slope is 0, but for rounding
             else:
-                gradient = self.data.pull(self.duals(nothing))
+                gradient = data.pull(self.duals(nothing))
+            again = (lambda: data.at(nothing, np.empty(0), fit.b).gradient) if self.smooth else (lambda: gradient)
             self._check_finite(gradient)
             if not self.standardize:
                 size = float(np.sqrt(abs(fit.value) or 1.0))
                 self.data.check_small(np.flatnonzero(np.abs(gradient) <= TINY * size))
             self._null = Point(
-                self.dim, nothing, np.empty(0), fit.b, fit.value, lambda: gradient, True, fit.note, fit.minimiser,
-                least=fit.value,
+                self.dim, nothing, np.empty(0), fit.b, fit.value, again, True, fit.note, fit.minimiser, least=fit.value,
             )  # fmt: skip
+            gradient.setflags(write=False)
+            self._null.__dict__["gradient"] = gradient
         return self._null
 
     @property

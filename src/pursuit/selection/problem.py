@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .._types import Vector
+from .._types import Array, Vector
 from ..constraints import AtMost
 from ..data.rows import Data
 from ..losses.vector import VectorLoss
@@ -120,7 +120,7 @@ class Problem:
         return 0.0 if attained and self.loss.attained else REFIT * h
 
 
-def rows_that_count(sample_weight: Any, c: Vector) -> Vector:
+def rows_that_count(sample_weight: Any, c: Vector) -> Array:
     """How often each row counts in n: once if it has a weight; where all weights are whole numbers, so often.
 
     Numbers so large that a double holds no fractions beside them are no counts.
@@ -130,7 +130,7 @@ def rows_that_count(sample_weight: Any, c: Vector) -> Vector:
         with np.errstate(over="ignore"):
             if weights.sum() <= LARGEST_COUNT:
                 return weights
-    return (c > 0).astype(np.float64)
+    return c > 0
 
 
 def _feasible(g: Any, constraint: AtMost) -> bool:

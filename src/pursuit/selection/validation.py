@@ -7,17 +7,20 @@ handed from fold to fold.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from .._types import Matrix, Vector
-from ..engines import TimeUpError, in_threads
+from ..engines import TimeUpError, in_threads, in_turn
 from .grid import Grid
 from .models import Models, candidates
 from .problem import Problem
 from .splits import Fold
+
+TALL = 1 << 16  # rows from which on even a small Gram matrix is better had from one pass for all folds
+MANY_COLUMNS = 16
 
 #: Called with how many folds are done, and of how many.
 Told = Callable[[int, int], Any]
@@ -55,21 +58,23 @@ def validate(
     """
     gram = None if whole is None else getattr(whole.f, "gram", None)
     finished: dict[int, tuple[Fold, Models, Vector]] = {}
-    if gram is not None and not gram.small and len(gram.held):
+    n, p = folds[0].data.shape
+    tall = n > TALL and p < MANY_COLUMNS  # a few weights a row are as large as X: one fold after the other
+    if gram is not None and len(gram.held) and (not gram.small or n > TALL):
         held = gram.held[gram.held >= 0]
-        folds[0].data.prepare(np.sort(held if gram.read and gram.complete else held[: gram.capacity // 2]))
+        folds[0].data.prepare(np.sort(held if gram.whole and gram.complete else held[: gram.capacity // 2]))
 
     def one(fold: Fold) -> None:
         f = problem.objective(fold.data, grid.refit)
         models = candidates(problem, f, grid, fold.n, every_size=False)
-        lost = models.losses(fold.held)
         f.forget()
-        finished[fold.number] = fold, models, lost
+        lost = models.losses(fold.held)
+        finished[fold.number] = fold, replace(models, points={}), lost
         if told is not None:
             told(len(finished), len(folds))
 
     try:
-        in_threads(one, folds)
+        (in_turn if tall else in_threads)(one, folds)
     except (TimeUpError, KeyboardInterrupt):
         if not finished:
             raise
