@@ -44,7 +44,7 @@ def test_wide_data_need_a_few_numbers_a_column():
 def test_labels_are_the_folds_of_scikit_learn(zeros):
     rng = np.random.default_rng(2)
     weights = rng.random(53) * (rng.random(53) < 0.8) if zeros else np.ones(53)
-    pairs, _ = splits(4, None, np.zeros(53), None, False, 7, weights)
+    pairs, _ = splits(4, np.zeros((53, 1)), np.zeros(53), None, False, 7, weights)
     counted = np.flatnonzero(weights)
     theirs = KFold(4, shuffle=True, random_state=7).split(counted)
     for (train, test), (_, own) in zip(pairs, theirs, strict=True):
