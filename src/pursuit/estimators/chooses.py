@@ -21,6 +21,7 @@ from ..selection import (
     by_criterion,
     by_validation,
     check_classes,
+    check_two_classes,
     folds,
     largest,
     make_grid,
@@ -111,6 +112,8 @@ class ChoosesK(CallbackSupportMixin, SparseModel):
         """What was chosen from, the objective of all rows with the refit's ridge, and what was chosen."""
         y, weights = given.y(), given.weights()
         c = check_weights(weights, len(y))
+        if classes:
+            check_two_classes(y, c)
         counts = rows_that_count(weights, c)
         problem = Problem(
             f.data.raw, float(counts.sum()), f.fit_intercept, self.standardize, self.solver, self.include,

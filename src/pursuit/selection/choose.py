@@ -28,6 +28,7 @@ Score = Callable[[int, Models], Vector]
 SAME = 1e-9  # share of a loss that is rounding
 GUARD = 2.0  # standard errors
 EXACT = 1e-20  # share of the largest loss below which differences are rounding
+ZERO = 1e-290  # losses below it are equal: squares of the smallest targets that are taken are larger
 
 
 @dataclass(frozen=True)
@@ -87,21 +88,23 @@ class Trial:
     def beaten(self, c: int, goal: float, each: Vector, model: Models, aim: float, apart: Vector) -> str:
         """Why candidate c should predict instead of an average; nothing where it should not.
 
-        It should where its held-out goal is lower by more than GUARD standard errors of the difference, or where its
-        held-out loss is lower than the loss of the average on the rows that made it: then folds, which average less,
-        have not seen what the average of all rows does.
+        It should where it is exact, since smoothing over sizes hides from which size on projections are; where its
+        held-out goal is lower by more than GUARD standard errors of the difference; and where its held-out loss is
+        lower than the loss of the average on the rows that made it: then folds, which average less, have not seen what
+        the average of all rows does.
         """
         what, side, sign = ("loss", "above", 1) if self.score is None else ("score", "below", -1)
+        one_fold = len(self.seen.folds) == 1  # which has no standard error
+        if self.score is None and abs(goal) <= EXACT * float(np.abs(self.seen.mean).max()):
+            return "as it is exact, and the smallest that is"
         if aim - goal > GUARD * paired((apart - each)[None])[0] + SAME * abs(goal):
-            return (
-                f"whose held-out {what} of {sign * aim:.3g} is more than {GUARD:g} standard errors of the difference "
-                f"{side} the candidate's {sign * goal:.3g}"
-            )
+            by = "" if one_fold else f"more than {GUARD:g} standard errors of the difference "
+            return f"whose held-out {what} of {sign * aim:.3g} is {by}{side} the candidate's {sign * goal:.3g}"
         held, own = self.seen.mean[c], float(model.losses(self.problem.data)[0])
         if own > held + GUARD * paired(self.seen.each[c][None])[0] + SAME * abs(held):
+            by = "" if one_fold else f"more than {GUARD:g} standard errors "
             return (
-                f"whose loss of {own:.3g} on the rows it was made from is more than {GUARD:g} standard errors above "
-                f"the candidate's held-out {held:.3g}"
+                f"whose loss of {own:.3g} on the rows it was made from is {by}above the candidate's held-out {held:.3g}"
             )
         return ""
 
@@ -118,8 +121,9 @@ class BySize:
     @property
     def best(self) -> int:
         """The first place of the least goal; what differs by rounding is equal, as where the features determine y."""
-        rounding = EXACT * float(np.abs(self.goal).max())
-        return int(np.argmax(self.goal <= self.goal.min() + rounding))
+        least = float(self.goal.min())
+        rounding = max(EXACT * float(np.abs(self.goal).max()), SAME * abs(least), ZERO)
+        return int(np.argmax(self.goal <= least + rounding))
 
     def within(self, errors: float) -> int:
         """The first place within so many standard errors (of the paired difference over folds) of the least."""
@@ -170,6 +174,9 @@ def by_validation(
             break
         grid = grid.further()
     chosen.notes.extend(grid.notes)
+    if errors > 0 and len(seen.folds) == 1:
+        what = "least held-out loss" if score is None else "best held-out score"
+        chosen.notes.append(f"one fold has no standard error, so the {what} was taken")
     if at_end or (grid.more and chosen.combine != "average" and chosen.k == grid.end):
         chosen.notes.append(f"k={chosen.k} is the largest of ks, and larger ones may predict better")
     if chosen.combine == "project" and chosen.k > max(chosen.points):  # a projection may be larger than every candidate
@@ -209,6 +216,8 @@ def _take(trial: Trial, errors: float, combine: str) -> Chosen:
         def beaten(errors: float) -> str:
             """Why the single candidate of this rule should predict; nothing where the projection should."""
             c, i = of_size[singles.within(errors)], onto.within(errors)
+            if k[c] == grid.onto[i] == 0:
+                return ""  # both are the null model, but for rounding
             return trial.beaten(c, goal[c], each[c], found.models.only(i), aim[i], apart[i])
 
         why = beaten(errors)
