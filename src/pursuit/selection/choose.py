@@ -37,7 +37,7 @@ class Chosen:
 
     ``table`` has one entry per candidate, ``sizes`` one per size; ``l2``, ``gamma`` and ``alone`` (its size) are of the
     best candidate; ``points`` are those of all rows at this ridge, and ``scores`` what was held out of them, by size.
-    ``least`` is the size of the least loss, and ``excess`` what the chosen size loses beyond it, as a share (None where
+    ``least`` is the size of the least loss, and ``excess`` by which share of the chosen size's loss it is lower (None where
     scores or criteria choose). ``combine`` is what the model is: "none" where the best candidate took the place of an
     average that predicts worse. ``ended_early`` is a sentence where time was up, or Ctrl-C was pressed, before all
     folds were fitted.
@@ -131,9 +131,9 @@ class BySize:
         return int(np.argmax(self.goal <= self.goal[self.best] + errors * apart))
 
     def excess(self, place: int) -> float | None:
-        """What the goal of a place is above the least, as a share."""
+        """By which share of its own goal a place is above the least."""
         least = float(self.goal[self.best])
-        return float(self.goal[place]) / least - 1 if least > 0 else None
+        return 1 - least / float(self.goal[place]) if least > 0 else None
 
 
 def by_validation(
