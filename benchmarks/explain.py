@@ -86,17 +86,17 @@ def everyone() -> dict[str, Chooser]:
     }
 
 
-def lorenz(degree: int, noise: float, seed: int) -> tuple[np.ndarray, np.ndarray, list[tuple[int, ...]]]:
+def lorenz(degree: int, level: int, seed: int) -> tuple[np.ndarray, np.ndarray, list[tuple[int, ...]]]:
     """400 states of a trajectory as monomials up to a degree, their noisy derivatives, and the monomials."""
 
     def slope(_: float, u: np.ndarray) -> list[float]:
         return [10 * (u[1] - u[0]), u[0] * (28 - u[2]) - u[1], u[0] * u[1] - 8 / 3 * u[2]]
 
-    rng = np.random.default_rng([seed, 63])
-    start = np.array([-8.0, 7.0, 27.0]) + rng.standard_normal(3)
+    start = np.array([-8.0, 7.0, 27.0]) + np.random.default_rng([seed, 63]).standard_normal(3)
     u = solve_ivp(slope, (0, 8), start, t_eval=np.arange(400) / 50, rtol=1e-10, atol=1e-10).y.T
     terms = [term for d in range(1, degree + 1) for term in combinations_with_replacement(range(3), d)]
-    slopes = np.array([slope(0, row) for row in u]) + noise * rng.standard_normal(u.shape)
+    noise = NOISES[level] * np.random.default_rng([seed, degree, level]).standard_normal(u.shape)
+    slopes = np.array([slope(0, row) for row in u]) + noise
     return np.column_stack([u[:, term].prod(axis=1) for term in terms]), slopes, terms
 
 
@@ -106,7 +106,7 @@ def measure(key: Key) -> Entry:
     error = np.nan
     if where == "lorenz":
         degree, level, equation = map(int, at.split("/"))
-        X, slopes, terms = lorenz(degree, NOISES[level], seed)
+        X, slopes, terms = lorenz(degree, level, seed)
         y, true = slopes[:, equation], np.array([i for i, t in enumerate(terms) if t in TRUE_TERMS[equation]])
     else:
         data = sample("squared", at, seed, turn)
