@@ -77,7 +77,8 @@ def _refit(estimator: Any) -> str:
     f = estimator.objective_
     fitted = float(np.max(getattr(f, "ridge", getattr(f, "l2", 0.0))))
     selected = "" if fitted == estimator.l2_ else f" with l2 {digits(estimator.l2_)}"
-    return f"one subset, selected{selected} and refitted " + (f"with l2 {digits(fitted)}" if fitted else "without a ridge")
+    ridge = f"with l2 {digits(fitted)}" if fitted else "without a ridge"
+    return f"one subset, selected{selected} and refitted {ridge}"
 
 
 def facts(estimator: Any) -> dict[str, str]:
