@@ -214,10 +214,12 @@ class ChoosesK(CallbackSupportMixin, SparseModel):
         elif self.rule_ == "min" or chosen.least <= self.k_:
             words = f"k={self.k_} has {best}"
         else:
-            errors = "half a" if self.rule_ == "0.5se" else "one"
+            room = f"{'half a' if self.rule_ == '0.5se' else 'one'} standard error"
+            if chosen.by_nats:
+                room = "half a nat (log-likelihood, summed over rows)"
             lower = "" if chosen.excess is None else f", {100 * chosen.excess:.2g}% lower"
             words = (
-                f"k={self.k_} is the smallest within {errors} standard error of {best}, that of k={chosen.least}{lower}"
+                f"k={self.k_} is the smallest within {room} of {best}, that of k={chosen.least}{lower}"
             )
         if self.k_ == 0:
             return words + ": the null model is best, and no feature is used"
