@@ -22,7 +22,7 @@ from pursuit.selection import choose as choosing
 from pursuit.selection import combine
 from pursuit.selection.combine import smoothed
 
-VARIANTS = tuple(product((0.15, 1 / 3, 0.7), (1e-3, 0.1, 1.0), (0.0,))) + ((0.15, 1e-3, 1.0), (2.0, 1e-3, 0.0))
+VARIANTS = (*product((0.15, 1 / 3, 0.7), (1e-3, 0.1, 1.0), (0.0,)), (0.15, 1e-3, 1.0), (2.0, 1e-3, 0.0))
 Piece = dict[str, Any]
 
 
@@ -53,7 +53,7 @@ def tested(models: Any, judge: Any, width: int) -> tuple[np.ndarray, np.ndarray]
 def pieces(loss: str, X: np.ndarray, y: np.ndarray, judge: Any, variants: Any) -> Piece:
     """What a choice needs: candidates by (k, ridge, gamma), projections by variant."""
     trial, model = trial_of(loss, X, y)
-    k, l2, gamma = trial.grid.columns
+    k = trial.grid.columns[0]
     p = X.shape[1]
     errors, features = tested(trial.whole, judge, p)
     single = {"each": trial.seen.each, "k": k, "error": errors, "features": features}

@@ -13,7 +13,7 @@ def problem(seed, n=120, p=14, **settings):
     X[:, 6] = 2.0  # constant
     X[:, 7] = 1e6 + 1e-3 * rng.standard_normal(n)  # far from zero
     f = GLM(X, X[:, 0] + rng.standard_normal(n), **settings)
-    f.null  # noqa: B018
+    f.null
     return f
 
 

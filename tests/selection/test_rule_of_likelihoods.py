@@ -88,9 +88,7 @@ def rule(loss, X, y, splitter):
     P, null, fold = {K: np.zeros(n) for K in KS}, np.zeros(n), np.zeros(n, int)
     for v, (own, Zv, _, train, test, _) in enumerate(fits):
         share = np.where(np.arange(len(fits)) == v, 0, sizes)
-        paths = nearest(
-            weights(share / share.sum() @ errors) @ own, Zv[train].T @ Zv[train] / len(train) + lam, KS
-        )
+        paths = nearest(weights(share / share.sum() @ errors) @ own, Zv[train].T @ Zv[train] / len(train) + lam, KS)
         null[test], fold[test] = level(loss, y[train], np.zeros(len(train))), v
         for K in KS:
             P[K][test] = Zv[test] @ paths[K] + level(loss, y[train], Zv[train] @ paths[K]) - null[test]
@@ -168,3 +166,12 @@ def test_what_is_negligible_is_within_some_standard_errors_and_not_within_none()
     assert (sizes.within(0.0), sizes.within(0.5), sizes.within(1.0)) == (3, 1, 1)
     assert sizes.beyond(1, 0.5)
     assert not sizes.beyond(3, 0.5)
+
+
+def test_one_fold_a_score_and_the_rule_min_take_the_least():
+    X, y = data("logistic", 1)
+    rows = np.random.default_rng(0).permutation(len(y))
+    one = SparseClassifierCV(ks=KS, cv=[(rows[:100], rows[100:])]).fit(X, y)
+    assert one.sizes_["smoothed"][list(one.sizes_["k"]).index(one.k_)] == one.sizes_["smoothed"].min()
+    for settings in ({"rule": "min"}, {"scoring": "neg_log_loss"}):
+        assert "nat" not in SparseClassifierCV(ks=KS, cv=5, **settings).fit(X, y).reason_

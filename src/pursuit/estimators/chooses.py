@@ -218,9 +218,7 @@ class ChoosesK(CallbackSupportMixin, SparseModel):
             if chosen.by_nats:
                 room = "half a nat (log-likelihood, summed over rows)"
             lower = "" if chosen.excess is None else f", {100 * chosen.excess:.2g}% lower"
-            words = (
-                f"k={self.k_} is the smallest within {room} of {best}, that of k={chosen.least}{lower}"
-            )
+            words = f"k={self.k_} is the smallest within {room} of {best}, that of k={chosen.least}{lower}"
         if self.k_ == 0:
             return words + ": the null model is best, and no feature is used"
         few = chosen.k_1se

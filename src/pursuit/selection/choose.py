@@ -38,9 +38,9 @@ class Chosen:
     ``table`` has one entry per candidate, ``sizes`` one per size; ``l2``, ``gamma`` and ``alone`` (its size) are of the
     best candidate; ``points`` are those of all rows at this ridge, and ``scores`` what was held out of them, by size.
     ``least`` is the size of the least loss, and ``excess`` what the chosen size loses beyond it, as a share (None where
-    scores or criteria choose); ``by_nats``: not within the standard errors, but what it loses is negligible. ``combine`` is what the model is: "none" where the best candidate took the place of an
-    average that predicts worse. ``ended_early`` is a sentence where time was up, or Ctrl-C was pressed, before all
-    folds were fitted.
+    scores or criteria choose); ``by_nats``: that is beyond the standard errors, but negligible. ``combine`` is what the
+    model is: "none" where the best candidate took the place of an average that predicts worse. ``ended_early`` is a
+    sentence where time was up, or Ctrl-C was pressed, before all folds were fitted.
     """
 
     models: Models
@@ -211,7 +211,7 @@ def _take(trial: Trial, errors: float, combine: str) -> Chosen:
 
     def by_size(sizes: tuple[int, ...], columns: dict[str, Any], losses: Vector, by_fold: Matrix) -> BySize:
         room = 0.0
-        if combine == "project" and trial.score is None:
+        if combine == "project" and trial.score is None and len(trial.seen.folds) > 1:  # one fold takes the least
             room = negligible(problem.loss, float(losses.min()), problem.n, whole.f.width)
         return BySize(sizes, columns, losses, by_fold, room)
 
