@@ -31,8 +31,8 @@ TAU = 0.15
 MIN_METRIC_RIDGE = {True: 1e-4, False: 1e-3}  # lam is at least this; True: losses of a residual
 SLOPE_ERRORS = {True: 1.0, False: 0.0}  # standard errors by which a slope is moved towards 1
 # Log-likelihood, summed over held-out rows, that a size may always lose. Large projections are nearly one model, so
-# that the standard error of their difference is next to nothing: without it a quarter more features, and no more accuracy
-# (docs/selection-evidence.md). True: losses of a residual.
+# that the standard error of their difference is next to nothing: without it there are a fifth more features and no more
+# accuracy (docs/selection-evidence.md). True: losses of a residual.
 NEGLIGIBLE_NATS = {True: 0.0, False: 0.5}
 MAX_UNITS = 150  # that an elimination begins with
 TINY = 1e-300
