@@ -57,7 +57,14 @@ def pieces(loss: str, X: np.ndarray, y: np.ndarray, judge: Any, variants: Any) -
     p = X.shape[1]
     errors, features = tested(trial.whole, judge, p)
     single = {"each": trial.seen.each, "k": k, "error": errors, "features": features}
-    out: Piece = {"n": len(y), "share": trial.seen.share, "onto": trial.grid.onto, "single": single, "projected": {}}
+    out: Piece = {
+        "n": len(y),
+        "residual": loss in ("squared", "huber"),
+        "share": trial.seen.share,
+        "onto": trial.grid.onto,
+        "single": single,
+        "projected": {},
+    }
     out["default"] = judge(np.ravel(model.coef_), float(np.ravel(model.intercept_)[0])), int(model.k_)
     before = combine.TAU, combine.MIN_METRIC_RIDGE, combine.SLOPE_ERRORS
     try:
@@ -84,19 +91,19 @@ def first_within(goal: np.ndarray, each: np.ndarray, share: float, least: float)
 
 
 def choose(
-    piece: Piece, variant: Any, share: float = 0.5, guard: float = 2.0, smooth: bool = True, nats: float = 0.0
+    piece: Piece, variant: Any, share: float = 0.5, guard: float = 2.0, smooth: bool = True, nats: float = 0.5
 ) -> tuple[float, int]:
     """Test error and number of features of what a variant takes; a guard of inf never acts.
 
     ``nats``: a size may always lose so much more than the best, in the sum over all rows.
     """
-    least = nats / piece["n"]
     found, single, w = piece["projected"][variant], piece["single"], piece["share"]
     held = found["each"] @ w
+    least = nats / piece["n"] * (2 * held.min() if piece["residual"] else 1.0)
     at = first_within(smoothed(held, piece["onto"]) if smooth else held, found["each"], share, least)
     goal = single["each"] @ w
     of_size = [int(np.flatnonzero(single["k"] == k)[np.argmin(goal[single["k"] == k])]) for k in np.unique(single["k"])]
-    c = of_size[first_within(goal[of_size], single["each"][of_size], share, least)]
+    c = of_size[first_within(goal[of_size], single["each"][of_size], share, 0.0)]
     if np.isfinite(guard):
         apart, root = found["each"][at] - single["each"][c], np.sqrt(len(w))
         beaten = held[at] - goal[c] > guard * apart.std(ddof=1) / root

@@ -104,8 +104,8 @@ def rule(loss, X, y, splitter):
     each = np.array([np.bincount(fold, rows(loss, y, null + slopes[K] * P[K])[0]) / np.bincount(fold) for K in KS])
     smooth = np.convolve(np.pad(each @ sizes, 1, mode="edge"), [0.25, 0.5, 0.25], "valid")
     smooth[0] = each[0] @ sizes
-    at, by_nats = near_least(smooth, each, 1, n)
-    c, _ = near_least(errors.T @ sizes, errors.T, 6, n)
+    at, by_nats = near_least(smooth, each, 1, 1 / n)
+    c, _ = near_least(errors.T @ sizes, errors.T, 6, 0.0)
     paths = nearest(average, Z.T @ Z / n + lam, KS)
     K = KS[at]
     x = slopes[K] * paths[K]
@@ -119,14 +119,14 @@ def rule(loss, X, y, splitter):
     return x / s, intercept - m @ (x / s), smooth, worse, by_nats
 
 
-def near_least(loss, each, per_size, n):
+def near_least(loss, each, per_size, nat):
     """The smallest size within half a standard error or half a nat of the least, and whether only the nat allows it."""
     best = int(np.argmin(loss))
     for low in range(0, len(loss), per_size):
         c = low + int(np.argmin(loss[low : low + per_size]))
         d = each[c] - each[best]
         room = 0.5 * d.std(ddof=1) / np.sqrt(len(d))
-        if loss[c] <= loss[best] + max(room, 0.5 / n):
+        if loss[c] <= loss[best] + max(room, 0.5 * nat):
             return c, loss[c] > loss[best] + room
     raise AssertionError
 

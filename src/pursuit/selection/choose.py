@@ -2,7 +2,7 @@
 
 Sizes are compared by their losses, for projections smoothed over sizes by 1/4, 1/2, 1/4. With a rule of t standard
 errors the smallest size is taken whose loss is within t standard errors of the least; the error is that of the paired
-difference over folds. Where projections predict, half a nat of log-likelihood, summed over rows, may be lost too
+difference over folds. Projections may always lose half a nat of log-likelihood, summed over rows
 (:func:`.combine.negligible`). Where a single candidate, its size taken by the same rule, loses less than the average or
 its projection by more than GUARD standard errors, it predicts instead: a projection can fail where columns are nearly
 dependent.
@@ -208,15 +208,7 @@ def _take(trial: Trial, errors: float, combine: str) -> Chosen:
     table, goal, each = trial.table(trial.seen, k=k, l2=l2, gamma=gamma)
     table["weight"] = weights(problem.loss, trial.seen.mean, problem.n, whole.f.width)
     of_size = [int(np.flatnonzero(k == size)[_least(goal[k == size])]) for size in grid.ks]
-
-    def by_size(sizes: tuple[int, ...], columns: dict[str, Any], losses: Vector, by_fold: Matrix) -> BySize:
-        room = 0.0
-        if combine == "project" and trial.score is None and len(trial.seen.folds) > 1:  # one fold takes the least
-            room = negligible(problem.loss, float(losses.min()), problem.n, whole.f.width)
-        return BySize(sizes, columns, losses, by_fold, room)
-
-    columns = {name: values[of_size] for name, values in table.items()}
-    singles = by_size(grid.ks, columns, goal[of_size], each[of_size])
+    singles = BySize(grid.ks, {name: values[of_size] for name, values in table.items()}, goal[of_size], each[of_size])
     sizes, at = singles, singles.within(errors)
     best = of_size[at]
     models, place, size = whole, best, grid.ks[at]
@@ -225,7 +217,10 @@ def _take(trial: Trial, errors: float, combine: str) -> Chosen:
         found = projected(problem, grid, whole, trial.seen)
         columns, aim, apart = trial.table(found.held, k=np.array(grid.onto), slope=found.slopes)
         columns["smoothed"] = smoothed(aim, grid.onto)
-        onto = by_size(grid.onto, columns, columns["smoothed"], apart)
+        room = 0.0
+        if trial.score is None and len(found.held.folds) > 1:  # scores have no unit, and one fold takes the least
+            room = negligible(problem.loss, float(columns["smoothed"].min()), problem.n, whole.f.width)
+        onto = BySize(grid.onto, columns, columns["smoothed"], apart, room)
 
         def beaten(errors: float) -> str:
             """Why the single candidate of this rule should predict; nothing where the projection should."""

@@ -32,8 +32,8 @@ MIN_METRIC_RIDGE = {True: 1e-4, False: 1e-3}  # lam is at least this; True: loss
 SLOPE_ERRORS = {True: 1.0, False: 0.0}  # standard errors by which a slope is moved towards 1
 # Log-likelihood, summed over held-out rows, that a size may always lose. Large projections are nearly one model, so
 # that the standard error of their difference is next to nothing: without it there are a fifth more features and no more
-# accuracy (docs/selection-evidence.md). True: losses of a residual.
-NEGLIGIBLE_NATS = {True: 0.0, False: 0.5}
+# accuracy (docs/selection-evidence.md).
+NEGLIGIBLE_NATS = 0.5
 MAX_UNITS = 150  # that an elimination begins with
 TINY = 1e-300
 
@@ -57,10 +57,10 @@ def nats(loss: Any, least: float, n: float, outputs: int) -> float:
 
 
 def negligible(loss: Any, least: float, n: float, outputs: int) -> float:
-    """What a size may always lose more than the best one; nothing where the loss is no likelihood."""
-    if not loss.likelihood:
+    """What a size may always lose more than the best one; nothing where a loss has no unit (margins)."""
+    if not (loss.likelihood or _of_residuals(loss)):
         return 0.0
-    return NEGLIGIBLE_NATS[_of_residuals(loss)] / nats(loss, least, n, outputs)
+    return NEGLIGIBLE_NATS / nats(loss, least, n, outputs)
 
 
 def weights(loss: Any, M: Vector, n: float, outputs: int) -> Vector:
