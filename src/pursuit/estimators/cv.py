@@ -28,7 +28,7 @@ CV_PARAMETERS = """ks : sizes to choose from, or None
         combine="none", one subset whose size is chosen to find the true features, refitted without shrinkage.
     rule : "min", "0.5se", "1se", or one of "aic", "bic", "ebic", "gic", "hq", "cp"; None: as ``goal`` says
         The least held-out loss; the smallest size within half a standard error or one of it (of the paired difference
-        over folds; a projection may lose half a nat of log-likelihood, summed over rows, in any case); or a criterion
+        over folds; a projection may always lose half a nat of log-likelihood, summed over rows); or a criterion
         of the plain path with the refit's ridge, which needs no folds, and a loss with a likelihood.
     combine : "project", "none" or "average"; None: as ``goal`` says
         What predicts. "project": the average of all candidates by exponential weights, projected onto k features,

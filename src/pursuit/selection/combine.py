@@ -57,10 +57,8 @@ def nats(loss: Any, least: float, n: float, outputs: int) -> float:
 
 
 def negligible(loss: Any, least: float, n: float, outputs: int) -> float:
-    """What a size may always lose more than the best one; nothing where a loss has no unit (margins)."""
-    if not (loss.likelihood or _of_residuals(loss)):
-        return 0.0
-    return NEGLIGIBLE_NATS / nats(loss, least, n, outputs)
+    """What a size may always lose more than the best one; nothing where the loss is no likelihood (Huber, margins)."""
+    return NEGLIGIBLE_NATS / nats(loss, least, n, outputs) if loss.likelihood else 0.0
 
 
 def weights(loss: Any, M: Vector, n: float, outputs: int) -> Vector:
