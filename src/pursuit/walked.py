@@ -107,6 +107,12 @@ def quadratic(
         rows, c, h, ridge, f0, floor, constraint.k, forced, allowed, *_limits(plan, constraint, True), scale, plan.ask,
         plan.reached,
     )  # fmt: skip
+    first = len(constraint.include)
+    sizes: Sequence[int] = range(first, first + len(found))
+    if plan.sizes and not plan.thorough:  # a light path passes through the others, and nobody asks for them
+        wanted = {*plan.sizes, first, sizes[-1]} if found else set()
+        sizes = [size for size in sizes if size in wanted]
+        found = [found[size - first] for size in sizes]
     points = [
         Reached(
             S,
@@ -118,7 +124,7 @@ def quadratic(
         )
         for S, x, value, settled, condition, share, nearest in found
     ]
-    return Walked(len(constraint.include), points, stopped, trouble) if points else None
+    return Walked(first, points, stopped, trouble, sizes) if points else None
 
 
 def _judged(condition: float, share: float, nearest: float, f0: float, rounded: float) -> bool:

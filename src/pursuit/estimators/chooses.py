@@ -227,11 +227,11 @@ class ChoosesK(CallbackSupportMixin, SparseModel):
         if self.rule_ == "min" or chosen.least <= chosen.k:
             words = f"k={self.k_} has {best}" + (NO_FEATURE if self.k_ == 0 else "")
         else:
-            errors = "half a" if self.rule_ == "0.5se" else "one"
+            room = f"{'half a' if self.rule_ == '0.5se' else 'one'} standard error"
+            if chosen.by_nats:
+                room = "half a nat (log-likelihood, summed over rows)"
             lower = "" if chosen.excess is None else f", {_percent(chosen.excess)} lower"
-            words = (
-                f"k={self.k_} is the smallest within {errors} standard error of {best}, that of k={chosen.least}{lower}"
-            )
+            words = f"k={self.k_} is the smallest within {room} of {best}, that of k={chosen.least}{lower}"
             words += "; no feature is used" if self.k_ == 0 else ""
         few, first = self.k_1se_, int(self.sizes_["k"][0])
         if few is None or self.k_ == 0:

@@ -29,8 +29,8 @@ CV_PARAMETERS = """ks : sizes to choose from, or None
         to find the true features; it has fewer wrong features, and predicts worse.
     rule : "min", "0.5se", "1se", or one of "aic", "bic", "ebic", "gic", "hq", "cp"; None: as ``goal`` says
         The least held-out loss; the smallest size within half a standard error or one of it (of the paired difference
-        over folds); or a criterion of the plain path with the refit's ridge, which needs no folds, and a loss with a
-        likelihood.
+        over folds; a projection may always lose half a nat of log-likelihood, summed over rows); or a criterion
+        of the plain path with the refit's ridge, which needs no folds, and a loss with a likelihood.
     combine : "project", "none" or "average"; None: as ``goal`` says
         What predicts. "project": the average of all candidates by exponential weights, projected onto k features,
         see docs/selection.md. "none": the best single candidate. "average": the average, which is dense. The best

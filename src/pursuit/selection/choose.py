@@ -2,8 +2,9 @@
 
 Sizes are compared by their losses, for projections smoothed over sizes by 1/4, 1/2, 1/4. With a rule of t standard
 errors the smallest size is taken whose loss is within t standard errors of the least; the error is that of the paired
-difference over folds. Where a single candidate, its size taken by the same rule, loses less than the average or its
-projection by more than GUARD standard errors, it predicts instead: a projection can fail where columns are nearly
+difference over folds. Projections may always lose half a nat of log-likelihood, summed over rows
+(:func:`.combine.negligible`). Where a single candidate, its size taken by the same rule, loses less than the average or
+its projection by more than GUARD standard errors, it predicts instead: a projection can fail where columns are nearly
 dependent.
 """
 
@@ -16,7 +17,7 @@ import numpy as np
 from .._types import Columns, Matrix, Vector
 from ..engines import TimeUpError, late, without_deadline
 from ..objectives.point import Point
-from .combine import dense, dense_of_folds, projected, smoothed, weights
+from .combine import dense, dense_of_folds, negligible, projected, smoothed, weights
 from .grid import Grid
 from .models import Models, candidates
 from .problem import Problem
@@ -38,7 +39,7 @@ class Chosen:
     ``table`` has one entry per candidate, ``sizes`` one per size; ``l2``, ``gamma`` and ``alone`` (its size) are of the
     best candidate; ``points`` are those of all rows at this ridge, and ``scores`` what was held out of them, by size.
     ``least`` is the size of the least loss, and ``excess`` by which share of the chosen size's loss it is lower (None
-    where scores or criteria choose). ``combine`` is what the model is: "none" where the best candidate took the place
+    where scores or criteria choose); ``by_nats``: that is beyond the standard errors, but negligible. ``combine`` is what the model is: "none" where the best candidate took the place
     of an average that predicts worse. ``ended_early`` is a sentence where time was up, or Ctrl-C was pressed, before
     all folds were fitted.
     """
@@ -59,6 +60,7 @@ class Chosen:
     combine: str = "none"
     notes: list[str] = field(default_factory=list)
     ended_early: str = ""
+    by_nats: bool = False
 
 
 @dataclass(frozen=True)
@@ -117,6 +119,7 @@ class BySize:
     table: dict[str, Any]
     goal: Vector
     each: Matrix
+    negligible: float = 0.0  # what may always be lost
 
     @property
     def best(self) -> int:
@@ -126,9 +129,19 @@ class BySize:
         return int(np.argmax(self.goal <= least + rounding))
 
     def within(self, errors: float) -> int:
-        """The first place within so many standard errors (of the paired difference over folds) of the least."""
-        apart = paired(self.each - self.each[self.best])
-        return int(np.argmax(self.goal <= self.goal[self.best] + errors * apart))
+        """The first place within so many standard errors (of the paired difference over folds) of the least.
+
+        What is negligible counts as within some, not as within none.
+        """
+        room = np.maximum(self._apart(errors), self.negligible if errors else 0.0)
+        return int(np.argmax(self.goal <= self.goal[self.best] + room))
+
+    def beyond(self, place: int, errors: float) -> bool:
+        """Whether the goal of a place is further than so many standard errors from the least."""
+        return bool(self.goal[place] > self.goal[self.best] + self._apart(errors)[place])
+
+    def _apart(self, errors: float) -> Vector:
+        return errors * paired(self.each - self.each[self.best])
 
     def excess(self, place: int) -> float | None:
         """By which share of its own goal a place is above the least."""
@@ -211,7 +224,10 @@ def _take(trial: Trial, errors: float, combine: str) -> Chosen:
         found = projected(problem, grid, whole, trial.seen)
         columns, aim, apart = trial.table(found.held, k=np.array(grid.onto), slope=found.slopes)
         columns["smoothed"] = smoothed(aim, grid.onto)
-        onto = BySize(grid.onto, columns, columns["smoothed"], apart)
+        room = 0.0
+        if trial.score is None and len(found.held.folds) > 1:  # scores have no unit, and one fold takes the least
+            room = negligible(problem.loss, float(columns["smoothed"].min()), problem.n, whole.f.width)
+        onto = BySize(grid.onto, columns, columns["smoothed"], apart, room)
 
         def beaten(errors: float) -> str:
             """Why the single candidate of this rule should predict; nothing where the projection should."""
@@ -242,6 +258,7 @@ def _take(trial: Trial, errors: float, combine: str) -> Chosen:
     return Chosen(
         models, place, size, k_1se, float(l2[best]), float(gamma[best]), int(k[best]), table,
         sizes.table, whole.points[float(l2[best])], scores, sizes.sizes[sizes.best], excess, combine, notes,
+        by_nats=sizes.beyond(at, errors),
     )  # fmt: skip
 
 
