@@ -39,9 +39,9 @@ class Chosen:
     ``table`` has one entry per candidate, ``sizes`` one per size; ``l2``, ``gamma`` and ``alone`` (its size) are of the
     best candidate; ``points`` are those of all rows at this ridge, and ``scores`` what was held out of them, by size.
     ``least`` is the size of the least loss, and ``excess`` by which share of the chosen size's loss it is lower (None
-    where scores or criteria choose); ``by_nats``: that is beyond the standard errors, but negligible. ``combine`` is what the model is: "none" where the best candidate took the place
-    of an average that predicts worse. ``ended_early`` is a sentence where time was up, or Ctrl-C was pressed, before
-    all folds were fitted.
+    where scores or criteria choose); ``by_nats``: that is beyond the standard errors, but negligible. ``combine`` is
+    what the model is: "none" where the best candidate took the place of an average that predicts worse.
+    ``ended_early`` is a sentence where time was up, or Ctrl-C was pressed, before all folds were fitted.
     """
 
     models: Models
