@@ -108,6 +108,8 @@ class Judged:
 
 def show(console: Console, judged: Judged, loss: str, whom: list[str]) -> None:
     against = [name for name in AGAINST[loss] if judged.names(name)]
+    if not against:
+        return
     every = [name for name in SETS if SETS[name] == loss and judged.names(whom[0]).count(name)]
     for half, title in ((None, "all sets"), (0, "first half (tuning)"), (1, "second half (judging)")):
         names = [name for name in every if name != EXACT_FIT and half in (None, HALVES[name])]
