@@ -5,6 +5,9 @@ are in percent: 100 log mean squared error (regression), 100 times log loss (cla
 (counts), so that differences are percent. A set's difference is the mean over its splits; standard errors are over
 sets, and in the rows of single sets over splits. Sets alternate between two halves: constants of the rule may be tuned
 on the first, and the second judges. Every fit is one line of ``--out``/tables.jsonl: a stopped run goes on.
+
+Its 1028 fits (with adelie and abess) take 860 processor seconds, two fifths of them the lasso and its kin on
+permeability and abess on classes: about 8 minutes on two free cores.
 """
 
 import argparse
