@@ -144,7 +144,7 @@ private:
     known.kept = state.keep();
     known.settled = settled;
     if constexpr (requires { state.condition(); })
-      known.condition = state.condition(), known.share = state.least_share(plan), known.nearest = state.nearest;
+      known.condition = state.condition(), known.share = state.least_share(plan), known.nearest = state.nearest.change;
     return true;
   }
 

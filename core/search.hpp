@@ -93,12 +93,16 @@ public:
   Search(State& state_, const SearchPlan& plan_, Poll& poll_)
       : state(state_), plan(plan_), poll(poll_), random(plan_.seed) {}
 
+  // From a support only.
+  void from(const Units& start) {
+    if (start.empty() || !state.set(start)) return;
+    forward(plan.k, true);
+    local();
+  }
+
   // From the caller's start, if there is one, and from those of grahtp, omp, ompr and local_search.
   void run(const Units& start) {
-    if (!start.empty() && state.set(start)) {
-      forward(plan.k, true);
-      local();
-    }
+    from(start);
     if (supports() <= kFew) return enumerate();
     for (bool even : {false, true}) { // gradients in the objective's units, then in those of even columns
       if (even && !state.even(true)) break;

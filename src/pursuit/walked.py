@@ -75,9 +75,13 @@ class Walked:
 RESTARTS = {True: (300, 50, 12.0), False: (160, 24, 6.0)}
 
 
-def _limits(plan: PathPlan, constraint: AtMost, quadratic: bool) -> tuple[bool, int, int, int, float, int]:
+def _request(
+    plan: PathPlan, constraint: AtMost, useful: Any, quadratic: bool, scale: float
+) -> _core.SearchRequest:
     restarts, patience, effort = RESTARTS[quadratic]
-    return plan.thorough, restarts, patience + constraint.units // 10, searched.WIDEST[quadratic], effort, plan.seed
+    limits = searched.Plan(restarts, patience + constraint.units // 10, effort, 0, plan.seed, plan.ask)
+    nothing = np.empty(0, np.int64)
+    return searched.request(constraint, useful, nothing, searched.WIDEST[quadratic], scale, limits)
 
 
 def _wanted(plan: PathPlan, k: int) -> Any:
@@ -102,23 +106,21 @@ def quadratic(
     """The path of f0 + c'x + x'(H + ridge)x/2; ``rows`` is H, or a function of a column that gives its row."""
     if not searched.sane(h):
         return None
-    forced, allowed = searched.masks(constraint, h > ridge)
-    found, stopped, trouble = _core.quadratic_path(
-        rows, c, h, ridge, f0, floor, constraint.k, forced, allowed, *_limits(plan, constraint, True), scale, plan.ask,
-        plan.reached,
-    )  # fmt: skip
+    asked = _request(plan, constraint, h > ridge, True, scale)
+    found = _core.quadratic_path(rows, c, h, ridge, f0, floor, asked, plan.thorough, plan.reached)
     points = [
         Reached(
-            S,
-            x,
+            at.support,
+            x := at.coef,
             None,
-            value,
-            "swap_optimal" if settled and _judged(condition, share, nearest, f0, rounded) else "none",
-            condition > WELL_CONDITIONED and searched.rounding(x, h[S], f0, rounded) <= searched.CANCELLED * value,
+            at.value,
+            "swap_optimal" if at.settled and _judged(at.condition, at.share, at.nearest, f0, rounded) else "none",
+            at.condition > WELL_CONDITIONED
+            and searched.rounding(x, h[at.support], f0, rounded) <= searched.CANCELLED * at.value,
         )
-        for S, x, value, settled, condition, share, nearest in found
+        for at in found.points
     ]
-    return Walked(len(constraint.include), points, stopped, trouble) if points else None
+    return Walked(len(constraint.include), points, found.stopped, found.error) if points else None
 
 
 def _judged(condition: float, share: float, nearest: float, f0: float, rounded: float) -> bool:
@@ -134,14 +136,13 @@ def likelihood(
     forced, allowed = searched.masks(constraint, even.sizes > 0)
     if (forced & ~allowed & 1).any():  # a constant column that is forced in
         return None
-    found, stopped, trouble = kernel(
-        even.A, even.ridge(l2), even.sizes, intercept, floor, constraint.k, forced, allowed,
-        *_limits(plan, constraint, False), scale, _wanted(plan, constraint.k), plan.ask, plan.reached,
+    found = kernel(
+        even.A, even.ridge(l2), even.sizes, intercept, floor, _wanted(plan, constraint.k),
+        _request(plan, constraint, even.sizes > 0, False, scale), plan.thorough, plan.reached,
     )  # fmt: skip
     points = []
-    for support, x, value, settled, *_ in found:
-        Z = x.reshape(-1, outputs)
-        points.append(
-            Reached(support, *even.back(support, Z[:-1], Z[-1]), value, "swap_stationary" if settled else "none")
-        )
-    return Walked(len(constraint.include), points, stopped, trouble) if points else None
+    for at in found.points:
+        Z = at.coef.reshape(-1, outputs)
+        coef, free = even.back(at.support, Z[:-1], Z[-1])
+        points.append(Reached(at.support, coef, free, at.value, "swap_stationary" if at.settled else "none"))
+    return Walked(len(constraint.include), points, found.stopped, found.error) if points else None

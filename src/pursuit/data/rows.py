@@ -353,6 +353,17 @@ class Data:
         offset = None if rows.offset is None else rows.offset[used]
         return np.asfortranarray(A[used]), Rows(rows.y[used], rows.c[used], offset)
 
+    def in_memory(self) -> tuple[_core.Matrix, Vector | float, Vector | float] | None:
+        """The matrix of the user's columns, and what a view subtracts and divides by; None where X is not in memory."""
+        if not self.whole or self.lean or self.room.gram is not None:
+            return None
+        matrix = getattr(self.raw.design, "core", None)
+        if not isinstance(matrix, _core.Matrix):
+            return None
+        if self.view is None:
+            return matrix, 0.0, 1.0
+        return matrix, self.view[0], self.view[1]
+
     def prepare(self, cols: Columns) -> None:
         """Gram columns that several folds will ask for: where folds share rows, computed for all of them together."""
 

@@ -32,7 +32,7 @@ from ..engines import TimeUpError, check_time, late, seconds_left
 from ..objectives.base import Objective, Point
 from ..objectives.point import from_kernel
 from ..searched import Plan, Searched
-from ..walked import THOROUGH, PathPlan
+from ..walked import PathPlan
 from .base import Solver, generator
 from .grahtp import GraHTP
 from .local_search import HELPS, search, settled, there_and_back, try_rivals
@@ -172,10 +172,11 @@ class Auto(Solver):
         searched = (
             self.restarts is None and cost <= SEARCHED_PATH and (not f.quadratic or f.work * constraint.units <= GRAM)
         )
-        every = searched or (f.quadratic and constraint.units > THOROUGH)  # where it has none it is as cheap
-        longer = constraint.with_budget(min(constraint.k + BEYOND * every, len(constraint.allowed)))
+        if f.quadratic and not searched:
+            return None, False
+        longer = constraint.with_budget(min(constraint.k + BEYOND * searched, len(constraint.allowed)))
         seed = int(generator(self.random_state).integers(2**63))
-        found = f.quick_path(longer, PathPlan(every, seed, late, None, (constraint.k,), MOST))
+        found = f.quick_path(longer, PathPlan(searched, seed, late, None, (constraint.k,), MOST))
         if found is None or not found.points:
             return None, False
         known = found.by_size()
