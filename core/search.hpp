@@ -100,6 +100,12 @@ public:
     local();
   }
 
+  // From a support, then restarts.
+  void restart_from(const Units& start) {
+    from(start);
+    again();
+  }
+
   // From the caller's start, if there is one, and from those of grahtp, omp, ompr and local_search.
   void run(const Units& start) {
     from(start);

@@ -102,7 +102,8 @@ public:
   }
 
 private:
-  static constexpr i64 kTile = 1024, kRows = 256, kFlush = 1024, kChecks = 16;
+  static inline const i64 kTile = std::getenv("KT") ? std::atoll(std::getenv("KT")) : 512, kRows = std::getenv("KR") ? std::atoll(std::getenv("KR")) : 256;
+  static constexpr i64 kFlush = 1024, kChecks = 16;
   static constexpr double kSingle = 6e-8; // rounding of single precision, a little more than 2^-24
   static constexpr double kBatch = 1e9;   // multiplications between two looks at the clock
 

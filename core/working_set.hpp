@@ -89,12 +89,17 @@ struct Solution {
 
 inline constexpr double kDoubtful = 1e-7; // share of a column below which the formula for exchanges has no digits
 
+inline constexpr double kAllStarts = 3e7; // p k^2 up to which all starts are tried on all columns
+
 // The search on all columns of a quadratic; points that are better than `solution`'s are added to them.
 inline void search_quadratic(const RowQuad& quad, double floor, const SearchPlan& plan, const Units& start, Poll& poll,
                              Solution& solution) {
   BasisState state(quad, std::min(quad.p, plan.widest * plan.k + 1), floor);
   Search<BasisState> kernel(state, plan, poll);
-  kernel.run(start);
+  if (static_cast<double>(quad.p * plan.k) * static_cast<double>(plan.k) <= kAllStarts)
+    kernel.run(start);
+  else
+    kernel.restart_from(start);
   auto take = [&](const Found& point) {
     if (solution.points.empty() || point.f < solution.points.back().f - 1e-12 * plan.size(point.f))
       solution.points.push_back(point);
@@ -120,22 +125,30 @@ public:
       : problem(problem_), A(problem_.A), plan(plan_), full(full_), room(room_), poll(poll_), inside(static_cast<std::size_t>(A.p), 0), g(reals(A.p)) {}
 
   void run(const Units& start) {
+    const bool tell = std::getenv("PT") != nullptr;
+    auto t0 = std::chrono::steady_clock::now();
+    auto lap = [&](const char* what) { if (!tell) return; auto t1 = std::chrono::steady_clock::now(); fprintf(stderr, "%s %.2f ms W=%zu f=%.6g\n", what, 1e3*std::chrono::duration<double>(t1-t0).count(), W.size(), best.f); t0 = t1; };
     const i64 k = plan.k;
     add(first_columns(start));
+    lap("first");
     best.f = HUGE_VAL;
     Units from = start;
     int rounds = 0;
     double entry = kNear;
     for (; !poll.stop(); ++rounds) {
       if (!search(from, rounds < 2)) return;
+      lap("search");
       if (!fit_best()) return;
       gradient();
+      lap("gradient");
       Units more = nearest_columns(std::max<i64>(kFewest / 2, k / 2), entry);
       if (more.empty()) {
         const Units left = screen();
+        lap("screen");
         if (poll.stop()) return;
-        if (static_cast<i64>(left.size()) > kContested && full) return search_all(static_cast<i64>(left.size()));
+        if (static_cast<i64>(left.size()) > std::max(kContested, A.p / kPerColumn) && full) return search_all(static_cast<i64>(left.size()));
         more = judge(left);
+        lap("judge");
         solution.contested = static_cast<i64>(left.size());
         if (more.empty()) return;
         solution.change = -HUGE_VAL;
@@ -147,7 +160,7 @@ public:
   }
 
 private:
-  static constexpr i64 kFewest = 40, kContested = 5, kBlock = 64, kShown = 16;
+  static constexpr i64 kFewest = 40, kContested = 5, kPerColumn = 500, kBlock = 64, kShown = 16;
   static constexpr double kNear = 0.7, kNearer = 0.9; // |g_j| / min a from which on a column joins the working set
   static constexpr double kMargin = 1e-4;             // of the test, so that what it excludes is beyond rounding
 

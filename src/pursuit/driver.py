@@ -127,6 +127,8 @@ def run(
         if diary is not None and diary.restore(loop):
             return ended(f, constraint, loop, name)
         asked = f if diary is None else diary.asked()
+        if method.searches:
+            f.expect_search()
         first = _start(f, constraint, start)
         if not np.isfinite(first.value):
             raise ValueError(f"the objective is not finite at the start; {first.note or 'give a start where it is'}")

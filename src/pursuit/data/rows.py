@@ -228,6 +228,18 @@ class Data:
             self._moments = self._spread(self.rows.c)
         return self._moments
 
+    def first_pass(self, b: float) -> Answer:
+        """``at`` of the model without columns; where X is dense and in memory its moments come from the same pass."""
+        nothing = np.empty(0, np.int64)
+        stored = self.in_memory() if self._moments is None and self.full and self._raw is None else None
+        if stored is None or not self.loss.quadratic:
+            return self.at(nothing, np.empty(0), b)
+        value, d, _ = self.loss.terms(self.rows.y, self.rows.shift(np.zeros(self.shape[0]), b), self.rows.c)
+        mean, var, product = stored[0].first_pass(self.rows.c, d)
+        self._moments = Spread(self.weight, mean, self.weight * var)
+        slope = float(d.sum())
+        return Answer(value, product + mean * slope, slope)
+
     def sketch(self) -> Matrix:
         """The fingerprint of the rows (:mod:`.sketch`): numbers, and how far each may be off by rounding."""
         return row_sketch(self.design, self.rows)

@@ -102,8 +102,12 @@ class GLM(HasDual):
         """None but for a loss of the user's: its settings may not tell all of it."""
         return super()._probes() if self.loss.code is None else iter(())
 
+    def expect_search(self) -> None:
+        self._wants_moments = True
+
     def _forget(self) -> None:
         """Begin with nothing kept: no null model, no Gram columns."""
+        self._wants_moments = False
         self._null: Point | None = None
         self.gram = GramColumns(self.data, self.fit_intercept) if self.loss.quadratic else None
 
@@ -144,7 +148,8 @@ class GLM(HasDual):
         if self._null is None:
             nothing, fit, data = np.empty(0, np.int64), self._without, self.data
             if self.smooth:
-                _, gradient, self.tilt = data.at(nothing, np.empty(0), fit.b)  # the slope is 0, but for rounding
+                first = data.first_pass(fit.b) if self._wants_moments else data.at(nothing, np.empty(0), fit.b)
+                _, gradient, self.tilt = first  # the slope is 0, but for rounding
             else:
                 gradient = data.pull(self.duals(nothing))
             again = (lambda: data.at(nothing, np.empty(0), fit.b).gradient) if self.smooth else (lambda: gradient)

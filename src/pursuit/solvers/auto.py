@@ -78,6 +78,7 @@ class Auto(Solver):
     halted: ClassVar[str] = "the starts and restarts came to their end"
     turns: ClassVar[int] = 3
     revisits: ClassVar[bool] = True
+    searches: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if isinstance(self.restarts, str) and self.restarts != "limit":
