@@ -15,8 +15,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
-    os.environ[name] = "1"
+os.environ["OMP_NUM_THREADS"] = "1"
+os.environ["OPENBLAS_NUM_THREADS"] = "1"
 
 import numpy as np
 from machine import BUSY, facts
@@ -167,7 +167,7 @@ class Figures:
 def show(console: Console, entries: dict[Key, Entry], best: dict[int, float]) -> Figures:
     table = Table(title="Fresh problems (standard errors); losses are above the best known, of the null value")
     for head in ("kind", "problems", "auto at the best", "abess at the best", "abess better", "auto better",
-                 "auto's mean loss", "abess's", "times abess: median, geometric, total", "ms", "swap_optimal"):  # fmt: skip
+                 "auto's mean loss", "abess's", "times abess: median, mean, total", "ms", "swap_optimal"):  # fmt: skip
         table.add_column(head)
     for kind in (*KINDS, "all"):
         some = {key: entry for key, entry in entries.items() if kind in ("all", entry["kind"])}

@@ -97,7 +97,9 @@ class ExchangeJudge:
         helps = HELPS * self.referee.scale(result.value) + self._room(result)
         self.notes["best change"] = None if best is None else self._share(best.change)
         if strong and best is not None and best.change < -helps:
-            text = f"swap_optimal, but {best.leave} -> {best.enter} changes f by {best.change:.6g} of {result.value:.6g}"
+            text = (
+                f"swap_optimal, but {best.leave} -> {best.enter} changes f by {best.change:.6g} of {result.value:.6g}"
+            )
             yield Complaint("false claim", self._share(-best.change), text)
         if strong and len(result.support) < min(self.problem.k, self.problem.X.shape[1] - len(self.problem.exclude)):
             gain = self.exchanges.additions(result.support)
@@ -108,7 +110,7 @@ class ExchangeJudge:
             yield from self._next_best(result, best, helps)
 
     def _best(self, result: Any, found: list[Exchange]) -> Exchange | None:
-        """The best exchange; one that helps is computed a second time, by other code and in as many digits as needed."""
+        """The best exchange; one that helps is computed again, by other code and in as many digits as needed."""
         seen = [e for e in found if e.resolved]
         mine = [int(j) for j in result.support]
         here = None

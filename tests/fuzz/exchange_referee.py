@@ -13,7 +13,9 @@ import numpy as np
 from fuzz.referee import LD, Referee
 
 EPS = float(np.finfo(LD).eps)
-RESOLVED = 1e4 * EPS  # length of the rest of a unit column, times that of the shortest in the basis: below it, no digits
+RESOLVED = (
+    1e4 * EPS
+)  # length of the rest of a unit column, times that of the shortest in the basis: below it, no digits
 CLEAR = 1e-6  # share of the null value by which a change must exceed zero to be left at float64
 CLEAR_REST = 1e-4  # length of the rest of a unit column at which float64 is good enough for that
 
