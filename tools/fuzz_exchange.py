@@ -32,7 +32,7 @@ from fuzz.exchange_problems import draw  # noqa: E402
 Row = dict[str, Any]
 
 
-def judge(options: dict[str, Any], end: float, task: tuple[int, bool]) -> Row | None:
+def judge(options: dict[str, Any], monotone: bool, end: float, task: tuple[int, bool]) -> Row | None:
     """The row of one problem; None when time is up. A crash is a complaint too."""
     if time.time() > end:
         return None
@@ -43,7 +43,7 @@ def judge(options: dict[str, Any], end: float, task: tuple[int, bool]) -> Row | 
         "seed": seed, "large": large, "n": n, "p": p, "k": problem.k, "layout": problem.layout,
         "single": problem.single, "traits": problem.traits,
     }  # fmt: skip
-    referee = ExchangeJudge(problem, options)
+    referee = ExchangeJudge(problem, options, monotone)
     try:
         with np.errstate(all="ignore"):
             found = list(referee.complaints())
@@ -68,6 +68,7 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0, help="first seed")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--minutes", type=float, default=np.inf, help="stop after so long")
+    parser.add_argument("--claims", action="store_true", help="no comparison with the next size and the path")
     parser.add_argument("--again", type=int, action="append", metavar="SEED", help="this problem only (with --large 1)")
     parser.add_argument("--solver", help="another solver than auto")
     parser.add_argument("--effort", choices=["fast", "default", "thorough"], help="passed on to solve and path")
@@ -79,7 +80,7 @@ def main() -> int:
     if args.again:
         tasks = [(seed, args.large > 0) for seed in args.again]
     began = time.time()
-    work = partial(judge, options, began + 60 * args.minutes)
+    work = partial(judge, options, not args.claims, began + 60 * args.minutes)
     kinds: Counter[str] = Counter()
     claims: Counter[str] = Counter()
     worst: dict[str, float] = {}

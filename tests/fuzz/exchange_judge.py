@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -111,17 +112,16 @@ class ExchangeJudge:
 
     def _best(self, result: Any, found: list[Exchange]) -> Exchange | None:
         """The best exchange; one that helps is computed again, by other code and in as many digits as needed."""
+        mine, least = [int(j) for j in result.support], -HELPS * self.referee.scale(result.value)
         seen = [e for e in found if e.resolved]
-        mine = [int(j) for j in result.support]
         here = None
-        for e in seen[:CONFIRMED]:
-            if e.change >= -HELPS * self.referee.scale(result.value):
-                return e
+        for e in [e for e in seen if e.change < least][:CONFIRMED]:
             here = self.referee.minimum(tuple(mine)).value if here is None else here
             there = self.referee.minimum(tuple(sorted({*mine, e.enter} - {e.leave}))).value
-            if abs(there - here - e.change) <= 1e-3 * abs(e.change):
-                return e
-        return seen[CONFIRMED] if len(seen) > CONFIRMED else None
+            if there - here < least:
+                return replace(e, change=there - here)
+            self.notes["unconfirmed"] = self.notes.get("unconfirmed", 0) + 1
+        return next((e for e in seen if e.change >= least), None)
 
     def _next_best(self, result: Any, best: Exchange | None, room: float) -> Iterator[Complaint]:
         """The reported exchange is one, changes f by what is said, and none is better."""
