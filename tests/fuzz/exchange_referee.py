@@ -158,6 +158,8 @@ class ExchangeReferee:
         for _ in range(2):
             V = V - basis.Q @ (basis.Q.T @ V)
         length = (V**2).sum(axis=0) + self.tail[cols] ** 2
-        resolved = np.sqrt(length) * basis.shortest > RESOLVED
-        gain = (basis.rest @ V) ** 2 / (2 * np.where(resolved, length, 1))
+        resolved = (np.sqrt(length) * basis.shortest > RESOLVED) | ~self.alive[
+            cols
+        ]  # constants are known to add nothing
+        gain = (basis.rest @ V) ** 2 / (2 * np.where(length > 0, length, 1))
         return np.where(resolved, gain, 0), resolved
