@@ -167,7 +167,8 @@ class Figures:
 def show(console: Console, entries: dict[Key, Entry], best: dict[int, float]) -> Figures:
     table = Table(title="Fresh problems (standard errors); losses are above the best known, of the null value")
     for head in ("kind", "problems", "auto at the best", "abess at the best", "abess better", "auto better",
-                 "auto's mean loss", "abess's", "times abess: median, geo. mean, total", "ms", "swap_optimal"):  # fmt: skip
+                 "auto's mean loss", "abess's", "times abess: median, geo. mean, total", "ms",
+                 "swap_optimal"):  # fmt: skip
         table.add_column(head)
     for kind in (*KINDS, "all"):
         some = {key: entry for key, entry in entries.items() if kind in ("all", entry["kind"])}
