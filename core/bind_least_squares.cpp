@@ -4,13 +4,12 @@
 namespace pursuit {
 namespace {
 
-SearchSolution solution_of(Solution found, const SearchRequest& request) {
+SearchSolution to_solution(Solution found) {
   SearchSolution out;
   out.points = std::move(found.points);
   out.nearest = found.nearest, out.change = found.change, out.condition = found.condition;
   out.share = found.share, out.contested = found.contested;
   out.doubtful = {std::move(found.doubtful)};
-  out.error = request.stop.error;
   return out;
 }
 
@@ -30,7 +29,7 @@ SearchSolution quadratic_search(A2 H_, A1 c_, A1 ridge_, double f0, double floor
     rows.row = [&](i64 j) { return H.data() + j * p; };
     search_quadratic({c.data(), h.data(), ridge.data(), f0, p, rows}, floor, request.plan, request.start, poll, found);
   });
-  return solution_of(std::move(found), request);
+  return to_solution(std::move(found));
 }
 
 // A least squares problem on the columns of X (working_set.hpp); the arrays live as long as this does.
@@ -69,7 +68,7 @@ public:
       for (Found& point : found.points)
         for (std::size_t i = 0; i < point.support.size(); ++i) point.x[i] /= length[point.support[i]];
     });
-    return solution_of(std::move(found), request);
+    return to_solution(std::move(found));
   }
 
 private:

@@ -41,7 +41,6 @@ struct PathPoint {
 struct PathSolution {
   std::vector<PathPoint> points; // from the forced-in units on
   bool stopped = false;
-  nb::object error = nb::none();
 };
 
 // Every size from the forced-in units to k; `thorough`: with a search for every size; `reached` is told of each.
@@ -73,7 +72,6 @@ struct PathRequest {
       out.points.push_back({std::move(size.point), size.settled, size.condition, size.share, size.nearest});
     }
     out.stopped = path.stopped;
-    out.error = search.stop.error;
     return out;
   }
 };
@@ -199,8 +197,7 @@ void bind_path(nb::module_& m) {
                      for (const PathPoint& at : path.points) out.append(nb::cast(at));
                      return out;
                    })
-      .def_ro("stopped", &PathSolution::stopped)
-      .def_ro("error", &PathSolution::error);
+      .def_ro("stopped", &PathSolution::stopped);
   m.def("quadratic_path", &quadratic_path, "rows"_a, array("c"), array("h"), array("ridge"), "f0"_a, "floor"_a,
         "request"_a, "thorough"_a, "reached"_a.none());
   m.def("likelihood_path", &likelihood_path, "samples"_a, "curve"_a, array("A"), array("ridge"), array("unit"),

@@ -28,7 +28,6 @@ SearchSolution search_likelihood(const Evened& X, Likelihood& loss, SearchReques
     out.unjudged = judged.open, out.total = judged.total;
     out.doubtful = std::move(state.doubtful);
   }
-  out.error = request.stop.error;
   return out;
 }
 
@@ -86,7 +85,8 @@ void bind_search(nb::module_& m) {
   nb::class_<SearchRequest>(m, "SearchRequest")
       .def(nb::init<i64, U1, U1, I1, i64, i64, i64, double, std::uint64_t, double, nb::object>(), "k"_a,
            array("forced"), array("allowed"), array("start"), nb::kw_only(), "restarts"_a, "patience"_a, "widest"_a,
-           "effort"_a, "seed"_a, "scale"_a, "stop"_a.none());
+           "effort"_a, "seed"_a, "scale"_a, "stop"_a.none())
+      .def("take_error", &SearchRequest::take_error);
   nb::class_<SearchSolution>(m, "SearchSolution")
       .def_prop_ro("points", [](const SearchSolution& found) { return to_list(found.points); })
       .def_prop_ro("nearest",
@@ -104,8 +104,7 @@ void bind_search(nb::module_& m) {
       .def_ro("change", &SearchSolution::change)
       .def_ro("condition", &SearchSolution::condition)
       .def_ro("share", &SearchSolution::share)
-      .def_ro("contested", &SearchSolution::contested)
-      .def_ro("error", &SearchSolution::error);
+      .def_ro("contested", &SearchSolution::contested);
   m.def("multinomial_fit", &multinomial_fit, array("label"), array("c"), array("offset").none(), array("E"), array("A"),
         array("ridge"), "intercept"_a, "floor"_a, array("z"));
   m.def("likelihood_search", &likelihood_search, "samples"_a, "curve"_a, array("A"), array("ridge"), array("unit"),

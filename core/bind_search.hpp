@@ -76,12 +76,14 @@ struct SearchRequest {
     require(k >= 1 && static_cast<i64>(start.size()) <= k, "k must be positive and start have at most k units");
     plan = {k, forced.data(), allowed.data(), restarts, patience, effort, widest, seed, scale};
   }
+  // What the callback raised, given away: an exception knows frames, and these may know the request.
+  nb::object take_error() { return std::exchange(stop.error, nb::none()); }
   void check(i64 p) const { require(forced.size() == p, "the request is for another number of columns"); }
 };
 
 // What a search found: points, each better than the one before; of the last the exchange that changes f least, how many
-// exchanges are not known to be of no help (-1: none was judged) of how many, units too close to dependent for the
-// formulas, and what the callback raised.
+// exchanges are not known to be of no help (-1: none was judged) of how many, and units too close to dependent for
+// the formulas.
 struct SearchSolution {
   std::vector<Found> points;
   Move nearest;
@@ -89,7 +91,6 @@ struct SearchSolution {
   std::vector<Units> doubtful;
   double change = -HUGE_VAL, condition = 0.0, share = 0.0;
   i64 contested = 0;
-  nb::object error = nb::none();
 };
 
 // Columns of a search or a fit, checked against n samples.

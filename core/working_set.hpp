@@ -1,6 +1,7 @@
 #pragma once
 
 #include "basis_state.hpp"
+#include "path_search.hpp"
 #include "unit_columns.hpp"
 
 // The best k columns for the squared loss, for X of any size: the search of search.hpp on a small working set of
@@ -91,15 +92,29 @@ inline constexpr double kDoubtful = 1e-7; // share of a column below which the f
 
 inline constexpr double kAllStarts = 3e7; // p k^2 up to which all starts are tried on all columns
 
+// The better of a support and the point of its size on a path that goes two sizes further.
+inline Units path_point(BasisState& state, SearchPlan plan, Poll& poll, const Units& start) {
+  const i64 k = plan.k;
+  double known = !start.empty() && state.set(start) ? state.f : HUGE_VAL;
+  if (static_cast<i64>(start.size()) < k) known = HUGE_VAL;
+  plan.k = std::min(k + 2, state.units());
+  PathSearch<BasisState> path(state, plan, poll, false, nullptr, nullptr);
+  path.run();
+  for (const auto& size : path.best)
+    if (static_cast<i64>(size.point.support.size()) == k && size.f < known) return size.point.support;
+  return start;
+}
+
 // The search on all columns of a quadratic; points that are better than `solution`'s are added to them.
 inline void search_quadratic(const RowQuad& quad, double floor, const SearchPlan& plan, const Units& start, Poll& poll,
                              Solution& solution) {
   BasisState state(quad, std::min(quad.p, plan.widest * plan.k + 1), floor);
   Search<BasisState> kernel(state, plan, poll);
-  if (static_cast<double>(quad.p * plan.k) * static_cast<double>(plan.k) <= kAllStarts)
-    kernel.run(start);
-  else
+  if (static_cast<double>(quad.p * plan.k) * static_cast<double>(plan.k) <= kAllStarts) {
+    kernel.run(path_point(state, plan, poll, start));
+  } else {
     kernel.restart_from(start);
+  }
   auto take = [&](const Found& point) {
     if (solution.points.empty() || point.f < solution.points.back().f - 1e-12 * plan.size(point.f))
       solution.points.push_back(point);

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from . import _core
+from ._sorted import inside
 from ._types import Columns, Vector
 from .constraints import AtMost, Exchange
 from .data.answers import ROUNDED
@@ -81,21 +82,22 @@ def quadratic(
     if WIDEST[True] * constraint.k > ROOM or not sane(diagonal):
         return None
     asked = request(constraint, diagonal > 0, start, WIDEST[True], scale, plan)
-    return from_quadratic(_core.quadratic_search(H, c, ridge, f0, floor, asked), constraint, f0, rounded)
+    return from_quadratic(_core.quadratic_search(H, c, ridge, f0, floor, asked), asked, constraint, f0, rounded)
 
 
 def from_quadratic(
-    found: _core.SearchSolution, constraint: AtMost, f0: float, rounded: float = ROUNDED
+    found: _core.SearchSolution, asked: _core.SearchRequest, constraint: AtMost, f0: float, rounded: float = ROUNDED
 ) -> Searched | None:
     """What a kernel found for a quadratic, and which exchanges its rounding leaves unjudged."""
     points = [(at.support, at.coef, None, at.value) for at in found.points]
-    if not _full(points, constraint):
+    forced = constraint.include  # which dependent columns among them keep out
+    if not _full(points, constraint) or not all(inside(forced, S).all() for S, *_ in points):
         return None
     total, doubtful = constraint.k * (constraint.units - constraint.k), found.doubtful[0]
     sure = min(found.condition, found.share) > CONDITION
     sure = sure and found.change > doubt(found.condition, f0, found.share, rounded)
     unsure = constraint.k * len(doubtful) if sure else total
-    return Searched(points, _exchange(found.nearest), unsure, total, doubtful if sure else None, found.error)
+    return Searched(points, _exchange(found.nearest), unsure, total, doubtful if sure else None, asked.take_error())
 
 
 @dataclass(frozen=True)
@@ -134,10 +136,8 @@ def likelihood(
     forced, allowed = masks(constraint, even.sizes > 0)
     if (forced & ~allowed & 1).any():  # a constant column that is forced in
         return None
-    found = kernel(
-        even.A, even.ridge(l2), even.sizes, intercept, floor, plan.prove,
-        request(constraint, even.sizes > 0, start, WIDEST[False], scale, plan),
-    )  # fmt: skip
+    asked = request(constraint, even.sizes > 0, start, WIDEST[False], scale, plan)
+    found = kernel(even.A, even.ridge(l2), even.sizes, intercept, floor, plan.prove, asked)
     points = []
     for at in found.points:
         Z = at.coef.reshape(-1, outputs)
@@ -145,7 +145,8 @@ def likelihood(
     if not (_full(points, constraint) or (points and points[-1][-1] <= floor)):
         return None
     return Searched(
-        points, _exchange(found.nearest), found.unjudged, found.total, trouble=found.error, doubtful=found.doubtful
+        points, _exchange(found.nearest), found.unjudged, found.total, trouble=asked.take_error(),
+        doubtful=found.doubtful,
     )  # fmt: skip
 
 

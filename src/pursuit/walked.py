@@ -120,7 +120,7 @@ def quadratic(
         )
         for at in found.points
     ]
-    return Walked(len(constraint.include), points, found.stopped, found.error) if points else None
+    return Walked(len(constraint.include), points, found.stopped, asked.take_error()) if points else None
 
 
 def _judged(condition: float, share: float, nearest: float, f0: float, rounded: float) -> bool:
@@ -136,13 +136,14 @@ def likelihood(
     forced, allowed = searched.masks(constraint, even.sizes > 0)
     if (forced & ~allowed & 1).any():  # a constant column that is forced in
         return None
+    asked = _request(plan, constraint, even.sizes > 0, False, scale)
     found = kernel(
-        even.A, even.ridge(l2), even.sizes, intercept, floor, _wanted(plan, constraint.k),
-        _request(plan, constraint, even.sizes > 0, False, scale), plan.thorough, plan.reached,
+        even.A, even.ridge(l2), even.sizes, intercept, floor, _wanted(plan, constraint.k), asked, plan.thorough,
+        plan.reached,
     )  # fmt: skip
     points = []
     for at in found.points:
         Z = at.coef.reshape(-1, outputs)
         coef, free = even.back(at.support, Z[:-1], Z[-1])
         points.append(Reached(at.support, coef, free, at.value, "swap_stationary" if at.settled else "none"))
-    return Walked(len(constraint.include), points, found.stopped, found.error) if points else None
+    return Walked(len(constraint.include), points, found.stopped, asked.take_error()) if points else None

@@ -35,7 +35,7 @@ def call(rows, H, c, f0, k=K, forced=(), allowed=None, thorough=False, ridge=0.0
     points = [
         (at.support, at.coef, at.value, at.settled, at.condition, at.share, at.nearest) for at in found.points
     ]
-    return points, found.stopped, found.error
+    return points, found.stopped, request.take_error()
 
 
 class Rows:

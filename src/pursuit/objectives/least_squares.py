@@ -81,7 +81,7 @@ def _by_working_set(
     fits = (widest * constraint.k + 1) * f.dim <= room
     asked = searched.request(constraint, useful, start, widest, 1e-9 * f.height, plan)
     solution = problem.search(asked, full=full and fits, room=room)
-    found = searched.from_quadratic(solution, constraint, null.value, f.rounded)
+    found = searched.from_quadratic(solution, asked, constraint, null.value, f.rounded)
     return None if found is None else _with_intercepts(f, found, mean)
 
 
