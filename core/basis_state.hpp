@@ -15,6 +15,8 @@
 
 namespace pursuit {
 
+inline constexpr double kDoubtful = 1e-7; // share of a column below which the formula for exchanges has no digits
+inline constexpr double kCopy = 1e-3;     // unless the column that leaves explains so much of it
 inline constexpr double kRounded = 7e-15; // share of |H_ij| and |c_j| that rounding and updates may be off by
 class BasisState {
 public:
@@ -425,7 +427,7 @@ private:
         spent += static_cast<double>(m - i);
         const double u = dot(W.data() + (k - low) * m + i, column.data() + i, m - i);
         const double slope = g[j] - t * u, curve = d[j] + u * u * inv;
-        if (!(curve > kPivot * q.h[j])) continue;
+        if (!(curve > kPivot * q.h[j]) || (share(j) < kDoubtful && !(u * u * inv > kCopy * q.h[j]))) continue;
         const double change = drop - 0.5 * slope * slope / curve;
         if (change < found.change) found = {S[i], j, change};
       }

@@ -88,8 +88,6 @@ struct Solution {
   Units doubtful;            // columns outside that are too close to dependent for the formula; not in `change`
 };
 
-inline constexpr double kDoubtful = 1e-7; // share of a column below which the formula for exchanges has no digits
-
 inline constexpr double kAllStarts = 3e7; // p k^2 up to which all starts are tried on all columns
 
 // The better of a support and the point of its size on a path that goes two sizes further.
@@ -126,8 +124,8 @@ inline void search_quadratic(const RowQuad& quad, double floor, const SearchPlan
   if (poll.stop()) return;
   solution.condition = state.condition();
   solution.share = state.least_share(plan, kDoubtful);
-  solution.nearest = state.closest(plan, kDoubtful);
-  solution.change = std::min(solution.nearest.change, state.nearest.change);
+  solution.nearest = state.closest(plan, 0.0);
+  solution.change = state.closest(plan, kDoubtful).change;
   solution.doubtful = state.dependent(plan, kDoubtful);
 }
 
@@ -334,7 +332,7 @@ private:
           const double u = U[e * k + i], inv = 1.0 / b[i], t = x[i] * inv, s = slope_ - t * u, curve = d + u * u * inv;
           const double by = 0.5 * x[i] * t - (curve > kPivot ? 0.5 * s * s / curve : 0.0);
           change = std::min(change, by);
-          if (sure && by < solution.nearest.change) solution.nearest = {W[state->support()[i]], block[e], by};
+          if ((sure || u * u * inv > kCopy) && by < solution.nearest.change) solution.nearest = {W[state->support()[i]], block[e], by};
         }
         if (sure) solution.change = std::min(solution.change, change);
         if (change < -1e-11 * plan.size(best.f)) helpful.push_back(block[e]);
@@ -351,8 +349,8 @@ private:
     if (!fit_best() || state->improve(local)) return; // rounding has the last word
     solution.condition = state->condition();
     solution.share = state->least_share(local, kDoubtful);
-    solution.nearest = state->closest(local, kDoubtful);
-    solution.change = solution.nearest.change;
+    solution.nearest = state->closest(local, 0.0);
+    solution.change = state->closest(local, kDoubtful).change;
     solution.doubtful = state->dependent(local, kDoubtful);
     for (i64& j : solution.doubtful) j = W[j];
     if (solution.nearest.leave >= 0)

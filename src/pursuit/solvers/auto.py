@@ -99,8 +99,9 @@ class Auto(Solver):
         led, searched = (None, False) if self.starts is not None else (yield from self._led(f, constraint))
         given = not np.array_equal(start.support, constraint.forced)
         if led is not None and searched and f.quadratic and not given:
-            yield from search(f, constraint, led)
-            return
+            led = yield from search(f, constraint, led)
+            if led.optimality == "swap_optimal":
+                return
         if led is not None:
             yield led
         begin = led if led is not None and not (given and start.value < led.value) else start
