@@ -107,7 +107,13 @@ def quadratic(
     if not searched.sane(h):
         return None
     asked = _request(plan, constraint, h > ridge, True, scale)
-    found = _core.quadratic_path(rows, c, h, ridge, f0, floor, asked, plan.thorough, plan.reached)
+    solution = _core.quadratic_path(rows, c, h, ridge, f0, floor, asked, plan.thorough, plan.reached)
+    first, found = len(constraint.include), solution.points
+    sizes: Sequence[int] = range(first, first + len(found))
+    if plan.sizes and not plan.thorough:  # a light path passes through the others, and nobody asks for them
+        wanted = {*plan.sizes, first, sizes[-1]} if found else set()
+        sizes = [size for size in sizes if size in wanted]
+        found = [found[size - first] for size in sizes]
     points = [
         Reached(
             at.support,
@@ -118,9 +124,9 @@ def quadratic(
             at.condition > WELL_CONDITIONED
             and searched.rounding(x, h[at.support], f0, rounded) <= searched.CANCELLED * at.value,
         )
-        for at in found.points
+        for at in found
     ]
-    return Walked(len(constraint.include), points, found.stopped, asked.take_error()) if points else None
+    return Walked(first, points, solution.stopped, asked.take_error(), sizes) if points else None
 
 
 def _judged(condition: float, share: float, nearest: float, f0: float, rounded: float) -> bool:

@@ -70,6 +70,24 @@ def test_what_was_held_out_is_what_the_table_says(diabetes):
     assert "held out" not in str(dense.summary())
 
 
+@pytest.mark.parametrize("target", ["y", "high"])
+def test_what_explains_is_said_to_be_one_refitted_subset(run, diabetes, tmp_path, target):
+    X, y = diabetes
+    frame = X.assign(y=y, high=np.where(y > y.median(), "yes", "no")).drop(columns={"y": "high", "high": "y"}[target])
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    how = ("-k", "auto", "--goal", "explain", "--ks", "0-6", "--cv", 4)
+    code, out, err = run("fit", tmp_path / "t.csv", "-t", target, *how, "--out", tmp_path / "m.json")
+    assert (code, err) == (0, "")
+    kind = SparseRegressorCV if target == "y" else SparseClassifierCV
+    model = kind(range(7), goal="explain", cv=4).fit(X, frame[target])
+    assert load_model(tmp_path / "m.json").selected == tuple(model.get_feature_names_out())
+    assert np.allclose(load_model(tmp_path / "m.json").coef, model.refit_coef_.ravel()[model.support_])
+    words = "refitted without a ridge" if target == "y" else "refitted with l2 0.00025"
+    assert "one subset, selected" in out
+    assert words in out
+    assert "shrunk" not in out
+
+
 def test_several_classes(run, tmp_path):
     iris = load_iris(as_frame=True)
     iris.data.assign(species=iris.target_names[iris.target]).to_csv(tmp_path / "iris.csv", index=False)

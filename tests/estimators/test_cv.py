@@ -88,7 +88,7 @@ def test_noise_has_no_features_mostly():
     chosen = [SparseRegressorCV(cv=5).fit(rng.standard_normal((40, 20)), rng.standard_normal(40)) for _ in range(12)]
     assert np.median([model.k_ for model in chosen]) <= 2
     null = next(model for model in chosen if model.k_ == 0)
-    assert "the null model is best" in null.reason_
+    assert "no feature is used" in null.reason_
     assert not null.coef_.any()
     assert len(null.result_.support) == 0
     assert all(np.isfinite(model.coef_).all() for model in chosen)
@@ -142,7 +142,10 @@ def test_what_is_stored():
     chosen = (table["l2"] == model.l2_) & (table["gamma"] == model.gamma_)
     for k, loss in zip(table["k"][chosen], table["mean_loss"][chosen], strict=True):
         assert model.path_.scores[k] == -loss
-    assert np.array_equal(model.sizes_["k"][np.argmin(model.sizes_["smoothed"])], model.k_)
+    smoothed = model.sizes_["smoothed"]
+    near = smoothed - smoothed.min() <= smoothed.min() / len(y)  # half a nat, more than half a standard error here
+    assert model.sizes_["k"][np.argmax(near)] == model.k_ < model.sizes_["k"][np.argmin(smoothed)]
+    assert "half a nat" in model.reason_
     back = pickle.loads(pickle.dumps(model))
     assert np.array_equal(back.predict(X), model.predict(X))
     assert not hasattr(back, "objective_")

@@ -1,5 +1,7 @@
 """The two goals: a model that predicts, and a subset that explains."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -91,9 +93,49 @@ def test_the_reason_names_the_sizes_that_come_near():
     if least == model.k_:
         assert f"k={model.k_} has the least held-out loss" in model.reason_
     else:
-        excess = 100 * (losses[model.k_] / losses[least] - 1)
-        assert f"that of k={least}, {excess:.2g}% lower" in model.reason_
+        lower = 100 * (1 - losses[least] / losses[model.k_])
+        assert f"that of k={least}, {lower:.2g}% lower" in model.reason_
     assert (f"k={model.k_1se_} is within one standard error" in model.reason_) == (model.k_1se_ < model.k_)
+
+
+@pytest.mark.parametrize(
+    ("how", "words"),
+    [
+        ({}, r"k=2 has the least held-out loss; no smaller size is within one standard error"),
+        ({"rule": "bic"}, r"k=2 has the least BIC; k=3 comes next, [0-9.]+ above"),
+        ({"ks": [2, 3]}, r"k=2 has the least held-out loss"),
+        ({"ks": [1], "rule": "bic"}, r"k=1 has the least BIC.*"),
+        (
+            {"goal": "explain"},
+            r"k=2 is the smallest within one standard error of the least held-out loss, that of k=4, [0-9.]+% lower",
+        ),
+    ],
+)
+def test_the_reason_names_the_alternative(how, words):
+    X, y = data(0, n=200)
+    model = SparseRegressorCV(cv=5, **how).fit(X, y)
+    assert re.fullmatch(words + "(; the best single candidate predicts instead .*)?", model.reason_)
+
+
+def test_no_feature_is_not_called_best_where_it_is_not():
+    rng = np.random.default_rng(1)
+    for seed in range(20):
+        X = np.random.default_rng(seed).standard_normal((30, 3))
+        model = SparseRegressorCV(goal="explain", cv=5).fit(X, 0.4 * X[:, 0] + rng.standard_normal(30))
+        if model.k_ == 0 and "within one standard error" in model.reason_:
+            assert model.reason_.endswith("% lower; no feature is used")
+            return
+    pytest.fail("no data set was of this kind")
+
+
+def test_a_projection_whose_average_has_fewer_columns():
+    """Candidates have five features at most, so that the average may have fewer than the ten of the projection."""
+    X, _ = data(5, n=60, p=10)
+    y = X @ np.r_[np.ones(6), np.zeros(4)] + 0.01 * X[:, 7]
+    model = SparseRegressorCV(cv=3).fit(np.column_stack([X, X[:, :3]]), y)
+    assert model.held_out_ is not None
+    assert "0% lower" not in model.reason_
+    assert model.k_1se_ <= model.k_
 
 
 def test_losses_that_differ_by_rounding_are_equal():

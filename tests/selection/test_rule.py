@@ -112,7 +112,8 @@ def rule(X, y, ks, splitter, errors_off=0.5, average=False):
         smooth[0] = error[0]
     plain = errors.T / 2
     loss = plain @ sizes
-    best, at = near_least(loss, plain, 6, errors_off), near_least(smooth, each, 1, errors_off)
+    nat = smooth.min() / n * 2  # a Gaussian's, its variance that of the best model
+    best, at = near_least(loss, plain, 6, errors_off), near_least(smooth, each, 1, errors_off, 0.5 * nat)
     x = b if average else slope[ks[at]] * nearest(b, metric, ks)[ks[at]]
     own = np.mean((y - y.mean() - Z @ x) ** 2) / 2
     spread = plain[best].std(ddof=1) / np.sqrt(len(fits))
@@ -121,13 +122,17 @@ def rule(X, y, ks, splitter, errors_off=0.5, average=False):
     return x, y.mean() - m @ x, error, smooth, guarded
 
 
-def near_least(loss, each, per_size, errors_off):
-    """The smallest size whose best loss is within standard errors of the least; ``per_size`` losses belong to one."""
+def near_least(loss, each, per_size, errors_off, negligible=0.0):
+    """The smallest size whose best loss is within standard errors of the least; ``per_size`` losses belong to one.
+
+    Whatever the standard error, what is negligible is within some of them.
+    """
     best = int(np.argmin(loss))
     for low in range(0, len(loss), per_size):
         c = low + int(np.argmin(loss[low : low + per_size]))
         d = each[c] - each[best]
-        if loss[c] <= loss[best] + errors_off * d.std(ddof=1) / np.sqrt(len(d)):
+        room = errors_off * d.std(ddof=1) / np.sqrt(len(d))
+        if loss[c] <= loss[best] + (max(room, negligible) if errors_off else 0.0):
             return c
     raise AssertionError
 

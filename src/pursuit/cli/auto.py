@@ -72,6 +72,15 @@ def _splitter(asks: Question, folds: int, column: str | None) -> Any:
     return StratifiedGroupKFold(max(2, min(folds, groups, rarest)), shuffle=True, random_state=0)
 
 
+def _refit(estimator: Any) -> str:
+    """With which ridges one subset was selected and fitted."""
+    f = estimator.objective_
+    fitted = float(np.max(getattr(f, "ridge", getattr(f, "l2", 0.0))))
+    selected = "" if fitted == estimator.l2_ else f" with l2 {digits(estimator.l2_)}"
+    ridge = f"with l2 {digits(fitted)}" if fitted else "without a ridge"
+    return f"one subset, selected{selected} and refitted {ridge}"
+
+
 def facts(estimator: Any) -> dict[str, str]:
     """What was chosen, why, and how it did on rows that its folds did not see."""
     told = {"chosen": estimator.reason_}
@@ -81,6 +90,8 @@ def facts(estimator: Any) -> dict[str, str]:
         told["held out"] = f"{seen.name} {seen.score:.4g}, {error}; k was chosen by it, so it flatters a little"
     if estimator.combine_ in PREDICTS and estimator.k_:
         told["predicts by"] = PREDICTS[estimator.combine_]
+    elif estimator.combine_ == "none" and estimator.gamma_ == 0 and estimator.k_:
+        told["predicts by"] = _refit(estimator)
     else:
         told["l2"] = digits(estimator.l2_)
     told["seconds"] = f"{estimator.path_.seconds:.2g}"

@@ -21,6 +21,7 @@ from ..selection import (
     by_criterion,
     by_validation,
     check_classes,
+    check_two_classes,
     folds,
     largest,
     make_grid,
@@ -36,6 +37,7 @@ RULES = ("min", "0.5se", "1se", *CRITERIA)
 GOALS = {"predict": ("0.5se", "project"), "explain": ("1se", "none")}  # rule and combine, unless they are given
 
 SMALLEST = 1e-145  # targets below which sums of squares lose digits
+NO_FEATURE = ": the null model is best, and no feature is used"
 COMBINE = ("project", "none", "average")
 
 
@@ -111,6 +113,8 @@ class ChoosesK(CallbackSupportMixin, SparseModel):
         """What was chosen from, the objective of all rows with the refit's ridge, and what was chosen."""
         y, weights = given.y(), given.weights()
         c = check_weights(weights, len(y))
+        if classes:
+            check_two_classes(y, c)
         counts = rows_that_count(weights, c)
         problem = Problem(
             f.data.raw, float(counts.sum()), f.fit_intercept, self.standardize, self.solver, self.include,
@@ -166,6 +170,8 @@ class ChoosesK(CallbackSupportMixin, SparseModel):
         dtype = problem.data.dtype if free else np.dtype(np.float64)
         coordinates = (support[:, None] * q + np.arange(q)).ravel()
         self.k_ = constraint.count(coordinates)
+        if chosen.k_1se == chosen.k and self.combine_ != "average":
+            self.k_1se_ = self.k_  # fewer features than the size allows may have a coefficient
         again = f.present(problem.restricted(f).refit(coordinates) if len(support) else f.null)
         self._predict_by(again.support, again.coef, again.intercept, p, dtype)
         self.refit_coef_, self.refit_intercept_ = self.coef_, self.intercept_
@@ -173,15 +179,21 @@ class ChoosesK(CallbackSupportMixin, SparseModel):
         size = chosen.alone if self.combine_ == "average" else self.k_
         self.result_ = self.path_.at(max(size, self.path_.sizes[0]))
         self.n_iter_ = max(1, self.path_.sizes[-1])
-        self.held_out_ = self._seen()
+        if self.combine_ == "project" and self.k_ < chosen.k:
+            chosen.notes.append(f"of the {chosen.k} features that the projection may have, the others are zero")
+        self.held_out_ = self._seen(chosen.k)
         self.reason_ = "; ".join(sentence for sentence in [self._why(chosen), *chosen.notes] if sentence)
 
-    def _seen(self) -> HeldOut | None:
+    def _folds(self) -> int:
+        return sum(name.endswith("_loss") and name.startswith("split") for name in self.sizes_)
+
+    def _seen(self, size: int) -> HeldOut | None:
+        """How the row of this size in ``sizes_`` did; fewer features may have a coefficient."""
         table = self.sizes_
-        at = np.flatnonzero(table["k"] == self.k_)
+        at = np.flatnonzero(table["k"] == size)
         if self.rule_ in CRITERIA or self.combine_ == "average" or len(at) == 0:  # an average is of no size
             return None
-        i, folds = int(at[0]), sum(name.endswith("_loss") and name.startswith("split") for name in table)
+        i, folds = int(at[0]), self._folds()
         if "mean_score" in table:
             return HeldOut(float(table["mean_score"][i]), "score", float(table["std_error_score"][i]), folds)
         known = explained(self.objective_, float(table["mean_loss"][i]))
@@ -209,18 +221,36 @@ class ChoosesK(CallbackSupportMixin, SparseModel):
         best = "the least held-out loss" if self.scoring is None else "the best held-out score"
         if self.rule_ in CRITERIA:
             words = f"k={self.k_} has the least {'Cp' if self.rule_ == 'cp' else self.rule_.upper()}"
-        elif self.combine_ == "average":
-            words = f"the average of all candidates uses {self.k_} features"
-        elif self.rule_ == "min" or chosen.least <= self.k_:
-            words = f"k={self.k_} has {best}"
+            return words + (NO_FEATURE if self.k_ == 0 else "") + self._runner_up(chosen)
+        if self.combine_ == "average":
+            return f"the average of all candidates uses {self.k_} features"
+        if self.rule_ == "min" or chosen.least <= chosen.k:
+            words = f"k={self.k_} has {best}" + (NO_FEATURE if self.k_ == 0 else "")
         else:
-            errors = "half a" if self.rule_ == "0.5se" else "one"
-            lower = "" if chosen.excess is None else f", {100 * chosen.excess:.2g}% lower"
-            words = (
-                f"k={self.k_} is the smallest within {errors} standard error of {best}, that of k={chosen.least}{lower}"
-            )
-        if self.k_ == 0:
-            return words + ": the null model is best, and no feature is used"
-        few = chosen.k_1se
-        near = few is not None and few < self.k_ and self.combine_ != "average"
-        return words + (f"; k={few} is within one standard error" if near else "")
+            room = f"{'half a' if self.rule_ == '0.5se' else 'one'} standard error"
+            if chosen.by_nats:
+                room = "half a nat (log-likelihood, summed over rows)"
+            lower = "" if chosen.excess is None else f", {_percent(chosen.excess)} lower"
+            words = f"k={self.k_} is the smallest within {room} of {best}, that of k={chosen.least}{lower}"
+            words += "; no feature is used" if self.k_ == 0 else ""
+        few, first = self.k_1se_, int(self.sizes_["k"][0])
+        if few is None or self.k_ == 0:
+            return words
+        if few < self.k_:
+            return words + f"; k={few} is within one standard error"
+        alone = chosen.k_1se == chosen.k > first and chosen.least <= chosen.k and self._folds() > 1
+        return words + ("; no smaller size is within one standard error" if alone else "")
+
+    def _runner_up(self, chosen: Chosen) -> str:
+        """The size with the next larger criterion, and how far it is above."""
+        others = chosen.sizes["k"] != chosen.k
+        if not others.any():
+            return ""
+        value = chosen.sizes[self.rule_]
+        at = int(np.argmin(np.where(others, value, np.inf)))
+        above = float(value[at] - value[~others][0])
+        return f"; k={chosen.sizes['k'][at]} comes next, {above:.2g} above" if np.isfinite(above) else ""
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.0f}%" if share >= 0.1 else f"{100 * share:.2g}%"

@@ -24,18 +24,20 @@ CV_PARAMETERS = """ks : sizes to choose from, or None
         at the rows there are, at those of the rarest class, and at the groups of rows. A fold that trains without one
         of the classes is an error. In a fold with few rows no model has more than 0.8 of them as features.
     goal : "predict" (default) or "explain"
-        "predict": rule="0.5se" and combine="project", coefficients that are shrunk averages. "explain": rule="1se" and
-        combine="none", one subset whose size is chosen to find the true features, refitted without shrinkage.
+        "predict": rule="0.5se" and combine="project": coefficients are shrunk averages, which must not be read as
+        effects. "explain": rule="1se" and combine="none": one subset, refitted without shrinkage, whose size is chosen
+        to find the true features; it has fewer wrong features, and predicts worse.
     rule : "min", "0.5se", "1se", or one of "aic", "bic", "ebic", "gic", "hq", "cp"; None: as ``goal`` says
         The least held-out loss; the smallest size within half a standard error or one of it (of the paired difference
-        over folds); or a criterion of the plain path with the refit's ridge, which needs no folds, and a loss with a
-        likelihood.
+        over folds; a projection may always lose half a nat of log-likelihood, summed over rows); or a criterion
+        of the plain path with the refit's ridge, which needs no folds, and a loss with a likelihood.
     combine : "project", "none" or "average"; None: as ``goal`` says
         What predicts. "project": the average of all candidates by exponential weights, projected onto k features,
         see docs/selection.md. "none": the best single candidate. "average": the average, which is dense. The best
         single candidate predicts instead where an average does worse on held-out rows by more than two standard errors
         of the difference; ``reason_`` says so. With bounds or ``sum_to``, which a projection would break, "none".
     scoring : a scorer or its name, to choose by instead of the loss; averages are still weighted by the loss
+        Scores must be finite.
 
     The others are those of the estimator without CV; ``time_limit`` is for the whole. When it is
     over, or at Ctrl-C, the choice is made from the folds that are finished, with a warning; with none it is an error.
@@ -48,7 +50,7 @@ CV_PARAMETERS = """ks : sizes to choose from, or None
     k_, l2_, gamma_ : the number of features (groups), and ridge and gamma of the candidate with the least held-out loss
     k_1se_ : what rule="1se" takes; None for a criterion
     rule_, combine_ : what was used; "none" where a single candidate took the place of an average
-    reason_ : why this k, and which other sizes come near, in a sentence
+    reason_ : why this k, and which other sizes come near (for a criterion, which comes next), in a sentence
     held_out_ : (score, name, error, folds) of the chosen size: R2 (D2: the share of the deviance), the loss where that
         is not known, or the scorer's score; its standard error over folds. None for a criterion and for "average"
     cv_results_ : one row per candidate: k, l2, gamma, mean_loss over held-out rows, its std_error over folds, every

@@ -52,9 +52,10 @@ class Scored:
                 found[i] = self.scorer(self.twin, rows, y, **given)
             except (AttributeError, TypeError, ValueError) as error:
                 raise ValueError(f"scoring={self.twin.scoring!r} gave no score: {first_line(error)}") from error
-            if np.isnan(found[i]):
-                name, k = self.twin.scoring, len(cols)
-                raise ValueError(f"scoring={name!r} gave NaN in fold {v}, for model {i}, which has {k} features")
+            if not np.isfinite(found[i]):  # means and standard errors over folds need numbers
+                name, k, value = self.twin.scoring, len(cols), "NaN" if np.isnan(found[i]) else f"{found[i]:g}"
+                name = repr(name) if isinstance(name, str) else getattr(name, "__name__", repr(name))
+                raise ValueError(f"scoring={name} gave {value} in fold {v}, for model {i}, which has {k} features")
         return found
 
 

@@ -12,6 +12,7 @@ from .._types import Columns, Vector
 from ..constraints import AtMost
 from ..designs import centre
 from ..refits.factor import WELL_CONDITIONED
+from .batched_refits import refits_by_gram
 from .few_columns import On, first_columns, on_few_columns
 from .point import Point, from_kernel
 
@@ -84,7 +85,7 @@ class Quad:
 
     def on(self, plan: walked.PathPlan) -> On:
         """The path on some columns, as a working set asks for it."""
-        plan = plan._replace(reached=None, thorough=False)
+        plan = plan._replace(reached=None, thorough=False, sizes=())  # gains are compared from size to size
 
         def on(constraint: AtMost, cols: Columns) -> walked.Walked | None:
             self._grow(cols)
@@ -112,7 +113,9 @@ class Quad:
 
 
 def glm_refits(f: "GLM", supports: list[Columns]) -> list[Point] | None:
-    """Refits of the squared loss on small data, many in one kernel call; None where there is no such kernel."""
+    """Refits of the squared loss on small data, many in one call; None where they cannot be had so."""
+    if f.gram is not None and f.gram.small and f.gram.complete:
+        return refits_by_gram(f, supports)
     products = None if f.gram is None else f.gram.products
     if products is None:
         return None

@@ -14,10 +14,12 @@ from ..losses.vector import VectorLoss
 from ..objectives.base import Objective
 from ..objectives.bounded import INFEASIBLE, Bounded
 from ..objectives.point import Point
+from ..refits.columns import SEPARATED
 from ..results import Result
 from ..solvers.rivals import Rivals, rivals
 from .page import Summary, sets_of
 
+ROUNDED_MEAN = 1e-28  # mean squares around a mean below so many times its square are rounding: y is constant
 AGREES = 1e-6  # share of the scale by which a result's value may differ from that of its coefficients: rounding
 KNOWN = {  # of a solution, where there is no certificate
     "swap_optimal": "No exchange of one {noun} helps; whether another set is better is not proved",
@@ -116,7 +118,8 @@ def explained(f: Any, value: float) -> Explained | None:
     """What a mean loss leaves explained: R2, or D2; None where the loss's infimum is not known."""
     lower = 0.0 if isinstance(f.loss, VectorLoss) else f.lower
     height = f.null.value - lower
-    if not (np.isfinite(lower) and height > 0 and np.isfinite(value)):
+    rounding = ROUNDED_MEAN * float(np.sum(np.square(f.null.free))) if f.loss.attained else SEPARATED
+    if not (np.isfinite(lower) and height > rounding and np.isfinite(value)):
         return None
     return Explained(1.0 - (value - lower) / height, "R2" if f.loss.name == "squared" else "D2", height)
 

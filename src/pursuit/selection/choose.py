@@ -2,8 +2,9 @@
 
 Sizes are compared by their losses, for projections smoothed over sizes by 1/4, 1/2, 1/4. With a rule of t standard
 errors the smallest size is taken whose loss is within t standard errors of the least; the error is that of the paired
-difference over folds. Where a single candidate, its size taken by the same rule, loses less than the average or its
-projection by more than GUARD standard errors, it predicts instead: a projection can fail where columns are nearly
+difference over folds. Projections may always lose half a nat of log-likelihood, summed over rows
+(:func:`.combine.negligible`). Where a single candidate, its size taken by the same rule, loses less than the average or
+its projection by more than GUARD standard errors, it predicts instead: a projection can fail where columns are nearly
 dependent.
 """
 
@@ -16,7 +17,7 @@ import numpy as np
 from .._types import Columns, Matrix, Vector
 from ..engines import TimeUpError, late, without_deadline
 from ..objectives.point import Point
-from .combine import dense, dense_of_folds, projected, smoothed, weights
+from .combine import dense, dense_of_folds, negligible, projected, smoothed, weights
 from .grid import Grid
 from .models import Models, candidates
 from .problem import Problem
@@ -28,6 +29,7 @@ Score = Callable[[int, Models], Vector]
 SAME = 1e-9  # share of a loss that is rounding
 GUARD = 2.0  # standard errors
 EXACT = 1e-20  # share of the largest loss below which differences are rounding
+ZERO = 1e-290  # losses below it are equal: squares of the smallest targets that are taken are larger
 
 
 @dataclass(frozen=True)
@@ -36,10 +38,10 @@ class Chosen:
 
     ``table`` has one entry per candidate, ``sizes`` one per size; ``l2``, ``gamma`` and ``alone`` (its size) are of the
     best candidate; ``points`` are those of all rows at this ridge, and ``scores`` what was held out of them, by size.
-    ``least`` is the size of the least loss, and ``excess`` what the chosen size loses beyond it, as a share (None where
-    scores or criteria choose). ``combine`` is what the model is: "none" where the best candidate took the place of an
-    average that predicts worse. ``ended_early`` is a sentence where time was up, or Ctrl-C was pressed, before all
-    folds were fitted.
+    ``least`` is the size of the least loss, and ``excess`` by which share of the chosen size's loss it is lower (None
+    where scores or criteria choose); ``by_nats``: that is beyond the standard errors, but negligible. ``combine`` is
+    what the model is: "none" where the best candidate took the place of an average that predicts worse.
+    ``ended_early`` is a sentence where time was up, or Ctrl-C was pressed, before all folds were fitted.
     """
 
     models: Models
@@ -58,6 +60,7 @@ class Chosen:
     combine: str = "none"
     notes: list[str] = field(default_factory=list)
     ended_early: str = ""
+    by_nats: bool = False
 
 
 @dataclass(frozen=True)
@@ -87,21 +90,23 @@ class Trial:
     def beaten(self, c: int, goal: float, each: Vector, model: Models, aim: float, apart: Vector) -> str:
         """Why candidate c should predict instead of an average; nothing where it should not.
 
-        It should where its held-out goal is lower by more than GUARD standard errors of the difference, or where its
-        held-out loss is lower than the loss of the average on the rows that made it: then folds, which average less,
-        have not seen what the average of all rows does.
+        It should where it is exact, since smoothing over sizes hides from which size on projections are; where its
+        held-out goal is lower by more than GUARD standard errors of the difference; and where its held-out loss is
+        lower than the loss of the average on the rows that made it: then folds, which average less, have not seen what
+        the average of all rows does.
         """
         what, side, sign = ("loss", "above", 1) if self.score is None else ("score", "below", -1)
+        one_fold = len(self.seen.folds) == 1  # which has no standard error
+        if self.score is None and abs(goal) <= EXACT * float(np.abs(self.seen.mean).max()):
+            return "as it is exact, and the smallest that is"
         if aim - goal > GUARD * paired((apart - each)[None])[0] + SAME * abs(goal):
-            return (
-                f"whose held-out {what} of {sign * aim:.3g} is more than {GUARD:g} standard errors of the difference "
-                f"{side} the candidate's {sign * goal:.3g}"
-            )
+            by = "" if one_fold else f"more than {GUARD:g} standard errors of the difference "
+            return f"whose held-out {what} of {sign * aim:.3g} is {by}{side} the candidate's {sign * goal:.3g}"
         held, own = self.seen.mean[c], float(model.losses(self.problem.data)[0])
         if own > held + GUARD * paired(self.seen.each[c][None])[0] + SAME * abs(held):
+            by = "" if one_fold else f"more than {GUARD:g} standard errors "
             return (
-                f"whose loss of {own:.3g} on the rows it was made from is more than {GUARD:g} standard errors above "
-                f"the candidate's held-out {held:.3g}"
+                f"whose loss of {own:.3g} on the rows it was made from is {by}above the candidate's held-out {held:.3g}"
             )
         return ""
 
@@ -114,22 +119,34 @@ class BySize:
     table: dict[str, Any]
     goal: Vector
     each: Matrix
+    negligible: float = 0.0  # what may always be lost
 
     @property
     def best(self) -> int:
         """The first place of the least goal; what differs by rounding is equal, as where the features determine y."""
-        rounding = EXACT * float(np.abs(self.goal).max())
-        return int(np.argmax(self.goal <= self.goal.min() + rounding))
+        least = float(self.goal.min())
+        rounding = max(EXACT * float(np.abs(self.goal).max()), SAME * abs(least), ZERO)
+        return int(np.argmax(self.goal <= least + rounding))
 
     def within(self, errors: float) -> int:
-        """The first place within so many standard errors (of the paired difference over folds) of the least."""
-        apart = paired(self.each - self.each[self.best])
-        return int(np.argmax(self.goal <= self.goal[self.best] + errors * apart))
+        """The first place within so many standard errors (of the paired difference over folds) of the least.
+
+        What is negligible counts as within some, not as within none.
+        """
+        room = np.maximum(self._apart(errors), self.negligible if errors else 0.0)
+        return int(np.argmax(self.goal <= self.goal[self.best] + room))
+
+    def beyond(self, place: int, errors: float) -> bool:
+        """Whether the goal of a place is further than so many standard errors from the least."""
+        return bool(self.goal[place] > self.goal[self.best] + self._apart(errors)[place])
+
+    def _apart(self, errors: float) -> Vector:
+        return errors * paired(self.each - self.each[self.best])
 
     def excess(self, place: int) -> float | None:
-        """What the goal of a place is above the least, as a share."""
+        """By which share of its own goal a place is above the least."""
         least = float(self.goal[self.best])
-        return float(self.goal[place]) / least - 1 if least > 0 else None
+        return 1 - least / float(self.goal[place]) if least > 0 else None
 
 
 def by_validation(
@@ -170,6 +187,9 @@ def by_validation(
             break
         grid = grid.further()
     chosen.notes.extend(grid.notes)
+    if errors > 0 and len(seen.folds) == 1:
+        what = "least held-out loss" if score is None else "best held-out score"
+        chosen.notes.append(f"one fold has no standard error, so the {what} was taken")
     if at_end or (grid.more and chosen.combine != "average" and chosen.k == grid.end):
         chosen.notes.append(f"k={chosen.k} is the largest of ks, and larger ones may predict better")
     if chosen.combine == "project" and chosen.k > max(chosen.points):  # a projection may be larger than every candidate
@@ -204,11 +224,16 @@ def _take(trial: Trial, errors: float, combine: str) -> Chosen:
         found = projected(problem, grid, whole, trial.seen)
         columns, aim, apart = trial.table(found.held, k=np.array(grid.onto), slope=found.slopes)
         columns["smoothed"] = smoothed(aim, grid.onto)
-        onto = BySize(grid.onto, columns, columns["smoothed"], apart)
+        room = 0.0
+        if trial.score is None and len(found.held.folds) > 1:  # scores have no unit, and one fold takes the least
+            room = negligible(problem.loss, float(columns["smoothed"].min()), problem.n, whole.f.width)
+        onto = BySize(grid.onto, columns, columns["smoothed"], apart, room)
 
         def beaten(errors: float) -> str:
             """Why the single candidate of this rule should predict; nothing where the projection should."""
             c, i = of_size[singles.within(errors)], onto.within(errors)
+            if k[c] == grid.onto[i] == 0:
+                return ""  # both are the null model, but for rounding
             return trial.beaten(c, goal[c], each[c], found.models.only(i), aim[i], apart[i])
 
         why = beaten(errors)
@@ -233,6 +258,7 @@ def _take(trial: Trial, errors: float, combine: str) -> Chosen:
     return Chosen(
         models, place, size, k_1se, float(l2[best]), float(gamma[best]), int(k[best]), table,
         sizes.table, whole.points[float(l2[best])], scores, sizes.sizes[sizes.best], excess, combine, notes,
+        by_nats=sizes.beyond(at, errors),
     )  # fmt: skip
 
 

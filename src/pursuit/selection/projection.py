@@ -56,26 +56,29 @@ def _singly(b: Matrix, G: Matrix, sizes: Sequence[int], kept: Flags) -> Vector:
     """The same where every unit is one coordinate: rank-one updates in place, of what is left whenever that halves."""
     out = np.zeros((len(sizes), *b.shape))
     wanted = {size: i for i, size in enumerate(sizes)}
-    left, x = np.arange(len(b)), b.copy()
+    left, x, least = np.arange(len(b)), b.copy(), int(kept.sum())
     P = np.asfortranarray(np.linalg.inv(G), dtype=np.float64)
-    stays = kept.copy()
-    gone = np.zeros(len(b), bool)
-    for size in range(len(b), -1, -1):
-        if size in wanted:
-            out[wanted[size], left[~gone]] = x[~gone]  # elsewhere rounding is left
-        if size <= kept.sum():
-            break
-        with np.errstate(all="ignore"):
-            cost = np.where(stays | gone, np.inf, (x**2).sum(axis=1) / P.diagonal())
-        j = int(np.argmin(cost))
-        side = P[:, j] / P[j, j]
-        x -= np.outer(side, x[j])
-        dger(-P[j, j], side, side.copy(), a=P, overwrite_a=1)
-        gone[j] = True
-        if 2 * gone.sum() > len(left):
-            rest = ~gone
-            left, x, P, stays = left[rest], x[rest], np.asfortranarray(P[rest][:, rest]), stays[rest]
-            gone = np.zeros(len(left), bool)
+    diagonal = P.diagonal()  # a view, which follows P
+    stays, gone, many = kept.copy(), np.zeros(len(b), bool), 0
+    with np.errstate(all="ignore"):
+        for size in range(len(b), -1, -1):
+            if size in wanted:
+                out[wanted[size], left[~gone]] = x[~gone]  # elsewhere rounding is left
+            if size <= least:
+                break
+            cost = (x * x).sum(axis=1) / diagonal if x.shape[1] > 1 else x[:, 0] ** 2 / diagonal
+            cost[stays] = np.inf
+            j = int(cost.argmin())
+            pivot = P[j, j]
+            side = P[:, j] / pivot
+            x -= side[:, None] * x[j]
+            dger(-pivot, side, side, a=P, overwrite_a=1)
+            gone[j] = stays[j] = True
+            many += 1
+            if 2 * many > len(left):
+                rest = ~gone
+                left, x, P, stays = left[rest], x[rest], np.asfortranarray(P[rest][:, rest]), stays[rest]
+                diagonal, gone, many = P.diagonal(), np.zeros(len(left), bool), 0
     return _filled(out, b, sizes, len(b))
 
 

@@ -138,6 +138,15 @@ def _index_type(n: int) -> Any:
     return np.int64 if n > np.iinfo(np.int32).max else np.int32
 
 
+def check_two_classes(y: Array, weights: Vector) -> None:
+    """Raise where the rows with a weight are all of one class: rows without are as if they were not there."""
+    counted = y[weights > 0]
+    if len(counted) and (counted == counted[0]).all():
+        raise ValueError(
+            f"y holds only one class ({counted[0]!s}) among the rows with a weight; a classifier needs two classes"
+        )
+
+
 def check_classes(pairs: Sequence[tuple[Columns, Columns]], y: Array, weights: Vector) -> None:
     """Raise where a fold would be fitted without one of the classes."""
     classes = np.unique(y[weights > 0])
