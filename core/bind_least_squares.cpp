@@ -56,13 +56,14 @@ public:
     for (i64 i = 0; i < n; ++i) columns->root[i] = std::sqrt(c[i]);
   }
 
-  SearchSolution search(SearchRequest& request, bool full, double room) {
+  SearchSolution search(SearchRequest& request, int all_columns, double room) {
+    require(all_columns >= 0 && all_columns <= 2, "all_columns must be 0, 1 or 2");
     request.check(columns->p);
     Poll poll(request.stop.call());
     Solution found;
     unlocked([&] {
       const LeastSquares problem{*columns, residual.data(), gradient.data(), length.data(), f0, floor};
-      WorkingSetSearch kernel(problem, request.plan, full, room, poll);
+      WorkingSetSearch kernel(problem, request.plan, static_cast<AllColumns>(all_columns), room, poll);
       kernel.run(request.start);
       found = std::move(kernel.solution);
       for (Found& point : found.points)
@@ -90,7 +91,7 @@ void bind_least_squares(nb::module_& m) {
            },
            "X"_a, array("c"), array("residual"), array("mean"), array("scale"), array("ridge"), array("gradient"),
            array("length"), nb::kw_only(), "f0"_a, "floor"_a, "far"_a)
-      .def("search", &HeldLeastSquares::search, "request"_a, nb::kw_only(), "full"_a, "room"_a);
+      .def("search", &HeldLeastSquares::search, "request"_a, nb::kw_only(), "all_columns"_a, "room"_a);
   m.def("quadratic_search", &quadratic_search, array("H"), array("c"), array("ridge"), "f0"_a, "floor"_a, "request"_a);
 }
 

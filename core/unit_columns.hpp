@@ -102,7 +102,7 @@ public:
   }
 
 private:
-  static inline const i64 kTile = std::getenv("KT") ? std::atoll(std::getenv("KT")) : 512, kRows = std::getenv("KR") ? std::atoll(std::getenv("KR")) : 256;
+  static constexpr i64 kTile = 2048, kRows = 64; // half a megabyte of floats
   static constexpr i64 kFlush = 1024, kChecks = 16;
   static constexpr double kSingle = 6e-8; // rounding of single precision, a little more than 2^-24
   static constexpr double kBatch = 1e9;   // multiplications between two looks at the clock
@@ -221,10 +221,10 @@ private:
   Units screen_tile(const Screen& test, i64 low, i64 high, const float* Q, const std::vector<double>& rest, i64 stride,
                     Tile& tile) const {
     const i64 k = test.k;
-    i64 count = 0;
-    for (i64 j = low; j < high; ++j)
-      if (!test.excluded[j]) tile.cols[count++] = j - low;
-    bool all = count == high - low;
+    i64 count = high - low, wanted = 0;
+    for (i64 q = 0; q < count; ++q) tile.cols[q] = q, wanted += !test.excluded[low + q];
+    if (wanted == 0) return {};
+    bool all = true; // columns that need no test go with those that the first test excludes: rows are read in one piece
     std::fill(tile.square.get(), tile.square.get() + count, 0.0);
     std::fill(tile.sums.get(), tile.sums.get() + count * k, 0.0);
     i64 pending = 0; // rows whose products are still in single precision
@@ -251,7 +251,7 @@ private:
         const i64 j = low + tile.cols[q];
         const double seen = tile.square[q] * (1.0 - 4e-5), most = 1.0 - ridge[j] + 1e-9;
         const double upper = std::sqrt(bound[q]) + (last ? 0.0 : ahead * std::sqrt(std::max(0.0, most - seen)));
-        if (test.keeps(upper, j)) tile.kept[left++] = q;
+        if (!test.excluded[j] && test.keeps(upper, j)) tile.kept[left++] = q;
       }
       if (10 * left > 9 * count && !last) continue; // packing would cost more than it saves
       for (i64 l = 0; l < k; ++l)

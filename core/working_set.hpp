@@ -129,40 +129,37 @@ inline void search_quadratic(const RowQuad& quad, double floor, const SearchPlan
   solution.doubtful = state.dependent(plan, kDoubtful);
 }
 
+// When the search is repeated on all columns; `room` is for the rows of the Gram matrix, in numbers.
+enum class AllColumns { never, contested, always };
+
 class WorkingSetSearch {
 public:
   Solution solution;
 
-  // `full`: search on all columns where the test leaves more than a few, with `room` numbers for rows.
-  WorkingSetSearch(const LeastSquares& problem_, const SearchPlan& plan_, bool full_, double room_, Poll& poll_)
-      : problem(problem_), A(problem_.A), plan(plan_), full(full_), room(room_), poll(poll_), inside(static_cast<std::size_t>(A.p), 0), g(reals(A.p)) {}
+  WorkingSetSearch(const LeastSquares& problem_, const SearchPlan& plan_, AllColumns all_columns_, double room_,
+                   Poll& poll_)
+      : problem(problem_), A(problem_.A), plan(plan_), all_columns(all_columns_), room(room_), poll(poll_), inside(static_cast<std::size_t>(A.p), 0), g(reals(A.p)) {}
 
   void run(const Units& start) {
-    const bool tell = std::getenv("PT") != nullptr;
-    auto t0 = std::chrono::steady_clock::now();
-    auto lap = [&](const char* what) { if (!tell) return; auto t1 = std::chrono::steady_clock::now(); fprintf(stderr, "%s %.2f ms W=%zu f=%.6g\n", what, 1e3*std::chrono::duration<double>(t1-t0).count(), W.size(), best.f); t0 = t1; };
     const i64 k = plan.k;
     add(first_columns(start));
-    lap("first");
     best.f = HUGE_VAL;
     Units from = start;
     int rounds = 0;
     double entry = kNear;
     for (; !poll.stop(); ++rounds) {
       if (!search(from, rounds < 2)) return;
-      lap("search");
       if (!fit_best()) return;
       gradient();
-      lap("gradient");
       Units more = nearest_columns(std::max<i64>(kFewest / 2, k / 2), entry);
       if (more.empty()) {
         const Units left = screen();
-        lap("screen");
         if (poll.stop()) return;
-        if (static_cast<i64>(left.size()) > std::max(kContested, A.p / kPerColumn) && full) return search_all(static_cast<i64>(left.size()));
-        more = judge(left);
-        lap("judge");
         solution.contested = static_cast<i64>(left.size());
+        const bool contested = solution.contested > std::max(kContested, A.p / kPerColumn);
+        if (all_columns == AllColumns::always || (contested && all_columns == AllColumns::contested))
+          return search_all();
+        more = judge(left);
         if (more.empty()) return;
         solution.change = -HUGE_VAL;
       }
@@ -358,8 +355,7 @@ private:
   }
 
   // All columns, from the best point on.
-  void search_all(i64 contested) {
-    solution.contested = contested;
+  void search_all() {
     GramRows rows(A, room);
     std::vector<double> ones(static_cast<std::size_t>(A.p));
     std::vector<std::uint8_t> open(static_cast<std::size_t>(A.p));
@@ -374,7 +370,7 @@ private:
   const LeastSquares& problem;
   const UnitColumns& A;
   const SearchPlan plan;
-  const bool full;
+  const AllColumns all_columns;
   const double room;
   Poll& poll;
 

@@ -384,7 +384,7 @@ class GLM(HasDual):
                 return single
         scale = 1e-9 * self.height
         if self.gram is not None:
-            return least_squares.search(self, constraint, start, plan, plan.full)
+            return least_squares.search(self, constraint, start, plan)
         if not (self.data.near and searched.affordable(self.data.shape, 1, constraint)):
             return None
         A, rows = self.data.copied()

@@ -21,14 +21,11 @@ ROOM = 8e6  # numbers that the search on all columns may always hold; else half 
 FAR = 1e3  # mean over spread of a column from which on it is subtracted before columns are multiplied
 
 
-def search(f: "GLM", constraint: AtMost, start: Columns, plan: searched.Plan, full: bool) -> searched.Searched | None:
-    """What the kernel finds; None where the data are not in memory or need more care.
-
-    ``full``: search on all columns where the test leaves more than a few.
-    """
+def search(f: "GLM", constraint: AtMost, start: Columns, plan: searched.Plan) -> searched.Searched | None:
+    """What the kernel finds; None where the data are not in memory or need more care."""
     found = _by_gram(f, constraint, start, plan)
     if found is None:
-        found = _by_working_set(f, constraint, start, plan, full)
+        found = _by_working_set(f, constraint, start, plan)
     if found is None or (found.points and found.points[-1][-1] < SMALL_SHARE * f.null.value):
         return None  # too little is left for differences of products to tell
     return found
@@ -51,9 +48,7 @@ def _by_gram(f: "GLM", constraint: AtMost, start: Columns, plan: searched.Plan) 
     return None if found is None else _with_intercepts(f, found, gram.means)
 
 
-def _by_working_set(
-    f: "GLM", constraint: AtMost, start: Columns, plan: searched.Plan, full: bool
-) -> searched.Searched | None:
+def _by_working_set(f: "GLM", constraint: AtMost, start: Columns, plan: searched.Plan) -> searched.Searched | None:
     stored = f.data.in_memory()
     if stored is None or constraint.k > searched.ROOM:
         return None
@@ -80,7 +75,7 @@ def _by_working_set(
     widest = searched.WIDEST[True]
     fits = (widest * constraint.k + 1) * f.dim <= room
     asked = searched.request(constraint, useful, start, widest, 1e-9 * f.height, plan)
-    solution = problem.search(asked, full=full and fits, room=room)
+    solution = problem.search(asked, all_columns=plan.all_columns if fits else 0, room=room)
     found = searched.from_quadratic(solution, asked, constraint, null.value, f.rounded)
     return None if found is None else _with_intercepts(f, found, mean)
 
