@@ -16,6 +16,11 @@ from scipy.special import expit
 DELTA, GAMMA = 1.35, 0.25  # the default constants of huber and smoothed_hinge
 
 
+def random_sparse(shape, density, rng, make=sp.csr_array):
+    """Uniform numbers, zero elsewhere (``sp.random_array``, which SciPy 1.11 lacks)."""
+    return make(np.where(rng.random(shape) < density, rng.random(shape), 0.0))
+
+
 def _margin(y):
     return np.where(y > 0, 1.0, -1.0)
 

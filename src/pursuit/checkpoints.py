@@ -81,6 +81,8 @@ class Checkpoint:
             self.path = Path(path)
         except TypeError:
             raise TypeError(f"checkpoint must be a path, got {type(path).__name__}") from None
+        if "\0" in str(self.path):  # Python's own words for it differ between versions, and name lstat
+            raise ValueError(f"checkpoint {str(self.path)!r} cannot be written: the path contains a null character")
         if not os.path.isdir(self.path.parent):
             raise ValueError(f"checkpoint {self.path} cannot be written: there is no folder {self.path.parent}")
         if os.path.isdir(self.path):

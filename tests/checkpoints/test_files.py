@@ -108,7 +108,7 @@ def test_impossible_places_are_refused_before_the_work(run, tmp_path, monkeypatc
         tmp_path: "is a folder; name a file in it",
         "": "is a folder; name a file in it",
         tmp_path / ("x" * 300): "cannot be written: File name too long",
-        f"{tmp_path}/a\0b": "cannot be written: embedded null byte",
+        f"{tmp_path}/a\0b": "cannot be written: the path contains a null character",
     }
     for place, words in places.items():
         with pytest.raises(ValueError, match=words):

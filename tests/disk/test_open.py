@@ -11,6 +11,7 @@ import pytest
 import scipy.sparse as sp
 
 import pursuit
+from problems import random_sparse
 from pursuit import GLM, convert, open_data, path, solve
 
 
@@ -31,7 +32,7 @@ def problems():
     X = rng.normal(size=(700, 25)) + rng.normal(size=25)
     X[:, 7] = 4.0
     eta = X[:, :4] @ [1.0, -1.0, 0.5, 0.7]
-    S = sp.random_array((700, 25), density=0.2, rng=rng, format="csr")
+    S = random_sparse((700, 25), 0.2, rng)
     return {
         "squared": (X, eta + rng.normal(size=700), {}),
         "squared, far": (X + 1e5, eta + rng.normal(size=700), {}),
@@ -303,7 +304,7 @@ def test_links_are_refused(folder, tmp_path):
 
 def test_indices_that_lead_out_of_the_matrix_are_refused(tmp_path, small_blocks):
     """A manifest may be made to fit: the numbers are looked at too."""
-    X = sp.random_array((300, 20), density=0.3, rng=np.random.default_rng(0), format="csr")
+    X = random_sparse((300, 20), 0.3, np.random.default_rng(0))
     np.savez(tmp_path / "a.npz", data=X.data, indices=X.indices, indptr=X.indptr, shape=X.shape, y=np.arange(300.0))
     out = convert(tmp_path / "a.npz", tmp_path / "a.pursuit")
     block = first(out, "indices")

@@ -1,4 +1,4 @@
-"""What a command writes must be nothing that it reads: checked for every command, before its body runs."""
+"""What every command of an application shares: no output is an input, and Ctrl-C is an exit code."""
 
 import inspect
 import os
@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Any, get_args, get_type_hints
 
 import typer
+
+from pursuit.cli import INTERRUPTED
 
 
 class Role(Enum):
@@ -22,7 +24,11 @@ READS, WRITES = Role.READS, Role.WRITES
 
 
 class App(typer.Typer):
-    """A typer application that runs no command whose output is one of its inputs, or another output."""
+    """A typer application that runs no command whose output is one of its inputs, or another output.
+
+    A command that Ctrl-C interrupts returns ``INTERRUPTED``: some versions of typer print an empty line for a
+    ``KeyboardInterrupt`` that reaches them.
+    """
 
     def command(self, *args: Any, **options: Any) -> Any:
         register = super().command(*args, **options)
@@ -37,7 +43,10 @@ def _guarded(function: Callable[..., Any]) -> Callable[..., Any]:
     def guarded(*args: Any, **options: Any) -> Any:
         given = inspect.signature(function).bind(*args, **options).arguments
         check_outputs([(*told, given[name]) for name, told in known.items() if given.get(name) is not None])
-        return function(*args, **options)
+        try:
+            return function(*args, **options)
+        except KeyboardInterrupt:
+            return INTERRUPTED
 
     return guarded
 

@@ -3,6 +3,8 @@
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pursuit.io._frames import exact_floats
+
 from .experiment import Experiment
 
 if TYPE_CHECKING:
@@ -24,4 +26,4 @@ def pieces_of(experiment: Experiment, root: Path) -> Path:
 def read_table(path: Path) -> "DataFrame":
     import pandas as pd
 
-    return pd.read_csv(path, keep_default_na=False, na_values=[""])
+    return pd.read_csv(path, keep_default_na=False, na_values=[""], **exact_floats(pd))

@@ -46,6 +46,11 @@ def sparse(held: dict[str, Any], prefix: str = "") -> sp.csr_array:
     return sp.csr_array(parts, shape=(len(indptr) - 1, int(shape[1])))
 
 
+def diagonal(values: np.ndarray) -> sp.dia_array:
+    """A diagonal matrix (``sp.diags_array``, which SciPy 1.11 lacks)."""
+    return sp.dia_array((values[np.newaxis], [0]), shape=(values.size, values.size))
+
+
 def tfidf(X: sp.csr_array, rows: np.ndarray | None = None) -> sp.csr_array:
     """Counts weighted by the rarity of their columns (in ``rows``, else in all), rows of length one."""
     from sklearn.feature_extraction.text import TfidfTransformer

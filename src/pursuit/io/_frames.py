@@ -20,7 +20,7 @@ def read_csv(path: Path, wanted: Wanted) -> Parts:
         check_header(pandas, path, separator)
         with warnings.catch_warnings():
             warnings.simplefilter("error", pandas.errors.ParserWarning)  # rows longer than the header
-            frame = pandas.read_csv(path, sep=separator, index_col=False, low_memory=False, **_exact(pandas))
+            frame = pandas.read_csv(path, sep=separator, index_col=False, low_memory=False, **exact_floats(pandas))
         features = _choose(path, [str(name) for name in frame.columns], wanted)
     except pandas.errors.EmptyDataError as error:
         raise ValueError(f"{path} is empty") from error
@@ -93,7 +93,7 @@ def _target(path: Path, column: Any, wanted: Wanted) -> Array:
     return np.array(labels, dtype=str)
 
 
-def _exact(pandas: Any) -> dict[str, str]:
+def exact_floats(pandas: Any) -> dict[str, str]:
     """Floats to the last bit: the default from pandas 3.1, an option before."""
     version = tuple(int(part) for part in pandas.__version__.split(".")[:2])
     return {} if version >= (3, 1) else {"float_precision": "round_trip"}

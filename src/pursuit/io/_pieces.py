@@ -63,7 +63,7 @@ class Pieces(NamedTuple):
 def csv_pieces(path: Path, asked: Columns, room: Path) -> Pieces:
     pandas = need("pandas", "io", f"reading {path}")
     plain: dict[str, Any] = {"sep": "\t" if ".tsv" in path.name.lower() else ",", "index_col": False}
-    plain |= {"low_memory": False, **_frames._exact(pandas)}
+    plain |= {"low_memory": False, **_frames.exact_floats(pandas)}
     try:
         _frames.check_header(pandas, path, plain["sep"])
         header = [str(name) for name in pandas.read_csv(path, nrows=0, **plain).columns]
@@ -79,8 +79,9 @@ def csv_pieces(path: Path, asked: Columns, room: Path) -> Pieces:
         try:
             with path.open("rb") as raw, _unpacked(path, raw) as stream, warnings.catch_warnings():
                 warnings.simplefilter("error", pandas.errors.ParserWarning)  # rows longer than the header
-                for frame in pandas.read_csv(stream, chunksize=rows, **plain):
-                    yield _of_frame(path, frame, features, wanted, asked, raw.tell())
+                with pandas.read_csv(stream, chunksize=rows, **plain) as frames:
+                    for frame in frames:
+                        yield _of_frame(path, frame, features, wanted, asked, raw.tell())
         except (pandas.errors.ParserError, pandas.errors.ParserWarning, UnicodeDecodeError, EOFError, OSError) as error:
             raise ValueError(f"{path} cannot be read as CSV: {first_line(error)}") from error
 

@@ -8,7 +8,7 @@ import scipy.sparse as sp
 
 from pursuit import GLM
 
-from ..sources import load
+from ..sources import diagonal, load
 
 
 class Problem(NamedTuple):
@@ -39,4 +39,4 @@ def _standardised(X: Any) -> Any:
     square = np.asarray((X * X).mean(axis=0)).ravel()
     spread = np.sqrt(np.maximum(square - mean**2, 0.0)) if sp.issparse(X) else X.std(axis=0)
     even = np.where(spread > 1e-9 * np.sqrt(square), 1 / np.where(spread > 0, spread, 1.0), 0.0)
-    return sp.csc_array(X @ sp.diags_array(even)) if sp.issparse(X) else np.asfortranarray((X - mean) * even)
+    return sp.csc_array(X @ diagonal(even)) if sp.issparse(X) else np.asfortranarray((X - mean) * even)

@@ -29,7 +29,7 @@ def rows_of(name: str) -> tuple[sp.csr_array, np.ndarray]:
     if name == "census":  # ages and money beside marks of 0 and 1: each column to a largest entry of 1
         X, y = X[::FEWER], y[::FEWER]
         largest = np.maximum(abs(X).max(axis=0).toarray().ravel(), 1e-300)
-        X = _unit(sp.csr_array(X @ sp.diags_array(1 / largest)))
+        X = _unit(sp.csr_array(X @ sources.diagonal(1 / largest)))
     return X, y.astype(float)
 
 
@@ -54,7 +54,7 @@ def _largest_eigenvalue(name: str) -> float:
 
 def _unit(X: sp.csr_array) -> sp.csr_array:
     lengths = np.sqrt(np.asarray(X.multiply(X).sum(axis=1)).ravel())
-    return sp.csr_array(sp.diags_array(1 / np.maximum(lengths, 1e-300)) @ X)
+    return sp.csr_array(sources.diagonal(1 / np.maximum(lengths, 1e-300)) @ X)
 
 
 def _synthetic() -> tuple[sp.csr_array, np.ndarray]:

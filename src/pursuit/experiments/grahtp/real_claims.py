@@ -1,6 +1,7 @@
 """What the claims on figures 4 and 5 count."""
 
 from collections.abc import Collection, Iterator
+from statistics import fmean
 from typing import TYPE_CHECKING
 
 from pursuit.experiments.experiment import Judgement
@@ -17,9 +18,13 @@ GENES = "chowdary"
 
 
 def means(table: "DataFrame", method: str, value: str) -> dict[str, float]:
-    """The mean of a column over the budgets that a method reached, per data set."""
+    """The mean of a column over the budgets that a method reached, per data set.
+
+    Correctly rounded: test errors are counts over a few rows, so a mean may lie halfway between two printed numbers,
+    where the last bit decides, and pandas' own mean of groups differs in it from one version to the next.
+    """
     own = table[table["method"] == method].dropna(subset=[value])
-    return {str(data): float(mean) for data, mean in own.groupby("data", sort=False)[value].mean().items()}
+    return {str(data): fmean(values) for data, values in own.groupby("data", sort=False)[value]}
 
 
 def most_of(some: Collection[str], data: Collection[str]) -> bool:
