@@ -217,7 +217,8 @@ public:
     return size() == 0 ? 1.0 : 1.0 / (static_cast<double>(size()) * sum);
   }
 
-  // Of the columns outside that may come in: the smallest share that those inside leave of one, of at least `least_left`.
+  // Of the columns outside that may come in: the smallest share that those inside leave of one, of at least
+  // `least_left`.
   double least_share(const SearchPlan& plan, double least_left = -HUGE_VAL) const {
     double least = 1.0;
     for (i64 j = 0; j < q.p; ++j)

@@ -47,8 +47,8 @@ public:
       if constexpr (is_dense<D>)
         columns = std::make_unique<DenseUnitColumns<std::remove_cvref_t<decltype(*x.data)>>>(x);
       else
-        columns = std::make_unique<SparseUnitColumns<std::remove_cvref_t<decltype(*x.data)>,
-                                                     std::remove_cvref_t<decltype(*x.indices)>>>(x);
+        columns = std::make_unique<
+            SparseUnitColumns<std::remove_cvref_t<decltype(*x.data)>, std::remove_cvref_t<decltype(*x.indices)>>>(x);
     });
     columns->c = c.data(), columns->mean = mean.data(), columns->scale = scale.data(), columns->ridge = ridge.data();
     columns->far = far;
@@ -83,14 +83,15 @@ private:
 
 void bind_least_squares(nb::module_& m) {
   nb::class_<HeldLeastSquares>(m, "LeastSquares")
-      .def("__init__",
-           [](HeldLeastSquares* self, nb::object X, A1 c, A1 residual, A1 mean, A1 scale, A1 ridge, A1 gradient,
-              A1 length, double f0, double floor, bool far) {
-             const Matrix& matrix = nb::cast<const Matrix&>(X);
-             new (self) HeldLeastSquares(matrix, X, c, residual, mean, scale, ridge, gradient, length, f0, floor, far);
-           },
-           "X"_a, array("c"), array("residual"), array("mean"), array("scale"), array("ridge"), array("gradient"),
-           array("length"), nb::kw_only(), "f0"_a, "floor"_a, "far"_a)
+      .def(
+          "__init__",
+          [](HeldLeastSquares* self, nb::object X, A1 c, A1 residual, A1 mean, A1 scale, A1 ridge, A1 gradient,
+             A1 length, double f0, double floor, bool far) {
+            const Matrix& matrix = nb::cast<const Matrix&>(X);
+            new (self) HeldLeastSquares(matrix, X, c, residual, mean, scale, ridge, gradient, length, f0, floor, far);
+          },
+          "X"_a, array("c"), array("residual"), array("mean"), array("scale"), array("ridge"), array("gradient"),
+          array("length"), nb::kw_only(), "f0"_a, "floor"_a, "far"_a)
       .def("search", &HeldLeastSquares::search, "request"_a, nb::kw_only(), "all_columns"_a, "room"_a);
   m.def("quadratic_search", &quadratic_search, array("H"), array("c"), array("ridge"), "f0"_a, "floor"_a, "request"_a);
 }

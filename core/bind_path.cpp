@@ -33,7 +33,7 @@ struct HeldProducts {
 // The best point of a size, and what is known of it.
 struct PathPoint {
   Found point;
-  bool settled; // no exchange was found that helps
+  bool settled;                     // no exchange was found that helps
   double condition, share, nearest; // a bound of the reciprocal condition number, the least share that is left of a
                                     // column outside, the change by the nearest exchange
 };
@@ -203,8 +203,8 @@ void bind_path(nb::module_& m) {
   m.def("likelihood_path", &likelihood_path, "samples"_a, "curve"_a, array("A"), array("ridge"), array("unit"),
         "intercept"_a, "floor"_a, array("sizes"), "request"_a, "thorough"_a, "reached"_a.none());
   m.def("multinomial_path", &multinomial_path, array("label"), array("c"), array("offset").none(), array("E"),
-        array("A"), array("ridge"), array("unit"), "intercept"_a, "floor"_a, array("sizes"), "request"_a,
-        "thorough"_a, "reached"_a.none());
+        array("A"), array("ridge"), array("unit"), "intercept"_a, "floor"_a, array("sizes"), "request"_a, "thorough"_a,
+        "reached"_a.none());
 }
 
 } // namespace pursuit

@@ -135,8 +135,8 @@ void stats(const Dense<T>& X, const double* w, double* mean, double* var) {
     for (i64 j = 0; j < X.p; ++j) var[j] /= total;
 }
 
-// Weighted means and variances of all columns and their products with d, about the means, in one trip through X: sums of
-// deviations from the first row. Where that row is far from a column's mean the column is read again.
+// Weighted means and variances of all columns and their products with d, about the means, in one trip through X: sums
+// of deviations from the first row. Where that row is far from a column's mean the column is read again.
 template <class T>
 PURSUIT_CLONES void add_deviations(const T* x, i64 stride, i64 rows, i64 len, const double* w, const double* d,
                                    const double* __restrict origin, double* __restrict sum, double* __restrict square,

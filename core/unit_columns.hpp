@@ -256,8 +256,7 @@ private:
       if (10 * left > 9 * count && !last) continue; // packing would cost more than it saves
       for (i64 l = 0; l < k; ++l)
         for (i64 q = 0; q < left; ++q) tile.sums[l * left + q] = tile.sums[l * count + tile.kept[q]];
-      for (i64 q = 0; q < left; ++q)
-        tile.cols[q] = tile.cols[tile.kept[q]], tile.square[q] = tile.square[tile.kept[q]];
+      for (i64 q = 0; q < left; ++q) tile.cols[q] = tile.cols[tile.kept[q]], tile.square[q] = tile.square[tile.kept[q]];
       all = all && left == count;
       count = left;
     }

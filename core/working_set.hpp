@@ -8,7 +8,8 @@
 // columns, and a test over all columns that no exchange with one outside the set helps.
 //
 // Columns have unit length (unit_columns.hpp), g = -A'r, Q is an orthonormal basis of A_S, V = Q'A, and
-// a_i = |x_i| / sqrt(B_ii), so that a_i^2 / 2 is the cost of dropping i. The exchange of i for j lowers f if and only if
+// a_i = |x_i| / sqrt(B_ii), so that a_i^2 / 2 is the cost of dropping i. The exchange of i for j lowers f if and only
+// if
 //
 //   g_j^2 - 2 a_i v_ij g_j > a_i^2 (1 - |V_j|^2),   |v_ij| <= |V_j|
 //
@@ -138,7 +139,8 @@ public:
 
   WorkingSetSearch(const LeastSquares& problem_, const SearchPlan& plan_, AllColumns all_columns_, double room_,
                    Poll& poll_)
-      : problem(problem_), A(problem_.A), plan(plan_), all_columns(all_columns_), room(room_), poll(poll_), inside(static_cast<std::size_t>(A.p), 0), g(reals(A.p)) {}
+      : problem(problem_), A(problem_.A), plan(plan_), all_columns(all_columns_), room(room_), poll(poll_),
+        inside(static_cast<std::size_t>(A.p), 0), g(reals(A.p)) {}
 
   void run(const Units& start) {
     const i64 k = plan.k;
@@ -329,7 +331,8 @@ private:
           const double u = U[e * k + i], inv = 1.0 / b[i], t = x[i] * inv, s = slope_ - t * u, curve = d + u * u * inv;
           const double by = 0.5 * x[i] * t - (curve > kPivot ? 0.5 * s * s / curve : 0.0);
           change = std::min(change, by);
-          if ((sure || u * u * inv > kCopy) && by < solution.nearest.change) solution.nearest = {W[state->support()[i]], block[e], by};
+          if ((sure || u * u * inv > kCopy) && by < solution.nearest.change)
+            solution.nearest = {W[state->support()[i]], block[e], by};
         }
         if (sure) solution.change = std::min(solution.change, change);
         if (change < -1e-11 * plan.size(best.f)) helpful.push_back(block[e]);
@@ -362,7 +365,13 @@ private:
     for (i64 j = 0; j < A.p; ++j) ones[j] = A.scale[j] > 0.0 ? 1.0 : 0.0, open[j] = usable(j);
     SearchPlan all = plan;
     all.allowed = open.data();
-    const RowQuad quad{problem.gradient, ones.data(), A.ridge, problem.f0, A.p, rows.source(), problem.length,
+    const RowQuad quad{problem.gradient,
+                       ones.data(),
+                       A.ridge,
+                       problem.f0,
+                       A.p,
+                       rows.source(),
+                       problem.length,
                        static_cast<double>(A.n * A.p)};
     search_quadratic(quad, problem.floor, all, best.support, poll, solution);
   }

@@ -38,7 +38,9 @@ class Plan(NamedTuple):
     prove: int  # every exchange is judged: 0 no (the best-ranked are), 1 for as long as the search took, 2 to the end
     seed: int
     ask: Callable[[], bool]  # whether to stop
-    all_columns: int = 1  # squared loss: search on all columns 0 never, 1 where many supports are about as good, 2 always
+    all_columns: int = (
+        1  # squared loss: search on all columns 0 never, 1 where many supports are about as good, 2 always
+    )
 
 
 @dataclass(frozen=True)

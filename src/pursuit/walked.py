@@ -75,9 +75,7 @@ class Walked:
 RESTARTS = {True: (300, 50, 12.0), False: (160, 24, 6.0)}
 
 
-def _request(
-    plan: PathPlan, constraint: AtMost, useful: Any, quadratic: bool, scale: float
-) -> _core.SearchRequest:
+def _request(plan: PathPlan, constraint: AtMost, useful: Any, quadratic: bool, scale: float) -> _core.SearchRequest:
     restarts, patience, effort = RESTARTS[quadratic]
     limits = searched.Plan(restarts, patience + constraint.units // 10, effort, 0, plan.seed, plan.ask)
     nothing = np.empty(0, np.int64)

@@ -78,7 +78,6 @@ def test_the_judge_sees_a_false_claim(problem):
 # Found by the fuzzer before the search was rebuilt: whoever mends one takes its mark away.
 
 
-@pytest.mark.xfail(reason="auto drops a forced column that is constant or depends on others, and gives up")
 @pytest.mark.parametrize("seed", [657, 859])
 def test_forced_columns_that_add_nothing(seed):
     assert complaints(seed, {"above the path", "not monotone"}, monotone=True) == []

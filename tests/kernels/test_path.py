@@ -32,9 +32,7 @@ def call(rows, H, c, f0, k=K, forced=(), allowed=None, thorough=False, ridge=0.0
         stop=ask,
     )  # fmt: skip
     found = _core.quadratic_path(rows, c, H.diagonal() + ridges, ridges, f0, 0.0, request, thorough, reached)
-    points = [
-        (at.support, at.coef, at.value, at.settled, at.condition, at.share, at.nearest) for at in found.points
-    ]
+    points = [(at.support, at.coef, at.value, at.settled, at.condition, at.share, at.nearest) for at in found.points]
     return points, found.stopped, request.take_error()
 
 

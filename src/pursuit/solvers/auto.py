@@ -113,7 +113,11 @@ class Auto(Solver):
         if led is not None:
             yield led
         begin = led if led is not None and not (given and start.value < led.value) else start
-        quick = None if self.starts is not None else self._quick(f, constraint, begin, 0 if searched and not thorough else RESTARTS)
+        quick = (
+            None
+            if self.starts is not None
+            else self._quick(f, constraint, begin, 0 if searched and not thorough else RESTARTS)
+        )
         if quick is not None:
             yield from _points(f, constraint, quick, led)
             return
