@@ -103,7 +103,8 @@ def test_one_pass_for_moments_and_gradient():
         assert var == pytest.approx((c @ about**2).astype(float), rel=1e-11, abs=1e-25)
         size = np.sqrt((about**2).sum(axis=0)).astype(float) * np.linalg.norm(d)
         assert np.abs(product_ - (d @ about).astype(float)).max() <= 1e-12 * max(size.max(), 1)
-        assert var[3] == 0 and mean[3] == 7.25
+        assert var[3] == 0
+        assert mean[3] == 7.25
 
 
 def test_stopping():
