@@ -1,4 +1,4 @@
-#include "bind_search.hpp"
+#include "bind_path.hpp"
 #include "working_set.hpp"
 
 namespace pursuit {
@@ -72,6 +72,24 @@ public:
     return to_solution(std::move(found));
   }
 
+  nb::tuple shape() const { return nb::make_tuple(columns->n, columns->p); }
+
+  PathSolution path(SearchRequest& request, bool thorough, nb::object reached, double room) {
+    request.check(columns->p);
+    PathRequest path{request, thorough, std::move(reached)};
+    Poll poll(request.stop.call());
+    const i64 p = columns->p;
+    std::vector<double> h(static_cast<std::size_t>(p));
+    for (i64 j = 0; j < p; ++j) h[j] = scale[j] > 0.0 ? 1.0 : 0.0;
+    GramRows rows(*columns, room);
+    BasisState state({gradient.data(), h.data(), ridge.data(), f0, p, rows.source(), length.data()}, path.room(),
+                     floor);
+    PathSolution out = path.run(state, poll);
+    for (PathPoint& at : out.points)
+      for (std::size_t i = 0; i < at.point.support.size(); ++i) at.point.x[i] /= length[at.point.support[i]];
+    return out;
+  }
+
 private:
   nb::object owner;
   Vector<double> c, residual, mean, scale, ridge, gradient, length;
@@ -92,6 +110,8 @@ void bind_least_squares(nb::module_& m) {
           },
           "X"_a, array("c"), array("residual"), array("mean"), array("scale"), array("ridge"), array("gradient"),
           array("length"), nb::kw_only(), "f0"_a, "floor"_a, "far"_a)
+      .def_prop_ro("shape", &HeldLeastSquares::shape)
+      .def("path", &HeldLeastSquares::path, "request"_a, nb::kw_only(), "thorough"_a, "reached"_a.none(), "room"_a)
       .def("search", &HeldLeastSquares::search, "request"_a, nb::kw_only(), "all_columns"_a, "room"_a);
   m.def("quadratic_search", &quadratic_search, array("H"), array("c"), array("ridge"), "f0"_a, "floor"_a, "request"_a);
 }

@@ -233,6 +233,13 @@ class LeastSquares:
         self, X: Matrix, c: F, residual: F, mean: F, scale: F, ridge: F, gradient: F, length: F, *, f0: float,
         floor: float, far: bool,
     ) -> None: ...
+    @property
+    def shape(self) -> tuple[int, int]: ...
+    def path(
+        self, request: SearchRequest, *, thorough: bool, reached: Callable[[int, float], object] | None, room: float
+    ) -> PathSolution:
+        """The best support of every size, with ``room`` numbers for Gram rows."""
+
     def search(self, request: SearchRequest, *, all_columns: int, room: float) -> SearchSolution:
         """Search on a working set; on all columns, with ``room`` numbers for Gram rows, 0 never, 1 where the test leaves
         more than a few columns, 2 always."""

@@ -106,25 +106,39 @@ def quadratic(
         return None
     asked = _request(plan, constraint, h > ridge, True, scale)
     solution = _core.quadratic_path(rows, c, h, ridge, f0, floor, asked, plan.thorough, plan.reached)
+    return _from_quadratic(solution, asked, h, f0, constraint, plan, rounded)
+
+
+def least_squares(
+    kernel: _core.LeastSquares, useful: Any, h: Vector, f0: float, scale: float, room: float, constraint: AtMost,
+    plan: PathPlan, rounded: float,
+) -> Walked | None:  # fmt: skip
+    """The path of a least squares problem whose X is in memory."""
+    asked = _request(plan, constraint, useful, True, scale)
+    solution = kernel.path(asked, thorough=plan.thorough, reached=plan.reached, room=room)
+    return _from_quadratic(solution, asked, h, f0, constraint, plan, rounded)
+
+
+def _from_quadratic(
+    solution: _core.PathSolution, asked: _core.SearchRequest, h: Vector, f0: float, constraint: AtMost, plan: PathPlan,
+    rounded: float,
+) -> Walked | None:  # fmt: skip
     first, found = len(constraint.include), solution.points
     sizes: Sequence[int] = range(first, first + len(found))
     if plan.sizes and not plan.thorough:  # a light path passes through the others, and nobody asks for them
         wanted = {*plan.sizes, first, sizes[-1]} if found else set()
         sizes = [size for size in sizes if size in wanted]
         found = [found[size - first] for size in sizes]
-    points = [
-        Reached(
-            at.support,
-            x := at.coef,
-            None,
-            at.value,
-            "swap_optimal" if at.settled and _judged(at.condition, at.share, at.nearest, f0, rounded) else "none",
-            at.condition > WELL_CONDITIONED
-            and searched.rounding(x, h[at.support], f0, rounded) <= searched.CANCELLED * at.value,
-        )
-        for at in found
-    ]
+    points = [_point(at, h, f0, rounded) for at in found]
     return Walked(first, points, solution.stopped, asked.take_error(), sizes) if points else None
+
+
+def _point(at: _core.PathPoint, h: Vector, f0: float, rounded: float) -> Reached:
+    S, x, value = at.support, at.coef, at.value
+    claim = "swap_optimal" if at.settled and _judged(at.condition, at.share, at.nearest, f0, rounded) else "none"
+    noise = searched.rounding(x, h[S], f0, rounded)
+    exact = at.condition > WELL_CONDITIONED and noise <= searched.CANCELLED * value
+    return Reached(S, x, None, value, claim, exact)
 
 
 def _judged(condition: float, share: float, nearest: float, f0: float, rounded: float) -> bool:

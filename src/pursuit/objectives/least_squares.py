@@ -5,12 +5,12 @@ searches on all columns where the test leaves more than a few. It works on colum
 """
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from .. import _core, searched
-from .._types import Columns, Vector
+from .._types import Columns, Flags, Vector
 from ..constraints import AtMost
 
 if TYPE_CHECKING:
@@ -48,9 +48,25 @@ def _by_gram(f: "GLM", constraint: AtMost, start: Columns, plan: searched.Plan) 
     return None if found is None else _with_intercepts(f, found, gram.means)
 
 
-def _by_working_set(f: "GLM", constraint: AtMost, start: Columns, plan: searched.Plan) -> searched.Searched | None:
+class Problem(NamedTuple):
+    """The squared loss as the kernel takes it; which columns are not constant, their means and curvatures."""
+
+    kernel: _core.LeastSquares
+    useful: Flags
+    mean: Vector
+    h: Vector
+
+    @property
+    def room(self) -> float:
+        """Numbers that Gram rows may take."""
+        n, p = self.kernel.shape
+        return max(ROOM, 0.5 * n * p)
+
+
+def problem_of(f: "GLM", floor: float) -> Problem | None:
+    """The problem; None where the data are not in memory or need more care."""
     stored = f.data.in_memory()
-    if stored is None or constraint.k > searched.ROOM:
+    if stored is None:
         return None
     matrix, shift, scale = stored
     null, h = f.null, f.curvatures(f.null, np.arange(f.dim))
@@ -66,18 +82,23 @@ def _by_working_set(f: "GLM", constraint: AtMost, start: Columns, plan: searched
     rows = f.data.raw.rows
     residual = np.sqrt(rows.c) * (rows.y - null.free - (0.0 if rows.offset is None else rows.offset))
     gradient = np.where(useful, null.gradient - mean * f.tilt, 0.0) / length
-    problem = _core.LeastSquares(
+    kernel = _core.LeastSquares(
         matrix, rows.c, residual, mean * scale + shift, np.where(useful, 1.0, 0.0) / (length * scale),
-        np.where(useful, f.ridge / length**2, 0.0), gradient, length,
-        f0=null.value, floor=SMALL_SHARE * null.value, far=far,
+        np.where(useful, f.ridge / length**2, 0.0), gradient, length, f0=null.value, floor=floor, far=far,
     )  # fmt: skip
-    room = max(ROOM, 0.5 * f.work)
-    widest = searched.WIDEST[True]
-    fits = (widest * constraint.k + 1) * f.dim <= room
-    asked = searched.request(constraint, useful, start, widest, 1e-9 * f.height, plan)
-    solution = problem.search(asked, all_columns=plan.all_columns if fits else 0, room=room)
+    return Problem(kernel, useful, mean, h)
+
+
+def _by_working_set(f: "GLM", constraint: AtMost, start: Columns, plan: searched.Plan) -> searched.Searched | None:
+    null, widest = f.null, searched.WIDEST[True]
+    problem = problem_of(f, SMALL_SHARE * null.value) if constraint.k <= searched.ROOM else None
+    if problem is None:
+        return None
+    fits = (widest * constraint.k + 1) * f.dim <= problem.room
+    asked = searched.request(constraint, problem.useful, start, widest, 1e-9 * f.height, plan)
+    solution = problem.kernel.search(asked, all_columns=plan.all_columns if fits else 0, room=problem.room)
     found = searched.from_quadratic(solution, asked, constraint, null.value, f.rounded)
-    return None if found is None else _with_intercepts(f, found, mean)
+    return None if found is None else _with_intercepts(f, found, problem.mean)
 
 
 def _with_intercepts(f: "GLM", found: searched.Searched, mean: Vector) -> searched.Searched:

@@ -1,17 +1,14 @@
 """What a user should get without thinking: several pursuits, exchanges until none helps, restarts.
 
-1. Starts: the path's point of this size where one kernel call has it (``objective.quick_path``), GraHTP, OMP, OMPR,
-   OMP to twice the budget and back by dropping the cheapest units (``local_search``'s own); each is taken to where no
-   exchange is found that helps. So the result is no worse than the first four, and no worse than ``local_search``
-   where its exchanges are made in the same order.
-2. Restarts: some units of the best point are dropped and forbidden while others come in, and it goes on from there.
+1. One kernel call searches where the objective has such a kernel (``objective.quick_search``): the squared loss on data
+   in memory of any size, other losses on small data. Where a path with a search at every size is cheap too, its point
+   is the result for the squared loss and a start for others: then values never rise with k.
+2. Elsewhere: GraHTP, OMP, OMPR, OMP to twice the budget and back by dropping the cheapest units (``local_search``'s
+   own), each taken to where no exchange is found that helps; the result is no worse than any of them. Then restarts:
+   some units of the best point are dropped and forbidden while others come in, and it goes on from there. Where k passes
+   over X are not cheap there is no start at twice the budget (``local_search`` has none either), and no restart.
 3. Every exchange at the best point is judged: for the squared loss by a formula, for others (``prove``) by a bound and
    refits, for as long as the search itself took.
-
-Small data are searched in one kernel call (``objective.quick_search``). Where that is affordable too the path has a
-search at every size, as ``pursuit.path`` has: then values never rise with k, and for the squared loss its point is the
-result. Where k passes over X are not cheap there is no start at twice the budget (``local_search`` has none either),
-and there are no restarts.
 
 Invariant: the result is exchange-optimal for the squared loss, exchange-stationary by the quadratic model for others
 unless every exchange could be judged.
