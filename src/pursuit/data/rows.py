@@ -231,7 +231,8 @@ class Data:
     def first_pass(self, b: float) -> Answer:
         """``at`` of the model without columns; where X is dense and in memory its moments come from the same pass."""
         nothing = np.empty(0, np.int64)
-        stored = self.in_memory() if self._moments is None and self.full and self._raw is None else None
+        known = not self.whole or self._moments is not None  # rows in parts have no moments of their own
+        stored = None if known or not (self.full and self._raw is None) else self.in_memory()
         if stored is None or not self.loss.quadratic:
             return self.at(nothing, np.empty(0), b)
         value, d, _ = self.loss.terms(self.rows.y, self.rows.shift(np.zeros(self.shape[0]), b), self.rows.c)

@@ -5,8 +5,8 @@
    is the result for the squared loss and a start for others: then values never rise with k.
 2. Elsewhere: GraHTP, OMP, OMPR, OMP to twice the budget and back by dropping the cheapest units (``local_search``'s
    own), each taken to where no exchange is found that helps; the result is no worse than any of them. Then restarts:
-   some units of the best point are dropped and forbidden while others come in, and it goes on from there. Where k passes
-   over X are not cheap there is no start at twice the budget (``local_search`` has none either), and no restart.
+   some units of the best point are dropped and forbidden while others come in, and it goes on from there. Where k
+   passes over X are not cheap there is no start at twice the budget (``local_search`` has none either), and no restart.
 3. Every exchange at the best point is judged: for the squared loss by a formula, for others (``prove``) by a bound and
    refits, for as long as the search itself took.
 
@@ -92,7 +92,7 @@ class Auto(Solver):
         if self.prove not in (None, True, False):
             raise ValueError(f"prove must be True, False or None, got {self.prove!r}")
         check_number(self.cheap, "cheap")
-        if self.effort is not None and self.effort not in EFFORTS:
+        if self.effort is not None and not (isinstance(self.effort, str) and self.effort in EFFORTS):
             raise ValueError(f"effort must be one of {', '.join(map(repr, EFFORTS))}, got {self.effort!r}")
 
     def iterate(self, f: Objective, constraint: AtMost, start: Point) -> Iterator[Point]:
