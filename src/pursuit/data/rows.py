@@ -41,6 +41,7 @@ from .sketch import row_sketch
 COPIED = 5e7  # entries of X of which a copy is made for a whole Gram matrix
 DOUBTFUL = 1e-20  # share of the mean square below which a variance may be rounding: the column itself decides
 SAME_COLUMN = 1e-13  # share by which a squared correlation may be below 1
+ONE_PASS = 1 << 22  # bytes of X from which on a second pass costs time
 KEPT, KEPT_APART = 8, 2  # points at which something is kept for the rows; where memory is short
 
 
@@ -232,7 +233,8 @@ class Data:
         """``at`` of the model without columns; where X is dense and in memory its moments come from the same pass."""
         nothing = np.empty(0, np.int64)
         known = not self.whole or self._moments is not None  # rows in parts have no moments of their own
-        stored = None if known or not (self.full and self._raw is None) else self.in_memory()
+        small = self.nbytes < ONE_PASS or not self.full or self._raw is not None
+        stored = None if known or small else self.in_memory()
         if stored is None or not self.loss.quadratic:
             return self.at(nothing, np.empty(0), b)
         value, d, _ = self.loss.terms(self.rows.y, self.rows.shift(np.zeros(self.shape[0]), b), self.rows.c)
