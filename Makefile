@@ -15,7 +15,7 @@ CPP     := $(filter %.cpp %.hpp,$(SOURCES)) $(wildcard tests/kernels/*.cpp)
 INSTALL  = $(PIP) install $(addprefix --constraint ,$(CONSTRAINTS)) --no-build-isolation --config-settings=build-dir=build/$(VENV)-{cache_tag} \
            $(addprefix --config-settings=cmake.define.PURSUIT_SANITIZE=,$(SANITIZE)) --editable
 
-.PHONY: help demo experiments test test-oldest test-pythons sanitize bench bench-scale fuzz-proofs docs-table lint format clean
+.PHONY: help demo experiments test test-oldest test-pythons sanitize bench bench-scale fuzz-proofs fuzz-exchange docs-table lint format clean
 .DEFAULT_GOAL := help
 
 help:  ## list the targets
@@ -75,6 +75,7 @@ bench: $(VENV)/stamp-bench  ## side by side with other packages
 	@$(BIN)/python benchmarks/paths.py
 	@$(BIN)/python benchmarks/quality.py
 	@$(BIN)/python benchmarks/jax_objectives.py
+	@echo 'the search on real tables and fresh problems: $(BIN)/python benchmarks/search_tables.py; $(BIN)/python benchmarks/search_quality.py --best-known'
 	@echo 'proofs next to OKRidge: $(BIN)/python benchmarks/exact.py --okridge; dual methods on text: $(BIN)/pursuit-experiments run diht'
 
 bench-scale: $(VENV)/stamp-dev  ## large sparse data, rows on a disk (a 6 GB file, removed afterwards), rows on Dask, the plan past these machines
@@ -89,6 +90,9 @@ experiments: $(VENV)/stamp-dev  ## judge the committed results of the papers' ex
 
 fuzz-proofs: $(VENV)/stamp-dev  ## 20,000 random problems of the worst kind against an independent referee (half an hour)
 	@$(BIN)/python tools/fuzz_proofs.py --jobs $(JOBS)
+
+fuzz-exchange: $(VENV)/stamp-dev  ## 5,000 random least squares problems: every exchange at every swap_optimal, by a referee (half an hour)
+	@$(BIN)/python tools/fuzz_exchange.py --problems 5000 --large 100 --jobs $(JOBS)
 
 docs-table: $(VENV)/stamp-dev  ## run every solver on every objective and constraint; writes docs/conformance.md
 	@$(BIN)/python tools/conformance_table.py

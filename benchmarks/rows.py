@@ -16,6 +16,7 @@ class Row:
     size: int | None = None
     vs_peer: float | None = None
     vs_floor: float | None = None
+    vs_search_floor: float | None = None
     note: str = ""
 
     @property

@@ -6,6 +6,10 @@ from problems import Problem
 
 Line = tuple[str, str, str, str]
 OURS = "pursuit grahtp"
+AUTO = "pursuit auto"
+# Times faster than abess that auto should be on the linear problems, and floors of a search that it may take.
+FASTER = {"linear-500x1000-k10": 4, "linear-1000x5000-k50": 9, "linear-2000x10000-k100": 8, "linear-500x50000-k20": 14}
+FLOORS = 3  # on the large ones
 
 
 def line(figure: str, wanted: str, measured: str, met: bool) -> Line:
@@ -41,6 +45,30 @@ def verdict(problem: Problem, rows: list[Row]) -> list[Line]:
         lines.append(line(figure, f">= {factor}", f"{ratio:.2f}", ratio >= factor))
     if ours.vs_floor is not None:
         lines.append(line(f"{problem.name}: times the floor", "<= 3", f"{ours.vs_floor:.2f}", ours.vs_floor <= 3))
+    return lines
+
+
+def search_verdict(problem: Problem, rows: list[Row]) -> list[Line]:
+    """Objective, speed and floor of auto on one linear problem, next to abess. One thread each: OMP_NUM_THREADS=1."""
+    by_name = {row.contender: row for row in rows if row.seconds is not None}
+    ours, abess, lines = by_name.get(AUTO), by_name.get("abess"), list[Line]()
+    if ours is None:
+        return []
+    if abess is not None:
+        excess, ratio = ours.objective / abess.objective - 1, abess.seconds / ours.seconds
+        lines.append(
+            line(f"{problem.name}: auto's objective against abess's", "<= +1e-9", f"{excess:+.1e}", excess <= 1e-9)
+        )
+        if problem.name in FASTER:
+            wanted = FASTER[problem.name]
+            figure = f"{problem.name}: auto, times faster than abess"
+            lines.append(line(figure, f">= {wanted}", f"{ratio:.2f}", ratio >= wanted))
+    if ours.vs_search_floor is not None:
+        figure, measured = f"{problem.name}: auto, times the search floor", f"{ours.vs_search_floor:.2f}"
+        if problem.size == "large":
+            lines.append(line(figure, f"<= {FLOORS}", measured, ours.vs_search_floor <= FLOORS))
+        else:
+            lines.append((figure, "reported", measured, "-"))
     return lines
 
 

@@ -15,16 +15,19 @@
 
 namespace pursuit {
 
+inline constexpr double kDoubtful = 1e-7; // share of a column below which the formula for exchanges has no digits
+inline constexpr double kCopy = 1e-3;     // unless the column that leaves explains so much of it
 inline constexpr double kRounded = 7e-15; // share of |H_ij| and |c_j| that rounding and updates may be off by
 class BasisState {
 public:
   double f = 0.0;
-  double nearest = HUGE_VAL; // change of the best exchange when improve() last found none that helps
+  Move nearest; // the best exchange when improve() last found none that helps
 
   BasisState(const RowQuad& q_, i64 most, double floor_)
       : q(q_), cap(most), floor(floor_), at(static_cast<std::size_t>(q_.p), -1), z(reals(most)), T(reals(most * most)),
         V(reals(most * q_.p)), d(reals(q_.p)), g(reals(q_.p)), left(static_cast<std::size_t>(most) + 1),
         unit(static_cast<std::size_t>(q_.p), 1.0) {
+    even(false);
     clear();
   }
 
@@ -39,8 +42,9 @@ public:
   bool even(bool yes) {
     double low = HUGE_VAL, high = 0.0;
     for (i64 j = 0; j < q.p; ++j) {
-      unit[j] = yes && q.h[j] > 0.0 ? 1.0 / std::sqrt(q.h[j]) : 1.0;
-      if (q.h[j] > 0.0) low = std::min(low, q.h[j]), high = std::max(high, q.h[j]);
+      const double size = q.length ? q.length[j] : 1.0, square = q.h[j] * size * size;
+      unit[j] = yes && q.h[j] > 0.0 ? 1.0 / std::sqrt(q.h[j]) : size;
+      if (square > 0.0) low = std::min(low, square), high = std::max(high, square);
     }
     return high > kUneven * kUneven * low;
   }
@@ -147,6 +151,13 @@ public:
       for (auto j = gone.rbegin(); j != gone.rend(); ++j) leave(*j);
     while (size() < cap && left[size()].column >= 0 && wanted[left[size()].column] && returns(left[size()].column)) {
     }
+    if (q.rows.fetch) { // all that is missing in one block
+      Units missing;
+      for (i64 j : support)
+        if (!has(j) && !q.rows.has(j)) missing.push_back(j);
+      spent += q.row_cost * static_cast<double>(missing.size());
+      if (missing.size() > 1 && !q.rows.fetch(missing)) return false;
+    }
     for (i64 j : support)
       if (!has(j) && !enter(j)) return false;
     return true;
@@ -155,15 +166,15 @@ public:
   // The best exchange, if it helps.
   bool improve(const SearchPlan& plan) {
     Move move = best(plan);
-    nearest = move.change;
+    nearest = move;
     if (!(move.change < -1e-11 * plan.size(f))) {
       if (clean > kSoiled && (updates == 0 || move.change > kClear * plan.size(f))) return false;
       if (!renew()) { // what updates have left behind may hide one
-        nearest = -HUGE_VAL;
+        nearest = {-1, -1, -HUGE_VAL};
         return false;
       }
       move = best(plan);
-      nearest = move.change;
+      nearest = move;
       if (!(move.change < -1e-11 * plan.size(f))) return false;
     }
     const Units before = S;
@@ -172,6 +183,20 @@ public:
     if (enter(move.enter) && f < was - 1e-12 * plan.size(was)) return true;
     set(before); // rounding had promised too much
     return false;
+  }
+
+  // Of all exchanges the one that changes f least, newcomers with less than a share left passed over.
+  Move closest(const SearchPlan& plan, double least_left) { return best(plan, true, least_left); }
+
+  // Row l of T, l + 1 numbers; x = T'z and the diagonal of B = T'T, in the order of support().
+  const double* triangle(i64 l) const { return T.get() + l * cap; }
+  const std::vector<double>& coefficients() {
+    solve();
+    return x;
+  }
+  const std::vector<double>& inverse_diagonal() {
+    solve();
+    return b;
   }
 
   Found found() {
@@ -192,12 +217,21 @@ public:
     return size() == 0 ? 1.0 : 1.0 / (static_cast<double>(size()) * sum);
   }
 
-  // Of the columns outside that may come in: the smallest share that those inside leave of one.
-  double least_share(const SearchPlan& plan) const {
+  // Of the columns outside that may come in: the smallest share that those inside leave of one, of at least
+  // `least_left`.
+  double least_share(const SearchPlan& plan, double least_left = -HUGE_VAL) const {
     double least = 1.0;
     for (i64 j = 0; j < q.p; ++j)
-      if (plan.allowed[j] && !has(j)) least = std::min(least, share(j));
+      if (plan.allowed[j] && !has(j) && share(j) >= least_left) least = std::min(least, share(j));
     return least;
+  }
+
+  // Those of which less is left.
+  Units dependent(const SearchPlan& plan, double least_left) const {
+    Units out;
+    for (i64 j = 0; j < q.p; ++j)
+      if (plan.allowed[j] && !has(j) && share(j) < least_left) out.push_back(j);
+    return out;
   }
 
 private:
@@ -308,7 +342,10 @@ private:
     const Units pool = top_of(gains, most);
     const i64 many = static_cast<i64>(pool.size()), m = size();
     Buffer G = reals(many * many), A = reals(m * many), N = reals(m * many);
-    if (steps == 1 || many == 1) return q.rows.fetch({j});
+    if (steps == 1 || many == 1) {
+      spent += q.row_cost;
+      return q.rows.fetch({j});
+    }
     if (!q.rows.block(pool, G.get())) return false;
     for (i64 l = 0; l < many; ++l) {
       for (i64 r = 0; r < m; ++r) A[l * m + r] = V[r * q.p + pool[l]], N[l * m + r] = -A[l * m + r];
@@ -328,6 +365,7 @@ private:
          }))
       next.push_back(pool[l]);
     if (next.empty() || next.front() != j) next.insert(next.begin(), j);
+    spent += q.row_cost * static_cast<double>(next.size());
     return q.rows.fetch(next);
   }
 
@@ -343,7 +381,8 @@ private:
     solved = true;
   }
 
-  Move best(const SearchPlan& plan) {
+  // The best exchange; unless `all` those that cannot help are passed over.
+  Move best(const SearchPlan& plan, bool all = false, double least_left = 0.0) {
     solve();
     Move found;
     const i64 m = size(), p = q.p;
@@ -360,35 +399,41 @@ private:
     const double noise = kRounded * spread * std::sqrt(2.0 * std::fabs(q.f0));
     reaches.clear();
     for (i64 j = 0; j < p; ++j) {
-      if (at[j] >= 0 || !plan.allowed[j]) continue;
+      if (at[j] >= 0 || !plan.allowed[j] || share(j) < least_left) continue;
       const double root = std::sqrt(q.h[j]), taken = std::sqrt(std::max(q.h[j] - d[j], 0.0)) + root;
       const double reach = (std::fabs(g[j]) + noise * root) * taken * (1 + 1e-9) + 1e-12 * least * q.h[j];
-      if (least * d[j] < reach) near.push_back(j), reaches.push_back(reach);
+      if (all || least * d[j] < reach) near.push_back(j), reaches.push_back(all ? HUGE_VAL : reach);
     }
     const i64 many = static_cast<i64>(near.size());
-    W.resize(static_cast<std::size_t>(m * many));
+    for (i64 low = 0; low < many; low += kChunk) best_of(low, std::min(many, low + kChunk), found);
+    return found;
+  }
+
+  // Of the exchanges with near[low .. high).
+  void best_of(i64 low, i64 high, Move& found) {
+    const i64 m = size(), p = q.p;
+    W.resize(static_cast<std::size_t>(m * (high - low)));
     for (i64 r = 0; r < m; ++r)
-      for (i64 k = 0; k < many; ++k) W[k * m + r] = V[r * p + near[k]];
+      for (i64 k = low; k < high; ++k) W[(k - low) * m + r] = V[r * p + near[k]];
     column.resize(static_cast<std::size_t>(m));
     for (const auto& [small, i] : order) {
       bool any = false;
       const double inv = 1.0 / b[i], t = x[i] * inv, drop = 0.5 * x[i] * t;
-      for (i64 k = 0; k < many; ++k) {
+      for (i64 k = low; k < high; ++k) {
         const i64 j = near[k];
         if (!(small * d[j] < reaches[k])) continue;
         if (!any)
           for (i64 r = i; r < m; ++r) column[r] = T[r * cap + i];
         any = true;
         spent += static_cast<double>(m - i);
-        const double u = dot(W.data() + k * m + i, column.data() + i, m - i);
+        const double u = dot(W.data() + (k - low) * m + i, column.data() + i, m - i);
         const double slope = g[j] - t * u, curve = d[j] + u * u * inv;
-        if (!(curve > kPivot * q.h[j])) continue;
+        if (!(curve > kPivot * q.h[j]) || (share(j) < kDoubtful && !(u * u * inv > kCopy * q.h[j]))) continue;
         const double change = drop - 0.5 * slope * slope / curve;
         if (change < found.change) found = {S[i], j, change};
       }
       if (!any) break; // those that follow are further off
     }
-    return found;
   }
 
   // v *= scale; g += last v; d -= v^2

@@ -124,6 +124,17 @@ nb::tuple stats_(const Matrix& A, A1 c_) {
   return nb::make_tuple(give(std::move(mean), A.p()), give(std::move(var), A.p()));
 }
 
+nb::tuple first_pass_(const Matrix& A, A1 c_, A1 d_) {
+  const Vector<double> c(c_), d(d_);
+  require(c.size() == A.n() && d.size() == A.n(), "c or d has a wrong length");
+  Buffer mean = reals(A.p()), var = reals(A.p()), product = reals(A.p());
+  A.run([&]<class X>(const X& x) {
+    require(is_dense<X>, "X must be dense");
+    if constexpr (is_dense<X>) first_pass(x, c.data(), d.data(), mean.get(), var.get(), product.get());
+  });
+  return nb::make_tuple(give(std::move(mean), A.p()), give(std::move(var), A.p()), give(std::move(product), A.p()));
+}
+
 nb::object row_hashes_(const Matrix& A, i64 first) {
   auto out = allocate<u64>(A.n());
   A.run([&](const auto& X) { row_hashes(X, first, out.get()); });
@@ -157,6 +168,7 @@ MatrixClass bind_matrix(nb::module_& m) {
       .def("cross", &cross_, array("w"), array("shift").none() = nb::none())
       .def("rough_cross", &rough_cross_, array("w"), array("c"))
       .def("stats", &stats_, array("c"))
+      .def("first_pass", &first_pass_, array("c"), array("d"))
       .def("row_hashes", &row_hashes_, "first"_a);
   return matrix;
 }

@@ -1,6 +1,5 @@
+#include "bind_path.hpp"
 #include "basis_state.hpp"
-#include "bind_search.hpp"
-#include "path_search.hpp"
 #include "products.hpp"
 
 namespace pursuit {
@@ -30,67 +29,15 @@ struct HeldProducts {
   }
 };
 
-// Which sizes: from the forced-in units to k; `thorough` with a search for every size; whom to tell when one is
-// reached.
-struct Steps {
-  Wanted wanted;
-  bool thorough;
-  Asked asked;
-  nb::object told;
-  Steps(i64 k, U1 forced, U1 allowed, bool thorough_, i64 restarts, i64 patience, i64 widest, double effort,
-        std::uint64_t seed, double scale, i64 p, nb::object ask, nb::object reached)
-      : wanted(k, forced, allowed, none(), restarts, patience, widest, effort, seed, scale, p), thorough(thorough_),
-        asked(std::move(ask)), told(std::move(reached)) {}
-
-  i64 room() const {
-    const SearchPlan& plan = wanted.plan;
-    return std::min(wanted.forced.size(), (thorough ? plan.widest : 1) * plan.k + 1);
-  }
-
-  std::function<bool(i64, double)> reached() {
-    if (told.is_none()) return nullptr;
-    return [this](i64 size, double f) {
-      nb::gil_scoped_acquire hold;
-      try {
-        return is_true(told(size, f));
-      } catch (nb::python_error& error) {
-        asked.trouble = nb::borrow(error.value());
-        return true;
-      }
-    };
-  }
-
-  // Per size, from the first on: support, coefficients, value, whether no exchange was found that helps, a bound of the
-  // reciprocal condition number, the least share that is left of a column outside, the change by the nearest exchange;
-  // then what was raised meanwhile.
-  template <class State>
-  nb::tuple run(State& state, Poll& poll, const std::uint8_t* sizes = nullptr) {
-    PathSearch<State> path(state, wanted.plan, poll, thorough, sizes, reached());
-    unlocked([&] { path.run(); });
-    nb::list out;
-    for (const auto& size : path.best)
-      out.append(nb::make_tuple(indices(size.point.support), numbers(size.point.x), size.f, size.settled,
-                                size.condition, size.share, size.nearest));
-    return nb::make_tuple(std::move(out), path.stopped, asked.trouble);
-  }
-
-private:
-  static Array1<i64> none() {
-    static const i64 nothing = 0;
-    return Array1<i64>(&nothing, {0});
-  }
-};
-
 // `rows`: the whole matrix, Products, or an object with row(j) (or None), block(cols), fetch(cols); without the ridge.
-nb::tuple quadratic_path(nb::object rows, A1 c_, A1 h_, A1 ridge_, double f0, double floor, i64 k, U1 forced,
-                         U1 allowed, bool thorough, i64 restarts, i64 patience, i64 widest, double effort,
-                         std::uint64_t seed, double scale, nb::object ask, nb::object reached) {
+PathSolution quadratic_path(nb::object rows, A1 c_, A1 h_, A1 ridge_, double f0, double floor, SearchRequest& request,
+                            bool thorough, nb::object reached) {
   const Vector<double> c(c_), h(h_), ridge(ridge_);
   const i64 p = c.size();
   require(h.size() == p && ridge.size() == p, "sizes differ");
-  Steps steps(k, forced, allowed, thorough, restarts, patience, widest, effort, seed, scale, p, std::move(ask),
-              std::move(reached));
-  Poll poll(steps.asked.call());
+  request.check(p);
+  PathRequest path{request, thorough, std::move(reached)};
+  Poll poll(request.stop.call());
   std::optional<Array2<double>> whole;
   std::optional<Lines> H;
   Array1<double> held; // the row that was given last
@@ -98,14 +45,12 @@ nb::tuple quadratic_path(nb::object rows, A1 c_, A1 h_, A1 ridge_, double f0, do
   // What Python raises ends the path.
   auto ask_python = [&](auto&& question) {
     nb::gil_scoped_acquire hold;
-    try {
+    const bool stopped = request.stop.ask([&] {
       question();
-      return true;
-    } catch (nb::python_error& error) {
-      steps.asked.trouble = nb::borrow(error.value());
-      poll.halt();
       return false;
-    }
+    });
+    if (stopped) poll.halt();
+    return !stopped;
   };
   Buffer spare;
   if (nb::isinstance<HeldProducts>(rows)) {
@@ -144,46 +89,44 @@ nb::tuple quadratic_path(nb::object rows, A1 c_, A1 h_, A1 ridge_, double f0, do
     require(H->n() == p && H->p() == p, "sizes differ");
     source.row = [&](i64 j) { return H->data() + j * p; };
   }
-  BasisState state({c.data(), h.data(), ridge.data(), f0, p, source}, steps.room(), floor);
-  return steps.run(state, poll);
+  BasisState state({c.data(), h.data(), ridge.data(), f0, p, source}, path.room(), floor);
+  return path.run(state, poll);
 }
 
-nb::tuple likelihood_path(const SampleArrays& samples, double curve, A2 A, A1 ridge, A1 unit_, bool intercept,
-                          double floor, i64 k, U1 forced, U1 allowed, bool thorough, i64 restarts, i64 patience,
-                          i64 widest, double effort, std::uint64_t seed, double scale, U1 sizes_, nb::object ask,
-                          nb::object reached) {
+PathSolution likelihood_path(const SampleArrays& samples, double curve, A2 A, A1 ridge, A1 unit_, bool intercept,
+                             double floor, U1 sizes_, SearchRequest& request, bool thorough, nb::object reached) {
   const Data data(A, ridge, samples.n());
   const Vector<double> unit(unit_);
   const Vector<std::uint8_t> sizes(sizes_); // whether each size from 0 to k is wanted
-  require(unit.size() == data.A.p() && sizes.size() == k + 1, "sizes differ");
-  Steps steps(k, forced, allowed, thorough, restarts, patience, widest, effort, seed, scale, data.A.p(), std::move(ask),
-              std::move(reached));
-  Poll poll(steps.asked.call());
+  require(unit.size() == data.A.p() && sizes.size() == request.plan.k + 1, "sizes differ");
+  request.check(data.A.p());
+  PathRequest path{request, thorough, std::move(reached)};
+  Poll poll(request.stop.call());
   const Samples& s = samples.of(data.A.n());
   return with_loss(s, [&](auto loss) {
     ScalarLikelihood likelihood(loss, s, curve);
-    LikelihoodFitter fitter(data.evened(unit.data(), intercept), likelihood, steps.room(), floor, scale, poll);
+    LikelihoodFitter fitter(data.evened(unit.data(), intercept), likelihood, path.room(), floor, request.plan.scale,
+                            poll);
     LikelihoodState state(fitter, 0, floor);
-    return steps.run(state, poll, sizes.data());
+    return path.run(state, poll, sizes.data());
   });
 }
 
-nb::tuple multinomial_path(I1 label, A1 c, Optional2 offset, A2 E, A2 A, A1 ridge, A1 unit_, bool intercept,
-                           double floor, i64 k, U1 forced, U1 allowed, bool thorough, i64 restarts, i64 patience,
-                           i64 widest, double effort, std::uint64_t seed, double scale, U1 sizes_, nb::object ask,
-                           nb::object reached) {
+PathSolution multinomial_path(I1 label, A1 c, Optional2 offset, A2 E, A2 A, A1 ridge, A1 unit_, bool intercept,
+                              double floor, U1 sizes_, SearchRequest& request, bool thorough, nb::object reached) {
   const Classes classes(label, c, offset, E);
   const Data data(A, ridge, classes.c.size());
   const Vector<double> unit(unit_);
   const Vector<std::uint8_t> sizes(sizes_);
-  require(unit.size() == data.A.p() && sizes.size() == k + 1, "sizes differ");
-  Steps steps(k, forced, allowed, thorough, restarts, patience, widest, effort, seed, scale, data.A.p(), std::move(ask),
-              std::move(reached));
-  Poll poll(steps.asked.call());
+  require(unit.size() == data.A.p() && sizes.size() == request.plan.k + 1, "sizes differ");
+  request.check(data.A.p());
+  PathRequest path{request, thorough, std::move(reached)};
+  Poll poll(request.stop.call());
   Multinomial likelihood = classes.likelihood();
-  LikelihoodFitter fitter(data.evened(unit.data(), intercept), likelihood, steps.room(), floor, scale, poll);
+  LikelihoodFitter fitter(data.evened(unit.data(), intercept), likelihood, path.room(), floor, request.plan.scale,
+                          poll);
   LikelihoodState state(fitter, 0, floor);
-  return steps.run(state, poll, sizes.data());
+  return path.run(state, poll, sizes.data());
 }
 
 } // namespace
@@ -192,16 +135,29 @@ void bind_path(nb::module_& m) {
   nb::class_<HeldProducts>(m, "Products")
       .def(nb::init<A2>(), array("A"))
       .def("solve", &HeldProducts::solve, array("c"), array("ridge"), "supports"_a);
-  m.def("quadratic_path", &quadratic_path, "rows"_a, array("c"), array("h"), array("ridge"), "f0"_a, "floor"_a, "k"_a,
-        array("forced"), array("allowed"), "thorough"_a, "restarts"_a, "patience"_a, "widest"_a, "effort"_a, "seed"_a,
-        "scale"_a, "ask"_a.none(), "reached"_a.none());
+  nb::class_<PathPoint>(m, "PathPoint")
+      .def_prop_ro("support", [](const PathPoint& at) { return indices(at.point.support); })
+      .def_prop_ro("coef", [](const PathPoint& at) { return numbers(at.point.x); })
+      .def_prop_ro("value", [](const PathPoint& at) { return at.point.f; })
+      .def_ro("settled", &PathPoint::settled)
+      .def_ro("condition", &PathPoint::condition)
+      .def_ro("share", &PathPoint::share)
+      .def_ro("nearest", &PathPoint::nearest);
+  nb::class_<PathSolution>(m, "PathSolution")
+      .def_prop_ro("points",
+                   [](const PathSolution& path) {
+                     nb::list out;
+                     for (const PathPoint& at : path.points) out.append(nb::cast(at));
+                     return out;
+                   })
+      .def_ro("stopped", &PathSolution::stopped);
+  m.def("quadratic_path", &quadratic_path, "rows"_a, array("c"), array("h"), array("ridge"), "f0"_a, "floor"_a,
+        "request"_a, "thorough"_a, "reached"_a.none());
   m.def("likelihood_path", &likelihood_path, "samples"_a, "curve"_a, array("A"), array("ridge"), array("unit"),
-        "intercept"_a, "floor"_a, "k"_a, array("forced"), array("allowed"), "thorough"_a, "restarts"_a, "patience"_a,
-        "widest"_a, "effort"_a, "seed"_a, "scale"_a, array("sizes"), "ask"_a.none(), "reached"_a.none());
+        "intercept"_a, "floor"_a, array("sizes"), "request"_a, "thorough"_a, "reached"_a.none());
   m.def("multinomial_path", &multinomial_path, array("label"), array("c"), array("offset").none(), array("E"),
-        array("A"), array("ridge"), array("unit"), "intercept"_a, "floor"_a, "k"_a, array("forced"), array("allowed"),
-        "thorough"_a, "restarts"_a, "patience"_a, "widest"_a, "effort"_a, "seed"_a, "scale"_a, array("sizes"),
-        "ask"_a.none(), "reached"_a.none());
+        array("A"), array("ridge"), array("unit"), "intercept"_a, "floor"_a, array("sizes"), "request"_a, "thorough"_a,
+        "reached"_a.none());
 }
 
 } // namespace pursuit

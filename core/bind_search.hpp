@@ -14,26 +14,32 @@ inline bool is_true(const nb::object& answer) {
   return yes > 0;
 }
 
-// Python is asked whether to stop; an exception there (Ctrl-C) stops too, and is handed over beside what was found.
-class Asked {
+// A Python function that stops a search by returning true; so does an exception (Ctrl-C), which is kept.
+class StopCallback {
 public:
-  explicit Asked(nb::object ask_) : ask(std::move(ask_)) {}
+  explicit StopCallback(nb::object stop_) : stop(std::move(stop_)) {}
   std::function<bool()> call() {
-    if (ask.is_none()) return nullptr;
+    error = nb::none();
+    if (stop.is_none()) return nullptr;
     return [this] {
       nb::gil_scoped_acquire hold;
-      try {
-        return is_true(ask());
-      } catch (nb::python_error& error) {
-        trouble = nb::borrow(error.value());
-        return true;
-      }
+      return ask([this] { return is_true(stop()); });
     };
   }
-  nb::object trouble = nb::none();
+  // What `question` says, or true where it raises.
+  template <class Question>
+  bool ask(Question&& question) {
+    try {
+      return question();
+    } catch (nb::python_error& raised) {
+      error = nb::borrow(raised.value());
+      return true;
+    }
+  }
+  nb::object error = nb::none();
 
 private:
-  nb::object ask;
+  nb::object stop;
 };
 
 inline nb::object numbers(const std::vector<double>& v) {
@@ -48,26 +54,43 @@ inline nb::object indices(const Units& v) {
   return give(std::move(out), static_cast<i64>(v.size()));
 }
 
-inline nb::list listed(const std::vector<Found>& found) {
+inline nb::list to_list(std::vector<Found> found) {
   nb::list out;
-  for (const Found& point : found) out.append(nb::make_tuple(indices(point.support), numbers(point.x), point.f));
+  for (Found& point : found) out.append(nb::cast(std::move(point)));
   return out;
 }
 
-// What to search for: k, which units are forced in and allowed, where to start, and how long.
-struct Wanted {
+// What to search for: k, which units are forced in and allowed, where to start, how many restarts and when to stop.
+struct SearchRequest {
   Vector<std::uint8_t> forced, allowed;
   Units start;
   SearchPlan plan;
-  Wanted(i64 k, U1 forced_, U1 allowed_, I1 start_, i64 restarts, i64 patience, i64 widest, double effort,
-         std::uint64_t seed, double scale, i64 p)
-      : forced(forced_), allowed(allowed_) {
+  StopCallback stop;
+  SearchRequest(i64 k, U1 forced_, U1 allowed_, I1 start_, i64 restarts, i64 patience, i64 widest, double effort,
+                std::uint64_t seed, double scale, nb::object stop_)
+      : forced(forced_), allowed(allowed_), stop(std::move(stop_)) {
+    const i64 p = forced.size();
     const Cols from(start_, p);
     start.assign(from.data(), from.data() + from.size());
-    require(forced.size() == p && allowed.size() == p, "sizes differ");
+    require(allowed.size() == p, "sizes differ");
     require(k >= 1 && static_cast<i64>(start.size()) <= k, "k must be positive and start have at most k units");
     plan = {k, forced.data(), allowed.data(), restarts, patience, effort, widest, seed, scale};
   }
+  // What the callback raised, given away: an exception knows frames, and these may know the request.
+  nb::object take_error() { return std::exchange(stop.error, nb::none()); }
+  void check(i64 p) const { require(forced.size() == p, "the request is for another number of columns"); }
+};
+
+// What a search found: points, each better than the one before; of the last the exchange that changes f least, how many
+// exchanges are not known to be of no help (-1: none was judged) of how many, and units too close to dependent for
+// the formulas.
+struct SearchSolution {
+  std::vector<Found> points;
+  Move nearest;
+  i64 unjudged = 0, total = 0;
+  std::vector<Units> doubtful;
+  double change = -HUGE_VAL, condition = 0.0, share = 0.0;
+  i64 contested = 0;
 };
 
 // Columns of a search or a fit, checked against n samples.

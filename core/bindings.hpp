@@ -239,6 +239,7 @@ void bind_exactly(nb::module_& m);
 void bind_leaps(nb::module_& m);
 void bind_search(nb::module_& m);
 void bind_path(nb::module_& m);
+void bind_least_squares(nb::module_& m);
 void bind_graph(nb::module_& m);
 
 } // namespace pursuit

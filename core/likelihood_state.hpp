@@ -96,7 +96,10 @@ public:
   double size(i64 i) const { return norm(&at.z[i * r]) / unit(at.S[i]); }
 
   LikelihoodFit keep() const { return at; }
-  void restore(const LikelihoodFit& kept) { to(kept); }
+  bool restore(const LikelihoodFit& kept) {
+    to(kept);
+    return true;
+  }
 
   bool enter(i64 j) {
     Units S = at.S;

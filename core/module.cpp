@@ -55,5 +55,6 @@ NB_MODULE(_core, m) {
   bind_leaps(m);
   bind_search(m);
   bind_path(m);
+  bind_least_squares(m);
   bind_graph(m);
 }

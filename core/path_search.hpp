@@ -12,7 +12,7 @@ namespace pursuit {
 inline constexpr i64 kFewTries = 2;
 inline constexpr double kFar = 0.5; // of what a unit more gains: a start that is further up is not pursued
 
-template <class State>
+template <SearchState State>
 class PathSearch {
 public:
   struct Size {
@@ -61,8 +61,7 @@ private:
 
   // False where there is nothing to come in any more, or time is up before the size was reached.
   bool stage(i64 size) {
-    state.restore(of(size - 1).kept);
-    if (state.done()) return false;
+    if (!state.restore(of(size - 1).kept) || state.done()) return false;
     best.emplace_back();
     step(size - 1, size);
     if (poll.stop() && !(of(size).f < HUGE_VAL)) return best.pop_back(), false;
@@ -82,7 +81,7 @@ private:
   // From the best point of one size to a size next to it, and exchanges there unless it is only passed; whether that is
   // better than what was known there.
   bool step(i64 from, i64 to) {
-    state.restore(of(from).kept);
+    if (!state.restore(of(from).kept)) return false;
     std::uint64_t sum = 0;
     for (i64 j : state.support()) sum += key(j);
     if (to < from) {
@@ -128,7 +127,7 @@ private:
   void alone(i64 size) {
     SearchPlan own = plan;
     own.k = size;
-    state.restore(of(size).kept);
+    if (!state.restore(of(size).kept)) return;
     Search<State> search(state, own, poll);
     search.run(of(size).point.support);
     if (search.found.empty() || !(search.found.back().f < of(size).f - 1e-11 * plan.size(of(size).f))) return;
@@ -144,7 +143,7 @@ private:
     known.kept = state.keep();
     known.settled = settled;
     if constexpr (requires { state.condition(); })
-      known.condition = state.condition(), known.share = state.least_share(plan), known.nearest = state.nearest;
+      known.condition = state.condition(), known.share = state.least_share(plan), known.nearest = state.nearest.change;
     return true;
   }
 

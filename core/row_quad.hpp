@@ -18,12 +18,15 @@ struct Rows {
   std::function<bool(i64)> has;                     // whether a row is
 };
 
-// The quadratic: diagonal h (with the ridge), linear term c.
+// The quadratic: diagonal h (with the ridge), linear term c. `length`: of the columns in the units of the objective, in
+// which gradients are compared (null: 1). A row that is fetched costs `row_cost` multiplications.
 struct RowQuad {
   const double *c, *h, *ridge;
   double f0;
   i64 p;
   Rows rows;
+  const double* length = nullptr;
+  double row_cost = 0.0;
 };
 
 // The order in which columns enter, each by the largest gain, `first` first; G is their Hessian given what is in, slope

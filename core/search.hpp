@@ -3,23 +3,14 @@
 #include "common.hpp"
 
 #include <chrono>
+#include <concepts>
 #include <functional>
 #include <numeric>
 #include <unordered_set>
 
-// A whole search for the best k units of a small problem: several starts, each taken to where no exchange of one unit
-// is found that helps, then restarts. What the problem is, its `State` knows: the minimiser over a support and what can
-// be said of its neighbours (quadratic_state.hpp, likelihood_state.hpp). A State has
-//
-//   support(), f, has(j), done()         the minimiser; whether nothing is left to explain
-//   open(j)                              whether unit j is outside and not a combination of those inside
-//   pull(j), curve(j), moved(j, s)       |g_j|, g_j' H_jj g_j and |x_j - s g_j|, in the units of the objective
-//   even(bool)                           whether those are in units of even columns instead; false if that is the same
-//   gain(j), cost(i), size(i)            what entering j, leaving the i-th would change f by; |x| of the i-th
-//   enter(j), leave(j), set(support)     to another minimiser; false where there is none to be had
-//   keep(), restore(kept)
-//   improve(plan)                        to a better support by one exchange; false where none is found
-//   found(), work()                      the point, for the caller; roughly the multiplications so far
+// A whole search for the best k units: several starts, each taken to where no exchange of one unit is found that helps,
+// then restarts. What the problem is, its `SearchState` knows: the minimiser over a support and what can be said of its
+// neighbours (basis_state.hpp, likelihood_state.hpp).
 
 namespace pursuit {
 
@@ -72,6 +63,41 @@ struct SearchPlan {
   double size(double f) const { return std::max(std::fabs(f), scale); }
 };
 
+template <class State>
+concept SearchState =
+    requires(State& state, const State& fixed, i64 j, double step, const Units& units, const SearchPlan& plan) {
+      // the minimiser over a support: units in order of entry, value, whether nothing is left to explain
+      { fixed.units() } -> std::convertible_to<i64>;
+      { fixed.size() } -> std::convertible_to<i64>;
+      { fixed.support() } -> std::convertible_to<const Units&>;
+      { state.f } -> std::convertible_to<double>;
+      { fixed.has(j) } -> std::convertible_to<bool>;
+      { fixed.done() } -> std::convertible_to<bool>;
+      // whether unit j is outside and not a combination of those inside
+      { fixed.open(j) } -> std::convertible_to<bool>;
+      // |g_j|, g_j' H_jj g_j and |x_j - step g_j| in the units of the objective, or of columns of length 1 after
+      // even(true), which says whether these differ
+      { state.pull(j) } -> std::convertible_to<double>;
+      { state.curve(j) } -> std::convertible_to<double>;
+      { state.moved(j, step) } -> std::convertible_to<double>;
+      { state.even(true) } -> std::convertible_to<bool>;
+      // what entering j, or leaving the j-th, changes f by; |x| of the j-th
+      { state.gain(j) } -> std::convertible_to<double>;
+      { state.cost(j) } -> std::convertible_to<double>;
+      { state.size(j) } -> std::convertible_to<double>;
+      // to another minimiser; false where there is none to be had
+      { state.enter(j) } -> std::convertible_to<bool>;
+      { state.leave(j) } -> std::convertible_to<bool>;
+      { state.set(units) } -> std::convertible_to<bool>;
+      // back to a minimiser that was met before; false where rounding keeps a column out
+      { state.restore(state.keep()) } -> std::convertible_to<bool>;
+      // to a better support by one exchange; false where none is found
+      { state.improve(plan) } -> std::convertible_to<bool>;
+      // the point, for the caller; roughly the multiplications so far
+      { state.found() } -> std::convertible_to<Found>;
+      { fixed.work() } -> std::convertible_to<double>;
+    };
+
 // The k units of largest score, sorted; a negative score says never.
 inline Units top_of(const std::vector<double>& score, i64 k) {
   Units order(score.size());
@@ -85,7 +111,7 @@ inline Units top_of(const std::vector<double>& score, i64 k) {
   return order;
 }
 
-template <class State>
+template <SearchState State>
 class Search {
 public:
   std::vector<Found> found; // each better than the one before
@@ -93,12 +119,22 @@ public:
   Search(State& state_, const SearchPlan& plan_, Poll& poll_)
       : state(state_), plan(plan_), poll(poll_), random(plan_.seed) {}
 
+  // From a support only.
+  void from(const Units& start) {
+    if (start.empty() || !state.set(start)) return;
+    forward(plan.k, true);
+    local();
+  }
+
+  // From a support, then restarts.
+  void restart_from(const Units& start) {
+    from(start);
+    again();
+  }
+
   // From the caller's start, if there is one, and from those of grahtp, omp, ompr and local_search.
   void run(const Units& start) {
-    if (!start.empty() && state.set(start)) {
-      forward(plan.k, true);
-      local();
-    }
+    from(start);
     if (supports() <= kFew) return enumerate();
     for (bool even : {false, true}) { // gradients in the objective's units, then in those of even columns
       if (even && !state.even(true)) break;
@@ -132,7 +168,7 @@ private:
     replace(); // no worse than OMP, and mostly where exchanges would lead
     local();
     for (i64 times = 2; times <= plan.widest && !over(); ++times) {
-      state.restore(omp);
+      if (!state.restore(omp)) return;
       forward(std::min(state.units(), times * plan.k), false);
       backward();
       local();
@@ -274,7 +310,7 @@ private:
         const Units next = top_of(score, plan.k);
         if (key(next) == key(S)) continue;
         better = state.set(next) && state.f < before;
-        if (!better) state.restore(kept);
+        if (!better && !state.restore(kept)) return;
       }
       if (!better) return;
     }

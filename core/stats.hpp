@@ -135,4 +135,86 @@ void stats(const Dense<T>& X, const double* w, double* mean, double* var) {
     for (i64 j = 0; j < X.p; ++j) var[j] /= total;
 }
 
+// Weighted means and variances of all columns and their products with d, about the means, in one trip through X: sums
+// of deviations from the first row. Where that row is far from a column's mean the column is read again.
+template <class T>
+PURSUIT_CLONES void add_deviations(const T* x, i64 stride, i64 rows, i64 len, const double* w, const double* d,
+                                   const double* __restrict origin, double* __restrict sum, double* __restrict square,
+                                   double* __restrict product) {
+  i64 i = 0;
+  for (; i + 4 <= rows; i += 4) {
+    const T *a = x + i * stride, *b = a + stride, *e = b + stride, *f = e + stride;
+#pragma omp simd
+    for (i64 j = 0; j < len; ++j) {
+      const double o = origin[j], p = static_cast<double>(a[j]) - o, q = static_cast<double>(b[j]) - o,
+                   r = static_cast<double>(e[j]) - o, s = static_cast<double>(f[j]) - o;
+      const double wp = w[i] * p, wq = w[i + 1] * q, wr = w[i + 2] * r, ws = w[i + 3] * s;
+      sum[j] += (wp + wq) + (wr + ws);
+      square[j] += (wp * p + wq * q) + (wr * r + ws * s);
+      product[j] += (d[i] * p + d[i + 1] * q) + (d[i + 2] * r + d[i + 3] * s);
+    }
+  }
+  for (; i < rows; ++i) {
+    const T* row = x + i * stride;
+#pragma omp simd
+    for (i64 j = 0; j < len; ++j) {
+      const double dev = static_cast<double>(row[j]) - origin[j];
+      sum[j] += w[i] * dev, square[j] += w[i] * dev * dev, product[j] += d[i] * dev;
+    }
+  }
+}
+
+template <class T>
+PURSUIT_CLONES void column_deviations(const T* x, i64 stride, i64 n, const double* w, const double* d, double origin,
+                                      double* sum, double* square, double* product) {
+  double a = 0.0, b = 0.0, c = 0.0;
+#pragma omp simd reduction(+ : a, b, c)
+  for (i64 i = 0; i < n; ++i) {
+    const double dev = static_cast<double>(x[i * stride]) - origin;
+    a += w[i] * dev, b += w[i] * dev * dev, c += d[i] * dev;
+  }
+  *sum = a, *square = b, *product = c;
+}
+
+// The weights sum to one; var and product (sum_i d_i (x_ij - mean_j)) are about the mean.
+template <class T>
+void first_pass(const Dense<T>& X, const double* w, const double* d, double* mean, double* var, double* product) {
+  constexpr double kFarRow = 16.0; // squared distance of the first row from the mean, in variances
+  const i64 n = X.n, p = X.p;
+  std::fill(mean, mean + p, 0.0), std::fill(var, var + p, 0.0), std::fill(product, product + p, 0.0);
+  if (n == 0) return;
+  const int nt = plan(n * p);
+  Buffer origin = reals(p);
+  for (i64 j = 0; j < p; ++j) origin[j] = static_cast<double>(*X.at(0, j));
+  double total = 0.0, slope = 0.0;
+  for (i64 i = 0; i < n; ++i) total += w[i], slope += d[i];
+  auto finish = [&](i64 j) {
+    const double off = mean[j] / total, left = var[j] / total - off * off;
+    mean[j] = origin[j] + off;
+    var[j] = left < 0.0 ? 0.0 : left;
+    product[j] -= off * slope;
+    return !(off * off > kFarRow * var[j]);
+  };
+  parallel(nt, [&](int t) {
+    const Range c = part(p, t, nt, 8);
+    if (X.rows) {
+      for (i64 i = 0; i < n; i += 4)
+        for (i64 j = c.begin; j < c.end; j += kColTile)
+          add_deviations(X.at(i, j), X.row_stride, std::min<i64>(4, n - i), std::min(kColTile, c.end - j), w + i, d + i,
+                         origin.get() + j, mean + j, var + j, product + j);
+    } else {
+      for (i64 j = c.begin; j < c.end; ++j)
+        column_deviations(X.at(0, j), 1, n, w, d, origin[j], mean + j, var + j, product + j);
+    }
+    for (i64 j = c.begin; j < c.end; ++j) {
+      bool near = finish(j);
+      for (int turn = 0; turn < 2 && !near; ++turn) {
+        origin[j] = mean[j];
+        column_deviations(X.at(0, j), X.rows ? X.row_stride : 1, n, w, d, origin[j], mean + j, var + j, product + j);
+        near = finish(j);
+      }
+    }
+  });
+}
+
 } // namespace pursuit

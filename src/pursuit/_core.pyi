@@ -72,6 +72,10 @@ class Matrix:
     def rough_cross(self, w: F, c: F) -> tuple[NDArray[np.float32], F, F]:
         """The same in single precision, with the weighted column means and variances of the same pass; X is dense."""
 
+    def first_pass(self, c: F, d: F) -> tuple[F, F, F]:
+        """Weighted means and variances of the columns of a dense X, and X.T @ d about the means, in one pass; c sums to
+        one."""
+
     def stats(self, c: F) -> tuple[F, F]:
         """Weighted column means and variances in one pass (variances by a shifted sum, never negative)."""
 
@@ -166,31 +170,92 @@ def group_exchange(
     """The same for groups: ``rows`` and ``cols`` hold where each group begins (and the end), rows and columns ordered
     by group; ``HJ`` the blocks H_JJ one after another. Answers are per group of columns."""
 
-# Whole searches for k units (core/search.hpp). ``forced``, ``allowed`` per unit; ``start`` units; ``ask`` is called every
-# few milliseconds and stops the search by returning True. They return points (support, coefficients, value), each better
-# than the one before; of the last the best-ranked exchange (leave, enter, change); and at the end what ``ask`` raised.
-Moved = tuple[int, int, float]
+# Whole searches for k units (core/search.hpp, core/working_set.hpp).
+class SearchRequest:
+    """What a search is asked for: k units, which are ``forced`` in and ``allowed`` (one number per unit), where to start.
 
-def quadratic_search(
-    H: F, c: F, f0: float, k: int, forced: NDArray[np.uint8], allowed: NDArray[np.uint8], start: I, restarts: int,
-    patience: int, widest: int, effort: float, seed: int, scale: float, ask: Callable[[], bool] | None,
-) -> tuple[list[tuple[I, F, float]], Moved, I, float, BaseException | None]:
-    """f0 + c'x + x'Hx/2; further: columns about which the formula says nothing, reciprocal condition of H_SS."""
+    At most ``restarts``, of which ``patience`` in a row may be unsuccessful, that cost up to ``effort`` times what went
+    before; ``widest`` times k units are added before all but k are dropped; differences of values are relative to at
+    least ``scale``. ``stop`` is called every few milliseconds and ends the search by returning True or by raising.
+    """
+
+    def __init__(
+        self, k: int, forced: NDArray[np.uint8], allowed: NDArray[np.uint8], start: I, *, restarts: int, patience: int,
+        widest: int, effort: float, seed: int, scale: float, stop: Callable[[], bool] | None,
+    ) -> None: ...
+    def take_error(self) -> BaseException | None:
+        """What ``stop`` (or another callback) raised; the request forgets it."""
+
+class FoundPoint:
+    """A support, its coefficients (for likelihoods the intercepts last) and its value."""
+
+    @property
+    def support(self) -> I: ...
+    @property
+    def coef(self) -> F: ...
+    @property
+    def value(self) -> float: ...
+
+class SearchSolution:
+    """Points, each better than the one before, and what is known of the last.
+
+    ``nearest`` is the exchange (leave, enter, change) of the least change. Likelihoods: ``unjudged`` of ``total``
+    exchanges are not known to be of no help (-1: none was judged), ``doubtful`` supports need more digits. Quadratics:
+    no exchange changes f by less than ``change`` (-inf: not all were judged) but those with columns of ``doubtful[0]``,
+    whose share that the chosen ones do not explain is below 1e-7; ``share`` is the least among the others,
+    ``condition`` a lower bound of the reciprocal condition number; ``contested`` columns survived the test.
+    """
+
+    @property
+    def points(self) -> list[FoundPoint]: ...
+    @property
+    def nearest(self) -> tuple[int, int, float]: ...
+    @property
+    def doubtful(self) -> list[I]: ...
+    unjudged: int
+    total: int
+    change: float
+    condition: float
+    share: float
+    contested: int
+
+def quadratic_search(H: F, c: F, ridge: F, f0: float, floor: float, request: SearchRequest) -> SearchSolution:
+    """f0 + c'x + x'(H + ridge)x/2."""
+
+class LeastSquares:
+    """The squared loss on columns sqrt(c) (x - mean) scale of length 1 (with the ``ridge``'s share of its square).
+
+    ``residual`` is sqrt(c) times that of the null model, ``gradient`` minus its products with the columns, ``length``
+    that of the columns in the objective's units. ``far``: means are subtracted before columns are multiplied.
+    """
+
+    def __init__(
+        self, X: Matrix, c: F, residual: F, mean: F, scale: F, ridge: F, gradient: F, length: F, *, f0: float,
+        floor: float, far: bool,
+    ) -> None: ...
+    @property
+    def shape(self) -> tuple[int, int]: ...
+    def path(
+        self, request: SearchRequest, *, thorough: bool, reached: Callable[[int, float], object] | None, room: float
+    ) -> PathSolution:
+        """The best support of every size, with ``room`` numbers for Gram rows."""
+
+    def search(self, request: SearchRequest, *, all_columns: int, room: float) -> SearchSolution:
+        """Search on a working set; on all columns, with ``room`` numbers for Gram rows, 0 never, 1 where the test leaves
+        more than a few columns, 2 always."""
 
 def likelihood_search(
-    samples: Samples, curve: float, A: F, ridge: F, unit: F, intercept: bool, floor: float, prove: int, k: int, forced: NDArray[np.uint8], allowed: NDArray[np.uint8], start: I, restarts: int, patience: int,
-    widest: int, effort: float, seed: int, scale: float, ask: Callable[[], bool] | None,
-) -> tuple[list[tuple[I, F, float]], Moved, int, int, list[I], BaseException | None]:
+    samples: Samples, curve: float, A: F, ridge: F, unit: F, intercept: bool, floor: float, prove: int,
+    request: SearchRequest,
+) -> SearchSolution:
     """A loss on columns A of mean 0 and mean square 1 whose own sizes are ``unit``; coefficients end with the intercept.
     ``prove``: 0 fits the best-ranked exchanges at the end, 1 judges all as long as that takes no longer than the search,
-    2 all. Further: how many exchanges are left open (-1: none was judged), how many there are,
-    and supports with columns too close to dependent for a fit in plain double precision."""
+    2 all."""
 
 def multinomial_search(
-    label: I, c: F, offset: F | None, E: F, A: F, ridge: F, unit: F, intercept: bool, floor: float, prove: int, k: int,
-    forced: NDArray[np.uint8], allowed: NDArray[np.uint8], start: I, restarts: int, patience: int, widest: int,
-    effort: float, seed: int, scale: float, ask: Callable[[], bool] | None,
-) -> tuple[list[tuple[I, F, float]], Moved, int, int, list[I], BaseException | None]:
+    label: I, c: F, offset: F | None, E: F, A: F, ridge: F, unit: F, intercept: bool, floor: float, prove: int,
+    request: SearchRequest,
+) -> SearchSolution:
     """The same for classes; E (q x q-1) is a basis of what changes probabilities, a unit has q-1 coefficients."""
 
 def multinomial_fit(
@@ -199,11 +264,23 @@ def multinomial_fit(
     """A refit on the columns of A from z ((m + 1)(q - 1) numbers, the intercepts last), its value, whether it is the
     minimiser, and whether coefficients grow without end."""
 
-# Paths, core/path_search.hpp: per size from the forced-in units on (support, coefficients, value, whether no exchange was
-# found that helps, a bound of the reciprocal condition number of H_SS, the least share left of a column outside, the
-# change by the nearest exchange; the last three for quadratics), whether it was stopped, and what ``ask`` or another
-# callable raised.
-Sized: TypeAlias = list[tuple[I, F, float, bool, float, float, float]]
+# Paths, core/path_search.hpp.
+class PathPoint(FoundPoint):
+    """The best point of a size; ``settled``: no exchange was found that helps. For quadratics a lower bound of the
+    reciprocal condition number, the least share left of a column outside, the change by the nearest exchange."""
+
+    settled: bool
+    condition: float
+    share: float
+    nearest: float
+
+class PathSolution:
+    """The points of all sizes from the forced-in units on, and whether a callback stopped it."""
+
+    @property
+    def points(self) -> list[PathPoint]: ...
+    stopped: bool
+
 Reached: TypeAlias = Callable[[int, float], object]
 
 class Products:
@@ -215,28 +292,23 @@ class Products:
         where there is no factor, and the numbers say nothing)."""
 
 def quadratic_path(
-    rows: object, c: F, h: F, ridge: F, f0: float, floor: float, k: int, forced: NDArray[np.uint8],
-    allowed: NDArray[np.uint8], thorough: bool, restarts: int, patience: int, widest: int, effort: float, seed: int,
-    scale: float, ask: Callable[[], bool] | None, reached: Reached | None,
-) -> tuple[Sized, bool, BaseException | None]:
+    rows: object, c: F, h: F, ridge: F, f0: float, floor: float, request: SearchRequest, thorough: bool,
+    reached: Reached | None,
+) -> PathSolution:
     """f0 + c'x + x'(H + ridge)x/2, h its diagonal; ``rows`` is H, or Products,
     or has ``row(j)`` (H_j:, or None where it is not at hand), ``block(cols)`` (H of these columns), ``fetch(cols)`` and
-    ``has(j)``."""
+    ``has(j)``. ``thorough``: with a search at every size."""
 
 def likelihood_path(
-    samples: Samples, curve: float, A: F, ridge: F, unit: F, intercept: bool, floor: float, k: int,
-    forced: NDArray[np.uint8], allowed: NDArray[np.uint8], thorough: bool, restarts: int, patience: int, widest: int,
-    effort: float, seed: int, scale: float, sizes: NDArray[np.uint8], ask: Callable[[], bool] | None,
-    reached: Reached | None,
-) -> tuple[Sized, bool, BaseException | None]:
+    samples: Samples, curve: float, A: F, ridge: F, unit: F, intercept: bool, floor: float, sizes: NDArray[np.uint8],
+    request: SearchRequest, thorough: bool, reached: Reached | None,
+) -> PathSolution:
     """A loss, its columns as in ``likelihood_search``; ``sizes``: whether each size from 0 to k is searched for."""
 
 def multinomial_path(
-    label: I, c: F, offset: F | None, E: F, A: F, ridge: F, unit: F, intercept: bool, floor: float, k: int,
-    forced: NDArray[np.uint8], allowed: NDArray[np.uint8], thorough: bool, restarts: int, patience: int, widest: int,
-    effort: float, seed: int, scale: float, sizes: NDArray[np.uint8], ask: Callable[[], bool] | None,
-    reached: Reached | None,
-) -> tuple[Sized, bool, BaseException | None]:
+    label: I, c: F, offset: F | None, E: F, A: F, ridge: F, unit: F, intercept: bool, floor: float,
+    sizes: NDArray[np.uint8], request: SearchRequest, thorough: bool, reached: Reached | None,
+) -> PathSolution:
     """The same for classes, as in ``multinomial_search``."""
 
 # Graphs, core/graph_fit.hpp and core/graph_search.hpp. R has a unit diagonal; edges are sorted numbers i p + j, i < j;

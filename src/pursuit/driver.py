@@ -45,6 +45,7 @@ def solve(
     random_state: Any = None,
     checkpoint: Any = None,
     engine: Any = None,
+    effort: str | None = None,
 ) -> Result:
     """Minimise an objective over at most k coordinates.
 
@@ -69,10 +70,11 @@ def solve(
         goes on from it, and one that had ended is returned as it was. A file of another problem, of other data too, is
         refused, and so is one that another run is using
     engine : a dask.distributed.Client, or a pursuit.engines.Dask: the rows are sent to its workers, and asked there
+    effort : for solver="auto" only: "fast", "default" or "thorough" (docs/search.md has measured times and values)
     """
     check_objective(objective)
     objective = objective if engine is None else objective.on(engine)
-    name, method = seeded(solver, random_state)
+    name, method = seeded(solver, random_state, effort)
     constraint = objective.sparse_set(k, include, exclude, groups)
     limits = Limits(max_iter, tol, time_limit, callback)
     f = objective
@@ -96,9 +98,13 @@ def _diary(
         return Diary(f, Checkpoint(path, partial(Problem.of, f, constraint, name, method, kind="solve", start=begin)))
 
 
-def seeded(solver: str | Solver, random_state: Any) -> tuple[str, Solver]:
-    """A solver and its name; its ``random_state`` is set where it has one that is still unset."""
+def seeded(solver: str | Solver, random_state: Any, effort: str | None = None) -> tuple[str, Solver]:
+    """A solver and its name; ``random_state`` and ``effort`` are set where it has them and they are still unset."""
     name, method = as_solver(solver)
+    if effort is not None:
+        if "effort" not in vars(method):
+            raise ValueError(f"effort={effort!r} is for solver='auto' only, got solver={name!r}: leave effort out")
+        method = type(method)(**{**vars(method), "effort": vars(method)["effort"] or effort})
     if random_state is not None and vars(method).get("random_state", 0) is None:
         method = type(method)(**{**vars(method), "random_state": random_state})
     return name, method
@@ -127,6 +133,8 @@ def run(
         if diary is not None and diary.restore(loop):
             return ended(f, constraint, loop, name)
         asked = f if diary is None else diary.asked()
+        if method.searches:
+            f.expect_search()
         first = _start(f, constraint, start)
         if not np.isfinite(first.value):
             raise ValueError(f"the objective is not finite at the start; {first.note or 'give a start where it is'}")

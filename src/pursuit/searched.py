@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from . import _core
+from ._sorted import inside
 from ._types import Columns, Vector
 from .constraints import AtMost, Exchange
 from .data.answers import ROUNDED
@@ -37,6 +38,9 @@ class Plan(NamedTuple):
     prove: int  # every exchange is judged: 0 no (the best-ranked are), 1 for as long as the search took, 2 to the end
     seed: int
     ask: Callable[[], bool]  # whether to stop
+    all_columns: int = (
+        1  # squared loss: search on all columns 0 never, 1 where many supports are about as good, 2 always
+    )
 
 
 @dataclass(frozen=True)
@@ -57,30 +61,45 @@ class Searched:
     doubtful: list[Columns] = field(default_factory=list)
 
 
+def request(
+    constraint: AtMost, useful: Any, start: Columns, widest: int, scale: float, plan: Plan
+) -> _core.SearchRequest:
+    """What a kernel is asked for: which units, from where, how many restarts, when to stop."""
+    forced, allowed = masks(constraint, useful)
+    return _core.SearchRequest(
+        constraint.k, forced, allowed, start, restarts=plan.restarts, patience=plan.patience, widest=widest,
+        effort=plan.effort, seed=plan.seed, scale=scale, stop=plan.ask,
+    )  # fmt: skip
+
+
 def quadratic(
-    H: Vector, c: Vector, f0: float, constraint: AtMost, start: Columns, scale: float, plan: Plan,
-    rounded: float = ROUNDED,
+    H: Vector, c: Vector, ridge: Vector, f0: float, floor: float, constraint: AtMost, start: Columns, scale: float,
+    plan: Plan, rounded: float = ROUNDED,
 ) -> Searched | None:  # fmt: skip
-    """The best support of f0 + c'x + x'Hx/2; None where that is too large or lacks digits.
+    """The best support of f0 + c'x + x'(H + ridge)x/2; None where that is too large or lacks digits.
 
     ``rounded`` is the share of |H_ij|, |c_j| and f0 that rounding may be.
     """
     diagonal = H.diagonal()
     if WIDEST[True] * constraint.k > ROOM or not sane(diagonal):
         return None
-    forced, allowed = masks(constraint, diagonal > 0)
-    found, nearest, doubtful, condition, trouble = _core.quadratic_search(
-        H, c, f0, constraint.k, forced, allowed, start, plan.restarts, plan.patience, WIDEST[True], plan.effort,
-        plan.seed, scale, plan.ask,
-    )  # fmt: skip
-    total = constraint.k * (len(c) - constraint.k)
-    lost = condition < CONDITION or not nearest[2] > doubt(condition / constraint.k**2, f0, rounded=rounded)
-    unsure = total if lost else constraint.k * len(doubtful)
-    points = [(support, x, None, value) for support, x, value in found]
-    if not _full(points, constraint):
+    asked = request(constraint, diagonal > 0, start, WIDEST[True], scale, plan)
+    return from_quadratic(_core.quadratic_search(H, c, ridge, f0, floor, asked), asked, constraint, f0, rounded)
+
+
+def from_quadratic(
+    found: _core.SearchSolution, asked: _core.SearchRequest, constraint: AtMost, f0: float, rounded: float = ROUNDED
+) -> Searched | None:
+    """What a kernel found for a quadratic, and which exchanges its rounding leaves unjudged."""
+    points = [(at.support, at.coef, None, at.value) for at in found.points]
+    forced = constraint.include  # which dependent columns among them keep out
+    if not _full(points, constraint) or not all(inside(forced, S).all() for S, *_ in points):
         return None
-    unknown = None if lost else doubtful
-    return Searched(points, _exchange(nearest), unsure, total, unknown, trouble)
+    total, doubtful = constraint.k * (constraint.units - constraint.k), found.doubtful[0]
+    sure = min(found.condition, found.share) > CONDITION
+    sure = sure and found.change > doubt(found.condition, f0, found.share, rounded)
+    unsure = constraint.k * len(doubtful) if sure else total
+    return Searched(points, _exchange(found.nearest), unsure, total, doubtful if sure else None, asked.take_error())
 
 
 @dataclass(frozen=True)
@@ -119,17 +138,18 @@ def likelihood(
     forced, allowed = masks(constraint, even.sizes > 0)
     if (forced & ~allowed & 1).any():  # a constant column that is forced in
         return None
-    found, nearest, unsure, total, doubtful, trouble = kernel(
-        even.A, even.ridge(l2), even.sizes, intercept, floor, plan.prove, constraint.k, forced, allowed, start,
-        plan.restarts, plan.patience, WIDEST[False], plan.effort, plan.seed, scale, plan.ask,
-    )  # fmt: skip
+    asked = request(constraint, even.sizes > 0, start, WIDEST[False], scale, plan)
+    found = kernel(even.A, even.ridge(l2), even.sizes, intercept, floor, plan.prove, asked)
     points = []
-    for support, x, value in found:
-        Z = x.reshape(-1, outputs)
-        points.append((support, *even.back(support, Z[:-1], Z[-1]), value))
+    for at in found.points:
+        Z = at.coef.reshape(-1, outputs)
+        points.append((at.support, *even.back(at.support, Z[:-1], Z[-1]), at.value))
     if not (_full(points, constraint) or (points and points[-1][-1] <= floor)):
         return None
-    return Searched(points, _exchange(nearest), unsure, total, trouble=trouble, doubtful=doubtful)
+    return Searched(
+        points, _exchange(found.nearest), found.unjudged, found.total, trouble=asked.take_error(),
+        doubtful=found.doubtful,
+    )  # fmt: skip
 
 
 def affordable(shape: tuple[int, int], outputs: int, constraint: AtMost) -> bool:

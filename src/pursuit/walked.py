@@ -75,9 +75,11 @@ class Walked:
 RESTARTS = {True: (300, 50, 12.0), False: (160, 24, 6.0)}
 
 
-def _limits(plan: PathPlan, constraint: AtMost, quadratic: bool) -> tuple[bool, int, int, int, float, int]:
+def _request(plan: PathPlan, constraint: AtMost, useful: Any, quadratic: bool, scale: float) -> _core.SearchRequest:
     restarts, patience, effort = RESTARTS[quadratic]
-    return plan.thorough, restarts, patience + constraint.units // 10, searched.WIDEST[quadratic], effort, plan.seed
+    limits = searched.Plan(restarts, patience + constraint.units // 10, effort, 0, plan.seed, plan.ask)
+    nothing = np.empty(0, np.int64)
+    return searched.request(constraint, useful, nothing, searched.WIDEST[quadratic], scale, limits)
 
 
 def _wanted(plan: PathPlan, k: int) -> Any:
@@ -102,29 +104,41 @@ def quadratic(
     """The path of f0 + c'x + x'(H + ridge)x/2; ``rows`` is H, or a function of a column that gives its row."""
     if not searched.sane(h):
         return None
-    forced, allowed = searched.masks(constraint, h > ridge)
-    found, stopped, trouble = _core.quadratic_path(
-        rows, c, h, ridge, f0, floor, constraint.k, forced, allowed, *_limits(plan, constraint, True), scale, plan.ask,
-        plan.reached,
-    )  # fmt: skip
-    first = len(constraint.include)
+    asked = _request(plan, constraint, h > ridge, True, scale)
+    solution = _core.quadratic_path(rows, c, h, ridge, f0, floor, asked, plan.thorough, plan.reached)
+    return _from_quadratic(solution, asked, h, f0, constraint, plan, rounded)
+
+
+def least_squares(
+    kernel: _core.LeastSquares, useful: Any, h: Vector, f0: float, scale: float, room: float, constraint: AtMost,
+    plan: PathPlan, rounded: float,
+) -> Walked | None:  # fmt: skip
+    """The path of a least squares problem whose X is in memory."""
+    asked = _request(plan, constraint, useful, True, scale)
+    solution = kernel.path(asked, thorough=plan.thorough, reached=plan.reached, room=room)
+    return _from_quadratic(solution, asked, h, f0, constraint, plan, rounded)
+
+
+def _from_quadratic(
+    solution: _core.PathSolution, asked: _core.SearchRequest, h: Vector, f0: float, constraint: AtMost, plan: PathPlan,
+    rounded: float,
+) -> Walked | None:  # fmt: skip
+    first, found = len(constraint.include), solution.points
     sizes: Sequence[int] = range(first, first + len(found))
     if plan.sizes and not plan.thorough:  # a light path passes through the others, and nobody asks for them
         wanted = {*plan.sizes, first, sizes[-1]} if found else set()
         sizes = [size for size in sizes if size in wanted]
         found = [found[size - first] for size in sizes]
-    points = [
-        Reached(
-            S,
-            x,
-            None,
-            value,
-            "swap_optimal" if settled and _judged(condition, share, nearest, f0, rounded) else "none",
-            condition > WELL_CONDITIONED and searched.rounding(x, h[S], f0, rounded) <= searched.CANCELLED * value,
-        )
-        for S, x, value, settled, condition, share, nearest in found
-    ]
-    return Walked(first, points, stopped, trouble, sizes) if points else None
+    points = [_point(at, h, f0, rounded) for at in found]
+    return Walked(first, points, solution.stopped, asked.take_error(), sizes) if points else None
+
+
+def _point(at: _core.PathPoint, h: Vector, f0: float, rounded: float) -> Reached:
+    S, x, value = at.support, at.coef, at.value
+    claim = "swap_optimal" if at.settled and _judged(at.condition, at.share, at.nearest, f0, rounded) else "none"
+    noise = searched.rounding(x, h[S], f0, rounded)
+    exact = at.condition > WELL_CONDITIONED and noise <= searched.CANCELLED * value
+    return Reached(S, x, None, value, claim, exact)
 
 
 def _judged(condition: float, share: float, nearest: float, f0: float, rounded: float) -> bool:
@@ -140,14 +154,14 @@ def likelihood(
     forced, allowed = searched.masks(constraint, even.sizes > 0)
     if (forced & ~allowed & 1).any():  # a constant column that is forced in
         return None
-    found, stopped, trouble = kernel(
-        even.A, even.ridge(l2), even.sizes, intercept, floor, constraint.k, forced, allowed,
-        *_limits(plan, constraint, False), scale, _wanted(plan, constraint.k), plan.ask, plan.reached,
+    asked = _request(plan, constraint, even.sizes > 0, False, scale)
+    found = kernel(
+        even.A, even.ridge(l2), even.sizes, intercept, floor, _wanted(plan, constraint.k), asked, plan.thorough,
+        plan.reached,
     )  # fmt: skip
     points = []
-    for support, x, value, settled, *_ in found:
-        Z = x.reshape(-1, outputs)
-        points.append(
-            Reached(support, *even.back(support, Z[:-1], Z[-1]), value, "swap_stationary" if settled else "none")
-        )
-    return Walked(len(constraint.include), points, stopped, trouble) if points else None
+    for at in found.points:
+        Z = at.coef.reshape(-1, outputs)
+        coef, free = even.back(at.support, Z[:-1], Z[-1])
+        points.append(Reached(at.support, coef, free, at.value, "swap_stationary" if at.settled else "none"))
+    return Walked(len(constraint.include), points, found.stopped, asked.take_error()) if points else None

@@ -41,6 +41,7 @@ from .sketch import row_sketch
 COPIED = 5e7  # entries of X of which a copy is made for a whole Gram matrix
 DOUBTFUL = 1e-20  # share of the mean square below which a variance may be rounding: the column itself decides
 SAME_COLUMN = 1e-13  # share by which a squared correlation may be below 1
+ONE_PASS = 1 << 22  # bytes of X from which on a second pass costs time
 KEPT, KEPT_APART = 8, 2  # points at which something is kept for the rows; where memory is short
 
 
@@ -228,6 +229,20 @@ class Data:
             self._moments = self._spread(self.rows.c)
         return self._moments
 
+    def first_pass(self, b: float) -> Answer:
+        """``at`` of the model without columns; where X is dense and in memory its moments come from the same pass."""
+        nothing = np.empty(0, np.int64)
+        known = not self.whole or self._moments is not None  # rows in parts have no moments of their own
+        small = self.nbytes < ONE_PASS or not self.full or self._raw is not None
+        stored = None if known or small else self.in_memory()
+        if stored is None or not self.loss.quadratic:
+            return self.at(nothing, np.empty(0), b)
+        value, d, _ = self.loss.terms(self.rows.y, self.rows.shift(np.zeros(self.shape[0]), b), self.rows.c)
+        mean, var, product = stored[0].first_pass(self.rows.c, d)
+        self._moments = Spread(self.weight, mean, self.weight * var)
+        slope = float(d.sum())
+        return Answer(value, product + mean * slope, slope)
+
     def sketch(self) -> Matrix:
         """The fingerprint of the rows (:mod:`.sketch`): numbers, and how far each may be off by rounding."""
         return row_sketch(self.design, self.rows)
@@ -352,6 +367,17 @@ class Data:
             return A, rows
         offset = None if rows.offset is None else rows.offset[used]
         return np.asfortranarray(A[used]), Rows(rows.y[used], rows.c[used], offset)
+
+    def in_memory(self) -> tuple[_core.Matrix, Vector | float, Vector | float] | None:
+        """The matrix of the user's columns, and what a view subtracts and divides by; None where X is not in memory."""
+        if not self.whole or self.lean or self.room.gram is not None:
+            return None
+        matrix = getattr(self.raw.design, "core", None)
+        if not isinstance(matrix, _core.Matrix):
+            return None
+        if self.view is None:
+            return matrix, 0.0, 1.0
+        return matrix, self.view[0], self.view[1]
 
     def prepare(self, cols: Columns) -> None:
         """Gram columns that several folds will ask for: where folds share rows, computed for all of them together."""

@@ -52,6 +52,7 @@ PARAMETERS = """k : int, default 10
         that has no minimiser warns once (``sklearn.exceptions.ConvergenceWarning``) with the result's ``reason``
     n_jobs : threads (None: all that OMP_NUM_THREADS and the machine allow)
     random_state : seed for solvers that draw random numbers
+    effort : "fast", "default" or "thorough", for the solver "auto" only; None: the default
 
     Attributes
     ----------
@@ -226,6 +227,8 @@ class AtMostK(SparseModel):
     """A GLM with at most k features, selected and fitted at once."""
 
     k: int = 10
+    _: KW_ONLY
+    effort: str | None = None
 
     def fit(
         self,
@@ -266,7 +269,7 @@ class AtMostK(SparseModel):
                 objective, self.k, solver=self.solver, include=self.include, exclude=self.exclude, groups=self.groups,
                 bounds=self.bounds, sum_to=self.sum_to, max_iter=self.max_iter, tol=self.tol,
                 time_limit=self.time_limit, callback=callback, random_state=self.random_state,
-                checkpoint=checkpoint,
+                checkpoint=checkpoint, effort=self.effort,
             )  # fmt: skip
         self.objective_ = objective
         self.result_ = result

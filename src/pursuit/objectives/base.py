@@ -153,6 +153,9 @@ class Objective:
     def forget(self) -> None:
         """Let go of what is kept beside the data; it is computed again if it is asked for."""
 
+    def expect_search(self) -> None:
+        """Prepare for a search over all columns: what it needs of them may come from the first pass over the data."""
+
     # derivatives
 
     def curvature(self, point: Point, cols: Columns, v: Vector) -> float:

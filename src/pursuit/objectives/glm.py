@@ -29,6 +29,7 @@ from ..refits.columns import LARGE, SEPARATED
 from ..refits.factor import WELL_CONDITIONED, Factor
 from ..refits.methods import EXACT, FLOOR
 from ..walked import PathPlan, Walked
+from . import least_squares
 from .base import Point, Slope
 from .dual import HasDual
 from .few_columns import FLAT
@@ -37,7 +38,6 @@ from .one_column import best_column
 
 ROUGH = 8  # Gram columns that must be missing, and multiplications of their product with X, for a rough first look
 ROUGH_WORK = 1e8
-SMALL_SHARE = 1e-6  # share of the null value below which a search needs the data
 NEGLIGIBLE = 1e-18  # share of the null model's squared residual that counts as none
 SPEED, SPARSE_SPEED = 1e9, 1e8  # multiplications in a second, the latter where numbers lie apart
 STEPS, PRODUCTS = 5, 100  # Newton steps of a refit, and products with its columns where there is no Hessian
@@ -102,8 +102,12 @@ class GLM(HasDual):
         """None but for a loss of the user's: its settings may not tell all of it."""
         return super()._probes() if self.loss.code is None else iter(())
 
+    def expect_search(self) -> None:
+        self._wants_moments = True
+
     def _forget(self) -> None:
         """Begin with nothing kept: no null model, no Gram columns."""
+        self._wants_moments = False
         self._null: Point | None = None
         self.gram = GramColumns(self.data, self.fit_intercept) if self.loss.quadratic else None
 
@@ -144,7 +148,8 @@ class GLM(HasDual):
         if self._null is None:
             nothing, fit, data = np.empty(0, np.int64), self._without, self.data
             if self.smooth:
-                _, gradient, self.tilt = data.at(nothing, np.empty(0), fit.b)  # the slope is 0, but for rounding
+                first = data.first_pass(fit.b) if self._wants_moments else data.at(nothing, np.empty(0), fit.b)
+                _, gradient, self.tilt = first  # the slope is 0, but for rounding
             else:
                 gradient = data.pull(self.duals(nothing))
             again = (lambda: data.at(nothing, np.empty(0), fit.b).gradient) if self.smooth else (lambda: gradient)
@@ -379,7 +384,7 @@ class GLM(HasDual):
                 return single
         scale = 1e-9 * self.height
         if self.gram is not None:
-            return self._search_gram(constraint, start, scale, plan) if self.gram.small else None
+            return least_squares.search(self, constraint, start, plan)
         if not (self.data.near and searched.affordable(self.data.shape, 1, constraint)):
             return None
         A, rows = self.data.copied()
@@ -398,23 +403,6 @@ class GLM(HasDual):
 
     def quick_path(self, constraint: AtMost, plan: PathPlan) -> Walked | None:
         return glm_path(self, constraint, plan)
-
-    def _search_gram(
-        self, constraint: AtMost, start: Columns, scale: float, plan: searched.Plan
-    ) -> "searched.Searched | None":
-        assert self.gram is not None
-        everything = np.arange(self.dim)
-        H = self.gram.columns(everything)
-        if self._far(everything, H.diagonal()):
-            return None
-        down = np.where(H.diagonal() == 0, 0.0, self.null.gradient - self.gram.means * self.tilt)
-        H[everything, everything] += self.ridge * (H.diagonal() > 0)
-        found = searched.quadratic(H, down, self.null.value, constraint, start, scale, plan, self.rounded)
-        if found is None or (found.points and found.points[-1][-1] < SMALL_SHARE * self.null.value):
-            return None  # too little is left for differences of Gram entries to tell
-        base = self.null.free if self.fit_intercept else 0.0
-        points = [(S, x, base - float(self.gram.means[S] @ x), value) for S, x, _, value in found.points]
-        return replace(found, points=points)
 
     @lazy
     def evened(self) -> tuple[Form, Vector]:

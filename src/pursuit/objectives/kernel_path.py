@@ -12,6 +12,7 @@ from .._types import Columns, Vector
 from ..constraints import AtMost
 from ..designs import centre
 from ..refits.factor import WELL_CONDITIONED
+from . import least_squares
 from .batched_refits import refits_by_gram
 from .few_columns import On, first_columns, on_few_columns
 from .point import Point, from_kernel
@@ -54,7 +55,28 @@ def _quadratic(f: "GLM", constraint: AtMost, plan: walked.PathPlan) -> walked.Wa
         found = on_few_columns(f, constraint, plan, quad.on(plan), cols, p // 2)
         if found is not None:
             return found
+    if gram.products is None:
+        found = _in_memory(f, constraint, plan)
+        if found is not None:
+            return found
     return quad.path(gram.products or _Rows(f), constraint, plan)
+
+
+def _in_memory(f: "GLM", constraint: AtMost, plan: walked.PathPlan) -> walked.Walked | None:
+    """The path with Gram rows that the kernel computes itself; None where X is not in memory or needs more care."""
+    null = f.null
+    problem = least_squares.problem_of(f, SMALL_SHARE * null.value)
+    if problem is None:
+        return None
+    found = walked.least_squares(
+        problem.kernel, problem.useful, problem.h, null.value, 1e-9 * f.height, problem.room, constraint, plan,
+        f.rounded,
+    )  # fmt: skip
+    if found is None:
+        return None
+    base = null.free if f.fit_intercept else 0.0
+    points = [at._replace(free=base - float(problem.mean[at.support] @ at.coef)) for at in found.points]
+    return replace(found, points=points)
 
 
 class Quad:

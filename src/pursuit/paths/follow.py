@@ -43,6 +43,7 @@ def path(
     random_state: Any = None,
     checkpoint: Any = None,
     engine: Any = None,
+    effort: str | None = None,
 ) -> Path:
     """The best point of every size in ``ks``: complete, and never worse for being larger.
 
@@ -60,11 +61,13 @@ def path(
         True shows a bar
     checkpoint : a file in which the sizes so far are kept, about every second and at the end; where it is there
         already, the path goes on from it, or is returned if it had ended. A file of another path is refused
+    effort : for solver="auto" only: "fast" (exchanges from the neighbouring sizes, and nothing is claimed), "default",
+        or "thorough" (every size is solved with that effort too)
     """
     began = time.perf_counter()
     check_objective(objective)
     objective = objective if engine is None else objective.on(engine)
-    name, method = seeded(solver, random_state)
+    name, method = seeded(solver, random_state, effort)
     sizes = check_sizes(ks)
     constraint = objective.sparse_set(max(sizes[-1], 1), include, exclude, groups)
     constraint, capped = (constraint if sizes[-1] else constraint.with_budget(0)), constraint.capped
@@ -79,19 +82,21 @@ def path(
         first = next(k for k in range(first, sizes[0] + 1) if _feasible(bounded, constraint.with_budget(k)))
     limits = Limits(max_iter, tol, time_limit)
     told: dict[int, Result] = {}
-    improve = exchanged(f) if isinstance(method, Auto) else _by_solver(f, method, limits, name, told)
-    seed = int(generator(random_state).integers(2**63)) if isinstance(method, Auto) else None
+    own = isinstance(method, Auto) and method.effort != "thorough"
+    improve = exchanged(f) if own else _by_solver(f, method, limits, name, told)
+    seed = int(generator(random_state).integers(2**63)) if own else None
+    claims = getattr(method, "effort", None) != "fast"
     deadline = None if time_limit is None else began + time_limit
     with shown(callback, "sizes", sizes[-1]) as tell, threads(), np.errstate(all="ignore"), until(deadline):
         walk = Walk(f, constraint, improve, first, None if callback is None else tell, sizes)
         if checkpoint is None:
-            status, reason = _run(walk, seed, time_limit)
+            status, reason = _run(walk, seed, time_limit, claims)
         else:
             problem = partial(
                 Problem.of, f, constraint, name, method, kind="path", sizes=sizes, tol=tol, max_iter=max_iter
             )
             with KeptWalk(walk, told, checkpoint, problem) as kept:
-                status, reason = kept.end or _run(walk, None if kept.begun else seed, time_limit)
+                status, reason = kept.end or _run(walk, None if kept.begun else seed, time_limit, claims)
                 if kept.end is None:
                     kept.ended(status, reason)
         wanted = [k for k in dict.fromkeys(min(k, constraint.k) for k in sizes) if k in walk.best]
@@ -113,10 +118,10 @@ def _feasible(bounded: Bounded, constraint: AtMost) -> bool:
     return True
 
 
-def _run(walk: Walk, seed: int | None, time_limit: float | None) -> tuple[str, str]:
+def _run(walk: Walk, seed: int | None, time_limit: float | None, claims: bool) -> tuple[str, str]:
     """The walk to its end, or as far as it comes; how it ended, in a token and a sentence."""
     try:
-        if walk.go(seed, thorough=True):
+        if walk.go(seed, thorough=claims):
             return "converged", "no size improves from its neighbours"
         return "interrupted", f"stopped by the callback at size {max(walk.best)}"
     except TimeUpError:

@@ -1,17 +1,14 @@
 """What a user should get without thinking: several pursuits, exchanges until none helps, restarts.
 
-1. Starts: the path's point of this size where one kernel call has it (``objective.quick_path``), GraHTP, OMP, OMPR,
-   OMP to twice the budget and back by dropping the cheapest units (``local_search``'s own); each is taken to where no
-   exchange is found that helps. So the result is no worse than the first four, and no worse than ``local_search``
-   where its exchanges are made in the same order.
-2. Restarts: some units of the best point are dropped and forbidden while others come in, and it goes on from there.
+1. One kernel call searches where the objective has such a kernel (``objective.quick_search``): the squared loss on data
+   in memory of any size, other losses on small data. Where a path with a search at every size is cheap too, its point
+   is the result for the squared loss and a start for others: then values never rise with k.
+2. Elsewhere: GraHTP, OMP, OMPR, OMP to twice the budget and back by dropping the cheapest units (``local_search``'s
+   own), each taken to where no exchange is found that helps; the result is no worse than any of them. Then restarts:
+   some units of the best point are dropped and forbidden while others come in, and it goes on from there. Where k
+   passes over X are not cheap there is no start at twice the budget (``local_search`` has none either), and no restart.
 3. Every exchange at the best point is judged: for the squared loss by a formula, for others (``prove``) by a bound and
    refits, for as long as the search itself took.
-
-Small data are searched in one kernel call (``objective.quick_search``). Where that is affordable too the path has a
-search at every size, as ``pursuit.path`` has: then values never rise with k, and for the squared loss its point is the
-result. Where k passes over X are not cheap there is no start at twice the budget (``local_search`` has none either),
-and there are no restarts.
 
 Invariant: the result is exchange-optimal for the squared loss, exchange-stationary by the quadratic model for others
 unless every exchange could be judged.
@@ -32,7 +29,7 @@ from ..engines import TimeUpError, check_time, late, seconds_left
 from ..objectives.base import Objective, Point
 from ..objectives.point import from_kernel
 from ..searched import Plan, Searched
-from ..walked import THOROUGH, PathPlan
+from ..walked import PathPlan
 from .base import Solver, generator
 from .grahtp import GraHTP
 from .local_search import HELPS, search, settled, there_and_back, try_rivals
@@ -53,6 +50,8 @@ GRAM = 1e8  # multiplications for the Gram matrix that it needs, up to which tha
 MOST = 5e7  # multiplications up to which a path of another loss on some of the columns costs less than the search
 BEYOND = 2  # sizes that such a path goes on, since smaller sizes are improved from larger ones
 _value = attrgetter("value")
+EFFORTS = ("fast", "default", "thorough")
+THOROUGH_PATIENCE = 20  # unsuccessful restarts in a row after which a thorough search ends
 STARTS = ("grahtp", "omp", "ompr", "there and back")  # OMP first where GraHTP can use its Gram columns
 
 
@@ -66,7 +65,9 @@ class Auto(Solver):
     restarts : how many, or None: some where that is cheap; "limit": until the time limit
     prove : judge every exchange at the end, True; no, False; None: for at most as long as the search took
     cheap : number of multiplications for a pass over X, times k, up to which a problem counts as cheap (a tenth of
-        that, for restarts)
+        that, for restarts); unused by the squared loss on data in memory
+    effort : "fast" (one search, no restarts), "default", or "thorough" (restarts until twenty in a row are unsuccessful
+        or the time limit is reached); what is given above wins over it
     """
 
     starts: int | None = None
@@ -74,10 +75,12 @@ class Auto(Solver):
     prove: bool | None = None
     cheap: float = 2e7
     random_state: Any = None
+    effort: str | None = None
 
     halted: ClassVar[str] = "the starts and restarts came to their end"
     turns: ClassVar[int] = 3
     revisits: ClassVar[bool] = True
+    searches: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if isinstance(self.restarts, str) and self.restarts != "limit":
@@ -89,21 +92,29 @@ class Auto(Solver):
         if self.prove not in (None, True, False):
             raise ValueError(f"prove must be True, False or None, got {self.prove!r}")
         check_number(self.cheap, "cheap")
+        if self.effort is not None and not (isinstance(self.effort, str) and self.effort in EFFORTS):
+            raise ValueError(f"effort must be one of {', '.join(map(repr, EFFORTS))}, got {self.effort!r}")
 
     def iterate(self, f: Objective, constraint: AtMost, start: Point) -> Iterator[Point]:
         if self.restarts == "limit" and seconds_left() == np.inf:
             raise ValueError(
                 "restarts='limit' goes on until the time limit: give a time_limit, or a number of restarts"
             )
-        led, searched = (None, False) if self.starts is not None else (yield from self._led(f, constraint))
+        fast, thorough = self.effort == "fast", self.effort == "thorough"
+        led, searched = (None, False) if self.starts is not None or fast else (yield from self._led(f, constraint))
         given = not np.array_equal(start.support, constraint.forced)
-        if led is not None and searched and f.quadratic and not given:
-            yield from search(f, constraint, led)
-            return
+        if led is not None and searched and f.quadratic and not given and not thorough:
+            led = yield from search(f, constraint, led)
+            if led.optimality == "swap_optimal":
+                return
         if led is not None:
             yield led
         begin = led if led is not None and not (given and start.value < led.value) else start
-        quick = None if self.starts is not None else self._quick(f, constraint, begin, 0 if searched else RESTARTS)
+        quick = (
+            None
+            if self.starts is not None
+            else self._quick(f, constraint, begin, 0 if searched and not thorough else RESTARTS)
+        )
         if quick is not None:
             yield from _points(f, constraint, quick, led)
             return
@@ -123,7 +134,7 @@ class Auto(Solver):
             better = yield from search(f, constraint, led, doubts=False)
             seen.update(end.support.tobytes() for end in (led, better))
             best = min(best, better, key=_value)
-        names = STARTS[: self.starts or (4 if cheap else 3)]
+        names = STARTS[: self.starts or (1 if fast else 4 if cheap else 3)]
         for name in ("omp", "grahtp", *names[2:]) if f.quadratic and cheap and len(names) > 1 else names:
             point = start
             for point in _pursued(name, f, constraint, omp):
@@ -142,7 +153,8 @@ class Auto(Solver):
                 best = min(best, point, key=_value)
         if f.quadratic and best.optimality != "swap_optimal":
             yield from search(f, constraint, best)
-        yield from try_rivals(f, constraint, best)
+        if not fast:
+            yield from try_rivals(f, constraint, best)
 
     def _again(self, f: Objective, constraint: AtMost, best: Point, seen: set[bytes], usual: int) -> Iterator[Point]:
         """Restarts from the best point."""
@@ -156,12 +168,12 @@ class Auto(Solver):
                 best = min(best, better, key=_value)
             check_time()  # where nothing new is found nothing is given, and the driver cannot look
             idle = 0 if best.value < before.value else idle + 1
-            if idle >= PATIENCE and self.restarts is None:
+            if idle >= (THOROUGH_PATIENCE if self.effort == "thorough" else PATIENCE) and self.restarts is None:
                 return
 
     def _restarts(self, usual: int) -> int:
         if self.restarts is None:
-            return usual
+            return 0 if self.effort == "fast" else NO_LIMIT if self.effort == "thorough" else usual
         return NO_LIMIT if self.restarts == "limit" else int(self.restarts)
 
     def _led(self, f: Objective, constraint: AtMost) -> Generator[Point, None, tuple[Point | None, bool]]:
@@ -172,10 +184,11 @@ class Auto(Solver):
         searched = (
             self.restarts is None and cost <= SEARCHED_PATH and (not f.quadratic or f.work * constraint.units <= GRAM)
         )
-        every = searched or (f.quadratic and constraint.units > THOROUGH)  # where it has none it is as cheap
-        longer = constraint.with_budget(min(constraint.k + BEYOND * every, len(constraint.allowed)))
+        if f.quadratic and not searched:
+            return None, False
+        longer = constraint.with_budget(min(constraint.k + BEYOND * searched, len(constraint.allowed)))
         seed = int(generator(self.random_state).integers(2**63))
-        found = f.quick_path(longer, PathPlan(every, seed, late, None, (constraint.k,), MOST))
+        found = f.quick_path(longer, PathPlan(searched, seed, late, None, (constraint.k,), MOST))
         if found is None or not found.points:
             return None, False
         known = found.by_size()
@@ -196,9 +209,12 @@ class Auto(Solver):
         seed = 0 if self.random_state is None else int(generator(self.random_state).integers(2**63))
         asked = self.restarts is not None
         patience, effort = (NO_LIMIT, np.inf) if asked else (PATIENCE + constraint.units // 10, EFFORT)
-        prove = 1 if self.prove is None else 2 * int(self.prove)
+        if self.effort == "thorough" and not asked:
+            patience, effort = THOROUGH_PATIENCE, np.inf
+        prove = int(self.effort != "fast") if self.prove is None else 2 * int(self.prove)
         own = np.empty(0, np.int64) if np.array_equal(start.support, constraint.forced) else start.support
-        plan = Plan(self._restarts(restarts), patience, effort, prove, seed, late)
+        all_columns = EFFORTS.index(self.effort or "default")
+        plan = Plan(self._restarts(restarts), patience, effort, prove, seed, late, all_columns)
         if self.restarts != "limit":
             return f.quick_search(constraint, own, plan)
         end = time.perf_counter() + RESTART_SHARE * seconds_left()  # the rest is for judging what was found

@@ -26,7 +26,8 @@ class Solver:
     ``relax`` is a constructor argument of every solver: run at ``relax`` times the budget, keep the k largest, refit
     (:mod:`pursuit.solvers.relaxed`).
     ``claims`` is what its own halting rule proves about the last point; ``halted`` is the sentence for people.
-    ``revisits`` says that meeting a point again is no sign of a cycle (several starts). ``needs`` is what it asks of an
+    ``revisits`` says that meeting a point again is no sign of a cycle (several starts), ``searches`` that it looks at
+    all columns from the beginning. ``needs`` is what it asks of an
     objective beyond points and derivatives ("dual", "minibatch"): checked before the run, see ``Objective.require``.
     ``turns`` is how many gradients and refits it takes for each unit of the budget, 0 where it chooses all at once.
     """
@@ -34,6 +35,7 @@ class Solver:
     claims: ClassVar[str] = "stationary"
     halted: ClassVar[str] = "the solver reached a fixed point"
     revisits: ClassVar[bool] = False
+    searches: ClassVar[bool] = False
     needs: ClassVar[tuple[str, ...]] = ()
     turns: ClassVar[int] = 0
 

@@ -1,0 +1,119 @@
+#include "bind_path.hpp"
+#include "working_set.hpp"
+
+namespace pursuit {
+namespace {
+
+SearchSolution to_solution(Solution found) {
+  SearchSolution out;
+  out.points = std::move(found.points);
+  out.nearest = found.nearest, out.change = found.change, out.condition = found.condition;
+  out.share = found.share, out.contested = found.contested;
+  out.doubtful = {std::move(found.doubtful)};
+  return out;
+}
+
+// f0 + c'x + x'(H + ridge)x/2.
+SearchSolution quadratic_search(A2 H_, A1 c_, A1 ridge_, double f0, double floor, SearchRequest& request) {
+  const Lines H = packed(H_);
+  const Vector<double> c(c_), ridge(ridge_);
+  const i64 p = c.size();
+  require(H.n() == p && H.p() == p && ridge.size() == p, "sizes differ");
+  request.check(p);
+  Poll poll(request.stop.call());
+  Solution found;
+  unlocked([&] {
+    std::vector<double> h(static_cast<std::size_t>(p));
+    for (i64 j = 0; j < p; ++j) h[j] = H.data()[j * p + j] + ridge[j];
+    Rows rows;
+    rows.row = [&](i64 j) { return H.data() + j * p; };
+    search_quadratic({c.data(), h.data(), ridge.data(), f0, p, rows}, floor, request.plan, request.start, poll, found);
+  });
+  return to_solution(std::move(found));
+}
+
+// A least squares problem on the columns of X (working_set.hpp); the arrays live as long as this does.
+class HeldLeastSquares {
+public:
+  HeldLeastSquares(const Matrix& X, nb::object owner_, A1 c_, A1 residual_, A1 mean_, A1 scale_, A1 ridge_,
+                   A1 gradient_, A1 length_, double f0_, double floor_, bool far)
+      : owner(std::move(owner_)), c(c_), residual(residual_), mean(mean_), scale(scale_), ridge(ridge_),
+        gradient(gradient_), length(length_), f0(f0_), floor(floor_) {
+    const i64 n = X.n(), p = X.p();
+    require(c.size() == n && residual.size() == n, "one number per row is wanted");
+    require(mean.size() == p && scale.size() == p && ridge.size() == p && gradient.size() == p && length.size() == p,
+            "one number per column is wanted");
+    X.visit([&]<class D>(const D& x) {
+      if constexpr (is_dense<D>)
+        columns = std::make_unique<DenseUnitColumns<std::remove_cvref_t<decltype(*x.data)>>>(x);
+      else
+        columns = std::make_unique<
+            SparseUnitColumns<std::remove_cvref_t<decltype(*x.data)>, std::remove_cvref_t<decltype(*x.indices)>>>(x);
+    });
+    columns->c = c.data(), columns->mean = mean.data(), columns->scale = scale.data(), columns->ridge = ridge.data();
+    columns->far = far;
+    columns->root.resize(static_cast<std::size_t>(n));
+    for (i64 i = 0; i < n; ++i) columns->root[i] = std::sqrt(c[i]);
+  }
+
+  SearchSolution search(SearchRequest& request, int all_columns, double room) {
+    require(all_columns >= 0 && all_columns <= 2, "all_columns must be 0, 1 or 2");
+    request.check(columns->p);
+    Poll poll(request.stop.call());
+    Solution found;
+    unlocked([&] {
+      const LeastSquares problem{*columns, residual.data(), gradient.data(), length.data(), f0, floor};
+      WorkingSetSearch kernel(problem, request.plan, static_cast<AllColumns>(all_columns), room, poll);
+      kernel.run(request.start);
+      found = std::move(kernel.solution);
+      for (Found& point : found.points)
+        for (std::size_t i = 0; i < point.support.size(); ++i) point.x[i] /= length[point.support[i]];
+    });
+    return to_solution(std::move(found));
+  }
+
+  nb::tuple shape() const { return nb::make_tuple(columns->n, columns->p); }
+
+  PathSolution path(SearchRequest& request, bool thorough, nb::object reached, double room) {
+    request.check(columns->p);
+    PathRequest path{request, thorough, std::move(reached)};
+    Poll poll(request.stop.call());
+    const i64 p = columns->p;
+    std::vector<double> h(static_cast<std::size_t>(p));
+    for (i64 j = 0; j < p; ++j) h[j] = scale[j] > 0.0 ? 1.0 : 0.0;
+    GramRows rows(*columns, room);
+    BasisState state({gradient.data(), h.data(), ridge.data(), f0, p, rows.source(), length.data()}, path.room(),
+                     floor);
+    PathSolution out = path.run(state, poll);
+    for (PathPoint& at : out.points)
+      for (std::size_t i = 0; i < at.point.support.size(); ++i) at.point.x[i] /= length[at.point.support[i]];
+    return out;
+  }
+
+private:
+  nb::object owner;
+  Vector<double> c, residual, mean, scale, ridge, gradient, length;
+  double f0, floor;
+  std::unique_ptr<UnitColumns> columns;
+};
+
+} // namespace
+
+void bind_least_squares(nb::module_& m) {
+  nb::class_<HeldLeastSquares>(m, "LeastSquares")
+      .def(
+          "__init__",
+          [](HeldLeastSquares* self, nb::object X, A1 c, A1 residual, A1 mean, A1 scale, A1 ridge, A1 gradient,
+             A1 length, double f0, double floor, bool far) {
+            const Matrix& matrix = nb::cast<const Matrix&>(X);
+            new (self) HeldLeastSquares(matrix, X, c, residual, mean, scale, ridge, gradient, length, f0, floor, far);
+          },
+          "X"_a, array("c"), array("residual"), array("mean"), array("scale"), array("ridge"), array("gradient"),
+          array("length"), nb::kw_only(), "f0"_a, "floor"_a, "far"_a)
+      .def_prop_ro("shape", &HeldLeastSquares::shape)
+      .def("path", &HeldLeastSquares::path, "request"_a, nb::kw_only(), "thorough"_a, "reached"_a.none(), "room"_a)
+      .def("search", &HeldLeastSquares::search, "request"_a, nb::kw_only(), "all_columns"_a, "room"_a);
+  m.def("quadratic_search", &quadratic_search, array("H"), array("c"), array("ridge"), "f0"_a, "floor"_a, "request"_a);
+}
+
+} // namespace pursuit

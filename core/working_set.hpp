@@ -1,0 +1,395 @@
+#pragma once
+
+#include "basis_state.hpp"
+#include "path_search.hpp"
+#include "unit_columns.hpp"
+
+// The best k columns for the squared loss, for X of any size: the search of search.hpp on a small working set of
+// columns, and a test over all columns that no exchange with one outside the set helps.
+//
+// Columns have unit length (unit_columns.hpp), g = -A'r, Q is an orthonormal basis of A_S, V = Q'A, and
+// a_i = |x_i| / sqrt(B_ii), so that a_i^2 / 2 is the cost of dropping i. The exchange of i for j lowers f if and only
+// if
+//
+//   g_j^2 - 2 a_i v_ij g_j > a_i^2 (1 - |V_j|^2),   |v_ij| <= |V_j|
+//
+// which needs |V_j| > 1 - |g_j| / a_i. So only an upper bound of |Q'a_j| is wanted to exclude column j from every
+// exchange, and an excluded exchange raises f by at least `margin` times min_i a_i^2.
+//
+// Where more than a few columns survive that test many supports are about as good: then the search is repeated on all
+// columns, rows of the Gram matrix being computed in blocks as they are needed.
+
+namespace pursuit {
+
+struct LeastSquares {
+  const UnitColumns& A;
+  const double *residual, *gradient; // of the null model: sqrt(c) (y - ..), and -A'residual
+  const double* length;              // of the columns in the units of the objective
+  double f0, floor;
+};
+
+// Rows of the Gram matrix A'A, computed when they are needed; beyond `room` numbers all are given up.
+class GramRows {
+public:
+  GramRows(const UnitColumns& A_, double room_) : A(A_), room(room_), slot(static_cast<std::size_t>(A_.p), nullptr) {}
+
+  Rows source() {
+    Rows rows;
+    rows.row = [this](i64 j) { return slot[j]; };
+    rows.has = [this](i64 j) { return slot[j] != nullptr; };
+    rows.fetch = [this](const Units& cols) { return fetch(cols), true; };
+    rows.block = [this](const Units& cols, double* out) {
+      const i64 m = static_cast<i64>(cols.size());
+      Buffer some = reals(A.n * m);
+      A.gather(cols, some.get());
+      gemm(true, m, m, A.n, some.get(), A.n, some.get(), A.n, 0.0, out, m);
+      return true;
+    };
+    return rows;
+  }
+
+private:
+  void fetch(const Units& cols) {
+    Units missing;
+    for (i64 j : cols)
+      if (!slot[j] && std::find(missing.begin(), missing.end(), j) == missing.end()) missing.push_back(j);
+    const i64 m = static_cast<i64>(missing.size());
+    if (m == 0) return;
+    if (static_cast<double>((held + m) * A.p) > room) {
+      std::fill(slot.begin(), slot.end(), nullptr);
+      blocks.clear();
+      held = 0;
+      if (m < static_cast<i64>(cols.size())) return fetch(cols);
+    }
+    Buffer some = reals(A.n * m), out = reals(m * A.p);
+    A.gather(missing, some.get());
+    for (i64 l = 0; l < m; ++l)
+      for (i64 i = 0; i < A.n; ++i) some[l * A.n + i] *= A.root[i];
+    A.products(some.get(), m, out.get());
+    for (i64 l = 0; l < m; ++l) slot[missing[l]] = out.get() + l * A.p;
+    held += m;
+    blocks.push_back(std::move(out));
+  }
+
+  const UnitColumns& A;
+  const double room;
+  i64 held = 0;
+  std::vector<const double*> slot;
+  std::vector<Buffer> blocks;
+};
+
+// What a search found, in units of the columns of length 1.
+struct Solution {
+  std::vector<Found> points; // each better than the one before
+  Move nearest;              // the exchange of the least change that was computed at the last point
+  double change = -HUGE_VAL; // a lower bound of the change by any exchange there; -inf: not all were judged
+  double condition = 0.0;    // a lower bound of the reciprocal condition number of the chosen columns
+  double share = 0.0;        // the least share of a judged column outside that the chosen ones do not explain
+  i64 contested = 0;         // columns outside the working set that the test did not exclude
+  Units doubtful;            // columns outside that are too close to dependent for the formula; not in `change`
+};
+
+inline constexpr double kAllStarts = 3e7; // p k^2 up to which all starts are tried on all columns
+
+// The better of a support and the point of its size on a path that goes two sizes further.
+inline Units path_point(BasisState& state, SearchPlan plan, Poll& poll, const Units& start) {
+  const i64 k = plan.k;
+  double known = !start.empty() && state.set(start) ? state.f : HUGE_VAL;
+  if (static_cast<i64>(start.size()) < k) known = HUGE_VAL;
+  plan.k = std::min(k + 2, state.units());
+  PathSearch<BasisState> path(state, plan, poll, false, nullptr, nullptr);
+  path.run();
+  for (const auto& size : path.best)
+    if (static_cast<i64>(size.point.support.size()) == k && size.f < known) return size.point.support;
+  return start;
+}
+
+// The search on all columns of a quadratic; points that are better than `solution`'s are added to them.
+inline void search_quadratic(const RowQuad& quad, double floor, const SearchPlan& plan, const Units& start, Poll& poll,
+                             Solution& solution) {
+  BasisState state(quad, std::min(quad.p, plan.widest * plan.k + 1), floor);
+  Search<BasisState> kernel(state, plan, poll);
+  if (static_cast<double>(quad.p * plan.k) * static_cast<double>(plan.k) <= kAllStarts) {
+    kernel.run(path_point(state, plan, poll, start));
+  } else {
+    kernel.restart_from(start);
+  }
+  auto take = [&](const Found& point) {
+    if (solution.points.empty() || point.f < solution.points.back().f - 1e-12 * plan.size(point.f))
+      solution.points.push_back(point);
+  };
+  for (const Found& point : kernel.found) take(point);
+  solution.change = -HUGE_VAL;
+  if (poll.stop() || solution.points.empty() || !state.set(solution.points.back().support)) return;
+  while (!poll.stop() && state.improve(plan)) take(state.found());
+  if (poll.stop()) return;
+  solution.condition = state.condition();
+  solution.share = state.least_share(plan, kDoubtful);
+  solution.nearest = state.closest(plan, 0.0);
+  solution.change = state.closest(plan, kDoubtful).change;
+  solution.doubtful = state.dependent(plan, kDoubtful);
+}
+
+// When the search is repeated on all columns; `room` is for the rows of the Gram matrix, in numbers.
+enum class AllColumns { never, contested, always };
+
+class WorkingSetSearch {
+public:
+  Solution solution;
+
+  WorkingSetSearch(const LeastSquares& problem_, const SearchPlan& plan_, AllColumns all_columns_, double room_,
+                   Poll& poll_)
+      : problem(problem_), A(problem_.A), plan(plan_), all_columns(all_columns_), room(room_), poll(poll_),
+        inside(static_cast<std::size_t>(A.p), 0), g(reals(A.p)) {}
+
+  void run(const Units& start) {
+    const i64 k = plan.k;
+    add(first_columns(start));
+    best.f = HUGE_VAL;
+    Units from = start;
+    int rounds = 0;
+    double entry = kNear;
+    for (; !poll.stop(); ++rounds) {
+      if (!search(from, rounds < 2)) return;
+      if (!fit_best()) return;
+      gradient();
+      Units more = nearest_columns(std::max<i64>(kFewest / 2, k / 2), entry);
+      if (more.empty()) {
+        const Units left = screen();
+        if (poll.stop()) return;
+        solution.contested = static_cast<i64>(left.size());
+        const bool contested = solution.contested > std::max(kContested, A.p / kPerColumn);
+        if (all_columns == AllColumns::always || (contested && all_columns == AllColumns::contested))
+          return search_all();
+        more = judge(left);
+        if (more.empty()) return;
+        solution.change = -HUGE_VAL;
+      }
+      add(more);
+      entry = kNearer;
+      from = best.support;
+    }
+  }
+
+private:
+  static constexpr i64 kFewest = 40, kContested = 5, kPerColumn = 500, kBlock = 64, kShown = 16;
+  static constexpr double kNear = 0.7, kNearer = 0.9; // |g_j| / min a from which on a column joins the working set
+  static constexpr double kMargin = 1e-4;             // of the test, so that what it excludes is beyond rounding
+
+  bool usable(i64 j) const { return plan.allowed[j] && A.scale[j] > 0.0; }
+
+  Units first_columns(const Units& start) const {
+    std::vector<double> score(static_cast<std::size_t>(A.p));
+    for (i64 j = 0; j < A.p; ++j)
+      score[j] = plan.forced[j] ? HUGE_VAL : usable(j) ? std::fabs(problem.gradient[j]) : -1.0;
+    for (i64 j : start) score[j] = HUGE_VAL;
+    i64 certain = 0;
+    for (i64 j = 0; j < A.p; ++j) certain += score[j] == HUGE_VAL;
+    return top_of(score, std::max(kFewest, 2 * plan.k) + certain);
+  }
+
+  // Columns join the working set, and their products with it the Gram matrix.
+  void add(const Units& cols) {
+    const i64 n = A.n, old = static_cast<i64>(W.size()), m = static_cast<i64>(cols.size()), w = old + m;
+    Buffer more = reals(n * w), next = reals(w * w);
+    std::copy(columns.get(), columns.get() + n * old, more.get());
+    A.gather(cols, more.get() + n * old);
+    columns = std::move(more);
+    for (i64 l = 0; l < old; ++l) std::copy(gram.get() + l * old, gram.get() + (l + 1) * old, next.get() + l * w);
+    gemm(true, w, m, n, columns.get(), n, columns.get() + n * old, n, 0.0, next.get() + old * w, w);
+    for (i64 l = 0; l < old; ++l)
+      for (i64 e = 0; e < m; ++e) next[l * w + old + e] = next[(old + e) * w + l];
+    gram = std::move(next);
+    for (i64 j : cols) {
+      W.push_back(j), inside[j] = 1;
+      slope.push_back(problem.gradient[j]), ridge.push_back(A.ridge[j]), length.push_back(problem.length[j]);
+      forced.push_back(plan.forced[j]), allowed.push_back(plan.allowed[j]);
+    }
+    h.assign(W.size(), 1.0);
+    state.reset();
+  }
+
+  SearchPlan local_plan() const {
+    SearchPlan local = plan;
+    local.forced = forced.data(), local.allowed = allowed.data();
+    local.restarts = 0;
+    return local;
+  }
+
+  // The search on the working set, from all starts or only from a support; false where it found nothing.
+  bool search(const Units& from, bool starts) {
+    const i64 w = static_cast<i64>(W.size());
+    Rows rows;
+    rows.row = [this, w](i64 l) { return gram.get() + l * w; };
+    rows.has = [](i64) { return true; };
+    RowQuad quad{slope.data(), h.data(), ridge.data(), problem.f0, w, rows, length.data()};
+    state = std::make_unique<BasisState>(quad, std::min(w, plan.widest * plan.k + 1), problem.floor);
+    Units local;
+    for (i64 j : from) local.push_back(std::find(W.begin(), W.end(), j) - W.begin());
+    Search<BasisState> kernel(*state, local_plan(), poll);
+    if (starts)
+      kernel.run(local);
+    else
+      kernel.from(local);
+    for (const Found& point : kernel.found) {
+      if (!(point.f < best.f - 1e-12 * plan.size(point.f))) continue;
+      std::vector<std::pair<i64, double>> pairs;
+      for (std::size_t i = 0; i < point.support.size(); ++i) pairs.emplace_back(W[point.support[i]], point.x[i]);
+      std::sort(pairs.begin(), pairs.end());
+      best = {{}, {}, point.f};
+      for (const auto& [j, x_] : pairs) best.support.push_back(j), best.x.push_back(x_);
+      solution.points.push_back(best);
+    }
+    return !solution.points.empty();
+  }
+
+  // The state of the working set at the best point.
+  bool fit_best() {
+    Units local;
+    for (i64 j : best.support) local.push_back(std::find(W.begin(), W.end(), j) - W.begin());
+    return state->set(local);
+  }
+
+  // r, g = -A'r, and of the chosen columns a basis Q, its T, x and diagonal of B.
+  void gradient() {
+    const i64 n = A.n, k = state->size();
+    T.assign(static_cast<std::size_t>(k * k), 0.0);
+    for (i64 l = 0; l < k; ++l) std::copy(state->triangle(l), state->triangle(l) + l + 1, T.begin() + l * k);
+    x = state->coefficients(), b = state->inverse_diagonal();
+    Buffer chosen = reals(n * k);
+    for (i64 i = 0; i < k; ++i) {
+      const double* a = columns.get() + state->support()[i] * n;
+      std::copy(a, a + n, chosen.get() + i * n);
+    }
+    basis = reals(n * k);
+    gemm(false, n, k, k, chosen.get(), n, T.data(), k, 0.0, basis.get(), n);
+    std::vector<double> r(problem.residual, problem.residual + n);
+    for (i64 i = 0; i < k; ++i) {
+      const double t = -x[i];
+      add_rows<1>(chosen.get() + i * n, 0, &t, n, r.data());
+    }
+    for (i64 i = 0; i < n; ++i) r[i] *= -A.root[i];
+    A.products(r.data(), 1, g.get());
+    least = HUGE_VAL;
+    double spread = 0.0;
+    for (i64 i = 0; i < k; ++i) {
+      spread += std::sqrt(b[i]);
+      if (!forced[state->support()[i]]) least = std::min(least, std::fabs(x[i]) / std::sqrt(b[i]));
+    }
+    noise = kRounded * spread * std::sqrt(2.0 * std::fabs(problem.f0));
+  }
+
+  Units nearest_columns(i64 most, double share) const {
+    std::vector<double> score(static_cast<std::size_t>(A.p));
+    for (i64 j = 0; j < A.p; ++j) {
+      const bool open = usable(j) && !inside[j] && least < HUGE_VAL && std::fabs(g[j]) > share * least;
+      score[j] = open ? std::fabs(g[j]) : -1.0;
+    }
+    return top_of(score, most);
+  }
+
+  // Columns outside the working set that may take part in an exchange that helps.
+  Units screen() {
+    if (!(least < HUGE_VAL)) return {}; // nothing may leave
+    const i64 n = A.n, k = state->size();
+    std::vector<std::uint8_t> excluded(static_cast<std::size_t>(A.p));
+    for (i64 j = 0; j < A.p; ++j) excluded[j] = inside[j] || !usable(j);
+    Buffer Q = reals(n * k);
+    for (i64 l = 0; l < k; ++l)
+      for (i64 i = 0; i < n; ++i) Q[l * n + i] = A.root[i] * basis[l * n + i];
+    margin = std::max(A.rounding(k), kMargin);
+    return A.screen({Q.get(), k, g.get(), excluded.data(), least, noise, margin}, poll);
+  }
+
+  // The exchanges with some columns outside the working set, in double precision; those columns that help.
+  Units judge(const Units& left) {
+    judge_working_set();
+    solution.change = std::min(solution.change, margin * least * least);
+    Units shown = nearest_columns(kShown, 0.0), cols = left; // for the exchange that is nearest
+    for (i64 j : shown)
+      if (std::find(left.begin(), left.end(), j) == left.end()) cols.push_back(j);
+    const i64 n = A.n, k = state->size();
+    Buffer some = reals(n * kBlock), V = reals(k * kBlock), U = reals(k * kBlock);
+    Units helpful;
+    for (std::size_t low = 0; low < cols.size() && !poll.stop(); low += kBlock) {
+      const Units block(cols.begin() + low, cols.begin() + std::min(cols.size(), low + kBlock));
+      const i64 m = static_cast<i64>(block.size());
+      A.gather(block, some.get());
+      gemm(true, k, m, n, basis.get(), n, some.get(), n, 0.0, V.get(), k);
+      gemm(false, k, m, k, T.data(), k, V.get(), k, 0.0, U.get(), k); // U = T'V: T by rows is T' by columns
+      for (i64 e = 0; e < m; ++e) {
+        const double* v = V.get() + e * k;
+        const double d = 1.0 - dot(v, v, k), slope_ = g[block[e]];
+        const bool sure = d >= kDoubtful;
+        if (sure)
+          solution.share = std::min(solution.share, d);
+        else
+          solution.doubtful.push_back(block[e]);
+        double change = HUGE_VAL;
+        for (i64 i = 0; i < k; ++i) {
+          if (forced[state->support()[i]]) continue;
+          const double u = U[e * k + i], inv = 1.0 / b[i], t = x[i] * inv, s = slope_ - t * u, curve = d + u * u * inv;
+          const double by = 0.5 * x[i] * t - (curve > kPivot ? 0.5 * s * s / curve : 0.0);
+          change = std::min(change, by);
+          if ((sure || u * u * inv > kCopy) && by < solution.nearest.change)
+            solution.nearest = {W[state->support()[i]], block[e], by};
+        }
+        if (sure) solution.change = std::min(solution.change, change);
+        if (change < -1e-11 * plan.size(best.f)) helpful.push_back(block[e]);
+      }
+    }
+    if (poll.stop()) solution.change = -HUGE_VAL;
+    return helpful;
+  }
+
+  // Exchanges within the working set, of which none helps any more.
+  void judge_working_set() {
+    const SearchPlan local = local_plan();
+    solution.change = -HUGE_VAL;
+    if (!fit_best() || state->improve(local)) return; // rounding has the last word
+    solution.condition = state->condition();
+    solution.share = state->least_share(local, kDoubtful);
+    solution.nearest = state->closest(local, 0.0);
+    solution.change = state->closest(local, kDoubtful).change;
+    solution.doubtful = state->dependent(local, kDoubtful);
+    for (i64& j : solution.doubtful) j = W[j];
+    if (solution.nearest.leave >= 0)
+      solution.nearest.leave = W[solution.nearest.leave], solution.nearest.enter = W[solution.nearest.enter];
+  }
+
+  // All columns, from the best point on.
+  void search_all() {
+    GramRows rows(A, room);
+    std::vector<double> ones(static_cast<std::size_t>(A.p));
+    std::vector<std::uint8_t> open(static_cast<std::size_t>(A.p));
+    for (i64 j = 0; j < A.p; ++j) ones[j] = A.scale[j] > 0.0 ? 1.0 : 0.0, open[j] = usable(j);
+    SearchPlan all = plan;
+    all.allowed = open.data();
+    const RowQuad quad{problem.gradient,
+                       ones.data(),
+                       A.ridge,
+                       problem.f0,
+                       A.p,
+                       rows.source(),
+                       problem.length,
+                       static_cast<double>(A.n * A.p)};
+    search_quadratic(quad, problem.floor, all, best.support, poll, solution);
+  }
+
+  const LeastSquares& problem;
+  const UnitColumns& A;
+  const SearchPlan plan;
+  const AllColumns all_columns;
+  const double room;
+  Poll& poll;
+
+  Units W; // the working set
+  std::vector<std::uint8_t> inside, forced, allowed;
+  std::vector<double> slope, h, ridge, length, T, x, b;
+  Buffer columns, gram, basis, g;
+  std::unique_ptr<BasisState> state;
+  Found best;
+  double least = HUGE_VAL, noise = 0.0, margin = 0.0;
+};
+
+} // namespace pursuit

@@ -1,0 +1,107 @@
+"""The search for the best support of the squared loss in one kernel call, on data of any size that lie in memory.
+
+The kernel (core/working_set.hpp) searches on a working set of columns, tests all others against every exchange, and
+searches on all columns where the test leaves more than a few. It works on columns of unit length.
+"""
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from .. import _core, searched
+from .._types import Columns, Flags, Vector
+from ..constraints import AtMost
+
+if TYPE_CHECKING:
+    from .glm import GLM
+
+SMALL_SHARE = 1e-6  # share of the null value below which a search needs the data
+ROOM = 8e6  # numbers that the search on all columns may always hold; else half as many as X has
+FAR = 1e3  # mean over spread of a column from which on it is subtracted before columns are multiplied
+
+
+def search(f: "GLM", constraint: AtMost, start: Columns, plan: searched.Plan) -> searched.Searched | None:
+    """What the kernel finds; None where the data are not in memory or need more care."""
+    found = _by_gram(f, constraint, start, plan)
+    if found is None:
+        found = _by_working_set(f, constraint, start, plan)
+    if found is None or (found.points and found.points[-1][-1] < SMALL_SHARE * f.null.value):
+        return None  # too little is left for differences of products to tell
+    return found
+
+
+def _by_gram(f: "GLM", constraint: AtMost, start: Columns, plan: searched.Plan) -> searched.Searched | None:
+    """From the whole Gram matrix, where that is small."""
+    gram, null = f.gram, f.null
+    if gram is None or not gram.small:
+        return None
+    everything = np.arange(f.dim)
+    H = gram.columns(everything)
+    if f._far(everything, H.diagonal()):
+        return None
+    down = np.where(H.diagonal() == 0, 0.0, null.gradient - gram.means * f.tilt)
+    ridge = np.where(H.diagonal() > 0, f.ridge, 0.0)
+    found = searched.quadratic(
+        H, down, ridge, null.value, SMALL_SHARE * null.value, constraint, start, 1e-9 * f.height, plan, f.rounded
+    )
+    return None if found is None else _with_intercepts(f, found, gram.means)
+
+
+class Problem(NamedTuple):
+    """The squared loss as the kernel takes it; which columns are not constant, their means and curvatures."""
+
+    kernel: _core.LeastSquares
+    useful: Flags
+    mean: Vector
+    h: Vector
+
+    @property
+    def room(self) -> float:
+        """Numbers that Gram rows may take."""
+        n, p = self.kernel.shape
+        return max(ROOM, 0.5 * n * p)
+
+
+def problem_of(f: "GLM", floor: float) -> Problem | None:
+    """The problem; None where the data are not in memory or need more care."""
+    stored = f.data.in_memory()
+    if stored is None:
+        return None
+    matrix, shift, scale = stored
+    null, h = f.null, f.curvatures(f.null, np.arange(f.dim))
+    mean = f.data.moments().mean if f.fit_intercept else np.zeros(f.dim)
+    squares = h - f.ridge
+    useful = squares > 0
+    if not searched.sane(squares):
+        return None
+    length = np.sqrt(np.where(useful, h, 1.0))
+    far = bool((np.abs(mean * scale + shift) > FAR * np.sqrt(squares) * scale)[useful].any())
+    if far and not f.data.full:
+        return None
+    rows = f.data.raw.rows
+    residual = np.sqrt(rows.c) * (rows.y - null.free - (0.0 if rows.offset is None else rows.offset))
+    gradient = np.where(useful, null.gradient - mean * f.tilt, 0.0) / length
+    kernel = _core.LeastSquares(
+        matrix, rows.c, residual, mean * scale + shift, np.where(useful, 1.0, 0.0) / (length * scale),
+        np.where(useful, f.ridge / length**2, 0.0), gradient, length, f0=null.value, floor=floor, far=far,
+    )  # fmt: skip
+    return Problem(kernel, useful, mean, h)
+
+
+def _by_working_set(f: "GLM", constraint: AtMost, start: Columns, plan: searched.Plan) -> searched.Searched | None:
+    null, widest = f.null, searched.WIDEST[True]
+    problem = problem_of(f, SMALL_SHARE * null.value) if constraint.k <= searched.ROOM else None
+    if problem is None:
+        return None
+    fits = (widest * constraint.k + 1) * f.dim <= problem.room
+    asked = searched.request(constraint, problem.useful, start, widest, 1e-9 * f.height, plan)
+    solution = problem.kernel.search(asked, all_columns=plan.all_columns if fits else 0, room=problem.room)
+    found = searched.from_quadratic(solution, asked, constraint, null.value, f.rounded)
+    return None if found is None else _with_intercepts(f, found, problem.mean)
+
+
+def _with_intercepts(f: "GLM", found: searched.Searched, mean: Vector) -> searched.Searched:
+    base = f.null.free if f.fit_intercept else 0.0
+    points = [(S, x, base - float(mean[S] @ x), value) for S, x, _, value in found.points]
+    return replace(found, points=points)

@@ -1,0 +1,165 @@
+"""Every single exchange at a support of a least squares problem, by explicit least squares on orthonormal columns.
+
+For each column i that may leave, the rest of the support (with the intercept and, as further rows, the ridge) is made
+orthonormal by Gram-Schmidt, twice, in extended precision, and in 60 digits where columns are so close to dependent that
+this has none to spare; what a column j has outside of that gives the value of the exchange i -> j. Columns that are
+clearly of no use in float64 are not looked at again. Nothing of the library is used, neither its code nor its formula.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from fuzz.referee import LD, Referee, _orthonormal_digits
+
+EPS = float(np.finfo(LD).eps)
+RESOLVED = (
+    1e4 * EPS
+)  # length of the rest of a unit column, times that of the shortest in the basis: below it, no digits
+WELL_CONDITIONED = 0.01  # shortest rest in a basis above which 60 digits would resolve nothing more
+CLEAR = 1e-6  # share of the null value by which a change must exceed zero to be left at float64
+CLEAR_REST = 1e-4  # length of the rest of a unit column at which float64 is good enough for that
+
+
+@dataclass(frozen=True)
+class Exchange:
+    """The change of f by i -> j; not ``resolved``: column j is a combination of the others as far as one can see."""
+
+    leave: int
+    enter: int
+    change: float
+    resolved: bool
+
+
+@dataclass(frozen=True)
+class Basis:
+    """Orthonormal columns that span some of X (ridge rows below), what they leave of y, and the shortest rest met.
+
+    In 60 digits a basis is as good as one of orthogonal columns, and ``shortest`` is 1.
+    """
+
+    Q: np.ndarray
+    rest: np.ndarray
+    shortest: float
+
+    @property
+    def value(self) -> float:
+        return float((self.rest**2).sum() / 2)
+
+
+class ExchangeReferee:
+    """Values of exchanges for one problem (a ``fuzz.problems.Problem`` with the squared loss)."""
+
+    def __init__(self, referee: Referee) -> None:
+        self.referee, problem = referee, referee.problem
+        root = np.sqrt(referee.c)
+        A, t = referee.X, referee.y - referee.o
+        if problem.intercept:
+            A, t = A - A[0], t - t[0]
+        A, t = root[:, None] * A, root * t
+        if problem.intercept:
+            for _ in range(2):
+                A, t = A - np.outer(root, root @ A), t - root * (root @ t)
+        ridge = np.nan_to_num(referee.ridge)
+        varies = np.ptp(referee.X, axis=0) > 0 if problem.intercept else np.any(referee.X != 0, axis=0)
+        length = np.sqrt((A**2).sum(axis=0) + ridge)
+        self.alive = varies & (length > 0) & ~np.isnan(referee.ridge)  # others change nothing
+        length = np.where(self.alive, length, 1)
+        self.A, self.t = np.where(self.alive, A / length, 0), t
+        self.tail = np.where(self.alive, np.sqrt(ridge) / length, 0)  # the ridge row of a unit column
+        self.A64 = self.A.astype(float)
+        self.null = referee.null.value
+
+    def basis(self, cols: list[int], digits: bool = False) -> Basis:
+        """The basis of some columns, in 60 digits on demand or if one of the columns has no digits of its own."""
+        cols = [j for j in cols if self.alive[j]]
+        if digits:
+            return self._with_digits(cols)
+        n, size = len(self.t), len(cols)
+        Q, shortest = np.zeros((n + size, size), LD), 1.0
+        for place, j in enumerate(cols):
+            v = np.zeros(n + size, LD)
+            v[:n], v[n + place] = self.A[:, j], self.tail[j]
+            for _ in range(2):
+                v = v - Q[:, :place] @ (Q[:, :place].T @ v)
+            left = float(np.sqrt((v**2).sum()))
+            if left * shortest < RESOLVED:
+                return self._with_digits(cols)
+            shortest = min(shortest, left)
+            Q[:, place] = v / np.sqrt((v**2).sum())
+        return Basis(Q, self._rest(Q), shortest)
+
+    def _with_digits(self, cols: list[int]) -> Basis:
+        """From the numbers as they are stored, scaled by powers of two: exact combinations stay exact."""
+        n, problem, referee = len(self.t), self.referee.problem, self.referee
+        A = referee.X[:, cols]
+        A = A - A[0] if problem.intercept else A
+        scale = np.frexp(np.maximum(np.abs(A).max(axis=0, initial=0), np.sqrt(referee.ridge[cols])))[1]
+        B = np.vstack([np.ldexp(A, -scale), np.diag(np.ldexp(np.ones(len(cols), LD), -scale))])
+        if problem.intercept:
+            B = np.column_stack([np.append(np.ones(n, LD), np.zeros(len(cols), LD)), B])
+        Q = _orthonormal_digits(B, np.append(referee.c, referee.ridge[cols]))
+        return Basis(Q, self._rest(Q), 1.0)
+
+    def _rest(self, Q: np.ndarray) -> np.ndarray:
+        rest = np.concatenate([self.t, np.zeros(len(Q) - len(self.t), LD)])
+        for _ in range(2):
+            rest = rest - Q @ (Q.T @ rest)
+        return rest
+
+    def exchanges(self, support: np.ndarray) -> list[Exchange]:
+        """For each column that may leave, every exchange that might help, and the best one."""
+        problem, found = self.referee.problem, list[Exchange]()
+        mine = [int(j) for j in support]
+        here = self.basis(mine).value
+        others = np.setdiff1d(np.arange(self.A.shape[1]), [*mine, *problem.exclude])
+        for i in mine:
+            if i in problem.include or not len(others):
+                continue
+            rest_of_mine = [j for j in mine if j != i]
+            basis = self.basis(rest_of_mine)
+            rough, rest = self._rough(basis, others)
+            change = basis.value - rough - here
+            doubtful = (rest < max(CLEAR_REST, 1e-9 / basis.shortest)) | (change < CLEAR * self.null)
+            doubtful[np.argmin(change)] = True
+            gain, resolved = self._gains(basis, others[doubtful])
+            if not resolved.all() and basis.shortest < WELL_CONDITIONED:
+                basis = self.basis(rest_of_mine, digits=True)
+                gain, resolved = self._gains(basis, others[doubtful])
+            found += [
+                Exchange(i, int(j), basis.value - float(g) - here, bool(r))
+                for j, g, r in zip(others[doubtful], gain, resolved, strict=True)
+            ]
+        return found
+
+    def additions(self, support: np.ndarray) -> float:
+        """The largest gain of one more column."""
+        basis = self.basis([int(j) for j in support])
+        others = np.setdiff1d(np.arange(self.A.shape[1]), [*support, *self.referee.problem.exclude])
+        gain, resolved = self._gains(basis, others)
+        return float(gain[resolved].max(initial=0.0))
+
+    def _rough(self, basis: Basis, others: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Gains and lengths of rests, in float64."""
+        n, Q = len(self.t), basis.Q.astype(float)
+        V = np.zeros((len(Q), len(others)))
+        V[:n] = self.A64[:, others]
+        for _ in range(2):
+            V -= Q @ (Q.T @ V)
+        length = (V**2).sum(axis=0) + self.tail[others].astype(float) ** 2
+        slope = basis.rest.astype(float) @ V
+        return slope**2 / np.maximum(2 * length, 1e-300), np.sqrt(length)
+
+    def _gains(self, basis: Basis, cols: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Gains in extended precision, and where a column has digits outside of the basis."""
+        n = len(self.t)
+        V = np.zeros((len(basis.Q), len(cols)), LD)
+        V[:n] = self.A[:, cols]
+        for _ in range(2):
+            V = V - basis.Q @ (basis.Q.T @ V)
+        length = (V**2).sum(axis=0) + self.tail[cols] ** 2
+        resolved = (np.sqrt(length) * basis.shortest > RESOLVED) | ~self.alive[
+            cols
+        ]  # constants are known to add nothing
+        gain = (basis.rest @ V) ** 2 / (2 * np.where(length > 0, length, 1))
+        return np.where(resolved, gain, 0), resolved

@@ -1,0 +1,104 @@
+"""Random least squares problems of the worst kind: every single exchange at every ``swap_optimal``, by a referee.
+
+    python tools/fuzz_exchange.py --problems 5000 --large 100 --jobs 2 [--seed 0] [--minutes 30] [--effort fast]
+
+Checks of each problem: no exchange helps where that is said; ``value`` is that of the coefficients; the next best
+exchange is right; solve(k + 1) and solve(k) are monotone; neither is above the path. Every problem is a line of JSON in
+``--out`` as soon as it is done; complaints are printed as they come, with the share of the null value by which each
+fails. ``--again SEED`` repeats one problem. The exit code is 1 if anything was false.
+"""
+
+import argparse
+import json
+import os
+import sys
+import time
+import traceback
+from collections import Counter
+from concurrent.futures import ProcessPoolExecutor
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
+    os.environ.setdefault(name, "1")
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+
+import numpy as np  # noqa: E402
+
+from fuzz.exchange_judge import Complaint, ExchangeJudge  # noqa: E402
+from fuzz.exchange_problems import draw  # noqa: E402
+
+Row = dict[str, Any]
+
+
+def judge(options: dict[str, Any], monotone: bool, end: float, task: tuple[int, bool]) -> Row | None:
+    """The row of one problem; None when time is up. A crash is a complaint too."""
+    if time.time() > end:
+        return None
+    seed, large = task
+    problem = draw(seed, large)
+    n, p = problem.X.shape
+    row: Row = {
+        "seed": seed, "large": large, "n": n, "p": p, "k": problem.k, "layout": problem.layout,
+        "single": problem.single, "traits": problem.traits,
+    }  # fmt: skip
+    referee = ExchangeJudge(problem, options, monotone)
+    try:
+        with np.errstate(all="ignore"):
+            found = list(referee.complaints())
+    except Exception as error:
+        where = traceback.extract_tb(error.__traceback__)[-1]
+        text = f"{type(error).__name__}: {error} ({Path(where.filename).name}:{where.lineno})"
+        found = [Complaint("crash", np.inf, text)]
+    return row | referee.notes | {"complaints": [complaint._asdict() for complaint in found]}
+
+
+def show(row: Row) -> None:
+    where = f"{row['n']}x{row['p']} k={row['k']} {row['layout']}{' float32' * row['single']} {', '.join(row['traits'])}"
+    for complaint in row["complaints"]:
+        text = f"{complaint['kind']} ({complaint['amount']:.1e} of null): {complaint['text']}"
+        print(f"seed {row['seed']}{' large' * row['large']}: {text} [{where}]", flush=True)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--problems", type=int, default=5000, help="up to 150 x 300")
+    parser.add_argument("--large", type=int, default=0, help="further problems, up to 700 x 1500")
+    parser.add_argument("--seed", type=int, default=0, help="first seed")
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--minutes", type=float, default=np.inf, help="stop after so long")
+    parser.add_argument("--claims", action="store_true", help="no comparison with the next size and the path")
+    parser.add_argument("--again", type=int, action="append", metavar="SEED", help="this problem only (with --large 1)")
+    parser.add_argument("--solver", help="another solver than auto")
+    parser.add_argument("--effort", choices=["fast", "default", "thorough"], help="passed on to solve and path")
+    parser.add_argument("--out", type=Path, default=Path(__file__).parents[1] / "build" / "fuzz_exchange.jsonl")
+    args = parser.parse_args()
+    options = {name: getattr(args, name) for name in ("solver", "effort") if getattr(args, name)}
+    seeds = range(args.seed, args.seed + args.problems)
+    tasks = [(seed, False) for seed in seeds] + [(args.seed + i, True) for i in range(args.large)]
+    if args.again:
+        tasks = [(seed, args.large > 0) for seed in args.again]
+    began = time.time()
+    work = partial(judge, options, not args.claims, began + 60 * args.minutes)
+    kinds: Counter[str] = Counter()
+    claims: Counter[str] = Counter()
+    worst: dict[str, float] = {}
+    args.out.parent.mkdir(parents=True, exist_ok=True)
+    with ProcessPoolExecutor(args.jobs) as pool, args.out.open("w") as file:
+        for row in filter(None, pool.map(work, tasks, chunksize=1 if args.again else 5)):
+            file.write(json.dumps(row) + "\n")
+            file.flush()
+            show(row)
+            claims[row.get("optimality", "crash")] += 1
+            for complaint in row["complaints"]:
+                kinds[complaint["kind"]] += 1
+                worst[complaint["kind"]] = max(worst.get(complaint["kind"], 0.0), complaint["amount"])
+    print(f"{claims.total()} problems in {time.time() - began:.0f} s: {dict(claims)}; rows in {args.out}")
+    for kind, count in kinds.most_common():
+        print(f"{count:6d}  {kind}, worst by {worst[kind]:.1e} of the null value")
+    return 1 if kinds else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
