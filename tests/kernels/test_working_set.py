@@ -7,6 +7,7 @@ import pytest
 import scipy.sparse as sp
 
 from pursuit import GLM, _core, solve
+from pursuit.engines import threads
 
 
 def problem(seed, n=120, p=400, signal=6, rho=0.7):
@@ -115,3 +116,16 @@ def test_stopping():
         solve(GLM(X, y), 3, effort="slow")
     with pytest.raises(ValueError, match="effort='fast' is for solver='auto' only, got solver='omp'"):
         solve(GLM(X, y), 3, solver="omp", effort="fast")
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_threads_do_not_change_the_result(order):
+    """The test over all columns is done by several threads from two million multiplications on."""
+    X, y = problem(5, n=300, p=7200)
+    found = []
+    for count in (1, 3):
+        with threads(count):
+            found.append(solve(GLM(np.asarray(X, order=order), y), 6, effort="fast"))
+    assert found[0].support.tolist() == found[1].support.tolist()
+    assert found[0].value == found[1].value
+    assert found[0].optimality == found[1].optimality == "swap_optimal"
