@@ -5,6 +5,7 @@ import pytest
 import scipy.sparse as sp
 from sklearn.model_selection import PredefinedSplit
 
+from problems import random_sparse
 from pursuit import SparseClassifierCV, SparseRegressorCV
 
 GOALS = pytest.mark.parametrize("goal", ["predict", "explain"])
@@ -86,7 +87,7 @@ def test_one_row_cannot_be_held_out(goal):
 def test_more_than_twenty_thousand_columns(goal, make):
     rng = np.random.default_rng(0)
     x = rng.standard_normal((60, 1))
-    X = sp.hstack([sp.csc_array(x), sp.random_array((60, 20_500), density=0.01, rng=rng)], format="csc")
+    X = sp.hstack([sp.csc_array(x), random_sparse((60, 20_500), 0.01, rng)], format="csc")
     y = 3 * x[:, 0] + 0.1 * rng.standard_normal(60)
     model = make([0, 1, 2], goal=goal, cv=3).fit(X, y > 0 if make is SparseClassifierCV else y)
     assert 0 in model.support_
