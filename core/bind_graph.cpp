@@ -66,16 +66,16 @@ nb::tuple graph_refit(A2 R_, I1 edges_, double lam, const Optional2& start_, dou
   std::optional<Lines> start;
   if (start_) start.emplace(packed(*start_));
   require(!start || (start->n() == p && start->p() == p), "sizes differ");
-  StopCallback asked(std::move(ask));
-  Poll poll(asked.call());
+  StopCallback stop_callback(std::move(ask));
+  Poll poll(stop_callback.call());
   GraphFit fit;
   bool found = false;
   unlocked([&] {
     GraphFitter fitter(R.R.data(), p, lam, poll);
     found = fitter.refit(edges, start ? start->data() : nullptr, tol, patience, fit);
   });
-  if (!found) return nb::make_tuple(nb::none(), asked.error);
-  return nb::make_tuple(given(std::move(fit), p), asked.error);
+  if (!found) return nb::make_tuple(nb::none(), stop_callback.error);
+  return nb::make_tuple(given(std::move(fit), p), stop_callback.error);
 }
 
 nb::tuple graph_path(A2 R_, I1 sizes_, I1 include_, I1 start_, U2 closed_, bool thorough, double tol, nb::object ask,
@@ -85,8 +85,8 @@ nb::tuple graph_path(A2 R_, I1 sizes_, I1 include_, I1 start_, U2 closed_, bool 
   const Vector<i64> sizes(sizes_);
   const Units include = checked_edges(include_, p), start = checked_edges(start_, p);
   const Closed closed(closed_, p);
-  StopCallback asked(std::move(ask));
-  Poll poll(asked.call());
+  StopCallback stop_callback(std::move(ask));
+  Poll poll(stop_callback.call());
   std::vector<GraphFit> fits;
   bool stopped = false;
   unlocked([&] {
@@ -103,14 +103,14 @@ nb::tuple graph_path(A2 R_, I1 sizes_, I1 include_, I1 start_, U2 closed_, bool 
       try {
         stopped = is_true(reached(sizes[s], fits.back().value));
       } catch (nb::python_error& error) {
-        asked.error = nb::borrow(error.value());
+        stop_callback.error = nb::borrow(error.value());
         stopped = true;
       }
     }
   });
   nb::list out;
   for (GraphFit& fit : fits) out.append(given(std::move(fit), p));
-  return nb::make_tuple(std::move(out), stopped, asked.error);
+  return nb::make_tuple(std::move(out), stopped, stop_callback.error);
 }
 
 nb::tuple graph_moves(A2 R_, I1 edges_, A1 w, A1 d, A2 Sigma, I1 include_, U2 closed_, i64 most) {
@@ -135,8 +135,8 @@ nb::tuple graph_open(A2 R_, I1 edges_, A1 w, A1 d, A2 Sigma, I1 include_, U2 clo
   const Correlations R(R_);
   const Units edges = checked_edges(edges_, R.p()), include = checked_edges(include_, R.p());
   const Closed closed(closed_, R.p());
-  StopCallback asked(std::move(ask));
-  Poll poll(asked.call());
+  StopCallback stop_callback(std::move(ask));
+  Poll poll(stop_callback.call());
   GraphSearch search(R.R.data(), R.p(), closed.data.get(), include, poll);
   const GraphFit fit = taken(R, edges, w, d, Sigma);
   std::vector<EdgeMove> left;
@@ -146,7 +146,7 @@ nb::tuple graph_open(A2 R_, I1 edges_, A1 w, A1 d, A2 Sigma, I1 include_, U2 clo
     left = search.open(fit, least, sweeps, most, looked);
     whole = !poll.stop();
   });
-  return nb::make_tuple(moved(left), looked, whole, asked.error);
+  return nb::make_tuple(moved(left), looked, whole, stop_callback.error);
 }
 
 } // namespace

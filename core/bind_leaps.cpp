@@ -23,8 +23,8 @@ nb::tuple leaps(A2 R_, A1 z_, double base, double rounding, double column_roundi
   require(0 <= kmin && kmin <= kmax && kmax <= p && nbest >= 1, "kmin, kmax or nbest is out of range");
   Mask in = 0;
   for (i64 j = 0; j < p; ++j) in |= forced[j] ? Mask(1) << j : 0;
-  StopCallback asked(std::move(ask));
-  Poll poll(asked.call());
+  StopCallback stop_callback(std::move(ask));
+  Poll poll(stop_callback.call());
   Leaps search({R.data(), R.n(), p, z.data(), base, rounding, column_rounding},
                {kmin, kmax, nbest, tolerance, smallest, exact, effort, in}, poll);
   unlocked([&] { search.run(); });
@@ -35,7 +35,7 @@ nb::tuple leaps(A2 R_, A1 z_, double base, double rounding, double column_roundi
     for (const LeapsEntry& e : size.found) found.append(nb::make_tuple(chosen(e.columns), e.f, e.error));
     sizes.append(nb::make_tuple(found, search.complete && !size.unclear));
   }
-  return nb::make_tuple(sizes, search.unclear, search.nodes, asked.error);
+  return nb::make_tuple(sizes, search.unclear, search.nodes, stop_callback.error);
 }
 
 } // namespace

@@ -20,7 +20,7 @@ struct PathSolution {
   bool stopped = false;
 };
 
-// Every size from the forced-in units to k; `thorough`: with a search for every size; `reached` is told of each.
+// Every size from the forced-in units to k; `thorough`: with a search for every size; `reached` is called with each.
 struct PathRequest {
   SearchRequest& search;
   bool thorough;

@@ -147,9 +147,8 @@ public:
     add(first_columns(start));
     best.f = HUGE_VAL;
     Units from = start;
-    int rounds = 0;
     double entry = kNear;
-    for (; !poll.stop(); ++rounds) {
+    for (int rounds = 0; !poll.stop(); ++rounds) {
       if (!search(from, rounds < 2)) return;
       if (!fit_best()) return;
       gradient();
@@ -224,8 +223,7 @@ private:
     rows.has = [](i64) { return true; };
     RowQuad quad{slope.data(), h.data(), ridge.data(), problem.f0, w, rows, length.data()};
     state = std::make_unique<BasisState>(quad, std::min(w, plan.widest * plan.k + 1), problem.floor);
-    Units local;
-    for (i64 j : from) local.push_back(std::find(W.begin(), W.end(), j) - W.begin());
+    const Units local = places(from);
     Search<BasisState> kernel(*state, local_plan(), poll);
     if (starts)
       kernel.run(local);
@@ -244,29 +242,34 @@ private:
   }
 
   // The state of the working set at the best point.
-  bool fit_best() {
-    Units local;
-    for (i64 j : best.support) local.push_back(std::find(W.begin(), W.end(), j) - W.begin());
-    return state->set(local);
+  bool fit_best() { return state->set(places(best.support)); }
+
+  // Of columns in the working set.
+  Units places(const Units& cols) const {
+    Units out;
+    for (i64 j : cols) out.push_back(std::find(W.begin(), W.end(), j) - W.begin());
+    return out;
   }
 
-  // r, g = -A'r, and of the chosen columns a basis Q, its T, x and diagonal of B.
+  // r, g = -A'r, and of the chosen columns a basis Q, its T, x and diagonal of B. They stay as they are when the state
+  // takes its columns in another order.
   void gradient() {
-    const i64 n = A.n, k = state->size();
+    chosen = state->support();
+    const i64 n = A.n, k = static_cast<i64>(chosen.size());
     T.assign(static_cast<std::size_t>(k * k), 0.0);
     for (i64 l = 0; l < k; ++l) std::copy(state->triangle(l), state->triangle(l) + l + 1, T.begin() + l * k);
     x = state->coefficients(), b = state->inverse_diagonal();
-    Buffer chosen = reals(n * k);
+    Buffer A_S = reals(n * k);
     for (i64 i = 0; i < k; ++i) {
-      const double* a = columns.get() + state->support()[i] * n;
-      std::copy(a, a + n, chosen.get() + i * n);
+      const double* a = columns.get() + chosen[i] * n;
+      std::copy(a, a + n, A_S.get() + i * n);
     }
     basis = reals(n * k);
-    gemm(false, n, k, k, chosen.get(), n, T.data(), k, 0.0, basis.get(), n);
+    gemm(false, n, k, k, A_S.get(), n, T.data(), k, 0.0, basis.get(), n);
     std::vector<double> r(problem.residual, problem.residual + n);
     for (i64 i = 0; i < k; ++i) {
       const double t = -x[i];
-      add_rows<1>(chosen.get() + i * n, 0, &t, n, r.data());
+      add_rows<1>(A_S.get() + i * n, 0, &t, n, r.data());
     }
     for (i64 i = 0; i < n; ++i) r[i] *= -A.root[i];
     A.products(r.data(), 1, g.get());
@@ -274,7 +277,7 @@ private:
     double spread = 0.0;
     for (i64 i = 0; i < k; ++i) {
       spread += std::sqrt(b[i]);
-      if (!forced[state->support()[i]]) least = std::min(least, std::fabs(x[i]) / std::sqrt(b[i]));
+      if (!forced[chosen[i]]) least = std::min(least, std::fabs(x[i]) / std::sqrt(b[i]));
     }
     noise = kRounded * spread * std::sqrt(2.0 * std::fabs(problem.f0));
   }
@@ -291,7 +294,7 @@ private:
   // Columns outside the working set that may take part in an exchange that helps.
   Units screen() {
     if (!(least < HUGE_VAL)) return {}; // nothing may leave
-    const i64 n = A.n, k = state->size();
+    const i64 n = A.n, k = static_cast<i64>(chosen.size());
     std::vector<std::uint8_t> excluded(static_cast<std::size_t>(A.p));
     for (i64 j = 0; j < A.p; ++j) excluded[j] = inside[j] || !usable(j);
     Buffer Q = reals(n * k);
@@ -308,7 +311,7 @@ private:
     Units shown = nearest_columns(kShown, 0.0), cols = left; // for the exchange that is nearest
     for (i64 j : shown)
       if (std::find(left.begin(), left.end(), j) == left.end()) cols.push_back(j);
-    const i64 n = A.n, k = state->size();
+    const i64 n = A.n, k = static_cast<i64>(chosen.size());
     Buffer some = reals(n * kBlock), V = reals(k * kBlock), U = reals(k * kBlock);
     Units helpful;
     for (std::size_t low = 0; low < cols.size() && !poll.stop(); low += kBlock) {
@@ -327,12 +330,12 @@ private:
           solution.doubtful.push_back(block[e]);
         double change = HUGE_VAL;
         for (i64 i = 0; i < k; ++i) {
-          if (forced[state->support()[i]]) continue;
+          if (forced[chosen[i]]) continue;
           const double u = U[e * k + i], inv = 1.0 / b[i], t = x[i] * inv, s = slope_ - t * u, curve = d + u * u * inv;
           const double by = 0.5 * x[i] * t - (curve > kPivot ? 0.5 * s * s / curve : 0.0);
           change = std::min(change, by);
           if ((sure || u * u * inv > kCopy) && by < solution.nearest.change)
-            solution.nearest = {W[state->support()[i]], block[e], by};
+            solution.nearest = {W[chosen[i]], block[e], by};
         }
         if (sure) solution.change = std::min(solution.change, change);
         if (change < -1e-11 * plan.size(best.f)) helpful.push_back(block[e]);
@@ -383,7 +386,8 @@ private:
   const double room;
   Poll& poll;
 
-  Units W; // the working set
+  Units W;      // the working set
+  Units chosen; // the best support, by place in W, in the order of T, x, b and the basis
   std::vector<std::uint8_t> inside, forced, allowed;
   std::vector<double> slope, h, ridge, length, T, x, b;
   Buffer columns, gram, basis, g;

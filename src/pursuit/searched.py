@@ -38,9 +38,8 @@ class Plan(NamedTuple):
     prove: int  # every exchange is judged: 0 no (the best-ranked are), 1 for as long as the search took, 2 to the end
     seed: int
     ask: Callable[[], bool]  # whether to stop
-    all_columns: int = (
-        1  # squared loss: search on all columns 0 never, 1 where many supports are about as good, 2 always
-    )
+    # squared loss: search on all columns 0 never, 1 where many supports are about as good, 2 always
+    all_columns: int = 1
 
 
 @dataclass(frozen=True)
@@ -61,10 +60,10 @@ class Searched:
     doubtful: list[Columns] = field(default_factory=list)
 
 
-def request(
+def make_request(
     constraint: AtMost, useful: Any, start: Columns, widest: int, scale: float, plan: Plan
 ) -> _core.SearchRequest:
-    """What a kernel is asked for: which units, from where, how many restarts, when to stop."""
+    """A search request for a kernel: which units, from where, how many restarts, when to stop."""
     forced, allowed = masks(constraint, useful)
     return _core.SearchRequest(
         constraint.k, forced, allowed, start, restarts=plan.restarts, patience=plan.patience, widest=widest,
@@ -83,12 +82,12 @@ def quadratic(
     diagonal = H.diagonal()
     if WIDEST[True] * constraint.k > ROOM or not sane(diagonal):
         return None
-    asked = request(constraint, diagonal > 0, start, WIDEST[True], scale, plan)
-    return from_quadratic(_core.quadratic_search(H, c, ridge, f0, floor, asked), asked, constraint, f0, rounded)
+    request = make_request(constraint, diagonal > 0, start, WIDEST[True], scale, plan)
+    return from_quadratic(_core.quadratic_search(H, c, ridge, f0, floor, request), request, constraint, f0, rounded)
 
 
 def from_quadratic(
-    found: _core.SearchSolution, asked: _core.SearchRequest, constraint: AtMost, f0: float, rounded: float = ROUNDED
+    found: _core.SearchSolution, request: _core.SearchRequest, constraint: AtMost, f0: float, rounded: float = ROUNDED
 ) -> Searched | None:
     """What a kernel found for a quadratic, and which exchanges its rounding leaves unjudged."""
     points = [(at.support, at.coef, None, at.value) for at in found.points]
@@ -99,7 +98,7 @@ def from_quadratic(
     sure = min(found.condition, found.share) > CONDITION
     sure = sure and found.change > doubt(found.condition, f0, found.share, rounded)
     unsure = constraint.k * len(doubtful) if sure else total
-    return Searched(points, _exchange(found.nearest), unsure, total, doubtful if sure else None, asked.take_error())
+    return Searched(points, _exchange(found.nearest), unsure, total, doubtful if sure else None, request.take_error())
 
 
 @dataclass(frozen=True)
@@ -138,8 +137,8 @@ def likelihood(
     forced, allowed = masks(constraint, even.sizes > 0)
     if (forced & ~allowed & 1).any():  # a constant column that is forced in
         return None
-    asked = request(constraint, even.sizes > 0, start, WIDEST[False], scale, plan)
-    found = kernel(even.A, even.ridge(l2), even.sizes, intercept, floor, plan.prove, asked)
+    request = make_request(constraint, even.sizes > 0, start, WIDEST[False], scale, plan)
+    found = kernel(even.A, even.ridge(l2), even.sizes, intercept, floor, plan.prove, request)
     points = []
     for at in found.points:
         Z = at.coef.reshape(-1, outputs)
@@ -147,7 +146,7 @@ def likelihood(
     if not (_full(points, constraint) or (points and points[-1][-1] <= floor)):
         return None
     return Searched(
-        points, _exchange(found.nearest), found.unjudged, found.total, trouble=asked.take_error(),
+        points, _exchange(found.nearest), found.unjudged, found.total, trouble=request.take_error(),
         doubtful=found.doubtful,
     )  # fmt: skip
 

@@ -75,11 +75,13 @@ class Walked:
 RESTARTS = {True: (300, 50, 12.0), False: (160, 24, 6.0)}
 
 
-def _request(plan: PathPlan, constraint: AtMost, useful: Any, quadratic: bool, scale: float) -> _core.SearchRequest:
+def _make_request(
+    plan: PathPlan, constraint: AtMost, useful: Any, quadratic: bool, scale: float
+) -> _core.SearchRequest:
     restarts, patience, effort = RESTARTS[quadratic]
     limits = searched.Plan(restarts, patience + constraint.units // 10, effort, 0, plan.seed, plan.ask)
     nothing = np.empty(0, np.int64)
-    return searched.request(constraint, useful, nothing, searched.WIDEST[quadratic], scale, limits)
+    return searched.make_request(constraint, useful, nothing, searched.WIDEST[quadratic], scale, limits)
 
 
 def _wanted(plan: PathPlan, k: int) -> Any:
@@ -104,9 +106,9 @@ def quadratic(
     """The path of f0 + c'x + x'(H + ridge)x/2; ``rows`` is H, or a function of a column that gives its row."""
     if not searched.sane(h):
         return None
-    asked = _request(plan, constraint, h > ridge, True, scale)
-    solution = _core.quadratic_path(rows, c, h, ridge, f0, floor, asked, plan.thorough, plan.reached)
-    return _from_quadratic(solution, asked, h, f0, constraint, plan, rounded)
+    request = _make_request(plan, constraint, h > ridge, True, scale)
+    solution = _core.quadratic_path(rows, c, h, ridge, f0, floor, request, plan.thorough, plan.reached)
+    return _from_quadratic(solution, request, h, f0, constraint, plan, rounded)
 
 
 def least_squares(
@@ -114,14 +116,14 @@ def least_squares(
     plan: PathPlan, rounded: float,
 ) -> Walked | None:  # fmt: skip
     """The path of a least squares problem whose X is in memory."""
-    asked = _request(plan, constraint, useful, True, scale)
-    solution = kernel.path(asked, thorough=plan.thorough, reached=plan.reached, room=room)
-    return _from_quadratic(solution, asked, h, f0, constraint, plan, rounded)
+    request = _make_request(plan, constraint, useful, True, scale)
+    solution = kernel.path(request, thorough=plan.thorough, reached=plan.reached, room=room)
+    return _from_quadratic(solution, request, h, f0, constraint, plan, rounded)
 
 
 def _from_quadratic(
-    solution: _core.PathSolution, asked: _core.SearchRequest, h: Vector, f0: float, constraint: AtMost, plan: PathPlan,
-    rounded: float,
+    solution: _core.PathSolution, request: _core.SearchRequest, h: Vector, f0: float, constraint: AtMost,
+    plan: PathPlan, rounded: float,
 ) -> Walked | None:  # fmt: skip
     first, found = len(constraint.include), solution.points
     sizes: Sequence[int] = range(first, first + len(found))
@@ -130,7 +132,7 @@ def _from_quadratic(
         sizes = [size for size in sizes if size in wanted]
         found = [found[size - first] for size in sizes]
     points = [_point(at, h, f0, rounded) for at in found]
-    return Walked(first, points, solution.stopped, asked.take_error(), sizes) if points else None
+    return Walked(first, points, solution.stopped, request.take_error(), sizes) if points else None
 
 
 def _point(at: _core.PathPoint, h: Vector, f0: float, rounded: float) -> Reached:
@@ -154,9 +156,9 @@ def likelihood(
     forced, allowed = searched.masks(constraint, even.sizes > 0)
     if (forced & ~allowed & 1).any():  # a constant column that is forced in
         return None
-    asked = _request(plan, constraint, even.sizes > 0, False, scale)
+    request = _make_request(plan, constraint, even.sizes > 0, False, scale)
     found = kernel(
-        even.A, even.ridge(l2), even.sizes, intercept, floor, _wanted(plan, constraint.k), asked, plan.thorough,
+        even.A, even.ridge(l2), even.sizes, intercept, floor, _wanted(plan, constraint.k), request, plan.thorough,
         plan.reached,
     )  # fmt: skip
     points = []
@@ -164,4 +166,4 @@ def likelihood(
         Z = at.coef.reshape(-1, outputs)
         coef, free = even.back(at.support, Z[:-1], Z[-1])
         points.append(Reached(at.support, coef, free, at.value, "swap_stationary" if at.settled else "none"))
-    return Walked(len(constraint.include), points, found.stopped, asked.take_error()) if points else None
+    return Walked(len(constraint.include), points, found.stopped, request.take_error()) if points else None

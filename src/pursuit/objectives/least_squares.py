@@ -95,9 +95,9 @@ def _by_working_set(f: "GLM", constraint: AtMost, start: Columns, plan: searched
     if problem is None:
         return None
     fits = (widest * constraint.k + 1) * f.dim <= problem.room
-    asked = searched.request(constraint, problem.useful, start, widest, 1e-9 * f.height, plan)
-    solution = problem.kernel.search(asked, all_columns=plan.all_columns if fits else 0, room=problem.room)
-    found = searched.from_quadratic(solution, asked, constraint, null.value, f.rounded)
+    request = searched.make_request(constraint, problem.useful, start, widest, 1e-9 * f.height, plan)
+    solution = problem.kernel.search(request, all_columns=plan.all_columns if fits else 0, room=problem.room)
+    found = searched.from_quadratic(solution, request, constraint, null.value, f.rounded)
     return None if found is None else _with_intercepts(f, found, problem.mean)
 
 
