@@ -15,6 +15,7 @@ from ..constraints import AtMost, Exchange
 from ..refits.on_support import OnSupport
 from ..searched import ROUNDED, Plan, Searched
 from ..walked import PathPlan, Walked
+from .centred import CentredColumns
 from .point import Point, Slope
 
 PROBES, PROBED = (1e-2, 1.0), 16  # sizes of the coefficients of points that tell functions apart, and how many each has
@@ -207,6 +208,10 @@ class Objective:
 
     def ranked_exchanges(self, constraint: AtMost, point: Point, most: int) -> list[Exchange] | None:
         """The ``most`` best exchanges at a refit, by a way of f's own; None: by the quadratic model."""
+        return None
+
+    def centred_columns(self) -> CentredColumns | None:
+        """Columns and target of the least squares problem that f is, in a dense copy; None where it is none."""
         return None
 
     def open_exchanges(

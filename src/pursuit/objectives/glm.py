@@ -31,6 +31,7 @@ from ..refits.methods import EXACT, FLOOR
 from ..walked import PathPlan, Walked
 from . import least_squares
 from .base import Point, Slope
+from .centred import CentredColumns, centred_columns
 from .dual import HasDual
 from .few_columns import FLAT
 from .kernel_path import glm_path, glm_refits
@@ -119,13 +120,14 @@ class GLM(HasDual):
 
     def forget(self) -> None:
         self.data.forget()
+        self.__dict__.pop("_centred", None)
         if self.gram is not None:
             self.gram.forget()
         if self._null is not None:
             self._null.__dict__.pop("gradient", None)
 
     def __getstate__(self) -> dict[str, Any]:
-        kept = ("_null", "gram", "_without", "tilt", "_first", "evened")
+        kept = ("_null", "gram", "_without", "tilt", "_first", "evened", "_centred")
         return {key: value for key, value in self.__dict__.items() if key not in kept}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -368,6 +370,15 @@ class GLM(HasDual):
         rows, spread = rough
         rows[np.arange(len(cols)), cols] += self._ridge(cols)
         return rows, spread.moment(self.fit_intercept) + self._ridge(np.arange(self.dim))
+
+    def centred_columns(self) -> CentredColumns | None:
+        found = self._centred
+        return None if found is None else found._replace(ridge=np.broadcast_to(self.ridge, self.dim))
+
+    @lazy
+    def _centred(self) -> CentredColumns | None:
+        """Without the ridge: ``ridged`` objectives share it."""
+        return centred_columns(self)
 
     def _model(self, point: Point) -> Model:
         """The Hessian of the loss at a point; where that is nearly nothing, the bound on it."""

@@ -19,6 +19,7 @@ from ..engines import check_time
 from ..objectives.base import Objective
 from ..objectives.point import Point
 from ..refits.factor import unit_scale
+from . import orthonormal_sweep
 
 AT_ONCE = 8e6  # numbers of Hessian rows beyond which a sweep takes the columns outside piece by piece
 REFINED = 32  # exchanges that a single-precision sweep hands on to double precision, at least
@@ -29,6 +30,7 @@ NEARLY_DEPENDENT = (
     1e-7  # share of a column (or ratio of eigenvalues of the support's) below which the formula is not trusted
 )
 DEPENDENT = 1e-11  # share of H_jj below which column j adds nothing new, as in the kernel
+HELPS = 1e-10  # share of f by which an exchange must lower it to count
 FAR_APART = 1e30  # ratio of scales above which rows are evened before they are multiplied
 
 
@@ -39,6 +41,7 @@ class Ranked:
     best: list[Exchange]
     doubtful: Columns  # units that would enter, for any of ``free``
     free: Columns
+    reported: Exchange | None = None  # the best of those that the formula can judge
 
 
 class _Sweep(NamedTuple):
@@ -83,6 +86,11 @@ def exchanges(f: Objective, constraint: AtMost, point: Point, units: Columns | N
         sweep = _refined(f, constraint, point, others, rough)
     else:
         sweep = _columns(f, constraint, point, others, every)
+    unknown = others if not sweep.exact else others[(sweep.left < NEARLY_DEPENDENT) | sweep.unsure(f.rounded)]
+    if len(unknown) and every and f.quadratic and constraint.unit_of is None:
+        careful = _by_basis(f, constraint, point, others)
+        if careful is not None:
+            return careful
     few = min(most, len(others))
     order = np.argpartition(sweep.change, few - 1)[:few]
     order = order[np.argsort(sweep.change[order], kind="stable")]
@@ -91,8 +99,32 @@ def exchanges(f: Objective, constraint: AtMost, point: Point, units: Columns | N
         for j in order
         if sweep.who[j] >= 0
     ]
-    unknown = others if not sweep.exact else others[(sweep.left < NEARLY_DEPENDENT) | sweep.unsure(f.rounded)]
-    return Ranked(best, unknown, free)
+    return Ranked(best, unknown, free, _reported(sweep, mine, others, unknown) if f.quadratic else None)
+
+
+def _reported(sweep: "_Sweep", mine: Columns, others: Columns, unknown: Columns) -> Exchange | None:
+    """The best exchange with a unit that is not in doubt."""
+    change = np.where(inside(others, unknown) | (sweep.who < 0), np.inf, sweep.change)
+    j = int(np.argmin(change))
+    return Exchange((int(mine[sweep.who[j]]),), (int(others[j]),), float(change[j])) if change[j] < np.inf else None
+
+
+def _by_basis(f: Objective, constraint: AtMost, point: Point, others: Columns) -> Ranked | None:
+    """The best exchange from an orthonormal basis of the columns; None where f has none in memory, or no digits."""
+    problem, S = f.centred_columns(), point.support
+    if problem is None:
+        return None
+    free = ~inside(S, constraint.include)
+    found = orthonormal_sweep.sweep(problem, S, others, free, HELPS * f.scale(point.value))
+    if found is None:
+        return None
+    j = int(np.argmin(found.change))
+    best = Exchange((int(S[found.who[j]]),), (int(others[j]),), float(found.change[j]))
+    reported = None
+    if found.reported is not None:
+        leave, enter, change = found.reported
+        reported = Exchange((int(S[leave]),), (int(others[enter]),), change)
+    return Ranked([best], others[found.unsure], without(S, constraint.include), reported)
 
 
 def removals(f: Objective, constraint: AtMost, point: Point) -> tuple[Columns, Vector]:

@@ -23,7 +23,7 @@ import numpy as np
 from ..constraints import AtMost, Exchange
 from ..objectives.base import Objective, Point
 from .base import Solver
-from .exchanges import Ranked, apply, exchanges, removals
+from .exchanges import HELPS, Ranked, apply, exchanges, removals
 from .omp import OMP
 from .rivals import affordable, nearest
 
@@ -31,7 +31,6 @@ FULL_SWEEPS = 2000  # units up to which a sweep is always a full one
 PROMISING = 0.01  # share of f that a model may err by: exchanges that it puts further above zero are not refitted
 JUDGED = 200  # exchanges beyond the formula's reach that are refitted, a tenth of that where a refit is dear
 CHEAP_REFITS = 2e7  # multiplications for a pass over X, times k, up to which it is not
-HELPS = 1e-10  # share of f by which an exchange must lower it to count
 
 Pair = tuple[int, int]  # the unit that leaves, the unit that enters
 Tried = dict[Pair, tuple[float, float]]  # exchanges that were refitted: a lower bound of f on each one's support, f
@@ -175,7 +174,7 @@ def _tried(f: Objective, constraint: AtMost, point: Point, pair: Pair, tried: Tr
 def _next_best(f: Objective, point: Point, ranked: Ranked, tried: Tried) -> Exchange | None:
     """The cheapest exchange: by the formula where that is exact, else by refits; what was tried has not helped."""
     if f.quadratic or not tried:
-        best = next(iter(ranked.best), None)
+        best = ranked.reported if f.quadratic else next(iter(ranked.best), None)
         return best if best is None else best._replace(change=max(best.change, 0.0))
     (leave, enter), (_, value) = min(tried.items(), key=lambda known: known[1][1])
     return Exchange((leave,), (enter,), max(value - point.value, 0.0))

@@ -1,0 +1,133 @@
+"""All single exchanges of a least squares problem from an orthonormal basis of the chosen columns.
+
+The formula on the Gram matrix (``exchanges``) squares the condition number: it has no digits where the chosen columns
+are close to dependent. Here Q is an orthonormal basis of the columns themselves (length 1, the ridge as further rows),
+A_S = Q R, T = R^-1, u_i = T_i / |T_i| the direction of Q that column i alone adds, V = Q'A, E = A - Q V (projected
+twice), r the residual, a_i = u_i'Q'y. With w_ij = u_i'V_j, exchanging i for j changes f by
+
+    a_i^2 / 2 - (E_j'r + w_ij a_i)^2 / (2 (|E_j|^2 + w_ij^2)).
+
+Rounding perturbs columns of length 1 by ``ROUNDED``. What that does to a value grows with the coefficients of the two
+steps (out of i, into j), which are known: ``noise`` is the bound for every pair.
+
+Cost: 4 n k m flops for m columns, and a dense copy of X.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.linalg import solve_triangular
+
+from .._types import Columns, Flags, Matrix, Vector
+from ..data.answers import ROUNDED
+from ..objectives.centred import CentredColumns
+
+SHORTEST = 1e-11  # part of a chosen column outside of the earlier ones, below which the basis has no digits
+NO_LENGTH = 1e-14  # length of the part of a newcomer outside of the basis that is rounding
+CHUNK = 4e6  # numbers of columns that are projected at once
+DISPLAYED = 1e-7  # of the null value: noise up to which the change of an exchange is worth reporting
+
+
+class PairSweep(NamedTuple):
+    """Per column outside: the best exchange with it, and whether rounding leaves one with it undecided.
+
+    ``who`` is a position in the support, ``reported`` the pair (position, column) of least change among those whose
+    change has digits, and that change.
+    """
+
+    change: Vector
+    who: Columns
+    unsure: Flags
+    reported: tuple[int, int, float] | None
+
+
+def sweep(
+    problem: CentredColumns, support: Columns, others: Columns, free: Flags, helps: float
+) -> PairSweep | None:
+    """Judge every exchange of a free column of the support for one of the others.
+
+    Parameters
+    ----------
+    problem : the columns, the target and the ridge
+    support, others : the columns inside and outside
+    free : which of the support may leave
+    helps : by how much an exchange must lower f to count
+
+    Returns
+    -------
+    PairSweep or None
+        None where the support is too close to dependent for a basis in double precision.
+    """
+    if problem.square[support].min(initial=np.inf) <= 0:
+        return None
+    k, y, ridge = len(support), problem.target, problem.ridge
+    length = np.sqrt(problem.square + ridge)
+    ridged = bool(ridge[support].any())
+    A = problem.columns[:, support] / length[support]
+    if ridged:
+        A = np.vstack([A, np.diag(np.sqrt(ridge[support]) / length[support])])
+        y = np.concatenate([y, np.zeros(k)])
+    Q, R = np.linalg.qr(A)
+    if not (len(R) == k and np.abs(R.diagonal()).min() > SHORTEST):
+        return None
+    T = solve_triangular(R, np.eye(k))
+    sizes = np.linalg.norm(T, axis=1)
+    z = Q.T @ y
+    rest = y - Q @ z
+    again = Q.T @ rest
+    rest, z = rest - Q @ again, z + again
+    state = _State(Q, T, T[free] / sizes[free, None], z, rest, float(sizes.sum()), float(np.linalg.norm(y)))
+    room, pieces = max(1, int(CHUNK / len(y))), list[PairSweep]()
+    for first in range(0, len(others), room):
+        cols = others[first : first + room]
+        outside = np.zeros((len(y), len(cols)))
+        alive = problem.square[cols] > 0
+        scale = np.divide(1.0, length[cols], out=np.zeros(len(cols)), where=alive)
+        np.multiply(problem.columns[:, cols], scale, out=outside[: len(problem.target)])
+        pieces.append(_judge(state, outside, ridge[cols] * scale**2, alive, helps, first))
+    change, who, unsure = (np.concatenate(some) for some in zip(*(piece[:3] for piece in pieces), strict=True))
+    known = [piece.reported for piece in pieces if piece.reported is not None]
+    where = np.flatnonzero(free)
+    best = min(known, key=lambda pair: pair[2], default=None)
+    return PairSweep(change, where[who], unsure, None if best is None else (int(where[best[0]]), best[1], best[2]))
+
+
+class _State(NamedTuple):
+    """The basis, its triangular inverse, the directions that free columns alone add, Q'y, the residual.
+
+    ``spread`` is the sum of the lengths of the rows of T, ``size`` the length of y.
+    """
+
+    Q: Matrix
+    T: Matrix
+    own: Matrix
+    z: Vector
+    rest: Vector
+    spread: float
+    size: float
+
+
+def _judge(state: _State, outside: Matrix, tail: Vector, alive: Flags, helps: float, first: int) -> PairSweep:
+    """Judge some columns outside; ``tail`` is the squared ridge row of each, ``first`` the position of the first."""
+    Q = state.Q
+    V = Q.T @ outside
+    E = outside - Q @ V
+    again = Q.T @ E
+    E -= Q @ again
+    V += again
+    d, g = np.einsum("ij,ij->j", E, E) + tail, state.rest @ E
+    reach = 1 + np.abs(state.T @ V).sum(axis=0)  # of the coefficients when the part outside of all of them enters
+    a = state.own @ state.z
+    W = state.own @ V
+    curve, slope = d + W**2, g + W * a[:, None]
+    real = curve > NO_LENGTH**2
+    step = np.divide(slope, curve, out=np.zeros_like(slope), where=real)
+    change = 0.5 * (a[:, None] ** 2 - slope * step)
+    noise = (np.abs(a) * state.spread)[:, None] + np.abs(step) * (reach + np.abs(W) * state.spread)
+    noise = np.where(real | ~alive, ROUNDED * state.size * noise, np.inf)
+    at, here = np.argmin(change, axis=0), np.arange(len(d))
+    shown = np.where((noise <= DISPLAYED * 0.5 * state.size**2) & alive, change, np.inf)
+    leave, enter = np.unravel_index(int(np.argmin(shown)), shown.shape)
+    least = float(shown[leave, enter])
+    reported = (int(leave), first + int(enter), least) if np.isfinite(least) else None
+    return PairSweep(change[at, here], at, (change < noise - helps).any(axis=0), reported)
