@@ -9,7 +9,7 @@ import pytest
 
 import pursuit
 from pursuit import _core
-from pursuit.paths.walk import Walk, exchanged
+from pursuit.solvers.walk import Walk, exchanged
 
 P, K = 14, 8
 

@@ -3,6 +3,6 @@
 from .certified import Certificates
 from .follow import path
 from .found import Path
-from .walk import every_size
+from ..solvers.walk import every_size
 
 __all__ = ["Certificates", "Path", "every_size", "path"]

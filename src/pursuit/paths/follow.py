@@ -23,7 +23,7 @@ from ..solvers.auto import Auto
 from ..solvers.base import Solver, generator
 from .found import Path
 from .kept import KeptWalk
-from .walk import Improve, Walk, exchanged
+from ..solvers.walk import Improve, Walk, exchanged
 
 
 def path(

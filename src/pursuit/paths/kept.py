@@ -12,7 +12,7 @@ import numpy as np
 from ..checkpoints import Checkpoint, Problem, joined, packed, unpacked
 from ..engines import late
 from ..results import Result
-from .walk import Walk
+from ..solvers.walk import Walk
 
 FINISHED = "converged"
 #: What a solver's own result says beyond its point.

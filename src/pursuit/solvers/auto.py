@@ -29,12 +29,13 @@ from ..engines import TimeUpError, check_time, late, seconds_left
 from ..objectives.base import Objective, Point
 from ..objectives.point import from_kernel
 from ..searched import Plan, Searched
-from ..walked import PathPlan
+from ..walked import PathPlan, Walked
 from .base import Solver, generator
 from .grahtp import GraHTP
 from .local_search import HELPS, search, settled, there_and_back, try_rivals
 from .omp import OMP
 from .ompr import OMPR
+from .walk import Walk, exchanged
 
 RESTART_SHARE = 0.8  # share of the time that goes to restarts "until the limit"
 PATIENCE = 4  # restarts in a row that may be in vain, and one more for every ten units
@@ -188,7 +189,10 @@ class Auto(Solver):
             return None, False
         longer = constraint.with_budget(min(constraint.k + BEYOND * searched, len(constraint.allowed)))
         seed = int(generator(self.random_state).integers(2**63))
-        found = f.quick_path(longer, PathPlan(searched, seed, late, None, (constraint.k,), MOST))
+        plan = PathPlan(searched, seed, late, None, (constraint.k,), MOST)
+        found = f.quick_path(longer, plan)
+        if f.quadratic and not _sure(found, longer):
+            return (yield from _walked(f, longer, constraint.k, found, plan)), True
         if found is None or not found.points:
             return None, False
         known = found.by_size()
@@ -223,6 +227,33 @@ class Auto(Solver):
             return found
         again = f.quick_search(constraint, found.points[-1][0], plan._replace(restarts=0))
         return again if again is not None and again.points else found
+
+
+def _sure(found: Walked | None, constraint: AtMost) -> bool:
+    """Whether a kernel's path came to its end (or was stopped) and no size of it needs refits."""
+    if found is None or not found.points:
+        return False
+    if found.trouble is not None or found.stopped:
+        return True
+    first, sizes = len(constraint.include), found.by_size()
+    return max(sizes) == constraint.k and all(
+        at.optimality == "swap_optimal" for size, at in sizes.items() if size > first
+    )
+
+
+def _walked(
+    f: Objective, constraint: AtMost, k: int, found: Walked | None, plan: PathPlan
+) -> Generator[Point, None, Point]:
+    """The point of size k of a path that begins with what a kernel found, as ``path`` has it."""
+    walk = Walk(f, constraint, exchanged(f), len(constraint.include))
+    try:
+        walk.go_on(found, plan)
+    except BaseException:
+        known = [size for size in walk.best if size <= k]
+        if known:
+            yield walk.best[max(known)]
+        raise
+    return walk.best[k]
 
 
 def _pursued(name: str, f: Objective, constraint: AtMost, start: Point) -> Iterator[Point]:

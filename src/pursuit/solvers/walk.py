@@ -23,9 +23,9 @@ from ..engines import check_time, late
 from ..objectives.base import Objective
 from ..objectives.point import Point, from_kernel
 from ..searched import Plan
-from ..solvers.exchanges import removals
-from ..solvers.local_search import search
-from ..walked import PathPlan, Reached
+from ..walked import PathPlan, Reached, Walked
+from .exchanges import removals
+from .local_search import search
 
 HELPS = 1e-11  # share of f by which a point must be better to be taken for new
 LIGHT_TRIES = 2  # exchanges that a light walk refits before a point counts as one where none helps
@@ -79,14 +79,20 @@ class Walk:
 
     def go(self, seed: int | None, thorough: bool) -> bool:
         """All stages, in a kernel as far as there is one (unless ``seed`` is None); False where ``reached`` stopped."""
+        wanted = [size for size in self.sizes if size in self.wanted]
+        plan = None if seed is None else PathPlan(thorough, seed, late, self.reached, wanted)
+        return self.go_on(None if plan is None else self.f.quick_path(self.constraint, plan), plan)
+
+    def go_on(self, found: Walked | None, plan: PathPlan | None) -> bool:
+        """The stages that a kernel, asked for ``plan``, has left to do."""
         try:
-            return self._stages(seed, thorough)
+            return self._stages(found, plan)
         finally:
             self._in_order()
 
-    def _stages(self, seed: int | None, thorough: bool) -> bool:
-        if seed is not None:
-            self._quickly(seed, thorough)
+    def _stages(self, found: Walked | None, plan: PathPlan | None) -> bool:
+        if found is not None and plan is not None:
+            self._take(found, plan)
         last = max(self.best, default=self.first - 1)
         for size in (size for size in self.sizes if size > last):
             if self.stopped:
@@ -110,13 +116,9 @@ class Walk:
                 known = known.claim("stationary")  # a unit more may help, though none was found
             self.best[size] = known
 
-    def _quickly(self, seed: int, thorough: bool) -> None:
-        """What one kernel call finds; thoroughly: refitted, with claims, and again where it is not sure of itself."""
-        wanted = [size for size in self.sizes if size in self.wanted]
-        found = self.f.quick_path(self.constraint, PathPlan(thorough, seed, late, self.reached, wanted))
-        if found is None:
-            return
-        points = found.by_size()
+    def _take(self, found: Walked, plan: PathPlan) -> None:
+        """What one kernel call found; thoroughly: refitted, with claims, and again where it is not sure of itself."""
+        points, thorough = found.by_size(), plan.thorough
         for size, at in points.items():
             self.best[size] = self._told(size, at) if thorough else from_kernel(self.f, at)
         if found.trouble is not None:
@@ -124,7 +126,7 @@ class Walk:
         check_time()
         self.stopped = found.stopped
         if thorough and 1 in points:
-            self._single(seed)
+            self._single(plan.seed)
         for size in points:
             if thorough and self.best[size].optimality == "none":
                 self._again(size)
