@@ -75,21 +75,15 @@ def test_the_judge_sees_a_false_claim(problem):
     assert complaint.amount == pytest.approx((result.value - best) / judge.null)
 
 
-# Found by the fuzzer before the search was rebuilt: whoever mends one takes its mark away.
+# Found by the fuzzer: forced columns that add nothing (657, 859), near-duplicates whose difference matters (20, 51), and
+# nearly dependent columns, where the change of an exchange was rounding.
 
 
-@pytest.mark.parametrize("seed", [657, 859])
-def test_forced_columns_that_add_nothing(seed):
-    assert complaints(seed, {"above the path", "not monotone"}, monotone=True) == []
-
-
-@pytest.mark.xfail(reason="auto ends above the path, or above a smaller size")
-@pytest.mark.parametrize("seed", [20, 51])
+@pytest.mark.parametrize("seed", [20, 51, 657, 859])
 def test_values_fall_with_k_and_are_no_worse_than_the_path(seed):
     assert complaints(seed, {"above the path", "not monotone"}, monotone=True) == []
 
 
-@pytest.mark.xfail(reason="the change of the next best exchange is rounding where columns are nearly dependent")
 @pytest.mark.parametrize("seed", [249, 283, 339, 727])
 def test_the_next_best_exchange(seed):
     assert complaints(seed, {"next best"}) == []

@@ -10,7 +10,7 @@ import numpy as np
 
 from .._errors import check_start
 from .._names import Names, called
-from .._types import Columns, Vector
+from .._types import Columns, Flags, Vector
 from ..constraints import AtMost, Exchange
 from ..refits.on_support import OnSupport
 from ..searched import ROUNDED, Plan, Searched
@@ -213,6 +213,10 @@ class Objective:
     def centred_columns(self) -> CentredColumns | None:
         """Columns and target of the least squares problem that f is, in a dense copy; None where it is none."""
         return None
+
+    def combinations(self, support: Columns, cols: Columns) -> Flags:
+        """Which columns are known to be exact combinations of a support's, so that none helps on top of it."""
+        return np.zeros(len(cols), np.bool_)
 
     def open_exchanges(
         self, constraint: AtMost, point: Point, afforded: float = 1.0

@@ -4,13 +4,16 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from .._types import Matrix, Vector
+from .. import _core
+from .._types import Columns, Flags, Matrix, Vector
 from ..designs import centre
+from ..refits.basis import EXACTLY
 
 if TYPE_CHECKING:
     from .glm import GLM
 
 MAX_ENTRIES = 4e6  # of X, up to which there is a copy
+MAX_ATTEMPTS = 4  # calls of the kernel in twice the digits, one more for every column that is no combination
 
 
 class CentredColumns(NamedTuple):
@@ -42,3 +45,27 @@ def centred_columns(f: "GLM") -> CentredColumns | None:
     A *= root[:, None]
     square = np.einsum("ij,ij->j", A, A)
     return CentredColumns(A, root * y[:, 0], square, np.zeros(len(square))) if np.isfinite(square).all() else None
+
+
+def exact_combinations(f: "GLM", support: Columns, cols: Columns) -> Flags:
+    """Tell which columns are combinations of a support's (and of 1, with an intercept), in twice the digits.
+
+    Gram-Schmidt leaves combinations out and goes on, so that one call is enough where all columns are.
+    """
+    found = np.zeros(len(cols), np.bool_)
+    if f._centred is None or np.any(f.ridge):
+        return found
+    design, c = f.data.design, f.data.rows.c
+    inside, outside = (design.stored(some)[0] for some in (support, cols))
+    none = np.zeros(len(cols), np.bool_)
+    for _ in range(MAX_ATTEMPTS):
+        open_ = np.flatnonzero(~none & ~found)
+        if len(open_) == 0:
+            break
+        A = np.asfortranarray(np.concatenate([inside, outside[:, open_]], axis=1))
+        left = _core.orthonormal(A, c, np.zeros(A.shape[1]), f.fit_intercept, EXACTLY)[2]
+        new = np.flatnonzero(left[len(support) :] > 0)
+        until = new[0] if len(new) else len(open_)
+        found[open_[:until]] = True
+        none[open_[until : until + 1]] = True
+    return found

@@ -20,7 +20,7 @@ from .._lazy import lazy
 from .._names import called
 from .._order import warn_column_order
 from .._sorted import common
-from .._types import Columns, Vector
+from .._types import Columns, Flags, Vector
 from ..constraints import AtMost
 from ..data import Form, GramColumns, Model, as_data, placed
 from ..losses import Loss, as_loss
@@ -31,7 +31,7 @@ from ..refits.methods import EXACT, FLOOR
 from ..walked import PathPlan, Walked
 from . import least_squares
 from .base import Point, Slope
-from .centred import CentredColumns, centred_columns
+from .centred import CentredColumns, centred_columns, exact_combinations
 from .dual import HasDual
 from .few_columns import FLAT
 from .kernel_path import glm_path, glm_refits
@@ -374,6 +374,9 @@ class GLM(HasDual):
     def centred_columns(self) -> CentredColumns | None:
         found = self._centred
         return None if found is None else found._replace(ridge=np.broadcast_to(self.ridge, self.dim))
+
+    def combinations(self, support: Columns, cols: Columns) -> Flags:
+        return exact_combinations(self, support, cols)
 
     @lazy
     def _centred(self) -> CentredColumns | None:

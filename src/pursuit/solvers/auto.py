@@ -32,7 +32,7 @@ from ..searched import Plan, Searched
 from ..walked import PathPlan, Walked
 from .base import Solver, generator
 from .grahtp import GraHTP
-from .local_search import HELPS, search, settled, there_and_back, try_rivals
+from .local_search import HELPS, search, there_and_back, try_rivals, unsettled
 from .omp import OMP
 from .ompr import OMPR
 from .walk import Walk, exchanged
@@ -105,7 +105,10 @@ class Auto(Solver):
         led, searched = (None, False) if self.starts is not None or fast else (yield from self._led(f, constraint))
         given = not np.array_equal(start.support, constraint.forced)
         if led is not None and searched and f.quadratic and not given and not thorough:
-            led = yield from search(f, constraint, led)
+            if led.optimality == "swap_optimal" and led.exchange is not None:
+                yield led
+            else:
+                led = yield from search(f, constraint, led)
             if led.optimality == "swap_optimal":
                 return
         if led is not None:
@@ -245,7 +248,7 @@ def _walked(
     f: Objective, constraint: AtMost, k: int, found: Walked | None, plan: PathPlan
 ) -> Generator[Point, None, Point]:
     """The point of size k of a path that begins with what a kernel found, as ``path`` has it."""
-    walk = Walk(f, constraint, exchanged(f), len(constraint.include))
+    walk = Walk(f, constraint, exchanged(f, doubts=False), len(constraint.include))
     try:
         walk.go_on(found, plan)
     except BaseException:
@@ -290,7 +293,7 @@ def _points(f: Objective, constraint: AtMost, quick: Searched, led: Point | None
     told = last.value >= value - scale and last.minimum >= last.value - scale
     if quick.open < 0:  # time was up before any exchange was judged
         yield last
-    elif told and (not quick.open or (quick.unknown is not None and settled(f, constraint, last, quick.unknown))):
+    elif told and (not quick.open or (quick.unknown is not None and not unsettled(f, constraint, last, quick.unknown))):
         yield last.claim("swap_optimal", quick.exchange)
     elif f.quadratic:  # columns that are nearly combinations of others: refits decide
         yield from search(f, constraint, last)

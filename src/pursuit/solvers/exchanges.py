@@ -42,6 +42,7 @@ class Ranked:
     doubtful: Columns  # units that would enter, for any of ``free``
     free: Columns
     reported: Exchange | None = None  # the best of those that the formula can judge
+    pairs: list[tuple[int, int]] | None = None  # all doubtful exchanges; None: every one with a doubtful unit
 
 
 class _Sweep(NamedTuple):
@@ -124,7 +125,9 @@ def _by_basis(f: Objective, constraint: AtMost, point: Point, others: Columns) -
     if found.reported is not None:
         leave, enter, change = found.reported
         reported = Exchange((int(S[leave]),), (int(others[enter]),), change)
-    return Ranked([best], others[found.unsure], without(S, constraint.include), reported)
+    leave, enter = np.nonzero(found.unsure)
+    pairs = list(zip(S[free][leave].tolist(), others[enter].tolist(), strict=True))
+    return Ranked([best], np.unique(others[enter]), S[free], reported, pairs)
 
 
 def removals(f: Objective, constraint: AtMost, point: Point) -> tuple[Columns, Vector]:

@@ -67,12 +67,13 @@ class LocalSearch(Solver):
 
 def search(
     f: Objective, constraint: AtMost, point: Point, candidates: int = 8, tries: int = 5, doubts: bool = True,
-    afforded: float = 1.0,
+    afforded: float = 1.0, judged: dict[bytes, Point] | None = None,
 ) -> Generator[Point, None, Point]:  # fmt: skip
     """Exchanges from a refitted point until none helps; the last point, which is also returned, carries the claim.
 
     Without ``doubts`` pairs that the formula cannot judge are left alone, and if there are any nothing is claimed.
-    ``afforded`` is a multiple of the usual effort to judge exchanges where the formula is a model.
+    ``afforded`` is a multiple of the usual effort to judge exchanges where the formula is a model. ``judged`` has the
+    ends of earlier searches of this size and effort, by their supports: a search that comes to one of them ends there.
     """
     # a quadratic's Hessian rows are kept from sweep to sweep, so that sweeping over all columns costs little more
     few = not f.quadratic and constraint.units > max(FULL_SWEEPS, 4 * candidates * constraint.k)
@@ -80,6 +81,10 @@ def search(
     every = True  # a sweep over all first: mostly it is the last; what it finds is followed up among candidates
     tried: Tried = {}
     while True:
+        known = None if judged is None else judged.get(point.support.tobytes())
+        if known is not None:
+            yield known
+            return known
         units = None if every else constraint.units_of(constraint.top(point.gradient, candidates * constraint.k))
         ranked = exchanges(f, constraint, point, units, 1 if f.quadratic else tries)
         better = _improve(f, constraint, point, ranked, tried)
@@ -100,6 +105,8 @@ def search(
             looked_at = max(len(tried), total - left_open)
             claim = "swap_optimal" if sure and full else "swap_stationary"
             point = point.claim(claim, _next_best(f, point, ranked, tried), looked_at, left_open)
+            if judged is not None:
+                judged[point.support.tobytes()] = point
             yield point
             return point
 
@@ -124,8 +131,11 @@ def _doubts(f: Objective, constraint: AtMost, point: Point, ranked: Ranked, trie
     newcomers = sorted({*ranked.doubtful.tolist(), *(enter for _, enter in unknown)})
     if len(newcomers) > most:
         return None, False
-    helpful = {j for j in newcomers if not settled(f, constraint, point, [j])}
-    pairs = [(i, j) for j in ranked.doubtful.tolist() if j in helpful for i in ranked.free.tolist()]
+    helpful = set(unsettled(f, constraint, point, newcomers))
+    pairs = ranked.pairs
+    if pairs is None:
+        pairs = [(i, j) for j in ranked.doubtful.tolist() for i in ranked.free.tolist()]
+    pairs = [pair for pair in pairs if pair[1] in helpful]
     if len(newcomers) + len(pairs) > most:
         return None, False
     for pair in pairs:
@@ -155,11 +165,13 @@ def _excluded(
     return None, not unsure and point.minimum >= enough, unsure, total
 
 
-def settled(f: Objective, constraint: AtMost, point: Point, newcomers: Any) -> bool:
-    """Whether none of some units outside can help in any exchange: none helps even on top of the support."""
-    enough = point.value - HELPS * f.scale(point.value)
+def unsettled(f: Objective, constraint: AtMost, point: Point, newcomers: Any) -> list[int]:
+    """The units outside that may help in an exchange, among some: all others do not even help on top of the support."""
+    enough, left = point.value - HELPS * f.scale(point.value), np.asarray(newcomers, np.int64)
+    if constraint.unit_of is None and len(left) and point.minimum >= enough:
+        left = left[~f.combinations(point.support, left)]
     units = constraint.units_of(point.support)
-    return all(f.refit(constraint.columns_of(np.union1d(units, [j]))).minimum >= enough for j in newcomers)
+    return [j for j in left.tolist() if f.refit(constraint.columns_of(np.union1d(units, [j]))).minimum < enough]
 
 
 def _tried(f: Objective, constraint: AtMost, point: Point, pair: Pair, tried: Tried) -> Point | None:

@@ -3,12 +3,14 @@
 The formula on the Gram matrix (``exchanges``) squares the condition number: it has no digits where the chosen columns
 are close to dependent. Here Q is an orthonormal basis of the columns themselves (length 1, the ridge as further rows),
 A_S = Q R, T = R^-1, u_i = T_i / |T_i| the direction of Q that column i alone adds, V = Q'A, E = A - Q V (projected
-twice), r the residual, a_i = u_i'Q'y. With w_ij = u_i'V_j, exchanging i for j changes f by
+twice), r the residual, g = E'r, d_j = |E_j|^2, a_i = u_i'Q'y, w_ij = u_i'V_j. Exchanging i for j changes f by
 
-    a_i^2 / 2 - (E_j'r + w_ij a_i)^2 / (2 (|E_j|^2 + w_ij^2)).
+    a_i^2 / 2 - (g_j + w_ij a_i)^2 / (2 (d_j + w_ij^2))  =  (a_i^2 d_j - g_j^2 - 2 g_j w_ij a_i) / (2 (d_j + w_ij^2)),
 
-Rounding perturbs columns of length 1 by ``ROUNDED``. What that does to a value grows with the coefficients of the two
-steps (out of i, into j), which are known: ``noise`` is the bound for every pair.
+and the second form does not cancel where j is close to a combination of the chosen columns.
+
+Rounding perturbs columns of length 1 by ``ROUNDED``. To first order that changes E_j by ROUNDED (1 + |T V_j|_1), u_i by
+ROUNDED sum_l |T_l|, and g, d, w and a accordingly: ``noise`` bounds what it does to the change of every pair.
 
 Cost: 4 n k m flops for m columns, and a dense copy of X.
 """
@@ -25,19 +27,19 @@ from ..objectives.centred import CentredColumns
 SHORTEST = 1e-11  # part of a chosen column outside of the earlier ones, below which the basis has no digits
 NO_LENGTH = 1e-14  # length of the part of a newcomer outside of the basis that is rounding
 CHUNK = 4e6  # numbers of columns that are projected at once
-DISPLAYED = 1e-7  # of the null value: noise up to which the change of an exchange is worth reporting
+DISPLAYED = 5e-7  # of the null value: noise up to which the change of an exchange is worth reporting
 
 
 class PairSweep(NamedTuple):
-    """Per column outside: the best exchange with it, and whether rounding leaves one with it undecided.
+    """Per column outside: the best exchange with it; per pair of a free column and one outside: whether it is unsure.
 
-    ``who`` is a position in the support, ``reported`` the pair (position, column) of least change among those whose
-    change has digits, and that change.
+    ``who`` is a position in the support, ``reported`` the pair of positions of least change among those whose change
+    has digits, and that change.
     """
 
     change: Vector
     who: Columns
-    unsure: Flags
+    unsure: Matrix
     reported: tuple[int, int, float] | None
 
 
@@ -76,7 +78,7 @@ def sweep(
     rest = y - Q @ z
     again = Q.T @ rest
     rest, z = rest - Q @ again, z + again
-    state = _State(Q, T, T[free] / sizes[free, None], z, rest, float(sizes.sum()), float(np.linalg.norm(y)))
+    state = _State(Q, T, T[free] / sizes[free, None], T @ z, z, rest, float(sizes.sum()), float(np.linalg.norm(y)))
     room, pieces = max(1, int(CHUNK / len(y))), list[PairSweep]()
     for first in range(0, len(others), room):
         cols = others[first : first + room]
@@ -85,7 +87,7 @@ def sweep(
         scale = np.divide(1.0, length[cols], out=np.zeros(len(cols)), where=alive)
         np.multiply(problem.columns[:, cols], scale, out=outside[: len(problem.target)])
         pieces.append(_judge(state, outside, ridge[cols] * scale**2, alive, helps, first))
-    change, who, unsure = (np.concatenate(some) for some in zip(*(piece[:3] for piece in pieces), strict=True))
+    change, who, unsure = (np.concatenate(some, axis=-1) for some in zip(*(at[:3] for at in pieces), strict=True))
     known = [piece.reported for piece in pieces if piece.reported is not None]
     where = np.flatnonzero(free)
     best = min(known, key=lambda pair: pair[2], default=None)
@@ -93,7 +95,7 @@ def sweep(
 
 
 class _State(NamedTuple):
-    """The basis, its triangular inverse, the directions that free columns alone add, Q'y, the residual.
+    """The basis, its triangular inverse, the directions that free columns alone add, coefficients, Q'y, the residual.
 
     ``spread`` is the sum of the lengths of the rows of T, ``size`` the length of y.
     """
@@ -101,6 +103,7 @@ class _State(NamedTuple):
     Q: Matrix
     T: Matrix
     own: Matrix
+    coef: Vector
     z: Vector
     rest: Vector
     spread: float
@@ -116,18 +119,32 @@ def _judge(state: _State, outside: Matrix, tail: Vector, alive: Flags, helps: fl
     E -= Q @ again
     V += again
     d, g = np.einsum("ij,ij->j", E, E) + tail, state.rest @ E
-    reach = 1 + np.abs(state.T @ V).sum(axis=0)  # of the coefficients when the part outside of all of them enters
-    a = state.own @ state.z
-    W = state.own @ V
-    curve, slope = d + W**2, g + W * a[:, None]
+    a, W = (state.own @ state.z)[:, None], state.own @ V
+    curve = d + W**2
+    change = a**2 * d - g**2 - 2 * g * W * a
     real = curve > NO_LENGTH**2
-    step = np.divide(slope, curve, out=np.zeros_like(slope), where=real)
-    change = 0.5 * (a[:, None] ** 2 - slope * step)
-    noise = (np.abs(a) * state.spread)[:, None] + np.abs(step) * (reach + np.abs(W) * state.spread)
-    noise = np.where(real | ~alive, ROUNDED * state.size * noise, np.inf)
+    change = np.where(real, 0.5 * change / np.where(real, curve, 1.0), 0.5 * a**2)
+    noise = np.where(real, _noise(state, V, d, g, W, a, curve, change), np.where(alive, np.inf, 0.0))
     at, here = np.argmin(change, axis=0), np.arange(len(d))
     shown = np.where((noise <= DISPLAYED * 0.5 * state.size**2) & alive, change, np.inf)
     leave, enter = np.unravel_index(int(np.argmin(shown)), shown.shape)
     least = float(shown[leave, enter])
     reported = (int(leave), first + int(enter), least) if np.isfinite(least) else None
-    return PairSweep(change[at, here], at, (change < noise - helps).any(axis=0), reported)
+    return PairSweep(change[at, here], at, change < noise - helps, reported)
+
+
+def _noise(
+    state: _State, V: Matrix, d: Vector, g: Vector, W: Matrix, a: Matrix, curve: Matrix, change: Matrix
+) -> Matrix:
+    """What rounding may add to the change of every pair."""
+    moved = ROUNDED * (1 + np.abs(state.T @ V).sum(axis=0))  # of E_j
+    turned = ROUNDED * state.spread  # of u_i
+    of_g = moved * np.linalg.norm(state.rest) + np.sqrt(d) * ROUNDED * np.abs(state.coef).sum()
+    of_d, of_a, size = (2 * np.sqrt(d) + moved) * moved, turned * state.size, np.abs(a)
+    above = (
+        (2 * size + of_a) * of_a * d + a**2 * of_d + (2 * np.abs(g) + of_g + 2 * np.abs(W) * size) * of_g
+        + 2 * np.abs(g) * (size * turned + np.abs(W) * of_a)
+    )  # fmt: skip
+    below = of_d + (2 * np.abs(W) + turned) * turned
+    with np.errstate(divide="ignore", over="ignore"):
+        return np.where(below < 0.5 * curve, (above + 2 * np.abs(change) * below) / curve, np.inf)

@@ -36,9 +36,14 @@ Improve = Callable[[AtMost, Point], Point]
 
 
 def exchanged(f: Objective, **limits: Any) -> Improve:
-    """Exchanges of one unit until none helps."""
+    """Exchanges of one unit until none helps; a support at which that was judged is not judged again."""
+    judged: dict[int, dict[bytes, Point]] = {}
 
-    return lambda constraint, point: deque(search(f, constraint, point, **limits), maxlen=1)[-1]
+    def improve(constraint: AtMost, point: Point) -> Point:
+        known = judged.setdefault(constraint.k, {})
+        return deque(search(f, constraint, point, judged=known, **limits), maxlen=1)[-1]
+
+    return improve
 
 
 def every_size(f: Objective, constraint: AtMost, sizes: Sequence[int] = ()) -> dict[int, Point]:
