@@ -20,6 +20,7 @@ from ..objectives.base import Objective
 from ..objectives.point import Point
 from ..refits.factor import unit_scale
 from . import orthonormal_sweep
+from .orthonormal_sweep import PairSweep
 
 AT_ONCE = 8e6  # numbers of Hessian rows beyond which a sweep takes the columns outside piece by piece
 REFINED = 32  # exchanges that a single-precision sweep hands on to double precision, at least
@@ -31,6 +32,8 @@ NEARLY_DEPENDENT = (
 )
 DEPENDENT = 1e-11  # share of H_jj below which column j adds nothing new, as in the kernel
 HELPS = 1e-10  # share of f by which an exchange must lower it to count
+CLEARLY = 1e-8  # share of f by which it must to be made without a refit
+MAX_FOLLOWED = 50  # exchanges that are made without one
 FAR_APART = 1e30  # ratio of scales above which rows are evened before they are multiplied
 
 
@@ -89,7 +92,7 @@ def exchanges(f: Objective, constraint: AtMost, point: Point, units: Columns | N
         sweep = _columns(f, constraint, point, others, every)
     unknown = others if not sweep.exact else others[(sweep.left < NEARLY_DEPENDENT) | sweep.unsure(f.rounded)]
     if len(unknown) and every and f.quadratic and constraint.unit_of is None:
-        careful = _by_basis(f, constraint, point, others)
+        careful = _by_basis(f, constraint, point)
         if careful is not None:
             return careful
     few = min(most, len(others))
@@ -110,24 +113,51 @@ def _reported(sweep: "_Sweep", mine: Columns, others: Columns, unknown: Columns)
     return Exchange((int(mine[sweep.who[j]]),), (int(others[j]),), float(change[j])) if change[j] < np.inf else None
 
 
-def _by_basis(f: Objective, constraint: AtMost, point: Point, others: Columns) -> Ranked | None:
-    """The best exchange from an orthonormal basis of the columns; None where f has none in memory, or no digits."""
-    problem, S = f.centred_columns(), point.support
-    if problem is None:
+def _sweep_by_basis(f: Objective, constraint: AtMost, support: Columns, value: float) -> tuple[Columns, PairSweep] | None:
+    """All exchanges from an orthonormal basis of the columns; None where f has none in memory, or they have no digits."""
+    problem = f.centred_columns()
+    others, free = without(constraint.allowed, support), ~inside(support, constraint.include)
+    if problem is None or not (len(others) and free.any()):
         return None
-    free = ~inside(S, constraint.include)
-    found = orthonormal_sweep.sweep(problem, S, others, free, HELPS * f.scale(point.value))
-    if found is None:
+    found = orthonormal_sweep.sweep(problem, support, others, free, HELPS * f.scale(value))
+    return None if found is None else (others, found)
+
+
+def _by_basis(f: Objective, constraint: AtMost, point: Point) -> Ranked | None:
+    """The best exchange at a point from an orthonormal basis of the columns."""
+    S, known = point.support, _sweep_by_basis(f, constraint, point.support, point.value)
+    if known is None:
         return None
+    others, found = known
+    free = without(S, constraint.include)
     j = int(np.argmin(found.change))
     best = Exchange((int(S[found.who[j]]),), (int(others[j]),), float(found.change[j]))
     reported = None
     if found.reported is not None:
         leave, enter, change = found.reported
         reported = Exchange((int(S[leave]),), (int(others[enter]),), change)
-    leave, enter = np.nonzero(found.unsure)
-    pairs = list(zip(S[free][leave].tolist(), others[enter].tolist(), strict=True))
-    return Ranked([best], np.unique(others[enter]), S[free], reported, pairs)
+    rows, cols = np.nonzero(found.unsure)
+    pairs = list(zip(free[rows].tolist(), others[cols].tolist(), strict=True))
+    return Ranked([best], np.unique(others[cols]), free, reported, pairs)
+
+
+def follow_by_basis(f: Objective, constraint: AtMost, support: Columns, value: float) -> Columns:
+    """Make the best exchange while one helps by more than rounding, without refits; returns the last support."""
+    seen = {support.tobytes()}
+    for _ in range(MAX_FOLLOWED):
+        check_time()
+        known = _sweep_by_basis(f, constraint, support, value)
+        if known is None:
+            break
+        others, found = known
+        j = int(np.argmin(found.change))
+        if not found.change[j] + found.noise[j] < -CLEARLY * f.scale(value):
+            break
+        support = apply(constraint, support, (int(support[found.who[j]]),), (int(others[j]),))
+        if support.tobytes() in seen:
+            break
+        seen.add(support.tobytes())
+    return support
 
 
 def removals(f: Objective, constraint: AtMost, point: Point) -> tuple[Columns, Vector]:

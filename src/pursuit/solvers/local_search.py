@@ -23,7 +23,7 @@ import numpy as np
 from ..constraints import AtMost, Exchange
 from ..objectives.base import Objective, Point
 from .base import Solver
-from .exchanges import HELPS, Ranked, apply, exchanges, removals
+from .exchanges import HELPS, Ranked, apply, exchanges, follow_by_basis, removals
 from .omp import OMP
 from .rivals import affordable, nearest
 
@@ -114,6 +114,12 @@ def search(
 def _improve(f: Objective, constraint: AtMost, point: Point, ranked: Ranked, tried: Tried) -> Point | None:
     """The first of the ranked exchanges, not tried before, that lowers f by more than rounding, refitted."""
     scale = f.scale(point.value)
+    if ranked.pairs is not None and ranked.best[0].change < -HELPS * scale:  # refits of such columns are expensive
+        first = ranked.best[0]
+        end = follow_by_basis(f, constraint, apply(constraint, point.support, first.leave, first.enter), point.value)
+        trial = f.refit(end, start=point)
+        if trial.value < point.value - 1e-12 * scale:
+            return trial
     for turn, move in enumerate(ranked.best):
         if move.change > (-1e-11 * scale if f.quadratic else PROMISING * scale) and (f.quadratic or turn > 0):
             return None

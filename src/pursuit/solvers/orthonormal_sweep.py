@@ -18,7 +18,7 @@ Cost: 4 n k m flops for m columns, and a dense copy of X.
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import solve_triangular
+from scipy.linalg import lapack
 
 from .._types import Columns, Flags, Matrix, Vector
 from ..data.answers import ROUNDED
@@ -31,7 +31,7 @@ DISPLAYED = 5e-7  # of the null value: noise up to which the change of an exchan
 
 
 class PairSweep(NamedTuple):
-    """Per column outside: the best exchange with it; per pair of a free column and one outside: whether it is unsure.
+    """Per column outside: the best exchange with it and its noise; per pair of a free column and one outside: unsure.
 
     ``who`` is a position in the support, ``reported`` the pair of positions of least change among those whose change
     has digits, and that change.
@@ -39,6 +39,7 @@ class PairSweep(NamedTuple):
 
     change: Vector
     who: Columns
+    noise: Vector
     unsure: Matrix
     reported: tuple[int, int, float] | None
 
@@ -72,7 +73,7 @@ def sweep(
     Q, R = np.linalg.qr(A)
     if not (len(R) == k and np.abs(R.diagonal()).min() > SHORTEST):
         return None
-    T = solve_triangular(R, np.eye(k))
+    T = np.triu(lapack.dtrtri(R)[0])
     sizes = np.linalg.norm(T, axis=1)
     z = Q.T @ y
     rest = y - Q @ z
@@ -87,11 +88,11 @@ def sweep(
         scale = np.divide(1.0, length[cols], out=np.zeros(len(cols)), where=alive)
         np.multiply(problem.columns[:, cols], scale, out=outside[: len(problem.target)])
         pieces.append(_judge(state, outside, ridge[cols] * scale**2, alive, helps, first))
-    change, who, unsure = (np.concatenate(some, axis=-1) for some in zip(*(at[:3] for at in pieces), strict=True))
+    change, who, noise, unsure = (np.concatenate(some, axis=-1) for some in zip(*(at[:4] for at in pieces), strict=True))
     known = [piece.reported for piece in pieces if piece.reported is not None]
     where = np.flatnonzero(free)
     best = min(known, key=lambda pair: pair[2], default=None)
-    return PairSweep(change, where[who], unsure, None if best is None else (int(where[best[0]]), best[1], best[2]))
+    return PairSweep(change, where[who], noise, unsure, None if best is None else (int(where[best[0]]), best[1], best[2]))
 
 
 class _State(NamedTuple):
@@ -130,7 +131,7 @@ def _judge(state: _State, outside: Matrix, tail: Vector, alive: Flags, helps: fl
     leave, enter = np.unravel_index(int(np.argmin(shown)), shown.shape)
     least = float(shown[leave, enter])
     reported = (int(leave), first + int(enter), least) if np.isfinite(least) else None
-    return PairSweep(change[at, here], at, change < noise - helps, reported)
+    return PairSweep(change[at, here], at, noise[at, here], change < noise - helps, reported)
 
 
 def _noise(
