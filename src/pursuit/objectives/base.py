@@ -214,6 +214,11 @@ class Objective:
         """Columns and target of the least squares problem that f is, in a dense copy; None where it is none."""
         return None
 
+    @property
+    def far_from_zero(self) -> bool:
+        """Whether columns have means so large beside their spread that products of columns have lost digits."""
+        return False
+
     def combinations(self, support: Columns, cols: Columns) -> Flags:
         """Which columns are known to be exact combinations of a support's, so that none helps on top of it."""
         return np.zeros(len(cols), np.bool_)

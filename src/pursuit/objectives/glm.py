@@ -127,7 +127,7 @@ class GLM(HasDual):
             self._null.__dict__.pop("gradient", None)
 
     def __getstate__(self) -> dict[str, Any]:
-        kept = ("_null", "gram", "_without", "tilt", "_first", "evened", "_centred")
+        kept = ("_null", "gram", "_without", "tilt", "_first", "evened", "_centred", "far_from_zero")
         return {key: value for key, value in self.__dict__.items() if key not in kept}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -374,6 +374,13 @@ class GLM(HasDual):
     def centred_columns(self) -> CentredColumns | None:
         found = self._centred
         return None if found is None else found._replace(ridge=np.broadcast_to(self.ridge, self.dim))
+
+    @lazy
+    def far_from_zero(self) -> bool:  # type: ignore[override]
+        if self.gram is None or self.data.full or not self.fit_intercept:
+            return False
+        everything = np.arange(self.dim)
+        return self._far(everything, self.curvatures(self.null, everything) - self.ridge)
 
     def combinations(self, support: Columns, cols: Columns) -> Flags:
         return exact_combinations(self, support, cols)

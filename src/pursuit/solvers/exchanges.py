@@ -91,7 +91,7 @@ def exchanges(f: Objective, constraint: AtMost, point: Point, units: Columns | N
     else:
         sweep = _columns(f, constraint, point, others, every)
     unknown = others if not sweep.exact else others[(sweep.left < NEARLY_DEPENDENT) | sweep.unsure(f.rounded)]
-    if len(unknown) and every and f.quadratic and constraint.unit_of is None:
+    if every and f.quadratic and constraint.unit_of is None and (len(unknown) or f.far_from_zero):
         careful = _by_basis(f, constraint, point)
         if careful is not None:
             return careful
