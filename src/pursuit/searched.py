@@ -186,10 +186,11 @@ def doubt(condition: float, most: float, share: float = CONDITION, rounded: floa
     """What the formula's change for an exchange may be off by, in a Gram matrix with H_ij known to within rounding.
 
     A step d changes that by (sum_l |d_l| sqrt(H_ll))^2. Leaving at a cost c takes |d_l| sqrt(H_ll) <= sqrt(2 c V_l),
-    V_l being 1 / (the share of column l that the others leave), and (sum_l sqrt(V_l))^2 <= 1 / condition; coming in
-    likewise, with the share that is left of the newcomer. ``most`` is the largest cost.
+    V_l being 1 / (the share of column l that the others leave), and (sum_l sqrt(V_l))^2 <= 1 / condition. A newcomer
+    with the share s left comes in by |d| sqrt(H) <= sqrt(2 c / s), and moves the others by as much times sqrt(V_l).
+    ``most`` is the largest cost.
     """
-    return rounded * (1 / condition + 1 / share) * most
+    return rounded / condition * (1 + 1 / share) * most
 
 
 def _exchange(nearest: tuple[int, int, float]) -> Exchange | None:

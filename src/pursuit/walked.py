@@ -72,7 +72,7 @@ class Walked:
 
 # Restarts of a search at one size, how many in a row may be in vain, what they may cost; for quadratics, for others:
 # more than ``auto`` has, since all sizes gain.
-RESTARTS = {True: (120, 25, 5.0), False: (160, 24, 6.0)}
+RESTARTS = {True: (200, 40, 5.0), False: (160, 24, 6.0)}
 
 
 def _make_request(

@@ -42,6 +42,7 @@ ROUGH_WORK = 1e8
 NEGLIGIBLE = 1e-18  # share of the null model's squared residual that counts as none
 SPEED, SPARSE_SPEED = 1e9, 1e8  # multiplications in a second, the latter where numbers lie apart
 STEPS, PRODUCTS = 5, 100  # Newton steps of a refit, and products with its columns where there is no Hessian
+MEAN_OVER_SPREAD = 30  # of a sparse column, from which on its products with others are coarser than ``rounded`` says
 TINY = 1e-140  # share of the height at which a gradient may mean that a column is too small to square
 
 
@@ -379,8 +380,8 @@ class GLM(HasDual):
     def far_from_zero(self) -> bool:  # type: ignore[override]
         if self.gram is None or self.data.full or not self.fit_intercept:
             return False
-        everything = np.arange(self.dim)
-        return self._far(everything, self.curvatures(self.null, everything) - self.ridge)
+        squares = self.curvatures(self.null, np.arange(self.dim)) - self.ridge
+        return bool((self.data.moments().mean ** 2 > MEAN_OVER_SPREAD**2 * squares)[squares > 0].any())
 
     def combinations(self, support: Columns, cols: Columns) -> Flags:
         return exact_combinations(self, support, cols)

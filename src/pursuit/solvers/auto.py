@@ -45,8 +45,8 @@ NO_LIMIT = 10**9
 JUDGED = 10  # times what counts as cheap up to which exchanges are judged after a pursuit of the objective's own
 RESTARTED = 0.1  # share of what counts as cheap up to which there are restarts
 # Columns (for losses other than the squared: entries of X, times squared outputs) times k^3 up to which a path with a
-# search at every size takes no more than about 0.1 s.
-SEARCHED_PATH = 1e6
+# search at every size takes no more than about 0.2 s.
+SEARCHED_PATH = 2.5e6
 GRAM = 1e8  # multiplications for the Gram matrix that it needs, up to which that is so
 MOST = 5e7  # multiplications up to which a path of another loss on some of the columns costs less than the search
 BEYOND = 2  # sizes that such a path goes on, since smaller sizes are improved from larger ones
@@ -256,7 +256,9 @@ def _walked(
         if known:
             yield walk.best[max(known)]
         raise
-    return walk.best[k]
+    point = walk.best[k]
+    # a kernel's point has no bound of its own, and the search that follows needs one for its claim
+    return point if point.exchange is not None else f.refit(point.support, start=point)
 
 
 def _pursued(name: str, f: Objective, constraint: AtMost, start: Point) -> Iterator[Point]:

@@ -32,6 +32,7 @@ NEARLY_DEPENDENT = (
 )
 DEPENDENT = 1e-11  # share of H_jj below which column j adds nothing new, as in the kernel
 HELPS = 1e-10  # share of f by which an exchange must lower it to count
+COARSE = 1e-6  # share of f: rounding of the best change beyond which it is not reported
 CLEARLY = 1e-8  # share of f by which it must to be made without a refit
 MAX_FOLLOWED = 50  # exchanges that are made without one
 FAR_APART = 1e30  # ratio of scales above which rows are evened before they are multiplied
@@ -64,11 +65,14 @@ class _Sweep(NamedTuple):
     def of(self, others: Columns) -> "_Sweep":
         return self._replace(change=self.change[others], who=self.who[others], left=self.left[others])
 
+    def noise(self, rounding: float) -> Vector:
+        """What rounding may add to each change."""
+        spread, dearest = self.reach
+        return np.asarray(rounding * (spread * (1 + 1 / np.sqrt(np.maximum(self.left, DEPENDENT)))) ** 2 * dearest)
+
     def unsure(self, rounding: float) -> Flags:
         """Units whose change is within rounding of nothing."""
-        spread, dearest = self.reach
-        noise = (spread + 1 / np.sqrt(np.maximum(self.left, DEPENDENT))) ** 2 * dearest
-        return np.asarray(self.change < rounding * noise)
+        return np.asarray(self.change < self.noise(rounding))
 
 
 def exchanges(f: Objective, constraint: AtMost, point: Point, units: Columns | None = None, most: int = 1) -> Ranked:
@@ -91,7 +95,8 @@ def exchanges(f: Objective, constraint: AtMost, point: Point, units: Columns | N
     else:
         sweep = _columns(f, constraint, point, others, every)
     unknown = others if not sweep.exact else others[(sweep.left < NEARLY_DEPENDENT) | sweep.unsure(f.rounded)]
-    if every and f.quadratic and constraint.unit_of is None and (len(unknown) or f.far_from_zero):
+    coarse = sweep.noise(f.rounded)[int(np.argmin(sweep.change))] > COARSE * abs(point.value)
+    if every and f.quadratic and constraint.unit_of is None and (len(unknown) or coarse or f.far_from_zero):
         careful = _by_basis(f, constraint, point)
         if careful is not None:
             return careful

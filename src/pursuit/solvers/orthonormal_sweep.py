@@ -27,7 +27,7 @@ from ..objectives.centred import CentredColumns
 SHORTEST = 1e-11  # part of a chosen column outside of the earlier ones, below which the basis has no digits
 NO_LENGTH = 1e-14  # length of the part of a newcomer outside of the basis that is rounding
 CHUNK = 4e6  # numbers of columns that are projected at once
-DISPLAYED = 5e-7  # of the null value: noise up to which the change of an exchange is worth reporting
+DISPLAYED = 1e-4  # of the null value: noise (a bound, mostly by far too large) up to which the change of an exchange is worth reporting
 
 
 class PairSweep(NamedTuple):
