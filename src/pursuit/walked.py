@@ -1,7 +1,7 @@
 """A whole path, the best support of every size, in one kernel call (core/path_search.hpp).
 
-The kernel works as ``pursuit.solvers.walk`` does, on the Gram matrix for the squared loss (all of it, or columns as they
-are wanted) and on an evened copy of small data for other losses.
+The kernel works as ``pursuit.solvers.walk`` does, on the Gram matrix for the squared loss (all of it, or columns as
+they are wanted) and on an evened copy of small data for other losses.
 """
 
 from collections.abc import Callable, Sequence

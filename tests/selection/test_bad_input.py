@@ -9,6 +9,7 @@ from problems import random_sparse
 from pursuit import SparseClassifierCV, SparseRegressorCV
 
 GOALS = pytest.mark.parametrize("goal", ["predict", "explain"])
+ESTIMATORS = pytest.mark.parametrize("make", [SparseRegressorCV, SparseClassifierCV])
 
 
 def data(n=40, p=6, seed=0):
@@ -16,6 +17,12 @@ def data(n=40, p=6, seed=0):
     X = rng.standard_normal((n, p))
     y = X[:, 0] - X[:, 2] + 0.5 * rng.standard_normal(n)
     return X, y, np.where(y > 0, "b", "a")
+
+
+def data_of(make):
+    """X and a target that suits the estimator."""
+    X, y, labels = data()
+    return X, labels if make is SparseClassifierCV else y
 
 
 @GOALS
@@ -83,7 +90,7 @@ def test_one_row_cannot_be_held_out(goal):
 
 
 @GOALS
-@pytest.mark.parametrize("make", [SparseRegressorCV, SparseClassifierCV])
+@ESTIMATORS
 def test_more_than_twenty_thousand_columns(goal, make):
     rng = np.random.default_rng(0)
     x = rng.standard_normal((60, 1))
@@ -108,10 +115,9 @@ def test_one_class_is_no_choice(goal, how):
 
 
 @GOALS
-@pytest.mark.parametrize("make", [SparseRegressorCV, SparseClassifierCV])
+@ESTIMATORS
 def test_rows_without_weight(goal, make):
-    X, y, labels = data()
-    target = labels if make is SparseClassifierCV else y
+    X, target = data_of(make)
     with pytest.raises(ValueError, match="sample_weight is zero for every row"):
         make(goal=goal).fit(X, target, np.zeros(40))
     half = np.repeat([0.0, 1.0], 20)
@@ -124,10 +130,9 @@ def test_rows_without_weight(goal, make):
 
 
 @GOALS
-@pytest.mark.parametrize("make", [SparseRegressorCV, SparseClassifierCV])
+@ESTIMATORS
 def test_empty_folds(goal, make):
-    X, y, labels = data()
-    target = labels if make is SparseClassifierCV else y
+    X, target = data_of(make)
     with pytest.raises(ValueError, match="fold 1 of cv has no row with a weight to test on"):
         make(goal=goal, cv=[(range(20), range(20, 40)), (range(40), [])]).fit(X, target)
     with pytest.raises(ValueError, match="fold 0 of cv has no row with a weight to train on"):
@@ -135,7 +140,7 @@ def test_empty_folds(goal, make):
 
 
 @GOALS
-@pytest.mark.parametrize("make", [SparseRegressorCV, SparseClassifierCV])
+@ESTIMATORS
 @pytest.mark.parametrize(("value", "name"), [(np.nan, "NaN"), (np.inf, "inf"), (-np.inf, "-inf")])
 def test_scores_that_are_no_numbers(goal, make, value, name):
     """Means and standard errors over folds need numbers: with an infinite score every size was as good."""

@@ -20,6 +20,16 @@ def traced_peak(call):
         tracemalloc.stop()
 
 
+def in_blocks(monkeypatch, centred):
+    """Data far from zero, read a few rows at a time; their columns (about their means), and the rows' weights."""
+    rng = np.random.default_rng(3)
+    X, c = 1e3 + rng.standard_normal((90, 4)), rng.random(90) * (rng.random(90) < 0.7)
+    for module in (many, rows):
+        monkeypatch.setattr(module, "PICKED", 50)
+    w = c / c.sum()
+    return GLM(X, X[:, 0], sample_weight=c).data.raw, X - (w @ X if centred else 0.0), w
+
+
 @pytest.mark.parametrize("combine", ["project", "none"])
 def test_tall_data_need_a_few_numbers_a_row(monkeypatch, combine):
     """Weights of ten folds would be 20 numbers a row, their training rows 9 more, and predictions 24."""
@@ -56,13 +66,7 @@ def test_labels_are_the_folds_of_scikit_learn(zeros):
 @pytest.mark.parametrize("centred", [True, False])
 @pytest.mark.parametrize("cols", [[0, 1, 2, 3], [2, 0]])
 def test_gram_columns_block_by_block(monkeypatch, centred, cols):
-    rng = np.random.default_rng(3)
-    X, c = 1e3 + rng.standard_normal((90, 4)), rng.random(90) * (rng.random(90) < 0.7)
-    data = GLM(X, X[:, 0], sample_weight=c).data.raw
-    for module in (many, rows):
-        monkeypatch.setattr(module, "PICKED", 50)
-    w = c / c.sum()
-    A = X - (w @ X if centred else 0.0)
+    data, A, w = in_blocks(monkeypatch, centred)
     np.testing.assert_allclose(data.gram(np.array(cols), centred)[0], (A[:, cols].T * w) @ A, rtol=1e-9, atol=1e-12)
 
 
@@ -94,11 +98,6 @@ def test_what_is_forgotten_is_computed_again():
 
 @pytest.mark.parametrize("centred", [True, False])
 def test_products_block_by_block(monkeypatch, centred):
-    rng = np.random.default_rng(1)
-    X, c = 1e3 + rng.standard_normal((70, 4)), rng.random(70) * (rng.random(70) < 0.7)
-    data = GLM(X, X[:, 0], sample_weight=c).data.raw
-    for module in (many, rows):
-        monkeypatch.setattr(module, "PICKED", 60)
-    w = c / c.sum()
-    A = X[:, [3, 1]] - (w @ X[:, [3, 1]] if centred else 0.0)
+    data, A, w = in_blocks(monkeypatch, centred)
+    A = A[:, [3, 1]]
     np.testing.assert_allclose(data.products(np.array([3, 1]), centred), (A.T * w) @ A, rtol=1e-9)

@@ -17,10 +17,10 @@ MAX_ATTEMPTS = 4  # calls of the kernel in twice the digits, one more for every 
 
 
 class CentredColumns(NamedTuple):
-    """Columns and target with f = |target - columns x|^2 / 2 + sum_j ridge_j x_j^2 / 2; both centred where there is an intercept.
+    """Columns and target with f = |target - columns x|^2 / 2 + sum_j ridge_j x_j^2 / 2.
 
-    Rows are multiplied by the roots of their weights. ``square`` is the squared length of each column, without the
-    ``ridge``.
+    Both are centred where there is an intercept. Rows are multiplied by the roots of their weights.
+    ``square`` is the squared length of each column, without the ``ridge``.
     """
 
     columns: Matrix

@@ -21,9 +21,9 @@ from ..progress import shown
 from ..results import Result
 from ..solvers.auto import Auto
 from ..solvers.base import Solver, generator
+from ..solvers.walk import Improve, Walk, exchanged
 from .found import Path
 from .kept import KeptWalk
-from ..solvers.walk import Improve, Walk, exchanged
 
 
 def path(

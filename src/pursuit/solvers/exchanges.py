@@ -118,8 +118,10 @@ def _reported(sweep: "_Sweep", mine: Columns, others: Columns, unknown: Columns)
     return Exchange((int(mine[sweep.who[j]]),), (int(others[j]),), float(change[j])) if change[j] < np.inf else None
 
 
-def _sweep_by_basis(f: Objective, constraint: AtMost, support: Columns, value: float) -> tuple[Columns, PairSweep] | None:
-    """All exchanges from an orthonormal basis of the columns; None where f has none in memory, or they have no digits."""
+def _sweep_by_basis(
+    f: Objective, constraint: AtMost, support: Columns, value: float
+) -> tuple[Columns, PairSweep] | None:
+    """All exchanges from an orthonormal basis of the columns; None where f has none or they lack digits."""
     problem = f.centred_columns()
     others, free = without(constraint.allowed, support), ~inside(support, constraint.include)
     if problem is None or not (len(others) and free.any()):

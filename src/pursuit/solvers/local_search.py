@@ -117,9 +117,9 @@ def _improve(f: Objective, constraint: AtMost, point: Point, ranked: Ranked, tri
     if ranked.pairs is not None and ranked.best[0].change < -HELPS * scale:  # refits of such columns are expensive
         first = ranked.best[0]
         end = follow_by_basis(f, constraint, apply(constraint, point.support, first.leave, first.enter), point.value)
-        trial = f.refit(end, start=point)
-        if trial.value < point.value - 1e-12 * scale:
-            return trial
+        better = f.refit(end, start=point)
+        if better.value < point.value - 1e-12 * scale:
+            return better
     for turn, move in enumerate(ranked.best):
         if move.change > (-1e-11 * scale if f.quadratic else PROMISING * scale) and (f.quadratic or turn > 0):
             return None

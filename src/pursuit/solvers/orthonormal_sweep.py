@@ -27,7 +27,7 @@ from ..objectives.centred import CentredColumns
 SHORTEST = 1e-11  # part of a chosen column outside of the earlier ones, below which the basis has no digits
 NO_LENGTH = 1e-14  # length of the part of a newcomer outside of the basis that is rounding
 CHUNK = 4e6  # numbers of columns that are projected at once
-DISPLAYED = 1e-4  # of the null value: noise (a bound, mostly by far too large) up to which the change of an exchange is worth reporting
+DISPLAYED = 1e-4  # of the null value: noise (a bound, mostly far too large) up to which a change is reported
 
 
 class PairSweep(NamedTuple):
@@ -40,13 +40,11 @@ class PairSweep(NamedTuple):
     change: Vector
     who: Columns
     noise: Vector
-    unsure: Matrix
+    unsure: Flags
     reported: tuple[int, int, float] | None
 
 
-def sweep(
-    problem: CentredColumns, support: Columns, others: Columns, free: Flags, helps: float
-) -> PairSweep | None:
+def sweep(problem: CentredColumns, support: Columns, others: Columns, free: Flags, helps: float) -> PairSweep | None:
     """Judge every exchange of a free column of the support for one of the others.
 
     Parameters
@@ -88,11 +86,15 @@ def sweep(
         scale = np.divide(1.0, length[cols], out=np.zeros(len(cols)), where=alive)
         np.multiply(problem.columns[:, cols], scale, out=outside[: len(problem.target)])
         pieces.append(_judge(state, outside, ridge[cols] * scale**2, alive, helps, first))
-    change, who, noise, unsure = (np.concatenate(some, axis=-1) for some in zip(*(at[:4] for at in pieces), strict=True))
+    change, who, noise, unsure = (
+        np.concatenate(some, axis=-1) for some in zip(*(at[:4] for at in pieces), strict=True)
+    )
     known = [piece.reported for piece in pieces if piece.reported is not None]
     where = np.flatnonzero(free)
     best = min(known, key=lambda pair: pair[2], default=None)
-    return PairSweep(change, where[who], noise, unsure, None if best is None else (int(where[best[0]]), best[1], best[2]))
+    return PairSweep(
+        change, where[who], noise, unsure, None if best is None else (int(where[best[0]]), best[1], best[2])
+    )
 
 
 class _State(NamedTuple):
