@@ -76,7 +76,7 @@ def test_the_judge_sees_a_false_claim(problem):
 
 
 # Found by the fuzzer: forced columns that add nothing (657, 859), near-duplicates whose difference matters (20, 51), a
-# path with more restarts (1161, 2087); nearly dependent columns, and sparse ones far from zero (315, 792), where the
+# path with more restarts (1161, 2087); nearly dependent columns, and ones far from zero (315, 2839), where the
 # change of an exchange was rounding.
 
 
@@ -85,6 +85,6 @@ def test_values_fall_with_k_and_are_no_worse_than_the_path(seed):
     assert complaints(seed, {"above the path", "not monotone"}, monotone=True) == []
 
 
-@pytest.mark.parametrize("seed", [249, 283, 315, 339, 727, 792, 823, 1768])
+@pytest.mark.parametrize("seed", [249, 283, 315, 339, 727, 792, 823, 1768, 2839])
 def test_the_next_best_exchange(seed):
     assert complaints(seed, {"next best"}) == []

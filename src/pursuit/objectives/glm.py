@@ -31,7 +31,7 @@ from ..refits.methods import EXACT, FLOOR
 from ..walked import PathPlan, Walked
 from . import least_squares
 from .base import Point, Slope
-from .centred import CentredColumns, centred_columns, exact_combinations
+from .centred import MAX_ENTRIES, CentredColumns, centred_columns, exact_combinations
 from .dual import HasDual
 from .few_columns import FLAT
 from .kernel_path import glm_path, glm_refits
@@ -42,7 +42,7 @@ ROUGH_WORK = 1e8
 NEGLIGIBLE = 1e-18  # share of the null model's squared residual that counts as none
 SPEED, SPARSE_SPEED = 1e9, 1e8  # multiplications in a second, the latter where numbers lie apart
 STEPS, PRODUCTS = 5, 100  # Newton steps of a refit, and products with its columns where there is no Hessian
-MEAN_OVER_SPREAD = 30  # of a sparse column, from which on its products with others are coarser than ``rounded`` says
+MEAN_OVER_SPREAD = 30  # of a column, from which on its products with others are coarser than ``rounded`` says
 TINY = 1e-140  # share of the height at which a gradient may mean that a column is too small to square
 
 
@@ -378,7 +378,7 @@ class GLM(HasDual):
 
     @lazy
     def far_from_zero(self) -> bool:  # type: ignore[override]
-        if self.gram is None or self.data.full or not self.fit_intercept:
+        if self.gram is None or not self.fit_intercept or self.data.shape[0] * self.data.shape[1] > MAX_ENTRIES:
             return False
         squares = self.curvatures(self.null, np.arange(self.dim)) - self.ridge
         return bool((self.data.moments().mean ** 2 > MEAN_OVER_SPREAD**2 * squares)[squares > 0].any())
