@@ -66,8 +66,8 @@ class Auto(Solver):
     prove : judge every exchange at the end, True; no, False; None: for at most as long as the search took
     cheap : number of multiplications for a pass over X, times k, up to which a problem counts as cheap (a tenth of
         that, for restarts); unused by the squared loss on data in memory
-    effort : "fast" (one search, no restarts), "default", or "thorough" (restarts until twenty in a row are unsuccessful
-        or the time limit is reached); what is given above wins over it
+    effort : "fast" (one search, no restarts), "default", or "thorough" (restarts until twenty in a row, for the squared
+        loss k times as many, are unsuccessful or the time limit is reached); what is given above wins over it
     """
 
     starts: int | None = None
@@ -110,11 +110,7 @@ class Auto(Solver):
         if led is not None:
             yield led
         begin = led if led is not None and not (given and start.value < led.value) else start
-        quick = (
-            None
-            if self.starts is not None
-            else self._quick(f, constraint, begin, again=thorough or not searched)
-        )
+        quick = None if self.starts is not None else self._quick(f, constraint, begin, restart=thorough or not searched)
         if quick is not None:
             yield from _points(f, constraint, quick, led)
             return
@@ -204,7 +200,7 @@ class Auto(Solver):
         # a refit from kept Gram columns knows its gradient without a pass over X
         return (point if at.exact and not f.quadratic else f.refit(at.support, start=point)), searched
 
-    def _quick(self, f: Objective, constraint: AtMost, start: Point, again: bool) -> Searched | None:
+    def _quick(self, f: Objective, constraint: AtMost, start: Point, restart: bool) -> Searched | None:
         """What one kernel call finds, where the objective has such a kernel."""
         seed = 0 if self.random_state is None else int(generator(self.random_state).integers(2**63))
         asked, (restarts, effort) = self.restarts is not None, RESTARTS[f.quadratic]
@@ -214,7 +210,7 @@ class Auto(Solver):
         prove = int(self.effort != "fast") if self.prove is None else 2 * int(self.prove)
         own = np.empty(0, np.int64) if np.array_equal(start.support, constraint.forced) else start.support
         all_columns = EFFORTS.index(self.effort or "default")
-        plan = Plan(self._restarts(restarts if again else 0), patience, effort, prove, seed, late, all_columns)
+        plan = Plan(self._restarts(restarts if restart else 0), patience, effort, prove, seed, late, all_columns)
         if self.restarts != "limit":
             return f.quick_search(constraint, own, plan)
         end = time.perf_counter() + RESTART_SHARE * seconds_left()  # the rest is for judging what was found
