@@ -167,7 +167,7 @@ public:
   bool improve(const SearchPlan& plan) {
     Move move = best(plan);
     nearest = move;
-    if (!(move.change < -1e-11 * plan.size(f))) {
+    if (!(move.change < -kHelps * plan.size(f))) {
       if (clean > kSoiled && (updates == 0 || move.change > kClear * plan.size(f))) return false;
       if (!renew()) { // what updates have left behind may hide one
         nearest = {-1, -1, -HUGE_VAL};
@@ -175,7 +175,7 @@ public:
       }
       move = best(plan);
       nearest = move;
-      if (!(move.change < -1e-11 * plan.size(f))) return false;
+      if (!(move.change < -kHelps * plan.size(f))) return false;
     }
     const Units before = S;
     const double was = f;
@@ -235,10 +235,20 @@ public:
   }
 
 private:
-  static constexpr i64 kChunk = 1024, kAhead = 32, kEnough = 12, kPool = 128;
+  static constexpr i64 kChunk = 1024, kAhead = 64, kEnough = 12, kPool = 256, kWide = 16;
+  static constexpr double kHelps = 1e-11; // share of f that an exchange must lower it by
   static constexpr double kClear = 1e-8;  // share of f that updates leave behind at most
   static constexpr int kStale = 48;       // updates after which g and d are computed anew
   static constexpr double kSoiled = 1e-4; // share below which a column leaves its rounding behind
+
+  // A column outside that may help: what an exchange with it changes f by at least, and whom it may replace.
+  struct Newcomer {
+    double bound, reach;
+    i64 column;
+    bool operator<(const Newcomer& other) const {
+      return bound < other.bound || (bound == other.bound && column < other.column);
+    }
+  };
 
   // What a column that left was: its row of T, by column, as long as row m of V is still its own.
   struct Left {
@@ -393,46 +403,82 @@ private:
     std::sort(order.begin(), order.end());
     const double least = order.front().first;
     spent += static_cast<double>(p);
-    near.clear();
     double spread = 0.0; // with it the rounding of g grows
     for (i64 i = 0; i < m; ++i) spread += std::sqrt(b[i] * q.h[S[i]]);
     const double noise = kRounded * spread * std::sqrt(2.0 * std::fabs(q.f0));
-    reaches.clear();
+    reaches.resize(static_cast<std::size_t>(p));
+    find_reaches(least, noise, q.h, d.get(), g.get(), p, reaches.data());
+    near.clear();
     for (i64 j = 0; j < p; ++j) {
-      if (at[j] >= 0 || !plan.allowed[j] || share(j) < least_left) continue;
-      const double root = std::sqrt(q.h[j]), taken = std::sqrt(std::max(q.h[j] - d[j], 0.0)) + root;
-      const double reach = (std::fabs(g[j]) + noise * root) * taken * (1 + 1e-9) + 1e-12 * least * q.h[j];
-      if (all || least * d[j] < reach) near.push_back(j), reaches.push_back(all ? HUGE_VAL : reach);
+      if (!(all || least * d[j] < reaches[j]) || has(j) || !plan.allowed[j] || share(j) < least_left) continue;
+      near.push_back({all ? -HUGE_VAL : lower_bound(j, least, noise), all ? HUGE_VAL : reaches[j], j});
     }
-    const i64 many = static_cast<i64>(near.size());
-    for (i64 low = 0; low < many; low += kChunk) best_of(low, std::min(many, low + kChunk), found);
+    i64 many = static_cast<i64>(near.size());
+    if (!all && many > kWide) { // the most promising first: one of them that helps is good enough
+      std::nth_element(near.begin(), near.begin() + kWide, near.end());
+      best_of(0, kWide, found);
+      if (found.change < -kHelps * plan.size(f)) return found;
+      std::erase_if(near, [&](const Newcomer& other) { return !(other.bound < found.change); });
+      many = static_cast<i64>(near.size());
+    }
+    for (i64 low = 0; low < many; low += kWide) best_of(low, std::min(many, low + kWide), found);
     return found;
+  }
+
+  // Of what f changes by when j comes in for a column that costs a^2 / 2 or more: it gains no more than by entering
+  // alone, and |v| <= sqrt(H_jj - d_j) where v = U_ij / sqrt(B_ii). From a d = slope |v| on that grows with a.
+  double lower_bound(i64 j, double a, double noise) const {
+    if (!(d[j] > 0.0)) return -HUGE_VAL;
+    const double slope = (std::fabs(g[j]) + noise * std::sqrt(q.h[j])) * (1 + 1e-9);
+    const double v = std::sqrt(std::max(q.h[j] - d[j], 0.0)), s = slope + a * v;
+    return a * d[j] <= slope * v ? -0.5 * slope * slope / d[j] : 0.5 * (a * a - s * s / q.h[j]);
   }
 
   // Of the exchanges with near[low .. high).
   void best_of(i64 low, i64 high, Move& found) {
-    const i64 m = size(), p = q.p;
-    W.resize(static_cast<std::size_t>(m * (high - low)));
-    for (i64 r = 0; r < m; ++r)
-      for (i64 k = low; k < high; ++k) W[(k - low) * m + r] = V[r * p + near[k]];
-    column.resize(static_cast<std::size_t>(m));
+    const i64 m = size(), p = q.p, many = high - low;
+    W.resize(static_cast<std::size_t>(m * kWide));
+    double u[kWide], reach = 0.0;
+    for (i64 k = 0; k < kWide; ++k) {
+      const Newcomer& next = near[std::min(low + k, high - 1)];
+      for (i64 r = 0; r < m; ++r) W[r * kWide + k] = V[r * p + next.column];
+      reach = std::max(reach, d[next.column] > 0.0 ? next.reach / d[next.column] : HUGE_VAL);
+    }
     for (const auto& [small, i] : order) {
-      bool any = false;
+      if (!(small < reach)) break; // those that follow are further off
+      spent += static_cast<double>((m - i) * many);
+      wide_products(W.data() + i * kWide, T.get() + i * cap + i, cap, m - i, u);
       const double inv = 1.0 / b[i], t = x[i] * inv, drop = 0.5 * x[i] * t;
-      for (i64 k = low; k < high; ++k) {
-        const i64 j = near[k];
-        if (!(small * d[j] < reaches[k])) continue;
-        if (!any)
-          for (i64 r = i; r < m; ++r) column[r] = T[r * cap + i];
-        any = true;
-        spent += static_cast<double>(m - i);
-        const double u = dot(W.data() + (k - low) * m + i, column.data() + i, m - i);
-        const double slope = g[j] - t * u, curve = d[j] + u * u * inv;
-        if (!(curve > kPivot * q.h[j]) || (share(j) < kDoubtful && !(u * u * inv > kCopy * q.h[j]))) continue;
+      for (i64 k = 0; k < many; ++k) {
+        const i64 j = near[low + k].column;
+        const double slope = g[j] - t * u[k], taken = u[k] * u[k] * inv, curve = d[j] + taken;
         const double change = drop - 0.5 * slope * slope / curve;
-        if (change < found.change) found = {S[i], j, change};
+        if (!(change < found.change) || !(curve > kPivot * q.h[j])) continue;
+        if (share(j) < kDoubtful && !(taken > kCopy * q.h[j])) continue;
+        found = {S[i], j, change};
       }
-      if (!any) break; // those that follow are further off
+    }
+  }
+
+  // The |x_i| / sqrt(B_ii) below which i may give way to j, times d_j.
+  PURSUIT_CLONES static void find_reaches(double least, double noise, const double* __restrict h,
+                                          const double* __restrict d_, const double* __restrict g_, i64 p,
+                                          double* __restrict out) {
+#pragma omp simd
+    for (i64 j = 0; j < p; ++j) {
+      const double root = std::sqrt(h[j]), rest = h[j] - d_[j], taken = std::sqrt(rest > 0.0 ? rest : 0.0) + root;
+      out[j] = (std::fabs(g_[j]) + noise * root) * taken * (1 + 1e-9) + 1e-12 * least * h[j];
+    }
+  }
+
+  // u = W't; W has rows of kWide, t a stride.
+  PURSUIT_CLONES static void wide_products(const double* __restrict w, const double* __restrict t, i64 stride, i64 len,
+                                           double* __restrict u) {
+    for (i64 k = 0; k < kWide; ++k) u[k] = 0.0;
+    for (i64 r = 0; r < len; ++r) {
+      const double by = t[r * stride];
+#pragma omp simd
+      for (i64 k = 0; k < kWide; ++k) u[k] += by * w[r * kWide + k];
     }
   }
 
@@ -471,7 +517,8 @@ private:
   const RowQuad q;
   const i64 cap;
   const double floor;
-  Units S, at, near; // columns in order of entry, the position of each or -1; those outside that may help
+  Units S, at; // columns in order of entry, the position of each or -1
+  std::vector<Newcomer> near;
   Buffer z, T, V, d, g;
   std::vector<Left> left; // by row
   std::uint64_t sum = 0;  // of the keys of S

@@ -2,6 +2,7 @@
 
 #include "common.hpp"
 
+#include <array>
 #include <chrono>
 #include <concepts>
 #include <functional>
@@ -316,6 +317,21 @@ private:
     }
   }
 
+  // One of the `many` units of largest gain that are outside and not excluded, or -1.
+  i64 one_of_best(i64 many) {
+    std::array<std::pair<double, i64>, 4> best;
+    i64 count = 0;
+    for (i64 j = 0; j < state.units(); ++j) {
+      if (excluded[j] || !open(j)) continue;
+      const double gain = state.gain(j);
+      if (count == many && !(gain > best[many - 1].first)) continue;
+      i64 at = count < many ? count++ : many - 1;
+      for (; at > 0 && gain > best[at - 1].first; --at) best[at] = best[at - 1];
+      best[at] = {gain, j};
+    }
+    return count == 0 ? -1 : best[random.below(count)].second;
+  }
+
   // Drop some units of the best point, forbid them while others come in, and go on from there.
   void again() {
     i64 idle = 0;
@@ -325,7 +341,7 @@ private:
       Units S, gone, free;
       for (i64 j : found.back().support) (plan.forced[j] ? S : free).push_back(j);
       if (free.empty()) return;
-      const i64 count = 1 + random.below((static_cast<i64>(free.size()) + 1) / 2);
+      const i64 count = 1 + random.below(4 * (static_cast<i64>(free.size()) + 1) / 5);
       for (i64 t = 0; t < count; ++t) {
         const i64 at = random.below(static_cast<i64>(free.size()));
         gone.push_back(free[at]);
@@ -333,14 +349,11 @@ private:
       }
       S.insert(S.end(), free.begin(), free.end());
       if (!state.set(S)) return;
-      while (state.size() < plan.k && !over()) { // greedily, or one of the four best
-        std::vector<std::pair<double, i64>> best;
-        for (i64 j = 0; j < state.units(); ++j)
-          if (open(j) && std::find(gone.begin(), gone.end(), j) == gone.end()) best.emplace_back(-state.gain(j), j);
-        if (best.empty()) break;
-        const i64 many = std::min<i64>(turn % 2 ? 4 : 1, static_cast<i64>(best.size()));
-        std::partial_sort(best.begin(), best.begin() + many, best.end());
-        if (!state.enter(best[static_cast<std::size_t>(random.below(many))].second)) break;
+      excluded.assign(static_cast<std::size_t>(state.units()), 0);
+      for (i64 j : gone) excluded[j] = 1;
+      while (state.size() < plan.k && !over()) {
+        const i64 j = one_of_best(turn % 2 ? 4 : 2);
+        if (j < 0 || !state.enter(j)) break;
       }
       const std::size_t before = found.size();
       local();
@@ -353,6 +366,7 @@ private:
   Poll& poll;
   Random random;
   std::unordered_set<std::uint64_t> seen;
+  std::vector<std::uint8_t> excluded;
   bool ended = false; // nothing is left to explain
 };
 

@@ -39,8 +39,8 @@ from .walk import Walk, exchanged
 
 RESTART_SHARE = 0.8  # share of the time that goes to restarts "until the limit"
 PATIENCE = 4  # restarts in a row that may be in vain, and one more for every ten units
-RESTARTS = 40  # where the kernel does them
-EFFORT = 1.5  # what they may cost there, as a multiple of what went before
+# Restarts where the kernel does them, and what they may cost as a multiple of what went before: for quadratics, others.
+RESTARTS = {True: (400, 6.0), False: (40, 1.5)}
 NO_LIMIT = 10**9
 JUDGED = 10  # times what counts as cheap up to which exchanges are judged after a pursuit of the objective's own
 RESTARTED = 0.1  # share of what counts as cheap up to which there are restarts
@@ -52,7 +52,7 @@ MOST = 5e7  # multiplications up to which a path of another loss on some of the 
 BEYOND = 2  # sizes that such a path goes on, since smaller sizes are improved from larger ones
 _value = attrgetter("value")
 EFFORTS = ("fast", "default", "thorough")
-THOROUGH_PATIENCE = 20  # unsuccessful restarts in a row after which a thorough search ends
+THOROUGH_PATIENCE = 20  # unsuccessful restarts in a row after which a thorough search ends; squared loss: for each unit
 STARTS = ("grahtp", "omp", "ompr", "there and back")  # OMP first where GraHTP can use its Gram columns
 
 
@@ -67,8 +67,8 @@ class Auto(Solver):
     prove : judge every exchange at the end, True; no, False; None: for at most as long as the search took
     cheap : number of multiplications for a pass over X, times k, up to which a problem counts as cheap (a tenth of
         that, for restarts); unused by the squared loss on data in memory
-    effort : "fast" (one search, no restarts), "default", or "thorough" (restarts until twenty in a row are unsuccessful
-        or the time limit is reached); what is given above wins over it
+    effort : "fast" (one search, no restarts), "default", or "thorough" (restarts until twenty in a row, for the squared
+        loss k times as many, are unsuccessful or the time limit is reached); what is given above wins over it
     """
 
     starts: int | None = None
@@ -114,11 +114,7 @@ class Auto(Solver):
         if led is not None:
             yield led
         begin = led if led is not None and not (given and start.value < led.value) else start
-        quick = (
-            None
-            if self.starts is not None
-            else self._quick(f, constraint, begin, 0 if searched and not thorough else RESTARTS)
-        )
+        quick = None if self.starts is not None else self._quick(f, constraint, begin, restart=thorough or not searched)
         if quick is not None:
             yield from _points(f, constraint, quick, led)
             return
@@ -211,17 +207,17 @@ class Auto(Solver):
         # a refit from kept Gram columns knows its gradient without a pass over X
         return (point if at.exact and not f.quadratic else f.refit(at.support, start=point)), searched
 
-    def _quick(self, f: Objective, constraint: AtMost, start: Point, restarts: int) -> Searched | None:
+    def _quick(self, f: Objective, constraint: AtMost, start: Point, restart: bool) -> Searched | None:
         """What one kernel call finds, where the objective has such a kernel."""
         seed = 0 if self.random_state is None else int(generator(self.random_state).integers(2**63))
-        asked = self.restarts is not None
-        patience, effort = (NO_LIMIT, np.inf) if asked else (PATIENCE + constraint.units // 10, EFFORT)
+        asked, (restarts, effort) = self.restarts is not None, RESTARTS[f.quadratic]
+        patience, effort = (NO_LIMIT, np.inf) if asked else (PATIENCE + constraint.units // 10, effort)
         if self.effort == "thorough" and not asked:
-            patience, effort = THOROUGH_PATIENCE, np.inf
+            patience, effort = THOROUGH_PATIENCE * (constraint.k if f.quadratic else 1), np.inf
         prove = int(self.effort != "fast") if self.prove is None else 2 * int(self.prove)
         own = np.empty(0, np.int64) if np.array_equal(start.support, constraint.forced) else start.support
         all_columns = EFFORTS.index(self.effort or "default")
-        plan = Plan(self._restarts(restarts), patience, effort, prove, seed, late, all_columns)
+        plan = Plan(self._restarts(restarts if restart else 0), patience, effort, prove, seed, late, all_columns)
         if self.restarts != "limit":
             return f.quick_search(constraint, own, plan)
         end = time.perf_counter() + RESTART_SHARE * seconds_left()  # the rest is for judging what was found
