@@ -267,18 +267,26 @@ def multinomial_fit(
 # Paths, core/path_search.hpp.
 class PathPoint(FoundPoint):
     """The best point of a size; ``settled``: no exchange was found that helps. For quadratics a lower bound of the
-    reciprocal condition number, the least share left of a column outside, the change by the nearest exchange."""
+    reciprocal condition number, the least share left of a column outside, the change by the nearest exchange; at the
+    size that was to be ``judged`` the ``exchange`` (leave, enter, change) of the least change (elsewhere leave is -1)."""
 
     settled: bool
     condition: float
     share: float
     nearest: float
+    @property
+    def exchange(self) -> tuple[int, int, float]: ...
 
 class PathSolution:
     """The points of all sizes from the forced-in units on, and whether a callback stopped it."""
 
     @property
     def points(self) -> list[PathPoint]: ...
+    @property
+    def sizes(self) -> int:
+        """How many points there are."""
+
+    def point(self, i: int) -> PathPoint: ...
     stopped: bool
 
 Reached: TypeAlias = Callable[[int, float], object]
@@ -293,11 +301,11 @@ class Products:
 
 def quadratic_path(
     rows: object, c: F, h: F, ridge: F, f0: float, floor: float, request: SearchRequest, thorough: bool,
-    reached: Reached | None,
+    reached: Reached | None, judged: int = -1,
 ) -> PathSolution:
     """f0 + c'x + x'(H + ridge)x/2, h its diagonal; ``rows`` is H, or Products,
     or has ``row(j)`` (H_j:, or None where it is not at hand), ``block(cols)`` (H of these columns), ``fetch(cols)`` and
-    ``has(j)``. ``thorough``: with a search at every size."""
+    ``has(j)``. ``thorough``: with a search at every size; ``judged``: a size at which every exchange is judged."""
 
 def likelihood_path(
     samples: Samples, curve: float, A: F, ridge: F, unit: F, intercept: bool, floor: float, sizes: NDArray[np.uint8],

@@ -98,7 +98,7 @@ def from_quadratic(
     sure = min(found.condition, found.share) > CONDITION
     sure = sure and found.change > doubt(found.condition, f0, found.share, rounded)
     unsure = constraint.k * len(doubtful) if sure else total
-    return Searched(points, _exchange(found.nearest), unsure, total, doubtful if sure else None, request.take_error())
+    return Searched(points, as_exchange(found.nearest), unsure, total, doubtful if sure else None, request.take_error())
 
 
 @dataclass(frozen=True)
@@ -146,7 +146,7 @@ def likelihood(
     if not (_full(points, constraint) or (points and points[-1][-1] <= floor)):
         return None
     return Searched(
-        points, _exchange(found.nearest), found.unjudged, found.total, trouble=request.take_error(),
+        points, as_exchange(found.nearest), found.unjudged, found.total, trouble=request.take_error(),
         doubtful=found.doubtful,
     )  # fmt: skip
 
@@ -192,6 +192,7 @@ def doubt(condition: float, most: float, share: float = CONDITION, rounded: floa
     return rounded * (1 / condition + 1 / share) * most
 
 
-def _exchange(nearest: tuple[int, int, float]) -> Exchange | None:
+def as_exchange(nearest: tuple[int, int, float]) -> Exchange | None:
+    """A kernel's exchange; None where it found none."""
     leave, enter, change = nearest
     return None if leave < 0 or not np.isfinite(change) else Exchange((leave,), (enter,), max(change, 0.0))

@@ -107,7 +107,7 @@ class Quad:
 
     def on(self, plan: walked.PathPlan) -> On:
         """The path on some columns, as a working set asks for it."""
-        plan = plan._replace(reached=None, thorough=False, sizes=())  # gains are compared from size to size
+        plan = plan._replace(reached=None, thorough=False, sizes=(), only=None)  # gains are compared from size to size
 
         def on(constraint: AtMost, cols: Columns) -> walked.Walked | None:
             self._grow(cols)

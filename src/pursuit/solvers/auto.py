@@ -52,6 +52,7 @@ BEYOND = 2  # sizes that such a path goes on, since smaller sizes are improved f
 _value = attrgetter("value")
 EFFORTS = ("fast", "default", "thorough")
 THOROUGH_PATIENCE = 20  # unsuccessful restarts in a row after which a thorough search ends
+DEFAULT_SEED = int(generator(None).integers(2**63))
 STARTS = ("grahtp", "omp", "ompr", "there and back")  # OMP first where GraHTP can use its Gram columns
 
 
@@ -104,6 +105,9 @@ class Auto(Solver):
         led, searched = (None, False) if self.starts is not None or fast else (yield from self._led(f, constraint))
         given = not np.array_equal(start.support, constraint.forced)
         if led is not None and searched and f.quadratic and not given and not thorough:
+            if led.optimality == "swap_optimal":  # the kernel has judged every exchange
+                yield led
+                return
             led = yield from search(f, constraint, led)
             if led.optimality == "swap_optimal":
                 return
@@ -187,8 +191,8 @@ class Auto(Solver):
         if f.quadratic and not searched:
             return None, False
         longer = constraint.with_budget(min(constraint.k + BEYOND * searched, len(constraint.allowed)))
-        seed = int(generator(self.random_state).integers(2**63))
-        found = f.quick_path(longer, PathPlan(searched, seed, late, None, (constraint.k,), MOST))
+        plan = PathPlan(searched, _seed(self.random_state), late, None, (constraint.k,), MOST, constraint.k)
+        found = f.quick_path(longer, plan)
         if found is None or not found.points:
             return None, False
         known = found.by_size()
@@ -200,9 +204,10 @@ class Auto(Solver):
             check_time()
         if constraint.count(at.support) < constraint.k and at.value > f.floor:
             return None, False  # columns that depend on each other need more care
-        point = from_kernel(f, at)
+        judged = f.quadratic and at.exact and at.optimality == "swap_optimal" and at.exchange is not None
+        point = from_kernel(f, at, judged)
         # a refit from kept Gram columns knows its gradient without a pass over X
-        return (point if at.exact and not f.quadratic else f.refit(at.support, start=point)), searched
+        return (point if judged or (at.exact and not f.quadratic) else f.refit(at.support, start=point)), searched
 
     def _quick(self, f: Objective, constraint: AtMost, start: Point, restarts: int) -> Searched | None:
         """What one kernel call finds, where the objective has such a kernel."""
@@ -223,6 +228,11 @@ class Auto(Solver):
             return found
         again = f.quick_search(constraint, found.points[-1][0], plan._replace(restarts=0))
         return again if again is not None and again.points else found
+
+
+def _seed(random_state: Any) -> int:
+    """A seed for a kernel."""
+    return DEFAULT_SEED if random_state is None else int(generator(random_state).integers(2**63))
 
 
 def _pursued(name: str, f: Objective, constraint: AtMost, start: Point) -> Iterator[Point]:
