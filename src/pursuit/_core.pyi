@@ -103,6 +103,10 @@ class Matrix:
     def gram(self, w: F) -> F:
         """X.T @ diag(w) @ X, both triangles filled."""
 
+    def centred_gram(self, w: F) -> tuple[F, F]:
+        """The same of columns less their weighted means, and these means; constant columns give exactly zero. A copy of
+        X is made."""
+
     def turn(self, w: F, v: F, a: float) -> tuple[F, float]:
         """X.T @ d and the sum of d = w * (X @ v + a), for a sparse X."""
 

@@ -235,6 +235,8 @@ def _spare(f: Objective, constraint: AtMost, best: Point) -> Point:
 
 def _optimality(f: Objective, constraint: AtMost, best: Point, loop: Loop) -> str:
     """What is known of the best point; where nothing can be exchanged or is left to explain: that no exchange helps."""
+    if best.optimality == "swap_optimal":
+        return best.optimality
     units = constraint.units_of(best.support)
     stuck = len(without(constraint.allowed, units)) == 0 or len(without(units, constraint.include)) == 0
     full, exact = len(units) == constraint.k, best.value <= f.floor

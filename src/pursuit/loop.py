@@ -51,7 +51,7 @@ def _breach(point: Any, f: Objective, constraint: AtMost) -> str:
     if not isinstance(point, Point):
         return f"a {type(point).__name__}, not a point"
     support = point.support
-    if len(support) and not (support[0] >= 0 and support[-1] < f.dim and (np.diff(support) > 0).all()):
+    if len(support) and not (support[0] >= 0 and support[-1] < f.dim and (support[1:] > support[:-1]).all()):
         return "a point whose support is not a sorted set of columns"
     if len(point.coef) != len(support):
         return f"a point with {len(point.coef)} coefficients on {len(support)} columns"
