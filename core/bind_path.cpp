@@ -145,7 +145,8 @@ void bind_path(nb::module_& m) {
       .def_ro("nearest", &PathPoint::nearest)
       .def_prop_ro("exchange", [](const PathPoint& at) {
         return nb::make_tuple(at.exchange.leave, at.exchange.enter, at.exchange.change);
-      });
+      })
+      .def_prop_ro("doubtful", [](const PathPoint& at) { return indices(at.doubtful); });
   nb::class_<PathSolution>(m, "PathSolution")
       .def_prop_ro("points",
                    [](const PathSolution& path) {

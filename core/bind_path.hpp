@@ -1,5 +1,6 @@
 #pragma once
 
+#include "basis_state.hpp"
 #include "bind_search.hpp"
 #include "path_search.hpp"
 
@@ -13,7 +14,10 @@ struct PathPoint {
   bool settled;                     // no exchange was found that helps
   double condition, share, nearest; // a bound of the reciprocal condition number, the least share that is left of a
                                     // column outside, the change by the nearest exchange
-  Move exchange;                    // the one that changes f least, where all were judged
+  // Where every exchange was judged: the one that changes f least, and the columns whose exchanges the formula cannot
+  // judge, which condition, share and nearest leave out.
+  Move exchange;
+  Units doubtful;
 };
 
 struct PathSolution {
@@ -21,8 +25,8 @@ struct PathSolution {
   bool stopped = false;
 };
 
-// Every size from the forced-in units to k; `thorough`: with a search for every size; `reached` is called with each. At
-// the size `judged` (-1: none) the exchange that changes f least is looked for among all of them.
+// Every size from the forced-in units to k; `thorough`: with a search for every size; `reached` is called with each.
+// `judged`: the one size that is asked for, which gets most of the restarts; every exchange is judged there (-1: all).
 struct PathRequest {
   SearchRequest& search;
   bool thorough;
@@ -44,36 +48,53 @@ struct PathRequest {
 
   template <class State>
   PathSolution run(State& state, Poll& poll, const std::uint8_t* sizes = nullptr) {
-    PathSearch<State> path(state, search.plan, poll, thorough, sizes, callback());
+    SearchPlan plan = search.plan;
+    if (judged >= 0) plan.patience = (plan.patience + kLess - 1) / kLess, plan.effort /= kLess;
+    PathSearch<State> path(state, plan, poll, thorough, sizes, callback());
     Move exchange;
+    Units doubtful;
     unlocked([&] {
       path.run();
-      if constexpr (requires { state.closest(search.plan, 0.0); }) exchange = judge(path, state);
+      if constexpr (requires { state.closest(plan, 0.0); }) exchange = judge(path, state, poll, doubtful);
     });
     PathSolution out;
     for (auto& size : path.best) {
       size.point.f = size.f;
-      out.points.push_back({std::move(size.point), size.settled, size.condition, size.share, size.nearest, {}});
+      out.points.push_back({std::move(size.point), size.settled, size.condition, size.share, size.nearest, {}, {}});
     }
-    if (exchange.leave >= 0) out.points[static_cast<std::size_t>(judged - path.first)].exchange = exchange;
+    if (exchange.leave >= 0) {
+      PathPoint& at = out.points[static_cast<std::size_t>(judged - path.first)];
+      at.exchange = exchange, at.doubtful = std::move(doubtful);
+    }
     out.stopped = path.stopped;
     return out;
   }
 
 private:
-  // What is known of the size `judged`, computed anew, and its closest exchange.
+  static constexpr i64 kLess = 10; // times less patience at sizes that are on the way to the one that is asked for
+
+  // The size `judged`: restarts with all patience, what is known of its end, and the closest exchange.
   template <class State>
-  Move judge(PathSearch<State>& path, State& state) const {
+  Move judge(PathSearch<State>& path, State& state, Poll& poll, Units& doubtful) const {
     const i64 index = judged - path.first;
     if (path.stopped || index < 0 || index >= static_cast<i64>(path.best.size())) return {};
     auto& size = path.best[static_cast<std::size_t>(index)];
     SearchPlan plan = search.plan;
     plan.k = judged;
-    size.settled = state.restore(size.kept) && !state.improve(plan);
+    if (thorough && index > 0) {
+      Search<State> more(state, plan, poll);
+      more.restart_from(size.point.support);
+      path.stopped = poll.stop();
+      const bool better = !more.found.empty() && more.found.back().f < size.f - 1e-11 * plan.size(size.f);
+      if (better && state.set(more.found.back().support))
+        size.point = state.found(), size.kept = state.keep(), size.f = state.f;
+    }
+    size.settled = !path.stopped && state.restore(size.kept) && !state.improve(plan);
     if (!size.settled) return {};
-    const Move closest = state.closest(plan, 0.0);
-    size.condition = state.condition(), size.share = state.least_share(plan), size.nearest = closest.change;
-    return closest;
+    size.condition = state.condition(), size.share = state.least_share(plan, kDoubtful);
+    size.nearest = state.closest(plan, kDoubtful).change;
+    doubtful = state.dependent(plan, kDoubtful);
+    return state.closest(plan, 0.0);
   }
 };
 

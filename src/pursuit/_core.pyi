@@ -271,8 +271,9 @@ def multinomial_fit(
 # Paths, core/path_search.hpp.
 class PathPoint(FoundPoint):
     """The best point of a size; ``settled``: no exchange was found that helps. For quadratics a lower bound of the
-    reciprocal condition number, the least share left of a column outside, the change by the nearest exchange; at the
-    size that was to be ``judged`` the ``exchange`` (leave, enter, change) of the least change (elsewhere leave is -1)."""
+    reciprocal condition number, the least share left of a column outside, the change by the nearest exchange. At the
+    size that was to be ``judged`` also the ``exchange`` (leave, enter, change) of the least change (elsewhere leave is
+    -1) and the ``doubtful`` columns, whose share is below 1e-7: exchanges with them are not judged."""
 
     settled: bool
     condition: float
@@ -280,6 +281,8 @@ class PathPoint(FoundPoint):
     nearest: float
     @property
     def exchange(self) -> tuple[int, int, float]: ...
+    @property
+    def doubtful(self) -> I: ...
 
 class PathSolution:
     """The points of all sizes from the forced-in units on, and whether a callback stopped it."""

@@ -43,7 +43,7 @@ class Reached(NamedTuple):
     """The best point of a size, and what is known of it; with optimality "none" refits should look again.
 
     ``exact`` says that it minimises f over its support as nearly as a refit would; ``exchange`` is the cheapest one,
-    where all were judged.
+    where all were judged but those with ``doubtful`` newcomers, of which the optimality says nothing.
     """
 
     support: Columns
@@ -53,6 +53,7 @@ class Reached(NamedTuple):
     optimality: str
     exact: bool = False
     exchange: Exchange | None = None
+    doubtful: Columns | None = None
 
 
 @dataclass(frozen=True)
@@ -152,7 +153,7 @@ def _point(at: _core.PathPoint, h: Vector, f0: float, rounded: float) -> Reached
     claim = "swap_optimal" if at.settled and _judged(at.condition, at.share, at.nearest, f0, rounded) else "none"
     noise = searched.rounding(x, h[S], f0, rounded)
     exact = at.condition > WELL_CONDITIONED and noise <= searched.CANCELLED * value
-    return Reached(S, x, None, value, claim, exact, searched.as_exchange(at.exchange))
+    return Reached(S, x, None, value, claim, exact, searched.as_exchange(at.exchange), at.doubtful)
 
 
 def _judged(condition: float, share: float, nearest: float, f0: float, rounded: float) -> bool:

@@ -122,15 +122,11 @@ class Point:
         return x
 
 
-def from_kernel(f: "Objective", at: Reached, claimed: bool = False) -> Point:
-    """A point that a kernel found; its gradient is a pass over the data if it is asked for.
-
-    ``claimed``: with what the kernel knows of exchanges, which needs a search over all columns.
-    """
+def from_kernel(f: "Objective", at: Reached) -> Point:
+    """A point that a kernel found; its gradient is a pass over the data if it is asked for."""
     support, coef, free = at.support, at.coef, at.free
     point = Point(
         f.dim, support, coef, free, at.value, lambda: f.at(support, coef, free).gradient.copy(), at.exact,
-        optimality=at.optimality if claimed else "none", exchange=at.exchange if claimed else None,
         least=(1 - CANCELLED) * at.value if at.exact else None,
     )  # fmt: skip
     return point.owned(f)

@@ -204,10 +204,14 @@ class Auto(Solver):
             check_time()
         if constraint.count(at.support) < constraint.k and at.value > f.floor:
             return None, False  # columns that depend on each other need more care
-        judged = f.quadratic and at.exact and at.optimality == "swap_optimal" and at.exchange is not None
-        point = from_kernel(f, at, judged)
+        point = from_kernel(f, at)
+        if at.exact and at.exchange is not None and at.optimality == "swap_optimal":  # every exchange was judged, but:
+            if at.doubtful is not None and len(at.doubtful):
+                yield point
+            if at.doubtful is None or settled(f, constraint, point, at.doubtful):
+                return point.claim("swap_optimal", at.exchange), searched
         # a refit from kept Gram columns knows its gradient without a pass over X
-        return (point if judged or (at.exact and not f.quadratic) else f.refit(at.support, start=point)), searched
+        return (point if at.exact and not f.quadratic else f.refit(at.support, start=point)), searched
 
     def _quick(self, f: Objective, constraint: AtMost, start: Point, restarts: int) -> Searched | None:
         """What one kernel call finds, where the objective has such a kernel."""
