@@ -89,8 +89,10 @@ private:
       if (better && state.set(more.found.back().support))
         size.point = state.found(), size.kept = state.keep(), size.f = state.f;
     }
+    state.set({}); // what many updates have left behind goes
     size.settled = !path.stopped && state.restore(size.kept) && !state.improve(plan);
     if (!size.settled) return {};
+    size.point = state.found(), size.f = state.f;
     size.condition = state.condition(), size.share = state.least_share(plan, kDoubtful);
     size.nearest = state.closest(plan, kDoubtful).change;
     doubtful = state.dependent(plan, kDoubtful);

@@ -25,6 +25,7 @@ ENTRIES = 2e6  # of X, which is copied for that
 ROOM = 500  # units that the kernel keeps the state of
 CONDITION = 1e-7  # reciprocal condition number, and share of a column, above which the formula for exchanges has digits
 CANCELLED = 1e-10  # share of a value that rounding may be where it is computed from the Gram matrix, not from residuals
+LEAST_DOUBT = 1e-11  # share of a value that it may always be off by
 FAR = 1e4  # mean over spread of a column from which on the data are asked
 EXTREME = 1e150  # range of squared columns that need no care
 

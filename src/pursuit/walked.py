@@ -43,7 +43,8 @@ class Reached(NamedTuple):
     """The best point of a size, and what is known of it; with optimality "none" refits should look again.
 
     ``exact`` says that it minimises f over its support as nearly as a refit would; ``exchange`` is the cheapest one,
-    where all were judged but those with ``doubtful`` newcomers, of which the optimality says nothing.
+    where all were judged but those with ``doubtful`` newcomers, of which the optimality says nothing; ``least`` is a
+    lower bound of f over the support.
     """
 
     support: Columns
@@ -54,6 +55,7 @@ class Reached(NamedTuple):
     exact: bool = False
     exchange: Exchange | None = None
     doubtful: Columns | None = None
+    least: float | None = None
 
 
 @dataclass(frozen=True)
@@ -153,7 +155,8 @@ def _point(at: _core.PathPoint, h: Vector, f0: float, rounded: float) -> Reached
     claim = "swap_optimal" if at.settled and _judged(at.condition, at.share, at.nearest, f0, rounded) else "none"
     noise = searched.rounding(x, h[S], f0, rounded)
     exact = at.condition > WELL_CONDITIONED and noise <= searched.CANCELLED * value
-    return Reached(S, x, None, value, claim, exact, searched.as_exchange(at.exchange), at.doubtful)
+    least = value - max(noise, searched.LEAST_DOUBT * value) if exact else None
+    return Reached(S, x, None, value, claim, exact, searched.as_exchange(at.exchange), at.doubtful, least)
 
 
 def _judged(condition: float, share: float, nearest: float, f0: float, rounded: float) -> bool:

@@ -127,7 +127,7 @@ def from_kernel(f: "Objective", at: Reached) -> Point:
     support, coef, free = at.support, at.coef, at.free
     point = Point(
         f.dim, support, coef, free, at.value, lambda: f.at(support, coef, free).gradient.copy(), at.exact,
-        least=(1 - CANCELLED) * at.value if at.exact else None,
+        least=at.least if at.least is not None or not at.exact else (1 - CANCELLED) * at.value,
     )  # fmt: skip
     return point.owned(f)
 
