@@ -143,9 +143,9 @@ void bind_path(nb::module_& m) {
       .def_ro("condition", &PathPoint::condition)
       .def_ro("share", &PathPoint::share)
       .def_ro("nearest", &PathPoint::nearest)
-      .def_prop_ro("exchange", [](const PathPoint& at) {
-        return nb::make_tuple(at.exchange.leave, at.exchange.enter, at.exchange.change);
-      })
+      .def_prop_ro(
+          "exchange",
+          [](const PathPoint& at) { return nb::make_tuple(at.exchange.leave, at.exchange.enter, at.exchange.change); })
       .def_prop_ro("doubtful", [](const PathPoint& at) { return indices(at.doubtful); });
   nb::class_<PathSolution>(m, "PathSolution")
       .def_prop_ro("points",
@@ -155,7 +155,8 @@ void bind_path(nb::module_& m) {
                      return out;
                    })
       .def_prop_ro("sizes", [](const PathSolution& path) { return path.points.size(); })
-      .def("point", [](const PathSolution& path, std::size_t i) { return path.points.at(i); }, "i"_a)
+      .def(
+          "point", [](const PathSolution& path, std::size_t i) { return path.points.at(i); }, "i"_a)
       .def_ro("stopped", &PathSolution::stopped);
   m.def("quadratic_path", &quadratic_path, "rows"_a, array("c"), array("h"), array("ridge"), "f0"_a, "floor"_a,
         "request"_a, "thorough"_a, "reached"_a.none(), "judged"_a = -1);

@@ -96,7 +96,7 @@ private:
     size.condition = state.condition(), size.share = state.least_share(plan, kDoubtful);
     size.nearest = state.closest(plan, kDoubtful).change;
     doubtful = state.dependent(plan, kDoubtful);
-    return state.closest(plan, 0.0);
+    return state.closest(plan, -HUGE_VAL); // the share of a copy may be rounded below 0
   }
 };
 

@@ -43,8 +43,8 @@ inline void gram(const DenseColumns& A, const double* w, double* out) {
 
 inline constexpr double kConstant = 1e-14; // share of its size by which a column must vary, or that is rounding
 
-// Takes its weighted mean off a column, in place, and returns it. Twice, since the first mean is rounded at its own size;
-// a constant column becomes exactly zero.
+// Takes its weighted mean off a column, in place, and returns it. Twice, since the first mean is rounded at its own
+// size; a constant column becomes exactly zero.
 PURSUIT_CLONES inline double centre_column(double* __restrict x, i64 n, const double* w, double total) {
   double mean = 0.0, rest = 0.0, size = 0.0, left = 0.0;
 #pragma omp simd reduction(+ : mean) reduction(max : size)

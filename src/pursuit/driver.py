@@ -123,7 +123,7 @@ def run(
 
     ``start`` is as in ``solve``: a Result of the same f is gone on from without a pass over the data.
     """
-    own, method = as_solver(solver)
+    own, method = (name, solver) if name is not None and isinstance(solver, Solver) else as_solver(solver)
     for need in method.needs:
         f.require(need)
     name = name or own

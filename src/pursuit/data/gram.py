@@ -46,6 +46,7 @@ class GramColumns:
         self.held = self.asked = NO_COLUMNS  # the column in each slot, and when it was last asked for
         self.clock = 0
         self.rows = np.empty((0, p))
+        self.in_order = False  # whether slot j holds column j, for all of them
         self.small = (n * p * p <= WHOLE or p <= BLOCK) and p <= self.capacity
         self.read = room is not None and p <= self.capacity  # rows do not lie in memory, and all of it may
         self.whole = self.small or self.read  # of which a path forms all
@@ -103,10 +104,10 @@ class GramColumns:
     def matrix(self) -> Vector:
         """All of H, to be read only."""
         with self.lock:
-            everything = np.arange(self.data.shape[1])
             if not self.complete:
-                self.keep(everything)
-            return self.rows if np.array_equal(self.held, everything) else self.rows[self.slot]
+                everything = np.arange(self.data.shape[1])
+                self._compute(everything, everything)
+            return self.rows if self.in_order else self.rows[self.slot]
 
     def entries(self, support: Columns, others: Columns, hint: Vector | None = None) -> Vector:
         """H[support][:, others]."""
@@ -149,11 +150,13 @@ class GramColumns:
 
     def _compute(self, cols: Columns, needed: Columns) -> None:
         rows, means = self.data.gram(cols, self.centred)
-        if len(cols) == len(self.slot):  # all of them
+        if len(cols) == self.data.shape[1]:  # all of them
             self.rows, self.slot, self.held = rows, np.argsort(cols), cols
             self.means = means[self.slot]
             self.asked = np.zeros(len(cols), np.int64)
+            self.in_order = bool((self.slot == cols).all())
             return
+        self.in_order = False
         slots = self._room(len(cols), needed)
         self.rows[slots], self.means[cols] = rows, means
         self.slot[cols], self.held[slots], self.asked[slots] = slots, cols, self.clock

@@ -106,7 +106,8 @@ class Quad:
         points = found.points
         if cols is not None:
             points = [at._replace(support=cols[at.support], optimality="stationary") for at in points]
-        return replace(found, points=[at._replace(free=self._free(at)) for at in points])
+        points = [at._replace(free=self._free(at)) for at in points]
+        return walked.Walked(found.first, points, found.stopped, found.trouble, found.sizes)
 
     def on(self, plan: walked.PathPlan) -> On:
         """The path on some columns, as a working set asks for it."""
