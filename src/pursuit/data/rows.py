@@ -180,10 +180,11 @@ class Data:
 
     def constant_fit(self, b: float, intercept: bool) -> tuple[float, float]:
         """The best constant for the squared loss, from b on (not ``intercept``: b itself), and its value."""
-        rest = self.rows.y - self.rows.shift(np.full(self.shape[0], b), 0.0)
+        level = np.zeros(self.shape[0]) if self.rows.offset is None else self.rows.offset
+        rest = self.rows.y - (level + b)
         if intercept:  # once more: the first mean is rounded at its own size
-            less = float(self.rows.c @ rest) / self.weight
-            b, rest = b + less, rest - less
+            b += float(self.rows.c @ rest) / self.weight
+            rest = self.rows.y - (level + b)
         return b, 0.5 * float((self.rows.c * rest) @ rest)
 
     def infimum(self) -> float:
