@@ -31,12 +31,12 @@ struct HeldProducts {
 
 // `rows`: the whole matrix, Products, or an object with row(j) (or None), block(cols), fetch(cols); without the ridge.
 PathSolution quadratic_path(nb::object rows, A1 c_, A1 h_, A1 ridge_, double f0, double floor, SearchRequest& request,
-                            bool thorough, nb::object reached) {
+                            bool thorough, nb::object reached, i64 judged) {
   const Vector<double> c(c_), h(h_), ridge(ridge_);
   const i64 p = c.size();
   require(h.size() == p && ridge.size() == p, "sizes differ");
   request.check(p);
-  PathRequest path{request, thorough, std::move(reached)};
+  PathRequest path{request, thorough, std::move(reached), judged};
   Poll poll(request.stop.call());
   std::optional<Array2<double>> whole;
   std::optional<Lines> H;
@@ -142,7 +142,11 @@ void bind_path(nb::module_& m) {
       .def_ro("settled", &PathPoint::settled)
       .def_ro("condition", &PathPoint::condition)
       .def_ro("share", &PathPoint::share)
-      .def_ro("nearest", &PathPoint::nearest);
+      .def_ro("nearest", &PathPoint::nearest)
+      .def_prop_ro(
+          "exchange",
+          [](const PathPoint& at) { return nb::make_tuple(at.exchange.leave, at.exchange.enter, at.exchange.change); })
+      .def_prop_ro("doubtful", [](const PathPoint& at) { return indices(at.doubtful); });
   nb::class_<PathSolution>(m, "PathSolution")
       .def_prop_ro("points",
                    [](const PathSolution& path) {
@@ -150,9 +154,12 @@ void bind_path(nb::module_& m) {
                      for (const PathPoint& at : path.points) out.append(nb::cast(at));
                      return out;
                    })
+      .def_prop_ro("sizes", [](const PathSolution& path) { return path.points.size(); })
+      .def(
+          "point", [](const PathSolution& path, std::size_t i) { return path.points.at(i); }, "i"_a)
       .def_ro("stopped", &PathSolution::stopped);
   m.def("quadratic_path", &quadratic_path, "rows"_a, array("c"), array("h"), array("ridge"), "f0"_a, "floor"_a,
-        "request"_a, "thorough"_a, "reached"_a.none());
+        "request"_a, "thorough"_a, "reached"_a.none(), "judged"_a = -1);
   m.def("likelihood_path", &likelihood_path, "samples"_a, "curve"_a, array("A"), array("ridge"), array("unit"),
         "intercept"_a, "floor"_a, array("sizes"), "request"_a, "thorough"_a, "reached"_a.none());
   m.def("multinomial_path", &multinomial_path, array("label"), array("c"), array("offset").none(), array("E"),

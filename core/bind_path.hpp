@@ -1,5 +1,6 @@
 #pragma once
 
+#include "basis_state.hpp"
 #include "bind_search.hpp"
 #include "path_search.hpp"
 
@@ -13,6 +14,10 @@ struct PathPoint {
   bool settled;                     // no exchange was found that helps
   double condition, share, nearest; // a bound of the reciprocal condition number, the least share that is left of a
                                     // column outside, the change by the nearest exchange
+  // Where every exchange was judged: the one that changes f least, and the columns whose exchanges the formula cannot
+  // judge, which condition, share and nearest leave out.
+  Move exchange;
+  Units doubtful;
 };
 
 struct PathSolution {
@@ -21,10 +26,12 @@ struct PathSolution {
 };
 
 // Every size from the forced-in units to k; `thorough`: with a search for every size; `reached` is called with each.
+// `judged`: the one size that is asked for, which gets most of the restarts; every exchange is judged there (-1: all).
 struct PathRequest {
   SearchRequest& search;
   bool thorough;
   nb::object reached;
+  i64 judged = -1;
 
   i64 room() const {
     const SearchPlan& plan = search.plan;
@@ -41,15 +48,55 @@ struct PathRequest {
 
   template <class State>
   PathSolution run(State& state, Poll& poll, const std::uint8_t* sizes = nullptr) {
-    PathSearch<State> path(state, search.plan, poll, thorough, sizes, callback());
-    unlocked([&] { path.run(); });
+    SearchPlan plan = search.plan;
+    if (judged >= 0) plan.patience = (plan.patience + kLess - 1) / kLess, plan.effort /= kLess;
+    PathSearch<State> path(state, plan, poll, thorough, sizes, callback());
+    Move exchange;
+    Units doubtful;
+    unlocked([&] {
+      path.run();
+      if constexpr (requires { state.closest(plan, 0.0); }) exchange = judge(path, state, poll, doubtful);
+    });
     PathSolution out;
     for (auto& size : path.best) {
       size.point.f = size.f;
-      out.points.push_back({std::move(size.point), size.settled, size.condition, size.share, size.nearest});
+      out.points.push_back({std::move(size.point), size.settled, size.condition, size.share, size.nearest, {}, {}});
+    }
+    if (exchange.leave >= 0) {
+      PathPoint& at = out.points[static_cast<std::size_t>(judged - path.first)];
+      at.exchange = exchange, at.doubtful = std::move(doubtful);
     }
     out.stopped = path.stopped;
     return out;
+  }
+
+private:
+  static constexpr i64 kLess = 10; // times less patience at sizes that are on the way to the one that is asked for
+
+  // The size `judged`: restarts with all patience, what is known of its end, and the closest exchange.
+  template <class State>
+  Move judge(PathSearch<State>& path, State& state, Poll& poll, Units& doubtful) const {
+    const i64 index = judged - path.first;
+    if (path.stopped || index < 0 || index >= static_cast<i64>(path.best.size())) return {};
+    auto& size = path.best[static_cast<std::size_t>(index)];
+    SearchPlan plan = search.plan;
+    plan.k = judged;
+    if (thorough && index > 0) {
+      Search<State> more(state, plan, poll);
+      more.restart_from(size.point.support);
+      path.stopped = poll.stop();
+      const bool better = !more.found.empty() && more.found.back().f < size.f - 1e-11 * plan.size(size.f);
+      if (better && state.set(more.found.back().support))
+        size.point = state.found(), size.kept = state.keep(), size.f = state.f;
+    }
+    state.set({}); // what many updates have left behind goes
+    size.settled = !path.stopped && state.restore(size.kept) && !state.improve(plan);
+    if (!size.settled) return {};
+    size.point = state.found(), size.f = state.f;
+    size.condition = state.condition(), size.share = state.least_share(plan, kDoubtful);
+    size.nearest = state.closest(plan, kDoubtful).change;
+    doubtful = state.dependent(plan, kDoubtful);
+    return state.closest(plan, -HUGE_VAL); // the share of a copy may be rounded below 0
   }
 };
 

@@ -59,6 +59,24 @@ nb::object gram_(const Matrix& A, A1 w_) {
   return give(std::move(out), m, m);
 }
 
+// The same about the weighted means, and these.
+nb::tuple centred_gram_(const Matrix& A, A1 w_) {
+  const Vector<double> w(w_);
+  const i64 n = A.n(), m = A.p();
+  require(w.size() == n, "w has a wrong length");
+  Buffer out = reals(m * m), means = reals(m), copy = reals(n * m);
+  A.run([&](const auto& X) {
+    Array<i64> every = allocate<i64>(m);
+    for (i64 j = 0; j < m; ++j) every[j] = j;
+    gather(X, every.get(), m, copy.get());
+    double total = 0.0;
+    for (i64 i = 0; i < n; ++i) total += w[i];
+    for (i64 j = 0; j < m; ++j) means[j] = centre_column(copy.get() + j * n, n, w.data(), std::max(total, 1e-300));
+    gram(DenseColumns{copy.get(), n, m, 1, n, false}, w.data(), out.get());
+  });
+  return nb::make_tuple(give(std::move(out), m, m), give(std::move(means), m));
+}
+
 nb::object between_(const Matrix& A, A1 w_, const Matrix& other) {
   const Vector<double> w(w_);
   const i64 m = A.p(), q = other.p();
@@ -194,6 +212,7 @@ void bind_support(nb::module_& m, MatrixClass& matrix) {
            "param"_a)
       .def("terms", &terms, array("eta"));
   matrix.def("gram", &gram_, array("w"))
+      .def("centred_gram", &centred_gram_, array("w"))
       .def("between", &between_, array("w"), "other"_a)
       .def("newton", &newton_, "samples"_a, array("coef"), "b"_a, "hessian"_a)
       .def("fit", &fit, "samples"_a, array("l2"), "intercept"_a, array("z"), "floor"_a, "lower"_a, "converged"_a,

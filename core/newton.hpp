@@ -41,6 +41,24 @@ inline void gram(const DenseColumns& A, const double* w, double* out) {
   mirror_upper(out, m);
 }
 
+inline constexpr double kConstant = 1e-14; // share of its size by which a column must vary, or that is rounding
+
+// Takes its weighted mean off a column, in place, and returns it. Twice, since the first mean is rounded at its own
+// size; a constant column becomes exactly zero.
+PURSUIT_CLONES inline double centre_column(double* __restrict x, i64 n, const double* w, double total) {
+  double mean = 0.0, rest = 0.0, size = 0.0, left = 0.0;
+#pragma omp simd reduction(+ : mean) reduction(max : size)
+  for (i64 i = 0; i < n; ++i) mean += w[i] * x[i], size = std::max(size, std::fabs(x[i]));
+  mean /= total;
+#pragma omp simd reduction(+ : rest)
+  for (i64 i = 0; i < n; ++i) x[i] -= mean, rest += w[i] * x[i];
+  rest /= total;
+#pragma omp simd reduction(max : left)
+  for (i64 i = 0; i < n; ++i) x[i] -= rest, left = std::max(left, std::fabs(x[i]));
+  if (left <= kConstant * size && std::isfinite(mean)) std::fill(x, x + n, 0.0); // no maximum sees a NaN, but means do
+  return mean + rest;
+}
+
 // Value, gradient (m + 1, the intercept's last) and, unless null, the (m+1) x (m+1) Hessian.
 template <class Loss>
 void newton(const DenseColumns& A, std::nullopt_t, const Samples& s, Loss loss, const double* coef, double b,

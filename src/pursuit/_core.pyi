@@ -103,6 +103,10 @@ class Matrix:
     def gram(self, w: F) -> F:
         """X.T @ diag(w) @ X, both triangles filled."""
 
+    def centred_gram(self, w: F) -> tuple[F, F]:
+        """The same of columns less their weighted means, and these means; constant columns give exactly zero. A copy of
+        X is made."""
+
     def turn(self, w: F, v: F, a: float) -> tuple[F, float]:
         """X.T @ d and the sum of d = w * (X @ v + a), for a sparse X."""
 
@@ -267,18 +271,29 @@ def multinomial_fit(
 # Paths, core/path_search.hpp.
 class PathPoint(FoundPoint):
     """The best point of a size; ``settled``: no exchange was found that helps. For quadratics a lower bound of the
-    reciprocal condition number, the least share left of a column outside, the change by the nearest exchange."""
+    reciprocal condition number, the least share left of a column outside, the change by the nearest exchange. At the
+    size that was to be ``judged`` also the ``exchange`` (leave, enter, change) of the least change (elsewhere leave is
+    -1) and the ``doubtful`` columns, whose share is below 1e-7: exchanges with them are not judged."""
 
     settled: bool
     condition: float
     share: float
     nearest: float
+    @property
+    def exchange(self) -> tuple[int, int, float]: ...
+    @property
+    def doubtful(self) -> I: ...
 
 class PathSolution:
     """The points of all sizes from the forced-in units on, and whether a callback stopped it."""
 
     @property
     def points(self) -> list[PathPoint]: ...
+    @property
+    def sizes(self) -> int:
+        """How many points there are."""
+
+    def point(self, i: int) -> PathPoint: ...
     stopped: bool
 
 Reached: TypeAlias = Callable[[int, float], object]
@@ -293,11 +308,11 @@ class Products:
 
 def quadratic_path(
     rows: object, c: F, h: F, ridge: F, f0: float, floor: float, request: SearchRequest, thorough: bool,
-    reached: Reached | None,
+    reached: Reached | None, judged: int = -1,
 ) -> PathSolution:
     """f0 + c'x + x'(H + ridge)x/2, h its diagonal; ``rows`` is H, or Products,
     or has ``row(j)`` (H_j:, or None where it is not at hand), ``block(cols)`` (H of these columns), ``fetch(cols)`` and
-    ``has(j)``. ``thorough``: with a search at every size."""
+    ``has(j)``. ``thorough``: with a search at every size; ``judged``: a size at which every exchange is judged."""
 
 def likelihood_path(
     samples: Samples, curve: float, A: F, ridge: F, unit: F, intercept: bool, floor: float, sizes: NDArray[np.uint8],

@@ -84,6 +84,8 @@ def need(package: str, extra: str, what: str, name: str | None = None) -> Any:
 
 def check_whole(value: Any, name: str, wanted: str, low: int, high: float = np.inf) -> int:
     """A whole number from ``low`` to ``high``; ``wanted`` says so in words."""
+    if type(value) is int and low <= value <= high:
+        return value
     if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Integral):
         raise TypeError(f"{name} must be {wanted}, got {value!r}")
     number = int(value)
@@ -120,6 +122,8 @@ def check_sizes(ks: Any, low: int = 0) -> list[int]:
 
 def check_number(value: Any, name: str, low: float = 0.0, strict: bool = False) -> float:
     """A finite real number at least (or above) ``low``."""
+    if type(value) is float and (low < value < np.inf or (value == low and not strict)):
+        return value
     wanted = "" if low == -np.inf else f" {'greater than' if strict else 'at least'} {low:g}"
     if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Real):
         raise TypeError(f"{name} must be a number{wanted}, got {value!r}")
@@ -131,6 +135,8 @@ def check_number(value: Any, name: str, low: float = 0.0, strict: bool = False) 
 
 def check_flag(value: Any, name: str) -> bool:
     """True or False (or 1 or 0): text such as "no" would count as True."""
+    if type(value) is bool:
+        return value
     if not isinstance(value, bool | np.bool_ | numbers.Integral) or value not in (0, 1):
         raise TypeError(f"{name} must be True or False, got {value!r}")
     return bool(value)

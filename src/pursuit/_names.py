@@ -15,6 +15,8 @@ Names = tuple[str, ...]
 
 def names_of(X: Any) -> Names | None:
     """A data frame's column names; None where X has none, or where they are not strings. Each may occur once."""
+    if type(X) is np.ndarray:
+        return None
     refuse_lazy(X)
     columns = getattr(X, "columns", None)
     names = () if columns is None else tuple(columns)

@@ -51,10 +51,10 @@ class AtMost:
         k = check_k(k)
         self.dim = dim
         self.unit_of, self.units = _units(groups, dim, names)
-        self.include = self._named(chosen(include, "include", dim, names), "include")
-        self.exclude = self._named(chosen(exclude, "exclude", dim, names), "exclude")
+        self.include = self._units_named(include, "include", names)
+        self.exclude = self._units_named(exclude, "exclude", names)
         noun = "columns" if self.unit_of is None else "groups"
-        both = np.intersect1d(self.include, self.exclude)
+        both = self.include[inside(self.include, self.exclude)]
         if both.size:
             member = int(np.flatnonzero(self.unit_of == both[0])[0]) if self.unit_of is not None else int(both[0])
             raise ValueError(f"include and exclude overlap: {called([member], names)} is in both")
@@ -139,6 +139,8 @@ class AtMost:
 
     def allows(self, support: Columns) -> bool:
         """Whether a support keeps to the budget, the forced-in and the forbidden units."""
+        if self.plain:
+            return len(support) <= self.k
         units = self.units_of(support)
         forced = inside(self.include, units).all()
         return bool(forced) and len(units) <= self.k and not self.uses_forbidden(support)
@@ -162,7 +164,8 @@ class AtMost:
     @lazy
     def allowed(self) -> Columns:
         """Units that are not forbidden."""
-        return np.delete(np.arange(self.units), self.exclude)
+        every = np.arange(self.units)
+        return np.delete(every, self.exclude) if self.exclude.size else every
 
     def ordered(self, units: Columns) -> tuple[Columns, Columns]:
         """Coordinates of the units, unit after unit, and where each unit begins (and the end)."""
@@ -173,7 +176,11 @@ class AtMost:
         sizes = np.bincount(self.unit_of[cols], minlength=self.units)[units]
         return cols, np.concatenate([[0], np.cumsum(sizes)])
 
-    def _named(self, cols: Iterable[int] | None, name: str) -> Columns:
+    def _units_named(self, columns: Any, name: str, names: Sequence[str] | None) -> Columns:
+        """The units of the columns that a user names."""
+        if columns is None or (isinstance(columns, tuple | list) and not columns):
+            return np.empty(0, np.int64)
+        cols = chosen(columns, name, self.dim, names)
         entries = [] if cols is None else list(cols)
         nested = any(np.iterable(entry) and not isinstance(entry, str) for entry in entries)
         values = np.asarray([None] if nested else entries)

@@ -123,7 +123,7 @@ def run(
 
     ``start`` is as in ``solve``: a Result of the same f is gone on from without a pass over the data.
     """
-    own, method = as_solver(solver)
+    own, method = (name, solver) if name is not None and isinstance(solver, Solver) else as_solver(solver)
     for need in method.needs:
         f.require(need)
     name = name or own
@@ -235,6 +235,8 @@ def _spare(f: Objective, constraint: AtMost, best: Point) -> Point:
 
 def _optimality(f: Objective, constraint: AtMost, best: Point, loop: Loop) -> str:
     """What is known of the best point; where nothing can be exchanged or is left to explain: that no exchange helps."""
+    if best.optimality == "swap_optimal":
+        return best.optimality
     units = constraint.units_of(best.support)
     stuck = len(without(constraint.allowed, units)) == 0 or len(without(units, constraint.include)) == 0
     full, exact = len(units) == constraint.k, best.value <= f.floor

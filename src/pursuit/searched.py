@@ -25,6 +25,7 @@ ENTRIES = 2e6  # of X, which is copied for that
 ROOM = 500  # units that the kernel keeps the state of
 CONDITION = 1e-7  # reciprocal condition number, and share of a column, above which the formula for exchanges has digits
 CANCELLED = 1e-10  # share of a value that rounding may be where it is computed from the Gram matrix, not from residuals
+LEAST_DOUBT = 1e-11  # share of a value that it may always be off by
 FAR = 1e4  # mean over spread of a column from which on the data are asked
 EXTREME = 1e150  # range of squared columns that need no care
 
@@ -98,7 +99,7 @@ def from_quadratic(
     sure = min(found.condition, found.share) > CONDITION
     sure = sure and found.change > doubt(found.condition, f0, found.share, rounded)
     unsure = constraint.k * len(doubtful) if sure else total
-    return Searched(points, _exchange(found.nearest), unsure, total, doubtful if sure else None, request.take_error())
+    return Searched(points, as_exchange(found.nearest), unsure, total, doubtful if sure else None, request.take_error())
 
 
 @dataclass(frozen=True)
@@ -146,7 +147,7 @@ def likelihood(
     if not (_full(points, constraint) or (points and points[-1][-1] <= floor)):
         return None
     return Searched(
-        points, _exchange(found.nearest), found.unjudged, found.total, trouble=request.take_error(),
+        points, as_exchange(found.nearest), found.unjudged, found.total, trouble=request.take_error(),
         doubtful=found.doubtful,
     )  # fmt: skip
 
@@ -193,6 +194,7 @@ def doubt(condition: float, most: float, share: float = CONDITION, rounded: floa
     return rounded / condition * (1 + 1 / share) * most
 
 
-def _exchange(nearest: tuple[int, int, float]) -> Exchange | None:
+def as_exchange(nearest: tuple[int, int, float]) -> Exchange | None:
+    """A kernel's exchange; None where it found none."""
     leave, enter, change = nearest
     return None if leave < 0 or not np.isfinite(change) else Exchange((leave,), (enter,), max(change, 0.0))

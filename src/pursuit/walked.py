@@ -12,7 +12,7 @@ import numpy as np
 
 from . import _core, searched
 from ._types import Columns, Vector
-from .constraints import AtMost
+from .constraints import AtMost, Exchange
 
 THOROUGH = 500  # columns up to which every size has a search of its own
 WHOLE = 5e8  # multiplications for the Gram matrix up to which that is so
@@ -26,7 +26,8 @@ class PathPlan(NamedTuple):
 
     ``sizes`` are those that are wanted (none: all of them); at others a light path does no more than pass through, if
     it goes there at all. ``most`` limits the multiplications, roughly, of a path on a working set of columns, for
-    losses other than the squared.
+    losses other than the squared. ``only``: the one size whose point is returned (or the last one that was reached),
+    every exchange there judged.
     """
 
     thorough: bool
@@ -35,12 +36,15 @@ class PathPlan(NamedTuple):
     reached: Callable[[int, float], Any] | None
     sizes: Sequence[int] = ()
     most: float = float("inf")
+    only: int | None = None
 
 
 class Reached(NamedTuple):
     """The best point of a size, and what is known of it; with optimality "none" refits should look again.
 
-    ``exact`` says that it minimises f over its support as nearly as a refit would.
+    ``exact`` says that it minimises f over its support as nearly as a refit would; ``exchange`` is the cheapest one,
+    where all were judged but those with ``doubtful`` newcomers, of which the optimality says nothing; ``least`` is a
+    lower bound of f over the support.
     """
 
     support: Columns
@@ -49,6 +53,9 @@ class Reached(NamedTuple):
     value: float
     optimality: str
     exact: bool = False
+    exchange: Exchange | None = None
+    doubtful: Columns | None = None
+    least: float | None = None
 
 
 @dataclass(frozen=True)
@@ -63,6 +70,7 @@ class Walked:
     stopped: bool
     trouble: BaseException | None = field(default=None, repr=False)
     sizes: Sequence[int] | None = None
+    sure: bool = True  # no size of the path needs refits, where only one size is given
 
     def by_size(self) -> dict[int, Reached]:
         """The points."""
@@ -107,7 +115,8 @@ def quadratic(
     if not searched.sane(h):
         return None
     request = _make_request(plan, constraint, h > ridge, True, scale)
-    solution = _core.quadratic_path(rows, c, h, ridge, f0, floor, request, plan.thorough, plan.reached)
+    judged = -1 if plan.only is None else plan.only
+    solution = _core.quadratic_path(rows, c, h, ridge, f0, floor, request, plan.thorough, plan.reached, judged)
     return _from_quadratic(solution, request, h, f0, constraint, plan, rounded)
 
 
@@ -125,7 +134,17 @@ def _from_quadratic(
     solution: _core.PathSolution, request: _core.SearchRequest, h: Vector, f0: float, constraint: AtMost,
     plan: PathPlan, rounded: float,
 ) -> Walked | None:  # fmt: skip
-    first, found = len(constraint.include), solution.points
+    first = len(constraint.include)
+    if plan.only is not None:
+        if not solution.sizes:
+            return None
+        size = min(plan.only, first + solution.sizes - 1)
+        points = [_point(solution.point(size - first), h, f0, rounded)]
+        sure = solution.sizes == constraint.k - first + 1 and all(
+            _claimed(solution.point(at), f0, rounded) for at in range(1, solution.sizes)
+        )
+        return Walked(size, points, solution.stopped, request.take_error(), sure=sure)
+    found = solution.points
     sizes: Sequence[int] = range(first, first + len(found))
     if plan.sizes and not plan.thorough:  # a light path passes through the others, and nobody asks for them
         wanted = {*plan.sizes, first, sizes[-1]} if found else set()
@@ -137,10 +156,16 @@ def _from_quadratic(
 
 def _point(at: _core.PathPoint, h: Vector, f0: float, rounded: float) -> Reached:
     S, x, value = at.support, at.coef, at.value
-    claim = "swap_optimal" if at.settled and _judged(at.condition, at.share, at.nearest, f0, rounded) else "none"
+    claim = "swap_optimal" if _claimed(at, f0, rounded) else "none"
     noise = searched.rounding(x, h[S], f0, rounded)
     exact = at.condition > WELL_CONDITIONED and noise <= searched.CANCELLED * value
-    return Reached(S, x, None, value, claim, exact)
+    least = value - max(noise, searched.LEAST_DOUBT * value) if exact else None
+    return Reached(S, x, None, value, claim, exact, searched.as_exchange(at.exchange), at.doubtful, least)
+
+
+def _claimed(at: _core.PathPoint, f0: float, rounded: float) -> bool:
+    """Whether no exchange helps at a point of a path, for certain."""
+    return at.settled and _judged(at.condition, at.share, at.nearest, f0, rounded)
 
 
 def _judged(condition: float, share: float, nearest: float, f0: float, rounded: float) -> bool:

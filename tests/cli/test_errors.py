@@ -52,6 +52,12 @@ CASES = {
     "text, what to do": (("fit", "diabetes.csv", "-t", "y", "--out", "OUT"), "leave it out with --exclude"),
     "loss": ((*FIT, "--loss", "sqared", "--out", "OUT"), "loss 'sqared' is unknown; did you mean 'squared'?"),
     "solver": ((*FIT, "--solver", "ompp", "--out", "OUT"), "solver 'ompp' is unknown; did you mean 'omp'?"),
+    "effort": ((*FIT, "--effort", "quick", "--out", "OUT"), "--effort quick is not known; it is fast, default or"),
+    "effort, solver": ((*FIT, "--effort", "fast", "--solver", "omp", "--out", "OUT"), "--effort is for --solver auto"),
+    "effort, path": (
+        ("path", "diabetes.parquet", "-t", "y", "--effort", "fast", "--solver", "omp"),
+        "--effort is for --solver auto, and --solver is omp: leave --effort out",
+    ),
     "task": ((*FIT, "--task", "ranking", "--out", "OUT"), "--task ranking is not known"),
     "task and loss": (
         (*FIT, "--task", "classification", "--loss", "huber", "--out", "OUT"),

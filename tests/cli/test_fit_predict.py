@@ -10,7 +10,7 @@ import pytest
 from sklearn.datasets import load_iris
 from sklearn.metrics import r2_score
 
-from pursuit import SparseClassifier, SparseRegressor, load_model, save_model
+from pursuit import Auto, SparseClassifier, SparseRegressor, load_model, save_model
 from pursuit.cli import fit as fit_module
 from pursuit.io import read_table
 
@@ -132,6 +132,24 @@ def test_options_reach_the_estimator(run, tmp_path):
     assert {"age", "s2"} <= set(load_model(path).selected)
     assert not {"bmi", "s5"} & set(held["feature_names"])
     assert "(intercept)" not in out
+
+
+@pytest.mark.parametrize("k", [3, "auto"])
+@pytest.mark.parametrize("effort", [None, "fast", "default", "thorough"])
+def test_the_effort_reaches_the_search(run, tmp_path, monkeypatch, k, effort):
+    seen, iterate = set(), Auto.iterate
+
+    def watched(solver, *given):
+        seen.add(solver.effort)
+        return iterate(solver, *given)
+
+    monkeypatch.setattr(Auto, "iterate", watched)
+    options = () if effort is None else ("--effort", effort)
+    few = ("--ks", "1-2", "--cv", 2) if k == "auto" else ()
+    code, _, err = run("fit", "diabetes.parquet", "-t", "y", "-k", k, *few, *options, "--out", tmp_path / "m.json")
+    assert (code, err) == (0, "")
+    assert seen <= {effort}
+    assert seen or k == "auto"  # which may follow paths instead
 
 
 def test_options_that_are_repeated_add_up(run, tmp_path):

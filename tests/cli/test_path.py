@@ -108,6 +108,17 @@ def test_an_interrupt_leaves_the_sizes_so_far(run, tmp_path, monkeypatch):
     assert (tmp_path / "p.png").exists()
 
 
+def test_the_effort_is_the_path_s(run, tmp_path):
+    claims = {}
+    for effort in ("fast", "thorough"):
+        code, _, err = run(*PATH, "--ks", "1-3", "--effort", effort, "--out", tmp_path / "p.json")
+        assert (code, err) == (0, "")
+        sizes = json.loads((tmp_path / "p.json").read_text())["sizes"]
+        claims[effort] = {size["optimality"] for size in sizes}
+    assert claims["thorough"] == {"swap_optimal"}
+    assert "swap_optimal" not in claims["fast"]
+
+
 def test_a_limit_has_its_exit_code(run, tmp_path):
     code, out, _ = run(*PATH, "--time-limit", 0, "--out", tmp_path / "p.json")
     assert code == 3

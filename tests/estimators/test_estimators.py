@@ -415,3 +415,33 @@ def test_other_numbers_of_columns_are_told(diabetes):
     model = SparseRegressor(k=2, **FAST).fit(*diabetes)
     with pytest.raises(ValueError, match="features"):
         model.predict(diabetes[0][:, :4])
+
+
+def test_plain_arrays_are_checked_as_scikit_learn_does(diabetes):
+    """They take a shorter way, to the same answers."""
+    import pandas as pd
+
+    X, y = diabetes
+    frame = pd.DataFrame(X, columns=[f"x{j}" for j in range(10)])
+    model = SparseRegressor(k=3, **FAST).fit(frame, y)
+    named = model.coef_
+    model.fit(X, y)
+    np.testing.assert_allclose(model.coef_, named, rtol=1e-12)
+    assert not hasattr(model, "feature_names_in_")  # which were those of the frame
+    with pytest.raises(ValueError, match="X has 9 features, but SparseRegressor is expecting 10"):
+        model.predict(X[:, :9])
+    with pytest.warns(UserWarning, match="X does not have valid feature names"):
+        SparseRegressor(k=3, **FAST).fit(frame, y).predict(X)
+    for wrong, words in (
+        (np.where(np.arange(len(y)) == 4, np.nan, y), "NaN"),
+        (y[:-1], "inconsistent numbers of samples"),
+        (y.astype(complex), "Complex data not supported"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            SparseRegressor(k=3, **FAST).fit(X, wrong)
+    with pytest.raises(ValueError, match="minimum of 1 is required"):
+        SparseRegressor(k=1).fit(X[:, :0], y)
+    with pytest.raises(ValueError, match="1 feature"):
+        pursuit.SparseLDA(1).fit(X[:, :1], y > 100)
+    for dtype in (np.float32, np.float64):
+        assert SparseRegressor(k=3, **FAST).fit(X.astype(dtype), y).coef_.dtype == dtype

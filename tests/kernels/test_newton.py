@@ -31,6 +31,32 @@ def dense_forms(A):
     return A, padded, np.ascontiguousarray(A)
 
 
+def test_centred_gram(A, rng):
+    w = rng.random(len(A)) + 0.1
+    total = max(w.sum(), 1e-300)
+    for far in (0.0, 1e6):
+        B = A + far
+        mean = w @ B / total
+        expected = (B - mean).T @ (w[:, None] * (B - mean))
+        for form in dense_forms(np.asfortranarray(B)):
+            found, means = _core.Matrix(form).centred_gram(w)
+            np.testing.assert_allclose(means, mean, rtol=1e-13, atol=1e-13)
+            np.testing.assert_allclose(found, expected, rtol=1e-11, atol=1e-12 + 1e-9 * (far > 0) * total)
+            np.testing.assert_array_equal(found, found.T)
+    near(csc(A).centred_gram(w)[0], (A - w @ A / total).T @ (w[:, None] * (A - w @ A / total)))
+
+
+def test_centred_gram_of_a_constant_column_is_exactly_zero(rng):
+    A = np.asfortranarray(rng.normal(size=(30, 3)))
+    A[:, 1] = 0.1
+    found, means = _core.Matrix(A).centred_gram(rng.random(30))
+    assert not found[1].any()
+    assert not found[:, 1].any()
+    assert means[1] == pytest.approx(0.1, rel=1e-15)
+    A[4, 1] = np.nan
+    assert np.isnan(_core.Matrix(A).centred_gram(rng.random(30))[0][1]).all()
+
+
 @pytest.mark.parametrize("sign", ["positive", "mixed", "zero"])
 def test_gram(A, sign, rng):
     w = {"positive": rng.random(len(A)), "mixed": rng.normal(size=len(A)), "zero": np.zeros(len(A))}[sign]

@@ -75,6 +75,7 @@ def fit(
     loss: given.Loss = None,
     l2: given.L2 = None,
     solver: given.Solver = "auto",
+    effort: given.Effort = None,
     task: given.Task = None,
     include: given.Include = None,
     exclude: given.Exclude = None,
@@ -102,7 +103,7 @@ def fit(
 
     asked = Asked(
         data=data, target=target, loss=loss, task=task, include=names(include), exclude=names(exclude), offset=offset,
-        parameters=_parameters(l2, solver, intercept, standardize, time_limit, threads), cv_groups=cv_groups,
+        parameters=_parameters(l2, solver, intercept, standardize, time_limit, threads, effort), cv_groups=cv_groups,
         memory=memory,
     )  # fmt: skip
     auto = Auto(ks=None if ks is None else sizes(ks), cv=cv, cv_groups=cv_groups, goal=goal, rule=rule, combine=combine)
@@ -121,6 +122,7 @@ def path(
     loss: given.Loss = None,
     l2: given.L2 = None,
     solver: given.Solver = "auto",
+    effort: given.Effort = None,
     task: given.Task = None,
     include: given.Include = None,
     exclude: given.Exclude = None,
@@ -140,7 +142,7 @@ def path(
 
     asked = Asked(
         data=data, target=target, loss=loss, task=task, include=names(include), exclude=names(exclude), offset=offset,
-        parameters=_parameters(l2, solver, intercept, standardize, time_limit, threads), memory=memory,
+        parameters=_parameters(l2, solver, intercept, standardize, time_limit, threads, effort), memory=memory,
     )  # fmt: skip
     return run(asked, None if ks is None else sizes(ks), out, picture, given.begun(checkpoint, resume))
 
@@ -313,10 +315,13 @@ def losses() -> None:
 
 
 def _parameters(
-    l2: float | None, solver: str, intercept: bool, standardize: bool, time_limit: float | None, threads: int | None
-) -> dict[str, Any]:
+    l2: float | None, solver: str, intercept: bool, standardize: bool, time_limit: float | None, threads: int | None,
+    effort: str | None = None,
+) -> dict[str, Any]:  # fmt: skip
     """Of an estimator."""
+    if effort is not None:
+        given.check_effort(effort, solver)
     return {
         "l2": l2, "solver": solver, "fit_intercept": intercept, "standardize": standardize, "time_limit": time_limit,
-        "n_jobs": threads,
+        "n_jobs": threads, **({} if effort is None else {"effort": effort}),
     }  # fmt: skip

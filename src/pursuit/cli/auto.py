@@ -42,21 +42,24 @@ def chooser(asks: Question, auto: Auto) -> tuple[Any, str]:
     goal = (auto.goal or "predict").casefold()
     rule, combine = (None if word is None else word.casefold() for word in (auto.rule, auto.combine))
     kind: Any = pursuit.SparseClassifierCV if asks.classifies else pursuit.SparseRegressorCV
-    given = {"ks": auto.ks, "goal": goal, "rule": rule, "combine": combine}
+    given = {**asks.parameters, "ks": auto.ks, "goal": goal, "rule": rule, "combine": combine}
+    effort = given.pop("effort", None)  # which an estimator that makes many searches takes with its solver
+    if effort is not None:
+        given["solver"] = pursuit.Auto(effort=effort)
     if rule is not None and rule in CRITERIA:
         for option, value in (("--cv", auto.cv), ("--cv-groups", auto.cv_groups), ("--combine", auto.combine)):
             if value is not None:
                 raise ValueError(f"{option} is for held-out folds, and --rule {rule} has none")
-        return kind(**asks.parameters, **given), f"k chosen by {rule.upper()}"
+        return kind(**given), f"k chosen by {rule.upper()}"
     folds = FOLDS if auto.cv is None else auto.cv
     words = f"k chosen by {folds}-fold cross-validation"
     if asks.groups is None:
-        return kind(**asks.parameters, **given, cv=folds), words
+        return kind(**given, cv=folds), words
     splitter = _splitter(asks, folds, auto.cv_groups)
     words = (
         f"k chosen by {splitter.get_n_splits()}-fold cross-validation that keeps rows of one {auto.cv_groups} together"
     )
-    return kind(**asks.parameters, **given, cv=splitter), words
+    return kind(**given, cv=splitter), words
 
 
 def _splitter(asks: Question, folds: int, column: str | None) -> Any:

@@ -28,6 +28,9 @@ L2 = Annotated[
     ),
 ]
 Solver = Annotated[str, typer.Option(help="See `pursuit solvers`.")]
+Effort = Annotated[
+    str | None, typer.Option(help="--solver auto: fast, default or thorough, how long it searches for better features.")
+]
 Task = Annotated[
     str | None,
     typer.Option(help="regression or classification; by default what the loss, or else the target, says."),
@@ -71,3 +74,13 @@ def begun(checkpoint: Path | None, resume: bool) -> Path | None:
 def names(texts: list[str] | None) -> list[str]:
     """The names in options that may be repeated."""
     return [name.strip() for text in texts or () for name in text.split(",") if name.strip()]
+
+
+def check_effort(effort: str, solver: str) -> None:
+    """Raise where --effort is not known, or not for this solver."""
+    from pursuit.solvers.auto import EFFORTS
+
+    if effort not in EFFORTS:
+        raise ValueError(f"--effort {effort} is not known; it is {', '.join(EFFORTS[:-1])} or {EFFORTS[-1]}")
+    if solver.casefold() != "auto":
+        raise ValueError(f"--effort is for --solver auto, and --solver is {solver}: leave --effort out")

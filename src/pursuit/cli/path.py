@@ -56,12 +56,13 @@ def _follow(asks: Question, ks: list[int] | None, checkpoint: Path | None) -> tu
     first = max(1, len(include))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # of a fit that nobody asked for
-        model = asks.estimator(k=first).set_params(solver="omp", time_limit=None).fit(asks.X, asks.y, **asks.more)
+        model = asks.estimator(k=first).set_params(solver="omp", time_limit=None, effort=None)
+        model.fit(asks.X, asks.y, **asks.more)
     sizes = range(first, max(first, LARGEST) + 1) if ks is None else ks
     with Progress("sizes", max(sizes)) as bar, threads(given["n_jobs"]):
         found = pursuit.path(
             model.objective_, sizes, solver=given["solver"], include=include, exclude=exclude,
-            time_limit=given["time_limit"], callback=bar, checkpoint=checkpoint,
+            time_limit=given["time_limit"], callback=bar, checkpoint=checkpoint, effort=given.get("effort"),
         )  # fmt: skip
     return found, model
 

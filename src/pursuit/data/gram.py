@@ -29,6 +29,7 @@ SHARE = 0.2  # of the bytes of X
 EVEN = 1e-14  # mean of a column of mean square 1 that counts as none
 FEW_ROWS, COPIED = 400, 1 << 20  # rows and entries up to which products with a copy of X are as cheap as kept ones
 GRANTED = 1 << 24  # bytes that are always granted
+NO_COLUMNS = np.empty(0, np.int64)
 
 
 class GramColumns:
@@ -41,11 +42,11 @@ class GramColumns:
         granted = max(GRANTED, SHARE * data.nbytes) if room is None else room
         self.capacity = min(p, max(BLOCK, int(granted // (8 * p))))
         self.granted = 8 * p * self.capacity <= granted  # else a block is kept only for whoever must have it
-        self.largest = int(np.clip(TEMPORARY // (8 * p), BLOCK, LARGEST))
-        self.held = np.empty(0, np.int64)  # the column in each slot
-        self.asked = np.empty(0, np.int64)  # and when it was last asked for
+        self.largest = min(max(TEMPORARY // (8 * p), BLOCK), LARGEST)
+        self.held = self.asked = NO_COLUMNS  # the column in each slot, and when it was last asked for
         self.clock = 0
         self.rows = np.empty((0, p))
+        self.in_order = False  # whether slot j holds column j, for all of them
         self.small = (n * p * p <= WHOLE or p <= BLOCK) and p <= self.capacity
         self.read = room is not None and p <= self.capacity  # rows do not lie in memory, and all of it may
         self.whole = self.small or self.read  # of which a path forms all
@@ -64,7 +65,7 @@ class GramColumns:
     def forget(self) -> None:
         """Keep nothing: whoever asks again waits again."""
         with self.lock:
-            self.held, self.asked = np.empty(0, np.int64), np.empty(0, np.int64)
+            self.held = self.asked = NO_COLUMNS
             self.rows = np.empty((0, self.data.shape[1]))
             for name in ("slot", "means", "products"):
                 self.__dict__.pop(name, None)
@@ -99,6 +100,14 @@ class GramColumns:
         with self.lock:
             self.keep(support, hint)
             return self.rows[self.slot[support]]
+
+    def matrix(self) -> Vector:
+        """All of H, to be read only."""
+        with self.lock:
+            if not self.complete:
+                everything = np.arange(self.data.shape[1])
+                self._compute(everything, everything)
+            return self.rows if self.in_order else self.rows[self.slot]
 
     def entries(self, support: Columns, others: Columns, hint: Vector | None = None) -> Vector:
         """H[support][:, others]."""
@@ -141,11 +150,13 @@ class GramColumns:
 
     def _compute(self, cols: Columns, needed: Columns) -> None:
         rows, means = self.data.gram(cols, self.centred)
-        if len(cols) == len(self.slot):  # all of them
+        if len(cols) == self.data.shape[1]:  # all of them
             self.rows, self.slot, self.held = rows, np.argsort(cols), cols
             self.means = means[self.slot]
             self.asked = np.zeros(len(cols), np.int64)
+            self.in_order = bool((self.slot == cols).all())
             return
+        self.in_order = False
         slots = self._room(len(cols), needed)
         self.rows[slots], self.means[cols] = rows, means
         self.slot[cols], self.held[slots], self.asked[slots] = slots, cols, self.clock

@@ -26,7 +26,7 @@ from .._lazy import lazy
 from .._names import Names, called
 from .._types import Columns, Matrix, Vector
 from ..designs import DenseBlock, Design, Room, Rows, Standardized, between, centre, cross
-from ..designs.base import CONSTANT, LOOKED_AT, SMALLEST
+from ..designs.base import CONSTANT, LOOKED_AT, SMALLEST, InMemory
 from ..designs.standardized import FAR
 from ..engines import total
 from ..losses import Loss
@@ -178,6 +178,15 @@ class Data:
         known = None if offset is None else self.loss.intercept(y, c, offset)
         return self.loss.start(y, c / self.weight) if known is None else known
 
+    def constant_fit(self, b: float, intercept: bool) -> tuple[float, float]:
+        """The best constant for the squared loss, from b on (not ``intercept``: b itself), and its value."""
+        level = np.zeros(self.shape[0]) if self.rows.offset is None else self.rows.offset
+        rest = self.rows.y - (level + b)
+        if intercept:  # once more: the first mean is rounded at its own size
+            b += float(self.rows.c @ rest) / self.weight
+            rest = self.rows.y - (level + b)
+        return b, 0.5 * float((self.rows.c * rest) @ rest)
+
     def infimum(self) -> float:
         """The weighted sum of every row's own infimum; -inf where that is not known."""
         return self._infimum
@@ -263,11 +272,19 @@ class Data:
         """Rows of the weighted Gram matrix, the means of ``cols`` taken off where ``centred``, and these means."""
         if self.room.gram is not None or self._tall(cols):
             return self._gram_in_one_pass(cols, centred)
+        if len(cols) == self.shape[1] and np.array_equal(cols, np.arange(len(cols))):
+            return self._whole_gram(centred)
         many = 2 * len(cols) > self.shape[1]  # not worth keeping
         A = self.design.block(cols).dense() if many else self.gathered(cols).dense().copy(order="F")
         means = centre(A, self.rows.c) if centred else np.zeros(len(cols))
         A *= self.rows.c[:, None]
         return self.design.cross(A), means
+
+    def _whole_gram(self, centred: bool) -> tuple[Matrix, Vector]:
+        """``gram`` of all columns, from a copy of them."""
+        design, p = self.design, self.shape[1]
+        stored = design.core if isinstance(design, InMemory) else _core.Matrix(design.block(np.arange(p)).dense())
+        return stored.centred_gram(self.rows.c) if centred else (stored.gram(self.rows.c), np.zeros(p))
 
     def _gram_in_one_pass(self, cols: Columns, centred: bool) -> tuple[Matrix, Vector]:
         """``gram`` of rows that are read, or so many that no copy is made: the means are known before."""

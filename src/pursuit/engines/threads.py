@@ -45,8 +45,10 @@ class _SingleBlas:
     def __enter__(self) -> None:
         with self.lock:
             if self.inside == 0:
-                _let_go()
-                self.before = [(library, library.num_threads) for library in _blas_libraries()]
+                counts = [(library, library.num_threads) for library in _blas_libraries()]
+                self.before = [(library, count) for library, count in counts if count != 1]
+                if self.before:
+                    _let_go()
                 for library, _ in self.before:
                     library.set_num_threads(1)
             self.inside += 1
@@ -54,7 +56,7 @@ class _SingleBlas:
     def __exit__(self, *exception: object) -> None:
         with self.lock:
             self.inside -= 1
-            if self.inside == 0:
+            if self.inside == 0 and self.before:
                 _let_go()
                 for library, count in self.before:
                     library.set_num_threads(count)

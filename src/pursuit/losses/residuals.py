@@ -42,6 +42,11 @@ class Squared(Loss):
     def start(self, y: Vector, c: Vector) -> float:
         return float(c @ y)
 
+    def intercept(self, y: Vector, c: Vector, offset: Vector) -> float | None:
+        rest, total = y - offset, float(c.sum()) or 1.0
+        mean = float(c @ rest) / total
+        return mean + float(c @ (rest - mean)) / total  # the first mean is rounded at its own size
+
     def encode(self, y: Any) -> Vector:
         return check_squares(super().encode(y))
 

@@ -288,7 +288,7 @@ class Objective:
 
     def called(self, cols: Columns) -> str:
         """What a person calls these coordinates."""
-        return called(np.unique(cols // self.width), self.names)
+        return called(cols if self.width == 1 else np.unique(cols // self.width), self.names)
 
     def in_units(self, point: Point) -> tuple[Vector, Any]:
         """Coefficients on the support and what is free, in the units of the user's data."""

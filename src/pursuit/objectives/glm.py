@@ -184,7 +184,7 @@ class GLM(HasDual):
 
     @property
     def floor(self) -> float:  # type: ignore[override]
-        if np.any(self.ridge):
+        if self._has_ridge:
             return -np.inf
         if self.loss.targets == "binary":
             return self.nothing
@@ -266,6 +266,9 @@ class GLM(HasDual):
     @lazy
     def _without(self) -> Fitted:
         """The model without features, which needs no pass over X."""
+        if self.quadratic and self.data.whole and self.data.near:
+            b, value = self.data.constant_fit(self._first, self.fit_intercept)
+            return Fitted(np.empty(0), b, value, value - EXACT * max(value - self.lower, 0.0))
         return refit(self.few(np.empty(0, np.int64)), np.empty(0), self._first)
 
     @lazy
@@ -448,6 +451,10 @@ class GLM(HasDual):
         twin = object.__new__(type(self))
         twin.__dict__.update(self.__dict__, ridge=self.ridge + weights)
         return twin
+
+    @property
+    def _has_ridge(self) -> bool:
+        return self.ridge > 0.0 if isinstance(self.ridge, float) else bool(self.ridge.any())
 
     def _ridge(self, cols: Columns) -> Any:
         """The ridge on these columns: one number, or one per column."""

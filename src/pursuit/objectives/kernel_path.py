@@ -34,20 +34,23 @@ def glm_path(f: "GLM", constraint: AtMost, plan: walked.PathPlan) -> walked.Walk
 
 def _quadratic(f: "GLM", constraint: AtMost, plan: walked.PathPlan) -> walked.Walked | None:
     assert f.gram is not None
-    gram, everything, (n, p) = f.gram, np.arange(f.dim), f.data.shape
+    gram, null, (n, p) = f.gram, f.null, f.data.shape
     if (constraint.k + 1) * p > max(walked.STATE, KEPT * f.work):
         return None
-    null, h = f.null, f.curvatures(f.null, everything)
-    squares, mean = h - f.ridge, f.data.moments().mean if f.fit_intercept else np.zeros(p)
+    whole = gram.whole or (plan.thorough and p <= walked.THOROUGH and n * p * p <= walked.WHOLE)
+    H = gram.matrix() if whole and p <= gram.capacity else None  # which has means and squares too
+    h = f.curvatures(null, np.arange(p))
+    squares, mean = h - f.ridge, np.zeros(p)
+    if f.fit_intercept:
+        mean = f.data.moments().mean if H is None else gram.means
     if bool((mean**2 > searched.FAR**2 * squares)[squares > 0].any()):
         return None
     down = np.where(squares <= 0, 0.0, null.gradient - mean * f.tilt)
     claims = plan.thorough
-    whole = gram.whole or (plan.thorough and p <= walked.THOROUGH and n * p * p <= walked.WHOLE)
     plan = plan._replace(thorough=plan.thorough and whole and p <= walked.THOROUGH)
     quad = Quad(f, down, h, np.where(squares > 0, f.ridge, 0.0), mean)
     if whole:
-        return quad.path(gram.columns(everything), constraint, plan)
+        return quad.path(gram.columns(np.arange(p)) if H is None else H, constraint, plan)
     cols = first_columns(constraint, down**2 / (2 * np.maximum(h, 1e-300)), int(searched.ENTRIES // n))
     if (
         f.data.near and WORTH_IT * len(cols) <= p and not claims and gram.products is None
@@ -103,11 +106,12 @@ class Quad:
         points = found.points
         if cols is not None:
             points = [at._replace(support=cols[at.support], optimality="stationary") for at in points]
-        return replace(found, points=[at._replace(free=self._free(at)) for at in points])
+        points = [at._replace(free=self._free(at)) for at in points]
+        return replace(found, points=points)
 
     def on(self, plan: walked.PathPlan) -> On:
         """The path on some columns, as a working set asks for it."""
-        plan = plan._replace(reached=None, thorough=False, sizes=())  # gains are compared from size to size
+        plan = plan._replace(reached=None, thorough=False, sizes=(), only=None)  # gains are compared from size to size
 
         def on(constraint: AtMost, cols: Columns) -> walked.Walked | None:
             self._grow(cols)

@@ -5,7 +5,7 @@ Everything that is known of an iterate travels in its :class:`Point`: value and 
 
 import weakref
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -93,8 +93,9 @@ class Point:
         return self._with(slope=slope, optimality="none", exchange=None, looked_at=0, open=0, lower=None)
 
     def _with(self, **known: Any) -> "Point":
-        twin = replace(self, **known)
-        twin.__dict__.update((name, self.__dict__[name]) for name in ("gradient", "owner") if name in self.__dict__)
+        """A twin with other fields; unlike ``replace`` it keeps the gradient and the owner."""
+        twin: Point = object.__new__(type(self))
+        twin.__dict__.update(self.__dict__, **known)
         return twin
 
     def __getstate__(self) -> dict[str, Any]:
@@ -126,7 +127,7 @@ def from_kernel(f: "Objective", at: Reached) -> Point:
     support, coef, free = at.support, at.coef, at.free
     point = Point(
         f.dim, support, coef, free, at.value, lambda: f.at(support, coef, free).gradient.copy(), at.exact,
-        least=(1 - CANCELLED) * at.value if at.exact else None,
+        least=at.least if at.least is not None or not at.exact else (1 - CANCELLED) * at.value,
     )  # fmt: skip
     return point.owned(f)
 

@@ -53,6 +53,7 @@ BEYOND = 2  # sizes that such a path goes on, since smaller sizes are improved f
 _value = attrgetter("value")
 EFFORTS = ("fast", "default", "thorough")
 THOROUGH_PATIENCE = 20  # unsuccessful restarts in a row after which a thorough search ends; squared loss: for each unit
+DEFAULT_SEED = int(generator(None).integers(2**63))
 STARTS = ("grahtp", "omp", "ompr", "there and back")  # OMP first where GraHTP can use its Gram columns
 
 
@@ -105,7 +106,7 @@ class Auto(Solver):
         led, searched = (None, False) if self.starts is not None or fast else (yield from self._led(f, constraint))
         given = not np.array_equal(start.support, constraint.forced)
         if led is not None and searched and f.quadratic and not given and not thorough:
-            if led.optimality == "swap_optimal" and led.exchange is not None:
+            if led.optimality == "swap_optimal" and led.exchange is not None:  # the kernel has judged every exchange
                 yield led
             else:
                 led = yield from search(f, constraint, led)
@@ -187,11 +188,11 @@ class Auto(Solver):
         if f.quadratic and not searched:
             return None, False
         longer = constraint.with_budget(min(constraint.k + BEYOND * searched, len(constraint.allowed)))
-        seed = int(generator(self.random_state).integers(2**63))
-        plan = PathPlan(searched, seed, late, None, (constraint.k,), MOST)
+        plan = PathPlan(searched, _seed(self.random_state), late, None, (constraint.k,), MOST, constraint.k)
         found = f.quick_path(longer, plan)
-        if f.quadratic and not _sure(found, longer):
-            return (yield from _walked(f, longer, constraint.k, found, plan)), True
+        if f.quadratic and not _sure(found):
+            plan = plan._replace(only=None)
+            return (yield from _walked(f, longer, constraint.k, f.quick_path(longer, plan), plan)), True
         if found is None or not found.points:
             return None, False
         known = found.by_size()
@@ -204,6 +205,11 @@ class Auto(Solver):
         if constraint.count(at.support) < constraint.k and at.value > f.floor:
             return None, False  # columns that depend on each other need more care
         point = from_kernel(f, at)
+        if at.exact and at.exchange is not None and at.optimality == "swap_optimal":  # every exchange was judged, but:
+            if at.doubtful is not None and len(at.doubtful):
+                yield point
+            if at.doubtful is None or settled(f, constraint, point, at.doubtful):
+                return point.claim("swap_optimal", at.exchange), searched
         # a refit from kept Gram columns knows its gradient without a pass over X
         return (point if at.exact and not f.quadratic else f.refit(at.support, start=point)), searched
 
@@ -228,16 +234,9 @@ class Auto(Solver):
         return again if again is not None and again.points else found
 
 
-def _sure(found: Walked | None, constraint: AtMost) -> bool:
+def _sure(found: Walked | None) -> bool:
     """Whether a kernel's path came to its end (or was stopped) and no size of it needs refits."""
-    if found is None or not found.points:
-        return False
-    if found.trouble is not None or found.stopped:
-        return True
-    first, sizes = len(constraint.include), found.by_size()
-    return max(sizes) == constraint.k and all(
-        at.optimality == "swap_optimal" for size, at in sizes.items() if size > first
-    )
+    return found is not None and bool(found.points) and (found.sure or found.trouble is not None or found.stopped)
 
 
 def _walked(
@@ -255,6 +254,11 @@ def _walked(
     point = walk.best[k]
     # a kernel's point has no bound of its own, and the search that follows needs one for its claim
     return point if point.exchange is not None else f.refit(point.support, start=point)
+
+
+def _seed(random_state: Any) -> int:
+    """A seed for a kernel."""
+    return DEFAULT_SEED if random_state is None else int(generator(random_state).integers(2**63))
 
 
 def _pursued(name: str, f: Objective, constraint: AtMost, start: Point) -> Iterator[Point]:
