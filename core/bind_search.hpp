@@ -93,16 +93,36 @@ struct SearchSolution {
   i64 contested = 0;
 };
 
-// Columns of a search or a fit, checked against n samples.
-struct Data {
-  Lines A;
-  Vector<double> ridge;
-  Data(A2 A_, A1 ridge_, i64 n) : A(packed_columns(A_)), ridge(ridge_) {
-    require(A.n() == n && ridge.size() == A.p(), "sizes differ");
+// Columns of mean square 1 (even_columns.hpp), and what they need to live.
+class HeldColumns {
+public:
+  HeldColumns(A2 A_, A1 ridge_, A1 unit_, bool intercept) : ridge(ridge_), unit(unit_) {
+    A.emplace(packed_columns(A_));
+    check(A->p());
+    columns = std::make_unique<DenseEvenColumns>(A->data(), A->n(), A->p(), ridge.data(), unit.data(), intercept);
   }
-  Evened evened(const double* unit, bool intercept) const {
-    return {A.data(), A.n(), A.p(), ridge.data(), unit, intercept};
+  // What a sparse X stores, times `scale`.
+  HeldColumns(const Matrix& X, A1 scale_, A1 ridge_, A1 unit_, bool intercept) : ridge(ridge_), unit(unit_) {
+    const Vector<double> scale(scale_);
+    check(X.p());
+    require(scale.size() == X.p(), "sizes differ");
+    X.visit([&]<class D>(const D& x) {
+      if constexpr (!is_dense<D>)
+        columns = std::make_unique<SparseEvenColumns>(x, scale.data(), ridge.data(), unit.data(), intercept);
+    });
+    require(columns != nullptr, "X must be sparse");
   }
+  EvenColumns& of(i64 n) const {
+    require(columns->n == n, "the samples are not as many as the rows");
+    return *columns;
+  }
+  nb::tuple shape() const { return nb::make_tuple(columns->n, columns->p); }
+
+private:
+  void check(i64 p) const { require(ridge.size() == p && unit.size() == p, "sizes differ"); }
+  std::optional<Lines> A;
+  Vector<double> ridge, unit;
+  std::unique_ptr<EvenColumns> columns;
 };
 
 // Samples of several classes.

@@ -244,16 +244,26 @@ class LeastSquares:
         """Search on a working set; on all columns, with ``room`` numbers for Gram rows, 0 never, 1 where the test leaves
         more than a few columns, 2 always."""
 
+class EvenColumns:
+    """Columns of mean square 1 whose own sizes are ``unit``: A (a column after the other), or X, which is sparse, times
+    ``scale``. ``ridge`` is that of the columns of mean square 1."""
+
+    @overload
+    def __init__(self, A: F, ridge: F, unit: F, intercept: bool) -> None: ...
+    @overload
+    def __init__(self, X: Matrix, scale: F, ridge: F, unit: F, intercept: bool) -> None: ...
+    @property
+    def shape(self) -> tuple[int, int]: ...
+
 def likelihood_search(
-    samples: Samples, curve: float, A: F, ridge: F, unit: F, intercept: bool, floor: float, prove: int,
-    request: SearchRequest,
+    samples: Samples, curve: float, columns: EvenColumns, floor: float, prove: int, beam: int, request: SearchRequest
 ) -> SearchSolution:
-    """A loss on columns A of mean 0 and mean square 1 whose own sizes are ``unit``; coefficients end with the intercept.
-    ``prove``: 0 fits the best-ranked exchanges at the end, 1 judges all as long as that takes no longer than the search,
-    2 all."""
+    """The best support of a loss; coefficients end with the intercept. ``prove``: 0 fits the best-ranked exchanges at the
+    end, 1 judges all as long as that takes no longer than the search, 2 all. ``beam``: how many supports are extended
+    at once, or 0 for the starts of search.hpp."""
 
 def multinomial_search(
-    label: I, c: F, offset: F | None, E: F, A: F, ridge: F, unit: F, intercept: bool, floor: float, prove: int,
+    label: I, c: F, offset: F | None, E: F, columns: EvenColumns, floor: float, prove: int, beam: int,
     request: SearchRequest,
 ) -> SearchSolution:
     """The same for classes; E (q x q-1) is a basis of what changes probabilities, a unit has q-1 coefficients."""
@@ -300,14 +310,14 @@ def quadratic_path(
     ``has(j)``. ``thorough``: with a search at every size."""
 
 def likelihood_path(
-    samples: Samples, curve: float, A: F, ridge: F, unit: F, intercept: bool, floor: float, sizes: NDArray[np.uint8],
+    samples: Samples, curve: float, columns: EvenColumns, floor: float, sizes: NDArray[np.uint8],
     request: SearchRequest, thorough: bool, reached: Reached | None,
 ) -> PathSolution:
-    """A loss, its columns as in ``likelihood_search``; ``sizes``: whether each size from 0 to k is searched for."""
+    """The path of a loss; ``sizes``: whether each size from 0 to k is searched for."""
 
 def multinomial_path(
-    label: I, c: F, offset: F | None, E: F, A: F, ridge: F, unit: F, intercept: bool, floor: float,
-    sizes: NDArray[np.uint8], request: SearchRequest, thorough: bool, reached: Reached | None,
+    label: I, c: F, offset: F | None, E: F, columns: EvenColumns, floor: float, sizes: NDArray[np.uint8],
+    request: SearchRequest, thorough: bool, reached: Reached | None,
 ) -> PathSolution:
     """The same for classes, as in ``multinomial_search``."""
 

@@ -22,6 +22,7 @@ WORK = 1e7  # entries of X times k (and squared outputs) up to which a likelihoo
 SEVERAL = 4  # times as much with several outputs, where Python takes longer
 WIDEST = {True: 3, False: 2}  # multiple of k to which units are added before all but k go; for quadratics, for others
 ENTRIES = 2e6  # of X, which is copied for that
+BEAM = 5  # supports that are extended at once where gradients say little of what a column brings
 ROOM = 500  # units that the kernel keeps the state of
 CONDITION = 1e-7  # reciprocal condition number, and share of a column, above which the formula for exchanges has digits
 CANCELLED = 1e-10  # share of a value that rounding may be where it is computed from the Gram matrix, not from residuals
@@ -102,15 +103,19 @@ def from_quadratic(
 
 
 @dataclass(frozen=True)
-class Evened:
-    """A copy of all columns with mean 0 (where there is an intercept) and mean square 1; their own means and sizes."""
+class EvenColumns:
+    """All columns scaled to mean square 1: a dense copy, centred where there is an intercept, or what a sparse X stores.
 
-    A: Vector
+    ``sizes`` and ``means`` are those of the objective's own columns; a sparse ``source`` is multiplied with ``scale``.
+    """
+
+    source: Any
     means: Vector
     sizes: Vector
+    scale: Vector | None = None
 
     @classmethod
-    def of(cls, A: Vector, c: Vector, intercept: bool) -> "Evened | None":
+    def dense(cls, A: Vector, c: Vector, intercept: bool) -> "EvenColumns | None":
         """From a copy that is ours; None where a column's numbers are beyond what can be squared."""
         means = centre(A, c) if intercept else np.zeros(A.shape[1])
         squares = DenseBlock(A).curvatures(c, False)
@@ -120,29 +125,50 @@ class Evened:
         A /= np.where(sizes > 0, sizes, 1.0)
         return cls(A, means, sizes)
 
+    @classmethod
+    def stored(cls, X: _core.Matrix, squares: Vector, shift: Any, scale: Any) -> "EvenColumns | None":
+        """From a sparse X with these sums of squares, of which the objective's columns are (X - shift) / scale."""
+        if not sane(squares):
+            return None
+        sizes = np.sqrt(squares)
+        inverse = np.where(sizes > 0, 1.0, 0.0) / np.where(sizes > 0, sizes, 1.0)
+        return cls(X, np.zeros(len(sizes)) - shift / scale, sizes / scale, inverse)
+
+    @property
+    def few_entries(self) -> bool:
+        """Whether gradients say little of what a column brings: sparse columns, or more columns than rows."""
+        return self.scale is not None or self.source.shape[1] > self.source.shape[0]
+
+    def kernel(self, l2: Any, intercept: bool) -> _core.EvenColumns:
+        """The columns as the kernels take them."""
+        even = self.sizes > 0
+        ridge = np.where(even, l2 / np.where(even, self.sizes, 1.0) ** 2, 1.0)
+        if self.scale is None:
+            return _core.EvenColumns(self.source, ridge, self.sizes, intercept)
+        return _core.EvenColumns(self.source, self.scale, ridge, self.sizes, intercept)
+
     def back(self, support: Columns, z: Vector, b: Vector) -> tuple[Vector, Vector]:
         """Coefficients (a row per column) and intercepts in the objective's units."""
         coef = z / self.sizes[support][:, None]
         return coef, b - self.means[support] @ coef
 
-    def ridge(self, l2: Any) -> Vector:
-        return np.where(self.sizes > 0, l2 / np.where(self.sizes > 0, self.sizes, 1.0) ** 2, 1.0)
-
 
 def likelihood(
-    kernel: Callable[..., Any], even: Evened, l2: Any, outputs: int, constraint: AtMost, start: Columns, floor: float,
-    scale: float, intercept: bool, plan: Plan,
+    kernel: Callable[..., Any], columns: EvenColumns, l2: Any, outputs: int, constraint: AtMost, start: Columns,
+    floor: float, scale: float, intercept: bool, plan: Plan,
 ) -> Searched | None:  # fmt: skip
     """The best support of a loss; ``kernel`` has the samples, and takes everything else."""
-    forced, allowed = masks(constraint, even.sizes > 0)
+    useful = columns.sizes > 0
+    forced, allowed = masks(constraint, useful)
     if (forced & ~allowed & 1).any():  # a constant column that is forced in
         return None
-    request = make_request(constraint, even.sizes > 0, start, WIDEST[False], scale, plan)
-    found = kernel(even.A, even.ridge(l2), even.sizes, intercept, floor, plan.prove, request)
+    request = make_request(constraint, useful, start, WIDEST[False], scale, plan)
+    beam = BEAM * int(columns.few_entries)
+    found = kernel(columns.kernel(l2, intercept), floor, plan.prove, beam, request)
     points = []
     for at in found.points:
         Z = at.coef.reshape(-1, outputs)
-        points.append((at.support, *even.back(at.support, Z[:-1], Z[-1]), at.value))
+        points.append((at.support, *columns.back(at.support, Z[:-1], Z[-1]), at.value))
     if not (_full(points, constraint) or (points and points[-1][-1] <= floor)):
         return None
     return Searched(
@@ -151,9 +177,9 @@ def likelihood(
     )  # fmt: skip
 
 
-def affordable(shape: tuple[int, int], outputs: int, constraint: AtMost) -> bool:
+def affordable(entries: float, outputs: int, constraint: AtMost) -> bool:
     """Whether a search of a likelihood in the kernel takes no longer than one would wait for it."""
-    entries, most = float(shape[0]) * shape[1], WORK if outputs == 1 else SEVERAL * WORK
+    most = WORK if outputs == 1 else SEVERAL * WORK
     return entries <= ENTRIES and entries * outputs**2 * constraint.k <= most and WIDEST[False] * constraint.k <= ROOM
 
 

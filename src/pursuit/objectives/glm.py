@@ -23,6 +23,7 @@ from .._sorted import common
 from .._types import Columns, Vector
 from ..constraints import AtMost
 from ..data import Form, GramColumns, Model, as_data, placed
+from ..designs.base import Rows
 from ..losses import Loss, as_loss
 from ..refits import Fitted, LossOnColumns, intercept_of, refit
 from ..refits.columns import LARGE, SEPARATED
@@ -385,10 +386,9 @@ class GLM(HasDual):
         scale = 1e-9 * self.height
         if self.gram is not None:
             return least_squares.search(self, constraint, start, plan)
-        if not (self.data.near and searched.affordable(self.data.shape, 1, constraint)):
+        if not (self.data.near and searched.affordable(self.work, 1, constraint)):
             return None
-        A, rows = self.data.copied()
-        even = searched.Evened.of(A, rows.c, self.fit_intercept)
+        even, rows = self._even_columns()
         if even is None:
             return None
         bound = self.loss.smoothness
@@ -400,6 +400,15 @@ class GLM(HasDual):
             points = [(S, coef[:, 0], float(b[0]), value) for S, coef, b, value in found.points]
             found = replace(found, points=points)
         return found
+
+    def _even_columns(self) -> tuple[searched.EvenColumns | None, Rows]:
+        """The columns as the kernels for likelihoods take them, and what belongs to the rows."""
+        stored = None if self.data.full else self.data.in_memory()
+        if stored is not None and (self.fit_intercept or np.all(stored[1] == 0)):
+            squares = self.data.raw.moments().moment(False)
+            return searched.EvenColumns.stored(stored[0], squares, *stored[1:]), self.data.rows
+        A, rows = self.data.copied()
+        return searched.EvenColumns.dense(A, rows.c, self.fit_intercept), rows
 
     def quick_path(self, constraint: AtMost, plan: PathPlan) -> Walked | None:
         return glm_path(self, constraint, plan)
