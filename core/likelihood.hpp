@@ -1,7 +1,7 @@
 #pragma once
 
 #include "even_columns.hpp"
-#include "losses.hpp"
+#include "line_sums.hpp"
 
 // What a search needs of a loss with r outputs per sample, r = 1 but for several classes: the sum of c_i phi(y_i,
 // eta_i) with its gradient and Hessian in eta_i for every sample; and how far a step may go before its quadratic model
@@ -27,6 +27,8 @@ public:
   virtual double gap(const double* eta, const double* d1, const double* d2, const double* turn) = 0;
   // f(x) - min over t of f(x + t e_j) for a column outside the support, roughly, which has the derivatives g and h there.
   virtual double gain(const double*, const Entries&, double, double g, double h, double) { return 0.5 * g * g / h; }
+  // By how much each sample's loss can fall at most.
+  virtual void slack(const double*, double* out) const { std::fill(out, out + n, HUGE_VAL); }
   i64 pairs() const { return r * (r + 1) / 2; }
 };
 
@@ -61,12 +63,26 @@ public:
 
   // A few Newton steps along the column, kept between two points where the slopes have different signs.
   double gain(const double* eta, const Entries& a, double ridge, double g, double h, double largest) override {
-    const double way = g < 0.0 ? 1.0 : -1.0, start = along(eta, a, 0.0).value;
+    const double* offsets = eta;
+    const double *y = s.y, *c = s.c;
+    if (a.row || s.offset) {
+      picked.resize(static_cast<std::size_t>(3 * a.count));
+      double *ys = picked.data(), *cs = ys + a.count, *es = cs + a.count;
+      for (i64 e = 0; e < a.count; ++e) {
+        const i64 i = a.at(e);
+        ys[e] = s.y[i], cs[e] = s.c[i], es[e] = eta[i] + offset(i);
+      }
+      y = ys, c = cs, offsets = es;
+    }
+    const double way = g < 0.0 ? 1.0 : -1.0;
+    LineSums at;
+    line_sums(loss, a.count, a.value, y, c, offsets, 0.0, 0.0, &at);
+    const double start = at.f;
     double t = std::min(std::fabs(g) / h, 3.0 / largest), low = 0.0, high = HUGE_VAL, least = 0.0;
     for (int step = 0; step < 10; ++step) {
-      const Jet at = along(eta, a, way * t);
-      const double slope = way * at.d1 + ridge * t, curve = at.d2 + ridge;
-      least = std::min(least, at.value - start + 0.5 * ridge * t * t);
+      line_sums(loss, a.count, a.value, y, c, offsets, way * t, 0.0, &at);
+      const double slope = way * at.gv + ridge * t, curve = at.hvv + ridge;
+      least = std::min(least, at.f - start + 0.5 * ridge * t * t);
       (slope < 0.0 ? low : high) = t;
       if (!(curve > 0.0) || slope * slope < -4e-3 * least * curve || t * largest > 30.0) break;
       const double next = t + std::min(-slope / curve, 4.0 / largest);
@@ -75,22 +91,16 @@ public:
     return -least;
   }
 
+  void slack(const double* eta, double* out) const override {
+    for (i64 i = 0; i < n; ++i)
+      out[i] = s.c[i] * std::max(0.0, loss(s.y[i], eta[i] + offset(i)).value + loss.conjugate(s.y[i], 0.0));
+  }
+
 private:
   static constexpr double kFarthest = 1e6; // a change of eta beyond which nothing is said
 
   double offset(i64 i) const { return s.offset ? s.offset[i] : 0.0; }
 
-  // The sum of c phi over the rows of a column, at eta + t a, with its derivatives in t.
-  Jet along(const double* eta, const Entries& a, double t) const {
-    Jet out{0.0, 0.0, 0.0};
-    for (i64 e = 0; e < a.count; ++e) {
-      const i64 i = a.at(e);
-      const double v = a.value[e], c = s.c[i];
-      const Jet jet = loss(s.y[i], eta[i] + offset(i) + t * v);
-      out.value += c * jet.value, out.d1 += c * jet.d1 * v, out.d2 += c * jet.d2 * v * v;
-    }
-    return out;
-  }
   PURSUIT_CLONES static double farthest(const double* turn, const double* c, i64 n) {
     double most = 0.0;
 #pragma omp simd reduction(max : most)
@@ -103,6 +113,7 @@ private:
   Loss loss;
   Samples s;
   Buffer shifted;
+  std::vector<double> picked; // of the rows of a column
 };
 
 // Several classes: eta of all q classes is E eta_r + o, E (q x r, r = q - 1) an orthonormal basis of what changes

@@ -248,13 +248,24 @@ public:
     std::vector<std::pair<double, i64>> exact; // a heap, the least of the best on top
     if (r == 1 && fitter.loss.bounded && most > 0) {
       const std::vector<double>& largest = X.largest();
+      std::vector<double> slack(static_cast<std::size_t>(n));
+      fitter.loss.slack(at.eta.data(), slack.data());
       for (const auto& [negative, j] : by_model) {
         const double h = own[j], tau = std::fabs(g[j] / h) * largest[j];
         const bool full = exact.size() == most;
         if (full && tau < 0.999 && -negative / (1.0 - tau) <= -exact.front().first) continue;
         const Entries a = X.entries(j);
+        const double share = std::max(left[j], 1e-6);
+        if (full) { // no more than all of what the rows that profit have to lose
+          double most_ = 0.0;
+          for (i64 e = 0; e < a.count; ++e) {
+            const i64 i = a.at(e);
+            most_ += a.value[e] * d1[i] * g[j] > 0.0 ? slack[i] : 0.0;
+          }
+          if (most_ <= -exact.front().first * share) continue;
+        }
         fitter.spent += 20.0 * static_cast<double>(a.count);
-        const double gain = fitter.loss.gain(at.eta.data(), a, X.ridge[j], g[j], h, largest[j]) / std::max(left[j], 1e-6);
+        const double gain = fitter.loss.gain(at.eta.data(), a, X.ridge[j], g[j], h, largest[j]) / share;
         if (full && gain <= -exact.front().first) continue;
         if (full) std::pop_heap(exact.begin(), exact.end()), exact.pop_back();
         exact.emplace_back(-gain, j);

@@ -18,10 +18,10 @@ from .constraints import AtMost, Exchange
 from .data.answers import ROUNDED
 from .designs import DenseBlock, centre
 
-WORK = 1e7  # entries of X times k (and squared outputs) up to which a likelihood is searched in the kernel
+WORK = 1e8  # entries of X times k (and squared outputs) up to which a likelihood is searched in the kernel
 SEVERAL = 4  # times as much with several outputs, where Python takes longer
 WIDEST = {True: 3, False: 2}  # multiple of k to which units are added before all but k go; for quadratics, for others
-ENTRIES = 2e6  # of X, which is copied for that
+ENTRIES = 1e7  # of X, which is copied for that
 BEAM = 5  # supports that are extended at once where gradients say little of what a column brings
 ROOM = 500  # units that the kernel keeps the state of
 CONDITION = 1e-7  # reciprocal condition number, and share of a column, above which the formula for exchanges has digits
