@@ -14,7 +14,7 @@ namespace pursuit {
 
 struct LikelihoodPlan {
   SearchPlan search;
-  i64 beam;  // supports that are extended at once; 0: the starts of search.hpp
+  i64 beam;  // supports that are extended at once; 0: the starts of search.hpp; -1: none but the caller's
   int prove; // 0 the best-ranked exchanges only, 1 for as much work as the search was, 2 to the end
 };
 
@@ -31,6 +31,8 @@ public:
       if (!start.empty() && state.set(start)) fill({}, 1), descend();
       forward_beam();
       restart();
+    } else if (beam < 0) {
+      if (state.set(start)) fill({}, 1), descend(false);
     } else {
       Search<LikelihoodState> starts(state, plan, poll);
       starts.run(start);
@@ -65,11 +67,11 @@ private:
 
   bool unseen() { return seen.insert(Search<LikelihoodState>::key(state.support())).second; }
 
-  // Exchanges while one is found that helps.
-  void descend() {
+  // Exchanges while one is found that helps; `sweeps`: also those ranked at S - i.
+  void descend(bool sweeps = true) {
     take();
     while (!over() && unseen()) {
-      if (!state.improve(plan) && !ExchangeProof(state, plan, poll).sweep(kTries)) return;
+      if (!state.improve(plan) && !(sweeps && ExchangeProof(state, plan, poll).sweep(kTries))) return;
       take();
     }
   }

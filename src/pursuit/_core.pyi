@@ -260,7 +260,14 @@ def likelihood_search(
 ) -> SearchSolution:
     """The best support of a loss; coefficients end with the intercept. ``prove``: 0 fits the best-ranked exchanges at the
     end, 1 judges all as long as that takes no longer than the search, 2 all. ``beam``: how many supports are extended
-    at once, or 0 for the starts of search.hpp."""
+    at once, 0 for the starts of search.hpp, -1 for none but the request's."""
+
+def working_set_search(
+    samples: Samples, curve: float, X: Matrix, mean: F, scale: F, ridge: F, unit: F, gradient: F, intercept: bool,
+    floor: float, request: SearchRequest,
+) -> SearchSolution:
+    """The best support of a loss by a search on a working set of the columns (X - mean) scale of mean square 1, whose own
+    sizes are ``unit``; ``gradient`` is that of the null model. ``contested`` is -1 where it did not come to its end."""
 
 def multinomial_search(
     label: I, c: F, offset: F | None, E: F, columns: EvenColumns, floor: float, prove: int, beam: int,

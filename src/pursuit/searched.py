@@ -155,7 +155,7 @@ class EvenColumns:
 
 def likelihood(
     kernel: Callable[..., Any], columns: EvenColumns, l2: Any, outputs: int, constraint: AtMost, start: Columns,
-    floor: float, scale: float, intercept: bool, plan: Plan,
+    floor: float, scale: float, intercept: bool, plan: Plan, beam: int = 0,
 ) -> Searched | None:  # fmt: skip
     """The best support of a loss; ``kernel`` has the samples, and takes everything else."""
     useful = columns.sizes > 0
@@ -163,7 +163,6 @@ def likelihood(
     if (forced & ~allowed & 1).any():  # a constant column that is forced in
         return None
     request = make_request(constraint, useful, start, WIDEST[False], scale, plan)
-    beam = BEAM * int(columns.few_entries)
     found = kernel(columns.kernel(l2, intercept), floor, plan.prove, beam, request)
     points = []
     for at in found.points:

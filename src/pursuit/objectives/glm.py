@@ -23,14 +23,13 @@ from .._sorted import common
 from .._types import Columns, Vector
 from ..constraints import AtMost
 from ..data import Form, GramColumns, Model, as_data, placed
-from ..designs.base import Rows
 from ..losses import Loss, as_loss
 from ..refits import Fitted, LossOnColumns, intercept_of, refit
 from ..refits.columns import LARGE, SEPARATED
 from ..refits.factor import WELL_CONDITIONED, Factor
 from ..refits.methods import EXACT, FLOOR
 from ..walked import PathPlan, Walked
-from . import least_squares
+from . import least_squares, likelihood
 from .base import Point, Slope
 from .dual import HasDual
 from .few_columns import FLAT
@@ -383,32 +382,7 @@ class GLM(HasDual):
             single = best_column(self, constraint, plan)
             if single is not None:
                 return single
-        scale = 1e-9 * self.height
-        if self.gram is not None:
-            return least_squares.search(self, constraint, start, plan)
-        if not (self.data.near and searched.affordable(self.work, 1, constraint)):
-            return None
-        even, rows = self._even_columns()
-        if even is None:
-            return None
-        bound = self.loss.smoothness
-        curve = float(bound) if np.isfinite(bound) else 0.0
-        kernel = partial(_core.likelihood_search, rows.samples(self.loss), curve)
-        found = searched.likelihood(kernel, even, self.ridge, 1, constraint, start, self.floor, scale,
-                                    self.fit_intercept, plan)  # fmt: skip
-        if found is not None:
-            points = [(S, coef[:, 0], float(b[0]), value) for S, coef, b, value in found.points]
-            found = replace(found, points=points)
-        return found
-
-    def _even_columns(self) -> tuple[searched.EvenColumns | None, Rows]:
-        """The columns as the kernels for likelihoods take them, and what belongs to the rows."""
-        stored = None if self.data.full else self.data.in_memory()
-        if stored is not None and (self.fit_intercept or np.all(stored[1] == 0)):
-            squares = self.data.raw.moments().moment(False)
-            return searched.EvenColumns.stored(stored[0], squares, *stored[1:]), self.data.rows
-        A, rows = self.data.copied()
-        return searched.EvenColumns.dense(A, rows.c, self.fit_intercept), rows
+        return (least_squares if self.gram is not None else likelihood).search(self, constraint, start, plan)
 
     def quick_path(self, constraint: AtMost, plan: PathPlan) -> Walked | None:
         return glm_path(self, constraint, plan)
