@@ -38,7 +38,7 @@ public:
       starts.run(start);
       found = std::move(starts.found);
     }
-    const double most = prove == 2 ? HUGE_VAL : 2.0 * state.work();
+    const double most = prove == 2 ? HUGE_VAL : std::max(2.0 * state.work(), kJudged);
     while (!found.empty() && !over() && state.set(found.back().support)) {
       ExchangeProof proof(state, plan, poll);
       if (prove == 0) {
@@ -53,6 +53,7 @@ public:
 
 private:
   static constexpr i64 kTries = 20; // newcomers that are fitted at S - i
+  static constexpr double kJudged = 3e8; // multiplications that may always go to judging exchanges
   static constexpr i64 kBest = 3;   // supports of the beam from which exchanges go on
 
   bool over() { return poll.stop() || state.done() || ended; }

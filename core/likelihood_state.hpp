@@ -250,6 +250,7 @@ public:
       const std::vector<double>& largest = X.largest();
       std::vector<double> slack(static_cast<std::size_t>(n));
       fitter.loss.slack(at.eta.data(), slack.data());
+      if (!X.sparse()) by_model.resize(first); // the model errs less, and an exact gain costs n evaluations
       for (const auto& [negative, j] : by_model) {
         const double h = own[j], tau = std::fabs(g[j] / h) * largest[j];
         const bool full = exact.size() == most;

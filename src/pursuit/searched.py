@@ -59,6 +59,7 @@ class Searched:
     unknown: Columns | None = None
     trouble: BaseException | None = field(default=None, repr=False)
     doubtful: list[Columns] = field(default_factory=list)
+    swept: bool = False  # the best-ranked exchanges of every unit have been fitted
 
 
 def make_request(
@@ -135,9 +136,10 @@ class EvenColumns:
         return cls(X, np.zeros(len(sizes)) - shift / scale, sizes / scale, inverse)
 
     @property
-    def few_entries(self) -> bool:
-        """Whether gradients say little of what a column brings: sparse columns, or more columns than rows."""
-        return self.scale is not None or self.source.shape[1] > self.source.shape[0]
+    def wide(self) -> bool:
+        """Whether there are more columns than rows."""
+        n, p = self.source.shape
+        return bool(p > n)
 
     def kernel(self, l2: Any, intercept: bool) -> _core.EvenColumns:
         """The columns as the kernels take them."""
@@ -172,7 +174,7 @@ def likelihood(
         return None
     return Searched(
         points, _exchange(found.nearest), found.unjudged, found.total, trouble=request.take_error(),
-        doubtful=found.doubtful,
+        doubtful=found.doubtful, swept=found.unjudged >= 0,
     )  # fmt: skip
 
 

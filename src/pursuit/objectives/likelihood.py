@@ -33,14 +33,16 @@ def search(f: "GLM", constraint: AtMost, start: Columns, plan: searched.Plan) ->
         found, contested = first
         settled = 0 <= contested <= max(FEW, f.dim // PER_COLUMN)
         begin = found.points[-1][0]
-        if found.trouble is not None or plan.ask() or not plan.all_columns:
+        if not plan.all_columns:
+            return replace(found, swept=True)  # nobody wants more
+        if found.trouble is not None or plan.ask():
             return found
     if not (f.data.near and searched.affordable(f.work, 1, constraint)):
         return None if first is None else first[0]
     columns, rows = even_columns(f)
     if columns is None:
         return None if first is None else first[0]
-    beam = searched.BEAM if columns.few_entries else FROM_START if settled else 0
+    beam = searched.BEAM if columns.scale is not None or (columns.wide and not settled) else FROM_START if settled else 0
     kernel = _kernel(_core.likelihood_search, f, rows)
     found = searched.likelihood(
         lambda *rest: kernel(*rest), columns, f.ridge, 1, constraint, begin, f.floor, 1e-9 * f.height,

@@ -178,7 +178,7 @@ class Auto(Solver):
 
     def _led(self, f: Objective, constraint: AtMost) -> Generator[Point, None, tuple[Point | None, bool]]:
         """The path's point of this size, where one kernel call has it, and whether every size had its own search."""
-        if f.strides or (constraint.k == 1 and f.width == 1 and not f.quadratic):  # one column needs no path
+        if f.strides or not (f.quadratic or f.width > 1):
             return None, False
         cost = (constraint.units if f.quadratic else f.work) * constraint.k**3
         searched = (
@@ -267,7 +267,8 @@ def _points(f: Objective, constraint: AtMost, quick: Searched, led: Point | None
         unsure = quick.open or quick.total
         last = last.claim("swap_stationary", quick.exchange, quick.total - unsure, unsure)
         yield last
-        yield from try_rivals(f, constraint, last)
+        if not quick.swept:
+            yield from try_rivals(f, constraint, last)
 
 
 def _point(f: Objective, support: Any, coef: Vector, b: Any, value: float) -> Point:
