@@ -99,8 +99,8 @@ void bind_search(nb::module_& m) {
         array("ridge"), "intercept"_a, "floor"_a, array("z"));
   nb::class_<HeldColumns>(m, "EvenColumns")
       .def(nb::init<A2, A1, A1, bool>(), array("A"), array("ridge"), array("unit"), "intercept"_a)
-      .def(nb::init<const Matrix&, A1, A1, A1, bool>(), "X"_a, array("scale"), array("ridge"), array("unit"),
-           "intercept"_a)
+      .def(nb::init<const Matrix&, A1, A1, A1, A1, bool>(), "X"_a, array("mean"), array("scale"), array("ridge"),
+           array("unit"), "intercept"_a)
       .def_prop_ro("shape", &HeldColumns::shape);
   m.def("likelihood_search", &likelihood_search, "samples"_a, "curve"_a, "columns"_a, "floor"_a, "prove"_a, "beam"_a,
         "request"_a);

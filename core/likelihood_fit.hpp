@@ -98,8 +98,10 @@ public:
     if (loss.bounded && above(at.f, dec, tau, least)) return true;
     return at.f - gap(at) * (1 + 1e-6) > least;
   }
+  // Whether the bounds that need no logarithms say so: dec / (2 (1 - tau)), and for tau < 1, which keeps a in the domain,
+  // dec, since KL_i <= phi'' turn^2.
   static bool above(double f, double dec, double tau, double least) {
-    return tau < 0.999 && f - 0.5 * dec * (1 + 1e-6) / (1 - tau * (1 + 1e-6)) > least;
+    return tau < 0.999 && f - dec * (1 + 1e-6) * std::min(1.0, 0.5 / (1 - tau * (1 + 1e-6))) > least;
   }
 
   // D = [A_S, 1], without the ones where there is no intercept.

@@ -81,9 +81,31 @@ public:
   }
 
 private:
+  static constexpr i64 kBlock = 64; // newcomers that are judged together
+
   struct Todo {
     double predicted;
     i64 i, j;
+  };
+  struct Newcomer {
+    i64 j;
+    double dec, square; // of the Newton step: its decrement, and twice what the ridge says of it
+  };
+  // Newton steps of several newcomers: W of the columns inside, output by output, s of the newcomer, turn = D W + a s.
+  struct Block {
+    i64 count = 0;
+    const i64 n, M, r;
+    std::vector<double> W, V, s;
+    std::vector<Newcomer> units;
+    Block(i64 n_, i64 M_, i64 r_)
+        : n(n_), M(M_), r(r_), W(static_cast<std::size_t>(M_ * r_ * kBlock)),
+          V(static_cast<std::size_t>(n_ * r_ * kBlock)), s(static_cast<std::size_t>(r_ * kBlock)), units(kBlock) {}
+    void turns(const double* D, const EvenColumns& X) {
+      if (count == 0) return;
+      gemm(false, n, count * r, M, D, n, W.data(), M, 0.0, V.data(), n);
+      for (i64 t = 0; t < count; ++t)
+        for (i64 o = 0; o < r; ++o) X.add(units[t].j, s[t * r + o], &V[(t * r + o) * n]);
+    }
   };
 
   bool enters(i64 j) const {
@@ -156,8 +178,20 @@ private:
     for (i64 l = 0; l < M; ++l)
       for (i64 e = 0; e < n; ++e) tallest[l] = std::max(tallest[l], std::fabs(fitter.D[l * n + e]));
     const std::vector<double>& largest = state.X.largest();
-    std::vector<double> D(static_cast<std::size_t>(r * r)), s(static_cast<std::size_t>(r)),
-        W(static_cast<std::size_t>(M * r)), V(static_cast<std::size_t>(n * r));
+    std::vector<double> D(static_cast<std::size_t>(r * r)), s(static_cast<std::size_t>(r));
+    Block block(n, M, r);
+    auto flush = [&] {
+      block.turns(fitter.D.get(), state.X);
+      fitter.spent += static_cast<double>(n * r * (M + 4) * block.count);
+      for (i64 t = 0; t < block.count; ++t) {
+        const Newcomer& at = block.units[t];
+        const double* turn = &block.V[t * n * r];
+        if (fitter.loss.bounded && LikelihoodFitter::above(part.f, at.dec, fitter.loss.reach(turn), least)) continue;
+        const double gap = fitter.loss.gap(part.eta.data(), fitter.d1.get(), fitter.d2.get(), turn);
+        if (!(part.f - (gap + 0.5 * at.square) * (1 + 1e-6) > least)) todo.push_back({part.f - 0.5 * at.dec, i, at.j});
+      }
+      block.count = 0;
+    };
     for (i64 j = 0; j < p; ++j) {
       if (!enters(j) || j == whole.S[i]) continue;
       for (i64 o = 0; o < r; ++o) {
@@ -173,32 +207,27 @@ private:
       const double dec = pursuit::forward(D.data(), r, s.data()) + rest, predicted = part.f - 0.5 * dec;
       backward_solve(D.data(), r, s.data());
       if (predicted < nearest.predicted) nearest = {predicted, i, j};
-      if (sure && state.left[j] > 1e-6 && predicted > least) {
-        // W: the change of the coefficients inside, output by output
-        double reach = 0.0, square = 0.0;
-        for (i64 o = 0; o < r; ++o) {
-          reach += largest[j] * std::fabs(s[o]), square += state.X.ridge[j] * s[o] * s[o];
-          for (i64 l = 0; l < M; ++l) {
-            double w = back[l * r + o];
-            for (i64 u = 0; u < r; ++u) w += U[(l * r + o) * wide + j * r + u] * s[u];
-            W[o * M + l] = -w;
-            reach += tallest[l] * std::fabs(w);
-            if (l < state.size()) square += state.X.ridge[part.S[l]] * w * w;
-          }
-        }
-        if (r == 1 && fitter.loss.bounded && LikelihoodFitter::above(part.f, dec, reach, least)) continue;
-        std::fill(V.begin(), V.end(), 0.0);
-        for (i64 o = 0; o < r; ++o) {
-          add_lines(fitter.D.get(), n, &W[o * M], M, n, &V[o * n]);
-          state.X.add(j, s[o], &V[o * n]);
-        }
-        fitter.spent += static_cast<double>(n * r * (M + 4));
-        if (fitter.loss.bounded && LikelihoodFitter::above(part.f, dec, fitter.loss.reach(V.data()), least)) continue;
-        const double gap = fitter.loss.gap(part.eta.data(), fitter.d1.get(), fitter.d2.get(), V.data());
-        if (part.f - (gap + 0.5 * square) * (1 + 1e-6) > least) continue;
+      if (!(sure && state.left[j] > 1e-6 && predicted > least)) {
+        todo.push_back({predicted, i, j});
+        continue;
       }
-      todo.push_back({predicted, i, j});
+      double reach = 0.0, square = 0.0, *W = &block.W[block.count * M * r];
+      for (i64 o = 0; o < r; ++o) {
+        block.s[block.count * r + o] = s[o];
+        reach += largest[j] * std::fabs(s[o]), square += state.X.ridge[j] * s[o] * s[o];
+        for (i64 l = 0; l < M; ++l) {
+          double w = back[l * r + o];
+          for (i64 u = 0; u < r; ++u) w += U[(l * r + o) * wide + j * r + u] * s[u];
+          W[o * M + l] = -w;
+          reach += tallest[l] * std::fabs(w);
+          if (l < state.size()) square += state.X.ridge[part.S[l]] * w * w;
+        }
+      }
+      if (r == 1 && fitter.loss.bounded && LikelihoodFitter::above(part.f, dec, reach, least)) continue;
+      block.units[block.count++] = {j, dec, square};
+      if (block.count == kBlock) flush();
     }
+    flush();
   }
 
   LikelihoodState& state;

@@ -245,13 +245,13 @@ class LeastSquares:
         more than a few columns, 2 always."""
 
 class EvenColumns:
-    """Columns of mean square 1 whose own sizes are ``unit``: A (a column after the other), or X, which is sparse, times
-    ``scale``. ``ridge`` is that of the columns of mean square 1."""
+    """Columns of mean square 1 whose own sizes are ``unit``: A (a column after the other), or (X - mean) scale, the mean
+    of a sparse X being zero. ``ridge`` is that of the columns of mean square 1."""
 
     @overload
     def __init__(self, A: F, ridge: F, unit: F, intercept: bool) -> None: ...
     @overload
-    def __init__(self, X: Matrix, scale: F, ridge: F, unit: F, intercept: bool) -> None: ...
+    def __init__(self, X: Matrix, mean: F, scale: F, ridge: F, unit: F, intercept: bool) -> None: ...
     @property
     def shape(self) -> tuple[int, int]: ...
 

@@ -15,7 +15,7 @@ from . import _core
 from ._sorted import inside
 from ._types import Columns, Vector
 from .constraints import AtMost, Exchange
-from .data.answers import ROUNDED
+from .data.answers import ROUNDED, Spread
 from .designs import DenseBlock, centre
 
 WORK = 1e8  # entries of X times k (and squared outputs) up to which a likelihood is searched in the kernel
@@ -27,6 +27,7 @@ ROOM = 500  # units that the kernel keeps the state of
 CONDITION = 1e-7  # reciprocal condition number, and share of a column, above which the formula for exchanges has digits
 CANCELLED = 1e-10  # share of a value that rounding may be where it is computed from the Gram matrix, not from residuals
 FAR = 1e4  # mean over spread of a column from which on the data are asked
+CONSTANT = 1e-14  # share of a column's mean square that its variance must have to be told from rounding
 EXTREME = 1e150  # range of squared columns that need no care
 
 
@@ -105,14 +106,16 @@ def from_quadratic(
 
 @dataclass(frozen=True)
 class EvenColumns:
-    """All columns scaled to mean square 1: a dense copy, centred where there is an intercept, or what a sparse X stores.
+    """All columns scaled to mean square 1, and centred where there is an intercept (but for those of a sparse X).
 
-    ``sizes`` and ``means`` are those of the objective's own columns; a sparse ``source`` is multiplied with ``scale``.
+    ``source`` is a copy, or a matrix with what the kernels subtract from its columns and multiply them with. ``sizes``
+    and ``means`` are those of the objective's own columns.
     """
 
     source: Any
     means: Vector
     sizes: Vector
+    centre: Vector | None = None
     scale: Vector | None = None
 
     @classmethod
@@ -127,27 +130,25 @@ class EvenColumns:
         return cls(A, means, sizes)
 
     @classmethod
-    def stored(cls, X: _core.Matrix, squares: Vector, shift: Any, scale: Any) -> "EvenColumns | None":
-        """From a sparse X with these sums of squares, of which the objective's columns are (X - shift) / scale."""
+    def stored(cls, X: _core.Matrix, spread: Spread, centred: bool, shift: Any, scale: Any) -> "EvenColumns | None":
+        """From a matrix with these moments, of which the objective's columns are (X - shift) / scale."""
+        squares, around = spread.moment(centred), spread.mean if centred else np.zeros(len(spread.mean))
         if not sane(squares):
             return None
-        sizes = np.sqrt(squares)
-        inverse = np.where(sizes > 0, 1.0, 0.0) / np.where(sizes > 0, sizes, 1.0)
-        return cls(X, np.zeros(len(sizes)) - shift / scale, sizes / scale, inverse)
-
-    @property
-    def wide(self) -> bool:
-        """Whether there are more columns than rows."""
-        n, p = self.source.shape
-        return bool(p > n)
+        useful = squares > CONSTANT * spread.moment(False)
+        inverse = np.where(useful, 1.0, 0.0) / np.sqrt(np.where(useful, squares, 1.0))
+        sizes = np.where(useful, np.sqrt(squares), 0.0) / scale
+        return cls(X, (around - shift) / scale, sizes, around, inverse)
 
     def kernel(self, l2: Any, intercept: bool) -> _core.EvenColumns:
-        """The columns as the kernels take them."""
+        """The columns as the search on all of them takes them."""
+        if self.centre is None or self.scale is None:
+            return _core.EvenColumns(self.source, self.ridge(l2), self.sizes, intercept)
+        return _core.EvenColumns(self.source, self.centre, self.scale, self.ridge(l2), self.sizes, intercept)
+
+    def ridge(self, l2: Any) -> Vector:
         even = self.sizes > 0
-        ridge = np.where(even, l2 / np.where(even, self.sizes, 1.0) ** 2, 1.0)
-        if self.scale is None:
-            return _core.EvenColumns(self.source, ridge, self.sizes, intercept)
-        return _core.EvenColumns(self.source, self.scale, ridge, self.sizes, intercept)
+        return np.where(even, l2 / np.where(even, self.sizes, 1.0) ** 2, 1.0)
 
     def back(self, support: Columns, z: Vector, b: Vector) -> tuple[Vector, Vector]:
         """Coefficients (a row per column) and intercepts in the objective's units."""

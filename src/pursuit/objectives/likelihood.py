@@ -13,40 +13,74 @@ import numpy as np
 from .. import _core, searched
 from .._types import Columns
 from ..constraints import AtMost
-from ..designs.base import Rows
 
 if TYPE_CHECKING:
     from .glm import GLM
 
 FEW = 5  # columns that the test may leave where the search on a working set counts as settled
 PER_COLUMN = 500  # and one more for so many columns
-JUDGED = 2e8  # multiplications for every exchange, up to which they are judged where nothing else is left to do
 FROM_START = -1  # in place of a beam: exchanges from where the working set ended, and no other start
 
 
 def search(f: "GLM", constraint: AtMost, start: Columns, plan: searched.Plan) -> searched.Searched | None:
     """What the kernels find; None where the data are not in memory or need more care."""
     first = _on_working_set(f, constraint, start, plan)
-    if first is None:
-        settled, begin = False, start
-    else:
-        found, contested = first
-        settled = 0 <= contested <= max(FEW, f.dim // PER_COLUMN)
-        begin = found.points[-1][0]
+    settled, begin, known = False, start, None
+    if first is not None:
+        known, contested = first
+        settled, begin = 0 <= contested <= max(FEW, f.dim // PER_COLUMN), known.points[-1][0]
         if not plan.all_columns:
-            return replace(found, swept=True)  # nobody wants more
-        if found.trouble is not None or plan.ask():
-            return found
+            return replace(known, swept=True)  # nobody wants more
+        if known.trouble is not None or plan.ask():
+            return known
     if not (f.data.near and searched.affordable(f.work, 1, constraint)):
-        return None if first is None else first[0]
-    columns, rows = even_columns(f)
+        return known
+    n, p = f.data.shape
+    beam = searched.BEAM if not f.data.full or (p > n and not settled) else FROM_START if settled else 0
+    found = _on_all_columns(f, constraint, begin, plan, beam)
+    return found if found is not None and (known is None or found.points[-1][-1] <= known.points[-1][-1]) else known
+
+
+def _on_working_set(
+    f: "GLM", constraint: AtMost, start: Columns, plan: searched.Plan
+) -> tuple[searched.Searched, int] | None:
+    """What the search on a working set finds, and how many columns the test has left (-1: it did not come to its end)."""
+    columns = _stored_columns(f, f.fit_intercept)
+    if columns is None or searched.WIDEST[False] * constraint.k > searched.ROOM:
+        return None
+    useful, null = columns.sizes > 0, f.null
+    forced, allowed = searched.masks(constraint, useful)
+    if (forced & ~allowed & 1).any():
+        return None
+    gradient = np.where(useful, null.gradient - columns.means * f.tilt, 0.0) / np.where(useful, columns.sizes, 1.0)
+    request = searched.make_request(constraint, useful, start, searched.WIDEST[False], 1e-9 * f.height, plan)
+    found = _core.working_set_search(
+        *_samples(f, f.data.raw.rows), columns.source, columns.centre, columns.scale, columns.ridge(f.ridge),
+        columns.sizes, gradient, f.fit_intercept, f.floor, request,
+    )  # fmt: skip
+    points: list[Any] = []
+    for at in found.points:
+        coef, b = columns.back(at.support, at.coef[:-1, None], at.coef[-1:])
+        points.append((at.support, coef[:, 0], float(b[0]), at.value))
+    if not points:
+        return None
+    total = constraint.k * (constraint.units - constraint.k)
+    return searched.Searched(points, None, total, total, trouble=request.take_error()), found.contested
+
+
+def _on_all_columns(
+    f: "GLM", constraint: AtMost, start: Columns, plan: searched.Plan, beam: int
+) -> searched.Searched | None:
+    columns, rows = _stored_columns(f, f.fit_intercept and f.data.full), f.data.raw.rows
     if columns is None:
-        return None if first is None else first[0]
-    beam = searched.BEAM if columns.scale is not None or (columns.wide and not settled) else FROM_START if settled else 0
-    kernel = _kernel(_core.likelihood_search, f, rows)
+        A, rows = f.data.copied()
+        columns = searched.EvenColumns.dense(A, rows.c, f.fit_intercept)
+    if columns is None:
+        return None
+    samples = _samples(f, rows)
     found = searched.likelihood(
-        lambda *rest: kernel(*rest), columns, f.ridge, 1, constraint, begin, f.floor, 1e-9 * f.height,
-        f.fit_intercept, plan, beam,
+        lambda *rest: _core.likelihood_search(*samples, *rest), columns, f.ridge, 1, constraint, start, f.floor,
+        1e-9 * f.height, f.fit_intercept, plan, beam,
     )  # fmt: skip
     if found is None:
         return None
@@ -54,56 +88,15 @@ def search(f: "GLM", constraint: AtMost, start: Columns, plan: searched.Plan) ->
     return replace(found, points=points)
 
 
-def even_columns(f: "GLM") -> tuple[searched.EvenColumns | None, Rows]:
-    """The columns as the search on all columns takes them, and what belongs to the rows."""
-    stored = None if f.data.full else f.data.in_memory()
-    if stored is not None and (f.fit_intercept or np.all(stored[1] == 0)):
-        squares = f.data.raw.moments().moment(False)
-        return searched.EvenColumns.stored(stored[0], squares, *stored[1:]), f.data.rows
-    A, rows = f.data.copied()
-    return searched.EvenColumns.dense(A, rows.c, f.fit_intercept), rows
-
-
-def _kernel(call: Any, f: "GLM", rows: Rows) -> Any:
-    bound = f.loss.smoothness
-    samples, curve = rows.samples(f.loss), float(bound) if np.isfinite(bound) else 0.0
-    return lambda *rest: call(samples, curve, *rest)
-
-
-def _on_working_set(
-    f: "GLM", constraint: AtMost, start: Columns, plan: searched.Plan
-) -> tuple[searched.Searched, int] | None:
-    """What the search on a working set finds, and how many columns the test has left (-1: it did not come to its end)."""
+def _stored_columns(f: "GLM", centred: bool) -> searched.EvenColumns | None:
+    """The columns of X where it lies; None where it is not in memory, or a view of it needs an intercept."""
     stored = f.data.in_memory()
-    if stored is None or searched.WIDEST[False] * constraint.k > searched.ROOM:
+    if stored is None or not (f.fit_intercept or np.all(stored[1] == 0)):
         return None
     X, shift, scale = stored
-    if not f.fit_intercept and not np.all(shift == 0):
-        return None
-    moments = f.data.raw.moments()
-    squares = moments.moment(f.fit_intercept)
-    if not searched.sane(squares):
-        return None
-    useful = squares > 1e-14 * moments.moment(False)  # others are constant, or all but
-    sizes = np.sqrt(np.where(useful, squares, 1.0))
-    unit = np.where(useful, sizes / scale, 0.0)
-    mean = moments.mean if f.fit_intercept else np.zeros(f.dim)
-    forced, allowed = searched.masks(constraint, useful)
-    if (forced & ~allowed & 1).any():
-        return None
-    inverse = np.where(useful, 1.0 / sizes, 0.0)
-    ridge = np.where(useful, f.ridge / np.where(useful, unit, 1.0) ** 2, 1.0)
-    null = f.null
-    gradient = np.where(useful, null.gradient - (mean - shift) / scale * f.tilt, 0.0) * (inverse * scale)
-    request = searched.make_request(constraint, useful, start, searched.WIDEST[False], 1e-9 * f.height, plan)
-    found = _kernel(_core.working_set_search, f, f.data.raw.rows)(
-        X, mean, inverse, ridge, unit, gradient, f.fit_intercept, f.floor, request
-    )
-    points = []
-    for at in found.points:
-        coef = at.coef[:-1] / unit[at.support]
-        points.append((at.support, coef, at.coef[-1] - float(((mean - shift) / scale)[at.support] @ coef), at.value))
-    if not points:
-        return None
-    total = constraint.k * (constraint.units - constraint.k)
-    return searched.Searched(points, None, total, total, trouble=request.take_error()), found.contested
+    return searched.EvenColumns.stored(X, f.data.raw.moments(), centred, shift, scale)
+
+
+def _samples(f: "GLM", rows: Any) -> tuple[_core.Samples, float]:
+    bound = f.loss.smoothness
+    return rows.samples(f.loss), float(bound) if np.isfinite(bound) else 0.0
