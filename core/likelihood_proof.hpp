@@ -133,8 +133,17 @@ private:
   bool step(i64 i, i64 tries, bool all) {
     parts[i] = state.without(whole, i, starts[i]);
     state.to(parts[i]);
-    const Units first = state.newcomers(tries, plan, {whole.S[i]});
-    if (all) judge(i);
+    const std::size_t known = todo.size();
+    if (all) {
+      state.model();
+      judge(i);
+      if (todo.size() == known) return false; // the bounds exclude them all
+    }
+    Units first = state.newcomers(tries, plan, {whole.S[i]});
+    if (all)
+      std::erase_if(first, [&](i64 j) {
+        return std::none_of(todo.begin() + static_cast<i64>(known), todo.end(), [&](const Todo& t) { return t.j == j; });
+      });
     LikelihoodFit best;
     const double before = goal;
     std::vector<std::pair<i64, bool>> fitted;
