@@ -60,12 +60,14 @@ public:
     for (const Todo& next : todo) {
       if (poll.stop() || state.work() > work) {
         ++out.open;
+        near(next.predicted, next.i, next.j);
         continue;
       }
       const LikelihoodFit& part = parts[next.i];
       std::vector<double> z = part.z;
       z.insert(z.end() - r, static_cast<std::size_t>(r), 0.0);
       LikelihoodFit trial = state.with(part, next.j, std::move(z), goal);
+      near(trial, next.i, next.j);
       if (helps(trial)) {
         state.to(std::move(trial));
         out.improved = true;
@@ -74,6 +76,8 @@ public:
       out.open += !decided(trial);
     }
     state.fitter.careful = false;
+    if (!nearest_fit.S.empty()) // which may have ended early
+      nearest.predicted = std::min(nearest.predicted, state.fitter.fit(nearest_fit.S, nearest_fit.z).f);
     out.leave = nearest.i < 0 ? -1 : whole.S[nearest.i];
     out.enter = nearest.j;
     out.change = nearest.predicted - whole.f;
@@ -114,6 +118,14 @@ private:
   bool helps(const LikelihoodFit& trial) const { return trial.end != End::above && trial.f < goal; }
   static bool decided(const LikelihoodFit& trial) { return trial.end == End::above || trial.end == End::minimum; }
 
+  // The exchange that comes nearest, by its fit or where that was not needed by the model.
+  void near(double value, i64 i, i64 j) {
+    if (value < nearest.predicted) nearest = {value, i, j}, nearest_fit = {};
+  }
+  void near(const LikelihoodFit& trial, i64 i, i64 j) {
+    if (trial.f < nearest.predicted) nearest = {trial.f, i, j}, nearest_fit = trial;
+  }
+
   void begin() {
     whole = state.keep();
     goal = whole.f - 1e-10 * plan.size(whole.f);
@@ -151,6 +163,7 @@ private:
       if (poll.stop()) break;
       LikelihoodFit trial = state.with(parts[i], j, state.expected(j), goal);
       fitted.emplace_back(j, decided(trial));
+      near(trial, i, j);
       if (!helps(trial)) continue;
       goal = trial.f;
       best = std::move(trial);
@@ -195,9 +208,15 @@ private:
       for (i64 t = 0; t < block.count; ++t) {
         const Newcomer& at = block.units[t];
         const double* turn = &block.V[t * n * r];
-        if (fitter.loss.bounded && LikelihoodFitter::above(part.f, at.dec, fitter.loss.reach(turn), least)) continue;
+        if (fitter.loss.bounded && LikelihoodFitter::above(part.f, at.dec, fitter.loss.reach(turn), least)) {
+          near(part.f - 0.5 * at.dec, i, at.j);
+          continue;
+        }
         const double gap = fitter.loss.gap(part.eta.data(), fitter.d1.get(), fitter.d2.get(), turn);
-        if (!(part.f - (gap + 0.5 * at.square) * (1 + 1e-6) > least)) todo.push_back({part.f - 0.5 * at.dec, i, at.j});
+        if (part.f - (gap + 0.5 * at.square) * (1 + 1e-6) > least)
+          near(part.f - 0.5 * at.dec, i, at.j);
+        else
+          todo.push_back({part.f - 0.5 * at.dec, i, at.j});
       }
       block.count = 0;
     };
@@ -215,7 +234,6 @@ private:
       small_cholesky(D.data(), r);
       const double dec = pursuit::forward(D.data(), r, s.data()) + rest, predicted = part.f - 0.5 * dec;
       backward_solve(D.data(), r, s.data());
-      if (predicted < nearest.predicted) nearest = {predicted, i, j};
       if (!(sure && state.left[j] > 1e-6 && predicted > least)) {
         todo.push_back({predicted, i, j});
         continue;
@@ -232,7 +250,10 @@ private:
           if (l < state.size()) square += state.X.ridge[part.S[l]] * w * w;
         }
       }
-      if (r == 1 && fitter.loss.bounded && LikelihoodFitter::above(part.f, dec, reach, least)) continue;
+      if (r == 1 && fitter.loss.bounded && LikelihoodFitter::above(part.f, dec, reach, least)) {
+        near(predicted, i, j);
+        continue;
+      }
       block.units[block.count++] = {j, dec, square};
       if (block.count == kBlock) flush();
     }
@@ -249,6 +270,7 @@ private:
   Units order;                             // of the units that may leave
   std::vector<Todo> todo;
   Todo nearest{HUGE_VAL, -1, -1};
+  LikelihoodFit nearest_fit;
   double goal = 0.0;
 };
 

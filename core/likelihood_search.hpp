@@ -32,7 +32,7 @@ public:
       forward_beam();
       restart();
     } else if (beam < 0) {
-      if (state.set(start)) fill({}, 1), descend(false);
+      if (state.set(start)) fill({}, 1), descend(false), around();
     } else {
       Search<LikelihoodState> starts(state, plan, poll);
       starts.run(start);
@@ -54,6 +54,7 @@ public:
 private:
   static constexpr i64 kTries = 20; // newcomers that are fitted at S - i
   static constexpr double kJudged = 3e8; // multiplications that may always go to judging exchanges
+  static constexpr i64 kAround = 2;   // units more, or fewer, from which it comes back
   static constexpr i64 kBest = 3;   // supports of the beam from which exchanges go on
 
   bool over() { return poll.stop() || state.done() || ended; }
@@ -91,6 +92,39 @@ private:
       if (next.empty()) return;
       state.enter(next[static_cast<std::size_t>(random.below(static_cast<i64>(next.size())))]);
     }
+  }
+
+  // From the best point to one or two units more, or fewer, with exchanges there, and back, while that helps.
+  void around() {
+    for (i64 far = 1; far <= kAround && !over(); ++far)
+      for (bool up : {true, false}) {
+        const std::size_t before = found.size();
+        if (before == 0 || !state.set(found.back().support)) return;
+        const i64 there = std::min(plan.k + (up ? far : -far), state.p - 1);
+        if (!walk(there) || !walk(plan.k)) continue;
+        descend(false);
+        if (found.size() > before) far = 0;
+        if (far == 0) break;
+      }
+  }
+
+  // Unit by unit to another size, with exchanges at each; false where there is no way.
+  bool walk(i64 size) {
+    while (state.size() != size && !over()) {
+      if (state.size() < size) {
+        const Units next = state.newcomers(1, plan, {});
+        if (next.empty()) return false;
+        state.enter(next.front());
+      } else {
+        i64 least = -1;
+        for (i64 i = 0; i < state.size(); ++i)
+          if (!plan.forced[state.support()[i]] && (least < 0 || state.cost(i) < state.cost(least))) least = i;
+        if (least < 0) return false;
+        state.leave(state.support()[least]);
+      }
+      for (i64 turn = 0; state.size() != plan.k && turn < kTries && !over() && state.improve(plan);) ++turn;
+    }
+    return state.size() == size;
   }
 
   // Several supports are extended by one unit at a time, the best of all extensions stay.

@@ -30,7 +30,7 @@ struct LikelihoodProblem {
 class LikelihoodWorkingSet {
 public:
   std::vector<Found> found; // each better than the one before
-  i64 contested = 0;        // columns outside the working set that the test did not exclude
+  i64 contested = 0;        // columns outside the support that the test did not exclude
   bool ended = false;       // it came to its end
 
   LikelihoodWorkingSet(const LikelihoodProblem& problem_, const SearchPlan& plan_, Poll& poll_)
@@ -239,7 +239,7 @@ private:
     return top_of(score, most);
   }
 
-  // Columns outside the working set that may take part in an exchange that helps in the model.
+  // Columns that may take part in an exchange that helps in the model; those outside the working set are returned.
   Units screen() {
     if (!(least < HUGE_VAL)) return {};
     const i64 k = state->size();
@@ -254,12 +254,14 @@ private:
     }
     XW.c = weight.data(), XW.mean = mean.get(), XW.scale = scale.data(), XW.ridge = share.data();
     std::vector<std::uint8_t> excluded(static_cast<std::size_t>(p));
-    for (i64 j = 0; j < p; ++j) excluded[j] = inside[j] || !usable(j) || !(scale[j] > 0.0);
+    for (i64 j = 0; j < p; ++j) excluded[j] = !usable(j) || !(scale[j] > 0.0);
+    for (i64 j : found.back().support) excluded[j] = 1;
     if (!basis()) return {};
     Buffer Q = reals(n * k);
     for (i64 l = 0; l < k; ++l) multiply(orthonormal.get() + l * n, XW.root.data(), n, Q.get() + l * n);
     Units left = XW.screen({Q.get(), k, g.data(), excluded.data(), least, 0.0, std::max(XW.rounding(k), 1e-4)}, poll);
     contested = static_cast<i64>(left.size());
+    std::erase_if(left, [&](i64 j) { return inside[j] != 0; }); // which have been judged by fits
     return left;
   }
 
@@ -303,18 +305,17 @@ private:
 
   // Those columns of an exchange that helps in the model.
   Units helpful(const Units& left) {
+    if (left.empty()) return {};
     const Units S = found.back().support;
     const i64 k = static_cast<i64>(S.size());
-    Buffer some = reals(n * kBlock), V = reals(k * kBlock), R = reals(n * k);
+    Buffer some = reals(n * kBlock), V = reals(k * kBlock);
     Units out;
-    for (i64 l = 0; l < k; ++l) // Q' a_j wants the weights once, and `gather` has them
-      std::copy(orthonormal.get() + l * n, orthonormal.get() + (l + 1) * n, R.get() + l * n);
     std::vector<double> u(static_cast<std::size_t>(k));
     for (std::size_t low = 0; low < left.size() && !poll.stop(); low += kBlock) {
       const Units block(left.begin() + low, left.begin() + std::min(left.size(), low + kBlock));
       const i64 m = static_cast<i64>(block.size());
       problem.XW.gather(block, some.get());
-      gemm(true, k, m, n, R.get(), n, some.get(), n, 0.0, V.get(), k);
+      gemm(true, k, m, n, orthonormal.get(), n, some.get(), n, 0.0, V.get(), k);
       for (i64 e = 0; e < m; ++e) {
         const double *v = V.get() + e * k, d = std::max(0.0, 1.0 - dot(v, v, k));
         for (i64 l = k - 1; l >= 0; --l) { // L'u = v

@@ -13,12 +13,17 @@ import numpy as np
 from .. import _core, searched
 from .._types import Columns
 from ..constraints import AtMost
+from ..walked import PathPlan
 
 if TYPE_CHECKING:
     from .glm import GLM
 
 FEW = 5  # columns that the test may leave where the search on a working set counts as settled
 PER_COLUMN = 500  # and one more for so many columns
+SAME = 1e-9  # relative difference of values that may be rounding
+ALWAYS = 2  # what `Plan.all_columns` says where restarts are wanted in any case
+SEARCHED_PATH = 1e6  # entries of X times k^3 up to which a path with a search at every size takes no more than 0.1 s
+BEYOND = 2  # sizes that it goes on, since smaller sizes are improved from larger ones
 FROM_START = -1  # in place of a beam: exchanges from where the working set ended, and no other start
 
 
@@ -28,17 +33,33 @@ def search(f: "GLM", constraint: AtMost, start: Columns, plan: searched.Plan) ->
     settled, begin, known = False, start, None
     if first is not None:
         known, contested = first
-        settled, begin = 0 <= contested <= max(FEW, f.dim // PER_COLUMN), known.points[-1][0]
+        begin = known.points[-1][0]
+        settled = 0 <= contested <= max(FEW, f.dim // PER_COLUMN) and plan.all_columns < ALWAYS
         if not plan.all_columns:
             return replace(known, swept=True)  # nobody wants more
         if known.trouble is not None or plan.ask():
             return known
     if not (f.data.near and searched.affordable(f.work, 1, constraint)):
         return known
+    if not settled and f.work * constraint.k**3 <= SEARCHED_PATH:
+        begin = _path_point(f, constraint, begin, known, plan)
     n, p = f.data.shape
     beam = searched.BEAM if not f.data.full or (p > n and not settled) else FROM_START if settled else 0
     found = _on_all_columns(f, constraint, begin, plan, beam)
-    return found if found is not None and (known is None or found.points[-1][-1] <= known.points[-1][-1]) else known
+    if found is None or known is None:
+        return found or known
+    before, after = known.points[-1][-1], found.points[-1][-1]
+    return found if after <= before + SAME * f.scale(before) else known
+
+
+def _path_point(
+    f: "GLM", constraint: AtMost, start: Columns, known: searched.Searched | None, plan: searched.Plan
+) -> Columns:
+    """The better of a start and the point of its size on a path with a search at every size."""
+    longer = constraint.with_budget(min(constraint.k + BEYOND, len(constraint.allowed)))
+    found = f.quick_path(longer, PathPlan(True, plan.seed, plan.ask, None, (constraint.k,)))
+    at = None if found is None else found.by_size().get(constraint.k)
+    return start if at is None or (known is not None and known.points[-1][-1] <= at.value) else at.support
 
 
 def _on_working_set(
