@@ -1,4 +1,5 @@
 #include "bind_path.hpp"
+#include "bind_columns.hpp"
 #include "working_set.hpp"
 
 namespace pursuit {
@@ -43,13 +44,7 @@ public:
     require(c.size() == n && residual.size() == n, "one number per row is wanted");
     require(mean.size() == p && scale.size() == p && ridge.size() == p && gradient.size() == p && length.size() == p,
             "one number per column is wanted");
-    X.visit([&]<class D>(const D& x) {
-      if constexpr (is_dense<D>)
-        columns = std::make_unique<DenseUnitColumns<std::remove_cvref_t<decltype(*x.data)>>>(x);
-      else
-        columns = std::make_unique<
-            SparseUnitColumns<std::remove_cvref_t<decltype(*x.data)>, std::remove_cvref_t<decltype(*x.indices)>>>(x);
-    });
+    columns = unit_columns(X);
     columns->c = c.data(), columns->mean = mean.data(), columns->scale = scale.data(), columns->ridge = ridge.data();
     columns->far = far;
     columns->root.resize(static_cast<std::size_t>(n));

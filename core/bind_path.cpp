@@ -93,40 +93,33 @@ PathSolution quadratic_path(nb::object rows, A1 c_, A1 h_, A1 ridge_, double f0,
   return path.run(state, poll);
 }
 
-PathSolution likelihood_path(const SampleArrays& samples, double curve, A2 A, A1 ridge, A1 unit_, bool intercept,
-                             double floor, U1 sizes_, SearchRequest& request, bool thorough, nb::object reached) {
-  const Data data(A, ridge, samples.n());
-  const Vector<double> unit(unit_);
+PathSolution path_of(EvenColumns& X, Likelihood& likelihood, double floor, U1 sizes_, SearchRequest& request,
+                     bool thorough, nb::object reached) {
   const Vector<std::uint8_t> sizes(sizes_); // whether each size from 0 to k is wanted
-  require(unit.size() == data.A.p() && sizes.size() == request.plan.k + 1, "sizes differ");
-  request.check(data.A.p());
+  require(sizes.size() == request.plan.k + 1, "sizes differ");
+  request.check(X.p);
   PathRequest path{request, thorough, std::move(reached)};
   Poll poll(request.stop.call());
-  const Samples& s = samples.of(data.A.n());
+  LikelihoodFitter fitter(X, likelihood, path.room(), floor, request.plan.scale, poll);
+  LikelihoodState state(fitter, 0, floor);
+  return path.run(state, poll, sizes.data());
+}
+
+PathSolution likelihood_path(const SampleArrays& samples, double curve, const HeldColumns& columns, double floor,
+                             U1 sizes, SearchRequest& request, bool thorough, nb::object reached) {
+  EvenColumns& X = columns.of(samples.n());
+  const Samples& s = samples.of(X.n);
   return with_loss(s, [&](auto loss) {
     ScalarLikelihood likelihood(loss, s, curve);
-    LikelihoodFitter fitter(data.evened(unit.data(), intercept), likelihood, path.room(), floor, request.plan.scale,
-                            poll);
-    LikelihoodState state(fitter, 0, floor);
-    return path.run(state, poll, sizes.data());
+    return path_of(X, likelihood, floor, sizes, request, thorough, reached);
   });
 }
 
-PathSolution multinomial_path(I1 label, A1 c, Optional2 offset, A2 E, A2 A, A1 ridge, A1 unit_, bool intercept,
-                              double floor, U1 sizes_, SearchRequest& request, bool thorough, nb::object reached) {
+PathSolution multinomial_path(I1 label, A1 c, Optional2 offset, A2 E, const HeldColumns& columns, double floor,
+                              U1 sizes, SearchRequest& request, bool thorough, nb::object reached) {
   const Classes classes(label, c, offset, E);
-  const Data data(A, ridge, classes.c.size());
-  const Vector<double> unit(unit_);
-  const Vector<std::uint8_t> sizes(sizes_);
-  require(unit.size() == data.A.p() && sizes.size() == request.plan.k + 1, "sizes differ");
-  request.check(data.A.p());
-  PathRequest path{request, thorough, std::move(reached)};
-  Poll poll(request.stop.call());
   Multinomial likelihood = classes.likelihood();
-  LikelihoodFitter fitter(data.evened(unit.data(), intercept), likelihood, path.room(), floor, request.plan.scale,
-                          poll);
-  LikelihoodState state(fitter, 0, floor);
-  return path.run(state, poll, sizes.data());
+  return path_of(columns.of(classes.c.size()), likelihood, floor, sizes, request, thorough, std::move(reached));
 }
 
 } // namespace
@@ -160,11 +153,10 @@ void bind_path(nb::module_& m) {
       .def_ro("stopped", &PathSolution::stopped);
   m.def("quadratic_path", &quadratic_path, "rows"_a, array("c"), array("h"), array("ridge"), "f0"_a, "floor"_a,
         "request"_a, "thorough"_a, "reached"_a.none(), "judged"_a = -1);
-  m.def("likelihood_path", &likelihood_path, "samples"_a, "curve"_a, array("A"), array("ridge"), array("unit"),
-        "intercept"_a, "floor"_a, array("sizes"), "request"_a, "thorough"_a, "reached"_a.none());
+  m.def("likelihood_path", &likelihood_path, "samples"_a, "curve"_a, "columns"_a, "floor"_a, array("sizes"),
+        "request"_a, "thorough"_a, "reached"_a.none());
   m.def("multinomial_path", &multinomial_path, array("label"), array("c"), array("offset").none(), array("E"),
-        array("A"), array("ridge"), array("unit"), "intercept"_a, "floor"_a, array("sizes"), "request"_a, "thorough"_a,
-        "reached"_a.none());
+        "columns"_a, "floor"_a, array("sizes"), "request"_a, "thorough"_a, "reached"_a.none());
 }
 
 } // namespace pursuit

@@ -1,11 +1,10 @@
 #include "bind_search.hpp"
-#include "likelihood_proof.hpp"
+#include "likelihood_search.hpp"
 
 namespace pursuit {
 namespace {
 
-// `prove`: 0 the best-ranked exchanges only, 1 for as much work as the search was, 2 to the end.
-SearchSolution search_likelihood(const Evened& X, Likelihood& loss, SearchRequest& request, double floor, int prove) {
+SearchSolution search(EvenColumns& X, Likelihood& loss, SearchRequest& request, double floor, int prove, i64 beam) {
   request.check(X.p);
   Poll poll(request.stop.call());
   SearchSolution out;
@@ -14,16 +13,10 @@ SearchSolution search_likelihood(const Evened& X, Likelihood& loss, SearchReques
     const SearchPlan& plan = request.plan;
     LikelihoodFitter fitter(X, loss, std::min(X.p, plan.widest * plan.k + 1), floor, plan.scale, poll);
     LikelihoodState state(fitter, plan.k, floor);
-    Search<LikelihoodState> search(state, plan, poll);
+    LikelihoodSearch search(state, {plan, beam, prove}, poll);
     search.run(request.start);
-    const double most = prove == 2 ? HUGE_VAL : 2.0 * state.work();
-    Judged judged;
-    while (!search.found.empty() && !search.over() && state.set(search.found.back().support)) {
-      judged = ExchangeProof(state, plan, poll).run(prove == 0 ? plan.tries : INT64_MAX, most);
-      if (!judged.improved) break;
-      search.local();
-    }
     out.points = std::move(search.found);
+    const Judged& judged = search.judged;
     out.nearest = {judged.leave, judged.enter, judged.change};
     out.unjudged = judged.open, out.total = judged.total;
     out.doubtful = std::move(state.doubtful);
@@ -31,42 +24,39 @@ SearchSolution search_likelihood(const Evened& X, Likelihood& loss, SearchReques
   return out;
 }
 
-SearchSolution likelihood_search(const SampleArrays& samples, double curve, A2 A, A1 ridge, A1 unit_, bool intercept,
-                                 double floor, int prove, SearchRequest& request) {
-  const Data data(A, ridge, samples.n());
-  const Vector<double> unit(unit_);
-  require(unit.size() == data.A.p(), "sizes differ");
-  const Samples& s = samples.of(data.A.n());
+SearchSolution likelihood_search(const SampleArrays& samples, double curve, const HeldColumns& columns, double floor,
+                                 int prove, i64 beam, SearchRequest& request) {
+  EvenColumns& X = columns.of(samples.n());
+  const Samples& s = samples.of(X.n);
   return with_loss(s, [&](auto loss) {
     ScalarLikelihood likelihood(loss, s, curve);
-    return search_likelihood(data.evened(unit.data(), intercept), likelihood, request, floor, prove);
+    return search(X, likelihood, request, floor, prove, beam);
   });
 }
 
-SearchSolution multinomial_search(I1 label, A1 c, Optional2 offset, A2 E, A2 A, A1 ridge, A1 unit_, bool intercept,
-                                  double floor, int prove, SearchRequest& request) {
+SearchSolution multinomial_search(I1 label, A1 c, Optional2 offset, A2 E, const HeldColumns& columns, double floor,
+                                  int prove, i64 beam, SearchRequest& request) {
   const Classes classes(label, c, offset, E);
-  const Data data(A, ridge, classes.c.size());
-  const Vector<double> unit(unit_);
-  require(unit.size() == data.A.p(), "sizes differ");
   Multinomial likelihood = classes.likelihood();
-  return search_likelihood(data.evened(unit.data(), intercept), likelihood, request, floor, prove);
+  return search(columns.of(classes.c.size()), likelihood, request, floor, prove, beam);
 }
 
 // A refit of a multinomial loss on the columns of A, as far as nothing unusual happens: z ((m + 1) x r, the intercepts
 // last), the value, whether it is the minimiser, and whether coefficients grow without end.
-nb::tuple multinomial_fit(I1 label, A1 c, Optional2 offset, A2 E, A2 A, A1 ridge, bool intercept, double floor, A1 z_) {
+nb::tuple multinomial_fit(I1 label, A1 c, Optional2 offset, A2 E, A2 A, A1 ridge_, bool intercept, double floor, A1 z_) {
   const Classes classes(label, c, offset, E);
-  const Data data(A, ridge, classes.c.size());
-  const Vector<double> z(z_);
-  const i64 m = data.A.p();
+  const Lines columns = packed_columns(A);
+  const Vector<double> ridge(ridge_), z(z_);
+  const i64 m = columns.p();
+  require(columns.n() == classes.c.size() && ridge.size() == m, "sizes differ");
   require(z.size() == (m + 1) * classes.E.p(), "sizes differ");
   LikelihoodFit fit;
   {
     nb::gil_scoped_release release;
     Poll poll(nullptr);
     Multinomial likelihood = classes.likelihood();
-    LikelihoodFitter fitter(data.evened(nullptr, intercept), likelihood, m, floor, 0.0, poll);
+    DenseEvenColumns X(columns.data(), columns.n(), m, ridge.data(), nullptr, intercept);
+    LikelihoodFitter fitter(X, likelihood, m, floor, 0.0, poll);
     Units all(static_cast<std::size_t>(m));
     std::iota(all.begin(), all.end(), 0);
     fit = fitter.fit(std::move(all), std::vector<double>(z.data(), z.data() + z.size()), -HUGE_VAL, HUGE_VAL,
@@ -107,10 +97,15 @@ void bind_search(nb::module_& m) {
       .def_ro("contested", &SearchSolution::contested);
   m.def("multinomial_fit", &multinomial_fit, array("label"), array("c"), array("offset").none(), array("E"), array("A"),
         array("ridge"), "intercept"_a, "floor"_a, array("z"));
-  m.def("likelihood_search", &likelihood_search, "samples"_a, "curve"_a, array("A"), array("ridge"), array("unit"),
-        "intercept"_a, "floor"_a, "prove"_a, "request"_a);
+  nb::class_<HeldColumns>(m, "EvenColumns")
+      .def(nb::init<A2, A1, A1, bool>(), array("A"), array("ridge"), array("unit"), "intercept"_a)
+      .def(nb::init<const Matrix&, A1, A1, A1, A1, bool>(), "X"_a, array("mean"), array("scale"), array("ridge"),
+           array("unit"), "intercept"_a)
+      .def_prop_ro("shape", &HeldColumns::shape);
+  m.def("likelihood_search", &likelihood_search, "samples"_a, "curve"_a, "columns"_a, "floor"_a, "prove"_a, "beam"_a,
+        "request"_a);
   m.def("multinomial_search", &multinomial_search, array("label"), array("c"), array("offset").none(), array("E"),
-        array("A"), array("ridge"), array("unit"), "intercept"_a, "floor"_a, "prove"_a, "request"_a);
+        "columns"_a, "floor"_a, "prove"_a, "beam"_a, "request"_a);
 }
 
 } // namespace pursuit

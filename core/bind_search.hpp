@@ -93,16 +93,51 @@ struct SearchSolution {
   i64 contested = 0;
 };
 
-// Columns of a search or a fit, checked against n samples.
-struct Data {
-  Lines A;
-  Vector<double> ridge;
-  Data(A2 A_, A1 ridge_, i64 n) : A(packed_columns(A_)), ridge(ridge_) {
-    require(A.n() == n && ridge.size() == A.p(), "sizes differ");
+// Columns of mean square 1 (even_columns.hpp), and what they need to live.
+class HeldColumns {
+public:
+  HeldColumns(A2 A_, A1 ridge_, A1 unit_, bool intercept) : ridge(ridge_), unit(unit_) {
+    A.emplace(packed_columns(A_));
+    check(A->p());
+    columns = std::make_unique<DenseEvenColumns>(A->data(), A->n(), A->p(), ridge.data(), unit.data(), intercept);
   }
-  Evened evened(const double* unit, bool intercept) const {
-    return {A.data(), A.n(), A.p(), ridge.data(), unit, intercept};
+  // (X - mean) scale: a copy where X is dense; where it is sparse what it stores, and mean must be zero.
+  HeldColumns(const Matrix& X, A1 mean_, A1 scale_, A1 ridge_, A1 unit_, bool intercept) : ridge(ridge_), unit(unit_) {
+    const Vector<double> mean(mean_), scale(scale_);
+    const i64 n = X.n(), p = X.p();
+    check(p);
+    require(mean.size() == p && scale.size() == p, "sizes differ");
+    unlocked([&] {
+      X.visit([&]<class D>(const D& x) {
+        if constexpr (!is_dense<D>) {
+          columns = std::make_unique<SparseEvenColumns>(x, scale.data(), ridge.data(), unit.data(), intercept);
+        } else {
+          Units all(static_cast<std::size_t>(p));
+          std::iota(all.begin(), all.end(), 0);
+          copy = reals(n * p);
+          gather(x, all.data(), p, copy.get());
+          for (i64 j = 0; j < p; ++j) {
+            double *a = copy.get() + j * n, m = mean[j], s = scale[j];
+#pragma omp simd
+            for (i64 i = 0; i < n; ++i) a[i] = (a[i] - m) * s;
+          }
+          columns = std::make_unique<DenseEvenColumns>(copy.get(), n, p, ridge.data(), unit.data(), intercept);
+        }
+      });
+    });
   }
+  EvenColumns& of(i64 n) const {
+    require(columns->n == n, "the samples are not as many as the rows");
+    return *columns;
+  }
+  nb::tuple shape() const { return nb::make_tuple(columns->n, columns->p); }
+
+private:
+  void check(i64 p) const { require(ridge.size() == p && unit.size() == p, "sizes differ"); }
+  std::optional<Lines> A;
+  Buffer copy;
+  Vector<double> ridge, unit;
+  std::unique_ptr<EvenColumns> columns;
 };
 
 // Samples of several classes.

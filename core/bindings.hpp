@@ -240,6 +240,7 @@ void bind_leaps(nb::module_& m);
 void bind_search(nb::module_& m);
 void bind_path(nb::module_& m);
 void bind_least_squares(nb::module_& m);
+void bind_likelihood(nb::module_& m);
 void bind_graph(nb::module_& m);
 
 } // namespace pursuit

@@ -1,8 +1,7 @@
 #pragma once
 
-#include "blas.hpp"
-#include "loops.hpp"
-#include "losses.hpp"
+#include "even_columns.hpp"
+#include "line_sums.hpp"
 
 // What a search needs of a loss with r outputs per sample, r = 1 but for several classes: the sum of c_i phi(y_i,
 // eta_i) with its gradient and Hessian in eta_i for every sample; and how far a step may go before its quadratic model
@@ -22,6 +21,14 @@ public:
   // The largest relative change of a sample's second derivative that a change `turn` of eta can bring, to first order,
   // at the eta that was evaluated last.
   virtual double reach(const double* turn) = 0;
+  // How far below the point that was evaluated last (eta, and its d1 and d2) the minimum can be, where `turn` is what a
+  // Newton step changes eta by: sum_i c_i (phi + phi*(a) - a eta) at a = phi' + phi'' turn; infinite where a lies
+  // outside the domain of phi*.
+  virtual double gap(const double* eta, const double* d1, const double* d2, const double* turn) = 0;
+  // f(x) - min over t of f(x + t e_j) for a column outside the support, roughly, which has the derivatives g and h there.
+  virtual double gain(const double*, const Entries&, double, double g, double h, double) { return 0.5 * g * g / h; }
+  // By how much each sample's loss can fall at most.
+  virtual void slack(const double*, double* out) const { std::fill(out, out + n, HUGE_VAL); }
   i64 pairs() const { return r * (r + 1) / 2; }
 };
 
@@ -41,7 +48,59 @@ public:
   }
   double reach(const double* turn) override { return farthest(turn, s.c, n); }
 
+  double gap(const double* eta, const double* d1, const double* d2, const double* turn) override {
+    double sum = 0.0;
+    for (i64 i = 0; i < n; ++i) {
+      const double c = s.c[i];
+      if (!(c > 0.0)) continue;
+      if (!(std::fabs(turn[i]) < kFarthest)) return HUGE_VAL;
+      const double some = loss.gap(s.y[i], eta[i] + offset(i), d1[i] / c, d2[i] / c, turn[i]);
+      if (!(some < HUGE_VAL)) return HUGE_VAL;
+      sum += c * some;
+    }
+    return sum;
+  }
+
+  // A few Newton steps along the column, kept between two points where the slopes have different signs.
+  double gain(const double* eta, const Entries& a, double ridge, double g, double h, double largest) override {
+    const double* offsets = eta;
+    const double *y = s.y, *c = s.c;
+    if (a.row || s.offset) {
+      picked.resize(static_cast<std::size_t>(3 * a.count));
+      double *ys = picked.data(), *cs = ys + a.count, *es = cs + a.count;
+      for (i64 e = 0; e < a.count; ++e) {
+        const i64 i = a.at(e);
+        ys[e] = s.y[i], cs[e] = s.c[i], es[e] = eta[i] + offset(i);
+      }
+      y = ys, c = cs, offsets = es;
+    }
+    const double way = g < 0.0 ? 1.0 : -1.0;
+    LineSums at;
+    line_sums(loss, a.count, a.value, y, c, offsets, 0.0, 0.0, &at);
+    const double start = at.f;
+    double t = std::min(std::fabs(g) / h, 3.0 / largest), low = 0.0, high = HUGE_VAL, least = 0.0;
+    for (int step = 0; step < 10; ++step) {
+      line_sums(loss, a.count, a.value, y, c, offsets, way * t, 0.0, &at);
+      const double slope = way * at.gv + ridge * t, curve = at.hvv + ridge;
+      least = std::min(least, at.f - start + 0.5 * ridge * t * t);
+      (slope < 0.0 ? low : high) = t;
+      if (!(curve > 0.0) || slope * slope < -4e-3 * least * curve || t * largest > 30.0) break;
+      const double next = t + std::min(-slope / curve, 4.0 / largest);
+      t = low < next && next < high ? next : high < HUGE_VAL ? 0.5 * (low + high) : 2.0 * t;
+    }
+    return -least;
+  }
+
+  void slack(const double* eta, double* out) const override {
+    for (i64 i = 0; i < n; ++i)
+      out[i] = s.c[i] * std::max(0.0, loss(s.y[i], eta[i] + offset(i)).value + loss.conjugate(s.y[i], 0.0));
+  }
+
 private:
+  static constexpr double kFarthest = 1e6; // a change of eta beyond which nothing is said
+
+  double offset(i64 i) const { return s.offset ? s.offset[i] : 0.0; }
+
   PURSUIT_CLONES static double farthest(const double* turn, const double* c, i64 n) {
     double most = 0.0;
 #pragma omp simd reduction(max : most)
@@ -54,6 +113,7 @@ private:
   Loss loss;
   Samples s;
   Buffer shifted;
+  std::vector<double> picked; // of the rows of a column
 };
 
 // Several classes: eta of all q classes is E eta_r + o, E (q x r, r = q - 1) an orthonormal basis of what changes
@@ -101,6 +161,21 @@ public:
     for (i64 t = 0; t < q; ++t) add_product(P.get() + t * n, V + t * n, mean, n);
     for (i64 t = 0; t < q; ++t) most = std::max(most, farthest(V + t * n, mean, c, n));
     return most;
+  }
+
+  double gap(const double*, const double*, const double*, const double* turn) override {
+    double sum = 0.0, *mean = scratch.get() + n * q, *V = scratch.get();
+    std::fill(mean, mean + n, 0.0);
+    gemm(false, n, q, r, turn, n, E, r, 0.0, V, n);
+    for (i64 t = 0; t < q; ++t) add_product(P.get() + t * n, V + t * n, mean, n);
+    for (i64 t = 0; t < q; ++t)
+      for (i64 i = 0; i < n; ++i) {
+        if (!(c[i] > 0.0)) continue;
+        const double share = 1.0 + (V[t * n + i] - mean[i]);
+        if (!(share >= 0.0 && share < 1e6)) return HUGE_VAL;
+        sum += c[i] * P[t * n + i] * entropy(share);
+      }
+    return sum;
   }
 
 private:

@@ -5,22 +5,16 @@
 #include "search.hpp"
 
 // Fits of f(z) = loss(D z) + sum_j ridge_j/2 |z_j|^2 on a few columns D = [A_S, 1] by Newton's method, which end as
-// soon as they are known not to matter. At any point, with Newton step s, decrement dec = g'H^-1 g, turn = D s and tau
-// = reach(turn) < 1, for the logistic, Poisson and multinomial losses
+// soon as they are known not to matter. At any point, with Newton step s and turn = D s, a = phi' + phi'' turn is
+// feasible in the dual problem, since H s = -g. So
 //
-//   min f  >=  f - dec / (2 (1 - tau)):
+//   min f  >=  f - gap(turn) - sum_j ridge_j/2 |s_j|^2                     (likelihood.hpp: `gap`)
 //
-// a = phi' + phi'' turn is dual feasible, since H s = -g, and phi*'' <= 1 / (phi'' (1 - tau)) from phi' to a.
-// Cost of a step: n M^2 r (r + 1) flops for the Hessian, 2 n M r (D is n x M), one evaluation of the loss.
+// and where |phi'''| <= phi'' and tau = reach(turn) < 1 that is at least f - dec / (2 (1 - tau)), dec = g'H^-1 g, which
+// is tried first. Cost of a step: n M^2 r (r + 1) flops for the Hessian, 2 n M r (D is n x M), one evaluation of the
+// loss; the gap costs n r logarithms.
 
 namespace pursuit {
-
-struct Evened {
-  const double* A; // n x p, a column after the other; columns of mean 0 (with an intercept) and mean square 1
-  i64 n, p;
-  const double *ridge, *unit; // per column: the ridge, and by how much the objective's own column is larger
-  bool intercept;
-};
 
 enum class End { minimum, above, floor, undecided }; // above: proved to be above the goal; undecided: whatever else
 
@@ -36,11 +30,11 @@ struct LikelihoodFit {
 
 class LikelihoodFitter {
 public:
-  const Evened X;
+  EvenColumns& X;
   Likelihood& loss;
   const i64 n, r;
 
-  LikelihoodFitter(const Evened& X_, Likelihood& loss_, i64 most, double floor_, double scale_, Poll& poll_)
+  LikelihoodFitter(EvenColumns& X_, Likelihood& loss_, i64 most, double floor_, double scale_, Poll& poll_)
       : X(X_), loss(loss_), n(X_.n), r(loss_.r), D(reals(X_.n * (most + 1))), d1(reals(X_.n * loss_.r)),
         d2(reals(X_.n * loss_.pairs())), H(reals((most + 1) * (most + 1) * loss_.r * loss_.r)),
         g(reals((most + 1) * loss_.r)), ahead1(reals(X_.n * loss_.r)), ahead2(reals(X_.n * loss_.pairs())),
@@ -74,12 +68,15 @@ public:
       predict(s.get(), turn.get());
       const double tau = loss.bounded ? loss.reach(turn.get()) : 0.0;
       const bool exact = damp == 0.0 && pivots > kSurePivots;
-      if (exact && excluded(at.f, dec, tau, goal, step)) return close(at, End::above);
+      if (exact && excluded(at, dec, tau, goal)) return close(at, End::above);
+      const bool unlikely = !loss.bounded && step >= 2 && goal > -HUGE_VAL && at.f - 2.0 * dec > goal;
+      if (unlikely && !careful) return close(at, End::undecided);
       const double height = floor > -HUGE_VAL ? 0.0 : 1e6 * scale; // above a floor there is no end
       const bool settled = dec <= tol * std::max(std::fabs(at.f), height);
       // a step that stays long while it gains nothing: coefficients that grow without end
       if (damp == 0.0) at.endless = tau >= 0.1 && dec <= 1e-8 * size(at.f);
       if (settled && (tau >= kLong || damp > 0.0)) return close(at, End::undecided);
+      if (settled && !loss.bounded && !(gap(at) <= 1e2 * tol * size(at.f))) return close(at, End::undecided);
       const bool moved = advance(at, dec, tau, settled);
       if (settled) return close(at, exact ? End::minimum : End::undecided);
       if (moved) {
@@ -94,18 +91,24 @@ public:
     return close(at, End::undecided);
   }
 
-  // What the bound says of an end above a goal, with room for rounding; for other losses a guess after two steps.
-  bool excluded(double f, double dec, double tau, double goal, int step = 0) const {
-    if (!(goal > -HUGE_VAL)) return false;
-    if (!loss.bounded) return step >= 2 && f - 2.0 * dec > goal;
-    return tau < 0.999 && f - 0.5 * dec * (1 + 1e-6) / (1 - tau * (1 + 1e-6)) > goal + 2e-11 * size(f);
+  // Whether the minimum is above a goal for certain, with room for rounding; turn, s, d1 and d2 are those of the point.
+  bool excluded(const LikelihoodFit& at, double dec, double tau, double goal) {
+    const double least = goal + 2e-11 * size(at.f);
+    if (!(goal > -HUGE_VAL) || !(at.f - 0.5 * dec > least)) return false;
+    if (loss.bounded && above(at.f, dec, tau, least)) return true;
+    return at.f - gap(at) * (1 + 1e-6) > least;
+  }
+  // Whether the bounds that need no logarithms say so: dec / (2 (1 - tau)), and for tau < 1, which keeps a in the domain,
+  // dec, since KL_i <= phi'' turn^2.
+  static bool above(double f, double dec, double tau, double least) {
+    return tau < 0.999 && f - dec * (1 + 1e-6) * std::min(1.0, 0.5 / (1 - tau * (1 + 1e-6))) > least;
   }
 
   // D = [A_S, 1], without the ones where there is no intercept.
   void gather(const Units& S) {
     m = static_cast<i64>(S.size());
     M = m + (X.intercept ? 1 : 0);
-    for (i64 l = 0; l < m; ++l) std::copy(X.A + S[l] * n, X.A + (S[l] + 1) * n, D.get() + l * n);
+    X.gather(S, D.get());
     if (X.intercept) std::fill(D.get() + m * n, D.get() + M * n, 1.0);
     ahead.resize(static_cast<std::size_t>((m + 1) * r));
   }
@@ -147,7 +150,10 @@ public:
       syrk(M, n, scaled.data(), n, H.get(), M);
       mirror_upper(H.get(), M);
     } else {
-      weighted_products(D.get(), M, d2.get(), [&](i64 o, i64 u, const double* block) {
+      auto product = [&](const double* V, i64 q, double* out) {
+        gemm(true, M, q, n, D.get(), n, V, n, 0.0, out, M);
+      };
+      weighted_products(M, product, d2.get(), [&](i64 o, i64 u, const double* block) {
         for (i64 l = 0; l < M; ++l)
           for (i64 k = 0; k < M; ++k)
             H[(l * r + o) * N + k * r + u] = H[(l * r + u) * N + k * r + o] = block[l * M + k];
@@ -157,26 +163,30 @@ public:
       for (i64 o = 0; o < r; ++o) H[(l * r + o) * (N + 1)] += X.ridge[at.S[l]];
   }
 
-  // `use(o, u, block)` for every pair of outputs o <= u: block = L' diag(w_ou) D, a column of `lines` numbers for each
-  // of D. L has `lines` columns, w a column for each pair. Several pairs are one product, so that L is packed once.
-  template <class Use>
-  void weighted_products(const double* L, i64 lines, const double* w, Use&& use) {
+  // `use(o, u, block)` for every pair of outputs o <= u: block = L' diag(w_ou) D, a line of `width` numbers for each
+  // column of D, where `product(V, q, out)` is V'L for V of q columns, and w has a column for each pair. Several pairs
+  // are one product, so that L is read once.
+  template <class Product, class Use>
+  void weighted_products(i64 width, Product&& product, const double* w, Use&& use) {
     const i64 pairs = loss.pairs(), several = std::clamp<i64>(kTogether / std::max<i64>(M, 1), 1, pairs);
     scaled.resize(static_cast<std::size_t>(n * M * several));
-    blocks.resize(static_cast<std::size_t>(lines * M * several));
+    blocks.resize(static_cast<std::size_t>(width * M * several));
     i64 o = 0, u = 0;
     for (i64 first = 0; first < pairs; first += several) {
       const i64 count = std::min(several, pairs - first);
       for (i64 t = 0; t < count; ++t)
         for (i64 l = 0; l < M; ++l) multiply(D.get() + l * n, w + (first + t) * n, n, scaled.data() + (t * M + l) * n);
-      gemm(true, lines, M * count, n, L, n, scaled.data(), n, 0.0, blocks.data(), lines);
+      product(scaled.data(), M * count, blocks.data());
       for (i64 t = 0; t < count; ++t) {
-        use(o, u, blocks.data() + t * M * lines);
+        use(o, u, blocks.data() + t * M * width);
         if (++u == r) u = ++o;
       }
     }
   }
 
+  double size(double f) const { return std::max(std::fabs(f), scale); }
+
+  bool careful = false; // fits go on where they are most likely in vain, but not known to be
   double spent = 0.0; // multiplications, roughly
   i64 m = 0, M = 0;   // columns of S, columns of D
   Buffer D, d1, d2, H, g;
@@ -248,7 +258,8 @@ private:
     std::swap(d2, ahead2);
   }
 
-  double size(double f) const { return std::max(std::fabs(f), scale); }
+  // How far below the point the minimum over its support can be.
+  double gap(const LikelihoodFit& at) { return loss.gap(at.eta.data(), d1.get(), d2.get(), turn.get()) + ridge(at.S, s.get()); }
 
   LikelihoodFit close(LikelihoodFit& at, End end) {
     at.end = end;

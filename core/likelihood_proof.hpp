@@ -2,14 +2,16 @@
 
 #include "likelihood_state.hpp"
 
-// Every exchange of one unit, judged. For each unit i that may leave, S - i is fitted exactly (the model at S fails
-// where a fit is nearly separated); there, for every j outside, the Newton step of S - i + j has a closed form:
+// Exchanges of one unit, ranked and judged where the unit that leaves is gone. For each unit i that may leave, S - i is
+// fitted exactly (the model at S fails where a fit is nearly separated); there, for every j outside, the Newton step of
+// S - i + j has a closed form:
 //
 //   D_j = H_jj - H_jT U_j,  U_j = H_TT^-1 H_Tj,  slope_j = g_j - U_j' g_T,  s_j = -D_j^-1 slope_j,
 //   dec = slope_j' D_j^-1 slope_j + g_T' H_TT^-1 g_T,  turn = a_j s_j - D_T (U_j s_j + H_TT^-1 g_T),
 //
-// so that one set of numbers ranks the exchanges and, by the bound of likelihood_fit.hpp, excludes most of them. What
-// it leaves is fitted. Cost: k models (likelihood_state.hpp) and as many products of n x M with M x p r.
+// so that one set of numbers ranks the exchanges and, by the bounds of likelihood_fit.hpp, excludes most of them. Of
+// the rest, the best-ranked few of each i are fitted first (a sweep), then all others (a proof).
+// Cost: k models (likelihood_state.hpp), and for what a first bound leaves as many products of n x M with M x p r.
 
 namespace pursuit {
 
@@ -25,46 +27,57 @@ public:
   ExchangeProof(LikelihoodState& state_, const SearchPlan& plan_, Poll& poll_)
       : state(state_), plan(plan_), poll(poll_), n(state_.n), r(state_.r), p(state_.p) {}
 
-  // Fits at most `most` exchanges, and none once the state has done `work` in all.
-  Judged run(i64 most, double work) {
+  // The best-ranked exchanges of each unit that may leave, the cheapest to drop first; to the first i that one of them
+  // helps for, and there to the best.
+  bool sweep(i64 tries) {
+    begin();
+    for (i64 i : order) {
+      if (poll.stop()) break;
+      if (step(i, tries, false)) return true;
+    }
+    state.to(whole);
+    return false;
+  }
+
+  // Every exchange. Nothing is fitted any more once the state has done `work` in all.
+  Judged run(i64 tries, double work) {
+    begin();
     Judged out;
     out.open = 0;
-    const LikelihoodFit whole = state.keep();
-    const double goal = whole.f - 1e-10 * plan.size(whole.f);
-    std::vector<LikelihoodFit> parts(whole.S.size());
-    std::vector<std::vector<double>> starts;
-    for (i64 i = 0; i < state.size(); ++i) starts.push_back(state.lowered(i));
-    std::vector<Todo> todo;
-    for (std::size_t i = 0; i < whole.S.size(); ++i) {
-      if (plan.forced[whole.S[i]]) continue;
+    for (i64 i : order) {
       i64 others = 0;
-      for (i64 j = 0; j < p; ++j) others += enters(whole, j);
+      for (i64 j = 0; j < p; ++j) others += enters(j);
       out.total += others;
       if (poll.stop() || state.work() > work) {
         out.open += others;
         continue;
       }
-      parts[i] = state.without(whole, static_cast<i64>(i), starts[i]);
-      state.to(parts[i]);
-      judge(whole, static_cast<i64>(i), goal, todo);
+      if (step(i, tries, true)) return out.improved = true, out;
     }
-    std::sort(todo.begin(), todo.end(), [](const Todo& a, const Todo& b) { return a.predicted < b.predicted; });
     state.to(whole);
-    for (Todo& next : todo) {
-      if (most-- <= 0 || poll.stop() || state.work() > work) {
+    state.fitter.careful = true;
+    std::sort(todo.begin(), todo.end(), [](const Todo& a, const Todo& b) { return a.predicted < b.predicted; });
+    for (const Todo& next : todo) {
+      if (poll.stop() || state.work() > work) {
         ++out.open;
+        near(next.predicted, next.i, next.j);
         continue;
       }
-      LikelihoodFit trial = state.with(parts[next.i], next.j, std::move(next.z), goal);
-      if (trial.end != End::above && trial.f < goal) {
+      const LikelihoodFit& part = parts[next.i];
+      std::vector<double> z = part.z;
+      z.insert(z.end() - r, static_cast<std::size_t>(r), 0.0);
+      LikelihoodFit trial = state.with(part, next.j, std::move(z), goal);
+      near(trial, next.i, next.j);
+      if (helps(trial)) {
         state.to(std::move(trial));
         out.improved = true;
-        return out;
+        break;
       }
-      const bool decided = state.fitter.loss.bounded && (trial.end == End::above || trial.end == End::minimum);
-      out.open += !decided;
+      out.open += !decided(trial);
     }
-    if (!state.fitter.loss.bounded) out.open = std::max<i64>(out.open, out.total > 0);
+    state.fitter.careful = false;
+    if (!nearest_fit.S.empty()) // which may have ended early
+      nearest.predicted = std::min(nearest.predicted, state.fitter.fit(nearest_fit.S, nearest_fit.z).f);
     out.leave = nearest.i < 0 ? -1 : whole.S[nearest.i];
     out.enter = nearest.j;
     out.change = nearest.predicted - whole.f;
@@ -72,22 +85,108 @@ public:
   }
 
 private:
+  static constexpr i64 kBlock = 64; // newcomers that are judged together
+
   struct Todo {
     double predicted;
     i64 i, j;
-    std::vector<double> z; // where the Newton step leads
+  };
+  struct Newcomer {
+    i64 j;
+    double dec, square; // of the Newton step: its decrement, and twice what the ridge says of it
+  };
+  // Newton steps of several newcomers: W of the columns inside, output by output, s of the newcomer, turn = D W + a s.
+  struct Block {
+    i64 count = 0;
+    const i64 n, M, r;
+    std::vector<double> W, V, s;
+    std::vector<Newcomer> units;
+    Block(i64 n_, i64 M_, i64 r_)
+        : n(n_), M(M_), r(r_), W(static_cast<std::size_t>(M_ * r_ * kBlock)),
+          V(static_cast<std::size_t>(n_ * r_ * kBlock)), s(static_cast<std::size_t>(r_ * kBlock)), units(kBlock) {}
+    void turns(const double* D, const EvenColumns& X) {
+      if (count == 0) return;
+      gemm(false, n, count * r, M, D, n, W.data(), M, 0.0, V.data(), n);
+      for (i64 t = 0; t < count; ++t)
+        for (i64 o = 0; o < r; ++o) X.add(units[t].j, s[t * r + o], &V[(t * r + o) * n]);
+    }
   };
 
-  bool enters(const LikelihoodFit& whole, i64 j) const {
+  bool enters(i64 j) const {
     return plan.allowed[j] && state.X.unit[j] > 0.0 && std::find(whole.S.begin(), whole.S.end(), j) == whole.S.end();
   }
+  bool helps(const LikelihoodFit& trial) const { return trial.end != End::above && trial.f < goal; }
+  static bool decided(const LikelihoodFit& trial) { return trial.end == End::above || trial.end == End::minimum; }
 
-  // At the state S - i: what each unit outside would bring.
-  void judge(const LikelihoodFit& whole, i64 i, double goal, std::vector<Todo>& todo) {
-    state.model();
+  // The exchange that comes nearest, by its fit or where that was not needed by the model.
+  void near(double value, i64 i, i64 j) {
+    if (value < nearest.predicted) nearest = {value, i, j}, nearest_fit = {};
+  }
+  void near(const LikelihoodFit& trial, i64 i, i64 j) {
+    if (trial.f < nearest.predicted) nearest = {trial.f, i, j}, nearest_fit = trial;
+  }
+
+  void begin() {
+    whole = state.keep();
+    goal = whole.f - 1e-10 * plan.size(whole.f);
+    parts.assign(whole.S.size(), {});
+    starts.clear(), order.clear(), todo.clear();
+    std::vector<double> cost;
+    for (i64 i = 0; i < state.size(); ++i) {
+      starts.push_back(state.lowered(i));
+      cost.push_back(state.cost(i));
+      if (!plan.forced[whole.S[i]]) order.push_back(i);
+    }
+    std::stable_sort(order.begin(), order.end(), [&](i64 a, i64 b) { return cost[a] < cost[b]; });
+  }
+
+  // At S - i: the best-ranked exchanges are fitted; where `all`, what the bounds leave of the others is noted. Whether
+  // one helps, and the state is there.
+  bool step(i64 i, i64 tries, bool all) {
+    parts[i] = state.without(whole, i, starts[i]);
+    state.to(parts[i]);
+    const std::size_t known = todo.size();
+    if (all) {
+      state.model();
+      judge(i);
+      if (todo.size() == known) return false; // the bounds exclude them all
+    }
+    Units first = state.newcomers(tries, plan, {whole.S[i]});
+    if (all)
+      std::erase_if(first, [&](i64 j) {
+        return std::none_of(todo.begin() + static_cast<i64>(known), todo.end(), [&](const Todo& t) { return t.j == j; });
+      });
+    LikelihoodFit best;
+    const double before = goal;
+    std::vector<std::pair<i64, bool>> fitted;
+    for (i64 j : first) {
+      if (poll.stop()) break;
+      LikelihoodFit trial = state.with(parts[i], j, state.expected(j), goal);
+      fitted.emplace_back(j, decided(trial));
+      near(trial, i, j);
+      if (!helps(trial)) continue;
+      goal = trial.f;
+      best = std::move(trial);
+    }
+    goal = before;
+    if (best.f < HUGE_VAL) {
+      state.to(std::move(best));
+      return true;
+    }
+    if (all) // what has been fitted to its end is settled
+      std::erase_if(todo, [&](const Todo& t) {
+        return t.i == i && std::find(fitted.begin(), fitted.end(), std::pair{t.j, true}) != fitted.end();
+      });
+    return false;
+  }
+
+  // At the state S - i: what each unit outside would bring, and whether the bounds exclude it.
+  void judge(i64 i) {
+    LikelihoodFitter& fitter = state.fitter;
     const LikelihoodFit& part = state.fitted();
     const i64 M = state.size() + (state.X.intercept ? 1 : 0), N = M * r, wide = p * r;
     const bool sure = part.end == End::minimum && state.pivots > 1e-8;
+    const double least = goal + 2e-11 * fitter.size(part.f);
     std::vector<double> U(static_cast<std::size_t>(N * wide)), back(static_cast<std::size_t>(N), 0.0);
     gemm(false, wide, N, N, state.rows.data(), wide, state.B.data(), N, 0.0, U.data(), wide);
     double rest = 0.0;
@@ -95,58 +194,84 @@ private:
       for (i64 q = 0; q < N; ++q) back[l] += state.B[l * N + q] * state.residual[q];
       rest += state.residual[l] * back[l];
     }
-    // W: the change of the coefficients inside, a column for each (j, o); V = D_T W
-    std::vector<double> W(static_cast<std::size_t>(M * wide), 0.0), V(static_cast<std::size_t>(n * wide)),
-        steps(static_cast<std::size_t>(wide), 0.0), decs(static_cast<std::size_t>(p), 0.0);
-    std::vector<double> Dj(static_cast<std::size_t>(r * r)), s(static_cast<std::size_t>(r));
+    fitter.gather(part.S);
+    if (sure) fitter.evaluate(part.eta.data(), fitter.d1.get(), fitter.d2.get()); // `reach` and `gap` are at the last
+    std::vector<double> tallest(static_cast<std::size_t>(M), 0.0); // largest |entry| of each column inside
+    for (i64 l = 0; l < M; ++l)
+      for (i64 e = 0; e < n; ++e) tallest[l] = std::max(tallest[l], std::fabs(fitter.D[l * n + e]));
+    const std::vector<double>& largest = state.X.largest();
+    std::vector<double> D(static_cast<std::size_t>(r * r)), s(static_cast<std::size_t>(r));
+    Block block(n, M, r);
+    auto flush = [&] {
+      block.turns(fitter.D.get(), state.X);
+      fitter.spent += static_cast<double>(n * r * (M + 4) * block.count);
+      for (i64 t = 0; t < block.count; ++t) {
+        const Newcomer& at = block.units[t];
+        const double* turn = &block.V[t * n * r];
+        if (fitter.loss.bounded && LikelihoodFitter::above(part.f, at.dec, fitter.loss.reach(turn), least)) {
+          near(part.f - 0.5 * at.dec, i, at.j);
+          continue;
+        }
+        const double gap = fitter.loss.gap(part.eta.data(), fitter.d1.get(), fitter.d2.get(), turn);
+        if (part.f - (gap + 0.5 * at.square) * (1 + 1e-6) > least)
+          near(part.f - 0.5 * at.dec, i, at.j);
+        else
+          todo.push_back({part.f - 0.5 * at.dec, i, at.j});
+      }
+      block.count = 0;
+    };
     for (i64 j = 0; j < p; ++j) {
-      if (!enters(whole, j)) continue;
+      if (!enters(j) || j == whole.S[i]) continue;
       for (i64 o = 0; o < r; ++o) {
         s[o] = -state.g[j * r + o];
         for (i64 l = 0; l < N; ++l) s[o] += U[l * wide + j * r + o] * state.residual[l];
         for (i64 u = 0; u < r; ++u) {
           double d = state.own[(j * r + o) * r + u];
           for (i64 l = 0; l < N; ++l) d -= state.rows[l * wide + j * r + o] * U[l * wide + j * r + u];
-          Dj[o * r + u] = d;
+          D[o * r + u] = d;
         }
       }
-      small_cholesky(Dj.data(), r);
-      decs[j] = pursuit::forward(Dj.data(), r, s.data()) + rest;
-      backward_solve(Dj.data(), r, s.data());
-      std::copy(s.begin(), s.end(), &steps[j * r]);
-      for (i64 l = 0; l < M; ++l)
-        for (i64 o = 0; o < r; ++o) {
+      small_cholesky(D.data(), r);
+      const double dec = pursuit::forward(D.data(), r, s.data()) + rest, predicted = part.f - 0.5 * dec;
+      backward_solve(D.data(), r, s.data());
+      if (!(sure && state.left[j] > 1e-6 && predicted > least)) {
+        todo.push_back({predicted, i, j});
+        continue;
+      }
+      double reach = 0.0, square = 0.0, *W = &block.W[block.count * M * r];
+      for (i64 o = 0; o < r; ++o) {
+        block.s[block.count * r + o] = s[o];
+        reach += largest[j] * std::fabs(s[o]), square += state.X.ridge[j] * s[o] * s[o];
+        for (i64 l = 0; l < M; ++l) {
           double w = back[l * r + o];
           for (i64 u = 0; u < r; ++u) w += U[(l * r + o) * wide + j * r + u] * s[u];
-          W[(j * r + o) * M + l] = -w;
+          W[o * M + l] = -w;
+          reach += tallest[l] * std::fabs(w);
+          if (l < state.size()) square += state.X.ridge[part.S[l]] * w * w;
         }
-    }
-    if (sure && state.fitter.loss.bounded) {
-      state.fitter.gather(part.S);
-      gemm(false, n, wide, M, state.fitter.D.get(), n, W.data(), M, 0.0, V.data(), n);
-      state.fitter.evaluate(part.eta.data(), state.fitter.d1.get(), state.fitter.d2.get()); // `reach` is at the last
-    }
-    for (i64 j = 0; j < p; ++j) {
-      if (!enters(whole, j)) continue;
-      const double predicted = part.f - 0.5 * decs[j];
-      if (predicted < nearest.predicted) nearest = {predicted, i, j, {}};
-      if (sure && state.fitter.loss.bounded && state.left[j] > 1e-6) {
-        for (i64 o = 0; o < r; ++o) add_rows<1>(state.X.A + j * n, 0, &steps[j * r + o], n, &V[(j * r + o) * n]);
-        if (state.fitter.excluded(part.f, decs[j], state.fitter.loss.reach(&V[j * r * n]), goal)) continue;
       }
-      std::vector<double> z = part.z;
-      for (i64 l = 0; l < M; ++l)
-        for (i64 o = 0; o < r; ++o) z[l * r + o] += W[(j * r + o) * M + l];
-      z.insert(z.begin() + state.size() * r, &steps[j * r], &steps[j * r] + r);
-      todo.push_back({predicted, i, j, std::move(z)});
+      if (r == 1 && fitter.loss.bounded && LikelihoodFitter::above(part.f, dec, reach, least)) {
+        near(predicted, i, j);
+        continue;
+      }
+      block.units[block.count++] = {j, dec, square};
+      if (block.count == kBlock) flush();
     }
+    flush();
   }
 
   LikelihoodState& state;
   const SearchPlan& plan;
   Poll& poll;
   const i64 n, r, p;
-  Todo nearest{HUGE_VAL, -1, -1, {}};
+  LikelihoodFit whole;
+  std::vector<LikelihoodFit> parts;        // S - i
+  std::vector<std::vector<double>> starts; // where the model at S expects it
+  Units order;                             // of the units that may leave
+  std::vector<Todo> todo;
+  Todo nearest{HUGE_VAL, -1, -1};
+  LikelihoodFit nearest_fit;
+  double goal = 0.0;
 };
 
 } // namespace pursuit

@@ -61,7 +61,9 @@ public:
   double curve(i64 j) {
     slopes();
     double sum = 0.0;
-    const double *a = X.A + j * n, u2 = unit(j) * unit(j);
+    const double u2 = unit(j) * unit(j);
+    std::vector<double> a(static_cast<std::size_t>(n), 0.0);
+    X.add(j, 1.0, a.data());
     i64 pair = 0;
     for (i64 o = 0; o < r; ++o) {
       const double* w = &d2[pair * n];
@@ -202,6 +204,83 @@ public:
     return fit(std::move(S), std::move(z), goal);
   }
 
+  // The coefficients with unit j outside on top, where the model expects them.
+  std::vector<double> expected(i64 j) {
+    model();
+    const i64 N = (size() + (X.intercept ? 1 : 0)) * r, wide = p * r;
+    std::vector<double> U(static_cast<std::size_t>(N * r), 0.0), D(static_cast<std::size_t>(r * r)),
+        s(static_cast<std::size_t>(r)), z = at.z;
+    for (i64 l = 0; l < N; ++l)
+      for (i64 q = 0; q < N; ++q)
+        for (i64 o = 0; o < r; ++o) U[l * r + o] += B[l * N + q] * rows[q * wide + j * r + o];
+    for (i64 o = 0; o < r; ++o) {
+      s[o] = -g[j * r + o];
+      for (i64 u = 0; u < r; ++u) {
+        double d = own[(j * r + o) * r + u];
+        for (i64 l = 0; l < N; ++l) d -= rows[l * wide + j * r + o] * U[l * r + u];
+        D[o * r + u] = d;
+      }
+    }
+    small_cholesky(D.data(), r);
+    pursuit::forward(D.data(), r, s.data());
+    backward_solve(D.data(), r, s.data());
+    for (i64 l = 0; l < N; ++l)
+      for (i64 o = 0; o < r; ++o) z[l] -= U[l * r + o] * s[o];
+    z.insert(z.begin() + size() * r, s.begin(), s.end());
+    return z;
+  }
+
+  // Up to m units that may come in: the best by the exact gain along a column, corrected for what S explains of it, and
+  // the best by the model, in turn. The model errs where curvature collapses: columns of few entries, rows that are
+  // nearly separated.
+  Units newcomers(i64 m, const SearchPlan& plan, const Units& banned) {
+    model();
+    std::vector<std::pair<double, i64>> by_model;
+    for (i64 j = 0; j < p; ++j)
+      if (plan.allowed[j] && open(j) && add[j] > 0.0 && std::find(banned.begin(), banned.end(), j) == banned.end())
+        by_model.emplace_back(-add[j], j);
+    const std::size_t most = std::min(static_cast<std::size_t>(m), by_model.size()), first = std::min(4 * most, by_model.size());
+    std::partial_sort(by_model.begin(), by_model.begin() + static_cast<i64>(first), by_model.end());
+    Units out;
+    auto put = [&](i64 j) {
+      if (out.size() < most && std::find(out.begin(), out.end(), j) == out.end()) out.push_back(j);
+    };
+    std::vector<std::pair<double, i64>> exact; // a heap, the least of the best on top
+    if (r == 1 && fitter.loss.bounded && most > 0) {
+      const std::vector<double>& largest = X.largest();
+      std::vector<double> slack(static_cast<std::size_t>(n));
+      fitter.loss.slack(at.eta.data(), slack.data());
+      if (!X.sparse()) by_model.resize(first); // the model errs less, and an exact gain costs n evaluations
+      for (const auto& [negative, j] : by_model) {
+        const double h = own[j], tau = std::fabs(g[j] / h) * largest[j];
+        const bool full = exact.size() == most;
+        if (full && tau < 0.999 && -negative / (1.0 - tau) <= -exact.front().first) continue;
+        const Entries a = X.entries(j);
+        const double share = std::max(left[j], 1e-6);
+        if (full) { // no more than all of what the rows that profit have to lose
+          double most_ = 0.0;
+          for (i64 e = 0; e < a.count; ++e) {
+            const i64 i = a.at(e);
+            most_ += a.value[e] * d1[i] * g[j] > 0.0 ? slack[i] : 0.0;
+          }
+          if (most_ <= -exact.front().first * share) continue;
+        }
+        fitter.spent += 20.0 * static_cast<double>(a.count);
+        const double gain = fitter.loss.gain(at.eta.data(), a, X.ridge[j], g[j], h, largest[j]) / share;
+        if (full && gain <= -exact.front().first) continue;
+        if (full) std::pop_heap(exact.begin(), exact.end()), exact.pop_back();
+        exact.emplace_back(-gain, j);
+        std::push_heap(exact.begin(), exact.end());
+      }
+      std::sort_heap(exact.begin(), exact.end());
+    }
+    for (std::size_t t = 0; t < most; ++t) {
+      if (t < exact.size()) put(exact[t].second);
+      put(by_model[t].second);
+    }
+    return out;
+  }
+
   // The model of f at the state: rows of the Hessian, and all exchanges ranked in it.
   void model() {
     if (modelled) return;
@@ -209,10 +288,11 @@ public:
     const i64 M = size() + (X.intercept ? 1 : 0), N = M * r, wide = p * r;
     const std::size_t P = static_cast<std::size_t>(p);
     fitter.gather(at.S);
-    fitter.spent += static_cast<double>(n * p * (M + 4) * fitter.loss.pairs());
+    fitter.spent += X.stored() * static_cast<double>((M + 4) * fitter.loss.pairs());
     rows.resize(static_cast<std::size_t>(N * wide));
     own.resize(static_cast<std::size_t>(p * r * r));
-    fitter.weighted_products(X.A, p, d2.data(), [&](i64 o, i64 u, const double* block) {
+    auto product = [&](const double* V, i64 q, double* out) { X.products(V, q, out); };
+    fitter.weighted_products(p, product, d2.data(), [&](i64 o, i64 u, const double* block) {
       for (i64 l = 0; l < M; ++l)
         for (i64 j = 0; j < p; ++j)
           rows[(l * r + o) * wide + j * r + u] = rows[(l * r + u) * wide + j * r + o] = block[l * p + j];
@@ -237,19 +317,11 @@ public:
     modelled = true;
   }
 
-  // H_jj of every unit; with several outputs one product of squared columns with all weights.
+  // H_jj of every unit.
   void diagonal_blocks() {
     const i64 pairs = fitter.loss.pairs();
     std::vector<double> sums(static_cast<std::size_t>(p * pairs));
-    if (r == 1) {
-      for (i64 j = 0; j < p; ++j) sums[j] = weighted_square(X.A + j * n, d2.data(), n);
-    } else {
-      if (squares.empty()) {
-        squares.resize(static_cast<std::size_t>(n * p));
-        multiply(X.A, X.A, n * p, squares.data());
-      }
-      gemm(true, p, pairs, n, squares.data(), n, d2.data(), n, 0.0, sums.data(), p);
-    }
+    X.squares(d2.data(), pairs, sums.data());
     const double* sum = sums.data();
     for (i64 o = 0; o < r; ++o)
       for (i64 u = o; u < r; ++u, sum += p)
@@ -296,19 +368,12 @@ public:
 
   static constexpr double kNewShare = 1e-9; // of a column, below which it is a combination of those inside
   LikelihoodFitter& fitter;
-  const Evened& X;
+  EvenColumns& X;
   const i64 n, r, p;
   std::vector<Units> doubtful; // supports whose columns are too close to dependent for a fit here
 
 private:
   static constexpr std::size_t kDoubts = 16;
-
-  PURSUIT_CLONES static double weighted_square(const double* a, const double* w, i64 len) {
-    double s = 0.0;
-#pragma omp simd reduction(+ : s)
-    for (i64 i = 0; i < len; ++i) s += w[i] * a[i] * a[i];
-    return s;
-  }
 
   double unit(i64 j) const { return evened && X.unit[j] > 0.0 ? 1.0 : X.unit[j]; }
   i64 place(i64 j) const { return std::find(at.S.begin(), at.S.end(), j) - at.S.begin(); }
@@ -321,10 +386,10 @@ private:
     fitter.evaluate(at.eta.data(), d1.data(), d2.data());
     std::vector<double> dots(static_cast<std::size_t>(p));
     for (i64 o = 0; o < r; ++o) {
-      std::fill(dots.begin(), dots.end(), 0.0);
-      add_dots(X.A, n, d1.data() + o * n, p, n, dots.data());
+      X.products(d1.data() + o * n, 1, dots.data());
       for (i64 j = 0; j < p; ++j) g[j * r + o] = inside[j] ? 0.0 : dots[j];
     }
+    fitter.spent += X.stored() * static_cast<double>(r);
     sloped = true;
   }
 
@@ -371,7 +436,6 @@ private:
   std::vector<std::uint8_t> inside;
   LikelihoodFit at, null;
   LocalModel before;
-  std::vector<double> squares; // of X.A, where there are several outputs
   bool evened = false;
 };
 

@@ -84,6 +84,16 @@ struct LossTraits {
   double unit() const { return 1.0; } // a step in eta that is neither small nor large
 };
 
+// phi(eta) + phi*(a) - a eta at a = phi' + phi'' turn: how far the loss can be below its value at eta where a belongs to
+// a point of the dual problem; infinite where a lies outside the domain of phi*.
+template <class Loss>
+double fenchel_gap(const Loss& loss, double y, double eta, double d1, double d2, double turn) {
+  const Interval domain = loss.domain(y);
+  const double step = d1 + d2 * turn, a = std::clamp(step, domain.low, domain.high);
+  if (!(std::fabs(step - a) <= 4e-16 * std::fabs(a))) return kInfinity; // more than rounding
+  return std::max(0.0, loss(y, eta).value + loss.conjugate(y, a) - a * eta);
+}
+
 struct Squared : LossTraits {
   static constexpr bool quadratic = true;
   PURSUIT_INLINE Jet operator()(double y, double eta) const {
@@ -94,6 +104,9 @@ struct Squared : LossTraits {
   double conjugate(double y, double a) const { return a * (0.5 * a + y); }
   double slope(double y, double a) const { return a + y; }
   double curve(double, double) const { return 1.0; }
+  double gap(double y, double eta, double d1, double d2, double turn) const {
+    return fenchel_gap(*this, y, eta, d1, d2, turn);
+  }
 };
 
 struct Logistic : LossTraits {
@@ -118,6 +131,10 @@ struct Logistic : LossTraits {
     const double u = inside(a + y);
     return 1.0 / (u * (1.0 - u));
   }
+  double gap(double y, double, double d1, double, double turn) const {
+    const double p = d1 + y, q = 1.0 - p, up = 1.0 + q * turn, down = 1.0 - p * turn;
+    return up < 0.0 || down < 0.0 ? kInfinity : p * entropy(up) + q * entropy(down);
+  }
 };
 
 struct Huber : LossTraits {
@@ -134,6 +151,9 @@ struct Huber : LossTraits {
   double conjugate(double y, double a) const { return a * (0.5 * a + y); }
   double slope(double y, double a) const { return a + y; }
   double curve(double, double) const { return 1.0; }
+  double gap(double y, double eta, double d1, double d2, double turn) const {
+    return fenchel_gap(*this, y, eta, d1, d2, turn);
+  }
 };
 
 struct SmoothedHinge : LossTraits {
@@ -150,6 +170,9 @@ struct SmoothedHinge : LossTraits {
   double conjugate(double y, double a) const { return a * (y + 0.5 * gamma * a); }
   double slope(double y, double a) const { return y + gamma * a; }
   double curve(double, double) const { return gamma; }
+  double gap(double y, double eta, double d1, double d2, double turn) const {
+    return fenchel_gap(*this, y, eta, d1, d2, turn);
+  }
 };
 
 struct Hinge : LossTraits {
@@ -162,6 +185,9 @@ struct Hinge : LossTraits {
   double conjugate(double y, double a) const { return a * y; }
   double slope(double y, double) const { return y; }
   double curve(double, double) const { return 0.0; }
+  double gap(double y, double eta, double d1, double d2, double turn) const {
+    return fenchel_gap(*this, y, eta, d1, d2, turn);
+  }
 };
 
 struct SquaredHinge : LossTraits {
@@ -174,6 +200,9 @@ struct SquaredHinge : LossTraits {
   double conjugate(double y, double a) const { return a * (y + 0.25 * a); }
   double slope(double y, double a) const { return y + 0.5 * a; }
   double curve(double, double) const { return 0.5; }
+  double gap(double y, double eta, double d1, double d2, double turn) const {
+    return fenchel_gap(*this, y, eta, d1, d2, turn);
+  }
 };
 
 struct Poisson : LossTraits {
@@ -187,6 +216,9 @@ struct Poisson : LossTraits {
   double conjugate(double y, double a) const { return entropy(a + y) - (a + y); }
   double slope(double y, double a) const { return std::log(std::max(a + y, kInside)); }
   double curve(double y, double a) const { return 1.0 / std::max(a + y, kInside); }
+  double gap(double, double, double, double mean, double turn) const {
+    return turn < -1.0 ? kInfinity : mean * (entropy(1.0 + turn) - turn);
+  }
 };
 
 // The loss that is walked on where this one is bounded: itself, but for a kink, which is rounded over `width`.

@@ -56,5 +56,6 @@ NB_MODULE(_core, m) {
   bind_search(m);
   bind_path(m);
   bind_least_squares(m);
+  bind_likelihood(m);
   bind_graph(m);
 }

@@ -160,6 +160,12 @@ public:
 
   bool over() { return poll.stop() || (!found.empty() && ended); }
 
+  static std::uint64_t key(const Units& S) { // of a set: the order does not matter
+    std::uint64_t sum = 0;
+    for (i64 j : S) sum += Random(static_cast<std::uint64_t>(j) * 0x2545f4914f6cdd1dull + 1).next();
+    return sum;
+  }
+
 private:
   // Forward to k units (OMP); from there OMPR; and on to more, and back to k.
   void outward() {
@@ -203,12 +209,6 @@ private:
       if (i < 0) return;
       for (++pick[i]; i + 1 < k; ++i) pick[i + 1] = pick[i] + 1;
     }
-  }
-
-  static std::uint64_t key(const Units& S) { // of a set: the order does not matter
-    std::uint64_t sum = 0;
-    for (i64 j : S) sum += Random(static_cast<std::uint64_t>(j) * 0x2545f4914f6cdd1dull + 1).next();
-    return sum;
   }
 
   void take() {

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "loops.hpp"
-#include "losses.hpp"
+#include "line_sums.hpp"
 #include "sparse.hpp"
 
 #include <map>
@@ -30,10 +30,6 @@ struct ColumnFit {
   ColumnEnd end = ColumnEnd::undecided;
 };
 
-struct LineSums {
-  double f = 0.0, gv = 0.0, gb = 0.0, hvv = 0.0, hvb = 0.0, hbb = 0.0;
-};
-
 struct ColumnLimits {
   double start;  // the intercept of the null model
   LineSums null; // and its value, slope and curvature in it
@@ -49,25 +45,6 @@ struct Line {
   i64 n;
   double low = HUGE_VAL, high = -HUGE_VAL; // of x, where c > 0
 };
-
-template <class Loss>
-PURSUIT_CLONES void line_sums(Loss loss, i64 n, const double* x, const double* y, const double* c, const double* offset,
-                              double v, double b, LineSums* out) {
-  double f = 0.0, gv = 0.0, gb = 0.0, hvv = 0.0, hvb = 0.0, hbb = 0.0;
-#pragma omp simd reduction(+ : f, gv, gb, hvv, hvb, hbb)
-  for (i64 i = 0; i < n; ++i) {
-    const double w = c[i], z = x[i];
-    const Jet jet = loss(y[i], z * v + b + offset[i]);
-    const double d = w * jet.d1, h = w * jet.d2;
-    f += w * jet.value;
-    gv += d * z;
-    gb += d;
-    hvv += h * z * z;
-    hvb += h * z;
-    hbb += h;
-  }
-  *out = {f, gv, gb, hvv, hvb, hbb};
-}
 
 PURSUIT_CLONES inline void null_sums(const double* x, const double* d, const double* h, i64 n, LineSums* out) {
   double gv = 0.0, hvv = 0.0, hvb = 0.0;

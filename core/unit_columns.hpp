@@ -2,6 +2,7 @@
 
 #include "search.hpp"
 #include "sparse_full.hpp"
+#include "stats.hpp"
 
 // The columns of a least squares problem, scaled to unit length and computed from X as they are needed:
 //
@@ -40,6 +41,8 @@ public:
   virtual void raw(const Units& cols, double* out) const = 0;
   virtual void transpose_product(const double* W, i64 m, double* out) const = 0; // W'(X - mean), m x p
   virtual Units screen(const Screen& test, Poll& poll) const = 0;
+  // Means of all columns of X under weights w, sums of squares about them, and products of these deviations with d.
+  virtual void weighted(const double* w, const double* d, double* mean, double* square, double* product) const = 0;
 
   // A = a_cols without the coordinates of the ridge, n x |cols|.
   void gather(const Units& cols, double* A) const {
@@ -77,6 +80,12 @@ public:
   }
   void transpose_product(const double* W, i64 m, double* out) const override {
     cross(X, W, n, m, far ? mean : nullptr, out);
+  }
+  void weighted(const double* w, const double* d, double* mean_, double* square, double* product) const override {
+    double total = 0.0;
+    for (i64 i = 0; i < n; ++i) total += w[i];
+    first_pass(X, w, d, mean_, square, product);
+    for (i64 j = 0; j < p; ++j) square[j] *= total;
   }
 
   // Single precision, tile by tile. After the rows 1 of a tile |Q'a_j| <= |Q_1'a_j1| + |Q_2| |a_j2| for the rows 2 to
@@ -278,6 +287,22 @@ public:
     pursuit::gather(X, cols.data(), static_cast<i64>(cols.size()), out);
   }
   void transpose_product(const double* W, i64 m, double* out) const override { cross(X, W, n, m, out); }
+  void weighted(const double* w, const double* d, double* mean_, double* square, double* product) const override {
+    double total = 0.0, slope = 0.0;
+    for (i64 i = 0; i < n; ++i) total += w[i], slope += d[i];
+    std::fill(mean_, mean_ + p, 0.0), std::fill(square, square + p, 0.0), std::fill(product, product + p, 0.0);
+    for (i64 line = 0; line < X.lines(); ++line)
+      for (i64 e = X.indptr[line]; e < static_cast<i64>(X.indptr[line + 1]); ++e) {
+        const i64 other = static_cast<i64>(X.indices[e]), i = X.rows ? line : other, j = X.rows ? other : line;
+        const double v = static_cast<double>(X.data[e]);
+        mean_[j] += w[i] * v, square[j] += w[i] * v * v, product[j] += d[i] * v;
+      }
+    for (i64 j = 0; j < p; ++j) {
+      mean_[j] = total > 0.0 ? mean_[j] / total : 0.0;
+      square[j] = std::max(0.0, square[j] - total * mean_[j] * mean_[j]);
+      product[j] -= mean_[j] * slope;
+    }
+  }
 
   // Only stored entries are multiplied, in double precision.
   Units screen(const Screen& test, Poll& poll) const override {

@@ -248,16 +248,33 @@ class LeastSquares:
         """Search on a working set; on all columns, with ``room`` numbers for Gram rows, 0 never, 1 where the test leaves
         more than a few columns, 2 always."""
 
+class EvenColumns:
+    """Columns of mean square 1 whose own sizes are ``unit``: A (a column after the other), or (X - mean) scale, the mean
+    of a sparse X being zero. ``ridge`` is that of the columns of mean square 1."""
+
+    @overload
+    def __init__(self, A: F, ridge: F, unit: F, intercept: bool) -> None: ...
+    @overload
+    def __init__(self, X: Matrix, mean: F, scale: F, ridge: F, unit: F, intercept: bool) -> None: ...
+    @property
+    def shape(self) -> tuple[int, int]: ...
+
 def likelihood_search(
-    samples: Samples, curve: float, A: F, ridge: F, unit: F, intercept: bool, floor: float, prove: int,
-    request: SearchRequest,
+    samples: Samples, curve: float, columns: EvenColumns, floor: float, prove: int, beam: int, request: SearchRequest
 ) -> SearchSolution:
-    """A loss on columns A of mean 0 and mean square 1 whose own sizes are ``unit``; coefficients end with the intercept.
-    ``prove``: 0 fits the best-ranked exchanges at the end, 1 judges all as long as that takes no longer than the search,
-    2 all."""
+    """The best support of a loss; coefficients end with the intercept. ``prove``: 0 fits the best-ranked exchanges at the
+    end, 1 judges all as long as that takes no longer than the search, 2 all. ``beam``: how many supports are extended
+    at once, 0 for the starts of search.hpp, -1 for none but the request's."""
+
+def working_set_search(
+    samples: Samples, curve: float, X: Matrix, mean: F, scale: F, ridge: F, unit: F, gradient: F, intercept: bool,
+    floor: float, request: SearchRequest,
+) -> SearchSolution:
+    """The best support of a loss by a search on a working set of the columns (X - mean) scale of mean square 1, whose own
+    sizes are ``unit``; ``gradient`` is that of the null model. ``contested`` is -1 where it did not come to its end."""
 
 def multinomial_search(
-    label: I, c: F, offset: F | None, E: F, A: F, ridge: F, unit: F, intercept: bool, floor: float, prove: int,
+    label: I, c: F, offset: F | None, E: F, columns: EvenColumns, floor: float, prove: int, beam: int,
     request: SearchRequest,
 ) -> SearchSolution:
     """The same for classes; E (q x q-1) is a basis of what changes probabilities, a unit has q-1 coefficients."""
@@ -315,14 +332,14 @@ def quadratic_path(
     ``has(j)``. ``thorough``: with a search at every size; ``judged``: a size at which every exchange is judged."""
 
 def likelihood_path(
-    samples: Samples, curve: float, A: F, ridge: F, unit: F, intercept: bool, floor: float, sizes: NDArray[np.uint8],
+    samples: Samples, curve: float, columns: EvenColumns, floor: float, sizes: NDArray[np.uint8],
     request: SearchRequest, thorough: bool, reached: Reached | None,
 ) -> PathSolution:
-    """A loss, its columns as in ``likelihood_search``; ``sizes``: whether each size from 0 to k is searched for."""
+    """The path of a loss; ``sizes``: whether each size from 0 to k is searched for."""
 
 def multinomial_path(
-    label: I, c: F, offset: F | None, E: F, A: F, ridge: F, unit: F, intercept: bool, floor: float,
-    sizes: NDArray[np.uint8], request: SearchRequest, thorough: bool, reached: Reached | None,
+    label: I, c: F, offset: F | None, E: F, columns: EvenColumns, floor: float, sizes: NDArray[np.uint8],
+    request: SearchRequest, thorough: bool, reached: Reached | None,
 ) -> PathSolution:
     """The same for classes, as in ``multinomial_search``."""
 

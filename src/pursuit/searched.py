@@ -15,18 +15,20 @@ from . import _core
 from ._sorted import inside
 from ._types import Columns, Vector
 from .constraints import AtMost, Exchange
-from .data.answers import ROUNDED
+from .data.answers import ROUNDED, Spread
 from .designs import DenseBlock, centre
 
-WORK = 1e7  # entries of X times k (and squared outputs) up to which a likelihood is searched in the kernel
+WORK = 1e8  # entries of X times k (and squared outputs) up to which a likelihood is searched in the kernel
 SEVERAL = 4  # times as much with several outputs, where Python takes longer
 WIDEST = {True: 3, False: 2}  # multiple of k to which units are added before all but k go; for quadratics, for others
-ENTRIES = 2e6  # of X, which is copied for that
+ENTRIES = 1e7  # of X, which is copied for that
+BEAM = 5  # supports that are extended at once where gradients say little of what a column brings
 ROOM = 500  # units that the kernel keeps the state of
 CONDITION = 1e-7  # reciprocal condition number, and share of a column, above which the formula for exchanges has digits
 CANCELLED = 1e-10  # share of a value that rounding may be where it is computed from the Gram matrix, not from residuals
 LEAST_DOUBT = 1e-11  # share of a value that it may always be off by
 FAR = 1e4  # mean over spread of a column from which on the data are asked
+CONSTANT = 1e-14  # share of a column's mean square that its variance must have to be told from rounding
 EXTREME = 1e150  # range of squared columns that need no care
 
 
@@ -59,6 +61,7 @@ class Searched:
     unknown: Columns | None = None
     trouble: BaseException | None = field(default=None, repr=False)
     doubtful: list[Columns] = field(default_factory=list)
+    swept: bool = False  # the best-ranked exchanges of every unit have been fitted
 
 
 def make_request(
@@ -103,15 +106,21 @@ def from_quadratic(
 
 
 @dataclass(frozen=True)
-class Evened:
-    """A copy of all columns with mean 0 (where there is an intercept) and mean square 1; their own means and sizes."""
+class EvenColumns:
+    """All columns scaled to mean square 1, and centred where there is an intercept (but for those of a sparse X).
 
-    A: Vector
+    ``source`` is a copy, or a matrix with what the kernels subtract from its columns and multiply them with. ``sizes``
+    and ``means`` are those of the objective's own columns.
+    """
+
+    source: Any
     means: Vector
     sizes: Vector
+    centre: Vector | None = None
+    scale: Vector | None = None
 
     @classmethod
-    def of(cls, A: Vector, c: Vector, intercept: bool) -> "Evened | None":
+    def dense(cls, A: Vector, c: Vector, intercept: bool) -> "EvenColumns | None":
         """From a copy that is ours; None where a column's numbers are beyond what can be squared."""
         means = centre(A, c) if intercept else np.zeros(A.shape[1])
         squares = DenseBlock(A).curvatures(c, False)
@@ -121,40 +130,59 @@ class Evened:
         A /= np.where(sizes > 0, sizes, 1.0)
         return cls(A, means, sizes)
 
+    @classmethod
+    def stored(cls, X: _core.Matrix, spread: Spread, centred: bool, shift: Any, scale: Any) -> "EvenColumns | None":
+        """From a matrix with these moments, of which the objective's columns are (X - shift) / scale."""
+        squares, around = spread.moment(centred), spread.mean if centred else np.zeros(len(spread.mean))
+        if not sane(squares):
+            return None
+        useful = squares > CONSTANT * spread.moment(False)
+        inverse = np.where(useful, 1.0, 0.0) / np.sqrt(np.where(useful, squares, 1.0))
+        sizes = np.where(useful, np.sqrt(squares), 0.0) / scale
+        return cls(X, (around - shift) / scale, sizes, around, inverse)
+
+    def kernel(self, l2: Any, intercept: bool) -> _core.EvenColumns:
+        """The columns as the search on all of them takes them."""
+        if self.centre is None or self.scale is None:
+            return _core.EvenColumns(self.source, self.ridge(l2), self.sizes, intercept)
+        return _core.EvenColumns(self.source, self.centre, self.scale, self.ridge(l2), self.sizes, intercept)
+
+    def ridge(self, l2: Any) -> Vector:
+        even = self.sizes > 0
+        return np.where(even, l2 / np.where(even, self.sizes, 1.0) ** 2, 1.0)
+
     def back(self, support: Columns, z: Vector, b: Vector) -> tuple[Vector, Vector]:
         """Coefficients (a row per column) and intercepts in the objective's units."""
         coef = z / self.sizes[support][:, None]
         return coef, b - self.means[support] @ coef
 
-    def ridge(self, l2: Any) -> Vector:
-        return np.where(self.sizes > 0, l2 / np.where(self.sizes > 0, self.sizes, 1.0) ** 2, 1.0)
-
 
 def likelihood(
-    kernel: Callable[..., Any], even: Evened, l2: Any, outputs: int, constraint: AtMost, start: Columns, floor: float,
-    scale: float, intercept: bool, plan: Plan,
+    kernel: Callable[..., Any], columns: EvenColumns, l2: Any, outputs: int, constraint: AtMost, start: Columns,
+    floor: float, scale: float, intercept: bool, plan: Plan, beam: int = 0,
 ) -> Searched | None:  # fmt: skip
     """The best support of a loss; ``kernel`` has the samples, and takes everything else."""
-    forced, allowed = masks(constraint, even.sizes > 0)
+    useful = columns.sizes > 0
+    forced, allowed = masks(constraint, useful)
     if (forced & ~allowed & 1).any():  # a constant column that is forced in
         return None
-    request = make_request(constraint, even.sizes > 0, start, WIDEST[False], scale, plan)
-    found = kernel(even.A, even.ridge(l2), even.sizes, intercept, floor, plan.prove, request)
+    request = make_request(constraint, useful, start, WIDEST[False], scale, plan)
+    found = kernel(columns.kernel(l2, intercept), floor, plan.prove, beam, request)
     points = []
     for at in found.points:
         Z = at.coef.reshape(-1, outputs)
-        points.append((at.support, *even.back(at.support, Z[:-1], Z[-1]), at.value))
+        points.append((at.support, *columns.back(at.support, Z[:-1], Z[-1]), at.value))
     if not (_full(points, constraint) or (points and points[-1][-1] <= floor)):
         return None
     return Searched(
         points, as_exchange(found.nearest), found.unjudged, found.total, trouble=request.take_error(),
-        doubtful=found.doubtful,
+        doubtful=found.doubtful, swept=found.unjudged >= 0,
     )  # fmt: skip
 
 
-def affordable(shape: tuple[int, int], outputs: int, constraint: AtMost) -> bool:
+def affordable(entries: float, outputs: int, constraint: AtMost) -> bool:
     """Whether a search of a likelihood in the kernel takes no longer than one would wait for it."""
-    entries, most = float(shape[0]) * shape[1], WORK if outputs == 1 else SEVERAL * WORK
+    most = WORK if outputs == 1 else SEVERAL * WORK
     return entries <= ENTRIES and entries * outputs**2 * constraint.k <= most and WIDEST[False] * constraint.k <= ROOM
 
 

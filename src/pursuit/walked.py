@@ -174,7 +174,7 @@ def _judged(condition: float, share: float, nearest: float, f0: float, rounded: 
 
 
 def likelihood(
-    kernel: Callable[..., Any], even: searched.Evened, l2: Any, outputs: int, constraint: AtMost, floor: float,
+    kernel: Callable[..., Any], even: searched.EvenColumns, l2: Any, outputs: int, constraint: AtMost, floor: float,
     scale: float, intercept: bool, plan: PathPlan,
 ) -> Walked | None:  # fmt: skip
     """The path of a loss; ``kernel`` has the samples, and takes everything else."""
@@ -182,10 +182,8 @@ def likelihood(
     if (forced & ~allowed & 1).any():  # a constant column that is forced in
         return None
     request = _make_request(plan, constraint, even.sizes > 0, False, scale)
-    found = kernel(
-        even.A, even.ridge(l2), even.sizes, intercept, floor, _wanted(plan, constraint.k), request, plan.thorough,
-        plan.reached,
-    )  # fmt: skip
+    columns = even.kernel(l2, intercept)
+    found = kernel(columns, floor, _wanted(plan, constraint.k), request, plan.thorough, plan.reached)
     points = []
     for at in found.points:
         Z = at.coef.reshape(-1, outputs)

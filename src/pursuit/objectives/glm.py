@@ -29,7 +29,7 @@ from ..refits.columns import LARGE, SEPARATED
 from ..refits.factor import WELL_CONDITIONED, Factor
 from ..refits.methods import EXACT, FLOOR
 from ..walked import PathPlan, Walked
-from . import least_squares
+from . import least_squares, likelihood
 from .base import Point, Slope
 from .centred import MAX_ENTRIES, CentredColumns, centred_columns, exact_combinations
 from .dual import HasDual
@@ -407,24 +407,7 @@ class GLM(HasDual):
             single = best_column(self, constraint, plan)
             if single is not None:
                 return single
-        scale = 1e-9 * self.height
-        if self.gram is not None:
-            return least_squares.search(self, constraint, start, plan)
-        if not (self.data.near and searched.affordable(self.data.shape, 1, constraint)):
-            return None
-        A, rows = self.data.copied()
-        even = searched.Evened.of(A, rows.c, self.fit_intercept)
-        if even is None:
-            return None
-        bound = self.loss.smoothness
-        curve = float(bound) if np.isfinite(bound) else 0.0
-        kernel = partial(_core.likelihood_search, rows.samples(self.loss), curve)
-        found = searched.likelihood(kernel, even, self.ridge, 1, constraint, start, self.floor, scale,
-                                    self.fit_intercept, plan)  # fmt: skip
-        if found is not None:
-            points = [(S, coef[:, 0], float(b[0]), value) for S, coef, b, value in found.points]
-            found = replace(found, points=points)
-        return found
+        return (least_squares if self.gram is not None else likelihood).search(self, constraint, start, plan)
 
     def quick_path(self, constraint: AtMost, plan: PathPlan) -> Walked | None:
         return glm_path(self, constraint, plan)

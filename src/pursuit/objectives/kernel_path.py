@@ -185,7 +185,7 @@ class _Rows:
 def _likelihood(f: "GLM", constraint: AtMost, plan: walked.PathPlan) -> walked.Walked | None:
     if not f.data.near:
         return None
-    if searched.affordable(f.data.shape, 1, constraint):
+    if searched.affordable(float(np.prod(f.data.shape)), 1, constraint):
         return _on_columns(f, constraint, plan, None)
     h, room = f.curvatures(f.null, np.arange(f.dim)), int(searched.ENTRIES // f.data.shape[0])
     cols = first_columns(constraint, f.null.gradient**2 / np.maximum(h, 1e-300), room)
@@ -198,7 +198,7 @@ def _likelihood(f: "GLM", constraint: AtMost, plan: walked.PathPlan) -> walked.W
 def _on_columns(f: "GLM", constraint: AtMost, plan: walked.PathPlan, cols: Columns | None) -> walked.Walked | None:
     """The path on some columns (None: all)."""
     A, rows = f.data.copied(cols)
-    even = searched.Evened.of(A, rows.c, f.fit_intercept)
+    even = searched.EvenColumns.dense(A, rows.c, f.fit_intercept)
     if even is None:
         return None
     curve = float(f.loss.smoothness) if np.isfinite(f.loss.smoothness) else 0.0

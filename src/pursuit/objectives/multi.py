@@ -199,15 +199,15 @@ class MultiGLM(Objective):
         ]
         return replace(found, points=points)
 
-    def _copied(self, constraint: AtMost) -> tuple[tuple[Any, ...], searched.Evened, Vector] | None:
+    def _copied(self, constraint: AtMost) -> tuple[tuple[Any, ...], searched.EvenColumns, Vector] | None:
         """What the kernels of classes ask for, and the basis of their coefficients; None: the data are too large."""
         p, q = self.data.shape[1], self.width
         if q < 2 or constraint.units != p or self.loss.quadratic:
             return None
-        if self.data.lean or not (self.data.near and searched.affordable(self.data.shape, q - 1, constraint)):
+        if self.data.lean or not (self.data.near and searched.affordable(float(np.prod(self.data.shape)), q - 1, constraint)):
             return None
         A, rows = self.data.copied()
-        labels, even = one_hot(self.loss, rows.y), searched.Evened.of(A, rows.c, self.fit_intercept)
+        labels, even = one_hot(self.loss, rows.y), searched.EvenColumns.dense(A, rows.c, self.fit_intercept)
         if labels is None or even is None:
             return None
         E = np.ascontiguousarray(self.loss.basis(q))

@@ -179,7 +179,7 @@ class Auto(Solver):
 
     def _led(self, f: Objective, constraint: AtMost) -> Generator[Point, None, tuple[Point | None, bool]]:
         """The path's point of this size, where one kernel call has it, and whether every size had its own search."""
-        if f.strides or (constraint.k == 1 and f.width == 1 and not f.quadratic):  # one column needs no path
+        if f.strides or not (f.quadratic or f.width > 1):
             return None, False
         cost = (constraint.units if f.quadratic else f.work) * constraint.k**3
         searched = (
@@ -208,7 +208,7 @@ class Auto(Solver):
         if at.exact and at.exchange is not None and at.optimality == "swap_optimal":  # every exchange was judged, but:
             if at.doubtful is not None and len(at.doubtful):
                 yield point
-            if at.doubtful is None or settled(f, constraint, point, at.doubtful):
+            if at.doubtful is None or not unsettled(f, constraint, point, at.doubtful):
                 return point.claim("swap_optimal", at.exchange), searched
         # a refit from kept Gram columns knows its gradient without a pass over X
         return (point if at.exact and not f.quadratic else f.refit(at.support, start=point)), searched
@@ -222,7 +222,7 @@ class Auto(Solver):
             patience, effort = THOROUGH_PATIENCE * (constraint.k if f.quadratic else 1), np.inf
         prove = int(self.effort != "fast") if self.prove is None else 2 * int(self.prove)
         own = np.empty(0, np.int64) if np.array_equal(start.support, constraint.forced) else start.support
-        all_columns = EFFORTS.index(self.effort or "default")
+        all_columns = 2 if self.restarts else EFFORTS.index(self.effort or "default")
         plan = Plan(self._restarts(restarts if restart else 0), patience, effort, prove, seed, late, all_columns)
         if self.restarts != "limit":
             return f.quick_search(constraint, own, plan)
@@ -272,7 +272,8 @@ def _points(f: Objective, constraint: AtMost, quick: Searched, led: Point | None
     """The points of a kernel's search, the last one refitted (unless it is where it started) and with its claim."""
     *before, (support, coef, b, value) = quick.points
     sure = not (quick.doubtful or (f.quadratic and quick.open))  # else the kernel's values are of rounded coefficients
-    for earlier in [] if late() else before:  # time that is up ends the run at the first point it gives
+    ended = not f.quadratic and value <= f.floor  # coefficients without end: the refit says so, from its own start
+    for earlier in [] if late() or ended else before:  # time that is up ends the run at the first point it gives
         yield _point(f, *earlier) if sure else f.at(*earlier[:3])
     point = _point(f, support, coef, b, value) if sure else f.at(support, coef, b)
     if quick.trouble is not None:
@@ -280,19 +281,19 @@ def _points(f: Objective, constraint: AtMost, quick: Searched, led: Point | None
         raise quick.trouble
     try:
         same = led is not None and led.refitted and np.array_equal(led.support, support)
-        last = led if led is not None and same else f.refit(support, start=point)
+        last = led if led is not None and same else f.refit(support, start=None if ended else point)
     except TimeUpError:
         yield point
         raise
     scale = HELPS * f.scale(value)
-    if last.value > point.value + 100 * scale:  # a refit that needs care lost its way
+    if last.value > point.value + 100 * scale and not ended:  # a refit that needs care lost its way
         yield f.at(support, coef, b)
         return
     better = min((f.refit(S, start=last) for S in quick.doubtful), key=_value, default=last)
     if better.value < last.value - scale:
         yield from search(f, constraint, better)
         return
-    told = last.value >= value - scale and last.minimum >= last.value - scale
+    told = ended or (last.value >= value - scale and last.minimum >= last.value - scale)
     if quick.open < 0:  # time was up before any exchange was judged
         yield last
     elif told and (not quick.open or (quick.unknown is not None and not unsettled(f, constraint, last, quick.unknown))):
@@ -303,7 +304,8 @@ def _points(f: Objective, constraint: AtMost, quick: Searched, led: Point | None
         unsure = quick.open or quick.total
         last = last.claim("swap_stationary", quick.exchange, quick.total - unsure, unsure)
         yield last
-        yield from try_rivals(f, constraint, last)
+        if not quick.swept:
+            yield from try_rivals(f, constraint, last)
 
 
 def _point(f: Objective, support: Any, coef: Vector, b: Any, value: float) -> Point:

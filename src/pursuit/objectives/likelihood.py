@@ -1,0 +1,123 @@
+"""The search for the best support of a loss that is not squared, on data in memory.
+
+Two kernels: one searches on a working set of columns and tests all others (core/likelihood_working_set.hpp), for X of
+any size; the other (core/likelihood_search.hpp) searches on all columns from several starts and judges every exchange,
+where that is affordable and the first has not settled it.
+"""
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .. import _core, searched
+from .._types import Columns
+from ..constraints import AtMost
+from ..walked import PathPlan
+
+if TYPE_CHECKING:
+    from .glm import GLM
+
+FEW = 5  # columns that the test may leave where the search on a working set counts as settled
+PER_COLUMN = 500  # and one more for so many columns
+SAME = 1e-9  # relative difference of values that may be rounding
+ALWAYS = 2  # what `Plan.all_columns` says where restarts are wanted in any case
+SEARCHED_PATH = 1e6  # entries of X times k^3 up to which a path with a search at every size takes no more than 0.1 s
+BEYOND = 2  # sizes that it goes on, since smaller sizes are improved from larger ones
+FROM_START = -1  # in place of a beam: exchanges from where the working set ended, and no other start
+
+
+def search(f: "GLM", constraint: AtMost, start: Columns, plan: searched.Plan) -> searched.Searched | None:
+    """What the kernels find; None where the data are not in memory or need more care."""
+    first = _on_working_set(f, constraint, start, plan)
+    settled, begin, known = False, start, None
+    if first is not None:
+        known, contested = first
+        begin = known.points[-1][0]
+        settled = 0 <= contested <= max(FEW, f.dim // PER_COLUMN) and plan.all_columns < ALWAYS
+        if not plan.all_columns:
+            return replace(known, swept=True)  # nobody wants more
+        if known.trouble is not None or plan.ask():
+            return known
+    if not (f.data.near and searched.affordable(f.work, 1, constraint)):
+        return known
+    if not settled and f.work * constraint.k**3 <= SEARCHED_PATH:
+        begin = _path_point(f, constraint, begin, known, plan)
+    n, p = f.data.shape
+    beam = searched.BEAM if not f.data.full or (p > n and not settled) else FROM_START if settled else 0
+    found = _on_all_columns(f, constraint, begin, plan, beam)
+    if found is None or known is None:
+        return found or known
+    before, after = known.points[-1][-1], found.points[-1][-1]
+    return found if after <= before + SAME * f.scale(before) else known
+
+
+def _path_point(
+    f: "GLM", constraint: AtMost, start: Columns, known: searched.Searched | None, plan: searched.Plan
+) -> Columns:
+    """The better of a start and the point of its size on a path with a search at every size."""
+    longer = constraint.with_budget(min(constraint.k + BEYOND, len(constraint.allowed)))
+    found = f.quick_path(longer, PathPlan(True, plan.seed, plan.ask, None, (constraint.k,)))
+    at = None if found is None else found.by_size().get(constraint.k)
+    return start if at is None or (known is not None and known.points[-1][-1] <= at.value) else at.support
+
+
+def _on_working_set(
+    f: "GLM", constraint: AtMost, start: Columns, plan: searched.Plan
+) -> tuple[searched.Searched, int] | None:
+    """What the search on a working set finds, and how many columns the test has left (-1: it did not come to its end)."""
+    columns = _stored_columns(f, f.fit_intercept)
+    if columns is None or searched.WIDEST[False] * constraint.k > searched.ROOM:
+        return None
+    useful, null = columns.sizes > 0, f.null
+    forced, allowed = searched.masks(constraint, useful)
+    if (forced & ~allowed & 1).any():
+        return None
+    gradient = np.where(useful, null.gradient - columns.means * f.tilt, 0.0) / np.where(useful, columns.sizes, 1.0)
+    request = searched.make_request(constraint, useful, start, searched.WIDEST[False], 1e-9 * f.height, plan)
+    found = _core.working_set_search(
+        *_samples(f, f.data.raw.rows), columns.source, columns.centre, columns.scale, columns.ridge(f.ridge),
+        columns.sizes, gradient, f.fit_intercept, f.floor, request,
+    )  # fmt: skip
+    points: list[Any] = []
+    for at in found.points:
+        coef, b = columns.back(at.support, at.coef[:-1, None], at.coef[-1:])
+        points.append((at.support, coef[:, 0], float(b[0]), at.value))
+    if not points:
+        return None
+    total = constraint.k * (constraint.units - constraint.k)
+    return searched.Searched(points, None, total, total, trouble=request.take_error()), found.contested
+
+
+def _on_all_columns(
+    f: "GLM", constraint: AtMost, start: Columns, plan: searched.Plan, beam: int
+) -> searched.Searched | None:
+    columns, rows = _stored_columns(f, f.fit_intercept and f.data.full), f.data.raw.rows
+    if columns is None:
+        A, rows = f.data.copied()
+        columns = searched.EvenColumns.dense(A, rows.c, f.fit_intercept)
+    if columns is None:
+        return None
+    samples = _samples(f, rows)
+    found = searched.likelihood(
+        lambda *rest: _core.likelihood_search(*samples, *rest), columns, f.ridge, 1, constraint, start, f.floor,
+        1e-9 * f.height, f.fit_intercept, plan, beam,
+    )  # fmt: skip
+    if found is None:
+        return None
+    points = [(S, coef[:, 0], float(b[0]), value) for S, coef, b, value in found.points]
+    return replace(found, points=points)
+
+
+def _stored_columns(f: "GLM", centred: bool) -> searched.EvenColumns | None:
+    """The columns of X where it lies; None where it is not in memory, or a view of it needs an intercept."""
+    stored = f.data.in_memory()
+    if stored is None or not (f.fit_intercept or np.all(stored[1] == 0)):
+        return None
+    X, shift, scale = stored
+    return searched.EvenColumns.stored(X, f.data.raw.moments(), centred, shift, scale)
+
+
+def _samples(f: "GLM", rows: Any) -> tuple[_core.Samples, float]:
+    bound = f.loss.smoothness
+    return rows.samples(f.loss), float(bound) if np.isfinite(bound) else 0.0
