@@ -1,15 +1,15 @@
 """``auto`` on named problems of other losses: ``python benchmarks/named_problems.py``.
 
 Text, gene expression, census and simulated counts (files of $PURSUIT_DATA or ../shared/data, columns as in the files
-but for census, which is standardised; an intercept, no ridge), each with the value that is wanted. Problems on the
-whole of rcv1_binary have no time limit, all others one of 5 seconds of wall clock, so that a busy machine may change
-their values. Seconds are processor time on one thread and include building the objective. Every value is computed once
-more in NumPy from the coefficients (a difference is a failure), and so is whether they separate the classes. Every
-case is one line of ``--out`` as soon as it is done; ``--resume`` goes on with the file, without it the file is written
-anew.
+but for census, which is standardised; an intercept, no ridge), each with the wanted value. Seconds are processor
+time on one thread and include building the objective. Problems on the whole of rcv1_binary have no time limit, all
+others one of 5 seconds. A time limit is wall clock: where other processes took much of it, the run is repeated with a
+longer one, until it had about 5 seconds of the processor. Every value is computed once more in NumPy from the
+coefficients (a difference is a failure), and so is whether they separate the classes. Every case is one line of
+``--out`` as soon as it is done; ``--resume`` goes on with the file, without it the file is written anew.
 
-The wanted values of the simulated problems (rare3, counts0) were not reproduced with today's NumPy and SciPy, not by the
-search that they come from either: they are shown and not compared.
+The wanted values of the simulated problems (rare3, counts0) were not reproduced with today's NumPy and SciPy, nor by
+the search that they come from: they are shown and not compared.
 Speed next to abess: ``python benchmarks/run.py --only logistic`` (one thread: OMP_NUM_THREADS=1).
 """
 
@@ -34,6 +34,8 @@ from scipy.special import expit
 from search_tables import data_file
 
 TIME_LIMIT = 5.0
+NEAR = 0.15  # relative difference of processor time from the limit up to which a run is not repeated
+REPEATS = 3
 EQUAL = 5e-5  # wanted values have four digits
 SAME = 1e-8  # relative difference of a value and what NumPy computes from its coefficients
 
@@ -142,12 +144,10 @@ def check(X: Any, y: np.ndarray, loss: str, result: Any) -> bool:
     return loss == "logistic" and bool(((2 * y - 1) * eta > 0).all())
 
 
-def measure(key: Key) -> Entry:
+def solved(case: Case, X: Any, y: np.ndarray, loss: str, limit: float | None) -> tuple[Any, float]:
+    """The result, and the processor seconds that it took."""
     from pursuit import GLM, solve
 
-    case = next(case for case in CASES if case.key == key)
-    X, y, loss = load(case.name)
-    limit = TIME_LIMIT if case.limited else None
     began = time.process_time()
     f = GLM(X, y, loss, standardize=case.name == "census_20000")
     if case.way == "omp + local_search":
@@ -155,7 +155,19 @@ def measure(key: Key) -> Entry:
         result = solve(f, case.k, solver="local_search", start=start, time_limit=limit)
     else:
         result = solve(f, case.k, time_limit=limit, effort="fast" if case.way == "fast" else None)
-    seconds = time.process_time() - began
+    return result, time.process_time() - began
+
+
+def measure(key: Key) -> Entry:
+    case = next(case for case in CASES if case.key == key)
+    X, y, loss = load(case.name)
+    limit = TIME_LIMIT if case.limited else None
+    result, seconds = solved(case, X, y, loss, limit)
+    for _ in range(REPEATS):
+        if limit is None or result.status != "time_limit" or abs(seconds / TIME_LIMIT - 1) < NEAR:
+            break
+        limit *= TIME_LIMIT / seconds
+        result, seconds = solved(case, X, y, loss, limit)
     return {
         "n": X.shape[0], "p": X.shape[1], "value": result.value, "seconds": seconds, "status": result.status,
         "optimality": result.optimality, "separates": check(X, y, loss, result),
