@@ -36,7 +36,7 @@ from search_tables import data_file
 TIME_LIMIT = 5.0
 NEAR = 0.15  # relative difference of processor time from the limit up to which a run is not repeated
 REPEATS = 3
-EQUAL = 5e-5  # wanted values have four digits
+EQUAL = 1e-6  # by which a value may be above the wanted one
 SAME = 1e-8  # relative difference of a value and what NumPy computes from its coefficients
 
 
