@@ -97,7 +97,7 @@ def run(problem: Problem, args: argparse.Namespace) -> tuple[list[Row], list[Lin
         if row.ours and peers:
             row.vs_peer = min(peers) / row.seconds
     if problem.kind != "linear":
-        return rows, [], ""
+        return rows, search_verdict(problem, rows), ""
     lowest, turns = floor(problem, data, once)
     search = search_floor(problem, once)
     for row in rows:

@@ -7,8 +7,11 @@ from problems import Problem
 Line = tuple[str, str, str, str]
 OURS = "pursuit grahtp"
 AUTO = "pursuit auto"
-# Times faster than abess that auto should be on the linear problems, and floors of a search that it may take.
-FASTER = {"linear-500x1000-k10": 4, "linear-1000x5000-k50": 9, "linear-2000x10000-k100": 8, "linear-500x50000-k20": 14}
+# Times faster than abess that auto should be, and floors of a search that it may take.
+FASTER = {
+    "linear-500x1000-k10": 4, "linear-1000x5000-k50": 9, "linear-2000x10000-k100": 8, "linear-500x50000-k20": 14,
+    "logistic-500x1000-k10": 2, "logistic-1000x5000-k30": 7, "logistic-2000x10000-k50": 8,
+}  # fmt: skip
 FLOORS = 3  # on the large ones
 
 
@@ -49,7 +52,7 @@ def verdict(problem: Problem, rows: list[Row]) -> list[Line]:
 
 
 def search_verdict(problem: Problem, rows: list[Row]) -> list[Line]:
-    """Objective, speed and floor of auto on one linear problem, next to abess. One thread each: OMP_NUM_THREADS=1."""
+    """Objective, speed and floor (linear) of auto on one problem, next to abess. One thread each: OMP_NUM_THREADS=1."""
     by_name = {row.contender: row for row in rows if row.seconds is not None}
     ours, abess, lines = by_name.get(AUTO), by_name.get("abess"), list[Line]()
     if ours is None:

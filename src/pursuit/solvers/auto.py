@@ -1,17 +1,21 @@
 """What a user should get without thinking: several pursuits, exchanges until none helps, restarts.
 
-1. One kernel call searches where the objective has such a kernel (``objective.quick_search``): the squared loss on data
-   in memory of any size, other losses on small data. Where a path with a search at every size is cheap too, its point
-   is the result for the squared loss and a start for others: then values never rise with k.
+1. Kernels search where the objective has them (``objective.quick_search``): for smooth losses on data in memory, first
+   on a working set of columns with a test over all columns, for X of any size. Where the test leaves more than a few
+   columns, they search on all columns, with several starts and restarts. Other losses are searched on all columns also
+   where the test leaves few, up to a limit of stored entries times k: exchanges around the support, or, for sparse or
+   wide X, a beam. Several classes are searched on all columns only. Where a path with a search at every size is cheap
+   too, its point is the result for the squared loss and a start for others.
 2. Elsewhere: GraHTP, OMP, OMPR, OMP to twice the budget and back by dropping the cheapest units (``local_search``'s
    own), each taken to where no exchange is found that helps; the result is no worse than any of them. Then restarts:
    some units of the best point are dropped and forbidden while others come in, and it goes on from there. Where k
    passes over X are not cheap there is no start at twice the budget (``local_search`` has none either), and no restart.
-3. Every exchange at the best point is judged: for the squared loss by a formula, for others (``prove``) by a bound and
-   refits, for as long as the search itself took.
+3. Every exchange at the best point is judged: for the squared loss by a formula, for others (``prove``) by a bound from
+   duality and by fits, for about as much work as the search on all columns.
 
-Invariant: the result is exchange-optimal for the squared loss, exchange-stationary by the quadratic model for others
-unless every exchange could be judged.
+Invariant: the result is exchange-optimal for the squared loss. For other losses it is exchange-stationary by the
+quadratic model, and exchange-optimal only where every exchange was excluded by the bound or fitted to its minimum.
+docs/search.md has the details and what is claimed when.
 """
 
 import time
@@ -65,7 +69,7 @@ class Auto(Solver):
     ----------
     starts : 1 to 4 (GraHTP; OMP; OMPR; OMP to 2k and back), or None: all where k passes over X are cheap, else three
     restarts : how many, or None: some where that is cheap; "limit": until the time limit
-    prove : judge every exchange at the end, True; no, False; None: for at most as long as the search took
+    prove : judge every exchange at the end, True; no, False; None: for about as much work as the search took
     cheap : number of multiplications for a pass over X, times k, up to which a problem counts as cheap (a tenth of
         that, for restarts); unused by the squared loss on data in memory
     effort : "fast" (one search, no restarts), "default", or "thorough" (restarts until twenty in a row, for the squared
