@@ -24,21 +24,23 @@ public:
   Judged judged;
 
   LikelihoodSearch(LikelihoodState& state_, const LikelihoodPlan& plan_, Poll& poll_)
-      : state(state_), plan(plan_.search), beam(plan_.beam), prove(plan_.prove), poll(poll_), random(plan.seed) {}
+      : state(state_), plan(plan_.search), beam(plan_.beam), prove(plan_.prove), poll(poll_), random(plan.seed),
+        budget(std::isfinite(plan.effort) ? kBudget : HUGE_VAL) {}
 
   void run(const Units& start) {
     if (beam > 0) {
       if (!start.empty() && state.set(start)) fill({}, 1), descend();
+      if (!state.X.sparse()) from_starts({});
       forward_beam();
       restart();
     } else if (beam < 0) {
-      if (state.set(start)) fill({}, 1), descend(false), around();
+      if (state.set(start)) fill({}, 1), descend(false);
+      if (state.X.stored() * static_cast<double>(plan.k) <= kNearby) around();
     } else {
-      Search<LikelihoodState> starts(state, plan, poll);
-      starts.run(start);
-      found = std::move(starts.found);
+      from_starts(start);
     }
     const double most = prove == 2 ? HUGE_VAL : std::max(2.0 * state.work(), kJudged);
+    budget = HUGE_VAL; // what follows has its own
     while (!found.empty() && !over() && state.set(found.back().support)) {
       ExchangeProof proof(state, plan, poll);
       if (prove == 0) {
@@ -54,10 +56,23 @@ public:
 private:
   static constexpr i64 kTries = 20; // newcomers that are fitted at S - i
   static constexpr double kJudged = 3e8; // multiplications that may always go to judging exchanges
+  static constexpr double kBudget = 1e10; // multiplications, where restarts have a limit
+  static constexpr double kNearby = 1e6;  // entries times k up to which sizes nearby are tried
   static constexpr i64 kAround = 2;   // units more, or fewer, from which it comes back
   static constexpr i64 kBest = 3;   // supports of the beam from which exchanges go on
 
-  bool over() { return poll.stop() || state.done() || ended; }
+  bool over() { return poll.stop() || state.done() || ended || state.work() > budget; }
+
+  // The starts of search.hpp; its restarts too, where there is no beam.
+  void from_starts(const Units& start) {
+    SearchPlan own = plan;
+    if (beam > 0) own.restarts = 0;
+    Search<LikelihoodState> starts(state, own, poll);
+    starts.run(start);
+    for (Found& point : starts.found)
+      if (found.empty() || point.f < found.back().f - 1e-12 * plan.size(point.f)) found.push_back(std::move(point));
+    ended = state.done();
+  }
 
   void take() {
     if (!found.empty() && !(state.f < found.back().f - 1e-12 * plan.size(state.f))) return;
@@ -188,6 +203,7 @@ private:
   const int prove;
   Poll& poll;
   Random random;
+  double budget; // multiplications in all
   std::unordered_set<std::uint64_t> seen;
   bool ended = false;
 };

@@ -18,7 +18,7 @@ from .constraints import AtMost, Exchange
 from .data.answers import ROUNDED, Spread
 from .designs import DenseBlock, centre
 
-WORK = 1e8  # entries of X times k (and squared outputs) up to which a likelihood is searched in the kernel
+WORK = 4e7  # entries of X times k (and squared outputs) up to which a likelihood is searched in the kernel
 SEVERAL = 4  # times as much with several outputs, where Python takes longer
 WIDEST = {True: 3, False: 2}  # multiple of k to which units are added before all but k go; for quadratics, for others
 ENTRIES = 1e7  # of X, which is copied for that

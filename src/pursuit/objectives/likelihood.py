@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     from .glm import GLM
 
 FEW = 5  # columns that the test may leave where the search on a working set counts as settled
-PER_COLUMN = 500  # and one more for so many columns
 SAME = 1e-9  # relative difference of values that may be rounding
 ALWAYS = 2  # what `Plan.all_columns` says where restarts are wanted in any case
 SEARCHED_PATH = 1e6  # entries of X times k^3 up to which a path with a search at every size takes no more than 0.1 s
 BEYOND = 2  # sizes that it goes on, since smaller sizes are improved from larger ones
+BEAM_EFFORT = 4.0  # of restarts after a beam, as a multiple of what went before
 FROM_START = -1  # in place of a beam: exchanges from where the working set ended, and no other start
 
 
@@ -34,17 +34,19 @@ def search(f: "GLM", constraint: AtMost, start: Columns, plan: searched.Plan) ->
     if first is not None:
         known, contested = first
         begin = known.points[-1][0]
-        settled = 0 <= contested <= max(FEW, f.dim // PER_COLUMN) and plan.all_columns < ALWAYS
+        settled = 0 <= contested <= FEW and plan.all_columns < ALWAYS
         if not plan.all_columns:
             return replace(known, swept=True)  # nobody wants more
         if known.trouble is not None or plan.ask():
             return known
     if not (f.data.near and searched.affordable(f.work, 1, constraint)):
-        return known
+        return known if first is not None and first[1] >= 0 else None  # else it did not come to its end
     if not settled and f.work * constraint.k**3 <= SEARCHED_PATH:
         begin = _path_point(f, constraint, begin, known, plan)
     n, p = f.data.shape
     beam = searched.BEAM if not f.data.full or (p > n and not settled) else FROM_START if settled else 0
+    if beam > 0:
+        plan = plan._replace(effort=max(plan.effort, BEAM_EFFORT))
     found = _on_all_columns(f, constraint, begin, plan, beam)
     if found is None or known is None:
         return found or known
