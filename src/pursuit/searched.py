@@ -19,9 +19,10 @@ from .data.answers import ROUNDED, Spread
 from .designs import DenseBlock, centre
 
 WORK = 4e7  # entries of X times k (and squared outputs) up to which a likelihood is searched in the kernel
-SEVERAL = 4  # times as much with several outputs, where Python takes longer
+PATH_WORK = 1e7  # the same for a path of one output
 WIDEST = {True: 3, False: 2}  # multiple of k to which units are added before all but k go; for quadratics, for others
-ENTRIES = 1e7  # of X, which is copied for that
+COPIED = 1e7  # entries of X, which is copied for that
+ENTRIES = 2e6  # the same for a path, and for several outputs
 BEAM = 5  # supports that are extended at once where gradients say little of what a column brings
 ROOM = 500  # units that the kernel keeps the state of
 CONDITION = 1e-7  # reciprocal condition number, and share of a column, above which the formula for exchanges has digits
@@ -180,10 +181,15 @@ def likelihood(
     )  # fmt: skip
 
 
-def affordable(entries: float, outputs: int, constraint: AtMost) -> bool:
-    """Whether a search of a likelihood in the kernel takes no longer than one would wait for it."""
-    most = WORK if outputs == 1 else SEVERAL * WORK
-    return entries <= ENTRIES and entries * outputs**2 * constraint.k <= most and WIDEST[False] * constraint.k <= ROOM
+def affordable(entries: float, outputs: int, constraint: AtMost, whole_path: bool = False) -> bool:
+    """Whether a search (or a path) of a likelihood in the kernel takes no longer than one would wait for it."""
+    one_search = outputs == 1 and not whole_path
+    work = PATH_WORK if outputs == 1 and whole_path else WORK
+    return (
+        entries <= (COPIED if one_search else ENTRIES)
+        and entries * outputs**2 * constraint.k <= work
+        and WIDEST[False] * constraint.k <= ROOM
+    )
 
 
 def _full(points: list[Any], constraint: AtMost) -> bool:

@@ -242,9 +242,9 @@ class Data:
         """``at`` of the model without columns; where X is dense and in memory its moments come from the same pass."""
         nothing = np.empty(0, np.int64)
         known = not self.whole or self._moments is not None  # rows in parts have no moments of their own
-        small = self.nbytes < ONE_PASS or not self.full or self._raw is not None
-        stored = None if known or small else self.in_memory()
-        if stored is None or not self.loss.quadratic:
+        small = self.loss.quadratic and self.nbytes < ONE_PASS  # whose Gram matrix has the moments
+        stored = None if known or small or not self.full or self._raw is not None else self.in_memory()
+        if stored is None:
             return self.at(nothing, np.empty(0), b)
         value, d, _ = self.loss.terms(self.rows.y, self.rows.shift(np.zeros(self.shape[0]), b), self.rows.c)
         mean, var, product = stored[0].first_pass(self.rows.c, d)
