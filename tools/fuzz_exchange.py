@@ -1,8 +1,9 @@
-"""Random least squares problems of the worst kind: every single exchange at every ``swap_optimal``, by a referee.
+"""Random problems of the worst kind: every single exchange at every ``swap_optimal``, by a referee.
 
     python tools/fuzz_exchange.py --problems 5000 --large 100 --jobs 2 [--seed 0] [--minutes 30] [--effort fast]
+    python tools/fuzz_exchange.py --losses --problems 2000 --jobs 2
 
-Checks of each problem: no exchange helps where that is said; ``value`` is that of the coefficients; the next best
+Least squares, or with ``--losses`` logistic, Poisson, Huber and the two smooth hinges in turn. Checks of each problem: no exchange helps where that is said; ``value`` is that of the coefficients; the next best
 exchange is right; solve(k + 1) and solve(k) are monotone; neither is above the path. Every problem is a line of JSON in
 ``--out`` as soon as it is done; complaints are printed as they come, with the share of the null value by which each
 fails. ``--again SEED`` repeats one problem. The exit code is 1 if anything was false.
@@ -27,20 +28,21 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 import numpy as np  # noqa: E402
 
 from fuzz.exchange_judge import Complaint, ExchangeJudge  # noqa: E402
+from fuzz import likelihood_problems  # noqa: E402
 from fuzz.exchange_problems import draw  # noqa: E402
 
 Row = dict[str, Any]
 
 
-def judge(options: dict[str, Any], monotone: bool, end: float, task: tuple[int, bool]) -> Row | None:
+def judge(losses: bool, options: dict[str, Any], monotone: bool, end: float, task: tuple[int, bool]) -> Row | None:
     """The row of one problem; None when time is up. A crash is a complaint too."""
     if time.time() > end:
         return None
     seed, large = task
-    problem = draw(seed, large)
+    problem = likelihood_problems.draw(seed) if losses else draw(seed, large)
     n, p = problem.X.shape
     row: Row = {
-        "seed": seed, "large": large, "n": n, "p": p, "k": problem.k, "layout": problem.layout,
+        "seed": seed, "large": large, "n": n, "p": p, "k": problem.k, "loss": problem.loss, "layout": problem.layout,
         "single": problem.single, "traits": problem.traits,
     }  # fmt: skip
     referee = ExchangeJudge(problem, options, monotone)
@@ -63,7 +65,8 @@ def show(row: Row) -> None:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--problems", type=int, default=5000, help="up to 150 x 300")
+    parser.add_argument("--problems", type=int, default=5000, help="how many, up to 150 x 300")
+    parser.add_argument("--losses", action="store_true", help="losses other than the squared one, up to 100 x 30")
     parser.add_argument("--large", type=int, default=0, help="further problems, up to 700 x 1500")
     parser.add_argument("--seed", type=int, default=0, help="first seed")
     parser.add_argument("--jobs", type=int, default=2)
@@ -74,13 +77,15 @@ def main() -> int:
     parser.add_argument("--effort", choices=["fast", "default", "thorough"], help="passed on to solve and path")
     parser.add_argument("--out", type=Path, default=Path(__file__).parents[1] / "build" / "fuzz_exchange.jsonl")
     args = parser.parse_args()
+    if args.losses and args.large:
+        parser.error("--large: the problems of --losses have one size only")
     options = {name: getattr(args, name) for name in ("solver", "effort") if getattr(args, name)}
     seeds = range(args.seed, args.seed + args.problems)
     tasks = [(seed, False) for seed in seeds] + [(args.seed + i, True) for i in range(args.large)]
     if args.again:
         tasks = [(seed, args.large > 0) for seed in args.again]
     began = time.time()
-    work = partial(judge, options, not args.claims, began + 60 * args.minutes)
+    work = partial(judge, args.losses, options, not args.claims, began + 60 * args.minutes)
     kinds: Counter[str] = Counter()
     claims: Counter[str] = Counter()
     worst: dict[str, float] = {}
@@ -95,6 +100,7 @@ def main() -> int:
                 kinds[complaint["kind"]] += 1
                 worst[complaint["kind"]] = max(worst.get(complaint["kind"], 0.0), complaint["amount"])
     print(f"{claims.total()} problems in {time.time() - began:.0f} s: {dict(claims)}; rows in {args.out}")
+    print(f"{claims['swap_optimal']} claims of swap_optimal, {kinds['false claim']} false")
     for kind, count in kinds.most_common():
         print(f"{count:6d}  {kind}, worst by {worst[kind]:.1e} of the null value")
     return 1 if kinds else 0
