@@ -3,10 +3,12 @@
     python tools/fuzz_exchange.py --problems 5000 --large 100 --jobs 2 [--seed 0] [--minutes 30] [--effort fast]
     python tools/fuzz_exchange.py --losses --problems 2000 --jobs 2
 
-Least squares, or with ``--losses`` logistic, Poisson, Huber and the two smooth hinges in turn. Checks of each problem: no exchange helps where that is said; ``value`` is that of the coefficients; the next best
-exchange is right; solve(k + 1) and solve(k) are monotone; neither is above the path. Every problem is a line of JSON in
-``--out`` as soon as it is done; complaints are printed as they come, with the share of the null value by which each
-fails. ``--again SEED`` repeats one problem. The exit code is 1 if anything was false.
+The loss is the squared one; with ``--losses`` logistic, Poisson, Huber and the two smooth hinges take turns. Checks of
+each problem: no exchange helps where that is said; ``value`` is that of the coefficients and the least on its columns;
+the next best exchange is right; solve(k + 1) and solve(k) are monotone; neither is above the path. Every problem is a
+line of JSON in ``--out`` as soon as it is done; complaints are printed as they come, with the share by which each fails
+of the null value (above the infimum of the loss). ``--again SEED`` repeats one problem. The exit code is 1 if anything
+was false.
 """
 
 import argparse
@@ -27,8 +29,8 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
 import numpy as np  # noqa: E402
 
-from fuzz.exchange_judge import Complaint, ExchangeJudge  # noqa: E402
 from fuzz import likelihood_problems  # noqa: E402
+from fuzz.exchange_judge import Complaint, ExchangeJudge  # noqa: E402
 from fuzz.exchange_problems import draw  # noqa: E402
 
 Row = dict[str, Any]
@@ -88,6 +90,7 @@ def main() -> int:
     work = partial(judge, args.losses, options, not args.claims, began + 60 * args.minutes)
     kinds: Counter[str] = Counter()
     claims: Counter[str] = Counter()
+    by_loss: dict[str, Counter[str]] = {}
     worst: dict[str, float] = {}
     args.out.parent.mkdir(parents=True, exist_ok=True)
     with ProcessPoolExecutor(args.jobs) as pool, args.out.open("w") as file:
@@ -96,11 +99,18 @@ def main() -> int:
             file.flush()
             show(row)
             claims[row.get("optimality", "crash")] += 1
+            false = sum(complaint["kind"] == "false claim" for complaint in row["complaints"])
+            claimed = row.get("optimality") == "swap_optimal"
+            by_loss.setdefault(row["loss"], Counter()).update(
+                {"problems": 1, "claims": int(claimed), "false claims": false}
+            )
             for complaint in row["complaints"]:
                 kinds[complaint["kind"]] += 1
                 worst[complaint["kind"]] = max(worst.get(complaint["kind"], 0.0), complaint["amount"])
     print(f"{claims.total()} problems in {time.time() - began:.0f} s: {dict(claims)}; rows in {args.out}")
-    print(f"{claims['swap_optimal']} claims of swap_optimal, {kinds['false claim']} false")
+    for loss, count in by_loss.items():
+        counts = ", ".join(f"{count[name]} {name}" for name in ("problems", "claims", "false claims"))
+        print(f"{loss}: {counts}")
     for kind, count in kinds.most_common():
         print(f"{count:6d}  {kind}, worst by {worst[kind]:.1e} of the null value")
     return 1 if kinds else 0

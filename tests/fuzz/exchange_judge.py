@@ -15,6 +15,8 @@ from fuzz.likelihood_referee import LikelihoodReferee
 from fuzz.referee import Referee
 
 HELPS = 1e-9  # share of the value (at least 1e-9 of the null value) by which an exchange must lower it to count
+FIT = 1e-7  # share of the value by which a result may exceed the minimum on its own support
+SEPARATED = 1e-14  # room where an infimum has no minimiser, as that of separable classes
 MONOTONE = 1e-9  # share of the null value by which a larger k, or ``solve`` next to ``path``, may be worse
 CHANGE = 1e-5  # relative error that the change of the next best exchange may have,
 CHANGE_OF_NULL = 1e-6  # and error as a share of the null value: it informs, no claim rests on it
@@ -32,8 +34,8 @@ class Complaint(NamedTuple):
 def objective(problem: ExchangeProblem) -> pursuit.GLM:
     """The problem as the library takes it."""
     return pursuit.GLM(
-        problem.stored(), problem.y, loss_of(problem), l2=problem.l2, fit_intercept=problem.intercept, sample_weight=problem.weight,
-        offset=problem.offset, standardize=problem.standardize,
+        problem.stored(), problem.y, loss_of(problem), l2=problem.l2, fit_intercept=problem.intercept,
+        sample_weight=problem.weight, offset=problem.offset, standardize=problem.standardize,
     )  # fmt: skip
 
 
@@ -88,7 +90,8 @@ class ExchangeJudge:
     def _room(self, result: Any) -> float:
         """Rounding errors of computing the value of a result in float64."""
         rounding = self.referee.rounding(result.support, result.coef, result.intercept)
-        return HELPS * self.referee.scale(result.value) + rounding + 64 * 2.0**-52 * self.height
+        floor = SEPARATED if self.problem.loss in ("logistic", "poisson") else 0.0
+        return HELPS * self.referee.scale(result.value) + rounding + max(64 * 2.0**-52 * self.height, floor)
 
     def _point(self, result: Any) -> Iterator[Complaint]:
         """The sparse set is kept, and ``value`` is that of the coefficients."""
@@ -100,6 +103,11 @@ class ExchangeJudge:
         if not wrong <= self._room(result):
             text = f"value {result.value:.12g}, but the coefficients have {truth:.12g}"
             yield Complaint("value", self._share(wrong), text)
+        least = self.referee.minimum(tuple(sorted(chosen)))
+        above = result.value - least.value
+        if result.optimality == "swap_optimal" and above > FIT * self.referee.scale(result.value) + self._room(result):
+            text = f"value {result.value:.12g}, but its columns reach {least.value:.12g}"
+            yield Complaint("fit", self._share(above), text)
 
     def _exchanges(self, result: Any) -> Iterator[Complaint]:
         strong = result.optimality == "swap_optimal"
@@ -116,7 +124,7 @@ class ExchangeJudge:
             )
             yield Complaint("false claim", self._share(-best.change), text)
         if strong and len(result.support) < min(self.problem.k, self.problem.X.shape[1] - len(self.problem.exclude)):
-            gain = self.exchanges.additions(result.support)
+            gain = result.value - self.exchanges.value_of_addition(result.support)
             if gain > helps + 1e-9 * self.height:
                 text = f"{len(result.support)} of {self.problem.k} columns, but one more gains {gain:.6g}"
                 yield Complaint("too few columns", self._share(gain), text)

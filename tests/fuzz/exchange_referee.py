@@ -150,12 +150,12 @@ class ExchangeReferee:
             ]
         return found
 
-    def additions(self, support: np.ndarray) -> float:
-        """The largest gain of one more column."""
+    def value_of_addition(self, support: np.ndarray) -> float:
+        """The least value with one more column."""
         basis = self.basis([int(j) for j in support])
         others = np.setdiff1d(np.arange(self.A.shape[1]), [*support, *self.referee.problem.exclude])
         gain, resolved = self._gains(basis, others)
-        return float(gain[resolved].max(initial=0.0))
+        return basis.value - float(gain[resolved].max(initial=0.0))
 
     def _rough(self, basis: Basis, others: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Gains and lengths of rests, in float64."""

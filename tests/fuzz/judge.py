@@ -28,8 +28,8 @@ def loss_of(problem: Problem) -> Any:
 def objective(problem: Problem) -> pursuit.GLM:
     """The problem as the library takes it."""
     return pursuit.GLM(
-        problem.X, problem.y, loss_of(problem), l2=problem.l2, fit_intercept=problem.intercept, sample_weight=problem.weight,
-        offset=problem.offset, standardize=problem.standardize,
+        problem.X, problem.y, loss_of(problem), l2=problem.l2, fit_intercept=problem.intercept,
+        sample_weight=problem.weight, offset=problem.offset, standardize=problem.standardize,
     )  # fmt: skip
 
 

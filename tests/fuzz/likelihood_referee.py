@@ -1,6 +1,6 @@
 """Every single exchange of a loss without a closed form, refitted from zero: all supports at once, by damped Newton.
 
-The columns of each support are made orthonormal by a QR factorisation, so that units and means do not matter. A value
+The columns of each support are made orthonormal (Gram-Schmidt), so that units and means do not matter. A value
 that is found is attained, so a claim that it contradicts is false; the judge computes it again in extended precision
 (``Referee.minimum``). Nothing of the library is used.
 """
@@ -12,7 +12,7 @@ import numpy as np
 from fuzz.exchange_referee import Exchange, unit_columns
 from fuzz.referee import Referee, phi
 
-MAX_NEWTON_STEPS = 100
+MAX_NEWTON_STEPS = 200
 MAX_HALVINGS = 30
 DECREASE = 1e-4  # share of the predicted decrease that a step must reach (Armijo)
 CONVERGED = 1e-13  # Newton decrement, as a share of the value and of what has been gained
@@ -41,14 +41,12 @@ class LikelihoodReferee:
             for (i, j), value, known in zip(pairs, values, resolved, strict=True)
         ]
 
-    def additions(self, support: np.ndarray) -> float:
-        """The largest gain of one more column."""
+    def value_of_addition(self, support: np.ndarray) -> float:
+        """The least value with one more column."""
         mine, others = [int(j) for j in support], self._others(support)
         if not others:
-            return 0.0
-        here = self.values(np.array([mine], dtype=np.int64))[0][0]
-        values, resolved = self.values(np.array([[*mine, j] for j in others]))
-        return float((here - values)[resolved].max(initial=0.0))
+            return np.inf
+        return float(self.values(np.array([[*mine, j] for j in others]))[0].min())
 
     def values(self, supports: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The least value on each row of column indices, and whether its columns are clearly independent.
@@ -63,12 +61,11 @@ class LikelihoodReferee:
         stack[:, :n, ones:] = np.moveaxis(self.columns[:, supports], 0, 1)
         places = np.arange(k)
         stack[:, n + places, ones + places] = self.tail[supports]
-        Q, R = np.linalg.qr(stack)
-        rest = np.abs(np.diagonal(R, axis1=1, axis2=2))
-        Q = np.where(rest[:, None, :] > RESOLVED, Q, 0.0)
-        resolved = np.all((rest[:, ones:] > RESOLVED) | ~self.alive[supports], axis=1)
+        Q, independent = _orthonormal(stack)
+        resolved = np.all(independent[:, ones:] | ~self.alive[supports], axis=1)
         L = Q[:, n:]
-        return self._minima(Q[:, :n] / np.sqrt(self.c)[:, None], np.swapaxes(L, 1, 2) @ L), resolved
+        with np.errstate(over="ignore", invalid="ignore"):  # a step that is too long is halved
+            return self._minima(Q[:, :n] / np.sqrt(self.c)[:, None], np.swapaxes(L, 1, 2) @ L), resolved
 
     def _others(self, support: np.ndarray) -> list[int]:
         taken = [*support.tolist(), *self.referee.problem.exclude]
@@ -84,7 +81,7 @@ class LikelihoodReferee:
     def _minima(self, E: np.ndarray, ridge: np.ndarray) -> np.ndarray:
         """Minima over u of the mean loss of E u plus u' ridge u / 2, one per matrix of the stack."""
         m, _, size = E.shape
-        u, damp = np.zeros((m, size)), np.full(m, 1e-10)
+        u, damp = np.zeros((m, size)), np.full(m, 1e-3)
         value, gradient, curvature = self._at(E, ridge, u)
         first, running = value.copy(), np.arange(m) if size else np.arange(0)
         for _ in range(MAX_NEWTON_STEPS):
@@ -92,7 +89,9 @@ class LikelihoodReferee:
                 break
             at, F, r = running, E[running], ridge[running]
             H = np.swapaxes(F * (self.c * curvature[at])[..., None], 1, 2) @ F + r
-            step = -np.linalg.solve(H + damp[at, None, None] * np.eye(size), gradient[at][..., None])[..., 0]
+            flat = np.mean(curvature[at] == 0, axis=1)  # samples on a linear piece: without them in it, H can vanish
+            level = damp[at] * (np.trace(H, axis1=1, axis2=2) / size + flat + 1e-290)
+            step = -np.linalg.solve(H + level[:, None, None] * np.eye(size), gradient[at][..., None])[..., 0]
             predicted = -(step * gradient[at]).sum(axis=1)
             length, accepted = np.ones(len(at)), np.zeros(len(at), bool)
             for _ in range(MAX_HALVINGS):
@@ -106,7 +105,20 @@ class LikelihoodReferee:
                 length[some[~good]] /= 2
                 if accepted.all():
                     break
-            damp[at] = np.where(length < 0.1, 10 * damp[at], np.maximum(damp[at] / 10, 1e-10))
+            damp[at] = np.where(length < 0.3, 10 * damp[at], np.maximum(damp[at] / 10, 1e-10))
             small = predicted <= CONVERGED * np.maximum(np.abs(value[at]), first[at] - value[at]) + 1e-300
-            running = at[~small & (accepted | (damp[at] < 1))]
+            running = at[~small & (accepted | (damp[at] < 1e3))]
         return value
+
+
+def _orthonormal(stack: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Gram-Schmidt, twice, on every matrix; zeros, and False, for a column that depends on those before it."""
+    Q, independent = np.zeros_like(stack), np.zeros((stack.shape[0], stack.shape[2]), bool)
+    for place in range(stack.shape[2]):
+        v, done = stack[:, :, place, None], Q[:, :, :place]
+        for _ in range(2):
+            v = v - done @ (np.swapaxes(done, 1, 2) @ v)
+        rest = np.sqrt((v**2).sum(axis=(1, 2)))
+        independent[:, place] = rest > RESOLVED
+        Q[:, :, place] = np.where(rest[:, None] > RESOLVED, v[..., 0] / np.maximum(rest, RESOLVED)[:, None], 0.0)
+    return Q, independent
