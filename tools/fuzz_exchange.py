@@ -2,6 +2,7 @@
 
     python tools/fuzz_exchange.py --problems 5000 --large 100 --jobs 2 [--seed 0] [--minutes 30] [--effort fast]
     python tools/fuzz_exchange.py --losses --problems 2000 --jobs 2
+    python tools/fuzz_exchange.py --losses multinomial --problems 500 --jobs 2
 
 The loss is the squared one; with ``--losses`` logistic, Poisson, Huber and the two smooth hinges take turns. Checks of
 each problem: no exchange helps where that is said; ``value`` is that of the coefficients and the least on its columns;
@@ -36,12 +37,13 @@ from fuzz.exchange_problems import draw  # noqa: E402
 Row = dict[str, Any]
 
 
-def judge(losses: bool, options: dict[str, Any], monotone: bool, end: float, task: tuple[int, bool]) -> Row | None:
+def judge(losses: str, options: dict[str, Any], monotone: bool, end: float, task: tuple[int, bool]) -> Row | None:
     """The row of one problem; None when time is up. A crash is a complaint too."""
     if time.time() > end:
         return None
     seed, large = task
-    problem = likelihood_problems.draw(seed) if losses else draw(seed, large)
+    loss = "multinomial" if losses == "multinomial" else None
+    problem = likelihood_problems.draw(seed, loss) if losses else draw(seed, large)
     n, p = problem.X.shape
     row: Row = {
         "seed": seed, "large": large, "n": n, "p": p, "k": problem.k, "loss": problem.loss, "layout": problem.layout,
@@ -68,7 +70,10 @@ def show(row: Row) -> None:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--problems", type=int, default=5000, help="how many, up to 150 x 300")
-    parser.add_argument("--losses", action="store_true", help="losses other than the squared one, up to 100 x 30")
+    parser.add_argument(
+        "--losses", nargs="?", default="", const="all", choices=["all", "multinomial"],
+        help="losses other than the squared one (all of them but multinomial), up to 100 x 30",
+    )  # fmt: skip
     parser.add_argument("--large", type=int, default=0, help="further problems, up to 700 x 1500")
     parser.add_argument("--seed", type=int, default=0, help="first seed")
     parser.add_argument("--jobs", type=int, default=2)

@@ -12,6 +12,7 @@ from fuzz.exchange_problems import ExchangeProblem
 from fuzz.exchange_referee import Exchange, ExchangeReferee
 from fuzz.judge import loss_of
 from fuzz.likelihood_referee import LikelihoodReferee
+from fuzz.multinomial_referee import MultinomialExchanges, MultinomialReferee
 from fuzz.referee import Referee
 
 HELPS = 1e-9  # share of the value (at least 1e-9 of the null value) by which an exchange must lower it to count
@@ -31,12 +32,22 @@ class Complaint(NamedTuple):
     text: str
 
 
-def objective(problem: ExchangeProblem) -> pursuit.GLM:
+def objective(problem: ExchangeProblem) -> Any:
     """The problem as the library takes it."""
-    return pursuit.GLM(
+    model: Any = pursuit.MultiGLM if problem.loss == "multinomial" else pursuit.GLM
+    return model(
         problem.stored(), problem.y, loss_of(problem), l2=problem.l2, fit_intercept=problem.intercept,
         sample_weight=problem.weight, offset=problem.offset, standardize=problem.standardize,
     )  # fmt: skip
+
+
+def referees_of(problem: ExchangeProblem) -> tuple[Referee, ExchangeReferee | LikelihoodReferee]:
+    """The referee of minima and that of exchanges."""
+    if problem.loss == "multinomial":
+        classes = MultinomialReferee(problem)
+        return classes, MultinomialExchanges(classes)
+    referee = Referee(problem)
+    return referee, ExchangeReferee(referee) if problem.loss == "squared" else LikelihoodReferee(referee)
 
 
 def judge(problem: ExchangeProblem, result: Any) -> list[Complaint]:
@@ -61,9 +72,7 @@ class ExchangeJudge:
 
     def __init__(self, problem: ExchangeProblem, options: dict[str, Any] | None = None, monotone: bool = True) -> None:
         self.problem, self.options, self.monotone = problem, options or {}, monotone
-        self.referee = Referee(problem)
-        kind = ExchangeReferee if problem.loss == "squared" else LikelihoodReferee
-        self.exchanges: ExchangeReferee | LikelihoodReferee = kind(self.referee)
+        self.referee, self.exchanges = referees_of(problem)
         self.height = self.referee.null.value - self.referee.bottom
         self.notes: dict[str, Any] = {}
 
@@ -90,7 +99,7 @@ class ExchangeJudge:
     def _room(self, result: Any) -> float:
         """Rounding errors of computing the value of a result in float64."""
         rounding = self.referee.rounding(result.support, result.coef, result.intercept)
-        floor = SEPARATED if self.problem.loss in ("logistic", "poisson") else 0.0
+        floor = SEPARATED if self.problem.loss in ("logistic", "poisson", "multinomial") else 0.0
         return HELPS * self.referee.scale(result.value) + rounding + max(64 * 2.0**-52 * self.height, floor)
 
     def _point(self, result: Any) -> Iterator[Complaint]:

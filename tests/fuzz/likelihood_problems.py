@@ -18,12 +18,16 @@ from fuzz.problems import BINARY, targets
 LOSSES = ("logistic", "poisson", "huber", "squared_hinge", "smoothed_hinge")
 
 
-def draw(seed: int) -> ExchangeProblem:
-    """The problem of a seed: up to 100 x 30 and k = 5; the losses take turns."""
+def draw(seed: int, loss: str | None = None) -> ExchangeProblem:
+    """The problem of a seed: up to 100 x 30 and k = 5; the losses take turns unless ``loss`` is given.
+
+    "multinomial" has three or four classes, up to 60 x 14 and k = 3: its refits are slow.
+    """
     rng = np.random.default_rng([seed, 17])
-    loss, traits = LOSSES[seed % len(LOSSES)], list[str]()
-    n, p = int(rng.integers(15, 101)), int(rng.integers(4, 31))
-    k = int(rng.integers(1, min(5, p - 1) + 1))
+    loss, traits = loss or LOSSES[seed % len(LOSSES)], list[str]()
+    most_rows, most_columns, most_k = (60, 14, 3) if loss == "multinomial" else (100, 30, 5)
+    n, p = int(rng.integers(15, most_rows + 1)), int(rng.integers(4, most_columns + 1))
+    k = int(rng.integers(1, min(most_k, p - 1) + 1))
     single = bool(rng.random() < 0.15)
     Z = column_family(rng, n, p, traits)
     size = int(rng.integers(1, k + 2))
@@ -31,7 +35,8 @@ def draw(seed: int) -> ExchangeProblem:
     signal = spoil_columns(rng, Z, signal, traits)
     _rare_columns(rng, Z, traits)
     X = Z.astype(np.float32).astype(float) if single else Z
-    y, param, unit = targets(rng, loss, signal * rng.choice([0.5, 1.0, 3.0]), traits)
+    signal = signal * rng.choice([0.5, 1.0, 3.0])
+    y, param, unit = (_labels(rng, signal), 0.0, 1.0) if loss == "multinomial" else targets(rng, loss, signal, traits)
     y = _extreme_targets(rng, loss, X, y, traits)
     weight = sample_weights(rng, n, traits)
     standardize = bool(rng.random() < 0.3)
@@ -41,7 +46,7 @@ def draw(seed: int) -> ExchangeProblem:
         l2 = float(10.0 ** rng.uniform(-6, 0)) * variance
         traits.append("ridge")
     offset = None
-    if rng.random() < 0.2:
+    if rng.random() < 0.2 and loss != "multinomial":
         offset = 0.5 * unit * rng.standard_normal(n)
         traits.append("offset")
     include, exclude = forced_and_forbidden(rng, p, k, traits)
@@ -51,6 +56,15 @@ def draw(seed: int) -> ExchangeProblem:
         seed, X, y, loss, param, l2, weight, offset, intercept, standardize, k, include, exclude, None,
         (loss, *traits), layout, single,
     )  # fmt: skip
+
+
+def _labels(rng: np.random.Generator, signal: np.ndarray) -> np.ndarray:
+    """Three or four classes; the first samples, which always have a weight, are of three of them."""
+    classes = int(rng.integers(3, 5))
+    score = np.outer(signal, rng.standard_normal(classes)) + rng.gumbel(size=(len(signal), classes))
+    labels = score.argmax(axis=1)
+    labels[:3] = 0, 1, 2
+    return np.unique(labels, return_inverse=True)[1]
 
 
 def _rare_columns(rng: np.random.Generator, Z: np.ndarray, traits: list[str]) -> None:
