@@ -113,8 +113,8 @@ def main() -> int:
                 kinds[complaint["kind"]] += 1
                 worst[complaint["kind"]] = max(worst.get(complaint["kind"], 0.0), complaint["amount"])
     print(f"{claims.total()} problems in {time.time() - began:.0f} s: {dict(claims)}; rows in {args.out}")
-    for loss, count in by_loss.items():
-        counts = ", ".join(f"{count[name]} {name}" for name in ("problems", "claims", "false claims"))
+    for loss, tally in by_loss.items():
+        counts = ", ".join(f"{tally[name]} {name}" for name in ("problems", "claims", "false claims"))
         print(f"{loss}: {counts}")
     for kind, count in kinds.most_common():
         print(f"{count:6d}  {kind}, worst by {worst[kind]:.1e} of the null value")

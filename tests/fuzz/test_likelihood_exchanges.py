@@ -147,11 +147,18 @@ def test_the_judge_sees_a_false_claim_about_several_classes():
 
 
 @pytest.mark.xfail(reason="auto ends above the path to the same or the next size")
-@pytest.mark.parametrize("seed", [1049, 5489, 5586])
+@pytest.mark.parametrize("seed", [1049, 5489, 5586, 5914])
 def test_values_are_no_worse_than_the_path(seed):
     with np.errstate(all="ignore"):
         found = list(ExchangeJudge(draw(seed)).complaints())
     assert [complaint for complaint in found if complaint.kind in ("above the path", "not monotone")] == []
+
+
+@pytest.mark.xfail(reason="the search leaves out a column of include, and the run falls back to its start")
+@pytest.mark.parametrize("seed", [5702])
+def test_forced_columns_stay(seed):
+    problem = draw(seed)
+    assert "without include" not in pursuit.solve(objective(problem), problem.k, **problem.sets).reason
 
 
 @pytest.mark.xfail(reason="the reported change of the next best exchange is not that of its refit")
