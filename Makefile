@@ -91,8 +91,10 @@ experiments: $(VENV)/stamp-dev  ## judge the committed results of the papers' ex
 fuzz-proofs: $(VENV)/stamp-dev  ## 20,000 random problems of the worst kind against an independent referee (half an hour)
 	@$(BIN)/python tools/fuzz_proofs.py --jobs $(JOBS)
 
-fuzz-exchange: $(VENV)/stamp-dev  ## 5,000 random least squares problems: every exchange at every swap_optimal, by a referee (half an hour)
+fuzz-exchange: $(VENV)/stamp-dev  ## 5,000 random problems of least squares and 5,000 of other losses: every exchange at every swap_optimal, by a referee (an hour)
 	@$(BIN)/python tools/fuzz_exchange.py --problems 5000 --large 100 --jobs $(JOBS)
+	@$(BIN)/python tools/fuzz_exchange.py --losses --problems 5000 --jobs $(JOBS) --out build/fuzz_losses.jsonl
+	@$(BIN)/python tools/fuzz_exchange.py --losses multinomial --problems 500 --jobs $(JOBS) --out build/fuzz_multinomial.jsonl
 
 docs-table: $(VENV)/stamp-dev  ## run every solver on every objective and constraint; writes docs/conformance.md
 	@$(BIN)/python tools/conformance_table.py

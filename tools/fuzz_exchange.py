@@ -1,11 +1,15 @@
-"""Random least squares problems of the worst kind: every single exchange at every ``swap_optimal``, by a referee.
+"""Random problems of the worst kind: every single exchange at every ``swap_optimal``, by a referee.
 
     python tools/fuzz_exchange.py --problems 5000 --large 100 --jobs 2 [--seed 0] [--minutes 30] [--effort fast]
+    python tools/fuzz_exchange.py --losses --problems 2000 --jobs 2
+    python tools/fuzz_exchange.py --losses multinomial --problems 500 --jobs 2
 
-Checks of each problem: no exchange helps where that is said; ``value`` is that of the coefficients; the next best
-exchange is right; solve(k + 1) and solve(k) are monotone; neither is above the path. Every problem is a line of JSON in
-``--out`` as soon as it is done; complaints are printed as they come, with the share of the null value by which each
-fails. ``--again SEED`` repeats one problem. The exit code is 1 if anything was false.
+The loss is the squared one; with ``--losses`` logistic, Poisson, Huber and the two smooth hinges take turns. Checks of
+each problem: no exchange helps where that is said; ``value`` is that of the coefficients and the least on its columns;
+the next best exchange is right; solve(k + 1) and solve(k) are monotone; neither is above the path. Every problem is a
+line of JSON in ``--out`` as soon as it is done; complaints are printed as they come, with the share by which each fails
+of the null value (above the infimum of the loss). ``--again SEED`` repeats one problem. The exit code is 1 if anything
+was false.
 """
 
 import argparse
@@ -26,21 +30,23 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
 import numpy as np  # noqa: E402
 
+from fuzz import likelihood_problems  # noqa: E402
 from fuzz.exchange_judge import Complaint, ExchangeJudge  # noqa: E402
 from fuzz.exchange_problems import draw  # noqa: E402
 
 Row = dict[str, Any]
 
 
-def judge(options: dict[str, Any], monotone: bool, end: float, task: tuple[int, bool]) -> Row | None:
+def judge(losses: str, options: dict[str, Any], monotone: bool, end: float, task: tuple[int, bool]) -> Row | None:
     """The row of one problem; None when time is up. A crash is a complaint too."""
     if time.time() > end:
         return None
     seed, large = task
-    problem = draw(seed, large)
+    loss = "multinomial" if losses == "multinomial" else None
+    problem = likelihood_problems.draw(seed, loss) if losses else draw(seed, large)
     n, p = problem.X.shape
     row: Row = {
-        "seed": seed, "large": large, "n": n, "p": p, "k": problem.k, "layout": problem.layout,
+        "seed": seed, "large": large, "n": n, "p": p, "k": problem.k, "loss": problem.loss, "layout": problem.layout,
         "single": problem.single, "traits": problem.traits,
     }  # fmt: skip
     referee = ExchangeJudge(problem, options, monotone)
@@ -63,7 +69,11 @@ def show(row: Row) -> None:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--problems", type=int, default=5000, help="up to 150 x 300")
+    parser.add_argument("--problems", type=int, default=5000, help="how many, up to 150 x 300")
+    parser.add_argument(
+        "--losses", nargs="?", default="", const="all", choices=["all", "multinomial"],
+        help="losses other than the squared one (all of them but multinomial), up to 100 x 30",
+    )  # fmt: skip
     parser.add_argument("--large", type=int, default=0, help="further problems, up to 700 x 1500")
     parser.add_argument("--seed", type=int, default=0, help="first seed")
     parser.add_argument("--jobs", type=int, default=2)
@@ -74,15 +84,18 @@ def main() -> int:
     parser.add_argument("--effort", choices=["fast", "default", "thorough"], help="passed on to solve and path")
     parser.add_argument("--out", type=Path, default=Path(__file__).parents[1] / "build" / "fuzz_exchange.jsonl")
     args = parser.parse_args()
+    if args.losses and args.large:
+        parser.error("--large: the problems of --losses have one size only")
     options = {name: getattr(args, name) for name in ("solver", "effort") if getattr(args, name)}
     seeds = range(args.seed, args.seed + args.problems)
     tasks = [(seed, False) for seed in seeds] + [(args.seed + i, True) for i in range(args.large)]
     if args.again:
         tasks = [(seed, args.large > 0) for seed in args.again]
     began = time.time()
-    work = partial(judge, options, not args.claims, began + 60 * args.minutes)
+    work = partial(judge, args.losses, options, not args.claims, began + 60 * args.minutes)
     kinds: Counter[str] = Counter()
     claims: Counter[str] = Counter()
+    by_loss: dict[str, Counter[str]] = {}
     worst: dict[str, float] = {}
     args.out.parent.mkdir(parents=True, exist_ok=True)
     with ProcessPoolExecutor(args.jobs) as pool, args.out.open("w") as file:
@@ -91,10 +104,18 @@ def main() -> int:
             file.flush()
             show(row)
             claims[row.get("optimality", "crash")] += 1
+            false = sum(complaint["kind"] == "false claim" for complaint in row["complaints"])
+            claimed = row.get("optimality") == "swap_optimal"
+            by_loss.setdefault(row["loss"], Counter()).update(
+                {"problems": 1, "claims": int(claimed), "false claims": false}
+            )
             for complaint in row["complaints"]:
                 kinds[complaint["kind"]] += 1
                 worst[complaint["kind"]] = max(worst.get(complaint["kind"], 0.0), complaint["amount"])
     print(f"{claims.total()} problems in {time.time() - began:.0f} s: {dict(claims)}; rows in {args.out}")
+    for loss, tally in by_loss.items():
+        counts = ", ".join(f"{tally[name]} {name}" for name in ("problems", "claims", "false claims"))
+        print(f"{loss}: {counts}")
     for kind, count in kinds.most_common():
         print(f"{count:6d}  {kind}, worst by {worst[kind]:.1e} of the null value")
     return 1 if kinds else 0

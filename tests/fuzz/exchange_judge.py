@@ -1,4 +1,4 @@
-"""What ``solve`` and ``path`` say about a least squares problem, held against the referee of exchanges."""
+"""What ``solve`` and ``path`` say about a problem, held against the referee of exchanges of its loss."""
 
 import time
 from collections.abc import Iterator
@@ -10,9 +10,14 @@ import numpy as np
 import pursuit
 from fuzz.exchange_problems import ExchangeProblem
 from fuzz.exchange_referee import Exchange, ExchangeReferee
+from fuzz.judge import loss_of
+from fuzz.likelihood_referee import LikelihoodReferee
+from fuzz.multinomial_referee import MultinomialExchanges, MultinomialReferee
 from fuzz.referee import Referee
 
 HELPS = 1e-9  # share of the value (at least 1e-9 of the null value) by which an exchange must lower it to count
+FIT = 1e-7  # share of the value by which a result may exceed the minimum on its own support
+SEPARATED = 1e-14  # room where an infimum has no minimiser, as that of separable classes
 MONOTONE = 1e-9  # share of the null value by which a larger k, or ``solve`` next to ``path``, may be worse
 CHANGE = 1e-5  # relative error that the change of the next best exchange may have,
 CHANGE_OF_NULL = 1e-6  # and error as a share of the null value: it informs, no claim rests on it
@@ -27,12 +32,28 @@ class Complaint(NamedTuple):
     text: str
 
 
-def objective(problem: ExchangeProblem) -> pursuit.GLM:
+def objective(problem: ExchangeProblem) -> Any:
     """The problem as the library takes it."""
-    return pursuit.GLM(
-        problem.stored(), problem.y, l2=problem.l2, fit_intercept=problem.intercept, sample_weight=problem.weight,
-        offset=problem.offset, standardize=problem.standardize,
+    model: Any = pursuit.MultiGLM if problem.loss == "multinomial" else pursuit.GLM
+    return model(
+        problem.stored(), problem.y, loss_of(problem), l2=problem.l2, fit_intercept=problem.intercept,
+        sample_weight=problem.weight, offset=problem.offset, standardize=problem.standardize,
     )  # fmt: skip
+
+
+def referees_of(problem: ExchangeProblem) -> tuple[Referee, ExchangeReferee | LikelihoodReferee]:
+    """The referee of minima and that of exchanges."""
+    if problem.loss == "multinomial":
+        classes = MultinomialReferee(problem)
+        return classes, MultinomialExchanges(classes)
+    referee = Referee(problem)
+    return referee, ExchangeReferee(referee) if problem.loss == "squared" else LikelihoodReferee(referee)
+
+
+def judge(problem: ExchangeProblem, result: Any) -> list[Complaint]:
+    """Everything false that a result of ``solve`` says about a problem."""
+    with np.errstate(all="ignore"):
+        return list(ExchangeJudge(problem).claims(result))
 
 
 class ExchangeJudge:
@@ -51,9 +72,8 @@ class ExchangeJudge:
 
     def __init__(self, problem: ExchangeProblem, options: dict[str, Any] | None = None, monotone: bool = True) -> None:
         self.problem, self.options, self.monotone = problem, options or {}, monotone
-        self.referee = Referee(problem)
-        self.exchanges = ExchangeReferee(self.referee)
-        self.null = self.referee.null.value
+        self.referee, self.exchanges = referees_of(problem)
+        self.height = self.referee.null.value - self.referee.bottom
         self.notes: dict[str, Any] = {}
 
     def complaints(self) -> Iterator[Complaint]:
@@ -61,21 +81,26 @@ class ExchangeJudge:
         began = time.process_time()
         result = self._solve(problem.k)
         self.notes |= {"optimality": result.optimality, "seconds": time.process_time() - began}
-        yield from self._point(result)
-        yield from self._exchanges(result)
+        yield from self.claims(result)
         if self.monotone:
             yield from self._monotone(result)
+
+    def claims(self, result: Any) -> Iterator[Complaint]:
+        """Complaints about one result, whoever made it."""
+        yield from self._point(result)
+        yield from self._exchanges(result)
 
     def _solve(self, k: int) -> Any:
         return pursuit.solve(objective(self.problem), k, **self.problem.sets, **self.options)
 
     def _share(self, amount: float) -> float:
-        return amount / self.null if self.null > 0 else (0.0 if amount == 0 else np.inf)
+        return amount / self.height if self.height > 0 else (0.0 if amount == 0 else np.inf)
 
     def _room(self, result: Any) -> float:
         """Rounding errors of computing the value of a result in float64."""
         rounding = self.referee.rounding(result.support, result.coef, result.intercept)
-        return HELPS * self.referee.scale(result.value) + rounding + 64 * 2.0**-52 * self.null
+        floor = SEPARATED if self.problem.loss in ("logistic", "poisson", "multinomial") else 0.0
+        return HELPS * self.referee.scale(result.value) + rounding + max(64 * 2.0**-52 * self.height, floor)
 
     def _point(self, result: Any) -> Iterator[Complaint]:
         """The sparse set is kept, and ``value`` is that of the coefficients."""
@@ -87,6 +112,11 @@ class ExchangeJudge:
         if not wrong <= self._room(result):
             text = f"value {result.value:.12g}, but the coefficients have {truth:.12g}"
             yield Complaint("value", self._share(wrong), text)
+        least = self.referee.minimum(tuple(sorted(chosen)))
+        above = result.value - least.value
+        if result.optimality == "swap_optimal" and above > FIT * self.referee.scale(result.value) + self._room(result):
+            text = f"value {result.value:.12g}, but its columns reach {least.value:.12g}"
+            yield Complaint("fit", self._share(above), text)
 
     def _exchanges(self, result: Any) -> Iterator[Complaint]:
         strong = result.optimality == "swap_optimal"
@@ -103,8 +133,8 @@ class ExchangeJudge:
             )
             yield Complaint("false claim", self._share(-best.change), text)
         if strong and len(result.support) < min(self.problem.k, self.problem.X.shape[1] - len(self.problem.exclude)):
-            gain = self.exchanges.additions(result.support)
-            if gain > helps + 1e-9 * self.null:
+            gain = result.value - self.exchanges.value_of_addition(result.support)
+            if gain > helps + 1e-9 * self.height:
                 text = f"{len(result.support)} of {self.problem.k} columns, but one more gains {gain:.6g}"
                 yield Complaint("too few columns", self._share(gain), text)
         if strong and result.exchange is not None:
@@ -116,7 +146,7 @@ class ExchangeJudge:
         seen = [e for e in found if e.resolved]
         here = None
         for e in [e for e in seen if e.change < least][:CONFIRMED]:
-            here = self.referee.minimum(tuple(mine)).value if here is None else here
+            here = min(self.referee.minimum(tuple(mine)).value, result.value) if here is None else here
             there = self.referee.minimum(tuple(sorted({*mine, e.enter} - {e.leave}))).value
             if there - here < least:
                 return replace(e, change=there - here)
@@ -133,7 +163,7 @@ class ExchangeJudge:
             return
         cols = tuple(sorted({*mine, enter} - {leave}))
         truth = self.referee.minimum(cols).value - self.referee.minimum(tuple(sorted(mine))).value
-        room += CHANGE * abs(truth) + CHANGE_OF_NULL * self.null
+        room += CHANGE * abs(truth) + CHANGE_OF_NULL * self.height
         if abs(change - truth) > room:
             text = f"next best {leave} -> {enter} changes f by {truth:.6g}, said {change:.6g}"
             yield Complaint("next best", self._share(abs(change - truth)), text)
@@ -144,7 +174,7 @@ class ExchangeJudge:
     def _monotone(self, result: Any) -> Iterator[Complaint]:
         """Values do not rise with k, and are no worse than the path's."""
         k, columns = self.problem.k, self.problem.X.shape[1] - len(self.problem.exclude)
-        room = MONOTONE * self.null + self._room(result)
+        room = MONOTONE * self.height + self._room(result)
         known = {k: result.value}
         if k + 1 <= columns:
             known[k + 1] = self._solve(k + 1).value

@@ -19,7 +19,7 @@ FAMILIES = ("normal", "ar", "factor", "blocks", "heavy tails", "binary", "rare",
 
 @dataclass(frozen=True, eq=False)
 class ExchangeProblem(Problem):
-    """A squared-loss problem, and how X is stored for the library."""
+    """A problem, and how X is stored for the library."""
 
     layout: str = "C"
     single: bool = False
@@ -44,13 +44,13 @@ def draw(seed: int, large: bool = False) -> ExchangeProblem:
     p = int(rng.integers(400, most_columns + 1) if large else 3 * (most_columns / 3) ** rng.random())
     k = int(rng.integers(1, min(15, p - 1) + 1))
     single = bool(rng.random() < 0.2)
-    Z = _family(rng, n, p, traits)
+    Z = column_family(rng, n, p, traits)
     truth = Z[:, rng.permutation(p)[: int(rng.integers(1, 2 * k + 1))]]
     signal = truth @ (rng.uniform(0.3, 2, truth.shape[1]) * rng.choice([-1.0, 1.0], truth.shape[1]))
-    signal = _spoil(rng, Z, signal, traits)
+    signal = spoil_columns(rng, Z, signal, traits)
     X = Z.astype(np.float32).astype(float) if single else Z
     y, unit = _target(rng, signal, traits)
-    weight = _weights(rng, n, traits)
+    weight = sample_weights(rng, n, traits)
     standardize = bool(rng.random() < 0.3)
     l2 = 0.0
     if rng.random() < 0.3:
@@ -58,13 +58,7 @@ def draw(seed: int, large: bool = False) -> ExchangeProblem:
         l2 = float(10.0 ** rng.uniform(-7, 0)) * variance
         traits.append("ridge")
     offset = unit * rng.standard_normal(n) if rng.random() < 0.15 else None
-    order = rng.permutation(p)
-    forced = int(rng.integers(1, min(k, 3) + 1)) if rng.random() < 0.15 else 0
-    barred = int(rng.integers(1, max(2, p // 3))) if rng.random() < 0.15 and p - forced > k + 1 else 0
-    barred = min(barred, p - k - 1)
-    include = tuple(int(j) for j in order[:forced])
-    exclude = tuple(int(j) for j in order[forced : forced + barred])
-    traits += ["include"] * (forced > 0) + ["exclude"] * (barred > 0)
+    include, exclude = forced_and_forbidden(rng, p, k, traits)
     layout = str(rng.choice(LAYOUTS))
     intercept = bool(rng.random() < 0.75)
     if n < p:
@@ -75,7 +69,7 @@ def draw(seed: int, large: bool = False) -> ExchangeProblem:
     )  # fmt: skip
 
 
-def _family(rng: np.random.Generator, n: int, p: int, traits: list[str]) -> np.ndarray:
+def column_family(rng: np.random.Generator, n: int, p: int, traits: list[str]) -> np.ndarray:
     """Columns before they are spoilt."""
     family = str(rng.choice(FAMILIES))
     traits.append(family)
@@ -96,7 +90,7 @@ def _family(rng: np.random.Generator, n: int, p: int, traits: list[str]) -> np.n
     return np.round(2 * Z + rng.standard_normal((n, 1))) if family == "integers" else Z
 
 
-def _spoil(rng: np.random.Generator, Z: np.ndarray, signal: np.ndarray, traits: list[str]) -> np.ndarray:
+def spoil_columns(rng: np.random.Generator, Z: np.ndarray, signal: np.ndarray, traits: list[str]) -> np.ndarray:
     """Near-duplicates, duplicates, constants, sums, means and scales, in place; the signal, perhaps with a difference.
 
     A signal along the difference of near-duplicates makes both of them worth having.
@@ -155,7 +149,19 @@ def _target(rng: np.random.Generator, signal: np.ndarray, traits: list[str]) -> 
     return unit * y, unit
 
 
-def _weights(rng: np.random.Generator, n: int, traits: list[str]) -> np.ndarray | None:
+def forced_and_forbidden(
+    rng: np.random.Generator, p: int, k: int, traits: list[str]
+) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Columns that are always, and never, in the support; at least one exchange is left."""
+    order = rng.permutation(p)
+    forced = int(rng.integers(1, min(k, 3) + 1)) if rng.random() < 0.15 else 0
+    barred = int(rng.integers(1, max(2, p // 3))) if rng.random() < 0.15 and p - forced > k + 1 else 0
+    barred = min(barred, p - k - 1)
+    traits += ["include"] * (forced > 0) + ["exclude"] * (barred > 0)
+    return tuple(int(j) for j in order[:forced]), tuple(int(j) for j in order[forced : forced + barred])
+
+
+def sample_weights(rng: np.random.Generator, n: int, traits: list[str]) -> np.ndarray | None:
     chance = rng.random()
     if chance > 0.25:
         return None

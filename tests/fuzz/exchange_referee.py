@@ -47,26 +47,44 @@ class Basis:
         return float((self.rest**2).sum() / 2)
 
 
+def unit_columns(referee: Referee) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Weighted and, beside an intercept, centred columns, of unit length together with the ridge row below each.
+
+    Returns
+    -------
+    columns : rows times the square roots of their weights
+    tail : the ridge row of each column
+    alive : False for constant columns, which change nothing; they are zero
+    """
+    A, root, ridge = referee.X, np.sqrt(referee.c), np.nan_to_num(referee.ridge)
+    if referee.problem.intercept:
+        varies = np.ptp(A, axis=0) > 0
+        A = root[:, None] * (A - A[0])
+        for _ in range(2):
+            A = A - np.outer(root, root @ A)
+    else:
+        varies = np.any(A != 0, axis=0)
+        A = root[:, None] * A
+    length = np.sqrt((A**2).sum(axis=0) + ridge)
+    alive = varies & (length > 0) & ~np.isnan(referee.ridge)
+    length = np.where(alive, length, 1)
+    return np.where(alive, A / length, 0), np.where(alive, np.sqrt(ridge) / length, 0), alive
+
+
 class ExchangeReferee:
     """Values of exchanges for one problem (a ``fuzz.problems.Problem`` with the squared loss)."""
 
     def __init__(self, referee: Referee) -> None:
-        self.referee, problem = referee, referee.problem
-        root = np.sqrt(referee.c)
-        A, t = referee.X, referee.y - referee.o
-        if problem.intercept:
-            A, t = A - A[0], t - t[0]
-        A, t = root[:, None] * A, root * t
-        if problem.intercept:
+        self.referee = referee
+        root, t = np.sqrt(referee.c), referee.y - referee.o
+        if referee.problem.intercept:
+            t = root * (t - t[0])
             for _ in range(2):
-                A, t = A - np.outer(root, root @ A), t - root * (root @ t)
-        ridge = np.nan_to_num(referee.ridge)
-        varies = np.ptp(referee.X, axis=0) > 0 if problem.intercept else np.any(referee.X != 0, axis=0)
-        length = np.sqrt((A**2).sum(axis=0) + ridge)
-        self.alive = varies & (length > 0) & ~np.isnan(referee.ridge)  # others change nothing
-        length = np.where(self.alive, length, 1)
-        self.A, self.t = np.where(self.alive, A / length, 0), t
-        self.tail = np.where(self.alive, np.sqrt(ridge) / length, 0)  # the ridge row of a unit column
+                t = t - root * (root @ t)
+        else:
+            t = root * t
+        self.A, self.tail, self.alive = unit_columns(referee)
+        self.t = t
         self.A64 = self.A.astype(float)
         self.null = referee.null.value
 
@@ -132,12 +150,12 @@ class ExchangeReferee:
             ]
         return found
 
-    def additions(self, support: np.ndarray) -> float:
-        """The largest gain of one more column."""
+    def value_of_addition(self, support: np.ndarray) -> float:
+        """The least value with one more column."""
         basis = self.basis([int(j) for j in support])
         others = np.setdiff1d(np.arange(self.A.shape[1]), [*support, *self.referee.problem.exclude])
         gain, resolved = self._gains(basis, others)
-        return float(gain[resolved].max(initial=0.0))
+        return basis.value - float(gain[resolved].max(initial=0.0))
 
     def _rough(self, basis: Basis, others: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Gains and lengths of rests, in float64."""

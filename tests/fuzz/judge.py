@@ -16,16 +16,20 @@ TIME = 2.0  # seconds for a proof
 SOLVERS = ("omp", "grahtp", "local_search", "foba")
 
 
+def loss_of(problem: Problem) -> Any:
+    """The loss as the library takes it."""
+    if problem.loss == "huber":
+        return pursuit.Huber(delta=problem.param)
+    if problem.loss == "smoothed_hinge":
+        return pursuit.SmoothedHinge(gamma=problem.param)
+    return problem.loss
+
+
 def objective(problem: Problem) -> pursuit.GLM:
     """The problem as the library takes it."""
-    loss: Any = problem.loss
-    if loss == "huber":
-        loss = pursuit.Huber(delta=problem.param)
-    if loss == "smoothed_hinge":
-        loss = pursuit.SmoothedHinge(gamma=problem.param)
     return pursuit.GLM(
-        problem.X, problem.y, loss, l2=problem.l2, fit_intercept=problem.intercept, sample_weight=problem.weight,
-        offset=problem.offset, standardize=problem.standardize,
+        problem.X, problem.y, loss_of(problem), l2=problem.l2, fit_intercept=problem.intercept,
+        sample_weight=problem.weight, offset=problem.offset, standardize=problem.standardize,
     )  # fmt: skip
 
 

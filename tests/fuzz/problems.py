@@ -68,7 +68,7 @@ def draw(seed: int, most: int = 7) -> Problem:
     X, truth = _columns(rng, n, p, traits)
     loss = LOSSES[int(rng.integers(len(LOSSES)))] if rng.random() < 0.75 else "squared"
     offset = 0.3 * rng.standard_normal(n) if rng.random() < 0.2 else None
-    y, param, unit = _targets(rng, loss, truth, traits)
+    y, param, unit = targets(rng, loss, truth, traits)
     if offset is not None:
         offset = offset * unit
     weight = None
@@ -119,7 +119,7 @@ def _columns(rng: np.random.Generator, n: int, p: int, traits: list[str]) -> tup
     return Z, truth / max(float(truth.std()), 1e-3)
 
 
-def _targets(
+def targets(
     rng: np.random.Generator, loss: str, truth: np.ndarray, traits: list[str]
 ) -> tuple[np.ndarray, float, float]:
     """y, the loss's constant, and the unit of the linear predictor."""

@@ -167,19 +167,20 @@ class SmoothProblem:
 
 
 def phi(problem, y, eta):
-    """phi, phi', phi'' of every sample."""
-    loss, param = problem.loss, LD(problem.param)
+    """phi, phi', phi'' of every sample, in the precision of eta."""
+    real = eta.dtype.type
+    loss, param = problem.loss, real(problem.param)
     if loss == "squared":
         return (eta - y) ** 2 / 2, eta - y, np.ones_like(eta)
     if loss == "huber":
         r = eta - y
         far = np.abs(r) > param
         value = np.where(far, param * (np.abs(r) - param / 2), r * r / 2)
-        return value, np.clip(r, -param, param), np.where(far, 0, 1).astype(LD)
+        return value, np.clip(r, -param, param), np.where(far, real(0), real(1))
     if loss == "poisson":
         e = np.exp(np.minimum(eta, 10000))
         return e - y * eta, e - y, e
-    s = np.where(y > 0, LD(1), LD(-1))
+    s = np.where(y > 0, real(1), real(-1))
     m = s * eta
     if loss == "logistic":
         u = np.exp(-np.abs(m))
@@ -187,7 +188,7 @@ def phi(problem, y, eta):
         return value, -s * np.where(m > 0, u, 1) / (1 + u), u / (1 + u) ** 2
     short = np.maximum(1 - m, 0)
     if loss == "squared_hinge":
-        return short**2, -2 * s * short, np.where(short > 0, 2, 0).astype(LD)
+        return short**2, -2 * s * short, np.where(short > 0, real(2), real(0))
     if loss == "hinge":
         return short, np.where(short > 0, -s, 0), np.zeros_like(eta)
     linear = short > param

@@ -72,7 +72,7 @@ def test_the_judge_sees_a_false_claim(problem):
     (complaint,) = judge._exchanges(result)
     best = min(refit(problem, [1, j, i]) for i in (5, 6) for j in (0, 2, 3, 4, 7))
     assert complaint.kind == "false claim"
-    assert complaint.amount == pytest.approx((result.value - best) / judge.null)
+    assert complaint.amount == pytest.approx((result.value - best) / judge.height)
 
 
 # Found by the fuzzer: forced columns that add nothing (657, 859), near-duplicates whose difference matters (20, 51), a

@@ -1,7 +1,6 @@
 """``auto``: no worse than what it is made of, and every claim about exchanges checked by refitting all of them."""
 
 import itertools
-import re
 import time
 
 import numpy as np
@@ -16,6 +15,7 @@ from pursuit.solvers import Auto
 
 PARTS = ("grahtp", "omp", "ompr", "local_search")
 LOSSES = ("squared", "logistic", "poisson", "multinomial", "huber", "smoothed_hinge", "squared_hinge")
+PROVABLE = LOSSES[1:]  # by a bound of each exchange; the squared loss computes them all
 
 
 def problem(loss, seed, n=60, p=14, rho=0.7, size=1.5, l2=0.0, **options):
@@ -71,7 +71,7 @@ def test_no_worse_than_its_parts_with_constraints(options, seed):
     assert value <= best * (1 + 1e-9)
 
 
-@pytest.mark.parametrize("loss", ["logistic", "poisson", "multinomial"])
+@pytest.mark.parametrize("loss", PROVABLE)
 @pytest.mark.parametrize("seed", range(6))
 def test_what_is_proved_of_exchanges_is_true(loss, seed):
     f = problem(loss, seed, n=[40, 90][seed % 2], p=9, size=[1.0, 4.0][seed // 3], rho=[0.5, 0.99][seed % 2])
@@ -84,19 +84,11 @@ def test_what_is_proved_of_exchanges_is_true(loss, seed):
         assert "are not excluded" in result.reason
 
 
-@pytest.mark.parametrize("loss", ["logistic", "poisson", "multinomial"])
+@pytest.mark.parametrize("loss", PROVABLE)
 def test_ordinary_data_are_proved(loss):
-    proved = [solve(problem(loss, seed), 3, solver=Auto(prove=True)).optimality for seed in range(5)]
+    l2 = 1e-3 if loss == "smoothed_hinge" else 0.0  # without a ridge its bound is often too weak
+    proved = [solve(problem(loss, seed, l2=l2), 3, solver=Auto(prove=True)).optimality for seed in range(5)]
     assert proved == ["swap_optimal"] * 5
-
-
-@pytest.mark.parametrize("loss", ["huber", "smoothed_hinge", "squared_hinge"])
-def test_what_cannot_be_proved_is_not_claimed(loss):
-    f = problem(loss, 0, l2=1e-3)
-    result = solve(f, 3, solver=Auto(prove=True))
-    assert result.optimality == "swap_stationary"
-    words = re.search(r"no exchange was found that helps; (\d+) of (\d+) are not excluded", result.reason)
-    assert 0 < int(words[1]) <= int(words[2]) == 3 * 11
 
 
 @pytest.mark.parametrize("loss", LOSSES[:4])
