@@ -76,8 +76,7 @@ public:
       out.open += !decided(trial);
     }
     state.fitter.careful = false;
-    if (!nearest_fit.S.empty()) // which may have ended early
-      nearest.predicted = std::min(nearest.predicted, state.fitter.fit(nearest_fit.S, nearest_fit.z).f);
+    if (!out.improved) fit_nearest();
     out.leave = nearest.i < 0 ? -1 : whole.S[nearest.i];
     out.enter = nearest.j;
     out.change = nearest.predicted - whole.f;
@@ -86,6 +85,8 @@ public:
 
 private:
   static constexpr i64 kBlock = 64; // newcomers that are judged together
+  static constexpr i64 kShown = 6;  // exchanges of which the nearest is told
+  static constexpr double kFar = 0.1; // share of f by which the model may err there
 
   struct Todo {
     double predicted;
@@ -118,19 +119,36 @@ private:
   bool helps(const LikelihoodFit& trial) const { return trial.end != End::above && trial.f < goal; }
   static bool decided(const LikelihoodFit& trial) { return trial.end == End::above || trial.end == End::minimum; }
 
-  // The exchange that comes nearest, by its fit or where that was not needed by the model.
-  void near(double value, i64 i, i64 j) {
-    if (value < nearest.predicted) nearest = {value, i, j}, nearest_fit = {};
+  // The exchanges that come nearest: by the model, and by fits, which may have ended early.
+  void near(double predicted, i64 i, i64 j) {
+    if (static_cast<i64>(shortlist.size()) == kShown && !(predicted < shortlist.front().predicted)) return;
+    auto less = [](const Todo& a, const Todo& b) { return a.predicted < b.predicted; };
+    if (static_cast<i64>(shortlist.size()) == kShown)
+      std::pop_heap(shortlist.begin(), shortlist.end(), less), shortlist.pop_back();
+    shortlist.push_back({predicted, i, j});
+    std::push_heap(shortlist.begin(), shortlist.end(), less);
   }
   void near(const LikelihoodFit& trial, i64 i, i64 j) {
     if (trial.f < nearest.predicted) nearest = {trial.f, i, j}, nearest_fit = trial;
+  }
+  // The nearest of all, fitted.
+  void fit_nearest() {
+    if (!nearest_fit.S.empty()) nearest.predicted = state.fitter.fit(nearest_fit.S, nearest_fit.z).f;
+    for (const Todo& next : shortlist) {
+      if (poll.stop() || !(next.predicted < nearest.predicted + kFar * plan.size(whole.f))) continue;
+      const LikelihoodFit& part = parts[next.i];
+      std::vector<double> z = part.z;
+      z.insert(z.end() - r, static_cast<std::size_t>(r), 0.0);
+      const LikelihoodFit trial = state.with(part, next.j, std::move(z), -HUGE_VAL);
+      if (trial.f < nearest.predicted) nearest = {trial.f, next.i, next.j};
+    }
   }
 
   void begin() {
     whole = state.keep();
     goal = whole.f - 1e-10 * plan.size(whole.f);
     parts.assign(whole.S.size(), {});
-    starts.clear(), order.clear(), todo.clear();
+    starts.clear(), order.clear(), todo.clear(), shortlist.clear();
     std::vector<double> cost;
     for (i64 i = 0; i < state.size(); ++i) {
       starts.push_back(state.lowered(i));
@@ -271,6 +289,7 @@ private:
   std::vector<Todo> todo;
   Todo nearest{HUGE_VAL, -1, -1};
   LikelihoodFit nearest_fit;
+  std::vector<Todo> shortlist; // a heap, the furthest on top
   double goal = 0.0;
 };
 

@@ -29,9 +29,9 @@ public:
 
   void run(const Units& start) {
     if (beam > 0) {
-      if (!start.empty() && state.set(start)) fill({}, 1), descend();
       if (!state.X.sparse()) from_starts({});
       forward_beam();
+      if (!over() && !start.empty() && state.set(start)) fill({}, 1), descend();
       restart();
     } else if (beam < 0) {
       if (state.set(start)) fill({}, 1), descend(false);

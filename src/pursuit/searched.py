@@ -175,6 +175,8 @@ def likelihood(
         points.append((at.support, *columns.back(at.support, Z[:-1], Z[-1]), at.value))
     if not (_full(points, constraint) or (points and points[-1][-1] <= floor)):
         return None
+    if not all(inside(constraint.include, S).all() for S, *_ in points):
+        return None
     return Searched(
         points, as_exchange(found.nearest), found.unjudged, found.total, trouble=request.take_error(),
         doubtful=found.doubtful, swept=found.unjudged >= 0,

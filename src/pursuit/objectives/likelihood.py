@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import _core, searched
+from .._sorted import inside
 from .._types import Columns
 from ..constraints import AtMost
 from ..walked import PathPlan
@@ -22,6 +23,8 @@ FEW = 5  # columns that the test may leave where the search on a working set cou
 SAME = 1e-9  # relative difference of values that may be rounding
 ALWAYS = 2  # what `Plan.all_columns` says where restarts are wanted in any case
 SEARCHED_PATH = 1e6  # entries of X times k^3 up to which a path with a search at every size takes no more than 0.1 s
+TINY = 1e5  # entries of X times k^3 (times k) up to which a path (all starts) are tried in any case
+FEW_ROWS = 200
 BEYOND = 2  # sizes that it goes on, since smaller sizes are improved from larger ones
 BEAM_EFFORT = 4.0  # of restarts after a beam, as a multiple of what went before
 FROM_START = -1  # in place of a beam: exchanges from where the working set ended, and no other start
@@ -34,17 +37,19 @@ def search(f: "GLM", constraint: AtMost, start: Columns, plan: searched.Plan) ->
     if first is not None:
         known, contested = first
         begin = known.points[-1][0]
-        settled = 0 <= contested <= FEW and plan.all_columns < ALWAYS
+        settled = 0 <= contested <= FEW and plan.all_columns < ALWAYS and not _hard(f)
         if not plan.all_columns:
             return replace(known, swept=True)  # nobody wants more
         if known.trouble is not None or plan.ask():
             return known
     if not (f.data.near and searched.affordable(f.work, 1, constraint)):
         return known if first is not None and first[1] >= 0 else None  # else it did not come to its end
-    if not settled and f.work * constraint.k**3 <= SEARCHED_PATH:
+    if f.work * constraint.k**3 <= (TINY if settled else SEARCHED_PATH):
         begin = _path_point(f, constraint, begin, known, plan)
     n, p = f.data.shape
-    beam = searched.BEAM if not f.data.full or (p > n and not settled) else FROM_START if settled else 0
+    beam = searched.BEAM if not f.data.full or (p > n and not settled) else 0
+    if settled and (p > n or f.work * constraint.k > TINY):
+        beam = FROM_START
     if beam > 0:
         plan = plan._replace(effort=max(plan.effort, BEAM_EFFORT))
     found = _on_all_columns(f, constraint, begin, plan, beam)
@@ -52,6 +57,12 @@ def search(f: "GLM", constraint: AtMost, start: Columns, plan: searched.Plan) ->
         return found or known
     before, after = known.points[-1][-1], found.points[-1][-1]
     return found if after <= before + SAME * f.scale(before) else known
+
+
+def _hard(f: "GLM") -> bool:
+    """Whether many supports explain so few rows: then the test says little."""
+    n, p = f.data.shape
+    return bool(p > n and n < FEW_ROWS)
 
 
 def _path_point(
@@ -85,7 +96,7 @@ def _on_working_set(
     for at in found.points:
         coef, b = columns.back(at.support, at.coef[:-1, None], at.coef[-1:])
         points.append((at.support, coef[:, 0], float(b[0]), at.value))
-    if not points:
+    if not points or not all(inside(constraint.include, S).all() for S, *_ in points):
         return None
     total = constraint.k * (constraint.units - constraint.k)
     return searched.Searched(points, None, total, total, trouble=request.take_error()), found.contested
