@@ -1,5 +1,5 @@
-#include "bind_path.hpp"
 #include "bind_columns.hpp"
+#include "bind_path.hpp"
 #include "working_set.hpp"
 
 namespace pursuit {

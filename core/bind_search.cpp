@@ -43,7 +43,8 @@ SearchSolution multinomial_search(I1 label, A1 c, Optional2 offset, A2 E, const 
 
 // A refit of a multinomial loss on the columns of A, as far as nothing unusual happens: z ((m + 1) x r, the intercepts
 // last), the value, whether it is the minimiser, and whether coefficients grow without end.
-nb::tuple multinomial_fit(I1 label, A1 c, Optional2 offset, A2 E, A2 A, A1 ridge_, bool intercept, double floor, A1 z_) {
+nb::tuple multinomial_fit(I1 label, A1 c, Optional2 offset, A2 E, A2 A, A1 ridge_, bool intercept, double floor,
+                          A1 z_) {
   const Classes classes(label, c, offset, E);
   const Lines columns = packed_columns(A);
   const Vector<double> ridge(ridge_), z(z_);

@@ -25,7 +25,8 @@ public:
   // Newton step changes eta by: sum_i c_i (phi + phi*(a) - a eta) at a = phi' + phi'' turn; infinite where a lies
   // outside the domain of phi*.
   virtual double gap(const double* eta, const double* d1, const double* d2, const double* turn) = 0;
-  // f(x) - min over t of f(x + t e_j) for a column outside the support, roughly, which has the derivatives g and h there.
+  // f(x) - min over t of f(x + t e_j) for a column outside the support, roughly, which has the derivatives g and h
+  // there.
   virtual double gain(const double*, const Entries&, double, double g, double h, double) { return 0.5 * g * g / h; }
   // By how much each sample's loss can fall at most.
   virtual void slack(const double*, double* out) const { std::fill(out, out + n, HUGE_VAL); }

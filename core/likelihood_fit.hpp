@@ -98,8 +98,8 @@ public:
     if (loss.bounded && above(at.f, dec, tau, least)) return true;
     return at.f - gap(at) * (1 + 1e-6) > least;
   }
-  // Whether the bounds that need no logarithms say so: dec / (2 (1 - tau)), and for tau < 1, which keeps a in the domain,
-  // dec, since KL_i <= phi'' turn^2.
+  // Whether the bounds that need no logarithms say so: dec / (2 (1 - tau)), and for tau < 1, which keeps a in the
+  // domain, dec, since KL_i <= phi'' turn^2.
   static bool above(double f, double dec, double tau, double least) {
     return tau < 0.999 && f - dec * (1 + 1e-6) * std::min(1.0, 0.5 / (1 - tau * (1 + 1e-6))) > least;
   }
@@ -150,9 +150,7 @@ public:
       syrk(M, n, scaled.data(), n, H.get(), M);
       mirror_upper(H.get(), M);
     } else {
-      auto product = [&](const double* V, i64 q, double* out) {
-        gemm(true, M, q, n, D.get(), n, V, n, 0.0, out, M);
-      };
+      auto product = [&](const double* V, i64 q, double* out) { gemm(true, M, q, n, D.get(), n, V, n, 0.0, out, M); };
       weighted_products(M, product, d2.get(), [&](i64 o, i64 u, const double* block) {
         for (i64 l = 0; l < M; ++l)
           for (i64 k = 0; k < M; ++k)
@@ -187,8 +185,8 @@ public:
   double size(double f) const { return std::max(std::fabs(f), scale); }
 
   bool careful = false; // fits go on where they are most likely in vain, but not known to be
-  double spent = 0.0; // multiplications, roughly
-  i64 m = 0, M = 0;   // columns of S, columns of D
+  double spent = 0.0;   // multiplications, roughly
+  i64 m = 0, M = 0;     // columns of S, columns of D
   Buffer D, d1, d2, H, g;
 
 private:
@@ -259,7 +257,9 @@ private:
   }
 
   // How far below the point the minimum over its support can be.
-  double gap(const LikelihoodFit& at) { return loss.gap(at.eta.data(), d1.get(), d2.get(), turn.get()) + ridge(at.S, s.get()); }
+  double gap(const LikelihoodFit& at) {
+    return loss.gap(at.eta.data(), d1.get(), d2.get(), turn.get()) + ridge(at.S, s.get());
+  }
 
   LikelihoodFit close(LikelihoodFit& at, End end) {
     at.end = end;

@@ -84,8 +84,8 @@ public:
   }
 
 private:
-  static constexpr i64 kBlock = 64; // newcomers that are judged together
-  static constexpr i64 kShown = 6;  // exchanges of which the nearest is told
+  static constexpr i64 kBlock = 64;   // newcomers that are judged together
+  static constexpr i64 kShown = 6;    // exchanges of which the nearest is told
   static constexpr double kFar = 0.1; // share of f by which the model may err there
 
   struct Todo {
@@ -172,7 +172,8 @@ private:
     Units first = state.newcomers(tries, plan, {whole.S[i]});
     if (all)
       std::erase_if(first, [&](i64 j) {
-        return std::none_of(todo.begin() + static_cast<i64>(known), todo.end(), [&](const Todo& t) { return t.j == j; });
+        return std::none_of(todo.begin() + static_cast<i64>(known), todo.end(),
+                            [&](const Todo& t) { return t.j == j; });
       });
     LikelihoodFit best;
     const double before = goal;

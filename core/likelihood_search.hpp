@@ -33,6 +33,7 @@ public:
       forward_beam();
       if (!over() && !start.empty() && state.set(start)) fill({}, 1), descend();
       restart();
+      if (state.X.stored() * static_cast<double>(plan.k) <= 10.0 * kNearby) around();
     } else if (beam < 0) {
       if (state.set(start)) fill({}, 1), descend(false);
       if (state.X.stored() * static_cast<double>(plan.k) <= kNearby) around();
@@ -54,12 +55,12 @@ public:
   }
 
 private:
-  static constexpr i64 kTries = 20; // newcomers that are fitted at S - i
-  static constexpr double kJudged = 3e8; // multiplications that may always go to judging exchanges
+  static constexpr i64 kTries = 20;       // newcomers that are fitted at S - i
+  static constexpr double kJudged = 3e8;  // multiplications that may always go to judging exchanges
   static constexpr double kBudget = 1e10; // multiplications, where restarts have a limit
   static constexpr double kNearby = 1e6;  // entries times k up to which sizes nearby are tried
-  static constexpr i64 kAround = 2;   // units more, or fewer, from which it comes back
-  static constexpr i64 kBest = 3;   // supports of the beam from which exchanges go on
+  static constexpr i64 kAround = 2;       // units more, or fewer, from which it comes back
+  static constexpr i64 kBest = 3;         // supports of the beam from which exchanges go on
 
   bool over() { return poll.stop() || state.done() || ended || state.work() > budget; }
 

@@ -239,7 +239,8 @@ public:
     for (i64 j = 0; j < p; ++j)
       if (plan.allowed[j] && open(j) && add[j] > 0.0 && std::find(banned.begin(), banned.end(), j) == banned.end())
         by_model.emplace_back(-add[j], j);
-    const std::size_t most = std::min(static_cast<std::size_t>(m), by_model.size()), first = std::min(4 * most, by_model.size());
+    const std::size_t most = std::min(static_cast<std::size_t>(m), by_model.size()),
+                      first = std::min(4 * most, by_model.size());
     std::partial_sort(by_model.begin(), by_model.begin() + static_cast<i64>(first), by_model.end());
     Units out;
     auto put = [&](i64 j) {

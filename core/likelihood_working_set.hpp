@@ -7,12 +7,12 @@
 // The best k columns for a loss that is not squared, for X of any size: a search on a small working set of columns, and
 // a test over all columns.
 //
-// On the working set the weighted Gram matrix at a fit gives a quadratic model of f; the whole search of search.hpp runs
-// on it, and where it leads is fitted. Where that is no better, the best-ranked exchanges are fitted one by one. Then
-// one pass over X gives the gradient and the weighted lengths of all columns: those of large gradient join the working
-// set. At the end the test of unit_columns.hpp, on columns weighted by the square roots of phi'', tells which columns
-// may take part in an exchange that helps in the model; these are judged, and join where they would.
-// The test ranks; it proves nothing, since f is no quadratic.
+// On the working set the weighted Gram matrix at a fit gives a quadratic model of f; the whole search of search.hpp
+// runs on it, and where it leads is fitted. Where that is no better, the best-ranked exchanges are fitted one by one.
+// Then one pass over X gives the gradient and the weighted lengths of all columns: those of large gradient join the
+// working set. At the end the test of unit_columns.hpp, on columns weighted by the square roots of phi'', tells which
+// columns may take part in an exchange that helps in the model; these are judged, and join where they would. The test
+// ranks; it proves nothing, since f is no quadratic.
 
 namespace pursuit {
 
@@ -177,8 +177,7 @@ private:
         z.back() -= edge[T[i]] / total * (z[i] - was);
       }
       for (i64 i = 0; i < k && problem.intercept; ++i)
-        if (std::find(T.begin(), T.end(), before.S[i]) == T.end())
-          z.back() += edge[before.S[i]] / total * before.z[i];
+        if (std::find(T.begin(), T.end(), before.S[i]) == T.end()) z.back() += edge[before.S[i]] / total * before.z[i];
       const double goal = k == plan.k ? before.f - kHelps * plan.size(before.f) : -HUGE_VAL;
       LikelihoodFit trial = fitter->fit(T, std::move(z), goal, before.f);
       if (trial.end == End::above || !(trial.f < before.f - kHelps * plan.size(before.f))) {
@@ -204,7 +203,8 @@ private:
     found.push_back(std::move(point));
   }
 
-  // One pass over X at the best point: g, weighted means and lengths of all columns; and what dropping a chosen one costs.
+  // One pass over X at the best point: g, weighted means and lengths of all columns; and what dropping a chosen one
+  // costs.
   void pass() {
     state->set(places(found.back().support));
     const LikelihoodFit& at = state->fitted();

@@ -84,8 +84,8 @@ struct LossTraits {
   double unit() const { return 1.0; } // a step in eta that is neither small nor large
 };
 
-// phi(eta) + phi*(a) - a eta at a = phi' + phi'' turn: how far the loss can be below its value at eta where a belongs to
-// a point of the dual problem; infinite where a lies outside the domain of phi*.
+// phi(eta) + phi*(a) - a eta at a = phi' + phi'' turn: how far the loss can be below its value at eta where a belongs
+// to a point of the dual problem; infinite where a lies outside the domain of phi*.
 template <class Loss>
 double fenchel_gap(const Loss& loss, double y, double eta, double d1, double d2, double turn) {
   const Interval domain = loss.domain(y);

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "loops.hpp"
 #include "line_sums.hpp"
+#include "loops.hpp"
 #include "sparse.hpp"
 
 #include <map>

@@ -143,25 +143,29 @@ def test_the_judge_sees_a_false_claim_about_several_classes():
     assert f"{other.support[0]} -> {best[0]}" in complaint.text
 
 
-# Found by the fuzzer; none is a false claim. Whoever mends one takes its mark away.
+# Found by the fuzzer; none is a false claim. Whoever mends the one that is marked takes its mark away.
 
 
-@pytest.mark.xfail(reason="auto ends above the path to the same or the next size")
-@pytest.mark.parametrize("seed", [1049, 5489, 5586, 5914])
+@pytest.mark.parametrize(
+    "seed",
+    [
+        1049,
+        5489,
+        5914,
+        pytest.param(5586, marks=pytest.mark.xfail(reason="auto ends above the path to the same or the next size")),
+    ],
+)
 def test_values_are_no_worse_than_the_path(seed):
     with np.errstate(all="ignore"):
         found = list(ExchangeJudge(draw(seed)).complaints())
     assert [complaint for complaint in found if complaint.kind in ("above the path", "not monotone")] == []
 
 
-@pytest.mark.xfail(reason="the search leaves out a column of include, and the run falls back to its start")
-@pytest.mark.parametrize("seed", [5702])
-def test_forced_columns_stay(seed):
-    problem = draw(seed)
+def test_forced_columns_stay():
+    problem = draw(5702)
     assert "without include" not in pursuit.solve(objective(problem), problem.k, **problem.sets).reason
 
 
-@pytest.mark.xfail(reason="the reported change of the next best exchange is not that of its refit")
 @pytest.mark.parametrize("seed", [5, 11, 9007])
 def test_the_next_best_exchange(seed):
     assert complaints(draw(seed), {"next best"}) == []

@@ -8,12 +8,11 @@ columns (and so does the penalty); results are reported in the units of X.
 
 from collections.abc import Iterator
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 import numpy as np
 
-from .. import _core, searched
+from .. import searched
 from .._described import described
 from .._errors import check_array, check_flag, check_number, check_start
 from .._lazy import lazy

@@ -23,7 +23,7 @@ FEW = 5  # columns that the test may leave where the search on a working set cou
 SAME = 1e-9  # relative difference of values that may be rounding
 ALWAYS = 2  # what `Plan.all_columns` says where restarts are wanted in any case
 SEARCHED_PATH = 1e6  # entries of X times k^3 up to which a path with a search at every size takes no more than 0.1 s
-TINY = 1e5  # entries of X times k^3 (times k) up to which a path (all starts) are tried in any case
+TINY = 1.5e5  # entries of X times k^3 (times k) up to which a path (all starts) are tried in any case
 FEW_ROWS = 200
 BEYOND = 2  # sizes that it goes on, since smaller sizes are improved from larger ones
 BEAM_EFFORT = 4.0  # of restarts after a beam, as a multiple of what went before
@@ -78,9 +78,14 @@ def _path_point(
 def _on_working_set(
     f: "GLM", constraint: AtMost, start: Columns, plan: searched.Plan
 ) -> tuple[searched.Searched, int] | None:
-    """What the search on a working set finds, and how many columns the test has left (-1: it did not come to its end)."""
+    """What the search on a working set finds, and how many columns the test leaves (-1: it did not come to its end)."""
     columns = _stored_columns(f, f.fit_intercept)
-    if columns is None or searched.WIDEST[False] * constraint.k > searched.ROOM:
+    if (
+        columns is None
+        or columns.centre is None
+        or columns.scale is None
+        or searched.WIDEST[False] * constraint.k > searched.ROOM
+    ):
         return None
     useful, null = columns.sizes > 0, f.null
     forced, allowed = searched.masks(constraint, useful)

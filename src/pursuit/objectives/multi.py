@@ -204,7 +204,9 @@ class MultiGLM(Objective):
         p, q = self.data.shape[1], self.width
         if q < 2 or constraint.units != p or self.loss.quadratic:
             return None
-        if self.data.lean or not (self.data.near and searched.affordable(float(np.prod(self.data.shape)), q - 1, constraint)):
+        if self.data.lean or not (
+            self.data.near and searched.affordable(float(np.prod(self.data.shape)), q - 1, constraint)
+        ):
             return None
         A, rows = self.data.copied()
         labels, even = one_hot(self.loss, rows.y), searched.EvenColumns.dense(A, rows.c, self.fit_intercept)
