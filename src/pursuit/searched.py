@@ -1,8 +1,7 @@
-"""A whole search for the best support in one kernel call, for data so small that Python would be most of the time.
+"""What kernels that search for the best support are asked, and what they find.
 
-The kernel (core/search.hpp) starts where ``grahtp``, ``omp``, ``ompr`` and ``local_search`` do, exchanges units while
-that helps, restarts, and judges every exchange at its end. It works on a copy of the data with columns of mean 0 and
-mean square 1 (for the squared loss on the Gram matrix), and compares gradients in the objective's own units.
+The kernels take columns of equal length: for the squared loss a Gram matrix (core/working_set.hpp), for other losses
+``EvenColumns`` (core/likelihood_search.hpp). They compare gradients in the objective's own units.
 """
 
 from collections.abc import Callable
@@ -42,7 +41,7 @@ class Plan(NamedTuple):
     prove: int  # every exchange is judged: 0 no (the best-ranked are), 1 for as long as the search took, 2 to the end
     seed: int
     ask: Callable[[], bool]  # whether to stop
-    # squared loss: search on all columns 0 never, 1 where many supports are about as good, 2 always
+    # search on all columns 0 never, 1 where many supports are about as good, 2 always
     all_columns: int = 1
 
 

@@ -23,6 +23,7 @@ FEW = 5  # columns that the test may leave where the search on a working set cou
 SAME = 1e-9  # relative difference of values that may be rounding
 ALWAYS = 2  # what `Plan.all_columns` says where restarts are wanted in any case
 SEARCHED_PATH = 1e6  # entries of X times k^3 up to which a path with a search at every size takes no more than 0.1 s
+MODEL = 5e8  # multiplications for a model of the loss on a working set, up to which that pays
 TINY = 1.5e5  # entries of X times k^3 (times k) up to which a path (all starts) are tried in any case
 FEW_ROWS = 200
 BEYOND = 2  # sizes that it goes on, since smaller sizes are improved from larger ones
