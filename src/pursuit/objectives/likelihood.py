@@ -41,12 +41,16 @@ def search(f: "GLM", constraint: AtMost, start: Columns, plan: searched.Plan) ->
         settled = 0 <= contested <= FEW and plan.all_columns < ALWAYS and not _hard(f)
         if not plan.all_columns:
             return replace(known, swept=True)  # nobody wants more
-        if known.trouble is not None or plan.ask():
+        if known.trouble is not None:
             return known
     if not (f.data.near and searched.affordable(f.work, 1, constraint)):
         return known if first is not None and first[1] >= 0 else None  # else it did not come to its end
     if f.work * constraint.k**3 <= (TINY if settled else SEARCHED_PATH):
-        begin = _path_point(f, constraint, begin, known, plan)
+        at = _path_point(f, constraint, plan)
+        if at is not None and (known is None or at.points[-1][-1] < known.points[-1][-1]):
+            known, begin = replace(at, trouble=None), at.points[-1][0]
+        if known is not None and at is not None and at.trouble is not None:
+            return replace(known, trouble=at.trouble)
     n, p = f.data.shape
     beam = searched.BEAM if not f.data.full or (p > n and not settled) else 0
     if settled and (p > n or f.work * constraint.k > TINY):
@@ -66,14 +70,19 @@ def _hard(f: "GLM") -> bool:
     return bool(p > n and n < FEW_ROWS)
 
 
-def _path_point(
-    f: "GLM", constraint: AtMost, start: Columns, known: searched.Searched | None, plan: searched.Plan
-) -> Columns:
-    """The better of a start and the point of its size on a path with a search at every size."""
+def _path_point(f: "GLM", constraint: AtMost, plan: searched.Plan) -> searched.Searched | None:
+    """The point of this size on a path with a search at every size."""
     longer = constraint.with_budget(min(constraint.k + BEYOND, len(constraint.allowed)))
     found = f.quick_path(longer, PathPlan(True, plan.seed, plan.ask, None, (constraint.k,)))
-    at = None if found is None else found.by_size().get(constraint.k)
-    return start if at is None or (known is not None and known.points[-1][-1] <= at.value) else at.support
+    known = {} if found is None else found.by_size()
+    if found is None or not known:
+        return None
+    at = known[min(constraint.k, max(known))]
+    if found.trouble is None and constraint.count(at.support) < constraint.k:
+        return None
+    total = constraint.k * (constraint.units - constraint.k)
+    point = (at.support, at.coef, at.free, at.value)
+    return searched.Searched([point], None, total, total, trouble=found.trouble)
 
 
 def _on_working_set(
