@@ -18,10 +18,10 @@ from .data.answers import ROUNDED, Spread
 from .designs import DenseBlock, centre
 
 WORK = 4e7  # entries of X times k (and squared outputs) up to which a likelihood is searched in the kernel
-PATH_WORK = 1e7  # the same for a path of one output
+SMALL_WORK = 1e7  # the same for a path, and for X that is not in memory
 WIDEST = {True: 3, False: 2}  # multiple of k to which units are added before all but k go; for quadratics, for others
 COPIED = 1e7  # entries of X, which is copied for that
-ENTRIES = 2e6  # the same for a path, and for several outputs
+ENTRIES = 2e6  # the same for these, and for several outputs
 BEAM = 5  # supports that are extended at once where gradients say little of what a column brings
 ROOM = 500  # units that the kernel keeps the state of
 CONDITION = 1e-7  # reciprocal condition number, and share of a column, above which the formula for exchanges has digits
@@ -182,12 +182,14 @@ def likelihood(
     )  # fmt: skip
 
 
-def affordable(entries: float, outputs: int, constraint: AtMost, whole_path: bool = False) -> bool:
-    """Whether a search (or a path) of a likelihood in the kernel takes no longer than one would wait for it."""
-    one_search = outputs == 1 and not whole_path
-    work = PATH_WORK if outputs == 1 and whole_path else WORK
+def affordable(entries: float, outputs: int, constraint: AtMost, small: bool = False) -> bool:
+    """Whether a search of a likelihood in the kernel takes no longer than one would wait for it.
+
+    ``small``: a path, or X that has to be gathered.
+    """
+    work = SMALL_WORK if small and outputs == 1 else WORK
     return (
-        entries <= (COPIED if one_search else ENTRIES)
+        entries <= (ENTRIES if small or outputs > 1 else COPIED)
         and entries * outputs**2 * constraint.k <= work
         and WIDEST[False] * constraint.k <= ROOM
     )

@@ -185,7 +185,7 @@ class _Rows:
 def _likelihood(f: "GLM", constraint: AtMost, plan: walked.PathPlan) -> walked.Walked | None:
     if not f.data.near:
         return None
-    if searched.affordable(float(np.prod(f.data.shape)), 1, constraint, whole_path=True):
+    if searched.affordable(float(np.prod(f.data.shape)), 1, constraint, small=True):
         return _on_columns(f, constraint, plan, None)
     h, room = f.curvatures(f.null, np.arange(f.dim)), int(searched.ENTRIES // f.data.shape[0])
     cols = first_columns(constraint, f.null.gradient**2 / np.maximum(h, 1e-300), room)

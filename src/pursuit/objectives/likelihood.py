@@ -43,7 +43,9 @@ def search(f: "GLM", constraint: AtMost, start: Columns, plan: searched.Plan) ->
             return replace(known, swept=True)  # nobody wants more
         if known.trouble is not None:
             return known
-    if not (f.data.near and searched.affordable(f.work, 1, constraint)):
+    here = f.data.in_memory() is not None  # else rows are gathered, and copied
+    entries = f.work if here else float(np.prod(f.data.shape))
+    if not (f.data.near and searched.affordable(entries, 1, constraint, small=not here)):
         return known if first is not None and first[1] >= 0 else None  # else it did not come to its end
     if f.work * constraint.k**3 <= (TINY if settled else SEARCHED_PATH):
         at = _path_point(f, constraint, plan)
@@ -120,8 +122,10 @@ def _on_working_set(
 def _on_all_columns(
     f: "GLM", constraint: AtMost, start: Columns, plan: searched.Plan, beam: int
 ) -> searched.Searched | None:
-    columns, rows = _stored_columns(f, f.fit_intercept and f.data.full), f.data.raw.rows
-    if columns is None:
+    columns = _stored_columns(f, f.fit_intercept and f.data.full)
+    if columns is not None:
+        rows = f.data.raw.rows
+    else:
         A, rows = f.data.copied()
         columns = searched.EvenColumns.dense(A, rows.c, f.fit_intercept)
     if columns is None:
