@@ -23,6 +23,7 @@ from .solvers.base import Solver
 MAX_ITER = 10_000
 ENDLESS = 10**9
 CLOSED = "the duality gap is closed: by Theorem 1 of the DIHT paper the minimum is global"
+ROUNDING = 4e-16  # share of a value that a column more must gain at least
 SAME_VALUE = 1e-12  # share by which values of one minimiser may differ, computed in two ways
 PROVED = 1e-6  # share of the value at which a duality gap counts as closed
 
@@ -118,7 +119,9 @@ class Loop:
         if not (np.isfinite(point.value) and np.isfinite(point.coef).all()):
             return self._end("failed", "the objective became NaN or infinite; the best point before that is given")
         told = point.optimality != "none" or not point.minimiser or point.refitted > self.best.refitted
-        if point.value < self.best.value or (point.value == self.best.value and told):
+        larger = len(point.support) > len(self.best.support)
+        less = self.best.value - point.value
+        if less > (ROUNDING * abs(point.value) if larger else 0.0) or (less == 0 and told):
             claimed = self.best.optimality != "none" and np.array_equal(point.support, self.best.support)
             if claimed and point.optimality == "none" and point.refitted:  # the same solution, but for rounding
                 best = self.best

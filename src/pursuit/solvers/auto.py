@@ -196,7 +196,8 @@ class Auto(Solver):
         found = f.quick_path(longer, plan)
         if f.quadratic and not _sure(found):
             plan = plan._replace(only=None)
-            return (yield from _walked(f, longer, constraint.k, f.quick_path(longer, plan), plan)), True
+            point = yield from _walked(f, longer, constraint.k, f.quick_path(longer, plan), plan)
+            return point, point is not None
         if found is None or not found.points:
             return None, False
         known = found.by_size()
@@ -219,7 +220,7 @@ class Auto(Solver):
 
     def _quick(self, f: Objective, constraint: AtMost, start: Point, restart: bool) -> Searched | None:
         """What one kernel call finds, where the objective has such a kernel."""
-        seed = 0 if self.random_state is None else int(generator(self.random_state).integers(2**63))
+        seed = _seed(self.random_state)
         asked, (restarts, effort) = self.restarts is not None, RESTARTS[f.quadratic]
         patience, effort = (NO_LIMIT, np.inf) if asked else (PATIENCE + constraint.units // 10, effort)
         if self.effort == "thorough" and not asked:
@@ -245,8 +246,11 @@ def _sure(found: Walked | None) -> bool:
 
 def _walked(
     f: Objective, constraint: AtMost, k: int, found: Walked | None, plan: PathPlan
-) -> Generator[Point, None, Point]:
-    """The point of size k of a path that begins with what a kernel found, as ``path`` has it."""
+) -> Generator[Point, None, Point | None]:
+    """The point of size k of a path that begins with what a kernel found, as ``path`` has it.
+
+    None where a smaller size is as good: its last columns add nothing.
+    """
     walk = Walk(f, constraint, exchanged(f, doubts=False), len(constraint.include))
     try:
         walk.go_on(found, plan)
@@ -256,6 +260,8 @@ def _walked(
             yield walk.best[max(known)]
         raise
     point = walk.best[k]
+    if any(walk.best[size].value <= point.value for size in walk.best if size < k):
+        return None
     # a kernel's point has no bound of its own, and the search that follows needs one for its claim
     return point if point.exchange is not None else f.refit(point.support, start=point)
 
