@@ -17,7 +17,7 @@ from sklearn.linear_model import lars_path
 
 from pursuit import SparseRegressor, stability
 from pursuit.engines import threads
-from pursuit.resampling.halves import complementary
+from pursuit.resampling.split import complementary_halves
 
 
 def problem(n: int, p: int, k: int, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -41,7 +41,7 @@ def lars(X: np.ndarray, y: np.ndarray, pairs: int, k: int) -> np.ndarray:
     """The largest frequency of every column along LARS."""
     counts = np.zeros((k, X.shape[1]))
     with threads(1):
-        for rows in complementary(np.arange(len(y)), pairs, 0):
+        for rows in complementary_halves(np.arange(len(y)), pairs, 0):
             Z, z = X[rows] - X[rows].mean(axis=0), y[rows] - y[rows].mean()
             _, _, coefs = lars_path(Z / Z.std(axis=0), z, max_iter=k, method="lar")
             counts[: coefs.shape[1] - 1] += (coefs[:, 1:] != 0).T

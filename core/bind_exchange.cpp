@@ -5,16 +5,15 @@ namespace pursuit {
 namespace {
 
 // What the kernels share: shapes checked, the quadratic, and room for the answers (one per column or group).
-template <class T>
 struct Call {
   Lines B;
   Vector<double> g, x;
   Vector<std::uint8_t> droppable;
-  SupportRows<T> q;
+  SupportRows q;
   Buffer change, add, left;
   Array<i64> who;
   i64 answers;
-  Call(const T* HS, i64 k, i64 m, i64 ld, A2 B_, A1 g_, A1 x_, U1 droppable_, i64 units, i64 answers_)
+  Call(const double* HS, i64 k, i64 m, i64 ld, A2 B_, A1 g_, A1 x_, U1 droppable_, i64 units, i64 answers_)
       : B(packed(B_)), g(g_), x(x_), droppable(droppable_), q{HS, B.data(), g.data(), x.data(), k, m, ld},
         change(reals(answers_)), add(reals(answers_)), left(reals(answers_)), who(allocate<i64>(answers_)),
         answers(answers_) {
@@ -35,13 +34,7 @@ struct Call {
 
 nb::tuple exchange_single(A2 HS_, A2 B, A1 g, A1 h, A1 x, U1 droppable) {
   const Lines HS(HS_, true);
-  return Call<double>(HS.data(), HS.n(), HS.p(), HS.ld(), B, g, x, droppable, HS.n(), HS.p()).single(h);
-}
-
-nb::tuple exchange_rough(const Array2<float>& HS, A2 B, A1 g, A1 h, A1 x, U1 droppable) {
-  const i64 k = static_cast<i64>(HS.shape(0)), m = static_cast<i64>(HS.shape(1));
-  require((m <= 1 || HS.stride(1) == 1) && aligned(HS.data()), "HS must be C-order and aligned");
-  return Call<float>(HS.data(), k, m, k > 1 ? HS.stride(0) : m, B, g, x, droppable, k, m).single(h);
+  return Call(HS.data(), HS.n(), HS.p(), HS.ld(), B, g, x, droppable, HS.n(), HS.p()).single(h);
 }
 
 // Group boundaries must rise from 0 to `size`.
@@ -63,7 +56,7 @@ nb::tuple exchange_groups(A2 HS_, A2 B, A1 g, A1 HJ_, A1 x, I1 rows_, I1 cols_, 
     at[static_cast<std::size_t>(J) + 1] = at[static_cast<std::size_t>(J)] + s * s;
   }
   require(HJ.size() == at.back(), "HJ has a wrong length");
-  Call<double> call(HS.data(), HS.n(), HS.p(), HS.ld(), B, g, x, droppable, nrows, ncols);
+  Call call(HS.data(), HS.n(), HS.p(), HS.ld(), B, g, x, droppable, nrows, ncols);
   const Groups groups{rows.data(), cols.data(), nrows, ncols, HJ.data(), at.data()};
   unlocked([&] {
     group_exchange(call.q, groups, call.droppable.data(), call.change.get(), call.who.get(), call.add.get(),
@@ -76,7 +69,6 @@ nb::tuple exchange_groups(A2 HS_, A2 B, A1 g, A1 HJ_, A1 x, I1 rows_, I1 cols_, 
 
 void bind_exchange(nb::module_& m) {
   m.def("exchange", &exchange_single, array("HS"), array("B"), array("g"), array("h"), array("x"), array("droppable"));
-  m.def("exchange", &exchange_rough, array("HS"), array("B"), array("g"), array("h"), array("x"), array("droppable"));
   m.def("group_exchange", &exchange_groups, array("HS"), array("B"), array("g"), array("HJ"), array("x"), array("rows"),
         array("cols"), array("droppable"));
 }

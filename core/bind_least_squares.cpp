@@ -14,11 +14,11 @@ SearchSolution to_solution(Solution found) {
   return out;
 }
 
-// f0 + c'x + x'(H + ridge)x/2.
-SearchSolution quadratic_search(A2 H_, A1 c_, A1 ridge_, double f0, double floor, SearchRequest& request) {
-  const Lines H = packed(H_);
-  const Vector<double> c(c_), ridge(ridge_);
-  const i64 p = c.size();
+// f0 + sum over the rows c of C of c'x + x'(H + ridge)x/2.
+SearchSolution quadratic_search(A2 H_, A2 C_, A1 ridge_, double f0, double floor, SearchRequest& request) {
+  const Lines H = packed(H_), C = packed(C_);
+  const Vector<double> ridge(ridge_);
+  const i64 p = C.p();
   require(H.n() == p && H.p() == p && ridge.size() == p, "sizes differ");
   request.check(p);
   Poll poll(request.stop.call());
@@ -28,22 +28,25 @@ SearchSolution quadratic_search(A2 H_, A1 c_, A1 ridge_, double f0, double floor
     for (i64 j = 0; j < p; ++j) h[j] = H.data()[j * p + j] + ridge[j];
     Rows rows;
     rows.row = [&](i64 j) { return H.data() + j * p; };
-    search_quadratic({c.data(), h.data(), ridge.data(), f0, p, rows}, floor, request.plan, request.start, poll, found);
+    const RowQuad quad{C.data(), h.data(), ridge.data(), f0, p, rows, nullptr, 0.0, C.n()};
+    search_quadratic(quad, floor, request.plan, request.start, poll, found);
   });
   return to_solution(std::move(found));
 }
 
-// A least squares problem on the columns of X (working_set.hpp); the arrays live as long as this does.
+// A least squares problem on the columns of X (working_set.hpp), a row of `residual` and `gradient` for each response;
+// the arrays live as long as this does.
 class HeldLeastSquares {
 public:
-  HeldLeastSquares(const Matrix& X, nb::object owner_, A1 c_, A1 residual_, A1 mean_, A1 scale_, A1 ridge_,
-                   A1 gradient_, A1 length_, double f0_, double floor_, bool far)
-      : owner(std::move(owner_)), c(c_), residual(residual_), mean(mean_), scale(scale_), ridge(ridge_),
-        gradient(gradient_), length(length_), f0(f0_), floor(floor_) {
+  HeldLeastSquares(const Matrix& X, nb::object owner_, A1 c_, A2 residual_, A1 mean_, A1 scale_, A1 ridge_,
+                   A2 gradient_, A1 length_, double f0_, double floor_, bool far)
+      : owner(std::move(owner_)), arrays{residual_, gradient_}, c(c_), mean(mean_), scale(scale_), ridge(ridge_),
+        length(length_), residual(packed(residual_)), gradient(packed(gradient_)), f0(f0_), floor(floor_) {
     const i64 n = X.n(), p = X.p();
-    require(c.size() == n && residual.size() == n, "one number per row is wanted");
-    require(mean.size() == p && scale.size() == p && ridge.size() == p && gradient.size() == p && length.size() == p,
+    require(c.size() == n && residual.p() == n, "one number per row is wanted");
+    require(mean.size() == p && scale.size() == p && ridge.size() == p && gradient.p() == p && length.size() == p,
             "one number per column is wanted");
+    require(residual.n() == gradient.n() && residual.n() > 0, "one row per response is wanted");
     columns = unit_columns(X);
     columns->c = c.data(), columns->mean = mean.data(), columns->scale = scale.data(), columns->ridge = ridge.data();
     columns->far = far;
@@ -57,12 +60,11 @@ public:
     Poll poll(request.stop.call());
     Solution found;
     unlocked([&] {
-      const LeastSquares problem{*columns, residual.data(), gradient.data(), length.data(), f0, floor};
+      const LeastSquares problem{*columns, residual.n(), residual.data(), gradient.data(), length.data(), f0, floor};
       WorkingSetSearch kernel(problem, request.plan, static_cast<AllColumns>(all_columns), room, poll);
       kernel.run(request.start);
       found = std::move(kernel.solution);
-      for (Found& point : found.points)
-        for (std::size_t i = 0; i < point.support.size(); ++i) point.x[i] /= length[point.support[i]];
+      for (Found& point : found.points) to_units(point);
     });
     return to_solution(std::move(found));
   }
@@ -77,17 +79,24 @@ public:
     std::vector<double> h(static_cast<std::size_t>(p));
     for (i64 j = 0; j < p; ++j) h[j] = scale[j] > 0.0 ? 1.0 : 0.0;
     GramRows rows(*columns, room);
-    BasisState state({gradient.data(), h.data(), ridge.data(), f0, p, rows.source(), length.data()}, path.room(),
-                     floor);
+    const RowQuad quad{gradient.data(), h.data(), ridge.data(), f0, p, rows.source(), length.data(), 0.0, gradient.n()};
+    BasisState state(quad, path.room(), floor);
     PathSolution out = path.run(state, poll);
-    for (PathPoint& at : out.points)
-      for (std::size_t i = 0; i < at.point.support.size(); ++i) at.point.x[i] /= length[at.point.support[i]];
+    for (PathPoint& at : out.points) to_units(at.point);
     return out;
   }
 
 private:
+  // Coefficients of columns of length 1 in the units of the objective.
+  void to_units(Found& point) const {
+    const std::size_t q = static_cast<std::size_t>(residual.n());
+    for (std::size_t e = 0; e < point.x.size(); ++e) point.x[e] /= length[point.support[e / q]];
+  }
+
   nb::object owner;
-  Vector<double> c, residual, mean, scale, ridge, gradient, length;
+  std::array<Array2<double>, 2> arrays; // which residual and gradient may point into
+  Vector<double> c, mean, scale, ridge, length;
+  Lines residual, gradient;
   double f0, floor;
   std::unique_ptr<UnitColumns> columns;
 };
@@ -98,7 +107,7 @@ void bind_least_squares(nb::module_& m) {
   nb::class_<HeldLeastSquares>(m, "LeastSquares")
       .def(
           "__init__",
-          [](HeldLeastSquares* self, nb::object X, A1 c, A1 residual, A1 mean, A1 scale, A1 ridge, A1 gradient,
+          [](HeldLeastSquares* self, nb::object X, A1 c, A2 residual, A1 mean, A1 scale, A1 ridge, A2 gradient,
              A1 length, double f0, double floor, bool far) {
             const Matrix& matrix = nb::cast<const Matrix&>(X);
             new (self) HeldLeastSquares(matrix, X, c, residual, mean, scale, ridge, gradient, length, f0, floor, far);
@@ -108,7 +117,7 @@ void bind_least_squares(nb::module_& m) {
       .def_prop_ro("shape", &HeldLeastSquares::shape)
       .def("path", &HeldLeastSquares::path, "request"_a, nb::kw_only(), "thorough"_a, "reached"_a.none(), "room"_a)
       .def("search", &HeldLeastSquares::search, "request"_a, nb::kw_only(), "all_columns"_a, "room"_a);
-  m.def("quadratic_search", &quadratic_search, array("H"), array("c"), array("ridge"), "f0"_a, "floor"_a, "request"_a);
+  m.def("quadratic_search", &quadratic_search, array("H"), array("C"), array("ridge"), "f0"_a, "floor"_a, "request"_a);
 }
 
 } // namespace pursuit

@@ -1,6 +1,5 @@
 #include "bindings.hpp"
 #include "hashes.hpp"
-#include "rough.hpp"
 #include "sparse_full.hpp"
 #include "stats.hpp"
 #include "topk.hpp"
@@ -102,20 +101,6 @@ nb::object cross_(const Matrix& A, A2 w_, const Optional1& shift_) {
   return give(std::move(out), w.p(), A.p());
 }
 
-nb::tuple rough_cross_(const Matrix& A, A2 w_, A1 c_) {
-  const Lines w(w_, false);
-  const Vector<double> c(c_);
-  const i64 m = w.p(), p = A.p();
-  require(w.n() == A.n() && c.size() == A.n(), "w or c has a wrong length");
-  Array<float> out = allocate<float>(m * p);
-  Buffer mean = reals(p), var = reals(p);
-  A.run([&]<class X>(const X& x) {
-    require(is_dense<X>, "X must be dense");
-    if constexpr (is_dense<X>) rough_cross(x, w.data(), w.ld(), m, c.data(), out.get(), mean.get(), var.get());
-  });
-  return nb::make_tuple(give(std::move(out), m, p), give(std::move(mean), p), give(std::move(var), p));
-}
-
 nb::tuple stats_(const Matrix& A, A1 c_) {
   const Vector<double> c(c_);
   require(c.size() == A.n(), "c has a wrong length");
@@ -166,7 +151,6 @@ MatrixClass bind_matrix(nb::module_& m) {
       .def("turn", &turn_, array("w"), array("v"), "a"_a)
       .def("narrow", &narrow_, array("cols"), array("out"))
       .def("cross", &cross_, array("w"), array("shift").none() = nb::none())
-      .def("rough_cross", &rough_cross_, array("w"), array("c"))
       .def("stats", &stats_, array("c"))
       .def("first_pass", &first_pass_, array("c"), array("d"))
       .def("row_hashes", &row_hashes_, "first"_a);

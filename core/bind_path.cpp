@@ -30,10 +30,12 @@ struct HeldProducts {
 };
 
 // `rows`: the whole matrix, Products, or an object with row(j) (or None), block(cols), fetch(cols); without the ridge.
-PathSolution quadratic_path(nb::object rows, A1 c_, A1 h_, A1 ridge_, double f0, double floor, SearchRequest& request,
+// C has a row for each response.
+PathSolution quadratic_path(nb::object rows, A2 C_, A1 h_, A1 ridge_, double f0, double floor, SearchRequest& request,
                             bool thorough, nb::object reached, i64 judged) {
-  const Vector<double> c(c_), h(h_), ridge(ridge_);
-  const i64 p = c.size();
+  const Lines C = packed(C_);
+  const Vector<double> h(h_), ridge(ridge_);
+  const i64 p = C.p();
   require(h.size() == p && ridge.size() == p, "sizes differ");
   request.check(p);
   PathRequest path{request, thorough, std::move(reached), judged};
@@ -89,7 +91,7 @@ PathSolution quadratic_path(nb::object rows, A1 c_, A1 h_, A1 ridge_, double f0,
     require(H->n() == p && H->p() == p, "sizes differ");
     source.row = [&](i64 j) { return H->data() + j * p; };
   }
-  BasisState state({c.data(), h.data(), ridge.data(), f0, p, source}, path.room(), floor);
+  BasisState state({C.data(), h.data(), ridge.data(), f0, p, source, nullptr, 0.0, C.n()}, path.room(), floor);
   return path.run(state, poll);
 }
 
@@ -133,6 +135,7 @@ void bind_path(nb::module_& m) {
       .def_prop_ro("coef", [](const PathPoint& at) { return numbers(at.point.x); })
       .def_prop_ro("value", [](const PathPoint& at) { return at.point.f; })
       .def_ro("settled", &PathPoint::settled)
+      .def("claimed", &PathPoint::claimed, "f0"_a, "rounded"_a)
       .def_ro("condition", &PathPoint::condition)
       .def_ro("share", &PathPoint::share)
       .def_ro("nearest", &PathPoint::nearest)
@@ -149,9 +152,11 @@ void bind_path(nb::module_& m) {
                    })
       .def_prop_ro("sizes", [](const PathSolution& path) { return path.points.size(); })
       .def(
-          "point", [](const PathSolution& path, std::size_t i) { return path.points.at(i); }, "i"_a)
+          "point", [](PathSolution& path, std::size_t i) -> PathPoint& { return path.points.at(i); }, "i"_a,
+          nb::rv_policy::reference_internal)
+      .def("claimed", &PathSolution::claimed, "f0"_a, "rounded"_a)
       .def_ro("stopped", &PathSolution::stopped);
-  m.def("quadratic_path", &quadratic_path, "rows"_a, array("c"), array("h"), array("ridge"), "f0"_a, "floor"_a,
+  m.def("quadratic_path", &quadratic_path, "rows"_a, array("C"), array("h"), array("ridge"), "f0"_a, "floor"_a,
         "request"_a, "thorough"_a, "reached"_a.none(), "judged"_a = -1);
   m.def("likelihood_path", &likelihood_path, "samples"_a, "curve"_a, "columns"_a, "floor"_a, array("sizes"),
         "request"_a, "thorough"_a, "reached"_a.none());

@@ -14,15 +14,24 @@ struct PathPoint {
   bool settled;                     // no exchange was found that helps
   double condition, share, nearest; // a bound of the reciprocal condition number, the least share that is left of a
                                     // column outside, the change by the nearest exchange
-  // Where every exchange was judged: the one that changes f least, and the columns whose exchanges the formula cannot
-  // judge, which condition, share and nearest leave out.
-  Move exchange;
-  Units doubtful;
+  Units doubtful; // columns outside whose exchanges the formula cannot judge: condition, share, nearest leave them out
+  Move exchange;  // where every exchange was judged: the one that changes f least
+
+  // Whether no exchange helps, for certain: the nearest is further off than rounding can be (pursuit/searched.py:
+  // doubt).
+  bool claimed(double f0, double rounded) const {
+    return settled && std::min(condition, share) > kDoubtful && nearest > rounded / condition * (1 + 1 / share) * f0;
+  }
 };
 
 struct PathSolution {
   std::vector<PathPoint> points; // from the forced-in units on
   bool stopped = false;
+
+  // Whether that is so at all sizes beyond the forced-in units.
+  bool claimed(double f0, double rounded) const {
+    return std::all_of(points.begin() + 1, points.end(), [&](const PathPoint& at) { return at.claimed(f0, rounded); });
+  }
 };
 
 // Every size from the forced-in units to k; `thorough`: with a search for every size; `reached` is called with each.
@@ -52,20 +61,22 @@ struct PathRequest {
     if (judged >= 0) plan.patience = (plan.patience + kLess - 1) / kLess, plan.effort /= kLess;
     PathSearch<State> path(state, plan, poll, thorough, sizes, callback());
     Move exchange;
-    Units doubtful;
     unlocked([&] {
       path.run();
-      if constexpr (requires { state.closest(plan, 0.0); }) exchange = judge(path, state, poll, doubtful);
+      if constexpr (requires { state.closest(plan); }) exchange = judge(path, state, poll);
     });
     PathSolution out;
     for (auto& size : path.best) {
       size.point.f = size.f;
-      out.points.push_back({std::move(size.point), size.settled, size.condition, size.share, size.nearest, {}, {}});
+      out.points.push_back({std::move(size.point),
+                            size.settled,
+                            size.condition,
+                            size.share,
+                            size.nearest,
+                            std::move(size.doubtful),
+                            {}});
     }
-    if (exchange.leave >= 0) {
-      PathPoint& at = out.points[static_cast<std::size_t>(judged - path.first)];
-      at.exchange = exchange, at.doubtful = std::move(doubtful);
-    }
+    if (exchange.leave >= 0) out.points[static_cast<std::size_t>(judged - path.first)].exchange = exchange;
     out.stopped = path.stopped;
     return out;
   }
@@ -75,7 +86,7 @@ private:
 
   // The size `judged`: restarts with all patience, what is known of its end, and the closest exchange.
   template <class State>
-  Move judge(PathSearch<State>& path, State& state, Poll& poll, Units& doubtful) const {
+  Move judge(PathSearch<State>& path, State& state, Poll& poll) const {
     const i64 index = judged - path.first;
     if (path.stopped || index < 0 || index >= static_cast<i64>(path.best.size())) return {};
     auto& size = path.best[static_cast<std::size_t>(index)];
@@ -93,9 +104,9 @@ private:
     size.settled = !path.stopped && state.restore(size.kept) && !state.improve(plan);
     if (!size.settled) return {};
     size.point = state.found(), size.f = state.f;
-    size.condition = state.condition(), size.share = state.least_share(plan, kDoubtful);
-    size.nearest = state.closest(plan, kDoubtful).change;
-    doubtful = state.dependent(plan, kDoubtful);
+    size.condition = state.condition(), size.share = state.least_share(plan);
+    size.nearest = state.closest(plan).change;
+    size.doubtful = state.dependent(plan);
     return state.closest(plan, -HUGE_VAL); // the share of a copy may be rounded below 0
   }
 };

@@ -18,6 +18,13 @@ struct Entries {
   i64 at(i64 e) const { return row ? row[e] : e; }
 };
 
+PURSUIT_CLONES inline double weighted_square(const double* a, const double* w, i64 len) {
+  double s = 0.0;
+#pragma omp simd reduction(+ : s)
+  for (i64 i = 0; i < len; ++i) s += w[i] * a[i] * a[i];
+  return s;
+}
+
 class EvenColumns {
 public:
   const i64 n, p;
@@ -90,12 +97,6 @@ public:
   double stored() const override { return static_cast<double>(n * p); }
 
 private:
-  PURSUIT_CLONES static double weighted_square(const double* a, const double* w, i64 len) {
-    double s = 0.0;
-#pragma omp simd reduction(+ : s)
-    for (i64 i = 0; i < len; ++i) s += w[i] * a[i] * a[i];
-    return s;
-  }
   const double* A;
   std::vector<double> squared;
 };

@@ -15,25 +15,22 @@ namespace pursuit {
 
 inline constexpr i64 kTile = 128;
 
-// H on the columns of S and m others: HS is k x m in C-order with rows ld apart, B is k x k. Rows in single precision
-// are widened tile by tile.
-template <class T>
+// H on the columns of S and m others: HS is k x m in C-order with rows ld apart, B is k x k.
 struct SupportRows {
-  const T* HS;
-  const double *B, *g, *x;
+  const double *HS, *B, *g, *x;
   i64 k, m, ld;
 };
 
 // U = B HS[:, j .. j + w), row by row into U (k x w).
-inline void solve_tile(const SupportRows<double>& q, i64 j, i64 w, double* U) {
+inline void solve_tile(const SupportRows& q, i64 j, i64 w, double* U) {
   // row-major U = B HS is column-major U' = HS' B', and B is symmetric
   gemm(false, w, q.k, q.k, q.HS + j, q.ld, q.B, q.k, 0.0, U, w);
 }
 
 // For every column the best partner to drop, the change of f, the gain of adding it without dropping anything, and the
 // share of H_jj that S leaves of it: near 0 all of these are rounding.
-PURSUIT_CLONES inline void exchange_tile(const SupportRows<double>& q, const double* h, const std::uint8_t* droppable,
-                                         i64 w, const double* U, double* d, double* change, i64* who, double* add,
+PURSUIT_CLONES inline void exchange_tile(const SupportRows& q, const double* h, const std::uint8_t* droppable, i64 w,
+                                         const double* U, double* d, double* change, i64* who, double* add,
                                          double* left) {
   for (i64 l = 0; l < w; ++l) d[l] = h[l];
   for (i64 i = 0; i < q.k; ++i) {
@@ -66,23 +63,15 @@ PURSUIT_CLONES inline void exchange_tile(const SupportRows<double>& q, const dou
   }
 }
 
-template <class T>
-void exchange(const SupportRows<T>& q, const double* h, const std::uint8_t* droppable, double* change, i64* who,
-              double* add, double* left) {
-  constexpr bool rough = std::is_same_v<T, float>;
+inline void exchange(const SupportRows& q, const double* h, const std::uint8_t* droppable, double* change, i64* who,
+                     double* add, double* left) {
   const int nt = plan(q.m * q.k * std::max<i64>(q.k, 4));
   parallel(nt, [&](int t) {
     const Range r = part(q.m, t, nt, kTile);
-    Buffer U = reals(q.k * kTile), d = reals(kTile), wide = reals(rough ? q.k * kTile : 0);
+    Buffer U = reals(q.k * kTile), d = reals(kTile);
     for (i64 j = r.begin; j < r.end; j += kTile) {
       const i64 w = std::min(kTile, r.end - j);
-      SupportRows<double> tile{nullptr, q.B, q.g + j, q.x, q.k, w, rough ? w : q.ld};
-      if constexpr (rough) {
-        for (i64 i = 0; i < q.k; ++i) widen(q.HS + i * q.ld + j, w, wide.get() + i * w);
-        tile.HS = wide.get();
-      } else {
-        tile.HS = q.HS + j;
-      }
+      const SupportRows tile{q.HS + j, q.B, q.g + j, q.x, q.k, w, q.ld};
       solve_tile(tile, 0, w, U.get());
       exchange_tile(tile, h + j, droppable, w, U.get(), d.get(), change + j, who + j, add + j, left + j);
     }
@@ -97,7 +86,7 @@ struct Groups {
   const i64* at; // where each H_JJ begins
 };
 
-inline void group_exchange(const SupportRows<double>& q, const Groups& G, const std::uint8_t* droppable, double* change,
+inline void group_exchange(const SupportRows& q, const Groups& G, const std::uint8_t* droppable, double* change,
                            i64* who, double* add, double* left) {
   i64 widest = 1, tallest = 1;
   for (i64 J = 0; J < G.ncols; ++J) widest = std::max(widest, G.cols[J + 1] - G.cols[J]);

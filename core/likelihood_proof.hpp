@@ -1,6 +1,6 @@
 #pragma once
 
-#include "likelihood_state.hpp"
+#include "likelihood_screen.hpp"
 
 // Exchanges of one unit, ranked and judged where the unit that leaves is gone. For each unit i that may leave, S - i is
 // fitted exactly (the model at S fails where a fit is nearly separated); there, for every j outside, the Newton step of
@@ -9,8 +9,9 @@
 //   D_j = H_jj - H_jT U_j,  U_j = H_TT^-1 H_Tj,  slope_j = g_j - U_j' g_T,  s_j = -D_j^-1 slope_j,
 //   dec = slope_j' D_j^-1 slope_j + g_T' H_TT^-1 g_T,  turn = a_j s_j - D_T (U_j s_j + H_TT^-1 g_T),
 //
-// so that one set of numbers ranks the exchanges and, by the bounds of likelihood_fit.hpp, excludes most of them. Of
-// the rest, the best-ranked few of each i are fitted first (a sweep), then all others (a proof).
+// so that one set of numbers ranks the exchanges and, by the bounds of likelihood_fit.hpp, excludes most of them
+// (likelihood_screen.hpp for losses with one output). Of the rest, the best-ranked few of each i are fitted first (a
+// sweep), then all others (a proof).
 // Cost: k models (likelihood_state.hpp), and for what a first bound leaves as many products of n x M with M x p r.
 
 namespace pursuit {
@@ -43,21 +44,23 @@ public:
   Judged run(i64 tries, double work) {
     begin();
     Judged out;
-    out.open = 0;
+    i64 others = 0;
+    for (i64 j = 0; j < p; ++j) others += enters(j);
+    out.total = others * static_cast<i64>(order.size());
+    out.open = others * (r == 1 ? screen(work) : 0); // of units that time or work did not suffice for
     for (i64 i : order) {
-      i64 others = 0;
-      for (i64 j = 0; j < p; ++j) others += enters(j);
-      out.total += others;
+      if (r == 1 && !crowded[i]) continue;
       if (poll.stop() || state.work() > work) {
-        out.open += others;
+        if (r > 1) out.open += others;
         continue;
       }
       if (step(i, tries, true)) return out.improved = true, out;
     }
     state.to(whole);
     state.fitter.careful = true;
-    std::sort(todo.begin(), todo.end(), [](const Todo& a, const Todo& b) { return a.predicted < b.predicted; });
-    for (const Todo& next : todo) {
+    std::sort(todo.begin(), todo.end(),
+              [](const Exchanged& a, const Exchanged& b) { return a.predicted < b.predicted; });
+    for (const Exchanged& next : todo) {
       if (poll.stop() || state.work() > work) {
         ++out.open;
         near(next.predicted, next.i, next.j);
@@ -88,10 +91,6 @@ private:
   static constexpr i64 kShown = 6;    // exchanges of which the nearest is told
   static constexpr double kFar = 0.1; // share of f by which the model may err there
 
-  struct Todo {
-    double predicted;
-    i64 i, j;
-  };
   struct Newcomer {
     i64 j;
     double dec, square; // of the Newton step: its decrement, and twice what the ridge says of it
@@ -122,7 +121,7 @@ private:
   // The exchanges that come nearest: by the model, and by fits, which may have ended early.
   void near(double predicted, i64 i, i64 j) {
     if (static_cast<i64>(shortlist.size()) == kShown && !(predicted < shortlist.front().predicted)) return;
-    auto less = [](const Todo& a, const Todo& b) { return a.predicted < b.predicted; };
+    auto less = [](const Exchanged& a, const Exchanged& b) { return a.predicted < b.predicted; };
     if (static_cast<i64>(shortlist.size()) == kShown)
       std::pop_heap(shortlist.begin(), shortlist.end(), less), shortlist.pop_back();
     shortlist.push_back({predicted, i, j});
@@ -134,7 +133,7 @@ private:
   // The nearest of all, fitted.
   void fit_nearest() {
     if (!nearest_fit.S.empty()) nearest.predicted = state.fitter.fit(nearest_fit.S, nearest_fit.z).f;
-    for (const Todo& next : shortlist) {
+    for (const Exchanged& next : shortlist) {
       if (poll.stop() || !(next.predicted < nearest.predicted + kFar * plan.size(whole.f))) continue;
       const LikelihoodFit& part = parts[next.i];
       std::vector<double> z = part.z;
@@ -148,6 +147,7 @@ private:
     whole = state.keep();
     goal = whole.f - 1e-10 * plan.size(whole.f);
     parts.assign(whole.S.size(), {});
+    crowded.assign(whole.S.size(), 0);
     starts.clear(), order.clear(), todo.clear(), shortlist.clear();
     std::vector<double> cost;
     for (i64 i = 0; i < state.size(); ++i) {
@@ -158,13 +158,32 @@ private:
     std::stable_sort(order.begin(), order.end(), [&](i64 a, i64 b) { return cost[a] < cost[b]; });
   }
 
+  // Notes for every unit what the bounds leave; units of which they leave more than a few are crowded. Returns how many
+  // units were not looked at.
+  i64 screen(double work) {
+    ExchangeScreen bounds(state.fitter, whole.S, parts, goal);
+    std::vector<i64> count(whole.S.size(), 0);
+    const i64 most = static_cast<i64>(order.size()), together = bounds.together();
+    for (i64 low = 0; low < most; low += together) {
+      const Units places(order.begin() + low, order.begin() + std::min(most, low + together));
+      if (poll.stop() || state.work() > work) return most - low;
+      for (i64 i : places) parts[i] = state.without(whole, i, starts[i]);
+      bounds.run(
+          places, [&](i64 j) { return enters(j); },
+          [&](const Exchanged& next) { ++count[next.i], todo.push_back(next); },
+          [&](const Exchanged& next) { near(next.predicted, next.i, next.j); });
+      for (i64 i : places) crowded[i] = count[i] * (state.size() + 2) > p; // whose fits cost more than a model
+    }
+    return 0;
+  }
+
   // At S - i: the best-ranked exchanges are fitted; where `all`, what the bounds leave of the others is noted. Whether
   // one helps, and the state is there.
   bool step(i64 i, i64 tries, bool all) {
-    parts[i] = state.without(whole, i, starts[i]);
+    if (r > 1 || !all) parts[i] = state.without(whole, i, starts[i]);
     state.to(parts[i]);
-    const std::size_t known = todo.size();
-    if (all) {
+    if (all && r > 1) {
+      const std::size_t known = todo.size();
       state.model();
       judge(i);
       if (todo.size() == known) return false; // the bounds exclude them all
@@ -172,8 +191,7 @@ private:
     Units first = state.newcomers(tries, plan, {whole.S[i]});
     if (all)
       std::erase_if(first, [&](i64 j) {
-        return std::none_of(todo.begin() + static_cast<i64>(known), todo.end(),
-                            [&](const Todo& t) { return t.j == j; });
+        return std::none_of(todo.begin(), todo.end(), [&](const Exchanged& t) { return t.i == i && t.j == j; });
       });
     LikelihoodFit best;
     const double before = goal;
@@ -193,7 +211,7 @@ private:
       return true;
     }
     if (all) // what has been fitted to its end is settled
-      std::erase_if(todo, [&](const Todo& t) {
+      std::erase_if(todo, [&](const Exchanged& t) {
         return t.i == i && std::find(fitted.begin(), fitted.end(), std::pair{t.j, true}) != fitted.end();
       });
     return false;
@@ -287,10 +305,11 @@ private:
   std::vector<LikelihoodFit> parts;        // S - i
   std::vector<std::vector<double>> starts; // where the model at S expects it
   Units order;                             // of the units that may leave
-  std::vector<Todo> todo;
-  Todo nearest{HUGE_VAL, -1, -1};
+  std::vector<std::uint8_t> crowded;       // per unit: the bounds leave more than a few exchanges
+  std::vector<Exchanged> todo;
+  Exchanged nearest{HUGE_VAL, -1, -1};
   LikelihoodFit nearest_fit;
-  std::vector<Todo> shortlist; // a heap, the furthest on top
+  std::vector<Exchanged> shortlist; // a heap, the furthest on top
   double goal = 0.0;
 };
 

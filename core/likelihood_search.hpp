@@ -33,16 +33,17 @@ public:
       forward_beam();
       if (!over() && !start.empty() && state.set(start)) fill({}, 1), descend();
       restart();
+      if (!state.X.sparse()) from_columns();
       if (state.X.stored() * static_cast<double>(plan.k) <= 10.0 * kNearby) around();
     } else if (beam < 0) {
-      if (state.set(start)) fill({}, 1), descend(false);
+      if (state.set(start)) fill({}, 1), take(); // the proof finds what exchanges there are
       if (state.X.stored() * static_cast<double>(plan.k) <= kNearby) around();
     } else {
       from_starts(start);
     }
     const double most = prove == 2 ? HUGE_VAL : std::max(2.0 * state.work(), kJudged);
     budget = HUGE_VAL; // what follows has its own
-    while (!found.empty() && !over() && state.set(found.back().support)) {
+    while (!found.empty() && !over() && (at_best() || state.set(found.back().support))) {
       ExchangeProof proof(state, plan, poll);
       if (prove == 0) {
         judged.improved = proof.sweep(plan.tries);
@@ -55,12 +56,15 @@ public:
   }
 
 private:
-  static constexpr i64 kTries = 20;       // newcomers that are fitted at S - i
-  static constexpr double kJudged = 3e8;  // multiplications that may always go to judging exchanges
-  static constexpr double kBudget = 1e10; // multiplications, where restarts have a limit
-  static constexpr double kNearby = 1e6;  // entries times k up to which sizes nearby are tried
-  static constexpr i64 kAround = 2;       // units more, or fewer, from which it comes back
-  static constexpr i64 kBest = 3;         // supports of the beam from which exchanges go on
+  static constexpr i64 kTries = 20;        // newcomers that are fitted at S - i
+  static constexpr double kJudged = 3e8;   // multiplications that may always go to judging exchanges
+  static constexpr double kBudget = 1e10;  // multiplications, where restarts have a limit
+  static constexpr double kNearby = 1e6;   // entries times k up to which sizes nearby are tried
+  static constexpr i64 kAround = 2;        // units more, or fewer, from which it comes back
+  static constexpr i64 kBest = 3;          // supports of the beam from which exchanges go on
+  static constexpr i64 kLeaders = 100;     // columns that are tried as a first one
+  static constexpr double kLed = 2.0;      // what that may cost, as a multiple of what went before
+  static constexpr double kNearBest = 0.1; // share of the best value above it from where exchanges go on
 
   bool over() { return poll.stop() || state.done() || ended || state.work() > budget; }
 
@@ -83,14 +87,44 @@ private:
     ended = state.done();
   }
 
-  bool unseen() { return seen.insert(Search<LikelihoodState>::key(state.support())).second; }
+  bool at_best() const {
+    Units S = state.support();
+    std::sort(S.begin(), S.end());
+    return S == found.back().support && state.f <= found.back().f;
+  }
+
+  bool unseen() { return seen.insert(set_key(state.support())).second; }
 
   // Exchanges while one is found that helps; `sweeps`: also those ranked at S - i.
-  void descend(bool sweeps = true) {
+  void descend(bool sweeps = true) { descend(sweeps, plan); }
+  void descend(bool sweeps, const SearchPlan& own) {
     take();
     while (!over() && unseen()) {
-      if (!state.improve(plan) && !(sweeps && ExchangeProof(state, plan, poll).sweep(kTries))) return;
+      if (!state.improve(own) && !(sweeps && ExchangeProof(state, own, poll).sweep(kTries))) return;
       take();
+    }
+  }
+
+  // From each of the best single columns, which stays while others come in and are exchanged.
+  void from_columns() {
+    const double most = (1.0 + kLed) * state.work();
+    if (plan.restarts == 0 || over() || found.empty() || !state.set(forced_units())) return;
+    const Units leaders = state.newcomers(kLeaders, plan, {});
+    std::vector<std::uint8_t> forced(plan.forced, plan.forced + state.p);
+    for (i64 j : leaders) {
+      if (over() || state.work() > most) return;
+      Units first = forced_units();
+      first.push_back(j);
+      if (static_cast<i64>(first.size()) > plan.k || !state.set(first)) return;
+      SearchPlan own = plan;
+      forced[j] = 1, own.forced = forced.data();
+      std::unordered_set<std::uint64_t> others;
+      std::swap(seen, others);
+      fill({}, 1);
+      descend(false, own);
+      std::swap(seen, others);
+      forced[j] = 0;
+      if (!found.empty() && state.f < found.back().f + kNearBest * plan.size(found.back().f)) descend();
     }
   }
 
@@ -156,7 +190,7 @@ private:
         for (i64 j : state.newcomers(kTries, plan, {})) {
           Units S = from.S;
           S.push_back(j);
-          if (poll.stop() || !known.insert(Search<LikelihoodState>::key(S)).second) continue;
+          if (poll.stop() || !known.insert(set_key(S)).second) continue;
           const bool full = static_cast<i64>(next.size()) == beam;
           LikelihoodFit trial = state.with(from, j, state.expected(j), full ? next.back().f : -HUGE_VAL);
           if (trial.end == End::above || (full && !(trial.f < next.back().f))) continue;

@@ -304,7 +304,7 @@ public:
     change.resize(P), who.resize(P), add.resize(P), left.resize(P);
     std::vector<std::uint8_t> droppable(static_cast<std::size_t>(M), 1);
     if (X.intercept) droppable.back() = 0;
-    const SupportRows<double> q{rows.data(), B.data(), g.data(), at.z.data(), N, wide, wide};
+    const SupportRows q{rows.data(), B.data(), g.data(), at.z.data(), N, wide, wide};
     if (r == 1) {
       exchange(q, own.data(), droppable.data(), change.data(), who.data(), add.data(), left.data());
     } else {

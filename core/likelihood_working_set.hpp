@@ -33,8 +33,9 @@ public:
   i64 contested = 0;        // columns outside the support that the test did not exclude
   bool ended = false;       // it came to its end
 
-  LikelihoodWorkingSet(const LikelihoodProblem& problem_, const SearchPlan& plan_, Poll& poll_)
-      : problem(problem_), X(problem_.X), plan(plan_), poll(poll_), n(problem_.X.n), p(problem_.X.p),
+  // `sweeps`: where nothing else helps, exchanges ranked at S - i.
+  LikelihoodWorkingSet(const LikelihoodProblem& problem_, const SearchPlan& plan_, bool sweeps_, Poll& poll_)
+      : problem(problem_), X(problem_.X), plan(plan_), sweeps(sweeps_), poll(poll_), n(problem_.X.n), p(problem_.X.p),
         inside(static_cast<std::size_t>(problem_.X.p), 0), g(problem_.gradient, problem_.gradient + problem_.X.p),
         mean(reals(p)), square(reals(p)), product(reals(p)) {}
 
@@ -49,18 +50,19 @@ public:
       Units more = nearest_columns(std::max<i64>(kFewest / 2, plan.k / 2), entry);
       if (more.empty()) {
         more = helpful(screen());
-        if (more.empty()) return void(ended = !poll.stop());
+        if (more.empty() && !by_sweep()) return void(ended = !poll.stop());
       }
       if (static_cast<i64>(W.size() + more.size()) > std::max(kMost, 8 * plan.k)) return;
       from = found.back().support;
-      add(more);
+      if (!more.empty()) add(more);
       entry = kNearer;
     }
   }
 
 private:
-  static constexpr i64 kFewest = 40, kMost = 400;
-  static constexpr int kRounds = 20, kModels = 30;
+  static constexpr i64 kFewest = 40, kMost = 400, kTries = 6;
+  static constexpr i64 kFew = 5; // columns that the test leaves where nothing more is worth its cost
+  static constexpr int kRounds = 20, kModels = 30, kSweeps = 2;
   static constexpr double kNear = 0.7, kNearer = 0.9; // |g_j| / min a from which on a column joins the working set
   static constexpr double kHelps = 1e-9;
 
@@ -188,6 +190,15 @@ private:
       return true;
     }
     return false;
+  }
+
+  // Where many columns are contested: to the best of the exchanges on the working set that rank best at S - i, for the
+  // first i where one helps.
+  bool by_sweep() {
+    if (!sweeps || contested <= kFew || swept++ == kSweeps || !state->set(places(found.back().support))) return false;
+    if (!ExchangeProof(*state, local, poll).sweep(kTries)) return false;
+    take();
+    return true;
   }
 
   void take() {
@@ -341,10 +352,12 @@ private:
   const LikelihoodProblem& problem;
   UnitColumns& X;
   const SearchPlan plan;
+  const bool sweeps;
   Poll& poll;
   const i64 n, p;
   SearchPlan local; // the plan for the working set
   bool better = true;
+  int swept = 0;
 
   Units W; // the working set
   std::vector<std::uint8_t> inside, forced, allowed;

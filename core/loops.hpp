@@ -73,7 +73,11 @@ void add_lines(const T* x, i64 stride, const double* d, i64 lines, i64 len, doub
     add_rows<4>(x + r * stride, stride, d + r, len, g);
     r += 4;
   }
-  for (; r < lines; ++r) add_rows<1>(x + r * stride, stride, d + r, len, g);
+  if (r + 2 <= lines) {
+    add_rows<2>(x + r * stride, stride, d + r, len, g);
+    r += 2;
+  }
+  if (r < lines) add_rows<1>(x + r * stride, stride, d + r, len, g);
 }
 
 // out[c] += x[c] . d for every line c.

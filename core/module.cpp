@@ -3,6 +3,9 @@
 #include "threads.hpp"
 
 namespace pursuit {
+
+void bind_likelihood_path(nb::module_& m); // bind_likelihood_path.cpp
+
 namespace {
 
 // SciPy names each capsule after the C signature.
@@ -57,5 +60,6 @@ NB_MODULE(_core, m) {
   bind_path(m);
   bind_least_squares(m);
   bind_likelihood(m);
+  bind_likelihood_path(m);
   bind_graph(m);
 }

@@ -12,15 +12,35 @@ namespace pursuit {
 inline constexpr i64 kFewTries = 2;
 inline constexpr double kFar = 0.5; // of what a unit more gains: a start that is further up is not pursued
 
-template <SearchState State>
+// What a path needs of a state: less than a search of one size does (search.hpp).
+template <class State>
+concept PathState = requires(State& state, i64 j, const Units& units, const SearchPlan& plan) {
+  { state.units() } -> std::convertible_to<i64>;
+  { state.size() } -> std::convertible_to<i64>;
+  { state.support() } -> std::convertible_to<const Units&>;
+  { state.f } -> std::convertible_to<double>;
+  { state.done() } -> std::convertible_to<bool>;
+  { state.open(j) } -> std::convertible_to<bool>;
+  { state.gain(j) } -> std::convertible_to<double>;
+  { state.cost(j) } -> std::convertible_to<double>;
+  { state.enter(j) } -> std::convertible_to<bool>;
+  { state.leave(j) } -> std::convertible_to<bool>;
+  { state.set(units) } -> std::convertible_to<bool>;
+  { state.restore(state.keep()) } -> std::convertible_to<bool>;
+  { state.improve(plan) } -> std::convertible_to<bool>;
+  { state.found() } -> std::convertible_to<Found>;
+};
+
+template <PathState State>
 class PathSearch {
 public:
   struct Size {
     Found point;
     decltype(std::declval<State&>().keep()) kept;
     double f = HUGE_VAL;
-    bool settled = false; // it was left where no exchange is found that helps
-    double condition = 0.0, share = 0.0, nearest = HUGE_VAL;
+    bool settled = false;                                    // it was left where no exchange is found that helps
+    double condition = 0.0, share = 0.0, nearest = HUGE_VAL; // `doubtful` columns outside are left out of them
+    Units doubtful;
   };
   std::vector<Size> best; // of the sizes `first`, `first` + 1, ...
   i64 first = 0;
@@ -67,7 +87,8 @@ private:
     if (poll.stop() && !(of(size).f < HUGE_VAL)) return best.pop_back(), false;
     if (!(of(size).f <= of(size - 1).f)) return best.pop_back(), false;
     if (passes(size)) return true;
-    if (thorough) alone(size);
+    if constexpr (SearchState<State>)
+      if (thorough) alone(size);
     Units fresh{size};
     while (!fresh.empty() && !poll.stop()) {
       const i64 at = fresh.back();
@@ -82,8 +103,7 @@ private:
   // better than what was known there.
   bool step(i64 from, i64 to) {
     if (!state.restore(of(from).kept)) return false;
-    std::uint64_t sum = 0;
-    for (i64 j : state.support()) sum += key(j);
+    const std::uint64_t sum = set_key(state.support());
     if (to < from) {
       i64 least = -1;
       double cost = HUGE_VAL;
@@ -92,7 +112,7 @@ private:
           cost = state.cost(i), least = state.support()[i];
       const double known = of(to).f;
       const bool hopeless = !thorough && state.f + cost > known + kFar * (known - state.f);
-      if (least < 0 || hopeless || !unseen(to, sum - key(least)) || !state.leave(least)) return false;
+      if (least < 0 || hopeless || !unseen(to, sum - unit_key(least)) || !state.leave(least)) return false;
     } else {
       i64 most = -1;
       double gain = 0.0;
@@ -101,7 +121,7 @@ private:
         const double more = state.gain(j);
         if (more > gain || most < 0) gain = more, most = j;
       }
-      if (most < 0 || !unseen(to, sum + key(most))) return false;
+      if (most < 0 || !unseen(to, sum + unit_key(most))) return false;
       while (!state.enter(most)) { // it has turned out to be a combination of the others
         most = -1, gain = -1.0;
         for (i64 j = 0; j < state.units(); ++j)
@@ -116,9 +136,7 @@ private:
   bool local(i64 size) {
     while (!poll.stop()) {
       if (!state.improve(plan)) return !poll.stop();
-      std::uint64_t sum = 0;
-      for (i64 j : state.support()) sum += key(j);
-      if (!unseen(size, sum)) return false;
+      if (!unseen(size, set_key(state.support()))) return false;
     }
     return false;
   }
@@ -142,14 +160,18 @@ private:
     known.point = state.found();
     known.kept = state.keep();
     known.settled = settled;
-    if constexpr (requires { state.condition(); })
-      known.condition = state.condition(), known.share = state.least_share(plan), known.nearest = state.nearest.change;
+    if constexpr (requires { state.condition(); }) judge(known);
     return true;
   }
 
-  bool unseen(i64 size, std::uint64_t sum) { return seen[static_cast<std::size_t>(size)].insert(sum).second; }
+  void judge(Size& known) {
+    known.condition = state.condition(), known.nearest = state.nearest.change;
+    known.share = state.least_share(plan);
+    known.doubtful = state.dependent(plan);
+    if (!known.doubtful.empty() && known.nearest > -HUGE_VAL) known.nearest = state.closest(plan).change;
+  }
 
-  static std::uint64_t key(i64 j) { return Random(static_cast<std::uint64_t>(j) * 0x2545f4914f6cdd1dull + 1).next(); }
+  bool unseen(i64 size, std::uint64_t sum) { return seen[static_cast<std::size_t>(size)].insert(sum).second; }
 
   State& state;
   SearchPlan plan;

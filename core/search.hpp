@@ -38,6 +38,16 @@ private:
 
 using Units = std::vector<i64>;
 
+// A number for each unit; their sum stands for a set, in whatever order.
+inline std::uint64_t unit_key(i64 j) {
+  return Random(static_cast<std::uint64_t>(j) * 0x2545f4914f6cdd1dull + 1).next();
+}
+inline std::uint64_t set_key(const Units& S) {
+  std::uint64_t sum = 0;
+  for (i64 j : S) sum += unit_key(j);
+  return sum;
+}
+
 inline constexpr double kFew = 24;     // supports that are simply all tried
 inline constexpr double kUneven = 1.5; // ratio of column sizes up to which gradients rank alike in either units
 
@@ -160,12 +170,6 @@ public:
 
   bool over() { return poll.stop() || (!found.empty() && ended); }
 
-  static std::uint64_t key(const Units& S) { // of a set: the order does not matter
-    std::uint64_t sum = 0;
-    for (i64 j : S) sum += Random(static_cast<std::uint64_t>(j) * 0x2545f4914f6cdd1dull + 1).next();
-    return sum;
-  }
-
 private:
   // Forward to k units (OMP); from there OMPR; and on to more, and back to k.
   void outward() {
@@ -182,7 +186,7 @@ private:
     }
   }
 
-  bool unseen() { return seen.insert(key(state.support())).second; }
+  bool unseen() { return seen.insert(set_key(state.support())).second; }
 
   // How many supports there are to choose from.
   double supports() const {
@@ -309,7 +313,7 @@ private:
         for (i64 j = 0; j < state.units(); ++j)
           score[j] = plan.forced[j] ? HUGE_VAL : (plan.allowed[j] ? state.moved(j, s) : -1.0);
         const Units next = top_of(score, plan.k);
-        if (key(next) == key(S)) continue;
+        if (set_key(next) == set_key(S)) continue;
         better = state.set(next) && state.f < before;
         if (!better && !state.restore(kept)) return;
       }
@@ -322,8 +326,9 @@ private:
     std::array<std::pair<double, i64>, 4> best;
     i64 count = 0;
     for (i64 j = 0; j < state.units(); ++j) {
-      if (excluded[j] || !open(j)) continue;
+      if (excluded[j] || !plan.allowed[j]) continue;
       const double gain = state.gain(j);
+      if (!(gain > 0.0)) continue;
       if (count == many && !(gain > best[many - 1].first)) continue;
       i64 at = count < many ? count++ : many - 1;
       for (; at > 0 && gain > best[at - 1].first; --at) best[at] = best[at - 1];

@@ -14,7 +14,8 @@
 //   g_j^2 - 2 a_i v_ij g_j > a_i^2 (1 - |V_j|^2),   |v_ij| <= |V_j|
 //
 // which needs |V_j| > 1 - |g_j| / a_i. So only an upper bound of |Q'a_j| is wanted to exclude column j from every
-// exchange, and an excluded exchange raises f by at least `margin` times min_i a_i^2.
+// exchange, and an excluded exchange raises f by at least `margin` times min_i a_i^2. With several responses g_j and
+// x_i are vectors, |g_j| is a norm, and the inequality is needed all the same (ADR 35).
 //
 // Where more than a few columns survive that test many supports are about as good: then the search is repeated on all
 // columns, rows of the Gram matrix being computed in blocks as they are needed.
@@ -23,10 +24,19 @@ namespace pursuit {
 
 struct LeastSquares {
   const UnitColumns& A;
-  const double *residual, *gradient; // of the null model: sqrt(c) (y - ..), and -A'residual
+  i64 q;                             // responses
+  const double *residual, *gradient; // of the null model: sqrt(c) (y - ..), q x n, and -A'residual, q x p
   const double* length;              // of the columns in the units of the objective
   double f0, floor;
 };
+
+// The norms of the columns of g (q x p).
+inline void column_norms(const double* g, i64 q, i64 p, double* out) {
+  std::fill(out, out + p, 0.0);
+  for (i64 r = 0; r < q; ++r)
+    for (i64 j = 0; j < p; ++j) out[j] += g[r * p + j] * g[r * p + j];
+  for (i64 j = 0; j < p; ++j) out[j] = std::sqrt(out[j]);
+}
 
 // Rows of the Gram matrix A'A, computed when they are needed; beyond `room` numbers all are given up.
 class GramRows {
@@ -140,7 +150,7 @@ public:
   WorkingSetSearch(const LeastSquares& problem_, const SearchPlan& plan_, AllColumns all_columns_, double room_,
                    Poll& poll_)
       : problem(problem_), A(problem_.A), plan(plan_), all_columns(all_columns_), room(room_), poll(poll_),
-        inside(static_cast<std::size_t>(A.p), 0), g(reals(A.p)) {}
+        q(problem_.q), inside(static_cast<std::size_t>(A.p), 0), g(reals(q * A.p)), norm(reals(A.p)) {}
 
   void run(const Units& start) {
     const i64 k = plan.k;
@@ -157,7 +167,8 @@ public:
         const Units left = screen();
         if (poll.stop()) return;
         solution.contested = static_cast<i64>(left.size());
-        const bool contested = solution.contested > std::max(kContested, A.p / kPerColumn);
+        const bool cheap = static_cast<double>(A.n * A.p) * static_cast<double>(k) <= kCheap;
+        const bool contested = solution.contested > (cheap ? 0 : std::max(kContested, A.p / kPerColumn));
         if (all_columns == AllColumns::always || (contested && all_columns == AllColumns::contested))
           return search_all();
         more = judge(left);
@@ -172,6 +183,7 @@ public:
 
 private:
   static constexpr i64 kFewest = 40, kContested = 5, kPerColumn = 500, kBlock = 64, kShown = 16;
+  static constexpr double kCheap = 1e7;               // n p k up to which one column that survives is enough for that
   static constexpr double kNear = 0.7, kNearer = 0.9; // |g_j| / min a from which on a column joins the working set
   static constexpr double kMargin = 1e-4;             // of the test, so that what it excludes is beyond rounding
 
@@ -179,8 +191,8 @@ private:
 
   Units first_columns(const Units& start) const {
     std::vector<double> score(static_cast<std::size_t>(A.p));
-    for (i64 j = 0; j < A.p; ++j)
-      score[j] = plan.forced[j] ? HUGE_VAL : usable(j) ? std::fabs(problem.gradient[j]) : -1.0;
+    column_norms(problem.gradient, q, A.p, score.data());
+    for (i64 j = 0; j < A.p; ++j) score[j] = plan.forced[j] ? HUGE_VAL : usable(j) ? score[j] : -1.0;
     for (i64 j : start) score[j] = HUGE_VAL;
     i64 certain = 0;
     for (i64 j = 0; j < A.p; ++j) certain += score[j] == HUGE_VAL;
@@ -201,10 +213,13 @@ private:
     gram = std::move(next);
     for (i64 j : cols) {
       W.push_back(j), inside[j] = 1;
-      slope.push_back(problem.gradient[j]), ridge.push_back(A.ridge[j]), length.push_back(problem.length[j]);
+      ridge.push_back(A.ridge[j]), length.push_back(problem.length[j]);
       forced.push_back(plan.forced[j]), allowed.push_back(plan.allowed[j]);
     }
     h.assign(W.size(), 1.0);
+    slope.resize(static_cast<std::size_t>(q * w));
+    for (i64 r = 0; r < q; ++r)
+      for (i64 l = 0; l < w; ++l) slope[r * w + l] = problem.gradient[r * A.p + W[l]];
     state.reset();
   }
 
@@ -221,7 +236,7 @@ private:
     Rows rows;
     rows.row = [this, w](i64 l) { return gram.get() + l * w; };
     rows.has = [](i64) { return true; };
-    RowQuad quad{slope.data(), h.data(), ridge.data(), problem.f0, w, rows, length.data()};
+    const RowQuad quad{slope.data(), h.data(), ridge.data(), problem.f0, w, rows, length.data(), 0.0, q};
     state = std::make_unique<BasisState>(quad, std::min(w, plan.widest * plan.k + 1), problem.floor);
     const Units local = places(from);
     Search<BasisState> kernel(*state, local_plan(), poll);
@@ -231,11 +246,15 @@ private:
       kernel.from(local);
     for (const Found& point : kernel.found) {
       if (!(point.f < best.f - 1e-12 * plan.size(point.f))) continue;
-      std::vector<std::pair<i64, double>> pairs;
-      for (std::size_t i = 0; i < point.support.size(); ++i) pairs.emplace_back(W[point.support[i]], point.x[i]);
+      std::vector<std::pair<i64, i64>> pairs; // columns, and where their coefficients are
+      for (std::size_t i = 0; i < point.support.size(); ++i)
+        pairs.emplace_back(W[point.support[i]], static_cast<i64>(i) * q);
       std::sort(pairs.begin(), pairs.end());
       best = {{}, {}, point.f};
-      for (const auto& [j, x_] : pairs) best.support.push_back(j), best.x.push_back(x_);
+      for (const auto& [j, from_] : pairs) {
+        best.support.push_back(j);
+        best.x.insert(best.x.end(), point.x.begin() + from_, point.x.begin() + from_ + q);
+      }
       solution.points.push_back(best);
     }
     return !solution.points.empty();
@@ -266,18 +285,23 @@ private:
     }
     basis = reals(n * k);
     gemm(false, n, k, k, A_S.get(), n, T.data(), k, 0.0, basis.get(), n);
-    std::vector<double> r(problem.residual, problem.residual + n);
-    for (i64 i = 0; i < k; ++i) {
-      const double t = -x[i];
-      add_rows<1>(A_S.get() + i * n, 0, &t, n, r.data());
+    std::vector<double> residual(problem.residual, problem.residual + q * n);
+    for (i64 r = 0; r < q; ++r) {
+      double* e = residual.data() + r * n;
+      for (i64 i = 0; i < k; ++i) {
+        const double t = -x[i * q + r];
+        add_rows<1>(A_S.get() + i * n, 0, &t, n, e);
+      }
+      for (i64 i = 0; i < n; ++i) e[i] *= -A.root[i];
     }
-    for (i64 i = 0; i < n; ++i) r[i] *= -A.root[i];
-    A.products(r.data(), 1, g.get());
+    A.products(residual.data(), q, g.get());
+    column_norms(g.get(), q, A.p, norm.get());
     least = HUGE_VAL;
     double spread = 0.0;
     for (i64 i = 0; i < k; ++i) {
       spread += std::sqrt(b[i]);
-      if (!forced[chosen[i]]) least = std::min(least, std::fabs(x[i]) / std::sqrt(b[i]));
+      const double* own = x.data() + i * q;
+      if (!forced[chosen[i]]) least = std::min(least, std::sqrt(dot(own, own, q) / b[i]));
     }
     noise = kRounded * spread * std::sqrt(2.0 * std::fabs(problem.f0));
   }
@@ -285,8 +309,8 @@ private:
   Units nearest_columns(i64 most, double share) const {
     std::vector<double> score(static_cast<std::size_t>(A.p));
     for (i64 j = 0; j < A.p; ++j) {
-      const bool open = usable(j) && !inside[j] && least < HUGE_VAL && std::fabs(g[j]) > share * least;
-      score[j] = open ? std::fabs(g[j]) : -1.0;
+      const bool open = usable(j) && !inside[j] && least < HUGE_VAL && norm[j] > share * least;
+      score[j] = open ? norm[j] : -1.0;
     }
     return top_of(score, most);
   }
@@ -301,7 +325,7 @@ private:
     for (i64 l = 0; l < k; ++l)
       for (i64 i = 0; i < n; ++i) Q[l * n + i] = A.root[i] * basis[l * n + i];
     margin = std::max(A.rounding(k), kMargin);
-    return A.screen({Q.get(), k, g.get(), excluded.data(), least, noise, margin}, poll);
+    return A.screen({Q.get(), k, norm.get(), excluded.data(), least, noise, margin}, poll);
   }
 
   // The exchanges with some columns outside the working set, in double precision; those columns that help.
@@ -322,7 +346,7 @@ private:
       gemm(false, k, m, k, T.data(), k, V.get(), k, 0.0, U.get(), k); // U = T'V: T by rows is T' by columns
       for (i64 e = 0; e < m; ++e) {
         const double* v = V.get() + e * k;
-        const double d = 1.0 - dot(v, v, k), slope_ = g[block[e]];
+        const double d = 1.0 - dot(v, v, k);
         const bool sure = d >= kDoubtful;
         if (sure)
           solution.share = std::min(solution.share, d);
@@ -331,8 +355,13 @@ private:
         double change = HUGE_VAL;
         for (i64 i = 0; i < k; ++i) {
           if (forced[chosen[i]]) continue;
-          const double u = U[e * k + i], inv = 1.0 / b[i], t = x[i] * inv, s = slope_ - t * u, curve = d + u * u * inv;
-          const double by = 0.5 * x[i] * t - (curve > kPivot ? 0.5 * s * s / curve : 0.0);
+          const double u = U[e * k + i], inv = 1.0 / b[i], curve = d + u * u * inv;
+          double cost = 0.0, gain = 0.0;
+          for (i64 r = 0; r < q; ++r) {
+            const double own = x[i * q + r], t = own * inv, s = g[r * A.p + block[e]] - t * u;
+            cost += own * t, gain += s * s;
+          }
+          const double by = 0.5 * (cost - (curve > kPivot ? gain / curve : 0.0));
           change = std::min(change, by);
           if ((sure || u * u * inv > kCopy) && by < solution.nearest.change)
             solution.nearest = {W[chosen[i]], block[e], by};
@@ -375,7 +404,8 @@ private:
                        A.p,
                        rows.source(),
                        problem.length,
-                       static_cast<double>(A.n * A.p)};
+                       static_cast<double>(A.n * A.p),
+                       q};
     search_quadratic(quad, problem.floor, all, best.support, poll, solution);
   }
 
@@ -385,12 +415,13 @@ private:
   const AllColumns all_columns;
   const double room;
   Poll& poll;
+  const i64 q; // responses
 
   Units W;      // the working set
   Units chosen; // the best support, by place in W, in the order of T, x, b and the basis
   std::vector<std::uint8_t> inside, forced, allowed;
   std::vector<double> slope, h, ridge, length, T, x, b;
-  Buffer columns, gram, basis, g;
+  Buffer columns, gram, basis, g, norm; // norm: of the columns of g
   std::unique_ptr<BasisState> state;
   Found best;
   double least = HUGE_VAL, noise = 0.0, margin = 0.0;

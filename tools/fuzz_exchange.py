@@ -3,13 +3,14 @@
     python tools/fuzz_exchange.py --problems 5000 --large 100 --jobs 2 [--seed 0] [--minutes 30] [--effort fast]
     python tools/fuzz_exchange.py --losses --problems 2000 --jobs 2
     python tools/fuzz_exchange.py --losses multinomial --problems 500 --jobs 2
+    python tools/fuzz_exchange.py --losses responses --problems 1000 --jobs 2
 
-The loss is the squared one; with ``--losses`` logistic, Poisson, Huber and the two smooth hinges take turns. Checks of
-each problem: no exchange helps where that is said; ``value`` is that of the coefficients and the least on its columns;
-the next best exchange is right; solve(k + 1) and solve(k) are monotone; neither is above the path. Every problem is a
-line of JSON in ``--out`` as soon as it is done; complaints are printed as they come, with the share by which each fails
-of the null value (above the infimum of the loss). ``--again SEED`` repeats one problem. The exit code is 1 if anything
-was false.
+The loss is the squared one; with ``--losses`` logistic, Poisson, Huber and the two smooth hinges take turns; with
+``--losses responses`` it is the squared one of two to five responses. Checks of each problem: no exchange helps where
+that is said; ``value`` is that of the coefficients and the least on its columns; the next best exchange is right;
+solve(k + 1) and solve(k) are monotone; neither is above the path. Every problem is a line of JSON in ``--out`` as soon
+as it is done; complaints are printed as they come, with the share by which each fails of the null value (above the
+infimum of the loss). ``--again SEED`` repeats one problem. The exit code is 1 if anything was false.
 """
 
 import argparse
@@ -32,7 +33,7 @@ import numpy as np  # noqa: E402
 
 from fuzz import likelihood_problems  # noqa: E402
 from fuzz.exchange_judge import Complaint, ExchangeJudge  # noqa: E402
-from fuzz.exchange_problems import draw  # noqa: E402
+from fuzz.exchange_problems import draw, draw_responses  # noqa: E402
 
 Row = dict[str, Any]
 
@@ -43,7 +44,10 @@ def judge(losses: str, options: dict[str, Any], monotone: bool, end: float, task
         return None
     seed, large = task
     loss = "multinomial" if losses == "multinomial" else None
-    problem = likelihood_problems.draw(seed, loss) if losses else draw(seed, large)
+    if losses == "responses":
+        problem = draw_responses(seed)
+    else:
+        problem = likelihood_problems.draw(seed, loss) if losses else draw(seed, large)
     n, p = problem.X.shape
     row: Row = {
         "seed": seed, "large": large, "n": n, "p": p, "k": problem.k, "loss": problem.loss, "layout": problem.layout,
@@ -71,8 +75,8 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--problems", type=int, default=5000, help="how many, up to 150 x 300")
     parser.add_argument(
-        "--losses", nargs="?", default="", const="all", choices=["all", "multinomial"],
-        help="losses other than the squared one (all of them but multinomial), up to 100 x 30",
+        "--losses", nargs="?", default="", const="all", choices=["all", "multinomial", "responses"],
+        help="losses other than the squared one (all of them but multinomial), up to 100 x 30; or several responses",
     )  # fmt: skip
     parser.add_argument("--large", type=int, default=0, help="further problems, up to 700 x 1500")
     parser.add_argument("--seed", type=int, default=0, help="first seed")

@@ -29,7 +29,7 @@ _HOMES = {
     "pursuit.data.disk": ("OnDisk", "open_data"),
     "pursuit.certificates": ("Certificate", "best_subsets", "certify"),
     "pursuit.paths": ("Path", "path"),
-    "pursuit.recovery": ("recover",),
+    "pursuit.solving.recover": ("recover",),
     "pursuit.reports": ("Intervals", "Summary", "summary"),
     "pursuit.inference": ("bootstrap_intervals", "split_intervals"),
     "pursuit.estimators": (
@@ -38,7 +38,7 @@ _HOMES = {
     ),
     "pursuit.io": ("convert", "save_model", "load_model"),
     "pursuit.resampling": ("Stability", "stability"),
-    "pursuit.progress": ("Progress",),
+    "pursuit._utils.progress": ("Progress",),
 }  # fmt: skip
 _HOME = {name: module for module, names in _HOMES.items() for name in names}
 
@@ -46,6 +46,7 @@ __all__ = [*sorted(_HOME), "__version__"]
 
 if TYPE_CHECKING:
     from . import plots
+    from ._utils.progress import Progress
     from .certificates import Certificate, best_subsets, certify
     from .data import InParts
     from .data.disk import OnDisk, open_data
@@ -70,8 +71,6 @@ if TYPE_CHECKING:
     from .objectives.quadratic import Quadratic
     from .objectives.torch_objective import from_torch
     from .paths import Path, path
-    from .progress import Progress
-    from .recovery import recover
     from .reports import Intervals, Summary, summary
     from .resampling import Stability, stability
     from .results import Record, Result
@@ -94,6 +93,7 @@ if TYPE_CHECKING:
         Solver,
         list_solvers,
     )
+    from .solving.recover import recover
 
 
 def __getattr__(name: str) -> Any:

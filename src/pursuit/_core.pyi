@@ -69,9 +69,6 @@ class Matrix:
     def cross(self, w: F, shift: F | None = None) -> F:
         """w.T @ (X - shift), w is n x m (F-order), the result m x p (C-order)."""
 
-    def rough_cross(self, w: F, c: F) -> tuple[NDArray[np.float32], F, F]:
-        """The same in single precision, with the weighted column means and variances of the same pass; X is dense."""
-
     def first_pass(self, c: F, d: F) -> tuple[F, F, F]:
         """Weighted means and variances of the columns of a dense X, and X.T @ d about the means, in one pass; c sums to
         one."""
@@ -167,7 +164,7 @@ def rounded_hinge(
 # All single exchanges of a quadratic at its minimiser x over S: HS = H[S, :] (k x m), B = H_SS^-1, gradient g and
 # diagonal h on the m columns. Per column: the best change of f, the row to drop (-1: none), the gain of adding alone, and
 # the share of the column that S does not explain.
-def exchange(HS: F | NDArray[np.float32], B: F, g: F, h: F, x: F, droppable: NDArray[np.uint8]) -> tuple[F, I, F, F]: ...
+def exchange(HS: F, B: F, g: F, h: F, x: F, droppable: NDArray[np.uint8]) -> tuple[F, I, F, F]: ...
 def group_exchange(
     HS: F, B: F, g: F, HJ: F, x: F, rows: I, cols: I, droppable: NDArray[np.uint8]
 ) -> tuple[F, I, F, F]:
@@ -223,14 +220,14 @@ class SearchSolution:
     share: float
     contested: int
 
-def quadratic_search(H: F, c: F, ridge: F, f0: float, floor: float, request: SearchRequest) -> SearchSolution:
-    """f0 + c'x + x'(H + ridge)x/2."""
+def quadratic_search(H: F, C: F, ridge: F, f0: float, floor: float, request: SearchRequest) -> SearchSolution:
+    """f0 + the sum over the rows c of C (one per response) of c'x + x'(H + ridge)x/2, with one support."""
 
 class LeastSquares:
     """The squared loss on columns sqrt(c) (x - mean) scale of length 1 (with the ``ridge``'s share of its square).
 
-    ``residual`` is sqrt(c) times that of the null model, ``gradient`` minus its products with the columns, ``length``
-    that of the columns in the objective's units. ``far``: means are subtracted before columns are multiplied.
+    ``residual`` is sqrt(c) times that of the null model, ``gradient`` minus its products with the columns, a row of
+    both for each response; ``length`` is that of the columns in the objective's units. ``far``: means are subtracted before columns are multiplied.
     """
 
     def __init__(
@@ -268,7 +265,7 @@ def likelihood_search(
 
 def working_set_search(
     samples: Samples, curve: float, X: Matrix, mean: F, scale: F, ridge: F, unit: F, gradient: F, intercept: bool,
-    floor: float, request: SearchRequest,
+    floor: float, sweeps: bool, request: SearchRequest,
 ) -> SearchSolution:
     """The best support of a loss by a search on a working set of the columns (X - mean) scale of mean square 1, whose own
     sizes are ``unit``; ``gradient`` is that of the null model. ``contested`` is -1 where it did not come to its end."""
@@ -288,9 +285,9 @@ def multinomial_fit(
 # Paths, core/path_search.hpp.
 class PathPoint(FoundPoint):
     """The best point of a size; ``settled``: no exchange was found that helps. For quadratics a lower bound of the
-    reciprocal condition number, the least share left of a column outside, the change by the nearest exchange. At the
-    size that was to be ``judged`` also the ``exchange`` (leave, enter, change) of the least change (elsewhere leave is
-    -1) and the ``doubtful`` columns, whose share is below 1e-7: exchanges with them are not judged."""
+    reciprocal condition number, the least share left of a column outside, the change by the nearest exchange; without
+    the ``doubtful`` columns, whose share is below 1e-7. At the size that was to be ``judged`` also the ``exchange``
+    (leave, enter, change) of the least change (elsewhere leave is -1)."""
 
     settled: bool
     condition: float
@@ -300,6 +297,8 @@ class PathPoint(FoundPoint):
     def exchange(self) -> tuple[int, int, float]: ...
     @property
     def doubtful(self) -> I: ...
+    def claimed(self, f0: float, rounded: float) -> bool:
+        """Whether no exchange helps, for certain, where H_ij is known to within a share ``rounded``."""
 
 class PathSolution:
     """The points of all sizes from the forced-in units on, and whether a callback stopped it."""
@@ -311,6 +310,9 @@ class PathSolution:
         """How many points there are."""
 
     def point(self, i: int) -> PathPoint: ...
+    def claimed(self, f0: float, rounded: float) -> bool:
+        """``PathPoint.claimed`` of all sizes beyond the forced-in units."""
+
     stopped: bool
 
 Reached: TypeAlias = Callable[[int, float], object]
@@ -324,10 +326,10 @@ class Products:
         where there is no factor, and the numbers say nothing)."""
 
 def quadratic_path(
-    rows: object, c: F, h: F, ridge: F, f0: float, floor: float, request: SearchRequest, thorough: bool,
+    rows: object, C: F, h: F, ridge: F, f0: float, floor: float, request: SearchRequest, thorough: bool,
     reached: Reached | None, judged: int = -1,
 ) -> PathSolution:
-    """f0 + c'x + x'(H + ridge)x/2, h its diagonal; ``rows`` is H, or Products,
+    """f0 + the sum over the rows c of C of c'x + x'(H + ridge)x/2, h its diagonal; ``rows`` is H, or Products,
     or has ``row(j)`` (H_j:, or None where it is not at hand), ``block(cols)`` (H of these columns), ``fetch(cols)`` and
     ``has(j)``. ``thorough``: with a search at every size; ``judged``: a size at which every exchange is judged."""
 
@@ -336,6 +338,14 @@ def likelihood_path(
     request: SearchRequest, thorough: bool, reached: Reached | None,
 ) -> PathSolution:
     """The path of a loss; ``sizes``: whether each size from 0 to k is searched for."""
+
+def working_set_path(
+    samples: Samples, curve: float, X: Matrix, mean: F, scale: F, ridge: F, unit: F, gradient: F, intercept: bool,
+    floor: float, sizes: NDArray[np.uint8], fewest: int, pass_work: float, request: SearchRequest,
+    reached: Reached | None,
+) -> PathSolution:
+    """The path of a loss on a working set of columns, which are those of ``working_set_search``: the support, and at
+    least ``fewest`` others. The next pass over X is due when fits and models took ``pass_work`` multiplications."""
 
 def multinomial_path(
     label: I, c: F, offset: F | None, E: F, columns: EvenColumns, floor: float, sizes: NDArray[np.uint8],

@@ -10,12 +10,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from . import _core
-from ._errors import check_k
-from ._lazy import lazy
-from ._names import called, chosen
-from ._order import warn_column_order
-from ._sorted import inside, without
-from ._types import Columns, Vector
+from ._utils.column_names import column_label, resolve_columns
+from ._utils.lazy import lazy
+from ._utils.row_order import warn_column_order
+from ._utils.sorted_sets import inside, without
+from ._utils.types import Columns, Vector
+from ._utils.validation import check_k
 
 
 class Exchange(NamedTuple):
@@ -57,7 +57,7 @@ class AtMost:
         both = self.include[inside(self.include, self.exclude)]
         if both.size:
             member = int(np.flatnonzero(self.unit_of == both[0])[0]) if self.unit_of is not None else int(both[0])
-            raise ValueError(f"include and exclude overlap: {called([member], names)} is in both")
+            raise ValueError(f"include and exclude overlap: {column_label([member], names)} is in both")
         if len(self.include) > k:
             raise ValueError(f"include names {len(self.include)} {noun}, more than k={k} allows")
         allowed = self.units - len(self.exclude)
@@ -180,7 +180,7 @@ class AtMost:
         """The units of the columns that a user names."""
         if columns is None or (isinstance(columns, tuple | list) and not columns):
             return np.empty(0, np.int64)
-        cols = chosen(columns, name, self.dim, names)
+        cols = resolve_columns(columns, name, self.dim, names)
         entries = [] if cols is None else list(cols)
         nested = any(np.iterable(entry) and not isinstance(entry, str) for entry in entries)
         values = np.asarray([None] if nested else entries)

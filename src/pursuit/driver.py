@@ -9,10 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from ._sorted import without
-from .checkpoints import Checkpoint, Problem
+from ._utils.sorted_sets import without
 from .constraints import AtMost, Exchange
-from .diary import Diary
 from .engines import seconds_left, threads
 from .loop import Limits, Loop
 from .objectives.base import Objective
@@ -21,6 +19,8 @@ from .objectives.point import Point
 from .results import Record, Result
 from .solvers.base import Solver, as_solver
 from .solvers.relaxed import relaxed
+from .solving.checkpoint import Checkpoint, Problem
+from .solving.replay import EvaluationLog
 
 UNLIMITED = Limits()
 EQUALLY_GOOD = 1e-10  # share of the value that a change by an exchange may be rounding
@@ -81,21 +81,23 @@ def solve(
     if bounds is not None or sum_to is not None:
         f = bounded = Bounded(objective, bounds, sum_to)
         bounded.check(constraint)
-    with _diary(checkpoint, constraint, name, method, start, f) as diary:
-        result = run(f, constraint, method, start, limits, name, diary)
+    with _evaluation_log(checkpoint, constraint, name, method, start, f) as log:
+        result = run(f, constraint, method, start, limits, name, log)
     return result if f is objective else replace(result, bounds=bounds, sum_to=sum_to)
 
 
-def _diary(
+def _evaluation_log(
     path: Any, constraint: AtMost, name: str, method: Solver, start: Any, f: Objective
-) -> AbstractContextManager[Diary | None]:
+) -> AbstractContextManager[EvaluationLog | None]:
     """Where a run is written down; None where there is no checkpoint."""
     if path is None:
         return nullcontext()
     begin = [start.x, start.intercept] if isinstance(start, Result) else start.x if isinstance(start, Point) else start
     begin = None if start is None else np.asarray(begin) if not isinstance(begin, list) else begin
     with threads(), np.errstate(all="ignore"):
-        return Diary(f, Checkpoint(path, partial(Problem.of, f, constraint, name, method, kind="solve", start=begin)))
+        return EvaluationLog(
+            f, Checkpoint(path, partial(Problem.of, f, constraint, name, method, kind="solve", start=begin))
+        )
 
 
 def seeded(solver: str | Solver, random_state: Any, effort: str | None = None) -> tuple[str, Solver]:
@@ -117,7 +119,7 @@ def run(
     start: Any = None,
     limits: Limits = UNLIMITED,
     name: str | None = None,
-    diary: Diary | None = None,
+    log: EvaluationLog | None = None,
 ) -> Result:
     """One solver on one sparse set (``f.sparse_set(k)``, ``constraint.with_budget(k)``); ``name`` is the one to show.
 
@@ -130,23 +132,23 @@ def run(
     _check_cost(f, constraint, method, limits, name)
     method, loop = relaxed(method), Loop(limits)
     with threads(), np.errstate(all="ignore"):
-        if diary is not None and diary.restore(loop):
+        if log is not None and log.restore(loop):
             return ended(f, constraint, loop, name)
-        asked = f if diary is None else diary.asked()
+        recorded = f if log is None else log.recording_objective()
         if method.searches:
             f.expect_search()
         first = _start(f, constraint, start)
         if not np.isfinite(first.value):
             raise ValueError(f"the objective is not finite at the start; {first.note or 'give a start where it is'}")
-        loop.go(name, method, asked, constraint, first)
+        loop.go(name, method, recorded, constraint, first)
         feasible = f.feasible(loop.best, constraint)
         if feasible is not loop.best:
             if loop.status == "converged":  # no support that was met will do: once more, from one that does
-                loop.go(name, method, asked, constraint, feasible)
+                loop.go(name, method, recorded, constraint, feasible)
             loop.best = min(loop.best, feasible, key=lambda point: point.value)
         loop.best = _spare(f, constraint, loop.best)
-        if diary is not None:
-            diary.ended(loop)
+        if log is not None:
+            log.record_end(loop)
         return ended(f, constraint, loop, name)
 
 
@@ -212,7 +214,7 @@ def next_best(f: Objective, constraint: AtMost, exchange: Exchange | None, value
     if exchange is None:
         return ""
     columns = [constraint.columns_of(np.array(units)) for units in (exchange.leave, exchange.enter)]
-    leave, enter = map(f.called, columns)
+    leave, enter = map(f.column_label, columns)
     if abs(exchange.change) <= EQUALLY_GOOD * f.scale(value):
         if len(columns[0]) == len(columns[1]) == f.width and f.copies(columns[0][0], columns[1][0]):
             return f"{enter} is a copy of {leave} and equally good"

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from ._errors import check_count, check_number
-from ._sorted import without
+from ._utils.sorted_sets import without
+from ._utils.validation import check_count, check_number
 from .constraints import AtMost
 from .engines import TimeUpError, until
 from .objectives.base import Objective, Point

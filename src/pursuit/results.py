@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from ._types import Columns, Vector
+from ._utils.types import Columns, Vector
 from .constraints import Exchange
 from .objectives.point import Point
 

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from . import _core
-from ._sorted import inside
-from ._types import Columns, Vector
+from ._utils.sorted_sets import inside
+from ._utils.types import Columns, Vector
 from .constraints import AtMost, Exchange
 from .data.answers import ROUNDED, Spread
 from .designs import DenseBlock, centre
@@ -30,6 +30,7 @@ LEAST_DOUBT = 1e-11  # share of a value that it may always be off by
 FAR = 1e4  # mean over spread of a column from which on the data are asked
 CONSTANT = 1e-14  # share of a column's mean square that its variance must have to be told from rounding
 EXTREME = 1e150  # range of squared columns that need no care
+SMALL_SHARE = 1e-6  # share of the null value below which differences of products of columns have no digits
 
 
 class Plan(NamedTuple):
@@ -76,18 +77,20 @@ def make_request(
 
 
 def quadratic(
-    H: Vector, c: Vector, ridge: Vector, f0: float, floor: float, constraint: AtMost, start: Columns, scale: float,
+    H: Vector, c: Vector, ridge: Vector, f0: float, constraint: AtMost, start: Columns, scale: float,
     plan: Plan, rounded: float = ROUNDED,
 ) -> Searched | None:  # fmt: skip
     """The best support of f0 + c'x + x'(H + ridge)x/2; None where that is too large or lacks digits.
 
-    ``rounded`` is the share of |H_ij|, |c_j| and f0 that rounding may be.
+    With a row of c for each response the quadratics are added up, with one support. ``rounded`` is the share of |H_ij|,
+    |c_j| and f0 that rounding may be.
     """
     diagonal = H.diagonal()
     if WIDEST[True] * constraint.k > ROOM or not sane(diagonal):
         return None
     request = make_request(constraint, diagonal > 0, start, WIDEST[True], scale, plan)
-    return from_quadratic(_core.quadratic_search(H, c, ridge, f0, floor, request), request, constraint, f0, rounded)
+    found = _core.quadratic_search(H, np.atleast_2d(c), ridge, f0, SMALL_SHARE * f0, request)
+    return from_quadratic(found, request, constraint, f0, rounded)
 
 
 def from_quadratic(
@@ -96,10 +99,11 @@ def from_quadratic(
     """What a kernel found for a quadratic, and which exchanges its rounding leaves unjudged."""
     points = [(at.support, at.coef, None, at.value) for at in found.points]
     forced = constraint.include  # which dependent columns among them keep out
-    if not _full(points, constraint) or not all(inside(forced, S).all() for S, *_ in points):
+    tiny = bool(points) and points[-1][-1] <= SMALL_SHARE * f0  # where the kernel ends, with fewer units perhaps
+    if not (_full(points, constraint) or tiny) or not all(inside(forced, S).all() for S, *_ in points):
         return None
     total, doubtful = constraint.k * (constraint.units - constraint.k), found.doubtful[0]
-    sure = min(found.condition, found.share) > CONDITION
+    sure = min(found.condition, found.share) > CONDITION and not tiny
     sure = sure and found.change > doubt(found.condition, f0, found.share, rounded)
     unsure = constraint.k * len(doubtful) if sure else total
     return Searched(points, as_exchange(found.nearest), unsure, total, doubtful if sure else None, request.take_error())
@@ -215,8 +219,12 @@ def masks(constraint: AtMost, useful: Any) -> tuple[Any, Any]:
 
 
 def rounding(x: Vector, h: Vector, f0: float, rounded: float = ROUNDED) -> float:
-    """What a value f0 + c'x + x'Hx/2 may be off by, since |H_ij| <= sqrt(h_i h_j) and |c_j| <= sqrt(2 f0 h_j)."""
-    size = float(np.abs(x) @ np.sqrt(h)) + float(np.sqrt(2 * f0))
+    """What a value f0 + c'x + x'Hx/2 may be off by, since |H_ij| <= sqrt(h_i h_j) and |c_j| <= sqrt(2 f0 h_j).
+
+    Of several responses (a column of x each) these are added up: the norm over them takes the place of each.
+    """
+    sizes = np.abs(x.T) @ np.sqrt(h)
+    size = float(sizes if x.ndim == 1 else np.linalg.norm(sizes)) + float(np.sqrt(2 * f0))
     return 0.5 * rounded * size * size
 
 

@@ -14,8 +14,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from ._errors import check_number
-from ._types import Columns, Vector
+from ._utils.types import Columns, Vector
+from ._utils.validation import check_number
 from .constraints import AtMost
 from .objectives.base import Objective, Point
 from .refits.factor import newton_direction

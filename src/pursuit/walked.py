@@ -11,13 +11,18 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from . import _core, searched
-from ._types import Columns, Vector
+from ._utils.types import Columns, Vector
 from .constraints import AtMost, Exchange
 
 THOROUGH = 500  # columns up to which every size has a search of its own
-WHOLE = 5e8  # multiplications for the Gram matrix up to which that is so
+WHOLE = 1e8  # multiplications for the Gram matrix up to which that is so
+# Columns (for losses other than the squared: entries of X, times squared outputs) times k^3 up to which a path with a
+# search at every size takes no more than about 0.2 s. Beyond it a path has no such searches, so that ``solve``, which
+# begins with the same path, is never worse.
+SEARCHED_PATH = 2.5e6
 STATE = 8e6  # numbers that the kernel may always keep: k rows of p of them
 
+FEWEST = 40  # columns of a working set beside the support
 WELL_CONDITIONED = 1e-6  # a lower bound of a reciprocal condition number (by a factor k too low, or k^2)
 
 
@@ -27,7 +32,7 @@ class PathPlan(NamedTuple):
     ``sizes`` are those that are wanted (none: all of them); at others a light path does no more than pass through, if
     it goes there at all. ``most`` limits the multiplications, roughly, of a path on a working set of columns, for
     losses other than the squared. ``only``: the one size whose point is returned (or the last one that was reached),
-    every exchange there judged.
+    every exchange there judged; no point where one of the sizes needs refits, but for a value next to 0.
     """
 
     thorough: bool
@@ -70,7 +75,6 @@ class Walked:
     stopped: bool
     trouble: BaseException | None = field(default=None, repr=False)
     sizes: Sequence[int] | None = None
-    sure: bool = True  # no size of the path needs refits, where only one size is given
 
     def by_size(self) -> dict[int, Reached]:
         """The points."""
@@ -78,16 +82,21 @@ class Walked:
         return dict(zip(sizes, self.points, strict=False))
 
 
-# Restarts of a search at one size, how many in a row may be in vain, what they may cost; for quadratics, for others:
-# more than ``auto`` has, since all sizes gain.
+# Restarts of a search at one size, how many unsuccessful ones in a row end it, what they may cost: quadratics, others.
 RESTARTS = {True: (200, 40, 5.0), False: (160, 24, 6.0)}
+# Times fewer restarts at each size of a quadratic's path than at the one size of ``only``. ``solve`` takes the same
+# path and adds restarts at its own size, so that it is never worse than a path to k + 1.
+LESS = 10
 
 
 def _make_request(
     plan: PathPlan, constraint: AtMost, useful: Any, quadratic: bool, scale: float
 ) -> _core.SearchRequest:
     restarts, patience, effort = RESTARTS[quadratic]
-    limits = searched.Plan(restarts, patience + constraint.units // 10, effort, 0, plan.seed, plan.ask)
+    patience += constraint.units // 10
+    if quadratic and plan.only is None:  # as the kernel itself does on the way to one size
+        patience, effort = -(-patience // LESS), effort / LESS
+    limits = searched.Plan(restarts, patience, effort, 0, plan.seed, plan.ask)
     nothing = np.empty(0, np.int64)
     return searched.make_request(constraint, useful, nothing, searched.WIDEST[quadratic], scale, limits)
 
@@ -105,18 +114,23 @@ def quadratic(
     h: Vector,
     ridge: Vector,
     f0: float,
-    floor: float,
     scale: float,
     constraint: AtMost,
     plan: PathPlan,
     rounded: float = searched.ROUNDED,
 ) -> Walked | None:
-    """The path of f0 + c'x + x'(H + ridge)x/2; ``rows`` is H, or a function of a column that gives its row."""
+    """The path of f0 + c'x + x'(H + ridge)x/2; ``rows`` is H, or a function of a column that gives its row.
+
+    With a row of c for each response the quadratics are added up, with one support.
+    """
     if not searched.sane(h):
         return None
     request = _make_request(plan, constraint, h > ridge, True, scale)
     judged = -1 if plan.only is None else plan.only
-    solution = _core.quadratic_path(rows, c, h, ridge, f0, floor, request, plan.thorough, plan.reached, judged)
+    floor = searched.SMALL_SHARE * f0
+    solution = _core.quadratic_path(
+        rows, np.atleast_2d(c), h, ridge, f0, floor, request, plan.thorough, plan.reached, judged
+    )
     return _from_quadratic(solution, request, h, f0, constraint, plan, rounded)
 
 
@@ -135,15 +149,13 @@ def _from_quadratic(
     plan: PathPlan, rounded: float,
 ) -> Walked | None:  # fmt: skip
     first = len(constraint.include)
-    if plan.only is not None:
-        if not solution.sizes:
-            return None
+    if plan.only is not None and solution.sizes:
         size = min(plan.only, first + solution.sizes - 1)
-        points = [_point(solution.point(size - first), h, f0, rounded)]
-        sure = solution.sizes == constraint.k - first + 1 and all(
-            _claimed(solution.point(at), f0, rounded) for at in range(1, solution.sizes)
-        )
-        return Walked(size, points, solution.stopped, request.take_error(), sure=sure)
+        sure = solution.sizes == constraint.k - first + 1 and solution.claimed(f0, rounded)
+        at = solution.point(size - first)
+        tiny = at.value <= searched.SMALL_SHARE * f0  # where the kernel ends
+        points = [_point(at, h, f0, rounded)] if sure or solution.stopped or tiny else []
+        return Walked(size, points, solution.stopped, request.take_error())
     found = solution.points
     sizes: Sequence[int] = range(first, first + len(found))
     if plan.sizes and not plan.thorough:  # a light path passes through the others, and nobody asks for them
@@ -156,21 +168,13 @@ def _from_quadratic(
 
 def _point(at: _core.PathPoint, h: Vector, f0: float, rounded: float) -> Reached:
     S, x, value = at.support, at.coef, at.value
-    claim = "swap_optimal" if _claimed(at, f0, rounded) else "none"
+    if len(x) > len(S):  # several responses
+        x = x.reshape(len(S), -1)
+    claim = "swap_optimal" if at.claimed(f0, rounded) else "none"
     noise = searched.rounding(x, h[S], f0, rounded)
     exact = at.condition > WELL_CONDITIONED and noise <= searched.CANCELLED * value
     least = value - max(noise, searched.LEAST_DOUBT * value) if exact else None
     return Reached(S, x, None, value, claim, exact, searched.as_exchange(at.exchange), at.doubtful, least)
-
-
-def _claimed(at: _core.PathPoint, f0: float, rounded: float) -> bool:
-    """Whether no exchange helps at a point of a path, for certain."""
-    return at.settled and _judged(at.condition, at.share, at.nearest, f0, rounded)
-
-
-def _judged(condition: float, share: float, nearest: float, f0: float, rounded: float) -> bool:
-    """Whether the nearest exchange is further from helping than rounding can be."""
-    return min(condition, share) > searched.CONDITION and nearest > searched.doubt(condition, f0, share, rounded)
 
 
 def likelihood(
@@ -189,4 +193,18 @@ def likelihood(
         Z = at.coef.reshape(-1, outputs)
         coef, free = even.back(at.support, Z[:-1], Z[-1])
         points.append(Reached(at.support, coef, free, at.value, "swap_stationary" if at.settled else "none"))
+    return Walked(len(constraint.include), points, found.stopped, request.take_error()) if points else None
+
+
+def working_set(
+    kernel: Callable[..., Any], columns: searched.EvenColumns, pass_work: float, scale: float, constraint: AtMost,
+    plan: PathPlan,
+) -> Walked | None:  # fmt: skip
+    """The path of a loss on a working set of columns; ``pass_work`` is what a pass over X costs."""
+    request = _make_request(plan, constraint, columns.sizes > 0, False, scale)
+    found = kernel(_wanted(plan, constraint.k), FEWEST, pass_work, request, plan.reached)
+    points = []
+    for at in found.points:
+        coef, free = columns.back(at.support, at.coef[:-1, None], at.coef[-1:])
+        points.append(Reached(at.support, coef[:, 0], float(free[0]), at.value, "stationary"))
     return Walked(len(constraint.include), points, found.stopped, request.take_error()) if points else None

@@ -8,7 +8,7 @@ import pytest
 from pursuit import GLM, Loss, best_subsets, certify, solve
 from pursuit.certificates import bounds
 from pursuit.certificates.bounds import search_between
-from pursuit.certificates.general import General
+from pursuit.certificates.glm_node import GLMNode
 from pursuit.certificates.tree import Tree
 from pursuit.constraints import AtMost
 from pursuit.data import Data
@@ -142,15 +142,15 @@ def test_a_node_is_searched_between_its_sets(groups):
     constraint = AtMost(2, 10, groups=groups)
     tree = Tree(1e-6, abs, searched=0.0)
     tree.search = partial(search_between, f, constraint)
-    root = General.root(f, constraint, np.zeros(10))
+    root = GLMNode.root(f, constraint, np.zeros(10))
     inside, outside = root.children(np.where(np.arange(len(root.units)) == 3, 0.7, 0.0))
-    tree._look_around(outside)
+    tree._search_near(outside)
     (found,) = tree.found
     assert 3 not in found
     assert tree.searched > 0
     again = Tree(1e-6, abs, searched=0.0)
     again.search = partial(search_between, f, constraint)
-    again._look_around(inside)
+    again._search_near(inside)
     (found,) = again.found
     assert 3 in found
     assert again.upper == pytest.approx(f.refit(constraint.columns_of(np.array(found))).value)

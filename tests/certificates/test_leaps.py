@@ -121,7 +121,7 @@ def test_nearly_dependent_columns_equal_enumeration(block):
 def way(request, monkeypatch):
     """Both ways to a proof."""
     if request.param == "tree":
-        monkeypatch.setattr(leaps, "MOST_COLUMNS", 0)
+        monkeypatch.setattr(leaps, "MAX_COLUMNS", 0)
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -193,7 +193,7 @@ def test_both_ways_agree_on_wider_problems(l2, monkeypatch):
     f = GLM(X, y, l2=l2)
     quick = best_subsets(f, kmax=6, nbest=2)
     proofs = [certify(f, solve(f, k, solver="omp"), time_limit=20.0) for k in (2, 5)]
-    monkeypatch.setattr(leaps, "MOST_COLUMNS", 0)
+    monkeypatch.setattr(leaps, "MAX_COLUMNS", 0)
     slow = best_subsets(f, kmax=6, nbest=2)
     assert [row.support for row in quick] == [row.support for row in slow]
     assert all(row.proved for row in quick)

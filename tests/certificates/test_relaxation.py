@@ -8,7 +8,7 @@ import pytest
 
 from certificates.instances import LOSSES, instance
 from pursuit import GLM, Loss, _core, certify, solve
-from pursuit.certificates.general import General
+from pursuit.certificates.glm_node import GLMNode
 from pursuit.certificates.relaxation import FREE, IN, OUT, GLMPart, Units
 from pursuit.constraints import AtMost
 from pursuit.losses import Huber, Logistic, Poisson, Squared, as_loss
@@ -127,7 +127,7 @@ def test_an_error_in_a_loss_comes_through():
 @pytest.mark.parametrize("seed", [s for s in range(15) if instance(s).objective.ridge > 0])
 def test_children_share_out_what_the_parent_holds(seed):
     case = instance(seed)
-    root = General.root(case.objective, case.constraint, np.zeros(case.objective.dim))
+    root = GLMNode.root(case.objective, case.constraint, np.zeros(case.objective.dim))
     t = np.where(root.state == FREE, 0.5, 0.0)
     inside, outside = root.children(t)
     for child in (inside, outside):

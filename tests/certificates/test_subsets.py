@@ -44,7 +44,7 @@ def diabetes():
 @pytest.mark.parametrize("loss", LOSSES)
 def test_every_loss_equals_enumeration(loss, l2, way, monkeypatch):
     if way == "tree":
-        monkeypatch.setattr(subsets, "ENUMERATED", 0)
+        monkeypatch.setattr(subsets, "MAX_ENUMERATED", 0)
     X, y = data(loss)
     f = GLM(X, y, loss, l2=l2)
     table = best_subsets(X, y, 3, nbest=3, loss=loss, l2=l2, time_limit=60)
@@ -70,7 +70,7 @@ def test_a_loss_without_a_conjugate_is_enumerated_or_told(monkeypatch):
     table = best_subsets(X, y, 2, 2, loss=Smooth())
     assert [row.support for row in table if row.k == 2] == enumerated(GLM(X, y, Smooth()), 2, 2)[0]
     assert table[0].aic is None
-    monkeypatch.setattr(subsets, "ENUMERATED", 0)
+    monkeypatch.setattr(subsets, "MAX_ENUMERATED", 0)
     rows = best_subsets(X, y, 2, loss=Smooth())
     assert [row.support for row in rows] == [row.support for row in table if row.rank == 1]
     assert not any(row.proved for row in rows)

@@ -7,7 +7,7 @@ from problems import KINDS
 from pursuit import GLM, certify, solve
 from pursuit.certificates import working_set as module
 from pursuit.certificates.bounds import cheap_bound
-from pursuit.certificates.general import General
+from pursuit.certificates.glm_node import GLMNode
 from pursuit.certificates.tree import Tree
 from pursuit.certificates.working_set import WorkingColumns, working_set
 from pursuit.constraints import AtMost
@@ -41,9 +41,9 @@ def test_the_bound_is_the_whole_relaxations(kind, loss, settings):
     f, constraint, known = wide(kind, loss, **settings)
     tree = start(constraint, known)
     lower = working_set(f, constraint, known, tree, cheap_bound(f, constraint, known))
-    root = General.root(f, constraint, known.x)
+    root = GLMNode.root(f, constraint, known.x)
     whole = root.part.relax(root._open(), root.x, 1e3, 4000, 1e-7)
-    room = 1.2 * module.PRECISION * abs(tree.upper)
+    room = 1.2 * module.VALUE_PRECISION * abs(tree.upper)
     assert whole.lower - room <= lower <= whole.relaxed + (1e-9 if f.loss.smooth else 0.02)
 
 
@@ -52,13 +52,13 @@ def test_groups_enter_whole():
     f, constraint, known = wide(groups=groups)
     tree = start(constraint, known)
     lower = working_set(f, constraint, known, tree, -np.inf)
-    root = General.root(f, constraint, known.x)
+    root = GLMNode.root(f, constraint, known.x)
     whole = root.part.relax(root._open(), root.x, 1e3, 4000, 1e-7)
-    assert lower == pytest.approx(whole.lower, abs=1.2 * module.PRECISION * abs(tree.upper))
+    assert lower == pytest.approx(whole.lower, abs=1.2 * module.VALUE_PRECISION * abs(tree.upper))
 
 
 def test_a_block_holds_the_columns_it_says(monkeypatch):
-    monkeypatch.setattr(module, "SPARE", 1.5)
+    monkeypatch.setattr(module, "BLOCK_GROWTH", 1.5)
     f, constraint, _ = wide()
     A = f.data.design.block(np.arange(P)).dense()
     block = WorkingColumns(f, constraint)

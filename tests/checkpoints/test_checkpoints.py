@@ -12,9 +12,9 @@ import pytest
 
 import pursuit
 from problems import problem
-from pursuit import checkpoints
 from pursuit.cli import main
 from pursuit.objectives import GLM, Objective
+from pursuit.solving import checkpoint
 
 P, K = 40, 4
 RUNS = {name: {"solver": name} for name in pursuit.list_solvers()} | {
@@ -49,7 +49,7 @@ def test_every_solver_goes_on_to_the_same_end(run, tmp_path):
         same(pursuit.solve(objective(), K, checkpoint=file, **how), whole)
 
 
-def test_what_is_in_the_diary_is_not_computed_again(tmp_path, monkeypatch):
+def test_what_is_in_the_log_is_not_computed_again(tmp_path, monkeypatch):
     asked = []
     refit, at = GLM.refit_on_data, GLM.at
     monkeypatch.setattr(GLM, "refit_on_data", lambda *given: asked.append("refit") or refit(*given))
@@ -67,7 +67,7 @@ def test_what_is_in_the_diary_is_not_computed_again(tmp_path, monkeypatch):
 
 
 def test_gradients_that_do_not_fit_are_computed_again(tmp_path, monkeypatch):
-    monkeypatch.setattr("pursuit.diary.ROOM", 3 * 8 * P)
+    monkeypatch.setattr("pursuit.solving.replay.MAX_GRADIENT_BYTES", 3 * 8 * P)
     whole = pursuit.solve(objective(), K, solver="fgrahtp")
     pursuit.solve(objective(), K, solver="fgrahtp", max_iter=whole.n_iter - 2, checkpoint=tmp_path / "run.npz")
     same(pursuit.solve(objective(), K, solver="fgrahtp", checkpoint=tmp_path / "run.npz"), whole)
@@ -134,10 +134,10 @@ SLOWLY = """
 import sys, time
 import numpy as np
 import pursuit
-from pursuit import checkpoints
+from pursuit.solving import checkpoint
 from pursuit.objectives import GLM, Objective
 
-checkpoints.EVERY = checkpoints.PATIENT = 0.0
+checkpoint.WRITE_INTERVAL = checkpoint.MIN_PAUSE_PER_WRITE = 0.0
 GLM.quick_path = Objective.quick_path
 refit = GLM.refit_on_data
 GLM.refit_on_data = lambda *given: time.sleep(float(sys.argv[1])) or refit(*given)
@@ -150,6 +150,7 @@ pursuit.path(objective(), range(8), **how) if sys.argv[5] == "path" else pursuit
 """
 COMMANDS = """
 from pursuit.cli import main
+from pursuit.solving import checkpoint
 sys.exit(main(sys.argv[2:]))
 """
 
@@ -258,7 +259,7 @@ def test_damaged_and_impossible_files_are_refused(tmp_path):
 
 def test_a_newer_version_is_refused(tmp_path, monkeypatch):
     file = tmp_path / "run.npz"
-    monkeypatch.setattr(checkpoints, "VERSION", 3)
+    monkeypatch.setattr(checkpoint, "VERSION", 3)
     pursuit.solve(objective(), K, checkpoint=file)
     monkeypatch.undo()
     with pytest.raises(ValueError, match="has version 3, and this pursuit reads version 2"):

@@ -14,9 +14,10 @@ import numpy as np
 import pytest
 
 import pursuit
-from pursuit import _files, checkpoints
-from pursuit._files import FileLock, InUseError, replacing, write_text
+from pursuit._utils import files
+from pursuit._utils.files import FileLock, InUseError, atomic_write, write_text
 from pursuit.cli import main
+from pursuit.solving import checkpoint
 
 rng = np.random.default_rng(0)
 X = rng.standard_normal((60, 8))
@@ -166,9 +167,9 @@ def test_a_full_disk_and_a_checkpoint(tmp_path, monkeypatch):
 def test_writes_that_fail_in_the_middle(tmp_path):
     out = tmp_path / "out"
     out.write_text("old")
-    with pytest.raises(TypeError), replacing(out) as file:
+    with pytest.raises(TypeError), atomic_write(out) as file:
         file.write("text")
-    with pytest.raises(FileNotFoundError, match="elsewhere"), replacing(out):  # another file's error stays its own
+    with pytest.raises(FileNotFoundError, match="elsewhere"), atomic_write(out):  # another file's error stays its own
         (tmp_path / "elsewhere").read_bytes()
     assert out.read_text() == "old"
     write_text(out, "new\r\n")
@@ -226,7 +227,7 @@ def test_a_second_run_is_refused_and_the_first_goes_on(tmp_path):
 HOLDS = """
 import sys, time
 import numpy as np, pursuit
-from pursuit._files import FileLock
+from pursuit._utils.files import FileLock
 from pathlib import Path
 lock = FileLock(Path(sys.argv[1]))
 print("held", flush=True)
@@ -293,7 +294,7 @@ def test_without_fcntl(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "fcntl", None)
     windows = types.SimpleNamespace(LK_NBLCK=2, locking=lambda handle, mode, count: calls.append((mode, count)))
     monkeypatch.setitem(sys.modules, "msvcrt", windows)
-    spec = importlib.util.spec_from_file_location("files_of_windows", _files.__file__)
+    spec = importlib.util.spec_from_file_location("files_of_windows", files.__file__)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     assert module.fcntl is None
@@ -313,7 +314,7 @@ def test_a_file_system_without_locks(tmp_path, monkeypatch):
     def none(handle, how):
         raise OSError(errno.ENOLCK, "No locks available")
 
-    monkeypatch.setattr(_files.fcntl, "lockf", none)
+    monkeypatch.setattr(files.fcntl, "lockf", none)
     assert solve(tmp_path / "run").converged
 
 
@@ -321,7 +322,7 @@ def test_the_lock_is_released_whatever_happens(tmp_path, monkeypatch):
     def broken(self, *_):
         raise RuntimeError("no")
 
-    monkeypatch.setattr(checkpoints.Checkpoint, "write", broken)
+    monkeypatch.setattr(checkpoint.Checkpoint, "write", broken)
     for run in (solve, follow):
         with pytest.raises(RuntimeError):
             run(tmp_path / "run")

@@ -7,12 +7,12 @@ from scipy.sparse.linalg import aslinearoperator
 
 import pursuit
 from pursuit import _core
-from pursuit.checkpoints import _agree
 from pursuit.cli import main
 from pursuit.data.rows import Data
 from pursuit.data.sketch import SUMS
 from pursuit.designs import Dense, Operator, Sparse
 from pursuit.losses import Loss
+from pursuit.solving.checkpoint import _agree
 
 
 @pytest.fixture
@@ -273,7 +273,7 @@ def test_rows_on_a_disk_are_hashed_block_by_block(rows, tmp_path, monkeypatch):
     X, y = rows
     monkeypatch.setattr("pursuit.data.disk.write.BLOCK", 20_000)
     monkeypatch.setattr("pursuit.data.disk.write.ANSWERS", 1)
-    monkeypatch.setattr("pursuit.io._pieces.PIECE", 10_000)
+    monkeypatch.setattr("pursuit.io._chunks.CHUNK_BYTES", 10_000)
     for name, shift in (("a", 0.0), ("b", 100.0)):
         np.savez(tmp_path / f"{name}.npz", X=X, y=y + shift)
         pursuit.convert(tmp_path / f"{name}.npz", tmp_path / f"{name}.pursuit")

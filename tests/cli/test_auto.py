@@ -12,8 +12,8 @@ from sklearn.model_selection import GroupKFold
 
 from pursuit import SparseClassifierCV, SparseRegressorCV, load_model
 from pursuit.cli import progress
-from pursuit.cli.sizes import sizes
-from pursuit.estimators.chooses import ChoosesK
+from pursuit.cli.sizes import parse_sizes
+from pursuit.estimators.base_cv import SparseModelCV
 
 
 def column(text, name="prediction"):
@@ -149,7 +149,7 @@ def test_an_interrupt_while_k_is_chosen_writes_nothing(run, tmp_path, monkeypatc
     def stop(*told):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(ChoosesK, "_choose", stop)
+    monkeypatch.setattr(SparseModelCV, "_choose", stop)
     code, out, err = run("fit", "diabetes.parquet", "-t", "y", "--out", tmp_path / "m.json")
     assert (code, out, err) == (130, "", "pursuit: interrupted\n")
     assert not list(tmp_path.iterdir())
@@ -168,6 +168,6 @@ def test_folds_are_shown_as_they_are_done(run, tmp_path, monkeypatch):
 
 
 def test_sizes_as_they_are_typed():
-    assert sizes("1-4") == [1, 2, 3, 4]
-    assert sizes("5, 1-2,2 - 3") == [1, 2, 3, 5]
-    assert sizes("0") == [0]
+    assert parse_sizes("1-4") == [1, 2, 3, 4]
+    assert parse_sizes("5, 1-2,2 - 3") == [1, 2, 3, 5]
+    assert parse_sizes("0") == [0]

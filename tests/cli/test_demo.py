@@ -9,10 +9,10 @@ from sklearn.linear_model import Lasso, lars_path
 from sklearn.preprocessing import StandardScaler
 
 from pursuit import SparseRegressorCV, load_model
-from pursuit.cli.demo import HARD, features
-from pursuit.cli.demo_data import all_rows, breast_cancer, diabetes, expand, splits
-from pursuit.cli.demo_lasso import l1_logistic, l1_logistic_by_cv, lasso, lasso_by_cv
-from pursuit.cli.demo_race import Seen, compared
+from pursuit.demo.comparison import SplitScores, summarise_splits
+from pursuit.demo.data import all_rows, breast_cancer, diabetes, expand, splits
+from pursuit.demo.l1_models import l1_logistic, l1_logistic_by_cv, lasso, lasso_by_cv
+from pursuit.demo.study import HARD, features
 from pursuit.plots import plot_coefficients
 
 
@@ -35,7 +35,7 @@ def test_the_demo_writes_what_it_says(run, tmp_path):
 
 def test_a_comparison_is_paired():
     scores = {"pursuit, k chosen": [0.5, 0.7, 0.3], "lasso": [0.6, 0.7, 0.5]}
-    told = compared([Seen({}, {who: (i + 1, scores[who][i]) for who in scores}) for i in range(3)])
+    told = summarise_splits([SplitScores({}, {who: (i + 1, scores[who][i]) for who in scores}) for i in range(3)])
     lasso_told = told["lasso"]
     assert (lasso_told.features, lasso_told.score) == (2.0, pytest.approx(0.6))
     assert lasso_told.more == pytest.approx(0.1)

@@ -8,7 +8,7 @@ import pytest
 from scipy.stats import f_oneway, ttest_ind
 
 from pursuit import SparsePrecision, SparsePrecisionCV
-from pursuit.cli.nodes import read_nodes
+from pursuit.cli.graph_data import read_nodes
 
 GRAPH = ("graph", "cancer.csv", "--label", "kind", "--edges", 20)
 

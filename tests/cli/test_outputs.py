@@ -52,7 +52,7 @@ class Parameter:
 def commands():
     for program, (_, application) in APPS.items():
         for held in application.registered_commands:
-            function = inspect.unwrap(held.callback)
+            function = held.callback
             hints, signature = get_type_hints(function, include_extras=True), inspect.signature(function)
             parameters = [Parameter(name, it, hints[name]) for name, it in signature.parameters.items()]
             yield program, held.name or function.__name__, parameters

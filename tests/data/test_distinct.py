@@ -48,5 +48,5 @@ def test_rows_in_parts_and_folds(p):
     for limit in (3, 25, 100):
         assert parts.distinct_rows(limit) == whole.distinct_rows(limit) == min(30, limit)
         for data in (whole, parts):
-            fold = data.labelled(labels).leave_out(1)
+            fold = data.folds(labels).train(1)
             assert fold.distinct_rows(limit) == min(len(np.unique(X[labels != 1], axis=0)), limit)

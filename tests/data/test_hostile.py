@@ -42,8 +42,8 @@ def test_data_of_an_objective_are_seen_anew(base, settings):
     far = X * 3 + 1e6
     keep = LABELS != 0
     for fold in (
-        GLM(far, Y, **base).data.labelled(LABELS).leave_out(0),
-        GLM(InParts([(far[j == LABELS], Y[j == LABELS]) for j in range(4)]), **base).data.leave_out(0),
+        GLM(far, Y, **base).data.folds(LABELS).train(0),
+        GLM(InParts([(far[j == LABELS], Y[j == LABELS]) for j in range(4)]), **base).data.folds().train(0),
     ):
         one, other = solve(GLM(far[keep], Y[keep], **settings), 2), solve(GLM(fold, **settings), 2)
         np.testing.assert_allclose(other.coef, one.coef, rtol=1e-5)
@@ -60,10 +60,10 @@ def test_outliers_in_the_part_that_is_left_out_cost_nothing(factor, standardize)
     want = solve(GLM(X[8:], Y[8:], standardize=standardize), 2)
     labels = np.repeat([0, 1, 2], [8, 16, 16])
     for data in (
-        cut(wild, Y, 8).bound(as_loss("squared")),
-        GLM(wild, Y).data.labelled(labels),
+        cut(wild, Y, 8).bound(as_loss("squared")).folds(),
+        GLM(wild, Y).data.folds(labels),
     ):
-        got = solve(GLM(data.leave_out(0), standardize=standardize), 2)
+        got = solve(GLM(data.train(0), standardize=standardize), 2)
         assert np.array_equal(got.support, want.support)
         assert got.value == pytest.approx(want.value, rel=1e-9)
 
@@ -105,7 +105,7 @@ def test_separable_parts_without_an_intercept():
 
 @pytest.mark.parametrize("twice", [copy.copy, copy.deepcopy, lambda data: pickle.loads(pickle.dumps(data))])
 def test_folds_can_be_sent(twice):
-    for fold in (cut(X, Y).bound(as_loss("squared")).leave_out(0), GLM(X, Y).data.labelled(LABELS).leave_out(1)):
+    for fold in (cut(X, Y).bound(as_loss("squared")).folds().train(0), GLM(X, Y).data.folds(LABELS).train(1)):
         assert solve(GLM(twice(fold)), 2).value == pytest.approx(solve(GLM(fold), 2).value, rel=1e-12)
 
 
@@ -114,8 +114,8 @@ def test_folds_keep_no_data_alive():
     try:
         mine = X.copy()
         alive = weakref.ref(mine)
-        data = GLM(mine, Y).data.labelled(LABELS)
-        fold = data.leave_out(0)
+        data = GLM(mine, Y).data.folds(LABELS)
+        fold = data.train(0)
         solve(GLM(fold), 2)
         del mine, data, fold
         assert alive() is None
@@ -129,7 +129,7 @@ def test_folds_keep_no_data_alive():
         (lambda: InParts(None), "parts must be a list of tuples"),
         (lambda: InParts([None]), "parts must be a list of tuples"),
         (lambda: InParts([(X, Y)], each=3), "each must be a function"),
-        (lambda: cut(X, Y).bound(as_loss("squared")).leave_out("a"), "j must be a whole number"),
+        (lambda: cut(X, Y).bound(as_loss("squared")).folds().train("a"), "j must be a whole number"),
     ],
 )
 def test_wrong_arguments_are_named(spoil, message):

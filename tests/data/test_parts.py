@@ -55,12 +55,12 @@ def test_a_fold_is_the_rest_of_the_rows(shift, standardize):
     X = given.X + shift * np.arange(P)
     cuts = (9, 45)
     blocks = [(A, y, w) for A, (_, y, w, _) in zip(np.split(X, cuts), given.parts(cuts=cuts), strict=True)]
-    whole = InParts(blocks).bound(as_loss("squared"))
+    whole = InParts(blocks).bound(as_loss("squared")).folds()
     for j, out in enumerate(np.split(np.arange(len(X)), cuts)):
         keep = np.setdiff1d(np.arange(len(X)), out)
         c = given.weight[keep] / given.weight[keep].sum()
         Z, m, s = standardised(X[keep] - X[0], c)
-        fold = whole.leave_out(j)
+        fold = whole.train(j)
         moments = fold.moments()
         np.testing.assert_allclose(moments.mean - X[0], m, atol=1e-9 * max(shift, 1e-3))
         np.testing.assert_allclose(moments.square, s**2, rtol=1e-9)
@@ -78,11 +78,11 @@ def test_a_fold_is_the_rest_of_the_rows(shift, standardize):
 @pytest.mark.parametrize("loss", ["logistic", "poisson"])
 def test_a_fold_of_any_loss(loss):
     given = problem(loss, p=P, weights=True, offset=True)
-    whole = InParts(given.parts()).bound(as_loss(loss))
+    whole = InParts(given.parts()).bound(as_loss(loss)).folds()
     keep = np.r_[0:9, 45:70]
     rest = {"sample_weight": given.weight[keep], "offset": given.offset[keep]}
     one = pursuit.GLM(given.X[keep], given.y[keep], loss, l2=0.1, standardize=True, **rest)
-    fold = pursuit.GLM(whole.leave_out(1), loss=loss, l2=0.1, standardize=True)
+    fold = pursuit.GLM(whole.train(1), loss=loss, l2=0.1, standardize=True)
     a, b = (pursuit.solve(f, 3, solver="ompr") for f in (one, fold))
     assert np.array_equal(a.support, b.support)
     assert b.value == pytest.approx(a.value, rel=1e-10)
@@ -93,12 +93,12 @@ def test_a_fold_of_any_loss(loss):
 def test_scattered_folds_copy_nothing(loss, kind):
     given = problem(loss, p=P, weights=True, offset=True)
     X, labels = KINDS[kind](given.X), np.random.default_rng(5).integers(-1, 4, 70)
-    whole = pursuit.GLM(**given.glm(X)).data.labelled(labels)
+    whole = pursuit.GLM(**given.glm(X)).data.folds(labels)
     for j in range(4):
         keep = (labels != j) & (labels >= 0)
         rest = {"sample_weight": given.weight[keep], "offset": given.offset[keep]}
         for settings in ({}, {"standardize": True}, {"fit_intercept": False}):
-            fold = pursuit.GLM(whole.leave_out(j), loss=loss, l2=0.1, **settings)
+            fold = pursuit.GLM(whole.train(j), loss=loss, l2=0.1, **settings)
             one = pursuit.GLM(X[keep], given.y[keep], loss, l2=0.1, **rest, **settings)
             a, b = (pursuit.solve(f, 3) for f in (one, fold))
             assert np.array_equal(a.support, b.support)
@@ -112,7 +112,7 @@ def test_a_constant_column_of_a_fold_is_zero():
     X = given.X.copy()
     X[9:, 3] = 7.1  # constant once the first part is out
     blocks = [(A, y) for A, y in zip(np.split(X, [9, 45]), np.split(given.y, [9, 45]), strict=True)]
-    fold = InParts(blocks).bound(as_loss("squared")).leave_out(0)
+    fold = InParts(blocks).bound(as_loss("squared")).folds().train(0)
     f = pursuit.GLM(fold, standardize=True)
     assert f.hessian_rows(f.null, np.array([3])).any() == np.False_
     assert 3 not in pursuit.solve(f, 5).support
@@ -168,7 +168,7 @@ def test_what_parts_bring_is_not_given_again():
     with pytest.raises(TypeError, match="leave y, sample_weight and offset out"):
         pursuit.GLM(InParts(given.parts()), given.y)
     with pytest.raises(ValueError, match="there is no part 3: the parts are 0 to 2"):
-        InParts(given.parts()).bound(as_loss("squared")).leave_out(3)
+        InParts(given.parts()).bound(as_loss("squared")).folds().train(3)
 
 
 def test_bad_labels_are_told():
@@ -180,13 +180,13 @@ def test_bad_labels_are_told():
         (np.repeat([0, 2], 35), "every number from 0 to 2, and no row has 1"),
     ):
         with pytest.raises(ValueError, match=message):
-            data.labelled(labels)
+            data.folds(labels)
     with pytest.raises(ValueError, match="one part only"):
-        data.labelled(np.zeros(70, int)).leave_out(0)
+        data.folds(np.zeros(70, int)).train(0)
     weights = np.repeat([1.0, 0.0], [30, 40])
-    whole = data.weighted(weights / 30).labelled(np.repeat([0, 1], [30, 40]))
+    whole = data.weighted(weights / 30).folds(np.repeat([0, 1], [30, 40]))
     with pytest.raises(ValueError, match="without part 0 no row has a weight"):
-        whole.leave_out(0)
+        whole.train(0)
 
 
 def test_data_belong_to_one_loss_and_its_constants():
@@ -237,7 +237,7 @@ def test_several_outputs_in_parts(loss, settings):
         a, b = (pursuit.solve(f, 3, solver=solver) for f in (one, parts))
         assert np.array_equal(a.support, b.support)
         assert b.value == pytest.approx(a.value, rel=1e-10)
-    whole = parts.data.leave_out(0)
+    whole = parts.data.folds().train(0)
     keep = slice(9, None)
     rest = {"sample_weight": given.weight[keep], "offset": offset[keep]}
     want = pursuit.MultiGLM(given.X[keep], y[keep], loss, l2=0.05, fit_intercept=one.fit_intercept, **rest)

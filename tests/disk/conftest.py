@@ -13,11 +13,11 @@ def table():
 
 @pytest.fixture
 def small_blocks(monkeypatch):
-    """Blocks and pieces so small that a few hundred rows make several."""
+    """Blocks and chunks so small that a few hundred rows make several."""
     from pursuit.data.disk import write
-    from pursuit.io import _pieces
+    from pursuit.io import _chunks
 
     monkeypatch.setattr(write, "BLOCK", 4096)
     monkeypatch.setattr(write, "ANSWERS", 1)
-    monkeypatch.setattr(_pieces, "PIECE", 2048)
-    monkeypatch.setattr(_pieces, "TEXT", 2048)
+    monkeypatch.setattr(_chunks, "CHUNK_BYTES", 2048)
+    monkeypatch.setattr(_chunks, "TEXT_CHUNK_BYTES", 2048)

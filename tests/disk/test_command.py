@@ -61,10 +61,10 @@ def test_k_is_chosen_and_paths_are_followed(files, capsys):
 
 
 def test_a_large_parquet_file_is_not_loaded(files, monkeypatch, capsys):
-    from pursuit.cli import asked
+    from pursuit.cli import inputs
 
-    monkeypatch.setattr(asked, "read_table", None)
-    monkeypatch.setattr(asked, "LOADED", 0.0)
+    monkeypatch.setattr(inputs, "read_table", None)
+    monkeypatch.setattr(inputs, "MAX_LOADED_SHARE", 0.0)
     assert main(["fit", "a.parquet", "--target", "t", "--exclude", "c", "-k", "2", "-o", "m.json"]) == 0
     assert model()["support"] == [1, 4]
     assert main(["fit", "a.parquet", "--target", "t", "-k", "2", "-o", "m.json"]) == 2

@@ -17,7 +17,7 @@ from sklearn.datasets import dump_svmlight_file
 
 from problems import random_sparse
 from pursuit import convert, open_data
-from pursuit.io import converting
+from pursuit.io import conversion
 
 
 def dense(data):
@@ -175,13 +175,13 @@ def test_of_several_that_write_one_folder_one_wins(tmp_path, table, monkeypatch)
     """All have begun before the first is done; the others are told what happened, and leave nothing."""
     np.savez(tmp_path / "a.npz", X=table[0], y=table[1])
     out, begun, said = tmp_path / "a.pursuit", threading.Barrier(3), []
-    real = converting._finish
+    real = conversion._finish
 
     def finish(*given):
         begun.wait(30)
         return real(*given)
 
-    monkeypatch.setattr(converting, "_finish", finish)
+    monkeypatch.setattr(conversion, "_finish", finish)
 
     def one():
         try:
@@ -212,7 +212,7 @@ def test_an_error_of_the_input_is_not_the_outputs(tmp_path, table, monkeypatch):
     def gone(*_):
         raise FileNotFoundError(2, "No such file or directory", str(tmp_path / "a.npz"))
 
-    monkeypatch.setattr(converting, "_finish", gone)
+    monkeypatch.setattr(conversion, "_finish", gone)
     with pytest.raises(FileNotFoundError, match=r"a\.npz"):
         convert(tmp_path / "a.npz", tmp_path / "a.pursuit")
     assert os.listdir(tmp_path) == ["a.npz"]
@@ -222,10 +222,10 @@ HANGS_AFTER_A_BLOCK = """
 import sys, time
 from pursuit.cli import main
 from pursuit.data.disk import write
-from pursuit.io import _pieces
+from pursuit.io import _chunks
 
-write.BLOCK, _pieces.PIECE = 4096, 2048
-read_piece = _pieces._of_frame
+write.BLOCK, _chunks.CHUNK_BYTES = 4096, 2048
+read_piece = _chunks._chunk_from_frame
 
 def read_or_hang(path, frame, *rest):
     if frame.index[0] > 2000:
@@ -233,7 +233,7 @@ def read_or_hang(path, frame, *rest):
         time.sleep(600)
     return read_piece(path, frame, *rest)
 
-_pieces._of_frame = read_or_hang
+_chunks._chunk_from_frame = read_or_hang
 sys.exit(main(sys.argv[1:]))
 """
 

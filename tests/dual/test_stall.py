@@ -7,7 +7,7 @@ import scipy.sparse as sp
 import pursuit
 from dual.instances import LOSSES, K, glm
 from pursuit import DIHT, GLM, SDIHT
-from pursuit.certificates.general import General
+from pursuit.certificates.glm_node import GLMNode
 from pursuit.constraints import AtMost
 from pursuit.experiments.diht.ridge_regression import drawn
 from pursuit.objectives.dual import Dual
@@ -153,7 +153,7 @@ def test_halving_brings_d_nearer_to_its_maximum():
     X = rng.standard_normal((60, 12))
     f = GLM(X, X[:, :4].sum(1) + rng.standard_normal(60), l2=0.02, fit_intercept=False)
     plain, halved = (pursuit.solve(f, 4, solver=DIHT(patience=p, halt=0.0), max_iter=200) for p in (0, 10))
-    root = General.root(f, AtMost(4, 12), np.zeros(12))
+    root = GLMNode.root(f, AtMost(4, 12), np.zeros(12))
     top = root.part.relax(root._open(), root.x, halved.value, 5000, 1e-6).lower
     assert halved.lower <= top + 1e-3 * halved.value
     assert top - halved.lower <= 0.5 * (top - plain.lower)

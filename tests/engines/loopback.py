@@ -1,24 +1,24 @@
-"""Rows elsewhere without a network: all that is said goes through pickle, and keepers may lose what they keep."""
+"""Remote rows without a network: requests and responses are pickled, and servers may lose what they hold."""
 
 import pickle
 
-from pursuit.engines.far import FarMap, Keeper
+from pursuit.engines.remote import RemoteMap, RowServer
 
 
 class Loopback:
-    """Keepers of some parts in this process; every ``lose``-th letter meets one that has nothing but its rows."""
+    """Servers of some parts in this process; every ``lose``-th request meets one that has nothing but its rows."""
 
     def __init__(self, parts, lose=0):
-        self.parts, self.lose, self.letters = list(parts), lose, 0
-        self.keepers = [Keeper(part) for part in self.parts]
-        self.each = FarMap(self.post, len(self.parts))
+        self.parts, self.lose, self.requests = list(parts), lose, 0
+        self.servers = [RowServer(part) for part in self.parts]
+        self.each = RemoteMap(self.transport, len(self.parts))
 
-    def post(self, letters):
+    def transport(self, requests):
         answers = []
-        for place, letter in letters:
-            self.letters += 1
-            if self.lose and self.letters % self.lose == 0:
-                self.keepers[place] = Keeper(self.parts[place])
-            sent = pickle.loads(pickle.dumps(letter))
-            answers.append(pickle.loads(pickle.dumps(self.keepers[place].ask(*sent))))
+        for place, request in requests:
+            self.requests += 1
+            if self.lose and self.requests % self.lose == 0:
+                self.servers[place] = RowServer(self.parts[place])
+            sent = pickle.loads(pickle.dumps(request))
+            answers.append(pickle.loads(pickle.dumps(self.servers[place].handle(*sent))))
         return answers

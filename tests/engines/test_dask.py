@@ -275,7 +275,7 @@ def raising(error):
 )
 @pytest.mark.parametrize("persisted", [False, True])
 def test_a_partition_that_raises(client, rows, monkeypatch, error, persisted):
-    monkeypatch.setattr("pursuit.engines.dask.ATTEMPTS", 1)  # no second look at what is not lost
+    monkeypatch.setattr("pursuit.engines.dask.MAX_ATTEMPTS", 1)  # no second look at what is not lost
     X, y, _ = rows
     bad = chunked(X).map_blocks(raising(error), dtype=float, meta=np.empty((0, 0)))
     for given in ((bad, chunked(y)), (chunked(X), bad[:, 0])):
@@ -303,7 +303,7 @@ def test_a_partition_that_raises_while_another_is_computed(client, rows):
 
 @pytest.mark.parametrize("kind", ["object", "category"])
 def test_a_column_that_is_no_number(client, rows, monkeypatch, kind):
-    monkeypatch.setattr("pursuit.engines.dask.ATTEMPTS", 1)
+    monkeypatch.setattr("pursuit.engines.dask.MAX_ATTEMPTS", 1)
     pd, dd = pytest.importorskip("pandas"), pytest.importorskip("dask.dataframe")
     word = pd.Series(["x", "y"] * (N // 2), dtype=kind)
     X, y = pd.DataFrame(rows[0][:, :2], columns=["a", "b"]).assign(word=word), pd.Series(rows[1])

@@ -445,3 +445,16 @@ def test_plain_arrays_are_checked_as_scikit_learn_does(diabetes):
         pursuit.SparseLDA(1).fit(X[:, :1], y > 100)
     for dtype in (np.float32, np.float64):
         assert SparseRegressor(k=3, **FAST).fit(X.astype(dtype), y).coef_.dtype == dtype
+
+
+@pytest.mark.parametrize("kind", [SparseRegressor, SparseClassifier])
+def test_the_objective_is_that_of_fit(kind, diabetes):
+    X, y = diabetes
+    y = y if kind is SparseRegressor else y > np.median(y)
+    weights = np.linspace(1.0, 2.0, len(y))
+    model = kind(k=3).fit(X, y, weights)
+    fresh = kind(k=3)
+    result = pursuit.solve(fresh.objective(X, y, weights), 3)
+    assert np.array_equal(result.support, model.support_)
+    assert result.value == pytest.approx(model.result_.value, rel=1e-12)
+    assert not [name for name in vars(fresh) if name.endswith("_")]  # it is not fitted

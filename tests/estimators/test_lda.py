@@ -11,7 +11,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import StratifiedKFold
 
 from pursuit import SparseLDA, SparsePrecision, load_model, save_model
-from pursuit.graph_search import graph_path
+from pursuit.kernels.graph import graph_path
 
 WINE = load_wine(return_X_y=True, as_frame=True)
 IRIS = load_iris(return_X_y=True)

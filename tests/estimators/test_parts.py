@@ -159,7 +159,7 @@ def test_intervals():
 
 
 def test_halves_that_are_not_copied(monkeypatch):
-    monkeypatch.setattr("pursuit.resampling.selectors.COPIED", 1)
+    monkeypatch.setattr("pursuit.resampling.selectors.MAX_COPIED_BYTES", 1)
     given, X, parts = regression("squared", "csr")
     one, other = (stability(SparseRegressor(3), *data, n_pairs=3, random_state=1) for data in ((X, given.y), (parts,)))
     assert np.array_equal(one.frequencies, other.frequencies)
@@ -186,7 +186,7 @@ def test_names_summary_and_a_pickle():
 
 
 class Elsewhere(InParts):
-    """Rows that live elsewhere, with keepers that lose what they keep; the first two parts are one bundle."""
+    """Rows that live elsewhere, with servers that lose what they hold; the first two parts are one bundle."""
 
     def bound(self, loss, classes=None, factors=None):
         data = super().bound(loss, classes, factors)

@@ -13,7 +13,7 @@ from sklearn.covariance import EmpiricalCovariance
 from sklearn.exceptions import NotFittedError
 
 from pursuit import LogDet, SparsePrecision, save_model, solve, stability
-from pursuit.estimators import edges as edges_module
+from pursuit.estimators.graph import edges as edges_module
 from pursuit.refits.graph import graph_refit
 
 P = 8
@@ -113,7 +113,7 @@ def test_gain_is_what_dropping_an_edge_costs(given, monkeypatch):
         W = model.precision_
         assert row.precision == W[i, j]
         assert row.partial_correlation == pytest.approx(-W[i, j] / np.sqrt(W[i, i] * W[j, j]))
-    monkeypatch.setattr(edges_module, "AFFORDED", 0)
+    monkeypatch.setattr(edges_module, "MAX_EXACT_WORK", 0)
     bound = SparsePrecision(6, **given).fit(FRAME)
     assert not bound.edges_.empty
     assert not bound.gains_are_exact_

@@ -9,7 +9,7 @@ import numpy as np
 
 import pursuit
 from fuzz.exchange_problems import ExchangeProblem
-from fuzz.exchange_referee import Exchange, ExchangeReferee
+from fuzz.exchange_referee import Exchange, ExchangeReferee, ResponsesReferee
 from fuzz.judge import loss_of
 from fuzz.likelihood_referee import LikelihoodReferee
 from fuzz.multinomial_referee import MultinomialExchanges, MultinomialReferee
@@ -34,7 +34,7 @@ class Complaint(NamedTuple):
 
 def objective(problem: ExchangeProblem) -> Any:
     """The problem as the library takes it."""
-    model: Any = pursuit.MultiGLM if problem.loss == "multinomial" else pursuit.GLM
+    model: Any = pursuit.MultiGLM if problem.loss == "multinomial" or problem.y.ndim > 1 else pursuit.GLM
     return model(
         problem.stored(), problem.y, loss_of(problem), l2=problem.l2, fit_intercept=problem.intercept,
         sample_weight=problem.weight, offset=problem.offset, standardize=problem.standardize,
@@ -46,7 +46,7 @@ def referees_of(problem: ExchangeProblem) -> tuple[Referee, ExchangeReferee | Li
     if problem.loss == "multinomial":
         classes = MultinomialReferee(problem)
         return classes, MultinomialExchanges(classes)
-    referee = Referee(problem)
+    referee = ResponsesReferee(problem) if problem.y.ndim > 1 else Referee(problem)
     return referee, ExchangeReferee(referee) if problem.loss == "squared" else LikelihoodReferee(referee)
 
 

@@ -4,7 +4,7 @@ A seed chooses everything. Nothing here imports the library. Columns are scaled 
 stay exact; the referee judges the numbers as they are stored (after rounding to float32, where X is float32).
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -67,6 +67,20 @@ def draw(seed: int, large: bool = False) -> ExchangeProblem:
         seed, X, y, "squared", 0.0, l2, weight, offset, intercept, standardize, k, include, exclude, None,
         tuple(traits), layout, single,
     )  # fmt: skip
+
+
+def draw_responses(seed: int) -> ExchangeProblem:
+    """The problem of a seed with two to five responses: one of its own, others with noise or another column in them."""
+    problem, rng = draw(seed), np.random.default_rng([seed, 35])
+    y, q = problem.y, int(rng.integers(2, 6))
+    size, Y = float(y.std()) or 1.0, [y]
+    for _ in range(q - 1):
+        column = problem.X[:, int(rng.integers(problem.X.shape[1]))]
+        other = (column - column.mean()) / (float(column.std()) or 1.0)
+        shares = 10.0 ** rng.uniform(-3, 0.5, 3) * rng.choice([-1.0, 0.0, 1.0], 3)
+        Y.append(shares[0] * y + size * (shares[1] * other + shares[2] * rng.standard_normal(len(y))))
+    offset = None if problem.offset is None else np.outer(problem.offset, rng.standard_normal(q))
+    return replace(problem, y=np.column_stack(Y), offset=offset, traits=(*problem.traits, f"{q} responses"))
 
 
 def column_family(rng: np.random.Generator, n: int, p: int, traits: list[str]) -> np.ndarray:

@@ -4,13 +4,16 @@ For each column i that may leave, the rest of the support (with the intercept an
 orthonormal by Gram-Schmidt, twice, in extended precision, and in 60 digits where columns are so close to dependent that
 this has none to spare; what a column j has outside of that gives the value of the exchange i -> j. Columns that are
 clearly of no use in float64 are not looked at again. Nothing of the library is used, neither its code nor its formula.
+With several responses gains are added up over them.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
-from fuzz.referee import LD, Referee, _orthonormal_digits
+from fuzz.problems import Problem
+from fuzz.referee import LD, Minimum, Referee, _orthonormal_digits
 
 EPS = float(np.finfo(LD).eps)
 RESOLVED = (
@@ -76,13 +79,14 @@ class ExchangeReferee:
 
     def __init__(self, referee: Referee) -> None:
         self.referee = referee
-        root, t = np.sqrt(referee.c), referee.y - referee.o
+        root = np.sqrt(referee.c)
+        t = (referee.y - referee.o).reshape(len(root), -1)  # a column for each response
         if referee.problem.intercept:
-            t = root * (t - t[0])
+            t = root[:, None] * (t - t[0])
             for _ in range(2):
-                t = t - root * (root @ t)
+                t = t - np.outer(root, root @ t)
         else:
-            t = root * t
+            t = root[:, None] * t
         self.A, self.tail, self.alive = unit_columns(referee)
         self.t = t
         self.A64 = self.A.astype(float)
@@ -120,7 +124,7 @@ class ExchangeReferee:
         return Basis(Q, self._rest(Q), 1.0)
 
     def _rest(self, Q: np.ndarray) -> np.ndarray:
-        rest = np.concatenate([self.t, np.zeros(len(Q) - len(self.t), LD)])
+        rest = np.concatenate([self.t, np.zeros((len(Q) - len(self.t), self.t.shape[1]), LD)])
         for _ in range(2):
             rest = rest - Q @ (Q.T @ rest)
         return rest
@@ -165,8 +169,8 @@ class ExchangeReferee:
         for _ in range(2):
             V -= Q @ (Q.T @ V)
         length = (V**2).sum(axis=0) + self.tail[others].astype(float) ** 2
-        slope = basis.rest.astype(float) @ V
-        return slope**2 / np.maximum(2 * length, 1e-300), np.sqrt(length)
+        slope = basis.rest.astype(float).T @ V
+        return (slope**2).sum(axis=0) / np.maximum(2 * length, 1e-300), np.sqrt(length)
 
     def _gains(self, basis: Basis, cols: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Gains in extended precision, and where a column has digits outside of the basis."""
@@ -179,5 +183,31 @@ class ExchangeReferee:
         resolved = (np.sqrt(length) * basis.shortest > RESOLVED) | ~self.alive[
             cols
         ]  # constants are known to add nothing
-        gain = (basis.rest @ V) ** 2 / (2 * np.where(length > 0, length, 1))
+        gain = ((basis.rest.T @ V) ** 2).sum(axis=0) / (2 * np.where(length > 0, length, 1))
         return np.where(resolved, gain, 0), resolved
+
+
+class ResponsesReferee(Referee):
+    """Values and minima of several responses (a column of y and of the offset each): sums over problems of one."""
+
+    def __init__(self, problem: Problem) -> None:
+        super().__init__(problem)
+        self.o = np.zeros(self.y.shape, LD) if problem.offset is None else self.o
+        self.parts = [
+            Referee(replace(problem, y=y, offset=o)) for y, o in zip(problem.y.T, self._offsets(problem), strict=True)
+        ]
+
+    @staticmethod
+    def _offsets(problem: Problem) -> list[Any]:
+        return [None] * problem.y.shape[1] if problem.offset is None else list(problem.offset.T)
+
+    def value(self, cols: Any, coef: Any, b: Any) -> float:
+        coef, b = np.reshape(coef, (len(cols), -1)), np.broadcast_to(b, len(self.parts))
+        return sum(part.value(cols, coef[:, r], b[r]) for r, part in enumerate(self.parts))
+
+    def rounding(self, cols: Any, coef: Any, b: Any) -> float:
+        coef, b = np.reshape(coef, (len(cols), -1)), np.broadcast_to(b, len(self.parts))
+        return sum(part.rounding(cols, coef[:, r], b[r]) for r, part in enumerate(self.parts))
+
+    def _minimum(self, cols: tuple[int, ...]) -> Minimum:
+        return Minimum(sum(part.minimum(cols).value for part in self.parts), 0.0)

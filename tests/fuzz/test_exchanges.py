@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from fuzz.exchange_judge import ExchangeJudge
-from fuzz.exchange_problems import ExchangeProblem, draw
+from fuzz.exchange_problems import ExchangeProblem, draw, draw_responses
 from fuzz.exchange_referee import ExchangeReferee
 from fuzz.referee import Referee
 
@@ -15,15 +15,21 @@ CHUNK = 10
 CLAIMS = {"false claim", "value", "sparse set", "reason", "too few columns", "crash"}
 
 
-def complaints(seed, kinds, monotone=False):
+def complaints(seed, kinds, monotone=False, drawn=draw):
     with np.errstate(all="ignore"):
-        judge = ExchangeJudge(draw(seed), monotone=monotone)
+        judge = ExchangeJudge(drawn(seed), monotone=monotone)
         return [complaint for complaint in judge.complaints() if complaint.kind in kinds]
 
 
 @pytest.mark.parametrize("first", range(0, 100, CHUNK))
 def test_no_exchange_helps_where_that_is_said(first):
     found = {seed: complaints(seed, CLAIMS) for seed in range(first, first + CHUNK)}
+    assert {seed: some for seed, some in found.items() if some} == {}
+
+
+@pytest.mark.parametrize("first", range(0, 40, CHUNK))
+def test_no_exchange_of_several_responses_helps_where_that_is_said(first):
+    found = {seed: complaints(seed, CLAIMS, drawn=draw_responses) for seed in range(first, first + CHUNK)}
     assert {seed: some for seed, some in found.items() if some} == {}
 
 

@@ -9,7 +9,7 @@ from graphs import reference
 from graphs.instances import covariance, some_edges
 from graphs.reference import correlations, every_pair, refit, value, violation
 from pursuit import _core
-from pursuit.graph_search import NO_EDGES, closed, graph_path, moves, not_excluded
+from pursuit.kernels.graph import NO_EDGES, forbidden_mask, graph_path, open_exchanges, ranked_exchanges
 from pursuit.refits.graph import codes, graph_refit, pairs
 
 
@@ -27,7 +27,7 @@ def test_the_four_node_bound_is_that_of_the_definition(seed):
     R, edges = problem(seed, 6, 30), some_edges(seed, 6, 6)
     fit = graph_refit(R, edges)
     (leave, enter, change), looked, whole, trouble = _core.graph_open(
-        R, codes(edges, 6), fit.w, fit.d, fit.Sigma, codes(NO_EDGES, 6), closed(None, 6), np.inf, 0, 10**6, None
+        R, codes(edges, 6), fit.w, fit.d, fit.Sigma, codes(NO_EDGES, 6), forbidden_mask(None, 6), np.inf, 0, 10**6, None
     )
     assert (looked, len(leave), whole, trouble) == (6 * 9, 6 * 9, True, None)
     for out, new, bound in zip(edges[leave], pairs(enter, 6), change, strict=True):
@@ -42,7 +42,7 @@ def test_what_is_excluded_does_not_help(seed, sweeps):
     fit = graph_refit(R, edges)
     include, forbidden = edges[:1], np.zeros((7, 7), bool)
     forbidden[2, 5] = forbidden[5, 2] = True
-    left = not_excluded(R, fit, include, forbidden, fit.value, sweeps, 10**6)
+    left = open_exchanges(R, fit, include, forbidden, fit.value, sweeps, 10**6)
     assert left.whole
     told = {(tuple(edges[e]), tuple(c)) for e, c in zip(left.leave, left.enter.tolist(), strict=True)}
     better = 0
@@ -62,7 +62,7 @@ def test_what_is_excluded_does_not_help(seed, sweeps):
 def test_dropping_costs_no_more_than_its_bound(seed):
     R, edges = problem(seed, 7, 20), some_edges(seed, 7, 9)
     fit = graph_refit(R, edges)
-    cost = moves(R, fit, NO_EDGES, None, 5).cost
+    cost = ranked_exchanges(R, fit, NO_EDGES, None, 5).cost
     for edge, bound in zip(edges.tolist(), cost, strict=True):
         truth = refit(R, without(edges, edge))[1] - fit.value
         assert truth <= bound + 1e-9

@@ -122,28 +122,3 @@ def test_schur_minimises_columns_out(quadratic):
     expected = H[np.ix_(keep, keep)] - H[np.ix_(keep, [3, 4])] @ np.linalg.solve(H[3:5, 3:5], H[np.ix_([3, 4], keep)])
     np.testing.assert_allclose(_core.schur(H, W, keep), expected, atol=1e-12)
     np.testing.assert_array_equal(_core.schur(H, W[:0], keep), H[np.ix_(keep, keep)])
-
-
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("order", ["C", "F"])
-def test_rough_cross_is_the_cross_product_in_single_precision(dtype, order):
-    rng = np.random.default_rng(0)
-    X = np.array(3.0 + rng.standard_normal((700, 37)), dtype=dtype, order=order)
-    w, c = np.asfortranarray(rng.standard_normal((700, 5))), rng.random(700)
-    c /= c.sum()
-    rows, mean, var = _core.Matrix(X).rough_cross(w, c)
-    assert rows.dtype == np.float32
-    scale = np.linalg.norm(w, axis=0)[:, None] * np.linalg.norm(X, axis=0)
-    assert np.abs(rows - w.T @ X.astype(float)).max() <= 1e-5 * scale.max()
-    expected = c @ X.astype(float)
-    np.testing.assert_allclose(mean, expected, rtol=1e-12)
-    np.testing.assert_allclose(var, c @ (X.astype(float) - expected) ** 2, rtol=1e-10)
-
-
-def test_exchanges_of_single_precision_rows(quadratic):
-    H, c = quadratic
-    _, (rows, B, g), x = arguments(H, c)
-    h = H.diagonal()[OTHERS].copy()
-    exact = _core.exchange(rows, B, g, h, x, np.ones(4, np.uint8))
-    rough = _core.exchange(rows.astype(np.float32), B, g, h, x, np.ones(4, np.uint8))
-    np.testing.assert_allclose(rough[0], exact[0], rtol=1e-3, atol=1e-4)

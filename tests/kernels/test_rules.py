@@ -45,8 +45,6 @@ def calls(rng):
         out[f"row_hashes {tag}"] = lambda Z=Z: Z.row_hashes(0)
         if tag in ("csr", "csc"):
             out[f"gather_csc {tag}"] = lambda Z=Z: Z.gather_csc(cols)
-        else:
-            out[f"rough_cross {tag}"] = lambda Z=Z: Z.rough_cross(w, c)
     A, v = rng.normal(size=(6000, 40)), rng.random(6000)
     tall, many = _core.Matrix(np.asfortranarray(A)), _core.Samples(np.repeat([0.0, 1.0], 3000), v, None, 1, 0.0)
     out["dense gram"] = lambda: tall.gram(v)
@@ -192,7 +190,6 @@ BAD_SIZES = {
     "terms": lambda: SAMPLES.terms(np.ones(3)),
     "a dense X as CSC": lambda: X.gather_csc(INDEX),
     "a sparse X narrowed": lambda: S.narrow(INDEX, np.ones((4, 2), np.float32)),
-    "a sparse X crossed roughly": lambda: S.rough_cross(np.ones((4, 1)), ONES),
     "sparse shape": lambda: _core.Matrix(*PARTS, 5, 4, True),
     "sparse column": lambda: S.gather(np.array([4])),
     "sparse rows": lambda: S.rmatmat(np.ones((3, 1))),

@@ -105,7 +105,11 @@ CALLS = {
     },
     "loss of an estimator": (lambda: regress(loss=SCALARS["value sum"]), ValueError, r"value\(y, eta\) must return"),
     "loss in parts": (lambda: GLM(InParts([(X, Y)]), loss=SCALARS["d1 scalar"]), ValueError, "part 0: loss 'own': d1"),
-    "loss multinomial": (lambda: GLM(X, C, "multinomial"), ValueError, r"has several outputs: use MultiGLM\(X, y\)"),
+    "loss multinomial": (
+        lambda: regress(loss="multinomial"),
+        ValueError,
+        r"has several outputs: use MultiGLM\(X, y\)",
+    ),
     "loss of MultiGLM": (lambda: MultiGLM(X, C, 3), TypeError, "loss of MultiGLM must be .* got int"),
     "loss of one output": (
         lambda: MultiGLM(X, C, pursuit.Logistic()),
@@ -259,9 +263,9 @@ CALLS = {
     "y a name, GLM": (lambda: GLM(FRAME, "a"), ValueError, "y must be an array .* got the text 'a'"),
     "y ragged": (lambda: GLM(X[:2], [[1, 2], [3]]), ValueError, "y must be an array; its rows have different lengths"),
     "y matrix": (
-        lambda: GLM(X, np.c_[Y, Y]),
+        lambda: GLM(X, np.c_[Y, Y], "huber"),
         ValueError,
-        "y must have one entry per row.*several targets per row need MultiGLM",
+        "y must have one entry per row.*loss 'huber' takes one target per row",
     ),
     "y dates": (lambda: regress(y=DATES), ValueError, "y must be numeric for loss 'squared', got dtype datetime64"),
     "y categories": (

@@ -192,7 +192,7 @@ def test_y_of_one_class(rng):
 def test_y_of_another_length(y, rng):
     X, _ = good(rng)
     with pytest.raises(ValueError, match=r"y must have one entry per row of X, shape \(20,\), got shape"):
-        GLM(X, y)
+        GLM(X, y, "huber")
 
 
 @pytest.mark.parametrize("length", [N - 1, N + 1])

@@ -413,7 +413,7 @@ def test_other_bad_input(rng):
     with pytest.raises(ValueError, match="bounds and sum_to need a smooth loss"):
         pursuit.solve(pursuit.GLM(**problem("hinge", p=P).glm()), K, bounds=(0, 1))
     with pytest.raises(ValueError, match="several outputs"):
-        pursuit.SparseRegressor(2, bounds=(0, 1)).fit(rng.standard_normal((20, 4)), rng.standard_normal((20, 2)))
+        pursuit.SparseRegressor(2, sum_to=1).fit(rng.standard_normal((20, 4)), rng.standard_normal((20, 2)))
     X = rng.standard_normal((20, 4))
     X[:, 2] = 1.0
     low = np.array([0, 0, 0.5, 0])
@@ -433,3 +433,26 @@ def test_ridged_and_minibatches_pass_through(rng):
     assert f.lower == f.f.lower
     assert f.floor == f.f.floor
     f.check(AtMost(3, P))
+
+
+@pytest.mark.parametrize("standardize", [False, True])
+@pytest.mark.parametrize("solver", ["auto", "omp", "grahtp"])
+def test_nonnegative_fits_of_several_responses(solver, standardize):
+    rng = np.random.default_rng(3)
+    X = rng.random((60, 7))
+    Y = X[:, [1, 4]] @ np.array([[2.0, 0.0, 1.0], [0.5, 1.5, -1.0]]) + 0.05 * rng.standard_normal((60, 3)) + 1.0
+
+    def separate(cols):  # the intercept as the difference of two non-negative columns
+        A = np.column_stack([X[:, cols], np.ones(60), -np.ones(60)])
+        return sum(nnls(A, y)[1] ** 2 for y in Y.T) / 120
+
+    best = min((separate(list(cols)), cols) for cols in combinations(range(7), 2))
+    result = pursuit.solve(pursuit.GLM(X, Y, standardize=standardize), 2, solver=solver, bounds=(0, None))
+    assert (result.coef >= 0).all()
+    assert result.value == pytest.approx(separate(list(result.support)), rel=1e-9)
+    if solver == "auto":
+        assert tuple(result.support) == best[1]
+    with pytest.raises(ValueError, match="sum_to needs one coefficient per column"):
+        pursuit.solve(pursuit.GLM(X, Y), 2, sum_to=1.0)
+    with pytest.raises(ValueError, match="not for classes"):
+        pursuit.solve(pursuit.GLM(X, Y.argmax(axis=1), "multinomial"), 2, bounds=(0, None))

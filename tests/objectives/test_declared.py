@@ -41,7 +41,7 @@ class Pairs(Bowl):
         support = np.column_stack([self.i[point.support], self.j[point.support]])
         return Presented(self.p, support, point.coef, np.ones(self.p), None)
 
-    def called(self, cols):
+    def column_label(self, cols):
         return ", ".join(f"pair ({self.i[j]}, {self.j[j]})" for j in cols)
 
 

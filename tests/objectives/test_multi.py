@@ -4,9 +4,8 @@ from sklearn.datasets import load_iris
 from sklearn.linear_model import LinearRegression, LogisticRegression
 
 from pursuit import MultiGLM, SparseClassifier, SparseRegressor, solve
-from pursuit.data import outputs
-from pursuit.losses.vector import Multinomial
-from pursuit.refits.outputs import Outputs
+from pursuit.data import hessian
+from pursuit.losses import Multinomial
 
 
 @pytest.fixture(scope="module")
@@ -99,13 +98,13 @@ def test_the_rarest_probabilities_keep_their_digits():
     np.testing.assert_allclose(loss.value(Y, eta), np.log1p(rest).astype(float), rtol=1e-12)
     np.testing.assert_allclose(loss.d1(Y, eta)[Y > 0], (-rest / (1 + rest)).astype(float), rtol=1e-12)
     others = np.where(Y > 0, rest[:, None] / (1 + rest)[:, None], 1 - P)
-    np.testing.assert_allclose(loss.curve(eta).diagonals(), (P * others).astype(float), rtol=1e-12)
+    np.testing.assert_allclose(loss.row_hessian(Y, eta, np.ones(50)).diagonal(), (P * others).astype(float), rtol=1e-12)
 
 
 @pytest.mark.parametrize("sure", [1.0, 30.0])
 @pytest.mark.parametrize("many", [False, True])
 def test_second_derivatives_are_those_of_every_pair_of_classes(sure, many, monkeypatch):
-    monkeypatch.setattr(outputs, "BY_PRODUCTS", 0 if many else 10**9)
+    monkeypatch.setattr(hessian, "FEW_COLUMNS", -1 if many else 10**9)
     rng = np.random.default_rng(1)
     n, p, q = 40, 6, 4
     X, y = rng.standard_normal((n, p)), np.arange(n) % q
@@ -120,7 +119,7 @@ def test_second_derivatives_are_those_of_every_pair_of_classes(sure, many, monke
     np.testing.assert_allclose(f.hessian_rows(point, every), H, atol=1e-12)
     np.testing.assert_allclose(f.hessian_rows(point, every[3:9], every[::2]), H[3:9, ::2], atol=1e-12)
     np.testing.assert_allclose(f.curvatures(point, every), H.diagonal(), atol=1e-12)
-    few = Outputs(f.loss, f.data.rows, X, 0.1, False)
+    few = f.few(every)
     state = few.at(few.join(point.coef.reshape(p, q), np.zeros(q)))
     assert state.hessian is not None
     T = np.kron(np.eye(p), few.turn)

@@ -257,7 +257,7 @@ def test_rows_that_are_gone_are_not_given():
     f = pair()[0]
     for ask in (
         lambda: f.data.take(np.arange(3), 1.0),
-        lambda: f.data.labelled(np.zeros(3)),
+        lambda: f.data.folds(np.zeros(3)),
         lambda: f.data.scaled(2.0),
     ):
         with pytest.raises(TypeError, match="sums hold no rows"):

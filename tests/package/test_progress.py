@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from pursuit import GLM, Progress, SparseRegressor, path, stability
-from pursuit.progress import shown
+from pursuit._utils.progress import progress_callback
 
 X = np.random.default_rng(0).normal(size=(30, 5))
 Y = X[:, 0] + 0.1 * X[:, 1]
@@ -60,13 +60,16 @@ def test_pipes_and_logs_see_nothing():
 
 
 def test_what_a_callback_argument_means(capsys):
-    with shown(None, "x") as tell:
+    with progress_callback(None, "x") as tell:
         assert tell(1, 2) is None
-    with shown(True, "x", 2) as tell:
+    with progress_callback(True, "x", 2) as tell:
         assert isinstance(tell, Progress)
-    with shown(max, "x") as tell:
+    with progress_callback(max, "x") as tell:
         assert tell is max
-    with pytest.raises(TypeError, match="callback must be a function, True for a bar, or None; got int"), shown(1, "x"):
+    with (
+        pytest.raises(TypeError, match="callback must be a function, True for a bar, or None; got int"),
+        progress_callback(1, "x"),
+    ):
         pass
 
 

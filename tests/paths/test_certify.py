@@ -189,7 +189,7 @@ def test_a_path_of_targets_that_are_all_but_constant_is_its_own(seed):
 
 
 def test_the_users_interrupt_leaves_the_bounds_so_far(monkeypatch):
-    monkeypatch.setattr(leaps, "MOST_COLUMNS", 0)  # which would have proved it before anyone can interrupt
+    monkeypatch.setattr(leaps, "MAX_COLUMNS", 0)  # which would have proved it before anyone can interrupt
     X, y = data(8, n=60, p=30, noise=6.0)
     f = pursuit.GLM(X, y, l2=0.1)
     path = pursuit.path(f, range(1, 9))

@@ -26,7 +26,7 @@ from pursuit import (
     solve,
     summary,
 )
-from pursuit.estimators.chooses import HeldOut
+from pursuit.estimators.base_cv import HeldOut
 
 
 @pytest.fixture(scope="module")
@@ -223,7 +223,7 @@ def test_costs_of_several_classes_are_those_of_refits(k):
 
 
 def test_without_data_what_is_left_is_told(diabetes, monkeypatch):
-    monkeypatch.setattr("pursuit.estimators.base.SUMMARISED", 0)
+    monkeypatch.setattr("pursuit.estimators.base.MAX_SUMMARY_WORK", 0)
     model = SparseRegressor(k=3).fit(*diabetes)
     back = pickle.loads(pickle.dumps(model)).summary()
     assert back.names == model.summary().names

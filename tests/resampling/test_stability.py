@@ -9,7 +9,7 @@ from scipy import sparse
 
 from pursuit import GLM, SparseClassifier, SparsePrecision, SparseRegressor, Stability, path, stability
 from pursuit.resampling import selectors
-from pursuit.resampling.halves import complementary
+from pursuit.resampling.split import complementary_halves
 
 RNG = np.random.default_rng(5)
 N, P = 60, 12
@@ -24,7 +24,7 @@ def few(estimator=None, X=X, y=Y, **more):
 @pytest.mark.parametrize("n", [8, 9])
 def test_halves_are_disjoint_and_of_one_size(n):
     rows = np.arange(100, 100 + n)
-    halves = complementary(rows, 20, 0)
+    halves = complementary_halves(rows, 20, 0)
     for a, b in zip(halves[::2], halves[1::2], strict=True):
         assert len(a) == len(b) == n // 2
         assert len(np.union1d(a, b)) == n // 2 * 2
@@ -35,7 +35,7 @@ def test_halves_are_disjoint_and_of_one_size(n):
 
 def test_classes_are_in_both_halves():
     labels = np.array([0] * 11 + [1] * 2 + [2] * 6)
-    for half in complementary(np.arange(19), 30, 1, labels):
+    for half in complementary_halves(np.arange(19), 30, 1, labels):
         assert np.bincount(labels[half], minlength=3).tolist() in ([5, 1, 3], [6, 1, 3])
 
 
@@ -56,7 +56,7 @@ def test_what_is_plain_is_always_selected():
 
 def test_a_half_sample_is_a_path_of_its_rows():
     found = few(SparseRegressor(k=3, l2=0.1))
-    halves = complementary(np.arange(N), 4, 0)
+    halves = complementary_halves(np.arange(N), 4, 0)
     for rows, supports in zip(halves, found.supports, strict=True):
         along = path(GLM(X[rows], Y[rows], l2=0.1, standardize=True), [1, 2, 3, 4])
         assert [list(s) for s in supports] == [list(result.support) for result in along]
@@ -77,7 +77,7 @@ def test_threads_and_layout_change_nothing(monkeypatch):
     assert np.array_equal(one.frequencies, few(X=np.asfortranarray(X)).frequencies)
     assert np.array_equal(one.frequencies, few(X=sparse.csr_matrix(X)).frequencies)
     assert not np.array_equal(one.frequencies, few(SparseRegressor(k=3), random_state=1, n_pairs=3).frequencies)
-    monkeypatch.setattr(selectors, "COPIED", 0)  # weights instead of copies
+    monkeypatch.setattr(selectors, "MAX_COPIED_BYTES", 0)  # weights instead of copies
     assert np.array_equal(one.frequencies, few().frequencies)
 
 

@@ -48,11 +48,11 @@ def test_slopes(loss, small, monkeypatch):
     times = np.array([0.0, 0.5, 2.0, -1.0, 9.0])
     B = times[:, None, None] * fit.coef[:, None] + 0.02 * np.random.default_rng(0).normal(size=(5, 5, 1))
     models = Models(f, COLS, B, np.full((5, 1), fit.free))
-    folds = f.data.raw.labelled(np.arange(80) % 2)
-    found = slopes([(folds.only(j), models) for j in (0, 1)])
+    folds = f.data.raw.folds(np.arange(80) % 2)
+    found = slopes([(folds.held_out(j), models) for j in (0, 1)])
     assert ((found >= 0) & (found <= 1)).all()
     least = np.array([losses(given, f, models, s)[i] for i, s in enumerate(found)])
-    np.testing.assert_allclose(sum(shrunk_losses(folds.only(j), models, found) for j in (0, 1)), least, rtol=1e-12)
+    np.testing.assert_allclose(sum(shrunk_losses(folds.held_out(j), models, found) for j in (0, 1)), least, rtol=1e-12)
     for i in range(5):
 
         def cost(t, i=i):

@@ -147,8 +147,10 @@ def test_restarts_until_the_limit_need_one():
 @pytest.mark.parametrize("loss", ["squared", "logistic", "multinomial"])
 def test_a_limit_stops_the_kernel(loss):
     f = problem(loss, 0, p=40)
-    result = solve(f, 6, solver=Auto(restarts="limit"), time_limit=0.6)
-    assert 0.4 <= result.seconds < 9  # four fifths of it for restarts, and what is needed to judge the end
+    result = solve(
+        f, 6, solver=Auto(restarts="limit"), time_limit=2.5
+    )  # half a second to judge the end, on a busy machine
+    assert 2.0 <= result.seconds < 9  # four fifths of it for restarts, and what is needed to judge the end
     assert result.optimality == "swap_optimal"
     assert result.value <= solve(f, 6, solver=Auto(restarts=0)).value + 1e-9 * f.scale(result.value)
 

@@ -11,21 +11,21 @@ from ..driver import solve
 from ..objectives.base import Point
 from ..objectives.glm import GLM
 from ..refits.factor import unit_scale
-from .general import General
-from .handed import Handed
+from .glm_node import GLMNode
 from .leaps import leaps
-from .quadratic import Source, SparseQuadratic
+from .quadratic_node import Source, SparseQuadratic
 from .tree import Tree
+from .warm_start import WarmStart
 from .working_set import working_set
 
-DENSE = 4000  # columns up to which the whole Gram matrix is formed
-BRANCHED = 5e7  # numbers up to which all columns are gathered for branching
+MAX_GRAM_COLUMNS = 4000  # columns up to which the whole Gram matrix is formed
+MAX_BRANCHED_ENTRIES = 5e7  # numbers up to which all columns are gathered for branching
 UNIT_ROUNDOFF = 0.5 * float(np.finfo(float).eps)  # of one product in a Gram matrix
-FEW_COLUMNS = 500  # up to which the rank of a Gram matrix is cheap
-RANK = 1e-12  # share of a unit diagonal below which an eigenvalue is rounding
-QUICK_EFFORT = 5e8  # flops of leaps and bounds, before branch and bound begins
+MAX_RANK_COLUMNS = 500  # up to which the rank of a Gram matrix is cheap
+RANK_TOLERANCE = 1e-12  # share of a unit diagonal below which an eigenvalue is rounding
+MAX_LEAPS_FLOPS = 5e8  # flops of leaps and bounds, before branch and bound begins
 NOT_EXACT = "the refit is not exact: columns differ from combinations of others by little more than rounding"
-REFITTED = 1e9  # n m^2 up to which the data are asked for the minimum over m columns
+MAX_REFIT_WORK = 1e9  # n m^2 up to which the data are asked for the minimum over m columns
 
 
 def search_between(f: GLM, constraint: AtMost, tree: Tree, inside: Sequence[int], alive: Sequence[int]) -> None:
@@ -55,7 +55,7 @@ def cheap_bound(f: GLM, constraint: AtMost, point: Point) -> float:
 
 
 def strong_bound(
-    f: GLM, constraint: AtMost, known: Point, tree: Tree, cheap: float, branch: bool, hand: Handed
+    f: GLM, constraint: AtMost, known: Point, tree: Tree, cheap: float, branch: bool, hand: WarmStart
 ) -> tuple[float, str]:
     """The best bound that fits the problem, and why it is weak if it is."""
     if len(constraint.include) == constraint.k:
@@ -65,7 +65,7 @@ def strong_bound(
         if lower >= tree.target or len(constraint.allowed) <= constraint.k:
             return lower, NOT_EXACT
     tree.tried = hand.tried
-    if f.loss.quadratic and constraint.unit_of is None and f.dim <= DENSE:
+    if f.loss.quadratic and constraint.unit_of is None and f.dim <= MAX_GRAM_COLUMNS:
         settled = _leaps_bound(f, constraint, tree) if branch else None
         if settled is not None:
             return settled, ""
@@ -79,13 +79,13 @@ def strong_bound(
         return f.lower, "the rows lie in parts or are gone, and the perspective bound needs them in one piece"
     if np.all(f.ridge > 0) and f.loss.has_conjugate:
         lower = working_set(f, constraint, known, tree, cheap, hand)
-        if branch and lower < tree.target and f.data.shape[0] * f.dim <= BRANCHED:
+        if branch and lower < tree.target and f.data.shape[0] * f.dim <= MAX_BRANCHED_ENTRIES:
             lower = max(lower, _tree_bound(f, constraint, known, tree, hand, 60, True))
         return lower, ""
     if not f.loss.has_conjugate:
         return -np.inf, str(f.loss.no_conjugate)
     weak = "without a ridge the bound is the minimum over all columns, which is weak (set l2 > 0)"
-    if f.data.shape[0] * f.dim > BRANCHED:
+    if f.data.shape[0] * f.dim > MAX_BRANCHED_ENTRIES:
         return f.lower, weak
     return _tree_bound(f, constraint, known, tree, hand, 400, branch), weak if not branch else ""
 
@@ -96,10 +96,10 @@ def _spans(f: GLM, constraint: AtMost) -> bool:
         return False
     if constraint.k >= f.data.counted - f.fit_intercept:
         return True
-    if len(constraint.allowed) > FEW_COLUMNS:
+    if len(constraint.allowed) > MAX_RANK_COLUMNS:
         return False
     gram = f.evened[0].gram[np.ix_(constraint.allowed, constraint.allowed)]
-    return int(np.linalg.matrix_rank(gram, tol=RANK * len(gram), hermitian=True)) <= constraint.k
+    return int(np.linalg.matrix_rank(gram, tol=RANK_TOLERANCE * len(gram), hermitian=True)) <= constraint.k
 
 
 def _all_allowed(f: GLM, constraint: AtMost, known: Point) -> float:
@@ -107,7 +107,7 @@ def _all_allowed(f: GLM, constraint: AtMost, known: Point) -> float:
     cols = constraint.columns_of(constraint.allowed)
     if np.array_equal(cols, known.support):
         return known.minimum
-    if f.data.shape[0] * len(cols) ** 2 > REFITTED:
+    if f.data.shape[0] * len(cols) ** 2 > MAX_REFIT_WORK:
         return f.lower
     return max(f.refit_on_data(cols, start=known).minimum, f.lower)
 
@@ -115,7 +115,7 @@ def _all_allowed(f: GLM, constraint: AtMost, known: Point) -> float:
 def _leaps_bound(f: GLM, constraint: AtMost, tree: Tree) -> float | None:
     """The bound by leaps and bounds, and its best solution offered; None where that does not settle it."""
     k = min(constraint.k, len(constraint.allowed))
-    sizes, nodes = leaps(f, constraint.with_budget(k), k, 1, tree.tolerance, tree.late, QUICK_EFFORT)
+    sizes, nodes = leaps(f, constraint.with_budget(k), k, 1, tree.tolerance, tree.late, MAX_LEAPS_FLOPS)
     tree.nodes += nodes
     if k not in sizes:
         return None
@@ -131,14 +131,16 @@ def _leaps_bound(f: GLM, constraint: AtMost, tree: Tree) -> float | None:
     return lower
 
 
-def _gram_root(f: GLM, constraint: AtMost, known: Point, hand: Handed) -> SparseQuadratic:
+def _gram_root(f: GLM, constraint: AtMost, known: Point, hand: WarmStart) -> SparseQuadratic:
     if hand.root is None:
         return sparse_problem(f, constraint, known)
     return replace(hand.root, k=constraint.k - len(constraint.include))
 
 
-def _tree_bound(f: GLM, constraint: AtMost, known: Point, tree: Tree, hand: Handed, effort: int, branch: bool) -> float:
-    problem = General.root(f, constraint, known.x) if hand.root is None else hand.root.with_budget(constraint)
+def _tree_bound(
+    f: GLM, constraint: AtMost, known: Point, tree: Tree, hand: WarmStart, effort: int, branch: bool
+) -> float:
+    problem = GLMNode.root(f, constraint, known.x) if hand.root is None else hand.root.with_budget(constraint)
     lower = tree.run(problem, effort, branch)
     hand.root = tree.first or problem
     return lower
@@ -177,7 +179,7 @@ def _refitted(
     if key not in known:
         n = f.data.shape[0]
         exact = len(key) > max(n, k) and not np.any(f.ridge)
-        if exact or n * len(key) ** 2 > REFITTED:
+        if exact or n * len(key) ** 2 > MAX_REFIT_WORK:
             return np.inf, f.lower
         point = f.refit_on_data(np.array(key, dtype=np.int64))
         known[key] = point.value, max(point.minimum, f.lower)

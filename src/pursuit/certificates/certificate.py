@@ -1,248 +1,44 @@
-"""``certify``: a valid lower bound for any solution of a GLM and, given time, a proof.
+"""What is known about an optimum."""
 
-| problem | bound | exact method |
-|---|---|---|
-| squared loss, p up to ``DENSE`` | ridge and curvature borrowed from X'X/n, rounds of fixing | branch and bound |
-| any loss with a conjugate and l2 > 0 | perspective relaxation on a working set of columns | branch and bound |
-| no ridge | the minimum over all columns (weak, said so) | branch and bound, for small p |
-"""
+from dataclasses import dataclass, field
 
-import time
-from collections.abc import Callable
-from dataclasses import replace
-from functools import partial
-from typing import Any
-
-import numpy as np
-
-from .._errors import check_number
-from ..constraints import AtMost
-from ..engines import threads
-from ..objectives.base import Point
-from ..objectives.bounded import Bounded, check_bounds, check_sum
-from ..objectives.glm import GLM
+from .._utils.types import Columns
 from ..results import Result
-from .bounds import cheap_bound, has_dual, search_between, strong_bound
-from .handed import Handed
-from .proof import Certificate
-from .tree import Progress, Tree
-
-OPTIMAL = "the solution is optimal within the gap asked for"
-ROUNDED = 16 * float(np.finfo(float).eps)  # of a linear predictor's largest term
-AGREES = 1e-6  # share of the scale by which a result's value may differ from that of its coefficients: rounding
 
 
-def certify(
-    objective: GLM,
-    result: Any,
-    *,
-    k: int | None = None,
-    include: Any = (),
-    exclude: Any = (),
-    groups: Any = None,
-    bounds: Any = None,
-    sum_to: float | None = None,
-    time_limit: float | None = None,
-    gap: float = 1e-6,
-    progress: Callable[[Progress], None] | None = None,
-) -> Certificate:
-    """Bound the optimum from below, starting from a solution of any solver or from coefficients from elsewhere.
+@dataclass(frozen=True, eq=False)
+class Certificate:
+    """What is known about the optimum.
 
-    Parameters
+    Attributes
     ----------
-    objective : the ``GLM`` that was minimised
-    result : a Result of that objective, or a vector of coefficients in the units of X (then ``k`` is needed)
-    k, include, exclude, groups, bounds, sum_to : the sparse set as in ``solve``, where ``result`` does not bring it.
-        Bounds only raise the optimum, so the bound without them stays valid; the dual bound with the box is added, and
-        what lies between may be left open
-    time_limit : seconds; None bounds without branching, a positive number goes on to a proof, 0 gives the cheap bound
-    gap : relative gap at which a solution counts as proved
-    progress : called with (lower, upper, open nodes, nodes, seconds) while branching
+    lower, upper : the optimum lies between them; ``upper`` is the value of ``result``
+    gap, rel_gap : upper - lower, and that relative to ``scale``
+    scale : max(|upper|, 1e-9 (f without features - the loss's infimum)); values below 64 eps of that height count as 0
+    status : "proved" (rel_gap at most the one asked for) or "bounded"
+    reason : a sentence, with why a bound is weak
+    always, never : columns that every better solution contains, that none contains
+    margin : min |x_j| on the support minus max |g_j| / l2 outside (Theorem 1 of DIHT: not negative proves x optimal)
+    result : the best point that was met, as a Result
+    nodes, seconds : effort
     """
-    return certify_from(
-        Handed(), objective, result, k=k, include=include, exclude=exclude, groups=groups, bounds=bounds, sum_to=sum_to,
-        time_limit=time_limit, gap=gap, progress=progress,
-    )  # fmt: skip
 
+    lower: float
+    upper: float
+    status: str
+    reason: str
+    always: Columns
+    never: Columns
+    margin: float
+    result: Result = field(repr=False)
+    nodes: int
+    seconds: float
+    scale: float
 
-def certify_from(
-    hand: Handed, objective: GLM, result: Any, *, k: int | None = None, include: Any = (), exclude: Any = (),
-    groups: Any = None, bounds: Any = None, sum_to: float | None = None, time_limit: float | None = None,
-    gap: float = 1e-6, progress: Callable[[Progress], None] | None = None,
-) -> Certificate:  # fmt: skip
-    """``certify``, beginning with what the proof of another size has left, and leaving its own."""
-    began = time.perf_counter()
-    if "proof" not in getattr(objective, "offers", ()):  # it may be anything that a user hands over
-        raise TypeError(f"certify needs a GLM, whose dual is known; got {type(objective).__name__}{_its(objective)}")
-    _check_result(result)
-    gap = check_number(gap, "gap", strict=True)
-    if progress is not None and not callable(progress):
-        raise TypeError(f"progress must be a function of (lower, upper, ...), got {type(progress).__name__}")
-    if isinstance(result, Result):
-        _check_same_bounds(result, bounds, sum_to, objective.dim)
-        bounds, sum_to = result.bounds, result.sum_to
-    if bounds is not None or sum_to is not None:
-        return _within_bounds(objective, result, bounds, sum_to, gap, hand, k=k, include=include, exclude=exclude,
-                              groups=groups, time_limit=time_limit, progress=progress)  # fmt: skip
-    limit = None if time_limit is None else check_number(time_limit, "time_limit")
-    with threads(), np.errstate(all="ignore"):
-        known, constraint = _known(objective, result, k, include, exclude, groups)
-        tree = Tree(0.9 * gap, objective.scale, deadline=None if limit is None else began + limit, progress=progress)
-        tree.offer(tuple(int(u) for u in constraint.units_of(known.support)), known.value, known.minimum)
-        tree.search = partial(search_between, objective, constraint)
-        lower, why = max(cheap_bound(objective, constraint, known), hand.bound(objective, constraint)), ""
-        if known.value <= objective.nothing:
-            lower, limit = objective.lower, 0.0
-        if limit != 0 and lower < known.value - gap * objective.scale(known.value):
-            better, why = strong_bound(objective, constraint, known, tree, lower, limit is not None, hand)
-            lower = max(lower, better)
-        best = known
-        units = min(tree.found, key=tree.found.__getitem__)
-        if tree.found[units] < known.value:
-            best = objective.refit_on_data(constraint.columns_of(np.array(units, dtype=np.int64)))
-        lower = min(lower, best.value)
-        result = _result(objective, constraint, best, result)
-        scale = objective.scale(best.value)
-        proved = best.value - lower <= gap * scale or best.value <= objective.nothing
-    status, reason = ("proved", OPTIMAL) if proved else ("bounded", f"bounded only: {why or _open(tree, limit)}")
-    always, never = (np.array(sorted(fixed), dtype=np.int64) for fixed in (tree.always, tree.never))
-    result, seconds = replace(result, certificate=status), time.perf_counter() - began
-    margin = _margin(objective, best)
-    return Certificate(
-        float(lower), best.value, status, reason, always, never, margin, result, tree.nodes, seconds, scale
-    )
+    @property
+    def gap(self) -> float:
+        return max(0.0, self.upper - self.lower)
 
-
-def _its(given: Any) -> str:
-    """What to hand over where an estimator was given."""
-    return ": hand over its objective_ and its result_" if hasattr(given, "result_") else ""
-
-
-def _check_result(result: Any) -> None:
-    if isinstance(result, Result):
-        return
-    try:
-        np.asarray(result, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise TypeError(
-            "result must be a Result of the objective or a vector of coefficients, got "
-            f"{type(result).__name__}{_its(result)}"
-        ) from None
-
-
-def _within_bounds(
-    f: GLM, result: Any, bounds: Any, sum_to: float | None, gap: float, hand: Handed, **options: Any
-) -> Certificate:
-    """The certificate of a solution that keeps to bounds: what holds without them, and the dual bound with the box."""
-    inner = Bounded(f, bounds, sum_to)
-    free = replace(result, bounds=None, sum_to=None) if isinstance(result, Result) else result
-    outer = certify_from(hand, f, free, gap=gap, **options)
-    constraint = outer.result.constraint
-    with threads(), np.errstate(all="ignore"):
-        support = result.point.support if isinstance(result, Result) else np.flatnonzero(result)
-        point = inner.refit(constraint.columns_of(constraint.units_of(support)))
-        if not inner.holds(point):
-            raise ValueError("the coefficients do not keep to bounds and sum_to")
-        lower = outer.lower
-        if sum_to is None and np.all(f.ridge > 0) and has_dual(f):
-            dual = inner.dual()
-            lower = max(lower, dual.value(dual.from_point(point), constraint))
-        lower = min(lower, point.value)
-        best = _result(f, constraint, point, result)
-        scale = f.scale(point.value)
-    weak = "bounded only: the bound does not know all of bounds and sum_to"
-    status, reason = ("proved", OPTIMAL) if point.value - lower <= gap * scale else ("bounded", weak)
-    best, none = replace(best, certificate=status, bounds=bounds, sum_to=sum_to), outer.always[:0]
-    return replace(
-        outer, lower=lower, upper=point.value, status=status, reason=reason, result=best, always=none, never=none,
-        scale=scale,
-    )  # fmt: skip
-
-
-def _known(f: GLM, result: Any, k: int | None, include: Any, exclude: Any, groups: Any) -> tuple[Point, AtMost]:
-    """The refitted solution and its sparse set, checked against the objective."""
-    if isinstance(result, Result):
-        if result.point.dim != f.dim:
-            raise ValueError(f"result has {result.point.dim} columns, but the objective has {f.dim}: not its solution")
-        constraint = result.constraint
-        _check_same(
-            constraint, f.sparse_set(constraint.k or 1 if k is None else k, include, exclude, groups), k is not None
-        )
-        point = result.point
-        value = f.value(point.support, point.coef, point.free)
-        room = AGREES * f.scale(result.value) + max(0.0, f.nothing - f.lower) + _rounded_intercept(f, point)
-        if abs(value - result.value) > room:
-            raise ValueError(
-                f"result has value {result.value:.8g}, but its coefficients give {value:.8g} in this objective: "
-                "certify with the objective that was solved"
-            )
-    else:
-        if k is None:
-            raise TypeError("k is needed to certify a vector of coefficients")
-        constraint = f.sparse_set(k, include, exclude, groups)
-        point = f.from_units(result)
-    if not constraint.allows(point.support):
-        raise ValueError(
-            f"the coefficients use {constraint.count(point.support)} units and must keep to k={constraint.k}, include "
-            "and exclude"
-        )
-    whole = constraint.columns_of(constraint.units_of(point.support))
-    return f.refit_on_data(whole, start=point if len(point.support) else None), constraint
-
-
-def _rounded_intercept(f: GLM, point: Point) -> float:
-    """What the last digits of an intercept (and of an offset) make of a value: much, where y is all but constant."""
-    if not (f.fit_intercept and np.isfinite(f.loss.smoothness)):
-        return 0.0
-    size = max(abs(float(f.null.free)), abs(float(point.free)))
-    if f.data.whole and f.data.local.rows.offset is not None:
-        size += float(np.abs(f.data.local.rows.offset[f.data.local.rows.c > 0]).max(initial=0.0))
-    off, slope = ROUNDED * size, np.sqrt(2 * float(f.loss.smoothness) * max(point.value - f.lower, 0.0))
-    return float(slope * off + 0.5 * f.loss.smoothness * off**2)  # |f'| is at most this slope: f is smooth
-
-
-def _check_same(own: AtMost, asked: AtMost, sized: bool) -> None:
-    """A result brings its sparse set: another one is an error, not a wish."""
-    pairs = {"include": (own.include, asked.include), "exclude": (own.exclude, asked.exclude)}
-    wrong = [name for name, (has, wants) in pairs.items() if wants.size and not np.array_equal(has, wants)]
-    wrong += ["k"] if sized and own.k != asked.k else []
-    if asked.unit_of is not None and (own.unit_of is None or not np.array_equal(own.unit_of, asked.unit_of)):
-        wrong.append("groups")
-    if wrong:
-        raise ValueError(f"{wrong[0]} is not that of the result, which was solved with its own: leave it out")
-
-
-def _check_same_bounds(result: Result, bounds: Any, sum_to: Any, dim: int) -> None:
-    """The same of bounds and sum_to."""
-    sides = bounds is not None and not np.array_equal(check_bounds(bounds, dim), check_bounds(result.bounds, dim))
-    if sides or (sum_to is not None and check_sum(sum_to) != result.sum_to):
-        name = "bounds" if sides else "sum_to"
-        raise ValueError(f"{name} is not that of the result, which was solved with its own: leave it out")
-
-
-def _open(tree: Tree, limit: float | None) -> str:
-    """Why a gap was left."""
-    if limit is None or limit == 0:
-        return "no branching was asked for (give a time_limit)"
-    if tree.late():
-        return "the time limit came first"
-    return "what is left of the gap is rounding, or a refit that is not exact"
-
-
-def _margin(f: GLM, point: Point) -> float:
-    """Theorem 1 of DIHT: how far the zero-gap condition holds (or fails, below zero); nan without a ridge."""
-    if not np.all(f.ridge > 0) or len(point.support) == 0:
-        return float("nan")
-    outside = np.abs(point.gradient) / f.ridge
-    outside[point.support] = 0.0
-    return float(np.abs(point.coef).min() - outside.max())
-
-
-def _result(f: GLM, constraint: AtMost, best: Point, given: Any) -> Result:
-    known: dict[str, Any] = {"n_iter": 0, "seconds": 0.0, "trace": (), "optimality": "none", "solver": "certify"}
-    if isinstance(given, Result):
-        known = {name: getattr(given, name) for name in known}
-    return Result(
-        *f.present(best), value=best.value, status="converged", reason="certified", k=constraint.k,
-        point=best.detached(), constraint=constraint, **known,
-    )  # fmt: skip
+    @property
+    def rel_gap(self) -> float:
+        return self.gap / self.scale if self.gap > 0 else 0.0

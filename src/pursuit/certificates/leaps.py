@@ -13,19 +13,19 @@ import numpy as np
 from scipy.linalg import lapack, solve_triangular
 
 from .. import _core
-from .._types import Columns, Matrix, Vector
+from .._utils.types import Columns, Matrix, Vector
 from ..constraints import AtMost
 from ..objectives.glm import GLM
 from ..refits.basis import EXACTLY, HELD
 from ..refits.factor import unit_scale
 
-MOST_COLUMNS = 64  # the kernel's sets are words of 64 bits
+MAX_COLUMNS = 64  # the kernel's sets are words of 64 bits
 MAX_LISTED = 10_000  # subsets of a size that the kernel keeps in order
-EFFORT = 4e9  # flops, a few seconds, after which branch and bound on the Gram matrix goes on
-CLEAR = 1e-3  # new share of a column's norm above which Gram entries tell columns apart
-FACTORED = 1e9  # n m^2 up to which rows are factored
-EXACT_FIT = 1e-13  # share of the null model's value at which no better subset can be told apart
-SMALLEST = 1e-9  # share of the null model's value that a gap is relative to at least, as in ``GLM.scale``
+MAX_FLOPS = 4e9  # flops, a few seconds, after which branch and bound on the Gram matrix goes on
+MIN_INDEPENDENT_SHARE = 1e-3  # new share of a column's norm above which Gram entries tell columns apart
+MAX_FACTOR_WORK = 1e9  # n m^2 up to which rows are factored
+EXACT_FIT_SHARE = 1e-13  # share of the null model's value at which no better subset can be told apart
+MIN_SCALE_SHARE = 1e-9  # share of the null model's value that a gap is relative to at least, as in ``GLM.scale``
 EPS = float(np.finfo(float).eps)
 
 
@@ -56,11 +56,17 @@ class SizeResult:
 
 
 def leaps(
-    f: GLM, constraint: AtMost, low: int, nbest: int, tolerance: float, late: Callable[[], bool], effort: float = EFFORT
+    f: GLM,
+    constraint: AtMost,
+    low: int,
+    nbest: int,
+    tolerance: float,
+    late: Callable[[], bool],
+    effort: float = MAX_FLOPS,
 ) -> tuple[dict[int, SizeResult], int]:
     """Sizes from ``low`` to the constraint's k, those that were settled; and how many nodes that took."""
     allowed = constraint.allowed
-    if constraint.unit_of is not None or len(allowed) > MOST_COLUMNS or nbest > MAX_LISTED or not f.null.value > 0:
+    if constraint.unit_of is not None or len(allowed) > MAX_COLUMNS or nbest > MAX_LISTED or not f.null.value > 0:
         return {}, 0
     data = _from_gram(f, allowed) or _from_rows(f, allowed)
     if data is None:
@@ -68,8 +74,8 @@ def leaps(
     forced = np.isin(allowed, constraint.include).astype(np.uint8)
     high = min(constraint.k, len(allowed))
     found, unclear, nodes, raised = _core.leaps(
-        data.R, data.z, data.base, data.rounding, data.column_rounding, forced, low, high, nbest, tolerance, SMALLEST,
-        EXACT_FIT, effort, late,
+        data.R, data.z, data.base, data.rounding, data.column_rounding, forced, low, high, nbest, tolerance,
+        MIN_SCALE_SHARE, EXACT_FIT_SHARE, effort, late,
     )  # fmt: skip
     if raised is not None:
         raise raised
@@ -86,9 +92,9 @@ def _lower(f: GLM, entries: list[Any], nbest: int, tolerance: float, unit: float
     if len(entries) < nbest:
         return np.inf
     _, value, error = entries[nbest - 1]
-    if value <= max(EXACT_FIT, 4 * error):  # the kernel's rule: none that could be told apart was looked for
+    if value <= max(EXACT_FIT_SHARE, 4 * error):  # the kernel's rule: none that could be told apart was looked for
         return f.lower
-    return unit * (value + error - tolerance * max(value + error, SMALLEST))
+    return unit * (value + error - tolerance * max(value + error, MIN_SCALE_SHARE))
 
 
 def _rounding(f: GLM) -> float:
@@ -110,7 +116,7 @@ def _from_gram(f: GLM, cols: Columns) -> Triangle | None:
     if not np.all(s > 0):
         return None
     R, info = lapack.dpotrf(H * s * s[:, None], lower=0, clean=1)
-    if info != 0 or not R.diagonal().min(initial=1.0) > CLEAR:
+    if info != 0 or not R.diagonal().min(initial=1.0) > MIN_INDEPENDENT_SHARE:
         return None
     z = solve_triangular(R, s * form.pull[cols] / np.sqrt(f0), trans=1)
     blur = float(max(coarse.max(initial=1.0), coarse_y)) ** 2
@@ -120,7 +126,7 @@ def _from_gram(f: GLM, cols: Columns) -> Triangle | None:
 def _from_rows(f: GLM, cols: Columns) -> Triangle | None:
     """By an orthogonal factorisation of the rows; None where these are not at hand, or columns nearly dependent."""
     n, m = f.data.shape[0], len(cols)
-    if not f.data.whole or f.data.lean or n * m * m > FACTORED:
+    if not f.data.whole or f.data.lean or n * m * m > MAX_FACTOR_WORK:
         return None
     A, rows = f.data.copied(cols)
     y = rows.y if rows.offset is None else rows.y - rows.offset

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _core
-from .._types import Array, Columns, Flags, Vector
+from .._utils.types import Array, Columns, Flags, Vector
 from ..designs import Rows
 from ..losses import Loss
 from ..objectives.dual import BALANCED, balanced
@@ -30,7 +30,7 @@ from ..refits import best_intercept
 
 States = NDArray[np.uint8]
 
-KINK = 0.02  # width over which a kink is rounded while walking
+SMOOTHING_WIDTH = 0.02  # width over which a kink is rounded while walking
 FREE, IN, OUT = np.arange(3, dtype=np.uint8)  # what is known of a unit; the kernel's numbers
 
 
@@ -98,7 +98,7 @@ class GLMPart:
             found = _core.called_relaxation(np.asarray(self.A, dtype=np.float64), self._terms(), *walk)
         else:
             rows, intercept = self._centred() if self.loss.quadratic else (self.rows, self.intercept)
-            found = _core.relaxation(self.A, rows.samples(self.loss), KINK, intercept, self.mean, *walk)
+            found = _core.relaxation(self.A, rows.samples(self.loss), SMOOTHING_WIDTH, intercept, self.mean, *walk)
         lower, relaxed, x, z, t, _, w, L = found
         a = np.divide(w, self.rows.c, out=np.zeros_like(w), where=self.rows.c > 0)
         return Bound(lower, z, a, x, t, relaxed, replace(self, L=L))

@@ -8,26 +8,25 @@ from typing import Any
 
 import numpy as np
 
-from .._errors import check_k, check_number, check_shape
-from .._names import chosen
-from .._sorted import without
-from .._types import Columns
+from .._utils.column_names import resolve_columns
+from .._utils.sorted_sets import without
+from .._utils.types import Columns
+from .._utils.validation import check_k, check_number
 from ..constraints import AtMost
 from ..driver import solve
 from ..engines import threads
 from ..losses import Loss
-from ..losses.vector import VectorLoss
-from ..objectives import GLM, MultiGLM
+from ..objectives import GLM
 from ..objectives.base import Objective, Point
-from .bounds import BRANCHED, search_between, sparse_problem
-from .general import General
+from .bounds import MAX_BRANCHED_ENTRIES, search_between, sparse_problem
+from .glm_node import GLMNode
 from .leaps import leaps
-from .table import Subset, Subsets
+from .subsets_table import Subset, Subsets
 from .tree import Tree
 
-ENUMERATED = 5000  # subsets up to which all are refitted where bounds are weak or missing
-PATIENCE = 5.0  # seconds for the proof of a size where no time was given, and the loss is not squared
-EXACT, CLOSE = 1e-9, 1e-6  # relative gap at which a subset is proved: by the Gram matrix, and for other losses
+MAX_ENUMERATED = 5000  # subsets up to which all are refitted where bounds are weak or missing
+DEFAULT_SECONDS_PER_SIZE = 5.0  # seconds for the proof of a size where no time was given, and the loss is not squared
+EXACT_GAP, CLOSE_GAP = 1e-9, 1e-6  # relative gap at which a subset is proved: by the Gram matrix, and for other losses
 
 Found = tuple[int, int, Point, bool]  # size, rank, point, whether it is proved
 
@@ -38,7 +37,7 @@ def best_subsets(
     kmax: Any = None,
     nbest: int = 1,
     *,
-    loss: str | Loss | VectorLoss = "squared",
+    loss: str | Loss = "squared",
     l2: float = 0.0,
     fit_intercept: bool = True,
     sample_weight: Any = None,
@@ -72,18 +71,19 @@ def best_subsets(
     limit = None if time_limit is None else check_number(time_limit, "time_limit")
     f = _objective(X, y, loss, l2=l2, fit_intercept=fit_intercept, sample_weight=sample_weight)
     include, exclude = (
-        chosen(cols, name, f.dim // f.width, f.names) for cols, name in ((include, "include"), (exclude, "exclude"))
+        resolve_columns(cols, name, f.dim // f.width, f.names)
+        for cols, name in ((include, "include"), (exclude, "exclude"))
     )
     if groups is None and len(include) > kmax:
         raise ValueError(f"include names {len(include)} columns, more than kmax={kmax} allows")
     most = f.sparse_set(kmax, include, exclude, groups)
     sizes = range(max(1, len(most.include)), most.k + 1)
-    if nbest > 1 and not all(_way(f, most.with_budget(k)) for k in sizes):
+    if nbest > 1 and not all(_choose_method(f, most.with_budget(k)) for k in sizes):
         raise ValueError(f"nbest={nbest} needs a proof, which loss {f.loss.name!r} has not for so many; give nbest=1")
     end = None if limit is None else time.perf_counter() + limit
     found: list[Found] = []
     with threads(), np.errstate(all="ignore"):
-        settled = _by_leaps(f, most, sizes, nbest, limit)
+        settled = _leaps_and_bounds(f, most, sizes, nbest, limit)
         for k in sizes:
             if k in settled:
                 found += settled[k]
@@ -91,15 +91,15 @@ def best_subsets(
             now = time.perf_counter()
             late = None if end is None else now + max(end - now, 0.0) / (sizes[-1] + 1 - k)
             if late is None and not f.quadratic:
-                late = now + PATIENCE
+                late = now + DEFAULT_SECONDS_PER_SIZE
             known = solve(f, k, include=include, exclude=exclude, groups=groups).point
             found += _of_size(f, most.with_budget(k), known, nbest, late)
         return _table(f, found, _missing(most, found, sizes, nbest))
 
 
-def _objective(X: Any, y: Any, loss: Any, **told: Any) -> Any:
-    if isinstance(X, GLM | MultiGLM):
-        if y is not None or loss != "squared" or told != {"l2": 0.0, "fit_intercept": True, "sample_weight": None}:
+def _objective(X: Any, y: Any, loss: Any, **options: Any) -> Any:
+    if isinstance(X, GLM):
+        if y is not None or loss != "squared" or options != {"l2": 0.0, "fit_intercept": True, "sample_weight": None}:
             raise TypeError(
                 "an objective brings its own: leave y, loss, l2, fit_intercept and sample_weight out, and name kmax"
             )
@@ -107,36 +107,36 @@ def _objective(X: Any, y: Any, loss: Any, **told: Any) -> Any:
     if isinstance(X, Objective) or hasattr(X, "fit"):
         cure = "its objective_, once it is fitted" if hasattr(X, "fit") else "solve or path has no such limit"
         raise TypeError(f"best_subsets needs X and y, or a GLM, MultiGLM or Quadratic, got {type(X).__name__}: {cure}")
-    several = isinstance(loss, VectorLoss) or (isinstance(loss, str) and loss.casefold() == "multinomial")
-    make: Any = MultiGLM if several or (y is not None and len(check_shape(y, "y")) == 2) else GLM
-    return make(X, y, loss, **told)
+    return GLM(X, y, loss, **options)
 
 
-def _way(f: Any, constraint: AtMost) -> str:
+def _choose_method(f: Any, constraint: AtMost) -> str:
     """How a size is proved: by the Gram matrix, by refits of every subset, by a tree of bounds; "" where it is not."""
     if "proof" in f.offers and f.quadratic and constraint.unit_of is None:
         return "gram"
     n, p = f.data.shape
-    bounds = "proof" in f.offers and f.data.whole and f.loss.has_conjugate and n * p <= BRANCHED
-    if not (bounds and np.all(f.ridge > 0)) and _sets(constraint) <= ENUMERATED:  # without a ridge bounds save little
+    bounds = "proof" in f.offers and f.data.whole and f.loss.has_conjugate and n * p <= MAX_BRANCHED_ENTRIES
+    if (
+        not (bounds and np.all(f.ridge > 0)) and _sets(constraint) <= MAX_ENUMERATED
+    ):  # without a ridge bounds save little
         return "every"
     return "tree" if bounds else ""
 
 
-def _by_leaps(f: Any, most: AtMost, sizes: range, nbest: int, limit: float | None) -> dict[int, list[Found]]:
+def _leaps_and_bounds(f: Any, most: AtMost, sizes: range, nbest: int, limit: float | None) -> dict[int, list[Found]]:
     """The sizes that leaps and bounds settles, all at once, in half of the time that there is."""
-    if not sizes or _way(f, most) != "gram":
+    if not sizes or _choose_method(f, most) != "gram":
         return {}
     end = None if limit is None else time.perf_counter() + 0.5 * limit
-    done, _ = leaps(f, most, sizes[0], nbest, 0.9 * EXACT, lambda: end is not None and time.perf_counter() >= end)
+    done, _ = leaps(f, most, sizes[0], nbest, 0.9 * EXACT_GAP, lambda: end is not None and time.perf_counter() >= end)
     settled = {}
     for k, size in done.items():
         points = [_refit(f, support) for support, _, _ in size.found]
         off = (
-            value - error - point.value - EXACT * f.scale(point.value)
+            value - error - point.value - EXACT_GAP * f.scale(point.value)
             for point, (_, value, error) in zip(points, size.found, strict=True)
         )
-        rows = _rows(f, most.with_budget(k), points, size.lower, EXACT)[:nbest]
+        rows = _rows(f, most.with_budget(k), points, size.lower, EXACT_GAP)[:nbest]
         if max(off) <= 0 and all(sure for *_, sure in rows):
             settled[k] = rows
     return settled
@@ -144,20 +144,20 @@ def _by_leaps(f: Any, most: AtMost, sizes: range, nbest: int, limit: float | Non
 
 def _of_size(f: Any, constraint: AtMost, known: Point, nbest: int, deadline: float | None) -> list[Found]:
     """The best subsets of one size: a solver's, and what a proof finds beside it."""
-    k, way = constraint.k, _way(f, constraint)
+    k, way = constraint.k, _choose_method(f, constraint)
     if not way:
         return [(k, 1, known, False)]
-    gap = EXACT if way == "gram" else CLOSE
+    gap = EXACT_GAP if way == "gram" else CLOSE_GAP
     tree = Tree(0.9 * gap, f.scale, nbest, deadline)
     if constraint.count(known.support) == k:
         tree.offer(tuple(int(u) for u in constraint.units_of(known.support)), known.value)
     if way == "gram":
         lower = tree.run(sparse_problem(f, constraint, known), effort=200)
     elif way == "every":
-        lower = _every(f, constraint, tree)
+        lower = _enumerate(f, constraint, tree)
     else:
         tree.search = partial(search_between, f, constraint) if nbest == 1 else None
-        lower = tree.run(General.root(f, constraint, known.x), effort=60)
+        lower = tree.run(GLMNode.root(f, constraint, known.x), effort=60)
     supports = [constraint.columns_of(np.array(units)) for units in tree.found] or [known.support]
     return _rows(f, constraint, [_refit(f, support) for support in supports], lower, gap)
 
@@ -166,7 +166,7 @@ def _rows(f: Any, constraint: AtMost, points: list[Point], lower: float, gap: fl
     """Points in order; those are proved that no other subset can be better than, ``lower`` being what others have."""
     rows, only = [], _sets(constraint) == 1  # then there is nothing to prove
     for rank, point in enumerate(sorted(points, key=lambda point: point.value), 1):
-        room = max(10 * EXACT, gap) * f.scale(point.value)
+        room = max(10 * EXACT_GAP, gap) * f.scale(point.value)
         sure = point.value <= lower + room and point.value <= max(point.minimum, f.lower) + room
         sure = sure or point.value <= getattr(f, "nothing", f.floor)
         rows.append((constraint.k, rank, point, sure or (only and constraint.count(point.support) == constraint.k)))
@@ -181,15 +181,15 @@ def _missing(most: AtMost, found: list[Found], sizes: range, nbest: int) -> list
     ties = [k for k, sets in short.items() if sets > len(lists[k])]
     words = []
     if none:
-        words.append(f"At k = {_spoken(none)} there are no more subsets than are listed")
+        words.append(f"At k = {_describe(none)} there are no more subsets than are listed")
     if ties:
         words.append(
-            f"At k = {_spoken(ties)} further subsets were not told apart: they fit equally well, or time came first"
+            f"At k = {_describe(ties)} further subsets were not told apart: they fit equally well, or time came first"
         )
     return words
 
 
-def _spoken(sizes: list[int]) -> str:
+def _describe(sizes: list[int]) -> str:
     return ", ".join(map(str, sizes))
 
 
@@ -203,7 +203,7 @@ def _sets(constraint: AtMost) -> int:
     return comb(len(constraint.allowed) - len(constraint.include), constraint.k - len(constraint.include))
 
 
-def _every(f: Any, constraint: AtMost, tree: Tree) -> float:
+def _enumerate(f: Any, constraint: AtMost, tree: Tree) -> float:
     """All subsets, refitted one by one."""
     free, left = without(constraint.allowed, constraint.include), constraint.k - len(constraint.include)
     for few in combinations(free.tolist(), left):
@@ -218,8 +218,7 @@ def _every(f: Any, constraint: AtMost, tree: Tree) -> float:
 def _table(f: Any, found: list[Found], notes: list[str]) -> Subsets:
     """Points with their criteria."""
     n, p, q = f.data.counted, f.data.shape[1], f.width
-    lower = f.lower if q == 1 else 0.0
-    lower = lower if np.isfinite(lower) else 0.0
+    lower = f.lower if np.isfinite(f.lower) else 0.0
     free = q if q == 1 or f.quadratic else q - 1  # classes: one is told from the others
     total, one = 2 * n * (f.null.value - lower), f.quadratic and q == 1
     noise = 0.0
@@ -249,5 +248,5 @@ def _table(f: Any, found: list[Found], notes: list[str]) -> Subsets:
 
 def _loss(f: Any, point: Point) -> float:
     """The mean loss at a point, without its ridge."""
-    ridge = np.broadcast_to(f.ridge if f.width == 1 else f.l2, f.dim)[point.support]
+    ridge = f._ridge(point.support)
     return point.value - 0.5 * float(point.coef @ (ridge * point.coef))

@@ -17,11 +17,11 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from .. import _core
-from .._types import Vector
+from .._utils.types import Vector
 
-SAFE = 1e-9  # share of the scale that is left for rounding when a column is fixed
+ROUNDING_SHARE = 1e-9  # share of the scale that is left for rounding when a column is fixed
 SEARCH_SHARE = 0.1  # share of the time that may go into looking for better solutions
-SEARCH = 0.1  # seconds that a search is thought to take before there has been one
+FIRST_SEARCH_SECONDS = 0.1  # seconds that a search is thought to take before there has been one
 
 
 class Progress(NamedTuple):
@@ -54,7 +54,7 @@ class Tree:
     deadline: float | None = None
     progress: Callable[[Progress], None] | None = None
     search: Callable[["Tree", Sequence[int], Sequence[int]], None] | None = None  # offers one between two sets of units
-    searched: float = SEARCH  # seconds spent on it, and to be spent on the next one
+    searched: float = FIRST_SEARCH_SECONDS  # seconds spent on it, and to be spent on the next one
     first: Any = None  # the root after its first relaxation, before anything was fixed: what serves another budget
     doubt: float = np.inf  # a bound for solutions that were met, but whose values are not sure
     branching: bool = True
@@ -75,7 +75,7 @@ class Tree:
     @property
     def slack(self) -> float:
         """Room for rounding when a column is fixed."""
-        return SAFE * self.scale(self.upper) if np.isfinite(self.upper) else 0.0
+        return ROUNDING_SHARE * self.scale(self.upper) if np.isfinite(self.upper) else 0.0
 
     @property
     def target(self) -> float:
@@ -84,7 +84,7 @@ class Tree:
 
     def offer(self, support: tuple[int, ...], value: float, low: float | None = None) -> None:
         """A solution; the best ``nbest`` are kept. ``low``: its value is only known to be at least that."""
-        if low is not None and low < value - SAFE * self.scale(value):
+        if low is not None and low < value - ROUNDING_SHARE * self.scale(value):
             self.doubt = min(self.doubt, low)
         if np.isfinite(value) and value < self.found.get(support, np.inf) and value < self.upper:
             self.found[support] = value
@@ -121,7 +121,7 @@ class Tree:
         heap: list[tuple[float, int, Problem, Vector]] = [(lower, next(ticket), problem, t)]
         while heap and not self.late():
             lower, _, problem, t = heapq.heappop(heap)
-            self._look_around(problem)
+            self._search_near(problem)
             while lower < self.target:  # dive: branch, go on with the better child, keep the other
                 children = []
                 for low, smaller, indicators in self._bounds(problem.children(t), effort, pool):
@@ -157,7 +157,7 @@ class Tree:
                 self.offer(support, value)
         return bounds
 
-    def _look_around(self, problem: Problem) -> None:
+    def _search_near(self, problem: Problem) -> None:
         """A solver's solution inside a node, as long as that takes a small share of the time."""
         now = time.perf_counter()
         if self.search is None or self.searched > SEARCH_SHARE * (now - self.began):

@@ -13,47 +13,47 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _core
-from .._types import Columns, Flags, Vector
+from .._utils.types import Columns, Flags, Vector
 from ..constraints import AtMost
 from ..objectives.base import Point
 from ..objectives.dual import Dual
 from ..objectives.glm import GLM
-from .handed import Handed
 from .relaxation import FREE, IN, Bound, GLMPart, Units, first_curvature
 from .tree import Tree
+from .warm_start import WarmStart
 
-PRECISION = 1e-3  # of the value: where the relaxation counts as solved
-INNER = 0.15  # share of the last gap to which a round is solved
+VALUE_PRECISION = 1e-3  # of the value: where the relaxation counts as solved
+ROUND_GAP_SHARE = 0.15  # share of the last gap to which a round is solved
 TAKE, DROP = 0.9, 0.85  # share of the k-th largest |z| at which columns come in and go
 SET_GROWTH = 3  # times its size by which a set may grow in a round
-SPARE = 1.1  # room that a block keeps for further columns
-ROUNDS = 50
+BLOCK_GROWTH = 1.1  # room that a block keeps for further columns
+MAX_ROUNDS = 50
 LAST_DIGITS = 2e4  # numbers in X up to which the relaxation is solved to its last digits
 MEMORY_BOUND = 1e6  # numbers in X from which memory is what a walk costs, so that single precision pays
 BEYOND_SINGLE = 1e-15  # numbers below this one, or above its inverse, are walked on in double precision
 
 
 def working_set(
-    f: GLM, constraint: AtMost, known: Point, tree: Tree, cheap: float, hand: Handed | None = None
+    f: GLM, constraint: AtMost, known: Point, tree: Tree, cheap: float, hand: WarmStart | None = None
 ) -> float:
     """The relaxation's bound within PRECISION, or what the time allows; ``cheap`` is the bound known before."""
-    hand = Handed() if hand is None else hand
+    hand = WarmStart() if hand is None else hand
     dual, upper = Dual(f), tree.upper
     size, best, gap = f.scale(upper), cheap, upper - cheap
     share = min(1.0, gap / size) if np.isfinite(gap) else 1.0
     numbers = f.data.shape[0] * f.dim
-    narrow, precision = numbers > MEMORY_BOUND, PRECISION if numbers > LAST_DIGITS else 1e-6 * PRECISION
+    narrow, precision = numbers > MEMORY_BOUND, VALUE_PRECISION if numbers > LAST_DIGITS else 1e-6 * VALUE_PRECISION
     if hand.block is None:
         block = WorkingColumns(f, constraint, np.float32 if narrow else np.float64)
         block = block.changed(np.empty(0, bool), _first(f, constraint, known, share))
     else:
         block = hand.block.with_budget(constraint, known)
     x, stuck = known.x if hand.x is None else hand.x, 0
-    for _ in range(ROUNDS):
+    for _ in range(MAX_ROUNDS):
         floor = max(best, f.lower)
         allowed = 0.8 * precision * size
         if numbers > LAST_DIGITS:
-            allowed = max(INNER * gap, allowed) if np.isfinite(gap) else INNER * size
+            allowed = max(ROUND_GAP_SHARE * gap, allowed) if np.isfinite(gap) else ROUND_GAP_SHARE * size
         bound = block.relax(
             x, upper, allowed / max(upper - floor, 1e-12 * size), 300 if numbers > LAST_DIGITS else 5000
         )
@@ -129,7 +129,7 @@ class WorkingColumns:
         if len(held) < len(self.cols) or width > self.room.shape[1]:
             if len(held) < len(self.cols):
                 self.units, self.sizes = self.units[keep], self.sizes[keep]
-            old, self.room = self.room, np.empty((self.room.shape[0], int(SPARE * width) + 1), self.dtype)
+            old, self.room = self.room, np.empty((self.room.shape[0], int(BLOCK_GROWTH * width) + 1), self.dtype)
             _move(old[:, : len(self.cols)], held, self.room[:, : len(held)])
             self.cols = self.cols[held]
             self.mean = self.mean[held]

@@ -1,12 +1,13 @@
 """Commands and their options; the work is in the module named in each body."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from pursuit.cli import options as given
-from pursuit.cli.options import names
+from pursuit.cli import options as opt
+from pursuit.cli.options import split_names
 from pursuit.cli.outputs import READS, WRITES, App
 
 EPILOG = (
@@ -42,10 +43,11 @@ def root(
 
 
 @app.command(epilog=EPILOG)
+@opt.shared_options(search=True)
 def fit(
-    data: given.Data,
+    options: Any,
+    checkpoint: Path | None,
     out: Annotated[Path, typer.Option("--out", "-o", help="The JSON model to write.", show_default=False), WRITES],
-    target: given.Target = None,
     k: Annotated[
         str, typer.Option("-k", help="At most so many features; auto chooses the number by held-out rows.")
     ] = "auto",
@@ -72,85 +74,47 @@ def fit(
             help="-k auto: project (predict: an average of models, projected), none (explain: one model), average."
         ),
     ] = None,
-    loss: given.Loss = None,
-    l2: given.L2 = None,
-    solver: given.Solver = "auto",
-    effort: given.Effort = None,
-    task: given.Task = None,
-    include: given.Include = None,
-    exclude: given.Exclude = None,
-    offset: given.Offset = None,
-    intercept: given.Intercept = True,
-    standardize: given.Standardize = True,
     summary: Annotated[
         bool, typer.Option("--summary", help="Also what each feature is worth, and its closest rival.")
     ] = False,
-    time_limit: given.TimeLimit = None,
-    threads: given.Threads = None,
-    checkpoint: given.Checkpoint = None,
-    resume: given.Resume = False,
-    memory: given.Memory = "1GB",
 ) -> int:
     """Fit a model on at most k features of DATA, and choose k unless it is given.
 
     Prints the coefficients, why this k or how the search ended, and writes the model as JSON. -k auto tries several
     ridges unless --l2 gives one. Features of files without column names (npz, LIBSVM) are called x0, x1, ...
     """
-    from pursuit.cli.asked import Asked
-    from pursuit.cli.auto import Auto
+    from pursuit.cli.choose_k import ChoiceOptions
     from pursuit.cli.fit import run
-    from pursuit.cli.sizes import one_size, sizes
+    from pursuit.cli.sizes import parse_k, parse_sizes
 
-    asked = Asked(
-        data=data, target=target, loss=loss, task=task, include=names(include), exclude=names(exclude), offset=offset,
-        parameters=_parameters(l2, solver, intercept, standardize, time_limit, threads, effort), cv_groups=cv_groups,
-        memory=memory,
-    )  # fmt: skip
-    auto = Auto(ks=None if ks is None else sizes(ks), cv=cv, cv_groups=cv_groups, goal=goal, rule=rule, combine=combine)
-    return run(asked, out, one_size(k), auto, summary=summary, checkpoint=given.begun(checkpoint, resume))
+    auto = ChoiceOptions(
+        ks=None if ks is None else parse_sizes(ks), cv=cv, cv_groups=cv_groups, goal=goal, rule=rule, combine=combine
+    )
+    return run(replace(options, cv_groups=cv_groups), out, parse_k(k), auto, summary=summary, checkpoint=checkpoint)
 
 
 @app.command(epilog=EPILOG)
+@opt.shared_options(search=True)
 def path(
-    data: given.Data,
-    target: given.Target = None,
+    options: Any,
+    checkpoint: Path | None,
     ks: Annotated[str | None, typer.Option(help="Sizes, such as 1-15 or 1,2,5-8; 1-10 by default.")] = None,
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="JSON or CSV to write: every size with its coefficients."), WRITES
     ] = None,
-    picture: given.Picture = None,
-    loss: given.Loss = None,
-    l2: given.L2 = None,
-    solver: given.Solver = "auto",
-    effort: given.Effort = None,
-    task: given.Task = None,
-    include: given.Include = None,
-    exclude: given.Exclude = None,
-    offset: given.Offset = None,
-    intercept: given.Intercept = True,
-    standardize: given.Standardize = True,
-    time_limit: given.TimeLimit = None,
-    threads: given.Threads = None,
-    checkpoint: given.Checkpoint = None,
-    resume: given.Resume = False,
-    memory: given.Memory = "1GB",
+    picture: opt.Picture = None,
 ) -> int:
     """The best model of every size: what it explains, and which columns come and go."""
-    from pursuit.cli.asked import Asked
     from pursuit.cli.path import run
-    from pursuit.cli.sizes import sizes
+    from pursuit.cli.sizes import parse_sizes
 
-    asked = Asked(
-        data=data, target=target, loss=loss, task=task, include=names(include), exclude=names(exclude), offset=offset,
-        parameters=_parameters(l2, solver, intercept, standardize, time_limit, threads, effort), memory=memory,
-    )  # fmt: skip
-    return run(asked, None if ks is None else sizes(ks), out, picture, given.begun(checkpoint, resume))
+    return run(options, None if ks is None else parse_sizes(ks), out, picture, checkpoint)
 
 
 @app.command(epilog=EPILOG)
+@opt.shared_options(search=False)
 def stability(
-    data: given.Data,
-    target: given.Target = None,
+    options: Any,
     ks: Annotated[str | None, typer.Option(help="Sizes, such as 1-15 or 1,2,5-8; 1-10 by default.")] = None,
     pairs: Annotated[int, typer.Option(min=1, help="Pairs of half-samples.")] = 50,
     threshold: Annotated[
@@ -160,41 +124,25 @@ def stability(
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="CSV to write: how often each feature is selected."), WRITES
     ] = None,
-    picture: given.Picture = None,
-    loss: given.Loss = None,
-    l2: given.L2 = None,
-    task: given.Task = None,
-    include: given.Include = None,
-    exclude: given.Exclude = None,
-    offset: given.Offset = None,
-    intercept: given.Intercept = True,
-    standardize: given.Standardize = True,
-    time_limit: given.TimeLimit = None,
-    threads: given.Threads = None,
-    memory: given.Memory = "1GB",
+    picture: opt.Picture = None,
 ) -> int:
     """Which features random halves of the rows agree on, and how many of those may be wrong."""
-    from pursuit.cli.asked import Asked
-    from pursuit.cli.sizes import sizes
+    from pursuit.cli.sizes import parse_sizes
     from pursuit.cli.stability import run
 
-    asked = Asked(
-        data=data, target=target, loss=loss, task=task, include=names(include), exclude=names(exclude), offset=offset,
-        parameters=_parameters(l2, "auto", intercept, standardize, time_limit, threads), memory=memory,
-    )  # fmt: skip
-    return run(asked, None if ks is None else sizes(ks), pairs, threshold, seed, out, picture)
+    return run(options, None if ks is None else parse_sizes(ks), pairs, threshold, seed, out, picture)
 
 
 @app.command(epilog=EPILOG)
 def graph(
-    data: given.Data,
+    data: opt.Data,
     edges: Annotated[
         str, typer.Option(help="At most so many edges; auto chooses the number by held-out rows.")
     ] = "auto",
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="JSON to write: nodes, edges, and how they were chosen."), WRITES
     ] = None,
-    picture: given.Picture = None,
+    picture: opt.Picture = None,
     shrinkage: Annotated[
         str | None,
         typer.Option(help="0 to 1, correlations are shrunk by so much; by default 0, and auto where the edges are."),
@@ -224,25 +172,25 @@ def graph(
     names_in: Annotated[
         str | None, typer.Option("--names", help="npz: array with the columns' names; feature_names by default.")
     ] = None,
-    time_limit: given.TimeLimit = None,
-    threads: given.Threads = None,
+    time_limit: opt.TimeLimit = None,
+    threads: opt.Threads = None,
 ) -> int:
     """Which columns of DATA are joined, given all others: the graph of a precision matrix with at most so many edges.
 
     Prints the strongest edges with their partial correlations, and why so many. A gain is how far -2 log-likelihood per
     row rises when the edge goes. Every number that is auto is chosen by the likelihood of held-out rows.
     """
-    from pursuit.cli.graph import Wished, run
-    from pursuit.cli.sizes import edges_or_auto, number_or_auto
+    from pursuit.cli.graph import GraphOptions, run
+    from pursuit.cli.sizes import parse_edges, parse_number
 
-    wanted = edges_or_auto(edges)
+    wanted = parse_edges(edges)
     usual = "auto" if wanted is None else "0"
-    wished = Wished(
-        n_edges=wanted, shrinkage=number_or_auto("--shrinkage", shrinkage or usual),
-        l1=number_or_auto("--l1", l1 or usual), cv=cv, rule=rule, include=include or (), exclude=exclude or (),
+    options = GraphOptions(
+        n_edges=wanted, shrinkage=parse_number("--shrinkage", shrinkage or usual),
+        l1=parse_number("--l1", l1 or usual), cv=cv, rule=rule, include=include or (), exclude=exclude or (),
         time_limit=time_limit, threads=threads,
     )  # fmt: skip
-    return run(data, wished, out, picture, drop=names(drop), label=label, most=most, names=names_in)
+    return run(data, options, out, picture, drop=split_names(drop), label=label, most=most, names=names_in)
 
 
 @app.command(epilog=EPILOG)
@@ -266,12 +214,12 @@ def predict(
 
 @app.command(epilog=EPILOG)
 def convert(
-    data: given.Data,
+    data: opt.Data,
     out: Annotated[Path, typer.Argument(help="The folder to write, such as big.pursuit.", metavar="OUT"), WRITES],
-    target: given.Target = None,
+    target: opt.Target = None,
     weights: Annotated[str | None, typer.Option(help="Column (npz: array) of weights.")] = None,
-    offset: given.Offset = None,
-    exclude: given.Exclude = None,
+    offset: opt.Offset = None,
+    exclude: opt.Exclude = None,
     dtype: Annotated[
         str | None, typer.Option(help="float32 or float64; by default float32 where all features are.")
     ] = None,
@@ -283,7 +231,7 @@ def convert(
     """
     from pursuit.cli.convert import run
 
-    return run(data, out, target, weights, offset, names(exclude), dtype)
+    return run(data, out, target, weights, offset, split_names(exclude), dtype)
 
 
 @app.command()
@@ -291,9 +239,10 @@ def demo(
     out: Annotated[Path, typer.Option("--out", "-o", help="Where models and pictures go."), WRITES] = Path("demo"),
 ) -> int:
     """Do the main job on two real data sets."""
-    from pursuit.cli.demo import run
+    from pursuit.demo.study import run
 
-    return run(out)
+    run(out)
+    return 0
 
 
 @app.command()
@@ -312,16 +261,3 @@ def losses() -> None:
     from pursuit.cli.show import print_names
 
     print_names(list_losses())
-
-
-def _parameters(
-    l2: float | None, solver: str, intercept: bool, standardize: bool, time_limit: float | None, threads: int | None,
-    effort: str | None = None,
-) -> dict[str, Any]:  # fmt: skip
-    """Of an estimator."""
-    if effort is not None:
-        given.check_effort(effort, solver)
-    return {
-        "l2": l2, "solver": solver, "fit_intercept": intercept, "standardize": standardize, "time_limit": time_limit,
-        "n_jobs": threads, **({} if effort is None else {"effort": effort}),
-    }  # fmt: skip

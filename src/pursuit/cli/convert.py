@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from pursuit.cli import OK
-from pursuit.cli.show import say
+from pursuit.cli.show import print_text
 from pursuit.data.disk.manifest import read_manifest
 from pursuit.io import convert
 
@@ -20,7 +20,7 @@ def run(
     n, p = manifest.shape
     layout = "CSR" if manifest.sparse else "dense"
     count = len(manifest.blocks)
-    say(f"{out}: {n} rows, {p} features, {layout} {manifest.dtype} in {count} block{'s' * (count != 1)}")
+    print_text(f"{out}: {n} rows, {p} features, {layout} {manifest.dtype} in {count} block{'s' * (count != 1)}")
     if manifest.classes is not None:
-        say(f"classes  {', '.join(map(str, sorted(manifest.classes)))}")
+        print_text(f"classes  {', '.join(map(str, sorted(manifest.classes)))}")
     return OK

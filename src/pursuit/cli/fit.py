@@ -7,69 +7,79 @@ from typing import Any
 import numpy as np
 
 from pursuit.cli import INTERRUPTED, NOT_CONVERGED, OK
-from pursuit.cli.asked import Asked, Question, question
-from pursuit.cli.auto import Auto, chooser
-from pursuit.cli.auto import facts as facts_of_choice
+from pursuit.cli.choose_k import ChoiceOptions, choice_facts, make_cv_estimator
+from pursuit.cli.inputs import DataOptions, FitRequest, read_request
 from pursuit.cli.progress import choose_with_progress, fit_with_progress
-from pursuit.cli.show import console, digits, print_facts, say, table, writable
+from pursuit.cli.show import check_writable, console, format_number, make_table, print_facts, print_text
 from pursuit.io import save_model
 
-SHOWN = 40  # coefficients that are printed; the model holds all
+MAX_PRINTED_COEFFICIENTS = 40  # coefficients that are printed; the model holds all
 
 
-def run(asked: Asked, out: Path, k: int | None, auto: Auto, *, summary: bool, checkpoint: Path | None = None) -> int:
+def run(
+    options: DataOptions,
+    out: Path,
+    k: int | None,
+    auto: ChoiceOptions,
+    *,
+    summary: bool,
+    checkpoint: Path | None = None,
+) -> int:
     """Fit at most k features, or as many as ``auto`` finds best where k is None."""
-    writable("--out", out)
+    check_writable("--out", out)
     if k is not None:
-        auto.refuse(k)
+        auto.refuse_fixed_k(k)
     elif checkpoint is not None:
         raise ValueError("--checkpoint is for one search: give -k a number (-k auto makes many, one per fold)")
-    asks = question(asked)
+    request = read_request(options)
     if k is None:
-        estimator, how = chooser(asks, auto)
-        choose_with_progress(estimator, asks)
+        estimator, how = make_cv_estimator(request, auto)
+        choose_with_progress(estimator, request)
     else:
-        estimator, how = asks.estimator(k=k), f"at most {k} features"
+        estimator, how = request.estimator(k=k), f"at most {k} features"
         kept = {} if checkpoint is None else {"checkpoint": checkpoint}
-        fit_with_progress(estimator, asks.X, asks.y, **kept, **asks.more)
-    save_model(estimator, out, feature_names=asks.feature_names, offset=asks.offset)
-    say(f"{asks.heading}, {how}\n")
-    _coefficients(estimator, asks.names, out)
-    told = {} if k is not None else facts_of_choice(estimator)
-    told |= _in_sample(asks, estimator)
-    told |= {} if k is None else _facts(estimator)
-    print_facts({**told, "model": str(out)})
+        fit_with_progress(estimator, request.X, request.y, **kept, **request.more)
+    save_model(estimator, out, feature_names=request.feature_names, offset=request.offset)
+    print_text(f"{request.heading}, {how}\n")
+    _coefficients(estimator, request.names, out)
+    facts = {} if k is not None else choice_facts(estimator)
+    facts |= _in_sample(request, estimator)
+    facts |= {} if k is None else _fit_facts(estimator)
+    print_facts({**facts, "model": str(out)})
     if summary:
-        say(f"\n{estimator.summary()}")
+        print_text(f"\n{estimator.summary()}")
     return {"converged": OK, "interrupted": INTERRUPTED}.get(estimator.result_.status, NOT_CONVERGED)
 
 
-def _in_sample(asks: Question, estimator: Any) -> dict[str, str]:
+def _in_sample(request: FitRequest, estimator: Any) -> dict[str, str]:
     from sklearn.metrics import accuracy_score, r2_score
 
-    predicted = estimator.predict(asks.X, **asks.more)
-    measure, score = ("accuracy", accuracy_score) if asks.classifies else ("R2", r2_score)
-    return {f"{measure} on these rows": digits(float(score(asks.told, predicted)))}
+    predicted = estimator.predict(request.X, **request.more)
+    measure, score = ("accuracy", accuracy_score) if request.classifies else ("R2", r2_score)
+    return {f"{measure} on these rows": format_number(float(score(request.targets, predicted)))}
 
 
 def _coefficients(estimator: Any, names: Sequence[str], out: Path) -> None:
     coef, intercept = estimator._on_support()
     coef = coef if coef.ndim == 2 else coef[:, None]  # one column per output
-    rows = [(names[j], *map(digits, row)) for j, row in zip(estimator.support_[:SHOWN], coef, strict=False)]
-    if len(coef) > SHOWN:
-        rows.append((f"... {len(coef) - SHOWN} more in {out}", *[""] * coef.shape[1]))
+    rows = [
+        (names[j], *map(format_number, row))
+        for j, row in zip(estimator.support_[:MAX_PRINTED_COEFFICIENTS], coef, strict=False)
+    ]
+    if len(coef) > MAX_PRINTED_COEFFICIENTS:
+        rows.append((f"... {len(coef) - MAX_PRINTED_COEFFICIENTS} more in {out}", *[""] * coef.shape[1]))
     if estimator.fit_intercept:
-        rows.append(("(intercept)", *map(digits, np.ravel(intercept))))
+        rows.append(("(intercept)", *map(format_number, np.ravel(intercept))))
     outputs = ["coefficient"] if coef.shape[1] == 1 else [str(label) for label in estimator.classes_]
-    console().print(table({"feature": "left", **dict.fromkeys(outputs, "right")}, rows))
+    console().print(make_table({"feature": "left", **dict.fromkeys(outputs, "right")}, rows))
 
 
-def _facts(estimator: Any) -> dict[str, str]:
-    """What is known of a fit whose k was given."""
+def _fit_facts(estimator: Any) -> dict[str, str]:
+    """Facts about a fit with a fixed k."""
     result = estimator.result_
     return {
-        "objective": digits(result.value),
-        **({"l2": digits(estimator.l2_)} if estimator.l2_ else {}),
+        "objective": format_number(result.value),
+        **({"l2": format_number(estimator.l2_)} if estimator.l2_ else {}),
         "status": f"{result.status}: {result.reason}",
         "optimality": str(result.optimality),
         **({"next best": result.next_best} if result.next_best else {}),

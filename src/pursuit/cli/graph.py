@@ -9,20 +9,29 @@ from typing import Any
 
 import numpy as np
 
-from pursuit._files import write_text
+from pursuit._utils.files import write_text
 from pursuit.cli import INTERRUPTED, NOT_CONVERGED, OK
-from pursuit.cli.nodes import Nodes, read_nodes
-from pursuit.cli.show import PICTURES, console, digits, draw, print_facts, say, table, writable
+from pursuit.cli.graph_data import Nodes, read_nodes
+from pursuit.cli.show import (
+    PICTURE_SUFFIXES,
+    check_writable,
+    console,
+    format_number,
+    make_table,
+    print_facts,
+    print_text,
+    save_picture,
+)
 from pursuit.engines import threads
 
 FORMAT, VERSION = "pursuit-graph", 1
-SHOWN = 20  # edges that are printed; the file holds all
+MAX_PRINTED_EDGES = 20  # edges that are printed; the file holds all
 TUNING = ("n_edges", "shrinkage", "l1")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Wished:
-    """Options, as they were given; None is to be chosen."""
+class GraphOptions:
+    """The options; None is to be chosen."""
 
     n_edges: int | None
     shrinkage: float | None
@@ -35,62 +44,62 @@ class Wished:
     threads: int | None
 
     @property
-    def chooses(self) -> bool:
+    def has_choice(self) -> bool:
         return any(getattr(self, name) is None for name in TUNING)
 
 
 def run(
-    data: Path, wished: Wished, out: Path | None, picture: Path | None, *, drop: Sequence[str], label: str | None,
-    most: int | None, names: str | None,
+    data: Path, options: GraphOptions, out: Path | None, picture: Path | None, *, drop: Sequence[str],
+    label: str | None, most: int | None, names: str | None,
 ) -> int:  # fmt: skip
-    writable("--out", out, (".json",))
-    writable("--picture", picture, PICTURES)
-    for option, value in (("--cv", wished.cv), ("--rule", wished.rule)):
-        if value is not None and not wished.chooses:
+    check_writable("--out", out, (".json",))
+    check_writable("--picture", picture, PICTURE_SUFFIXES)
+    for option, value in (("--cv", options.cv), ("--rule", options.rule)):
+        if value is not None and not options.has_choice:
             raise ValueError(
                 f"{option} is for a choice, and --edges, --shrinkage and --l1 leave none; one must be auto"
             )
     nodes = read_nodes(data, drop, label, most, names)
-    model = _fitted(nodes, wished)
-    with threads(wished.threads):
+    model = _fit(nodes, options)
+    with threads(options.threads):
         edges = _edges(model, nodes.names)  # what each is worth takes a refit per edge
-    say(f"{nodes.heading}\n")
+    print_text(f"{nodes.heading}\n")
     _print_edges(edges, out)
-    told = _told(model, wished)
+    facts = _graph_facts(model, options)
     if out is not None:
-        write_text(out, json.dumps(_held(model, nodes, edges, wished), indent=1) + "\n")
-        told["graph"] = str(out)
+        write_text(out, json.dumps(_graph_json(model, nodes, edges, options), indent=1) + "\n")
+        facts["graph"] = str(out)
     if picture is not None:
         from pursuit.plots import GraphDisplay
 
-        draw(picture, GraphDisplay.from_estimator(model, names=nodes.names))
-        told["picture"] = str(picture)
-    print_facts(told)
+        save_picture(picture, GraphDisplay.from_estimator(model, names=nodes.names))
+        facts["picture"] = str(picture)
+    print_facts(facts)
     return {"converged": OK, "interrupted": INTERRUPTED}.get(model.result_.status, NOT_CONVERGED)
 
 
-def _fitted(nodes: Nodes, wished: Wished) -> Any:
-    """The estimator whose numbers are given, or the one that chooses those that are not."""
+def _fit(nodes: Nodes, options: GraphOptions) -> Any:
+    """The fitted estimator: with fixed numbers, or with cross-validation where one is to be chosen."""
     import pursuit
 
     parameters: dict[str, Any] = {
-        "include": nodes.pairs("--include", wished.include) or None,
-        "exclude": nodes.pairs("--exclude", wished.exclude) or None,
-        "time_limit": wished.time_limit,
-        **{name: getattr(wished, name) for name in TUNING},
+        "include": nodes.pairs("--include", options.include) or None,
+        "exclude": nodes.pairs("--exclude", options.exclude) or None,
+        "time_limit": options.time_limit,
+        **{name: getattr(options, name) for name in TUNING},
     }
-    if not wished.chooses:
-        with _status(f"at most {wished.n_edges} edges"), threads(wished.threads):
+    if not options.has_choice:
+        with _status(f"at most {options.n_edges} edges"), threads(options.threads):
             return pursuit.SparsePrecision(**parameters).fit(nodes.X)
     how: dict[str, Any] = {
-        name: value for name, value in (("cv", wished.cv), ("rule", wished.rule)) if value is not None
+        name: value for name, value in (("cv", options.cv), ("rule", options.rule)) if value is not None
     }
     with _status("choosing " + ", ".join(name for name in TUNING if parameters[name] is None)):
         try:
-            return pursuit.SparsePrecisionCV(**parameters, **how, n_jobs=wished.threads).fit(nodes.X)
+            return pursuit.SparsePrecisionCV(**parameters, **how, n_jobs=options.threads).fit(nodes.X)
         except TimeoutError as error:
             raise ValueError(
-                f"--time-limit {wished.time_limit:g} was over before every fold was fitted; allow more, fewer --cv, or"
+                f"--time-limit {options.time_limit:g} was over before every fold was fitted; allow more, fewer --cv, or"
                 " fix --edges, --shrinkage or --l1"
             ) from error
 
@@ -117,36 +126,36 @@ def _edges(model: Any, names: Sequence[str]) -> list[dict[str, Any]]:
 def _print_edges(edges: list[dict[str, Any]], out: Path | None) -> None:
     edges = sorted(edges, key=lambda edge: -abs(edge["partial_correlation"]))
     rows = [
-        (edge["source"], edge["target"], f"{edge['partial_correlation']:.3f}", digits(edge["gain"]))
-        for edge in edges[:SHOWN]
+        (edge["source"], edge["target"], f"{edge['partial_correlation']:.3f}", format_number(edge["gain"]))
+        for edge in edges[:MAX_PRINTED_EDGES]
     ]
-    if len(edges) > SHOWN:
-        rows.append((f"... {len(edges) - SHOWN} more{'' if out is None else f' in {out}'}", "", "", ""))
+    if len(edges) > MAX_PRINTED_EDGES:
+        rows.append((f"... {len(edges) - MAX_PRINTED_EDGES} more{'' if out is None else f' in {out}'}", "", "", ""))
     if rows:
         sides = {"column": "left", "joined to": "left", "partial correlation": "right", "gain": "right"}
-        console().print(table(sides, rows))
+        console().print(make_table(sides, rows))
 
 
-def _told(model: Any, wished: Wished) -> dict[str, str]:
-    """What is known of the graph."""
+def _graph_facts(model: Any, options: GraphOptions) -> dict[str, str]:
+    """Facts about the graph."""
     alone = int((~model.adjacency_.any(axis=1)).sum())
-    told = {"edges": f"{model.n_edges_}, {alone} column{'s' * (alone != 1)} without"}
+    facts = {"edges": f"{model.n_edges_}, {alone} column{'s' * (alone != 1)} without"}
     for name in TUNING[1:]:
         value = getattr(model, f"{name}_", getattr(model, name))
-        if value or getattr(wished, name) is None:
-            told[name] = digits(value)
+        if value or getattr(options, name) is None:
+            facts[name] = format_number(value)
     seen = _held_out(model)
     if seen is not None:
-        told["held out"] = "log-likelihood per row {log_likelihood:.5g}, standard error {std_error:.2g}".format(**seen)
+        facts["held out"] = "log-likelihood per row {log_likelihood:.5g}, standard error {std_error:.2g}".format(**seen)
     result = model.result_
-    told |= {
+    facts |= {
         "reason": model.reason_, "status": result.status, "optimality": str(result.optimality),
         "solver": f"{result.solver}, {result.seconds:.2g} s",
     }  # fmt: skip
-    return told
+    return facts
 
 
-def _held(model: Any, nodes: Nodes, edges: list[dict[str, Any]], wished: Wished) -> dict[str, Any]:
+def _graph_json(model: Any, nodes: Nodes, edges: list[dict[str, Any]], options: GraphOptions) -> dict[str, Any]:
     """The graph as JSON holds it: with the nodes' precisions the whole matrix can be built again."""
     diagonal, means = model.precision_.diagonal().tolist(), model.location_.tolist()
     degree = model.adjacency_.sum(axis=1).tolist()
@@ -162,8 +171,8 @@ def _held(model: Any, nodes: Nodes, edges: list[dict[str, Any]], wished: Wished)
         ],
         "edges": edges,
         "settings": {
-            **settings, "chosen": [name for name in TUNING if getattr(wished, name) is None],
-            "include": list(wished.include), "exclude": list(wished.exclude),
+            **settings, "chosen": [name for name in TUNING if getattr(options, name) is None],
+            "include": list(options.include), "exclude": list(options.exclude),
         },
         "value": float(result.value),
         "status": result.status,

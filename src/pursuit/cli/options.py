@@ -1,7 +1,10 @@
-"""Options that several commands have."""
+"""Options that several commands share, declared once: ``shared_options`` adds them to a command."""
 
+import inspect
+from collections.abc import Callable
+from functools import wraps
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -62,7 +65,7 @@ Memory = Annotated[
 Picture = Annotated[Path | None, typer.Option(help="A picture to write: png, pdf or svg."), WRITES]
 
 
-def begun(checkpoint: Path | None, resume: bool) -> Path | None:
+def check_resume(checkpoint: Path | None, resume: bool) -> Path | None:
     """The checkpoint, if what is there may be gone on from."""
     if checkpoint is None and resume:
         raise ValueError("--resume needs --checkpoint FILE, the file to go on from")
@@ -71,7 +74,7 @@ def begun(checkpoint: Path | None, resume: bool) -> Path | None:
     return checkpoint
 
 
-def names(texts: list[str] | None) -> list[str]:
+def split_names(texts: list[str] | None) -> list[str]:
     """The names in options that may be repeated."""
     return [name.strip() for text in texts or () for name in text.split(",") if name.strip()]
 
@@ -84,3 +87,63 @@ def check_effort(effort: str, solver: str) -> None:
         raise ValueError(f"--effort {effort} is not known; it is {', '.join(EFFORTS[:-1])} or {EFFORTS[-1]}")
     if solver.casefold() != "auto":
         raise ValueError(f"--effort is for --solver auto, and --solver is {solver}: leave --effort out")
+
+
+#: Parameter, annotation and default of the options of every command that reads data with a target.
+DATA_OPTIONS = {
+    "data": (Data, inspect.Parameter.empty), "target": (Target, None), "loss": (Loss, None), "l2": (L2, None),
+    "task": (Task, None), "include": (Include, None), "exclude": (Exclude, None), "offset": (Offset, None),
+    "intercept": (Intercept, True), "standardize": (Standardize, True), "time_limit": (TimeLimit, None),
+    "threads": (Threads, None), "memory": (Memory, "1GB"),
+}  # fmt: skip
+#: The same of commands that make one search.
+SEARCH_OPTIONS = {
+    "solver": (Solver, "auto"), "effort": (Effort, None), "checkpoint": (Checkpoint, None), "resume": (Resume, False),
+}  # fmt: skip
+
+
+def shared_options(*, search: bool) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """A decorator that declares the shared options of a command and calls it with ``options``, a ``DataOptions``.
+
+    With ``search`` the options of a search are declared too, and the command gets the path of its ``checkpoint``.
+    """
+    declared = {**DATA_OPTIONS, **(SEARCH_OPTIONS if search else {})}
+
+    def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
+        given = {"options", "checkpoint"}
+        own = [p for p in inspect.signature(function).parameters.values() if p.name not in given]
+        kind = inspect.Parameter.KEYWORD_ONLY
+        shared = [
+            inspect.Parameter(name, kind, default=default, annotation=hint)
+            for name, (hint, default) in declared.items()
+        ]
+        parameters = [*shared[:1], *(p.replace(kind=kind) for p in own), *shared[1:]]
+
+        @wraps(function)
+        def command(**values: Any) -> Any:
+            chosen = {name: values.pop(name) for name in declared}
+            if search:
+                values["checkpoint"] = check_resume(chosen.pop("checkpoint"), chosen.pop("resume"))
+            return function(options=_data_options(**chosen), **values)
+
+        command.__signature__ = inspect.Signature(parameters, return_annotation=int)  # type: ignore[attr-defined]
+        command.__annotations__ = {**{p.name: p.annotation for p in parameters}, "return": int}
+        return command
+
+    return decorate
+
+
+def _data_options(
+    *, l2: float | None, intercept: bool, standardize: bool, time_limit: float | None, threads: int | None,
+    include: list[str] | None, exclude: list[str] | None, solver: str = "auto", effort: str | None = None, **data: Any,
+) -> Any:  # fmt: skip
+    """The ``DataOptions`` of these values; some are parameters of the estimator."""
+    from pursuit.cli.inputs import DataOptions
+
+    if effort is not None:
+        check_effort(effort, solver)
+    parameters = {
+        "l2": l2, "solver": solver, "fit_intercept": intercept, "standardize": standardize, "time_limit": time_limit,
+        "n_jobs": threads, **({} if effort is None else {"effort": effort}),
+    }  # fmt: skip
+    return DataOptions(**data, include=split_names(include), exclude=split_names(exclude), parameters=parameters)

@@ -32,17 +32,17 @@ class App(typer.Typer):
 
     def command(self, *args: Any, **options: Any) -> Any:
         register = super().command(*args, **options)
-        return lambda function: register(_guarded(function))
+        return lambda function: register(_check_before(function))
 
 
-def _guarded(function: Callable[..., Any]) -> Callable[..., Any]:
+def _check_before(function: Callable[..., Any]) -> Callable[..., Any]:
     paths = {name: _path(name, hint) for name, hint in get_type_hints(function, include_extras=True).items()}
-    known = {name: told for name, told in paths.items() if told is not None}
+    known = {name: facts for name, facts in paths.items() if facts is not None}
 
     @wraps(function)
     def guarded(*args: Any, **options: Any) -> Any:
         given = inspect.signature(function).bind(*args, **options).arguments
-        check_outputs([(*told, given[name]) for name, told in known.items() if given.get(name) is not None])
+        check_outputs([(*facts, given[name]) for name, facts in known.items() if given.get(name) is not None])
         try:
             return function(*args, **options)
         except KeyboardInterrupt:
@@ -72,19 +72,19 @@ def check_outputs(paths: list[tuple[str, Role, Path]]) -> None:
         if role is not WRITES:
             continue
         for other, other_role, there in [*paths[:i], *paths[i + 1 :]]:
-            if _same(path, there):
+            if _same_file(path, there):
                 raise ValueError(f"{option} {path} and {other} {there} are the same file; give {option} another name")
-            if other_role is READS and there.is_dir() and any(_same(up, there) for up in _real(path).parents):
+            if other_role is READS and there.is_dir() and any(_same_file(up, there) for up in _resolve(path).parents):
                 raise ValueError(f"{option} {path} lies in {other} {there}, which is read; give {option} another place")
 
 
-def _same(a: Path, b: Path) -> bool:
+def _same_file(a: Path, b: Path) -> bool:
     """Whether two paths lead to one file, by device and inode where they are there."""
     try:
         return os.path.samefile(a, b)
     except OSError:  # one is not there yet
-        return os.path.normcase(_real(a)) == os.path.normcase(_real(b))
+        return os.path.normcase(_resolve(a)) == os.path.normcase(_resolve(b))
 
 
-def _real(path: Path) -> Path:
+def _resolve(path: Path) -> Path:
     return Path(os.path.realpath(path))

@@ -6,14 +6,14 @@ import sys
 from pathlib import Path
 from typing import Any, TextIO
 
-from pursuit._files import replacing
+from pursuit._utils.files import atomic_write
 from pursuit.cli import OK
-from pursuit.cli.show import writable
+from pursuit.cli.show import check_writable
 from pursuit.io import Model, Table, load_model, read_column, read_table
 
 
 def run(model_path: Path, data: Path, *, out: Path | None, proba: bool) -> int:
-    writable("--out", out)
+    check_writable("--out", out)
     model = load_model(model_path)
     held = _read(model, data)
     offset = None if model.offset is None else read_column(data, model.offset)
@@ -25,7 +25,7 @@ def run(model_path: Path, data: Path, *, out: Path | None, proba: bool) -> int:
     if out is None:
         _write(sys.stdout, columns, rows)
         return OK
-    with replacing(out) as file:
+    with atomic_write(out) as file:
         stream = io.TextIOWrapper(file, encoding="utf-8", newline="")
         _write(stream, columns, rows)
         stream.flush()

@@ -5,9 +5,9 @@ from typing import Any
 
 from sklearn.exceptions import ConvergenceWarning
 
-from pursuit.cli.asked import Question
+from pursuit._utils.progress import Progress
+from pursuit.cli.inputs import FitRequest
 from pursuit.cli.show import console
-from pursuit.progress import Progress
 
 
 def fit_with_progress(estimator: Any, X: Any, y: Any, **more: Any) -> Any:
@@ -30,13 +30,13 @@ def _fit(estimator: Any, X: Any, y: Any, **more: Any) -> Any:
         return estimator.fit(X, y, callback=show, **more)
 
 
-def choose_with_progress(estimator: Any, asks: Question) -> Any:
+def choose_with_progress(estimator: Any, request: FitRequest) -> Any:
     """Fit an estimator that chooses k, and show its folds."""
-    groups = {} if asks.groups is None else {"cv_groups": asks.groups}
+    groups = {} if request.groups is None else {"cv_groups": request.groups}
     with Progress("folds") as bar:
         bar(0)  # the fit on all rows comes first
         try:
-            return estimator.fit(asks.X, asks.y, **asks.more, **groups, callback=bar)
+            return estimator.fit(request.X, request.y, **request.more, **groups, callback=bar)
         except TimeoutError as error:
             limit = f"--time-limit {estimator.time_limit:g}"
             raise ValueError(

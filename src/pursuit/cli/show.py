@@ -1,4 +1,4 @@
-"""What the commands print: plain tables that also read well in a pipe or a log."""
+"""Output of the commands: tables that also read well in a pipe or a log, pictures, checks of output paths."""
 
 import shutil
 import sys
@@ -7,15 +7,15 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from pursuit._errors import listed, need
-from pursuit._files import replacing
+from pursuit._utils.files import atomic_write
+from pursuit._utils.validation import format_list, require_package
 
-PICTURES = (".png", ".pdf", ".svg")
+PICTURE_SUFFIXES = (".png", ".pdf", ".svg")
 
 
 def console(stderr: bool = False) -> Any:
     """A rich console that neither colours numbers nor cuts names in a pipe."""
-    need("rich", "cli", "the command line")
+    require_package("rich", "cli", "the command line")
     from rich.console import Console
 
     stream = sys.stderr if stderr else sys.stdout
@@ -23,7 +23,7 @@ def console(stderr: bool = False) -> Any:
     return Console(file=stream, highlight=False, width=width, soft_wrap=False)
 
 
-def table(columns: Mapping[str, str], rows: Sequence[Sequence[str]], title: str | None = None) -> Any:
+def make_table(columns: Mapping[str, str], rows: Sequence[Sequence[str]], title: str | None = None) -> Any:
     """A rich table; ``columns`` maps each heading to ``left`` or ``right``."""
     from rich import box
     from rich.table import Table
@@ -36,28 +36,28 @@ def table(columns: Mapping[str, str], rows: Sequence[Sequence[str]], title: str 
     return held
 
 
-def say(text: str) -> None:
+def print_text(text: str) -> None:
     """Print it as it is: no markup, and no line broken."""
     console().print(text, markup=False, soft_wrap=True)
 
 
-def writable(option: str, path: Path | None, suffixes: Sequence[str] = ()) -> None:
+def check_writable(option: str, path: Path | None, suffixes: Sequence[str] = ()) -> None:
     """Refuse a place that cannot be written to, before the work and not after it."""
     if path is None:
         return
     if suffixes and path.suffix.lower() not in suffixes:
-        raise ValueError(f"{option} {path} must end in {listed(suffixes)}")
+        raise ValueError(f"{option} {path} must end in {format_list(suffixes)}")
     if path.is_dir():
         raise ValueError(f"{option} {path} is a folder; name a file in it")
     if not path.absolute().parent.is_dir():
         raise ValueError(f"{option} {path}: there is no folder {path.parent}")
-    if suffixes is PICTURES:
-        need("matplotlib", "plot", option)
+    if suffixes is PICTURE_SUFFIXES:
+        require_package("matplotlib", "plot", option)
 
 
-def draw(path: Path, picture: Any) -> None:
+def save_picture(path: Path, picture: Any) -> None:
     """A Display, as a file: the whole of it, or what was there before."""
-    with replacing(path) as file:
+    with atomic_write(path) as file:
         picture.figure_.savefig(file, dpi=150, format=path.suffix[1:].lower())
 
 
@@ -74,9 +74,9 @@ def print_facts(facts: Mapping[str, str]) -> None:
     """One line each, the names in a column."""
     wide = max(map(len, facts))
     for name, fact in facts.items():
-        say(f"{name:<{wide}}  {fact}")
+        print_text(f"{name:<{wide}}  {fact}")
 
 
-def digits(value: float) -> str:
+def format_number(value: float) -> str:
     """Five digits: enough to read, never the last word (that is the model's)."""
     return f"{value:.5g}"

@@ -2,11 +2,11 @@
 
 import re
 
-MOST = 1_000_000  # a slip of the finger should not fill the memory
-KS = "sizes such as 1-20 or 1,2,5-8"
+MAX_SIZE = 1_000_000  # a slip of the finger should not fill the memory
+SIZES_SYNTAX = "sizes such as 1-20 or 1,2,5-8"
 
 
-def one_size(text: str) -> int | None:
+def parse_k(text: str) -> int | None:
     """At most so many features; None where they are to be chosen."""
     if text.casefold() == "auto":
         return None
@@ -15,7 +15,7 @@ def one_size(text: str) -> int | None:
     return int(text)
 
 
-def number_or_auto(option: str, text: str) -> float | None:
+def parse_number(option: str, text: str) -> float | None:
     """A number at least 0; None where it is to be chosen."""
     if text.casefold() == "auto":
         return None
@@ -28,7 +28,7 @@ def number_or_auto(option: str, text: str) -> float | None:
     return number
 
 
-def edges_or_auto(text: str) -> int | None:
+def parse_edges(text: str) -> int | None:
     """At most so many edges; None where they are to be chosen."""
     if text.casefold() == "auto":
         return None
@@ -37,16 +37,16 @@ def edges_or_auto(text: str) -> int | None:
     return int(text)
 
 
-def sizes(text: str) -> list[int]:
+def parse_sizes(text: str) -> list[int]:
     """Every size that is named, sorted and each once."""
     found: set[int] = set()
     for part in text.split(","):
         ends = re.fullmatch(r"\s*(\d+)\s*(?:-\s*(\d+)\s*)?", part)
         if ends is None:
-            raise ValueError(f"--ks must be {KS}, got {text!r}")
+            raise ValueError(f"--ks must be {SIZES_SYNTAX}, got {text!r}")
         low, high = int(ends[1]), int(ends[2] or ends[1])
-        if not low <= high <= MOST:
-            wrong = f"{low}-{high} counts down" if low > high else f"{high} is more than {MOST}"
-            raise ValueError(f"--ks must be {KS}, and {wrong}")
+        if not low <= high <= MAX_SIZE:
+            wrong = f"{low}-{high} counts down" if low > high else f"{high} is more than {MAX_SIZE}"
+            raise ValueError(f"--ks must be {SIZES_SYNTAX}, and {wrong}")
         found.update(range(low, high + 1))
     return sorted(found)

@@ -3,36 +3,42 @@
 from dataclasses import replace
 from pathlib import Path
 
-from pursuit._files import write_text
+from pursuit._utils.files import write_text
+from pursuit._utils.progress import Progress
 from pursuit.cli import INTERRUPTED, NOT_CONVERGED, OK
-from pursuit.cli.asked import Asked, question
-from pursuit.cli.show import PICTURES, draw, say, writable
-from pursuit.progress import Progress
+from pursuit.cli.inputs import DataOptions, read_request
+from pursuit.cli.show import PICTURE_SUFFIXES, check_writable, print_text, save_picture
 
-LARGEST = 10  # size, where none are asked for
+DEFAULT_LARGEST_SIZE = 10  # size, where none are asked for
 
 
 def run(
-    asked: Asked, ks: list[int] | None, pairs: int, threshold: float, seed: int, out: Path | None, picture: Path | None
+    options: DataOptions,
+    ks: list[int] | None,
+    pairs: int,
+    threshold: float,
+    seed: int,
+    out: Path | None,
+    picture: Path | None,
 ) -> int:
     import pursuit
 
-    writable("--out", out, (".csv",))
-    writable("--picture", picture, PICTURES)
-    asks = question(asked)
-    largest = min(max(LARGEST, len(asked.include)), asks.X.shape[1])
+    check_writable("--out", out, (".csv",))
+    check_writable("--picture", picture, PICTURE_SUFFIXES)
+    request = read_request(options)
+    largest = min(max(DEFAULT_LARGEST_SIZE, len(options.include)), request.X.shape[1])
     with Progress("half-samples", pairs) as bar:
         bar(0)
         found = pursuit.stability(
-            asks.estimator(k=largest), asks.X, asks.y, n_pairs=pairs, ks=ks, threshold=threshold, random_state=seed,
-            callback=bar, **asks.more,
+            request.estimator(k=largest), request.X, request.y, n_pairs=pairs, ks=ks, threshold=threshold,
+            random_state=seed, callback=bar, **request.more,
         )  # fmt: skip
-    found = replace(found, names=asks.names)
-    say(f"{asks.heading}\n\n{found}")
+    found = replace(found, names=request.names)
+    print_text(f"{request.heading}\n\n{found}")
     if found.n_done and out is not None:
         write_text(out, found.to_frame().to_csv(index=False, lineterminator="\n"))
-        say(f"frequencies  {out}")
+        print_text(f"frequencies  {out}")
     if found.n_done and picture is not None:
-        draw(picture, found.plot())
-        say(f"picture      {picture}")
+        save_picture(picture, found.plot())
+        print_text(f"picture      {picture}")
     return {"converged": OK, "interrupted": INTERRUPTED}.get(found.status, NOT_CONVERGED)

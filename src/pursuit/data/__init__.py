@@ -5,13 +5,13 @@ Answers are numbers, vectors over the columns and small matrices; those of disjo
 
 from .answers import Answer, Form, Spread
 from .gram import GramColumns
+from .hessian import Model
 from .make import InParts, Source, as_data, is_dask
-from .outputs import by_output
 from .parts import Parts
-from .rows import Data, Model
+from .rows import Data
 from .spread import by_partition, from_dask, placed
 
 __all__ = [
-    "Answer", "Data", "Form", "GramColumns", "InParts", "Model", "Parts", "Source", "Spread", "as_data", "by_output",
-    "by_partition", "from_dask", "is_dask", "placed",
+    "Answer", "Data", "Form", "GramColumns", "InParts", "Model", "Parts", "Source", "Spread", "as_data", "by_partition",
+    "from_dask", "is_dask", "placed",
 ]  # fmt: skip

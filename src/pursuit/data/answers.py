@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._types import Matrix, Vector
+from .._utils.types import Matrix, Vector
 
 ROUNDED = 32 * 2.0**-52  # share of a sum of products, by the sizes of its factors, that rounding may be
 

@@ -7,7 +7,7 @@ from itertools import chain
 import numpy as np
 from numpy.typing import NDArray
 
-from .._types import Columns, Vector
+from .._utils.types import Columns, Vector
 from ..designs import Design
 from ..designs.base import Taken
 from .many import row_chunks

@@ -1,4 +1,4 @@
-"""A source of rows whose bundles live elsewhere: each bundle is parts, asked together by a keeper beside them."""
+"""A source of rows whose bundles live elsewhere: each bundle is parts, called together by a server beside them."""
 
 import hashlib
 from collections.abc import Sequence
@@ -6,15 +6,13 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from .._errors import check_vector
-from .._labels import distinct_labels, merge_labels
-from .._names import Names
-from .._types import Array, Columns, Vector
+from .._utils.column_names import Names
+from .._utils.labels import distinct_labels, merge_labels
+from .._utils.types import Array, Columns, Vector
+from .._utils.validation import check_vector
 from ..engines import Ask
-from ..engines.far import FarMap
-from ..losses.vector import VectorLoss
+from ..engines.remote import RemoteMap
 from .make import InParts, Source
-from .outputs import OutputParts
 from .parts import Parts
 from .rows import Data
 
@@ -107,7 +105,9 @@ class Bundle:
 class FarSource(Source):
     """Bundles of rows that live elsewhere; their rows come bundle after bundle."""
 
-    def __init__(self, each: FarMap, bundles: Sequence[Any] | None = None, told: Sequence[Told] | None = None) -> None:
+    def __init__(
+        self, each: RemoteMap, bundles: Sequence[Any] | None = None, told: Sequence[Told] | None = None
+    ) -> None:
         self.each = each
         told = each(Ask("told"), each.rows) if told is None else told
         bundles = each.rows if bundles is None else bundles
@@ -126,19 +126,18 @@ class FarSource(Source):
         return self.each(Ask(name, *args), self.bundles)
 
     def bound(self, loss: Any, classes: Array | None = None, factors: Vector | None = None) -> Data:
-        several = isinstance(loss, VectorLoss)
-        if classes is None and self.outputs == 0 and (loss.takes_labels if several else loss.targets == "binary"):
+        if classes is None and self.outputs == 0 and (loss.takes_labels or loss.targets == "binary"):
             classes = self._classes(loss)
         total = sum(self._ask("mass", classes, factors))
         if not (np.isfinite(total) and total > 0):
             raise ValueError("sample_weight must have at least one positive entry, and a finite sum")
         parts = self._ask("bound", loss, classes, factors, total)
-        return (OutputParts if several else Parts)(parts, self.each)
+        return Parts(parts, self.each)
 
     def _classes(self, loss: Any) -> Array | None:
         """All labels, where there are several; what a loss has to say about them it says here."""
         labels = self.classes()[0]
-        if isinstance(loss, VectorLoss):
+        if loss.takes_labels:
             return loss.check_classes(labels)
         loss.encode(labels)
         return labels if len(labels) > 1 else None

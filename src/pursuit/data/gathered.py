@@ -9,7 +9,7 @@ from collections import deque
 
 import numpy as np
 
-from .._types import Columns, Matrix
+from .._utils.types import Columns, Matrix
 from ..designs import Block, DenseBlock, Design, PagedBlock, ProductBlock
 
 ASKED = 32  # columns that are gathered by a product each; conjugate gradients seldom end with fewer

@@ -14,9 +14,9 @@ import threading
 import numpy as np
 
 from .. import _core
-from .._lazy import lazy
-from .._sorted import without
-from .._types import Columns, Vector
+from .._utils.lazy import lazy
+from .._utils.sorted_sets import without
+from .._utils.types import Columns, Vector
 from ..designs import centre
 from .rows import Data
 

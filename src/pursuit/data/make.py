@@ -7,16 +7,16 @@ from typing import Any, Self
 
 import numpy as np
 
-from .._errors import check_offset, check_shape, check_vector, check_weights
-from .._labels import as_labels, distinct_labels, merge_labels
-from .._names import Names
-from .._order import warn_row_order
-from .._types import Array, Columns, Vector
+from .._utils.column_names import Names
+from .._utils.labels import as_labels, distinct_labels, merge_labels
+from .._utils.row_order import warn_row_order
+from .._utils.types import Array, Columns, Vector
+from .._utils.validation import check_offset, check_shape, check_vector, check_weights
 from ..designs import Design, Rows, as_design
 from ..engines import Map, in_turn
+from ..losses import Loss
 from ..losses.base import check_derivative
-from ..losses.vector import VectorLoss, indicators
-from .outputs import OutputData, OutputParts
+from ..losses.multinomial import indicators
 from .parts import Parts
 from .rows import Data
 
@@ -115,14 +115,13 @@ class InParts(Source):
         raw = [_said(i, _raw, *given) for i, given in enumerate(zip(weights, sizes, strict=True))]
         if classes is not None:
             codes = [_said(i, place_of, y, classes) for i, y in enumerate(ys)]
-            ys = tuple(indicators(own, len(classes)) if isinstance(loss, VectorLoss) else own for own in codes)
+            ys = tuple(indicators(own, len(classes)) if loss.takes_labels else own for own in codes)
             raw = raw if factors is None else [w * factors[own] for w, own in zip(raw, codes, strict=True)]
         shares = np.split(check_weights(np.concatenate(raw), sum(sizes)), np.cumsum(sizes)[:-1])
         given = enumerate(zip(_encoded(loss, ys), shares, offsets, strict=True))
         rows = [_said(i, _rows, loss, *own) for i, own in given]
-        kinds = (OutputData, OutputParts) if isinstance(loss, VectorLoss) else (Data, Parts)
-        parts = [kinds[0](design, own, loss) for design, own in zip(designs, rows, strict=True)]
-        return parts[0] if len(parts) == 1 else kinds[1](parts, self.each)
+        parts = [Data(design, own, loss) for design, own in zip(designs, rows, strict=True)]
+        return parts[0] if len(parts) == 1 else Parts(parts, self.each)
 
     def classes(self) -> tuple[Array, Vector]:
         labels, c = self.targets(), check_weights(self.weights(), self.shape[0])
@@ -185,14 +184,12 @@ def as_data(X: Any, y: Any, loss: Any, sample_weight: Any, offset: Any) -> Data:
     design = as_design(X)
     design.often()
     rows = _rows(loss, y, check_weights(sample_weight, design.shape[0]), offset)
-    return (OutputData if isinstance(loss, VectorLoss) else Data)(design, rows, loss)
+    return Data(design, rows, loss)
 
 
 def _encoded(loss: Any, ys: Sequence[Any]) -> Sequence[Any]:
     """The targets of all parts; labels of classes must be told from those of all of them."""
-    if isinstance(loss, VectorLoss):
-        if not loss.takes_labels or any(np.ndim(y) != 1 for y in ys):
-            return ys
+    if loss.takes_labels and all(np.ndim(y) == 1 for y in ys):
         labels = [_said(i, as_labels, y) for i, y in enumerate(ys)]
         classes = loss.check_classes(merge_labels([distinct_labels(own)[0] for own in labels]))
         return [indicators(np.searchsorted(classes, own), len(classes)) for own in labels]
@@ -235,20 +232,23 @@ def _raw(weights: Any, n: int) -> Any:
     return given
 
 
-def _rows(loss: Any, y: Any, c: Vector, offset: Any) -> Rows:
-    n = len(c)
-    if isinstance(loss, VectorLoss):
-        Y = loss.encode(y, n)
-        shift = check_offset(offset, n, Y.shape[1])
-        return Rows(Y, c, None if shift is None else np.broadcast_to(shift, Y.shape).copy())
-    shape = check_shape(y, "y")
-    if len(shape) != 1 or shape[0] != n:
-        more = "; several targets per row need MultiGLM" if len(shape) == 2 and shape[1] > 1 else ""
-        raise ValueError(f"y must have one entry per row of X, shape ({n},), got shape {shape}{more}")
-    rows = Rows(loss.encode(y), c, check_offset(offset, n))
-    if loss.code is None:
+def _rows(loss: Loss, y: Any, c: Vector, offset: Any) -> Rows:
+    n, shape = len(c), check_shape(y, "y")
+    if loss.several and len(shape) == 2:
+        if shape[0] != n or shape[1] == 0:
+            raise ValueError(f"y must have one row per row of X, shape ({n}, q), got shape {shape}")
+    elif len(shape) != 1 or shape[0] != n:
+        more = f"; loss {loss.name!r} takes one target per row" if len(shape) == 2 and shape[1] > 1 else ""
+        noun = "label" if loss.takes_labels else "entry"
+        raise ValueError(f"y must have one {noun} per row of X, shape ({n},), got shape {shape}{more}")
+    targets = loss.encode(y)
+    shift = check_offset(offset, n, 0 if targets.ndim == 1 else targets.shape[1])
+    if shift is not None and targets.ndim == 2:
+        shift = np.broadcast_to(shift, targets.shape).copy()
+    rows = Rows(targets, c, shift)
+    if loss.code is None and loss.separable and targets.ndim == 1:
         with np.errstate(all="ignore"):
-            check_derivative(loss, rows.y)
+            check_derivative(loss, targets)
     return rows
 
 

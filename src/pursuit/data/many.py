@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from .._types import Columns, Flags, Matrix, Vector
+from .._utils.types import Columns, Flags, Matrix, Vector
 from ..engines import Ask, Map, total
-from ..losses.vector import VectorLoss
+from ..losses import Loss
 
 if TYPE_CHECKING:
     from .rows import Data
@@ -53,7 +53,7 @@ class Many:
         first, second, loss = np.zeros(b.shape), np.zeros(b.shape), self.data.loss
         for y, c, offset, eta in self._again():
             Y, flat = _flat(loss, y, eta + b + offset)
-            d2 = loss.curve(flat).diagonals() if isinstance(loss, VectorLoss) else loss.d2(Y, flat)
+            d2 = loss.row_hessian(Y, flat, np.ones(len(flat))).diagonal()
             first += np.tensordot(c, np.reshape(loss.d1(Y, flat), eta.shape), 1)
             second += np.tensordot(c, np.reshape(d2, eta.shape), 1)
         return first, second
@@ -141,26 +141,28 @@ class ManyInParts:
         return total(self.each(Ask("shrinks", b, null, s), self.parts))
 
 
-def losses(loss: Any, y: Vector, eta: Vector) -> Vector:
+def losses(loss: Loss, y: Vector, eta: Vector) -> Vector:
     """phi of every row and model."""
     Y, flat = _flat(loss, y, eta)
     return np.asarray(loss.value(Y, flat)).reshape(eta.shape[:2])
 
 
-def along(loss: Any, y: Vector, eta: Vector, toward: Vector) -> tuple[Vector, Vector]:
+def along(loss: Loss, y: Vector, eta: Vector, toward: Vector) -> tuple[Vector, Vector]:
     """The first and second derivative of phi in t at eta + t toward, of every row and model."""
     Y, flat = _flat(loss, y, eta)
-    turn = np.broadcast_to(toward, eta.shape).reshape(flat.shape)
-    if isinstance(loss, VectorLoss):
-        d1, d2 = (loss.d1(Y, flat) * turn).sum(axis=1), (loss.curve(flat).times(turn) * turn).sum(axis=1)
-    else:
-        d1, d2 = loss.d1(Y, flat) * turn, loss.d2(Y, flat) * turn**2
+    T = np.broadcast_to(toward, eta.shape).reshape(flat.shape)
+    d1, d2 = loss.d1(Y, flat) * T, loss.row_hessian(Y, flat, np.ones(len(flat))).times(T) * T
+    if flat.ndim == 2:
+        d1, d2 = d1.sum(axis=1), d2.sum(axis=1)
     return d1.reshape(eta.shape[:2]), d2.reshape(eta.shape[:2])
 
 
-def _flat(loss: Any, y: Vector, eta: Vector) -> tuple[Vector, Vector]:
+def _flat(loss: Loss, y: Vector, eta: Vector) -> tuple[Vector, Vector]:
     """Rows and models in one axis, as losses take them."""
+    if not loss.separable:
+        raise ValueError(
+            f"loss {loss.name or type(loss).__name__!r} couples rows, so that held-out rows have no loss each of their "
+            "own: choose k by a criterion"
+        )
     n, m, q = eta.shape
-    if isinstance(loss, VectorLoss):
-        return np.repeat(y, m, axis=0), eta.reshape(n * m, q)
-    return np.repeat(y, m), eta.reshape(n * m)
+    return np.repeat(y, m, axis=0), eta.reshape(n * m, q) if y.ndim == 2 else eta.reshape(n * m)

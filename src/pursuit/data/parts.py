@@ -1,10 +1,8 @@
 """Data in parts: whatever is asked of the whole is asked of each part, and the answers are added in their order.
 
-    at       sum of values, gradients, slopes
-    H        about the whole's means: sum over parts of sum_i w_i (x_ij - m_j) x_il
-    moments  sums of squares about one common number, so that ``leave_out`` may subtract
-
-Folds, which are everything but one part, are in :mod:`.folds`.
+at       sum of values, gradients, slopes
+H        about the whole's means: sum over parts of sum_i w_i (x_ij - m_j) x_il
+moments  sums of squares about one common number
 """
 
 import threading
@@ -16,17 +14,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._lazy import lazy
-from .._names import Names
-from .._types import Columns, Matrix, Vector
+from .._utils.column_names import Names
+from .._utils.types import Columns, Matrix, Vector
 from ..designs.base import Room, Rows, joined
-from ..engines import Ask, Map, in_turn, summed, total
+from ..engines import Ask, Map, in_turn, summed
 from ..losses import Loss
-from ..refits import ColumnsInParts, LossOnColumns, intercept_of
+from ..refits import ColumnsInParts, intercept_of
 from .answers import Answer, Form, Spread, merged
-from .folds import ByPart, Rest
+from .folds import FoldCache, LabelSumsInParts
+from .hessian import PartsModel
 from .many import ManyInParts
-from .rows import Data, Model
+from .rows import Data
 
 
 class Parts(Data):
@@ -41,8 +39,10 @@ class Parts(Data):
         self.dtype, self.nbytes = first.dtype, sum(part.nbytes for part in self.parts)
         self.__dict__["weight"] = sum(part.weight for part in self.parts)
         self.loss: Loss = first.loss
+        self.outputs = first.outputs
+        self.loss.check_parts()
         self._known: dict[str, Any] = {}
-        self._kept, self._lock, self._raw = {}, threading.Lock(), None
+        self._kept, self._lock, self._raw, self._moments = {}, threading.Lock(), None, None
 
     def __getstate__(self) -> dict[str, Any]:
         return {"parts": self.parts, "each": self.each}
@@ -97,33 +97,34 @@ class Parts(Data):
             return found
         return np.unique(np.concatenate([found, *self.each(Ask("row_keys", cols, limit), self.parts[1:])]), axis=0)
 
-    def at(self, cols: Columns, coef: Vector, b: float) -> Answer:
+    def at(self, cols: Columns, coef: Vector, b: Any) -> Answer:
         return self._sum("at", cols, coef, b)
 
-    def value(self, cols: Columns, coef: Vector, b: float) -> float:
+    def value(self, cols: Columns, coef: Vector, b: Any) -> float:
         return self._sum("value", cols, coef, b)
 
     def pull(self, a: Vector) -> Vector:
         return summed(self.each, Ask("pull"), self.parts, self._split(a))
 
-    def few(self, cols: Columns, ridge: Any, intercept: bool, lower: float) -> LossOnColumns:
+    def few(self, cols: Columns, ridge: Any, intercept: bool, lower: float = 0.0) -> ColumnsInParts:
         return self._in_parts(self._ask("few", cols, 0.0, True, -np.inf), len(cols), ridge, intercept, lower)
 
-    def held(self, cols: Columns, coef: Vector) -> LossOnColumns:
+    def held(self, cols: Columns, coef: Vector) -> ColumnsInParts:
         return self._in_parts(self._ask("held", cols, coef), 0, 0.0, True, self.infimum())
 
     def _in_parts(self, parts: list[Any], width: int, ridge: Any, intercept: bool, lower: float) -> ColumnsInParts:
         size = width, self.shape[0] * width
         return ColumnsInParts(
             self.loss, ridge, intercept, lower, self.ends(), None, None, None, parts, self.each, size, self.near,
-            room=self.room.columns,
+            outputs=self.outputs, room=self.room.columns,
         )  # fmt: skip
 
-    def start(self) -> float:
+    def start(self) -> Any:
         """The best intercept without columns, from the mean of the parts' own."""
-        return self._once("start", lambda: intercept_of(self.held(np.empty(0, np.int64), np.empty(0)), self._guess()))
+        nothing = np.empty(0, np.int64), self.no_coefficients
+        return self._once("start", lambda: intercept_of(self.held(*nothing), self._guess()))
 
-    def _guess(self) -> float:
+    def _guess(self) -> Any:
         parts = [part for part in self.parts if part.weight > 0]
         return sum(part.weight * b for part, b in zip(parts, self.each(Ask("start"), parts), strict=True)) / self.weight
 
@@ -137,29 +138,26 @@ class Parts(Data):
 
         return self._once("ends", all_ends)
 
-    def model(self, cols: Columns, coef: Vector, b: float) -> "PartsModel":
+    def model(self, cols: Columns, coef: Vector, b: Any) -> PartsModel:
         known = self.moments if self.loss.quadratic and self.room.gram is not None else None
-        return PartsModel(self._ask("model", cols, coef, b), self.each, known)
+        return PartsModel(self._ask("model", cols, coef, b), self.each, known, self.shape[1])
 
     def many(self, cols: Columns, B: Vector) -> Any:
         return ManyInParts(self._ask("many", cols, B), self.each)
 
-    def metric(self) -> "PartsModel":
-        return PartsModel(self._ask("metric"), self.each)
+    def metric(self) -> PartsModel:
+        return PartsModel(self._ask("metric"), self.each, None, self.shape[1])
 
-    def moments(self) -> Spread:
-        return self._once("moments", lambda: merged(self._ask("moments")))
+    def _own_moments(self) -> Spread:
+        return merged(self._ask("moments"))
 
     def sketch(self) -> Matrix:
         return self._sum("sketch")
 
-    def know(self, moments: Spread) -> None:
-        self._known["moments"] = moments
-
-    def gram(self, cols: Columns, centred: bool) -> tuple[Matrix, Vector]:
+    def _own_gram(self, cols: Columns, centred: bool) -> tuple[Matrix, Vector]:
         if self.room.gram is not None:
             return self._gram_in_one_pass(cols, centred)
-        model = self.model(np.empty(0, np.int64), np.empty(0), 0.0)
+        model = self.metric()
         mean, size = model.centres(cols) if centred else (np.zeros(len(cols)), np.zeros(len(cols)))
         return model.rows_about(cols, None, mean, size), mean
 
@@ -196,8 +194,10 @@ class Parts(Data):
     def seen(self, m: Vector, s: Vector, constant: NDArray[np.bool_], far: bool) -> "Parts":
         view = self._like(self._ask("seen", m, s, constant, far))
         view._raw = self.raw
-        if "moments" in self._known:  # which need not be looked for again
-            view.know(self._known["moments"].seen(m, s, constant))
+        if self._moments is not None:  # which need not be looked for again
+            view._moments = self._moments.seen(m, s, constant)
+        if self.shared is not None:
+            view.shared = self.shared.seen(m, s, constant)
         return view
 
     def take(self, rows: Columns, scale: float) -> "Parts":
@@ -227,103 +227,17 @@ class Parts(Data):
         """Numbers, one per row, part by part."""
         return np.split(rows, np.cumsum([part.shape[0] for part in self.parts])[:-1])
 
-    def labelled(self, labels: Columns) -> Any:
-        """The same rows told apart by a label each (-1: none); a part may lack some of the labels."""
-        from .labelled import LabelledParts  # which is a kind of this
+    def folds(self, labels: Columns | None = None) -> FoldCache:
+        """Folds of these rows by a label each; by default a part is a fold."""
+        if labels is None:
+            labels = np.repeat(np.arange(len(self.parts)), [part.shape[0] for part in self.parts])
+        return FoldCache(self.raw, labels)
 
-        return LabelledParts(self.raw, labels)
+    def label_sums(self, labels: Columns, count: int) -> Any:
+        return LabelSumsInParts(self, labels, count)
 
-    def apart(self, labels: Columns, count: int) -> Any:
-        from .labelled import ApartInParts  # which takes data of this kind
-
-        return ApartInParts(self, labels, count)
-
-    def leave_out(self, j: int) -> "Fold":
-        """Everything but part j, weights again summing to one; moments and Gram columns by subtraction."""
-        if self._raw is not None:
-            return self._raw.leave_out(j)  # type: ignore[attr-defined]
-        rest = self.by_part.without(j)
-        others = [part for i, part in enumerate(self.parts) if i != j]
-        return self._fold(self.each(Ask("scaled", 1 / rest.weight), others), rest)
-
-    def _fold(self, parts: Sequence[Data], rest: Rest) -> "Fold":
-        return Fold(parts, self.each, rest)
-
-    @lazy
-    def by_part(self) -> ByPart:
-        """What the parts have of moments and Gram columns, for folds."""
-        return ByPart(self.each, self.parts)
-
-    def in_units(self, cols: Columns, coef: Vector, b: float) -> tuple[Vector, float]:
+    def in_units(self, cols: Columns, coef: Vector, b: Any) -> tuple[Vector, Any]:
         return self.each(Ask("in_units", cols, coef, b), self.parts[:1])[0]
 
-    def from_units(self, cols: Columns, coef: Vector, b: float) -> tuple[Vector, float]:
+    def from_units(self, cols: Columns, coef: Vector, b: Any) -> tuple[Vector, Any]:
         return self.each(Ask("from_units", cols, coef, b), self.parts[:1])[0]
-
-
-class PartsModel(Model):
-    """The Hessian at one point, from each part's own."""
-
-    def __init__(self, parts: Sequence[Model], each: Map, moments: Callable[[], Spread] | None = None) -> None:
-        self.parts, self.each, self.moments = parts, each, moments
-        self.weight = sum(part.weight for part in parts)
-
-    def bounding(self) -> "PartsModel":
-        return PartsModel(self.each(Ask("bounding"), self.parts), self.each)
-
-    def along(self, cols: Columns, v: Vector) -> Spread:
-        return merged(self.each(Ask("along", cols, v), self.parts))
-
-    def squares(self, cols: Columns, centred: bool) -> Vector:
-        return self.diagonal(cols).moment(centred)
-
-    def diagonal(self, cols: Columns) -> Spread:
-        if self.moments is not None:  # which are those of the Hessian, and known
-            weight, mean, square = self.moments()
-            return Spread(weight, mean[cols], square[cols])
-        return merged(self.each(Ask("diagonal", cols), self.parts))
-
-    def centres(self, cols: Columns) -> tuple[Vector, Vector]:
-        """The columns' weighted means, twice since the first is rounded at its own size, and their largest numbers."""
-        mean, size = np.zeros(len(cols)), np.zeros(len(cols))
-        for _ in range(2):
-            sums, most = self.means(cols, mean)
-            size = np.maximum(size, most)
-            mean = mean + sums / (self.weight if self.weight > 0 else 1.0)
-        return mean, size
-
-    def means(self, cols: Columns, origin: Vector) -> tuple[Vector, Vector]:
-        answers = self.each(Ask("means", cols, origin), self.parts)
-        return total(sums for sums, _ in answers), np.max([most for _, most in answers], axis=0)
-
-    def rows(self, cols: Columns, others: Columns | None, centred: bool) -> Matrix:
-        mean, size = self.centres(cols) if centred else (np.zeros(len(cols)), np.zeros(len(cols)))
-        return self.rows_about(cols, others, mean, size)
-
-    def rows_about(self, cols: Columns, others: Columns | None, mean: Vector, size: Vector) -> Matrix:
-        return summed(self.each, Ask("rows_about", cols, others, mean, size), self.parts)
-
-    def rough(self, cols: Columns, centred: bool) -> None:
-        return None
-
-
-class Fold(Parts):
-    """What is left of some parts without one of them; pickled, these parts."""
-
-    def __reduce__(self) -> Any:
-        return type(self._like(self.parts)), (self.parts, self.each)
-
-    def __init__(self, parts: Sequence[Data], each: Map, rest: Rest) -> None:
-        super().__init__(parts, each)
-        self.rest = rest
-
-    def moments(self) -> Spread:
-        return self._once("moments", self.rest.moments)
-
-    def gram(self, cols: Columns, centred: bool) -> tuple[Matrix, Vector]:
-        return self.rest.gram(cols) if centred else super().gram(cols, centred)
-
-    def seen(self, m: Vector, s: Vector, constant: NDArray[np.bool_], far: bool) -> "Fold":
-        view = self._fold(super().seen(m, s, constant, far).parts, self.rest.seen(m, s, constant))
-        view._raw = self.raw
-        return view

@@ -22,19 +22,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _core
-from .._lazy import lazy
-from .._names import Names, called
-from .._types import Columns, Matrix, Vector
-from ..designs import DenseBlock, Design, Room, Rows, Standardized, between, centre, cross
-from ..designs.base import CONSTANT, LOOKED_AT, SMALLEST, InMemory
+from .._utils.column_names import Names, column_label
+from .._utils.lazy import lazy
+from .._utils.types import Columns, Matrix, Vector
+from ..designs import DenseBlock, Design, Room, Rows, Standardized, centre, cross
+from ..designs.base import LOOKED_AT, SMALLEST, InMemory
 from ..designs.standardized import FAR
 from ..engines import total
-from ..losses import Loss
+from ..losses import DiagonalHessian, Loss, RowHessian
 from ..refits import LossOnColumns, Stored
 from ..refits.columns import GATHERED, SPREAD_OUT
 from .answers import Answer, Form, Spread
 from .distinct import row_keys, sampled
+from .folds import FoldCache, LabelSums, TrainFold
 from .gathered import Gathered
+from .hessian import Model
 from .many import PICKED, Many, is_dense, picked
 from .sketch import row_sketch
 
@@ -42,6 +44,7 @@ COPIED = 5e7  # entries of X of which a copy is made for a whole Gram matrix
 DOUBTFUL = 1e-20  # share of the mean square below which a variance may be rounding: the column itself decides
 SAME_COLUMN = 1e-13  # share by which a squared correlation may be below 1
 ONE_PASS = 1 << 22  # bytes of X from which on a second pass costs time
+PREPARED = 1 << 27  # bytes that Gram columns of all folds may have together; more where X has more
 KEPT, KEPT_APART = 8, 2  # points at which something is kept for the rows; where memory is short
 
 
@@ -58,7 +61,8 @@ class Data:
 
     whole: ClassVar[bool] = True
     near: ClassVar[bool] = True
-    facts: ClassVar[tuple[str, ...]] = ("shape", "dtype", "nbytes", "weight", "lean", "room", "loss")
+    facts: ClassVar[tuple[str, ...]] = ("shape", "dtype", "nbytes", "weight", "lean", "room", "loss", "outputs")
+    shared: TrainFold | None = None  # moments and Gram columns that a training fold has in common with others
     view: View | None = None  # what ``seen`` was told, of a view
 
     def __init__(self, design: Design, rows: Rows, loss: Loss, gathered: Gathered | None = None) -> None:
@@ -69,6 +73,8 @@ class Data:
 
     def _begin(self) -> None:
         self.shape, self.dtype, self.nbytes = self.design.shape, self.design.dtype, self.design.nbytes
+        y = self.rows.y
+        self.outputs = 1 if y.ndim == 1 else y.shape[1]
         self._kept: dict[Any, Any] = {}
         self._raw: Data | None = None
         self._moments: Spread | None = None
@@ -141,39 +147,46 @@ class Data:
         """The rows themselves, for what must look at them one by one; a sentence where they are not here."""
         return self
 
-    def at(self, cols: Columns, coef: Vector, b: float) -> Answer:
-        """The loss, its gradient over all columns, its derivative in b."""
-        return Answer(*self.design.value_gradient(self.loss, self.rows, cols, coef, b))
+    def at(self, cols: Columns, coef: Vector, b: Any) -> Answer:
+        """The loss, its gradient over all columns (p, or p x q), its derivative in b: one pass over X."""
+        if self.outputs == 1:
+            return Answer(*self.design.value_gradient(self.loss, self.rows, cols, coef, b))
+        value, d1 = self.loss.first_order(self.rows.y, self._eta(cols, coef, b), self.rows.c)
+        return Answer(value, self.design.rmatmat(d1), d1.sum(axis=0))
 
-    def value(self, cols: Columns, coef: Vector, b: float) -> float:
+    def value(self, cols: Columns, coef: Vector, b: Any) -> float:
         """The loss alone, added up in twice the digits where that is affordable."""
-        if self.shape[0] * len(cols) <= (GATHERED if self.design.full else SPREAD_OUT) and not self.lean:
+        if self.outputs > 1:
+            eta = self._eta(cols, coef, b)
+        elif self.shape[0] * len(cols) <= (GATHERED if self.design.full else SPREAD_OUT) and not self.lean:
             A, m, s = self.design.stored(cols)
             raw = coef / s
             eta = _core.exact_eta(np.asfortranarray(A), raw, b - float(m @ raw), self.rows.offset)
         else:
             eta = self._eta(cols, coef, b)
-        return self.loss.terms(self.rows.y, eta, self.rows.c)[0]
+        return self.loss.first_order(self.rows.y, eta, self.rows.c)[0]
 
     def pull(self, a: Vector) -> Vector:
         """X'(c a) for numbers a, one per row: the gradient at a kink."""
         return self.design.rmatmat((self.rows.c * a)[:, None])[:, 0]
 
-    def few(self, cols: Columns, ridge: Any, intercept: bool, lower: float) -> LossOnColumns:
+    def few(self, cols: Columns, ridge: Any, intercept: bool, lower: float = 0.0) -> LossOnColumns:
         """The loss as a function of the coefficients of these columns, with a ridge and perhaps an intercept."""
+        block = self.gathered.few(cols) if self.outputs == 1 else DenseBlock(self.gathered(cols).dense())
         return LossOnColumns(
-            self.loss, ridge, intercept, lower, self.ends(), self.gathered.few(cols), self.rows,
-            lambda: Stored(*self.design.stored(cols)), room=self.room.columns,
+            self.loss, ridge, intercept, lower, self.ends(), block, self.rows,
+            lambda: Stored(*self.design.stored(cols)), outputs=self.outputs, room=self.room.columns,
         )  # fmt: skip
 
     def held(self, cols: Columns, coef: Vector) -> LossOnColumns:
         """The loss as a function of the intercept alone, coefficients held."""
         rows = Rows(self.rows.y, self.rows.c, self._eta(cols, coef, 0.0))
         nothing = DenseBlock(np.empty((self.shape[0], 0), order="F"))
-        return LossOnColumns(self.loss, 0.0, True, self.infimum(), self.ends(), nothing, rows)
+        ends, q = self.ends(), self.outputs
+        return LossOnColumns(self.loss, 0.0, True, self.infimum(), ends, nothing, rows, outputs=q)
 
-    def start(self) -> float:
-        """An intercept to begin with."""
+    def start(self) -> Any:
+        """An intercept to begin with, one per output."""
         y, c, offset = self.rows.y, self.rows.c, self.rows.offset
         known = None if offset is None else self.loss.intercept(y, c, offset)
         return self.loss.start(y, c / self.weight) if known is None else known
@@ -203,15 +216,16 @@ class Data:
     def _ends(self) -> tuple[float, float]:
         return float(self.rows.y.min()), float(self.rows.y.max())
 
-    def model(self, cols: Columns, coef: Vector, b: float) -> "Model":
+    def model(self, cols: Columns, coef: Vector, b: Any) -> "Model":
         """The Hessian at a point."""
         if self.loss.quadratic:
-            return Model(self, self.rows.c)
+            return self.metric()
 
-        def curves() -> Vector:
+        def row_hessian() -> RowHessian:
             return self.loss.terms(self.rows.y, self._eta(cols, coef, b), self.rows.c)[2]
 
-        return Model(self, self.recall(("curves", cols.tobytes(), coef.tobytes(), b), curves))
+        key = "row_hessian", cols.tobytes(), coef.tobytes(), b if self.outputs == 1 else np.asarray(b).tobytes()
+        return Model(self, self.recall(key, row_hessian))
 
     def recall(self, key: Any, compute: Callable[[], Any]) -> Any:
         """What was computed for the rows at one of the last few points: solvers ask about one again and again."""
@@ -235,18 +249,23 @@ class Data:
     def moments(self) -> Spread:
         """Weighted means of all columns, and sums of squares about them."""
         if self._moments is None:
-            self._moments = self._spread(self.rows.c)
+            self._moments = self._own_moments() if self.shared is None else self.shared.moments()
         return self._moments
+
+    def _own_moments(self) -> Spread:
+        return self._spread(self.rows.c)
 
     def first_pass(self, b: float) -> Answer:
         """``at`` of the model without columns; where X is dense and in memory its moments come from the same pass."""
         nothing = np.empty(0, np.int64)
-        known = not self.whole or self._moments is not None  # rows in parts have no moments of their own
+        known = (
+            not self.whole or self.outputs > 1 or self._moments is not None
+        )  # rows in parts have no moments of their own
         small = self.loss.quadratic and self.nbytes < ONE_PASS  # whose Gram matrix has the moments
         stored = None if known or small or not self.full or self._raw is not None else self.in_memory()
         if stored is None:
-            return self.at(nothing, np.empty(0), b)
-        value, d, _ = self.loss.terms(self.rows.y, self.rows.shift(np.zeros(self.shape[0]), b), self.rows.c)
+            return self.at(nothing, self.no_coefficients, b)
+        value, d = self.loss.first_order(self.rows.y, self.rows.shift(np.zeros(self.shape[0]), b), self.rows.c)
         mean, var, product = stored[0].first_pass(self.rows.c, d)
         self._moments = Spread(self.weight, mean, self.weight * var)
         slope = float(d.sum())
@@ -270,6 +289,10 @@ class Data:
 
     def gram(self, cols: Columns, centred: bool) -> tuple[Matrix, Vector]:
         """Rows of the weighted Gram matrix, the means of ``cols`` taken off where ``centred``, and these means."""
+        shared = centred and self.shared is not None
+        return self.shared.known_or_own(cols, self._own_gram) if shared else self._own_gram(cols, centred)  # type: ignore[union-attr]
+
+    def _own_gram(self, cols: Columns, centred: bool) -> tuple[Matrix, Vector]:
         if self.room.gram is not None or self._tall(cols):
             return self._gram_in_one_pass(cols, centred)
         if len(cols) == self.shape[1] and np.array_equal(cols, np.arange(len(cols))):
@@ -317,6 +340,8 @@ class Data:
 
     def products(self, cols: Columns, centred: bool) -> Matrix:
         """Weighted sums of products of a few columns, about their means where ``centred``; tall data block by block."""
+        if centred and self.shared is not None and self.shared.cache.has(cols).all():
+            return self.shared.gram(cols)[0][:, cols]
         if not self.whole or self.shape[0] * len(cols) <= PICKED or not is_dense(self):
             return self.metric().rows(cols, cols, centred)
         shift = self.moments().mean[cols] if centred else np.zeros(len(cols))
@@ -333,8 +358,8 @@ class Data:
         return bool(0 < (1 - SAME_COLUMN) * H[0, 0] * H[1, 1] <= H[0, 1] ** 2)
 
     def metric(self) -> "Model":
-        """The Hessian of the squared loss, whatever the loss is."""
-        return Model(self, self.rows.c)
+        """The Hessian of the squared loss of one output, whatever the loss is."""
+        return Model(self, DiagonalHessian(self.rows.c), 1)
 
     def form(self, m: Vector, s: Vector, level: float) -> Form:
         """The squared loss of columns (x - m) / s (s inf: zero) and targets y - o - level, as a quadratic form."""
@@ -397,7 +422,11 @@ class Data:
         return matrix, self.view[0], self.view[1]
 
     def prepare(self, cols: Columns) -> None:
-        """Gram columns that several folds will ask for: where folds share rows, computed for all of them together."""
+        """Gram columns that several folds will need: where folds share rows, computed for all of them together."""
+        if self.shared is not None:
+            cache, room = self.shared.cache, self.room.gram
+            room = max(PREPARED, self.nbytes) if room is None else room
+            cache.columns(cols[: int(room // (8 * cache.count * self.shape[1]))])
 
     def slopes(self, points: Sequence[tuple[Columns, Vector, float]]) -> tuple[Matrix, Vector]:
         """The loss's gradient at several points (support, coefficients, intercept), a row each, in one pass over X.
@@ -406,8 +435,8 @@ class Data:
         """
         first, second = np.empty((self.shape[0], len(points)), order="F"), np.empty(len(points))
         for i, point in enumerate(points):
-            _, first[:, i], w = self.loss.terms(self.rows.y, self._eta(*point), self.rows.c)
-            second[i] = w.sum()
+            _, first[:, i], W = self.loss.terms(self.rows.y, self._eta(*point), self.rows.c)
+            second[i] = W.total()
         return cross(self.design, first), second
 
     def seen(self, m: Vector, s: Vector, constant: NDArray[np.bool_], far: bool) -> "Data":
@@ -416,6 +445,8 @@ class Data:
         view._raw = self.raw
         if self._moments is not None:  # which need not be looked for again
             view._moments = self._moments.seen(m, s, constant)
+        if self.shared is not None:
+            view.shared = self.shared.seen(m, s, constant)
         return view
 
     def take(self, rows: Columns, scale: float) -> "Data":
@@ -424,13 +455,13 @@ class Data:
         return self._like(self.design.take(rows), Rows(self.rows.y[rows], scale * self.rows.c[rows], offset))
 
     def pieces(self, many: int) -> list[Callable[[], "Data"]]:
-        """All rows in up to so many pieces, one after the other, each made when it is called for."""
+        """All rows in up to so many pieces, one after the other, each made when it is column_label for."""
         cuts = np.linspace(0, self.shape[0], min(many, self.shape[0]) + 1).astype(np.int64)
         return [partial(self.take, np.arange(low, high), 1.0) for low, high in pairwise(cuts)]
 
-    def weighted(self, c: Vector) -> "Data":
-        """The same rows with other weights, which sum to one; never a copy of X."""
-        twin = self._like(self.design, Rows(self.rows.y, c, self.rows.offset), self.gathered)
+    def weighted(self, c: Any) -> "Data":
+        """The same rows with other weights (or a function that computes them), which sum to one; never a copy of X."""
+        twin = self._like(self.design, self.rows.weighted(c), self.gathered)
         twin._raw = None if self._raw is None else self._raw.weighted(c)
         return twin
 
@@ -442,17 +473,13 @@ class Data:
         """Data of the same kind."""
         return Data(design, rows, self.loss, gathered)
 
-    def labelled(self, labels: Columns) -> Any:
-        """The same rows told apart by a label each (-1: none), with ``leave_out``; never a copy of X."""
-        from .labelled import Labelled  # which is a kind of this
+    def folds(self, labels: Columns) -> FoldCache:
+        """Folds of these rows by a label each (-1: none), with ``train`` and ``held_out``; never a copy of X."""
+        return FoldCache(self.raw, labels)
 
-        return Labelled(self.raw, labels)
-
-    def apart(self, labels: Columns, count: int) -> Any:
-        """These rows as a part of data whose rows are told apart by ``count`` labels."""
-        from .labelled import Apart  # which takes data of this kind
-
-        return Apart(self, labels, count)
+    def label_sums(self, labels: Columns, count: int) -> Any:
+        """Sums over the rows of each of ``count`` labels."""
+        return LabelSums(self, labels, count)
 
     def bound(self, loss: Loss) -> "Data":
         """The data for an objective, which takes its own view of them; they are made for one loss."""
@@ -493,7 +520,7 @@ class Data:
         _, mean, var = self.moments()
         var = var / self.weight
         if not (np.isfinite(mean).all() and np.isfinite(var).all()):
-            where = called(np.flatnonzero(~(np.isfinite(mean) & np.isfinite(var))), self.names)
+            where = column_label(np.flatnonzero(~(np.isfinite(mean) & np.isfinite(var))), self.names)
             raise ValueError(f"X contains NaN or infinity (or values too large to square) in {where}")
         square = var + mean**2
         self.check_small(np.flatnonzero(square < SMALLEST**2))
@@ -514,103 +541,28 @@ class Data:
         small = cols[(most > 0) & (most < SMALLEST)]
         if len(small):
             it = "it" if len(small) == 1 else "them"
-            raise ValueError(f"X has values in {called(small, self.names)} that are too small to square; rescale {it}")
+            raise ValueError(
+                f"X has values in {column_label(small, self.names)} that are too small to square; rescale {it}"
+            )
 
-    def in_units(self, cols: Columns, coef: Vector, b: float) -> tuple[Vector, float]:
+    def in_units(self, cols: Columns, coef: Vector, b: Any) -> tuple[Vector, Any]:
         """Coefficients and intercept in the units of the user's X; ``from_units`` is the reverse."""
         return self.design.in_units(cols, coef, b)
 
-    def from_units(self, cols: Columns, coef: Vector, b: float) -> tuple[Vector, float]:
+    def from_units(self, cols: Columns, coef: Vector, b: Any) -> tuple[Vector, Any]:
         return self.design.from_units(cols, coef, b)
 
-    def _eta(self, cols: Columns, coef: Vector, b: float) -> Vector:
+    @property
+    def no_coefficients(self) -> Vector:
+        """The coefficients of the model without columns."""
+        return np.empty(0) if self.outputs == 1 else np.empty((0, self.outputs))
+
+    def _eta(self, cols: Columns, coef: Vector, b: Any) -> Vector:
         return self.rows.shift(self._times(cols, coef), b)
 
     def _times(self, cols: Columns, v: Vector) -> Vector:
         """X[:, cols] v; of a sparse X by columns that are at hand, where all of X would have to be looked through."""
+        if v.ndim == 2:
+            return self.design.matmat(cols, v)
         block = None if self.design.full else self.gathered.held(cols)
         return self.design.matmat(cols, v[:, None])[:, 0] if block is None else block.matvec(v)
-
-
-class Model:
-    """The Hessian at one point, with w = c phi'' there."""
-
-    facts: ClassVar[tuple[str, ...]] = ("weight",)
-
-    def __init__(self, data: Data, w: Vector) -> None:
-        self.data, self.w, self.weight = data, w, float(w.sum())
-
-    def bounding(self) -> "Model":
-        """The model that no Hessian exceeds."""
-        return Model(self.data, self.data.loss.smoothness * self.data.rows.c)
-
-    def along(self, cols: Columns, v: Vector) -> Spread:
-        turn = self.data._times(cols, v)
-        mean = float(self.w @ turn) / self.weight if self.weight > 0 else 0.0
-        return Spread(self.weight, mean, float(self.w @ (turn - mean) ** 2))
-
-    def squares(self, cols: Columns, centred: bool) -> Vector:
-        """H_jj, the intercept minimised out where ``centred``."""
-        if len(cols) * 8 > self.data.shape[1]:
-            return self.diagonal(cols).moment(centred)
-        return self.data.gathered(cols).curvatures(self.w, centred)
-
-    def diagonal(self, cols: Columns) -> Spread:
-        """The columns' spread under c phi''."""
-        if len(cols) * 8 > self.data.shape[1]:  # one pass over X is cheaper than a gather of so many columns
-            weight, mean, square = self.data.moments() if self.data.loss.quadratic else self.data._spread(self.w)
-            return Spread(weight, mean[cols], square[cols])
-        block = self.data.gathered(cols)
-        mean = block.rmatvec(self.w) / (self.weight if self.weight > 0 else 1.0)
-        return Spread(self.weight, mean, block.curvatures(self.w, True))
-
-    def rows(self, cols: Columns, others: Columns | None, centred: bool) -> Matrix:
-        if others is not None and not self.data.design.full:
-            large = self.data.shape[0] * max(len(cols), len(others)) > SPREAD_OUT
-            if large or not self.data.loss.quadratic:  # whose model is exact, down to what centring leaves of a column
-                return self._between(cols, others, centred)
-        A = self._block(cols)
-        if centred:
-            centre(A, self.w)
-        return self._cross(A, others)
-
-    def _between(self, cols: Columns, others: Columns, centred: bool) -> Matrix:
-        """H[cols][:, others] for sparse columns, without a dense copy of either."""
-        A, C = self.data.gathered(cols), self.data.gathered(others)
-        H = between(A, self.w, C)
-        return H - np.outer(A.rmatvec(self.w), C.rmatvec(self.w) / self.weight) if centred and self.weight > 0 else H
-
-    def means(self, cols: Columns, origin: Vector) -> tuple[Vector, Vector]:
-        """Weighted sums of columns less an origin, and the largest of these numbers."""
-        A = self.data.gathered(cols).dense() - origin
-        return self.w @ A, np.abs(A).max(axis=0, initial=0.0)
-
-    def rows_about(self, cols: Columns, others: Columns | None, mean: Vector, size: Vector) -> Matrix:
-        """``rows`` about means that are not these rows' own."""
-        A = self._block(cols)
-        A -= mean
-        A[:, np.abs(A).max(axis=0, initial=0.0) <= CONSTANT * size] = 0.0
-        return self._cross(A, others)
-
-    def rough(self, cols: Columns, centred: bool) -> tuple[NDArray[np.float32], Spread] | None:
-        if not self.weight > 0 or not self.data.design.full:  # sparse products gain nothing by it
-            return None
-        A = self._block(cols)
-        if centred:
-            centre(A, self.w)
-        A *= self.w[:, None]
-        found = self.data.design.rough_cross(A, self.w / self.weight)
-        if found is None:
-            return None
-        rows, mean, var = found
-        spread = Spread(self.weight, mean, self.weight * var)
-        if self.data.loss.quadratic and self.data._moments is None:
-            self.data._moments = spread
-        return rows, spread
-
-    def _block(self, cols: Columns) -> Matrix:
-        return self.data.gathered(cols).dense().copy(order="F")
-
-    def _cross(self, A: Matrix, others: Columns | None) -> Matrix:
-        A *= self.w[:, None]
-        return cross(self.data.design, A, others)

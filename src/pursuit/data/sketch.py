@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _core
-from .._types import Array, Matrix, Vector
+from .._utils.types import Array, Matrix, Vector
 from ..designs import Design, Rows
 
 Hashes = NDArray[np.uint64]

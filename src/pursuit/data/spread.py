@@ -13,10 +13,8 @@ from typing import Any
 import numpy as np
 
 from ..engines.dask import Dask, as_engine
-from ..losses.vector import VectorLoss
 from .far import Bundle, FarSource
 from .make import is_dask
-from .outputs import OutputParts
 from .parts import Parts
 from .rows import Data
 
@@ -48,7 +46,7 @@ def placed(data: Data, engine: Any) -> Data:
         return engine.client.submit(_opened, there, key=_key(i), pure=False)
 
     each = engine.placed(make, len(pieces))
-    return (OutputParts if isinstance(data.loss, VectorLoss) else Parts)(each.rows, each)
+    return Parts(each.rows, each)
 
 
 class _Box:

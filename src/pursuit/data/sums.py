@@ -18,8 +18,8 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy.linalg import lapack, solve_triangular
 
-from .._names import Names, called
-from .._types import Columns, Matrix, Vector
+from .._utils.column_names import Names, column_label
+from .._utils.types import Columns, Matrix, Vector
 from ..designs import Dense, Rows
 from ..losses import Squared
 from .answers import ROUNDED, Form
@@ -92,10 +92,10 @@ class Sums(Data):
     def take(self, rows: Columns, scale: float) -> Data:
         raise self._gone
 
-    def weighted(self, c: Vector) -> Data:
+    def weighted(self, c: Any) -> Data:
         raise self._gone
 
-    def labelled(self, labels: Columns) -> Any:
+    def folds(self, labels: Columns) -> Any:
         raise self._gone
 
     @property
@@ -149,10 +149,10 @@ def check_spread(gram: Matrix, mean: Vector, n: float, names: Names | None) -> M
     G = gram / n - np.outer(mean, mean)
     lost = (G.diagonal() <= SPREAD * square) & (square > 0)
     if (G.diagonal() < -SPREAD * square).any():
-        where = called(np.flatnonzero(G.diagonal() < -SPREAD * square), names)
+        where = column_label(np.flatnonzero(G.diagonal() < -SPREAD * square), names)
         raise ValueError(f"mean is too large for gram and n in {where}: are all three of the same rows?")
     if lost.any():
-        where = called(np.flatnonzero(lost), names)
+        where = column_label(np.flatnonzero(lost), names)
         raise ValueError(
             f"gram shows no spread about the mean in {where}: constant columns are to be left out, and where means are "
             "far larger than the spread, sums are to be taken about a common shift"

@@ -18,11 +18,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _core
-from .._arrays import aligned
-from .._lazy import lazy
-from .._names import Names
-from .._types import Columns, Matrix, Vector
-from ..losses.base import Loss
+from .._utils.arrays import ensure_aligned
+from .._utils.column_names import Names
+from .._utils.lazy import lazy
+from .._utils.types import Columns, Matrix, Vector
+from ..losses import DiagonalHessian, Loss
 
 CHUNK = 16  # columns asked of an operator at a time
 SQUARED = 1 << 25  # bytes of rows copied at a time for a Gram matrix
@@ -62,7 +62,7 @@ class Compiled:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Workers receive these: inside a message an array may begin anywhere."""
-        self.__dict__.update({name: aligned(value) for name, value in state.items()})
+        self.__dict__.update({name: ensure_aligned(value) for name, value in state.items()})
 
 
 @dataclass(frozen=True)
@@ -90,9 +90,33 @@ class Rows(Compiled):
     def forget(self) -> None:
         """Let go of what can be computed again."""
 
+    def weighted(self, c: Any) -> "Rows":
+        """The same rows with other weights: an array, or a function that computes it when it is needed."""
+        return LazyRows.of(self, c) if callable(c) else Rows(self.y, c, self.offset)
+
     def shift(self, eta: Vector, b: float) -> Vector:
         """Eta with intercept and offset."""
         return eta + b if self.offset is None else eta + b + self.offset
+
+
+class LazyRows(Rows):
+    """Rows whose weights are computed when they are needed, and after ``forget`` again: ten folds keep none."""
+
+    make: Any = None  # None: weights are its own, as in a copy with another offset
+
+    @classmethod
+    def of(cls, rows: Rows, make: Any) -> "LazyRows":
+        lazy_rows = cls.__new__(cls)
+        lazy_rows.__dict__.update(y=rows.y, offset=rows.offset, make=make)
+        return lazy_rows
+
+    @lazy
+    def c(self) -> Vector:  # type: ignore[override]
+        return self.make()
+
+    def forget(self) -> None:
+        for name in ("c", "core") if self.make is not None else ():
+            self.__dict__.pop(name, None)
 
 
 def joined(rows: Sequence[Rows]) -> Rows:
@@ -139,15 +163,20 @@ def turned(block: Block, w: Vector, v: Vector, a: float) -> tuple[Vector, float]
 
 def newton_by_parts(block: Block, loss: Loss, rows: Rows, coef: Vector, b: float, hessian: bool) -> NewtonSystem:
     """The Newton system from a loss without a kernel: NumPy derivatives, the block's own products."""
-    value, d1, d2 = loss.terms(rows.y, rows.shift(block.matvec(coef), b), rows.c)
+    eta = rows.shift(block.matvec(coef), b)
+    value, d1 = loss.first_order(rows.y, eta, rows.c)
     gradient = np.append(block.rmatvec(d1), d1.sum())
     if not hessian:
         return value, gradient, None
-    m = block.width
+    m, W = block.width, loss.row_hessian(rows.y, eta, rows.c)
     H = np.empty((m + 1, m + 1))
-    H[:m, :m] = block.gram(d2)
-    H[m, :m] = H[:m, m] = block.rmatvec(d2)
-    H[m, m] = d2.sum()
+    if isinstance(W, DiagonalHessian):
+        H[:m, :m], edge = block.gram(W.w), W.w
+    else:
+        A, edge = block.dense(), W.times(np.ones(len(eta)))
+        H[:m, :m] = A.T @ W.times(A)
+    H[m, :m] = H[:m, m] = block.rmatvec(edge)
+    H[m, m] = edge.sum()
     return value, gradient, H
 
 
@@ -275,10 +304,6 @@ class Design:
         """Numbers near the columns' means where these are far larger than their spread, else 0; None: none is."""
         return None
 
-    def rough_cross(self, w: Matrix, c: Vector) -> tuple[NDArray[np.float32], Vector, Vector] | None:
-        """``cross`` in single precision, with the weighted means and variances; None where that saves nothing."""
-        return None
-
     def stats(self, c: Vector) -> tuple[Vector, Vector]:
         """Weighted column means and variances; by default a few gathered columns at a time."""
         p = self.shape[1]
@@ -295,7 +320,7 @@ class Design:
     ) -> tuple[float, Vector, float]:
         """Weighted mean loss at a k-sparse point, its gradient over all columns, its derivative in b."""
         eta = rows.shift(self.matmat(cols, coef[:, None])[:, 0], b)
-        value, d1, _ = loss.terms(rows.y, eta, rows.c)
+        value, d1 = loss.first_order(rows.y, eta, rows.c)
         return value, self.rmatmat(d1[:, None])[:, 0], float(d1.sum())
 
     def take(self, rows: Columns) -> "Design":

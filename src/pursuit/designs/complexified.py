@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .._types import Columns, Matrix
+from .._utils.types import Columns, Matrix
 from ..engines import check_time
 from .base import DenseBlock, Design
 

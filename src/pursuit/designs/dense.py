@@ -4,8 +4,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _core
-from .._lazy import lazy
-from .._types import Columns, Matrix, Vector
+from .._utils.lazy import lazy
+from .._utils.types import Columns, Vector
 from .base import DenseBlock, InMemory
 
 SAMPLED = 16  # rows that tell whether a column is far from zero
@@ -45,9 +45,6 @@ class Dense(InMemory):
             middle, spread = 0.5 * (low + high), high - low
             far = (np.abs(middle) > FAR_OFF * spread) & (spread > 0)  # a constant column has nothing to lose
             return np.where(far & np.isfinite(middle), middle, 0.0) if far.any() else None
-
-    def rough_cross(self, w: Matrix, c: Vector) -> tuple[NDArray[np.float32], Vector, Vector] | None:
-        return self.core.rough_cross(w, c)
 
     def take(self, rows: Columns) -> "Dense":
         return Dense(self.X[rows])

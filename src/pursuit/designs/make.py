@@ -7,9 +7,9 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.linalg import LinearOperator
 
-from .._arrays import aligned
-from .._errors import check_mask, first_line
-from .._names import columns_of, names_of, refuse_kinds, refuse_text
+from .._utils.arrays import ensure_aligned
+from .._utils.column_names import get_column_names, iterate_columns, refuse_kinds, refuse_text
+from .._utils.validation import check_mask, first_line
 from .base import Design
 from .dense import Dense
 from .operator import Operator
@@ -29,7 +29,7 @@ def as_design(X: Any, names: Sequence[str] | None = None) -> Design:
     """
     if isinstance(X, Design):
         return X
-    own = names_of(X) if names is None else tuple(str(name) for name in names)
+    own = get_column_names(X) if names is None else tuple(str(name) for name in names)
     design = _design(X)
     design.names = own
     return design
@@ -73,14 +73,14 @@ def _dense(X: Any) -> np.ndarray[Any, Any]:
     array = _array(X)
     if array.dtype.kind not in "fiubc" and hasattr(X, "columns"):
         refuse_text(X)
-        array = np.column_stack([values.astype(np.float64) for _, values in columns_of(X)])  # each its own dtype
+        array = np.column_stack([values.astype(np.float64) for _, values in iterate_columns(X)])  # each its own dtype
     if array.dtype.kind == "O":
         try:
             array = array.astype(np.float64)
         except (TypeError, ValueError) as error:
             raise ValueError(f"X must be numeric, got objects that are not numbers ({error})") from None
     _check_shape(array.shape)
-    array = aligned(array.astype(_real(array.dtype), copy=False))
+    array = ensure_aligned(array.astype(_real(array.dtype), copy=False))
     item = array.itemsize
     whole = all(s > 0 and s % item == 0 for s in array.strides)
     rows_like = array.strides[1] == item or array.shape[1] == 1
@@ -127,4 +127,4 @@ def _sparse(X: Any) -> Any:
     if not X.has_canonical_format:
         X = X.copy()
         X.sum_duplicates()
-    return aligned(X)
+    return ensure_aligned(X)

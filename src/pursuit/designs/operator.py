@@ -2,7 +2,7 @@ from typing import Any
 
 import numpy as np
 
-from .._types import Columns, Matrix
+from .._utils.types import Columns, Matrix
 from ..engines import check_time
 from .base import CHUNK, DenseBlock, Design
 

@@ -6,8 +6,8 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from .._names import Names
-from .._types import Columns, Matrix, Vector
+from .._utils.column_names import Names
+from .._utils.types import Columns, Matrix, Vector
 from ..losses.base import Loss
 from .base import Block, Design, Holder, Limits, NewtonSystem, Quick, Room, Rows
 
@@ -66,9 +66,6 @@ class Paged(Design):
 
     def gram(self, c: Vector, shift: Vector) -> Matrix:
         return self._ask("gram", c, shift)
-
-    def rough_cross(self, w: Matrix, c: Vector) -> tuple[NDArray[np.float32], Vector, Vector] | None:
-        return self._ask("rough_cross", w, c)
 
     def largest(self, cols: Columns) -> Vector:
         return self._ask("largest", cols)

@@ -4,8 +4,8 @@ from typing import Any
 import numpy as np
 
 from .. import _core
-from .._lazy import lazy
-from .._types import Columns, Matrix, Vector
+from .._utils.lazy import lazy
+from .._utils.types import Columns, Matrix, Vector
 from .base import Block, DenseBlock, InMemory, StoredBlock
 
 DENSE_ABOVE = 0.2  # a gathered block at least this full is handled by BLAS

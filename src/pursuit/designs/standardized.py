@@ -16,7 +16,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from .._types import Columns, Matrix, Vector
+from .._utils.types import Columns, Matrix, Vector
 from ..losses.base import Loss
 from .base import Block, DenseBlock, Design, Limits, NewtonSystem, Quick, Rows
 from .sparse import SparseBlock
@@ -177,17 +177,6 @@ class Standardized(Design):
         out[:, self.constant] = 0.0
         return out
 
-    def rough_cross(self, w: Matrix, c: Vector) -> tuple[NDArray[np.float32], Vector, Vector] | None:
-        rough = None if self.far else self.base.rough_cross(w, c)
-        if rough is None:
-            return None
-        rows, mean, var = rough
-        if self.m.any():
-            rows -= np.outer(w.sum(axis=0), self.m).astype(np.float32)
-        rows /= self.s.astype(np.float32)
-        rows[:, self.constant] = 0.0
-        return rows, *self._moments(mean, var)
-
     def _moments(self, mean: Vector, var: Vector) -> tuple[Vector, Vector]:
         return np.where(self.constant, 0.0, (mean - self.m) / self.s), np.where(self.constant, 0.0, var / self.s**2)
 
@@ -217,7 +206,7 @@ class Standardized(Design):
         self, loss: Loss, rows: Rows, cols: Columns, coef: Vector, b: float
     ) -> tuple[float, Vector, float]:
         if self.far:
-            value, d1, _ = loss.terms(rows.y, rows.shift(self.block(cols).matvec(coef), b), rows.c)
+            value, d1 = loss.first_order(rows.y, rows.shift(self.block(cols).matvec(coef), b), rows.c)
             return value, self.cross(d1[:, None])[0], float(d1.sum())
         u = self._shrink(cols, coef)
         value, g, gb = self.base.value_gradient(loss, rows, cols, u, b - float(self.m[cols] @ u))
@@ -226,12 +215,14 @@ class Standardized(Design):
         g[self.constant] = 0.0
         return value, g, gb
 
-    def in_units(self, cols: Columns, coef: Vector, b: float) -> tuple[Vector, float]:
+    def in_units(self, cols: Columns, coef: Vector, b: Any) -> tuple[Vector, Any]:
         u = self._shrink(cols, coef)
-        return u, b - float(self.m[cols] @ u)
+        shift = self.m[cols] @ u
+        return u, b - (float(shift) if coef.ndim == 1 else shift)
 
-    def from_units(self, cols: Columns, coef: Vector, b: float) -> tuple[Vector, float]:
-        return coef * self.s[cols], b + float(self.m[cols] @ coef)
+    def from_units(self, cols: Columns, coef: Vector, b: Any) -> tuple[Vector, Any]:
+        shift, s = self.m[cols] @ coef, self.s[cols]
+        return (coef * s, b + float(shift)) if coef.ndim == 1 else (coef * s[:, None], b + shift)
 
     def _shrink(self, cols: Columns, coef: Matrix) -> Matrix:
         scale = np.where(self.constant[cols], np.inf, self.s[cols])

@@ -1,9 +1,9 @@
-"""Where the flops run, and until when: threads of this process, one bounded pool, BLAS kept to one thread inside it."""
+"""Threads, deadlines and maps over parts: serial, threaded, or on Dask workers."""
 
-from .clock import TimeUpError, check_time, late, seconds_left, until, without_deadline
 from .dask import Dask
+from .deadline import TimeUpError, check_time, late, seconds_left, until, without_deadline
 from .maps import Map, in_threads, in_turn, streamed, summed, total
-from .questions import Ask
+from .remote import Ask
 from .threads import available_threads, threads
 
 __all__ = [

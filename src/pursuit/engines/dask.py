@@ -1,6 +1,6 @@
-"""Rows on Dask workers: bundles are futures, which Dask rebuilds; beside each one an actor answers, made anew if lost.
+"""Rows on Dask workers: bundles are futures, which Dask rebuilds; beside each an actor runs requests, remade if lost.
 
-A task per question would take three times as long, and copies rows between healthy workers now and then; actors move
+A task per request would take three times as long, and copies rows between healthy workers now and then; actors move
 none, but die with their worker. Bundles are not bound to workers: those of a worker that is gone would wait for it.
 """
 
@@ -9,22 +9,19 @@ import uuid
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from .._errors import check_number
-from .far import FarMap, Keeper
+from .._utils.validation import check_number
+from .remote import RemoteMap, RowServer
 
-PATIENCE = 60.0  # seconds without a sign of life
-LOOK = 1.0  # seconds after which whoever waits looks whether the scheduler is still there
-REACHED = 3.0  # seconds within which a worker that can be reached directly answers
-SILENT = 1.5  # seconds between signs of life that a healthy worker may take
-ATTEMPTS = 8  # keepers that may be lost one after the other under one question
-FIRST_PAUSE, PAUSE = (
-    0.05,
-    1.0,
-)  # seconds before a lost keeper is sought again; twice as long each time, up to the second
+DEFAULT_PATIENCE = 60.0  # seconds without a sign of life
+POLL_SECONDS = 1.0  # between two checks, while waiting, that the scheduler is alive
+DIRECT_TIMEOUT = 3.0  # seconds within which a worker that can be reached directly answers
+MAX_HEARTBEAT_GAP = 1.5  # seconds between signs of life that a healthy worker may take
+MAX_ATTEMPTS = 8  # servers that may be lost in a row under one request
+FIRST_PAUSE, MAX_PAUSE = 0.05, 1.0  # seconds before the next attempt; doubled each time, up to the second
 
 
 class Dask:
-    """An engine: a Dask client, and for how long a worker may be silent before a sentence says so.
+    """An engine: a Dask client, and how long a worker may be silent before an error is raised.
 
     Parameters
     ----------
@@ -32,8 +29,8 @@ class Dask:
     patience : seconds; a worker that computes is not silent
     """
 
-    def __init__(self, client: Any, patience: float = PATIENCE) -> None:
-        self.client, self.patience = _checked(client), check_number(patience, "patience")
+    def __init__(self, client: Any, patience: float = DEFAULT_PATIENCE) -> None:
+        self.client, self.patience = _check_client(client), check_number(patience, "patience")
         if not self.patience > 0:
             raise ValueError(f"patience must be a number of seconds above 0, got {patience!r}")
 
@@ -53,9 +50,9 @@ class Dask:
             ) from None
         return self.client.nthreads()
 
-    def placed(self, make: Callable[[int], Any], places: int) -> FarMap:
+    def placed(self, make: Callable[[int], Any], places: int) -> RemoteMap:
         """Bundles that ``make(i)`` submits as futures; it is called again for what Dask cannot rebuild."""
-        return FarMap(_Bundles(self, make, places), places)
+        return RemoteMap(_Bundles(self, make, places), places)
 
     def _alive(self) -> None:
         if self.client.status != "running":
@@ -70,7 +67,7 @@ def as_engine(engine: Any) -> Dask:
     return engine if isinstance(engine, Dask) else Dask(engine)
 
 
-def _checked(client: Any) -> Any:
+def _check_client(client: Any) -> Any:
     try:
         from dask.distributed import Client
     except ImportError:
@@ -85,51 +82,51 @@ def _checked(client: Any) -> Any:
 
 
 class _Bundles:
-    """Delivers letters to keepers: their answers, in the order of the letters, however many workers are lost."""
+    """The transport: delivers requests to servers and returns the responses in order, however many workers are lost."""
 
     def __init__(self, engine: Dask, make: Callable[[int], Any], places: int) -> None:
         self.engine, self.make, self.id = engine, make, uuid.uuid4().hex[:12]
         self.count = min(engine.workers().values())
         self.rows = [make(place) for place in range(places)]
-        self.keepers: list[Any] = [None] * places
+        self.servers: list[Any] = [None] * places
         self.homes: list[str] = [""] * places
         self.direct = True  # whether workers are reached from here without a detour by the scheduler
-        self.made: list[Any] = [None] * places  # the keepers' own futures: nobody else holds them
+        self.made: list[Any] = [None] * places  # the futures of the servers: no other reference holds them
 
-    def __call__(self, letters: Sequence[tuple[int, tuple[Any, ...]]]) -> list[Any]:
+    def __call__(self, requests: Sequence[tuple[int, tuple[Any, ...]]]) -> list[Any]:
         try:
-            return self._answers(letters)
+            return self._deliver(requests)
         except _FinalError as final:
             raise final.error from None
 
-    def _answers(self, letters: Sequence[tuple[int, tuple[Any, ...]]]) -> list[Any]:
-        answers: list[Any] = [None] * len(letters)
-        left, pause, why = list(range(len(letters))), FIRST_PAUSE, None
-        for _ in range(ATTEMPTS):
-            asked, failed = [], []
+    def _deliver(self, requests: Sequence[tuple[int, tuple[Any, ...]]]) -> list[Any]:
+        answers: list[Any] = [None] * len(requests)
+        left, pause, why = list(range(len(requests))), FIRST_PAUSE, None
+        for _ in range(MAX_ATTEMPTS):
+            pending, failed = [], []
             for i in left:
-                place, letter = letters[i]
+                place, request = requests[i]
                 try:
-                    keeper = self.keepers[place] or self._keeper(place)
-                    asked.append((i, keeper, keeper.ask(*letter)))
+                    server = self.servers[place] or self._server(place)
+                    pending.append((i, server, server.handle(*request)))
                 except (OSError, ValueError, RuntimeError) as error:  # Dask's ways to say that an actor is gone
-                    why = self._lost(place, error, self.keepers[place])
+                    why = self._mark_lost(place, error, self.servers[place])
                     failed.append(i)
-            for i, keeper, future in asked:
-                place = letters[i][0]
+            for i, server, future in pending:
+                place = requests[i][0]
                 try:
                     answers[i] = self._wait(place, future)
                 except (OSError, ValueError, RuntimeError) as error:
-                    why = self._lost(place, error, keeper)
+                    why = self._mark_lost(place, error, server)
                     failed.append(i)
             if not failed:
                 return answers
             left = failed
             time.sleep(pause)
-            pause = min(2 * pause, PAUSE)
-        raise ConnectionError(f"bundle {letters[left[0]][0]} was lost {ATTEMPTS} times under one question: {why}")
+            pause = min(2 * pause, MAX_PAUSE)
+        raise ConnectionError(f"bundle {requests[left[0]][0]} was lost {MAX_ATTEMPTS} times under one request: {why}")
 
-    def _keeper(self, place: int) -> Any:
+    def _server(self, place: int) -> Any:
         """The actor beside a bundle, on the worker that holds it."""
         from dask.distributed import TimeoutError as Late
 
@@ -158,60 +155,60 @@ class _Bundles:
                 )
             time.sleep(0.01)
         made = client.submit(
-            Keeper, rows, self.count, actor=True, pure=False, workers=home[:1],
-            key=f"pursuit-keeper-{self.id}-{place}-{uuid.uuid4().hex[:6]}",
+            RowServer, rows, self.count, actor=True, pure=False, workers=home[:1],
+            key=f"pursuit-server-{self.id}-{place}-{uuid.uuid4().hex[:6]}",
         )  # fmt: skip
-        keeper = made.result(timeout=self.engine.patience)
-        keeper._client, keeper._worker = client, None  # else it is asked through whichever client is the current one
+        server = made.result(timeout=self.engine.patience)
+        server._client, server._worker = client, None  # else it is called through the current client
         if self.direct:
-            keeper._client = _Direct(client)
+            server._client = _Direct(client)
             try:
-                keeper.present().result(timeout=REACHED)
+                server.present().result(timeout=DIRECT_TIMEOUT)
             except (Late, OSError, TimeoutError):
-                keeper._client, self.direct = client, False
-        self.keepers[place], self.homes[place], self.made[place] = keeper, home[0], made
-        return keeper
+                server._client, self.direct = client, False
+        self.servers[place], self.homes[place], self.made[place] = server, home[0], made
+        return server
 
     def _wait(self, place: int, future: Any) -> Any:
-        """An answer; while its worker is heard of it may take its time."""
+        """A response; there is no time limit while its worker sends heartbeats."""
         from dask.distributed import TimeoutError as Late
 
         patience = self.engine.patience
         late = time.monotonic() + patience
         while True:
             try:
-                return future.result(timeout=min(LOOK, patience))
+                return future.result(timeout=min(POLL_SECONDS, patience))
             except (Late, TimeoutError):
                 self.engine._alive()
                 if time.monotonic() < late and self.made[place].status == "finished":
                     continue
                 late = time.monotonic() + patience
-                silent = self.engine.client.run_on_scheduler(_silence, self.homes[place])
+                silent = self.engine.client.run_on_scheduler(_seconds_since_heartbeat, self.homes[place])
                 if silent is None or self.made[place].status != "finished":
-                    raise OSError(f"worker {self.homes[place]} is gone, or has lost its keeper") from None
-                if silent > max(0.5 * patience, SILENT):
+                    raise OSError(f"worker {self.homes[place]} is gone, or has lost its server") from None
+                if silent > max(0.5 * patience, MAX_HEARTBEAT_GAP):
                     hung = TimeoutError(
                         f"bundle {place} of the rows has not answered for {patience:g} s, and its worker "
                         f"{self.homes[place]} gives no sign of life: is it hung?"
                     )
                     raise _FinalError(hung) from None
 
-    def _lost(self, place: int, error: Exception, keeper: Any) -> Exception:
-        """A keeper that is gone; no second look at what another thread has replaced meanwhile."""
+    def _mark_lost(self, place: int, error: Exception, server: Any) -> Exception:
+        """Forget a server that is gone, unless another thread has replaced it meanwhile."""
         self.engine._alive()
-        if self.keepers[place] is keeper:
-            self.keepers[place] = None
+        if self.servers[place] is server:
+            self.servers[place] = None
         return error
 
 
-def _silence(address: str, dask_scheduler: Any = None) -> float | None:
+def _seconds_since_heartbeat(address: str, dask_scheduler: Any = None) -> float | None:
     """Seconds since the scheduler heard of a worker; None where there is no such worker."""
     known = dask_scheduler.workers.get(address)
     return None if known is None else time.time() - known.last_seen
 
 
 class _Direct:
-    """A client whose questions go to workers without a detour by the scheduler: half the way for long answers."""
+    """A client whose requests go to workers without a detour by the scheduler: half the way for long responses."""
 
     direct_to_workers = True
 
@@ -223,7 +220,7 @@ class _Direct:
 
 
 class _FinalError(Exception):
-    """Holds an ``error`` for the user: of whatever type it is, it is not Dask's way to say that an actor is gone."""
+    """Carries an ``error`` for the user through code that takes errors of its type for a lost actor."""
 
     def __init__(self, error: BaseException) -> None:
         self.error = error

@@ -1,10 +1,10 @@
-"""scikit-learn's face: predictors that are selectors too, and graphs."""
+"""scikit-learn estimators: sparse regression, classification and graphs."""
 
 from .classifier import SparseClassifier
 from .cv import SparseClassifierCV, SparseRegressorCV
-from .lda import SparseLDA
-from .precision import SparsePrecision
-from .precision_cv import SparsePrecisionCV
+from .graph.lda import SparseLDA
+from .graph.precision import SparsePrecision
+from .graph.precision_cv import SparsePrecisionCV
 from .regressor import SparseRegressor
 
 __all__ = [

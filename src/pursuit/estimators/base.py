@@ -1,5 +1,6 @@
-"""What the estimators share: validation, the fit itself, selection, and prediction from k columns."""
+"""Base classes of the estimators: validation, fit, feature selection, and prediction from k columns."""
 
+import copy
 import warnings
 from dataclasses import KW_ONLY, dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -10,22 +11,20 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from .._errors import check_k, check_mask, check_number
-from .._names import names_of, refuse_missing
-from .._order import warn_row_order
-from .._types import Array, Flags
+from .._utils.column_names import get_column_names, refuse_missing
+from .._utils.row_order import warn_row_order
+from .._utils.types import Array, Flags
+from .._utils.validation import check_k, check_mask, check_number
 from ..data import Data, Source, by_partition, from_dask, is_dask
 from ..data.make import opened, predictors
 from ..designs import as_design
 from ..driver import solve
 from ..engines import threads
-from ..losses import Loss, as_loss
-from ..losses.vector import Multinomial, Responses
-from ..objectives import GLM, MultiGLM
-from ..reports.describe import Shown, describe
-from ..reports.page import Summary
-from .given import Given, read_source, refuse_others
-from .reading import read
+from ..losses import Loss, Multinomial, Squared, as_loss
+from ..objectives import GLM
+from ..reports.build import DisplayedModel, build_summary
+from ..reports.model_summary import Summary
+from .inputs import ValidatedInput, check_source_columns, refuse_beside_source, validate
 
 PARAMETERS = """k : int, default 10
         At most this many features; above the number of columns it is capped (``result_.reason`` says so).
@@ -63,13 +62,13 @@ PARAMETERS = """k : int, default 10
     """
 
 
-SUMMARISED = 1e9  # multiplications up to which a pickled estimator keeps its summary, asked for or not
-WARNS = ("time_limit", "max_iter", "no_minimiser", "failed")  # whoever interrupts knows it
+MAX_SUMMARY_WORK = 1e9  # multiplications up to which pickling computes the summary
+WARNING_STATUSES = ("time_limit", "max_iter", "no_minimiser", "failed")  # not "interrupted": the user knows
 
 
 @dataclass(eq=False, repr=False)
 class SparseModel(SelectorMixin, BaseEstimator):
-    """A sparse GLM: what is common to those whose number of features is given and those that choose it."""
+    """A sparse GLM, whether its number of features is fixed or chosen."""
 
     targets: ClassVar[tuple[str, ...]] = ()
 
@@ -90,8 +89,8 @@ class SparseModel(SelectorMixin, BaseEstimator):
     n_jobs: int | None = None
     random_state: Any = None
 
-    def _own_l2(self, data: Data) -> float:
-        """The ridge where none was given: the loss's own."""
+    def _default_l2(self, data: Data) -> float:
+        """The ridge for ``l2=None``: that of the loss."""
         return self._loss().ridge
 
     def _validate(self, X: Any, y: Any, **kwargs: Any) -> tuple[Any, Any]:
@@ -100,21 +99,21 @@ class SparseModel(SelectorMixin, BaseEstimator):
         return self._read(X, y, ensure_all_finite=False, **kwargs)
 
     def _read(self, X: Any, *y: Any, **kwargs: Any) -> Any:
-        return read(self, X, *y, accept_sparse=("csr", "csc"), **kwargs)
+        return validate(self, X, *y, accept_sparse=("csr", "csc"), **kwargs)
 
-    def _rows(self, X: Any, y: Any, sample_weight: Any, offset: Any, engine: Any) -> Given:
-        """What ``fit`` was given, its rows on the workers of an engine if there is one."""
+    def _read_fit_input(self, X: Any, y: Any, sample_weight: Any, offset: Any, engine: Any) -> ValidatedInput:
+        """The validated arguments of ``fit``, with rows on the workers of an engine if there is one."""
         if is_dask(X):
-            return self._given(from_dask(X, y, sample_weight, offset, engine), None, None, None)
+            return self._validate_fit_input(from_dask(X, y, sample_weight, offset, engine), None, None, None)
         warn_row_order(X, y=y, sample_weight=sample_weight, offset=offset)
-        given = self._given(X, y, sample_weight, offset)
-        return given if engine is None else given.on(engine)
+        inputs = self._validate_fit_input(X, y, sample_weight, offset)
+        return inputs if engine is None else inputs.to_engine(engine)
 
-    if TYPE_CHECKING:  # what Regression and Classification bring
+    if TYPE_CHECKING:  # defined by Regression and Classification
 
-        def _given(self, X: Any, y: Any, sample_weight: Any, offset: Any) -> Given: ...
+        def _validate_fit_input(self, X: Any, y: Any, sample_weight: Any, offset: Any) -> ValidatedInput: ...
 
-        def _show(self, x: Any, intercept: Any) -> None: ...
+        def _set_coefficients(self, x: Any, intercept: Any) -> None: ...
 
     def _loss(self) -> Loss:
         loss = as_loss(self.loss)
@@ -127,10 +126,10 @@ class SparseModel(SelectorMixin, BaseEstimator):
         """The name of the loss, also before a fit has found whether there is such a loss."""
         return self.loss.casefold() if isinstance(self.loss, str) else getattr(self.loss, "name", "")
 
-    def _loss_of(self, several: bool) -> Any:
+    def _loss_of(self, multi_output: bool) -> Any:
         """The loss, or that of several outputs which goes with it."""
-        loss, known = self._loss(), {"squared": Responses, "logistic": Multinomial}
-        if not several:
+        loss, known = self._loss(), {"squared": Squared, "logistic": Multinomial}
+        if not multi_output:
             return loss
         if loss.name not in known:
             raise ValueError(
@@ -145,8 +144,8 @@ class SparseModel(SelectorMixin, BaseEstimator):
         coef, intercept = self._on_support()
         X = opened(X)
         if isinstance(X, Source):
-            refuse_others(offset)
-            read_source(self, X, reset=False)
+            refuse_beside_source(offset)
+            check_source_columns(self, X, reset=False)
             return X.predictors(self.support_, coef, intercept).astype(X.dtype, copy=False)
         if is_dask(X):  # one number a row comes back
             eta = np.concatenate(by_partition(self._eta, X))
@@ -158,12 +157,12 @@ class SparseModel(SelectorMixin, BaseEstimator):
         return predictors(design, self.support_, coef, intercept, offset).astype(design.dtype, copy=False)
 
     def _on_support(self) -> tuple[Array, Any]:
-        """What predicts: coefficients of the support in double precision (several outputs: a row each), intercept."""
+        """Coefficients of the support in double precision (several outputs: a row each), and the intercept."""
         return self.result_.coef, self.result_.intercept
 
     def transform(self, X: Any) -> Any:
         """X with the chosen columns only."""
-        names_of(X)  # of which no two may be the same
+        get_column_names(X)  # of which no two may be the same
         return super().transform(X)
 
     def _get_support_mask(self) -> Flags:
@@ -173,46 +172,46 @@ class SparseModel(SelectorMixin, BaseEstimator):
         return mask
 
     def summary(self) -> Summary:
-        """The model on one page: coefficients, what every feature is worth, scores, what is known of it.
+        """The model on one page: coefficients, the value of every feature, scores, optimality.
 
         It is that of ``coef_``; where the data are large, call it before pickling, which leaves the data behind.
         """
         check_is_fitted(self)
-        kept = getattr(self, "_summarised", None)
-        if kept is None or kept[0] is not self.result_:
-            kept = self._summarised = (self.result_, self._summary())
-        return kept[1]
+        cached = getattr(self, "_summarised", None)
+        if cached is None or cached[0] is not self.result_:
+            cached = self._summarised = (self.result_, self._summary())
+        return cached[1]
 
     def _summary(self) -> Summary:
         f, coef, result = getattr(self, "objective_", None), np.asarray(self.coef_, dtype=np.float64), self.result_
         rows = coef.reshape(-1, coef.shape[-1]).T[self.support_]
         if rows.shape[1] == 1:
-            shown = Shown(self.support_, rows[:, 0], float(np.ravel(self.intercept_)[0]))
+            shown = DisplayedModel(self.support_, rows[:, 0], float(np.ravel(self.intercept_)[0]))
         else:
-            shown = Shown(self.support_, rows, np.asarray(self.intercept_, dtype=np.float64))
+            shown = DisplayedModel(self.support_, rows, np.asarray(self.intercept_, dtype=np.float64))
         same = np.array_equal(self.support_, result.support) and np.allclose(shown.coef, result.coef, rtol=1e-5, atol=0)
-        told = describe(f, result, None if same else shown)
-        seen = getattr(self, "held_out_", None) or (None, "", None)  # of those that choose k
+        summary = build_summary(f, result, None if same else shown)
+        held_out = getattr(self, "held_out_", None) or (None, "", None)  # of CV estimators
         names = getattr(self, "feature_names_in_", None)
         return replace(
-            told, outputs=self._outputs(told.outputs), notes=(*self._notes(), *told.notes),
-            held_out=seen[0], held_out_name=seen[1], held_out_error=seen[2],
-            names=told.names if names is None else tuple(str(names[j]) for j in self.support_),
+            summary, outputs=self._outputs(summary.outputs), notes=(*self._notes(), *summary.notes),
+            held_out=held_out[0], held_out_name=held_out[1], held_out_error=held_out[2],
+            names=summary.names if names is None else tuple(str(names[j]) for j in self.support_),
         )  # fmt: skip
 
     def _outputs(self, outputs: tuple[str, ...]) -> tuple[str, ...]:
-        """What the outputs are called."""
+        """The names of the outputs."""
         return outputs
 
     def _notes(self) -> tuple[str, ...]:
-        """What else a summary should say."""
-        reason = getattr(self, "reason_", "")  # of those that choose k
+        """Notes of the summary."""
+        reason = getattr(self, "reason_", "")  # of CV estimators
         return (f"{reason}.",) if reason else ()
 
     def __getstate__(self) -> dict[str, Any]:
         state = dict(super().__getstate__())
         f = state.pop("objective_", None)  # it holds the training data
-        if f is not None and "_summarised" not in state and f.work * len(self.support_) <= SUMMARISED:
+        if f is not None and "_summarised" not in state and f.work * len(self.support_) <= MAX_SUMMARY_WORK:
             state["_summarised"] = (self.result_, self._summary())
         return state
 
@@ -249,22 +248,43 @@ class AtMostK(SparseModel):
         client, or of ``engine``, a dask.distributed.Client or :class:`pursuit.engines.Dask`; with ``engine`` rows that
         are here are sent to its workers.
         """
-        self._fit(self._rows(X, y, sample_weight, offset, engine), callback, checkpoint)
-        self._show(self.result_.x, self.result_.intercept)
+        self._fit(self._read_fit_input(X, y, sample_weight, offset, engine), callback, checkpoint)
+        self._set_coefficients(self.result_.x, self.result_.intercept)
         return self
 
-    fit.__qualname__ = "fit"  # what Python's own errors call it: nobody knows this class
+    fit.__qualname__ = "fit"  # the name in errors of Python, without this class
 
-    def _fit(self, given: Given, callback: Any = None, checkpoint: Any = None) -> None:
+    def objective(
+        self, X: Any, y: Any = None, sample_weight: Any = None, *, offset: Any = None, engine: Any = None
+    ) -> Any:
+        """The :class:`pursuit.GLM` that ``fit`` with the same arguments would minimise, without minimising it.
+
+        For :func:`pursuit.solve`, :func:`pursuit.path` and :func:`pursuit.certify` on the data of an estimator.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_diabetes
+        >>> import pursuit
+        >>> X, y = load_diabetes(return_X_y=True)
+        >>> f = pursuit.SparseRegressor().objective(X, y)
+        >>> pursuit.path(f, [1, 2, 3]).ks
+        (1, 2, 3)
+        """
+        twin = copy.copy(self)  # which learns the names of columns and classes
+        return twin._objective(twin._read_fit_input(X, y, sample_weight, offset, engine))
+
+    def _objective(self, inputs: ValidatedInput) -> Any:
+        loss = self._loss_of(inputs.multi_output)
+        with threads(self.n_jobs):
+            data = inputs.data(loss)
+            self.l2_ = self._default_l2(data) if self.l2 is None else check_number(self.l2, "l2")
+            return GLM(data, loss=loss, l2=self.l2_, fit_intercept=self.fit_intercept, standardize=self.standardize)
+
+    def _fit(self, inputs: ValidatedInput, callback: Any = None, checkpoint: Any = None) -> None:
         """Solve on validated data and store the model."""
         check_k(self.k)
-        loss, make = self._loss_of(given.several), MultiGLM if given.several else GLM
+        objective = self._objective(inputs)
         with threads(self.n_jobs):
-            data = given.data(loss)
-            self.l2_ = self._own_l2(data) if self.l2 is None else check_number(self.l2, "l2")
-            objective: Any = make(
-                data, loss=loss, l2=self.l2_, fit_intercept=self.fit_intercept, standardize=self.standardize
-            )
             result = solve(
                 objective, self.k, solver=self.solver, include=self.include, exclude=self.exclude, groups=self.groups,
                 bounds=self.bounds, sum_to=self.sum_to, max_iter=self.max_iter, tol=self.tol,
@@ -277,5 +297,5 @@ class AtMostK(SparseModel):
         self.n_iter_ = result.n_iter
         free = self.bounds is None and self.sum_to is None  # in float32 a coefficient could round past its bound
         self._dtype = objective.data.dtype if free else np.dtype(np.float64)
-        if result.status in WARNS:
+        if result.status in WARNING_STATUSES:
             warnings.warn(f"{type(self).__name__}: {result.reason}", ConvergenceWarning, stacklevel=3)

@@ -1,4 +1,4 @@
-"""scikit-learn's callbacks (from 1.9 on): a task per fold, told when it is done."""
+"""scikit-learn's callbacks (from 1.9 on): a task per finished fold."""
 
 import threading
 from collections.abc import Callable
@@ -15,17 +15,17 @@ except ImportError:  # an older scikit-learn
         return method
 
 
-def per_fold(
+def fold_callback(
     estimator: Any, folds: int, callback: Callable[[int, int], Any] | None
 ) -> Callable[[int, int], Any] | None:
-    """``callback``, and scikit-learn's told as well; a fold that is fitted again with larger sizes is no new task."""
+    """A function that calls ``callback`` and scikit-learn's; refitting a fold with larger sizes is no new task."""
     if not hasattr(estimator, "set_callbacks"):
         return callback
     fit, lock = estimator._init_callback_context(max_subtasks=folds), threading.Lock()
     fit.call_on_fit_task_begin(estimator=estimator)
     left = list(range(folds))
 
-    def told(done: int, total: int) -> None:
+    def on_fold(done: int, total: int) -> None:
         with lock:  # folds run in threads
             if left:
                 left.pop()
@@ -37,4 +37,4 @@ def per_fold(
         if callback is not None:
             callback(done, total)
 
-    return told
+    return on_fold

@@ -8,15 +8,15 @@ from sklearn.metrics import accuracy_score
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 
-from .._errors import check_number, check_weights, listed
-from .._labels import as_labels, distinct_labels
-from .._order import warn_row_order
+from .._utils.labels import as_labels, distinct_labels
+from .._utils.row_order import warn_row_order
+from .._utils.validation import check_number, check_weights, format_list
 from ..data import Data, Source
 from ..data.make import opened
 from ..losses import Loss, as_loss
-from ..losses.vector import indicators
+from ..losses.multinomial import indicators
 from .base import PARAMETERS, AtMostK, SparseModel
-from .given import Given, from_arrays, from_source, read_source, refuse_others
+from .inputs import ValidatedInput, check_source_columns, input_from_arrays, input_from_source, refuse_beside_source
 from .ridge import default_ridge
 
 
@@ -58,26 +58,26 @@ class Classification(ClassifierMixin, SparseModel):
     loss: str | Loss = "logistic"
     class_weight: Any = None
 
-    def _given(self, X: Any, y: Any, sample_weight: Any, offset: Any) -> Given:
+    def _validate_fit_input(self, X: Any, y: Any, sample_weight: Any, offset: Any) -> ValidatedInput:
         """Codes of the classes are the targets (more than two: a column each)."""
         X = opened(X)
         if isinstance(X, Source):
-            refuse_others(y, sample_weight, offset)
-            read_source(self, X, reset=True)
+            refuse_beside_source(y, sample_weight, offset)
+            check_source_columns(self, X, reset=True)
             self.classes_, share = X.classes()
             check_classification_targets(np.repeat(self.classes_, 2))  # of which a half is no class for itself
             check_classes(self.classes_, X.shape[0])
             factors = None if self.class_weight is None else self._class_weights(share)
-            return from_source(X, self._many(), self.classes_, factors)
+            return input_from_source(X, self._is_multiclass(), self.classes_, factors)
         X, y = self._validate(X, y if y is None else as_labels(y))
         self.classes_, codes = class_codes(y)
         if self.class_weight is not None:
             sample_weight = check_weights(sample_weight, len(codes))
             sample_weight = sample_weight * self._class_weights(np.bincount(codes, sample_weight))[codes]
-        targets = indicators(codes, len(self.classes_)) if self._many() else codes
-        return from_arrays(X, targets, y, sample_weight, offset, getattr(self, "feature_names_in_", None))
+        targets = indicators(codes, len(self.classes_)) if self._is_multiclass() else codes
+        return input_from_arrays(X, targets, y, sample_weight, offset, getattr(self, "feature_names_in_", None))
 
-    def _many(self) -> bool:
+    def _is_multiclass(self) -> bool:
         """Whether there are more than two classes."""
         many = len(self.classes_) > 2
         if many and self._loss().name != "logistic":
@@ -87,14 +87,14 @@ class Classification(ClassifierMixin, SparseModel):
             )
         return many
 
-    def _show(self, x: Any, intercept: Any) -> None:
+    def _set_coefficients(self, x: Any, intercept: Any) -> None:
         """``coef_`` and ``intercept_`` from coefficients of all columns."""
         self.coef_ = np.atleast_2d(x.T).astype(self._dtype, copy=False)
         self.intercept_ = np.atleast_1d(intercept).astype(self._dtype)
 
-    def _own_l2(self, data: Data) -> float:
+    def _default_l2(self, data: Data) -> float:
         logistic = self._loss().name == "logistic"
-        return default_ridge(data, self.fit_intercept, self.standardize) if logistic else super()._own_l2(data)
+        return default_ridge(data, self.fit_intercept, self.standardize) if logistic else super()._default_l2(data)
 
     def _class_weights(self, share: np.ndarray) -> np.ndarray:
         """One factor per class; "balanced" counts weights, so that weight 2 and a repeated row are the same."""
@@ -112,7 +112,7 @@ class Classification(ClassifierMixin, SparseModel):
         strange = [label for label in factors if label not in known]
         if strange and not set(known) <= set(factors):
             words = f"class_weight names class {strange[0]!r}, which y does not have"
-            raise ValueError(f"{words}; its classes are {listed(map(repr, known))}")
+            raise ValueError(f"{words}; its classes are {format_list(map(repr, known))}")
         return np.array([factors.get(label, 1.0) for label in known])
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
@@ -121,7 +121,7 @@ class Classification(ClassifierMixin, SparseModel):
         if not isinstance(X, Source):
             warn_row_order(X, y=y, sample_weight=sample_weight)
             return float(super().score(X, y, sample_weight))
-        refuse_others(y, sample_weight)
+        refuse_beside_source(y, sample_weight)
         return float(accuracy_score(X.targets(), self.predict(X), sample_weight=X.weights()))
 
     def decision_function(self, X: Any, offset: Any = None) -> np.ndarray:

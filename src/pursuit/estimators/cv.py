@@ -1,11 +1,8 @@
 """Estimators that choose the number of features, made to predict."""
 
 from dataclasses import dataclass
-from typing import Any
 
-from .._order import warn_row_order
-from .callbacks import with_callbacks
-from .chooses import ChoosesK
+from .base_cv import SparseModelCV
 from .classifier import Classification
 from .regressor import Regression
 
@@ -65,7 +62,7 @@ CV_PARAMETERS = """ks : sizes to choose from, or None
 
 
 @dataclass(eq=False, repr=False)  # for an __init__ that errors call by this class
-class SparseRegressorCV(Regression, ChoosesK):
+class SparseRegressorCV(Regression, SparseModelCV):
     __doc__ = f"""Regression whose number of features is chosen so that it predicts.
 
     Parameters
@@ -81,26 +78,9 @@ class SparseRegressorCV(Regression, ChoosesK):
     True
     """
 
-    @with_callbacks
-    def fit(
-        self, X: Any, y: Any = None, sample_weight: Any = None, *, offset: Any = None, cv_groups: Any = None,
-        callback: Any = None, engine: Any = None,
-    ) -> Any:  # fmt: skip
-        """Choose and fit. ``cv_groups`` are the rows' groups: a number of folds keeps them whole, a splitter is told.
-
-        ``offset`` is added to the linear predictor; ``callback`` is called with (folds done, folds). X may be data in
-        parts (:class:`pursuit.InParts`, :func:`pursuit.open_data` or a path to such data), which bring their own y,
-        weights and offset. X may also be a Dask array or data frame (y too): its rows stay on the workers of the active
-        client, or of ``engine``, a dask.distributed.Client or :class:`pursuit.engines.Dask`; with ``engine`` rows that
-        are here are sent to its workers.
-        """
-        warn_row_order(X, cv_groups=cv_groups)
-        self._choose(self._rows(X, y, sample_weight, offset, engine), cv_groups, callback, False)
-        return self
-
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class SparseClassifierCV(Classification, ChoosesK):
+class SparseClassifierCV(Classification, SparseModelCV):
     __doc__ = f"""Classification whose number of features is chosen so that it predicts; labels of any kind.
 
     Parameters
@@ -110,20 +90,3 @@ class SparseClassifierCV(Classification, ChoosesK):
         Multiplies the weights of each class, in the fits and in held-out losses.
     classes_ : the labels, sorted
     """
-
-    @with_callbacks
-    def fit(
-        self, X: Any, y: Any = None, sample_weight: Any = None, *, offset: Any = None, cv_groups: Any = None,
-        callback: Any = None, engine: Any = None,
-    ) -> Any:  # fmt: skip
-        """Choose and fit. ``cv_groups`` are the rows' groups: a number of folds keeps them whole, a splitter is told.
-
-        ``offset`` is added to the linear predictor; ``callback`` is called with (folds done, folds). X may be data in
-        parts (:class:`pursuit.InParts`, :func:`pursuit.open_data` or a path to such data), which bring their own y,
-        weights and offset. X may also be a Dask array or data frame (y too): its rows stay on the workers of the active
-        client, or of ``engine``, a dask.distributed.Client or :class:`pursuit.engines.Dask`; with ``engine`` rows that
-        are here are sent to its workers.
-        """
-        warn_row_order(X, cv_groups=cv_groups)
-        self._choose(self._rows(X, y, sample_weight, offset, engine), cv_groups, callback, True)
-        return self

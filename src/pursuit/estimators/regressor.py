@@ -5,12 +5,12 @@ import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.metrics import r2_score
 
-from .._errors import check_array, check_shape
-from .._order import warn_row_order
+from .._utils.row_order import warn_row_order
+from .._utils.validation import check_array, check_shape
 from ..data import Source
 from ..data.make import opened
 from .base import PARAMETERS, AtMostK, SparseModel
-from .given import Given, from_arrays, from_source, read_source, refuse_others
+from .inputs import ValidatedInput, check_source_columns, input_from_arrays, input_from_source, refuse_beside_source
 
 
 class Regression(RegressorMixin, SparseModel):
@@ -18,28 +18,28 @@ class Regression(RegressorMixin, SparseModel):
 
     targets: ClassVar[tuple[str, ...]] = ("real", "nonnegative")
 
-    def _given(self, X: Any, y: Any, sample_weight: Any, offset: Any) -> Given:
+    def _validate_fit_input(self, X: Any, y: Any, sample_weight: Any, offset: Any) -> ValidatedInput:
         X = opened(X)
         if isinstance(X, Source):
-            refuse_others(y, sample_weight, offset)
-            read_source(self, X, reset=True)
-            return from_source(X, X.outputs > 0)
+            refuse_beside_source(y, sample_weight, offset)
+            check_source_columns(self, X, reset=True)
+            return input_from_source(X, X.outputs > 0)
         if y is not None and check_shape(y, "y") and np.asarray(y).dtype.kind == "O":
             y = check_array(y, "y")  # scikit-learn would turn text into numbers
-        X, y = self._validate(X, y, y_numeric=True, multi_output=self._several())
-        return from_arrays(X, y, y, sample_weight, offset, getattr(self, "feature_names_in_", None))
+        X, y = self._validate(X, y, y_numeric=True, multi_output=self._takes_several_responses())
+        return input_from_arrays(X, y, y, sample_weight, offset, getattr(self, "feature_names_in_", None))
 
-    def _show(self, x: Any, intercept: Any) -> None:
+    def _set_coefficients(self, x: Any, intercept: Any) -> None:
         """``coef_`` and ``intercept_`` from coefficients of all columns."""
         self.coef_ = x.T.astype(self._dtype, copy=False)
         self.intercept_ = np.asarray(intercept, self._dtype)[()]  # a number, or one per response
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.target_tags.multi_output = self._several()
+        tags.target_tags.multi_output = self._takes_several_responses()
         return tags
 
-    def _several(self) -> bool:
+    def _takes_several_responses(self) -> bool:
         """Whether the loss takes several responses."""
         return self._loss_name() == "squared"
 
@@ -58,7 +58,7 @@ class Regression(RegressorMixin, SparseModel):
         if not isinstance(X, Source):
             warn_row_order(X, y=y, sample_weight=sample_weight)
             return float(super().score(X, y, sample_weight))
-        refuse_others(y, sample_weight)
+        refuse_beside_source(y, sample_weight)
         return float(r2_score(X.targets(), self.predict(X), sample_weight=X.weights()))
 
 

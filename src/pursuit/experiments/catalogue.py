@@ -3,7 +3,7 @@
 from functools import cache
 from importlib import import_module
 
-from pursuit._errors import listed
+from pursuit._utils.validation import format_list
 
 from .experiment import Experiment
 
@@ -30,6 +30,6 @@ def named(names: list[str]) -> list[Experiment]:
         asked = name.strip("/")
         some = {one: known[one] for one in known if asked in ("all", one, one.partition("/")[0])}
         if not some:
-            raise ValueError(f"no experiment is called {name!r}; known are {listed(known)}, their papers, and all")
+            raise ValueError(f"no experiment is called {name!r}; known are {format_list(known)}, their papers, and all")
         chosen |= some
     return list(chosen.values())

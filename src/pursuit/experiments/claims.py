@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from pursuit._errors import first_line
+from pursuit._utils.validation import first_line
 
 from .experiment import AGREES, DIFFERS, FAILED, Experiment, Judgement
 from .folders import TABLE, VERDICT, folder_of, read_table

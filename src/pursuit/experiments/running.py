@@ -11,7 +11,7 @@ import numpy as np
 from joblib import Parallel, delayed
 from threadpoolctl import threadpool_limits
 
-from pursuit.progress import Progress
+from pursuit._utils.progress import Progress
 
 from .experiment import Cell, Experiment, Size
 

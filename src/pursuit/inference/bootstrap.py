@@ -5,17 +5,25 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from .._errors import check_count
-from .._types import Array, Columns, Flags, Vector
+from .._utils.types import Array, Columns, Flags, Vector
+from .._utils.validation import check_count
 from ..data import Source
 from ..data.make import opened
 from ..engines import in_threads, threads
-from ..estimators.given import refuse_others
+from ..estimators.inputs import refuse_beside_source
 from ..reports.intervals import Intervals
-from .given import direction, inside, names_in, random_generator, shown, targets, weights_to_fit
+from .inputs import (
+    check_open_unit_interval,
+    check_targets,
+    coefficient_names,
+    direction_note,
+    input_names,
+    random_generator,
+    weights_to_fit,
+)
 
-DRAWS = 1000  # resamples that are drawn until both classes are in one
-MOST_RESAMPLES = 1_000_000  # a slip of the finger should not fill the memory
+MAX_DRAWS = 1000  # resamples that are drawn until both classes are in one
+MAX_RESAMPLES = 1_000_000  # a slip of the finger should not fill the memory
 
 
 def bootstrap_intervals(
@@ -43,15 +51,15 @@ def bootstrap_intervals(
     random_state : seed of the resamples
     n_jobs : resamples at a time (None: as many as there are threads)
     """
-    level, n_boot = inside(level, "level"), check_count(n_boot, "n_boot", 2, MOST_RESAMPLES)
+    level, n_boot = check_open_unit_interval(level, "level"), check_count(n_boot, "n_boot", 2, MAX_RESAMPLES)
     X = opened(X)
     source = X if isinstance(X, Source) else None
     if source is not None:
-        refuse_others(y, sample_weight)
+        refuse_beside_source(y, sample_weight)
         X, y, sample_weight = np.empty((source.shape[0], 0)), source.targets(), source.weights()
-    y, classes = targets(estimator, X, y, sample_weight)
+    y, classes = check_targets(estimator, X, y, sample_weight)
     weights = np.ones(len(y)) if sample_weight is None else weights_to_fit(sample_weight, len(y))
-    X = _in_one_piece(X)
+    X = _require_local(X)
 
     def fitted(w: Vector | None) -> Any:
         if source is not None:
@@ -78,17 +86,17 @@ def bootstrap_intervals(
     estimate[np.searchsorted(met, support)] = whole
     chosen = np.isin(met, support)
     order = np.lexsort((met, -frequency, ~chosen))  # the model's own features first, then by frequency
-    names = shown(names_in(model, X), met[order], False)
+    names = coefficient_names(input_names(model, X), met[order], False)
     return Intervals(
         "bootstrap", names, met[order], estimate[order], low[order], high[order], level, values.std(axis=0)[order],
-        None, frequency[order], (*direction(classes), *_words(n_boot, level)), len(support),
+        None, frequency[order], (*direction_note(classes), *_describe(n_boot, level)), len(support),
     )  # fmt: skip
 
 
 def _resample(random: Any, y: Array, classes: Array | None, weights: Vector) -> Vector:
     """How often every row is drawn; both classes are in it."""
     n, counts = len(y), weights > 0
-    for _ in range(DRAWS):
+    for _ in range(MAX_DRAWS):
         times = random.multinomial(n, np.full(n, 1.0 / n)).astype(np.float64)
         drawn: Flags = (times > 0) & counts
         if drawn.any() and (classes is None or all((drawn & (y == label)).any() for label in classes)):
@@ -105,7 +113,7 @@ def _coefficients(model: Any) -> tuple[Columns, Vector]:
     return cols, coef[cols]
 
 
-def _in_one_piece(X: Any) -> Any:
+def _require_local(X: Any) -> Any:
     """A pandas frame as one block of numbers, so that no fit converts it again."""
     if not hasattr(X, "iloc"):
         return X
@@ -115,7 +123,7 @@ def _in_one_piece(X: Any) -> Any:
         return X  # the fit says which columns are no numbers
 
 
-def _words(n_boot: int, level: float) -> tuple[str, ...]:
+def _describe(n_boot: int, level: float) -> tuple[str, ...]:
     return (
         f"{n_boot} resamples, the selection repeated on each; {level:.0%} of the resampled coefficients lie between "
         "low and high (0 where a feature was not selected).",

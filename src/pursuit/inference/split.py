@@ -7,17 +7,25 @@ from scipy.special import ndtr, ndtri, stdtr, stdtrit
 from sklearn.base import clone
 from sklearn.utils import _safe_indexing
 
-from .._errors import check_flag, check_weights
-from .._names import refuse_missing
-from .._types import Array, Columns, Vector
+from .._utils.column_names import refuse_missing
+from .._utils.types import Array, Columns, Vector
+from .._utils.validation import check_flag, check_weights
 from ..data import Source
 from ..designs import as_design
 from ..losses import Loss, as_loss
 from ..objectives import GLM
 from ..reports.intervals import Intervals
-from .given import direction, inside, names_in, random_generator, shown, targets, weights_to_fit
+from .inputs import (
+    check_open_unit_interval,
+    check_targets,
+    coefficient_names,
+    direction_note,
+    input_names,
+    random_generator,
+    weights_to_fit,
+)
 
-TOGETHER = 1e-12  # ratio of eigenvalues (columns of length 1) below which coefficients are not told apart
+COLLINEAR_RATIO = 1e-12  # ratio of eigenvalues (columns of length 1) below which coefficients are not told apart
 
 
 def split_intervals(
@@ -46,16 +54,16 @@ def split_intervals(
     """
     if isinstance(X, Source | str):
         raise TypeError("split_intervals needs X and y as arrays, not data in parts; bootstrap_intervals takes them")
-    level, share = inside(level, "level"), inside(share, "share")
-    y, classes = targets(estimator, X, y, sample_weight)
+    level, share = check_open_unit_interval(level, "level"), check_open_unit_interval(share, "share")
+    y, classes = check_targets(estimator, X, y, sample_weight)
     weights = None if sample_weight is None else check_weights(sample_weight, len(y))
     first = _split(random_generator(random_state), y, classes, share)
     rest = np.setdiff1d(np.arange(len(y)), first)
-    told = {} if weights is None else {"sample_weight": weights_to_fit(sample_weight, len(y))[first]}
-    model = clone(estimator).fit(_safe_indexing(X, first), y[first], **told)
-    support, names = _selected(model), names_in(model, X)
+    weight_option = {} if weights is None else {"sample_weight": weights_to_fit(sample_weight, len(y))[first]}
+    model = clone(estimator).fit(_safe_indexing(X, first), y[first], **weight_option)
+    support, names = _selected(model), input_names(model, X)
     held = as_design(_safe_indexing(X, rest))
-    left = _counted(weights, rest)
+    left = _effective_rows(weights, rest)
     if left <= len(support) + 1:
         raise ValueError(
             f"share={share:g} leaves {left} rows for {len(support)} coefficients: lower it, or k of the estimator"
@@ -76,9 +84,9 @@ def split_intervals(
     t = np.abs(beta) / np.where(error > 0, error, 1e-300)
     p_value = 2 * (stdtr(df, -t) if df else ndtr(-t))
     return Intervals(
-        "split", shown(names, support, intercept), _with_intercept(support, intercept), beta, beta - half, beta + half,
-        level, error, p_value, None,
-        (*direction(classes), *_words(_counted(weights, first), left, level, robust, loss)),
+        "split", coefficient_names(names, support, intercept), _with_intercept(support, intercept), beta,
+        beta - half, beta + half, level, error, p_value, None,
+        (*direction_note(classes), *_describe(_effective_rows(weights, first), left, level, robust, loss)),
     )  # fmt: skip
 
 
@@ -105,7 +113,7 @@ def _estimates(
     D = D / size
     H = D.T @ ((c * loss.d2(target, eta))[:, None] * D)
     values, vectors = np.linalg.eigh(H)
-    if not values[0] > TOGETHER * values[-1]:
+    if not values[0] > COLLINEAR_RATIO * values[-1]:
         raise ValueError(
             "the rows left to estimate do not tell the selected columns apart: change share or random_state"
         )
@@ -118,7 +126,7 @@ def _estimates(
     return beta, np.sqrt(np.maximum(inverse.diagonal(), 0.0)) / size, left
 
 
-def _counted(weights: Vector | None, rows: Columns) -> int:
+def _effective_rows(weights: Vector | None, rows: Columns) -> int:
     """How many of these rows have a weight."""
     return len(rows) if weights is None else int(np.count_nonzero(weights[rows]))
 
@@ -151,7 +159,7 @@ def _with_intercept(cols: Columns, intercept: bool) -> Columns:
     return np.append(cols, -1) if intercept else cols
 
 
-def _words(first: int, rest: int, level: float, robust: bool, loss: Loss) -> tuple[str, ...]:
+def _describe(first: int, rest: int, level: float, robust: bool, loss: Loss) -> tuple[str, ...]:
     usual = "sandwich standard errors" if robust else "equal variances" if loss.quadratic else "the model's likelihood"
     return (
         f"Selected on {first} rows, estimated on the {rest} others ({usual}).",

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from pursuit._errors import among, first_line, listed
-from pursuit.io._wanted import Parts, Wanted
+from pursuit._utils.validation import first_line, format_list, suggestion_clause
+from pursuit.io._columns import Parts, RequestedColumns
 
 _CSR = ("data", "indices", "indptr", "shape")
 #: What reading an npz may raise whose bytes were altered, beside what NumPy and zipfile say of files that are none.
@@ -19,21 +19,21 @@ UNREADABLE: tuple[type[Exception], ...] = (
 )  # fmt: skip
 
 
-def read_npz(path: Path, wanted: Wanted) -> Parts:
+def read_npz(path: Path, requested: RequestedColumns) -> Parts:
     try:
         with path.open("rb") as stream, np.load(stream, allow_pickle=False) as held:
             keys = held.files
             dense = "X" in keys
             if not dense and not set(_CSR) <= set(keys):
-                raise ValueError(f"it holds {listed(keys) or 'nothing'}, not X or {', '.join(_CSR)}")
-            target = wanted.target if wanted.target is not None else "y"
-            if wanted.target is not None and target not in keys:
-                raise ValueError(f"it has no {wanted.role} array {target!r}{among(target, keys)}")
+                raise ValueError(f"it holds {format_list(keys) or 'nothing'}, not X or {', '.join(_CSR)}")
+            target = requested.target if requested.target is not None else "y"
+            if requested.target is not None and target not in keys:
+                raise ValueError(f"it has no {requested.role} array {target!r}{suggestion_clause(target, keys)}")
             y = held[target] if target in keys else None
             X = held["X"] if dense else _sparse({key: held[key] for key in (*_CSR, "format") if key in keys})
-            called = wanted.names or "feature_names"
-            if wanted.names is not None and called not in keys:
-                raise ValueError(f"it has no array {called!r} of names{among(called, keys)}")
+            called = requested.names or "feature_names"
+            if requested.names is not None and called not in keys:
+                raise ValueError(f"it has no array {called!r} of names{suggestion_clause(called, keys)}")
             names = [str(name) for name in held[called].ravel()] if called in keys else None
     except UNREADABLE as error:
         raise ValueError(f"{path} cannot be used: {_sentence(error)}") from error
@@ -42,18 +42,18 @@ def read_npz(path: Path, wanted: Wanted) -> Parts:
     if X.dtype.kind not in "fiub":
         raise ValueError(f"X in {path} must be numeric, not {X.dtype}")
     if names is not None and len(names) != X.shape[1]:
-        raise ValueError(f"{path} has {len(names)} {wanted.names or 'feature_names'} for {X.shape[1]} columns")
+        raise ValueError(f"{path} has {len(names)} {requested.names or 'feature_names'} for {X.shape[1]} columns")
     X = X if X.dtype in (np.float32, np.float64) else X.astype(np.float64)
-    return _select(path, X, y, names, wanted)
+    return _select(path, X, y, names, requested)
 
 
-def read_libsvm(path: Path, wanted: Wanted) -> Parts:
-    if wanted.target is not None:
+def read_libsvm(path: Path, requested: RequestedColumns) -> Parts:
+    if requested.target is not None:
         raise ValueError(f"the target of {path} is its first column, so it takes no target name")
     if path.stat().st_size == 0:
         raise ValueError(f"{path} has no rows")
-    X, y = parse_libsvm(path, str(path), wanted.n_features)
-    return _select(path, X, y, None, wanted)
+    X, y = parse_libsvm(path, str(path), requested.n_features)
+    return _select(path, X, y, None, requested)
 
 
 def parse_libsvm(path: Path, stream: Any, n_features: int | None) -> tuple[Any, Any]:
@@ -87,12 +87,14 @@ def _sparse(parts: dict[str, Any]) -> Any:
     return X
 
 
-def _select(path: Path, X: Any, y: Any, names: list[str] | None, wanted: Wanted) -> Parts:
+def _select(path: Path, X: Any, y: Any, names: list[str] | None, requested: RequestedColumns) -> Parts:
     if names is None:
-        if wanted.drop:
-            raise ValueError(f"{path} has no column names, so {listed(map(repr, wanted.drop))} cannot be left out")
+        if requested.drop:
+            raise ValueError(
+                f"{path} has no column names, so {format_list(map(repr, requested.drop))} cannot be left out"
+            )
         return X, y, None
-    keep = wanted.features(path, names)
+    keep = requested.features(path, names)
     place = {name: i for i, name in enumerate(names)}
     return (X if keep == names else X[:, [place[name] for name in keep]]), y, keep
 

@@ -5,13 +5,13 @@ from collections.abc import Callable
 from typing import Any
 
 
-def whole(value: Any) -> int:
+def read_integer(value: Any) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or value < 0:
         raise TypeError("a whole number, 0 or more")
     return value
 
 
-def number(value: Any) -> float:
+def read_number(value: Any) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise TypeError("a number")
     try:
@@ -23,13 +23,13 @@ def number(value: Any) -> float:
     return number
 
 
-def word(value: Any) -> str:
+def read_string(value: Any) -> str:
     if not isinstance(value, str):
         raise TypeError("a string")
     return value
 
 
-def truth(value: Any) -> bool:
+def read_flag(value: Any) -> bool:
     if not isinstance(value, bool):
         raise TypeError("true or false")
     return value
@@ -52,4 +52,4 @@ def optional(read: Callable[[Any], Any]) -> Callable[[Any], Any]:
 
 
 def number_or(read: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    return lambda value: read(value) if isinstance(value, list) else number(value)
+    return lambda value: read(value) if isinstance(value, list) else read_number(value)

@@ -11,9 +11,9 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from pursuit._errors import check_path
-from pursuit._files import write_text
-from pursuit.io._checks import list_of, number, number_or, optional, truth, whole, word
+from pursuit._utils.files import write_text
+from pursuit._utils.validation import check_path
+from pursuit.io._checks import list_of, number_or, optional, read_flag, read_integer, read_number, read_string
 from pursuit.io.model import Model
 from pursuit.losses import Loss, as_loss, list_losses
 
@@ -77,7 +77,7 @@ def save_model(
 def _check_kind(estimator: Any) -> None:
     from pursuit.estimators import SparseLDA  # reading a model needs no scikit-learn
     from pursuit.estimators.base import SparseModel
-    from pursuit.estimators.graphs import GraphModel
+    from pursuit.estimators.graph.base import GraphModel
 
     if isinstance(estimator, SparseModel | SparseLDA):
         return
@@ -142,49 +142,49 @@ def _loss(estimator: Any) -> tuple[str, dict[str, float]]:
 def _model(held: Any) -> Model:
     if not isinstance(held, dict) or held.get("format") != FORMAT:
         raise ValueError(f"its format is not {FORMAT!r}")
-    version = _field(held, "version", whole)
+    version = _field(held, "version", read_integer)
     if version > VERSION:
         raise ValueError(f"its version is {version}, and this pursuit reads up to {VERSION}; a newer pursuit can")
-    kind = _field(held, "kind", word)
+    kind = _field(held, "kind", read_string)
     if kind not in ("regressor", "classifier"):
         raise ValueError(f"kind is {kind!r}, not regressor or classifier")
     loss = _field(held, "loss", _loss_entry)
     if (kind == "classifier") != (loss.targets == "binary"):
         raise ValueError(f"the {loss.name} loss is not one of a {kind}")
-    p = _field(held, "n_features", whole)
-    support = _field(held, "support", list_of(whole))
+    p = _field(held, "n_features", read_integer)
+    support = _field(held, "support", list_of(read_integer))
     if any(a >= b for a, b in pairwise(support)) or (support and support[-1] >= p):
         raise ValueError(f"support is not a rising list of columns below {p}")
-    intercept = _field(held, "intercept", number_or(list_of(number)))
+    intercept = _field(held, "intercept", number_or(list_of(read_number)))
     if intercept == []:
         raise ValueError("intercept must be a number, or a list with one number per output")
     outputs = len(intercept) if isinstance(intercept, list) else 0  # 0: one output, without an axis of its own
-    coef = _field(held, "coef", list_of(list_of(number) if outputs else number))
+    coef = _field(held, "coef", list_of(list_of(read_number) if outputs else read_number))
     if len(coef) != len(support):
         raise ValueError(f"coef has {len(coef)} entries for {len(support)} columns")
     if outputs and any(len(row) != outputs for row in coef):
         raise ValueError(f"coef must have {outputs} numbers per column, as intercept has")
-    names = _field(held, "feature_names", optional(list_of(word)))
+    names = _field(held, "feature_names", optional(list_of(read_string)))
     if names is not None and (len(names) != p or len(set(names)) != p):
         raise ValueError(f"feature_names must be {p} different names")
     return Model(
         kind=kind,
         loss=loss,
-        k=_field(held, "k", whole),
-        l2=_field(held, "l2", number),
-        standardize=_field(held, "standardize", truth),
+        k=_field(held, "k", read_integer),
+        l2=_field(held, "l2", read_number),
+        standardize=_field(held, "standardize", read_flag),
         n_features=p,
         feature_names=None if names is None else tuple(names),
         support=_frozen(support, np.int64),
         coef=_frozen(coef, np.float64).reshape(len(support), *([outputs] if outputs else [])),
         intercept=_frozen(intercept, np.float64) if outputs else intercept,
         classes=_classes(kind, held.get("classes"), outputs),
-        value=_field(held, "value", number),
-        status=_field(held, "status", word),
-        reason=_field(held, "reason", word),
-        optimality=_field(held, "optimality", optional(word)),
-        solver=_field(held, "solver", word),
-        offset=_field(held, "offset", word) if "offset" in held else None,
+        value=_field(held, "value", read_number),
+        status=_field(held, "status", read_string),
+        reason=_field(held, "reason", read_string),
+        optimality=_field(held, "optimality", optional(read_string)),
+        solver=_field(held, "solver", read_string),
+        offset=_field(held, "offset", read_string) if "offset" in held else None,
     )
 
 
@@ -223,8 +223,8 @@ def _field(held: dict[str, Any], name: str, read: Callable[[Any], Any]) -> Any:
 def _loss_entry(value: Any) -> Loss:
     if not isinstance(value, dict) or not isinstance(value.get("parameters"), dict):
         raise TypeError("an object with a name and parameters")
-    kind = type(as_loss(word(value.get("name"))))
-    parameters = {name: number(held) for name, held in value["parameters"].items()}
+    kind = type(as_loss(read_string(value.get("name"))))
+    parameters = {name: read_number(held) for name, held in value["parameters"].items()}
     try:
         return kind(**parameters)
     except TypeError:

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 from scipy.special import expit, softmax
 
-from pursuit._errors import check_offset, listed
-from pursuit._names import refuse_duplicates, refuse_kinds, refuse_missing, refuse_text
-from pursuit._order import warn_row_order
-from pursuit._types import Array, Columns, Vector
+from pursuit._utils.column_names import refuse_duplicates, refuse_kinds, refuse_missing, refuse_text
+from pursuit._utils.row_order import warn_row_order
+from pursuit._utils.types import Array, Columns, Vector
+from pursuit._utils.validation import check_offset, format_list
 from pursuit.io.tables import Table
 from pursuit.losses import Loss
 
@@ -80,7 +80,7 @@ class Model:
             place = {name: j for j, name in enumerate(names)}
             absent = [name for name in self.selected if name not in place]
             if absent:
-                raise ValueError(f"X has no column {listed(map(repr, absent))}, which the model needs")
+                raise ValueError(f"X has no column {format_list(map(repr, absent))}, which the model needs")
             columns = [place[name] for name in self.selected]
         else:
             if not hasattr(X, "shape"):

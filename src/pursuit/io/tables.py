@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from pursuit._errors import listed
-from pursuit._names import called, not_finite
-from pursuit._types import Array
+from pursuit._utils.column_names import column_label, non_finite_columns
+from pursuit._utils.types import Array
+from pursuit._utils.validation import format_list
 from pursuit.designs.make import MOST_COLUMNS
 from pursuit.io import _arrays, _frames
-from pursuit.io._wanted import Reader, Wanted
+from pursuit.io._columns import Reader, RequestedColumns
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,7 +71,7 @@ def read_table(
         raise ValueError(f"{path} is not a file")
     if names is not None and reader is not _arrays.read_npz:
         raise ValueError(f"{path} is no npz file, so no array {names!r} of it can hold names")
-    X, y, own = reader(path, Wanted(target, columns, drop, n_features, names=names))
+    X, y, own = reader(path, RequestedColumns(target, columns, drop, n_features, names=names))
     if X.shape[0] == 0:
         raise ValueError(f"{path} has no rows")
     if X.shape[1] > MOST_COLUMNS:
@@ -107,7 +107,7 @@ def read_labels(path: str | Path, name: str, role: str) -> Array:
         raise FileNotFoundError(f"there is no file {path}")
     if reader is _arrays.read_libsvm:
         raise ValueError(f"{path} has no column names, so there is no {role} column {name!r}")
-    y = reader(path, Wanted(name, (), (), None, role))[1]
+    y = reader(path, RequestedColumns(name, (), (), None, role))[1]
     assert y is not None
     return y
 
@@ -117,7 +117,7 @@ def _reader(path: Path) -> Reader:
     for suffix in sorted(_READERS, key=len, reverse=True):
         if name.endswith(suffix):
             return _READERS[suffix]
-    raise ValueError(f"{path} has no known suffix; what can be read: {listed(_READERS, limit=99)}")
+    raise ValueError(f"{path} has no known suffix; what can be read: {format_list(_READERS, limit=99)}")
 
 
 def kind_of(path: Path) -> str:
@@ -131,12 +131,12 @@ def kind_of(path: Path) -> str:
 
 def check_finite(path: Path, X: Any, names: Sequence[str] | None) -> None:
     """Raise where features are missing or infinite."""
-    missing, infinite = not_finite(X)
+    missing, infinite = non_finite_columns(X)
     what, columns = ("missing values", missing) if len(missing) else ("infinite values", infinite)
     if len(columns):
         have, column = ("has", "column") if len(columns) == 1 else ("have", "columns")
         cure = f"fill them in, drop those rows, or leave the {column} out"
-        raise ValueError(f"{called(columns, names)} of {path} {have} {what}; {cure}")
+        raise ValueError(f"{column_label(columns, names)} of {path} {have} {what}; {cure}")
 
 
 def check_target(path: Path, X: Any, y: Array) -> None:

@@ -2,7 +2,8 @@
 
 To add a loss: subclass :class:`Loss`, write ``value`` and ``d1`` in NumPy (``d2`` too, if it has a closed form),
 and pass an instance wherever a loss name is accepted; ``register`` gives it a name. A loss with a C++ twin says
-so by its ``code``; one without works everywhere, only slower.
+so by its ``code``; one without works everywhere, only slower. A loss of several outputs, or one that couples rows,
+writes ``row_hessian`` in place of ``d2`` (and ``terms``, if rows couple).
 """
 
 from typing import Any, ClassVar
@@ -10,20 +11,25 @@ from typing import Any, ClassVar
 import numpy as np
 
 from .. import _core
-from .._errors import check_array, looked_up, named
-from .._types import Vector
+from .._utils.types import Array, Matrix, Vector
+from .._utils.validation import check_array, match_name, resolve_name
+from .row_hessians import DiagonalHessian, RowHessian
 
 _registry: dict[str, type["Loss"]] = {}
 CHECKED = 32  # rows on which a user's derivative is compared with differences
 
 
 class Loss:
-    """phi(y, eta) of one sample, elementwise over arrays.
+    """phi(y, eta) of one sample, elementwise over arrays; with q outputs y and eta are n x q, else vectors.
 
     Attributes
     ----------
     smoothness : supremum of phi'' (inf where there is none)
-    targets : "real", "binary" (stored as ``labels``), or "nonnegative"
+    targets : "real", "binary" (stored as ``labels``), "nonnegative", or "classes" (a column per class)
+    several : whether the loss takes several outputs
+    takes_labels : whether targets may be labels of any number of classes
+    separable : False where phi of one row depends on others (risk sets); only weights then make folds
+    whole_strata : whether rows of different parts never couple, so that parts of a loss that couples rows add up
     smooth : False where phi has kinks (the refit is then a dual method)
     quadratic : True when phi'' is 1 everywhere, so that one Newton step is exact
     ridge : the l2 of estimators that are given none
@@ -45,6 +51,10 @@ class Loss:
     from_zero: ClassVar[bool] = False
     likelihood: ClassVar[bool] = False
     ridge: ClassVar[float] = 0.0
+    several: ClassVar[bool] = False
+    takes_labels: ClassVar[bool] = False
+    separable: ClassVar[bool] = True
+    whole_strata: ClassVar[bool] = False
 
     @property
     def param(self) -> float:
@@ -95,11 +105,38 @@ class Loss:
         """Bounds of the a with finite conjugate."""
         raise self.no_conjugate
 
-    def terms(self, y: Vector, eta: Vector, c: Vector) -> tuple[float, Vector, Vector]:
-        """sum c phi, c phi', c phi''."""
-        if self.code is not None:
-            return _core.Samples(y, c, None, self.code, self.param).terms(eta)
-        return float(c @ self.value(y, eta)), c * self.d1(y, eta), c * self.d2(y, eta)
+    def terms(self, y: Vector, eta: Vector, c: Vector) -> tuple[float, Vector, RowHessian]:
+        """sum_i c_i phi, its derivative in eta, and its second derivative."""
+        if self.code is not None and y.ndim == 1:
+            value, first, second = _core.Samples(y, c, None, self.code, self.param).terms(eta)
+            return value, first, DiagonalHessian(second)
+        return *self.first_order(y, eta, c), self.row_hessian(y, eta, c)
+
+    def first_order(self, y: Vector, eta: Vector, c: Vector) -> tuple[float, Vector]:
+        """sum_i c_i phi and its derivative in eta."""
+        if self.code is not None and y.ndim == 1:
+            return _core.Samples(y, c, None, self.code, self.param).terms(eta)[:2]
+        return float(c @ self.value(y, eta)), (c if y.ndim == 1 else c[:, None]) * self.d1(y, eta)
+
+    def row_hessian(self, y: Vector, eta: Vector, c: Vector) -> RowHessian:
+        """The second derivative of sum_i c_i phi in eta."""
+        return DiagonalHessian((c if y.ndim == 1 else c[:, None]) * self.d2(y, eta))
+
+    def check_classes(self, classes: Array) -> Array:
+        """The distinct labels of all rows, or a one-sentence error; for losses that take labels."""
+        return classes
+
+    def check_parts(self) -> None:
+        """Raise where sums over parts of the rows are not the loss of all of them."""
+        if not (self.separable or self.whole_strata):
+            raise ValueError(
+                f"loss {self.name or type(self).__name__!r} couples rows, so that parts of them do not add up: "
+                "give all rows in one piece, or a loss whose whole_strata is True where no stratum lies in two parts"
+            )
+
+    def basis(self, q: int) -> Matrix:
+        """Orthonormal columns that span the directions of eta (q outputs of a row) in which phi is not constant."""
+        return np.eye(q)
 
     def predict(self, eta: Vector) -> Vector:
         """The mean response at eta (regression losses)."""
@@ -183,16 +220,20 @@ def list_losses() -> dict[str, str]:
     return {name: (loss.__doc__ or "").strip().splitlines()[0] for name, loss in _registry.items()}
 
 
-def as_loss(loss: Any) -> Loss:
-    """A loss from its name (in any case), class or instance."""
+def as_loss(loss: Any, several: bool = False) -> Loss:
+    """A loss from its name (in any case), class or instance; ``several``: losses of several outputs have names too."""
     if isinstance(loss, Loss):
         return loss
     if isinstance(loss, type) and issubclass(loss, Loss):
         return loss()
     if isinstance(loss, str):
-        if named(loss, ("multinomial",)):
+        if match_name(loss, ("multinomial",)):
+            if several:
+                from .multinomial import Multinomial  # which is a loss
+
+                return Multinomial()
             raise ValueError(
                 "loss 'multinomial' has several outputs: use MultiGLM(X, y), or loss='logistic' in estimators"
             )
-        return _registry[looked_up(loss, "loss", _registry)]()
+        return _registry[resolve_name(loss, "loss", _registry)]()
     raise TypeError(f"loss must be a name or an instance of pursuit.Loss, got {type(loss).__name__}")

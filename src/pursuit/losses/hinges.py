@@ -5,8 +5,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from .._errors import check_number
-from .._types import Vector
+from .._utils.types import Vector
+from .._utils.validation import check_number
 from .base import Loss
 
 

@@ -6,7 +6,7 @@ from typing import ClassVar
 import numpy as np
 from scipy.special import expit, logit, logsumexp, xlogy
 
-from .._types import Vector
+from .._utils.types import Vector
 from .base import Loss
 
 INSIDE = 1e-15  # how near the ends of its domain a conjugate is differentiated

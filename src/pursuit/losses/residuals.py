@@ -5,14 +5,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from .._errors import check_number
-from .._types import Vector
+from .._utils.types import Vector
+from .._utils.validation import check_number
 from .base import Loss, check_squares
 
 
 @dataclass(frozen=True)
 class Squared(Loss):
-    """Half the squared residual: linear regression."""
+    """Half the squared residual, added over the responses: linear regression."""
 
     name: ClassVar[str] = "squared"
     code: ClassVar[int | None] = 0
@@ -20,9 +20,11 @@ class Squared(Loss):
     quadratic: ClassVar[bool] = True
     from_zero: ClassVar[bool] = True
     likelihood: ClassVar[bool] = True
+    several: ClassVar[bool] = True
 
     def value(self, y: Vector, eta: Vector) -> Vector:
-        return 0.5 * (eta - y) ** 2
+        each = 0.5 * (eta - y) ** 2
+        return each if each.ndim == 1 else each.sum(axis=1)
 
     def d1(self, y: Vector, eta: Vector) -> Vector:
         return eta - y
@@ -39,16 +41,18 @@ class Squared(Loss):
     def dual_domain(self, y: Vector) -> tuple[Vector, Vector]:
         return np.full_like(y, -np.inf), np.full_like(y, np.inf)
 
-    def start(self, y: Vector, c: Vector) -> float:
-        return float(c @ y)
+    def start(self, y: Vector, c: Vector) -> Any:
+        return float(c @ y) if y.ndim == 1 else c @ y
 
-    def intercept(self, y: Vector, c: Vector, offset: Vector) -> float | None:
+    def intercept(self, y: Vector, c: Vector, offset: Vector) -> Any:
         rest, total = y - offset, float(c.sum()) or 1.0
-        mean = float(c @ rest) / total
-        return mean + float(c @ (rest - mean)) / total  # the first mean is rounded at its own size
+        mean = c @ rest / total
+        mean = mean + c @ (rest - mean) / total  # the first mean is rounded at its own size
+        return float(mean) if y.ndim == 1 else mean
 
     def encode(self, y: Any) -> Vector:
-        return check_squares(super().encode(y))
+        values = check_squares(super().encode(y))
+        return values[:, 0].copy() if values.ndim == 2 and values.shape[1] == 1 else values
 
 
 @dataclass(frozen=True)

@@ -4,13 +4,13 @@ Inherit :class:`Objective`, give ``dim``, ``at`` and ``refit``, and override wha
 """
 
 from collections.abc import Callable, Iterator
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._errors import check_start
-from .._names import Names, called
-from .._types import Columns, Flags, Vector
+from .._utils.column_names import Names, column_label
+from .._utils.types import Columns, Flags, Vector
+from .._utils.validation import check_start
 from ..constraints import AtMost, Exchange
 from ..refits.on_support import OnSupport
 from ..searched import ROUNDED, Plan, Searched
@@ -83,7 +83,7 @@ class Objective:
     rounded: float = ROUNDED
     why_fewer: str = ""
     names: Names | None = None
-    offers: ClassVar[tuple[str, ...]] = ("minibatch", "bounds")
+    offers: tuple[str, ...] = ("minibatch", "bounds")
 
     def at(self, support: Columns, coef: Vector, intercept: Any = None) -> Point:
         """The point with these coefficients; without ``intercept``, with the best one."""
@@ -177,10 +177,6 @@ class Objective:
         one, columns = np.ones(1), np.arange(self.dim) if others is None else others
         rows = [self._turn(point, cols[i : i + 1], one)[columns] for i in range(len(cols))]
         return np.array(rows).reshape(len(cols), len(columns))
-
-    def rough_rows(self, point: Point, cols: Columns) -> tuple[Any, Vector] | None:
-        """H[cols] in single precision and all H_jj, where that is much cheaper than in double; None elsewhere."""
-        return None
 
     def _turn(self, point: Point, cols: Columns, v: Vector) -> Vector:
         """H v for a direction on ``cols``: the central difference of the gradient along it."""
@@ -282,13 +278,17 @@ class Objective:
         names = None if self.names is None else tuple(self.names[j] for j in support)
         return Presented(self.dim // self.width, support, np.array(coef), free, names)
 
+    def coordinates(self, cols: Columns) -> Columns:
+        """The coordinates of columns."""
+        return cols if self.width == 1 else (cols[:, None] * self.width + np.arange(self.width)).ravel()
+
     def copies(self, one: int, other: int) -> bool:
         """Whether two coordinates belong to columns that are the same, but perhaps for their units."""
         return False
 
-    def called(self, cols: Columns) -> str:
+    def column_label(self, cols: Columns) -> str:
         """What a person calls these coordinates."""
-        return called(cols if self.width == 1 else np.unique(cols // self.width), self.names)
+        return column_label(cols if self.width == 1 else np.unique(cols // self.width), self.names)
 
     def in_units(self, point: Point) -> tuple[Vector, Any]:
         """Coefficients on the support and what is free, in the units of the user's data."""

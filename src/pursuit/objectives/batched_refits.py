@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .. import searched, walked
-from .._types import Columns, Vector
+from .._utils.types import Columns, Vector
 from ..refits.factor import WELL_CONDITIONED
 from .point import Point, from_kernel
 

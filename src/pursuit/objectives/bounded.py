@@ -29,10 +29,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._described import described
-from .._names import Names, called
-from .._order import warn_column_order
-from .._types import Columns, Vector
+from .._utils.column_names import Names, column_label
+from .._utils.row_order import warn_column_order
+from .._utils.settings import settings_to_json
+from .._utils.types import Columns, Vector
 from ..constraints import AtMost
 from ..refits import Fit, Within, minimise
 from ..refits.box_qp import box_qp, multiplier_of, project, reach
@@ -61,7 +61,7 @@ def check_bounds(bounds: Any, dim: int, names: Names | None = None) -> tuple[Vec
     low, high = _side(bounds[0], "low", -np.inf, dim), _side(bounds[1], "high", np.inf, dim)
     if (low > high).any():
         j = int(np.flatnonzero(low > high)[0])
-        where = called([j], names)
+        where = column_label([j], names)
         raise ValueError(f"bounds must have low <= high, and for {where} they are {low[j]:g} and {high[j]:g}")
     if (low == np.inf).any() or (high == -np.inf).any():
         raise ValueError("bounds must leave finite coefficients, and one low is inf or one high is -inf")
@@ -107,13 +107,20 @@ class Bounded(Wrapped):
             raise ValueError(
                 "bounds and sum_to need a smooth loss, and this one has kinks; use 'smoothed_hinge' or 'squared_hinge'"
             )
-        if f.width != 1:
-            raise ValueError("bounds and sum_to need one coefficient per column; this objective has several outputs")
+        if f.width > 1 and not f.quadratic:
+            raise ValueError(
+                "bounds and sum_to are not for classes, whose coefficients matter up to a common constant: use "
+                "loss='squared', or one class against the others"
+            )
+        if f.width > 1 and sum_to is not None:
+            raise ValueError("sum_to needs one coefficient per column, and this objective has several outputs")
         super().__init__(f)
         self.quadratic = False  # exchanges do not see the bounds, so they rank and refits decide
-        self.user_low, self.user_high = check_bounds(bounds, f.dim, self.names)
+        sides = check_bounds(bounds, f.dim // f.width, self.names)
+        self.user_low, self.user_high = (np.repeat(side, f.width) for side in sides)  # the same for all outputs
         self.sum_to = check_sum(sum_to)
-        every = Point(f.dim, np.arange(f.dim), np.ones(f.dim), 0.0, 0.0, lambda: np.zeros(f.dim))
+        free = 0.0 if f.width == 1 else np.zeros(f.width)
+        every = Point(f.dim, np.arange(f.dim), np.ones(f.dim), free, 0.0, lambda: np.zeros(f.dim))
         self.u = np.asarray(f.in_units(every)[0])  # 1/s_j; 0 for a constant column, which has no coefficient
         scale = np.where(self.u > 0, self.u, 1.0)
         self.low = np.where(self.u > 0, self.user_low / scale, np.minimum(self.user_low, 0.0))
@@ -121,7 +128,7 @@ class Bounded(Wrapped):
         self.needed = np.flatnonzero((self.low > 0) | (self.high < 0))  # columns that may not be left out
 
     def marks(self) -> dict[str, Any]:
-        bounds = described(np.concatenate([self.user_low, self.user_high]))
+        bounds = settings_to_json(np.concatenate([self.user_low, self.user_high]))
         return {**self.f.marks(), "bounds": bounds, "sum_to": self.sum_to}
 
     def fingerprint(self) -> list[tuple[float, float]]:
@@ -145,7 +152,8 @@ class Bounded(Wrapped):
         coef = np.zeros(len(support)) if start is None else start.x[support]
         coef = project(coef, within.low, within.high, within.a, within.t)
         plain = self._minimised(support, coef, within, (start if start is not None else self.f.null).free)
-        idle = int(np.count_nonzero((plain.coef == 0) & (within.sides(plain.coef) != 0)))
+        held = (plain.coef == 0) & (within.sides(plain.coef) != 0)
+        idle = int(np.count_nonzero(held.reshape(-1, self.width).all(axis=1)))
         if idle:
             noun = "column stays" if idle == 1 else "columns stay"
             note = f"{idle} chosen {noun} at zero, held there by bounds"
@@ -155,10 +163,11 @@ class Bounded(Wrapped):
     def _minimised(self, support: Columns, coef: Vector, within: Within, free: Any) -> Point:
         f, few = self.f, self.f.few(support)
         few = few.together() if few.lean else few
-        z, box = few.join(coef, free), within.with_free() if few.intercept else within
-        found = _one_step(few, few.join(0 * coef, free), z, box) or minimise(few, z, box)
+        start = coef if f.width == 1 else coef.reshape(-1, f.width)
+        z, box = few.join(start, free), within.with_free(f.width) if few.intercept else within
+        found = _one_step(few, few.join(0 * start, free), z, box) or minimise(few, z, box)
         coef, free = few.split(found.z)
-        coef = coef.copy()
+        coef = coef.reshape(-1).copy()
 
         def slope() -> Vector:
             return f.at(support, coef, free).gradient.copy()
@@ -217,12 +226,13 @@ class Bounded(Wrapped):
         if len(left):
             j = int(left[0])
             raise ValueError(
-                f"bounds exclude 0 for {called([j], self.names)} ({self.user_low[j]:g} to {self.user_high[j]:g}), so it"
-                " could never be left out; name it in include, or let its bounds contain 0"
+                f"bounds exclude 0 for {column_label([j // self.width], self.names)} "
+                f"({self.user_low[j]:g} to {self.user_high[j]:g}), so it could never be left out; name it in include, "
+                "or let its bounds contain 0"
             )
         flat = (self.u == 0) & ((self.user_low > 0) | (self.user_high < 0))
         if flat.any():
-            where = called(np.flatnonzero(flat)[:1], self.names)
+            where = column_label(np.flatnonzero(flat)[:1] // self.width, self.names)
             raise ValueError(f"bounds exclude 0 for {where}, which is constant")
         if self.sum_to is None:
             return

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from .. import _core
-from .._types import Columns, Flags, Matrix, Vector
+from .._utils.types import Columns, Flags, Matrix, Vector
 from ..designs import centre
 from ..refits.basis import EXACTLY
 
@@ -31,12 +31,9 @@ class CentredColumns(NamedTuple):
 
 def centred_columns(f: "GLM") -> CentredColumns | None:
     """Copy the columns of f; None where it is no squared loss on rows in memory, or too large."""
-    data = f.data
-    if f.gram is None or not data.whole or data.lean or data.room.gram is not None:
+    if not _copyable(f):
         return None
-    if data.shape[0] * data.shape[1] > MAX_ENTRIES:
-        return None
-    A, rows = data.copied()
+    A, rows = f.data.copied()
     y = np.array(rows.y if rows.offset is None else rows.y - rows.offset, dtype=np.float64)[:, None]
     if f.fit_intercept:
         centre(A, rows.c)
@@ -47,13 +44,21 @@ def centred_columns(f: "GLM") -> CentredColumns | None:
     return CentredColumns(A, root * y[:, 0], square, np.zeros(len(square))) if np.isfinite(square).all() else None
 
 
+def _copyable(f: "GLM") -> bool:
+    """Whether f is a squared loss on rows in memory that are few enough for a copy."""
+    data = f.data
+    if f.gram is None or not data.whole or data.lean or data.room.gram is not None:
+        return False
+    return data.shape[0] * data.shape[1] <= MAX_ENTRIES
+
+
 def exact_combinations(f: "GLM", support: Columns, cols: Columns) -> Flags:
     """Tell which columns are combinations of a support's (and of 1, with an intercept), in twice the digits.
 
     Gram-Schmidt leaves combinations out and goes on, so that one call is enough where all columns are.
     """
     found = np.zeros(len(cols), np.bool_)
-    if f._centred is None or np.any(f.ridge):
+    if not _copyable(f) or np.any(f.ridge):
         return found
     design, c = f.data.design, f.data.rows.c
     inside, outside = (design.stored(some)[0] for some in (support, cols))

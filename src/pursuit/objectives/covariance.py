@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from .._errors import check_array, check_count, check_number, listed
-from .._names import called, check_names, names_of
-from .._order import warn_column_order
-from .._types import Columns, Vector
+from .._utils.column_names import check_names, column_label, get_column_names
+from .._utils.row_order import warn_column_order
+from .._utils.types import Columns, Vector
+from .._utils.validation import check_array, check_count, check_number, format_list
 
 ASYMMETRY = 1e-8  # of an entry, on the correlation scale, that counts as rounding; and of an eigenvalue below zero
 SAME = 1e-10  # how far from 1 the correlation of two columns is that count as one
@@ -32,7 +32,7 @@ class Correlations:
 
 def correlations(covariance: Any, n_samples: Any, names: Sequence[Any] | None) -> Correlations:
     """Of a symmetric, positive semidefinite matrix with a positive diagonal; else an error says where it is not."""
-    own = names_of(covariance)
+    own = get_column_names(covariance)
     warn_column_order(own, covariance=covariance)
     S = check_array(covariance, "covariance")
     if S.ndim != 2 or S.shape[0] != S.shape[1]:
@@ -43,7 +43,9 @@ def correlations(covariance: Any, n_samples: Any, names: Sequence[Any] | None) -
     own = own if names is None else check_names(names, p, "covariance")
     variance = S.diagonal()
     if not (variance > 0).all():
-        raise ValueError(f"covariance has no positive variance for {called(np.flatnonzero(~(variance > 0)), own)}")
+        raise ValueError(
+            f"covariance has no positive variance for {column_label(np.flatnonzero(~(variance > 0)), own)}"
+        )
     scales = np.sqrt(variance)
     R = S / scales / scales[:, None]
     apart = np.abs(R - R.T)
@@ -88,5 +90,5 @@ def _same(same: Columns, names: tuple[str, ...] | None) -> str:
     if not len(same):
         return ""
     node = str if names is None else (lambda v: names[v])
-    some = listed((f"{node(a)} and {node(b)}" for a, b in same), 3)
+    some = format_list((f"{node(a)} and {node(b)}" for a, b in same), 3)
     return f"variables are the same but for their units ({some})"

@@ -18,13 +18,13 @@ With a box on the coefficients z_j^2 becomes the maximum over the box of 2 z_j x
 D is concave and non-smooth. Cost: one pass over X for z, one over the support's columns for eta; the rest is O(n + p).
 """
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.optimize import minimize_scalar
 
 from .. import _core
-from .._types import Columns, Vector
+from .._utils.types import Columns, Vector
 from ..constraints import AtMost
 from .base import Objective, Point
 
@@ -149,7 +149,7 @@ class Dual:
 class HasDual(Objective):
     """What a GLM says of its dual."""
 
-    offers: ClassVar[tuple[str, ...]] = ("dual", "minibatch", "bounds", "proof")
+    offers: tuple[str, ...] = ("dual", "minibatch", "bounds", "proof")
 
     def require(self, need: str) -> None:
         super().require(need)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .. import _core
-from .._types import Columns, Vector
+from .._utils.types import Columns, Vector
 from ..constraints import AtMost
 from ..walked import PathPlan, Reached, Walked
 

@@ -20,9 +20,9 @@ from typing import Any
 
 import numpy as np
 
-from .._errors import check_whole
-from .._lazy import lazy
-from .._types import Columns, Vector
+from .._utils.lazy import lazy
+from .._utils.types import Columns, Vector
+from .._utils.validation import check_integer
 from ..refits import EPS, Few, NotFiniteError, State, minimise
 from .base import STEP, Objective, Point
 
@@ -42,7 +42,7 @@ class SmoothFunction(Objective):
     has_hessian = False  # for refits
 
     def __init__(self, dim: Any, start: Any = None) -> None:
-        self.dim = check_whole(dim, "dim", "a positive integer, the length of x", 1)
+        self.dim = check_integer(dim, "dim", "a positive integer, the length of x", 1)
         self.start = np.zeros(self.dim) if start is None else np.array(start, dtype=np.float64)
         if self.start.shape != (self.dim,) or not np.isfinite(self.start).all():
             raise ValueError(f"start must be a finite vector of shape ({self.dim},), got shape {self.start.shape}")

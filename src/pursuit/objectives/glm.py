@@ -4,6 +4,10 @@
 
 The intercept b is never penalised and never counted in k. With ``standardize=True`` x belongs to the standardised
 columns (and so does the penalty); results are reported in the units of X.
+
+With q outputs (several responses, classes) a column has q coefficients and there are q intercepts. The coordinates are
+the entries of the p x q matrix of coefficients, row by row: j q + r belongs to column j and output r. A column is a
+group of q coordinates, so that solvers, constraints and exchanges work as they are. X'CX serves all responses.
 """
 
 from collections.abc import Iterator
@@ -13,31 +17,30 @@ from typing import Any
 import numpy as np
 
 from .. import searched
-from .._described import described
-from .._errors import check_array, check_flag, check_number, check_start
-from .._lazy import lazy
-from .._names import called
-from .._order import warn_column_order
-from .._sorted import common
-from .._types import Columns, Flags, Vector
+from .._utils.column_names import column_label
+from .._utils.lazy import lazy
+from .._utils.row_order import warn_column_order
+from .._utils.settings import settings_to_json
+from .._utils.sorted_sets import common
+from .._utils.types import Columns, Flags, Vector
+from .._utils.validation import check_array, check_flag, check_number, check_start
 from ..constraints import AtMost
 from ..data import Form, GramColumns, Model, as_data, placed
-from ..losses import Loss, as_loss
-from ..refits import Fitted, LossOnColumns, intercept_of, refit
+from ..losses import Loss, Multinomial, as_loss
+from ..refits import Fitted, intercept_of, refit
 from ..refits.columns import LARGE, SEPARATED
 from ..refits.factor import WELL_CONDITIONED, Factor
 from ..refits.methods import EXACT, FLOOR
 from ..walked import PathPlan, Walked
-from . import least_squares, likelihood
-from .base import Point, Slope
+from . import classes, least_squares, likelihood
+from .base import Objective, Point, Slope
 from .centred import MAX_ENTRIES, CentredColumns, centred_columns, exact_combinations
 from .dual import HasDual
 from .few_columns import FLAT
 from .kernel_path import glm_path, glm_refits
 from .one_column import best_column
+from .several_responses import path_of_responses, search_responses
 
-ROUGH = 8  # Gram columns that must be missing, and multiplications of their product with X, for a rough first look
-ROUGH_WORK = 1e8
 NEGLIGIBLE = 1e-18  # share of the null model's squared residual that counts as none
 SPEED, SPARSE_SPEED = 1e9, 1e8  # multiplications in a second, the latter where numbers lie apart
 STEPS, PRODUCTS = 5, 100  # Newton steps of a refit, and products with its columns where there is no Hessian
@@ -51,14 +54,16 @@ class GLM(HasDual):
     Parameters
     ----------
     X : array, data frame (its column names are kept as ``names``), SciPy sparse matrix or LinearOperator, shape (n, p)
-    y : targets, shape (n,)
-    loss : name or instance, see ``pursuit.list_losses()``
+    y : targets, shape (n,); for "squared" also (n, q) for several responses with one support; for "multinomial" labels
+        (text or whole numbers) or shares of the classes, shape (n, q), at least 0, every row sums to 1
+    loss : name or instance, see ``pursuit.list_losses()``; also "multinomial"
     l2 : ridge, half of it times the squared norm is added; a number, or one per column
     fit_intercept, sample_weight, offset : as in statistics; weights are normalised to sum to one
     standardize : work on the standardised view of X
     """
 
     convex = True
+    columns_per_feature = 1  # columns that are one feature of the user's: 2 for a complex coefficient
 
     def __init__(
         self,
@@ -72,7 +77,7 @@ class GLM(HasDual):
         offset: Any = None,
         standardize: bool = False,
     ) -> None:
-        data = as_data(X, y, as_loss(loss), sample_weight, offset)
+        data = as_data(X, y, as_loss(loss, several=True), sample_weight, offset)
         self.loss, self.smooth, self.quadratic = data.loss, data.loss.smooth, data.loss.quadratic
         warn_column_order(data.names, l2=l2)
         self.ridge = _check_ridge(l2, data.shape[1])
@@ -86,13 +91,24 @@ class GLM(HasDual):
             data = data.standardized(self.fit_intercept)
         elif self.fit_intercept:
             data = data.shifted()
-        self.data, self.dim, self.names = data, data.shape[1], data.names
+        self.data, self.names, self.outputs = data, data.names, data.outputs
+        self.dim = data.shape[1] * self.outputs
+        self.width = self.outputs * self.columns_per_feature
+        if self.outputs > 1:
+            self.offers = Objective.offers
+        if not self.loss.separable:
+            self.offers = ("bounds",)
         self._forget()
 
+    @property
+    def l2(self) -> Any:
+        """The ridge: a number, or one per column."""
+        return self.ridge
+
     def marks(self) -> dict[str, Any]:
-        shift = None if self.standardize or self.data.view is None else described(self.data.view[0])
+        shift = None if self.standardize or self.data.view is None else settings_to_json(self.data.view[0])
         return {
-            **super().marks(), "loss": described(self.loss), "l2": described(self.ridge),
+            **super().marks(), "loss": settings_to_json(self.loss), "l2": settings_to_json(self.ridge),
             "fit_intercept": self.fit_intercept, "standardize": self.standardize, "shift of the columns": shift,
         }  # fmt: skip
 
@@ -101,7 +117,8 @@ class GLM(HasDual):
 
     def _probes(self) -> Iterator[Point | None]:
         """None but for a loss of the user's: its settings may not tell all of it."""
-        return super()._probes() if self.loss.code is None else iter(())
+        known = self.loss.code is not None or isinstance(self.loss, Multinomial)
+        return iter(()) if known else super()._probes()
 
     def expect_search(self) -> None:
         self._wants_moments = True
@@ -136,9 +153,12 @@ class GLM(HasDual):
 
     @property
     def work(self) -> float:
-        return self.data.nbytes / self.data.dtype.itemsize
+        entries = self.data.nbytes / self.data.dtype.itemsize
+        return entries if self.outputs == 1 else 10.0 * self.outputs**2 * entries
 
     def seconds(self, size: int) -> float:
+        if self.outputs > 1:
+            return 0.0
         share = min(1.0, size / self.dim)
         entries = self.work * (share if self.data.full else np.sqrt(share))  # the columns chosen are the fuller ones
         refit = PRODUCTS * entries if size > LARGE else STEPS * (entries**2 / self.data.shape[0] + size**3 / 3)
@@ -149,16 +169,21 @@ class GLM(HasDual):
         """The model without features; its gradient is the first pass over X and tells whether X is finite."""
         if self._null is None:
             nothing, fit, data = np.empty(0, np.int64), self._without, self.data
-            if self.smooth:
-                first = data.first_pass(fit.b) if self._wants_moments else data.at(nothing, np.empty(0), fit.b)
+            no_coefficients, smooth = data.no_coefficients, self.smooth
+            if smooth:
+                first = data.first_pass(fit.b) if self._wants_moments else data.at(nothing, no_coefficients, fit.b)
                 _, gradient, self.tilt = first  # the slope is 0, but for rounding
+                gradient = gradient.reshape(-1)
             else:
                 gradient = data.pull(self.duals(nothing))
-            again = (lambda: data.at(nothing, np.empty(0), fit.b).gradient) if self.smooth else (lambda: gradient)
+
+            def again() -> Vector:  # without a reference to self, whose null model this is
+                return data.at(nothing, no_coefficients, fit.b).gradient.reshape(-1) if smooth else gradient
+
             self._check_finite(gradient)
             if not self.standardize:
                 size = float(np.sqrt(abs(fit.value) or 1.0))
-                self.data.check_small(np.flatnonzero(np.abs(gradient) <= TINY * size))
+                self.data.check_small(self._columns(np.flatnonzero(np.abs(gradient) <= TINY * size)))
             self._null = Point(
                 self.dim, nothing, np.empty(0), fit.b, fit.value, again, True, fit.note, fit.minimiser, least=fit.value,
             )  # fmt: skip
@@ -185,39 +210,46 @@ class GLM(HasDual):
     def floor(self) -> float:  # type: ignore[override]
         if self._has_ridge:
             return -np.inf
-        if self.loss.targets == "binary":
+        if self.loss.targets in ("binary", "classes"):
             return self.nothing
         return NEGLIGIBLE * self.null.value if self.loss.code is not None and self.loss.targets == "real" else -np.inf
 
-    def at(self, support: Columns, coef: Vector, intercept: float | None = None) -> Point:
+    def at(self, support: Columns, coef: Vector, intercept: Any = None) -> Point:
+        cols, C = self._matrix(support, coef)
         if not self.fit_intercept:  # a start may come from an objective that has one
-            intercept = 0.0
+            intercept = self._first
         elif intercept is None:
-            intercept = intercept_of(self.data.held(support, coef))
-        value, gradient, _ = self.data.at(support, coef, intercept)
+            intercept = intercept_of(self.data.held(cols, C), self._first if self.outputs > 1 else 0.0)
+        value, gradient, _ = self.data.at(cols, C, intercept)
+        gradient = gradient.reshape(-1)
         ridge = self._ridge(support)
         gradient[support] += ridge * coef
         value += 0.5 * float(coef @ (ridge * coef))
         return Point(self.dim, support, coef, intercept, value, lambda: gradient).owned(self)
 
-    def value(self, support: Columns, coef: Vector, intercept: float) -> float:
+    def value(self, support: Columns, coef: Vector, intercept: Any) -> float:
         """f alone: only the support's columns are read."""
-        return self.data.value(support, coef, intercept) + 0.5 * float(coef @ (self._ridge(support) * coef))
+        loss = self.data.value(*self._matrix(support, coef), intercept)
+        return loss + 0.5 * float(coef @ (self._ridge(support) * coef))
 
     def value_at(self, point: Point) -> float:
         return self.value(point.support, point.coef, point.free)
 
+    def loss_at(self, point: Point) -> float:
+        """The mean loss at a point, without the ridge."""
+        return float(self.data.value(*self._matrix(point.support, point.coef), point.free))
+
     def refit(self, support: Columns, start: Point | None = None) -> Point:
         if len(support) == 0:
             return self.null
-        if self.gram is not None and self._null is not None and self.gram.cheap(support):
+        if self.gram is not None and self._null is not None and self.gram.cheap(self._columns(support)):
             point = self._refit_by_gram(support, start)
             if point is not None:
                 return point
         return self.refit_on_data(support, start)
 
     def refits(self, supports: list[Columns]) -> list[Point]:
-        points = glm_refits(self, supports)
+        points = glm_refits(self, supports) if self.outputs == 1 else None
         return super().refits(supports) if points is None else points
 
     def refit_on_data(self, support: Columns, start: Point | None = None) -> Point:
@@ -229,6 +261,7 @@ class GLM(HasDual):
             point = self._refit_by_gram(support, start)
             if point is not None:
                 return point
+        cols = self._whole_columns(support)
         fit = refit(self.few(support), *self._begin(support, start))
         if not self.smooth:
             self.duals(support, fit)
@@ -238,14 +271,14 @@ class GLM(HasDual):
             if fit.pull is not None:
                 g = fit.pull.copy()
             elif self.smooth:
-                g = self.data.at(support, fit.coef, fit.b).gradient
+                g = self.data.at(cols, fit.coef, fit.b).gradient.reshape(-1)
             else:  # of a kink's many subgradients, the one that vanishes on the support
                 g = self.data.pull(self.duals(support))
             g[support] = 0.0
             return g
 
         return Point(
-            self.dim, support, fit.coef, fit.b, fit.value, slope, fit.converged, fit.note, fit.minimiser,
+            self.dim, support, fit.coef.reshape(-1), fit.b, fit.value, slope, fit.converged, fit.note, fit.minimiser,
             least=fit.least,
         ).owned(self)  # fmt: skip
 
@@ -258,26 +291,30 @@ class GLM(HasDual):
         ridge = np.broadcast_to(self._ridge(support), len(support))
         return self.data.recall(("duals", support.tobytes(), ridge.tobytes(), self.fit_intercept), again)
 
-    def few(self, support: Columns) -> LossOnColumns:
+    def few(self, support: Columns) -> Any:
         """f on a support, as a function of its coefficients and the intercept."""
-        return self.data.few(support, self._ridge(support), self.fit_intercept, self.lower)
+        cols = self._columns(support)
+        ridge = self.ridge if isinstance(self.ridge, float) else self.ridge[cols]
+        return self.data.few(cols, ridge, self.fit_intercept, self.lower)
 
     @lazy
     def _without(self) -> Fitted:
         """The model without features, which needs no pass over X."""
-        if self.quadratic and self.data.whole and self.data.near:
+        if self.quadratic and self.data.whole and self.data.near and self.outputs == 1:
             b, value = self.data.constant_fit(self._first, self.fit_intercept)
             return Fitted(np.empty(0), b, value, value - EXACT * max(value - self.lower, 0.0))
-        return refit(self.few(np.empty(0, np.int64)), np.empty(0), self._first)
+        return refit(self.few(np.empty(0, np.int64)), self.data.no_coefficients, self._first)
 
     @lazy
-    def _first(self) -> float:
+    def _first(self) -> Any:
         """An intercept to begin with."""
-        return self.data.start() if self.fit_intercept else 0.0
+        return self.data.start() if self.fit_intercept else 0.0 if self.outputs == 1 else np.zeros(self.outputs)
 
-    def _begin(self, support: Columns, start: Point | None) -> tuple[Vector, float]:
-        """Coefficients and intercept to begin a refit from."""
+    def _begin(self, support: Columns, start: Point | None) -> tuple[Vector, Any]:
+        """Coefficients (with several outputs a row per column) and intercept to begin a refit from."""
         coef = np.zeros(len(support))
+        if self.outputs > 1:
+            return self._begin_with_outputs(support, start)
         direct = self.loss.quadratic and not self.data.lean  # needs no start
         if start is None or direct or not self.loss.smooth or not start.value < self._without.value:
             return coef, self._first
@@ -289,37 +326,55 @@ class GLM(HasDual):
                 return np.zeros(len(support)), self._without.b
         return coef, start.free
 
+    def _begin_with_outputs(self, support: Columns, start: Point | None) -> tuple[Vector, Any]:
+        coef = np.zeros((len(support) // self.outputs, self.outputs))
+        if start is None or self.quadratic or not start.value < self._without.value:
+            return coef, self._first
+        left = start.x[support].reshape(coef.shape)
+        few = self.few(support)  # without its other columns a start may be worse than nothing
+        better = few.at(few.join(left, start.free), hessian=False).value < self._without.value
+        return (left, start.free) if better else (coef, self._first)
+
     def _refit_by_gram(self, support: Columns, start: Point | None) -> Point | None:
         """The squared loss from kept Gram columns, without reading X; None where that would cost digits."""
         assert self.gram is not None
-        null, gram = self.null, self.gram
-        hint = None if start is None or not gram.missing(support) else start.known_gradient
-        small = gram.entries(support, support, hint)
+        null, gram, cols, q = self.null, self.gram, self._whole_columns(support), self.outputs
+        hint = None if start is None or not gram.missing(cols) else start.known_gradient
+        if hint is not None and q > 1:
+            hint = np.abs(hint.reshape(-1, q)).max(axis=1)
+        small = gram.entries(cols, cols, hint)
         constant = small.diagonal() == 0
         small[constant] = small[:, constant] = 0.0  # rounding is all that was there
-        if self._far(support, small.diagonal()):
+        if self._far(cols, small.diagonal()):
             return None
-        small[np.arange(len(support)), np.arange(len(support))] += self._ridge(support)
+        ridge = self.ridge if isinstance(self.ridge, float) else self.ridge[cols]
+        small[np.arange(len(cols)), np.arange(len(cols))] += ridge
         factor = Factor(small)
         if factor.rcond < WELL_CONDITIONED:
             return None
-        down = np.where(constant, 0.0, null.gradient[support] - self.gram.means[support] * self.tilt)
+        means = gram.means[cols]
+        down = null.gradient[support]
+        if q > 1:
+            down = np.where(constant[:, None], 0.0, down.reshape(-1, q) - np.outer(means, self.tilt))
+        else:
+            down = np.where(constant, 0.0, down - means * self.tilt)
         coef = -factor.solve(down)
         coef -= factor.solve(small @ coef + down)
-        value = null.value + 0.5 * float(down @ coef)
-        noise = searched.rounding(coef, small.diagonal(), null.value, self.rounded)
+        value = null.value + 0.5 * float(np.vdot(down, coef))
+        length = coef if q == 1 else np.sqrt((coef**2).sum(axis=1))
+        noise = searched.rounding(length, small.diagonal(), null.value, self.rounded)
         if not noise <= searched.CANCELLED * value:
             return None
-        b = null.free - float(self.gram.means[support] @ coef) if self.fit_intercept else 0.0
+        b = null.free - means @ coef if self.fit_intercept else self._first
+        b = float(b) if q == 1 else b
 
         def slope() -> Vector:  # the columns are asked for again: a point keeps no k x p matrix alive
-            g = null.gradient + gram.combined(support, coef)
+            g = null.gradient + (gram.combined(cols, coef) if q == 1 else gram.combined(cols, coef.T).T.reshape(-1))
             g[support] = 0.0
             return g
 
-        return Point(self.dim, support, coef, b, value, slope, True, least=value - max(noise, EXACT * value)).owned(
-            self
-        )
+        least = value - max(noise, EXACT * value)
+        return Point(self.dim, support, coef.reshape(-1), b, value, slope, True, least=least).owned(self)
 
     def _far(self, cols: Columns, squares: Vector) -> bool:
         """Whether a column is so far from zero beside its spread that products with it have lost digits."""
@@ -327,18 +382,24 @@ class GLM(HasDual):
         return bool((self.gram.means[cols] ** 2 > searched.FAR**2 * squares)[squares > 0].any())
 
     def curvature(self, point: Point, cols: Columns, v: Vector) -> float:
-        turn = self._model(point).along(cols, v)
-        return float(turn.moment(self.fit_intercept)) + float(v @ (self._ridge(cols) * v))
+        features, V = self._matrix(cols, v)
+        model, ridge = self._model(point), float(v @ (self._ridge(cols) * v))
+        if self.quadratic and self.outputs > 1:  # every response has the same Hessian
+            return sum(model.curvature(features, column, self.fit_intercept) for column in V.T) + ridge
+        return model.curvature(features, V, self.fit_intercept) + ridge
 
     def curvatures(self, point: Point, cols: Columns) -> Vector:
-        known = None if self.gram is None else self.gram.diagonal(cols)
+        shared = self.quadratic and self.outputs > 1
+        features, at = np.unique(cols // self.outputs, return_inverse=True) if shared else (cols, slice(None))
+        known = None if self.gram is None else self.gram.diagonal(features)
         if known is None:
-            known = self._model(point).squares(cols, self.fit_intercept)
+            known = self._model(point).squares(features, self.fit_intercept)
+        known = known[at]
         if not np.isfinite(known).all():
             if not self.loss.quadratic:  # at a point where phi'' overflows
                 return np.nan_to_num(known, nan=1e300, posinf=1e300)
-            bad = cols[~np.isfinite(known)]
-            where, it = called(bad, self.names), "it" if len(bad) == 1 else "them"
+            bad = self._columns(cols[~np.isfinite(known)])
+            where, it = column_label(bad, self.names), "it" if len(bad) == 1 else "them"
             raise ValueError(f"X has values in {where} that are too large to square; rescale {it}")
         return np.asarray(known + self._ridge(cols))
 
@@ -349,12 +410,10 @@ class GLM(HasDual):
         return float(v**2 @ self.curvatures(point, cols))
 
     def hessian_rows(self, point: Point, cols: Columns, others: Columns | None = None) -> Vector:
-        if others is None and self.gram is not None and len(cols) <= self.gram.capacity:
-            H = self.gram.columns(cols, point.known_gradient)
-        elif others is not None and self.gram is not None and not self.gram.missing(cols):
-            H = self.gram.entries(cols, others)
+        if self.quadratic and self.outputs > 1:
+            H = self._shared_rows(point, cols, np.arange(self.dim) if others is None else others)
         else:
-            H = self._model(point).rows(cols, others, self.fit_intercept)
+            H = self._hessian_rows(point, cols, others)
         if others is None:
             H[np.arange(len(cols)), cols] += self._ridge(cols)
         else:
@@ -363,24 +422,32 @@ class GLM(HasDual):
             H[here, order[there]] += self._ridge(cols[here])
         return H
 
-    def rough_rows(self, point: Point, cols: Columns) -> tuple[Any, Vector] | None:
-        """H[cols] in single precision and all H_jj, where that is much cheaper than in double; None elsewhere."""
-        if self.work * len(cols) < ROUGH_WORK or (self.gram is not None and self.gram.missing(cols) < ROUGH):
-            return None
-        rough = self._model(point).rough(cols, self.fit_intercept)
-        if rough is None:
-            return None
-        rows, spread = rough
-        rows[np.arange(len(cols)), cols] += self._ridge(cols)
-        return rows, spread.moment(self.fit_intercept) + self._ridge(np.arange(self.dim))
+    def _hessian_rows(self, point: Point, cols: Columns, others: Columns | None) -> Vector:
+        """The Hessian of the loss; of the squared loss that of one response."""
+        if others is None and self.gram is not None and len(cols) <= self.gram.capacity:
+            return self.gram.columns(cols, point.known_gradient if self.outputs == 1 else None)
+        if others is not None and self.gram is not None and not self.gram.missing(cols):
+            return self.gram.entries(cols, others)
+        return self._model(point).rows(cols, others, self.fit_intercept)
+
+    def _shared_rows(self, point: Point, cols: Columns, others: Columns) -> Vector:
+        """H[cols][:, others] of several responses: X'CX for each of them, and nothing between two."""
+        (mine, at), (theirs, there) = (np.unique(some // self.outputs, return_inverse=True) for some in (cols, others))
+        G = self._hessian_rows(point, mine, None if len(theirs) == self.data.shape[1] else theirs)
+        return np.where((cols % self.outputs)[:, None] == others % self.outputs, G[at][:, there], 0.0)
 
     def centred_columns(self) -> CentredColumns | None:
-        found = self._centred
+        found = self._centred if self.outputs == 1 else None
         return None if found is None else found._replace(ridge=np.broadcast_to(self.ridge, self.dim))
 
     @lazy
     def far_from_zero(self) -> bool:  # type: ignore[override]
-        if self.gram is None or not self.fit_intercept or self.data.shape[0] * self.data.shape[1] > MAX_ENTRIES:
+        if (
+            self.gram is None
+            or self.outputs > 1
+            or not self.fit_intercept
+            or self.data.shape[0] * self.data.shape[1] > MAX_ENTRIES
+        ):
             return False
         squares = self.curvatures(self.null, np.arange(self.dim)) - self.ridge
         return bool((self.data.moments().mean ** 2 > MEAN_OVER_SPREAD**2 * squares)[squares > 0].any())
@@ -395,11 +462,14 @@ class GLM(HasDual):
 
     def _model(self, point: Point) -> Model:
         """The Hessian of the loss at a point; where that is nearly nothing, the bound on it."""
-        model, bound = self.data.model(point.support, point.coef, point.free), self.loss.smoothness
+        model, bound = self.data.model(*self._matrix(point.support, point.coef), point.free), self.loss.smoothness
         return model if not np.isfinite(bound) or model.weight > FLAT * bound else model.bounding()
 
     def quick_search(self, constraint: AtMost, start: Columns, plan: searched.Plan) -> "searched.Searched | None":
         """A search for the best support in one kernel call; None where the data are too large for that."""
+        if self.outputs > 1:
+            several = search_responses if self.quadratic else classes.search
+            return several(self, constraint, start, plan)
         if constraint.unit_of is not None or self.loss.code is None or not self.loss.smooth or self.data.lean:
             return None
         if constraint.k == 1 and not constraint.include.size and self.gram is None and self.data.near:
@@ -409,7 +479,8 @@ class GLM(HasDual):
         return (least_squares if self.gram is not None else likelihood).search(self, constraint, start, plan)
 
     def quick_path(self, constraint: AtMost, plan: PathPlan) -> Walked | None:
-        return glm_path(self, constraint, plan)
+        several = path_of_responses if self.quadratic else classes.path
+        return glm_path(self, constraint, plan) if self.outputs == 1 else several(self, constraint, plan)
 
     @lazy
     def evened(self) -> tuple[Form, Vector]:
@@ -428,8 +499,10 @@ class GLM(HasDual):
         """The weighted sum of every sample's own infimum; -inf where that is not known."""
         return self.data.infimum()
 
-    def ridged(self, weights: Vector) -> "GLM":
+    def ridged(self, weights: Vector) -> Any:
         """f + sum_j weights_j/2 x_j^2; what is kept of X (Gram columns, the null model) is shared."""
+        if self.outputs > 1 and weights.ndim:  # one per coordinate
+            return super().ridged(weights)
         twin = object.__new__(type(self))
         twin.__dict__.update(self.__dict__, ridge=self.ridge + weights)
         return twin
@@ -439,40 +512,72 @@ class GLM(HasDual):
         return self.ridge > 0.0 if isinstance(self.ridge, float) else bool(self.ridge.any())
 
     def _ridge(self, cols: Columns) -> Any:
-        """The ridge on these columns: one number, or one per column."""
-        return self.ridge if isinstance(self.ridge, float) else self.ridge[cols]
+        """The ridge of these coordinates: a number, or one each."""
+        if isinstance(self.ridge, float):
+            return self.ridge
+        return self.ridge[cols if self.outputs == 1 else cols // self.outputs]
+
+    def _matrix(self, support: Columns, coef: Vector) -> tuple[Columns, Vector]:
+        """Columns and their coefficients, with several outputs a row each; coordinates that are missing are zero."""
+        if self.outputs == 1:
+            return support, coef
+        cols = np.unique(support // self.outputs)
+        C = np.zeros((len(cols), self.outputs))
+        C[np.searchsorted(cols, support // self.outputs), support % self.outputs] = coef
+        return cols, C
+
+    def _columns(self, support: Columns) -> Columns:
+        """The columns of coordinates."""
+        return support if self.outputs == 1 else np.unique(support // self.outputs)
+
+    def _whole_columns(self, support: Columns) -> Columns:
+        """The columns of a support, all of whose outputs must be in it."""
+        if self.outputs == 1:
+            return support
+        cols = support[:: self.outputs] // self.outputs
+        if not np.array_equal(self.coordinates(cols), support):
+            raise ValueError("a support of several outputs must hold whole features")
+        return cols
 
     def minibatch(self, rng: np.random.Generator, share: float) -> Slope:
         n = self.data.shape[0]
         few = np.sort(rng.integers(n, size=max(1, round(share * n))))
         data = self.data.take(few, n / len(few))
 
-        def slope(support: Columns, coef: Vector, intercept: float) -> tuple[Vector, float]:
-            _, g, in_b = data.at(support, coef, intercept)
+        def slope(support: Columns, coef: Vector, intercept: Any) -> tuple[Vector, Any]:
+            _, g, in_b = data.at(*self._matrix(support, coef), intercept)
+            g = g.reshape(-1)
             g[support] += self._ridge(support) * coef
-            return g, in_b if self.fit_intercept else 0.0
+            return g, in_b if self.fit_intercept else 0.0 * in_b
 
         return slope
 
     def copies(self, one: int, other: int) -> bool:
-        return not self.data.lean and self.data.copies(one, other, self.fit_intercept)
+        return not self.data.lean and self.data.copies(one // self.outputs, other // self.outputs, self.fit_intercept)
 
-    def in_units(self, point: Point) -> tuple[Vector, float]:
-        return self.data.in_units(point.support, point.coef, point.free)
+    def in_units(self, point: Point) -> tuple[Vector, Any]:
+        coef, b = self.data.in_units(*self._matrix(point.support, point.coef), point.free)
+        return coef.reshape(-1), b
 
-    def from_units(self, x: Any, intercept: float | None = None) -> Point:
-        x = check_start(x, f"a vector of {self.dim} numbers")
-        if x.shape != (self.dim,) or not np.isfinite(x).all():
-            raise ValueError(f"start must be a finite vector with one entry per column of X, shape ({self.dim},)")
-        support = np.flatnonzero(x)
-        coef, b = self.data.from_units(support, x[support], 0.0 if intercept is None else intercept)
-        return self.at(support, coef, None if intercept is None else b)
+    def from_units(self, x: Any, intercept: Any = None) -> Point:
+        p, q = self.data.shape[1], self.outputs
+        shape, each = ((p,), "vector with one entry") if q == 1 else ((p, q), "matrix with one row")
+        x = check_start(x, f"a vector of {p} numbers" if q == 1 else f"a matrix of shape ({p}, {q})")
+        if x.shape != shape or not np.isfinite(x).all():
+            raise ValueError(f"start must be a finite {each} per column of X, shape {shape}")
+        cols = np.flatnonzero(x if q == 1 else x.any(axis=1))
+        b = intercept if q == 1 or intercept is None else np.asarray(intercept, dtype=np.float64)
+        coef, b = self.data.from_units(cols, x[cols], 0.0 if b is None else b)
+        return self.at(
+            cols if self.outputs == 1 else self.coordinates(cols), coef.reshape(-1), None if intercept is None else b
+        )
 
     def _check_finite(self, gradient: Vector) -> None:
         if not np.isfinite(gradient).all():
+            gradient = gradient if self.outputs == 1 else gradient.reshape(-1, self.outputs).sum(axis=1)
             _, mean, square = self.data.moments()  # a row's NaN can reach every column's gradient: look again
             finite = np.isfinite(mean) & np.isfinite(square)
-            where = called(np.flatnonzero(~(np.isfinite(gradient) if finite.all() else finite)), self.names)
+            where = column_label(np.flatnonzero(~(np.isfinite(gradient) if finite.all() else finite)), self.names)
             raise ValueError(f"X contains NaN or infinity (or values too large to add up) in {where}")
 
 

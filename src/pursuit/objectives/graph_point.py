@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve, lapack
 
-from .._lazy import lazy
-from .._types import Columns, Vector
+from .._utils.lazy import lazy
+from .._utils.types import Columns, Vector
 from .pairs import Pairs
 
 STEPS = 100  # Newton steps for the diagonal

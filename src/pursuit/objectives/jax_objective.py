@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from .._errors import need
-from .._lazy import lazy
-from .._types import Columns, Vector
+from .._utils.lazy import lazy
+from .._utils.types import Columns, Vector
+from .._utils.validation import require_package
 from ..refits import State
 from .base import Point
 from .function import Restricted, SmoothFunction, check_callable
@@ -44,7 +44,7 @@ class JaxFunction(SmoothFunction):
     def __init__(self, fun: Callable[[Any], Any], dim: int, *, float64: bool = True, start: Any = None) -> None:
         super().__init__(dim, start)
         check_callable(fun, "fun")
-        jax = need("jax", "jax", "from_jax", "JAX")
+        jax = require_package("jax", "jax", "from_jax", "JAX")
         from ..tracing.closures import renewed
         from ..tracing.programs import programs_of
         from ..tracing.restrict import Traced

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import _core, searched, walked
-from .._sorted import without
-from .._types import Columns, Vector
+from .._utils.sorted_sets import without
+from .._utils.types import Columns, Vector
 from ..constraints import AtMost
 from ..designs import centre
 from ..refits.factor import WELL_CONDITIONED
-from . import least_squares
+from . import least_squares, likelihood
 from .batched_refits import refits_by_gram
 from .few_columns import On, first_columns, on_few_columns
 from .point import Point, from_kernel
@@ -20,7 +20,6 @@ from .point import Point, from_kernel
 if TYPE_CHECKING:
     from .glm import GLM
 
-SMALL_SHARE = 1e-6  # share of the null value below which a path needs the data
 WORTH_IT = 3  # columns there are, as a multiple of a working set's, from which on there is one
 KEPT = 0.5  # share of X that the kernel may keep of its own
 
@@ -37,7 +36,9 @@ def _quadratic(f: "GLM", constraint: AtMost, plan: walked.PathPlan) -> walked.Wa
     gram, null, (n, p) = f.gram, f.null, f.data.shape
     if (constraint.k + 1) * p > max(walked.STATE, KEPT * f.work):
         return None
-    whole = gram.whole or (plan.thorough and p <= walked.THOROUGH and n * p * p <= walked.WHOLE)
+    cheap = p <= walked.THOROUGH and f.work * p <= walked.WHOLE  # enough for a search at every size
+    cheap = cheap and (plan.only is not None or p * constraint.k**3 <= walked.SEARCHED_PATH)
+    whole = gram.whole or (plan.thorough and cheap)
     H = gram.matrix() if whole and p <= gram.capacity else None  # which has means and squares too
     h = f.curvatures(null, np.arange(p))
     squares, mean = h - f.ridge, np.zeros(p)
@@ -47,7 +48,7 @@ def _quadratic(f: "GLM", constraint: AtMost, plan: walked.PathPlan) -> walked.Wa
         return None
     down = np.where(squares <= 0, 0.0, null.gradient - mean * f.tilt)
     claims = plan.thorough
-    plan = plan._replace(thorough=plan.thorough and whole and p <= walked.THOROUGH)
+    plan = plan._replace(thorough=plan.thorough and cheap)
     quad = Quad(f, down, h, np.where(squares > 0, f.ridge, 0.0), mean)
     if whole:
         return quad.path(gram.columns(np.arange(p)) if H is None else H, constraint, plan)
@@ -68,7 +69,7 @@ def _quadratic(f: "GLM", constraint: AtMost, plan: walked.PathPlan) -> walked.Wa
 def _in_memory(f: "GLM", constraint: AtMost, plan: walked.PathPlan) -> walked.Walked | None:
     """The path with Gram rows that the kernel computes itself; None where X is not in memory or needs more care."""
     null = f.null
-    problem = least_squares.problem_of(f, SMALL_SHARE * null.value)
+    problem = least_squares.problem_of(f)
     if problem is None:
         return None
     found = walked.least_squares(
@@ -98,7 +99,7 @@ class Quad:
         """On all columns, or on some: nothing is then claimed of the others."""
         value, some = self.f.null.value, slice(None) if cols is None else cols
         found = walked.quadratic(
-            rows, self.down[some], self.h[some], self.ridge[some], value, SMALL_SHARE * value, 1e-9 * self.f.height,
+            rows, self.down[some], self.h[some], self.ridge[some], value, 1e-9 * self.f.height,
             constraint if cols is None else constraint.restricted(cols), plan, self.f.rounded,
         )  # fmt: skip
         if found is None:
@@ -185,8 +186,12 @@ class _Rows:
 def _likelihood(f: "GLM", constraint: AtMost, plan: walked.PathPlan) -> walked.Walked | None:
     if not f.data.near:
         return None
-    if searched.affordable(float(np.prod(f.data.shape)), 1, constraint, small=True):
+    small = searched.affordable(float(np.prod(f.data.shape)), 1, constraint, small=True)
+    if plan.thorough and small:
         return _on_columns(f, constraint, plan, None)
+    found = _on_working_set(f, constraint, plan)
+    if found is not None or small:
+        return found or _on_columns(f, constraint, plan, None)
     h, room = f.curvatures(f.null, np.arange(f.dim)), int(searched.ENTRIES // f.data.shape[0])
     cols = first_columns(constraint, f.null.gradient**2 / np.maximum(h, 1e-300), room)
     if f.data.shape[0] * len(cols) * constraint.k**2 > plan.most:
@@ -195,8 +200,18 @@ def _likelihood(f: "GLM", constraint: AtMost, plan: walked.PathPlan) -> walked.W
     return on_few_columns(f, constraint, plan, lambda few, at: _on_columns(f, few, quiet, at), cols, room)
 
 
+def _on_working_set(f: "GLM", constraint: AtMost, plan: walked.PathPlan) -> walked.Walked | None:
+    """The path on a working set of columns that goes along from size to size; None where X is not in memory."""
+    problem = likelihood.in_memory_problem(f, constraint)
+    if problem is None:
+        return None
+    columns, arguments = problem
+    kernel = partial(_core.working_set_path, *arguments)
+    return walked.working_set(kernel, columns, f.work, 1e-9 * f.height, constraint, plan)
+
+
 def _on_columns(f: "GLM", constraint: AtMost, plan: walked.PathPlan, cols: Columns | None) -> walked.Walked | None:
-    """The path on some columns (None: all)."""
+    """The path on a copy of some columns (None: all)."""
     A, rows = f.data.copied(cols)
     even = searched.EvenColumns.dense(A, rows.c, f.fit_intercept)
     if even is None:

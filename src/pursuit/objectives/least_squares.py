@@ -10,13 +10,12 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from .. import _core, searched
-from .._types import Columns, Flags, Vector
+from .._utils.types import Columns, Flags, Vector
 from ..constraints import AtMost
 
 if TYPE_CHECKING:
     from .glm import GLM
 
-SMALL_SHARE = 1e-6  # share of the null value below which a search needs the data
 ROOM = 8e6  # numbers that the search on all columns may always hold; else half as many as X has
 FAR = 1e3  # mean over spread of a column from which on it is subtracted before columns are multiplied
 
@@ -24,11 +23,7 @@ FAR = 1e3  # mean over spread of a column from which on it is subtracted before 
 def search(f: "GLM", constraint: AtMost, start: Columns, plan: searched.Plan) -> searched.Searched | None:
     """What the kernel finds; None where the data are not in memory or need more care."""
     found = _by_gram(f, constraint, start, plan)
-    if found is None:
-        found = _by_working_set(f, constraint, start, plan)
-    if found is None or (found.points and found.points[-1][-1] < SMALL_SHARE * f.null.value):
-        return None  # too little is left for differences of products to tell
-    return found
+    return _by_working_set(f, constraint, start, plan) if found is None else found
 
 
 def _by_gram(f: "GLM", constraint: AtMost, start: Columns, plan: searched.Plan) -> searched.Searched | None:
@@ -42,9 +37,8 @@ def _by_gram(f: "GLM", constraint: AtMost, start: Columns, plan: searched.Plan) 
         return None
     down = np.where(H.diagonal() == 0, 0.0, null.gradient - gram.means * f.tilt)
     ridge = np.where(H.diagonal() > 0, f.ridge, 0.0)
-    found = searched.quadratic(
-        H, down, ridge, null.value, SMALL_SHARE * null.value, constraint, start, 1e-9 * f.height, plan, f.rounded
-    )
+    scale = 1e-9 * f.height
+    found = searched.quadratic(H, down, ridge, null.value, constraint, start, scale, plan, f.rounded)
     return None if found is None else _with_intercepts(f, found, gram.means)
 
 
@@ -63,7 +57,7 @@ class Problem(NamedTuple):
         return max(ROOM, 0.5 * n * p)
 
 
-def problem_of(f: "GLM", floor: float) -> Problem | None:
+def problem_of(f: "GLM") -> Problem | None:
     """The problem; None where the data are not in memory or need more care."""
     stored = f.data.in_memory()
     if stored is None:
@@ -83,15 +77,16 @@ def problem_of(f: "GLM", floor: float) -> Problem | None:
     residual = np.sqrt(rows.c) * (rows.y - null.free - (0.0 if rows.offset is None else rows.offset))
     gradient = np.where(useful, null.gradient - mean * f.tilt, 0.0) / length
     kernel = _core.LeastSquares(
-        matrix, rows.c, residual, mean * scale + shift, np.where(useful, 1.0, 0.0) / (length * scale),
-        np.where(useful, f.ridge / length**2, 0.0), gradient, length, f0=null.value, floor=floor, far=far,
+        matrix, rows.c, residual[None], mean * scale + shift, np.where(useful, 1.0, 0.0) / (length * scale),
+        np.where(useful, f.ridge / length**2, 0.0), gradient[None], length, f0=null.value,
+        floor=searched.SMALL_SHARE * null.value, far=far,
     )  # fmt: skip
     return Problem(kernel, useful, mean, h)
 
 
 def _by_working_set(f: "GLM", constraint: AtMost, start: Columns, plan: searched.Plan) -> searched.Searched | None:
     null, widest = f.null, searched.WIDEST[True]
-    problem = problem_of(f, SMALL_SHARE * null.value) if constraint.k <= searched.ROOM else None
+    problem = problem_of(f) if constraint.k <= searched.ROOM else None
     if problem is None:
         return None
     fits = (widest * constraint.k + 1) * f.dim <= problem.room

@@ -5,14 +5,15 @@ any size; the other (core/likelihood_search.hpp) searches on all columns from se
 where that is affordable and the first has not settled it.
 """
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .. import _core, searched
-from .._sorted import inside
-from .._types import Columns
+from .._utils.sorted_sets import inside
+from .._utils.types import Columns
 from ..constraints import AtMost
 from ..walked import PathPlan
 
@@ -33,7 +34,10 @@ FROM_START = -1  # in place of a beam: exchanges from where the working set ende
 
 def search(f: "GLM", constraint: AtMost, start: Columns, plan: searched.Plan) -> searched.Searched | None:
     """What the kernels find; None where the data are not in memory or need more care."""
-    first = _on_working_set(f, constraint, start, plan)
+    here = f.data.in_memory() is not None  # else rows are gathered, and copied
+    entries = f.work if here else float(np.prod(f.data.shape))
+    affordable = f.data.near and searched.affordable(entries, 1, constraint, small=not here)
+    first = _on_working_set(f, constraint, start, plan, bool(plan.all_columns) and not affordable)
     settled, begin, known = False, start, None
     if first is not None:
         known, contested = first
@@ -43,9 +47,7 @@ def search(f: "GLM", constraint: AtMost, start: Columns, plan: searched.Plan) ->
             return replace(known, swept=True)  # nobody wants more
         if known.trouble is not None:
             return known
-    here = f.data.in_memory() is not None  # else rows are gathered, and copied
-    entries = f.work if here else float(np.prod(f.data.shape))
-    if not (f.data.near and searched.affordable(entries, 1, constraint, small=not here)):
+    if not affordable:
         return known if first is not None and first[1] >= 0 else None  # else it did not come to its end
     if f.work * constraint.k**3 <= (TINY if settled else SEARCHED_PATH):
         at = _path_point(f, constraint, plan)
@@ -88,27 +90,19 @@ def _path_point(f: "GLM", constraint: AtMost, plan: searched.Plan) -> searched.S
 
 
 def _on_working_set(
-    f: "GLM", constraint: AtMost, start: Columns, plan: searched.Plan
+    f: "GLM", constraint: AtMost, start: Columns, plan: searched.Plan, sweeps: bool
 ) -> tuple[searched.Searched, int] | None:
-    """What the search on a working set finds, and how many columns the test leaves (-1: it did not come to its end)."""
-    columns = _stored_columns(f, f.fit_intercept)
-    if (
-        columns is None
-        or columns.centre is None
-        or columns.scale is None
-        or searched.WIDEST[False] * constraint.k > searched.ROOM
-    ):
+    """What the search on a working set finds, and how many columns the test leaves (-1: it did not come to its end).
+
+    ``sweeps``: with exchanges ranked at S - i, since no other search follows.
+    """
+    problem = None if searched.WIDEST[False] * constraint.k > searched.ROOM else in_memory_problem(f, constraint)
+    if problem is None:
         return None
-    useful, null = columns.sizes > 0, f.null
-    forced, allowed = searched.masks(constraint, useful)
-    if (forced & ~allowed & 1).any():
-        return None
-    gradient = np.where(useful, null.gradient - columns.means * f.tilt, 0.0) / np.where(useful, columns.sizes, 1.0)
-    request = searched.make_request(constraint, useful, start, searched.WIDEST[False], 1e-9 * f.height, plan)
-    found = _core.working_set_search(
-        *_samples(f, f.data.raw.rows), columns.source, columns.centre, columns.scale, columns.ridge(f.ridge),
-        columns.sizes, gradient, f.fit_intercept, f.floor, request,
-    )  # fmt: skip
+    columns, arguments = problem
+    request = searched.make_request(constraint, columns.sizes > 0, start, searched.WIDEST[False], 1e-9 * f.height, plan)
+    kernel: Callable[..., _core.SearchSolution] = _core.working_set_search
+    found = kernel(*arguments, sweeps, request)
     points: list[Any] = []
     for at in found.points:
         coef, b = columns.back(at.support, at.coef[:-1, None], at.coef[-1:])
@@ -117,6 +111,25 @@ def _on_working_set(
         return None
     total = constraint.k * (constraint.units - constraint.k)
     return searched.Searched(points, None, total, total, trouble=request.take_error()), found.contested
+
+
+def in_memory_problem(f: "GLM", constraint: AtMost) -> tuple[searched.EvenColumns, tuple[Any, ...]] | None:
+    """The columns of X where it lies, and what kernels that work on a set of them take before their request.
+
+    None where X is not in memory, or a column that is forced in is constant.
+    """
+    columns = _stored_columns(f, f.fit_intercept)
+    if columns is None or columns.centre is None or columns.scale is None:
+        return None
+    useful, null = columns.sizes > 0, f.null
+    forced, allowed = searched.masks(constraint, useful)
+    if (forced & ~allowed & 1).any():
+        return None
+    gradient = np.where(useful, null.gradient - columns.means * f.tilt, 0.0) / np.where(useful, columns.sizes, 1.0)
+    return columns, (
+        *_samples(f, f.data.raw.rows), columns.source, columns.centre, columns.scale, columns.ridge(f.ridge),
+        columns.sizes, gradient, f.fit_intercept, f.floor,
+    )  # fmt: skip
 
 
 def _on_all_columns(

@@ -15,17 +15,17 @@ diagonal minimised out. Everything inside is on the correlation scale; values an
 """
 
 from collections.abc import Iterator, Sequence
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
-from .. import graph_search
-from .._errors import check_count, check_number, check_start
-from .._lazy import lazy
-from .._types import Columns, Flags, Vector
+from .._utils.lazy import lazy
+from .._utils.types import Columns, Flags, Vector
+from .._utils.validation import check_count, check_number, check_start
 from ..constraints import AtMost, Exchange
 from ..data.sketch import form_sketch
 from ..engines import check_time
+from ..kernels import graph as graph_kernel
 from ..refits import NotFiniteError
 from ..refits.graph import AGREES, GraphFit, graph_refit
 from ..refits.graph_admm import graph_admm
@@ -57,7 +57,7 @@ class LogDet(Objective):
     """
 
     smooth, convex = True, True
-    offers: ClassVar[tuple[str, ...]] = ()
+    offers: tuple[str, ...] = ()
     plain = False
     strides = True
     why_fewer = "no further edge was found that adds to these and leaves an optimum"
@@ -231,14 +231,14 @@ class LogDet(Objective):
     def removal_costs(self, point: Point) -> Vector | None:
         """Bounds at nodes of what dropping each edge of a refit costs."""
         nothing = self.pairs.edges(np.empty(0, np.int64))
-        return graph_search.moves(self.R, self._fit(point), nothing, None, 0).cost
+        return graph_kernel.ranked_exchanges(self.R, self._fit(point), nothing, None, 0).cost
 
     def ranked_exchanges(self, constraint: AtMost, point: Point, most: int) -> list[Exchange] | None:
         """The best exchanges by bounds at nodes."""
         if not len(point.support):
             return []
         include, forbidden = self._limits(constraint)
-        found = graph_search.moves(self.R, self._fit(point), include, forbidden, most)
+        found = graph_kernel.ranked_exchanges(self.R, self._fit(point), include, forbidden, most)
         leave, enter = point.support[found.leave], self.pairs.numbers(found.enter)
         return [
             Exchange((int(i),), (int(j),), float(change))
@@ -257,7 +257,7 @@ class LogDet(Objective):
         dear = 2.0 * self.p * len(point.support) + self.p**3 / 3
         most = int(min(afforded * EFFORT / dear, 1e15))
         least = point.value - self.units - HELPS * self.p
-        found = graph_search.not_excluded(self.R, self._fit(point), include, forbidden, least, SWEEPS, most)
+        found = graph_kernel.open_exchanges(self.R, self._fit(point), include, forbidden, least, SWEEPS, most)
         check_time()
         if not found.whole:
             return None
@@ -267,13 +267,13 @@ class LogDet(Objective):
     def pursuit(self, constraint: AtMost, start: Point) -> Iterator[Point] | None:
         """Grow, exchange, an optimistic pass, in one kernel call."""
         include, forbidden = self._limits(constraint)
-        grown = graph_search.grow(
+        grown = graph_kernel.search_graphs(
             self.R, [constraint.k], include=include, start=self.pairs.edges(start.support), forbidden=forbidden,
             thorough=True,
         )  # fmt: skip
         return self._grown(grown)
 
-    def _grown(self, grown: graph_search.Grown) -> Iterator[Point]:
+    def _grown(self, grown: graph_kernel.GraphPath) -> Iterator[Point]:
         for fit in grown.fits:
             support = self.pairs.numbers(fit.edges)
             point = self._fitted(support, fit) if self._inside(fit.W) else self.refit(support)
@@ -288,7 +288,7 @@ class LogDet(Objective):
             return None
         include, forbidden = self._limits(constraint)
         tell = plan.reached
-        grown = graph_search.grow(
+        grown = graph_kernel.search_graphs(
             self.R, plan.sizes, include=include, forbidden=forbidden, ask=plan.ask, thorough=plan.thorough,
             reached=None if tell is None else (lambda size, value: bool(tell(size, value + self.units))),
         )  # fmt: skip
@@ -319,7 +319,7 @@ class LogDet(Objective):
         forbidden = np.union1d(forbidden, np.setdiff1d(self.pairs.numbers(self.same), forced))
         both = np.intersect1d(forced, forbidden)
         if both.size:
-            raise ValueError(f"include and exclude overlap: {self.pairs.called(both)} in both")
+            raise ValueError(f"include and exclude overlap: {self.pairs.column_label(both)} in both")
         if len(forced) > k:
             raise ValueError(f"include names {len(forced)} edges, more than k={k} allows")
         allowed = self.dim - len(forbidden)
@@ -331,8 +331,8 @@ class LogDet(Objective):
         constraint.capped = "; ".join(s for s in (capped, many if unsafe else "", self.said) if s)
         return constraint
 
-    def called(self, cols: Columns) -> str:
-        return self.pairs.called(cols)
+    def column_label(self, cols: Columns) -> str:
+        return self.pairs.column_label(cols)
 
     def present(self, point: Point) -> Presented:
         coef, d = self.in_units(point)

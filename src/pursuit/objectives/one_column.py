@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from .. import _core
-from .._types import Columns, Vector
+from .._utils.types import Columns, Vector
 from ..constraints import AtMost, Exchange
 from ..designs import DenseBlock, Rows, SparseBlock
 from ..designs.standardized import StandardizedBlock

@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from .._errors import among, listed
-from .._lazy import lazy
-from .._types import Columns, Flags
+from .._utils.lazy import lazy
+from .._utils.types import Columns, Flags
+from .._utils.validation import format_list, suggestion_clause
 
 
 class Pairs:
@@ -46,10 +46,10 @@ class Pairs:
         """``age - bmi``, or ``0 - 3``."""
         return " - ".join(self._node(int(end[number])) for end in self.ends)
 
-    def called(self, numbers: Columns) -> str:
+    def column_label(self, numbers: Columns) -> str:
         """``edge age - bmi``, ``edges 0 - 3, 1 - 2 and 7 more``."""
         words = [self.name(int(e)) for e in numbers]
-        return f"edge{'s' * (len(words) != 1)} {listed(words)}"
+        return f"edge{'s' * (len(words) != 1)} {format_list(words)}"
 
     def chosen(self, given: Any, argument: str) -> Columns:
         """Sorted numbers of the pairs that a user names by indices or names, or by a p x p mask."""
@@ -81,7 +81,9 @@ class Pairs:
     def _place(self, end: Any, argument: str) -> int:
         if isinstance(end, str):
             if end not in (self.names or ()):
-                raise ValueError(f"{argument} names {end!r}, which there is not{among(end, self.names or ())}")
+                raise ValueError(
+                    f"{argument} names {end!r}, which there is not{suggestion_clause(end, self.names or ())}"
+                )
             return (self.names or ()).index(end)
         if isinstance(end, bool | np.bool_) or not isinstance(end, int | np.integer):
             raise TypeError(f"{argument} must hold indices or names of variables, got {end!r}")

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._lazy import lazy
-from .._types import Columns, Vector
+from .._utils.lazy import lazy
+from .._utils.types import Columns, Vector
 from ..constraints import Exchange
 from ..searched import CANCELLED
 from ..walked import Reached

@@ -9,15 +9,15 @@ rounding of this one leaves, and columns that are equal to eight digits are colu
 """
 
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
 from .. import searched
-from .._errors import check_array, check_number
-from .._names import check_names, names_of
-from .._order import warn_column_order
-from .._types import Columns, Matrix, Vector
+from .._utils.column_names import check_names, get_column_names
+from .._utils.row_order import warn_column_order
+from .._utils.types import Columns, Matrix, Vector
+from .._utils.validation import check_array, check_number
 from ..data.answers import ROUNDED
 from ..data.sums import Sums, check_spread
 from ..refits.factor import Factor
@@ -58,7 +58,7 @@ class Quadratic(GLM):
     True
     """
 
-    offers: ClassVar[tuple[str, ...]] = ("bounds", "proof")
+    offers: tuple[str, ...] = ("bounds", "proof")
 
     def __init__(
         self,
@@ -74,7 +74,7 @@ class Quadratic(GLM):
         shift: Any = None,
         yshift: float = 0.0,
     ) -> None:
-        own = names_of(gram)
+        own = get_column_names(gram)
         H, n, unit = _symmetric(gram), check_number(n, "n", strict=True), _unit(gram, xy)
         p = len(H)
         own = own if names is None else check_names(names, p, "gram")

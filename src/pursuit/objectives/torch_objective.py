@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from .._errors import need
-from .._types import Vector
+from .._utils.types import Vector
+from .._utils.validation import require_package
 from .function import SmoothFunction, check_callable, check_value
 
 
@@ -32,7 +32,7 @@ class TorchFunction(SmoothFunction):
     ) -> None:
         super().__init__(dim, start)
         check_callable(fun, "fun")
-        torch = need("torch", "torch", "from_torch", "PyTorch")
+        torch = require_package("torch", "torch", "from_torch", "PyTorch")
         self.torch, self.fun, self.device = torch, fun, device
         self._made = partial(type(self), fun, dim, float64=float64, device=device, start=start)
         self.dtype = torch.float64 if float64 else torch.get_default_dtype()

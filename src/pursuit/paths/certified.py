@@ -9,12 +9,12 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from .._errors import check_count, check_number, listed, need
-from .._tables import digits, paragraphs, table
-from ..certificates.certificate import OPTIMAL, certify_from
-from ..certificates.handed import Handed
-from ..certificates.proof import Certificate
+from .._utils.text import format_number, format_paragraphs, format_table
+from .._utils.validation import check_count, check_number, format_list, require_package
+from ..certificates.api import OPTIMAL, certify_from
+from ..certificates.certificate import Certificate
 from ..certificates.tree import Progress
+from ..certificates.warm_start import WarmStart
 from ..objectives.glm import GLM
 from ..results import Result
 
@@ -43,12 +43,12 @@ class Certificates(list[Certificate]):
         """The certificate of size k."""
         k = check_count(k, "k")
         if k not in self.ks:
-            raise KeyError(f"there is no certificate of size {k}; there are {listed(self.ks, 12)}")
+            raise KeyError(f"there is no certificate of size {k}; there are {format_list(self.ks, 12)}")
         return self[self.ks.index(k)]
 
     def to_frame(self) -> Any:
         """A pandas DataFrame with a row per size."""
-        pd = need("pandas", "io", "to_frame")
+        pd = require_package("pandas", "io", "to_frame")
         return pd.DataFrame(
             [
                 {"k": k, "lower": row.lower, "upper": row.upper, "rel_gap": row.rel_gap, "status": row.status,
@@ -61,12 +61,19 @@ class Certificates(list[Certificate]):
         if not self:
             return "no certificates"
         rows = [
-            [str(k), digits(row.lower, 7), digits(row.upper, 7), f"{row.rel_gap:.1e}", row.status, str(row.nodes)]
+            [
+                str(k),
+                format_number(row.lower, 7),
+                format_number(row.upper, 7),
+                f"{row.rel_gap:.1e}",
+                row.status,
+                str(row.nodes),
+            ]
             for k, row in zip(self.ks, self, strict=True)
         ]
-        body = table(["k", "lower", "upper", "rel. gap", "status", "nodes"], rows, [4])
+        body = format_table(["k", "lower", "upper", "rel. gap", "status", "nodes"], rows, [4])
         left = sorted({row.reason for row in self if row.status != "proved"})
-        return "\n\n".join(part for part in (body, paragraphs(f"{s[0].upper()}{s[1:]}." for s in left)) if part)
+        return "\n\n".join(part for part in (body, format_paragraphs(f"{s[0].upper()}{s[1:]}." for s in left)) if part)
 
     __repr__ = __str__
 
@@ -82,7 +89,7 @@ def certified(
     began = time.perf_counter()
     gap = check_number(gap, "gap", strict=True)
     limit = None if time_limit is None else check_number(time_limit, "time_limit")
-    hand, rows = Handed(), Certificates(ks=path.sizes)
+    hand, rows = WarmStart(), Certificates(ks=path.sizes)
     stopped = False
     for turn, (k, result) in enumerate(zip(path.sizes, path, strict=True)):
         own = limit

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from .._errors import check_sizes
-from ..checkpoints import Problem
+from .._utils.progress import progress_callback
+from .._utils.validation import check_sizes
 from ..constraints import AtMost
 from ..driver import check_objective, ended, run, seeded
 from ..engines import TimeUpError, threads, until
@@ -17,11 +17,11 @@ from ..loop import Limits, Loop
 from ..objectives.base import Objective
 from ..objectives.bounded import Bounded
 from ..objectives.point import Point
-from ..progress import shown
 from ..results import Result
 from ..solvers.auto import Auto
 from ..solvers.base import Solver, generator
 from ..solvers.walk import Improve, Walk, exchanged
+from ..solving.checkpoint import Problem
 from .found import Path
 from .kept import KeptWalk
 
@@ -87,7 +87,7 @@ def path(
     seed = int(generator(random_state).integers(2**63)) if own else None
     claims = getattr(method, "effort", None) != "fast"
     deadline = None if time_limit is None else began + time_limit
-    with shown(callback, "sizes", sizes[-1]) as tell, threads(), np.errstate(all="ignore"), until(deadline):
+    with progress_callback(callback, "sizes", sizes[-1]) as tell, threads(), np.errstate(all="ignore"), until(deadline):
         walk = Walk(f, constraint, improve, first, None if callback is None else tell, sizes)
         if checkpoint is None:
             status, reason = _run(walk, seed, time_limit, claims)

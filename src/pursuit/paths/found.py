@@ -7,8 +7,8 @@ from typing import Any, overload
 
 import numpy as np
 
-from .._errors import check_count, check_number, listed, need
-from .._types import Columns, Vector
+from .._utils.types import Columns, Vector
+from .._utils.validation import check_count, check_number, format_list, require_package
 from ..certificates.tree import Progress
 from ..objectives.glm import GLM
 from ..results import Result
@@ -80,7 +80,7 @@ class Path(Sequence[Result]):
         """The result of size k."""
         k = check_count(k, "k")
         if k not in self.sizes:
-            raise KeyError(f"the path has no size {k}; it has {listed(self.sizes, 12)}")
+            raise KeyError(f"the path has no size {k}; it has {format_list(self.sizes, 12)}")
         return self.results[self.sizes.index(k)]
 
     def smallest(self, score: float | None = None, *, value: float | None = None) -> Result:
@@ -137,7 +137,7 @@ class Path(Sequence[Result]):
 
     def to_frame(self) -> Any:
         """A pandas DataFrame: a row per size, with its value, what it explains, and its columns."""
-        pd = need("pandas", "io", "to_frame")
+        pd = require_package("pandas", "io", "to_frame")
         rows = [
             {"k": k, "value": result.value, "explained": share, "optimality": result.optimality,
              "columns": list(result.names if result.names is not None else map(int, result.support))}

@@ -9,10 +9,10 @@ from typing import Any, Self
 
 import numpy as np
 
-from ..checkpoints import Checkpoint, Problem, joined, packed, unpacked
 from ..engines import late
 from ..results import Result
 from ..solvers.walk import Walk
+from ..solving.checkpoint import Checkpoint, Problem, concatenate, pack_points, unpack_points
 
 FINISHED = "converged"
 #: What a solver's own result says beyond its point.
@@ -32,9 +32,9 @@ class KeptWalk:
         self.walk, self.told = walk, told
         self.checkpoint = Checkpoint(path, problem)
         self.end: tuple[str, str] | None = None
-        if self.checkpoint.told is not None:
+        if self.checkpoint.contents is not None:
             with self.checkpoint.reading():
-                self._read(self.checkpoint.told, self.checkpoint.arrays)
+                self._read(self.checkpoint.contents, self.checkpoint.arrays)
             self.checkpoint.check_values(walk.f, [walk.best[k] for k in sorted(walk.best)])
         self.begun = bool(walk.best)
         self.stage = dict(walk.best), set(walk.seen), dict(told)
@@ -48,7 +48,7 @@ class KeptWalk:
 
     def _read(self, held: dict[str, Any], arrays: dict[str, Any]) -> None:
         f, constraint, many = self.walk.f, self.walk.constraint, len(held["sizes"])
-        points = unpacked(f, held["points"], arrays)
+        points = unpack_points(f, held["points"], arrays)
         self.walk.best.update(zip(held["sizes"], points[:many], strict=True))
         pieces = np.split(arrays["seen"], np.cumsum(arrays["seen_lengths"]))[:-1]
         self.walk.seen.update((size, piece.tobytes()) for size, piece in zip(held["seen"], pieces, strict=True))
@@ -75,8 +75,11 @@ class KeptWalk:
         best, met, told = self.stage
         sizes, seen = sorted(best), sorted(met)
         said = [{name: getattr(result, name) for name in SAID} for result in told.values()]
-        words, arrays = packed([best[k] for k in sizes] + [result.point for result in told.values()])
+        words, arrays = pack_points([best[k] for k in sizes] + [result.point for result in told.values()])
         pieces = [np.frombuffer(support, np.int64) for _, support in seen]
-        arrays["seen"], arrays["seen_lengths"] = joined(pieces, np.int64), np.array([len(s) for s in pieces], np.int64)
+        arrays["seen"], arrays["seen_lengths"] = (
+            concatenate(pieces, np.int64),
+            np.array([len(s) for s in pieces], np.int64),
+        )
         held = {"sizes": sizes, "points": words, "seen": [size for size, _ in seen], "said": said, "end": end}
         self.checkpoint.write(held, arrays)

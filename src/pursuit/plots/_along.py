@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from pursuit._types import Columns, Matrix
+from pursuit._utils.types import Columns, Matrix
 
 
 @dataclass

@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from pursuit._errors import need
-from pursuit._types import Columns, Vector
+from pursuit._utils.types import Columns, Vector
+from pursuit._utils.validation import require_package
 
 UP, DOWN, GREY = "#2a6f97", "#c8553d", "#6c757d"
 LINES = (UP, DOWN, "#5f8b4c", "#8a6fb0", "#d99a2b", "#1b9e9e", "#2b2d42")
@@ -29,7 +29,7 @@ def style(i: int) -> dict[str, Any]:
 
 def axes(ax: Any | None) -> Any:
     """The axes to draw on; new ones where none are given."""
-    need("matplotlib", "plot", "drawing")
+    require_package("matplotlib", "plot", "drawing")
     if ax is not None:
         return ax
     from matplotlib import pyplot
@@ -39,7 +39,7 @@ def axes(ax: Any | None) -> Any:
 
 def two_axes() -> tuple[Any, Any]:
     """New axes, and lower ones below that share x."""
-    need("matplotlib", "plot", "drawing")
+    require_package("matplotlib", "plot", "drawing")
     from matplotlib import pyplot
 
     figure, (top, below) = pyplot.subplots(2, sharex=True, height_ratios=[3, 1], layout="constrained", figsize=(7, 5.6))

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from pursuit._types import Columns, Flags, Matrix, Vector
+from pursuit._utils.types import Columns, Flags, Matrix, Vector
 
 ROUNDS = 4
 SIDES = np.array([(1, 0), (-1, 0), (0, -1), (0, 1), (0.8, -0.8), (-0.8, -0.8), (0.8, 0.8), (-0.8, 0.8)])

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from pursuit._types import Columns, Flags, Matrix, Vector
+from pursuit._utils.types import Columns, Flags, Matrix, Vector
 
 SWEEPS = 200
 ENOUGH = 1e-4  # relative gain of a sweep at which the layout stands

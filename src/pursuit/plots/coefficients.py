@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from pursuit.plots._axes import DOWN, GREY, UP, axes, quiet
-from pursuit.reports.describe import Shown, per_sd
+from pursuit.reports.build import DisplayedModel, per_sd
 
 
 def plot_coefficients(
@@ -64,7 +64,7 @@ def _parts(held: Any, scale: Any) -> tuple[Any, Any, str]:
         by = np.asarray(scale, dtype=np.float64)[support]
         return support, coef * (by if coef.ndim == 1 else by[:, None]), "per standard deviation"
     if chooses and held.standardize and hasattr(held, "objective_"):  # without the data nobody knows their scale
-        return support, per_sd(held.objective_, Shown(support, coef, 0.0)), "per standard deviation"
+        return support, per_sd(held.objective_, DisplayedModel(support, coef, 0.0)), "per standard deviation"
     if getattr(held, "standardize", False) and held is not result and not chooses:
         unit = "per standard deviation" if held.fit_intercept else "per root mean square"
         return support, result.point.coef.reshape(coef.shape), unit  # what was minimised over

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from pursuit._types import Columns, Vector
+from pursuit._utils.types import Columns, Vector
 from pursuit.plots._axes import DOWN, GREY, PALE, UP, axes, quiet, whole_ticks
 
 

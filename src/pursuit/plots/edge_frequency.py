@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from pursuit._errors import check_choice
-from pursuit._types import Columns, Flags, Matrix
+from pursuit._utils.types import Columns, Flags, Matrix
+from pursuit._utils.validation import check_choice
 from pursuit.plots._axes import DOWN, GREY, axes
 from pursuit.plots._labels import text_sizes
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from pursuit._tables import cut
-from pursuit._types import Columns, Flags, Matrix
+from pursuit._utils.text import truncate
+from pursuit._utils.types import Columns, Flags, Matrix
 from pursuit.plots._axes import DOWN, GREY, PALE, UP, axes
 from pursuit.plots._labels import label_places, text_sizes
 from pursuit.plots._layout import arranged, fitted
@@ -78,7 +78,7 @@ class GraphDisplay:
         edges = np.argwhere(np.triu(adjacent))
         self.edges_: Columns = edges[np.argsort(np.abs(self.partial[tuple(edges.T)]), kind="stable")]
         self._points = float(np.clip(11.0 - 0.36 * np.sqrt(max(len(inside), 1)), 5.5, 9.5))
-        self._words = [cut(name, NAME) for name in self.names]
+        self._words = [truncate(name, NAME) for name in self.names]
         self._sizes = text_sizes(self._words, self._points)
         self.ax_ = axes(ax)
         self.figure_ = self.ax_.figure

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from pursuit._types import Vector
+from pursuit._utils.types import Vector
 from pursuit.plots._along import Along, along
 from pursuit.plots._axes import PALE, UP, axes, looks, name_at_margin, quiet, two_axes, whole_ticks
 

@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from pursuit._errors import check_choice
-from pursuit._types import Columns, Matrix
+from pursuit._utils.types import Columns, Matrix
+from pursuit._utils.validation import check_choice
 from pursuit.plots._axes import GREY, PALE, UP, axes, looks, name_at_margin, quiet, whole_ticks
 
 NAMED = 10  # lines that have a name and a colour

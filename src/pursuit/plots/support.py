@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from pursuit._types import Columns
+from pursuit._utils.types import Columns
 from pursuit.plots._along import Along, along
 from pursuit.plots._axes import DOWN, GREY, UP, axes, whole_ticks
 

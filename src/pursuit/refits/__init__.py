@@ -1,7 +1,8 @@
 """Minimisers over few variables: one ``minimise``, and what a GLM on a few gathered columns adds to it."""
 
 from .basis import Basis, Stored, basis, least_norm
-from .columns import ColumnsInParts, Fitted, LossOnColumns
+from .columns import Fitted, LossOnColumns
+from .columns_in_parts import ColumnsInParts
 from .few import Few, Fit, State, Within
 from .graph_admm import eigenvalue_bounds
 from .methods import best_intercept, intercept_of, refit

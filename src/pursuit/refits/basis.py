@@ -13,7 +13,7 @@ from typing import ClassVar
 import numpy as np
 
 from .. import _core
-from .._types import Matrix, Vector
+from .._utils.types import Matrix, Vector
 from .factor import Factor
 
 TRUSTED = 1e-10  # reciprocal condition, on a unit diagonal, above which a Cholesky factor will do

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import lapack
 
-from .._types import Matrix, Vector
+from .._utils.types import Matrix, Vector
 from ..engines import check_time
 
 Sides = NDArray[np.int8]

@@ -1,23 +1,34 @@
 """A loss on a few columns, as a function of their coefficients and the intercept; on rows that are here, or in parts.
 
 sum_i c_i phi(y_i, A_i v + b + o_i) + sum_j ridge_j/2 v_j^2
+
+With q outputs v is m x q and b has q entries. The variables z are then the coefficients in the directions of the
+outputs that matter (``loss.basis``; for classes q - 1 of them, since a constant added to all classes changes no
+probability), row by row, the intercepts last.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from .._types import Matrix, Vector
-from ..designs.base import DenseBlock, NewtonSystem, ProductBlock, Quick, joined
+from .. import _core
+from .._utils.lazy import lazy
+from .._utils.types import Matrix, Vector
+from ..designs.base import DenseBlock, NewtonSystem, ProductBlock, Quick
 from ..designs.sparse import SparseBlock
 from ..designs.standardized import StandardizedBlock
-from ..engines import Ask, Map, check_time, in_turn, seconds_left, total
-from ..losses.base import Loss
+from ..engines import check_time, seconds_left
+from ..losses import DiagonalHessian, Loss, RowHessian
+from ..losses.row_hessians import SoftmaxHessian
 from .basis import Stored
 from .few import Few, Fit, Line, State
 
+DIRECT = 400  # variables of several outputs up to which their Hessian is formed
+KERNEL_VARIABLES = 200  # variables, and rows times squared classes, up to which the kernel refits classes
+KERNEL_WORK = 1e7
 LARGE = 1500  # columns beyond which no m x m Hessian is formed
 MODERATE, PATIENT = 300, 600  # sparse columns beyond which products with the Hessian come first, and how many
 QUICK = 100  # columns up to which the kernel does a whole refit: its own Cholesky is no LAPACK
@@ -39,7 +50,7 @@ class Fitted:
     """Coefficients, intercept, value and lower bound; a sentence if there is something to say; a kinked loss's dual."""
 
     coef: Vector
-    b: float
+    b: Any
     value: float
     least: float
     note: str = ""
@@ -51,10 +62,10 @@ class Fitted:
 
 @dataclass(frozen=True)
 class _Here:
-    """What a state knows of the rows: eta, c phi'' and, if that came with it, X'(c phi')."""
+    """What a state knows of the rows: eta, the Hessian in eta and, if that came with it, X'(c phi')."""
 
     eta: Vector
-    curve: Vector
+    W: RowHessian
     pull: Vector | None
 
 
@@ -75,6 +86,7 @@ class LossOnColumns(Few):
     block: Any  # a Block
     rows: Any  # Rows
     stored: Callable[[], Stored] | None = None
+    outputs: int = field(default=1, kw_only=True)
     room: float = field(default=np.inf, kw_only=True)  # columns that may be kept in memory
     direct: bool = field(default=False, kw_only=True)  # whether a Hessian is formed although products may be cheaper
 
@@ -91,6 +103,8 @@ class LossOnColumns(Few):
     @property
     def by_products(self) -> bool:
         """Whether no Hessian is formed."""
+        if self.outputs > 1:
+            return (self.width + self.intercept) * self.turn.shape[1] > DIRECT
         return self.width > LARGE or self.lean or self.tried_by_products
 
     @property
@@ -118,26 +132,57 @@ class LossOnColumns(Few):
 
     @property
     def endless(self) -> str:  # type: ignore[override]
-        return SEPARATION if self.loss.targets == "binary" else NO_COUNTS
+        return SEPARATION if self.loss.targets in ("binary", "classes") else NO_COUNTS
 
     @property
     def bottom(self) -> float:  # type: ignore[override]
         low, high = self.ends
         if self.loss.attained or (np.all(self.ridge) and not (self.intercept and low == high)):
             return -np.inf  # an intercept has no ridge
-        return SEPARATED if self.loss.targets == "binary" or low == high == 0 else -np.inf
+        return SEPARATED if self.loss.targets in ("binary", "classes") or low == high == 0 else -np.inf
 
-    def split(self, z: Vector) -> tuple[Vector, float]:
+    @lazy
+    def turn(self) -> Matrix:
+        """The directions of the outputs that matter, q x r, with orthonormal columns."""
+        return self.loss.basis(self.outputs)
+
+    def split(self, z: Vector) -> tuple[Vector, Any]:
         """Coefficients and intercept."""
+        if self.outputs > 1:
+            Z = z.reshape(-1, self.turn.shape[1]) @ self.turn.T
+            return Z[: self.width], Z[self.width] if self.intercept else np.zeros(self.outputs)
         return z[: self.width], float(z[self.width]) if self.intercept else 0.0
 
-    def join(self, v: Vector, b: float) -> Vector:
+    def join(self, v: Vector, b: Any) -> Vector:
+        if self.outputs > 1:
+            return np.ravel((np.vstack([v, b]) if self.intercept else v) @ self.turn)
         return np.append(v, b) if self.intercept else np.array(v, dtype=np.float64)
 
+    def _ridged(self, v: Vector) -> Vector:
+        """The derivative of the ridge's term."""
+        return np.asarray((self.ridge if v.ndim == 1 or np.ndim(self.ridge) == 0 else self.ridge[:, None]) * v)  # type: ignore[index]
+
     def penalty(self, v: Vector) -> float:
-        return 0.5 * float(v @ (self.ridge * v))
+        return 0.5 * float(np.vdot(v, self._ridged(v)))
+
+    def _at(self, z: Vector, hessian: bool) -> State:
+        """``at`` for several outputs."""
+        (C, b), m, r = self.split(z), self.width, self.turn.shape[1]
+        H = kept = None
+        if self.by_products:
+            value, G, kept = self.in_parts(C, b)
+        else:
+            value, G, H = self.system(C, b, hessian)
+        G[:m] += self._ridged(C)
+        size = (m + self.intercept) * r
+        if H is not None:
+            H = H[:size, :size]
+            H[np.arange(m * r), np.arange(m * r)] += np.repeat(np.broadcast_to(self.ridge, m), r)
+        return State(z, value + self.penalty(C), np.ravel(G @ self.turn)[:size], None if H is None else lambda: H, kept)
 
     def at(self, z: Vector, hessian: bool = True) -> State:
+        if self.outputs > 1:
+            return self._at(z, hessian)
         m, (v, b) = self.width, self.split(z)
         H = kept = None
         if self.by_products:
@@ -155,7 +200,7 @@ class LossOnColumns(Few):
         """Each trial costs O(n) only."""
         (v, b), (dv, db) = self.split(here.z), self.split(d)
         loss = self.along(here.kept, v, b, dv, db)
-        vv, vd, dd = float(v @ (self.ridge * v)), float(v @ (self.ridge * dv)), float(dv @ (self.ridge * dv))
+        vv, vd, dd = (float(np.vdot(one, self._ridged(other))) for one, other in ((v, v), (v, dv), (dv, dv)))
 
         def trial(t: float) -> tuple[float, float, State | None]:
             value, slope = loss(t)
@@ -169,21 +214,26 @@ class LossOnColumns(Few):
         def apply(u: Vector) -> Vector:
             v, b = self.split(u)
             head, tail = times(v, b)
-            return self.join(head + self.ridge * v, tail)
+            return self.join(head + self._ridged(v), tail)
 
         return apply
 
     def diagonal(self, here: State) -> Vector | None:
-        if self.block is None or self.lean:  # rows elsewhere, and columns of an operator, would have to be gathered
+        if (
+            self.block is None or self.lean or self.outputs > 1
+        ):  # rows elsewhere, and columns of an operator, would have to be gathered
             return None
-        w = self.terms(here.z)[2] if here.kept is None else here.kept.curve
-        return self.join(self.block.curvatures(w, False) + self.ridge, float(w.sum()))
+        W = self.terms(here.z)[2] if here.kept is None else here.kept.W
+        if not isinstance(W, DiagonalHessian):
+            return None
+        return self.join(self.block.curvatures(W.w, False) + self.ridge, float(W.w.sum()))
 
     def curve(self) -> Matrix | None:
         if not np.isfinite(self.loss.smoothness):
             return None
         size = self.width + self.intercept
-        return self.loss.smoothness * self.bound()[:size, :size]
+        bound = self.loss.smoothness * self.bound()[:size, :size]
+        return bound if self.outputs == 1 else np.asarray(np.kron(bound, np.eye(self.turn.shape[1])))
 
     def ending(self, fit: Fit) -> Fitted:
         """The end of a minimisation on these columns."""
@@ -210,25 +260,38 @@ class LossOnColumns(Few):
     def lean(self) -> bool:
         return self.block.lean
 
-    def system(self, v: Vector, b: float, hessian: bool) -> NewtonSystem:
+    def system(self, v: Vector, b: Any, hessian: bool) -> NewtonSystem:
         """Value, gradient (columns, then b), Hessian."""
+        if self.outputs > 1:
+            return self._system(v, b, hessian)
         return self.block.newton(self.loss, self.rows, v, b, hessian)
+
+    def _system(self, C: Matrix, b: Vector, hessian: bool) -> NewtonSystem:
+        """``system`` for several outputs: a gradient (m + 1) x q, and the Hessian in the variables z."""
+        eta = self.rows.shift(self.block.matvec(C), b)
+        value, d1 = self.loss.first_order(self.rows.y, eta, self.rows.c)
+        G = np.vstack([self.block.rmatvec(d1), d1.sum(axis=0)])
+        if not hessian:
+            return value, G, None
+        D = np.column_stack([self.block.dense(), np.ones(len(eta))])
+        return value, G, _output_hessian(D, self.loss.row_hessian(self.rows.y, eta, self.rows.c), self.turn)
 
     def eta(self, z: Vector) -> Vector:
         v, b = self.split(z)
         return self.rows.shift(self.block.matvec(v), b)
 
-    def terms(self, z: Vector) -> tuple[float, Vector, Vector]:
-        """The loss's sum, c phi' and c phi'' at z."""
+    def terms(self, z: Vector) -> tuple[float, Vector, RowHessian]:
+        """The loss's sum and its first and second derivative in eta, at z."""
         return self.loss.terms(self.rows.y, self.eta(z), self.rows.c)
 
-    def in_parts(self, v: Vector, b: float) -> tuple[float, Vector, Any]:
+    def in_parts(self, v: Vector, b: Any) -> tuple[float, Vector, Any]:
         """Each product with the columns is dear: what is known of the rows is kept."""
         eta = self.rows.shift(self.block.matvec(v), b)
-        value, d1, d2 = self.loss.terms(self.rows.y, eta, self.rows.c)
+        value, d1, W = self.loss.terms(self.rows.y, eta, self.rows.c)
         pull = self.block.pull(d1) if isinstance(self.block, ProductBlock) else None
         g = self.block.rmatvec(d1) if pull is None else pull[self.block.cols]  # type: ignore[attr-defined]
-        return value, np.append(g, d1.sum()), _Here(eta, d2, pull)
+        gradient = np.append(g, d1.sum()) if d1.ndim == 1 else np.vstack([g, d1.sum(axis=0)])
+        return value, gradient, _Here(eta, W, pull)
 
     def along(self, kept: Any, v: Vector, b: float, dv: Vector, db: float) -> Callable[[float], tuple[float, float]]:
         """From t to the loss at (v, b) + t (dv, db) and its slope: O(rows) a trial."""
@@ -236,14 +299,22 @@ class LossOnColumns(Few):
         turn = self.block.matvec(dv) + db
 
         def trial(t: float) -> tuple[float, float]:
-            value, d1, _ = self.loss.terms(self.rows.y, eta + t * turn, self.rows.c)
-            return value, float(d1 @ turn)
+            value, d1 = self.loss.first_order(self.rows.y, eta + t * turn, self.rows.c)
+            return value, float(np.vdot(d1, turn))
 
         return trial
 
     def curved(self, kept: Any, v: Vector, b: float) -> Callable[[Vector, float], tuple[Vector, float]]:
         """From (u, a) to the product with the Hessian."""
-        w = self.terms(self.join(v, b))[2] if kept is None else kept.curve
+        W = self.terms(self.join(v, b))[2] if kept is None else kept.W
+        if self.outputs > 1 or not isinstance(W, DiagonalHessian):
+
+            def coupled(u: Vector, a: Any) -> tuple[Vector, Any]:
+                d = W.times(self.block.matvec(u) + a)
+                return self.block.rmatvec(d), d.sum(axis=0)
+
+            return coupled
+        w = W.w
         flat = (w == 0) & (self.rows.c > 0)
         if flat.any() and np.isfinite(self.loss.smoothness):  # a little curvature where the loss has none
             w = np.where(flat, 1e-4 * self.loss.smoothness * self.rows.c, w)
@@ -264,7 +335,7 @@ class LossOnColumns(Few):
 
     def curves(self, z: Vector) -> tuple[float, float]:
         """The least and the largest c phi'' at z, of rows that count."""
-        used = self.terms(z)[2][self.rows.c > 0]
+        used = self.terms(z)[2].diagonal()[self.rows.c > 0]
         return float(used.min(initial=np.inf)), float(used.max(initial=0.0))
 
     def reach(self, d: Vector) -> float:
@@ -283,6 +354,39 @@ class LossOnColumns(Few):
         if found is not None and not found[2]:
             check_time()
         return None if found is None else (found[0][: len(z)], *found[1:])
+
+    def fit_classes(self, C: Matrix, b: Vector) -> tuple[Matrix, Vector, float | None, bool]:
+        """The minimiser of a multinomial loss by its kernel, and its value; None: how far it came.
+
+        Last, whether it went where coefficients grow without end.
+        """
+        m, q = self.width, self.outputs
+        variables = (m + self.intercept) * (q - 1)
+        small = not self.scattered and 0 < variables <= KERNEL_VARIABLES and len(self.rows.c) * q**2 <= KERNEL_WORK
+        labels = one_hot(self.loss, self.rows.y) if small else None
+        if labels is None:
+            return C, b, None, False
+        E = np.ascontiguousarray(self.turn)
+        z, value, done, endless = _core.multinomial_fit(
+            labels, self.rows.c, self.rows.offset, E, np.asfortranarray(self.block.dense()),
+            np.array(np.broadcast_to(self.ridge, m)), self.intercept, self.bottom, np.ravel(np.vstack([C, b]) @ E),
+        )  # fmt: skip
+        Z = z.reshape(m + 1, -1) @ E.T
+        return Z[:-1], Z[-1], value if done else None, endless
+
+    def target_sums(self) -> tuple[Vector, Vector, float]:
+        """Weighted sums of the columns, of the targets of the squared loss, and of 1."""
+        c = self.rows.c
+        return c @ self.block.dense(), c @ self._target(), float(c.sum())
+
+    def normal_equations(self, mean: Vector, level: Vector) -> tuple[Matrix, Matrix]:
+        """Weighted products of columns less ``mean`` with each other, and with targets less ``level``."""
+        A = self.block.dense() - mean
+        W = self.rows.c[:, None] * A
+        return W.T @ A, W.T @ (self._target() - level)
+
+    def _target(self) -> Vector:
+        return self.rows.y if self.rows.offset is None else self.rows.y - self.rows.offset
 
     def here(self) -> "LossOnColumns":
         """The same with all rows in one place."""
@@ -305,90 +409,26 @@ class LossOnColumns(Few):
         return Stored(self.block.dense(), np.zeros(self.width), np.ones(self.width))
 
 
-@dataclass(frozen=True, eq=False)
-class ColumnsInParts(LossOnColumns):
-    """The same on rows that lie in several parts: whatever is asked of them is asked of each, by ``each``."""
+def _output_hessian(D: Matrix, W: RowHessian, turn: Matrix) -> Matrix:
+    """sum_i (d_i d_i') x (T' W_i T), T the directions of the outputs: products of matrices only."""
+    m, r = D.shape[1], turn.shape[1]
+    out = np.zeros((m * r, m * r))
+    if not isinstance(W, SoftmaxHessian):  # responses do not couple
+        for s in range(r):
+            out[s::r, s::r] = D.T @ (W.diagonal()[:, s, None] * D)
+        return out
+    for rows, T, P in W.pieces(turn):
+        A, c = D[rows], W.c[rows, None]
+        pairs = (A[:, :, None] * A[:, None, :]).reshape(len(A), m * m)
+        h = (pairs.T @ (c * P)).reshape(m, m, -1)
+        out += (T.T @ (h[..., None] * T)).transpose(0, 2, 1, 3).reshape(m * r, m * r)
+        u = (A[:, :, None] * (P @ T)[:, None, :]).reshape(len(A), m * r)
+        out -= u.T @ (c * u)
+    return out
 
-    parts: Sequence[LossOnColumns] = ()
-    each: Map = in_turn
-    size: tuple[int, int] = (0, 0)  # columns, and numbers in them
-    near: bool = True  # whether rows may be brought here
 
-    scattered: ClassVar[bool] = True  # type: ignore[misc]
-    lean: ClassVar[bool] = False  # type: ignore[misc]
-
-    def _sum(self, name: str, *args: Any) -> Any:
-        return total(self.each(Ask(name, *args), self.parts))
-
-    @property
-    def width(self) -> int:
-        return self.size[0]
-
-    @property
-    def entries(self) -> int:
-        return self.size[1]
-
-    @property
-    def affordable(self) -> bool:
-        return self.near and super().affordable
-
-    def system(self, v: Vector, b: float, hessian: bool) -> NewtonSystem:
-        return self._sum("system", v, b, hessian)
-
-    def in_parts(self, v: Vector, b: float) -> tuple[float, Vector, Any]:
-        answers = self.each(Ask("in_parts", v, b), self.parts)
-        return *total([answer[:2] for answer in answers]), [answer[2] for answer in answers]
-
-    def line(self, here: State, d: Vector) -> Line:
-        """Where an answer takes longer on its way than in the making, a trial is a whole evaluation."""
-        return super().line(here, d) if self.near or self.by_products else Few.line(self, here, d)
-
-    def along(self, kept: Any, v: Vector, b: float, dv: Vector, db: float) -> Callable[[float], tuple[float, float]]:
-        lines = self.each(Ask("along", v, b, dv, db), self.parts, self._own(kept))
-        return lambda t: total(self.each(Ask("__call__", t), lines))
-
-    def curved(self, kept: Any, v: Vector, b: float) -> Callable[[Vector, float], tuple[Vector, float]]:
-        products = self.each(Ask("curved", v, b), self.parts, self._own(kept))
-        return lambda u, a: total(self.each(Ask("__call__", u, a), products))
-
-    def _own(self, kept: Any) -> Sequence[Any]:
-        """What each part keeps of a state."""
-        return [None] * len(self.parts) if kept is None else kept
-
-    def bound(self) -> Matrix:
-        return self._sum("bound")
-
-    def curves(self, z: Vector) -> tuple[float, float]:
-        own = np.append(*self.split(z))  # parts always have an intercept
-        ranges = self.each(Ask("curves", own), self.parts)
-        return min(low for low, _ in ranges), max(high for _, high in ranges)
-
-    def reach(self, d: Vector) -> float:
-        own = np.append(*self.split(d))
-        return max(self.each(Ask("reach", own), self.parts))
-
-    def together(self) -> "LossOnColumns":
-        """The few columns of all parts in one place; the rows' own numbers come along."""
-        A, rows, stored = self.numbers()
-        return LossOnColumns(
-            self.loss, self.ridge, self.intercept, self.lower, self.ends, DenseBlock(A), rows,
-            None if stored is None else lambda: stored,
-        )  # fmt: skip
-
-    def numbers(self) -> tuple[Matrix, Any, Stored | None]:
-        blocks, rows, stored = zip(*self.each(Ask("numbers"), self.parts), strict=True)
-        A = np.asfortranarray(np.concatenate(blocks))
-        if stored[0] is None:
-            return A, joined(rows), None
-        return A, joined(rows), replace(stored[0], A=np.asfortranarray(np.concatenate([some.A for some in stored])))
-
-    def here(self) -> "LossOnColumns":
-        if COPIES * self.width > self.room:
-            raise ValueError(
-                f"loss {self.loss.name!r} needs its {self.width} columns in memory, which has room for "
-                f"{int(self.room / COPIES)}: allow more of it, or take loss='squared_hinge'"
-            )
-        return self.together()
-
-    def quick(self, z: Vector) -> None:
+def one_hot(loss: Loss, Y: Matrix) -> NDArray[np.int64] | None:
+    """The class of each row, where the targets of a multinomial loss are classes and not shares."""
+    if loss.name != "multinomial" or not (((Y == 0) | (Y == 1)).all() and (Y.sum(axis=1) == 1).all()):
         return None
+    return Y.argmax(axis=1)

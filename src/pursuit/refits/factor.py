@@ -3,7 +3,7 @@
 import numpy as np
 from scipy.linalg import lapack
 
-from .._types import Matrix, Vector
+from .._utils.types import Matrix, Vector
 
 WELL_CONDITIONED = 1e-6  # reciprocal condition above which one step minimises a quadratic, and no second look is due
 RANK = 1e-12  # eigenvalues below this share of the largest, on a unit diagonal, count as zero
@@ -47,7 +47,8 @@ def pseudo_solve(H: Matrix, g: Vector) -> Vector:
     s = unit_scale(H)
     values, vectors = np.linalg.eigh(H * s * s[:, None])
     keep = values > max(RANK * values[-1], 0.0)
-    return np.asarray(s * (vectors[:, keep] @ ((vectors[:, keep].T @ (s * g)) / values[keep])))
+    V = s[:, None] * vectors[:, keep]
+    return np.asarray((V / values[keep]) @ (V.T @ g))
 
 
 def absolute(H: Matrix) -> Matrix:

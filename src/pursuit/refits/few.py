@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .._types import Matrix, Vector
+from .._utils.types import Matrix, Vector
 from .box_qp import Sides
 
 
@@ -34,6 +34,7 @@ class Few:
 
     Attributes
     ----------
+    outputs : how many outputs a row has
     convex, quadratic : whether f is known to be convex, and to have the same Hessian everywhere
     steep : whether f may rise faster than any quadratic (an exponential): where it began says nothing of its size
     patience : products with the Hessian after which the caller has a better way
@@ -41,6 +42,7 @@ class Few:
     bottom, endless : at a value of ``bottom`` there is no minimiser, and the sentence that says so
     """
 
+    outputs: int = 1
     convex: bool = False
     quadratic: bool = False
     steep: bool = False
@@ -84,10 +86,11 @@ class Within:
     a: Vector | None
     t: float
 
-    def with_free(self) -> "Within":
-        """The same set with one more variable, an intercept, that nothing binds."""
-        a = None if self.a is None else np.append(self.a, 0.0)
-        return Within(np.append(self.low, -np.inf), np.append(self.high, np.inf), a, self.t)
+    def with_free(self, count: int = 1) -> "Within":
+        """The same set with ``count`` variables more, the intercepts, that nothing binds."""
+        free = np.full(count, np.inf)
+        a = None if self.a is None else np.append(self.a, 0.0 * np.ones(count))
+        return Within(np.append(self.low, -free), np.append(self.high, free), a, self.t)
 
     def sides(self, z: Vector) -> Sides:
         """-1 where z is at its lower bound, 1 at its upper, 0 between."""

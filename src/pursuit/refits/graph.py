@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .. import _core
-from .._types import Columns, Vector
+from .._utils.types import Columns, Vector
 from ..engines import check_time, late
 from .graph_admm import graph_admm
 

@@ -32,7 +32,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .._types import Columns, Flags, Matrix
+from .._utils.types import Columns, Flags, Matrix
 from ..engines import check_time
 
 RELAXED = 1.7  # over-relaxation

@@ -15,7 +15,7 @@ from dataclasses import replace
 import numpy as np
 
 from .. import _core
-from .._types import Vector
+from .._utils.types import Vector
 from ..designs.base import DenseBlock, Rows
 from ..engines import check_time
 from ..losses.hinges import SmoothedHinge

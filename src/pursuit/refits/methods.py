@@ -18,19 +18,20 @@ equal to ten digits), a note says so and ``least`` keeps the minimum.
 """
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from scipy.linalg import lstsq
 
 from .. import _core
-from .._types import Matrix, Vector
+from .._utils.types import Matrix, Vector
 from ..designs.base import DenseBlock, Rows
 from ..losses.base import Loss
 from .basis import TRUSTED, Basis, Stored, basis, least_norm
 from .columns import SINGULAR, Fitted, LossOnColumns
-from .factor import Factor
+from .factor import Factor, pseudo_solve
 from .few import Fit, State
-from .minimise import minimise
+from .minimise import CONVERGED, EPS, minimise
 
 EXACT = 1e-11  # share of the height by which a value may be off where nothing was unusual
 ROUNDED = 1e-9  # share of the height that rounded coefficients may cost without a word
@@ -50,8 +51,10 @@ def best_intercept(loss: Loss, rows: Rows, b: float = 0.0) -> float:
     return intercept_of(LossOnColumns(loss, 0.0, True, loss.infimum(rows.y, rows.c), ends, nothing, rows), b)
 
 
-def intercept_of(few: LossOnColumns, b: float = 0.0) -> float:
+def intercept_of(few: LossOnColumns, b: Any = 0.0) -> Any:
     """The best intercept where there are no columns."""
+    if few.outputs > 1:
+        return few.split(minimise(few, few.join(np.empty((0, few.outputs)), b)).z)[1]
     fit = refit(few, np.empty(0), b)
     return fit.b if not fit.note else _bisected(few, fit.b)
 
@@ -73,8 +76,10 @@ def _bisected(few: LossOnColumns, b: float) -> float:
     return far
 
 
-def refit(few: LossOnColumns, coef: Vector, b: float) -> Fitted:
+def refit(few: LossOnColumns, coef: Vector, b: Any) -> Fitted:
     """The minimiser, by the method that fits the loss; (coef, b) is a start."""
+    if few.outputs > 1:
+        return fit_responses(few) if few.loss.quadratic else fit_classes(few, coef, b)
     if not few.loss.smooth:
         from .hinge import hinge  # which uses this
 
@@ -112,6 +117,85 @@ def refit(few: LossOnColumns, coef: Vector, b: float) -> Fitted:
     if stored is None or room is None:
         return _unrefined(few, z)
     return in_coordinates(here, stored, room, z)
+
+
+def fit_responses(few: LossOnColumns) -> Fitted:
+    """Least squares of several responses: one factor for all of them; orthonormal coordinates where it is singular."""
+    sums, level, weight = few.target_sums()
+    mean = sums / weight if few.intercept else np.zeros(few.width)
+    level = level / weight if few.intercept else np.zeros(few.outputs)
+    C, note = np.empty((0, few.outputs)), ""
+    if few.width:
+        G, R = few.normal_equations(mean, level)
+        G[np.arange(few.width), np.arange(few.width)] += few.ridge
+        factor = Factor(G)
+        if factor.rcond > TRUSTED:
+            C = factor.solve(R)
+        elif few.affordable:
+            C, mean, note = _dependent_responses(few.together(), level)
+        else:
+            C, note = pseudo_solve(G, R), "the chosen columns are close to dependent, and too many for more digits"
+    b = level - mean @ C if few.intercept else level
+    value = few.at(few.join(C, b), hessian=False).value
+    return Fitted(C, b, value, few.lower if note else value - EXACT * max(value - few.lower, 0.0), note)
+
+
+def _dependent_responses(few: LossOnColumns, level: Vector) -> tuple[Matrix, Vector, str]:
+    """Coefficients by way of orthonormal coordinates, the columns' means, and a sentence where the rank is less."""
+    stored, A, c = few.columns(), few.block.dense(), few.rows.c
+    mean = c @ A / c.sum() if few.intercept else np.zeros(few.width)
+    room = None if stored is None else basis(stored.A, c, 1.0, _raw_ridge(few, stored), few.intercept)
+    if stored is None or room is None:
+        root = np.sqrt(c)[:, None]
+        return np.linalg.lstsq(root * (A - mean), root * (few._target() - level), rcond=None)[0], mean, ""
+    C = _outward(stored, room, room.Q.T @ (c[:, None] * (few._target() - level)))
+    return C, mean, dependent(A, c, few.intercept, room.Q.shape[1]) if room.null.shape[1] else ""
+
+
+def fit_classes(few: LossOnColumns, C: Matrix, b: Vector) -> Fitted:
+    """The minimiser of the multinomial loss: by its kernel, or ``minimise``, in orthonormal coordinates if need be."""
+    C, b, known, endless = few.fit_classes(C, b)
+    if known is not None:
+        return Fitted(C, b, known, known - CONVERGED * EPS * abs(known))
+    fit = None
+    if few.scattered or few.width == 0:
+        fit = minimise(few, few.join(C, b))
+        C, b = few.split(fit.z)
+        sure = few.width == 0 or few.by_products or not few.affordable or (fit.converged and _trusted(few, fit.at))
+        fit = fit if sure else None
+    if fit is None:
+        C, b, fit = _in_coordinates(few.together(), C, b)
+    if endless and not fit.note and few.bottom > -np.inf:
+        fit = replace(fit, note=PARTLY, minimiser=False)
+    value = few.at(few.join(C, b), hessian=False).value
+    return Fitted(C, b, value, fit.least, fit.note, fit.minimiser, converged=fit.converged)
+
+
+def _in_coordinates(few: LossOnColumns, C: Matrix, b: Vector) -> tuple[Matrix, Vector, Fit]:
+    """The minimiser of the multinomial loss in orthonormal coordinates, where the columns allow it."""
+    stored, c = few.columns(), few.rows.c
+    room = None if stored is None else basis(stored.A, c, 1.0, _raw_ridge(few, stored), few.intercept)
+    if stored is None or room is None:
+        fit = minimise(few, few.join(C, b))
+        return *few.split(fit.z), fit
+    mean = c @ few.block.dense() / c.sum() if few.intercept else np.zeros(few.width)
+    U = room.inward(stored.A, c, 1.0, _raw_ridge(few, stored), stored.raw(C))
+    there = replace(few, block=DenseBlock(room.Q), ridge=room.ridge, stored=None)
+    # nearly dependent columns kept the kernel from its end; on orthonormal ones it comes close to it
+    U, b, _, _ = there.fit_classes(U, b + mean @ C)
+    fit = minimise(there, there.join(U, b))
+    U, b = there.split(fit.z)
+    C = _outward(stored, room, U)
+    return C, b - mean @ C, fit
+
+
+def _outward(stored: Stored, room: Basis, U: Matrix) -> Matrix:
+    """Coefficients of least norm, a row per column, of coordinates U."""
+    used = np.isfinite(stored.s)
+    s = np.where(used, stored.s, 1.0)[:, None]
+    return np.where(
+        used[:, None], least_norm(s * room.null, s * room.outward(U), np.abs(stored.A).max(axis=0) / s[:, 0]), 0.0
+    )
 
 
 def _trusted(few: LossOnColumns, at: State) -> bool:
@@ -183,7 +267,7 @@ def _back(few: LossOnColumns, stored: Stored, room: Basis, u: Vector, b: float) 
     if few.intercept:
         b = best_intercept(few.loss, replace(rows, offset=plain), b - float(rows.c @ plain))
         plain = _core.exact_eta(np.asfortranarray(stored.A), w, b, rows.offset)
-    value = few.loss.terms(rows.y, plain, rows.c)[0] + few.penalty(v)
+    value = few.loss.first_order(rows.y, plain, rows.c)[0] + few.penalty(v)
     return Fitted(v, b + float(stored.m @ w), value, -np.inf)
 
 
@@ -222,7 +306,7 @@ def _curve(few: LossOnColumns, z: Vector) -> float:
     """The largest phi'', or where there is none its mean at the start."""
     if np.isfinite(few.loss.smoothness):
         return float(few.loss.smoothness)
-    mean = float(few.terms(z)[2].sum())
+    mean = float(few.terms(z)[2].diagonal().sum())
     return mean if 1e-6 < mean < 1e6 else 1.0
 
 
@@ -235,7 +319,7 @@ def _height(few: LossOnColumns) -> float:
     """How far the model without features is above the loss's infimum, roughly."""
     eta = few.rows.shift(np.zeros(len(few.rows.y)), 0.0)
     start = few.loss.start(few.rows.y - (eta if few.loss.quadratic else 0.0), few.rows.c) if few.intercept else 0.0
-    return few.loss.terms(few.rows.y, eta + start, few.rows.c)[0] - few.lower
+    return few.loss.first_order(few.rows.y, eta + start, few.rows.c)[0] - few.lower
 
 
 def dependent(A: Matrix, c: Vector, intercept: bool, rank: int) -> str:

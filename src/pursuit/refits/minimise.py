@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 from scipy.linalg import eigvalsh_tridiagonal
 
-from .._types import Matrix, Vector
+from .._utils.types import Matrix, Vector
 from ..engines import check_time
 from .box_qp import box_qp
 from .factor import Factor, absolute, pseudo_solve

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from .._types import Columns, Vector
+from .._utils.types import Columns, Vector
 from .few import Few, State
 
 

@@ -1,7 +1,7 @@
 """What is known of a solution, for people."""
 
-from .describe import summary
+from .build import summary
 from .intervals import Intervals
-from .page import Summary
+from .model_summary import Summary
 
 __all__ = ["Intervals", "Summary", "summary"]

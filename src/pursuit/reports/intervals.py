@@ -5,12 +5,12 @@ from typing import Any
 
 import numpy as np
 
-from .._errors import need
-from .._tables import cut, digits, paragraphs, table
-from .._types import Columns, Vector
+from .._utils.text import format_number, format_paragraphs, format_table, truncate
+from .._utils.types import Columns, Vector
+from .._utils.validation import require_package
 
-RARELY = 0.05  # frequency below which features that the model does not use are not printed
-EXTRA = 10  # of the others, how many are
+MIN_FREQUENCY = 0.05  # frequency below which features that the model does not use are not printed
+MAX_EXTRA_ROWS = 10  # of the others, how many are
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -44,7 +44,7 @@ class Intervals:
 
     def to_frame(self) -> Any:
         """A pandas DataFrame with a row per feature."""
-        pd = need("pandas", "io", "to_frame")
+        pd = require_package("pandas", "io", "to_frame")
         held: dict[str, Any] = {
             "feature": list(self.names), "column": self.columns, "estimate": self.estimate, "low": self.low,
             "high": self.high, "standard_error": self.standard_error, "p_value": self.p_value,
@@ -55,21 +55,21 @@ class Intervals:
     def __str__(self) -> str:
         shown = np.arange(len(self.names))
         if self.frequency is not None and self.own is not None:
-            shown = np.flatnonzero((shown < self.own) | (self.frequency >= RARELY))[: self.own + EXTRA]
+            shown = np.flatnonzero((shown < self.own) | (self.frequency >= MIN_FREQUENCY))[: self.own + MAX_EXTRA_ROWS]
         headings = ["feature", "coefficient", "low", "high"]
         numbers = [self.estimate, self.low, self.high]
-        cells = [[cut(self.names[i]) for i in shown], *([digits(v[i]) for i in shown] for v in numbers)]
+        cells = [[truncate(self.names[i]) for i in shown], *([format_number(v[i]) for i in shown] for v in numbers)]
         if self.p_value is not None:
             headings += ["s.e.", "p-value"]
-            cells += [[digits(self.standard_error[i], 3) for i in shown], [_p(self.p_value[i]) for i in shown]]
+            cells += [[format_number(self.standard_error[i], 3) for i in shown], [_p(self.p_value[i]) for i in shown]]
         if self.frequency is not None:
             headings.append("selected in")
             cells.append([f"{self.frequency[i]:.0%}" for i in shown])
         heading = "intervals on rows that did not select" if self.kind == "split" else "percentiles over resampled rows"
         more = len(self.names) - len(shown)
         rest = [f"{more} more features were selected in some resamples (to_frame has them)."] if more else []
-        body = table(headings, zip(*cells, strict=True)) if len(shown) else "(no features)"
-        return f"{self.level:.0%} {heading}\n\n{body}\n\n{paragraphs([*rest, *self.notes])}"
+        body = format_table(headings, zip(*cells, strict=True)) if len(shown) else "(no features)"
+        return f"{self.level:.0%} {heading}\n\n{body}\n\n{format_paragraphs([*rest, *self.notes])}"
 
     __repr__ = __str__
 

@@ -1,9 +1,9 @@
 """The same question to many halves of the rows."""
 
-from .agreement import stability
 from .bounds import Bounds
-from .found import Stability
 from .partners import Partner
+from .result import Stability
 from .selectors import Selector
+from .stability_selection import stability
 
 __all__ = ["Bounds", "Partner", "Selector", "Stability", "stability"]

@@ -20,11 +20,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .._types import Columns, Vector
+from .._utils.types import Columns, Vector
 
-SMALLEST, LARGEST = 1e-12, 1e8  # between which the a of (a + i)^(1/r) is looked for
-HALVINGS = 70
-GOLDEN = (np.sqrt(5.0) - 1.0) / 2.0
+MIN_EXPONENT, MAX_EXPONENT = 1e-12, 1e8  # between which the a of (a + i)^(1/r) is looked for
+MAX_HALVINGS = 70
+GOLDEN_RATIO = (np.sqrt(5.0) - 1.0) / 2.0
 
 
 class Bounds(NamedTuple):
@@ -98,7 +98,7 @@ def tail(mean: float, count: int, size: int, r: float) -> float:
     a = np.log(_with_mean(level, ends, 1.0 / r))  # of 0..k, where nothing is left over
 
     def reached(log_a: Vector) -> Vector:
-        return _beyond(np.exp(log_a), ends[:-1], count, level, 1.0 / r)
+        return _exceeds(np.exp(log_a), ends[:-1], count, level, 1.0 / r)
 
     return float(np.clip(_largest(reached, a[1:], a[:-1]).max(), 0.0, 1.0))
 
@@ -111,8 +111,8 @@ def _powers(a: Vector, ends: Columns, s: float) -> tuple[Vector, Columns]:
 
 def _with_mean(level: float, ends: Columns, s: float) -> Vector:
     """For each end k the a for which the density (a + i)^s on 0..k has the mean ``level``."""
-    low, high = np.full(len(ends), np.log(SMALLEST)), np.full(len(ends), np.log(LARGEST))
-    for _ in range(HALVINGS):
+    low, high = np.full(len(ends), np.log(MIN_EXPONENT)), np.full(len(ends), np.log(MAX_EXPONENT))
+    for _ in range(MAX_HALVINGS):
         middle = 0.5 * (low + high)
         w, i = _powers(np.exp(middle), ends, s)
         above = (w @ i) / w.sum(axis=1) > level
@@ -120,7 +120,7 @@ def _with_mean(level: float, ends: Columns, s: float) -> Vector:
     return np.exp(0.5 * (low + high))
 
 
-def _beyond(a: Vector, ends: Columns, count: int, level: float, s: float) -> Vector:
+def _exceeds(a: Vector, ends: Columns, count: int, level: float, s: float) -> Vector:
     """P(X >= count) with what is left over on k + 1, so that the mean is ``level``."""
     w, i = _powers(a, ends, s)
     share = (ends + 1 - level) / np.sum((ends[:, None] + 1 - i) * w, axis=1)
@@ -130,8 +130,8 @@ def _beyond(a: Vector, ends: Columns, count: int, level: float, s: float) -> Vec
 def _largest(f: Callable[[Vector], Vector], low: Vector, high: Vector) -> Vector:
     """Largest values between, by golden sections of all intervals at once."""
     best = np.maximum(f(low), f(high))
-    for _ in range(HALVINGS // 2):
-        left, right = high - GOLDEN * (high - low), low + GOLDEN * (high - low)
+    for _ in range(MAX_HALVINGS // 2):
+        left, right = high - GOLDEN_RATIO * (high - low), low + GOLDEN_RATIO * (high - low)
         at_left, at_right = f(left), f(right)
         best = np.maximum(best, np.maximum(at_left, at_right))
         worse = at_left < at_right

@@ -12,10 +12,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.stats import hypergeom
 
-from .._types import Columns, Flags
+from .._utils.types import Columns, Flags
 
-RARE = 0.25  # of what independence expects
-CHANCE = 1e-3  # that some pair of independent features looks like this
+MAX_JOINT_SHARE = 0.25  # of what independence expects
+SIGNIFICANCE = 1e-3  # that some pair of independent features looks like this
 
 
 class Partner(NamedTuple):
@@ -53,17 +53,17 @@ def partners(
     ever = [np.unique(np.concatenate(sizes[:-1])) for sizes in supports]
     count = np.bincount(np.concatenate(ever), minlength=units)
     count[forced] = 0
-    few = np.flatnonzero(count >= -np.log(CHANCE))  # with fewer, no pair is beyond chance
+    few = np.flatnonzero(count >= -np.log(SIGNIFICANCE))  # with fewer, no pair is beyond chance
     if len(few) < 2:
         return []
     either, both = _counts(supports, ever, few)
     here, there = np.triu_indices(len(few), 1)
     a, b, either, both = count[few[here]], count[few[there]], either[here, there], both[here, there]
     expected = a * b / n
-    rare = (both <= RARE * expected) & (either >= threshold * n - 1e-9)
+    rare = (both <= MAX_JOINT_SHARE * expected) & (either >= threshold * n - 1e-9)
     chance = np.ones(len(here))
     chance[rare] = hypergeom.cdf(both[rare], n, a[rare], b[rare])
-    found = np.flatnonzero(rare & (chance * len(here) <= CHANCE))
+    found = np.flatnonzero(rare & (chance * len(here) <= SIGNIFICANCE))
     order = sorted(found, key=lambda at: (both[at] / expected[at] - either[at] / n, at))
     pairs = [(int(few[here[at]]), int(few[there[at]]), at) for at in order]
     return [
@@ -80,11 +80,11 @@ def _counts(supports: Sequence[Sequence[Columns]], ever: Sequence[Columns], few:
         either += some[:, None] | some
         models = np.array([np.isin(few, support) for support in sizes])
         at = np.flatnonzero(models.any(axis=0))
-        both[np.ix_(at, at)] += _together(models[:, at])
+        both[np.ix_(at, at)] += _joint_counts(models[:, at])
     return either, both
 
 
-def _together(models: Flags) -> Flags:
+def _joint_counts(models: Flags) -> Flags:
     """Which units are in one model, of a row for each model."""
     each = models.astype(np.float64)
     return each.T @ each > 0

@@ -1,30 +1,30 @@
 """What selects: from some rows to the units (columns, groups, edges) of a model of every size."""
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
 from sklearn.base import clone, is_classifier
-from sklearn.exceptions import ConvergenceWarning
 
-from .._errors import check_count, check_sizes, check_weights
-from .._types import Columns, Vector
+from .._utils.types import Columns, Vector
+from .._utils.validation import check_count, check_sizes, check_weights
 from ..constraints import AtMost
 from ..data import Source, from_dask, is_dask
 from ..data.make import opened
+from ..engines import threads
 from ..estimators import SparseClassifier, SparseRegressor
 from ..estimators.base import SparseModel
-from ..estimators.edge_selector import half_of
-from ..losses.vector import VectorLoss
-from ..objectives import GLM, MultiGLM
+from ..estimators.graph.edge_selector import largest_stability_size
+from ..objectives import GLM
 from ..objectives.bounded import Bounded
 from ..paths import every_size, path
 
-COPIED = 1 << 26  # bytes of a half-sample that is copied; a larger one is all rows, half of them with weight 0
-HELPS = 1e-11  # share of f by which a size must be better to have selected something
-K = 10  # sizes go up to this where the estimator says nothing
+MAX_COPIED_BYTES = (
+    1 << 26
+)  # bytes of a half-sample that is copied; a larger one is all rows, half of them with weight 0
+MIN_IMPROVEMENT = 1e-11  # share of f by which a size must be better to have selected something
+DEFAULT_LARGEST_SIZE = 10  # sizes go up to this where the estimator says nothing
 
 
 class Selector(Protocol):
@@ -63,10 +63,11 @@ class Selector(Protocol):
 
 
 @dataclass
-class OfEstimator:
+class EstimatorSelector:
     """The path of an estimator's model: its loss, ridge and sparse set, on some of its rows."""
 
     model: Any
+    objective: Any
     ks: tuple[int, ...]
     constraint: AtMost
     rows: Columns
@@ -100,26 +101,25 @@ class OfEstimator:
             points = {k: result.point for k, result in zip(found.sizes, found, strict=True)}
         else:
             points = every_size(f, self.constraint)
-        supports = _that_help(f, points)
+        supports = _improving_supports(f, points)
         return [self.constraint.units_of(supports[k]) for k in sizes]
 
     def _objective(self, rows: Columns) -> Any:
-        model, whole = self.model, self.model.objective_
+        model, whole = self.model, self.objective
         data = whole.data.raw
         scale = 1.0 / self.weights[rows].sum()
-        if data.nbytes * len(rows) <= COPIED * data.shape[0]:
+        if data.nbytes * len(rows) <= MAX_COPIED_BYTES * data.shape[0]:
             part = data.take(rows, scale)
         else:
             weights = np.zeros(data.shape[0])
             weights[rows] = scale * self.weights[rows]
             part = data.weighted(weights)
-        make: Any = MultiGLM if isinstance(whole.loss, VectorLoss) else GLM
-        return make(
+        return GLM(
             part, loss=whole.loss, l2=model.l2_, fit_intercept=model.fit_intercept, standardize=model.standardize
         )
 
 
-def selector(estimator: Any, X: Any, y: Any, ks: Any, sample_weight: Any, offset: Any) -> Selector:
+def make_selector(estimator: Any, X: Any, y: Any, ks: Any, sample_weight: Any, offset: Any) -> Selector:
     """Of a SparseRegressor, a SparseClassifier or one that has their parameters, or what another estimator gives."""
     if hasattr(estimator, "selector"):
         return estimator.selector(X, ks, sample_weight)
@@ -127,66 +127,73 @@ def selector(estimator: Any, X: Any, y: Any, ks: Any, sample_weight: Any, offset
         raise TypeError(f"estimator must be a SparseRegressor or a SparseClassifier, got {type(estimator).__name__}")
     if is_dask(X):
         X, y, sample_weight, offset = from_dask(X, y, sample_weight, offset), None, None, None
-    X, sizes = opened(X), check_sizes(range(1, _own_k(estimator) + 1) if ks is None else ks, 1)
-    model = _fitted(_plain(estimator, sizes[-1]), X, y, sample_weight, offset)
-    f = model.objective_
+    X, sizes = opened(X), check_sizes(range(1, _largest_size(estimator) + 1) if ks is None else ks, 1)
+    model = _fixed_k_estimator(estimator, sizes[-1])
+    inputs = model._read_fit_input(X, y, sample_weight, offset, None)
+    f = model._objective(inputs)
+    with threads(model.n_jobs), np.errstate(all="ignore"):
+        f.null  # noqa: B018 -- the first pass over X, which raises where it is not finite
     constraint = f.sparse_set(sizes[-1] + 1, model.include, model.exclude, model.groups)
     first = len(constraint.include)
     if ks is None:
-        end = half_of(first, constraint.units - first - len(constraint.exclude))
-        reached = [k for k in sizes if k >= first and _reaches(model, constraint.with_budget(k))]
+        end = largest_stability_size(first, constraint.units - first - len(constraint.exclude))
+        reached = [k for k in sizes if k >= first and _is_feasible(f, model, constraint.with_budget(k))]
         sizes = [k for k in reached if k <= end] or reached[:1] or [max(first, sizes[-1])]
     elif sizes[0] < first:
         raise ValueError(f"ks holds {sizes[0]}, but include names {first} columns")
     if isinstance(X, Source):
-        told, weights = X.targets(), check_weights(model._given(X, None, None, None).weights(), X.shape[0])
+        targets, weights = X.targets(), check_weights(inputs.weights(), X.shape[0])
     else:
-        told, weights = y, f.data.raw.rows.c
+        targets, weights = y, f.data.raw.rows.c
     rows = np.flatnonzero(weights > 0)
-    classes, labels = np.unique(np.ravel(told), return_inverse=True) if is_classifier(estimator) else (None, None)
+    classes, labels = np.unique(np.ravel(targets), return_inverse=True) if is_classifier(estimator) else (None, None)
     most = constraint.units - len(constraint.exclude)
     names, unit_of = f.names, None
     if model.groups is not None and constraint.unit_of is not None:
         unit_of = constraint.unit_of[:: f.width]
-        names = _labels(model.groups, unit_of)
-    return OfEstimator(
-        model, tuple(dict.fromkeys(min(k, most) for k in sizes)), constraint, rows,
+        names = _group_labels(model.groups, unit_of)
+    return EstimatorSelector(
+        model, f, tuple(dict.fromkeys(min(k, most) for k in sizes)), constraint, rows,
         None if labels is None else labels[rows], classes, names, unit_of, weights,
     )  # fmt: skip
 
 
-def _that_help(f: Any, points: dict[int, Any]) -> dict[int, Columns]:
+def _improving_supports(f: Any, points: dict[int, Any]) -> dict[int, Columns]:
     """Supports by size; a size that is no better than the one below has selected nothing more."""
     supports: dict[int, Columns] = {}
     last = None
     for k in sorted(points):
-        if last is None or last.value - points[k].value > HELPS * f.scale(last.value):
+        if last is None or last.value - points[k].value > MIN_IMPROVEMENT * f.scale(last.value):
             last = points[k]
         supports[k] = last.support
     return supports
 
 
-def _reaches(model: Any, constraint: AtMost) -> bool:
+def _is_feasible(f: Any, model: Any, constraint: AtMost) -> bool:
     """Whether so many units can keep to the bounds and the sum."""
     if model.bounds is None and model.sum_to is None:
         return True
     try:
-        Bounded(model.objective_, model.bounds, model.sum_to).check(constraint)
+        Bounded(f, model.bounds, model.sum_to).check(constraint)
     except ValueError:
         return False
     return True
 
 
-def _own_k(estimator: Any) -> int:
+def _largest_size(estimator: Any) -> int:
     """How far an estimator's own path goes: to its k, to the largest it may choose from, or to the one it chose."""
     ks = getattr(estimator, "ks", None)
     if ks is not None:
         return max(check_sizes(ks, 1))
-    return check_count(estimator.k, "k", 1) if hasattr(estimator, "k") else max(1, getattr(estimator, "k_", K))
+    return (
+        check_count(estimator.k, "k", 1)
+        if hasattr(estimator, "k")
+        else max(1, getattr(estimator, "k_", DEFAULT_LARGEST_SIZE))
+    )
 
 
-def _plain(estimator: Any, k: int) -> Any:
-    """The estimator of k features with the same parameters, and a quick solver: only its objective is asked for."""
+def _fixed_k_estimator(estimator: Any, k: int) -> Any:
+    """The estimator of k features with the same parameters: only its objective is used."""
     if hasattr(estimator, "k"):
         return clone(estimator).set_params(k=k)
     kind = SparseClassifier if is_classifier(estimator) else SparseRegressor
@@ -194,16 +201,7 @@ def _plain(estimator: Any, k: int) -> Any:
     return kind(**{name: value for name, value in estimator.get_params(deep=False).items() if name in own}, k=k)
 
 
-def _fitted(model: Any, X: Any, y: Any, sample_weight: Any, offset: Any) -> Any:
-    """The model of all rows, which checks them, has the ridge and the objective."""
-    solver = model.solver
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # of a fit that is not the user's
-        model.set_params(solver="omp").fit(X, y, sample_weight, offset=offset)
-    return model.set_params(solver=solver)
-
-
-def _labels(groups: Any, unit_of: Columns) -> list[str]:
+def _group_labels(groups: Any, unit_of: Columns) -> list[str]:
     """What the groups are called, by their number."""
     first = np.unique(unit_of, return_index=True)[1]
     return [str(label) for label in np.asarray(groups)[first].tolist()]

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from .._types import Columns, Matrix, Vector
+from .._utils.types import Columns, Matrix, Vector
 from ..engines import TimeUpError, late, without_deadline
 from ..objectives.point import Point
 from .combine import dense, dense_of_folds, negligible, projected, smoothed, weights

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from .._types import Columns, Matrix, Vector
+from .._utils.types import Columns, Matrix, Vector
 from ..engines import in_threads
 from .grid import Grid
 from .models import Models

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from scipy.special import gammaln
 
-from .._types import Columns, Vector
+from .._utils.types import Columns, Vector
 
 CRITERIA = ("aic", "bic", "ebic", "gic", "hq", "cp")
 LEAST = 1e-300

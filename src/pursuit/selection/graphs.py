@@ -23,10 +23,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._errors import check_choice
-from .._types import Columns, Flags, Matrix, Vector
+from .._utils.types import Columns, Flags, Matrix, Vector
+from .._utils.validation import check_choice
 from ..engines import check_time, in_threads, threads
-from ..graph_search import NO_EDGES, graph_path
+from ..kernels.graph import NO_EDGES, graph_path
 from ..refits.graph import GraphFit, graph_refit
 from .choose import paired
 

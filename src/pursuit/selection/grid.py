@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from .._errors import check_number, check_sizes
-from .._types import Columns, Vector
+from .._utils.types import Columns, Vector
+from .._utils.validation import check_number, check_sizes
 
 SIZES: tuple[int, ...] = (0, 1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 25, 30, 40, 50)
 ONTO: tuple[int, ...] = (

@@ -5,9 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from .._types import Columns, Matrix, Vector
+from .._utils.types import Columns, Matrix, Vector
 from ..data.rows import Data
-from ..losses.vector import VectorLoss
 from ..objectives.point import Point
 from .grid import Grid
 from .problem import Problem
@@ -49,10 +48,8 @@ class Models:
         """Columns that model i uses, its coefficients and intercept in the units of X; one output has no axis."""
         used = self.B[i].any(axis=1)
         cols, B, b = self.cols[used], self.B[i][used], self.b[i]
-        pairs = [self.f.data.in_units(cols, B[:, r], float(b[r])) for r in range(len(b))]
-        if not isinstance(self.f.loss, VectorLoss):
-            return cols, *pairs[0]
-        return cols, np.column_stack([u for u, _ in pairs]), np.array([c for _, c in pairs])
+        one = self.f.width == 1
+        return cols, *self.f.data.in_units(cols, B[:, 0] if one else B, float(b[0]) if one else b)
 
 
 def candidates(problem: Problem, f: Any, grid: Grid, n: float, every_size: bool = True) -> Models:

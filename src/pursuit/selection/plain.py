@@ -4,7 +4,6 @@ from typing import Any
 
 import numpy as np
 
-from ..losses.vector import VectorLoss
 from ..objectives.point import Point
 from .choose import Chosen
 from .criteria import check_criterion, criterion
@@ -18,8 +17,8 @@ def by_criterion(problem: Problem, f: Any, grid: Grid, rule: str) -> Chosen:
     p, q = problem.data.shape[1], f.width
     check_criterion(rule, problem.loss, problem.n, p, problem.fit_intercept)
     l2 = grid.ridges[0] if len(grid.ridges) == 1 else grid.refit
-    free = q - 1 if isinstance(problem.loss, VectorLoss) and not problem.loss.quadratic else q  # classes sum to 0
-    full = _loss(f, problem.restricted(f).refit(np.arange(f.dim))) if rule == "cp" else 0.0
+    free = problem.loss.basis(q).shape[1]  # classes sum to 0
+    full = f.loss_at(problem.restricted(f).refit(np.arange(f.dim))) if rule == "cp" else 0.0
     constraint = problem.sparse_set(f, 1)
     while True:
         found = problem.points(problem.at(f, l2), grid.ks[-1])
@@ -27,7 +26,7 @@ def by_criterion(problem: Problem, f: Any, grid: Grid, rule: str) -> Chosen:
         points = [found[k] for k in ks]
         units = np.array([constraint.count(point.support) for point in points])
         df = free * (np.array([len(point.support) // q for point in points]) + int(problem.fit_intercept))
-        value = np.array([_loss(f, point) for point in points])
+        value = np.array([f.loss_at(point) for point in points])
         told = criterion(
             rule, problem.loss, value, df, units, n=problem.n, p=p, outputs=q, full=full,
             intercept=problem.fit_intercept,
@@ -52,11 +51,3 @@ def _models(f: Any, points: list[Point]) -> Models:
     for i, point in enumerate(points):
         B[i, np.searchsorted(cols, point.support[::q] // q)], b[i] = point.coef.reshape(-1, q), point.free
     return Models(f, cols, B, b)
-
-
-def _loss(f: Any, point: Point) -> float:
-    """The mean loss at a point, without its ridge."""
-    if not isinstance(f.loss, VectorLoss):
-        return float(f.data.value(point.support, point.coef, point.free))
-    q = f.width
-    return float(f.data.at(point.support[::q] // q, point.coef.reshape(-1, q), point.free).value)

@@ -6,11 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from .._types import Array, Vector
+from .._utils.types import Array, Vector
 from ..constraints import AtMost
 from ..data.rows import Data
-from ..losses.vector import VectorLoss
-from ..objectives import GLM, MultiGLM
+from ..objectives import GLM
 from ..objectives.base import Objective
 from ..objectives.bounded import INFEASIBLE, Bounded
 from ..objectives.point import Point
@@ -47,19 +46,16 @@ class Problem:
         """Whether coefficients keep to bounds or a sum."""
         return self.bounds is not None or self.sum_to is not None
 
-    def objective(self, data: Data, l2: float) -> Any:
+    def objective(self, data: Data, l2: float) -> GLM:
         """The objective on some of the rows."""
-        make: Any = MultiGLM if isinstance(self.loss, VectorLoss) else GLM
-        return make(data, loss=self.loss, l2=l2, fit_intercept=self.fit_intercept, standardize=self.standardize)
+        return GLM(data, loss=self.loss, l2=l2, fit_intercept=self.fit_intercept, standardize=self.standardize)
 
-    def at(self, f: Any, l2: float) -> Any:
+    def at(self, f: GLM, l2: float) -> GLM:
         """The same objective with another ridge; what is known of its columns is shared."""
-        if isinstance(f, GLM):
-            f.null  # noqa: B018  # which twins then have
-            twin: Any = f.ridged(np.zeros(()))
-            twin.ridge = l2  # a sum would be rounded
-            return twin
-        return f if l2 == f.l2 else self.objective(f.data.raw, l2)
+        f.null  # noqa: B018  # which twins then have
+        twin = f.ridged(np.zeros(()))
+        twin.ridge = l2  # a sum would be rounded
+        return twin
 
     def restricted(self, f: Any) -> Objective:
         """The objective over what bounds and a sum leave."""
@@ -101,13 +97,10 @@ class Problem:
         For several outputs the mean of its diagonal; margin losses have 1.
         """
         nothing, loss = np.empty(0, np.int64), self.loss
-        if isinstance(loss, VectorLoss):
-            model = f.data.model(nothing, np.empty((0, f.width)), f.null.free)
-            curve = float(np.mean(np.diag(model.level())))
-        elif loss.targets == "binary" and not loss.likelihood:
+        if loss.quadratic or (loss.targets == "binary" and not loss.likelihood):
             curve = 1.0
         else:
-            curve = 1.0 if loss.quadratic else float(f.data.model(nothing, np.empty(0), f.null.free).weight)
+            curve = f.data.model(nothing, f.data.no_coefficients, f.null.free).weight / f.width
         return max(curve, LEAST) * self.unit(f)
 
     def unit(self, f: Any) -> float:
@@ -116,8 +109,7 @@ class Problem:
 
     def refit_ridge(self, h: float) -> float:
         """0 where a refit needs no ridge (squared, Huber), else 0.001 h."""
-        attained = isinstance(self.loss, VectorLoss) or self.loss.targets == "real"
-        return 0.0 if attained and self.loss.attained else REFIT * h
+        return 0.0 if self.loss.targets == "real" and self.loss.attained else REFIT * h
 
 
 def rows_that_count(sample_weight: Any, c: Vector) -> Array:

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 from scipy.linalg.blas import dger
 
-from .._types import Columns, Flags, Matrix, Vector
+from .._utils.types import Columns, Flags, Matrix, Vector
 
 
 def project(b: Matrix, G: Matrix, sizes: Sequence[int], unit: Columns, kept: Columns) -> Vector:

@@ -5,9 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from .._types import Columns, Matrix, Vector
+from .._utils.types import Columns, Matrix, Vector
 from ..data.rows import Data
 from ..engines import in_threads
+from ..refits import intercept_of
 from .models import Models
 
 STEPS = 200
@@ -94,7 +95,7 @@ def intercepts(f: Any, cols: Columns, B: Vector) -> Matrix:
         first, second = many.levels(np.zeros((m, q)))
         return -first / second
     if q > 1:
-        return np.array([f.data.held(cols, B[i]).best_intercept(f.null.free) for i in range(m)])
+        return np.array([intercept_of(f.data.held(cols, B[i]), f.null.free) for i in range(m)])
 
     def rising(b: Vector) -> tuple[Vector, Vector]:
         first, second = many.levels(b[:, None])

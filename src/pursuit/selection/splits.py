@@ -8,9 +8,9 @@ import numpy as np
 from sklearn.model_selection import GroupKFold, KFold, StratifiedGroupKFold, StratifiedKFold, check_cv
 from sklearn.utils import check_random_state
 
-from .._errors import check_whole, first_line
-from .._labels import as_labels
-from .._types import Array, Columns, Vector
+from .._utils.labels import as_labels
+from .._utils.types import Array, Columns, Vector
+from .._utils.validation import check_integer, first_line
 from ..data.rows import Data
 
 #: Whether rows have groups, and whether shares of classes are kept.
@@ -90,7 +90,7 @@ def _shuffled(
     cv: Any, y: Array, groups: Any, classes: bool, random_state: Any, weights: Vector
 ) -> tuple[Partition, str]:
     """So many folds, or as many as there can be."""
-    cv = asked = check_whole(cv, "cv", "a number of folds from 2 up, a splitter, or pairs of indices", 2)
+    cv = asked = check_integer(cv, "cv", "a number of folds from 2 up, a splitter, or pairs of indices", 2)
     n, counted = len(y), weights > 0
     count = int(np.count_nonzero(counted))
     if count < 2:
@@ -174,9 +174,9 @@ def folds(data: Data, pairs: Sequence[tuple[Columns, Columns]], weights: Vector,
     partition = None if n < ROWS_PER_FOLD * len(pairs) else _partition(pairs, n)
     if partition is not None:
         labels, count = partition.labels, float(counts.sum())
-        parts = raw.labelled(labels)
+        cache = raw.folds(labels)
         return [
-            Fold(parts.leave_out(j), count - float(counts[labels == j].sum()), parts.only(j), j)
+            Fold(cache.train(j), count - float(counts[labels == j].sum()), cache.held_out(j), j)
             for j in range(len(pairs))
         ]
     return [_weighted(raw, *pair, weights, counts, j) for j, pair in enumerate(pairs)]

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from .._types import Matrix, Vector
+from .._utils.types import Matrix, Vector
 from ..engines import TimeUpError, in_threads, in_turn
 from .grid import Grid
 from .models import Models, candidates

@@ -29,7 +29,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from .._errors import check_choice, check_k, check_number
+from .._utils.validation import check_choice, check_k, check_number
 from ..constraints import AtMost
 from ..objectives.base import Objective, Point
 from ..steps import HALVINGS

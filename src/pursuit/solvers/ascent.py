@@ -15,7 +15,7 @@ The supergradient is in the metric of c: the paper's 1/N sum is c_i = 1/N, and i
 
 import numpy as np
 
-from .._types import Vector
+from .._utils.types import Vector
 from ..constraints import AtMost
 from ..objectives.dual import Dual
 

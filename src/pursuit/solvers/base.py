@@ -6,9 +6,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from .._errors import looked_up
-from .._sorted import without
-from .._types import Columns, Vector
+from .._utils.sorted_sets import without
+from .._utils.types import Columns, Vector
+from .._utils.validation import resolve_name
 from ..constraints import AtMost
 from ..objectives.base import Objective, Point
 
@@ -98,7 +98,7 @@ def list_solvers() -> dict[str, str]:
 def as_solver(solver: Any) -> tuple[str, Solver]:
     """A solver from its name (in any case), class or instance, with the name to show."""
     if isinstance(solver, str):
-        name = looked_up(solver, "solver", [*_registry, *_aliases])
+        name = resolve_name(solver, "solver", [*_registry, *_aliases])
         return name, _registry[_aliases.get(name, name)]()
     if isinstance(solver, type) and issubclass(solver, Solver):
         solver = solver()

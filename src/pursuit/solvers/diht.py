@@ -26,7 +26,7 @@ from dataclasses import dataclass, field
 from itertools import count
 from typing import Any, ClassVar
 
-from .._errors import check_choice, check_count, check_number
+from .._utils.validation import check_choice, check_count, check_number
 from ..constraints import AtMost
 from ..objectives.base import Objective, Point
 from ..objectives.dual import Dual

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .. import _core
-from .._sorted import inside, without
-from .._types import Columns, Flags, Vector
+from .._utils.sorted_sets import inside, without
+from .._utils.types import Columns, Flags, Vector
 from ..constraints import AtMost, Exchange
 from ..engines import check_time
 from ..objectives.base import Objective
@@ -23,9 +23,6 @@ from . import orthonormal_sweep
 from .orthonormal_sweep import PairSweep
 
 AT_ONCE = 8e6  # numbers of Hessian rows beyond which a sweep takes the columns outside piece by piece
-REFINED = 32  # exchanges that a single-precision sweep hands on to double precision, at least
-MARGIN = 1e-3  # share of f within which it hands on all, and share of a column below which it has no digits
-SINGLE = 4 * 2.0**-23  # what a number of single precision may be off by
 GROUP_CHUNK = 64  # columns whose Hessian block is formed at once
 NEARLY_DEPENDENT = (
     1e-7  # share of a column (or ratio of eigenvalues of the support's) below which the formula is not trusted
@@ -50,7 +47,9 @@ class Ranked:
 
 
 class _Sweep(NamedTuple):
-    """Per unit outside: the change, whom to drop, and the share of it that the support leaves; the trust in all.
+    """Per unit outside: the change, whom to drop, the share of it that the support leaves, and its gain on top of it.
+
+    ``exact``: the formula is trusted.
 
     ``reach`` is sum_l sqrt(V_l), V_l being 1 / (the share of column l that the others leave), and what the dearest unit
     costs: with them rounding grows (``searched.doubt`` says how).
@@ -59,11 +58,14 @@ class _Sweep(NamedTuple):
     change: Vector
     who: Columns
     left: Vector
+    gain: Vector
     exact: bool
     reach: tuple[float, float]
 
     def of(self, others: Columns) -> "_Sweep":
-        return self._replace(change=self.change[others], who=self.who[others], left=self.left[others])
+        return self._replace(
+            change=self.change[others], who=self.who[others], left=self.left[others], gain=self.gain[others]
+        )
 
     def noise(self, rounding: float) -> Vector:
         """What rounding may add to each change."""
@@ -87,13 +89,7 @@ def exchanges(f: Objective, constraint: AtMost, point: Point, units: Columns | N
     own = f.ranked_exchanges(constraint, point, most)
     if own is not None:
         return Ranked(own, others[:0], free)
-    rough = f.rough_rows(point, point.support) if every and constraint.unit_of is None else None
-    if constraint.unit_of is not None:
-        sweep = _groups(f, constraint, point, mine, others)
-    elif rough is not None:
-        sweep = _refined(f, constraint, point, others, rough)
-    else:
-        sweep = _columns(f, constraint, point, others, every)
+    sweep = _sweep(f, constraint, point, mine, others, every)
     unknown = others if not sweep.exact else others[(sweep.left < NEARLY_DEPENDENT) | sweep.unsure(f.rounded)]
     coarse = sweep.noise(f.rounded)[int(np.argmin(sweep.change))] > COARSE * abs(point.value)
     if every and f.quadratic and constraint.unit_of is None and (len(unknown) or coarse or f.far_from_zero):
@@ -109,6 +105,31 @@ def exchanges(f: Objective, constraint: AtMost, point: Point, units: Columns | N
         if sweep.who[j] >= 0
     ]
     return Ranked(best, unknown, free, _reported(sweep, mine, others, unknown) if f.quadratic else None)
+
+
+def newcomers(
+    f: Objective, constraint: AtMost, point: Point, banned: Columns, most: int, units: Columns | None = None
+) -> tuple[Columns, Vector]:
+    """The ``most`` units outside that lower f most on top of a refit by the quadratic model, and by how much.
+
+    ``banned`` units are left out; of ``units``, if that is given.
+    """
+    mine = constraint.units_of(point.support)
+    others = without(without(constraint.allowed, mine) if units is None else without(units, mine), banned)
+    others = without(others, constraint.exclude)
+    if len(others) == 0:
+        return others, np.empty(0)
+    gain = _sweep(f, constraint, point, mine, others, units is None).gain
+    order = np.argsort(-gain, kind="stable")[:most]
+    order = order[gain[order] > 0]
+    return others[order], gain[order]
+
+
+def _sweep(f: Objective, constraint: AtMost, point: Point, mine: Columns, others: Columns, every: bool) -> "_Sweep":
+    if constraint.unit_of is None:
+        return _columns(f, constraint, point, others, every)
+    model = group_model(f, constraint, point, mine, others)
+    return _Sweep(*model.changes(~inside(mine, constraint.include)), model.exact, model.reach)
 
 
 def _reported(sweep: "_Sweep", mine: Columns, others: Columns, unknown: Columns) -> Exchange | None:
@@ -198,6 +219,8 @@ Inverse = tuple[Vector, Vector, bool]
 
 def inverse(A: Vector) -> Inverse:
     """The inverse of a positive matrix on a unit diagonal (ridged where it is nearly singular), and that scale."""
+    if len(A) == 0:
+        return A, np.empty(0), True
     s = unit_scale(A)
     values, vectors = np.linalg.eigh(A * s * s[:, None])
     inverse = (vectors / np.maximum(values, 1e-10 * values[-1])) @ vectors.T
@@ -208,17 +231,18 @@ def _kernel(rows: Any, inner: Inverse, g: Any, h: Any, point: Point, constraint:
     """The kernel's answers, rows on the support's unit diagonal where their own scales are too far apart."""
     B, s, exact = inner
     x, spread = point.coef, float(np.sqrt(B.diagonal()).sum())
-    if s.min() > 0 and s.max() < FAR_APART * s.min():
+    if len(s) == 0 or (s.min() > 0 and s.max() < FAR_APART * s.min()):
         B = B * s * s[:, None]
     else:
         rows, x = (rows * s[:, None]).astype(rows.dtype), x / np.where(s > 0, s, 1.0)
     free = ~inside(point.support, constraint.include)
-    change, who, _, left = _core.exchange(rows, B, g, h, x, free.astype(np.uint8))
-    return _Sweep(change, who, left, exact, (spread, float((x[free] ** 2 / (2 * B.diagonal()[free])).max(initial=0.0))))
+    change, who, gain, left = _core.exchange(rows, B, g, h, x, free.astype(np.uint8))
+    dearest = float((x[free] ** 2 / (2 * B.diagonal()[free])).max(initial=0.0))
+    return _Sweep(change, who, left, gain, exact, (spread, dearest))
 
 
 def _columns(f: Objective, constraint: AtMost, point: Point, others: Columns, every: bool) -> _Sweep:
-    S, room = point.support, max(1, int(AT_ONCE / len(point.support)))
+    S, room = point.support, max(1, int(AT_ONCE / max(1, len(point.support))))
     if len(others) > room:
         return _piecewise(f, constraint, point, others, room)
     model = f.exchange_model(point, S, None if every else others)
@@ -239,24 +263,8 @@ def _piecewise(f: Objective, constraint: AtMost, point: Point, others: Columns, 
         model = f.exchange_model(point, point.support, cols)
         inner = inner or inverse(model.small)
         sweeps.append(_kernel(model.rows, inner, point.gradient[cols], model.diagonal(), point, constraint))
-    change, who, left = (np.concatenate(some) for some in zip(*(sweep[:3] for sweep in sweeps), strict=True))
-    return sweeps[0]._replace(change=change, who=who, left=left)
-
-
-def _refined(f: Objective, constraint: AtMost, point: Point, others: Columns, rough: tuple[Any, Vector]) -> _Sweep:
-    """All exchanges in single precision; the few that come out near the best again in double.
-
-    The rest is further from helping than single precision can err: a share ``MARGIN`` of f.
-    """
-    inner = inverse(f.hessian_rows(point, point.support, point.support))
-    sweep = _kernel(rough[0], inner, point.gradient, rough[1], point, constraint).of(others)
-    change, who, left = sweep.change, sweep.who, sweep.left
-    near = np.argpartition(change, min(REFINED, len(change)) - 1)[:REFINED]
-    close = (change < MARGIN * abs(point.value)) | (left < MARGIN) | sweep.unsure(SINGLE)
-    near = np.union1d(near, np.flatnonzero(close))
-    again = _columns(f, constraint, point, others[near], False)
-    change[near], who[near], left[near] = again.change, again.who, again.left
-    return sweep
+    change, who, left, gain = (np.concatenate(some) for some in zip(*(sweep[:4] for sweep in sweeps), strict=True))
+    return sweeps[0]._replace(change=change, who=who, left=left, gain=gain)
 
 
 @dataclass(frozen=True)
@@ -275,15 +283,17 @@ class GroupModel:
     @property
     def reach(self) -> tuple[float, float]:
         """As a sweep's."""
+        if not len(self.x):
+            return 0.0, 0.0
         sizes = np.add.reduceat(np.abs(self.x), self.row_ends[:-1])  # x_I' B_II^-1 x_I is at most the square of that
         return float(np.sqrt(self.B.diagonal()).sum()), 0.5 * float((sizes**2).max(initial=0.0))
 
-    def changes(self, droppable: Flags) -> tuple[Vector, Columns, Vector]:
-        """Per group outside: the change of f, whom to drop for it, and the share of it that the support leaves."""
-        change, who, _, left = _core.group_exchange(
+    def changes(self, droppable: Flags) -> tuple[Vector, Columns, Vector, Vector]:
+        """Per group outside: the change of f, whom to drop, the share that the support leaves, the gain on top."""
+        change, who, gain, left = _core.group_exchange(
             self.rows, self.B, self.g, self.blocks, self.x, self.row_ends, self.col_ends, droppable.astype(np.uint8)
         )
-        return change, who, left
+        return change, who, left, gain
 
 
 def group_model(f: Objective, constraint: AtMost, point: Point, mine: Columns, others: Columns) -> GroupModel:
@@ -305,8 +315,3 @@ def group_model(f: Objective, constraint: AtMost, point: Point, mine: Columns, o
         first = last
     x = point.coef[place] / np.where(s > 0, s, 1.0)
     return GroupModel(rows, B, point.gradient[C], np.concatenate(blocks), x, row_ends, col_ends, exact)
-
-
-def _groups(f: Objective, constraint: AtMost, point: Point, mine: Columns, others: Columns) -> _Sweep:
-    model = group_model(f, constraint, point, mine, others)
-    return _Sweep(*model.changes(~inside(mine, constraint.include)), model.exact, model.reach)

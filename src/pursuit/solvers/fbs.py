@@ -18,7 +18,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from .._errors import check_choice, check_k
+from .._utils.validation import check_choice, check_k
 from ..constraints import AtMost
 from ..objectives.base import Objective, Point
 from .base import Solver, joined

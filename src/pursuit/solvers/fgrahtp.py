@@ -19,7 +19,7 @@ from itertools import count
 
 import numpy as np
 
-from .._errors import check_number
+from .._utils.validation import check_number
 from ..constraints import AtMost
 from ..objectives.base import Objective, Point
 from ..refits.minimise import SUFFICIENT

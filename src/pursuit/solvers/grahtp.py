@@ -20,8 +20,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .._errors import check_choice
-from .._types import Columns, Vector
+from .._utils.types import Columns, Vector
+from .._utils.validation import check_choice
 from ..constraints import AtMost
 from ..objectives.base import Objective, Point
 from ..steps import check_step, gradient_step, natural_steps, newton_step

@@ -29,8 +29,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from .._errors import check_choice, check_number
-from .._types import Columns
+from .._utils.types import Columns
+from .._utils.validation import check_choice, check_number
 from ..constraints import AtMost
 from ..objectives.base import Objective, Point
 from ..steps import check_step, gradient_step, newton_step

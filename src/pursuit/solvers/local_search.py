@@ -11,6 +11,7 @@ describes it in words; the closed form of all exchanges is in docs/notation.md.
 A sweep over all columns comes first and last, sweeps over the columns of largest gradient between: the last full sweep
 proves the end state.
 Cost per sweep over m columns: 2 k^2 m flops, and k Hessian rows of m columns (2 n k m, kept for the squared loss).
+For other losses the formula is a model. Where it finds nothing more, exchanges are ranked at the refits of S - i.
 Invariant: values fall strictly; for the squared loss no single exchange improves the last point.
 """
 
@@ -20,16 +21,19 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from .._utils.sorted_sets import without
 from ..constraints import AtMost, Exchange
 from ..objectives.base import Objective, Point
 from .base import Solver
-from .exchanges import HELPS, Ranked, apply, exchanges, follow_by_basis, removals
+from .exchanges import HELPS, Ranked, apply, exchanges, follow_by_basis, newcomers, removals
 from .omp import OMP
 from .rivals import affordable, nearest
 
 FULL_SWEEPS = 2000  # units up to which a sweep is always a full one
 PROMISING = 0.01  # share of f that a model may err by: exchanges that it puts further above zero are not refitted
 JUDGED = 200  # exchanges beyond the formula's reach that are refitted, a tenth of that where a refit is dear
+PATIENT = 30.0  # multiple of what `auto` affords for exchanges ranked at S - i, up to which local search tries them
+AT_REMOVALS = 4  # times `tries`: exchanges ranked at S - i, over all i, that are refitted
 CHEAP_REFITS = 2e7  # multiplications for a pass over X, times k, up to which it is not
 
 Pair = tuple[int, int]  # the unit that leaves, the unit that enters
@@ -62,7 +66,7 @@ class LocalSearch(Solver):
             for point in fill(f, constraint, begin):
                 yield point
         end = yield from search(f, constraint, point, self.candidates, self.tries)
-        yield from try_rivals(f, constraint, end, self.candidates, self.tries)
+        yield from try_rivals(f, constraint, end, self.candidates, self.tries, PATIENT)
 
 
 def search(
@@ -180,11 +184,13 @@ def unsettled(f: Objective, constraint: AtMost, point: Point, newcomers: Any) ->
     return [j for j in left.tolist() if f.refit(constraint.columns_of(np.union1d(units, [j]))).minimum < enough]
 
 
-def _tried(f: Objective, constraint: AtMost, point: Point, pair: Pair, tried: Tried) -> Point | None:
-    """The refit after an exchange; None where that was looked at before."""
+def _tried(
+    f: Objective, constraint: AtMost, point: Point, pair: Pair, tried: Tried, start: Point | None = None
+) -> Point | None:
+    """The refit after an exchange, from a start (the point itself); None where that was looked at before."""
     if pair in tried:
         return None
-    trial = f.refit(apply(constraint, point.support, (pair[0],), (pair[1],)), start=point)
+    trial = f.refit(apply(constraint, point.support, (pair[0],), (pair[1],)), start=start or point)
     tried[pair] = trial.minimum, trial.value
     return trial
 
@@ -199,37 +205,70 @@ def _next_best(f: Objective, point: Point, ranked: Ranked, tried: Tried) -> Exch
 
 
 def try_rivals(
-    f: Objective, constraint: AtMost, point: Point, candidates: int = 8, tries: int = 5
+    f: Objective, constraint: AtMost, point: Point, candidates: int = 8, tries: int = 5, afforded: float = 1.0
 ) -> Generator[Point, None, Point]:
-    """From the end of a search: on while one of the rivals that a summary would show is better.
+    """From the end of a search: on while an exchange helps that is ranked where the unit that leaves is gone.
 
-    Every unit's nearest rivals by the quadratic model are refitted, where a model is all that ranked them before and
-    that is affordable (:mod:`pursuit.solvers.rivals`).
+    The quadratic model at S misjudges what it costs to drop a unit. So S - i is refitted for every unit i and the units
+    outside are ranked there; the best-ranked exchanges are refitted, and so are every unit's nearest rivals by the
+    model at S, which a summary shows. Only where the formula is a model, and that is affordable
+    (:mod:`pursuit.solvers.rivals`) or no more than ``afforded`` times as expensive.
     """
     # what a refit of a user's function takes is not known
     worth = f.smooth and not f.quadratic and (f.width > 1 or f.seconds(constraint.k) > 0)
     while worth and point.optimality != "swap_optimal" and point.value > f.floor:
-        if not (
-            len(point.support)
-            and point.refitted
-            and affordable(f, len(constraint.units_of(point.support)), len(point.support))
-        ):
+        units, tried = constraint.units_of(point.support), Tried()
+        if not (len(point.support) and point.refitted and affordable(f, len(units), len(point.support), afforded)):
             break
-        units, known, tried = constraint.units_of(point.support), point, Tried()
-        for leave, (outside, _) in zip(units.tolist(), nearest(f, constraint, point), strict=True):
-            trials = [_tried(f, constraint, point, (leave, enter), tried) for enter in outside.tolist()]
-            known = min([known, *(trial for trial in trials if trial is not None)], key=lambda at: at.value)
-        if known.value < point.value - HELPS * f.scale(point.value):
-            yield known
-            point = yield from search(f, constraint, known, candidates, tries, doubts=False)
+        better = _improve_without(f, constraint, point, tried, candidates, tries) or _improve_by_rivals(
+            f, constraint, point, tried
+        )
+        if better is not None:
+            yield better
+            point = yield from search(f, constraint, better, candidates, tries, doubts=False)
             continue
         best = _next_best(f, point, Ranked([], units[:0], units[:0]), tried)
-        if best is not None and (point.exchange is None or best.change < point.exchange.change):
+        less = HELPS * f.scale(point.value)
+        if best is not None and (point.exchange is None or best.change < point.exchange.change - less):
             looked_at = point.looked_at if point.open else max(point.looked_at, len(tried))
             point = point.claim(point.optimality, best, looked_at, point.open)
             yield point
         break
     return point
+
+
+def _improve_without(
+    f: Objective, constraint: AtMost, point: Point, tried: Tried, candidates: int, tries: int
+) -> Point | None:
+    """The first exchange that helps among those that rank best at the refits without one unit."""
+    units = constraint.units_of(point.support)
+    few = constraint.units > max(FULL_SWEEPS, 4 * candidates * constraint.k)
+    ranked: list[tuple[float, Pair, Point]] = []
+    for leave in without(units, constraint.include).tolist():
+        part = f.refit(constraint.columns_of(without(units, np.array([leave]))), start=point)
+        some = constraint.units_of(constraint.top(part.gradient, candidates * constraint.k)) if few else None
+        outside, gains = newcomers(f, constraint, part, units, tries, some)
+        ranked += [
+            (part.value - gain, (leave, enter), part)
+            for enter, gain in zip(outside.tolist(), gains.tolist(), strict=True)
+        ]
+    ranked.sort(key=lambda exchange: exchange[0])
+    for _, pair, part in ranked[: AT_REMOVALS * tries]:
+        trial = _tried(f, constraint, point, pair, tried, part)
+        if trial is not None and trial.value < point.value - HELPS * f.scale(point.value):
+            return trial
+    return None
+
+
+def _improve_by_rivals(f: Objective, constraint: AtMost, point: Point, tried: Tried) -> Point | None:
+    """The best exchange that helps among every unit's nearest rivals by the model at the point."""
+    best = point
+    for leave, (outside, _) in zip(
+        constraint.units_of(point.support).tolist(), nearest(f, constraint, point), strict=True
+    ):
+        trials = [_tried(f, constraint, point, (leave, enter), tried) for enter in outside.tolist()]
+        best = min([best, *(trial for trial in trials if trial is not None)], key=lambda at: at.value)
+    return best if best.value < point.value - HELPS * f.scale(point.value) else None
 
 
 def there_and_back(f: Objective, constraint: AtMost, start: Point) -> Iterator[Point]:

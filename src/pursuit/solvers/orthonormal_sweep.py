@@ -20,7 +20,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg import lapack
 
-from .._types import Columns, Flags, Matrix, Vector
+from .._utils.types import Columns, Flags, Matrix, Vector
 from ..data.answers import ROUNDED
 from ..objectives.centred import CentredColumns
 

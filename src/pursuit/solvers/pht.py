@@ -19,7 +19,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .._errors import check_k
+from .._utils.validation import check_k
 from ..constraints import AtMost
 from ..objectives.base import Objective, Point
 from ..steps import check_step, natural_steps

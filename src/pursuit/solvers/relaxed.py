@@ -21,7 +21,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from .._errors import check_number
+from .._utils.validation import check_number
 from ..constraints import AtMost
 from ..objectives.base import Objective, Point
 from .base import Solver

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .._sorted import inside, without
-from .._types import Columns, Flags, Vector
+from .._utils.sorted_sets import inside, without
+from .._utils.types import Columns, Flags, Vector
 from ..constraints import AtMost
 from ..objectives.base import Objective
 from ..objectives.point import Point
@@ -58,10 +58,10 @@ def rivals(f: Objective, constraint: AtMost, point: Point) -> Rivals:
     return Rivals(units, drop, rival, change, how)
 
 
-def affordable(f: Objective, units: int, k: int) -> bool:
-    """Whether the nearest rivals of all units, k coordinates together, can be refitted."""
+def affordable(f: Objective, units: int, k: int, multiple: float = 1.0) -> bool:
+    """Whether the nearest rivals of all units, k coordinates together, can be refitted, or that times ``multiple``."""
     newton_step = f.work / f.dim * k**2
-    return units * (TRIES + 1) * STEPS * newton_step <= AFFORDED
+    return units * (TRIES + 1) * STEPS * newton_step <= multiple * AFFORDED
 
 
 def nearest(f: Objective, constraint: AtMost, point: Point, most: int = TRIES) -> list[tuple[Columns, Vector]]:
@@ -116,7 +116,7 @@ def _groups(
     model = group_model(f, constraint, point, units, others)
     found = [(others[:0], np.empty(0)) for _ in units]
     for i in np.flatnonzero(free):
-        change, _, _ = model.changes(np.arange(len(units)) == i)
+        change, *_ = model.changes(np.arange(len(units)) == i)
         found[i] = _nearest(found[i], others, change, most)
     return found
 

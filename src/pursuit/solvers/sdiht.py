@@ -17,7 +17,7 @@ Cost per iteration: DIHT's, and m times the top of p numbers.
 
 from dataclasses import dataclass
 
-from .._errors import check_k
+from .._utils.validation import check_k
 from ..objectives.dual import Dual
 from .ascent import block_size
 from .diht import DIHT

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from .._types import Columns
+from .._utils.types import Columns
 from ..constraints import AtMost
 from ..engines import check_time, late
 from ..objectives.base import Objective
@@ -25,10 +25,11 @@ from ..objectives.point import Point, from_kernel
 from ..searched import Plan
 from ..walked import PathPlan, Reached, Walked
 from .exchanges import removals
-from .local_search import search
+from .local_search import search, unsettled
 
 HELPS = 1e-11  # share of f by which a point must be better to be taken for new
 LIGHT_TRIES = 2  # exchanges that a light walk refits before a point counts as one where none helps
+FEW_DOUBTFUL = 5  # columns up to which refits are cheaper than a sweep over all exchanges
 FAR = 0.5  # of what a unit more gained: where dropping one leads further up than that, a light walk does not go down
 
 #: From a size's sparse set and a refitted point of it to a point that is no worse.
@@ -161,6 +162,11 @@ class Walk:
             and not min(point.value - at.value, point.minimum - point.value) >= -20 * room
         ):
             return point  # the kernel's numbers had fewer digits than it thought
+        doubtful = at.doubtful if at.doubtful is not None else ()
+        if len(doubtful) > FEW_DOUBTFUL:
+            return point
+        if len(doubtful) and unsettled(self.f, self.constraint.with_budget(size), point, doubtful):
+            return point
         return point.claim(at.optimality, None, 1)
 
     def _again(self, size: int) -> None:

@@ -6,9 +6,9 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from ..._errors import check_path
-from ..._names import Names
-from ..._types import Array, Vector
+from ..._utils.column_names import Names
+from ..._utils.types import Array, Vector
+from ..._utils.validation import check_path
 from ...designs.paged import Paged, Place
 from ..answers import Spread
 from ..make import InParts

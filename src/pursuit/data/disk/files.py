@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from ..._lazy import lazy
-from ..._types import Array
+from ..._utils.lazy import lazy
+from ..._utils.types import Array
 
 PIECE = 1 << 24  # bytes summed up at a time
 _DROP = getattr(mmap, "MADV_DONTNEED", None)

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from ..._lazy import lazy
+from ..._utils.lazy import lazy
 from ...designs import Design, as_design
 from .files import Mapped
 from .manifest import CSR, DENSE, Block, Manifest

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from ..._errors import among, first_line, need
-from ..._names import quoted, refuse_duplicates
-from ..._types import Array
+from ..._utils.column_names import quoted_columns, refuse_duplicates
+from ..._utils.types import Array
+from ..._utils.validation import first_line, require_package, suggestion_clause
 from ...designs import Design, as_design
 
 BUFFER = 1 << 20  # bytes of a column that are read ahead
@@ -22,14 +22,14 @@ class ParquetFile:
 
     def __init__(self, path: Path, apart: Sequence[str]) -> None:
         self.path = path
-        self.arrow = need("pyarrow", "io", f"reading {path}")
+        self.arrow = require_package("pyarrow", "io", f"reading {path}")
         file = self._open()
         schema = file.schema_arrow
         header = [name for name in schema.names if not name.startswith("__index_level_")]
         refuse_duplicates(header, str(path))
         for name in apart:
             if name not in header:
-                raise ValueError(f"{path} has no column {name!r}{among(name, header)}")
+                raise ValueError(f"{path} has no column {name!r}{suggestion_clause(name, header)}")
         self.features = tuple(name for name in header if name not in apart)
         if not self.features:
             raise ValueError(f"{path} has no feature columns")
@@ -51,7 +51,7 @@ class ParquetFile:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
-        self.arrow, self.lock = need("pyarrow", "io", f"reading {self.path}"), threading.Lock()
+        self.arrow, self.lock = require_package("pyarrow", "io", f"reading {self.path}"), threading.Lock()
         self._forget()
 
     def _forget(self) -> None:
@@ -64,7 +64,7 @@ class ParquetFile:
         return state.st_size, state.st_mtime_ns
 
     def _open(self) -> Any:
-        parquet = need("pyarrow.parquet", "io", f"reading {self.path}")
+        parquet = require_package("pyarrow.parquet", "io", f"reading {self.path}")
         try:
             return parquet.ParquetFile(self.path, buffer_size=BUFFER, pre_buffer=False)
         except FileNotFoundError:
@@ -79,7 +79,8 @@ class ParquetFile:
         if text:
             are, them = ("is", "it") if len(text) == 1 else ("are", "them")
             raise ValueError(
-                f"{quoted(text)} of {self.path} {are} not numeric; turn {them} into numbers, or leave {them} out"
+                f"{quoted_columns(text)} of {self.path} {are} not numeric; turn {them} into numbers,"
+                f" or leave {them} out"
             )
 
     def rows(self, group: int, low: int, many: int) -> Array:

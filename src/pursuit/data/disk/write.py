@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from ..._files import unfinished
-from ..._types import Array
+from ..._utils.files import temporary_path
+from ..._utils.types import Array
 from ...designs import as_design
 from ..answers import Spread, merged
 from .files import Stored
@@ -35,7 +35,7 @@ def written(out: Path) -> Iterator[Path]:
         raise there
     if not out.absolute().parent.is_dir():
         raise FileNotFoundError(f"there is no folder {out.absolute().parent} to write {out.name} into")
-    half = unfinished(out.absolute())
+    half = temporary_path(out.absolute())
     try:
         half.mkdir()
         yield half

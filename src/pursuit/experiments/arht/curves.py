@@ -4,10 +4,9 @@ import time
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from pursuit import ARHT, OMP, OMPR, Solver, solve
+from pursuit import ARHT, OMP, OMPR, LocalSearch, Solver, solve
 
 from ..experiment import Cell, Experiment, Row, Size
-from .exhaustive import Exhaustive
 from .judging import BEST, SEARCH, judgements
 from .lasso import lasso
 from .problems import problem
@@ -82,7 +81,7 @@ class Curves(Experiment):
         began = time.process_time()
         first = solve(f, k, solver=OMP())
         yield {"k": k, "method": "OMP", "loss": first.value, "seconds": time.process_time() - began}
-        solvers: dict[str, Solver] = {"OMPR": OMPR(), "ARHT": ARHT(random_state=k), SEARCH: Exhaustive()}
+        solvers: dict[str, Solver] = {"OMPR": OMPR(), "ARHT": ARHT(random_state=k), SEARCH: LocalSearch()}
         if self.printed:
             solvers["ARHT as printed"] = ARHT(mode="paper", repeats=5, random_state=k)
         found = {"OMP": first}
@@ -92,7 +91,7 @@ class Curves(Experiment):
             yield {"k": k, "method": method, "loss": found[method].value, "seconds": time.process_time() - began}
         began = time.process_time()
         lowest = min((found[method] for method in ("OMP", "OMPR", "ARHT")), key=lambda one: one.value)
-        again = solve(f, k, solver=Exhaustive(), start=lowest)
+        again = solve(f, k, solver=LocalSearch(), start=lowest)
         yield {"k": k, "method": BEST, "loss": again.value, "seconds": time.process_time() - began}
 
     def table(self, rows: "DataFrame") -> "DataFrame":

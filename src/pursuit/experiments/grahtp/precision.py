@@ -183,7 +183,7 @@ def lasso_path(S: np.ndarray) -> Iterator[Fit]:
 def our_rule(part: "Parted") -> Fit:
     """Edges, shrinkage and l1 by held-out likelihood, with the grids and the last fit of ``SparsePrecisionCV``."""
     from pursuit import LogDet
-    from pursuit.graph_search import graph_path
+    from pursuit.kernels.graph import graph_path
     from pursuit.refits.graph import graph_refit
     from pursuit.selection.graphs import choose_graph, edge_counts
 

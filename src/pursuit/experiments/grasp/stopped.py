@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pursuit._types import Columns, Vector
+from pursuit._utils.types import Columns, Vector
 from pursuit.objectives import GLM, Point
 from pursuit.objectives.wrapped import Wrapped
 

@@ -1,0 +1,99 @@
+"""``auto`` next to abess for several classes: ``python benchmarks/search_several_classes.py [--fresh 100]``.
+
+Real tables with more than two classes (tables.npz, columns as in the file), k = 1..10; with ``--fresh`` random problems
+too, k as drawn. Of these the best known value is the least of ``auto``, abess and a thorough search of ``--seconds``.
+Seconds are processor time on one thread, contenders in turns, the fastest turn counts; ours include building the
+objective. Values are refits on the supports, in units of the value without features. One line for each case.
+"""
+
+import argparse
+import os
+import warnings
+from collections.abc import Callable, Iterator
+from typing import Any
+
+os.environ["OMP_NUM_THREADS"] = "1"
+os.environ["OPENBLAS_NUM_THREADS"] = "1"
+
+import numpy as np
+from search_tables import data_file, take_turns
+
+from pursuit import solve
+from pursuit.objectives.multi import MultiGLM
+
+SIZES = range(1, 11)
+EQUAL = 1e-6  # of the null value
+
+
+def tables() -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
+    """Name, X and classes of the tables with more than two classes."""
+    with np.load(data_file(), allow_pickle=False) as file:
+        for name in sorted({entry.split("/")[0] for entry in file.files}):
+            y = np.unique(file[f"{name}/y"], return_inverse=True)[1]
+            if str(file[f"{name}/kind"]) == "c" and y.max() > 1:
+                yield name, np.ascontiguousarray(file[f"{name}/X"], dtype=float), y
+
+
+def draw(seed: int) -> tuple[np.ndarray, np.ndarray, int]:
+    """X, classes and k: independent, correlated or rare binary columns in turn."""
+    rng = np.random.default_rng([seed, 25])
+    n, p, classes = int(rng.integers(80, 400)), int(rng.integers(20, 200)), int(rng.integers(3, 6))
+    X = rng.standard_normal((n, p))
+    if seed % 3 == 1:
+        X += rng.uniform(0.5, 2) * rng.standard_normal((n, 2)) @ rng.standard_normal((2, p))
+    elif seed % 3 == 2:
+        X = (rng.uniform(0, 2, p) < X).astype(float)
+    truth = int(rng.integers(2, 9))
+    weights = rng.uniform(0.5, 2) * rng.standard_normal((truth, classes))
+    score = X[:, rng.choice(p, truth, replace=False)] @ weights + rng.gumbel(size=(n, classes))
+    return X, np.unique(score.argmax(axis=1), return_inverse=True)[1], max(1, round(truth * 2 ** rng.uniform(-1, 1)))
+
+
+def contenders(X: np.ndarray, y: np.ndarray, k: int) -> dict[str, Callable[[], Any]]:
+    """``solve`` on a fresh objective, and the columns of abess at one size."""
+    from abess import MultinomialRegression
+
+    def abess() -> np.ndarray:
+        coef = MultinomialRegression(support_size=k, thread=1).fit(X, y).coef_
+        return np.flatnonzero(np.abs(coef).sum(axis=1))
+
+    return {"auto": lambda: solve(MultiGLM(X, y), k), "abess": abess}
+
+
+def value(f: MultiGLM, columns: Any) -> float:
+    """The least value on some columns."""
+    columns = np.asarray(columns, dtype=np.int64)
+    return f.refit((columns[:, None] * f.width + np.arange(f.width)).ravel()).value
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--fresh", type=int, default=0, help="random problems")
+    parser.add_argument("--seed", type=int, default=1000, help="first seed of these")
+    parser.add_argument("--seconds", type=float, default=5.0, help="of a thorough search")
+    parser.add_argument("--turns", type=int, default=1)
+    args = parser.parse_args()
+    warnings.simplefilter("ignore")
+    cases = [] if args.fresh else [(name, X, y, k) for name, X, y in tables() for k in SIZES if k < X.shape[1]]
+    cases += [(f"seed {seed}", *draw(seed)) for seed in range(args.seed, args.seed + args.fresh)]
+    worse, ours, theirs, at_best = 0, 0.0, 0.0, 0
+    for name, X, y, k in cases:
+        f = MultiGLM(X, y)
+        seconds, found = take_turns(contenders(X, y, k), args.turns)
+        values = [value(f, found["auto"].support), value(f, found["abess"])]
+        best = min(values)
+        if args.fresh:
+            best = min(best, solve(MultiGLM(X, y), k, effort="thorough", time_limit=args.seconds, random_state=1).value)
+        worse += values[0] > values[1] + EQUAL * f.null.value
+        at_best += values[0] <= best + EQUAL * f.null.value
+        ours, theirs = ours + seconds["auto"], theirs + seconds["abess"]
+        shares = ", ".join(f"{one / f.null.value:.6f}" for one in (*values, best))
+        times = ", ".join(f"{1e3 * one:.1f}" for one in seconds.values())
+        print(f"{name} {X.shape[0]}x{X.shape[1]} k={k}: auto, abess, best {shares}; ms {times}; "
+              f"{found['auto'].optimality}", flush=True)  # fmt: skip
+    print(f"{len(cases)} cases: worse than abess in {worse}, at the best known in {at_best}, total time {ours:.2f} s "
+          f"for {theirs:.2f} s: {ours / max(theirs, 1e-9):.1f} times")  # fmt: skip
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,240 @@
+"""Exact minimisation of a k-sparse quadratic: bounds with borrowed curvature, safe fixing, branch and bound.
+
+    min  f0 - c'x + x'Hx/2   over   ||x||_0 <= k,    H with a unit diagonal, f0 = 1 (in units of the null model's value)
+
+| idea | formula |
+|---|---|
+| a column that is surely in | eliminate it: H - h h'/h_jj, c - h c_j/h_jj, f0 - c_j^2/(2 h_jj), k - 1 |
+| a column that is surely out | delete it |
+| borrowed curvature | columns scaled by sqrt (H^-1)_jj, then mu for which H - mu I has a Cholesky factor |
+| bound | perspective relaxation of Q = H - mu I and mu (core/relaxation.hpp) |
+| fixing | lower + mu/2 (z_(k)^2 - z_j^2) > upper: j is out; lower + mu/2 (z_j^2 - z_(k+1)^2) > upper: j is in |
+
+A node of the tree is such a problem: no forced sets are left in it, and every fixed column makes it smaller and (since
+Schur complements and submatrices have larger least eigenvalues) lets it borrow more.
+
+**Rounding.** H_ij is known to within u a_i a_j, where u is the rounding of the Gram matrix and a_j = 1 at the root; y
+is one more column. Eliminating j adds |h_ij / h_jj| a_j to a_i, so that a is large exactly where columns are close to
+dependent. Every bound is lowered by what that can make of it, and what is then worth nothing (near-duplicates) is
+asked of the data: the refit on a node's columns, in twice the digits where it must be.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from scipy.linalg import lapack
+from scipy.sparse.linalg import LinearOperator, eigsh
+
+from .. import _core
+from .._utils.types import Columns, Flags, Matrix, Vector
+from ..refits.factor import Factor
+from .tree import Tree, undecided
+
+MAX_RESCALED_COLUMNS = 1200  # columns up to which a problem is rescaled by its conditional variances
+REBORROW_SHARE = 0.8  # share of columns left at which the borrowed curvature is computed anew
+ROUGHLY, FULLY = (
+    0.05,
+    1e-9,
+)  # share of what is missing to which a relaxation is solved: on the way to more nodes, or last
+MAX_FULL_COLUMNS = 300  # columns up to which the last is affordable
+GRAM_ERROR = 1e-11  # share of the scale by which a value from the Gram matrix may be off
+MAX_CANCELLATION = 1e-4  # share of a column's square that may be rounding before it is out of the Gram matrix's reach
+
+
+@dataclass(frozen=True)
+class Source:
+    """What a problem asks of the data: refits (value and lower bound on some columns), and the rounding of H."""
+
+    refit: Callable[[tuple[int, ...]], tuple[float, float]]
+    unit: float  # what values are multiplied with
+    rounding: float
+
+
+@dataclass(frozen=True)
+class SparseQuadratic:
+    """A k-sparse quadratic over the columns ``cols`` (numbers of the whole problem); ``fixed`` are already in."""
+
+    H: Matrix
+    c: Vector
+    f0: float
+    k: int
+    cols: Columns
+    data: Source
+    a: Vector  # rounding of H_ij is u a_i a_j, of c_i u a_i a_y
+    a_y: float = 1.0
+    fixed: tuple[int, ...] = ()
+    mu: float = 0.0
+    borrowed_at: int = 0
+    L: float = 0.0  # curvature of Q that a walk has met
+    x: Vector = field(default_factory=lambda: np.empty(0))
+
+    def without(self, out: Flags) -> "SparseQuadratic":
+        """Columns deleted."""
+        keep = np.flatnonzero(~out)
+        held = {name: getattr(self, name)[keep] for name in ("c", "cols", "a", "x")}
+        return replace(self, H=_core.schur(self.H, self.H[:0], keep), **held)
+
+    def with_in(self, into: Columns) -> "SparseQuadratic":
+        """Columns (by position) minimised out one after the other, because they are in."""
+        problem = self
+        for j in self.cols[into]:
+            problem = problem._eliminated(int(np.flatnonzero(problem.cols == j)[0]))
+        return problem
+
+    def _eliminated(self, j: int) -> "SparseQuadratic":
+        """One column (by position) minimised out; one that is lost in rounding takes all certainty with it."""
+        keep = np.delete(np.arange(len(self.c)), j)
+        pivot, row = float(self.H[j, j]), self.H[j]
+        rest = replace(self, k=self.k - 1, cols=self.cols[keep], x=self.x[keep], fixed=(*self.fixed, int(self.cols[j])))
+        if not pivot > self.data.rounding * self.a[j] ** 2 / MAX_CANCELLATION:
+            return replace(
+                rest, H=_core.schur(self.H, self.H[:0], keep), c=self.c[keep], a=np.full(len(keep), np.inf), a_y=np.inf
+            )
+        root = np.sqrt(pivot)
+        W, w = row[None, :] / root, float(self.c[j]) / root
+        return replace(
+            rest,
+            H=_core.schur(self.H, np.ascontiguousarray(W), keep),
+            c=self.c[keep] - w * W[0, keep],
+            f0=self.f0 - 0.5 * w * w,
+            a=self.a[keep] + np.abs(row[keep]) / pivot * self.a[j],
+            a_y=self.a_y + abs(float(self.c[j])) / pivot * float(self.a[j]),
+        )
+
+    def borrowed(self) -> "SparseQuadratic | None":
+        """The problem rescaled, with as much curvature as can be borrowed; None if there is none."""
+        H, c, x, a, p = self.H, self.c, self.x, self.a, len(self.c)
+        if not np.isfinite(a).all() or (H.diagonal() * MAX_CANCELLATION <= self.data.rounding * a**2).any():
+            return None
+        factor, info = _cholesky(H)
+        if info != 0:
+            return None
+        if p <= MAX_RESCALED_COLUMNS:
+            inverse, _ = lapack.dpotri(factor, lower=1, overwrite_c=1)
+            s = np.sqrt(np.maximum(inverse.diagonal(), 1e-300))  # sqrt of 1 / conditional variance
+            H, c, x, a = H * s * s[:, None], c * s, x / s, a * s
+            factor, info = _cholesky(H)
+            if info != 0:
+                return None
+        largest = _largest(lambda v: lapack.dpotrs(factor, v, lower=1)[0], p)
+        margin = self.data.rounding * float(a @ a) + p * np.finfo(float).eps * float(H.diagonal().sum())
+        for share in (0.9999, 0.999, 0.99, 0.9, 0.5):
+            mu = share / largest if largest > 0 else 0.0
+            shifted = H.copy()
+            shifted[np.arange(p), np.arange(p)] -= mu + margin
+            if mu > margin and _cholesky(shifted, overwrite=True)[1] == 0:
+                return replace(self, H=H, c=c, x=x, a=a, mu=mu, borrowed_at=p, L=0.0)
+        return None
+
+    def bound(self, tree: Tree, effort: int, root: bool = False) -> tuple[float, "SparseQuadratic", Vector | None]:
+        """Rounds of bound, fix, borrow again."""
+        problem, lower = self, -np.inf
+        while True:
+            p, unit = len(problem.cols), problem.data.unit
+            if problem.k <= 0 or p <= problem.k:
+                return problem._offer(tree, np.arange(p if problem.k > 0 else 0)), problem, None
+            if p <= REBORROW_SHARE * problem.borrowed_at or problem.borrowed_at == 0:
+                problem = problem.borrowed() or replace(problem, borrowed_at=p, mu=0.0)
+            if problem.mu <= 0:  # nothing to borrow: the minimum over all columns is still a bound
+                return max(lower, problem._all_columns()), problem, problem._doubtful()
+            L = problem.L or max(float(problem.H.diagonal().max()) - problem.mu, 1e-12)
+            rough = tree.branching or p > MAX_FULL_COLUMNS
+            share, steps = (ROUGHLY, effort) if rough else (FULLY, max(effort, int(min(1e5, 2e8 / p**2))))
+            target = tree.target / unit if np.isfinite(tree.target) else problem.f0
+            _, _, x, z, t, _, y, L = _core.perspective(
+                problem.H, problem.c, problem.k, problem.f0, problem.mu, L, 1.0, problem.x, target, share, steps
+            )  # fmt: skip
+            low = unit * problem._safe(y)
+            lower, problem = max(lower, low), replace(problem, x=x, L=L)
+            tree.first = tree.first or problem
+            problem._offer(tree, np.sort(np.argpartition(-np.abs(z), problem.k - 1)[: problem.k]))
+            if lower >= tree.target:
+                return lower, problem, t
+            square = np.sort(z**2)[::-1]
+            slack = (tree.upper + tree.slack - low) / unit
+            out = problem.mu / 2 * (square[problem.k - 1] - z**2) > slack
+            into = problem.cols[problem.mu / 2 * (z**2 - square[problem.k]) > slack]
+            if root:
+                tree.never.update(int(j) for j in problem.cols[out])
+                tree.always.update(int(j) for j in into)
+            if not out.any() and len(into) == 0:
+                return lower, problem, t
+            problem = problem.without(out)
+            if len(into):
+                problem = problem.with_in(np.flatnonzero(np.isin(problem.cols, into)))
+
+    def children(self, t: Vector) -> list["SparseQuadratic"]:
+        """The least decided column in, and out."""
+        j = undecided(t)
+        out = np.zeros(len(t), bool)
+        out[j] = True
+        return [self._eliminated(j), self.without(out)]
+
+    def sets(self) -> tuple[list[int], list[int]]:
+        return list(self.fixed), [*self.fixed, *self.cols.tolist()]
+
+    def _safe(self, y: Vector) -> float:
+        """The bound at y, less all that rounding can have added to it."""
+        turned = self.H @ y - self.mu * y
+        r = np.abs(self.c - turned)
+        spread = float(self.a @ np.abs(y)) + self.a_y
+        r += self.data.rounding * self.a * spread
+        charge = float((np.partition(r, len(r) - self.k)[len(r) - self.k :] ** 2).sum())
+        return self.f0 - 0.5 * float(y @ turned) - charge / (2 * self.mu) - self.data.rounding * spread**2
+
+    def _all_columns(self) -> float:
+        """The minimum over all columns that are left, asked of the data."""
+        return self.data.refit((*self.fixed, *(int(j) for j in self.cols)))[1]
+
+    def _doubtful(self) -> Vector:
+        """Indicators that choose the column closest to a combination of others, or the strongest where none is."""
+        with np.errstate(all="ignore"):
+            lost = np.log(np.nan_to_num(self.a**2 / self.H.diagonal(), nan=np.inf))
+        strength = np.abs(self.c) / max(float(np.abs(self.c).max(initial=0.0)), 1e-300)
+        factor, info = _cholesky(self.H)
+        t = np.full(len(self.c), 0.1) + 1e-3 * strength
+        if np.isfinite(lost).all() and lost.max() > np.log(1e3) + np.median(lost):
+            t[int(np.argmax(lost))] = 0.7
+        elif info > 0:
+            t[info - 1] = 0.7
+        else:
+            t[int(np.argmin(factor.diagonal()))] = 0.7
+        return t
+
+    def _offer(self, tree: Tree, positions: Columns) -> float:
+        """Tell the tree of the solution on some of the columns; returns a lower bound of its value."""
+        key = tuple(sorted((*self.fixed, *(int(j) for j in self.cols[positions]))))
+        value, error = self.f0, self.data.rounding * self.a_y**2
+        if len(positions):
+            factor, c = Factor(self.H[np.ix_(positions, positions)]), self.c[positions]
+            noise = self.data.rounding * float((self.a[positions] * factor.s) @ (self.a[positions] * factor.s))
+            if factor.rcond * MAX_CANCELLATION > noise:
+                x = factor.solve(c)
+                value -= 0.5 * float(c @ x)
+                error = self.data.rounding * (float(self.a[positions] @ np.abs(x)) + self.a_y) ** 2
+            else:
+                error = np.inf
+        unit = self.data.unit
+        if error * unit <= GRAM_ERROR * tree.scale(max(value, 0.0) * unit):
+            tree.offer(key, unit * (value + error))
+            return unit * (value - error)
+        upper, lower = self.data.refit(key)
+        tree.offer(key, upper, lower)
+        return lower
+
+
+def _cholesky(H: Matrix, overwrite: bool = False) -> tuple[Matrix, int]:
+    """The lower factor of a symmetric matrix (above its diagonal stands rubbish), and 0 where there is one."""
+    factor, info = lapack.dpotrf(H.T, lower=1, clean=0, overwrite_a=overwrite)
+    return factor, int(info)
+
+
+def _largest(product: Callable[[Vector], Vector], p: int) -> float:
+    """The largest eigenvalue of a symmetric operator, to three digits."""
+    if p <= 2:
+        return float(np.linalg.eigvalsh(np.column_stack([product(e) for e in np.eye(p)]))[-1])
+    start = np.cos(np.arange(p) * 1.7) + 0.1
+    values = eigsh(LinearOperator((p, p), matvec=product, dtype=float), k=1, which="LA", v0=start, tol=1e-3,
+                   ncv=min(p, 20), return_eigenvectors=False)  # fmt: skip
+    return float(values[-1])

@@ -1,0 +1,1 @@
+"""``pursuit demo``: two real data sets, each from the data to a comparison, a model file and a picture."""

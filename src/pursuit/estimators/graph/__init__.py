@@ -1,0 +1,1 @@
+"""Estimators of graphs: sparse precision matrices and discriminant analysis."""

@@ -1,0 +1,189 @@
+"""The base class of estimators of a precision matrix, whether its number of edges is fixed or chosen."""
+
+from dataclasses import KW_ONLY, dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+from scipy.linalg import cho_factor, cho_solve
+from sklearn.base import clone
+from sklearn.covariance import EmpiricalCovariance
+from sklearn.utils.validation import check_is_fitted
+
+from ..._utils.column_names import Names, check_names, get_column_names, refuse_missing
+from ..._utils.lazy import lazy
+from ..._utils.row_order import warn_row_order
+from ..._utils.types import Flags, Matrix, Vector
+from ..._utils.validation import check_array, check_choice, check_flag, check_number, check_weights
+from ...driver import solve
+from ...objectives.logdet import LogDet
+from ...refits.graph import graph_refit
+from ...results import Result
+from ..inputs import validate_dense
+from .covariance import CovarianceEstimate, check_variances, estimate_covariance
+from .edge_selector import EdgeSelector, edge_selector
+from .edges import edge_gains, edge_table, to_networkx
+
+
+@dataclass(eq=False, repr=False)
+class GraphModel(EmpiricalCovariance):
+    """A precision matrix that is zero but for the diagonal and some edges."""
+
+    store_precision: ClassVar[bool] = True  # scikit-learn's covariance estimators look for it
+    _parameter_constraints: ClassVar[dict[str, Any]] = {}
+
+    _: KW_ONLY
+    assume_centered: bool = False
+    include: Any = None
+    exclude: Any = None
+    solver: Any = "auto"
+    eigenvalues: Any = None
+    max_iter: int | None = None
+    tol: float | None = None
+    time_limit: float | None = None
+    random_state: Any = None
+
+    def _samples(self, X: Any, sample_weight: Any) -> tuple[Matrix, Vector, CovarianceEstimate]:
+        """Rows, their weights (which sum to one), and the covariance."""
+        warn_row_order(X, sample_weight=sample_weight)
+        X = validate_dense(self, X, ensure_min_samples=2, ensure_min_features=2)
+        weights = check_weights(sample_weight, len(X))
+        rows = X[weights > 0]
+        if len(rows) < 2:
+            raise ValueError("one sample has a weight, and a covariance needs at least two")
+        found = estimate_covariance(X, weights, centred=not check_flag(self.assume_centered, "assume_centered"))
+        check_variances(rows, found.covariance, self._names)
+        return X, weights, found
+
+    @property
+    def _names(self) -> Names | None:
+        names = getattr(self, "feature_names_in_", None)
+        return None if names is None else tuple(names)
+
+    def _read_covariance(self, covariance: Any, names: Any) -> Matrix:
+        """A covariance matrix, and its size and names as ``fit`` would have them; LogDet checks the rest."""
+        own = get_column_names(covariance)
+        S = check_array(covariance, "covariance")
+        if S.ndim != 2 or S.shape[0] != S.shape[1] or len(S) < 2:
+            raise ValueError(f"covariance must be a square matrix of at least 2 columns, got shape {S.shape}")
+        names = own if names is None else check_names(names, len(S), "covariance")
+        self.n_features_in_ = len(S)
+        self.__dict__.pop("feature_names_in_", None)
+        if names is not None:
+            self.feature_names_in_ = np.array(names, dtype=object)
+        return S
+
+    def _objective(self, covariance: Matrix, n_samples: int | None, shrinkage: float) -> LogDet:
+        return LogDet(
+            covariance, n_samples=n_samples, eigenvalues=self.eigenvalues, shrinkage=shrinkage, names=self._names
+        )
+
+    def _solve(self, f: LogDet, k: int) -> Result:
+        return solve(
+            f, k, solver=self.solver, include=self.include, exclude=self.exclude, max_iter=self.max_iter, tol=self.tol,
+            time_limit=self.time_limit, random_state=self.random_state,
+        )  # fmt: skip
+
+    def _check_l1(self, l1: Any) -> float:
+        number = check_number(l1, "l1")
+        if number > 0 and self.eigenvalues is not None:
+            raise ValueError("l1 and eigenvalues cannot be had together; leave one of them out")
+        return number
+
+    def _store(self, f: LogDet, result: Result, l1: float, R: Matrix, location: Vector, notes: list[str]) -> None:
+        """Keep the graph of a result; with ``l1`` its entries are fitted again to R, which is not shrunk."""
+        self.__dict__.pop("edges_", None)
+        edges, units = result.support, np.outer(f.scales, f.scales)
+        if l1 > 0:
+            fit = graph_refit(R, edges, l1=l1)
+            if fit is None:
+                raise ValueError(f"l1={l1:g} is too small for a covariance of so small a rank; give a larger one, or 0")
+            kept = fit.w != 0
+            if not kept.all():
+                notes.append(f"l1={l1:g} sets {int((~kept).sum())} of the {len(edges)} edges to zero")
+            edges, Sigma, self.precision_ = edges[kept], fit.Sigma, fit.W / units
+        else:
+            Sigma, self.precision_ = _inverse(result.x * units), result.x
+        self.covariance_ = Sigma * units
+        self.location_, self.n_edges_ = location, len(edges)
+        self.result_, self.objective_, self.n_iter_ = result, f, result.n_iter
+        self._edges, self._fitted_to = edges, (f.R if l1 == 0 else R, l1)
+        self.reason_ = "; ".join(sentence for sentence in [*notes, result.reason] if sentence)
+
+    @property
+    def _nodes(self) -> list[Any]:
+        """The nodes: names, else indices."""
+        names = self._names
+        return list(range(self.n_features_in_)) if names is None else [str(name) for name in names]
+
+    @property
+    def adjacency_(self) -> Flags:
+        """Which two columns an edge joins: a symmetric matrix, its diagonal False."""
+        check_is_fitted(self)
+        joined = np.zeros(self.precision_.shape, dtype=bool)
+        i, j = self._edges.T
+        joined[i, j] = joined[j, i] = True
+        return joined
+
+    @lazy
+    def edges_(self) -> Any:
+        """A row per edge; see the class."""
+        check_is_fitted(self)
+        units, (R, l1) = np.outer(self.objective_.scales, self.objective_.scales), self._fitted_to
+        W, Sigma = self.precision_ * units, self.covariance_ / units
+        bounded = None if self.eigenvalues is None else self.objective_
+        gain, self.gains_are_exact_ = edge_gains(R, self._edges, W, Sigma, l1, bounded)
+        return edge_table(self._nodes, self._edges, self.precision_, gain)
+
+    def to_networkx(self) -> Any:
+        """The graph as a ``networkx.Graph``: nodes by name (else index), edges with weight, sign and precision.
+
+        The weight is the partial correlation, the sign its sign.
+        """
+        check_is_fitted(self)
+        return to_networkx(self._nodes, self._edges, self.precision_)
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """The mean Gaussian log-likelihood of the rows, as scikit-learn's covariance estimators have it."""
+        self._check_rows(X)
+        return float(super().score(X))
+
+    def mahalanobis(self, X: Any) -> Vector:
+        """Squared Mahalanobis distances of the rows from ``location_``."""
+        self._check_rows(X)
+        return np.asarray(super().mahalanobis(X))
+
+    def error_norm(self, comp_cov: Any, norm: str = "frobenius", scaling: bool = True, squared: bool = True) -> float:
+        """How far ``covariance_`` is from another one, as scikit-learn's covariance estimators have it."""
+        check_is_fitted(self)
+        check_choice(norm, "norm", ("frobenius", "spectral"))
+        other = check_array(comp_cov, "comp_cov")
+        if other.shape != self.covariance_.shape:
+            raise ValueError(f"comp_cov must have shape {self.covariance_.shape}, got shape {other.shape}")
+        return float(super().error_norm(other, norm, scaling, squared))
+
+    def _check_rows(self, X: Any) -> None:
+        """Columns that are no numbers by their names; the rest is scikit-learn's to say."""
+        check_is_fitted(self)
+        refuse_missing(validate_dense(self, X, reset=False), self._names)
+
+    def selector(self, X: Any, ks: Any = None, sample_weight: Any = None) -> EdgeSelector:
+        """What ``pursuit.stability`` asks: which edges some of the rows select, at every size of ``ks``."""
+        n_edges, shrinkage = self._stability_settings()
+        return edge_selector(clone(self), X, n_edges, shrinkage, ks, sample_weight)
+
+    if TYPE_CHECKING:  # defined by SparsePrecision and SparsePrecisionCV
+
+        def _stability_settings(self) -> tuple[int, float]: ...
+
+
+def correlations(covariance: Matrix) -> Matrix:
+    """The same on a unit diagonal."""
+    d = np.sqrt(covariance.diagonal())
+    R = covariance / d / d[:, None]
+    np.fill_diagonal(R, 1.0)
+    return R
+
+
+def _inverse(W: Matrix) -> Matrix:
+    Sigma = cho_solve(cho_factor(W), np.eye(len(W)))
+    return np.asarray(Sigma + Sigma.T) / 2

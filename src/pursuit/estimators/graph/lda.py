@@ -1,0 +1,235 @@
+"""``SparseLDA``: linear discriminant analysis with a sparse precision matrix (Yuan, Li and Zhang, JMLR 2018, 6.3.2).
+
+| paper | here |
+|---|---|
+| delta_l(x) = x' Omega mu_l - mu_l' Omega mu_l / 2 + log pi_l | ``decision_function``; less what all classes share |
+| mu_l, pi_l | ``means_``, ``priors_`` |
+| Omega | ``precision_``, of the covariance within classes, divided by n |
+| k, by cross-validation | ``n_edges="cv"``: the log-likelihood of held-out rows about the means of their classes |
+"""
+
+import time
+from dataclasses import KW_ONLY, dataclass
+from typing import Any
+
+import numpy as np
+from scipy.special import expit, log_softmax, softmax
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.validation import check_is_fitted
+
+from ..._utils.column_names import column_label
+from ..._utils.labels import as_labels
+from ..._utils.row_order import warn_row_order
+from ..._utils.types import Array, Columns, Matrix, Vector
+from ..._utils.validation import (
+    check_array,
+    check_choice,
+    check_count,
+    check_flag,
+    check_fraction,
+    check_number,
+    check_weights,
+)
+from ...engines import TimeUpError, threads, until
+from ...selection import rows_that_count
+from ..classifier import class_codes
+from ..inputs import validate_dense
+from .covariance import (
+    CovarianceEstimate,
+    check_magnitudes,
+    estimate_covariance,
+    flat_columns,
+    replace_constant_columns,
+)
+from .lda_cv import CHOSEN, RULES, Choice, Within, chosen
+from .precision import SparsePrecision
+
+PRIORS_SUM = 1e-6  # how far from 1 priors may add up, by rounding
+
+
+@dataclass(eq=False, repr=False)
+class SparseLDA(ClassifierMixin, BaseEstimator):
+    """Linear discriminant analysis on a graph: classes are Gaussian with one precision matrix, which has few edges.
+
+    Parameters
+    ----------
+    n_edges : int or "cv", default "cv"
+        Edges of the precision matrix within classes: a number, or chosen by the held-out likelihood.
+    shrinkage : float from 0 to 1, or "cv", default 0
+        The covariance within classes is shrunk to its diagonal (``standardize=False``: to the mean variance times the
+        identity) by this share; above 0 every graph has an optimum. "cv" chooses it together with ``n_edges``.
+    l1 : float or "cv", default 0
+        As in :class:`SparsePrecision`; needs ``standardize=True``.
+    priors : one positive number per class, in the order of ``classes_``, or None for their shares of the rows
+        They sum to 1, and move the decision, not the precision matrix.
+    cv : number of folds, a splitter, or pairs of (training rows, test rows), default 6
+        A number shuffles the rows first, with seed ``random_state`` or 0, and keeps the shares of classes. A row whose
+        class does not train in its fold is not scored.
+    rule : "min" or "1se"
+        The best held-out likelihood, or the fewest edges within a standard error of it.
+    standardize : bool, default True
+        Whether shrinkage and l1 act on correlations, or on covariances. Without them it changes nothing: the graph and
+        what is fitted to it are the same in all units.
+    include, exclude, solver, max_iter, tol, random_state : as in :class:`SparsePrecision`; folds use the default solver
+    time_limit : seconds for the folds, an error where they are not enough, and again for the last search
+    n_jobs : threads (None: all that OMP_NUM_THREADS and the machine allow)
+
+    Attributes
+    ----------
+    coef_, intercept_ : of ``decision_function``; two classes have one row, as in scikit-learn
+    means_, priors_ : of the classes
+    precision_, covariance_ : within classes, in the units of X
+    graph_ : the :class:`SparsePrecision` of the covariance within classes, with ``edges_`` and ``to_networkx()``
+    n_edges_, shrinkage_, l1_ : what was used; ``n_edges_`` is the number of edges there are
+    cv_results_ : one row per (n_edges, shrinkage, l1) that was tried, with held-out log-likelihoods; None without "cv"
+    reason_ : what a person should know, in a sentence
+    classes_, n_features_in_, feature_names_in_ : as everywhere in scikit-learn
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from pursuit import SparseLDA
+    >>> X, y = load_wine(return_X_y=True, as_frame=True)
+    >>> bool(SparseLDA(n_edges=20).fit(X, y).score(X, y) > 0.95)
+    True
+    """
+
+    n_edges: int | str = "cv"
+    _: KW_ONLY
+    shrinkage: float | str = 0.0
+    l1: float | str = 0.0
+    priors: Any = None
+    cv: Any = 6
+    rule: str = "min"
+    standardize: bool = True
+    include: Any = None
+    exclude: Any = None
+    solver: Any = "auto"
+    max_iter: int | None = None
+    tol: float | None = None
+    time_limit: float | None = None
+    n_jobs: int | None = None
+    random_state: Any = None
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, cv_groups: Any = None) -> Any:
+        """Fit the means and the graph; ``cv_groups`` are the rows' groups, which a number of folds keeps whole."""
+        requested = self._stability_settings()
+        warn_row_order(X, y=y, sample_weight=sample_weight, cv_groups=cv_groups)
+        X, y = validate_dense(self, X, y if y is None else as_labels(y), ensure_min_features=2)
+        self.classes_, codes = class_codes(y)
+        weights = check_weights(sample_weight, len(X))
+        shares = np.bincount(codes, weights, len(self.classes_)).astype(np.float64)
+        if shares.min() == 0:
+            raise ValueError(f"y holds class {self.classes_[np.argmin(shares)]} in no row with a weight")
+        self.priors_ = self._priors(shares)
+        names = getattr(self, "feature_names_in_", None)
+        found, notes = self._within(X, weights, codes, names)
+        with threads(self.n_jobs):
+            counts = rows_that_count(sample_weight, weights)
+            within = Within(X, codes, weights, counts, found, self.standardize, names)
+            choice = self._choose(within, requested, cv_groups)
+            self.graph_ = SparsePrecision(
+                choice.n_edges, shrinkage=choice.shrinkage if self.standardize else 0.0, l1=choice.l1,
+                include=self.include, exclude=self.exclude, solver=self.solver, max_iter=self.max_iter, tol=self.tol,
+                time_limit=self.time_limit, random_state=self.random_state,
+            ).from_covariance(within.shrunk(choice.shrinkage), names=names)  # fmt: skip
+        self.n_edges_, self.shrinkage_, self.l1_ = self.graph_.n_edges_, choice.shrinkage, choice.l1
+        self.cv_results_ = choice.table
+        self.reason_ = "; ".join(sentence for sentence in [notes, *choice.notes, self.graph_.reason_] if sentence)
+        self.means_, self.precision_, self.covariance_ = found.means, self.graph_.precision_, self.graph_.covariance_
+        self.n_iter_ = max(1, self.graph_.n_iter_)
+        self._discriminate()
+        return self
+
+    def _choose(self, within: Within, requested: tuple[Any, Any, Any], cv_groups: Any) -> Choice:
+        limit = self.time_limit
+        end = None if limit is None else time.perf_counter() + check_number(limit, "time_limit")
+        try:
+            with until(end):
+                return chosen(within, self, requested, cv_groups)
+        except TimeUpError:
+            raise TimeoutError(
+                f"time_limit={limit!r} was over before every fold was fitted; allow more, or give n_edges"
+            ) from None
+
+    def _within(self, X: Matrix, weights: Vector, codes: Columns, names: Any) -> tuple[CovarianceEstimate, str]:
+        """Means of the classes and the covariance about them, and a sentence about columns that do not vary there."""
+        seen = X[weights > 0]
+        check_magnitudes(seen, names)
+        found = estimate_covariance(X, weights, codes, len(self.classes_))
+        if found.rank == 0:
+            raise ValueError(
+                f"n_samples={len(X)} rows of {len(self.classes_)} classes hold one sample of each, and a covariance "
+                "within classes needs two of some"
+            )
+        flat = flat_columns(seen, found.covariance)
+        if not flat.any():
+            return found, ""
+        over_all = estimate_covariance(X, weights).covariance
+        variance = np.where(flat_columns(seen, over_all), 1.0, over_all.diagonal())
+        found = found._replace(covariance=replace_constant_columns(found.covariance, flat, variance))
+        does, its = ("does", "its") if flat.sum() == 1 else ("do", "their")
+        words = f"{column_label(np.flatnonzero(flat), names)} {does} not vary within any class"
+        return found, f"{words}; {its} variance over all rows was taken, and no edge"
+
+    def _stability_settings(self) -> tuple[Any, Any, Any]:
+        """Numbers, or "cv"."""
+        check_choice(self.rule, "rule", RULES)
+        n_edges: Any = CHOSEN if _is_cv(self.n_edges, "n_edges") else check_count(self.n_edges, "n_edges")
+        shrinkage: Any = CHOSEN if _is_cv(self.shrinkage, "shrinkage") else check_fraction(self.shrinkage, "shrinkage")
+        l1: Any = CHOSEN if _is_cv(self.l1, "l1") else check_number(self.l1, "l1")
+        standardize = check_flag(self.standardize, "standardize")
+        if l1 != 0 and not standardize:
+            raise ValueError("l1 needs standardize=True: its entries are those of standardised columns")
+        return n_edges, shrinkage, l1
+
+    def _priors(self, shares: Vector) -> Vector:
+        if self.priors is None:
+            return np.asarray(shares / shares.sum())
+        priors = check_array(self.priors, "priors")
+        if priors.shape != shares.shape or priors.min() <= 0:
+            raise ValueError(f"priors must be {len(shares)} positive numbers, one per class, got {self.priors!r}")
+        if abs(priors.sum() - 1) > PRIORS_SUM:
+            raise ValueError(f"priors must sum to 1, got {self.priors!r}, which sum to {priors.sum():g}")
+        return np.asarray(priors / priors.sum())
+
+    def _discriminate(self) -> None:
+        """``coef_`` and ``intercept_``, from the middle of the classes, where little cancels."""
+        middle = self.priors_ @ self.means_
+        apart = self.means_ - middle
+        coef = apart @ self.precision_
+        intercept = np.log(self.priors_) - coef @ middle - np.einsum("ij,ij->i", coef, apart) / 2
+        if len(coef) == 2:
+            coef, intercept = coef[1:] - coef[:1], intercept[1:] - intercept[:1]
+        self.coef_, self.intercept_ = coef, intercept
+
+    def decision_function(self, X: Any) -> Vector:
+        """log pi_l - (x - mu_l)' Omega (x - mu_l) / 2, less what all classes share: a column per class.
+
+        Two classes: the difference, positive for ``classes_[1]``.
+        """
+        check_is_fitted(self)
+        eta: Matrix = validate_dense(self, X, reset=False) @ self.coef_.T + self.intercept_
+        return eta[:, 0] if eta.shape[1] == 1 else eta
+
+    def predict(self, X: Any) -> Array:
+        """The most likely class."""
+        eta = self.decision_function(X)
+        return np.asarray(self.classes_[(eta > 0).astype(int) if eta.ndim == 1 else eta.argmax(axis=1)])
+
+    def predict_proba(self, X: Any) -> Matrix:
+        """Probabilities of the classes."""
+        eta = self.decision_function(X)
+        return np.column_stack([expit(-eta), expit(eta)]) if eta.ndim == 1 else np.asarray(softmax(eta, axis=1))
+
+    def predict_log_proba(self, X: Any) -> Matrix:
+        """Logarithms of the probabilities, accurate where they are tiny."""
+        eta = self.decision_function(X)
+        return np.asarray(log_softmax(np.column_stack([0 * eta, eta]) if eta.ndim == 1 else eta, axis=1))
+
+
+def _is_cv(value: Any, name: str) -> bool:
+    """Whether it is to be chosen."""
+    if isinstance(value, str) and value != CHOSEN:
+        raise ValueError(f"{name} must be a number or {CHOSEN!r}, got {value!r}")
+    return isinstance(value, str)

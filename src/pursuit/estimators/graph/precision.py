@@ -1,0 +1,109 @@
+"""``SparsePrecision``: covariance selection with an exact number of edges (Dempster 1972; Yuan, Li and Zhang 2018).
+
+| paper (JMLR, section 5.3) | here |
+|---|---|
+| Sigma_n | ``LogDet(covariance)``, on the correlation scale |
+| Omega | ``precision_``, in the units of the data |
+| k, off-diagonal pairs | ``n_edges`` |
+| alpha, beta | ``eigenvalues`` |
+"""
+
+from dataclasses import KW_ONLY, dataclass
+from typing import Any
+
+import numpy as np
+
+from ..._utils.types import Matrix, Vector
+from ..._utils.validation import check_count
+from .base import GraphModel, correlations
+from .edges import allowed_edges, cap_message, resolve_edges
+
+GRAPH_PARAMETERS = """assume_centered : bool, default False
+        Take the mean of every column as 0.
+    include, exclude : edges that must, must not be there
+        Pairs of column indices or names; for ``exclude`` also a mask with a row and a column per column of X. Those
+        included count in ``n_edges``.
+    solver : str or Solver, default "auto"
+        See ``pursuit.list_solvers()``.
+    eigenvalues : (alpha, beta), bounds of the eigenvalues of the precision matrix in the units of X, or None
+    max_iter, tol, time_limit : limits, see ``pursuit.solve``
+    random_state : seed for solvers that draw random numbers
+
+    Attributes
+    ----------
+    precision_, covariance_ : the matrix and its inverse, in the units of X; positive definite
+    location_ : means of the columns (0 with ``assume_centered`` and ``from_covariance``)
+    adjacency_ : which columns an edge joins, a symmetric matrix of bools
+    n_edges_ : how many edges there are
+    edges_ : a table with a row per edge, most gain first (a pandas DataFrame; without pandas a dict of columns)
+        ``source``, ``target`` (names, else indices), ``precision``, ``partial_correlation`` and ``gain``: how far the
+        objective, twice the negative log-likelihood per row (shrunk as asked), rises when the edge is dropped and the
+        others are fitted again. That is a refit per edge, computed when first asked for. Where these are too many
+        (above 1e9 multiplications) only one row of the matrix is fitted again, an upper bound (with l1 or bounds of
+        eigenvalues an estimate); ``gains_are_exact_`` says which.
+    reason_ : what a person should know of the fit, in a sentence
+    result_ : the :class:`pursuit.Result` of the search; with ``l1`` its entries are those before that term
+    objective_ : the :class:`pursuit.LogDet` that was minimised
+    n_features_in_, feature_names_in_ : as everywhere in scikit-learn
+    """
+
+
+@dataclass(eq=False, repr=False)
+class SparsePrecision(GraphModel):
+    __doc__ = f"""A precision matrix with at most so many edges, and everything else exactly zero.
+
+    Minimises tr(SW) - log det W over positive definite W with at most ``n_edges`` non-zero pairs off the diagonal; S is
+    the maximum-likelihood covariance (divided by n). The search works on correlations, so that units do not matter.
+
+    Parameters
+    ----------
+    n_edges : int, default 10
+        At most this many edges; above the pairs there are it is capped (``reason_`` says so).
+    shrinkage : float from 0 to 1, default 0
+        The correlation matrix is shrunk to (1 - shrinkage) R + shrinkage I; above 0 every graph has an optimum.
+    l1 : float, default 0
+        l1 times the sum of |W_ij| over the off-diagonal entries (of standardised columns) is added when the entries of
+        the chosen graph are fitted, never in the search; these are fitted to the covariance before shrinkage then.
+    {GRAPH_PARAMETERS}
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from pursuit import SparsePrecision
+    >>> X, _ = load_iris(return_X_y=True, as_frame=True)
+    >>> model = SparsePrecision(n_edges=3).fit(X)
+    >>> int(model.adjacency_.sum()) // 2
+    3
+    """
+
+    n_edges: int = 10
+    _: KW_ONLY
+    shrinkage: float = 0.0
+    l1: float = 0.0
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
+        """Search and fit the graph of the columns of X; y is ignored."""
+        _, weights, found = self._samples(X, sample_weight)
+        return self._fit(found.covariance, int((weights > 0).sum()), found.means[0])
+
+    def from_covariance(self, covariance: Any, n_samples: int | None = None, names: Any = None) -> Any:
+        """Fit to a covariance matrix instead of samples: ``SparsePrecision(20).from_covariance(S, n_samples=100)``.
+
+        ``names`` are those of its columns (a data frame has them). ``n_samples`` bounds its rank, where it is known.
+        """
+        S = self._read_covariance(covariance, names)
+        n = None if n_samples is None else check_count(n_samples, "n_samples", 2)
+        return self._fit(S, n, np.zeros(len(S)))
+
+    def _fit(self, covariance: Matrix, n_samples: int | None, location: Vector) -> Any:
+        wanted, l1 = check_count(self.n_edges, "n_edges"), self._check_l1(self.l1)
+        f = self._objective(covariance, n_samples, self.shrinkage)
+        include, forbidden = resolve_edges(f, self.include, self.exclude)
+        if len(include) > wanted:
+            raise ValueError(f"include names {len(include)} edges, more than n_edges={wanted} allows")
+        there = allowed_edges(forbidden)
+        notes = [cap_message(wanted, there)]
+        self._store(f, self._solve(f, min(wanted, there)), l1, correlations(covariance), location, notes)
+        return self
+
+    def _stability_settings(self) -> tuple[int, float]:
+        return self.n_edges, self.shrinkage

@@ -1,0 +1,194 @@
+"""``SparsePrecisionCV``: how many edges, how much shrinkage and how much l1, by what was held out or by EBIC."""
+
+import time
+from dataclasses import KW_ONLY, dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from ..._utils.row_order import warn_row_order
+from ..._utils.types import Columns, Matrix, Vector
+from ..._utils.validation import check_choice, check_count, check_fraction, check_number
+from ...driver import ended
+from ...engines import TimeUpError, threads, until
+from ...loop import Limits, Loop
+from ...objectives.logdet import LogDet
+from ...paths import every_size
+from ...refits.graph import graph_refit
+from ...results import Result
+from ...selection import rows_that_count, splits
+from ...selection.graphs import L1S, RULES, SHRINKAGES, GraphChoice, Parted, choose_graph, edge_counts, must_stay
+from .base import GraphModel, correlations
+from .covariance import CovarianceEstimate, check_variances, estimate_covariance, second_moment
+from .edges import allowed_edges, cap_message, resolve_edges, well_posed
+from .precision import GRAPH_PARAMETERS
+
+
+@dataclass(eq=False, repr=False)
+class SparsePrecisionCV(GraphModel):
+    __doc__ = f"""A precision matrix whose number of edges is chosen so that it fits rows that it has not seen.
+
+    The graph is searched on the correlation matrix shrunk by t, its entries are fitted to the unshrunk one with an l1
+    term (without l1: to the shrunk one). Triples (n_edges, t, l1) compete by the Gaussian log-likelihood of held-out
+    rows; those whose l1 sets an edge to zero (with fewer rows than columns: one in ten) do not take part.
+
+    Parameters
+    ----------
+    n_edges : int, list of int, or None
+        A number is taken as it is, a list is chosen from. None: 20 numbers from 0 to five per column, and on while the
+        largest is best; with fewer rows than columns no further than half as many neighbours a column as there are
+        rows to train on.
+    shrinkage : float, list of floats from 0 to 1, or None for 0, 0.3, 0.5 and 0.6 (0 for "ebic")
+    l1 : float, list of floats, or None for 14 of them from 0 to 0.3 (0 for "ebic")
+        Where there are several, 0 competes without shrinkage only.
+    cv : number of folds, a splitter, or pairs of (training rows, test rows), default 5
+        A number shuffles the rows first, with seed ``random_state`` or 0. Folds standardise columns by themselves.
+    rule : "min", "1se" or "ebic"
+        The best held-out log-likelihood; the fewest edges within a standard error of it (of the difference, over
+        folds); or the least -2 log-likelihood + n_edges (log n + 4 gamma log p) of all rows (Foygel and Drton 2010).
+    gamma : float, default 0.5
+        Of "ebic": 0 is BIC, more asks more of an edge where there are many columns.
+    n_jobs : threads (None: all that OMP_NUM_THREADS and the machine allow)
+    {GRAPH_PARAMETERS}
+    shrinkage_, l1_ : what was chosen, next to ``n_edges_``
+    cv_results_ : one row per triple that was tried in every fold: ``n_edges``, ``shrinkage``, ``l1``, whether it
+        was ``eligible``, ``mean_test_score`` (log-likelihood per row in the units of X), ``std_test_score``
+        over folds, ``std_error`` of the mean, and every fold's ``split0_test_score``; for "ebic" the one score is that
+        of all rows, and ``ebic`` is there
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from pursuit import SparsePrecisionCV
+    >>> X, _ = load_iris(return_X_y=True, as_frame=True)
+    >>> model = SparsePrecisionCV().fit(X)
+    >>> int(model.adjacency_.sum()) // 2 == model.n_edges_
+    True
+    """
+
+    n_edges: Any = None
+    shrinkage: Any = None
+    l1: Any = None
+    cv: Any = 5
+    _: KW_ONLY
+    rule: str = "min"
+    gamma: float = 0.5
+    n_jobs: int | None = None
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, cv_groups: Any = None) -> Any:
+        """Choose and fit; y is ignored. ``cv_groups`` are the rows' groups: a number of folds keeps them whole."""
+        check_choice(self.rule, "rule", RULES)
+        began, limit = time.perf_counter(), self.time_limit
+        end = None if limit is None else began + check_number(limit, "time_limit")
+        warn_row_order(X, cv_groups=cv_groups)
+        X, weights, found = self._samples(X, sample_weight)
+        with threads(self.n_jobs), until(end):
+            try:
+                folds, note = self._folds(X, weights, rows_that_count(sample_weight, weights), found, cv_groups)
+                choice = self._choose(folds, found)
+            except TimeUpError:
+                raise TimeoutError(
+                    f"time_limit={self.time_limit!r} was over before every fold was fitted; allow more, or give fewer "
+                    "n_edges, shrinkage, l1 or folds"
+                ) from None
+        with threads(self.n_jobs):
+            f = self._objective(found.covariance, int((weights > 0).sum()), choice.shrinkage)
+            result, R = self._search(f, choice), correlations(found.covariance)
+            l1, lowered = _that_keeps(R, result.support, choice, min(fold.rank for fold in folds))
+            notes = [_explain_choice(choice, self.rule), lowered, choice.reason, note]
+            self._store(f, result, l1, R, found.means[0], notes)
+        self.shrinkage_, self.l1_, self.cv_results_ = choice.shrinkage, l1, choice.table
+        return self
+
+    def _folds(
+        self, X: Matrix, weights: Vector, counts: Vector, found: CovarianceEstimate, cv_groups: Any
+    ) -> tuple[list[Parted], str]:
+        """Covariances of the folds; for a criterion, of all rows twice."""
+        if self.rule == "ebic":
+            if cv_groups is not None:
+                raise ValueError("rule='ebic' holds out no rows, so cv_groups has no use: leave it out, or rule='min'")
+            return [Parted(found.covariance, found.rank, found.covariance, float(counts.sum()))], ""
+        pairs, note = splits(self.cv, X, np.zeros(len(X)), cv_groups, False, self.random_state, weights)
+        return [self._part(X, weights, counts, *pair, number) for number, pair in enumerate(pairs)], note
+
+    def _part(self, X: Matrix, weights: Vector, counts: Vector, train: Columns, test: Columns, number: int) -> Parted:
+        rows, others = train[weights[train] > 0], test[weights[test] > 0]
+        found = estimate_covariance(X[rows], weights[rows] / weights[rows].sum(), centred=not self.assume_centered)
+        check_variances(X[rows], found.covariance, self._names, f" in the rows that fold {number} of cv trains on")
+        share = weights[others] / weights[others].sum()
+        apart = second_moment(X[others], share, np.zeros(len(others), np.int64), found.means)
+        return Parted(found.covariance, found.rank, apart, float(counts[others].sum()))
+
+    def _choose(self, folds: list[Parted], found: CovarianceEstimate) -> GraphChoice:
+        gamma = check_number(self.gamma, "gamma")
+        single = self.rule == "ebic"
+        ts: tuple[float, ...] = (0.0,) if single else SHRINKAGES
+        if self.shrinkage is not None:
+            ts = tuple(check_fraction(t, "shrinkage") for t in _as_list(self.shrinkage, "shrinkage"))
+        l1s: tuple[float, ...] = (0.0,) if single or self.eigenvalues is not None else L1S
+        if self.l1 is not None:
+            l1s = tuple(self._check_l1(l1) for l1 in _as_list(self.l1, "l1"))
+        f = self._objective(found.covariance, None, max(ts))
+        include, forbidden = resolve_edges(f, self.include, self.exclude)
+        allowed = allowed_edges(forbidden)
+        rank = min(fold.rank for fold in folds)
+        carried = allowed if rank == f.p else min(allowed, f.p * rank // 4, f.dim if max(ts) > 0 else well_posed(rank))
+        sizes = edge_counts(f.p, carried) if self.n_edges is None else _as_list(self.n_edges, "n_edges")
+        counts = [check_count(k, "n_edges") for k in sizes]
+        wanted = {min(max(k, len(include)), allowed) for k in counts}
+        choice = choose_graph(
+            folds, sizes=sorted(wanted), shrinkages=ts, l1s=l1s, rule=self.rule, gamma=gamma, include=include,
+            forbidden=forbidden, most=carried if self.n_edges is None else 0,
+        )  # fmt: skip
+        notes = (cap_message(max(counts), allowed), choice.reason)
+        return choice._replace(reason="; ".join(sentence for sentence in notes if sentence))
+
+    def _search(self, f: LogDet, choice: GraphChoice) -> Result:
+        """The graph of all rows: along the sizes, the search of the folds, unless another one was asked for."""
+        if self.solver != "auto" or self.eigenvalues is not None:
+            return self._solve(f, choice.k)
+        include, exclude = (() if given is None else given for given in (self.include, self.exclude))
+        constraint = f.sparse_set(choice.k, include, exclude)
+        found = every_size(f, constraint, [k for k in choice.sizes if k <= choice.k])
+        point, loop = found[max(found)], Loop(Limits())
+        loop.best = f.refit(point.support, start=point)
+        return ended(f, constraint, loop, "auto")
+
+    def _stability_settings(self) -> tuple[int, float]:
+        """Up to how many edges half-samples select, and the shrinkage they do it with: what was chosen."""
+        check_is_fitted(self)
+        return self.n_edges_, self.shrinkage_
+
+
+def _as_list(values: Any, name: str) -> list[Any]:
+    """A number, or several, as a list."""
+    if isinstance(values, str | bytes | dict):
+        raise TypeError(f"{name} must be a number, a list of numbers, or None, got {values!r}")
+    entries = list(values) if np.iterable(values) else [values]
+    if not entries:
+        raise ValueError(f"{name} is empty; give at least one number, or None")
+    return entries
+
+
+def _that_keeps(R: Matrix, edges: Columns, choice: GraphChoice, rank: int) -> tuple[float, str]:
+    """The chosen l1, or the next below it that keeps edges of the graph of all rows as folds did; a sentence then.
+
+    Not 0 with shrinkage: entries would be fitted to another matrix, which no fold has tried.
+    """
+    least = 0.0 if choice.shrinkage == 0 else min((l1 for l1 in choice.l1s if l1 > 0), default=0.0)
+    for l1 in (l1 for l1 in reversed(choice.l1s) if least <= l1 <= choice.l1):
+        fit = graph_refit(R, edges, l1=l1) if l1 > 0 else None
+        if fit is None or np.count_nonzero(fit.w) >= must_stay(len(edges), rank, len(R)):
+            notes = f"l1={choice.l1:g} was chosen, and lowered to {l1:g}, where the edges stay"
+            return l1, notes if l1 < choice.l1 else ""
+    return choice.l1, ""
+
+
+def _explain_choice(choice: GraphChoice, rule: str) -> str:
+    """Why these, in a sentence."""
+    if rule == "ebic":
+        return f"n_edges={choice.k} has the least EBIC"
+    if rule == "1se":
+        return f"n_edges={choice.k} are the fewest within one standard error of the best held-out likelihood"
+    return f"n_edges={choice.k}, shrinkage={choice.shrinkage:g} and l1={choice.l1:g} have the best held-out likelihood"

@@ -1,0 +1,141 @@
+"""Validation of what ``fit`` and ``predict`` are given: arrays, data frames, data in parts."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import validate_data
+
+from .._utils.column_names import get_column_names, refuse_kinds, refuse_missing, refuse_text
+from .._utils.types import Array, Vector
+from .._utils.validation import check_mask, check_weights
+from ..data import Data, Source, as_data, placed
+from ..designs import as_design
+
+FLOAT_DTYPES = (np.dtype(np.float64), np.dtype(np.float32))
+
+
+@dataclass(frozen=True)
+class ValidatedInput:
+    """Data for any loss; targets and weights, one number a row, are functions and computed when called.
+
+    ``multi_output``: whether a target has several outputs. ``X`` is for splitters and scorers, ``source`` for rows in
+    parts. ``offset``: whether there is one, which scorers cannot use.
+    """
+
+    multi_output: bool
+    data: Callable[[Any], Data]
+    y: Callable[[], Array]
+    weights: Callable[[], Vector | None]
+    X: Any
+    source: Source | None = None
+    offset: bool = False
+
+    def to_engine(self, engine: Any) -> "ValidatedInput":
+        """The same with the data's rows on the workers of an engine."""
+        return replace(self, data=lambda loss: placed(self.data(loss), engine))
+
+
+def input_from_arrays(X: Any, y: Array, labels: Array, sample_weight: Any, offset: Any, names: Any) -> ValidatedInput:
+    """Arrays that were validated; ``y`` is numeric, ``labels`` are the targets of the user."""
+
+    def data(loss: Any) -> Data:
+        return as_data(as_design(X, names), y, loss, sample_weight, offset)
+
+    return ValidatedInput(y.ndim > 1, data, lambda: labels, lambda: sample_weight, X, offset=offset is not None)
+
+
+def input_from_source(
+    source: Source, multi_output: bool, classes: Array | None = None, factors: Vector | None = None
+) -> ValidatedInput:  # fmt: skip
+    """Data in parts, with classes where targets are labels, and factors of their weights."""
+
+    def data(loss: Any) -> Data:
+        return source.bound(loss, classes, factors)
+
+    def weights() -> Vector | None:
+        if factors is None or classes is None:
+            return source.weights()
+        own = check_weights(source.weights(), source.shape[0])  # which are then no numbers of repeated rows
+        return own * factors[np.searchsorted(classes, source.targets())]
+
+    return ValidatedInput(multi_output, data, source.targets, weights, np.empty((source.shape[0], 0)), source)
+
+
+def refuse_beside_source(*others: Any) -> None:
+    """Raise where y, weights or an offset come beside data in parts, which have their own."""
+    if any(other is not None for other in others):
+        raise TypeError("data in parts bring their own: leave y, sample_weight and offset out")
+
+
+def check_source_columns(estimator: Any, source: Source, reset: bool) -> None:
+    """Take the columns' number and names from data in parts, or compare them with those of ``fit``."""
+    names, known = source.names, getattr(estimator, "feature_names_in_", None)
+    if reset:
+        estimator.n_features_in_ = source.shape[1]
+        if names is not None:
+            estimator.feature_names_in_ = np.asarray(names, dtype=object)
+        elif known is not None:
+            del estimator.feature_names_in_
+    elif source.shape[1] != estimator.n_features_in_:
+        raise ValueError(
+            f"X has {source.shape[1]} features, but {type(estimator).__name__} is expecting "
+            f"{estimator.n_features_in_} features as input"
+        )
+    elif names is not None and known is not None and tuple(names) != tuple(map(str, known)):
+        raise ValueError("the parts have other column names than those seen at fit, or another order of them")
+
+
+def validate(estimator: Any, X: Any, *y: Any, **kwargs: Any) -> Any:
+    """scikit-learn's validation (``validate_data``), with the names of columns that hold text or dates."""
+    reset = kwargs.get("reset", True)
+    least = kwargs.get("ensure_min_samples", 1), kwargs.get("ensure_min_features", 1)
+    if _needs_no_conversion(X, y, least) and (reset or _has_columns(estimator, X.shape[1])):
+        if reset:
+            estimator.n_features_in_ = X.shape[1]
+            vars(estimator).pop("feature_names_in_", None)
+        return (X, *y) if y else X
+    check_mask(X, "X")
+    get_column_names(X)  # of which no two may be the same
+    refuse_kinds(X)
+    try:
+        return validate_data(estimator, X, *y, dtype=(np.float64, np.float32), **kwargs)
+    except OverflowError:
+        raise ValueError("X contains NaN or infinity (or numbers that are too large)") from None
+    except (TypeError, ValueError) as error:
+        refuse_text(X)
+        if "inhomogeneous" in str(error):
+            raise ValueError("X must have rows of the same length, one entry per column") from None
+        raise
+
+
+def _needs_no_conversion(X: Any, y: tuple[Any, ...], least: tuple[int, int]) -> bool:
+    """Whether validation would return its arguments: NumPy arrays of numbers, one finite target per row.
+
+    For small data scikit-learn's own way to that answer takes as long as a fit. ``least``: rows and columns.
+    """
+    if type(X) is not np.ndarray or X.ndim != 2 or X.dtype not in FLOAT_DTYPES:
+        return False
+    if X.shape[0] < least[0] or X.shape[1] < least[1]:
+        return False
+    for own in y:
+        if type(own) is not np.ndarray or own.shape != X.shape[:1] or own.dtype.kind not in "iubf":
+            return False
+        if own.dtype.kind == "f" and not np.isfinite(own).all():
+            return False
+    return True
+
+
+def _has_columns(estimator: Any, count: int) -> bool:
+    """Whether an estimator was fitted on so many columns without names."""
+    return getattr(estimator, "n_features_in_", None) == count and not hasattr(estimator, "feature_names_in_")
+
+
+def validate_dense(estimator: Any, X: Any, *y: Any, **kwargs: Any) -> Any:
+    """A dense array of finite numbers in double precision, with y where one is given."""
+    found = validate(estimator, X, *y, ensure_all_finite=False, **kwargs)
+    X, *rest = found if y else (found,)
+    refuse_missing(X, getattr(estimator, "feature_names_in_", None))
+    X = np.ascontiguousarray(X, dtype=np.float64)
+    return (X, *rest) if y else X

@@ -1,0 +1,1 @@
+"""The Python side of calls into the C++ core."""

@@ -1,0 +1,108 @@
+"""The search and the path of one support for several responses with the squared loss, each in one kernel call.
+
+The kernels are those of one response (core/working_set.hpp): responses share the Gram matrix, and norms over them take
+the place of absolute values (ADR 35).
+"""
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from .. import _core, searched, walked
+from .._utils.types import Columns, Vector
+from ..constraints import AtMost
+from ..designs import centre
+from .least_squares import FAR, Problem
+
+if TYPE_CHECKING:
+    from .glm import GLM
+
+RESIDUAL_ROUNDING = 1e-28  # share of the mean square of y at which residuals are rounding: constant responses
+
+
+def search_responses(f: "GLM", constraint: AtMost, start: Columns, plan: searched.Plan) -> searched.Searched | None:
+    """The best features; None where X is not in memory or needs more care."""
+    given = problem_of(f, constraint) if constraint.k <= searched.ROOM else None
+    if given is None:
+        return None
+    problem, _ = given
+    value, widest = f.null.value, searched.WIDEST[True]
+    fits = (widest * constraint.k + 1) * constraint.units <= problem.room
+    request = searched.make_request(
+        constraint, problem.useful, constraint.units_of(start), widest, 1e-9 * value, plan
+    )  # fmt: skip
+    solution = problem.kernel.search(request, all_columns=plan.all_columns if fits else 0, room=problem.room)
+    found = searched.from_quadratic(solution, request, constraint, value)
+    if found is None or found.points[-1][-1] < searched.SMALL_SHARE * value:
+        return None  # too little is left for differences of products to tell
+    points = [
+        (f.coordinates(S), x, _intercepts(f, problem, S, x), at) for S, x, _, at in found.points
+    ]  # fmt: skip
+    return replace(found, points=points)
+
+
+def path_of_responses(f: "GLM", constraint: AtMost, plan: walked.PathPlan) -> walked.Walked | None:
+    """The best features of every size; None where X is not in memory or needs more care."""
+    (n, p), value = f.data.shape, f.null.value
+    given = problem_of(f, constraint) if (constraint.k + 1) * p <= max(walked.STATE, 0.5 * n * p) else None
+    if given is None:
+        return None
+    problem, gradient = given
+    small = p <= walked.THOROUGH and n * p * p <= walked.WHOLE
+    small = small and (plan.only is not None or p * constraint.k**3 <= walked.SEARCHED_PATH)
+    plan = plan._replace(thorough=plan.thorough and small)
+    if plan.thorough:
+        A, rows = f.data.copied()
+        if f.fit_intercept:
+            centre(A, rows.c)
+        A *= np.sqrt(rows.c)[:, None]
+        ridge = np.where(problem.useful, f.ridge, 0.0)
+        found = walked.quadratic(A.T @ A, gradient, problem.h, ridge, value, 1e-9 * value, constraint, plan)
+    else:
+        found = walked.least_squares(
+            problem.kernel, problem.useful, problem.h, value, 1e-9 * value, problem.room, constraint, plan,
+            searched.ROUNDED,
+        )  # fmt: skip
+    if found is None:
+        return None
+    points = [
+        at._replace(
+            support=f.coordinates(at.support), coef=at.coef.ravel(), free=_intercepts(f, problem, at.support, at.coef)
+        )
+        for at in found.points
+    ]
+    return replace(found, points=points)
+
+
+def problem_of(f: "GLM", constraint: AtMost) -> tuple[Problem, Vector] | None:
+    """The problem as the kernels take it, and gradients at the null model, a row per response; None: they cannot."""
+    stored = f.data.in_memory() if constraint.units == f.data.shape[1] and f.data.near and constraint.k > 0 else None
+    if stored is None:
+        return None
+    matrix, shift, scale = stored
+    null, p, moments = f.null, f.data.shape[1], f.data.moments()
+    squares, mean = moments.moment(f.fit_intercept), moments.mean if f.fit_intercept else np.zeros(p)
+    useful, h = squares > 0, squares + f.ridge
+    if not searched.sane(squares):
+        return None
+    far = bool((np.abs(mean * scale + shift) > FAR * np.sqrt(squares) * scale)[useful].any())
+    if far:
+        return None
+    rows = f.data.raw.rows
+    offset = 0.0 if rows.offset is None else rows.offset
+    if null.value <= RESIDUAL_ROUNDING * float(rows.c @ (rows.y**2).sum(axis=1)):
+        return None
+    residual = np.sqrt(rows.c) * (rows.y - null.free - offset).T
+    gradient = np.where(useful, null.gradient.reshape(p, -1).T - np.outer(f.tilt, mean), 0.0)
+    length = np.sqrt(np.where(useful, h, 1.0))
+    kernel = _core.LeastSquares(
+        matrix, rows.c, residual, mean * scale + shift, np.where(useful, 1.0, 0.0) / (length * scale),
+        np.where(useful, f.ridge / length**2, 0.0), gradient / length, length, f0=null.value,
+        floor=searched.SMALL_SHARE * null.value, far=False,
+    )  # fmt: skip
+    return Problem(kernel, useful, mean, h), gradient
+
+
+def _intercepts(f: "GLM", problem: Problem, S: Columns, x: Vector) -> Vector:
+    return f.null.free - problem.mean[S] @ x.reshape(len(S), f.width) if f.fit_intercept else np.zeros(f.width)

@@ -1,0 +1,109 @@
+"""A loss on a few columns of rows that lie in several parts: answers of disjoint rows add up."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+import numpy as np
+
+from .._utils.types import Matrix, Vector
+from ..designs.base import DenseBlock, NewtonSystem, joined
+from ..engines import Ask, Map, in_turn, total
+from .basis import Stored
+from .columns import COPIES, LossOnColumns
+from .few import Few, Line, State
+
+
+@dataclass(frozen=True, eq=False)
+class ColumnsInParts(LossOnColumns):
+    """The same on rows that lie in several parts: whatever is asked of them is asked of each, by ``each``."""
+
+    parts: Sequence[LossOnColumns] = ()
+    each: Map = in_turn
+    size: tuple[int, int] = (0, 0)  # columns, and numbers in them
+    near: bool = True  # whether rows may be brought here
+
+    scattered: ClassVar[bool] = True  # type: ignore[misc]
+    lean: ClassVar[bool] = False  # type: ignore[misc]
+
+    def _sum(self, name: str, *args: Any) -> Any:
+        return total(self.each(Ask(name, *args), self.parts))
+
+    @property
+    def width(self) -> int:
+        return self.size[0]
+
+    @property
+    def entries(self) -> int:
+        return self.size[1]
+
+    @property
+    def affordable(self) -> bool:
+        return self.near and super().affordable
+
+    def system(self, v: Vector, b: Any, hessian: bool) -> NewtonSystem:
+        return self._sum("system", v, b, hessian)
+
+    def in_parts(self, v: Vector, b: Any) -> tuple[float, Vector, Any]:
+        answers = self.each(Ask("in_parts", v, b), self.parts)
+        return *total([answer[:2] for answer in answers]), [answer[2] for answer in answers]
+
+    def line(self, here: State, d: Vector) -> Line:
+        """Where an answer takes longer on its way than in the making, a trial is a whole evaluation."""
+        return super().line(here, d) if self.near or self.by_products else Few.line(self, here, d)
+
+    def along(self, kept: Any, v: Vector, b: float, dv: Vector, db: float) -> Callable[[float], tuple[float, float]]:
+        lines = self.each(Ask("along", v, b, dv, db), self.parts, self._own(kept))
+        return lambda t: total(self.each(Ask("__call__", t), lines))
+
+    def curved(self, kept: Any, v: Vector, b: float) -> Callable[[Vector, float], tuple[Vector, float]]:
+        products = self.each(Ask("curved", v, b), self.parts, self._own(kept))
+        return lambda u, a: total(self.each(Ask("__call__", u, a), products))
+
+    def _own(self, kept: Any) -> Sequence[Any]:
+        """What each part keeps of a state."""
+        return [None] * len(self.parts) if kept is None else kept
+
+    def bound(self) -> Matrix:
+        return self._sum("bound")
+
+    def target_sums(self) -> tuple[Vector, Vector, float]:
+        return self._sum("target_sums")
+
+    def normal_equations(self, mean: Vector, level: Vector) -> tuple[Matrix, Matrix]:
+        return self._sum("normal_equations", mean, level)
+
+    def curves(self, z: Vector) -> tuple[float, float]:
+        own = np.append(*self.split(z))  # parts always have an intercept
+        ranges = self.each(Ask("curves", own), self.parts)
+        return min(low for low, _ in ranges), max(high for _, high in ranges)
+
+    def reach(self, d: Vector) -> float:
+        own = np.append(*self.split(d))
+        return max(self.each(Ask("reach", own), self.parts))
+
+    def together(self) -> "LossOnColumns":
+        """The few columns of all parts in one place; the rows' own numbers come along."""
+        A, rows, stored = self.numbers()
+        return LossOnColumns(
+            self.loss, self.ridge, self.intercept, self.lower, self.ends, DenseBlock(A), rows,
+            None if stored is None else lambda: stored, outputs=self.outputs,
+        )  # fmt: skip
+
+    def numbers(self) -> tuple[Matrix, Any, Stored | None]:
+        blocks, rows, stored = zip(*self.each(Ask("numbers"), self.parts), strict=True)
+        A = np.asfortranarray(np.concatenate(blocks))
+        if stored[0] is None:
+            return A, joined(rows), None
+        return A, joined(rows), replace(stored[0], A=np.asfortranarray(np.concatenate([some.A for some in stored])))
+
+    def here(self) -> "LossOnColumns":
+        if COPIES * self.width > self.room:
+            raise ValueError(
+                f"loss {self.loss.name!r} needs its {self.width} columns in memory, which has room for "
+                f"{int(self.room / COPIES)}: allow more of it, or take loss='squared_hinge'"
+            )
+        return self.together()
+
+    def quick(self, z: Vector) -> None:
+        return None

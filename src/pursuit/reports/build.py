@@ -1,0 +1,212 @@
+"""From an objective and its solution to a :class:`Summary`."""
+
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .._utils.types import Columns, Vector
+from .._utils.validation import format_list
+from ..constraints import AtMost
+from ..driver import check_objective
+from ..engines import threads
+from ..objectives.base import Objective
+from ..objectives.bounded import INFEASIBLE, Bounded
+from ..objectives.point import Point
+from ..refits.columns import SEPARATED
+from ..results import Result
+from ..solvers.rivals import Rivals, rivals
+from .model_summary import Summary, sets_of
+
+MEAN_ROUNDING = 1e-28  # mean squares around a mean below so many times its square are rounding: y is constant
+VALUE_TOLERANCE = (
+    1e-6  # share of the scale by which a result's value may differ from that of its coefficients: rounding
+)
+OPTIMALITY_WORDS = {  # of a solution, where there is no certificate
+    "swap_optimal": "No exchange of one {noun} helps; whether another set is better is not proved",
+    "swap_stationary": "No exchange of one {noun} was found to help; whether another set is better is not known",
+}
+NOT_PROVED = "How far this is from the best set is not known"
+
+
+class DisplayedModel(NamedTuple):
+    """The model to speak of, in the units of X: columns, coefficients on them, intercept."""
+
+    support: Columns
+    coef: Vector
+    intercept: Any
+
+
+def summary(objective: Any, result: Result) -> Summary:
+    """A solution on one page: coefficients, what every feature is worth, how good the fit is, what is known of it.
+
+    What features are worth is exact for the squared loss. For other losses, and inside bounds, the closest rivals are
+    those of the quadratic model, and costs are refitted where that is affordable.
+
+    Parameters
+    ----------
+    objective : the ``GLM``, ``MultiGLM`` or other objective that was minimised
+    result : what ``solve`` returned for it
+    """
+    check_objective(objective)
+    if not isinstance(result, Result):
+        hint = ": an estimator has its own, estimator.summary()" if hasattr(result, "result_") else ""
+        raise TypeError(f"result must be the Result of the objective, got {type(result).__name__}{hint}")
+    if result.point.dim != objective.dim:
+        raise ValueError(f"result has {result.point.dim} coordinates, but the objective has {objective.dim}")
+    return build_summary(objective, result, check=True)
+
+
+def build_summary(f: Any, result: Result, shown: DisplayedModel | None = None, check: bool = False) -> Summary:
+    """The same, for a model other than the result's too; without an objective, what can be had.
+
+    ``check``: whether the result is the objective's is looked at.
+    """
+    model = DisplayedModel(result.support, result.coef, result.intercept) if shown is None else shown
+    constraint = result.constraint
+    names = _names(f, result, model.support)
+    width = result.point.dim // result.dim
+    cols = model.support * width
+    k = constraint.k if shown is None else constraint.count(cols)
+    grouped = _own_groups(constraint, width, cols)
+    held: dict[str, Any] = {
+        "names": names, "columns": model.support, "coef": np.array(model.coef), "per_sd": None, "drop": None,
+        "intercept": model.intercept, "rivals": ("",) * len(names), "rival_cost": None, "unit": "the objective",
+        "how": "exact", "score": None, "held_out": None, "held_out_name": "", "rows": None, "loss": "",
+        "dim": result.dim, "k": k, "found": _found(f, result, grouped is not None) if shown is None else "",
+        "plain": shown is None,
+        "notes": _notes(f, shown is not None),
+        "sets": sets_of(len(constraint.allowed), len(constraint.include), k),
+        "groups": grouped, "outputs": _outputs(model.coef),
+    }  # fmt: skip
+    report = Summary(**held)
+    if f is None:
+        return report
+    with threads(), np.errstate(all="ignore"):
+        scale = 1.0
+        if hasattr(f, "data"):
+            report = replace(report, rows=f.data.counted, loss=f.loss.name, per_sd=per_sd(f, model))
+            report, scale = _scores(f, result, model, report, check)
+        if len(names):
+            report = _feature_values(f, result, model, report, scale)
+            if report.plain and report.has_better_rival:  # which the search did not look at
+                report = replace(report, found=_found(f, replace(result, optimality="none"), grouped is not None))
+    return report
+
+
+def _scores(f: Any, result: Result, model: DisplayedModel, report: Summary, check: bool) -> tuple[Summary, float]:
+    """With the share of the loss that is explained, and how much loss there is to explain."""
+    value = _loss(f, model)
+    x = result.point.coef
+    plain = result.value - 0.5 * float(x @ (f._ridge(result.point.support) * x))
+    if check and abs(value - plain) > VALUE_TOLERANCE * f.scale(result.value) and value > f.floor:
+        raise ValueError(
+            f"result has a loss of {plain:.8g}, but its coefficients give {value:.8g} in this objective: not its result"
+        )
+    known = explained_share(f, value)
+    return (report, 1.0) if known is None else (replace(report, score=known.share, unit=known.unit), known.height)
+
+
+class ExplainedShare(NamedTuple):
+    """A share of the loss of the null model above its infimum, what it is called, and that height."""
+
+    share: float
+    unit: str
+    height: float
+
+
+def explained_share(f: Any, value: float) -> ExplainedShare | None:
+    """What a mean loss leaves explained: R2, or D2; None where the loss's infimum is not known."""
+    lower = f.lower
+    height = f.null.value - lower
+    rounding = MEAN_ROUNDING * float(np.sum(np.square(f.null.free))) if f.loss.attained else SEPARATED
+    if not (np.isfinite(lower) and height > rounding and np.isfinite(value)):
+        return None
+    return ExplainedShare(1.0 - (value - lower) / height, "R2" if f.loss.name == "squared" else "D2", height)
+
+
+def _feature_values(f: Any, result: Result, model: DisplayedModel, report: Summary, scale: float) -> Summary:
+    """With the cost of every feature, and its closest rival."""
+    bounded = result.bounds is not None or result.sum_to is not None
+    inner: Objective = Bounded(f, result.bounds, result.sum_to) if bounded else f
+    constraint: AtMost = result.constraint
+    cols = f.coordinates(model.support)
+    units = constraint.units_of(cols)
+    known = rivals(inner, constraint, _point(inner, constraint, result, constraint.columns_of(units)))
+    place = np.searchsorted(units, _units(constraint, f, cols))
+    drop, change = (np.where(cost < INFEASIBLE / 2, cost, np.inf)[place] / scale for cost in (known.drop, known.change))
+    return replace(
+        report, drop=drop, rival_cost=change, how=known.how,
+        rivals=tuple(_model_name(f, constraint, known, i) for i in place),
+    )  # fmt: skip
+
+
+def _point(f: Objective, constraint: AtMost, result: Result, support: Columns) -> Point:
+    """The refit that costs are counted from."""
+    if np.array_equal(support, result.point.support):
+        point = result.point.again(f)
+        return point if point.refitted else f.refit(support, start=point)
+    return f.refit(support)
+
+
+def _loss(f: Any, model: DisplayedModel) -> float:
+    """The loss of a model, without the ridge."""
+    return float(f.data.value(model.support, *f.data.from_units(model.support, model.coef, model.intercept)))
+
+
+def per_sd(f: Any, model: DisplayedModel) -> Vector:
+    """Coefficients times the standard deviations of their columns."""
+    weight, _, square = f.data.moments()
+    ones, _ = f.data.in_units(model.support, np.ones(len(model.support)), 0.0)  # 1 / scale of the standardised view
+    sd = np.sqrt(np.maximum(square[model.support], 0.0) / weight)
+    sd = np.divide(sd, ones, out=np.zeros(len(sd)), where=ones > 0)
+    return np.asarray(model.coef * (sd if model.coef.ndim == 1 else sd[:, None]))
+
+
+def _names(f: Any, result: Result, support: Columns) -> tuple[str, ...]:
+    names = getattr(f, "names", None)
+    if names is None and result.names is not None and np.array_equal(support, result.support):
+        return tuple(result.names)
+    return tuple(f"x{j}" if names is None else str(names[j]) for j in support)
+
+
+def _outputs(coef: Vector) -> tuple[str, ...]:
+    return tuple(str(r) for r in range(coef.shape[1])) if coef.ndim == 2 else ()
+
+
+def _units(constraint: AtMost, f: Any, cols: Columns) -> Columns:
+    """The unit of every feature."""
+    firsts = cols[:: f.width]
+    return firsts if constraint.unit_of is None else constraint.unit_of[firsts]
+
+
+def _own_groups(constraint: AtMost, width: int, cols: Columns) -> Columns | None:
+    """The group of every feature, where there are groups of them."""
+    if constraint.unit_of is None or constraint.units == constraint.dim // width:
+        return None
+    return constraint.unit_of[cols]
+
+
+def _model_name(f: Any, constraint: AtMost, known: Rivals, i: int) -> str:
+    """The closest rival of a unit by name; a group by the names of its columns."""
+    if known.rival[i] < 0:
+        return ""
+    cols = np.unique(constraint.columns_of(known.rival[i : i + 1]) // f.width)
+    return format_list([f"x{j}" if f.names is None else f.names[j] for j in cols], 2)
+
+
+def _found(f: Any, result: Result, grouped: bool) -> str:
+    if result.certificate == "proved":
+        return "No other set of this size is better: proved."
+    if result.gap is not None:
+        return f"The best set is better by at most {result.gap:.3g} in the objective (a bound)."
+    known = OPTIMALITY_WORDS.get(result.optimality, NOT_PROVED).format(noun="group" if grouped else "feature")
+    return f"{known} (pursuit.certify bounds it)." if "proof" in getattr(f, "offers", ()) else f"{known}."
+
+
+def _notes(f: Any, other: bool) -> tuple[str, ...]:
+    if other:
+        return ("Costs are those of plain refits on these features, whose coefficients are not the ones above.",)
+    if f is None or not hasattr(f, "data") or not np.any(f.ridge):
+        return ()
+    return ("Coefficients are shrunk by a ridge, which costs of features take into account.",)

@@ -1,0 +1,181 @@
+"""A solution on one page: coefficients, what every feature is worth, how good the fit is, what is known of it."""
+
+from dataclasses import dataclass
+from math import comb
+from typing import Any
+
+import numpy as np
+
+from .._utils.text import format_fraction, format_number, format_paragraphs, format_table, truncate
+from .._utils.types import Columns, Vector
+from .._utils.validation import format_list, require_package
+
+RIVAL_WORDS = {
+    "exact": "",
+    "refitted": "Costs are those of refits; the rivals are the nearest by the quadratic model at the fit.",
+    "model": "Costs and rivals are those of the quadratic model at the fit, not of refits.",
+}
+MIN_EXPLAINED_GAIN = 1e-9  # share of what is explained by which an exchange must help to count
+MAX_OUTPUT_COLUMNS = 4  # outputs up to which every one has its column
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Summary:
+    """What ``pursuit.summary`` and ``estimator.summary()`` return; ``print`` it, or take the numbers.
+
+    Attributes
+    ----------
+    names, columns : of the chosen features
+    coef, per_sd : coefficients per unit and per standard deviation of a column, a row per feature where there are
+        several outputs; ``per_sd`` is None where there are no data to tell
+    intercept : in the units of X
+    drop : what ``unit`` loses when a feature (with groups: its group) is dropped and the others are refitted; inf where
+        it must stay
+    rivals, rival_cost : the feature outside that replaces it at least cost ("" where there is none), and that cost;
+        below zero the exchange would help
+    unit : what costs are counted in: R2, D2, or the objective
+    how : "exact", "refitted" (costs of refits, of the nearest rivals by the quadratic model) or "model"
+    score, held_out : R2 (D2: the share of the deviance) in sample and, where there is one, held out
+    rows, dim, k, sets : rows, columns, features chosen, and among how many sets
+    plain : whether the coefficients are those of the plain fit on these features, which costs speak of
+    """
+
+    names: tuple[str, ...]
+    columns: Columns
+    coef: Vector
+    per_sd: Vector | None
+    intercept: Any
+    drop: Vector | None
+    rivals: tuple[str, ...]
+    rival_cost: Vector | None
+    unit: str
+    how: str
+    score: float | None
+    held_out: float | None
+    held_out_name: str
+    rows: int | None
+    dim: int
+    k: int
+    sets: int
+    loss: str
+    found: str
+    plain: bool = True
+    notes: tuple[str, ...] = ()
+    held_out_error: float | None = None  # a standard error over folds
+    groups: Columns | None = None  # of each feature, where they come in groups
+    outputs: tuple[str, ...] = ()
+
+    def to_frame(self) -> Any:
+        """A pandas DataFrame with a row per feature."""
+        pd = require_package("pandas", "io", "to_frame")
+        held: dict[str, Any] = {"feature": list(self.names), "column": self.columns}
+        for label, values in (("coefficient", self.coef), ("per_sd", self.per_sd)):
+            if values is not None and values.ndim == 1:
+                held[label] = values
+            elif values is not None:
+                held |= {f"{label}[{name}]": values[:, r] for r, name in enumerate(self.outputs)}
+        if self.drop is not None and self.rival_cost is not None:
+            held |= {"drop": self.drop, "rival": list(self.rivals), "rival_cost": self.rival_cost}
+        return pd.DataFrame(held)
+
+    def __str__(self) -> str:
+        return "\n\n".join(
+            part for part in (self._heading(), self._table(), format_paragraphs(self._sentences())) if part
+        )
+
+    __repr__ = __str__
+
+    def _heading(self) -> str:
+        rows = "" if self.rows is None else f", {self.rows} rows"
+        words = [f"{len(self.names)} of {self.dim} features{rows}{f', {self.loss} loss' if self.loss else ''}"]
+        words += [] if self.score is None else [f"{self.unit} {self.score:.4f} in sample"]
+        words += [] if self.held_out is None else [self._seen()]
+        return "; ".join(words)
+
+    def _seen(self) -> str:
+        error = "" if self.held_out_error is None else f" (standard error {self.held_out_error:.4f})"
+        return f"{self.held_out_name} {self.held_out:.4f} held out{error}"
+
+    def _table(self) -> str:
+        if not self.names:
+            return "(no features: the null model)"
+        headings, cells = ["feature"], [[truncate(name) for name in self.names]]
+        for label, values in (("coefficient", self.coef), ("per s.d.", self.per_sd)):
+            for heading, numbers in self._shown(label, values):
+                headings.append(heading)
+                cells.append([format_number(number) for number in numbers])
+        if self.drop is not None and self.rival_cost is not None:
+            short = self.unit if self.unit in ("R2", "D2") else "value"
+            lost = "lost" if short != "value" else "gained"
+            headings += [f"{short} {lost} if dropped", "closest rival", f"{short} {lost} with it"]
+            first = self._firsts()
+            dropped = [format_fraction(d) if np.isfinite(d) else "must stay" for d in self.drop]
+            cost = [format_fraction(c) if name else "" for c, name in zip(self.rival_cost, self.rivals, strict=True)]
+            cells += [
+                [word if new else '"' for word, new in zip(words, first, strict=True)]
+                for words in (dropped, [truncate(name) for name in self.rivals], cost)
+            ]
+        words = [j for j, heading in enumerate(headings) if heading in ("feature", "closest rival")]
+        return format_table(headings, zip(*cells, strict=True), words)
+
+    def _shown(self, label: str, values: Vector | None) -> list[tuple[str, Vector]]:
+        """A column of the table per output, or the norm where these are many."""
+        if values is None:
+            return []
+        if values.ndim == 1:
+            return [(label, values)]
+        if values.shape[1] > MAX_OUTPUT_COLUMNS or label != "coefficient":
+            return [
+                ("norm of coefficients" if label == "coefficient" else f"norm {label}", np.linalg.norm(values, axis=1))
+            ]
+        return [(truncate(name, 16), values[:, r]) for r, name in enumerate(self.outputs)]
+
+    def _firsts(self) -> list[bool]:
+        """Whether a feature is the first of its group in the table."""
+        if self.groups is None:
+            return [True] * len(self.names)
+        seen: set[int] = set()
+        return [not (g in seen or seen.add(g)) for g in self.groups.tolist()]  # type: ignore[func-returns-value]
+
+    def _rounding(self) -> float:
+        """A cost that is none."""
+        assert self.drop is not None
+        return MIN_EXPLAINED_GAIN * (
+            1.0 if self.score is not None else float(np.abs(self.drop[np.isfinite(self.drop)]).max(initial=0.0))
+        )
+
+    @property
+    def has_better_rival(self) -> bool:
+        """Whether one of the rivals shown is better than the feature in whose place it would come."""
+        if self.drop is None or self.rival_cost is None:
+            return False
+        return bool(self.rival_cost.min(initial=0.0) < -self._rounding())
+
+    def _sentences(self) -> list[str]:
+        free = np.ravel(self.intercept)
+        words = [f"Intercept {format_list(map(format_number, free), MAX_OUTPUT_COLUMNS)}."] if free.any() else []
+        if self.drop is None and self.names:
+            words.append("What features are worth is not kept: it needs the data (call summary() before pickling).")
+        elif self.names:
+            words.append(RIVAL_WORDS[self.how])
+        if self.rival_cost is not None and self.has_better_rival:
+            i = int(np.argmin(self.rival_cost))
+            better = "be better: this is not the best set" if self.plain else "fit these rows better"
+            words.append(f"{self.rivals[i]} instead of {self.names[i]} would {better}.")
+        words += [self.found, *self.notes]
+        if self.sets > 1 and len(self.names):
+            words.append(
+                f"The features were chosen on these rows, among {_large_number(self.sets)} sets: p-values and standard"
+                " errors that take them as given are too small."
+                + ("" if self.outputs else " pursuit.split_intervals tests on rows that had no part in the choice.")
+            )
+        return words
+
+
+def _large_number(sets: int) -> str:
+    return f"{sets:,}" if sets < 10**7 else f"about 10^{len(str(sets)) - 1}"
+
+
+def sets_of(allowed: int, include: int, k: int) -> int:
+    """Among how many sets k units were chosen."""
+    return comb(allowed - include, max(k - include, 0))

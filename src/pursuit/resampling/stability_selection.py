@@ -1,0 +1,99 @@
+"""``stability``: which features half-samples agree on (complementary pairs, Shah and Samworth 2013)."""
+
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from .._utils.progress import progress_callback
+from .._utils.types import Columns
+from .._utils.validation import check_count
+from ..engines import TimeUpError, check_time, streamed, threads, until
+from .result import Stability, check_threshold
+from .selectors import Selector, make_selector
+from .split import check_halves, complementary_halves
+
+MAX_PAIRS = 1_000_000  # a slip of the finger should not fill the memory
+
+
+def stability(
+    estimator: Any,
+    X: Any,
+    y: Any = None,
+    *,
+    n_pairs: int = 50,
+    ks: Any = None,
+    threshold: float = 0.6,
+    sample_weight: Any = None,
+    offset: Any = None,
+    random_state: Any = None,
+    n_jobs: int | None = None,
+    callback: Callable[[int, int], Any] | bool | None = None,
+) -> Stability:
+    """How often random halves of the rows select each feature, at every size.
+
+    Each pair of disjoint halves gives two paths k = 1..max(ks) of the estimator's model: its loss, ridge, standardising
+    and sparse set (include, exclude, groups, bounds). The ridge is that of all rows. A classifier's halves have every
+    class.
+
+    Parameters
+    ----------
+    estimator : a SparseRegressor, a SparseClassifier, or one that chooses its k; it is not fitted
+        Of a SparsePrecision (without y) edges are selected; of one that chooses its n_edges, which must be fitted, with
+        what it chose.
+    n_pairs : complementary pairs of half-samples
+    ks : sizes; by default from 1 to the estimator's k, at most half of the features that compete: larger models
+        select most of them whatever the data are, and at size p every feature is called stable
+    threshold : above 0.5, at most 1: how often a stable feature is selected at some size
+    sample_weight, offset : as in ``fit``; rows without weight are never drawn
+    random_state : seed of the halves; the answer does not depend on ``n_jobs``
+    n_jobs : half-samples at a time (None: the estimator's, and by default all threads there are)
+    callback : called with (pairs done, n_pairs); a true return value stops there. True shows a bar
+
+    Ctrl-C, the estimator's ``time_limit`` and the callback leave what was done so far (``n_done``).
+    """
+    began = time.perf_counter()
+    n_pairs, threshold = check_count(n_pairs, "n_pairs", 1, MAX_PAIRS), check_threshold(threshold)
+    jobs = n_jobs if n_jobs is not None else getattr(estimator, "n_jobs", None)
+    limit = getattr(estimator, "time_limit", None)
+    with threads(jobs), np.errstate(all="ignore"), progress_callback(callback, "half-samples", n_pairs) as tell:
+        select = make_selector(estimator, X, y, ks, sample_weight, offset)
+        check_halves(select.rows, select.labels, select.classes)
+        halves = complementary_halves(select.rows, n_pairs, random_state, select.labels)
+        with until(None if limit is None else began + limit):
+            done, status, reason = _run_selector(select, halves, tell)
+    return Stability(
+        tuple(done), np.array(select.ks, np.int64), threshold, n_pairs, select.units, select.forced, select.free,
+        select.unit_of, select.names, status, reason, time.perf_counter() - began, select.what,
+    )  # fmt: skip
+
+
+def _run_selector(
+    select: Selector, halves: Sequence[Columns], tell: Callable[[int, int], Any]
+) -> tuple[list[tuple[Columns, ...]], str, str]:
+    """What the halves select, as far as it comes in whole pairs; how it ended, in a token and a sentence."""
+
+    def ask(rows: Columns) -> tuple[Columns, ...]:
+        check_time()
+        with threads(1):  # so that sums are the same however many halves run at once
+            found = tuple(select(rows))
+        check_time()
+        return found
+
+    done: list[tuple[Columns, ...]] = []
+    status, reason = "converged", "every pair was done"
+    answers = streamed(ask, halves)
+    try:
+        for answer in answers:
+            done.append(answer)
+            if len(done) % 2 == 0 and tell(len(done) // 2, len(halves) // 2) and len(done) < len(halves):
+                status, reason = "interrupted", f"stopped by the callback after {len(done) // 2} pairs"
+                break
+    except KeyboardInterrupt:
+        status, reason = "interrupted", f"interrupted by the user after {len(done) // 2} pairs"
+    except TimeUpError:
+        status, reason = "time_limit", f"the time limit was reached after {len(done) // 2} pairs"
+    finally:
+        answers.close()
+    return done[: len(done) // 2 * 2], status, reason

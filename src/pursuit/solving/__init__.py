@@ -1,0 +1,1 @@
+"""A run of a solver: evaluation log, checkpoint file, sparse recovery."""
