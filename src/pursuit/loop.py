@@ -23,7 +23,7 @@ from .solvers.base import Solver
 MAX_ITER = 10_000
 ENDLESS = 10**9
 CLOSED = "the duality gap is closed: by Theorem 1 of the DIHT paper the minimum is global"
-ROUNDING = 4e-16  # share of a value that a column more must gain at least
+ROUNDING = 1e-14  # share of a value that a column more must gain at least: sums in two orders differ by some ulp
 SAME_VALUE = 1e-12  # share by which values of one minimiser may differ, computed in two ways
 PROVED = 1e-6  # share of the value at which a duality gap counts as closed
 
