@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 from rule_variants import choose, pieces
+
 from tables import table
 
 NAMES = (

@@ -15,12 +15,12 @@ from typing import Any
 import numpy as np
 from cells import CELLS, sample
 from choosers import quiet
-from tables import HALVES, SETS, error, table
 
 from pursuit import SparseClassifierCV, SparseRegressorCV
 from pursuit.selection import choose as choosing
 from pursuit.selection import combine
 from pursuit.selection.combine import smoothed
+from tables import HALVES, SETS, error, table
 
 VARIANTS = (*product((0.15, 1 / 3, 0.7), (1e-3, 0.1, 1.0), (0.0,)), (0.15, 1e-3, 1.0), (2.0, 1e-3, 0.0))
 Piece = dict[str, Any]
