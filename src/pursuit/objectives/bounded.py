@@ -79,20 +79,21 @@ def _pair_of_sides(bounds: Any, dim: int, names: Names | None) -> Any:
     if isinstance(bounds, Mapping):
         columns = [resolve_columns(key, "bounds", dim, names)[0] for key in bounds]
         for key, j in zip(bounds, columns, strict=True):
-            if isinstance(j, bool) or not isinstance(j, numbers.Integral) or not 0 <= j < dim:
+            if isinstance(j, bool) or not isinstance(j, numbers.Integral) or not 0 <= int(j) < dim:
                 raise ValueError(f"bounds must name columns, or hold indices from 0 to {dim - 1}, got {key!r}")
         pairs = dict(zip(map(int, columns), bounds.values(), strict=True))
     elif _are_pairs(bounds, dim):
         pairs = dict(enumerate(bounds))
     else:
         return bounds
-    low, high = np.full(dim, -np.inf), np.full(dim, np.inf)
+    infinite = (-np.inf, np.inf)
+    low, high = (np.full(dim, fill) for fill in infinite)
     for j, pair in pairs.items():
         where = column_label([j], names)
-        if isinstance(pair, str) or not np.iterable(pair) or len(pair) != 2:
+        if np.shape(np.asarray(pair, dtype=object)) != (2,):
             raise ValueError(f"bounds of {where} must be a pair (low, high), such as (0, None), got {pair!r}")
         try:
-            low[j], high[j] = (fill if side is None else float(side) for side, fill in zip(pair, (-np.inf, np.inf)))
+            low[j], high[j] = (fill if side is None else float(side) for side, fill in zip(pair, infinite, strict=True))
         except (TypeError, ValueError):
             raise ValueError(f"bounds of {where} must be numbers or None, got {pair!r}") from None
     return low, high

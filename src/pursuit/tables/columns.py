@@ -44,8 +44,9 @@ class LeftOut:
 class NumberColumn:
     """Numbers; missing ones are the median, with an indicator where they are frequent.
 
-    ``value``: whether the number is a feature (not where it is constant); ``text``: whether numbers are written as text,
-    of which all others count as missing, ``ignored`` without a warning; ``missing``: of the training rows, how many were.
+    ``value``: whether the number is a feature (not where it is constant); ``text``: whether numbers are written as
+    text, of which all others count as missing, ``ignored`` without a warning; ``missing``: of the training rows, how
+    many were.
     """
 
     median: float
@@ -183,7 +184,7 @@ def column_to_json(column: NumberColumn | CategoryColumn) -> dict[str, Any]:
 
 def column_from_json(held: Any) -> NumberColumn | CategoryColumn:
     """A column from JSON values; TypeError says what they must be."""
-    kinds = {kind.kind: kind for kind in (NumberColumn, DateColumn, CategoryColumn)}
+    kinds: dict[Any, Any] = {kind.kind: kind for kind in (NumberColumn, DateColumn, CategoryColumn)}
     kind = kinds.get(held.get("kind")) if isinstance(held, dict) else None
     if kind is None:
         raise TypeError(f"an object whose kind is {', '.join(kinds)}")

@@ -138,7 +138,9 @@ class TablePreparer(TransformerMixin, BaseEstimator):
         check_is_fitted(self)
         X = self._validate(X, reset=False)
         names = [str(name) for name in _check_feature_names_in(self)]
-        single, found, notes = True, [], []
+        single = True
+        found: list[Any] = []
+        notes: list[str] = []
         for column, name, (array, _) in zip(self.columns_, names, iterate_arrays(X), strict=True):
             single &= array.dtype == np.float32
             found += column.transform(array, name, notes)

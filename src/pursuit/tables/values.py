@@ -15,7 +15,10 @@ MIN_NUMBER_SHARE = 0.9  # of the texts that are there: with fewer numbers among 
 
 
 class Values(NamedTuple):
-    """A column: ``kind`` is number (float64, NaN), date (datetime64, NaT) or text (objects, None); whole: no fractions."""
+    """A column: ``kind`` is number (float64, NaN), date (datetime64, NaT) or text (objects, None).
+
+    ``whole``: whether numbers are of a type without fractions.
+    """
 
     kind: str
     array: Array
