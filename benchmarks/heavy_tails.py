@@ -18,9 +18,9 @@ from resumable import Entry, Key, run
 from rich.console import Console
 from rich.table import Table
 from sklearn.linear_model import LassoCV
+from tables import KINDS, error, table
 
 from pursuit import SparseRegressorCV
-from tables import KINDS, error, table
 
 TIMES = 8.0  # interquartile ranges, or standard deviations
 MARGINS = (0.0, 0.1, 0.25, 0.5)

@@ -10,7 +10,6 @@ from pathlib import Path
 
 import numpy as np
 from rule_variants import choose, pieces
-
 from tables import table
 
 NAMES = (

@@ -12,7 +12,7 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from pursuit import SparseClassifierCV, SparseRegressor, SparseRegressorCV, TablePreparer, stability, table_pipeline
-from tables.messy import TRUE_COLUMNS, messy_table
+from table_preparation.messy import TRUE_COLUMNS, messy_table
 
 RNG = np.random.default_rng(1)
 X = RNG.normal(size=(80, 6))
