@@ -10,12 +10,13 @@ TESTS  ?=                       # make test TESTS="tests/io -k csv" runs those t
 
 # The compiled core is rebuilt when one of these is newer than the stamp; Python files are used where they lie, but a new
 # package is found only after it was installed.
-SOURCES := pyproject.toml $(wildcard CMakeLists.txt) $(shell find core -type f 2>/dev/null) $(shell find src -name __init__.py)
+SOURCES := pyproject.toml experiments/pyproject.toml $(wildcard CMakeLists.txt) $(shell find core -type f 2>/dev/null) $(shell find src experiments/src -name __init__.py)
 CPP     := $(filter %.cpp %.hpp,$(SOURCES)) $(wildcard tests/kernels/*.cpp)
 INSTALL  = $(PIP) install $(addprefix --constraint ,$(CONSTRAINTS)) --no-build-isolation --config-settings=build-dir=build/$(VENV)-{cache_tag} \
            $(addprefix --config-settings=cmake.define.PURSUIT_SANITIZE=,$(SANITIZE)) --editable
+EXPERIMENTS = $(PIP) install $(addprefix --constraint ,$(CONSTRAINTS)) --no-build-isolation --editable ./experiments
 
-.PHONY: help demo experiments test test-oldest test-pythons sanitize bench bench-scale fuzz-proofs fuzz-exchange docs-table lint format clean
+.PHONY: help demo experiments test test-oldest test-pythons sanitize bench bench-scale fuzz-proofs fuzz-exchange fuzz-curvature docs-table lint format clean
 .DEFAULT_GOAL := help
 
 help:  ## list the targets
@@ -91,6 +92,9 @@ experiments: $(VENV)/stamp-dev  ## judge the committed results of the papers' ex
 fuzz-proofs: $(VENV)/stamp-dev  ## 20,000 random problems of the worst kind against an independent referee (half an hour)
 	@$(BIN)/python tools/fuzz_proofs.py --jobs $(JOBS)
 
+fuzz-curvature: $(VENV)/stamp-dev  ## 2,000 random designs: restricted constants and the papers' theorems against enumeration (15 minutes)
+	@$(BIN)/python tools/fuzz_curvature.py --problems 2000 --jobs $(JOBS)
+
 fuzz-exchange: $(VENV)/stamp-dev  ## 5,000 random problems of least squares and 5,000 of other losses: every exchange at every swap_optimal, by a referee (an hour)
 	@$(BIN)/python tools/fuzz_exchange.py --problems 5000 --large 100 --jobs $(JOBS)
 	@$(BIN)/python tools/fuzz_exchange.py --losses --problems 5000 --jobs $(JOBS) --out build/fuzz_losses.jsonl
@@ -139,6 +143,7 @@ $(VENV)/stamp-demo: $(VENV)/stamp-venv $(SOURCES)
 $(VENV)/stamp-dev: $(VENV)/stamp-venv $(SOURCES)
 	@echo "== building and installing pursuit with what the tests need (a minute or two) =="
 	@$(INSTALL) ".[dev]"
+	@$(EXPERIMENTS)
 	@touch $@
 
 $(VENV)/stamp-bench: $(VENV)/stamp-venv $(SOURCES)

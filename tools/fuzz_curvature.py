@@ -1,4 +1,4 @@
-"""Random designs whose restricted constants are enumerated against ``curvature`` and ``theorems``: ``make fuzz-curvature``.
+"""Random designs whose constants are enumerated against ``curvature`` and ``theorems``: ``make fuzz-curvature``.
 
     python tools/fuzz_curvature.py --problems 2000 --jobs 1 [--first 0]
 

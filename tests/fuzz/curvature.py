@@ -54,7 +54,11 @@ def draw(seed, most=14):
 def hessian(X, options):
     """X'CX about the weighted means, and the ridge: by NumPy."""
     n, p = X.shape
-    c = np.full(n, 1 / n) if "sample_weight" not in options else options["sample_weight"] / options["sample_weight"].sum()
+    c = (
+        np.full(n, 1 / n)
+        if "sample_weight" not in options
+        else options["sample_weight"] / options["sample_weight"].sum()
+    )
     A = X - c @ X if options["fit_intercept"] else X
     return A.T @ (c[:, None] * A) + options["l2"] * np.eye(p)
 
@@ -167,7 +171,11 @@ def _judge(seed, most):
 def _optimality(X, y, options, f, H, k, rng):
     """Lemma 21 and DIHT's Theorem 1 at a refit of a random support, against the best of all supports."""
     n, p = X.shape
-    c = np.full(n, 1 / n) if "sample_weight" not in options else options["sample_weight"] / options["sample_weight"].sum()
+    c = (
+        np.full(n, 1 / n)
+        if "sample_weight" not in options
+        else options["sample_weight"] / options["sample_weight"].sum()
+    )
     centre = options["fit_intercept"]
     A, t = (X - c @ X, y - c @ y) if centre else (X, y)
     pull = A.T @ (c * t)
@@ -202,7 +210,9 @@ def _recovery(f, table, k, beta):
         steps = max(1, ceil(statement.numbers["iterations"]))
         point = None
         constraint = f.sparse_set(k)
-        for _, point in zip(range(steps), solver(step=statement.numbers["step"], **more).iterate(f, constraint, f.null)):
+        for _, point in zip(
+            range(steps), solver(step=statement.numbers["step"], **more).iterate(f, constraint, f.null)
+        ):
             pass
         if point is None or point.support.tolist() != true:
             complaints.append(f"{name} is certified, but {steps} steps do not find the target")

@@ -26,8 +26,10 @@ def test_identity_plus_rank_one_has_the_constants_of_its_formula(s):
     H = np.eye(p) + a * np.ones((p, p)) / p
     found = pursuit.curvature(from_hessian(H), s)
     M, m = 1 + a * s / p, (1.0 if s > 1 else 1 + a / p)
-    assert found.smoothness.inside == pytest.approx(M) and found.convexity.inside == pytest.approx(m)
-    assert found.smoothness.certified == pytest.approx(M) and found.convexity.certified == pytest.approx(m)
+    assert found.smoothness.inside == pytest.approx(M)
+    assert found.convexity.inside == pytest.approx(m)
+    assert found.smoothness.certified == pytest.approx(M)
+    assert found.convexity.certified == pytest.approx(m)
     assert found.isometry.inside == pytest.approx((M / m - 1) / (M / m + 1))
 
 
@@ -65,9 +67,7 @@ def test_rows_in_parts_and_sums_have_the_constants_of_the_rows():
     X, y = rng.standard_normal((40, 6)), rng.standard_normal(40)
     whole = pursuit.curvature(pursuit.GLM(X, y), 3)
     parts = pursuit.curvature(pursuit.GLM(pursuit.InParts([(X[:15], y[:15]), (X[15:], y[15:])])), 3)
-    sums = pursuit.curvature(
-        pursuit.Quadratic(X.T @ X, X.T @ y, y @ y, 40, mean=X.mean(axis=0), ymean=y.mean()), 3
-    )
+    sums = pursuit.curvature(pursuit.Quadratic(X.T @ X, X.T @ y, y @ y, 40, mean=X.mean(axis=0), ymean=y.mean()), 3)
     for other in (parts, sums):
         assert other.condition == pytest.approx(whole.condition)
 
@@ -81,7 +81,8 @@ def test_without_the_whole_hessian_values_are_attained_and_bounds_hold():
     lean.__dict__["full"] = None
     for search in (largest, smallest):
         a, b = search(dense, 4, np.random.default_rng(0)), search(lean, 4, np.random.default_rng(0))
-        assert b.value == pytest.approx(a.value, rel=0.5) and len(b.support) == 4
+        assert b.value == pytest.approx(a.value, rel=0.5)
+        assert len(b.support) == 4
         assert b.value == pytest.approx(b.vector @ H[np.ix_(b.support, b.support)] @ b.vector)
     assert Outer(lean).largest(4)[0] >= Outer(dense).largest(4)[0]
     assert Outer(lean).smallest(4)[0] <= Outer(dense).smallest(4)[0]
@@ -96,9 +97,11 @@ def test_the_logistic_loss_has_its_bound_at_zero_and_only_the_ridge_below():
     truth = pursuit.curvature(from_hessian(H), 3).smoothness.inside + 0.02
     assert found.smoothness.inside == pytest.approx(truth)  # at zero phi'' is 1/4 in every row
     assert found.smoothness.certified == pytest.approx(truth)
-    assert found.convexity.certified == 0.02 and found.kind == "local"
+    assert found.convexity.certified == 0.02
+    assert found.kind == "local"
     away = pursuit.curvature(f, 3, at=np.array([4.0, -3, 0, 0, 0, 0]))
-    assert away.smoothness.inside < truth and away.convexity.inside < found.convexity.inside
+    assert away.smoothness.inside < truth
+    assert away.convexity.inside < found.convexity.inside
     assert "m_s over all x is the ridge" in str(away)
 
 
@@ -106,9 +109,11 @@ def test_poisson_has_no_certified_smoothness_and_hinge_none_at_all():
     rng = np.random.default_rng(0)
     X = rng.standard_normal((30, 5))
     counts = pursuit.curvature(pursuit.GLM(X, rng.poisson(2, 30), "poisson"), 2)
-    assert counts.smoothness.certified == np.inf and np.isfinite(counts.smoothness.inside)
+    assert counts.smoothness.certified == np.inf
+    assert np.isfinite(counts.smoothness.inside)
     kinked = pursuit.curvature(pursuit.GLM(X, np.sign(X[:, 0]), "hinge", l2=0.5), 2)
-    assert kinked.smoothness.inside == np.inf and kinked.convexity == (0.5, 0.5)
+    assert kinked.smoothness.inside == np.inf
+    assert kinked.convexity == (0.5, 0.5)
 
 
 def test_stable_hessian_keeps_the_support_of_the_point():
@@ -121,8 +126,10 @@ def test_stable_hessian_keeps_the_support_of_the_point():
     w = 1 / (1 + np.exp(-X @ x))
     H = X.T @ ((w * (1 - w) / 100)[:, None] * X) + 0.1 * np.eye(7)
     blocks = [np.linalg.eigvalsh(H[np.ix_(S, S)]) for S in ([0, 5, j] for j in (1, 2, 3, 4, 6))]
-    assert A == pytest.approx(max(v[-1] for v in blocks)) and B == pytest.approx(min(v[0] for v in blocks))
-    assert mu.inside == pytest.approx(A / B) and mu.certified >= mu.inside
+    assert pytest.approx(max(v[-1] for v in blocks)) == A
+    assert pytest.approx(min(v[0] for v in blocks)) == B
+    assert mu.inside == pytest.approx(A / B)
+    assert mu.certified >= mu.inside
 
 
 def test_local_quantities_at_a_point():
@@ -140,13 +147,15 @@ def test_a_function_of_the_users_has_estimates_only():
     f = pursuit.Function(lambda x: 0.5 * x @ H @ x, lambda x: H @ x, 3)
     found = pursuit.curvature(f, 3)
     assert found.smoothness.inside == pytest.approx(np.linalg.eigvalsh(H)[-1], rel=1e-6)
-    assert found.smoothness.certified == np.inf and found.convexity.certified == 0.0
+    assert found.smoothness.certified == np.inf
+    assert found.convexity.certified == 0.0
 
 
 def test_more_columns_than_rows_have_no_convexity_but_the_ridge():
     X = np.random.default_rng(0).standard_normal((5, 12))
     found = pursuit.curvature(pursuit.GLM(X, X[:, 0], l2=0.01), 8)
-    assert found.convexity.inside == pytest.approx(0.01, rel=1e-6) and found.convexity.certified == 0.01
+    assert found.convexity.inside == pytest.approx(0.01, rel=1e-6)
+    assert found.convexity.certified == 0.01
     assert "more than the rows can tell apart" in str(found)
 
 

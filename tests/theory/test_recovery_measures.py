@@ -28,10 +28,12 @@ def test_a_result_is_an_estimate_and_wrong_shapes_are_named():
     X = np.random.default_rng(0).standard_normal((50, 6))
     truth = np.array([0, 2.0, 0, 0, -1.0, 0])
     result = pursuit.solve(pursuit.GLM(X, X @ truth), 2)
-    assert pursuit.exact_recovery(truth, result) and pursuit.relative_error(truth, result) < 1e-9
+    assert pursuit.exact_recovery(truth, result)
+    assert pursuit.relative_error(truth, result) < 1e-9
     assert pursuit.relative_error(truth, np.zeros(6)) == 1.0
     with pytest.raises(ValueError, match="as long as truth"):
         pursuit.support_f1(truth, [1.0])
     with pytest.raises(ValueError, match="not zero"):
         pursuit.relative_error(np.zeros(6), truth)
-    assert pursuit.support_mcc(truth, np.zeros(6)) == 0.0 and pursuit.support_f1(np.zeros(3), np.zeros(3)) == 1.0
+    assert pursuit.support_mcc(truth, np.zeros(6)) == 0.0
+    assert pursuit.support_f1(np.zeros(3), np.zeros(3)) == 1.0

@@ -103,7 +103,9 @@ def test_ompr_reaches_the_papers_rip_bound_of_a_third():
     two, four = np.zeros(9), np.zeros(9)
     two[:2], four[:4] = 1.0, 1.0
     assert pursuit.theorems(f, 2, target=two)["ARHT Corollary 3.9"].numbers["delta below"] == pytest.approx(1 / 3)
-    assert pursuit.theorems(f, 4, target=two)["ARHT Corollary 3.9"].numbers["delta below"] == pytest.approx(0.478, abs=1e-3)
+    assert pursuit.theorems(f, 4, target=two)["ARHT Corollary 3.9"].numbers["delta below"] == pytest.approx(
+        0.478, abs=1e-3
+    )
 
 
 def test_a_point_that_an_exchange_improves_is_refuted_by_lemma_21():
@@ -136,7 +138,8 @@ def test_steps_and_counts_of_the_dual_theorems():
     target = pursuit.solve(f, 1)
     table = pursuit.theorems(f, 1, target=target)
     four, five = table["DIHT Theorem 4"], table["DIHT Theorem 5"]
-    assert four.numbers["step at t = 0"] == 50 * 4 and five.numbers["step at t = 0"] == 10 * 50 * 4  # N / mu, m N / mu
+    assert four.numbers["step at t = 0"] == 50 * 4
+    assert five.numbers["step at t = 0"] == 10 * 50 * 4
     assert four.verdict == "certified"
     B = np.sqrt((X**2).sum(axis=1).max())
     lam, mu, margin = 1.0 / B**2, 0.25, B * table["DIHT Theorem 1"].numbers["margin"]

@@ -4,8 +4,8 @@ With an intercept the Hessian is that of min_b f(x, b). Two of them matter for a
 
 | Hessian | matrix | what it is good for |
 |---|---|---|
-| at a point | X'WX + l2, W = diag(c phi'') | a smoothness constant is at least its eigenvalues, a convexity constant at most |
-| ``hessian_bound`` | sup phi'' X'CX + l2 | no Hessian of f exceeds it, so its eigenvalues bound the smoothness over all x |
+| at a point | X'WX + l2, W = diag(c phi'') | its eigenvalues are at most f's smoothness, at least its convexity |
+| ``hessian_bound`` | sup phi'' X'CX + l2 | no Hessian of f exceeds it: its eigenvalues bound the smoothness |
 """
 
 from collections.abc import Callable
@@ -38,7 +38,7 @@ class SparseHessian:
     times : callable or None
         ``times(cols, V)`` gives H[:, cols] @ V; by default from ``rows``.
     dual : callable or None
-        ``dual()`` gives the spectrum of H - ``ridge`` I that is not zero, from a small matrix; None where there is none.
+        ``dual()`` gives the eigenvalues of H - ``ridge`` I that may not be zero, from a small matrix.
     ridge : float
         A number that H - ridge I is known to be positive semidefinite for.
     rank : float
@@ -85,9 +85,9 @@ class SparseHessian:
 
     @lazy
     def spectrum(self) -> Vector | None:
-        """All eigenvalues, or where p is large those of H - ridge I that may not be zero; None where neither is cheap."""
+        """All eigenvalues; where p is large those of H - ridge I that may not be zero, or None."""
         if self.full is not None:
-            return np.linalg.eigvalsh(self.full)
+            return np.asarray(np.linalg.eigvalsh(self.full), dtype=np.float64)
         return None if self._dual is None else self._dual()
 
 
@@ -126,12 +126,12 @@ def _glm_hessian(f: GLM, point: Point, bound: bool) -> SparseHessian:
     def diagonal() -> Vector:
         return np.asarray(model.squares(every, centred) + ridge)
 
-    here = data.whole and data.near and isinstance(getattr(model, "W", None), DiagonalHessian)
+    W = getattr(model, "W", None)
     rank = data.shape[0] - (1 if centred else 0) if data.whole else np.inf
-    if not here:
+    if not (data.whole and data.near and isinstance(W, DiagonalHessian)):
         return SparseHessian(p, rows, diagonal, ridge=lowest, rank=rank)
-    w = model.W.w if model.W.w.ndim == 1 else model.W.w[:, 0]
-    weight, design = float(w.sum()), data.design
+    w, design = W.w, data.design
+    weight = float(w.sum())
 
     def times(cols: Columns, V: Matrix) -> Matrix:
         T = design.matmat(cols, np.ascontiguousarray(V))
@@ -151,7 +151,7 @@ def _glm_hessian(f: GLM, point: Point, bound: bool) -> SparseHessian:
                 A -= w @ A / weight
             A *= root[:, None]
             K += A @ A.T
-        return np.linalg.eigvalsh(K) + float(np.max(ridge) - lowest)
+        return np.asarray(np.linalg.eigvalsh(K) + float(np.max(ridge) - lowest), dtype=np.float64)
 
     small = data.shape[0] <= DUAL and not data.lean
     return SparseHessian(p, rows, diagonal, times, dual if small else None, lowest, rank)

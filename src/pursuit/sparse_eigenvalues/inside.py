@@ -1,10 +1,10 @@
 """Extreme s-sparse eigenvalues from inside: every value is that of a support that was found.
 
-``largest`` is the truncated power method (X.-T. Yuan, T. Zhang, "Truncated Power Method for Sparse Eigenvalue Problems",
-JMLR 14 (2013)), all starts at once: v <- top_s(H v) / ||.||, which never lowers v'Hv where H is positive semidefinite.
-No such method is known for the smallest. ``smallest`` builds supports by adding the column that lowers the eigenvalue
-most, and by dropping the columns with the smallest entries of the eigenvector. Both end with exchanges: one column of
-the support is replaced by the best one outside, as long as that helps.
+``largest`` is the truncated power method (X.-T. Yuan, T. Zhang, "Truncated Power Method for Sparse Eigenvalue
+Problems", JMLR 14 (2013)), all starts at once: v <- top_s(H v) / ||.||, which never lowers v'Hv where H is positive
+semidefinite. No such method is known for the smallest. ``smallest`` builds supports by adding the column that lowers
+the eigenvalue most, and by dropping the columns with the smallest entries of the eigenvector. Both end with
+exchanges: one column of the support is replaced by the best one outside, as long as that helps.
 
 For a support T with smallest eigenpair (l, u) and a column j outside, the span of u and e_j gives
 
@@ -92,9 +92,7 @@ def smallest(
     return _best_exchanged(H, list(_low_supports(H, s, rng, starts, forced)), 1, forced)
 
 
-def truncated_power(
-    H: SparseHessian, s: int, rng: np.random.Generator, starts: int, forced: Columns
-) -> list[Columns]:
+def truncated_power(H: SparseHessian, s: int, rng: np.random.Generator, starts: int, forced: Columns) -> list[Columns]:
     """The supports at which the truncated power method ends, one per start."""
     V = _power_starts(H, rng, starts if H.full is not None else max(2, starts // 2))
     before: list[Columns] = []

@@ -87,7 +87,7 @@ class Outer:
         return max(bounds)
 
     def exact(self, s: int) -> tuple[float, float] | None:
-        """The smallest and the largest s-sparse eigenvalue by looking at every support; None where there are too many."""
+        """The smallest and the largest s-sparse eigenvalue over all supports; None where there are too many."""
         if s not in self._exact:
             self._exact[s] = self._enumerate(s)
         return self._exact[s]

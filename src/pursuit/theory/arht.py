@@ -1,7 +1,7 @@
 """ARHT and OMPR: K. Axiotis, M. Sviridenko (2020), Theorem 3.3, Corollaries 3.5 and 3.6, Theorem 3.7, Corollary 3.9.
 
-s is k, s* the size of the target, kappa~ = rho_2^+ / rho^-_{s + s*}. Corollaries 3.5 and 3.6 take zeta at level s, which
-is right where the gradient vanishes on the target's support; elsewhere level s + s* is taken.
+s is k, s* the size of the target, kappa~ = rho_2^+ / rho^-_{s + s*}. Corollaries 3.5 and 3.6 take zeta at level s,
+which is right where the gradient vanishes on the target's support; elsewhere level s + s* is taken.
 """
 
 from collections.abc import Iterator
@@ -9,8 +9,8 @@ from math import log, sqrt
 
 import numpy as np
 
-from .curvature import Bracket
 from .problem import NEEDS_TARGET, Problem, at_most, at_most_equal, size_needed
+from .restricted_curvature import Bracket
 from .statements import NOT_APPLICABLE, REFUTED, Statement, together, verdict_below
 
 PAPER = "ARHT"

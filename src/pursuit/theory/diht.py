@@ -1,9 +1,9 @@
 """DIHT and SDIHT: B. Liu, X.-T. Yuan, L. Wang, Q. Liu, D. Metaxas, ICML 2017, Theorems 1 to 5.
 
-sigma_min(X, k) in the step of Theorems 4 and 5 should be squared, and it is zero whenever k < n: the step is N/(mu (t+1))
-and c_1 = N (r + lambda rho)^2 / (lambda mu)^2. The theorems assume ||x_i|| <= 1: rows are scaled by B = max ||x_i||, which
-makes lambda / B^2 of lambda and B epsilon of the margin. Their r and rho, bounds of the dual variables and of the
-conjugate's slope, are finite for the Huber loss and for the smoothed hinge only.
+sigma_min(X, k) in the step of Theorems 4 and 5 should be squared, and it is zero whenever k < n: the step is N/(mu
+(t+1)) and c_1 = N (r + lambda rho)^2 / (lambda mu)^2. The theorems assume ||x_i|| <= 1: rows are scaled by B = max
+||x_i||, which makes lambda / B^2 of lambda and B epsilon of the margin. Their r and rho, bounds of the dual variables
+and of the conjugate's slope, are finite for the Huber loss and for the smoothed hinge only.
 """
 
 from collections.abc import Iterator
@@ -76,10 +76,10 @@ def duality(problem: Problem, name: str, condition: str) -> Statement:
 def ascent(problem: Problem, name: str, solver: str) -> Statement:
     """Steps after which the support is that of the target, and the gap is small."""
     condition = "the loss is 1/mu-smooth, x_min > |f'(x*)|_inf / l2"
-    why, f = _applies(problem), problem.levels.f
+    why, f = _applies(problem), problem.glm
     loss = problem.levels.loss
     if not why and not np.isfinite(loss.smoothness):
-        why = f"the {loss.name} loss is not smooth, and with k below the number of rows the step of the paper does not exist"
+        why = f"the {loss.name} loss is not smooth: with k below the number of rows the paper has no step"
     if why:
         return Statement(PAPER, name, solver, condition, NOT_APPLICABLE, note=why)
     n, blocks = f.data.shape[0], BLOCKS if solver == "sdiht" else 1
@@ -88,22 +88,24 @@ def ascent(problem: Problem, name: str, solver: str) -> Statement:
     verdict, margin = _margin(problem)
     limits = _dual_limits(problem)
     if limits is None:
-        note = f"the {loss.name} loss has unbounded dual variables or conjugate slopes, so that t_0 and t_1 are infinite"
+        note = (
+            f"the {loss.name} loss has unbounded dual variables or conjugate slopes, so that t_0 and t_1 are infinite"
+        )
         return Statement(PAPER, name, solver, condition, verdict, numbers=numbers, note=note)
     if f.fit_intercept:
         note = "the paper has no intercept: steps are those without one"
-        return Statement(PAPER, name, solver, condition, OPEN if verdict == CERTIFIED else verdict, numbers=numbers, note=note)
+        return Statement(
+            PAPER, name, solver, condition, OPEN if verdict == CERTIFIED else verdict, numbers=numbers, note=note
+        )
     if verdict == CERTIFIED:
         numbers |= _counts(problem, limits, margin, blocks, solver)
     note = f"with m = {BLOCKS} blocks and delta = {FAILS:g}" if solver == "sdiht" else ""
     return Statement(PAPER, name, solver, condition, verdict, numbers=numbers, note=note)
 
 
-def _counts(
-    problem: Problem, limits: tuple[float, float], margin: float, blocks: int, solver: str
-) -> dict[str, float]:
+def _counts(problem: Problem, limits: tuple[float, float], margin: float, blocks: int, solver: str) -> dict[str, float]:
     """t_0 and t_1 of Theorem 4, or t_2 and t_3 of Theorem 5."""
-    levels, f = problem.levels, problem.levels.f
+    levels, f = problem.levels, problem.glm
     n, mu, (r, rho) = f.data.shape[0], 1 / levels.loss.smoothness, limits
     B = _largest_row(problem)
     lam, epsilon = levels.ridge / B**2, B * margin
@@ -123,7 +125,7 @@ def _n_log(x: float) -> float:
 
 def _dual_limits(problem: Problem) -> tuple[float, float] | None:
     """r and rho: bounds of |a| and of |phi*'(a)| over the dual domain; None where one is infinite."""
-    loss, data = problem.levels.loss, problem.levels.f.data
+    loss, data = problem.levels.loss, problem.glm.data
     if loss.name not in ("huber", "smoothed_hinge") or not data.whole:
         return None
     low, high = loss.dual_domain(data.rows.y)
@@ -133,7 +135,7 @@ def _dual_limits(problem: Problem) -> tuple[float, float] | None:
 
 def _largest_row(problem: Problem) -> float:
     """max ||x_i||."""
-    design, (n, p) = problem.levels.f.data.design, problem.levels.f.data.shape
+    design, (n, p) = problem.glm.data.design, problem.glm.data.shape
     squares = np.zeros(n)
     for low in range(0, p, 256):
         squares += (design.block(np.arange(low, min(p, low + 256))).dense() ** 2).sum(axis=1)
@@ -146,6 +148,6 @@ def _applies(problem: Problem) -> str:
         return "the paper is about generalised linear models with one output"
     if problem.levels.ridge <= 0:
         return "the paper needs l2 > 0"
-    if not np.ndim(problem.levels.f.ridge) == 0:
+    if np.ndim(problem.glm.ridge) != 0:
         return "the paper has one l2 for all columns"
     return NEEDS_TARGET if problem.size is None else ""

@@ -9,7 +9,6 @@ from math import sqrt
 
 import numpy as np
 
-from .curvature import Bracket
 from .problem import (
     NEEDS_TARGET,
     Problem,
@@ -21,6 +20,7 @@ from .problem import (
     size_needed,
     steps_below,
 )
+from .restricted_curvature import Bracket
 from .statements import CERTIFIED, NOT_APPLICABLE, OPEN, REFUTED, SLACK, Statement, together, verdict_below
 
 PAPER = "GraHTP"
@@ -85,9 +85,7 @@ def corollary3(problem: Problem, part: str, limit: float, rho: float, solver: st
             return 0.0, np.inf
         return best_step(steps, lambda eta: 2 * _factor(part, eta, contraction(eta, m, M), k) * problem.slope)
 
-    (eta_in, low), (eta_out, high) = (
-        needed(problem.m(3 * k)[i], problem.M(3 * k)[i]) for i in (0, 1)
-    )
+    (eta_in, low), (eta_out, high) = (needed(problem.m(3 * k)[i], problem.M(3 * k)[i]) for i in (0, 1))
     load = _load(low * (1 - GRID), high, problem.x_min)
     verdict = together(first, verdict_below(load))
     eta = eta_out if verdict == CERTIFIED else eta_in
@@ -255,7 +253,11 @@ def theorem8(problem: Problem) -> Statement:
         numbers["x_min"], numbers["x_min needed at most"] = problem.x_min, above
     m, M = problem.chosen(verdict, problem.m(2 * k), problem.M(2 * k))
     if m > 0 and np.isfinite(M):
-        numbers |= {"step": 1 / (2 * M), "relaxed k": size_needed((1 + 16 * (M / m) ** 2) * size), "2kM/m": 2 * k * M / m}
+        numbers |= {
+            "step": 1 / (2 * M),
+            "relaxed k": size_needed((1 + 16 * (M / m) ** 2) * size),
+            "2kM/m": 2 * k * M / m,
+        }
     return Statement(
         PAPER, "Theorem 8", "grahtp", "k >= (1 + 16 (M_2k/m_2k)^2) k*, x_min > 2.3 sqrt((f(x*) - min f)/m_2k)", verdict,
         load, **problem.about(certified, possible), numbers=numbers, note=note if verdict != REFUTED else "",

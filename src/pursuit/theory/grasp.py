@@ -8,8 +8,8 @@ from math import ceil, log, log2, sqrt
 
 import numpy as np
 
-from .curvature import Bracket
 from .problem import Problem
+from .restricted_curvature import Bracket
 from .statements import CERTIFIED, NOT_APPLICABLE, OPEN, REFUTED, Statement, verdict_below
 
 PAPER = "GraSP"
@@ -24,7 +24,9 @@ def statements(problem: Problem) -> Iterator[Statement]:
     """All results of the paper, judged."""
     smooth = problem.levels.twice_differentiable
     yield _theorem(problem, "Theorem 1", "mu_4k", SRH_LIMIT, 1.0, smooth, "f is not twice differentiable")
-    yield _theorem(problem, "Theorem 2", "SRL mu_4k", SRL_LIMIT, 0.5, not smooth, "f is twice differentiable: Theorem 1")
+    yield _theorem(
+        problem, "Theorem 2", "SRL mu_4k", SRL_LIMIT, 0.5, not smooth, "f is twice differentiable: Theorem 1"
+    )
     yield corollary1(problem)
 
 
@@ -59,7 +61,9 @@ def corollary1(problem: Problem) -> Statement:
     condition = "n >= R (log 4k + 4k (1 + log p/4k) - log eps) / (theta h(tau))"
     name, loss = "Corollary 1", levels.loss
     if loss is None or loss.name != "logistic" or levels.ridge <= 0:
-        return Statement(PAPER, name, "grasp", condition, NOT_APPLICABLE, note="it is about the logistic loss with l2 > 0")
+        return Statement(
+            PAPER, name, "grasp", condition, NOT_APPLICABLE, note="it is about the logistic loss with l2 > 0"
+        )
     k = min(k, problem.p)
     M = problem.M(k)
     numbers = {"mu of these rows at most": M.certified / levels.ridge}

@@ -3,11 +3,12 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import ceil, floor
+from typing import Any
 
 import numpy as np
 
 from .._utils.lazy import lazy
-from .curvature import Bracket, Levels
+from .restricted_curvature import Bracket, Levels
 from .statements import CERTIFIED, OPEN, REFUTED, SLACK
 
 NEEDS_TARGET = "needs a target, which stands for the papers' unknown x*"
@@ -30,6 +31,11 @@ class Problem:
     levels: Levels
     k: int
     size: int | None
+
+    @property
+    def glm(self) -> Any:
+        """The objective, where it is a GLM."""
+        return self.levels.f
 
     @property
     def p(self) -> int:
@@ -83,7 +89,7 @@ class Problem:
         size = 1 if self.size is None else self.size
         return CERTIFIED if size <= certified else REFUTED if size > possible else OPEN
 
-    def about(self, certified: int, possible: int) -> dict[str, int | None]:
+    def about(self, certified: int, possible: int) -> dict[str, Any]:
         """The sizes to report: none where a target is given."""
         return {
             "certified_size": None if self.size is not None else certified,
@@ -125,7 +131,6 @@ def at_most(x: float) -> float:
 def at_most_equal(x: float) -> float:
     """The largest whole number not above x."""
     return float(floor(x)) if np.isfinite(x) else 0.0
-
 
 
 def size_needed(x: float) -> float:

@@ -8,7 +8,7 @@ import numpy as np
 
 from .._utils.text import format_number, format_paragraphs, format_table
 from .._utils.validation import require_package
-from .curvature import Bracket, Levels
+from .restricted_curvature import Bracket, Levels
 
 SLACK = 1e-9  # relative distance from a limit within which rounding may decide, so that nothing is claimed
 CERTIFIED, REFUTED, OPEN, NOT_APPLICABLE = "certified", "refuted", "open", "not applicable"
@@ -115,7 +115,15 @@ class Theorems:
 
     def __str__(self) -> str:
         sized = self.target_size is None
-        headings = ["result", "method", "condition", "verdict", "condition used", *(["k* at most"] if sized else []), "yields"]
+        headings = [
+            "result",
+            "method",
+            "condition",
+            "verdict",
+            "condition used",
+            *(["k* at most"] if sized else []),
+            "yields",
+        ]
         rows = []
         for s in self.statements:
             sizes = [] if not sized else [_sizes(s)]
@@ -129,8 +137,8 @@ class Theorems:
 
 
 LEGEND = (
-    "Condition used: from inside to certified; a condition holds below 1. Numbers behind ~ rest on constants from inside "
-    "and are the best that can be hoped for.",
+    "Condition used: from inside to certified; a condition holds below 1. Numbers behind ~ rest on constants from "
+    "inside and are the best that can be hoped for.",
 )
 
 
