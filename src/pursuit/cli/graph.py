@@ -51,8 +51,8 @@ class GraphOptions:
 
 
 def run(
-    data: Path, options: GraphOptions, out: Path | None, picture: Path | None, report: Path | None, *, drop: Sequence[str],
-    label: str | None, most: int | None, names: str | None,
+    data: Path, options: GraphOptions, out: Path | None, picture: Path | None, report: Path | None, *,
+    drop: Sequence[str], label: str | None, most: int | None, names: str | None,
 ) -> int:  # fmt: skip
     check_writable("--out", out, (".json",))
     check_writable("--picture", picture, PICTURE_SUFFIXES)
