@@ -33,9 +33,7 @@ def test_a_fixed_k_finds_the_best_features_by_enumeration(k):
     model = SparseAdditiveRegressor(k=k).fit(X, y)
     basis = model.model_.basis_
     Z = basis.evaluate(lambda j: X[:, j], len(X))
-    value = {
-        S: ridge_value(Z[:, np.isin(basis.feature_of, S)], y, model.model_.l2_) for S in combinations(range(7), k)
-    }
+    value = {S: ridge_value(Z[:, np.isin(basis.feature_of, S)], y, model.model_.l2_) for S in combinations(range(7), k)}
     best = min(value, key=value.get)
     assert tuple(model.support_) == best
     assert model.model_.result_.value == pytest.approx(value[best], rel=1e-9)
@@ -87,7 +85,7 @@ def test_a_model_speaks_of_the_columns_of_x():
     assert np.allclose(parts.sum(axis=1) + model.intercept_, model.predict(frame), rtol=1e-12)
     assert np.allclose(parts.mean(axis=0), 0, atol=1e-9)
     with pytest.raises(AttributeError, match="effects_ holds the curves"):
-        model.coef_  # noqa: B018
+        model.coef_
     again = pickle.loads(pickle.dumps(model))
     assert np.array_equal(again.predict(frame), model.predict(frame))
     assert "features, one effect each" in str(again.summary())

@@ -4,4 +4,13 @@ from .basis import AdditiveBasis, basis_changes, column_kinds, fit_basis, knots_
 from .effect import Effect
 from .splines import ColumnBasis, fit_column
 
-__all__ = ["AdditiveBasis", "ColumnBasis", "Effect", "basis_changes", "column_kinds", "fit_basis", "fit_column", "knots_for"]
+__all__ = [
+    "AdditiveBasis",
+    "ColumnBasis",
+    "Effect",
+    "basis_changes",
+    "column_kinds",
+    "fit_basis",
+    "fit_column",
+    "knots_for",
+]

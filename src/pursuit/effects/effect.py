@@ -1,5 +1,6 @@
 """``Effect``: the curve of one chosen feature, and what can be said of it in words."""
 
+import itertools
 from dataclasses import dataclass
 from typing import Any
 
@@ -68,7 +69,7 @@ class Effect:
             return "flat"
         turns = _turning_points(curve, FLAT_SHARE * size)
         words = []
-        for begin, end in zip(turns[:-1], turns[1:], strict=True):
+        for begin, end in itertools.pairwise(turns):
             verb = "rises" if curve[end] > curve[begin] else "falls"
             words.append(verb if end == len(x) - 1 else f"{verb} to {format_number(x[end])}")
         return ", ".join(words)

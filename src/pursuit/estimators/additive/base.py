@@ -129,7 +129,7 @@ class SparseAdditive(SelectorMixin, BaseEstimator):
             if hasattr(model, name):
                 setattr(self, name, getattr(model, name))
             else:
-                vars(self).pop(name, None)
+                self.__dict__.pop(name, None)
         self._set_effects()
         return self
 

@@ -109,9 +109,9 @@ class AdditiveModel:
         values = np.asarray(list(found) if len(found) else np.empty(0, np.int64))
         if values.dtype.kind not in "iu":
             raise TypeError(
-                f"{argument} must hold column indices (integers from 0 to {p - 1}) or names, or be a mask; got {found!r}"
+                f"{argument} must hold column indices (from 0 to {p - 1}) or names, or be a mask; got {found!r}"
             )
-        if len(values) and not (0 <= values.min() and values.max() < p):
+        if len(values) and not (values.min() >= 0 and values.max() < p):
             wrong = values[(values < 0) | (values >= p)][0]
             raise ValueError(f"{argument} must hold column indices from 0 to {p - 1}, got {wrong}")
         return self.basis_.starts[:-1][values.astype(np.int64)]
@@ -137,7 +137,6 @@ class AdditiveModel:
         eta = Z @ coef + intercept
         shift = None if offset is None else np.asarray(offset, dtype=np.float64)
         return np.asarray(eta if shift is None else eta + shift).astype(X.dtype, copy=False)
-
 
     def _warn_far(self, X: Array, support: Columns) -> None:
         """Say once where values are far beyond those of the training rows: curves are lines there."""

@@ -91,7 +91,7 @@ def build_additive_summary(estimator: Any) -> AdditiveSummary:
     found = tuple(sentence for sentence in (inner.found, *inner.notes) if sentence)
     return AdditiveSummary(
         tuple(effect.name for effect in effects), tuple(effect.kind for effect in effects),
-        np.array([effect.range for effect in effects]), tuple(effect.describe() for effect in effects), drop, inner.unit,
-        inner.score, inner.held_out, inner.held_out_name, inner.held_out_error, inner.rows, estimator.n_features_in_,
-        estimator.k_, inner.loss, found,
+        np.array([effect.range for effect in effects]), tuple(effect.describe() for effect in effects), drop,
+        inner.unit, inner.score, inner.held_out, inner.held_out_name, inner.held_out_error, inner.rows,
+        estimator.n_features_in_, estimator.k_, inner.loss, found,
     )  # fmt: skip
