@@ -17,7 +17,7 @@ from ..._utils.row_order import warn_row_order
 from ..._utils.types import Array, Columns, Matrix, Vector
 from ...constraints import _units
 from ...data import Data, Source, is_dask
-from ...data.make import opened
+from ...data.sources import opened
 from ...designs import as_design
 from ...effects import AdditiveBasis, basis_changes, column_kinds, fit_basis, knots_for
 from ...selection import Fold, Models, Problem, rows_that_count
