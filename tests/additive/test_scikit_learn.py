@@ -8,7 +8,7 @@ VARIANTS = [
     SmoothEffects(),
     SparseAdditiveRegressor(k=2),
     SparseAdditiveRegressor(cv=2, ks=[0, 1, 2], l2=0.1),
-    SparseAdditiveClassifier(cv=2, ks=[1, 2], l2=0.1),
+    SparseAdditiveClassifier(cv=2, ks=[1, 2], l2=0.1, include=[0]),
 ]
 
 
