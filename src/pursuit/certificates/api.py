@@ -2,7 +2,7 @@
 
 | problem | bound | exact method |
 |---|---|---|
-| squared loss of any number of responses, p up to 4000 | ridge and curvature borrowed from X'X/n, rounds of fixing | leaps and bounds, branch and bound |
+| squared loss, any number of responses, p <= 4000 | ridge and curvature of X'X/n, fixing | leaps, branch and bound |
 | any loss with a conjugate and l2 > 0 | perspective relaxation on a working set of columns | branch and bound |
 | no ridge | the minimum over all columns (weak, said so) | branch and bound, for small p |
 """
