@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 _HOMES = {
-    "pursuit.driver": ("solve",),
-    "pursuit.results": ("Record", "Result"),
+    "pursuit.solving.driver": ("solve",),
+    "pursuit.solving.result": ("Record", "Result"),
     "pursuit.objectives": ("GLM", "MultiGLM", "Point"),
     "pursuit.objectives.function": ("Function",),
     "pursuit.objectives.quadratic": ("Quadratic",),
@@ -51,7 +51,6 @@ if TYPE_CHECKING:
     from .data import InParts
     from .data.disk import OnDisk, open_data
     from .designs import as_design
-    from .driver import solve
     from .estimators import (
         SparseClassifier,
         SparseClassifierCV,
@@ -73,7 +72,6 @@ if TYPE_CHECKING:
     from .paths import Path, path
     from .reports import Intervals, Summary, summary
     from .resampling import Stability, stability
-    from .results import Record, Result
     from .solvers import (
         ARHT,
         DIHT,
@@ -93,7 +91,9 @@ if TYPE_CHECKING:
         Solver,
         list_solvers,
     )
+    from .solving.driver import solve
     from .solving.recover import recover
+    from .solving.result import Record, Result
 
 
 def __getattr__(name: str) -> Any:

@@ -21,7 +21,7 @@ from ..engines import threads
 from ..objectives.base import Point
 from ..objectives.bounded import Bounded, check_bounds, check_sum
 from ..objectives.glm import GLM
-from ..results import Result
+from ..solving.result import Result
 from .bounds import cheap_bound, has_dual, search_between, strong_bound
 from .certificate import Certificate
 from .tree import Progress, Tree

@@ -16,14 +16,14 @@ from .._utils.row_order import warn_row_order
 from .._utils.types import Array, Flags
 from .._utils.validation import check_k, check_mask, check_number
 from ..data import Data, Source, by_partition, from_dask, is_dask
-from ..data.make import opened, predictors
+from ..data.sources import opened, predictors
 from ..designs import as_design
-from ..driver import solve
 from ..engines import threads
 from ..losses import Loss, Multinomial, Squared, as_loss
 from ..objectives import GLM
 from ..reports.build import DisplayedModel, build_summary
 from ..reports.model_summary import Summary
+from ..solving.driver import solve
 from .inputs import ValidatedInput, check_source_columns, refuse_beside_source, validate
 
 PARAMETERS = """k : int, default 10

@@ -9,9 +9,19 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from .. import _core, searched
+from .. import _core
 from .._utils.types import Columns, Flags, Vector
 from ..constraints import AtMost
+from ..kernels.rounding import MIN_VALUE_SHARE, has_safe_range
+from ..kernels.search import (
+    MAX_STATE_UNITS,
+    WIDENING_FACTOR,
+    SearchPlan,
+    SearchSolution,
+    make_request,
+    quadratic_solution,
+    search_quadratic,
+)
 
 if TYPE_CHECKING:
     from .glm import GLM
@@ -20,13 +30,13 @@ ROOM = 8e6  # numbers that the search on all columns may always hold; else half 
 FAR = 1e3  # mean over spread of a column from which on it is subtracted before columns are multiplied
 
 
-def search(f: "GLM", constraint: AtMost, start: Columns, plan: searched.Plan) -> searched.Searched | None:
+def search(f: "GLM", constraint: AtMost, start: Columns, plan: SearchPlan) -> SearchSolution | None:
     """What the kernel finds; None where the data are not in memory or need more care."""
     found = _by_gram(f, constraint, start, plan)
     return _by_working_set(f, constraint, start, plan) if found is None else found
 
 
-def _by_gram(f: "GLM", constraint: AtMost, start: Columns, plan: searched.Plan) -> searched.Searched | None:
+def _by_gram(f: "GLM", constraint: AtMost, start: Columns, plan: SearchPlan) -> SearchSolution | None:
     """From the whole Gram matrix, where that is small."""
     gram, null = f.gram, f.null
     if gram is None or not gram.small:
@@ -38,7 +48,7 @@ def _by_gram(f: "GLM", constraint: AtMost, start: Columns, plan: searched.Plan) 
     down = np.where(H.diagonal() == 0, 0.0, null.gradient - gram.means * f.tilt)
     ridge = np.where(H.diagonal() > 0, f.ridge, 0.0)
     scale = 1e-9 * f.height
-    found = searched.quadratic(H, down, ridge, null.value, constraint, start, scale, plan, f.rounded)
+    found = search_quadratic(H, down, ridge, null.value, constraint, start, scale, plan, f.rounded)
     return None if found is None else _with_intercepts(f, found, gram.means)
 
 
@@ -67,7 +77,7 @@ def problem_of(f: "GLM") -> Problem | None:
     mean = f.data.moments().mean if f.fit_intercept else np.zeros(f.dim)
     squares = h - f.ridge
     useful = squares > 0
-    if not searched.sane(squares):
+    if not has_safe_range(squares):
         return None
     length = np.sqrt(np.where(useful, h, 1.0))
     far = bool((np.abs(mean * scale + shift) > FAR * np.sqrt(squares) * scale)[useful].any())
@@ -79,24 +89,24 @@ def problem_of(f: "GLM") -> Problem | None:
     kernel = _core.LeastSquares(
         matrix, rows.c, residual[None], mean * scale + shift, np.where(useful, 1.0, 0.0) / (length * scale),
         np.where(useful, f.ridge / length**2, 0.0), gradient[None], length, f0=null.value,
-        floor=searched.SMALL_SHARE * null.value, far=far,
+        floor=MIN_VALUE_SHARE * null.value, far=far,
     )  # fmt: skip
     return Problem(kernel, useful, mean, h)
 
 
-def _by_working_set(f: "GLM", constraint: AtMost, start: Columns, plan: searched.Plan) -> searched.Searched | None:
-    null, widest = f.null, searched.WIDEST[True]
-    problem = problem_of(f) if constraint.k <= searched.ROOM else None
+def _by_working_set(f: "GLM", constraint: AtMost, start: Columns, plan: SearchPlan) -> SearchSolution | None:
+    null, widest = f.null, WIDENING_FACTOR[True]
+    problem = problem_of(f) if constraint.k <= MAX_STATE_UNITS else None
     if problem is None:
         return None
     fits = (widest * constraint.k + 1) * f.dim <= problem.room
-    request = searched.make_request(constraint, problem.useful, start, widest, 1e-9 * f.height, plan)
+    request = make_request(constraint, problem.useful, start, widest, 1e-9 * f.height, plan)
     solution = problem.kernel.search(request, all_columns=plan.all_columns if fits else 0, room=problem.room)
-    found = searched.from_quadratic(solution, request, constraint, null.value, f.rounded)
+    found = quadratic_solution(solution, request, constraint, null.value, f.rounded)
     return None if found is None else _with_intercepts(f, found, problem.mean)
 
 
-def _with_intercepts(f: "GLM", found: searched.Searched, mean: Vector) -> searched.Searched:
+def _with_intercepts(f: "GLM", found: SearchSolution, mean: Vector) -> SearchSolution:
     base = f.null.free if f.fit_intercept else 0.0
     points = [(S, x, base - float(mean[S] @ x), value) for S, x, _, value in found.points]
     return replace(found, points=points)

@@ -11,7 +11,7 @@ from .._utils.types import Columns, Vector
 from .._utils.validation import check_count, check_sizes, check_weights
 from ..constraints import AtMost
 from ..data import Source, from_dask, is_dask
-from ..data.make import opened
+from ..data.sources import opened
 from ..engines import threads
 from ..estimators import SparseClassifier, SparseRegressor
 from ..estimators.base import SparseModel

@@ -12,9 +12,9 @@ from .._utils.types import Array, Columns, Vector
 from .._utils.validation import check_vector
 from ..engines import Ask
 from ..engines.remote import RemoteMap
-from .make import InParts, Source
 from .parts import Parts
 from .rows import Data
+from .sources import InParts, Source
 
 
 class Told(NamedTuple):

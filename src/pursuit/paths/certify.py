@@ -16,10 +16,10 @@ from ..certificates.certificate import Certificate
 from ..certificates.tree import Progress
 from ..certificates.warm_start import WarmStart
 from ..objectives.glm import GLM
-from ..results import Result
+from ..solving.result import Result
 
 if TYPE_CHECKING:
-    from .found import Path
+    from .result import Path
 
 INTERRUPTED = "bounded only: interrupted by the user"
 

@@ -11,14 +11,14 @@ from typing import Any
 
 import numpy as np
 
-from ._utils.sorted_sets import without
-from ._utils.validation import check_count, check_number
-from .constraints import AtMost
-from .engines import TimeUpError, until
-from .objectives.base import Objective, Point
-from .refits import NotFiniteError
-from .results import Record
-from .solvers.base import Solver
+from .._utils.sorted_sets import without
+from .._utils.validation import check_count, check_number
+from ..constraints import AtMost
+from ..engines import TimeUpError, until
+from ..objectives.base import Objective, Point
+from ..refits import NotFiniteError
+from ..solvers.base import Solver
+from .result import Record
 
 MAX_ITER = 10_000
 ENDLESS = 10**9
@@ -118,10 +118,10 @@ class Loop:
             return self._end("no_minimiser", point.note)
         if not (np.isfinite(point.value) and np.isfinite(point.coef).all()):
             return self._end("failed", "the objective became NaN or infinite; the best point before that is given")
-        told = point.optimality != "none" or not point.minimiser or point.refitted > self.best.refitted
+        stronger = point.optimality != "none" or not point.minimiser or point.refitted > self.best.refitted
         larger = len(point.support) > len(self.best.support)
         less = self.best.value - point.value
-        if less > (ROUNDING * abs(point.value) if larger else 0.0) or (less == 0 and told):
+        if less > (ROUNDING * abs(point.value) if larger else 0.0) or (less == 0 and stronger):
             claimed = self.best.optimality != "none" and np.array_equal(point.support, self.best.support)
             if claimed and point.optimality == "none" and point.refitted:  # the same solution, but for rounding
                 best = self.best

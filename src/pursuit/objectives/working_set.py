@@ -14,7 +14,7 @@ import numpy as np
 from .. import _core
 from .._utils.types import Columns, Vector
 from ..constraints import AtMost
-from ..walked import PathPlan, Reached, Walked
+from ..kernels.path import PathPlan, PathPoint, PathSolution
 
 if TYPE_CHECKING:
     from .glm import GLM
@@ -26,7 +26,7 @@ BLOCK = 1 << 13  # columns whose gains are computed at a time, so that they stay
 FLAT = 1e-10  # share of the largest mean phi'' below which a Hessian says nothing
 
 #: The path on some columns, with the budget that the sparse set has.
-On = Callable[[AtMost, Columns], Walked | None]
+On = Callable[[AtMost, Columns], PathSolution | None]
 
 
 def first_columns(constraint: AtMost, gains: Vector, room: int) -> Columns:
@@ -35,7 +35,9 @@ def first_columns(constraint: AtMost, gains: Vector, room: int) -> Columns:
     return np.sort(constraint.top(np.sqrt(gains), budget=many))
 
 
-def on_few_columns(f: "GLM", constraint: AtMost, plan: PathPlan, on: On, cols: Columns, room: int) -> Walked | None:
+def on_few_columns(
+    f: "GLM", constraint: AtMost, plan: PathPlan, on: On, cols: Columns, room: int
+) -> PathSolution | None:
     """The path on a working set that has grown as far as it must; None where ``room`` does not suffice."""
     null, h = f.null, f.curvatures(f.null, np.arange(f.dim))
     h, step = h / f._model(null).weight, len(cols)
@@ -53,7 +55,7 @@ def on_few_columns(f: "GLM", constraint: AtMost, plan: PathPlan, on: On, cols: C
     return None
 
 
-def _missed(f: "GLM", constraint: AtMost, points: list[Reached], cols: Columns, h: Vector, most: int) -> Columns:
+def _missed(f: "GLM", constraint: AtMost, points: list[PathPoint], cols: Columns, h: Vector, most: int) -> Columns:
     """Columns outside that come near to being chosen at some size; h is their curvature for phi'' = 1."""
     values = np.array([at.value for at in points])
     gained = np.maximum(values[:-1] - values[1:], 0.0) if len(values) > 1 else np.full(1, values[0])

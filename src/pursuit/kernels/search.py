@@ -1,7 +1,7 @@
-"""What kernels that search for the best support are asked, and what they find.
+"""The search for the best support in one kernel call: its request, its solution, the scaled columns that it takes.
 
 The kernels take columns of equal length: for the squared loss a Gram matrix (core/working_set.hpp), for other losses
-``EvenColumns`` (core/likelihood_search.hpp). They compare gradients in the objective's own units.
+``ScaledColumns`` (core/likelihood_search.hpp). They compare gradients in the objective's own units.
 """
 
 from collections.abc import Callable
@@ -10,30 +10,25 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from . import _core
-from ._utils.sorted_sets import inside
-from ._utils.types import Columns, Vector
-from .constraints import AtMost, Exchange
-from .data.answers import ROUNDED, Spread
-from .designs import DenseBlock, centre
+from .. import _core
+from .._utils.sorted_sets import inside
+from .._utils.types import Columns, Vector
+from ..constraints import AtMost, Exchange
+from ..data.answers import Spread
+from ..designs import DenseBlock, centre
+from .rounding import MIN_CONDITION, MIN_VALUE_SHARE, MIN_VARIANCE_SHARE, ROUNDED, exchange_rounding, has_safe_range
 
-WORK = 4e7  # entries of X times k (and squared outputs) up to which a likelihood is searched in the kernel
-SMALL_WORK = 1e7  # the same for a path, and for X that is not in memory
-WIDEST = {True: 3, False: 2}  # multiple of k to which units are added before all but k go; for quadratics, for others
-COPIED = 1e7  # entries of X, which is copied for that
-ENTRIES = 2e6  # the same for these, and for several outputs
-BEAM = 5  # supports that are extended at once where gradients say little of what a column brings
-ROOM = 500  # units that the kernel keeps the state of
-CONDITION = 1e-7  # reciprocal condition number, and share of a column, above which the formula for exchanges has digits
-CANCELLED = 1e-10  # share of a value that rounding may be where it is computed from the Gram matrix, not from residuals
-LEAST_DOUBT = 1e-11  # share of a value that it may always be off by
-FAR = 1e4  # mean over spread of a column from which on the data are asked
-CONSTANT = 1e-14  # share of a column's mean square that its variance must have to be told from rounding
-EXTREME = 1e150  # range of squared columns that need no care
-SMALL_SHARE = 1e-6  # share of the null value below which differences of products of columns have no digits
+MAX_SEARCH_WORK = 4e7  # entries of X times k (and squared outputs) up to which a likelihood is searched in the kernel
+MAX_PATH_WORK = 1e7  # the same for a path, and for X that is not in memory
+# Multiple of k to which units are added before all but k go: quadratics, others
+WIDENING_FACTOR = {True: 3, False: 2}
+MAX_COPIED_ENTRIES = 1e7  # entries of X, which is copied for that
+MAX_SMALL_ENTRIES = 2e6  # the same for these, and for several outputs
+BEAM_WIDTH = 5  # supports that are extended at once where gradients say little of what a column brings
+MAX_STATE_UNITS = 500  # units that the kernel keeps the state of
 
 
-class Plan(NamedTuple):
+class SearchPlan(NamedTuple):
     """What a search is asked for: restarts, how many in a row may be in vain, what they may cost, and how to end."""
 
     restarts: int
@@ -47,7 +42,7 @@ class Plan(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Searched:
+class SearchSolution:
     """Points (support, coefficients, intercept, value), each better than the one before, and what is known of the last.
 
     ``open`` of ``total`` exchanges are not known to be of no help (-1: none was looked at); where only those with
@@ -66,51 +61,53 @@ class Searched:
 
 
 def make_request(
-    constraint: AtMost, useful: Any, start: Columns, widest: int, scale: float, plan: Plan
+    constraint: AtMost, useful: Any, start: Columns, widest: int, scale: float, plan: SearchPlan
 ) -> _core.SearchRequest:
     """A search request for a kernel: which units, from where, how many restarts, when to stop."""
-    forced, allowed = masks(constraint, useful)
+    forced, allowed = unit_masks(constraint, useful)
     return _core.SearchRequest(
         constraint.k, forced, allowed, start, restarts=plan.restarts, patience=plan.patience, widest=widest,
         effort=plan.effort, seed=plan.seed, scale=scale, stop=plan.ask,
     )  # fmt: skip
 
 
-def quadratic(
+def search_quadratic(
     H: Vector, c: Vector, ridge: Vector, f0: float, constraint: AtMost, start: Columns, scale: float,
-    plan: Plan, rounded: float = ROUNDED,
-) -> Searched | None:  # fmt: skip
+    plan: SearchPlan, rounded: float = ROUNDED,
+) -> SearchSolution | None:  # fmt: skip
     """The best support of f0 + c'x + x'(H + ridge)x/2; None where that is too large or lacks digits.
 
     With a row of c for each response the quadratics are added up, with one support. ``rounded`` is the share of |H_ij|,
     |c_j| and f0 that rounding may be.
     """
     diagonal = H.diagonal()
-    if WIDEST[True] * constraint.k > ROOM or not sane(diagonal):
+    if WIDENING_FACTOR[True] * constraint.k > MAX_STATE_UNITS or not has_safe_range(diagonal):
         return None
-    request = make_request(constraint, diagonal > 0, start, WIDEST[True], scale, plan)
-    found = _core.quadratic_search(H, np.atleast_2d(c), ridge, f0, SMALL_SHARE * f0, request)
-    return from_quadratic(found, request, constraint, f0, rounded)
+    request = make_request(constraint, diagonal > 0, start, WIDENING_FACTOR[True], scale, plan)
+    found = _core.quadratic_search(H, np.atleast_2d(c), ridge, f0, MIN_VALUE_SHARE * f0, request)
+    return quadratic_solution(found, request, constraint, f0, rounded)
 
 
-def from_quadratic(
+def quadratic_solution(
     found: _core.SearchSolution, request: _core.SearchRequest, constraint: AtMost, f0: float, rounded: float = ROUNDED
-) -> Searched | None:
+) -> SearchSolution | None:
     """What a kernel found for a quadratic, and which exchanges its rounding leaves unjudged."""
     points = [(at.support, at.coef, None, at.value) for at in found.points]
     forced = constraint.include  # which dependent columns among them keep out
-    tiny = bool(points) and points[-1][-1] <= SMALL_SHARE * f0  # where the kernel ends, with fewer units perhaps
-    if not (_full(points, constraint) or tiny) or not all(inside(forced, S).all() for S, *_ in points):
+    tiny = bool(points) and points[-1][-1] <= MIN_VALUE_SHARE * f0  # where the kernel ends, with fewer units perhaps
+    if not (_has_k_units(points, constraint) or tiny) or not all(inside(forced, S).all() for S, *_ in points):
         return None
     total, doubtful = constraint.k * (constraint.units - constraint.k), found.doubtful[0]
-    sure = min(found.condition, found.share) > CONDITION and not tiny
-    sure = sure and found.change > doubt(found.condition, f0, found.share, rounded)
+    sure = min(found.condition, found.share) > MIN_CONDITION and not tiny
+    sure = sure and found.change > exchange_rounding(found.condition, f0, found.share, rounded)
     unsure = constraint.k * len(doubtful) if sure else total
-    return Searched(points, as_exchange(found.nearest), unsure, total, doubtful if sure else None, request.take_error())
+    return SearchSolution(
+        points, as_exchange(found.nearest), unsure, total, doubtful if sure else None, request.take_error()
+    )
 
 
 @dataclass(frozen=True)
-class EvenColumns:
+class ScaledColumns:
     """All columns scaled to mean square 1, and centred where there is an intercept (but for those of a sparse X).
 
     ``source`` is a copy, or a matrix with what the kernels subtract from its columns and multiply them with. ``sizes``
@@ -124,23 +121,23 @@ class EvenColumns:
     scale: Vector | None = None
 
     @classmethod
-    def dense(cls, A: Vector, c: Vector, intercept: bool) -> "EvenColumns | None":
+    def dense(cls, A: Vector, c: Vector, intercept: bool) -> "ScaledColumns | None":
         """From a copy that is ours; None where a column's numbers are beyond what can be squared."""
         means = centre(A, c) if intercept else np.zeros(A.shape[1])
         squares = DenseBlock(A).curvatures(c, False)
-        if not sane(squares):
+        if not has_safe_range(squares):
             return None
         sizes = np.sqrt(squares)
         A /= np.where(sizes > 0, sizes, 1.0)
         return cls(A, means, sizes)
 
     @classmethod
-    def stored(cls, X: _core.Matrix, spread: Spread, centred: bool, shift: Any, scale: Any) -> "EvenColumns | None":
+    def stored(cls, X: _core.Matrix, spread: Spread, centred: bool, shift: Any, scale: Any) -> "ScaledColumns | None":
         """From a matrix with these moments, of which the objective's columns are (X - shift) / scale."""
         squares, around = spread.moment(centred), spread.mean if centred else np.zeros(len(spread.mean))
-        if not sane(squares):
+        if not has_safe_range(squares):
             return None
-        useful = squares > CONSTANT * spread.moment(False)
+        useful = squares > MIN_VARIANCE_SHARE * spread.moment(False)
         inverse = np.where(useful, 1.0, 0.0) / np.sqrt(np.where(useful, squares, 1.0))
         sizes = np.where(useful, np.sqrt(squares), 0.0) / scale
         return cls(X, (around - shift) / scale, sizes, around, inverse)
@@ -161,82 +158,55 @@ class EvenColumns:
         return coef, b - self.means[support] @ coef
 
 
-def likelihood(
-    kernel: Callable[..., Any], columns: EvenColumns, l2: Any, outputs: int, constraint: AtMost, start: Columns,
-    floor: float, scale: float, intercept: bool, plan: Plan, beam: int = 0,
-) -> Searched | None:  # fmt: skip
+def search_likelihood(
+    kernel: Callable[..., Any], columns: ScaledColumns, l2: Any, outputs: int, constraint: AtMost, start: Columns,
+    floor: float, scale: float, intercept: bool, plan: SearchPlan, beam: int = 0,
+) -> SearchSolution | None:  # fmt: skip
     """The best support of a loss; ``kernel`` has the samples, and takes everything else."""
     useful = columns.sizes > 0
-    forced, allowed = masks(constraint, useful)
+    forced, allowed = unit_masks(constraint, useful)
     if (forced & ~allowed & 1).any():  # a constant column that is forced in
         return None
-    request = make_request(constraint, useful, start, WIDEST[False], scale, plan)
+    request = make_request(constraint, useful, start, WIDENING_FACTOR[False], scale, plan)
     found = kernel(columns.kernel(l2, intercept), floor, plan.prove, beam, request)
     points = []
     for at in found.points:
         Z = at.coef.reshape(-1, outputs)
         points.append((at.support, *columns.back(at.support, Z[:-1], Z[-1]), at.value))
-    if not (_full(points, constraint) or (points and points[-1][-1] <= floor)):
+    if not (_has_k_units(points, constraint) or (points and points[-1][-1] <= floor)):
         return None
     if not all(inside(constraint.include, S).all() for S, *_ in points):
         return None
-    return Searched(
+    return SearchSolution(
         points, as_exchange(found.nearest), found.unjudged, found.total, trouble=request.take_error(),
         doubtful=found.doubtful, swept=found.unjudged >= 0,
     )  # fmt: skip
 
 
-def affordable(entries: float, outputs: int, constraint: AtMost, small: bool = False) -> bool:
+def is_affordable(entries: float, outputs: int, constraint: AtMost, small: bool = False) -> bool:
     """Whether a search of a likelihood in the kernel takes no longer than one would wait for it.
 
     ``small``: a path, or X that has to be gathered.
     """
-    work = SMALL_WORK if small and outputs == 1 else WORK
+    work = MAX_PATH_WORK if small and outputs == 1 else MAX_SEARCH_WORK
     return (
-        entries <= (ENTRIES if small or outputs > 1 else COPIED)
+        entries <= (MAX_SMALL_ENTRIES if small or outputs > 1 else MAX_COPIED_ENTRIES)
         and entries * outputs**2 * constraint.k <= work
-        and WIDEST[False] * constraint.k <= ROOM
+        and WIDENING_FACTOR[False] * constraint.k <= MAX_STATE_UNITS
     )
 
 
-def _full(points: list[Any], constraint: AtMost) -> bool:
+def _has_k_units(points: list[Any], constraint: AtMost) -> bool:
     """Whether a search came to k units: where columns are dependent it may not, and more care is wanted."""
     return bool(points) and len(points[-1][0]) == constraint.k
 
 
-def sane(squares: Vector) -> bool:
-    """Whether the squares of columns are numbers that need no care."""
-    some = squares[squares > 0]
-    return len(some) > 0 and bool(np.isfinite(squares).all() and some.min() > 1 / EXTREME and some.max() < EXTREME)
-
-
-def masks(constraint: AtMost, useful: Any) -> tuple[Any, Any]:
+def unit_masks(constraint: AtMost, useful: Any) -> tuple[Any, Any]:
     """Which units are forced in, and which are allowed, as the kernels take it."""
     forced, allowed = np.zeros(constraint.units, np.uint8), useful.astype(np.uint8)
     forced[constraint.include] = 1
     allowed[constraint.exclude] = 0
     return forced, allowed
-
-
-def rounding(x: Vector, h: Vector, f0: float, rounded: float = ROUNDED) -> float:
-    """What a value f0 + c'x + x'Hx/2 may be off by, since |H_ij| <= sqrt(h_i h_j) and |c_j| <= sqrt(2 f0 h_j).
-
-    Of several responses (a column of x each) these are added up: the norm over them takes the place of each.
-    """
-    sizes = np.abs(x.T) @ np.sqrt(h)
-    size = float(sizes if x.ndim == 1 else np.linalg.norm(sizes)) + float(np.sqrt(2 * f0))
-    return 0.5 * rounded * size * size
-
-
-def doubt(condition: float, most: float, share: float = CONDITION, rounded: float = ROUNDED) -> float:
-    """What the formula's change for an exchange may be off by, in a Gram matrix with H_ij known to within rounding.
-
-    A step d changes that by (sum_l |d_l| sqrt(H_ll))^2. Leaving at a cost c takes |d_l| sqrt(H_ll) <= sqrt(2 c V_l),
-    V_l being 1 / (the share of column l that the others leave), and (sum_l sqrt(V_l))^2 <= 1 / condition. A newcomer
-    with the share s left comes in by |d| sqrt(H) <= sqrt(2 c / s), and moves the others by as much times sqrt(V_l).
-    ``most`` is the largest cost.
-    """
-    return rounded / condition * (1 + 1 / share) * most
 
 
 def as_exchange(nearest: tuple[int, int, float]) -> Exchange | None:

@@ -11,19 +11,19 @@ import numpy as np
 from .._utils.progress import progress_callback
 from .._utils.validation import check_sizes
 from ..constraints import AtMost
-from ..driver import check_objective, ended, run, seeded
 from ..engines import TimeUpError, threads, until
-from ..loop import Limits, Loop
 from ..objectives.base import Objective
 from ..objectives.bounded import Bounded
 from ..objectives.point import Point
-from ..results import Result
 from ..solvers.auto import Auto
 from ..solvers.base import Solver, generator
-from ..solvers.walk import Improve, Walk, exchanged
+from ..solvers.path_search import Improve, Walk, exchanged
 from ..solving.checkpoint import Problem
-from .found import Path
-from .kept import KeptWalk
+from ..solving.driver import check_objective, ended, run, seeded
+from ..solving.loop import Limits, Loop
+from ..solving.result import Result
+from .checkpoint import KeptWalk
+from .result import Path
 
 
 def path(

@@ -11,8 +11,8 @@ from .._utils.types import Columns, Vector
 from .._utils.validation import check_count, check_number, format_list, require_package
 from ..certificates.tree import Progress
 from ..objectives.glm import GLM
-from ..results import Result
-from .certified import Certificates, certified
+from ..solving.result import Result
+from .certify import Certificates, certified
 
 
 @dataclass(frozen=True, eq=False)

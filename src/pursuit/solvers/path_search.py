@@ -20,10 +20,10 @@ import numpy as np
 from .._utils.types import Columns
 from ..constraints import AtMost
 from ..engines import check_time, late
+from ..kernels.path import PathPlan, PathPoint, PathSolution
+from ..kernels.search import SearchPlan
 from ..objectives.base import Objective
 from ..objectives.point import Point, from_kernel
-from ..searched import Plan
-from ..walked import PathPlan, Reached, Walked
 from .exchanges import removals
 from .local_search import search, unsettled
 
@@ -89,14 +89,14 @@ class Walk:
         plan = None if seed is None else PathPlan(thorough, seed, late, self.reached, wanted)
         return self.go_on(None if plan is None else self.f.quick_path(self.constraint, plan), plan)
 
-    def go_on(self, found: Walked | None, plan: PathPlan | None) -> bool:
+    def go_on(self, found: PathSolution | None, plan: PathPlan | None) -> bool:
         """The stages that a kernel, asked for ``plan``, has left to do."""
         try:
             return self._stages(found, plan)
         finally:
             self._in_order()
 
-    def _stages(self, found: Walked | None, plan: PathPlan | None) -> bool:
+    def _stages(self, found: PathSolution | None, plan: PathPlan | None) -> bool:
         if found is not None and plan is not None:
             self._take(found, plan)
         last = max(self.best, default=self.first - 1)
@@ -122,7 +122,7 @@ class Walk:
                 known = known.claim("stationary")  # a unit more may help, though none was found
             self.best[size] = known
 
-    def _take(self, found: Walked, plan: PathPlan) -> None:
+    def _take(self, found: PathSolution, plan: PathPlan) -> None:
         """What one kernel call found; thoroughly: refitted, with claims, and again where it is not sure of itself."""
         points, thorough = found.by_size(), plan.thorough
         for size, at in points.items():
@@ -142,7 +142,7 @@ class Walk:
         f = self.f
         if self.first > 0 or f.quadratic or f.width > 1 or self.stopped:
             return
-        plan = Plan(0, 0, 0.0, 0, seed, late)
+        plan = SearchPlan(0, 0, 0.0, 0, seed, late)
         found = f.quick_search(self.constraint.with_budget(1), np.empty(0, np.int64), plan)
         if found is None or not found.points or found.trouble is not None:
             return
@@ -151,7 +151,7 @@ class Walk:
             self.best[1] = point
             self._settle(1, max(self.best))
 
-    def _told(self, size: int, at: Reached) -> Point:
+    def _told(self, size: int, at: PathPoint) -> Point:
         """A kernel's point, refitted, with what is known of it."""
         point = from_kernel(self.f, at)
         if not at.exact:

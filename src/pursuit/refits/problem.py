@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .._utils.types import Matrix, Vector
+from .._utils.types import Columns, Matrix, Vector
 from .box_qp import Sides
 
 
@@ -75,6 +75,33 @@ class Few:
     def curve(self) -> Matrix | None:
         """A matrix that no Hessian of f exceeds; None where there is none."""
         return None
+
+
+class OnSupport(Few):
+    """f over the coefficients of a support; the points that were evaluated are left in ``seen``."""
+
+    intercept = lean = False  # is not among the variables; nor are there columns to gather
+
+    def __init__(self, f: Any, support: Columns) -> None:
+        self.f, self.support = f, support
+        self.convex = f.convex
+        self.seen: dict[bytes, Any] = {}
+
+    def at(self, z: Vector, hessian: bool = True) -> State:
+        point = self.f.at(self.support, z)
+        self.seen[z.tobytes()], S = point, self.support
+        return State(z, point.value, point.gradient[S], lambda: self.f.hessian_rows(point, S, S))
+
+    def join(self, coef: Vector, free: Any) -> Vector:
+        return np.array(coef, dtype=np.float64)
+
+    def split(self, z: Vector) -> tuple[Vector, Any]:
+        """Coefficients and what is free."""
+        return z, self.point(z).free
+
+    def point(self, z: Vector) -> Any:
+        """The point at coefficients that have been evaluated."""
+        return self.seen[z.tobytes()]
 
 
 @dataclass(frozen=True)

@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 
 from ..engines.dask import Dask, as_engine
-from .far import Bundle, FarSource
-from .make import is_dask
 from .parts import Parts
+from .remote import Bundle, FarSource
 from .rows import Data
+from .sources import is_dask
 
 
 def from_dask(X: Any, y: Any, sample_weight: Any = None, offset: Any = None, engine: Any = None) -> FarSource:

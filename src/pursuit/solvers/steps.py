@@ -14,11 +14,11 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from ._utils.types import Columns, Vector
-from ._utils.validation import check_number
-from .constraints import AtMost
-from .objectives.base import Objective, Point
-from .refits.factor import newton_direction
+from .._utils.types import Columns, Vector
+from .._utils.validation import check_number
+from ..constraints import AtMost
+from ..objectives.base import Objective, Point
+from ..refits.factor import newton_direction
 
 HALVINGS = 12  # how often a safeguarded step is halved before the solver gives up on it
 LADDER = 4  # how often the natural step is halved

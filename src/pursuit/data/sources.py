@@ -172,7 +172,7 @@ def is_dask(X: Any) -> bool:
 def as_data(X: Any, y: Any, loss: Any, sample_weight: Any, offset: Any) -> Data:
     """X, y and what belongs to them as data; parts bring their own y, weights and offset."""
     if is_dask(X):
-        from .spread import from_dask  # which is built on this
+        from .dask import from_dask  # which is built on this
 
         return from_dask(X, y, sample_weight, offset).bound(loss)
     X = opened(X)

@@ -6,16 +6,32 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .. import _core, searched, walked
+from .. import _core
 from .._utils.sorted_sets import without
 from .._utils.types import Columns, Vector
 from ..constraints import AtMost
 from ..designs import centre
+from ..kernels import search as search_kernel
+from ..kernels.path import (
+    MAX_GRAM_WORK,
+    MAX_SEARCHED_WORK,
+    MAX_THOROUGH_COLUMNS,
+    MIN_STATE_SIZE,
+    PathPlan,
+    PathPoint,
+    PathSolution,
+    least_squares_path,
+    likelihood_path,
+    quadratic_path,
+    working_set_path,
+)
+from ..kernels.rounding import MAX_MEAN_TO_SPREAD, MAX_ROUNDING_SHARE, value_rounding
+from ..kernels.search import ScaledColumns, is_affordable
 from ..refits.factor import WELL_CONDITIONED
 from . import least_squares, likelihood
 from .batched_refits import refits_by_gram
-from .few_columns import On, first_columns, on_few_columns
 from .point import Point, from_kernel
+from .working_set import On, first_columns, on_few_columns
 
 if TYPE_CHECKING:
     from .glm import GLM
@@ -24,27 +40,27 @@ WORTH_IT = 3  # columns there are, as a multiple of a working set's, from which 
 KEPT = 0.5  # share of X that the kernel may keep of its own
 
 
-def glm_path(f: "GLM", constraint: AtMost, plan: walked.PathPlan) -> walked.Walked | None:
+def glm_path(f: "GLM", constraint: AtMost, plan: PathPlan) -> PathSolution | None:
     """The path, or None where the data are too large, or of a kind that needs more care."""
     if constraint.unit_of is not None or f.loss.code is None or not f.smooth or f.data.lean or constraint.k < 1:
         return None
     return _quadratic(f, constraint, plan) if f.gram is not None else _likelihood(f, constraint, plan)
 
 
-def _quadratic(f: "GLM", constraint: AtMost, plan: walked.PathPlan) -> walked.Walked | None:
+def _quadratic(f: "GLM", constraint: AtMost, plan: PathPlan) -> PathSolution | None:
     assert f.gram is not None
     gram, null, (n, p) = f.gram, f.null, f.data.shape
-    if (constraint.k + 1) * p > max(walked.STATE, KEPT * f.work):
+    if (constraint.k + 1) * p > max(MIN_STATE_SIZE, KEPT * f.work):
         return None
-    cheap = p <= walked.THOROUGH and f.work * p <= walked.WHOLE  # enough for a search at every size
-    cheap = cheap and (plan.only is not None or p * constraint.k**3 <= walked.SEARCHED_PATH)
+    cheap = p <= MAX_THOROUGH_COLUMNS and f.work * p <= MAX_GRAM_WORK  # enough for a search at every size
+    cheap = cheap and (plan.only is not None or p * constraint.k**3 <= MAX_SEARCHED_WORK)
     whole = gram.whole or (plan.thorough and cheap)
     H = gram.matrix() if whole and p <= gram.capacity else None  # which has means and squares too
     h = f.curvatures(null, np.arange(p))
     squares, mean = h - f.ridge, np.zeros(p)
     if f.fit_intercept:
         mean = f.data.moments().mean if H is None else gram.means
-    if bool((mean**2 > searched.FAR**2 * squares)[squares > 0].any()):
+    if bool((mean**2 > MAX_MEAN_TO_SPREAD**2 * squares)[squares > 0].any()):
         return None
     down = np.where(squares <= 0, 0.0, null.gradient - mean * f.tilt)
     claims = plan.thorough
@@ -52,7 +68,7 @@ def _quadratic(f: "GLM", constraint: AtMost, plan: walked.PathPlan) -> walked.Wa
     quad = Quad(f, down, h, np.where(squares > 0, f.ridge, 0.0), mean)
     if whole:
         return quad.path(gram.columns(np.arange(p)) if H is None else H, constraint, plan)
-    cols = first_columns(constraint, down**2 / (2 * np.maximum(h, 1e-300)), int(searched.ENTRIES // n))
+    cols = first_columns(constraint, down**2 / (2 * np.maximum(h, 1e-300)), int(search_kernel.MAX_SMALL_ENTRIES // n))
     if (
         f.data.near and WORTH_IT * len(cols) <= p and not claims and gram.products is None
     ):  # claims need all columns at every size
@@ -66,13 +82,13 @@ def _quadratic(f: "GLM", constraint: AtMost, plan: walked.PathPlan) -> walked.Wa
     return quad.path(gram.products or _Rows(f), constraint, plan)
 
 
-def _in_memory(f: "GLM", constraint: AtMost, plan: walked.PathPlan) -> walked.Walked | None:
+def _in_memory(f: "GLM", constraint: AtMost, plan: PathPlan) -> PathSolution | None:
     """The path with Gram rows that the kernel computes itself; None where X is not in memory or needs more care."""
     null = f.null
     problem = least_squares.problem_of(f)
     if problem is None:
         return None
-    found = walked.least_squares(
+    found = least_squares_path(
         problem.kernel, problem.useful, problem.h, null.value, 1e-9 * f.height, problem.room, constraint, plan,
         f.rounded,
     )  # fmt: skip
@@ -93,12 +109,10 @@ class Quad:
         self.f, self.down, self.h, self.ridge, self.mean = f, down, h, ridge, mean
         self.cols, self.A, self.H = np.empty(0, np.int64), np.empty((0, 0)), np.empty((0, 0))
 
-    def path(
-        self, rows: Any, constraint: AtMost, plan: walked.PathPlan, cols: Columns | None = None
-    ) -> walked.Walked | None:
+    def path(self, rows: Any, constraint: AtMost, plan: PathPlan, cols: Columns | None = None) -> PathSolution | None:
         """On all columns, or on some: nothing is then claimed of the others."""
         value, some = self.f.null.value, slice(None) if cols is None else cols
-        found = walked.quadratic(
+        found = quadratic_path(
             rows, self.down[some], self.h[some], self.ridge[some], value, 1e-9 * self.f.height,
             constraint if cols is None else constraint.restricted(cols), plan, self.f.rounded,
         )  # fmt: skip
@@ -110,18 +124,18 @@ class Quad:
         points = [at._replace(free=self._free(at)) for at in points]
         return replace(found, points=points)
 
-    def on(self, plan: walked.PathPlan) -> On:
+    def on(self, plan: PathPlan) -> On:
         """The path on some columns, as a working set asks for it."""
         plan = plan._replace(reached=None, thorough=False, sizes=(), only=None)  # gains are compared from size to size
 
-        def on(constraint: AtMost, cols: Columns) -> walked.Walked | None:
+        def on(constraint: AtMost, cols: Columns) -> PathSolution | None:
             self._grow(cols)
             at = np.argsort(self.cols)[np.searchsorted(np.sort(self.cols), cols)]
             return self.path(self.H[np.ix_(at, at)], constraint, plan, cols)
 
         return on
 
-    def _free(self, at: walked.Reached) -> float:
+    def _free(self, at: PathPoint) -> float:
         return self.f.null.free - float(self.mean[at.support] @ at.coef) if self.f.fit_intercept else 0.0
 
     def _grow(self, cols: Columns) -> None:
@@ -152,11 +166,11 @@ def glm_refits(f: "GLM", supports: list[Columns]) -> list[Point] | None:
     points = []
     for S, (x, condition) in zip(supports, products.solve(down, ridge, supports), strict=True):
         value = null.value + 0.5 * float(down[S] @ x)
-        noise = searched.rounding(x, h[S], null.value, f.rounded)
-        if condition < WELL_CONDITIONED or noise > searched.CANCELLED * value:
+        noise = value_rounding(x, h[S], null.value, f.rounded)
+        if condition < WELL_CONDITIONED or noise > MAX_ROUNDING_SHARE * value:
             points.append(f.refit(S))
         else:
-            at = walked.Reached(S, x, null.free - float(mean[S] @ x) if f.fit_intercept else 0.0, value, "none", True)
+            at = PathPoint(S, x, null.free - float(mean[S] @ x) if f.fit_intercept else 0.0, value, "none", True)
             points.append(from_kernel(f, at))
     return points
 
@@ -183,16 +197,16 @@ class _Rows:
             self.gram.keep(cols)
 
 
-def _likelihood(f: "GLM", constraint: AtMost, plan: walked.PathPlan) -> walked.Walked | None:
+def _likelihood(f: "GLM", constraint: AtMost, plan: PathPlan) -> PathSolution | None:
     if not f.data.near:
         return None
-    small = searched.affordable(float(np.prod(f.data.shape)), 1, constraint, small=True)
+    small = is_affordable(float(np.prod(f.data.shape)), 1, constraint, small=True)
     if plan.thorough and small:
         return _on_columns(f, constraint, plan, None)
     found = _on_working_set(f, constraint, plan)
     if found is not None or small:
         return found or _on_columns(f, constraint, plan, None)
-    h, room = f.curvatures(f.null, np.arange(f.dim)), int(searched.ENTRIES // f.data.shape[0])
+    h, room = f.curvatures(f.null, np.arange(f.dim)), int(search_kernel.MAX_SMALL_ENTRIES // f.data.shape[0])
     cols = first_columns(constraint, f.null.gradient**2 / np.maximum(h, 1e-300), room)
     if f.data.shape[0] * len(cols) * constraint.k**2 > plan.most:
         return None
@@ -200,27 +214,27 @@ def _likelihood(f: "GLM", constraint: AtMost, plan: walked.PathPlan) -> walked.W
     return on_few_columns(f, constraint, plan, lambda few, at: _on_columns(f, few, quiet, at), cols, room)
 
 
-def _on_working_set(f: "GLM", constraint: AtMost, plan: walked.PathPlan) -> walked.Walked | None:
+def _on_working_set(f: "GLM", constraint: AtMost, plan: PathPlan) -> PathSolution | None:
     """The path on a working set of columns that goes along from size to size; None where X is not in memory."""
     problem = likelihood.in_memory_problem(f, constraint)
     if problem is None:
         return None
     columns, arguments = problem
     kernel = partial(_core.working_set_path, *arguments)
-    return walked.working_set(kernel, columns, f.work, 1e-9 * f.height, constraint, plan)
+    return working_set_path(kernel, columns, f.work, 1e-9 * f.height, constraint, plan)
 
 
-def _on_columns(f: "GLM", constraint: AtMost, plan: walked.PathPlan, cols: Columns | None) -> walked.Walked | None:
+def _on_columns(f: "GLM", constraint: AtMost, plan: PathPlan, cols: Columns | None) -> PathSolution | None:
     """The path on a copy of some columns (None: all)."""
     A, rows = f.data.copied(cols)
-    even = searched.EvenColumns.dense(A, rows.c, f.fit_intercept)
+    even = ScaledColumns.dense(A, rows.c, f.fit_intercept)
     if even is None:
         return None
     curve = float(f.loss.smoothness) if np.isfinite(f.loss.smoothness) else 0.0
     kernel = partial(_core.likelihood_path, rows.samples(f.loss), curve)
     few = constraint if cols is None else constraint.restricted(cols)
     ridge = f.ridge if cols is None or isinstance(f.ridge, float) else f.ridge[cols]
-    found = walked.likelihood(kernel, even, ridge, 1, few, f.floor, 1e-9 * f.height, f.fit_intercept, plan)
+    found = likelihood_path(kernel, even, ridge, 1, few, f.floor, 1e-9 * f.height, f.fit_intercept, plan)
     if found is None:
         return None
     points = [

@@ -21,10 +21,10 @@ import numpy as np
 from .._utils.types import Columns, Matrix, Vector
 from ..engines import in_threads
 from .grid import Grid
+from .line_fits import intercepts, slopes
 from .models import Models
 from .problem import Problem
 from .projection import project
-from .shrink import intercepts, slopes
 from .validation import Validated, validated
 
 TAU = 0.15

@@ -10,9 +10,9 @@ from typing import Any, Self
 import numpy as np
 
 from ..engines import late
-from ..results import Result
-from ..solvers.walk import Walk
+from ..solvers.path_search import Walk
 from ..solving.checkpoint import Checkpoint, Problem, concatenate, pack_points, unpack_points
+from ..solving.result import Result
 
 FINISHED = "converged"
 #: What a solver's own result says beyond its point.

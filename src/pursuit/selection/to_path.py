@@ -5,10 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from ..driver import ended
-from ..loop import Limits, Loop
 from ..paths import Path
-from ..results import Result
+from ..solving.driver import ended
+from ..solving.loop import Limits, Loop
+from ..solving.result import Result
 from .choose import Chosen
 from .problem import Problem
 

@@ -9,18 +9,18 @@ from typing import Any
 
 import numpy as np
 
-from ._utils.sorted_sets import without
-from .constraints import AtMost, Exchange
-from .engines import seconds_left, threads
+from .._utils.sorted_sets import without
+from ..constraints import AtMost, Exchange
+from ..engines import seconds_left, threads
+from ..objectives.base import Objective
+from ..objectives.bounded import Bounded
+from ..objectives.point import Point
+from ..solvers.base import Solver, as_solver
+from ..solvers.relaxed import relaxed
+from .checkpoint import Checkpoint, Problem
 from .loop import Limits, Loop
-from .objectives.base import Objective
-from .objectives.bounded import Bounded
-from .objectives.point import Point
-from .results import Record, Result
-from .solvers.base import Solver, as_solver
-from .solvers.relaxed import relaxed
-from .solving.checkpoint import Checkpoint, Problem
-from .solving.replay import EvaluationLog
+from .replay import EvaluationLog
+from .result import Record, Result
 
 UNLIMITED = Limits()
 EQUALLY_GOOD = 1e-10  # share of the value that a change by an exchange may be rounding

@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from ._utils.types import Columns, Vector
-from .constraints import Exchange
-from .objectives.point import Point
+from .._utils.types import Columns, Vector
+from ..constraints import Exchange
+from ..objectives.point import Point
 
 
 @dataclass(frozen=True)
