@@ -211,7 +211,11 @@ def _check_same(own: AtMost, given: AtMost, sized: bool, grouped: bool) -> None:
     pairs = {"include": (own.include, given.include), "exclude": (own.exclude, given.exclude)}
     wrong = [name for name, (has, wants) in pairs.items() if wants.size and not np.array_equal(has, wants)]
     wrong += ["k"] if sized and own.k != given.k else []
-    if grouped and (own.unit_of is None or not np.array_equal(own.unit_of, given.unit_of)):
+    if (
+        grouped
+        and given.unit_of is not None
+        and (own.unit_of is None or not np.array_equal(own.unit_of, given.unit_of))
+    ):
         wrong.append("groups")
     if wrong:
         raise ValueError(f"{wrong[0]} is not that of the result, which was solved with its own: leave it out")

@@ -91,8 +91,8 @@ class SparseQuadratic:
         pivot, row = float(self.H[j, j]), self.H[j]
         rest = replace(self, k=self.k - 1, cols=self.cols[keep], x=self.x[keep], fixed=(*self.fixed, int(self.cols[j])))
         if not pivot > self.data.rounding * self.a[j] ** 2 / MAX_CANCELLATION:
-            lost = {"a": np.full(len(keep), np.inf), "a_y": np.full_like(self.a_y, np.inf)}
-            return replace(rest, H=_core.schur(self.H, self.H[:0], keep), c=self.c[keep], **lost)
+            H, a_y = _core.schur(self.H, self.H[:0], keep), np.full_like(self.a_y, np.inf)
+            return replace(rest, H=H, c=self.c[keep], a=np.full(len(keep), np.inf), a_y=a_y)
         root = np.sqrt(pivot)
         W, w = row[None, :] / root, self.c[j] / root
         return replace(
