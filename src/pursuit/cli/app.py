@@ -80,6 +80,9 @@ def fit(
         bool, typer.Option("--summary", help="Also what each feature is worth, and its closest rival.")
     ] = False,
     picture: opt.Picture = None,
+    report: Annotated[
+        Path | None, typer.Option(help="HTML page to write: the model, how well it predicts, how sure it is."), WRITES
+    ] = None,
 ) -> int:
     """Fit a model on at most k features of DATA, and choose k unless it is given.
 
@@ -98,7 +101,7 @@ def fit(
         ks=None if ks is None else parse_sizes(ks), cv=cv, cv_groups=cv_groups, goal=goal, rule=rule, combine=combine
     )
     options = replace(options, cv_groups=cv_groups)
-    return run(options, out, parse_k(k), auto, summary=summary, checkpoint=checkpoint, picture=picture)
+    return run(options, out, parse_k(k), auto, summary=summary, checkpoint=checkpoint, picture=picture, report=report)
 
 
 @app.command(epilog=EPILOG)
@@ -148,6 +151,29 @@ def stability(
 
 
 @app.command(epilog=EPILOG)
+@opt.shared_options(search=False)
+def theory(
+    options: Any,
+    k: Annotated[int, typer.Option("-k", min=1, help="The size that a solver is given.")],
+    solve: Annotated[
+        bool,
+        typer.Option(
+            "--solve/--no-solve", help="Take the best model found as the unknown x*; else the largest size of an x*."
+        ),
+    ] = True,
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="CSV to write: a row per result."), WRITES] = None,
+    picture: opt.Picture = None,
+) -> int:
+    """What the papers' theorems say about DATA: which conditions are certified, refuted or open, and what follows.
+
+    Steps, contraction factors, sizes, iterations and error bounds; behind ~ they are the best that can be hoped for.
+    """
+    from pursuit.cli.theory import run
+
+    return run(options, k, solve, out, picture)
+
+
+@app.command(epilog=EPILOG)
 def graph(
     data: opt.Data,
     edges: Annotated[
@@ -157,6 +183,7 @@ def graph(
         Path | None, typer.Option("--out", "-o", help="JSON to write: nodes, edges, and how they were chosen."), WRITES
     ] = None,
     picture: opt.Picture = None,
+    report: Annotated[Path | None, typer.Option(help="HTML page to write: the graph and its edges."), WRITES] = None,
     shrinkage: Annotated[
         str | None,
         typer.Option(help="0 to 1, correlations are shrunk by so much; by default 0, and auto where the edges are."),
@@ -206,7 +233,7 @@ def graph(
         l1=parse_number("--l1", l1 or usual), cv=cv, rule=rule, include=include or (), exclude=exclude or (),
         time_limit=time_limit, threads=threads,
     )  # fmt: skip
-    return run(data, options, out, picture, drop=split_names(drop), label=label, most=most, names=names_in)
+    return run(data, options, out, picture, report, drop=split_names(drop), label=label, most=most, names=names_in)
 
 
 @app.command(epilog=EPILOG)

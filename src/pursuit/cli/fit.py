@@ -12,7 +12,9 @@ from pursuit.cli.inputs import DataOptions, FitRequest, read_request
 from pursuit.cli.progress import choose_with_progress, fit_with_progress
 from pursuit.cli.show import (
     PICTURE_SUFFIXES,
+    REPORT_SUFFIXES,
     check_writable,
+    command_line,
     console,
     format_number,
     make_table,
@@ -35,11 +37,13 @@ def run(
     summary: bool,
     checkpoint: Path | None = None,
     picture: Path | None = None,
+    report: Path | None = None,
 ) -> int:
     """Fit at most k features, or as many as ``auto`` finds best where k is None."""
     out = _default_out() if out is None else out
     check_writable("--out", out)
     check_writable("--picture", picture, PICTURE_SUFFIXES)
+    check_writable("--report", report, REPORT_SUFFIXES)
     if k is not None:
         auto.refuse_fixed_k(k)
     elif checkpoint is not None:
@@ -59,10 +63,14 @@ def run(
     facts = {} if k is not None else choice_facts(estimator)
     facts |= _in_sample(request, estimator)
     facts |= {} if k is None else _fit_facts(estimator)
+    facts["model"] = str(out)
     if picture is not None:
         save_picture(picture, _picture(estimator))
         facts["picture"] = str(picture)
-    print_facts({**facts, "model": str(out)})
+    if report is not None:
+        estimator.report(report, target=request.target or options.target or "y", command=command_line())
+        facts["report"] = str(report)
+    print_facts(facts)
     if summary:
         print_text(f"\n{estimator.summary()}")
     return {"converged": OK, "interrupted": INTERRUPTED}.get(estimator.result_.status, NOT_CONVERGED)
