@@ -74,7 +74,7 @@ def test_fewer_than_ten_rows(goal, n, p):
     assert f"cv=10 was capped at {n} folds, as X has {n} rows" in model.reason_
     labels = np.arange(n) % 2
     if n == 2:
-        with pytest.raises(ValueError, match="y holds class [01] once"):
+        with pytest.raises(ValueError, match=r"y holds class [01] once"):
             SparseClassifierCV(goal=goal).fit(X, labels)
     elif n == 3:
         with pytest.warns(UserWarning, match="class 1 has one row, which trains in every fold"):
