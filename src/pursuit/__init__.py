@@ -38,6 +38,7 @@ _HOMES = {
     ),
     "pursuit.io": ("convert", "save_model", "load_model"),
     "pursuit.resampling": ("Stability", "stability"),
+    "pursuit.tables": ("TablePreparer", "table_pipeline"),
     "pursuit._utils.progress": ("Progress",),
 }  # fmt: skip
 _HOME = {name: module for module, names in _HOMES.items() for name in names}
@@ -94,6 +95,7 @@ if TYPE_CHECKING:
     from .solving.driver import solve
     from .solving.recover import recover
     from .solving.result import Record, Result
+    from .tables import TablePreparer, table_pipeline
 
 
 def __getattr__(name: str) -> Any:
