@@ -87,7 +87,9 @@ def check_extension(wheel: str, compiled: set[str]) -> None:
 
 def run(*command: object, cwd: Path, quiet: bool = True, **more: str) -> str:
     env = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")} | more
-    done = subprocess.run([str(part) for part in command], cwd=cwd, env=env, capture_output=True, text=True, timeout=1800)
+    done = subprocess.run(
+        [str(part) for part in command], cwd=cwd, env=env, capture_output=True, text=True, timeout=1800
+    )
     require(done.returncode == 0, f"{' '.join(map(str, command))} failed:\n{done.stdout}{done.stderr}")
     return done.stdout
 
@@ -175,7 +177,9 @@ def main(build_dir: str | None) -> None:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--build-dir", help="where the core is compiled; what is up to date there is not compiled again")
+    parser.add_argument(
+        "--build-dir", help="where the core is compiled; what is up to date there is not compiled again"
+    )
     try:
         main(parser.parse_args().build_dir)
     except Wrong as error:

@@ -22,7 +22,7 @@ import pursuit
 assert pursuit.__file__.startswith({copy!r}), pursuit.__file__
 rng = np.random.default_rng(0)
 X = rng.standard_normal((60, 10))
-y = X[:, [2, 3, 7]] @ [3.0, 2.5, 2.0] + 0.1 * rng.standard_normal(60)
+y = X[:, [2, 3, 7]] @ [3.0, 1.5, 1.0] + 0.1 * rng.standard_normal(60)
 """
 LOSS = """
 from scipy.optimize import minimize
