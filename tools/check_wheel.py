@@ -1,9 +1,9 @@
-"""Build the sdist and the wheel of both distributions, check what is in them, install them elsewhere and run the smoke tests there.
+"""Build sdists and wheels, check what is in them, install them outside the checkout and run the smoke tests there.
 
     make wheel                  # in .venv; the wheels stay in dist/
 
-The wheel is compiled in the build folder of the environment (`--build-dir`), so nothing is compiled twice. Its environments are
-temporary folders outside the checkout: one without extras, one with all that the smoke tests can use.
+The wheel is compiled in the build folder of the environment (`--build-dir`), so nothing is compiled twice. Its
+environments are temporary folders outside the checkout: one without extras, one with those that the smoke tests use.
 """
 
 import argparse
@@ -25,13 +25,13 @@ FORBIDDEN = ("tests", "experiments", "pursuit_experiments", "benchmarks", "docs"
 ABI3_FROM = (3, 12)  # tool.scikit-build.wheel.py-api
 
 
-class Wrong(Exception):
+class WheelError(Exception):
     """What is wrong with a distribution, in a sentence."""
 
 
 def require(holds: bool, sentence: str) -> None:
     if not holds:
-        raise Wrong(sentence)
+        raise WheelError(sentence)
 
 
 def sources(package: Path) -> set[str]:
@@ -85,7 +85,7 @@ def check_extension(wheel: str, compiled: set[str]) -> None:
     require(promised or not stable, f"{wheel} holds {name}, and its tag does not say abi3")
 
 
-def run(*command: object, cwd: Path, quiet: bool = True, **more: str) -> str:
+def run(*command: object, cwd: Path, **more: str) -> str:
     env = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")} | more
     done = subprocess.run(
         [str(part) for part in command], cwd=cwd, env=env, capture_output=True, text=True, timeout=1800
@@ -182,5 +182,5 @@ if __name__ == "__main__":
     )
     try:
         main(parser.parse_args().build_dir)
-    except Wrong as error:
+    except WheelError as error:
         sys.exit(f"make wheel: {error}")

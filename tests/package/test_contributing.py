@@ -15,7 +15,8 @@ TEXT = (ROOT / "CONTRIBUTING.md").read_text()
 
 USE = """
 import sys
-sys.meta_path = [finder for finder in sys.meta_path if "ScikitBuild" not in type(finder).__name__]  # the editable install
+# without the finder of the editable install
+sys.meta_path = [finder for finder in sys.meta_path if "ScikitBuild" not in type(finder).__name__]
 sys.path.insert(0, {copy!r})
 import numpy as np
 import pursuit

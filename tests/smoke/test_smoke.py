@@ -1,7 +1,7 @@
 """One use of every room of the library, on problems whose answer is known: does this installation work at all?
 
-``make smoke`` runs these, ``make wheel`` runs them on the installed wheel, without and with extras: what needs an extra is skipped
-there or checked to say so. The folders of tests/README.md hold the real tests.
+``make smoke`` runs these, ``make wheel`` runs them on the installed wheel, without and with extras: what needs an extra
+that is not there is skipped. The folders of tests/README.md hold the real tests.
 """
 
 import itertools
@@ -96,8 +96,7 @@ def test_graph_of_a_chain():
     assert set(zip(*np.nonzero(np.triu(graph.precision_, 1)), strict=True)) == {(i, i + 1) for i in range(5)}
 
 
-def test_recovery_and_functions(table):
-    X, y = table
+def test_recovery_and_functions():
     rng = np.random.default_rng(1)
     A, x = rng.standard_normal((20, 40)) + 1j * rng.standard_normal((20, 40)), np.zeros(40, complex)
     x[[3, 30]] = 1 + 2j, -1j
