@@ -118,7 +118,7 @@ def test_products_find_what_a_hessian_finds(loss, form, standardize, monkeypatch
     support = np.arange(0, 400, 2)
     want = f.refit_on_data(support)
     monkeypatch.setattr(columns, "LARGE", 100)
-    few = f.few(support)
+    few = f.support_problem(support)
     assert few.by_products
     got = f.refit_on_data(support)
     assert not got.note
@@ -131,7 +131,7 @@ def test_where_products_take_too_long_a_hessian_is_formed(monkeypatch):
     X, y = text(500, 3000)
     f = pursuit.GLM(X, y, "logistic", l2=1e-7)
     support = np.arange(350)
-    assert f.few(support).tried_by_products
+    assert f.support_problem(support).tried_by_products
     monkeypatch.setattr(columns, "PATIENT", 5)
     hasty = f.refit_on_data(support)
     monkeypatch.setattr(LossOnColumns, "tried_by_products", False)

@@ -23,7 +23,7 @@ TALL = 1 << 16  # rows from which on even a small Gram matrix is better had from
 MANY_COLUMNS = 16
 
 #: Called with how many folds are done, and of how many.
-Told = Callable[[int, int], Any]
+FoldCallback = Callable[[int, int], Any]
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,11 @@ class Validated:
 
 
 def validate(
-    problem: Problem, grid: Grid, folds: Sequence[Fold], told: Told | None = None, whole: Models | None = None
+    problem: Problem,
+    grid: Grid,
+    folds: Sequence[Fold],
+    on_fold: FoldCallback | None = None,
+    whole: Models | None = None,
 ) -> Validated:
     """Fit the candidates on every fold and hold them against its test rows; folds run in threads.
 
@@ -70,8 +74,8 @@ def validate(
         f.forget()
         lost = models.losses(fold.held)
         finished[fold.number] = fold, replace(models, points={}), lost
-        if told is not None:
-            told(len(finished), len(folds))
+        if on_fold is not None:
+            on_fold(len(finished), len(folds))
 
     try:
         (in_turn if tall else in_threads)(one, folds)

@@ -54,7 +54,7 @@ class Problem:
     def of(cls, f: Objective, constraint: AtMost, name: str, method: Solver, **more: Any) -> "Problem":
         own = {"include": constraint.include, "exclude": constraint.exclude, "groups": constraint.unit_of}
         settings = {
-            **f.marks(), "k": constraint.k, **own, "solver": name, "options": vars(method), **more,
+            **f.problem_settings(), "k": constraint.k, **own, "solver": name, "options": vars(method), **more,
         }  # fmt: skip
         return cls(json.loads(json.dumps(settings_to_json(settings))), f.fingerprint())
 
@@ -191,10 +191,10 @@ def pack_points(points: Sequence[Point]) -> tuple[list[dict[str, Any]], Arrays]:
     words = [
         {"dim": point.dim, "refitted": bool(point.refitted), "note": point.note, "minimiser": bool(point.minimiser),
          "optimality": point.optimality, "exchange": None if point.exchange is None else list(point.exchange),
-         "looked_at": int(point.looked_at), "open": int(point.open), "free": np.shape(point.free)}
+         "looked_at": int(point.n_checked), "open": int(point.n_unchecked), "free": np.shape(point.free)}
         for point in points
     ]  # fmt: skip
-    known = [[point.value, _number(point.lower), _number(point.least)] for point in points]
+    known = [[point.value, _number(point.lower), _number(point.support_bound)] for point in points]
     arrays = {
         "sizes": np.array([len(point.support) for point in points], np.int64),
         "supports": concatenate([point.support for point in points], np.int64),
@@ -223,7 +223,7 @@ def unpack_points(f: Objective, words: list[dict[str, Any]], arrays: Arrays) -> 
         move = contents["exchange"]
         exchange = None if move is None else Exchange(tuple(move[0]), tuple(move[1]), move[2])
         points.append(
-            restore_point(f, support, arrays["coefs"][own], value=value, lower=lower, least=least,
+            restore_point(f, support, arrays["coefs"][own], value=value, lower=lower, support_bound=least,
                      **{**contents, "exchange": exchange})
         )  # fmt: skip
     return points
@@ -242,7 +242,7 @@ def restore_point(
             g[support] = 0.0
         return g
 
-    return Point(support=support, coef=coef, free=free, slope=slope, **known).owned(f)
+    return Point(support=support, coef=coef, free=free, slope=slope, **known).bind(f)
 
 
 def concatenate(pieces: list[Any], dtype: Any) -> Any:

@@ -55,7 +55,7 @@ class EvaluationLog:
 
     def recording_objective(self) -> Any:
         """The objective, recording where its points are no more than their numbers."""
-        return RecordingObjective(self) if self.f.smooth and self.f.plain else self.f
+        return RecordingObjective(self) if self.f.smooth and self.f.serializable else self.f
 
     def replay_or_compute(self, support: Columns, coefficients: Vector, compute: Any) -> Point:
         """The recorded point, or else a computed one, which is recorded."""
@@ -114,7 +114,7 @@ class EvaluationLog:
 
     def record_end(self, loop: Loop) -> None:
         """Record how a run ended: finished, or stopped by a limit after which another run may continue."""
-        if loop.status not in FINISHED or not self.f.plain:
+        if loop.status not in FINISHED or not self.f.serializable:
             self.write()
             return
         lines = [list(vars(record).values()) for record in loop.trace]
