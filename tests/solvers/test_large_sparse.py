@@ -158,8 +158,8 @@ def test_a_small_wide_csr_matrix_is_read_by_a_csc_copy(standardize, monkeypatch)
     monkeypatch.setattr(sparse, "COPIED", 0)
     plain = pursuit.GLM(X, y, "logistic", l2=1e-3, standardize=standardize)
     assert X.format == "csr"
-    assert wide.data.raw.design.turned
-    assert not plain.data.raw.design.turned
+    assert wide.data.raw.design.copied_to_csc
+    assert not plain.data.raw.design.copied_to_csc
     support = np.arange(3, 43, 4)
     got, want = wide.refit(support), plain.refit(support)
     assert got.value == pytest.approx(want.value, rel=1e-12)
@@ -173,7 +173,7 @@ def test_a_small_wide_csr_matrix_is_read_by_a_csc_copy(standardize, monkeypatch)
 
 def test_a_high_matrix_is_read_as_it_is():
     X, y = text(900, 200)
-    assert not pursuit.GLM(X, y, "logistic").data.design.turned
+    assert not pursuit.GLM(X, y, "logistic").data.design.copied_to_csc
 
 
 @pytest.mark.parametrize("solver", ["omp", "ompr", "foba", "fbs", "arht", "local_search", "auto"])

@@ -40,6 +40,7 @@ VALUE_TOLERANCE = 1e-6  # relative difference allowed between a stored value and
 NULL_VALUE_TOLERANCE = 1e-11  # the same relative to the null model's value: a nearly exact fit has few digits left
 MAX_CHECKED_POINTS = 8  # points of a path whose values are computed anew
 
+POINT_FIELDS = {"looked_at": "n_checked", "open": "n_unchecked"}  # keys of the file that are named otherwise here
 Arrays = dict[str, Any]
 
 
@@ -218,14 +219,13 @@ def unpack_points(f: Objective, words: list[dict[str, Any]], arrays: Arrays) -> 
             raise ValueError("a point has other columns than the data")
         free = arrays["free"][at : at + many].reshape(contents["free"])
         at += many
-        value, lower, least = (None if np.isnan(x) else float(x) for x in arrays["known"][i])
-        contents = {**contents, "free": free if contents["free"] else float(free)}
+        value, lower, bound = (None if np.isnan(x) else float(x) for x in arrays["known"][i])
         move = contents["exchange"]
-        exchange = None if move is None else Exchange(tuple(move[0]), tuple(move[1]), move[2])
-        points.append(
-            restore_point(f, support, arrays["coefs"][own], value=value, lower=lower, support_bound=least,
-                     **{**contents, "exchange": exchange})
-        )  # fmt: skip
+        fields = {POINT_FIELDS.get(key, key): entry for key, entry in contents.items()}
+        fields["free"] = free if contents["free"] else float(free)
+        fields["exchange"] = None if move is None else Exchange(tuple(move[0]), tuple(move[1]), move[2])
+        coef = arrays["coefs"][own]
+        points.append(restore_point(f, support, coef, value=value, lower=lower, support_bound=bound, **fields))
     return points
 
 

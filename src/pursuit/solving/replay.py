@@ -90,7 +90,7 @@ class EvaluationLog:
 
     def _replay(self, i: int) -> Point:
         known, point = self.gradients.get(i), self.points[i]
-        names = ("dim", "support", "coef", "free", "value", "refitted", "note", "minimiser", "least")
+        names = ("dim", "support", "coef", "free", "value", "refitted", "note", "minimiser", "support_bound")
         kept = {name: getattr(point, name) for name in names}
         return restore_point(self.f, gradient=known, **kept)
 
