@@ -34,10 +34,11 @@ _HOMES = {
     "pursuit.inference": ("bootstrap_intervals", "split_intervals"),
     "pursuit.estimators": (
         "SparseRegressor", "SparseClassifier", "SparseRegressorCV", "SparseClassifierCV", "SparsePrecision",
-        "SparsePrecisionCV", "SparseLDA",
+        "SparsePrecisionCV", "SparseLDA", "SmoothEffects", "SparseAdditiveRegressor", "SparseAdditiveClassifier",
     ),
     "pursuit.io": ("convert", "save_model", "load_model"),
     "pursuit.resampling": ("Stability", "stability"),
+    "pursuit.tables": ("TablePreparer", "table_pipeline"),
     "pursuit._utils.progress": ("Progress",),
 }  # fmt: skip
 _HOME = {name: module for module, names in _HOMES.items() for name in names}
@@ -52,6 +53,9 @@ if TYPE_CHECKING:
     from .data.disk import OnDisk, open_data
     from .designs import as_design
     from .estimators import (
+        SmoothEffects,
+        SparseAdditiveClassifier,
+        SparseAdditiveRegressor,
         SparseClassifier,
         SparseClassifierCV,
         SparseLDA,
@@ -94,6 +98,7 @@ if TYPE_CHECKING:
     from .solving.driver import solve
     from .solving.recover import recover
     from .solving.result import Record, Result
+    from .tables import TablePreparer, table_pipeline
 
 
 def __getattr__(name: str) -> Any:

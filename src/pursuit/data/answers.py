@@ -45,12 +45,13 @@ class QuadraticForm(NamedTuple):
     gram: Matrix
     linear: Vector
     edge: Vector
-    target: float
+    target: Any
 
     def centred(self) -> "QuadraticForm":
         """About the means, which are next to nothing before: rounding is all that is taken off."""
         gram = self.gram - np.outer(self.edge, self.edge)
-        return QuadraticForm(gram, self.linear - self.edge * self.target, np.zeros_like(self.edge), 0.0)
+        shift = np.outer(self.edge, self.target).reshape(self.linear.shape)
+        return QuadraticForm(gram, self.linear - shift, np.zeros_like(self.edge), 0.0)
 
 
 def merge_moments(spreads: Sequence[Moments]) -> Moments:

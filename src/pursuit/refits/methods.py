@@ -37,6 +37,7 @@ EXACT = 1e-11  # share of the height by which a value may be off where nothing w
 ROUNDED = 1e-9  # share of the height that rounded coefficients may cost without a word
 FLOOR = 64 * float(np.finfo(float).eps)  # share of the null model's height that is nothing
 PARTLY = "the chosen columns tell some rows' class for sure, so no finite minimiser exists (set l2 > 0)"
+TOO_MANY = "the chosen columns are close to dependent, and too many for a refit in more digits"
 SURE = 1e-9  # phi'' of a row, beside the largest, below which its class may be told for sure
 STILL_MOVING = 0.1  # change of eta in a Newton step that gains nothing, at which coefficients grow without end
 
@@ -133,27 +134,29 @@ def fit_responses(problem: LossOnColumns) -> Fitted:
         G, R = problem.normal_equations(mean, level)
         G[np.arange(problem.width), np.arange(problem.width)] += problem.ridge
         factor = Factor(G)
-        if factor.rcond > TRUSTED:
-            C = factor.solve(R)
-        elif problem.affordable:
-            C, mean, note = _dependent_responses(problem.gather_columns(), level)
-        else:
-            C, note = pseudo_solve(G, R), "the chosen columns are close to dependent, and too many for more digits"
+        if factor.rcond <= TRUSTED and problem.affordable:
+            return _responses_in_coordinates(problem.gather_columns())
+        C = factor.solve(R) if factor.rcond > TRUSTED else pseudo_solve(G, R)
+        note = "" if factor.rcond > TRUSTED else TOO_MANY
     b = level - mean @ C if problem.intercept else level
     value = problem.at(problem.join(C, b), hessian=False).value
     return Fitted(C, b, value, problem.lower if note else value - EXACT * max(value - problem.lower, 0.0), note)
 
 
-def _dependent_responses(problem: LossOnColumns, level: Vector) -> tuple[Matrix, Vector, str]:
-    """Coefficients by way of orthonormal coordinates, the columns' means, and a sentence where the rank is less."""
-    stored, A, c = problem.columns(), problem.block.dense(), problem.rows.c
-    mean = c @ A / c.sum() if problem.intercept else np.zeros(problem.width)
-    room = None if stored is None else basis(stored.A, c, 1.0, _raw_ridge(problem, stored), problem.intercept)
+def _responses_in_coordinates(problem: LossOnColumns) -> Fitted:
+    """One response after the other, in the same orthonormal coordinates."""
+    stored, start = problem.columns(), np.zeros(problem.width + problem.intercept)
+    each = [problem.response(r) for r in range(problem.outputs)]
+    room = None if stored is None else coordinates(each[0], stored, start)
     if stored is None or room is None:
-        root = np.sqrt(c)[:, None]
-        return np.linalg.lstsq(root * (A - mean), root * (problem._target() - level), rcond=None)[0], mean, ""
-    C = _outward(stored, room, room.Q.T @ (c[:, None] * (problem._target() - level)))
-    return C, mean, dependent(A, c, problem.intercept, room.Q.shape[1]) if room.null.shape[1] else ""
+        fits = [_unrefined(one, start) for one in each]
+    else:
+        fits = [in_coordinates(one, stored, room, start) for one in each]
+    notes = dict.fromkeys(fit.note for fit in fits if fit.note)
+    return Fitted(
+        np.column_stack([fit.coef for fit in fits]), np.array([fit.b for fit in fits]),
+        sum(fit.value for fit in fits), sum(fit.lower_bound for fit in fits), "; ".join(notes),
+    )  # fmt: skip
 
 
 def fit_classes(problem: LossOnColumns, C: Matrix, b: Vector) -> Fitted:
@@ -309,8 +312,7 @@ def _unrefined(problem: LossOnColumns, z: Vector) -> Fitted:
     sure = state.hessian is None or Factor(state.hessian(), quick=True).rcond > SINGULAR
     if sure or fit.note:
         return problem.ending(fit)
-    note = "the chosen columns are close to dependent, and too many for a refit in more digits"
-    return replace(problem.ending(fit), note=note, lower_bound=problem.lower)
+    return replace(problem.ending(fit), note=TOO_MANY, lower_bound=problem.lower)
 
 
 def _curve(problem: LossOnColumns, z: Vector) -> float:

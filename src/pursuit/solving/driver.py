@@ -56,7 +56,7 @@ def solve(
     solver : a name (``pursuit.list_solvers()``) or an instance
     include, exclude : columns that must, must not be chosen: indices, names (where X is a data frame), or a mask with
         one entry per column; those included count in k
-    groups : one label per column; groups enter whole and k counts groups
+    groups : one label per column, a dict or list of groups' columns, or "prefix"; groups enter whole and k counts them
     bounds : (low, high) for the coefficients in the units of X: numbers, arrays of length p, or None for no bound
     sum_to : what the coefficients, in the units of X, must sum to
     start : a Result (of another objective, such as the standardised one, it is converted), or a vector of length p in
