@@ -64,15 +64,15 @@ def validate(
     finished: dict[int, tuple[Fold, Models, Vector]] = {}
     n, p = folds[0].data.shape
     tall = n > TALL and p < MANY_COLUMNS  # a few weights a row are as large as X: one fold after the other
-    if gram is not None and len(gram.held) and (not gram.small or n > TALL):
-        held = gram.held[gram.held >= 0]
-        folds[0].data.prepare(np.sort(held if gram.whole and gram.complete else held[: gram.capacity // 2]))
+    if gram is not None and len(gram.cached) and (not gram.small or n > TALL):
+        cached = gram.cached[gram.cached >= 0]
+        folds[0].data.prepare(np.sort(cached if gram.whole and gram.complete else cached[: gram.capacity // 2]))
 
     def one(fold: Fold) -> None:
         f = problem.objective(fold.data, grid.refit)
         models = candidates(problem, f, grid, fold.n, every_size=False)
         f.forget()
-        lost = models.losses(fold.held)
+        lost = models.losses(fold.held_out)
         finished[fold.number] = fold, replace(models, points={}), lost
         if on_fold is not None:
             on_fold(len(finished), len(folds))
@@ -87,5 +87,5 @@ def validate(
 
 
 def validated(models: Sequence[Models], folds: Sequence[Fold], each: Sequence[Vector]) -> Validated:
-    share = np.array([fold.held.weight for fold in folds])
+    share = np.array([fold.held_out.weight for fold in folds])
     return Validated(tuple(models), tuple(folds), np.column_stack(each), share / share.sum())
