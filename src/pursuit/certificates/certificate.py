@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 
+from .._utils.html import html_table
 from .._utils.types import Columns
 from ..solving.result import Result
 
@@ -34,6 +35,15 @@ class Certificate:
     nodes: int
     seconds: float
     scale: float
+
+    def _repr_html_(self) -> str:
+        rows = [
+            ("lower bound", f"{self.lower:.8g}"), ("value", f"{self.upper:.8g}"),
+            ("relative gap", f"{self.rel_gap:.3g}"),
+            ("columns in every better solution", len(self.always)), ("columns in none", len(self.never)),
+            ("nodes", self.nodes), ("seconds", f"{self.seconds:.3g}"),
+        ]  # fmt: skip
+        return html_table(f"certificate: {self.status}", ("", ""), rows, (self.reason,))
 
     @property
     def gap(self) -> float:
