@@ -78,11 +78,11 @@ class SparseModelCV(CallbackSupportMixin, SparseModel):
     ) -> Any:  # fmt: skip
         """Choose and fit. ``cv_groups`` are the rows' groups: a number of folds keeps them whole, a splitter gets them.
 
-        ``offset`` is added to the linear predictor; ``callback`` is called with (folds done, folds); True shows a bar. X may be data in
-        parts (:class:`pursuit.InParts`, :func:`pursuit.open_data` or a path to such data), which bring their own y,
-        weights and offset. X may also be a Dask array or data frame (y too): its rows stay on the workers of the active
-        client, or of ``engine``, a dask.distributed.Client or :class:`pursuit.engines.Dask`; with ``engine`` rows that
-        are here are sent to its workers.
+        ``offset`` is added to the linear predictor; ``callback`` is called with (folds done, folds); True shows a bar.
+        X may be data in parts (:class:`pursuit.InParts`, :func:`pursuit.open_data` or a path to such data), which bring
+        their own y, weights and offset. X may also be a Dask array or data frame (y too): its rows stay on the workers
+        of the active client, or of ``engine``, a dask.distributed.Client or :class:`pursuit.engines.Dask`; with
+        ``engine`` rows that are here are sent to its workers.
         """
         warn_row_order(X, cv_groups=cv_groups)
         self._choose(
@@ -110,9 +110,8 @@ class SparseModelCV(CallbackSupportMixin, SparseModel):
                 f"scoring must be one scorer or the name of one, since one score chooses k; got {self.scoring!r}"
             )
         if callback not in (None, False, True) and not callable(callback):
-            raise TypeError(
-                f"callback must be a function of (folds done, folds), True for a bar, or None; got {type(callback).__name__}"
-            )
+            kind = type(callback).__name__
+            raise TypeError(f"callback must be a function of (folds done, folds), True for a bar, or None; got {kind}")
         loss = self._loss_of(inputs.multi_output)
         began = time.perf_counter()
         end = None if self.time_limit is None else began + check_number(self.time_limit, "time_limit")

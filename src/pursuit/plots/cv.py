@@ -50,7 +50,7 @@ class CVDisplay(NamedDisplay):
         spread = None if error is None else np.asarray(error, dtype=np.float64)
         split = [np.asarray(table[name], dtype=np.float64) for name in own]
         what = f"held-out {kind}" if kind else key.upper()
-        f = getattr(estimator, "objective_", None)
+        f: Any = getattr(estimator, "objective_", None)
         known = explained_share(f, f.null.value) if kind == "loss" and hasattr(f, "data") else None
         if known is not None:  # a loss is half a square, or nats: the share that is explained has a meaning
             lower = f.null.value - known.height

@@ -8,7 +8,18 @@ import numpy as np
 
 from pursuit._utils.types import Vector
 from pursuit.plots._along import Along, along
-from pursuit.plots._axes import PALE, UP, NamedDisplay, axes, looks, name_at_margin, quiet, set_title, two_axes, whole_ticks
+from pursuit.plots._axes import (
+    PALE,
+    UP,
+    NamedDisplay,
+    axes,
+    looks,
+    name_at_margin,
+    quiet,
+    set_title,
+    two_axes,
+    whole_ticks,
+)
 
 NAMED = 10  # lines that have a name and a colour
 MARKED = 30  # sizes up to which each has a marker
