@@ -320,7 +320,7 @@ def _intervals(content: dict[str, Any], about: Subject) -> None:
 
 
 def _optimality(content: dict[str, Any], about: Subject) -> None:
-    model, rows, options = about.model, about.rows, about.options
+    model, options = about.model, about.options
     plain = about.plain
     result, f = (model if plain is None else plain).result_, getattr(plain, "objective_", None)
     size = _count(
