@@ -28,6 +28,10 @@ _HOMES = {
     "pursuit.data": ("InParts",),
     "pursuit.data.disk": ("OnDisk", "open_data"),
     "pursuit.certificates": ("Certificate", "best_subsets", "certify"),
+    "pursuit.theory": (
+        "Bracket", "Curvature", "Statement", "Theorems", "curvature", "exact_recovery", "relative_error",
+        "relaxed_recovery", "support_f1", "support_mcc", "theorems",
+    ),
     "pursuit.paths": ("Path", "path"),
     "pursuit.solving.recover": ("recover",),
     "pursuit.reports": ("Intervals", "Summary", "summary"),
@@ -38,7 +42,8 @@ _HOMES = {
     ),
     "pursuit.io": ("convert", "save_model", "load_model"),
     "pursuit.resampling": ("Stability", "stability"),
-    "pursuit.tables": ("TablePreparer", "table_pipeline"),
+    "pursuit.tables.pipeline": ("table_pipeline",),
+    "pursuit.tables.preparer": ("TablePreparer",),
     "pursuit._utils.progress": ("Progress",),
 }  # fmt: skip
 _HOME = {name: module for module, names in _HOMES.items() for name in names}
@@ -98,7 +103,21 @@ if TYPE_CHECKING:
     from .solving.driver import solve
     from .solving.recover import recover
     from .solving.result import Record, Result
-    from .tables import TablePreparer, table_pipeline
+    from .tables.pipeline import table_pipeline
+    from .tables.preparer import TablePreparer
+    from .theory import (
+        Bracket,
+        Curvature,
+        Statement,
+        Theorems,
+        curvature,
+        exact_recovery,
+        relative_error,
+        relaxed_recovery,
+        support_f1,
+        support_mcc,
+        theorems,
+    )
 
 
 def __getattr__(name: str) -> Any:
