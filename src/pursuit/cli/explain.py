@@ -68,7 +68,9 @@ def _sentences(model: Model) -> list[str]:
     if model.card.get("optimality"):
         words.append(str(model.card["optimality"]))
     if "features" not in model.card:
-        words.append("What each feature is worth is not in this file: an older pursuit wrote it, or the data were large.")
+        words.append(
+            "What each feature is worth is not in this file: an older pursuit wrote it, or the data were large."
+        )
     return words
 
 
@@ -80,7 +82,7 @@ def _explain_row(model: Model, model_path: Path, data: Path, row: int) -> None:
     some = slice(row - 1, row)
     one = Table(table.X[some], None, table.feature_names) if isinstance(table, Table) else table.iloc[some]
     try:
-        told = model.explain(one, None if offset is None else offset[some])
+        explanation = model.explain(one, None if offset is None else offset[some])
     except ValueError as error:
         raise ValueError(f"{model_path} and {data}: {error}") from error
-    print_text(f"\nrow {row} of {data}\n\n{told}")
+    print_text(f"\nrow {row} of {data}\n\n{explanation}")

@@ -127,18 +127,18 @@ def _feature_card(estimator: Any, objective: Any) -> dict[str, Any]:
     """What each feature is worth, for ``pursuit explain``; nothing where that takes more than a moment."""
     if getattr(objective, "work", np.inf) * max(1, len(estimator.support_)) > MAX_SUMMARY_WORK:
         return {}
-    told = estimator.summary()
-    drop, cost = told.drop, told.rival_cost
+    summary = estimator.summary()
+    drop, cost = summary.drop, summary.rival_cost
     return {
-        "unit": told.unit,
-        "optimality": told.found,
+        "unit": summary.unit,
+        "optimality": summary.found,
         "features": [
             {
                 "drop": None if drop is None or not np.isfinite(drop[i]) else float(drop[i]),
-                "rival": told.rivals[i] or None,
+                "rival": summary.rivals[i] or None,
                 "rival_cost": None if cost is None or not np.isfinite(cost[i]) else float(cost[i]),
             }
-            for i in range(len(told.names))
+            for i in range(len(summary.names))
         ],
     }
 
