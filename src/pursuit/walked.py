@@ -37,7 +37,7 @@ class PathPlan(NamedTuple):
 
     thorough: bool
     seed: int
-    ask: Callable[[], bool]
+    ask: Callable[[], bool] | None
     reached: Callable[[int, float], Any] | None
     sizes: Sequence[int] = ()
     most: float = float("inf")
@@ -89,9 +89,10 @@ RESTARTS = {True: (200, 40, 5.0), False: (160, 24, 6.0)}
 LESS = 10
 
 
-def _make_request(
+def make_request(
     plan: PathPlan, constraint: AtMost, useful: Any, quadratic: bool, scale: float
 ) -> _core.SearchRequest:
+    """A request for the path; ``useful``: a flag for each column."""
     restarts, patience, effort = RESTARTS[quadratic]
     patience += constraint.units // 10
     if quadratic and plan.only is None:  # as the kernel itself does on the way to one size
@@ -125,7 +126,7 @@ def quadratic(
     """
     if not searched.sane(h):
         return None
-    request = _make_request(plan, constraint, h > ridge, True, scale)
+    request = make_request(plan, constraint, h > ridge, True, scale)
     judged = -1 if plan.only is None else plan.only
     floor = searched.SMALL_SHARE * f0
     solution = _core.quadratic_path(
@@ -139,7 +140,7 @@ def least_squares(
     plan: PathPlan, rounded: float,
 ) -> Walked | None:  # fmt: skip
     """The path of a least squares problem whose X is in memory."""
-    request = _make_request(plan, constraint, useful, True, scale)
+    request = make_request(plan, constraint, useful, True, scale)
     solution = kernel.path(request, thorough=plan.thorough, reached=plan.reached, room=room)
     return _from_quadratic(solution, request, h, f0, constraint, plan, rounded)
 
@@ -185,7 +186,7 @@ def likelihood(
     forced, allowed = searched.masks(constraint, even.sizes > 0)
     if (forced & ~allowed & 1).any():  # a constant column that is forced in
         return None
-    request = _make_request(plan, constraint, even.sizes > 0, False, scale)
+    request = make_request(plan, constraint, even.sizes > 0, False, scale)
     columns = even.kernel(l2, intercept)
     found = kernel(columns, floor, _wanted(plan, constraint.k), request, plan.thorough, plan.reached)
     points = []
@@ -201,7 +202,7 @@ def working_set(
     plan: PathPlan,
 ) -> Walked | None:  # fmt: skip
     """The path of a loss on a working set of columns; ``pass_work`` is what a pass over X costs."""
-    request = _make_request(plan, constraint, columns.sizes > 0, False, scale)
+    request = make_request(plan, constraint, columns.sizes > 0, False, scale)
     found = kernel(_wanted(plan, constraint.k), FEWEST, pass_work, request, plan.reached)
     points = []
     for at in found.points:

@@ -14,7 +14,7 @@ from .._utils.validation import check_start
 from ..constraints import AtMost, Exchange
 from ..refits.on_support import OnSupport
 from ..searched import ROUNDED, Plan, Searched
-from ..walked import PathPlan, Walked
+from ..walked import PathPlan, Reached, Walked
 from .centred import CentredColumns
 from .point import Point, Slope
 
@@ -234,6 +234,10 @@ class Objective:
 
     def quick_search(self, constraint: AtMost, start: Columns, plan: Plan) -> Searched | None:
         """A search for the best support in one kernel call; None where there is none, or the data are too large."""
+        return None
+
+    def best_subset(self, constraint: AtMost, plan: Plan | PathPlan) -> Reached | None:
+        """The best support, every exchange judged, in one kernel call from the data; None where more is needed."""
         return None
 
     def quick_path(self, constraint: AtMost, plan: PathPlan) -> Walked | None:

@@ -31,7 +31,7 @@ from ..refits import Fitted, intercept_of, refit
 from ..refits.columns import LARGE, SEPARATED
 from ..refits.factor import WELL_CONDITIONED, Factor
 from ..refits.methods import EXACT, FLOOR
-from ..walked import PathPlan, Walked
+from ..walked import PathPlan, Reached, Walked
 from . import classes, least_squares, likelihood
 from .base import Objective, Point, Slope
 from .centred import MAX_ENTRIES, CentredColumns, centred_columns, exact_combinations
@@ -190,6 +190,17 @@ class GLM(HasDual):
             gradient.setflags(write=False)
             self._null.__dict__["gradient"] = gradient
         return self._null
+
+    def know_null(self, b: float, value: float, tilt: float) -> None:
+        """Take the model without features from a kernel that has seen to it that X is finite."""
+        if self._null is not None:
+            return
+        nothing, data, self.tilt = np.empty(0, np.int64), self.data, tilt
+        no_coefficients, least = data.no_coefficients, (1 - EXACT) * value
+        self._null = Point(
+            self.dim, nothing, np.empty(0), b, value, lambda: data.at(nothing, no_coefficients, b).gradient, True,
+            least=least,
+        )  # fmt: skip
 
     @property
     def height(self) -> float:
@@ -477,6 +488,10 @@ class GLM(HasDual):
             if single is not None:
                 return single
         return (least_squares if self.gram is not None else likelihood).search(self, constraint, start, plan)
+
+    def best_subset(self, constraint: AtMost, plan: searched.Plan | PathPlan) -> Reached | None:
+        single = self.quadratic and self.outputs == 1 and not self.data.lean
+        return least_squares.best_subset(self, constraint, plan) if single else None
 
     def quick_path(self, constraint: AtMost, plan: PathPlan) -> Walked | None:
         several = path_of_responses if self.quadratic else classes.path

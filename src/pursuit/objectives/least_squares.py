@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from .. import _core, searched
+from .. import _core, searched, walked
 from .._utils.types import Columns, Flags, Vector
 from ..constraints import AtMost
+from ..data.gram import NO_COLUMNS, WHOLE
 
 if TYPE_CHECKING:
     from .glm import GLM
@@ -40,6 +41,36 @@ def _by_gram(f: "GLM", constraint: AtMost, start: Columns, plan: searched.Plan) 
     scale = 1e-9 * f.height
     found = searched.quadratic(H, down, ridge, null.value, constraint, start, scale, plan, f.rounded)
     return None if found is None else _with_intercepts(f, found, gram.means)
+
+
+def best_subset(f: "GLM", constraint: AtMost, plan: searched.Plan | walked.PathPlan) -> walked.Reached | None:
+    """The best support of small dense data in one call from the rows, every exchange judged but ``doubtful`` ones.
+
+    None where the data are not such, or where one call does not suffice. The model without columns comes along.
+    """
+    data, (n, p) = f.data, f.data.shape
+    stored = data.in_memory() if n * p * p <= WHOLE and data.full and data.shared is None else None
+    if stored is None or constraint.unit_of is not None:
+        return None
+    every, judged = np.ones(p, np.uint8), -1
+    if isinstance(plan, walked.PathPlan):
+        request, judged = walked.make_request(plan, constraint, every, True, 0.0), constraint.k if plan.only is None else plan.only
+    else:
+        request = searched.make_request(constraint, every, NO_COLUMNS, searched.WIDEST[True], 0.0, plan)
+    rows, number = data.raw.rows, isinstance(f.ridge, float)
+    found = _core.best_subset(
+        stored[0], rows.y, rows.c, rows.offset, f.ridge if number else 0.0, None if number else f.ridge,
+        None if data.view is None else np.stack(data.view[:2]), f.fit_intercept, request, judged, searched.SMALL_SHARE,
+        f.rounded,
+    )  # fmt: skip
+    if found is None or found.condition <= walked.WELL_CONDITIONED or found.noise > searched.CANCELLED * found.value:
+        return None
+    f.know_null(found.null_intercept, found.null_value, found.tilt)
+    least = found.value - max(found.noise, searched.LEAST_DOUBT * found.value)
+    exchange = searched.as_exchange(found.exchange)
+    return walked.Reached(
+        found.support, found.coef, found.intercept, found.value, "swap_optimal", True, exchange, found.doubtful, least
+    )
 
 
 class Problem(NamedTuple):
