@@ -89,9 +89,7 @@ RESTARTS = {True: (200, 40, 5.0), False: (160, 24, 6.0)}
 LESS = 10
 
 
-def make_request(
-    plan: PathPlan, constraint: AtMost, useful: Any, quadratic: bool, scale: float
-) -> _core.SearchRequest:
+def make_request(plan: PathPlan, constraint: AtMost, useful: Any, quadratic: bool, scale: float) -> _core.SearchRequest:
     """A request for the path; ``useful``: a flag for each column."""
     restarts, patience, effort = RESTARTS[quadratic]
     patience += constraint.units // 10

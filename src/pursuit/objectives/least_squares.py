@@ -54,7 +54,7 @@ def best_subset(f: "GLM", constraint: AtMost, plan: searched.Plan | walked.PathP
         return None
     every, judged = np.ones(p, np.uint8), -1
     if isinstance(plan, walked.PathPlan):
-        request, judged = walked.make_request(plan, constraint, every, True, 0.0), constraint.k if plan.only is None else plan.only
+        request, judged = walked.make_request(plan, constraint, every, True, 0.0), plan.only or constraint.k
     else:
         request = searched.make_request(constraint, every, NO_COLUMNS, searched.WIDEST[True], 0.0, plan)
     rows, number = data.raw.rows, isinstance(f.ridge, float)
