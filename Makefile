@@ -10,10 +10,11 @@ TESTS  ?=                       # make test TESTS="tests/io -k csv" runs those t
 
 # The compiled core is rebuilt when one of these is newer than the stamp; Python files are used where they lie, but a new
 # package is found only after it was installed.
-SOURCES := pyproject.toml $(wildcard CMakeLists.txt) $(shell find core -type f 2>/dev/null) $(shell find src -name __init__.py)
+SOURCES := pyproject.toml experiments/pyproject.toml $(wildcard CMakeLists.txt) $(shell find core -type f 2>/dev/null) $(shell find src experiments/src -name __init__.py)
 CPP     := $(filter %.cpp %.hpp,$(SOURCES)) $(wildcard tests/kernels/*.cpp)
 INSTALL  = $(PIP) install $(addprefix --constraint ,$(CONSTRAINTS)) --no-build-isolation --config-settings=build-dir=build/$(VENV)-{cache_tag} \
            $(addprefix --config-settings=cmake.define.PURSUIT_SANITIZE=,$(SANITIZE)) --editable
+EXPERIMENTS = $(PIP) install $(addprefix --constraint ,$(CONSTRAINTS)) --no-build-isolation --editable ./experiments
 
 .PHONY: help demo experiments test test-oldest test-pythons sanitize bench bench-scale fuzz-proofs fuzz-exchange docs-table lint format clean
 .DEFAULT_GOAL := help
@@ -139,6 +140,7 @@ $(VENV)/stamp-demo: $(VENV)/stamp-venv $(SOURCES)
 $(VENV)/stamp-dev: $(VENV)/stamp-venv $(SOURCES)
 	@echo "== building and installing pursuit with what the tests need (a minute or two) =="
 	@$(INSTALL) ".[dev]"
+	@$(EXPERIMENTS)
 	@touch $@
 
 $(VENV)/stamp-bench: $(VENV)/stamp-venv $(SOURCES)

@@ -24,9 +24,9 @@ from sklearn.covariance import GraphicalLasso, GraphicalLassoCV
 
 import pursuit
 from pursuit.engines import available_threads, threads
-from pursuit.experiments.grahtp.precision import sample
 from pursuit.kernels.graph import graph_path
 from pursuit.refits.graph import graph_refit
+from pursuit_experiments.grahtp.precision import sample
 
 Row = tuple[str, str, str, str]  # what, what was measured, what is wanted, whether it was met
 

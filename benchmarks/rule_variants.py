@@ -18,9 +18,9 @@ from choosers import quiet
 from tables import HALVES, SETS, error, table
 
 from pursuit import SparseClassifierCV, SparseRegressorCV
+from pursuit.selection import averaging
 from pursuit.selection import choose as choosing
-from pursuit.selection import combine
-from pursuit.selection.combine import smoothed
+from pursuit.selection.averaging import smoothed
 
 VARIANTS = (*product((0.15, 1 / 3, 0.7), (1e-3, 0.1, 1.0), (0.0,)), (0.15, 1e-3, 1.0), (2.0, 1e-3, 0.0))
 Piece = dict[str, Any]
@@ -66,20 +66,20 @@ def pieces(loss: str, X: np.ndarray, y: np.ndarray, judge: Any, variants: Any) -
         "projected": {},
     }
     out["default"] = judge(np.ravel(model.coef_), float(np.ravel(model.intercept_)[0])), int(model.k_)
-    before = combine.TAU, combine.MIN_METRIC_RIDGE, combine.SLOPE_ERRORS
+    before = averaging.TAU, averaging.MIN_METRIC_RIDGE, averaging.SLOPE_ERRORS
     try:
         for tau, ridge, slope in variants:
-            combine.TAU = tau
-            combine.MIN_METRIC_RIDGE = {True: ridge, False: ridge}
-            combine.SLOPE_ERRORS = {True: slope, False: slope}
-            found = combine.projected(trial.problem, trial.grid, trial.whole, trial.seen)
+            averaging.TAU = tau
+            averaging.MIN_METRIC_RIDGE = {True: ridge, False: ridge}
+            averaging.SLOPE_ERRORS = {True: slope, False: slope}
+            found = averaging.projected(trial.problem, trial.grid, trial.whole, trial.seen)
             errors, features = tested(found.models, judge, p)
             own = found.models.losses(trial.problem.data)
             out["projected"][tau, ridge, slope] = {
                 "each": found.held.each, "error": errors, "features": features, "own": own, "slopes": found.slopes,
             }  # fmt: skip
     finally:
-        combine.TAU, combine.MIN_METRIC_RIDGE, combine.SLOPE_ERRORS = before
+        averaging.TAU, averaging.MIN_METRIC_RIDGE, averaging.SLOPE_ERRORS = before
     return out
 
 

@@ -17,7 +17,7 @@ struct PathPoint {
   Units doubtful; // columns outside whose exchanges the formula cannot judge: condition, share, nearest leave them out
   Move exchange;  // where every exchange was judged: the one that changes f least
 
-  // Whether no exchange helps, for certain: the nearest is further off than rounding can be (pursuit/searched.py:
+  // Whether no exchange helps, for certain: the nearest is further off than rounding can be (pursuit/kernels/search.py:
   // doubt).
   bool claimed(double f0, double rounded) const {
     return settled && std::min(condition, share) > kDoubtful && nearest > rounded / condition * (1 + 1 / share) * f0;

@@ -2,10 +2,10 @@
 
 #include "search.hpp"
 
-// The best point of every size, each from its neighbours (pursuit/solvers/walk.py has the same in Python, for whatever
-// objective). Stage K begins when no size up to K - 1 can be improved from its neighbours: up from K - 1, exchanges,
-// and whenever the best point of a size is new, from it one unit down and one unit up again. Sizes that are not wanted
-// are passed through: up from K - 1, and no more.
+// The best point of every size, each from its neighbours (pursuit/solvers/path_search.py has the same in Python, for
+// whatever objective). Stage K begins when no size up to K - 1 can be improved from its neighbours: up from K - 1,
+// exchanges, and whenever the best point of a size is new, from it one unit down and one unit up again. Sizes that are
+// not wanted are passed through: up from K - 1, and no more.
 
 namespace pursuit {
 

@@ -287,7 +287,7 @@ private:
     }
   }
 
-  // GraHTP with the library's natural steps (pursuit/steps.py).
+  // GraHTP with the library's natural steps (pursuit/solvers/steps.py).
   void grahtp() {
     forced();
     std::vector<double> score(static_cast<std::size_t>(state.units()));

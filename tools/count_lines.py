@@ -18,7 +18,7 @@ ROOT = Path(__file__).parents[1]
 SEARCH = (
     "src/pursuit/solvers/auto.py", "src/pursuit/solvers/multistart.py", "src/pursuit/solvers/local_search.py",
     "src/pursuit/solvers/exchanges.py", "src/pursuit/solvers/rivals.py", "src/pursuit/searched.py",
-    "src/pursuit/walked.py", "src/pursuit/kernels/*.py", "src/pursuit/solvers/walk.py", "src/pursuit/paths/search.py",
+    "src/pursuit/walked.py", "src/pursuit/kernels/*.py", "src/pursuit/solvers/walk.py", "src/pursuit/solvers/path_*.py",
     "src/pursuit/objectives/kernel_path.py", "src/pursuit/objectives/glm_path.py",
     "src/pursuit/objectives/few_columns.py", "src/pursuit/objectives/one_column.py",
     "src/pursuit/objectives/working_set.py", "src/pursuit/objectives/*search*.py", "src/pursuit/data/*gram*.py",

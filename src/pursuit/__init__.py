@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 _HOMES = {
-    "pursuit.driver": ("solve",),
-    "pursuit.results": ("Record", "Result"),
+    "pursuit.solving.driver": ("solve",),
+    "pursuit.solving.result": ("Record", "Result"),
     "pursuit.objectives": ("GLM", "MultiGLM", "Point"),
     "pursuit.objectives.function": ("Function",),
     "pursuit.objectives.quadratic": ("Quadratic",),
@@ -38,6 +38,7 @@ _HOMES = {
     ),
     "pursuit.io": ("convert", "save_model", "load_model"),
     "pursuit.resampling": ("Stability", "stability"),
+    "pursuit.tables": ("TablePreparer", "table_pipeline"),
     "pursuit._utils.progress": ("Progress",),
 }  # fmt: skip
 _HOME = {name: module for module, names in _HOMES.items() for name in names}
@@ -51,7 +52,6 @@ if TYPE_CHECKING:
     from .data import InParts
     from .data.disk import OnDisk, open_data
     from .designs import as_design
-    from .driver import solve
     from .estimators import (
         SparseClassifier,
         SparseClassifierCV,
@@ -73,7 +73,6 @@ if TYPE_CHECKING:
     from .paths import Path, path
     from .reports import Intervals, Summary, summary
     from .resampling import Stability, stability
-    from .results import Record, Result
     from .solvers import (
         ARHT,
         DIHT,
@@ -93,7 +92,10 @@ if TYPE_CHECKING:
         Solver,
         list_solvers,
     )
+    from .solving.driver import solve
     from .solving.recover import recover
+    from .solving.result import Record, Result
+    from .tables import TablePreparer, table_pipeline
 
 
 def __getattr__(name: str) -> Any:

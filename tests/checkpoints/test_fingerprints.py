@@ -311,7 +311,7 @@ def test_a_result_of_a_standardised_twin_is_converted(rows, tmp_path):
         end = pursuit.solve(f, 4, solver="grahtp", start=start, callback=first.append)
         assert first[0].value <= start.value * (1 + 1e-9)  # and not that of other units
         assert end.value <= start.value * (1 + 1e-9)
-        from pursuit.driver import _start
+        from pursuit.solving.driver import _start
 
         point = _start(f, f.sparse_set(4), start)
         eta = X @ start.x + start.intercept

@@ -18,9 +18,9 @@ import pursuit
 from pursuit.cli import command, main
 from pursuit.cli.app import app
 from pursuit.cli.outputs import READS, WRITES, App
-from pursuit.experiments.app import app as experiments
+from pursuit_experiments.app import app as experiments
 
-APPS = {"pursuit": ("pursuit.cli.app", app), "pursuit-experiments": ("pursuit.experiments.app", experiments)}
+APPS = {"pursuit": ("pursuit.cli.app", app), "pursuit-experiments": ("pursuit_experiments.app", experiments)}
 VALUES = {
     "target": "y",
     "k": "1",
@@ -119,7 +119,7 @@ def run(which, given, folder):
         else:
             assert not it.required, f"say in VALUES what {which} may have as {it.name}"
     words += ["--resume"] if "checkpoint" in given else []
-    return main(words) if program == "pursuit" else command(program, APPS[program][0], "experiments", words)
+    return main(words) if program == "pursuit" else command(program, APPS[program][0], "cli", words)
 
 
 def test_every_command_is_looked_at():

@@ -9,9 +9,9 @@ import pytest
 import pursuit
 from problems import problem
 from pursuit import GLM, Function, MultiGLM, solve
-from pursuit.driver import run
-from pursuit.loop import Limits
 from pursuit.objectives.bounded import Bounded
+from pursuit.solving.driver import run
+from pursuit.solving.loop import Limits
 
 P = 12
 

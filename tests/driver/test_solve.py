@@ -65,7 +65,7 @@ def test_the_limit_of_iterations(f):
 
 
 def test_there_is_always_a_limit(f, monkeypatch):
-    monkeypatch.setattr("pursuit.loop.MAX_ITER", 50)
+    monkeypatch.setattr("pursuit.solving.loop.MAX_ITER", 50)
     result = solve(f, 2, solver=Forever())
     assert result.status == "max_iter"
     assert result.n_iter == 50

@@ -9,10 +9,10 @@ from dual.instances import LOSSES, K, glm
 from pursuit import DIHT, GLM, SDIHT
 from pursuit.certificates.glm_node import GLMNode
 from pursuit.constraints import AtMost
-from pursuit.experiments.diht.ridge_regression import drawn
 from pursuit.objectives.dual import Dual
 from pursuit.solvers.ascent import Coordinates, Polyak, Supergradient
 from pursuit.solvers.diht import EPOCHS, Stall
+from pursuit_experiments.diht.ridge_regression import drawn
 
 STALLED = "the dual has stalled"
 HALT = 1e-3

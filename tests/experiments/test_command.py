@@ -2,8 +2,8 @@
 
 import pytest
 
-from pursuit.experiments.catalogue import catalogue
-from pursuit.experiments.command import main
+from pursuit_experiments.catalogue import catalogue
+from pursuit_experiments.command import main
 
 
 def test_list_names_every_experiment(capsys):

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from pursuit.experiments.catalogue import catalogue
-from pursuit.experiments.claims import read_verdict, verify
-from pursuit.experiments.folders import read_table
-from pursuit.experiments.pages import readme, reproduction
+from pursuit_experiments.catalogue import catalogue
+from pursuit_experiments.claims import read_verdict, verify
+from pursuit_experiments.folders import read_table
+from pursuit_experiments.pages import readme, reproduction
 
 CLONE = Path(__file__).parents[2]
 ROOT, PAGE = CLONE / "experiments", CLONE / "docs" / "reproduction.md"

@@ -5,10 +5,10 @@ import pandas as pd
 import scipy.sparse as sp
 
 from problems import random_sparse
-from pursuit.experiments.arht.problems import _standardised
-from pursuit.experiments.diht.problems import _unit
-from pursuit.experiments.folders import read_table
-from pursuit.experiments.sources import diagonal
+from pursuit_experiments.arht.problems import _standardised
+from pursuit_experiments.diht.problems import _unit
+from pursuit_experiments.folders import read_table
+from pursuit_experiments.sources import diagonal
 
 
 def test_a_diagonal_matrix():

@@ -2,11 +2,11 @@
 
 import pytest
 
-from pursuit.experiments import Size
-from pursuit.experiments.catalogue import catalogue
-from pursuit.experiments.claims import OUTCOMES, read_verdict
-from pursuit.experiments.reproduce import reproduce
-from pursuit.experiments.sources import present
+from pursuit_experiments import Size
+from pursuit_experiments.catalogue import catalogue
+from pursuit_experiments.claims import OUTCOMES, read_verdict
+from pursuit_experiments.reproduce import reproduce
+from pursuit_experiments.sources import present
 
 LASSO = [name for name in catalogue() if name.startswith("grasp/")]  # skglm compiles for seconds in every process
 

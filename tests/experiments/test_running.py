@@ -6,11 +6,11 @@ import pandas as pd
 import pytest
 
 from experiments.toy import Toy
-from pursuit.experiments import Size
-from pursuit.experiments.claims import read_verdict, verify
-from pursuit.experiments.folders import PIECES, read_table
-from pursuit.experiments.reproduce import reproduce
-from pursuit.experiments.sums import paired, summed
+from pursuit_experiments import Size
+from pursuit_experiments.claims import read_verdict, verify
+from pursuit_experiments.folders import PIECES, read_table
+from pursuit_experiments.reproduce import reproduce
+from pursuit_experiments.sums import paired, summed
 
 
 def lines(path):

@@ -4,8 +4,8 @@ import json
 
 import numpy as np
 
-from pursuit.experiments import Experiment, Judgement, Row, Size
-from pursuit.experiments.sums import summed
+from pursuit_experiments import Experiment, Judgement, Row, Size
+from pursuit_experiments.sums import summed
 
 CLAIMS = {
     "where": "Figure 0",

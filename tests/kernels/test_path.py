@@ -9,7 +9,7 @@ import pytest
 
 import pursuit
 from pursuit import _core
-from pursuit.solvers.walk import Walk, exchanged
+from pursuit.solvers.path_search import Walk, exchanged
 
 P, K = 14, 8
 

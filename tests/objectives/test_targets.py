@@ -13,7 +13,7 @@ from scipy.special import logsumexp, softmax
 
 from engines.loopback import Loopback
 from pursuit import GLM, InParts, MultiGLM, SparseClassifier, SparseRegressor, best_subsets, convert, open_data
-from pursuit.data.far import Bundle, FarSource
+from pursuit.data.remote import Bundle, FarSource
 from pursuit.losses import Multinomial
 
 N, P = 40, 5

@@ -46,6 +46,7 @@ def test_commands_of_the_wheel_start_in_a_clean_environment(tmp_path):
     if not compiled.exists():
         pytest.skip(f"{compiled} is not there (make test builds it), and compiling the core again takes minutes")
     wheel = build("wheel", ROOT, tmp_path, {"build-dir": str(compiled)})
+    experiments = build("wheel", ROOT / "experiments", tmp_path)
     assert {name for name in files_in(wheel) if "_core." not in name or name.endswith(".pyi")} == SOURCES
 
     # the dependencies come from here; a folder that a .pth names is searched, but its own .pth (the editable finder) is
@@ -56,9 +57,9 @@ def test_commands_of_the_wheel_start_in_a_clean_environment(tmp_path):
     here = [path for path in sys.path if path.endswith("site-packages")]
     (home / "dependencies.pth").write_text("\n".join(here))
     pip = (sys.executable, "-m", "pip", "--disable-pip-version-check", "--python", python)
-    run(*pip, "install", "-qq", "--no-index", "--no-deps", "--ignore-installed", wheel, cwd=tmp_path)
+    run(*pip, "install", "-qq", "--no-index", "--no-deps", "--ignore-installed", wheel, experiments, cwd=tmp_path)
 
-    modules = ("pursuit", "pursuit._core", "pursuit.experiments")
+    modules = ("pursuit", "pursuit._core", "pursuit_experiments")
     code = f"from importlib import import_module as at; print(*(at(name).__file__ for name in {modules}))"
     assert all(Path(name).is_relative_to(home) for name in run(python, "-c", code, cwd=tmp_path).split())
     assert run(python.parent / "pursuit", "--version", cwd=tmp_path).strip() == pursuit.__version__

@@ -10,7 +10,7 @@ PYTHON = sorted((ROOT / "src").rglob("*.py"))
 
 MODULES = {
     "": "_arrays _described _errors _files _labels _lazy _names _order _sorted _tables _types progress diary "
-    "checkpoints recovery graph_search",
+    "checkpoints recovery graph_search driver loop results searched walked steps",
     "cli": "asked nodes auto demo demo_data demo_lasso demo_picture demo_race",
     "estimators": "chooses given reading scored edges edge_selector scatter graphs precision "
     "precision_cv lda lda_choice",
@@ -20,6 +20,12 @@ MODULES = {
     "reports": "page describe",
     "inference": "given",
     "io": "_pieces _wanted converting",
+    "objectives": "kernel_path few_columns",
+    "paths": "follow walk found kept certified",
+    "selection": "plain shown combine shrink",
+    "data": "far spread make many",
+    "refits": "few on_support",
+    "solvers": "walk",
 }
 
 # words that mean nothing else: gone from all of src
@@ -27,6 +33,7 @@ GONE = (
     "looked_up check_whole check_share no_number remove_unfinished names_of "
     "FarMap Keeper _bury _fars _Remembers Diary _diary diary "
     "ChoosesK Scored FEEBLE per_fold rule_errors refuse_others stood_in given_edges half_of "
+    "Searched Walked Reached "
     "Asked Wished OfEstimator Handed Entered _that_help _look_around csv_pieces npz_pieces libsvm_pieces parquet_pieces"
 )
 

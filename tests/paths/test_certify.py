@@ -14,7 +14,7 @@ from fuzz.referee import Referee
 from paths.cases import CONSTRAINTS, GROUPS, function, glm, several
 from pursuit import _core
 from pursuit.certificates import leaps
-from pursuit.paths import certified
+from pursuit.paths import certify
 
 
 def data(seed, n=60, p=10, noise=1.5):
@@ -119,9 +119,9 @@ def test_the_root_is_made_once(monkeypatch):
     X, y = data(2, p=30, n=100)
     f = pursuit.GLM(X, y)
     made = []
-    borrowed = certified.certify_from.__globals__["strong_bound"].__globals__["SparseQuadratic"].borrowed
+    borrowed = certify.certify_from.__globals__["strong_bound"].__globals__["SparseQuadratic"].borrowed
     monkeypatch.setattr(
-        certified.certify_from.__globals__["strong_bound"].__globals__["SparseQuadratic"],
+        certify.certify_from.__globals__["strong_bound"].__globals__["SparseQuadratic"],
         "borrowed",
         lambda self: made.append(len(self.cols)) or borrowed(self),
     )
@@ -218,7 +218,7 @@ def test_pickled_printed_and_in_a_frame():
     assert rows.to_frame().k.tolist() == [1, 3]
     with pytest.raises(KeyError, match="there is no certificate of size 2; there are 1, 3"):
         rows.at(2)
-    assert str(certified.Certificates()) == "no certificates"
+    assert str(certify.Certificates()) == "no certificates"
 
 
 def test_errors():

@@ -56,7 +56,7 @@ def test_a_walk_in_python_keeps_to_a_deadline():
 
 def test_a_working_set_grows_where_the_null_model_has_no_curvature(monkeypatch):
     """A smoothed hinge is straight there: columns were divided by a curvature of zero, and none came in."""
-    monkeypatch.setattr("pursuit.searched.ENTRIES", 24_000)
+    monkeypatch.setattr("pursuit.kernels.search.MAX_SMALL_ENTRIES", 24_000)
     rng = np.random.default_rng(0)
     X = rng.standard_normal((60, 600))
     latent = X[:, 5] + rng.standard_normal(60)

@@ -8,9 +8,9 @@ import scipy.sparse as sp
 
 from problems import KINDS
 from pursuit import GLM
-from pursuit.objectives.kernel_path import _on_columns, _on_working_set, glm_path
+from pursuit.kernels.path import PathPlan
+from pursuit.objectives.glm_path import _on_columns, _on_working_set, glm_path
 from pursuit.paths import every_size, path
-from pursuit.walked import PathPlan
 
 LOSSES = ("logistic", "poisson", "huber", "smoothed_hinge", "squared_hinge")
 
@@ -154,7 +154,7 @@ def test_huge_counts():
 
 
 def test_public_paths_of_large_data_use_it(monkeypatch):
-    monkeypatch.setattr("pursuit.searched.ENTRIES", 1000)
+    monkeypatch.setattr("pursuit.kernels.search.MAX_SMALL_ENTRIES", 1000)
     X, y = data("logistic", 70, 300, seed=2)
     f = GLM(X, y, "logistic", l2=0.01)
     found = path(f, range(7))

@@ -6,9 +6,9 @@ from sklearn.model_selection import KFold
 
 from problems import standardised
 from pursuit import GLM, SparseRegressorCV
-from pursuit.experiments.sources import folder, present
 from pursuit.paths import every_size
 from pursuit.selection.projection import project
+from pursuit_experiments.sources import folder, present
 
 RIDGES = [0.1, 1.0, 10.0]
 

@@ -6,9 +6,9 @@ from scipy.optimize import minimize_scalar
 
 from problems import PHI, problem
 from pursuit import GLM, InParts, MultiGLM
-from pursuit.data import many
+from pursuit.data import batch
+from pursuit.selection.line_fits import intercepts, root, slopes
 from pursuit.selection.models import Models
-from pursuit.selection.shrink import intercepts, root, slopes
 
 LOSSES = ["squared", "huber", "logistic", "poisson", "smoothed_hinge", "squared_hinge", "hinge"]
 COLS = np.arange(5)
@@ -39,10 +39,10 @@ def losses(given, f, models, s):
 def test_slopes(loss, small, monkeypatch):
     """Of rows in two folds; where predictors are too many they are not kept, and come a few rows at a time."""
     if not small:
-        monkeypatch.setattr(many, "KEPT", 10)
-        monkeypatch.setattr(many, "SHARE", 1 << 30)
+        monkeypatch.setattr(batch, "KEPT", 10)
+        monkeypatch.setattr(batch, "SHARE", 1 << 30)
         for name in ("PREDICTORS", "GATHERED", "PICKED"):
-            monkeypatch.setattr(many, name, 60)
+            monkeypatch.setattr(batch, name, 60)
     given, f = objective(loss)
     fit = f.refit(COLS)
     times = np.array([0.0, 0.5, 2.0, -1.0, 9.0])

@@ -10,7 +10,7 @@ from scipy.special import expit
 import pursuit.solvers.auto as module
 from pursuit import GLM, MultiGLM, solve
 from pursuit.constraints import AtMost
-from pursuit.searched import Plan
+from pursuit.kernels.search import SearchPlan
 from pursuit.solvers import Auto
 
 PARTS = ("grahtp", "omp", "ompr", "local_search")
@@ -184,7 +184,7 @@ def test_the_kernel_asks_often(loss):
         moments.append(time.perf_counter())
         return len(moments) >= 20
 
-    f.quick_search(AtMost(6, f.dim), np.empty(0, np.int64), Plan(10**9, 10**9, np.inf, 0, 0, ask))
+    f.quick_search(AtMost(6, f.dim), np.empty(0, np.int64), SearchPlan(10**9, 10**9, np.inf, 0, 0, ask))
     assert len(moments) == 20
     assert np.median(np.diff(moments)) < 0.1  # 10 ms, and room for a machine that does other things
 

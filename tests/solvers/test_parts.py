@@ -10,7 +10,7 @@ from problems import KINDS, problem
 from pursuit.constraints import AtMost
 from pursuit.solvers import as_solver
 from pursuit.solvers.base import generator
-from pursuit.steps import gradient_step, newton_step
+from pursuit.solvers.steps import gradient_step, newton_step
 from solvers import references as ref
 
 PRIMAL = [name for name in pursuit.list_solvers() if name not in ("diht", "sdiht")]  # those need a dual

@@ -21,7 +21,7 @@ from ..engines import threads
 from ..objectives.base import Point
 from ..objectives.bounded import Bounded, check_bounds, check_sum
 from ..objectives.glm import GLM
-from ..results import Result
+from ..solving.result import Result
 from .bounds import cheap_bound, has_dual, search_between, strong_bound
 from .certificate import Certificate
 from .tree import Progress, Tree
@@ -81,7 +81,7 @@ def certify_from(
     if progress is not None and not callable(progress):
         raise TypeError(f"progress must be a function of (lower, upper, ...), got {type(progress).__name__}")
     if isinstance(result, Result):
-        _check_same_bounds(result, bounds, sum_to, objective.dim)
+        _check_same_bounds(result, bounds, sum_to, objective)
         bounds, sum_to = result.bounds, result.sum_to
     if bounds is not None or sum_to is not None:
         return _within_bounds(objective, result, bounds, sum_to, gap, hand, k=k, include=include, exclude=exclude,
@@ -214,9 +214,10 @@ def _check_same(own: AtMost, asked: AtMost, sized: bool) -> None:
         raise ValueError(f"{wrong[0]} is not that of the result, which was solved with its own: leave it out")
 
 
-def _check_same_bounds(result: Result, bounds: Any, sum_to: Any, dim: int) -> None:
+def _check_same_bounds(result: Result, bounds: Any, sum_to: Any, f: Any) -> None:
     """The same of bounds and sum_to."""
-    sides = bounds is not None and not np.array_equal(check_bounds(bounds, dim), check_bounds(result.bounds, dim))
+    own, given = (check_bounds(held, f.dim // f.width, f.names) for held in (result.bounds, bounds))
+    sides = bounds is not None and not np.array_equal(own, given)
     if sides or (sum_to is not None and check_sum(sum_to) != result.sum_to):
         name = "bounds" if sides else "sum_to"
         raise ValueError(f"{name} is not that of the result, which was solved with its own: leave it out")

@@ -7,10 +7,10 @@ from functools import partial
 import numpy as np
 
 from ..constraints import AtMost
-from ..driver import solve
 from ..objectives.base import Point
 from ..objectives.glm import GLM
 from ..refits.factor import unit_scale
+from ..solving.driver import solve
 from .glm_node import GLMNode
 from .leaps import leaps
 from .quadratic_node import Source, SparseQuadratic

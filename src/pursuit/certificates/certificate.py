@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 
 from .._utils.types import Columns
-from ..results import Result
+from ..solving.result import Result
 
 
 @dataclass(frozen=True, eq=False)

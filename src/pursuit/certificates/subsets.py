@@ -13,11 +13,11 @@ from .._utils.sorted_sets import without
 from .._utils.types import Columns
 from .._utils.validation import check_k, check_number
 from ..constraints import AtMost
-from ..driver import solve
 from ..engines import threads
 from ..losses import Loss
 from ..objectives import GLM
 from ..objectives.base import Objective, Point
+from ..solving.driver import solve
 from .bounds import MAX_BRANCHED_ENTRIES, search_between, sparse_problem
 from .glm_node import GLMNode
 from .leaps import leaps

@@ -4,12 +4,12 @@ Answers are numbers, vectors over the columns and small matrices; those of disjo
 """
 
 from .answers import Answer, Form, Spread
+from .dask import by_partition, from_dask, placed
 from .gram import GramColumns
 from .hessian import Model
-from .make import InParts, Source, as_data, is_dask
 from .parts import Parts
 from .rows import Data
-from .spread import by_partition, from_dask, placed
+from .sources import InParts, Source, as_data, is_dask
 
 __all__ = [
     "Answer", "Data", "Form", "GramColumns", "InParts", "Model", "Parts", "Source", "Spread", "as_data", "by_partition",

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from .._utils.types import Columns, Vector
 from ..designs import Design
 from ..designs.base import Taken
-from .many import row_chunks
+from .batch import row_chunks
 
 SAMPLED = 256  # columns that are compared first: rows that differ there differ
 LOOKED_THROUGH = 1 << 16  # rows of which a few are taken at a time

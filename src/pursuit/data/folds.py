@@ -24,7 +24,7 @@ from .._utils.types import Columns, Flags, Matrix, Vector
 from .._utils.validation import check_count
 from ..engines import Ask, in_turn, total
 from .answers import Spread, merged
-from .many import row_chunks
+from .batch import row_chunks
 
 if TYPE_CHECKING:
     from .parts import Parts

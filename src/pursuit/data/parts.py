@@ -21,9 +21,9 @@ from ..engines import Ask, Map, in_turn, summed
 from ..losses import Loss
 from ..refits import ColumnsInParts, intercept_of
 from .answers import Answer, Form, Spread, merged
+from .batch import ManyInParts
 from .folds import FoldCache, LabelSumsInParts
 from .hessian import PartsModel
-from .many import ManyInParts
 from .rows import Data
 
 

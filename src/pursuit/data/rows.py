@@ -33,11 +33,11 @@ from ..losses import DiagonalHessian, Loss, RowHessian
 from ..refits import LossOnColumns, Stored
 from ..refits.columns import GATHERED, SPREAD_OUT
 from .answers import Answer, Form, Spread
+from .batch import PICKED, Many, is_dense, picked
 from .distinct import row_keys, sampled
 from .folds import FoldCache, LabelSums, TrainFold
 from .gathered import Gathered
 from .hessian import Model
-from .many import PICKED, Many, is_dense, picked
 from .sketch import row_sketch
 
 COPIED = 5e7  # entries of X of which a copy is made for a whole Gram matrix

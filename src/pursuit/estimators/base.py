@@ -16,14 +16,14 @@ from .._utils.row_order import warn_row_order
 from .._utils.types import Array, Flags
 from .._utils.validation import check_k, check_mask, check_number
 from ..data import Data, Source, by_partition, from_dask, is_dask
-from ..data.make import opened, predictors
+from ..data.sources import opened, predictors
 from ..designs import as_design
-from ..driver import solve
 from ..engines import threads
 from ..losses import Loss, Multinomial, Squared, as_loss
 from ..objectives import GLM
 from ..reports.build import DisplayedModel, build_summary
 from ..reports.model_summary import Summary
+from ..solving.driver import solve
 from .inputs import ValidatedInput, check_source_columns, refuse_beside_source, validate
 
 PARAMETERS = """k : int, default 10
@@ -40,10 +40,15 @@ PARAMETERS = """k : int, default 10
     solver : str or Solver, default "auto"
         See ``pursuit.list_solvers()``.
     include, exclude : columns (indices, names, or a mask) that must, must not be chosen; those included count in k
-    groups : one label per column; groups enter whole and k counts groups
+    groups : groups of columns, which enter and leave whole; k counts groups
+        One label per column; or the columns of every group, ``{"city": ["city_Rome", "city_Oslo"]}`` or a list of lists
+        (names or indices; the others are groups of their own); or ``"prefix"``, the text before the last ``=`` of
+        names, as of :class:`pursuit.TablePreparer` (before the last ``_`` where no name has a ``=``, as of
+        scikit-learn's OneHotEncoder).
     bounds : (low, high) for the coefficients in the units of X, strictly kept
         Each a number, an array with one entry per column, or None for no bound on that side; ``(0, None)`` is
-        non-negative. Bounds need one output and a smooth loss (not hinge).
+        non-negative. Or the pairs of some columns, ``{"age": (0, None)}``, or a list of pairs, one per column. Bounds
+        need one output and a smooth loss (not hinge).
     sum_to : what the coefficients, in the units of X, must sum to
     fit_intercept, standardize : bool, default True
         ``standardize`` works on an implicit view, never a copy; coefficients are in the units of X either way.

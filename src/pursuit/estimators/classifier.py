@@ -12,7 +12,7 @@ from .._utils.labels import as_labels, distinct_labels
 from .._utils.row_order import warn_row_order
 from .._utils.validation import check_number, check_weights, format_list
 from ..data import Data, Source
-from ..data.make import opened
+from ..data.sources import opened
 from ..losses import Loss, as_loss
 from ..losses.multinomial import indicators
 from .base import PARAMETERS, AtMostK, SparseModel

@@ -8,7 +8,7 @@ from sklearn.metrics import r2_score
 from .._utils.row_order import warn_row_order
 from .._utils.validation import check_array, check_shape
 from ..data import Source
-from ..data.make import opened
+from ..data.sources import opened
 from .base import PARAMETERS, AtMostK, SparseModel
 from .inputs import ValidatedInput, check_source_columns, input_from_arrays, input_from_source, refuse_beside_source
 

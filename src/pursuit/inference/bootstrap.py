@@ -8,7 +8,7 @@ from sklearn.base import clone
 from .._utils.types import Array, Columns, Flags, Vector
 from .._utils.validation import check_count
 from ..data import Source
-from ..data.make import opened
+from ..data.sources import opened
 from ..engines import in_threads, threads
 from ..estimators.inputs import refuse_beside_source
 from ..reports.intervals import Intervals

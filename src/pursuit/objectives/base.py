@@ -12,9 +12,10 @@ from .._utils.column_names import Names, column_label
 from .._utils.types import Columns, Flags, Vector
 from .._utils.validation import check_start
 from ..constraints import AtMost, Exchange
-from ..refits.on_support import OnSupport
-from ..searched import ROUNDED, Plan, Searched
-from ..walked import PathPlan, Reached, Walked
+from ..kernels.path import PathPlan, PathPoint, PathSolution
+from ..kernels.rounding import ROUNDED
+from ..kernels.search import SearchPlan, SearchSolution
+from ..refits.problem import OnSupport
 from .centred import CentredColumns
 from .point import Point, Slope
 
@@ -232,15 +233,15 @@ class Objective:
         """A pursuit of f's own, which ``auto`` takes in place of its starts; None where there is none."""
         return None
 
-    def quick_search(self, constraint: AtMost, start: Columns, plan: Plan) -> Searched | None:
+    def quick_search(self, constraint: AtMost, start: Columns, plan: SearchPlan) -> SearchSolution | None:
         """A search for the best support in one kernel call; None where there is none, or the data are too large."""
         return None
 
-    def best_subset(self, constraint: AtMost, plan: Plan | PathPlan) -> Reached | None:
+    def best_subset(self, constraint: AtMost, plan: SearchPlan | PathPlan) -> PathPoint | None:
         """The best support, every exchange judged, in one kernel call from the data; None where more is needed."""
         return None
 
-    def quick_path(self, constraint: AtMost, plan: PathPlan) -> Walked | None:
+    def quick_path(self, constraint: AtMost, plan: PathPlan) -> PathSolution | None:
         """The best support of every size up to the budget in one kernel call; None where there is no such kernel."""
         return None
 

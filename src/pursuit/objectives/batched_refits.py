@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .. import searched, walked
 from .._utils.types import Columns, Vector
+from ..kernels.path import PathPoint
+from ..kernels.rounding import MAX_MEAN_TO_SPREAD, MAX_ROUNDING_SHARE, value_rounding
 from ..refits.factor import WELL_CONDITIONED
 from .point import Point, from_kernel
 
@@ -31,7 +32,7 @@ def refits_by_gram(f: "GLM", supports: list[Columns]) -> list[Point]:
     everything = np.arange(f.dim)
     G, mean = gram.columns(everything), gram.means
     h = G.diagonal()
-    far = (mean**2 > searched.FAR**2 * h) & (h > 0)  # products with such columns have lost digits
+    far = (mean**2 > MAX_MEAN_TO_SPREAD**2 * h) & (h > 0)  # products with such columns have lost digits
     down = np.where(h == 0, 0.0, null.gradient - mean * f.tilt)
     ridge = np.broadcast_to(f.ridge, f.dim)
     points: list[Point | None] = [None] * len(supports)
@@ -39,10 +40,10 @@ def refits_by_gram(f: "GLM", supports: list[Columns]) -> list[Point]:
         taken = [supports[i] for i in batch]
         for i, S, x, condition in zip(batch, taken, *_solve(G, ridge, down, taken), strict=True):
             value = null.value + 0.5 * float(down[S] @ x)
-            noise = searched.rounding(x, h[S] + ridge[S], null.value, f.rounded)
-            if condition >= WELL_CONDITIONED and noise <= searched.CANCELLED * value and not far[S].any():
+            noise = value_rounding(x, h[S] + ridge[S], null.value, f.rounded)
+            if condition >= WELL_CONDITIONED and noise <= MAX_ROUNDING_SHARE * value and not far[S].any():
                 free = null.free - float(mean[S] @ x) if f.fit_intercept else 0.0
-                points[i] = from_kernel(f, walked.Reached(S, x, free, value, "none", True))
+                points[i] = from_kernel(f, PathPoint(S, x, free, value, "none", True))
     return [f.refit(S) if point is None else point for S, point in zip(supports, points, strict=True)]
 
 

@@ -22,6 +22,7 @@ The empty support is such a point when sum_to is not 0; it carries the gradient 
 
 import copy
 import numbers
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import cached_property
 from typing import Any
@@ -29,7 +30,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._utils.column_names import Names, column_label
+from .._utils.column_names import Names, column_label, resolve_columns
 from .._utils.row_order import warn_column_order
 from .._utils.settings import settings_to_json
 from .._utils.types import Columns, Vector
@@ -49,13 +50,15 @@ def check_bounds(bounds: Any, dim: int, names: Names | None = None) -> tuple[Vec
     """Two vectors of length p from what a user may give."""
     if bounds is None:
         bounds = (None, None)
+    bounds = _pair_of_sides(bounds, dim, names)
     if (
         not isinstance(bounds, tuple | list | np.ndarray)
         or (isinstance(bounds, np.ndarray) and bounds.ndim == 0)
         or len(bounds) != 2
     ):
         raise ValueError(
-            f"bounds must be a pair (low, high), each a number, an array of length {dim} or None, got {bounds!r}"
+            f"bounds must be a pair (low, high), each a number, an array of length {dim} or None, or the pairs of some "
+            f"columns, {{'age': (0, None)}}; got {bounds!r}"
         )
     warn_column_order(names, low=bounds[0], high=bounds[1])
     low, high = _side(bounds[0], "low", -np.inf, dim), _side(bounds[1], "high", np.inf, dim)
@@ -66,6 +69,42 @@ def check_bounds(bounds: Any, dim: int, names: Names | None = None) -> tuple[Vec
     if (low == np.inf).any() or (high == -np.inf).any():
         raise ValueError("bounds must leave finite coefficients, and one low is inf or one high is -inf")
     return low, high
+
+
+def _pair_of_sides(bounds: Any, dim: int, names: Names | None) -> Any:
+    """(low, high) from the pairs of columns, by name or index in a dict or all in a list; else what was given.
+
+    Two columns and a list of two are (low, high), as ever, unless one of the pairs holds None.
+    """
+    if isinstance(bounds, Mapping):
+        columns = [resolve_columns(key, "bounds", dim, names)[0] for key in bounds]
+        for key, j in zip(bounds, columns, strict=True):
+            if isinstance(j, bool) or not isinstance(j, numbers.Integral) or not 0 <= int(j) < dim:
+                raise ValueError(f"bounds must name columns, or hold indices from 0 to {dim - 1}, got {key!r}")
+        pairs = dict(zip(map(int, columns), bounds.values(), strict=True))
+    elif _are_pairs(bounds, dim):
+        pairs = dict(enumerate(bounds))
+    else:
+        return bounds
+    infinite = (-np.inf, np.inf)
+    low, high = (np.full(dim, fill) for fill in infinite)
+    for j, pair in pairs.items():
+        where = column_label([j], names)
+        if np.shape(np.asarray(pair, dtype=object)) != (2,):
+            raise ValueError(f"bounds of {where} must be a pair (low, high), such as (0, None), got {pair!r}")
+        try:
+            low[j], high[j] = (fill if side is None else float(side) for side, fill in zip(pair, infinite, strict=True))
+        except (TypeError, ValueError):
+            raise ValueError(f"bounds of {where} must be numbers or None, got {pair!r}") from None
+    return low, high
+
+
+def _are_pairs(bounds: Any, dim: int) -> bool:
+    if not isinstance(bounds, tuple | list) or len(bounds) != dim:
+        return False
+    if not all(isinstance(pair, tuple | list) and len(pair) == 2 for pair in bounds):
+        return False
+    return dim != 2 or any(side is None for pair in bounds for side in pair)
 
 
 def _side(side: Any, name: str, fill: float, dim: int) -> Vector:

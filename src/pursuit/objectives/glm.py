@@ -16,7 +16,6 @@ from typing import Any
 
 import numpy as np
 
-from .. import searched
 from .._utils.column_names import column_label
 from .._utils.lazy import lazy
 from .._utils.row_order import warn_column_order
@@ -26,20 +25,22 @@ from .._utils.types import Columns, Flags, Vector
 from .._utils.validation import check_array, check_flag, check_number, check_start
 from ..constraints import AtMost
 from ..data import Form, GramColumns, Model, as_data, placed
+from ..kernels.path import PathPlan, PathPoint, PathSolution
+from ..kernels.rounding import MAX_MEAN_TO_SPREAD, MAX_ROUNDING_SHARE, value_rounding
+from ..kernels.search import SearchPlan, SearchSolution
 from ..losses import Loss, Multinomial, as_loss
 from ..refits import Fitted, intercept_of, refit
 from ..refits.columns import LARGE, SEPARATED
 from ..refits.factor import WELL_CONDITIONED, Factor
 from ..refits.methods import EXACT, FLOOR
-from ..walked import PathPlan, Reached, Walked
 from . import classes, least_squares, likelihood
 from .base import Objective, Point, Slope
 from .centred import MAX_ENTRIES, CentredColumns, centred_columns, exact_combinations
 from .dual import HasDual
-from .few_columns import FLAT
-from .kernel_path import glm_path, glm_refits
+from .glm_path import glm_path, glm_refits
 from .one_column import best_column
 from .several_responses import path_of_responses, search_responses
+from .working_set import FLAT
 
 NEGLIGIBLE = 1e-18  # share of the null model's squared residual that counts as none
 SPEED, SPARSE_SPEED = 1e9, 1e8  # multiplications in a second, the latter where numbers lie apart
@@ -373,8 +374,8 @@ class GLM(HasDual):
         coef -= factor.solve(small @ coef + down)
         value = null.value + 0.5 * float(np.vdot(down, coef))
         length = coef if q == 1 else np.sqrt((coef**2).sum(axis=1))
-        noise = searched.rounding(length, small.diagonal(), null.value, self.rounded)
-        if not noise <= searched.CANCELLED * value:
+        noise = value_rounding(length, small.diagonal(), null.value, self.rounded)
+        if not noise <= MAX_ROUNDING_SHARE * value:
             return None
         b = null.free - means @ coef if self.fit_intercept else self._first
         b = float(b) if q == 1 else b
@@ -390,7 +391,7 @@ class GLM(HasDual):
     def _far(self, cols: Columns, squares: Vector) -> bool:
         """Whether a column is so far from zero beside its spread that products with it have lost digits."""
         assert self.gram is not None
-        return bool((self.gram.means[cols] ** 2 > searched.FAR**2 * squares)[squares > 0].any())
+        return bool((self.gram.means[cols] ** 2 > MAX_MEAN_TO_SPREAD**2 * squares)[squares > 0].any())
 
     def curvature(self, point: Point, cols: Columns, v: Vector) -> float:
         features, V = self._matrix(cols, v)
@@ -476,7 +477,7 @@ class GLM(HasDual):
         model, bound = self.data.model(*self._matrix(point.support, point.coef), point.free), self.loss.smoothness
         return model if not np.isfinite(bound) or model.weight > FLAT * bound else model.bounding()
 
-    def quick_search(self, constraint: AtMost, start: Columns, plan: searched.Plan) -> "searched.Searched | None":
+    def quick_search(self, constraint: AtMost, start: Columns, plan: SearchPlan) -> "SearchSolution | None":
         """A search for the best support in one kernel call; None where the data are too large for that."""
         if self.outputs > 1:
             several = search_responses if self.quadratic else classes.search
@@ -489,11 +490,11 @@ class GLM(HasDual):
                 return single
         return (least_squares if self.gram is not None else likelihood).search(self, constraint, start, plan)
 
-    def best_subset(self, constraint: AtMost, plan: searched.Plan | PathPlan) -> Reached | None:
+    def best_subset(self, constraint: AtMost, plan: SearchPlan | PathPlan) -> PathPoint | None:
         single = self.quadratic and self.outputs == 1 and not self.data.lean
         return least_squares.best_subset(self, constraint, plan) if single else None
 
-    def quick_path(self, constraint: AtMost, plan: PathPlan) -> Walked | None:
+    def quick_path(self, constraint: AtMost, plan: PathPlan) -> PathSolution | None:
         several = path_of_responses if self.quadratic else classes.path
         return glm_path(self, constraint, plan) if self.outputs == 1 else several(self, constraint, plan)
 

@@ -9,10 +9,22 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from .. import _core, searched, walked
+from .. import _core
 from .._utils.types import Columns, Flags, Vector
 from ..constraints import AtMost
 from ..data.gram import NO_COLUMNS, WHOLE
+from ..kernels.path import WELL_CONDITIONED, PathPlan, PathPoint, path_request
+from ..kernels.rounding import MAX_ROUNDING_SHARE, MIN_VALUE_ERROR, MIN_VALUE_SHARE, has_safe_range
+from ..kernels.search import (
+    MAX_STATE_UNITS,
+    WIDENING_FACTOR,
+    SearchPlan,
+    SearchSolution,
+    as_exchange,
+    make_request,
+    quadratic_solution,
+    search_quadratic,
+)
 
 if TYPE_CHECKING:
     from .glm import GLM
@@ -21,13 +33,13 @@ ROOM = 8e6  # numbers that the search on all columns may always hold; else half 
 FAR = 1e3  # mean over spread of a column from which on it is subtracted before columns are multiplied
 
 
-def search(f: "GLM", constraint: AtMost, start: Columns, plan: searched.Plan) -> searched.Searched | None:
+def search(f: "GLM", constraint: AtMost, start: Columns, plan: SearchPlan) -> SearchSolution | None:
     """What the kernel finds; None where the data are not in memory or need more care."""
     found = _by_gram(f, constraint, start, plan)
     return _by_working_set(f, constraint, start, plan) if found is None else found
 
 
-def _by_gram(f: "GLM", constraint: AtMost, start: Columns, plan: searched.Plan) -> searched.Searched | None:
+def _by_gram(f: "GLM", constraint: AtMost, start: Columns, plan: SearchPlan) -> SearchSolution | None:
     """From the whole Gram matrix, where that is small."""
     gram, null = f.gram, f.null
     if gram is None or not gram.small:
@@ -39,11 +51,11 @@ def _by_gram(f: "GLM", constraint: AtMost, start: Columns, plan: searched.Plan) 
     down = np.where(H.diagonal() == 0, 0.0, null.gradient - gram.means * f.tilt)
     ridge = np.where(H.diagonal() > 0, f.ridge, 0.0)
     scale = 1e-9 * f.height
-    found = searched.quadratic(H, down, ridge, null.value, constraint, start, scale, plan, f.rounded)
+    found = search_quadratic(H, down, ridge, null.value, constraint, start, scale, plan, f.rounded)
     return None if found is None else _with_intercepts(f, found, gram.means)
 
 
-def best_subset(f: "GLM", constraint: AtMost, plan: searched.Plan | walked.PathPlan) -> walked.Reached | None:
+def best_subset(f: "GLM", constraint: AtMost, plan: SearchPlan | PathPlan) -> PathPoint | None:
     """The best support of small dense data in one call from the rows, every exchange judged but ``doubtful`` ones.
 
     None where the data are not such, or where one call does not suffice. The model without columns comes along.
@@ -53,22 +65,22 @@ def best_subset(f: "GLM", constraint: AtMost, plan: searched.Plan | walked.PathP
     if stored is None or constraint.unit_of is not None:
         return None
     every, judged = np.ones(p, np.uint8), -1
-    if isinstance(plan, walked.PathPlan):
-        request, judged = walked.make_request(plan, constraint, every, True, 0.0), plan.only or constraint.k
+    if isinstance(plan, PathPlan):
+        request, judged = path_request(plan, constraint, every, True, 0.0), plan.only or constraint.k
     else:
-        request = searched.make_request(constraint, every, NO_COLUMNS, searched.WIDEST[True], 0.0, plan)
+        request = make_request(constraint, every, NO_COLUMNS, WIDENING_FACTOR[True], 0.0, plan)
     rows, number = data.raw.rows, isinstance(f.ridge, float)
     found = _core.best_subset(
         stored[0], rows.y, rows.c, rows.offset, f.ridge if number else 0.0, None if number else f.ridge,
-        None if data.view is None else np.stack(data.view[:2]), f.fit_intercept, request, judged, searched.SMALL_SHARE,
+        None if data.view is None else np.stack(data.view[:2]), f.fit_intercept, request, judged, MIN_VALUE_SHARE,
         f.rounded,
     )  # fmt: skip
-    if found is None or found.condition <= walked.WELL_CONDITIONED or found.noise > searched.CANCELLED * found.value:
+    if found is None or found.condition <= WELL_CONDITIONED or found.noise > MAX_ROUNDING_SHARE * found.value:
         return None
     f.know_null(found.null_intercept, found.null_value, found.tilt)
-    least = found.value - max(found.noise, searched.LEAST_DOUBT * found.value)
-    exchange = searched.as_exchange(found.exchange)
-    return walked.Reached(
+    least = found.value - max(found.noise, MIN_VALUE_ERROR * found.value)
+    exchange = as_exchange(found.exchange)
+    return PathPoint(
         found.support, found.coef, found.intercept, found.value, "swap_optimal", True, exchange, found.doubtful, least
     )
 
@@ -98,7 +110,7 @@ def problem_of(f: "GLM") -> Problem | None:
     mean = f.data.moments().mean if f.fit_intercept else np.zeros(f.dim)
     squares = h - f.ridge
     useful = squares > 0
-    if not searched.sane(squares):
+    if not has_safe_range(squares):
         return None
     length = np.sqrt(np.where(useful, h, 1.0))
     far = bool((np.abs(mean * scale + shift) > FAR * np.sqrt(squares) * scale)[useful].any())
@@ -110,24 +122,24 @@ def problem_of(f: "GLM") -> Problem | None:
     kernel = _core.LeastSquares(
         matrix, rows.c, residual[None], mean * scale + shift, np.where(useful, 1.0, 0.0) / (length * scale),
         np.where(useful, f.ridge / length**2, 0.0), gradient[None], length, f0=null.value,
-        floor=searched.SMALL_SHARE * null.value, far=far,
+        floor=MIN_VALUE_SHARE * null.value, far=far,
     )  # fmt: skip
     return Problem(kernel, useful, mean, h)
 
 
-def _by_working_set(f: "GLM", constraint: AtMost, start: Columns, plan: searched.Plan) -> searched.Searched | None:
-    null, widest = f.null, searched.WIDEST[True]
-    problem = problem_of(f) if constraint.k <= searched.ROOM else None
+def _by_working_set(f: "GLM", constraint: AtMost, start: Columns, plan: SearchPlan) -> SearchSolution | None:
+    null, widest = f.null, WIDENING_FACTOR[True]
+    problem = problem_of(f) if constraint.k <= MAX_STATE_UNITS else None
     if problem is None:
         return None
     fits = (widest * constraint.k + 1) * f.dim <= problem.room
-    request = searched.make_request(constraint, problem.useful, start, widest, 1e-9 * f.height, plan)
+    request = make_request(constraint, problem.useful, start, widest, 1e-9 * f.height, plan)
     solution = problem.kernel.search(request, all_columns=plan.all_columns if fits else 0, room=problem.room)
-    found = searched.from_quadratic(solution, request, constraint, null.value, f.rounded)
+    found = quadratic_solution(solution, request, constraint, null.value, f.rounded)
     return None if found is None else _with_intercepts(f, found, problem.mean)
 
 
-def _with_intercepts(f: "GLM", found: searched.Searched, mean: Vector) -> searched.Searched:
+def _with_intercepts(f: "GLM", found: SearchSolution, mean: Vector) -> SearchSolution:
     base = f.null.free if f.fit_intercept else 0.0
     points = [(S, x, base - float(mean[S] @ x), value) for S, x, _, value in found.points]
     return replace(found, points=points)

@@ -11,11 +11,23 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .. import _core, searched
+from .. import _core
 from .._utils.sorted_sets import inside
 from .._utils.types import Columns
 from ..constraints import AtMost
-from ..walked import PathPlan
+from ..kernels.path import PathPlan
+from ..kernels.search import (
+    BEAM_WIDTH,
+    MAX_STATE_UNITS,
+    WIDENING_FACTOR,
+    ScaledColumns,
+    SearchPlan,
+    SearchSolution,
+    is_affordable,
+    make_request,
+    search_likelihood,
+    unit_masks,
+)
 
 if TYPE_CHECKING:
     from .glm import GLM
@@ -32,11 +44,11 @@ BEAM_EFFORT = 4.0  # of restarts after a beam, as a multiple of what went before
 FROM_START = -1  # in place of a beam: exchanges from where the working set ended, and no other start
 
 
-def search(f: "GLM", constraint: AtMost, start: Columns, plan: searched.Plan) -> searched.Searched | None:
+def search(f: "GLM", constraint: AtMost, start: Columns, plan: SearchPlan) -> SearchSolution | None:
     """What the kernels find; None where the data are not in memory or need more care."""
     here = f.data.in_memory() is not None  # else rows are gathered, and copied
     entries = f.work if here else float(np.prod(f.data.shape))
-    affordable = f.data.near and searched.affordable(entries, 1, constraint, small=not here)
+    affordable = f.data.near and is_affordable(entries, 1, constraint, small=not here)
     first = _on_working_set(f, constraint, start, plan, bool(plan.all_columns) and not affordable)
     settled, begin, known = False, start, None
     if first is not None:
@@ -56,7 +68,7 @@ def search(f: "GLM", constraint: AtMost, start: Columns, plan: searched.Plan) ->
         if known is not None and at is not None and at.trouble is not None:
             return replace(known, trouble=at.trouble)
     n, p = f.data.shape
-    beam = searched.BEAM if not f.data.full or (p > n and not settled) else 0
+    beam = BEAM_WIDTH if not f.data.full or (p > n and not settled) else 0
     if settled and (p > n or f.work * constraint.k > TINY):
         beam = FROM_START
     if beam > 0:
@@ -74,7 +86,7 @@ def _hard(f: "GLM") -> bool:
     return bool(p > n and n < FEW_ROWS)
 
 
-def _path_point(f: "GLM", constraint: AtMost, plan: searched.Plan) -> searched.Searched | None:
+def _path_point(f: "GLM", constraint: AtMost, plan: SearchPlan) -> SearchSolution | None:
     """The point of this size on a path with a search at every size."""
     longer = constraint.with_budget(min(constraint.k + BEYOND, len(constraint.allowed)))
     found = f.quick_path(longer, PathPlan(True, plan.seed, plan.ask, None, (constraint.k,)))
@@ -86,21 +98,21 @@ def _path_point(f: "GLM", constraint: AtMost, plan: searched.Plan) -> searched.S
         return None
     total = constraint.k * (constraint.units - constraint.k)
     point = (at.support, at.coef, at.free, at.value)
-    return searched.Searched([point], None, total, total, trouble=found.trouble)
+    return SearchSolution([point], None, total, total, trouble=found.trouble)
 
 
 def _on_working_set(
-    f: "GLM", constraint: AtMost, start: Columns, plan: searched.Plan, sweeps: bool
-) -> tuple[searched.Searched, int] | None:
+    f: "GLM", constraint: AtMost, start: Columns, plan: SearchPlan, sweeps: bool
+) -> tuple[SearchSolution, int] | None:
     """What the search on a working set finds, and how many columns the test leaves (-1: it did not come to its end).
 
     ``sweeps``: with exchanges ranked at S - i, since no other search follows.
     """
-    problem = None if searched.WIDEST[False] * constraint.k > searched.ROOM else in_memory_problem(f, constraint)
+    problem = None if WIDENING_FACTOR[False] * constraint.k > MAX_STATE_UNITS else in_memory_problem(f, constraint)
     if problem is None:
         return None
     columns, arguments = problem
-    request = searched.make_request(constraint, columns.sizes > 0, start, searched.WIDEST[False], 1e-9 * f.height, plan)
+    request = make_request(constraint, columns.sizes > 0, start, WIDENING_FACTOR[False], 1e-9 * f.height, plan)
     kernel: Callable[..., _core.SearchSolution] = _core.working_set_search
     found = kernel(*arguments, sweeps, request)
     points: list[Any] = []
@@ -110,10 +122,10 @@ def _on_working_set(
     if not points or not all(inside(constraint.include, S).all() for S, *_ in points):
         return None
     total = constraint.k * (constraint.units - constraint.k)
-    return searched.Searched(points, None, total, total, trouble=request.take_error()), found.contested
+    return SearchSolution(points, None, total, total, trouble=request.take_error()), found.contested
 
 
-def in_memory_problem(f: "GLM", constraint: AtMost) -> tuple[searched.EvenColumns, tuple[Any, ...]] | None:
+def in_memory_problem(f: "GLM", constraint: AtMost) -> tuple[ScaledColumns, tuple[Any, ...]] | None:
     """The columns of X where it lies, and what kernels that work on a set of them take before their request.
 
     None where X is not in memory, or a column that is forced in is constant.
@@ -122,7 +134,7 @@ def in_memory_problem(f: "GLM", constraint: AtMost) -> tuple[searched.EvenColumn
     if columns is None or columns.centre is None or columns.scale is None:
         return None
     useful, null = columns.sizes > 0, f.null
-    forced, allowed = searched.masks(constraint, useful)
+    forced, allowed = unit_masks(constraint, useful)
     if (forced & ~allowed & 1).any():
         return None
     gradient = np.where(useful, null.gradient - columns.means * f.tilt, 0.0) / np.where(useful, columns.sizes, 1.0)
@@ -132,19 +144,17 @@ def in_memory_problem(f: "GLM", constraint: AtMost) -> tuple[searched.EvenColumn
     )  # fmt: skip
 
 
-def _on_all_columns(
-    f: "GLM", constraint: AtMost, start: Columns, plan: searched.Plan, beam: int
-) -> searched.Searched | None:
+def _on_all_columns(f: "GLM", constraint: AtMost, start: Columns, plan: SearchPlan, beam: int) -> SearchSolution | None:
     columns = _stored_columns(f, f.fit_intercept and f.data.full)
     if columns is not None:
         rows = f.data.raw.rows
     else:
         A, rows = f.data.copied()
-        columns = searched.EvenColumns.dense(A, rows.c, f.fit_intercept)
+        columns = ScaledColumns.dense(A, rows.c, f.fit_intercept)
     if columns is None:
         return None
     samples = _samples(f, rows)
-    found = searched.likelihood(
+    found = search_likelihood(
         lambda *rest: _core.likelihood_search(*samples, *rest), columns, f.ridge, 1, constraint, start, f.floor,
         1e-9 * f.height, f.fit_intercept, plan, beam,
     )  # fmt: skip
@@ -154,13 +164,13 @@ def _on_all_columns(
     return replace(found, points=points)
 
 
-def _stored_columns(f: "GLM", centred: bool) -> searched.EvenColumns | None:
+def _stored_columns(f: "GLM", centred: bool) -> ScaledColumns | None:
     """The columns of X where it lies; None where it is not in memory, or a view of it needs an intercept."""
     stored = f.data.in_memory()
     if stored is None or not (f.fit_intercept or np.all(stored[1] == 0)):
         return None
     X, shift, scale = stored
-    return searched.EvenColumns.stored(X, f.data.raw.moments(), centred, shift, scale)
+    return ScaledColumns.stored(X, f.data.raw.moments(), centred, shift, scale)
 
 
 def _samples(f: "GLM", rows: Any) -> tuple[_core.Samples, float]:

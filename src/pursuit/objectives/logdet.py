@@ -26,10 +26,10 @@ from ..constraints import AtMost, Exchange
 from ..data.sketch import form_sketch
 from ..engines import check_time
 from ..kernels import graph as graph_kernel
+from ..kernels.path import PathPlan, PathPoint, PathSolution
 from ..refits import NotFiniteError
 from ..refits.graph import AGREES, GraphFit, graph_refit
 from ..refits.graph_admm import graph_admm
-from ..walked import PathPlan, Reached, Walked
 from .base import Objective, Presented
 from .covariance import check_bounds, correlations
 from .graph_point import Inverse, best_diagonal, inverted
@@ -282,7 +282,7 @@ class LogDet(Objective):
             raise grown.trouble
         check_time()
 
-    def quick_path(self, constraint: AtMost, plan: PathPlan) -> Walked | None:
+    def quick_path(self, constraint: AtMost, plan: PathPlan) -> PathSolution | None:
         """The sizes asked for, in one kernel call."""
         if self.limited:
             return None
@@ -293,11 +293,11 @@ class LogDet(Objective):
             reached=None if tell is None else (lambda size, value: bool(tell(size, value + self.units))),
         )  # fmt: skip
         points = [
-            Reached(self.pairs.numbers(fit.edges), fit.w, fit.d, fit.value + self.units, "swap_stationary",
+            PathPoint(self.pairs.numbers(fit.edges), fit.w, fit.d, fit.value + self.units, "swap_stationary",
                     fit.gap <= AGREES)
             for fit in grown.fits
         ]  # fmt: skip
-        return Walked(plan.sizes[0], points, grown.stopped, grown.trouble, plan.sizes) if points else None
+        return PathSolution(plan.sizes[0], points, grown.stopped, grown.trouble, plan.sizes) if points else None
 
     def _fit(self, point: Point) -> GraphFit:
         edges, inverse = self.pairs.edges(point.support), self._inverse(point)

@@ -10,7 +10,7 @@ from .._utils.types import Columns, Vector
 from ..constraints import AtMost, Exchange
 from ..designs import DenseBlock, Rows, SparseBlock
 from ..designs.standardized import StandardizedBlock
-from ..searched import Plan, Searched
+from ..kernels.search import SearchPlan, SearchSolution
 
 if TYPE_CHECKING:
     from .glm import GLM
@@ -31,7 +31,7 @@ class ColumnFits(NamedTuple):
     end: Any
 
 
-def best_column(f: "GLM", constraint: AtMost, plan: Plan) -> Searched | None:
+def best_column(f: "GLM", constraint: AtMost, plan: SearchPlan) -> SearchSolution | None:
     """The best column and the next best, or None where the data are too large or too far away."""
     fits, stopped = fit_each(f, constraint.allowed, plan)
     if fits is None or not len(fits.cols):
@@ -60,10 +60,10 @@ def best_column(f: "GLM", constraint: AtMost, plan: Plan) -> Searched | None:
         enter = fits.cols[others[int(np.argmin(value[others]))]]
         exchange = Exchange((int(at[0]),), (int(enter),), max(float(second - value[best]), 0.0))
     total = len(constraint.allowed) - 1
-    return Searched([found], exchange, -1 if stopped else doubt, total)
+    return SearchSolution([found], exchange, -1 if stopped else doubt, total)
 
 
-def fit_each(f: "GLM", cols: Columns, plan: Plan) -> tuple[ColumnFits | None, bool]:
+def fit_each(f: "GLM", cols: Columns, plan: SearchPlan) -> tuple[ColumnFits | None, bool]:
     """Every column that is not constant fitted alone, as far as two of them are not known to be better; time's up."""
     _, _, constant = f.data.scales(f.fit_intercept)
     cols = cols[~constant[cols]]

@@ -13,8 +13,8 @@ import numpy as np
 from .._utils.lazy import lazy
 from .._utils.types import Columns, Vector
 from ..constraints import Exchange
-from ..searched import CANCELLED
-from ..walked import Reached
+from ..kernels.path import PathPoint
+from ..kernels.rounding import MAX_ROUNDING_SHARE
 
 if TYPE_CHECKING:
     from .base import Objective
@@ -122,12 +122,12 @@ class Point:
         return x
 
 
-def from_kernel(f: "Objective", at: Reached) -> Point:
+def from_kernel(f: "Objective", at: PathPoint) -> Point:
     """A point that a kernel found; its gradient is a pass over the data if it is asked for."""
     support, coef, free = at.support, at.coef, at.free
     point = Point(
         f.dim, support, coef, free, at.value, lambda: f.at(support, coef, free).gradient.copy(), at.exact,
-        least=at.least if at.least is not None or not at.exact else (1 - CANCELLED) * at.value,
+        least=at.least if at.least is not None or not at.exact else (1 - MAX_ROUNDING_SHARE) * at.value,
     )  # fmt: skip
     return point.owned(f)
 

@@ -13,13 +13,13 @@ from typing import Any
 
 import numpy as np
 
-from .. import searched
 from .._utils.column_names import check_names, get_column_names
 from .._utils.row_order import warn_column_order
 from .._utils.types import Columns, Matrix, Vector
 from .._utils.validation import check_array, check_number
 from ..data.answers import ROUNDED
 from ..data.sums import Sums, check_spread
+from ..kernels.rounding import value_rounding
 from ..refits.factor import Factor
 from .glm import GLM
 from .point import Point
@@ -119,7 +119,7 @@ class Quadratic(GLM):
         H[at, at] += self._ridge(S)
         if len(S) and not Factor(H).rcond > SURE * len(S) * ROUNDED * float(coarse.max()) ** 2:
             return point.doubted(self.lower, BLURRED)
-        return point.doubted(point.value - 2 * searched.rounding(point.coef, squares, coarse_y**2 * self.null.value))
+        return point.doubted(point.value - 2 * value_rounding(point.coef, squares, coarse_y**2 * self.null.value))
 
 
 def _symmetric(gram: Any) -> Matrix:

@@ -9,10 +9,29 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .. import _core, searched, walked
+from .. import _core
 from .._utils.types import Columns, Vector
 from ..constraints import AtMost
 from ..designs import centre
+from ..kernels.path import (
+    MAX_GRAM_WORK,
+    MAX_SEARCHED_WORK,
+    MAX_THOROUGH_COLUMNS,
+    MIN_STATE_SIZE,
+    PathPlan,
+    PathSolution,
+    least_squares_path,
+    quadratic_path,
+)
+from ..kernels.rounding import MIN_VALUE_SHARE, ROUNDED, has_safe_range
+from ..kernels.search import (
+    MAX_STATE_UNITS,
+    WIDENING_FACTOR,
+    SearchPlan,
+    SearchSolution,
+    make_request,
+    quadratic_solution,
+)
 from .least_squares import FAR, Problem
 
 if TYPE_CHECKING:
@@ -21,20 +40,20 @@ if TYPE_CHECKING:
 RESIDUAL_ROUNDING = 1e-28  # share of the mean square of y at which residuals are rounding: constant responses
 
 
-def search_responses(f: "GLM", constraint: AtMost, start: Columns, plan: searched.Plan) -> searched.Searched | None:
+def search_responses(f: "GLM", constraint: AtMost, start: Columns, plan: SearchPlan) -> SearchSolution | None:
     """The best features; None where X is not in memory or needs more care."""
-    given = problem_of(f, constraint) if constraint.k <= searched.ROOM else None
+    given = problem_of(f, constraint) if constraint.k <= MAX_STATE_UNITS else None
     if given is None:
         return None
     problem, _ = given
-    value, widest = f.null.value, searched.WIDEST[True]
+    value, widest = f.null.value, WIDENING_FACTOR[True]
     fits = (widest * constraint.k + 1) * constraint.units <= problem.room
-    request = searched.make_request(
+    request = make_request(
         constraint, problem.useful, constraint.units_of(start), widest, 1e-9 * value, plan
     )  # fmt: skip
     solution = problem.kernel.search(request, all_columns=plan.all_columns if fits else 0, room=problem.room)
-    found = searched.from_quadratic(solution, request, constraint, value)
-    if found is None or found.points[-1][-1] < searched.SMALL_SHARE * value:
+    found = quadratic_solution(solution, request, constraint, value)
+    if found is None or found.points[-1][-1] < MIN_VALUE_SHARE * value:
         return None  # too little is left for differences of products to tell
     points = [
         (f.coordinates(S), x, _intercepts(f, problem, S, x), at) for S, x, _, at in found.points
@@ -42,15 +61,15 @@ def search_responses(f: "GLM", constraint: AtMost, start: Columns, plan: searche
     return replace(found, points=points)
 
 
-def path_of_responses(f: "GLM", constraint: AtMost, plan: walked.PathPlan) -> walked.Walked | None:
+def path_of_responses(f: "GLM", constraint: AtMost, plan: PathPlan) -> PathSolution | None:
     """The best features of every size; None where X is not in memory or needs more care."""
     (n, p), value = f.data.shape, f.null.value
-    given = problem_of(f, constraint) if (constraint.k + 1) * p <= max(walked.STATE, 0.5 * n * p) else None
+    given = problem_of(f, constraint) if (constraint.k + 1) * p <= max(MIN_STATE_SIZE, 0.5 * n * p) else None
     if given is None:
         return None
     problem, gradient = given
-    small = p <= walked.THOROUGH and n * p * p <= walked.WHOLE
-    small = small and (plan.only is not None or p * constraint.k**3 <= walked.SEARCHED_PATH)
+    small = p <= MAX_THOROUGH_COLUMNS and n * p * p <= MAX_GRAM_WORK
+    small = small and (plan.only is not None or p * constraint.k**3 <= MAX_SEARCHED_WORK)
     plan = plan._replace(thorough=plan.thorough and small)
     if plan.thorough:
         A, rows = f.data.copied()
@@ -58,11 +77,11 @@ def path_of_responses(f: "GLM", constraint: AtMost, plan: walked.PathPlan) -> wa
             centre(A, rows.c)
         A *= np.sqrt(rows.c)[:, None]
         ridge = np.where(problem.useful, f.ridge, 0.0)
-        found = walked.quadratic(A.T @ A, gradient, problem.h, ridge, value, 1e-9 * value, constraint, plan)
+        found = quadratic_path(A.T @ A, gradient, problem.h, ridge, value, 1e-9 * value, constraint, plan)
     else:
-        found = walked.least_squares(
+        found = least_squares_path(
             problem.kernel, problem.useful, problem.h, value, 1e-9 * value, problem.room, constraint, plan,
-            searched.ROUNDED,
+            ROUNDED,
         )  # fmt: skip
     if found is None:
         return None
@@ -84,7 +103,7 @@ def problem_of(f: "GLM", constraint: AtMost) -> tuple[Problem, Vector] | None:
     null, p, moments = f.null, f.data.shape[1], f.data.moments()
     squares, mean = moments.moment(f.fit_intercept), moments.mean if f.fit_intercept else np.zeros(p)
     useful, h = squares > 0, squares + f.ridge
-    if not searched.sane(squares):
+    if not has_safe_range(squares):
         return None
     far = bool((np.abs(mean * scale + shift) > FAR * np.sqrt(squares) * scale)[useful].any())
     if far:
@@ -99,7 +118,7 @@ def problem_of(f: "GLM", constraint: AtMost) -> tuple[Problem, Vector] | None:
     kernel = _core.LeastSquares(
         matrix, rows.c, residual, mean * scale + shift, np.where(useful, 1.0, 0.0) / (length * scale),
         np.where(useful, f.ridge / length**2, 0.0), gradient / length, length, f0=null.value,
-        floor=searched.SMALL_SHARE * null.value, far=False,
+        floor=MIN_VALUE_SHARE * null.value, far=False,
     )  # fmt: skip
     return Problem(kernel, useful, mean, h), gradient
 

@@ -1,8 +1,8 @@
 """Every size at once: the k-path."""
 
-from ..solvers.walk import every_size
-from .certified import Certificates
-from .follow import path
-from .found import Path
+from ..solvers.path_search import every_size
+from .api import path
+from .certify import Certificates
+from .result import Path
 
 __all__ = ["Certificates", "Path", "every_size", "path"]

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pursuit.plots._axes import GREY, axes, quiet, style
-from pursuit.results import Record
+from pursuit.solving.result import Record
 
 WHAT = {"gap": "primal-dual gap", "distance": "best value so far minus the best of all", "value": "best value so far"}
 AGAINST = {"iteration": "iterations", "seconds": "seconds"}

@@ -3,10 +3,10 @@
 from .basis import Basis, Stored, basis, least_norm
 from .columns import Fitted, LossOnColumns
 from .columns_in_parts import ColumnsInParts
-from .few import Few, Fit, State, Within
 from .graph_admm import eigenvalue_bounds
 from .methods import best_intercept, intercept_of, refit
 from .minimise import EPS, NotFiniteError, minimise
+from .problem import Few, Fit, State, Within
 
 __all__ = [
     "EPS", "Basis", "ColumnsInParts", "Few", "Fit", "Fitted", "LossOnColumns", "NotFiniteError", "State", "Stored",

@@ -24,7 +24,7 @@ from ..engines import check_time, seconds_left
 from ..losses import DiagonalHessian, Loss, RowHessian
 from ..losses.row_hessians import SoftmaxHessian
 from .basis import Stored
-from .few import Few, Fit, Line, State
+from .problem import Few, Fit, Line, State
 
 DIRECT = 400  # variables of several outputs up to which their Hessian is formed
 KERNEL_VARIABLES = 200  # variables, and rows times squared classes, up to which the kernel refits classes

@@ -11,7 +11,7 @@ from ..designs.base import DenseBlock, NewtonSystem, joined
 from ..engines import Ask, Map, in_turn, total
 from .basis import Stored
 from .columns import COPIES, LossOnColumns
-from .few import Few, Line, State
+from .problem import Few, Line, State
 
 
 @dataclass(frozen=True, eq=False)

@@ -30,8 +30,8 @@ from ..losses.base import Loss
 from .basis import TRUSTED, Basis, Stored, basis, least_norm
 from .columns import SINGULAR, Fitted, LossOnColumns
 from .factor import Factor, pseudo_solve
-from .few import Fit, State
 from .minimise import CONVERGED, EPS, minimise
+from .problem import Fit, State
 
 EXACT = 1e-11  # share of the height by which a value may be off where nothing was unusual
 ROUNDED = 1e-9  # share of the height that rounded coefficients may cost without a word

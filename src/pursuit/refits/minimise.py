@@ -27,7 +27,7 @@ from .._utils.types import Matrix, Vector
 from ..engines import check_time
 from .box_qp import box_qp
 from .factor import Factor, absolute, pseudo_solve
-from .few import Few, Fit, Line, State, Within
+from .problem import Few, Fit, Line, State, Within
 
 EPS = float(np.finfo(float).eps)
 CONVERGED = 500  # rounding units of the height at which a Newton decrement ends it

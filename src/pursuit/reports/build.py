@@ -8,14 +8,14 @@ import numpy as np
 from .._utils.types import Columns, Vector
 from .._utils.validation import format_list
 from ..constraints import AtMost
-from ..driver import check_objective
 from ..engines import threads
 from ..objectives.base import Objective
 from ..objectives.bounded import INFEASIBLE, Bounded
 from ..objectives.point import Point
 from ..refits.columns import SEPARATED
-from ..results import Result
 from ..solvers.rivals import Rivals, rivals
+from ..solving.driver import check_objective
+from ..solving.result import Result
 from .model_summary import Summary, sets_of
 
 MEAN_ROUNDING = 1e-28  # mean squares around a mean below so many times its square are rounding: y is constant

@@ -1,13 +1,12 @@
 """Which k, which ridge, and what predicts: cross-validation, criteria, averaging and projection."""
 
 from .choose import Chosen, by_validation
-from .criteria import CRITERIA
+from .criteria import CRITERIA, by_criterion
 from .grid import Grid, largest, make_grid
 from .models import Models
-from .plain import by_criterion
 from .problem import Problem, rows_that_count
-from .shown import as_path
 from .splits import Fold, check_classes, check_two_classes, folds, splits
+from .to_path import as_path
 
 __all__ = [
     "CRITERIA", "Chosen", "Fold", "Grid", "Models", "Problem", "as_path", "by_criterion", "by_validation",

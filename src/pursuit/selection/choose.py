@@ -17,7 +17,7 @@ import numpy as np
 from .._utils.types import Columns, Matrix, Vector
 from ..engines import TimeUpError, late, without_deadline
 from ..objectives.point import Point
-from .combine import dense, dense_of_folds, negligible, projected, smoothed, weights
+from .averaging import dense, dense_of_folds, negligible, projected, smoothed, weights
 from .grid import Grid
 from .models import Models, candidates
 from .problem import Problem

@@ -32,10 +32,10 @@ import numpy as np
 from .._utils.validation import check_choice, check_k, check_number
 from ..constraints import AtMost
 from ..objectives.base import Objective, Point
-from ..steps import HALVINGS
 from .base import Solver, generator
 from .omp import OMP
 from .ompr import OMPR
+from .steps import HALVINGS
 
 MODES = ("practical", "paper")
 Run = Generator[Point, None, Point]

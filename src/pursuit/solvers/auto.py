@@ -1,6 +1,6 @@
 """What a user should get without thinking: a search in one kernel call, and the claim that its numbers allow.
 
-1. **Plan**: from ``effort`` and the options, how many restarts there are and what they may cost.
+1. **SearchPlan**: from ``effort`` and the options, how many restarts there are and what they may cost.
 2. **Kernel**: for smooth losses on data in memory. Where a path with a search at every size is cheap, its point is the
    result for the squared loss and a start for others. Elsewhere the search (``objective.quick_search``) runs on a
    working set of columns with a test over all columns, and on all columns where the test leaves more than a few.
@@ -27,15 +27,16 @@ from .._utils.types import Vector
 from .._utils.validation import check_count, check_number
 from ..constraints import AtMost
 from ..engines import TimeUpError, check_time, late, seconds_left
+from ..kernels.path import MAX_GRAM_WORK, MAX_SEARCHED_WORK, MAX_THOROUGH_COLUMNS, PathPlan, PathSolution
+from ..kernels.rounding import MIN_VALUE_SHARE
+from ..kernels.search import SearchPlan, SearchSolution
 from ..objectives.base import Objective, Point
 from ..objectives.point import from_kernel
-from ..searched import SMALL_SHARE, Plan, Searched
-from ..walked import SEARCHED_PATH, THOROUGH, WHOLE, PathPlan, Walked
 from .base import Solver, generator
 from .local_search import HELPS, search, try_rivals, unsettled
 from .multistart import STARTS, Multistart, multistart
 from .omp import OMP
-from .walk import Walk, exchanged
+from .path_search import Walk, exchanged
 
 RESTART_SHARE = 0.8  # share of the time that goes to restarts "until the limit"
 PATIENCE = 4  # unsuccessful restarts in a row that end a search, and one more for every PER_UNITS units
@@ -45,8 +46,7 @@ RESTARTS = {True: (1000, 8.0), False: (40, 1.5)}
 NO_LIMIT = 10**9
 JUDGED = 10  # times what counts as cheap up to which exchanges are judged after a pursuit of the objective's own
 RESTARTED = 0.1  # share of what counts as cheap up to which there are restarts in Python
-MOST = 5e7  # multiplications up to which a path of another loss on some of the columns costs less than the search
-BEYOND = 2  # sizes that such a path goes on, since smaller sizes are improved from larger ones
+BEYOND = 2  # sizes that a path goes on, since smaller sizes are improved from larger ones
 AT_ONCE = 2e5  # units times k^3 (one search: k^2) up to which a kernel takes some milliseconds, and nobody is asked
 EFFORTS = ("fast", "default", "thorough")
 THOROUGH_PATIENCE = 20  # unsuccessful restarts in a row after which a thorough search ends; squared loss: for each unit
@@ -131,7 +131,7 @@ class Auto(Solver):
             at = f.best_subset(constraint, self._plan(f, constraint, False, ask=None)) if small else None
         else:
             longer, plan = self._path_plan(constraint, ask=None)
-            small = units * longer.k**3 <= AT_ONCE and units <= THOROUGH and f.work * units <= WHOLE
+            small = units * longer.k**3 <= AT_ONCE and units <= MAX_THOROUGH_COLUMNS and f.work * units <= MAX_GRAM_WORK
             at = f.best_subset(longer, plan) if small else None
         if at is None:
             return None
@@ -143,12 +143,12 @@ class Auto(Solver):
         """A path that goes on beyond k, since smaller sizes are improved from larger ones; its point of size k."""
         k = constraint.k
         longer = constraint.with_budget(min(k + BEYOND, len(constraint.allowed)))
-        return longer, PathPlan(True, _seed(self.random_state), ask, None, (k,), MOST, k)
+        return longer, PathPlan(True, _seed(self.random_state), ask, None, (k,), k)
 
     def _on_path(self, f: Objective, constraint: AtMost, start: Point) -> Generator[Point, None, Point | None]:
         """The point of this size on a path with a search at every size, where that is cheap (squared loss)."""
         units, k = constraint.units, constraint.k
-        cheap = units * k**3 <= SEARCHED_PATH and units <= THOROUGH and f.work * units <= WHOLE
+        cheap = units * k**3 <= MAX_SEARCHED_WORK and units <= MAX_THOROUGH_COLUMNS and f.work * units <= MAX_GRAM_WORK
         if f.strides or not f.quadratic or self.restarts is not None or not cheap:
             return None
         longer, plan = self._path_plan(constraint)
@@ -160,7 +160,7 @@ class Auto(Solver):
             if found.trouble is not None:
                 raise found.trouble
             check_time()
-        if at is not None and at.value <= SMALL_SHARE * f.null.value:
+        if at is not None and at.value <= MIN_VALUE_SHARE * f.null.value:
             exact = start  # many supports explain y: OMP's does not depend on rounding, nor on how rows are weighted
             for exact in OMP().iterate(f, constraint, start):
                 yield exact
@@ -181,7 +181,7 @@ class Auto(Solver):
                 return point.claim("swap_optimal", at.exchange)
         return f.refit(at.support, start=point)
 
-    def _search(self, f: Objective, constraint: AtMost, start: Point, restart: bool) -> Searched | None:
+    def _search(self, f: Objective, constraint: AtMost, start: Point, restart: bool) -> SearchSolution | None:
         """What one kernel call finds, where the objective has such a kernel."""
         own = start.support[:0] if start.support.tobytes() == constraint.forced.tobytes() else start.support
         plan = self._plan(f, constraint, restart)
@@ -194,7 +194,7 @@ class Auto(Solver):
         again = f.quick_search(constraint, found.points[-1][0], plan._replace(restarts=0))
         return again if again is not None and again.points else found
 
-    def _plan(self, f: Objective, constraint: AtMost, restart: bool, ask: Ask = late) -> Plan:
+    def _plan(self, f: Objective, constraint: AtMost, restart: bool, ask: Ask = late) -> SearchPlan:
         """Restarts, patience and proof of a search in a kernel."""
         requested, (restarts, effort) = self.restarts is not None, RESTARTS[f.quadratic]
         patience, effort = (
@@ -205,7 +205,7 @@ class Auto(Solver):
         prove = int(self.effort != "fast") if self.prove is None else 2 * int(self.prove)
         all_columns = 2 if self.restarts else EFFORTS.index(self.effort or "default")
         restarts = self._restarts(restarts if restart else 0)
-        return Plan(restarts, patience, effort, prove, _seed(self.random_state), ask, all_columns)
+        return SearchPlan(restarts, patience, effort, prove, _seed(self.random_state), ask, all_columns)
 
     def _restarts(self, usual: int) -> int:
         if self.restarts is None:
@@ -234,7 +234,7 @@ class Auto(Solver):
 
 
 def _continued(
-    f: Objective, constraint: AtMost, longer: AtMost, found: Walked | None, plan: PathPlan
+    f: Objective, constraint: AtMost, longer: AtMost, found: PathSolution | None, plan: PathPlan
 ) -> Generator[Point, None, Point | None]:
     """The point of size k of a path that begins with what a kernel found, as ``path`` has it.
 
@@ -270,7 +270,7 @@ def _seed(random_state: Any) -> int:
     return DEFAULT_SEED if random_state is None else int(generator(random_state).integers(2**63))
 
 
-def _claimed(f: Objective, constraint: AtMost, found: Searched, known: Point | None) -> Iterator[Point]:
+def _claimed(f: Objective, constraint: AtMost, found: SearchSolution, known: Point | None) -> Iterator[Point]:
     """The end of a kernel's search, refitted (unless it is ``known``), with its claim; and what refits find from it."""
     support, coef, b, value = found.points[-1]
     sure = not (found.doubtful or (f.quadratic and found.open))  # else the kernel's values are of rounded coefficients

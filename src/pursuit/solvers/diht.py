@@ -30,9 +30,9 @@ from .._utils.validation import check_choice, check_count, check_number
 from ..constraints import AtMost
 from ..objectives.base import Objective, Point
 from ..objectives.dual import Dual
-from ..steps import check_step
 from .ascent import Coordinates, Paper, Polyak, Supergradient
 from .base import NOTHING, Solver, generator
+from .steps import check_step
 
 STEPS = ("coordinate", "polyak", "paper")
 EPOCHS = 30  # over which a rise of D is measured

@@ -52,7 +52,7 @@ class _Sweep(NamedTuple):
     ``exact``: the formula is trusted.
 
     ``reach`` is sum_l sqrt(V_l), V_l being 1 / (the share of column l that the others leave), and what the dearest unit
-    costs: with them rounding grows (``searched.doubt`` says how).
+    costs: with them rounding grows (``rounding.exchange_rounding`` says how).
     """
 
     change: Vector

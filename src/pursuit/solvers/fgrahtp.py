@@ -23,8 +23,8 @@ from .._utils.validation import check_number
 from ..constraints import AtMost
 from ..objectives.base import Objective, Point
 from ..refits.minimise import SUFFICIENT
-from ..steps import HALVINGS, check_step, restricted_step
 from .base import Solver
+from .steps import HALVINGS, check_step, restricted_step
 
 LOOKED_BACK = 10  # iterations back from whose highest value a step must come down by a sufficient share of its promise
 

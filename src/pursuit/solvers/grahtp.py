@@ -24,8 +24,8 @@ from .._utils.types import Columns, Vector
 from .._utils.validation import check_choice
 from ..constraints import AtMost
 from ..objectives.base import Objective, Point
-from ..steps import check_step, gradient_step, natural_steps, newton_step
 from .base import Solver, polished
+from .steps import check_step, gradient_step, natural_steps, newton_step
 
 REFITS = ("exact", "newton", "gradient")
 
@@ -36,7 +36,7 @@ class GraHTP(Solver):
 
     Parameters
     ----------
-    step : a constant step as in the paper, or None: from the curvature, with a safeguard (``pursuit.steps``)
+    step : a constant step as in the paper, or None: from the curvature, with a safeguard (``pursuit.solvers.steps``)
     refit : "exact", or in its place one "newton" or "gradient" step on the new support (where f has no kinks)
     """
 

@@ -33,8 +33,8 @@ from .._utils.types import Columns
 from .._utils.validation import check_choice, check_number
 from ..constraints import AtMost
 from ..objectives.base import Objective, Point
-from ..steps import check_step, gradient_step, newton_step
 from .base import Solver, polished
+from .steps import check_step, gradient_step, newton_step
 
 VARIANTS = ("plain", "debias", "newton", "gradient")
 WIDE = 10  # times as patient where the merged support explains everything

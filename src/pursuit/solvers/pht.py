@@ -22,8 +22,8 @@ import numpy as np
 from .._utils.validation import check_k
 from ..constraints import AtMost
 from ..objectives.base import Objective, Point
-from ..steps import check_step, natural_steps
 from .base import Solver
+from .steps import check_step, natural_steps
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class PHT(Solver):
     Parameters
     ----------
     r : exchanges per iteration at most, or None: a third of k
-    step : a constant step as in the paper, or None: from the curvature, with a safeguard (``pursuit.steps``)
+    step : a constant step as in the paper, or None: from the curvature, with a safeguard (``pursuit.solvers.steps``)
     """
 
     r: int | None = None

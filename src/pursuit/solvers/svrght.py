@@ -25,9 +25,9 @@ import numpy as np
 from .._utils.validation import check_k, check_number
 from ..constraints import AtMost
 from ..objectives.base import Objective, Point
-from ..steps import HALVINGS, check_step, restricted_step
 from .base import Solver, generator
 from .grahtp import GraHTP
+from .steps import HALVINGS, check_step, restricted_step
 
 
 @dataclass(frozen=True)

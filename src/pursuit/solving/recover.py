@@ -14,11 +14,11 @@ import numpy as np
 from .._utils.validation import check_shape
 from ..designs import as_design
 from ..designs.complexified import Complexified
-from ..driver import next_best, solve
 from ..objectives import GLM, Point
 from ..objectives.base import Presented
-from ..results import Result
 from ..solvers.base import Solver
+from .driver import next_best, solve
+from .result import Result
 
 
 class _Complex(GLM):

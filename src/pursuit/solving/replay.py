@@ -17,11 +17,11 @@ from typing import Any, Self
 import numpy as np
 
 from .._utils.types import Columns, Vector
-from ..loop import Loop
 from ..objectives.base import Objective
 from ..objectives.point import Point
-from ..results import Record
 from .checkpoint import Checkpoint, pack_points, restore_point, unpack_points
+from .loop import Loop
+from .result import Record
 
 MAX_GRADIENT_BYTES = 1 << 27  # bytes of gradients that are kept
 REPLAY_TOLERANCE = 1e-9  # relative difference up to which a coefficient matches the recorded one: rounding error

@@ -11,8 +11,8 @@ from ..._utils.types import Array, Vector
 from ..._utils.validation import check_path
 from ...designs.paged import Paged, Place
 from ..answers import Spread
-from ..make import InParts
 from ..rows import Data
+from ..sources import InParts
 from .files import load
 from .folder import FolderBlock
 from .manifest import read_manifest

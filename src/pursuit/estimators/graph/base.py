@@ -14,10 +14,10 @@ from ..._utils.lazy import lazy
 from ..._utils.row_order import warn_row_order
 from ..._utils.types import Flags, Matrix, Vector
 from ..._utils.validation import check_array, check_choice, check_flag, check_number, check_weights
-from ...driver import solve
 from ...objectives.logdet import LogDet
 from ...refits.graph import graph_refit
-from ...results import Result
+from ...solving.driver import solve
+from ...solving.result import Result
 from ..inputs import validate_dense
 from .covariance import CovarianceEstimate, check_variances, estimate_covariance
 from .edge_selector import EdgeSelector, edge_selector

@@ -10,15 +10,15 @@ from sklearn.utils.validation import check_is_fitted
 from ..._utils.row_order import warn_row_order
 from ..._utils.types import Columns, Matrix, Vector
 from ..._utils.validation import check_choice, check_count, check_fraction, check_number
-from ...driver import ended
 from ...engines import TimeUpError, threads, until
-from ...loop import Limits, Loop
 from ...objectives.logdet import LogDet
 from ...paths import every_size
 from ...refits.graph import graph_refit
-from ...results import Result
 from ...selection import rows_that_count, splits
 from ...selection.graphs import L1S, RULES, SHRINKAGES, GraphChoice, Parted, choose_graph, edge_counts, must_stay
+from ...solving.driver import ended
+from ...solving.loop import Limits, Loop
+from ...solving.result import Result
 from .base import GraphModel, correlations
 from .covariance import CovarianceEstimate, check_variances, estimate_covariance, second_moment
 from .edges import allowed_edges, cap_message, resolve_edges, well_posed

@@ -1,0 +1,126 @@
+"""Rates and their errors as the claims on figures 2 and 3 need them.
+
+A curve is summed up by its mean over the grid of n, whose draws are independent. Two methods meet the same draws, so
+that adding up their squared standard errors errs on the side of no difference.
+"""
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from pursuit_experiments.experiment import Judgement
+
+from .methods import METHODS
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+METRICS = ("exact", "relaxed")
+
+
+class Rate(NamedTuple):
+    """A rate, or a difference of rates, with its standard error."""
+
+    mean: float
+    se: float
+
+    def __str__(self) -> str:
+        return f"{100 * self.mean:.0f}%"
+
+    @property
+    def above(self) -> bool:
+        """More than zero by more than twice the standard error."""
+        return self.mean > 2 * self.se and self.mean > 0
+
+    @property
+    def below(self) -> bool:
+        return Rate(-self.mean, self.se).above
+
+
+class Curves:
+    """The curves of a table, one per budget, method and metric."""
+
+    def __init__(self, table: "DataFrame") -> None:
+        self.table = table
+        self.budgets = sorted(int(k) for k in table["k"].unique())
+
+    def points(self, k: int, method: str, metric: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """n, rates, standard errors (0 where one replication has none)."""
+        own = self.table[(self.table["k"] == k) & (self.table["method"] == method)].sort_values("n")
+        return tuple(own[name].fillna(0).to_numpy(dtype=float) for name in ("n", metric, f"{metric}_se"))  # type: ignore
+
+    def mean(self, k: int, method: str, metric: str) -> Rate:
+        _, rates, errors = self.points(k, method, metric)
+        return Rate(float(rates.mean()), float(np.sqrt(np.sum(errors**2)) / len(rates)))
+
+    def lead(self, k: int, one: str, other: str, metric: str) -> Rate:
+        """Of the first method over the second, in the mean over n."""
+        a, b = self.mean(k, one, metric), self.mean(k, other, metric)
+        return Rate(a.mean - b.mean, float(np.hypot(a.se, b.se)))
+
+    def leads(self, k: int, one: str, other: str, metric: str) -> Iterator[tuple[int, Rate]]:
+        """The same at each n."""
+        n, a, a_se = self.points(k, one, metric)
+        _, b, b_se = self.points(k, other, metric)
+        for place, size in enumerate(n):
+            yield int(size), Rate(float(a[place] - b[place]), float(np.hypot(a_se[place], b_se[place])))
+
+    def behind(self, k: int, one: str, other: str, metric: str) -> list[int]:
+        """The n at which the first method is behind by more than two standard errors."""
+        return [n for n, lead in self.leads(k, one, other, metric) if lead.below]
+
+    def falls(self) -> list[str]:
+        """Where a curve of a printed method falls from one n to the next by more than two standard errors."""
+        found = []
+        for k in self.budgets:
+            for method in METHODS:
+                for metric in METRICS:
+                    n, rates, errors = self.points(k, method, metric)
+                    for place in range(1, len(n)):
+                        step = Rate(rates[place] - rates[place - 1], float(np.hypot(*errors[place - 1 : place + 1])))
+                        if step.below:
+                            found.append(f"{method} k={k} {metric} from n={n[place - 1]:.0f} to {n[place]:.0f}")
+        return found
+
+    def means(self, k: int, metric: str, names: Iterable[str] = METHODS) -> str:
+        """The means over n of some methods in words."""
+        return ", ".join(f"{name} {self.mean(k, name, metric)}" for name in names)
+
+    def spread(self, k: int, metric: str) -> float:
+        """Best minus worst mean of the printed methods."""
+        found = [self.mean(k, method, metric).mean for method in METHODS]
+        return max(found) - min(found)
+
+    def worst(self, method: str) -> tuple[float, str]:
+        """The method's mean rate where it falls furthest behind the best one of the same panel: lag, and where."""
+        lags = {}
+        for k in self.budgets:
+            for metric in METRICS:
+                best = max(self.mean(k, one, metric).mean for one in METHODS)
+                lags[f"k={k} {metric}"] = best - self.mean(k, method, metric).mean
+        where = max(lags, key=lambda panel: lags[panel])
+        return lags[where], where
+
+
+SQUARE = (
+    "only GraSP falls: what it merges (up to 3k columns, less those in common) has at this n about as many columns as"
+    " there are rows, its least-squares problem is as good as square and the minimiser blows up; with fewer rows the"
+    " least-norm minimiser works again, with more the least-squares one"
+)  # fmt: skip
+
+
+def rises(curves: Curves) -> Judgement:
+    falls = curves.falls()
+    measured = f"{len(falls)} falls beyond two standard errors{': ' + '; '.join(falls) if falls else ''}"
+    return Judgement.of("rises", not falls, measured, SQUARE if all("GraSP" in one for one in falls) else "")
+
+
+def balance(curves: Curves, why: str = "another method is more even over the panels") -> Judgement:
+    lags = {method: curves.worst(method) for method in METHODS}
+    shown = ", ".join(f"{method} {100 * lag:.0f} ({where})" for method, (lag, where) in lags.items())
+    return Judgement.of(
+        "balance", min(lags, key=lambda method: lags[method][0]) == "GraHTP",
+        f"furthest behind the best method of a panel, in points of the mean over n: {shown}",
+        why, "failed",
+    )  # fmt: skip

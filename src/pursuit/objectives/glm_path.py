@@ -1,0 +1,245 @@
+"""The k-path of a GLM in one kernel call."""
+
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .. import _core
+from .._utils.sorted_sets import without
+from .._utils.types import Columns, Vector
+from ..constraints import AtMost
+from ..designs import centre
+from ..kernels import search as search_kernel
+from ..kernels.path import (
+    MAX_GRAM_WORK,
+    MAX_SEARCHED_WORK,
+    MAX_THOROUGH_COLUMNS,
+    MIN_STATE_SIZE,
+    PathPlan,
+    PathPoint,
+    PathSolution,
+    least_squares_path,
+    likelihood_path,
+    quadratic_path,
+    working_set_path,
+)
+from ..kernels.rounding import MAX_MEAN_TO_SPREAD, MAX_ROUNDING_SHARE, value_rounding
+from ..kernels.search import ScaledColumns, is_affordable
+from ..refits.factor import WELL_CONDITIONED
+from . import least_squares, likelihood
+from .batched_refits import refits_by_gram
+from .point import Point, from_kernel
+from .working_set import On, first_columns, on_few_columns
+
+if TYPE_CHECKING:
+    from .glm import GLM
+
+WORTH_IT = 3  # columns there are, as a multiple of a working set's, from which on there is one
+KEPT = 0.5  # share of X that the kernel may keep of its own
+
+
+def glm_path(f: "GLM", constraint: AtMost, plan: PathPlan) -> PathSolution | None:
+    """The path, or None where the data are too large, or of a kind that needs more care."""
+    if constraint.unit_of is not None or f.loss.code is None or not f.smooth or f.data.lean or constraint.k < 1:
+        return None
+    return _quadratic(f, constraint, plan) if f.gram is not None else _likelihood(f, constraint, plan)
+
+
+def _quadratic(f: "GLM", constraint: AtMost, plan: PathPlan) -> PathSolution | None:
+    assert f.gram is not None
+    gram, null, (n, p) = f.gram, f.null, f.data.shape
+    if (constraint.k + 1) * p > max(MIN_STATE_SIZE, KEPT * f.work):
+        return None
+    cheap = p <= MAX_THOROUGH_COLUMNS and f.work * p <= MAX_GRAM_WORK  # enough for a search at every size
+    cheap = cheap and (plan.only is not None or p * constraint.k**3 <= MAX_SEARCHED_WORK)
+    whole = gram.whole or (plan.thorough and cheap)
+    H = gram.matrix() if whole and p <= gram.capacity else None  # which has means and squares too
+    h = f.curvatures(null, np.arange(p))
+    squares, mean = h - f.ridge, np.zeros(p)
+    if f.fit_intercept:
+        mean = f.data.moments().mean if H is None else gram.means
+    if bool((mean**2 > MAX_MEAN_TO_SPREAD**2 * squares)[squares > 0].any()):
+        return None
+    down = np.where(squares <= 0, 0.0, null.gradient - mean * f.tilt)
+    claims = plan.thorough
+    plan = plan._replace(thorough=plan.thorough and cheap)
+    quad = Quad(f, down, h, np.where(squares > 0, f.ridge, 0.0), mean)
+    if whole:
+        return quad.path(gram.columns(np.arange(p)) if H is None else H, constraint, plan)
+    cols = first_columns(constraint, down**2 / (2 * np.maximum(h, 1e-300)), int(search_kernel.MAX_SMALL_ENTRIES // n))
+    if (
+        f.data.near and WORTH_IT * len(cols) <= p and not claims and gram.products is None
+    ):  # claims need all columns at every size
+        found = on_few_columns(f, constraint, plan, quad.on(plan), cols, p // 2)
+        if found is not None:
+            return found
+    if gram.products is None:
+        found = _in_memory(f, constraint, plan)
+        if found is not None:
+            return found
+    return quad.path(gram.products or _Rows(f), constraint, plan)
+
+
+def _in_memory(f: "GLM", constraint: AtMost, plan: PathPlan) -> PathSolution | None:
+    """The path with Gram rows that the kernel computes itself; None where X is not in memory or needs more care."""
+    null = f.null
+    problem = least_squares.problem_of(f)
+    if problem is None:
+        return None
+    found = least_squares_path(
+        problem.kernel, problem.useful, problem.h, null.value, 1e-9 * f.height, problem.room, constraint, plan,
+        f.rounded,
+    )  # fmt: skip
+    if found is None:
+        return None
+    base = null.free if f.fit_intercept else 0.0
+    points = [at._replace(free=base - float(problem.mean[at.support] @ at.coef)) for at in found.points]
+    return replace(found, points=points)
+
+
+class Quad:
+    """f as a quadratic: linear term ``down``, diagonal h with the ridge, the Gram matrix of a growing set of columns.
+
+    Columns of the set are gathered once, weighted and centred; what each addition costs is its products with the rest.
+    """
+
+    def __init__(self, f: "GLM", down: Vector, h: Vector, ridge: Vector, mean: Vector) -> None:
+        self.f, self.down, self.h, self.ridge, self.mean = f, down, h, ridge, mean
+        self.cols, self.A, self.H = np.empty(0, np.int64), np.empty((0, 0)), np.empty((0, 0))
+
+    def path(self, rows: Any, constraint: AtMost, plan: PathPlan, cols: Columns | None = None) -> PathSolution | None:
+        """On all columns, or on some: nothing is then claimed of the others."""
+        value, some = self.f.null.value, slice(None) if cols is None else cols
+        found = quadratic_path(
+            rows, self.down[some], self.h[some], self.ridge[some], value, 1e-9 * self.f.height,
+            constraint if cols is None else constraint.restricted(cols), plan, self.f.rounded,
+        )  # fmt: skip
+        if found is None:
+            return None
+        points = found.points
+        if cols is not None:
+            points = [at._replace(support=cols[at.support], optimality="stationary") for at in points]
+        points = [at._replace(free=self._free(at)) for at in points]
+        return replace(found, points=points)
+
+    def on(self, plan: PathPlan) -> On:
+        """The path on some columns, as a working set asks for it."""
+        plan = plan._replace(reached=None, thorough=False, sizes=(), only=None)  # gains are compared from size to size
+
+        def on(constraint: AtMost, cols: Columns) -> PathSolution | None:
+            self._grow(cols)
+            at = np.argsort(self.cols)[np.searchsorted(np.sort(self.cols), cols)]
+            return self.path(self.H[np.ix_(at, at)], constraint, plan, cols)
+
+        return on
+
+    def _free(self, at: PathPoint) -> float:
+        return self.f.null.free - float(self.mean[at.support] @ at.coef) if self.f.fit_intercept else 0.0
+
+    def _grow(self, cols: Columns) -> None:
+        new = without(cols, np.sort(self.cols))
+        if len(new) == 0:
+            return
+        A, rows = self.f.data.copied(new)
+        if self.f.fit_intercept:
+            centre(A, rows.c)
+        A *= np.sqrt(rows.c)[:, None]
+        across = self.A.T @ A if len(self.cols) else np.empty((0, len(new)))
+        own = A.T @ A
+        self.H = np.block([[self.H, across], [across.T, own]]) if len(self.cols) else own
+        self.A = np.concatenate([self.A, A], axis=1) if len(self.cols) else A
+        self.cols = np.concatenate([self.cols, new])
+
+
+def glm_refits(f: "GLM", supports: list[Columns]) -> list[Point] | None:
+    """Refits of the squared loss on small data, many in one call; None where they cannot be had so."""
+    if f.gram is not None and f.gram.small and f.gram.complete:
+        return refits_by_gram(f, supports)
+    products = None if f.gram is None else f.gram.products
+    if products is None:
+        return None
+    null, mean = f.null, f.data.moments().mean if f.fit_intercept else np.zeros(f.dim)
+    h = f.curvatures(null, np.arange(f.dim))
+    down, ridge = null.gradient - mean * f.tilt, np.broadcast_to(f.ridge, f.dim).astype(np.float64)
+    points = []
+    for S, (x, condition) in zip(supports, products.solve(down, ridge, supports), strict=True):
+        value = null.value + 0.5 * float(down[S] @ x)
+        noise = value_rounding(x, h[S], null.value, f.rounded)
+        if condition < WELL_CONDITIONED or noise > MAX_ROUNDING_SHARE * value:
+            points.append(f.refit(S))
+        else:
+            at = PathPoint(S, x, null.free - float(mean[S] @ x) if f.fit_intercept else 0.0, value, "none", True)
+            points.append(from_kernel(f, at))
+    return points
+
+
+class _Rows:
+    """The kernel's way to Gram columns: asked for a few at a time, kept where every solver keeps them."""
+
+    def __init__(self, f: "GLM") -> None:
+        assert f.gram is not None
+        self.gram, self.centred = f.gram, f.fit_intercept
+        self.model = f.data.model(f.null.support, f.null.coef, f.null.free)
+
+    def has(self, j: int) -> bool:
+        return bool(self.gram.slot[j] >= 0)
+
+    def row(self, j: int) -> Vector | None:
+        return None if self.gram.slot[j] < 0 else self.gram.columns(np.array([j]))[0]
+
+    def block(self, cols: Columns) -> Vector:
+        return np.ascontiguousarray(self.model.rows(cols, cols, self.centred))
+
+    def fetch(self, cols: Columns) -> None:
+        with self.gram.lock:
+            self.gram.keep(cols)
+
+
+def _likelihood(f: "GLM", constraint: AtMost, plan: PathPlan) -> PathSolution | None:
+    if not f.data.near:
+        return None
+    small = is_affordable(float(np.prod(f.data.shape)), 1, constraint, small=True)
+    if plan.thorough and small:
+        return _on_columns(f, constraint, plan, None)
+    found = _on_working_set(f, constraint, plan)
+    if found is not None or small:
+        return found or _on_columns(f, constraint, plan, None)
+    h, room = f.curvatures(f.null, np.arange(f.dim)), int(search_kernel.MAX_SMALL_ENTRIES // f.data.shape[0])
+    cols = first_columns(constraint, f.null.gradient**2 / np.maximum(h, 1e-300), room)
+    quiet = plan._replace(reached=None, thorough=False)
+    return on_few_columns(f, constraint, plan, lambda few, at: _on_columns(f, few, quiet, at), cols, room)
+
+
+def _on_working_set(f: "GLM", constraint: AtMost, plan: PathPlan) -> PathSolution | None:
+    """The path on a working set of columns that goes along from size to size; None where X is not in memory."""
+    problem = likelihood.in_memory_problem(f, constraint)
+    if problem is None:
+        return None
+    columns, arguments = problem
+    kernel = partial(_core.working_set_path, *arguments)
+    return working_set_path(kernel, columns, f.work, 1e-9 * f.height, constraint, plan)
+
+
+def _on_columns(f: "GLM", constraint: AtMost, plan: PathPlan, cols: Columns | None) -> PathSolution | None:
+    """The path on a copy of some columns (None: all)."""
+    A, rows = f.data.copied(cols)
+    even = ScaledColumns.dense(A, rows.c, f.fit_intercept)
+    if even is None:
+        return None
+    curve = float(f.loss.smoothness) if np.isfinite(f.loss.smoothness) else 0.0
+    kernel = partial(_core.likelihood_path, rows.samples(f.loss), curve)
+    few = constraint if cols is None else constraint.restricted(cols)
+    ridge = f.ridge if cols is None or isinstance(f.ridge, float) else f.ridge[cols]
+    found = likelihood_path(kernel, even, ridge, 1, few, f.floor, 1e-9 * f.height, f.fit_intercept, plan)
+    if found is None:
+        return None
+    points = [
+        at._replace(
+            support=at.support if cols is None else cols[at.support], coef=at.coef[:, 0], free=float(at.free[0]),
+            optimality=at.optimality if cols is None else "stationary",
+        )
+        for at in found.points
+    ]  # fmt: skip
+    return replace(found, points=points)

@@ -1,0 +1,157 @@
+"""``path``: the best model of every size, complete and monotone."""
+
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from .._utils.progress import progress_callback
+from .._utils.validation import check_sizes
+from ..constraints import AtMost
+from ..engines import TimeUpError, threads, until
+from ..objectives.base import Objective
+from ..objectives.bounded import Bounded
+from ..objectives.point import Point
+from ..solvers.auto import Auto
+from ..solvers.base import Solver, generator
+from ..solvers.path_search import Improve, Walk, exchanged
+from ..solving.checkpoint import Problem
+from ..solving.driver import check_objective, ended, run, seeded
+from ..solving.loop import Limits, Loop
+from ..solving.result import Result
+from .checkpoint import KeptWalk
+from .result import Path
+
+
+def path(
+    objective: Objective,
+    ks: Any,
+    *,
+    solver: str | Solver = "auto",
+    include: Any = (),
+    exclude: Any = (),
+    groups: Any = None,
+    bounds: Any = None,
+    sum_to: float | None = None,
+    max_iter: int | None = None,
+    tol: float | None = None,
+    time_limit: float | None = None,
+    callback: Callable[[int, float], Any] | bool | None = None,
+    random_state: Any = None,
+    checkpoint: Any = None,
+    engine: Any = None,
+    effort: str | None = None,
+) -> Path:
+    """The best point of every size in ``ks``: complete, and never worse for being larger.
+
+    It works through every size from the forced-in columns to max(ks), so what it gives at k does not depend on which
+    other sizes were asked for, and a larger max(ks) can only improve it.
+
+    Parameters
+    ----------
+    objective, solver, include, exclude, groups, bounds, sum_to, random_state, engine : as in ``solve``;
+        ``max_iter`` and ``tol`` are limits of each run of a solver other than "auto"
+    ks : sizes, in any order; 0 is the model without features. Sizes beyond what there is are capped, and ``reason``
+        says so
+    time_limit : seconds for the whole path; what was reached is returned
+    callback : called with (k, value) when a size is first reached; a true return value stops the path there.
+        True shows a bar
+    checkpoint : a file in which the sizes so far are kept, about every second and at the end; where it is there
+        already, the path goes on from it, or is returned if it had ended. A file of another path is refused
+    effort : for solver="auto" only: "fast" (exchanges from the neighbouring sizes, and nothing is claimed), "default",
+        or "thorough" (every size is solved with that effort too)
+    """
+    began = time.perf_counter()
+    check_objective(objective)
+    objective = objective if engine is None else objective.on(engine)
+    name, method = seeded(solver, random_state, effort)
+    sizes = check_sizes(ks)
+    constraint = objective.sparse_set(max(sizes[-1], 1), include, exclude, groups)
+    constraint, capped = (constraint if sizes[-1] else constraint.with_budget(0)), constraint.capped
+    if sizes[0] < len(constraint.include):
+        noun = "columns" if constraint.unit_of is None else "groups"
+        raise ValueError(f"ks holds {sizes[0]}, but include names {len(constraint.include)} {noun}")
+    f: Objective = objective
+    first = len(constraint.include)
+    if bounds is not None or sum_to is not None:
+        f = bounded = Bounded(objective, bounds, sum_to)
+        bounded.check(constraint.with_budget(sizes[0]))
+        first = next(k for k in range(first, sizes[0] + 1) if _feasible(bounded, constraint.with_budget(k)))
+    limits = Limits(max_iter, tol, time_limit)
+    told: dict[int, Result] = {}
+    own = isinstance(method, Auto) and method.effort != "thorough"
+    improve = exchanged(f) if own else _by_solver(f, method, limits, name, told)
+    seed = int(generator(random_state).integers(2**63)) if own else None
+    claims = getattr(method, "effort", None) != "fast"
+    deadline = None if time_limit is None else began + time_limit
+    with progress_callback(callback, "sizes", sizes[-1]) as tell, threads(), np.errstate(all="ignore"), until(deadline):
+        walk = Walk(f, constraint, improve, first, None if callback is None else tell, sizes)
+        if checkpoint is None:
+            status, reason = _run(walk, seed, time_limit, claims)
+        else:
+            problem = partial(
+                Problem.of, f, constraint, name, method, kind="path", sizes=sizes, tol=tol, max_iter=max_iter
+            )
+            with KeptWalk(walk, told, checkpoint, problem) as kept:
+                status, reason = kept.end or _run(walk, None if kept.begun else seed, time_limit, claims)
+                if kept.end is None:
+                    kept.ended(status, reason)
+        wanted = [k for k in dict.fromkeys(min(k, constraint.k) for k in sizes) if k in walk.best]
+        results = tuple(_result(f, constraint.with_budget(k), walk.best[k], name, told.get(k)) for k in wanted)
+    if bounds is not None or sum_to is not None:
+        results = tuple(replace(result, bounds=bounds, sum_to=sum_to) for result in results)
+    sentences = [capped, reason]
+    return Path(
+        results, objective.null.value, objective.lower, status, "; ".join(s for s in sentences if s),
+        time.perf_counter() - began, tuple(wanted),
+    )  # fmt: skip
+
+
+def _feasible(bounded: Bounded, constraint: AtMost) -> bool:
+    try:
+        bounded.check(constraint)
+    except ValueError:
+        return False
+    return True
+
+
+def _run(walk: Walk, seed: int | None, time_limit: float | None, claims: bool) -> tuple[str, str]:
+    """The walk to its end, or as far as it comes; how it ended, in a token and a sentence."""
+    try:
+        if walk.go(seed, thorough=claims):
+            return "converged", "no size improves from its neighbours"
+        return "interrupted", f"stopped by the callback at size {max(walk.best)}"
+    except TimeUpError:
+        limit = "" if time_limit is None else f" of {time_limit:g} s"
+        return "time_limit", f"the time limit{limit} was reached after size {max(walk.best, default=0)}"
+    except KeyboardInterrupt:
+        return "interrupted", f"interrupted by the user after size {max(walk.best, default=0)}"
+
+
+def _by_solver(f: Objective, method: Solver, limits: Limits, name: str, told: dict[int, Result]) -> Improve:
+    """Another solver from the point; the point itself where that is no better."""
+
+    def improve(constraint: AtMost, point: Point) -> Point:
+        result = run(f, constraint, method, point, limits, name)
+        if result.value < point.value or constraint.k not in told:
+            told[constraint.k] = result
+        return result.point.again(f) if result.value <= point.value else point
+
+    return improve
+
+
+def _result(f: Objective, constraint: AtMost, best: Point, name: str, told: Result | None) -> Result:
+    if told is not None and told.value <= best.value and np.array_equal(told.point.support, best.support):
+        return told
+    loop = Loop(Limits())
+    loop.best = best
+    if constraint.count(best.support) < constraint.k:
+        loop.reason = "nothing is left to explain" if best.value <= f.floor else "no unit was found that adds to these"
+    result = ended(f, constraint, loop, name)
+    if result.reason:
+        return result
+    why = "the path ended before its exchanges were looked at" if told is None else "better than what the solver found"
+    return replace(result, reason=f"found from a size next to it; {why}")

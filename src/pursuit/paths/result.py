@@ -1,0 +1,159 @@
+"""What a path has found: one Result per size, and questions about all of them."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from importlib import import_module
+from typing import Any, overload
+
+import numpy as np
+
+from .._utils.types import Columns, Vector
+from .._utils.validation import check_count, check_number, format_list, require_package
+from ..certificates.tree import Progress
+from ..objectives.glm import GLM
+from ..solving.result import Result
+from .certify import Certificates, certified
+
+
+@dataclass(frozen=True, eq=False)
+class Path(Sequence[Result]):
+    """One :class:`Result` per size, smallest first: ``path[i]`` by position, ``path.at(k)`` by size.
+
+    Attributes
+    ----------
+    ks : the sizes; those asked for, or as many of them as time allowed
+    results : a tuple of Results; values never rise with the size
+    null : the value without features
+    lower : the loss's infimum on the data, -inf where it is not known
+    status, reason : converged, time_limit or interrupted; the same in a sentence, with what was capped
+    seconds : how long it took
+    scores : one number per size, the higher the better: held-out ones where a cross-validation made the path, else None
+    """
+
+    results: tuple[Result, ...] = field(repr=False)
+    null: float
+    lower: float
+    status: str
+    reason: str
+    seconds: float
+    sizes: tuple[int, ...]
+    scores: Vector | None = None
+
+    def __len__(self) -> int:
+        return len(self.results)
+
+    @overload
+    def __getitem__(self, index: int) -> Result: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[Result, ...]: ...
+    def __getitem__(self, index: int | slice) -> Result | tuple[Result, ...]:
+        return self.results[index]
+
+    def __iter__(self) -> Iterator[Result]:
+        return iter(self.results)
+
+    @property
+    def ks(self) -> Columns:
+        return np.array(self.sizes, dtype=np.int64)
+
+    @property
+    def values(self) -> Vector:
+        """The objective's value at every size."""
+        return np.array([result.value for result in self.results])
+
+    @property
+    def explained(self) -> Vector:
+        """The share of the null model's loss that is explained: R2 for least squares without a ridge, else D2.
+
+        NaN never: where the infimum of the loss is not known, it is taken for 0.
+        """
+        lower = self.lower if np.isfinite(self.lower) else 0.0
+        height = self.null - lower
+        return 1.0 - (self.values - lower) / height if height > 0 else np.zeros(len(self))
+
+    @property
+    def columns(self) -> Columns:
+        """Every column that some size uses, sorted."""
+        return np.unique([j for result in self.results for j in result.support]).astype(np.int64)
+
+    def at(self, k: int) -> Result:
+        """The result of size k."""
+        k = check_count(k, "k")
+        if k not in self.sizes:
+            raise KeyError(f"the path has no size {k}; it has {format_list(self.sizes, 12)}")
+        return self.results[self.sizes.index(k)]
+
+    def smallest(self, score: float | None = None, *, value: float | None = None) -> Result:
+        """The smallest size that reaches a target.
+
+        ``score`` is compared with ``scores`` where the path has held-out ones, else with ``explained``; ``value`` with
+        the objective's value.
+        """
+        if (score is None) == (value is None):
+            raise ValueError("give score (the higher the better) or value (the lower the better)")
+        self._need_sizes()
+        if value is not None:
+            target = check_number(value, "value", low=-np.inf)
+            reached, best = np.flatnonzero(self.values <= target), f"the lowest value is {self.values.min():.6g}"
+        else:
+            target = check_number(score, "score", -np.inf)
+            scores = self.explained if self.scores is None else self.scores
+            reached, best = np.flatnonzero(scores >= target), f"the highest score is {np.max(scores):.6g}"
+        if len(reached) == 0:
+            raise ValueError(f"no size of the path reaches {target:g}; {best}")
+        return self.results[int(reached[0])]
+
+    def _need_sizes(self) -> None:
+        if not self.results:
+            raise ValueError(f"the path has no sizes: {self.reason}")
+
+    def penalised(self, lam: float) -> Result:
+        """The result with the least value + lam k; of several, the smallest."""
+        lam = check_number(lam, "lam")
+        self._need_sizes()
+        return self.results[int(np.argmin(self.values + lam * self.ks))]
+
+    def certify(
+        self,
+        objective: GLM,
+        *,
+        time_limit: float | None = None,
+        gap: float = 1e-6,
+        progress: Callable[[int, Progress], Any] | None = None,
+    ) -> Certificates:
+        """A lower bound for every size and, given time, a proof: ``certify`` for all, each from what the last has left.
+
+        Parameters
+        ----------
+        objective : the ``GLM`` that the path is of
+        time_limit : seconds for all sizes; what one does not need goes to those after it. None bounds without
+            branching, 0 gives the cheap bounds
+        gap : relative gap at which a solution counts as proved
+        progress : called with a size and (lower, upper, open nodes, nodes, seconds) while branching, and at its end
+
+        Ctrl-C leaves what is proved so far, and cheap bounds for the rest.
+        """
+        return certified(self, objective, time_limit, gap, progress)
+
+    def to_frame(self) -> Any:
+        """A pandas DataFrame: a row per size, with its value, what it explains, and its columns."""
+        pd = require_package("pandas", "io", "to_frame")
+        rows = [
+            {"k": k, "value": result.value, "explained": share, "optimality": result.optimality,
+             "columns": list(result.names if result.names is not None else map(int, result.support))}
+            for k, result, share in zip(self.sizes, self.results, self.explained, strict=True)
+        ]  # fmt: skip
+        frame = pd.DataFrame(rows)
+        if self.scores is not None:
+            frame.insert(3, "score", self.scores)
+        return frame
+
+    def plot(self, ax: Any = None, **how: Any) -> Any:
+        """Coefficients against k (of graphs, partial correlations); gives the :class:`pursuit.plots.PathDisplay`."""
+        plots = import_module("pursuit.plots")
+        graphs = len(self) > 0 and np.ndim(self.results[0].support) == 2
+        return (plots.EdgePathDisplay if graphs else plots.PathDisplay).from_path(self, ax=ax, **how)
+
+    def __repr__(self) -> str:
+        words = f"{self.sizes[0]}..{self.sizes[-1]}" if self.sizes else "none"
+        return f"Path(sizes {words} ({len(self)}), {self.status}: {self.reason})"

@@ -1,0 +1,31 @@
+"""Points of every size as a :class:`pursuit.Path`."""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from ..paths import Path
+from ..solving.driver import ended
+from ..solving.loop import Limits, Loop
+from ..solving.result import Result
+from .choose import Chosen
+from .problem import Problem
+
+
+def as_path(problem: Problem, f: Any, chosen: Chosen, seconds: float) -> Path:
+    """The plain fits on all rows at the chosen ridge; ``scores`` is NaN for sizes that were not tried."""
+    g = problem.restricted(f)
+    sizes = tuple(sorted(chosen.points))
+    results = []
+    for k in sizes:
+        loop = Loop(Limits())
+        loop.best = chosen.points[k]
+        results.append(
+            ended(g, problem.sparse_set(f, k), loop, problem.solver if isinstance(problem.solver, str) else "path")
+        )
+    if problem.held:
+        results = [replace(result, bounds=problem.bounds, sum_to=problem.sum_to) for result in results]
+    scores = np.array([chosen.scores.get(k, np.nan) for k in sizes])
+    reason = "every size was tried from its neighbours"
+    return Path(tuple[Result, ...](results), f.null.value, f.lower, "converged", reason, seconds, sizes, scores)

@@ -1,0 +1,81 @@
+"""Step sizes. None of them has a constant that a user must tune.
+
+The step 1/M of the papers needs M, the largest curvature over sparse directions, which nobody knows. Two curvatures are
+cheap, and a safeguard in the solver (accept when f falls, else the next step) does the rest. With v the gradient on the
+support and on the k best coordinates outside, H the Hessian at the point:
+
+    restricted   v'v / v'Hv                 for a move along all of v at once (IHT)
+    natural      v'v / sum_j v_j^2 H_jj     for v's coordinates one by one: it weighs an exchange (GraHTP)
+
+After a natural step the ladder halves; where no step on it changes the support, it stretches to the first that does.
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from .._utils.types import Columns, Vector
+from .._utils.validation import check_number
+from ..constraints import AtMost
+from ..objectives.base import Objective, Point
+from ..refits.factor import newton_direction
+
+HALVINGS = 12  # how often a safeguarded step is halved before the solver gives up on it
+LADDER = 4  # how often the natural step is halved
+AVERAGED = 16  # coordinates of largest gradient whose curvatures are averaged
+STRETCH = 4.0  # how far beyond the natural step the first change of support may lie
+
+
+def restricted_step(f: Objective, constraint: AtMost, point: Point) -> float:
+    """1 / (curvature of f along its gradient on the support; at the start, on the k best coordinates)."""
+    cols = point.support if np.any(point.gradient[point.support]) else constraint.top(point.gradient)
+    v = _unit(point.gradient[cols])
+    return _inverse(f.curvature(point, cols, v))
+
+
+def natural_steps(f: Objective, constraint: AtMost, point: Point) -> Iterator[float]:
+    """1 / (mean curvature of the k best coordinates), its halves, and last the first step that changes the support."""
+    cols = constraint.top(point.gradient, min(constraint.k, AVERAGED))
+    v = _unit(point.gradient[cols])
+    step = _inverse(f.mean_curvature(point, cols, v))
+    for halvings in range(LADDER):
+        yield step / 2**halvings
+    change = constraint.first_change(point.support, point.x, point.gradient)
+    if step < change <= STRETCH * step:
+        yield change * (1 + 1e-9)
+
+
+def newton_step(f: Objective, point: Point, cols: Columns) -> Point:
+    """One Newton step of f on columns that hold the point's support, halved until f falls."""
+    d = newton_direction(f.hessian_rows(point, cols, cols), point.gradient[cols])
+    return _along(f, point, cols, d, 1.0)
+
+
+def gradient_step(f: Objective, point: Point, cols: Columns) -> Point:
+    """One gradient step of f on columns that hold the point's support, 1/curvature long, halved until f falls."""
+    g = point.gradient[cols]
+    return _along(f, point, cols, -g, _inverse(f.curvature(point, cols, _unit(g))))
+
+
+def _along(f: Objective, point: Point, cols: Columns, d: Vector, step: float) -> Point:
+    x = point.x[cols]
+    for halvings in range(HALVINGS):
+        trial = f.at(cols, x + step / 2**halvings * d)
+        if trial.value < point.value:
+            return trial
+    return point
+
+
+def check_step(step: float | None) -> None:
+    """A constant step must be positive."""
+    if step is not None:
+        check_number(step, "step", strict=True)
+
+
+def _unit(v: Vector) -> Vector:
+    norm = float(np.linalg.norm(v))
+    return v / norm if norm > 0 else v
+
+
+def _inverse(curve: float) -> float:
+    return 1.0 / curve if curve > 1e-300 else 1.0

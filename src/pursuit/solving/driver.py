@@ -1,0 +1,296 @@
+"""``solve``, and ``run`` beneath it for whoever solves the same objective again and again."""
+
+import time
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
+from functools import cache, partial
+from typing import Any
+
+import numpy as np
+
+from .._utils.sorted_sets import without
+from ..constraints import AtMost, Exchange
+from ..engines import seconds_left, threads
+from ..objectives.base import Objective
+from ..objectives.bounded import Bounded
+from ..objectives.point import Point
+from ..solvers.base import Solver, as_solver
+from ..solvers.relaxed import relaxed
+from .checkpoint import Checkpoint, Problem
+from .loop import Limits, Loop
+from .replay import EvaluationLog
+from .result import Record, Result
+
+UNLIMITED = Limits()
+EQUALLY_GOOD = 1e-10  # share of the value that a change by an exchange may be rounding
+ALWAYS, AFFORDED = 1000, 1.0  # budget up to which nobody is refused, and hours that a run may take beyond it
+
+
+def solve(
+    objective: Objective,
+    k: int,
+    *,
+    solver: str | Solver = "auto",
+    include: Any = (),
+    exclude: Any = (),
+    groups: Any = None,
+    bounds: Any = None,
+    sum_to: float | None = None,
+    start: Any = None,
+    max_iter: int | None = None,
+    tol: float | None = None,
+    time_limit: float | None = None,
+    callback: Callable[[Record], Any] | None = None,
+    random_state: Any = None,
+    checkpoint: Any = None,
+    engine: Any = None,
+    effort: str | None = None,
+) -> Result:
+    """Minimise an objective over at most k coordinates.
+
+    Parameters
+    ----------
+    objective : ``GLM(...)`` or anything with its methods
+    k : budget; above the number of columns it is capped, and ``reason`` says so
+    solver : a name (``pursuit.list_solvers()``) or an instance
+    include, exclude : columns that must, must not be chosen: indices, names (where X is a data frame), or a mask with
+        one entry per column; those included count in k
+    groups : one label per column, a dict or list of groups' columns, or "prefix"; groups enter whole and k counts them
+    bounds : (low, high) for the coefficients in the units of X: numbers, arrays of length p, or None for no bound
+    sum_to : what the coefficients, in the units of X, must sum to
+    start : a Result (of another objective, such as the standardised one, it is converted), or a vector of length p in
+        the units of X
+    max_iter, time_limit : limits in iterations and seconds; the best point so far is returned
+    tol : stop when the value falls by less than this share from one iteration to the next (diht, sdiht: when the gap
+        to the dual is at most this share of the value)
+    callback : called with a Record after each iteration; a true return value stops the run
+    random_state : seed for solvers that draw random numbers
+    checkpoint : a file in which the run is kept, about every second and at its end; where it is there already, the run
+        goes on from it, and one that had ended is returned as it was. A file of another problem, of other data too, is
+        refused, and so is one that another run is using
+    engine : a dask.distributed.Client, or a pursuit.engines.Dask: the rows are sent to its workers, and asked there
+    effort : for solver="auto" only: "fast", "default" or "thorough" (docs/search.md has measured times and values)
+    """
+    check_objective(objective)
+    objective = objective if engine is None else objective.on(engine)
+    name, method = seeded(solver, random_state, effort)
+    constraint = objective.sparse_set(k, include, exclude, groups)
+    limits = Limits(max_iter, tol, time_limit, callback)
+    f = objective
+    if bounds is not None or sum_to is not None:
+        f = bounded = Bounded(objective, bounds, sum_to)
+        bounded.check(constraint)
+    with _evaluation_log(checkpoint, constraint, name, method, start, f) as log:
+        result = run(f, constraint, method, start, limits, name, log)
+    return result if f is objective else replace(result, bounds=bounds, sum_to=sum_to)
+
+
+def _evaluation_log(
+    path: Any, constraint: AtMost, name: str, method: Solver, start: Any, f: Objective
+) -> AbstractContextManager[EvaluationLog | None]:
+    """Where a run is written down; None where there is no checkpoint."""
+    if path is None:
+        return nullcontext()
+    begin = [start.x, start.intercept] if isinstance(start, Result) else start.x if isinstance(start, Point) else start
+    begin = None if start is None else np.asarray(begin) if not isinstance(begin, list) else begin
+    with threads(), np.errstate(all="ignore"):
+        return EvaluationLog(
+            f, Checkpoint(path, partial(Problem.of, f, constraint, name, method, kind="solve", start=begin))
+        )
+
+
+def seeded(solver: str | Solver, random_state: Any, effort: str | None = None) -> tuple[str, Solver]:
+    """A solver and its name; ``random_state`` and ``effort`` are set where it has them and they are still unset."""
+    name, method = as_solver(solver)
+    if effort is not None:
+        if "effort" not in vars(method):
+            raise ValueError(f"effort={effort!r} is for solver='auto' only, got solver={name!r}: leave effort out")
+        method = type(method)(**{**vars(method), "effort": vars(method)["effort"] or effort})
+    if random_state is not None and vars(method).get("random_state", 0) is None:
+        method = type(method)(**{**vars(method), "random_state": random_state})
+    return name, method
+
+
+def run(
+    f: Objective,
+    constraint: AtMost,
+    solver: str | Solver = "auto",
+    start: Any = None,
+    limits: Limits = UNLIMITED,
+    name: str | None = None,
+    log: EvaluationLog | None = None,
+) -> Result:
+    """One solver on one sparse set (``f.sparse_set(k)``, ``constraint.with_budget(k)``); ``name`` is the one to show.
+
+    ``start`` is as in ``solve``: a Result of the same f is gone on from without a pass over the data.
+    """
+    own, method = (name, solver) if name is not None and isinstance(solver, Solver) else as_solver(solver)
+    for need in method.needs:
+        f.require(need)
+    name = name or own
+    _check_cost(f, constraint, method, limits, name)
+    method, loop = relaxed(method), Loop(limits)
+    with threads(), np.errstate(all="ignore"):
+        if log is not None and log.restore(loop):
+            return ended(f, constraint, loop, name)
+        if start is None and log is None and limits == UNLIMITED and seconds_left() == np.inf:
+            point = method.at_once(f, constraint)
+            if point is not None:
+                loop.take(point, method)
+                return ended(f, constraint, loop, name)
+        recorded = f if log is None else log.recording_objective()
+        if method.searches:
+            f.expect_search()
+        first = _start(f, constraint, start)
+        if not np.isfinite(first.value):
+            raise ValueError(f"the objective is not finite at the start; {first.note or 'give a start where it is'}")
+        loop.go(name, method, recorded, constraint, first)
+        feasible = f.feasible(loop.best, constraint)
+        if feasible is not loop.best:
+            if loop.status == "converged":  # no support that was met will do: once more, from one that does
+                loop.go(name, method, recorded, constraint, feasible)
+            loop.best = min(loop.best, feasible, key=lambda point: point.value)
+        loop.best = _spare(f, constraint, loop.best)
+        if log is not None:
+            log.record_end(loop)
+        return ended(f, constraint, loop, name)
+
+
+def _check_cost(f: Objective, constraint: AtMost, solver: Solver, limits: Limits, name: str) -> None:
+    """Raise where a solver that goes unit by unit would take hours, and nobody has set a limit."""
+    if constraint.k <= ALWAYS or limits.time_limit is not None or seconds_left() < np.inf:
+        return
+    turns = min(solver.turns * constraint.k, limits.max_iter or np.inf)
+    hours = turns * f.seconds(constraint.k) / 3600
+    if hours > AFFORDED:
+        raise ValueError(
+            f"solver {name!r} goes unit by unit: k={constraint.k} takes about {turns} gradients over all columns and "
+            f"refits on up to {constraint.k} of them, {hours:.0f} hours or more; solver='grahtp' chooses all at once, "
+            "or give a time_limit"
+        )
+
+
+def ended(f: Objective, constraint: AtMost, loop: Loop, name: str) -> Result:
+    """What a loop has come to, in the user's terms."""
+    best = loop.best
+    shown = f.present(best)
+    optimality = _optimality(f, constraint, best, loop)
+    fewer = f.why_fewer if constraint.count(best.support) < constraint.k else ""
+    sentences = [constraint.capped, loop.reason, _words(optimality, best), fewer, best.note]
+    return Result(
+        *shown, value=best.value, status=_status(loop, best),
+        reason="; ".join(sentence for sentence in sentences if sentence), n_iter=len(loop.trace),
+        seconds=time.perf_counter() - loop.began, trace=tuple(loop.trace), optimality=optimality, solver=name,
+        k=constraint.k, point=best.detached().owned(f), constraint=constraint, exchange=best.exchange,
+        next_best=next_best(f, constraint, best.exchange, best.value), certificate=loop.certificate, lower=loop.lower,
+    )  # fmt: skip
+
+
+def _status(loop: Loop, best: Point) -> str:
+    """How a loop ended; the end of a search whose best point is an unfinished refit is not a converged one."""
+    if not best.minimiser:
+        return "no_minimiser"
+    unfinished = not best.refitted and best.note  # iterates that were never refitted have no note
+    return "max_iter" if loop.status == "converged" and unfinished else loop.status
+
+
+@cache
+def _unknown(kind: type) -> list[str]:
+    """What a class itself lacks of an objective; attributes such as ``dim`` may be its instances'."""
+    wanted = [name for name in (*Objective.__annotations__, *vars(Objective)) if not name.startswith("_")]
+    return [name for name in wanted if not hasattr(kind, name)]
+
+
+def check_objective(objective: Any) -> None:
+    kind: Any = type(objective)
+    lacks = [name for name in _unknown(kind) if name not in getattr(objective, "__dict__", ())]
+    if not lacks:
+        return
+    if "at" not in lacks and "refit" not in lacks:
+        words = f"{', '.join(lacks)}: inherit ObjectiveDefaults, and give dim, at and refit"
+        raise TypeError(f"objective {kind.__name__} has no {words}")
+    advice = "an estimator has fit(X, y) for that" if hasattr(objective, "fit") else "for data: solve(GLM(X, y), k)"
+    raise TypeError(f"objective must be one that solve can minimise, got {kind.__name__}; {advice}")
+
+
+def next_best(f: Objective, constraint: AtMost, exchange: Exchange | None, value: float) -> str:
+    """The next best exchange in words; ``value`` is that of the solution."""
+    if exchange is None:
+        return ""
+    columns = [constraint.columns_of(np.array(units)) for units in (exchange.leave, exchange.enter)]
+    leave, enter = map(f.column_label, columns)
+    if abs(exchange.change) <= EQUALLY_GOOD * f.scale(value):
+        if len(columns[0]) == len(columns[1]) == f.width and f.copies(columns[0][0], columns[1][0]):
+            return f"{enter} is a copy of {leave} and equally good"
+        return f"{enter} instead of {leave} would be equally good"
+    how = "raise" if exchange.change >= 0 else "lower"
+    return f"{enter} instead of {leave} would {how} the value by about {abs(exchange.change):.3g}"
+
+
+def _spare(f: Objective, constraint: AtMost, best: Point) -> Point:
+    """A point at the floor without the units that it does not need."""
+    if not best.refitted or best.value > f.floor:
+        return best
+    norms, units = constraint.norms(best.x), constraint.units_of(best.support)
+    for unit in sorted(without(units, constraint.include), key=lambda u: norms[u]):
+        fewer = f.refit(constraint.columns_of(without(constraint.units_of(best.support), np.array([unit]))), start=best)
+        if fewer.value <= max(f.floor, best.value):
+            best = fewer
+    return best
+
+
+def _optimality(f: Objective, constraint: AtMost, best: Point, loop: Loop) -> str:
+    """What is known of the best point; where nothing can be exchanged or is left to explain: that no exchange helps."""
+    if best.optimality == "swap_optimal":
+        return best.optimality
+    units = constraint.units_of(best.support)
+    stuck = len(without(constraint.allowed, units)) == 0 or len(without(units, constraint.include)) == 0
+    full, exact = len(units) == constraint.k, best.value <= f.floor
+    if exact or (stuck and full and best.refitted and best.minimum >= best.value - 1e-9 * f.scale(best.value)):
+        return "swap_optimal"
+    known = best.optimality if best.optimality != "none" else loop.optimality
+    spare = not full and len(constraint.allowed) <= constraint.k
+    if spare and known != "swap_optimal" and best.refitted and hasattr(f, "data"):
+        whole = f.refit(constraint.columns_of(constraint.allowed), start=best)  # dependent columns were left out
+        return "swap_optimal" if whole.minimum >= best.value - 1e-9 * f.scale(best.value) else known
+    return known
+
+
+def _words(optimality: str, best: Point) -> str:
+    """What an optimality means, in a sentence; a solver's own rule is in its own."""
+    if optimality == "swap_optimal":
+        return "no single exchange helps"
+    if optimality != "swap_stationary":
+        return ""
+    if best.open:
+        return f"no exchange was found that helps; {best.open} of {best.looked_at + best.open} are not excluded"
+    if best.looked_at > 1:
+        return f"none of the {best.looked_at} best-ranked exchanges helps"
+    return "the best-ranked exchange does not help" if best.looked_at else "the model of f sees no exchange that helps"
+
+
+def _point(f: Objective, start: Any) -> Point:
+    """A start as a point of f; a Result of another objective is converted through the user's units."""
+    point = start.point if isinstance(start, Result) else start if isinstance(start, Point) else f.from_units(start)
+    if point.dim != f.dim:
+        raise ValueError(f"start has {point.dim} coordinates, but the objective has {f.dim}")
+    if np.shape(point.free) != np.shape(f.null.free):
+        raise ValueError("start is the solution of an objective with another number of outputs")
+    own = point.owner is not None and point.owner() is f
+    return f.from_units(start.x, start.intercept) if isinstance(start, Result) and not own else point
+
+
+def _start(f: Objective, constraint: AtMost, start: Any) -> Point:
+    """A point to begin from: the caller's, or the refit on the forced-in columns."""
+    null = f.null  # also the check that the data are finite
+    if start is None:
+        return f.refit(constraint.forced) if constraint.include.size else null
+    point = _point(f, start)
+    if constraint.allows(point.support):
+        return point.again(f)
+    if constraint.count(point.support) > constraint.k:
+        raise ValueError(f"start uses {constraint.count(point.support)} columns, more than k={constraint.k} allows")
+    if constraint.uses_forbidden(point.support):
+        raise ValueError("start uses a column that exclude forbids")
+    return f.refit(constraint.top(point.x, within=point.support), start=point)  # what is forced in comes first
