@@ -77,6 +77,9 @@ def fit(
     summary: Annotated[
         bool, typer.Option("--summary", help="Also what each feature is worth, and its closest rival.")
     ] = False,
+    report: Annotated[
+        Path | None, typer.Option(help="HTML page to write: the model, how well it predicts, how sure it is."), WRITES
+    ] = None,
 ) -> int:
     """Fit a model on at most k features of DATA, and choose k unless it is given.
 
@@ -90,7 +93,15 @@ def fit(
     auto = ChoiceOptions(
         ks=None if ks is None else parse_sizes(ks), cv=cv, cv_groups=cv_groups, goal=goal, rule=rule, combine=combine
     )
-    return run(replace(options, cv_groups=cv_groups), out, parse_k(k), auto, summary=summary, checkpoint=checkpoint)
+    return run(
+        replace(options, cv_groups=cv_groups),
+        out,
+        parse_k(k),
+        auto,
+        summary=summary,
+        checkpoint=checkpoint,
+        report=report,
+    )
 
 
 @app.command(epilog=EPILOG)
@@ -143,6 +154,7 @@ def graph(
         Path | None, typer.Option("--out", "-o", help="JSON to write: nodes, edges, and how they were chosen."), WRITES
     ] = None,
     picture: opt.Picture = None,
+    report: Annotated[Path | None, typer.Option(help="HTML page to write: the graph and its edges."), WRITES] = None,
     shrinkage: Annotated[
         str | None,
         typer.Option(help="0 to 1, correlations are shrunk by so much; by default 0, and auto where the edges are."),
@@ -190,7 +202,7 @@ def graph(
         l1=parse_number("--l1", l1 or usual), cv=cv, rule=rule, include=include or (), exclude=exclude or (),
         time_limit=time_limit, threads=threads,
     )  # fmt: skip
-    return run(data, options, out, picture, drop=split_names(drop), label=label, most=most, names=names_in)
+    return run(data, options, out, picture, report, drop=split_names(drop), label=label, most=most, names=names_in)
 
 
 @app.command(epilog=EPILOG)

@@ -10,7 +10,16 @@ from pursuit.cli import INTERRUPTED, NOT_CONVERGED, OK
 from pursuit.cli.choose_k import ChoiceOptions, choice_facts, make_cv_estimator
 from pursuit.cli.inputs import DataOptions, FitRequest, read_request
 from pursuit.cli.progress import choose_with_progress, fit_with_progress
-from pursuit.cli.show import check_writable, console, format_number, make_table, print_facts, print_text
+from pursuit.cli.show import (
+    REPORT_SUFFIXES,
+    check_writable,
+    command_line,
+    console,
+    format_number,
+    make_table,
+    print_facts,
+    print_text,
+)
 from pursuit.io import save_model
 
 MAX_PRINTED_COEFFICIENTS = 40  # coefficients that are printed; the model holds all
@@ -24,9 +33,11 @@ def run(
     *,
     summary: bool,
     checkpoint: Path | None = None,
+    report: Path | None = None,
 ) -> int:
     """Fit at most k features, or as many as ``auto`` finds best where k is None."""
     check_writable("--out", out)
+    check_writable("--report", report, REPORT_SUFFIXES)
     if k is not None:
         auto.refuse_fixed_k(k)
     elif checkpoint is not None:
@@ -45,7 +56,11 @@ def run(
     facts = {} if k is not None else choice_facts(estimator)
     facts |= _in_sample(request, estimator)
     facts |= {} if k is None else _fit_facts(estimator)
-    print_facts({**facts, "model": str(out)})
+    facts["model"] = str(out)
+    if report is not None:
+        estimator.report(report, target=options.target or "y", command=command_line())
+        facts["report"] = str(report)
+    print_facts(facts)
     if summary:
         print_text(f"\n{estimator.summary()}")
     return {"converged": OK, "interrupted": INTERRUPTED}.get(estimator.result_.status, NOT_CONVERGED)

@@ -1,5 +1,6 @@
 """Output of the commands: tables that also read well in a pipe or a log, pictures, checks of output paths."""
 
+import shlex
 import shutil
 import sys
 import textwrap
@@ -11,6 +12,7 @@ from pursuit._utils.files import atomic_write
 from pursuit._utils.validation import format_list, require_package
 
 PICTURE_SUFFIXES = (".png", ".pdf", ".svg")
+REPORT_SUFFIXES = (".html", ".htm")
 
 
 def console(stderr: bool = False) -> Any:
@@ -34,6 +36,11 @@ def make_table(columns: Mapping[str, str], rows: Sequence[Sequence[str]], title:
     for row in rows:
         held.add_row(*[str(cell).replace("[", r"\[") for cell in row])
     return held
+
+
+def command_line() -> str:
+    """The command that is running, as it can be typed again."""
+    return shlex.join(["pursuit", *sys.argv[1:]])
 
 
 def print_text(text: str) -> None:
