@@ -34,7 +34,7 @@ _HOMES = {
     "pursuit.inference": ("bootstrap_intervals", "split_intervals"),
     "pursuit.estimators": (
         "SparseRegressor", "SparseClassifier", "SparseRegressorCV", "SparseClassifierCV", "SparsePrecision",
-        "SparsePrecisionCV", "SparseLDA",
+        "SparsePrecisionCV", "SparseLDA", "SmoothEffects", "SparseAdditiveRegressor", "SparseAdditiveClassifier",
     ),
     "pursuit.io": ("convert", "save_model", "load_model"),
     "pursuit.resampling": ("Stability", "stability"),
@@ -53,6 +53,9 @@ if TYPE_CHECKING:
     from .data.disk import OnDisk, open_data
     from .designs import as_design
     from .estimators import (
+        SmoothEffects,
+        SparseAdditiveClassifier,
+        SparseAdditiveRegressor,
         SparseClassifier,
         SparseClassifierCV,
         SparseLDA,

@@ -312,12 +312,16 @@ class SparseModel(SelectorMixin, BaseEstimator):
         same = np.array_equal(self.support_, result.support) and np.allclose(shown.coef, result.coef, rtol=1e-5, atol=0)
         summary = build_summary(f, result, None if same else shown)
         held_out = getattr(self, "held_out_", None) or (None, "", None)  # of CV estimators
-        names = getattr(self, "feature_names_in_", None)
+        names = self._names_of_coefficients()
         return replace(
             summary, outputs=self._outputs(summary.outputs), notes=(*self._notes(), *summary.notes),
             held_out=held_out[0], held_out_name=held_out[1], held_out_error=held_out[2],
             names=summary.names if names is None else tuple(str(names[j]) for j in self.support_),
         )  # fmt: skip
+
+    def _names_of_coefficients(self) -> Any:
+        """The names of the columns that have coefficients; None: those of the objective."""
+        return getattr(self, "feature_names_in_", None)
 
     def _outputs(self, outputs: tuple[str, ...]) -> tuple[str, ...]:
         """The names of the outputs."""

@@ -10,7 +10,7 @@ from sklearn.base import is_classifier
 from sklearn.exceptions import ConvergenceWarning
 
 from .._utils.row_order import warn_row_order
-from .._utils.types import Array, Columns
+from .._utils.types import Array, Columns, Vector
 from .._utils.validation import check_choice, check_number, check_weights
 from ..engines import TimeUpError, threads, until
 from ..objectives import GLM
@@ -18,6 +18,7 @@ from ..reports.build import explained_share
 from ..selection import (
     CRITERIA,
     Chosen,
+    Fold,
     Problem,
     as_path,
     by_criterion,
@@ -139,10 +140,7 @@ class SparseModelCV(CallbackSupportMixin, SparseModel):
         if classes:
             check_two_classes(y, c)
         counts = rows_that_count(weights, c)
-        problem = Problem(
-            f.data.raw, float(counts.sum()), f.fit_intercept, self.standardize, self.solver, self.include,
-            self.exclude, self.groups, self.bounds, self.sum_to, {"max_iter": self.max_iter, "tol": self.tol},
-        )  # fmt: skip
+        problem = self._make_problem(f, float(counts.sum()))
         h = problem.h(f)
         refit = problem.refit_ridge(h)
         f = problem.at(f, refit)
@@ -164,8 +162,8 @@ class SparseModelCV(CallbackSupportMixin, SparseModel):
         combine = "none" if problem.held else self.combine_
         if self.scoring is not None and inputs.offset:
             raise ValueError("scoring cannot be used with an offset, which scorers do not know; leave scoring out")
-        score = None if self.scoring is None else FoldScorer(self, inputs, y, weights, pairs)
-        fold_data = folds(problem.data, pairs, c, counts)
+        score = None if self.scoring is None else self._make_scorer(inputs, y, weights, pairs)
+        fold_data = self._make_folds(problem, pairs, c, counts)
         del pairs, c, counts  # numbers for every row, which the folds do not need
         on_fold = fold_callback(self, len(fold_data), callback)
         chosen = by_validation(
@@ -175,6 +173,21 @@ class SparseModelCV(CallbackSupportMixin, SparseModel):
         if combine != self.combine_:
             chosen.notes.append("bounds and sum_to would be broken by an average, so combine='none' was used")
         return problem, f, chosen
+
+    def _make_problem(self, f: Any, n: float) -> Problem:
+        """The selection problem of n rows that count."""
+        return Problem(
+            f.data.raw, n, f.fit_intercept, self.standardize, self.solver, self.include,
+            self.exclude, self.groups, self.bounds, self.sum_to, {"max_iter": self.max_iter, "tol": self.tol},
+        )  # fmt: skip
+
+    def _make_folds(self, problem: Problem, pairs: Any, weights: Vector, counts: Vector) -> list[Fold]:
+        """The training and held-out data of every pair of rows."""
+        return folds(problem.data, pairs, weights, counts)
+
+    def _make_scorer(self, inputs: ValidatedInput, y: Any, weights: Any, pairs: Any) -> FoldScorer:
+        """The scores of the models of folds by ``scoring``."""
+        return FoldScorer(self, inputs, y, weights, pairs)
 
     def _store(self, problem: Problem, f: Any, chosen: Chosen, began: float) -> None:
         self.l2_, self.gamma_, self.k_1se_ = chosen.l2, chosen.gamma, chosen.k_1se

@@ -78,9 +78,14 @@ def averaged(problem: Problem, whole: Models, seen: Validated) -> tuple[Columns,
     p, q = problem.data.shape[1], whole.f.width
     scale = whole.f.data.scale
     b = np.zeros((p, q))
-    for fold in seen.models:
-        own = fold.f.data.scale[fold.cols]
-        b[fold.cols] += own[:, None] * fold.mixed(w)[0] / len(seen.models)
+    for models, fold in zip(seen.models, seen.folds, strict=True):
+        own = models.f.data.scale[models.cols][:, None] * models.mixed(w)[0] / len(seen.models)
+        if fold.to_whole is None:
+            b[models.cols] += own
+        else:
+            all_columns = np.zeros((p, q))
+            all_columns[models.cols] = own
+            b += fold.to_whole(all_columns)
     b = np.where(scale[:, None] > 0, b / np.where(scale > 0, scale, 1.0)[:, None], 0.0)
     b[whole.cols] += whole.mixed(w)[0]
     cols = np.flatnonzero(b.any(axis=1))

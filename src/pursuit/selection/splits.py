@@ -1,6 +1,6 @@
 """Folds: who is left out, from a number, a splitter or pairs of indices; and everybody else, without a copy of X."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,7 +9,7 @@ from sklearn.model_selection import GroupKFold, KFold, StratifiedGroupKFold, Str
 from sklearn.utils import check_random_state
 
 from .._utils.labels import as_labels
-from .._utils.types import Array, Columns, Vector
+from .._utils.types import Array, Columns, Matrix, Vector
 from .._utils.validation import check_integer, first_line
 from ..data.rows import Data
 
@@ -25,12 +25,17 @@ ROWS_PER_FOLD = 8  # below it the moments of every fold's rows are no smaller th
 
 @dataclass(frozen=True)
 class Fold:
-    """The data that a fold is fitted on, how many of its rows count, the data that are held out, and its number."""
+    """The data that a fold is fitted on, how many of its rows count, the data that are held out, and its number.
+
+    ``to_whole``: where its columns are not those of all rows (splines with knots of their own), the function that takes
+    coefficients of all its columns, p x outputs, to those of the columns of all rows.
+    """
 
     data: Data
     n: float
     held: Data
     number: int = 0
+    to_whole: Callable[[Matrix], Matrix] | None = None
 
 
 class Partition(Sequence[tuple[Columns, Columns]]):
@@ -183,9 +188,17 @@ def folds(data: Data, pairs: Sequence[tuple[Columns, Columns]], weights: Vector,
 
 
 def _weighted(raw: Data, train: Columns, test: Columns, weights: Vector, counts: Vector, number: int) -> Fold:
-    times, held = (np.bincount(rows, minlength=raw.shape[0]) for rows in (train, test))
+    c, n, held = fold_weights(raw.shape[0], train, test, weights, counts)
+    return Fold(raw.weighted(c), n, raw.weighted(held), number)
+
+
+def fold_weights(
+    n: int, train: Columns, test: Columns, weights: Vector, counts: Vector
+) -> tuple[Vector, float, Vector]:
+    """Weights of the n rows in a training fold, how many of them count, and their weights in the held-out fold."""
+    times, held = (np.bincount(rows, minlength=n) for rows in (train, test))
     c = weights * times  # a row that is drawn twice counts twice
-    return Fold(raw.weighted(c / c.sum()), float(counts @ times), raw.weighted(weights * held), number)
+    return c / c.sum(), float(counts @ times), weights * held
 
 
 def _partition(pairs: Sequence[tuple[Columns, Columns]], n: int) -> Partition | None:
