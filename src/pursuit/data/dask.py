@@ -14,17 +14,17 @@ import numpy as np
 
 from ..engines.dask import Dask, as_engine
 from .parts import Parts
-from .remote import Bundle, FarSource
+from .remote import Bundle, RemoteSource
 from .rows import Data
 from .sources import is_dask
 
 
-def from_dask(X: Any, y: Any, sample_weight: Any = None, offset: Any = None, engine: Any = None) -> FarSource:
+def from_dask(X: Any, y: Any, sample_weight: Any = None, offset: Any = None, engine: Any = None) -> RemoteSource:
     """The rows of Dask collections, on the workers of ``engine`` (None: of the active client)."""
     engine = as_engine(_active() if engine is None else engine)
     if y is None:
         raise TypeError("y must be given: a Dask collection with the partitions of X, or one number per row")
-    return FarSource(_collection(engine, X, {"y": y, "sample_weight": sample_weight, "offset": offset}))
+    return RemoteSource(_collection(engine, X, {"y": y, "sample_weight": sample_weight, "offset": offset}))
 
 
 def by_partition(function: Callable[[Any], Any], X: Any) -> list[Any]:

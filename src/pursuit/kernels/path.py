@@ -38,7 +38,7 @@ class PathPlan(NamedTuple):
 
     thorough: bool
     seed: int
-    ask: Callable[[], bool] | None
+    should_stop: Callable[[], bool] | None
     reached: Callable[[int, float], Any] | None
     sizes: Sequence[int] = ()
     only: int | None = None
@@ -48,8 +48,8 @@ class PathPoint(NamedTuple):
     """The best point of a size, and what is known of it; with optimality "none" refits should look again.
 
     ``exact`` says that it minimises f over its support as nearly as a refit would; ``exchange`` is the cheapest one,
-    where all were judged but those with ``doubtful`` newcomers, of which the optimality says nothing; ``least`` is a
-    lower bound of f over the support.
+    where all were judged but those with ``doubtful`` newcomers, of which the optimality says nothing; ``lower_bound``
+    is one of f over the support.
     """
 
     support: Columns
@@ -60,7 +60,7 @@ class PathPoint(NamedTuple):
     exact: bool = False
     exchange: Exchange | None = None
     doubtful: Columns | None = None
-    least: float | None = None
+    lower_bound: float | None = None
 
 
 @dataclass(frozen=True)
@@ -95,7 +95,7 @@ def path_request(plan: PathPlan, constraint: AtMost, useful: Any, quadratic: boo
     patience += constraint.units // 10
     if quadratic and plan.only is None:  # as the kernel itself does on the way to one size
         patience, effort = -(-patience // RESTART_DIVISOR), effort / RESTART_DIVISOR
-    limits = SearchPlan(restarts, patience, effort, 0, plan.seed, plan.ask)
+    limits = SearchPlan(restarts, patience, effort, 0, plan.seed, plan.should_stop)
     nothing = np.empty(0, np.int64)
     return make_request(constraint, useful, nothing, WIDENING_FACTOR[quadratic], scale, limits)
 
