@@ -123,7 +123,7 @@ class Auto(Solver):
 
     def at_once(self, f: Objective, constraint: AtMost) -> Point | None:
         plain = self.starts is None and self.restarts is None and self.effort != "thorough"
-        if not plain or not f.quadratic or f.strides or constraint.k < 1:
+        if not plain or not f.quadratic or f.skips_sizes or constraint.k < 1:
             return None
         units, k = constraint.units, constraint.k
         if self.effort == "fast":
