@@ -198,10 +198,10 @@ class GLM(HasDual):
         if self._null is not None:
             return
         nothing, data, self.tilt = np.empty(0, np.int64), self.data, tilt
-        no_coefficients, least = data.no_coefficients, (1 - EXACT) * value
+        no_coefficients = data.no_coefficients
         self._null = Point(
             self.dim, nothing, np.empty(0), b, value, lambda: data.at(nothing, no_coefficients, b).gradient, True,
-            least=least,
+            support_bound=(1 - EXACT) * value,
         )  # fmt: skip
 
     @property
