@@ -157,12 +157,13 @@ class Path(Sequence[Result]):
         return (plots.EdgePathDisplay if graphs else plots.PathDisplay).from_path(self, ax=ax, **how)
 
     def _repr_html_(self) -> str:
-        scores = [""] * len(self) if self.scores is None else map(format_number, self.scores)
+        scores = [()] * len(self) if self.scores is None else [(format_number(score),) for score in self.scores]
         rows = [
-            (k, format_number(result.value), f"{share:.4f}", score, result.optimality, _columns_text(result))
+            (k, format_number(result.value), f"{share:.4f}", *score, result.optimality, _columns_text(result))
             for k, result, share, score in zip(self.sizes, self.results, self.explained, scores, strict=True)
         ]
-        headings = ("k", "value", "explained", "held-out score", "optimality", "columns")
+        held_out = () if self.scores is None else ("held-out score",)
+        headings = ("k", "value", "explained", *held_out, "optimality", "columns")
         return html_table(f"{len(self)} sizes, {self.status}", headings, rows, (self.reason,))
 
     def __repr__(self) -> str:
