@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from .._utils.validation import require_package
 from ..engines.dask import Dask, as_engine
 from .parts import Parts
 from .remote import Bundle, RemoteSource
@@ -61,12 +62,9 @@ def _opened(box: _Box) -> Any:
 
 
 def _active() -> Any:
+    distributed = require_package("dask.distributed", "dask", "a Dask collection", "dask.distributed")
     try:
-        from dask.distributed import get_client
-    except ImportError:
-        raise ImportError("Dask collections need dask.distributed: pip install 'pursuit[dask]'") from None
-    try:
-        return get_client()
+        return distributed.get_client()
     except ValueError:
         raise ValueError(
             "a Dask collection needs an active client: make one with dask.distributed.Client(), or give "
