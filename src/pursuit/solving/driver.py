@@ -132,6 +132,11 @@ def run(
     with threads(), np.errstate(all="ignore"):
         if log is not None and log.restore(loop):
             return loop.result(f, constraint, name)
+        if start is None and log is None and limits == UNLIMITED and seconds_left() == np.inf:
+            point = method.at_once(f, constraint)
+            if point is not None:
+                loop.take(point, method)
+                return loop.result(f, constraint, name)
         recorded = f if log is None else log.recording_objective()
         if method.searches:
             f.expect_search()
