@@ -83,7 +83,7 @@ CALLS = {
     "certify data": (lambda: certify(X, Y), r"certify takes an objective, .* certify\(GLM\(X, y\), result\)"),
     "fit file": (lambda: SparseRegressor().fit("data.csv", "y"), "pursuit fit data.csv --target y"),
     "fit frame and name": (lambda: SparseRegressor().fit(FRAME, "y"), r"fit\(frame.drop\(columns='y'\), frame"),
-    "fit CV frame and name": (lambda: SparseRegressorCV().fit(FRAME, "y"), "y must hold the targets, got the text 'y'"),
+    "fit CV frame and name": (lambda: SparseRegressorCV().fit(FRAME, "y"), "numbers or labels, got the text 'y'"),
     "lazy frame": (lambda: SparseRegressor().fit(pl.from_pandas(FRAME).lazy(), Y), r"call collect\(\) first"),
     "mse": (lambda: SparseRegressor(loss="mse").fit(X, Y), "loss 'mse' is called 'squared' here"),
     "l2 loss": (lambda: GLM(X, Y, "gaussian"), "loss 'gaussian' is called 'squared' here"),

@@ -88,7 +88,7 @@ def refuse_names_for_rows(X: Any, y: Any) -> None:
             f"fit takes rows, not names of files and columns: frame = pandas.read_csv({X!r}), then "
             f"fit(frame.drop(columns={y!r}), frame[{y!r}]); or on the command line: pursuit fit {X} --target {y}"
         )
-    raise TypeError(
-        f"y must hold the targets, got the text {y!r}; for a column of a data frame: "
+    raise ValueError(
+        f"y must be an array of numbers or labels, got the text {y!r}; for a column of a data frame: "
         f"fit(frame.drop(columns={y!r}), frame[{y!r}])"
     )
