@@ -65,11 +65,10 @@ def certify(
     """
     if result is None:
         objective, result = _of_estimator(objective)
-    if isinstance(progress, bool):
-        progress = node_bar() if progress else None
     return certify_from(
         WarmStart(), objective, result, k=k, include=include, exclude=exclude, groups=groups, bounds=bounds,
-        sum_to=sum_to, time_limit=time_limit, gap=gap, progress=progress,
+        sum_to=sum_to, time_limit=time_limit, gap=gap,
+        progress=node_bar() if progress is True else None if progress is False else progress,
     )  # fmt: skip
 
 

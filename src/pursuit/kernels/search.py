@@ -29,14 +29,14 @@ MAX_STATE_UNITS = 500  # units that the kernel keeps the state of
 
 
 class SearchPlan(NamedTuple):
-    """What a search is asked for: restarts, how many in a row may be in vain, what they may cost, and how to end."""
+    """The settings of a search: restarts, how many unsuccessful ones in a row end it, their cost, and when to stop."""
 
     restarts: int
     patience: int
     effort: float  # of the restarts, as a multiple of what went before
     prove: int  # every exchange is judged: 0 no (the best-ranked are), 1 for as long as the search took, 2 to the end
     seed: int
-    should_stop: Callable[[], bool]  # whether to stop
+    should_stop: Callable[[], bool] | None  # whether to stop
     # search on all columns 0 never, 1 where many supports are about as good, 2 always
     all_columns: int = 1
 
