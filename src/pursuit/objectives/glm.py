@@ -155,7 +155,7 @@ class GLM(HasDual):
     @property
     def work(self) -> float:
         entries = self.data.nbytes / self.data.dtype.itemsize
-        return entries if self.outputs == 1 else 10.0 * self.outputs**2 * entries
+        return entries if self.outputs == 1 or self.quadratic else 10.0 * self.outputs**2 * entries
 
     def seconds(self, size: int) -> float:
         if self.outputs > 1:
