@@ -24,6 +24,7 @@ from ..objectives.glm import GLM
 from ..solving.result import Result
 from .bounds import cheap_bound, has_dual, search_between, strong_bound
 from .certificate import Certificate
+from .lemma21 import lemma21
 from .tree import Progress, Tree
 from .warm_start import WarmStart
 
@@ -107,11 +108,14 @@ def certify_from(
         scale = objective.scale(best.value)
         proved = best.value - lower <= gap * scale or best.value <= objective.nothing
     status, reason = ("proved", OPTIMAL) if proved else ("bounded", f"bounded only: {why or _why_open(tree, limit)}")
+    refutation = lemma21(objective, constraint, known)
+    if refutation and best is known:
+        reason = f"{reason}; {refutation}"
     always, never = (np.array(sorted(fixed), dtype=np.int64) for fixed in (tree.always, tree.never))
     result, seconds = replace(result, certificate=status), time.perf_counter() - began
     margin = _margin(objective, best)
     return Certificate(
-        float(lower), best.value, status, reason, always, never, margin, result, tree.nodes, seconds, scale
+        float(lower), best.value, status, reason, always, never, margin, result, tree.nodes, seconds, scale, refutation
     )
 
 
