@@ -1,7 +1,7 @@
 """``auto`` next to abess's MultiTaskRegression for several responses: ``python benchmarks/search_responses.py``.
 
-Random problems of 500 x 1000, q = 5, k = 10 (every fifth one) and smaller, with independent and correlated columns; for each
-``solve`` at one size and ``path`` over k = 1..20, next to abess at the same sizes. Values are refits on the supports,
+Random problems of 500 x 1000, q = 5, k = 10 (every fifth one) and smaller, with independent and correlated columns: for
+each ``solve`` at one size and ``path`` over k = 1..20, next to abess at the same sizes. Values are refits on supports,
 in units of the value without columns. Seconds are processor time on one thread, contenders in turns, the fastest turn
 counts; ours include building the objective. One line for each problem.
 """
@@ -94,11 +94,12 @@ def main() -> None:
         for name, one in seconds.items():
             total[name] += one
         times = ", ".join(f"{name} {1e3 * one:.1f}" for name, one in seconds.items())
-        print(f"seed {seed} {X.shape[0]}x{X.shape[1]} q={Y.shape[1]} k={k}: auto, abess {ours / f.null.value:.6f}, "
-              f"{theirs / f.null.value:.6f}; {found['auto'].optimality}; path worse at {wrong or 'no size'}; ms {times}",
-              flush=True)  # fmt: skip
+        values = f"auto, abess {ours / f.null.value:.6f}, {theirs / f.null.value:.6f}; {found['auto'].optimality}"
+        case = f"seed {seed} {X.shape[0]}x{X.shape[1]} q={Y.shape[1]} k={k}"
+        print(f"{case}: {values}; path worse at {wrong or 'no size'}; ms {times}", flush=True)
+    times = ", ".join(f"{name} {one:.2f}" for name, one in total.items())
     print(f"{args.problems} problems: worse than abess in {worse}, better in {better}; paths worse in {path_worse} "
-          f"({sizes_worse} sizes); seconds " + ", ".join(f"{name} {one:.2f}" for name, one in total.items()))  # fmt: skip
+          f"({sizes_worse} sizes); seconds {times}")  # fmt: skip
 
 
 if __name__ == "__main__":
