@@ -109,7 +109,7 @@ class InParts(Source):
             each = [
                 f"part {i} has {shape[0] if shape else 1}" for shape, i in sorted(shapes.items(), key=lambda s: s[1])
             ]
-            raise ValueError(f"y must have the same number of targets per row in every part: {', '.join(each[:3])}")
+            raise ValueError(f"y must have the same number of targets per row in every part: {', '.join(counts[:3])}")
         self.outputs = 0 if () in shapes else next(iter(shapes))[0]
 
     def bound(self, loss: Any, classes: Array | None = None, factors: Vector | None = None) -> Data:
