@@ -106,9 +106,8 @@ class InParts(Source):
         self.shape, self.dtype, self.names = (sum(self.sizes), self.width), designs[0].dtype, designs[0].names
         shapes = {_said(i, check_shape, y, "y")[1:]: i for i, (_, y, *_) in reversed([*enumerate(self.parts)])}
         if len(shapes) > 1:
-            each = [
-                f"part {i} has {shape[0] if shape else 1}" for shape, i in sorted(shapes.items(), key=lambda s: s[1])
-            ]
+            by_part = sorted(shapes.items(), key=lambda shape: shape[1])
+            counts = [f"part {i} has {shape[0] if shape else 1}" for shape, i in by_part]
             raise ValueError(f"y must have the same number of targets per row in every part: {', '.join(counts[:3])}")
         self.outputs = 0 if () in shapes else next(iter(shapes))[0]
 
