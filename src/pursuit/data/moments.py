@@ -11,7 +11,7 @@ from .._utils.types import Columns, Matrix, Vector
 from ..designs import DenseBlock, centre
 from ..designs.base import LOOKED_AT, SMALLEST, InMemory
 from ..engines import total
-from .answers import Form, Spread
+from .answers import Moments, QuadraticForm
 from .batch import PICKED, is_dense
 from .row_store import RowStore
 
@@ -22,26 +22,26 @@ DOUBTFUL = 1e-20  # share of the mean square below which a variance may be round
 class ColumnMoments(RowStore):
     """Sums over rows that do not depend on the loss: each is computed once, or shared by the folds of some rows."""
 
-    def moments(self) -> Spread:
+    def moments(self) -> Moments:
         """Weighted means of all columns, and sums of squares about them."""
         if self._moments is None:
             self._moments = self._own_moments() if self.shared is None else self.shared.moments()
         return self._moments
 
-    def _own_moments(self) -> Spread:
+    def _own_moments(self) -> Moments:
         return self._spread(self.rows.c)
 
-    def know(self, moments: Spread) -> None:
+    def know(self, moments: Moments) -> None:
         """Take the moments from whoever knows them."""
         self._moments = moments
 
-    def _spread(self, w: Vector) -> Spread:
+    def _spread(self, w: Vector) -> Moments:
         """Of all columns, in one pass over X."""
         total = float(w.sum())
         if not total > 0:  # a loss of straight pieces
-            return Spread(0.0, np.zeros(self.shape[1]), np.zeros(self.shape[1]))
+            return Moments(0.0, np.zeros(self.shape[1]), np.zeros(self.shape[1]))
         mean, var = self.design.stats(w if total == 1.0 else w / total)
-        return Spread(total, mean, total * var)
+        return Moments(total, mean, total * var)
 
     def gram(self, cols: Columns, centred: bool) -> tuple[Matrix, Vector]:
         """Rows of the weighted Gram matrix, the means of ``cols`` taken off where ``centred``, and these means."""
@@ -90,7 +90,7 @@ class ColumnMoments(RowStore):
         """Whether columns are so long that products with them are better had from some rows at a time."""
         return self.whole and is_dense(self) and self.shape[0] * len(cols) > PICKED and self.shape[0] > self.shape[1]
 
-    def form(self, m: Vector, s: Vector, level: Any) -> Form:
+    def form(self, m: Vector, s: Vector, level: Any) -> QuadraticForm:
         """The squared loss of columns (x - m) / s (s inf: zero) and targets y - o - level, as a quadratic form."""
         y = self.rows.y - level if self.rows.offset is None else self.rows.y - self.rows.offset - level
         c, (n, p) = self.rows.c, self.shape
@@ -99,19 +99,19 @@ class ColumnMoments(RowStore):
             A = self.design.block(np.arange(self.shape[1])).dense()
             A -= m
             A /= s
-            return Form(DenseBlock(A).gram(c), A.T @ weighted, A.T @ c, c @ y)
-        H, pull, edge = np.empty((p, p)), np.empty((p, *y.shape[1:])), np.empty(p)
+            return QuadraticForm(DenseBlock(A).gram(c), A.T @ weighted, A.T @ c, c @ y)
+        H, linear, edge = np.empty((p, p)), np.empty((p, *y.shape[1:])), np.empty(p)
         for low in range(0, p, LOOKED_AT):  # twice the flops, and no copy of X
             cols = np.arange(low, min(p, low + LOOKED_AT))
             A = np.asfortranarray((self.design.block(cols).dense() - m[cols]) / s[cols] * c[:, None])
-            H[cols], pull[cols], edge[cols] = self.design.cross(A, m) / s, A.T @ y, A.sum(axis=0)
-        return Form(0.5 * (H + H.T), pull, edge, c @ y)
+            H[cols], linear[cols], edge[cols] = self.design.cross(A, m) / s, A.T @ y, A.sum(axis=0)
+        return QuadraticForm(0.5 * (H + H.T), linear, edge, c @ y)
 
     def largest(self, cols: Columns) -> Vector:
         """The largest absolute number of columns as they are stored."""
         return self.design.largest(cols)
 
-    def closely(self, cols: Columns, origin: Vector | None) -> tuple[Vector, Spread]:
+    def exact_moments(self, cols: Columns, origin: Vector | None) -> tuple[Vector, Moments]:
         """An origin (by default the first numbers), and about it the exact spread of columns that hardly vary."""
         used, first, moved, square = self.rows.c > 0, [], [], []
         c = self.rows.c[used]
@@ -122,7 +122,7 @@ class ColumnMoments(RowStore):
             moved.append(c @ rest / self.weight)
             square.append(c @ (rest - moved[-1]) ** 2)
         near = np.concatenate(first)
-        return near, Spread(self.weight, near + np.concatenate(moved), np.concatenate(square))
+        return near, Moments(self.weight, near + np.concatenate(moved), np.concatenate(square))
 
     def origin(self) -> Vector | None:
         """Numbers near the columns' means where these are far larger than their spread, else 0; None: none is."""
@@ -140,7 +140,7 @@ class ColumnMoments(RowStore):
         doubtful = np.flatnonzero((var > 0) & (var <= DOUBTFUL * square)) if centre else np.empty(0, np.int64)
         if len(doubtful):
             mean, var = mean.copy(), var.copy()
-            weight, mean[doubtful], exact = self.closely(doubtful, None)[1]
+            weight, mean[doubtful], exact = self.exact_moments(doubtful, None)[1]
             var[doubtful] = exact / weight
         spread = var if centre else square
         m, s = mean if centre else np.zeros_like(mean), np.where(spread > 0, np.sqrt(spread), 1.0)

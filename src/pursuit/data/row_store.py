@@ -14,9 +14,9 @@ from .. import _core
 from .._utils.column_names import Names
 from .._utils.lazy import lazy
 from .._utils.types import Columns, Matrix, Vector
-from ..designs import Design, Room, Rows
+from ..designs import Design, MemoryBudget, Rows
 from ..losses import Loss
-from .answers import Spread
+from .answers import Moments
 from .distinct import row_keys, sampled
 from .folds import TrainFold
 from .gathered import Gathered
@@ -39,7 +39,16 @@ class RowStore(ABC):
 
     whole: ClassVar[bool] = True
     near: ClassVar[bool] = True
-    facts: ClassVar[tuple[str, ...]] = ("shape", "dtype", "nbytes", "weight", "lean", "room", "loss", "outputs")
+    facts: ClassVar[tuple[str, ...]] = (
+        "shape",
+        "dtype",
+        "nbytes",
+        "weight",
+        "products_only",
+        "room",
+        "loss",
+        "outputs",
+    )
     shared: TrainFold | None = None  # moments and Gram columns that a training fold has in common with others
     view: View | None = None  # what ``seen`` was told, of a view
 
@@ -55,7 +64,7 @@ class RowStore(ABC):
         self.outputs = 1 if y.ndim == 1 else y.shape[1]
         self._kept: dict[Any, Any] = {}
         self._raw: Data | None = None
-        self._moments: Spread | None = None
+        self._moments: Moments | None = None
         self._lock = threading.Lock()
 
     def __getstate__(self) -> dict[str, Any]:
@@ -93,7 +102,7 @@ class RowStore(ABC):
         """What tells rows with a weight apart in some columns, up to ``limit`` of them."""
         return row_keys(self.design, self.rows.c, cols, limit)
 
-    def grain(self, cols: Columns) -> tuple[Vector, float]:
+    def rounding_scale(self, cols: Columns) -> tuple[Vector, float]:
         """How many times coarser than their own rounding sums of squares of columns and of y are: 1, but for sums."""
         return np.ones(len(cols)), 1.0
 
@@ -107,11 +116,11 @@ class RowStore(ABC):
         return self.design.names
 
     @property
-    def lean(self) -> bool:
-        return self.design.lean
+    def products_only(self) -> bool:
+        return self.design.products_only
 
     @property
-    def room(self) -> Room:
+    def room(self) -> MemoryBudget:
         """What may be kept of X in memory."""
         return self.design.room
 
@@ -158,7 +167,7 @@ class RowStore(ABC):
 
     def in_memory(self) -> tuple[_core.Matrix, Vector | float, Vector | float] | None:
         """The matrix of the user's columns, and what a view subtracts and divides by; None where X is not in memory."""
-        if not self.whole or self.lean or self.room.gram is not None:
+        if not self.whole or self.products_only or self.room.gram is not None:
             return None
         matrix = getattr(self.raw.design, "core", None)
         if not isinstance(matrix, _core.Matrix):
@@ -203,5 +212,5 @@ class RowStore(ABC):
         """X[:, cols] v; of a sparse X by columns that are at hand, where all of X would have to be looked through."""
         if v.ndim == 2:
             return self.design.matmat(cols, v)
-        block = None if self.design.full else self.gathered.held(cols)
+        block = None if self.design.full else self.gathered.cached(cols)
         return self.design.matmat(cols, v[:, None])[:, 0] if block is None else block.matvec(v)

@@ -24,8 +24,8 @@ from ..designs import DenseBlock, Design, Rows, cross
 from ..losses import DiagonalHessian, RowHessian
 from ..refits import LossOnColumns, Stored
 from ..refits.columns import GATHERED, SPREAD_OUT
-from .answers import Answer, Spread
-from .batch import PICKED, Many, is_dense, picked
+from .answers import Answer, Moments
+from .batch import PICKED, Batch, is_dense, picked
 from .folds import LabelSums
 from .gathered import Gathered
 from .hessian import Model
@@ -50,7 +50,7 @@ class Data(ColumnViews):
         """The loss alone, added up in twice the digits where that is affordable."""
         if self.outputs > 1:
             eta = self._eta(cols, coef, b)
-        elif self.shape[0] * len(cols) <= (GATHERED if self.design.full else SPREAD_OUT) and not self.lean:
+        elif self.shape[0] * len(cols) <= (GATHERED if self.design.full else SPREAD_OUT) and not self.products_only:
             A, m, s = self.design.stored(cols)
             raw = coef / s
             eta = _core.exact_eta(np.asfortranarray(A), raw, b - float(m @ raw), self.rows.offset)
@@ -58,19 +58,19 @@ class Data(ColumnViews):
             eta = self._eta(cols, coef, b)
         return self.loss.first_order(self.rows.y, eta, self.rows.c)[0]
 
-    def pull(self, a: Vector) -> Vector:
+    def weighted_transpose(self, a: Vector) -> Vector:
         """X'(c a) for numbers a, one per row: the gradient at a kink."""
         return self.design.rmatmat((self.rows.c * a)[:, None])[:, 0]
 
-    def few(self, cols: Columns, ridge: Any, intercept: bool, lower: float = 0.0) -> LossOnColumns:
+    def column_problem(self, cols: Columns, ridge: Any, intercept: bool, lower: float = 0.0) -> LossOnColumns:
         """The loss as a function of the coefficients of these columns, with a ridge and perhaps an intercept."""
-        block = self.gathered.few(cols) if self.outputs == 1 else DenseBlock(self.gathered(cols).dense())
+        block = self.gathered.for_refit(cols) if self.outputs == 1 else DenseBlock(self.gathered(cols).dense())
         return LossOnColumns(
             self.loss, ridge, intercept, lower, self.ends(), block, self.rows,
             lambda: Stored(*self.design.stored(cols)), outputs=self.outputs, room=self.room.columns,
         )  # fmt: skip
 
-    def held(self, cols: Columns, coef: Vector) -> LossOnColumns:
+    def intercept_problem(self, cols: Columns, coef: Vector) -> LossOnColumns:
         """The loss as a function of the intercept alone, coefficients held."""
         rows = Rows(self.rows.y, self.rows.c, self._eta(cols, coef, 0.0))
         nothing = DenseBlock(np.empty((self.shape[0], 0), order="F"))
@@ -131,7 +131,7 @@ class Data(ColumnViews):
             return self.at(nothing, self.no_coefficients, b)
         value, d = self.loss.first_order(self.rows.y, self.rows.shift(np.zeros(self.shape[0]), b), self.rows.c)
         mean, var, product = stored[0].first_pass(self.rows.c, d)
-        self._moments = Spread(self.weight, mean, self.weight * var)
+        self._moments = Moments(self.weight, mean, self.weight * var)
         slope = float(d.sum())
         return Answer(value, product + mean * slope, slope)
 
@@ -139,9 +139,9 @@ class Data(ColumnViews):
         """The fingerprint of the rows (:mod:`.sketch`): numbers, and how far each may be off by rounding."""
         return row_sketch(self.design, self.rows)
 
-    def many(self, cols: Columns, B: Vector) -> Many:
+    def batch(self, cols: Columns, B: Vector) -> Batch:
         """Many models on a few columns, coefficients B models x columns x outputs: what they lose on these rows."""
-        return Many(self, cols, B)
+        return Batch(self, cols, B)
 
     def products(self, cols: Columns, centred: bool) -> Matrix:
         """Weighted sums of products of a few columns, about their means where ``centred``; tall data block by block."""

@@ -29,14 +29,14 @@ class ColumnViews(ColumnMoments):
             room = max(PREPARED, self.nbytes) if room is None else room
             cache.columns(cols[: int(room // (8 * cache.count * self.shape[1]))])
 
-    def seen(self, m: Vector, s: Vector, constant: NDArray[np.bool_], far: bool) -> "Data":
+    def standardised(self, m: Vector, s: Vector, constant: NDArray[np.bool_], far: bool) -> "Data":
         """The same rows with columns (X - m) / s, those that are ``constant`` zero."""
         view = self._like(Standardized(self.design, m, s, constant, far), self.rows)
         view._raw = self.raw
         if self._moments is not None:  # which need not be looked for again
-            view._moments = self._moments.seen(m, s, constant)
+            view._moments = self._moments.standardised(m, s, constant)
         if self.shared is not None:
-            view.shared = self.shared.seen(m, s, constant)
+            view.shared = self.shared.standardised(m, s, constant)
         return view
 
     def folds(self, labels: Columns) -> FoldCache:
@@ -54,18 +54,18 @@ class ColumnViews(ColumnMoments):
         origin = self.origin()
         if origin is None:
             return cast("Data", self)
-        return self.seen_by((origin, np.ones(len(origin)), np.zeros(len(origin), bool), True))
+        return self.in_view((origin, np.ones(len(origin)), np.zeros(len(origin), bool), True))
 
     def standardized(self, centre: bool) -> "Data":
         """Columns of mean 0 and variance 1; not ``centre``: of mean square 1."""
         m, s, constant = self.scales(centre)
-        return self.seen_by((m, s, constant, bool((np.abs(m) > FAR * s).any())))
+        return self.in_view((m, s, constant, bool((np.abs(m) > FAR * s).any())))
 
-    def seen_by(self, view: View | None) -> "Data":
+    def in_view(self, view: View | None) -> "Data":
         """The same rows in a view of columns, such as that of other rows (``view``); None: as they are."""
         if view is None:
             return cast("Data", self)
-        twin = self.seen(*view)
+        twin = self.standardised(*view)
         twin.view = view
         return twin
 

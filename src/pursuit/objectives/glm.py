@@ -96,10 +96,10 @@ class GLM(GLMCurvature):
         """The ridge: a number, or one per column."""
         return self.ridge
 
-    def marks(self) -> dict[str, Any]:
+    def problem_settings(self) -> dict[str, Any]:
         shift = None if self.standardize or self.data.view is None else settings_to_json(self.data.view[0])
         return {
-            **super().marks(), "loss": settings_to_json(self.loss), "l2": settings_to_json(self.ridge),
+            **super().problem_settings(), "loss": settings_to_json(self.loss), "l2": settings_to_json(self.ridge),
             "fit_intercept": self.fit_intercept, "standardize": self.standardize, "shift of the columns": shift,
         }  # fmt: skip
 
@@ -120,7 +120,7 @@ class GLM(GLMCurvature):
         self._null: Point | None = None
         self.gram = GramColumns(self.data, self.fit_intercept) if self.loss.quadratic else None
 
-    def on(self, engine: Any) -> "GLM":
+    def to_engine(self, engine: Any) -> "GLM":
         return type(self)(
             placed(self.data.raw, engine), loss=self.loss, l2=self.ridge, fit_intercept=self.fit_intercept,
             standardize=self.standardize,
@@ -188,7 +188,7 @@ class GLM(GLMCurvature):
         if self.outputs > 1:
             several = search_responses if self.quadratic else classes.search
             return several(self, constraint, start, plan)
-        if constraint.unit_of is not None or self.loss.code is None or not self.loss.smooth or self.data.lean:
+        if constraint.unit_of is not None or self.loss.code is None or not self.loss.smooth or self.data.products_only:
             return None
         if constraint.k == 1 and not constraint.include.size and self.gram is None and self.data.near:
             single = best_column(self, constraint, plan)
@@ -222,7 +222,9 @@ class GLM(GLMCurvature):
         return slope
 
     def copies(self, one: int, other: int) -> bool:
-        return not self.data.lean and self.data.copies(one // self.outputs, other // self.outputs, self.fit_intercept)
+        return not self.data.products_only and self.data.copies(
+            one // self.outputs, other // self.outputs, self.fit_intercept
+        )
 
     def in_units(self, point: Point) -> tuple[Vector, Any]:
         coef, b = self.data.in_units(*self._matrix(point.support, point.coef), point.free)

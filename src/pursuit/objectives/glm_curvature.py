@@ -6,7 +6,7 @@ from .._utils.column_names import column_label
 from .._utils.lazy import lazy
 from .._utils.sorted_sets import common
 from .._utils.types import Columns, Vector
-from ..data import Form, Model
+from ..data import Model, QuadraticForm
 from .base import Point
 from .glm_refits import GLMRefits
 from .working_set import FLAT
@@ -39,7 +39,7 @@ class GLMCurvature(GLMRefits):
 
     def mean_curvature(self, point: Point, cols: Columns, v: Vector) -> float:
         """By one product where a column costs one: random signs make v'Hv what is asked for, in the mean."""
-        if self.data.lean:
+        if self.data.products_only:
             return self.curvature(point, cols, v * np.random.default_rng(0).choice([-1.0, 1.0], len(v)))
         return float(v**2 @ self.curvatures(point, cols))
 
@@ -76,7 +76,7 @@ class GLMCurvature(GLMRefits):
         return model if not np.isfinite(bound) or model.weight > FLAT * bound else model.bounding()
 
     @lazy
-    def evened(self) -> tuple[Form, Vector]:
+    def evened(self) -> tuple[QuadraticForm, Vector]:
         """The squared loss on columns of mean square 1 as a quadratic form, kept for proofs, and 1 / their scale."""
         m, s, constant = self.data.scales(self.fit_intercept)
         if self.gram is not None and self.gram.read:
@@ -84,6 +84,6 @@ class GLMCurvature(GLMRefits):
             p = len(even)
             down = np.outer(self.gram.means, self.tilt) - self.null.gradient.reshape(p, -1)
             gram = self.gram.columns(np.arange(p)) * np.outer(even, even)
-            return Form(gram, even[:, None] * down, np.zeros(p), 0.0), even
+            return QuadraticForm(gram, even[:, None] * down, np.zeros(p), 0.0), even
         form = self.data.form(m, np.where(constant, np.inf, s), self.null.free)
         return form.centred() if self.fit_intercept else form, np.where(constant, 0.0, 1 / s)

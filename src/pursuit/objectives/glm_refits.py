@@ -37,38 +37,38 @@ class GLMRefits(GLMValues):
             if point is not None:
                 return point
         cols = self._whole_columns(support)
-        fit = refit(self.few(support), *self._begin(support, start))
+        fit = refit(self.support_problem(support), *self._begin(support, start))
         if not self.smooth:
             self.duals(support, fit)
             fit = replace(fit, dual=None)  # which stays with the rows
 
         def slope() -> Vector:
-            if fit.pull is not None:
-                g = fit.pull.copy()
+            if fit.full_gradient is not None:
+                g = fit.full_gradient.copy()
             elif self.smooth:
                 g = self.data.at(cols, fit.coef, fit.b).gradient.reshape(-1)
             else:  # of a kink's many subgradients, the one that vanishes on the support
-                g = self.data.pull(self.duals(support))
+                g = self.data.weighted_transpose(self.duals(support))
             g[support] = 0.0
             return g
 
         return Point(
             self.dim, support, fit.coef.reshape(-1), fit.b, fit.value, slope, fit.converged, fit.note, fit.minimiser,
-            least=fit.least,
-        ).owned(self)  # fmt: skip
+            support_bound=fit.lower_bound,
+        ).bind(self)  # fmt: skip
 
     def _begin(self, support: Columns, start: Point | None) -> tuple[Vector, Any]:
         """Coefficients (with several outputs a row per column) and intercept to begin a refit from."""
         coef = np.zeros(len(support))
         if self.outputs > 1:
             return self._begin_with_outputs(support, start)
-        direct = self.loss.quadratic and not self.data.lean  # needs no start
+        direct = self.loss.quadratic and not self.data.products_only  # needs no start
         if start is None or direct or not self.loss.smooth or not start.value < self._without.value:
             return coef, self._first
         here, there = common(support, start.support)
         coef[here] = start.coef[there]
         if len(here) < len(start.support) and not self.loss.quadratic:
-            left = self.few(support)  # without its other columns a start may be worse than nothing
+            left = self.support_problem(support)  # without its other columns a start may be worse than nothing
             if not left.at(left.join(coef, start.free), hessian=False).value < self._without.value:
                 return np.zeros(len(support)), self._without.b
         return coef, start.free
@@ -78,7 +78,7 @@ class GLMRefits(GLMValues):
         if start is None or self.quadratic or not start.value < self._without.value:
             return coef, self._first
         left = start.x[support].reshape(coef.shape)
-        few = self.few(support)  # without its other columns a start may be worse than nothing
+        few = self.support_problem(support)  # without its other columns a start may be worse than nothing
         better = few.at(few.join(left, start.free), hessian=False).value < self._without.value
         return (left, start.free) if better else (coef, self._first)
 
@@ -121,7 +121,7 @@ class GLMRefits(GLMValues):
             return g
 
         least = value - max(noise, EXACT * value)
-        return Point(self.dim, support, coef.reshape(-1), b, value, slope, True, least=least).owned(self)
+        return Point(self.dim, support, coef.reshape(-1), b, value, slope, True, support_bound=least).bind(self)
 
     def _far(self, cols: Columns, squares: Vector) -> bool:
         """Whether a column is so far from zero beside its spread that products with it have lost digits."""

@@ -44,7 +44,7 @@ class GLMValues(HasDual):
                 _, gradient, self.tilt = first  # the slope is 0, but for rounding
                 gradient = gradient.reshape(-1)
             else:
-                gradient = data.pull(self.duals(nothing))
+                gradient = data.weighted_transpose(self.duals(nothing))
 
             def again() -> Vector:  # without a reference to self, whose null model this is
                 return data.at(nothing, no_coefficients, fit.b).gradient.reshape(-1) if smooth else gradient
@@ -54,7 +54,8 @@ class GLMValues(HasDual):
                 size = float(np.sqrt(abs(fit.value) or 1.0))
                 self.data.check_small(self._columns(np.flatnonzero(np.abs(gradient) <= TINY * size)))
             self._null = Point(
-                self.dim, nothing, np.empty(0), fit.b, fit.value, again, True, fit.note, fit.minimiser, least=fit.value,
+                self.dim, nothing, np.empty(0), fit.b, fit.value, again, True, fit.note, fit.minimiser,
+                support_bound=fit.value,
             )  # fmt: skip
             gradient.setflags(write=False)
             self._null.__dict__["gradient"] = gradient
@@ -88,13 +89,13 @@ class GLMValues(HasDual):
         if not self.fit_intercept:  # a start may come from an objective that has one
             intercept = self._first
         elif intercept is None:
-            intercept = intercept_of(self.data.held(cols, C), self._first if self.outputs > 1 else 0.0)
+            intercept = intercept_of(self.data.intercept_problem(cols, C), self._first if self.outputs > 1 else 0.0)
         value, gradient, _ = self.data.at(cols, C, intercept)
         gradient = gradient.reshape(-1)
         ridge = self._ridge(support)
         gradient[support] += ridge * coef
         value += 0.5 * float(coef @ (ridge * coef))
-        return Point(self.dim, support, coef, intercept, value, lambda: gradient).owned(self)
+        return Point(self.dim, support, coef, intercept, value, lambda: gradient).bind(self)
 
     def value(self, support: Columns, coef: Vector, intercept: Any) -> float:
         """f alone: only the support's columns are read."""
@@ -112,16 +113,16 @@ class GLMValues(HasDual):
         """The dual variables of a refit whose loss has kinks, one per row; kept with the rows."""
 
         def again() -> Vector | None:
-            return (fit or refit(self.few(support), np.zeros(len(support)), self._first)).dual
+            return (fit or refit(self.support_problem(support), np.zeros(len(support)), self._first)).dual
 
         ridge = np.broadcast_to(self._ridge(support), len(support))
         return self.data.recall(("duals", support.tobytes(), ridge.tobytes(), self.fit_intercept), again)
 
-    def few(self, support: Columns) -> Any:
+    def support_problem(self, support: Columns) -> Any:
         """f on a support, as a function of its coefficients and the intercept."""
         cols = self._columns(support)
         ridge = self.ridge if isinstance(self.ridge, float) else self.ridge[cols]
-        return self.data.few(cols, ridge, self.fit_intercept, self.lower)
+        return self.data.column_problem(cols, ridge, self.fit_intercept, self.lower)
 
     @lazy
     def _without(self) -> Fitted:
@@ -129,7 +130,7 @@ class GLMValues(HasDual):
         if self.quadratic and self.data.whole and self.data.near and self.outputs == 1:
             b, value = self.data.constant_fit(self._first, self.fit_intercept)
             return Fitted(np.empty(0), b, value, value - EXACT * max(value - self.lower, 0.0))
-        return refit(self.few(np.empty(0, np.int64)), self.data.no_coefficients, self._first)
+        return refit(self.support_problem(np.empty(0, np.int64)), self.data.no_coefficients, self._first)
 
     @lazy
     def _first(self) -> Any:
