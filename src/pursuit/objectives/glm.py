@@ -22,7 +22,7 @@ from .._utils.types import Columns, Flags, Vector
 from .._utils.validation import check_array, check_flag, check_number, check_start
 from ..constraints import AtMost
 from ..data import GramColumns, as_data, placed
-from ..kernels.path import PathPlan, PathSolution
+from ..kernels.path import PathPlan, PathPoint, PathSolution
 from ..kernels.search import SearchPlan, SearchSolution
 from ..losses import Loss, Multinomial, as_loss
 from ..refits.columns import LARGE
@@ -195,6 +195,10 @@ class GLM(GLMCurvature):
             if single is not None:
                 return single
         return (least_squares if self.gram is not None else likelihood).search(self, constraint, start, plan)
+
+    def best_subset(self, constraint: AtMost, plan: SearchPlan | PathPlan) -> PathPoint | None:
+        single = self.quadratic and self.outputs == 1 and not self.data.products_only
+        return least_squares.best_subset(self, constraint, plan) if single else None
 
     def quick_path(self, constraint: AtMost, plan: PathPlan) -> PathSolution | None:
         several = path_of_responses if self.quadratic else classes.path

@@ -61,6 +61,17 @@ class GLMValues(HasDual):
             self._null.__dict__["gradient"] = gradient
         return self._null
 
+    def know_null(self, b: float, value: float, tilt: float) -> None:
+        """Take the model without features from a kernel that has seen to it that X is finite."""
+        if self._null is not None:
+            return
+        nothing, data, self.tilt = np.empty(0, np.int64), self.data, tilt
+        no_coefficients = data.no_coefficients
+        self._null = Point(
+            self.dim, nothing, np.empty(0), b, value, lambda: data.at(nothing, no_coefficients, b).gradient, True,
+            support_bound=(1 - EXACT) * value,
+        )  # fmt: skip
+
     @property
     def height(self) -> float:
         """How far the null model is above the loss's infimum: what there is to explain."""
