@@ -14,8 +14,10 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from sklearn.exceptions import NotFittedError
 
 from .._utils.validation import check_number
+from .._utils.wrong_calls import takes_objective
 from ..constraints import AtMost
 from ..engines import threads
 from ..objectives.base import Point
@@ -33,9 +35,10 @@ COEFFICIENT_ROUNDING = 16 * float(np.finfo(float).eps)  # of a linear predictor'
 VALUE_TOLERANCE = 1e-6  # relative difference of a result's value from that of its coefficients: rounding
 
 
+@takes_objective("(GLM(X, y), result)")
 def certify(
     objective: GLM,
-    result: Any,
+    result: Any = None,
     *,
     k: int | None = None,
     include: Any = (),
@@ -60,11 +63,26 @@ def certify(
     gap : relative gap at which a solution counts as proved
     progress : called with (lower, upper, open nodes, nodes, seconds) while branching; True shows the nodes and the gap
     """
+    if result is None:
+        objective, result = _of_estimator(objective)
     return certify_from(
         WarmStart(), objective, result, k=k, include=include, exclude=exclude, groups=groups, bounds=bounds,
         sum_to=sum_to, time_limit=time_limit, gap=gap,
         progress=node_bar() if progress is True else None if progress is False else progress,
     )  # fmt: skip
+
+
+def _of_estimator(estimator: Any) -> tuple[Any, Any]:
+    """The objective and the result of a fitted estimator."""
+    if isinstance(estimator, type):
+        raise TypeError(f"certify needs a fitted estimator, got the class {estimator.__name__}")
+    if not hasattr(estimator, "fit"):
+        raise TypeError("certify needs the result of the objective: certify(objective, solve(objective, k))")
+    if not hasattr(estimator, "result_"):
+        raise NotFittedError(f"this {type(estimator).__name__} is not fitted; call fit(X, y) first")
+    if getattr(estimator, "objective_", None) is None:
+        raise ValueError("certify needs the training data, which a pickled estimator has not; fit it again")
+    return estimator.objective_, estimator.result_
 
 
 def certify_from(
