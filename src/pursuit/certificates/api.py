@@ -189,10 +189,10 @@ def _refit_known(f: GLM, result: Any, k: int | None, include: Any, exclude: Any,
     """The refitted solution and its sparse set, checked against the objective."""
     if isinstance(result, Result):
         if result.point.dim != f.dim:
-            q = f.outputs
-            raise ValueError(
-                f"result has {result.point.dim / q:g} columns, but the objective has {f.dim // q}: not its solution"
+            has, wants = (
+                f"{dim} {'columns' if f.outputs == 1 else 'coefficients'}" for dim in (result.point.dim, f.dim)
             )
+            raise ValueError(f"result has {has}, but the objective has {wants}: not its solution")
         constraint = result.constraint
         given = f.sparse_set(constraint.k or 1 if k is None else k, include, exclude, groups)
         _check_same(constraint, given, k is not None, groups is not None)
