@@ -28,16 +28,22 @@ _HOMES = {
     "pursuit.data": ("InParts",),
     "pursuit.data.disk": ("OnDisk", "open_data"),
     "pursuit.certificates": ("Certificate", "best_subsets", "certify"),
+    "pursuit.theory": (
+        "Bracket", "Curvature", "Statement", "Theorems", "curvature", "exact_recovery", "relative_error",
+        "relaxed_recovery", "support_f1", "support_mcc", "theorems",
+    ),
     "pursuit.paths": ("Path", "path"),
     "pursuit.solving.recover": ("recover",),
     "pursuit.reports": ("Intervals", "Summary", "summary"),
     "pursuit.inference": ("bootstrap_intervals", "split_intervals"),
     "pursuit.estimators": (
         "SparseRegressor", "SparseClassifier", "SparseRegressorCV", "SparseClassifierCV", "SparsePrecision",
-        "SparsePrecisionCV", "SparseLDA",
+        "SparsePrecisionCV", "SparseLDA", "SmoothEffects", "SparseAdditiveRegressor", "SparseAdditiveClassifier",
     ),
     "pursuit.io": ("convert", "save_model", "load_model"),
     "pursuit.resampling": ("Stability", "stability"),
+    "pursuit.tables.pipeline": ("table_pipeline",),
+    "pursuit.tables.preparer": ("TablePreparer",),
     "pursuit._utils.progress": ("Progress",),
 }  # fmt: skip
 _HOME = {name: module for module, names in _HOMES.items() for name in names}
@@ -52,6 +58,9 @@ if TYPE_CHECKING:
     from .data.disk import OnDisk, open_data
     from .designs import as_design
     from .estimators import (
+        SmoothEffects,
+        SparseAdditiveClassifier,
+        SparseAdditiveRegressor,
         SparseClassifier,
         SparseClassifierCV,
         SparseLDA,
@@ -94,6 +103,21 @@ if TYPE_CHECKING:
     from .solving.driver import solve
     from .solving.recover import recover
     from .solving.result import Record, Result
+    from .tables.pipeline import table_pipeline
+    from .tables.preparer import TablePreparer
+    from .theory import (
+        Bracket,
+        Curvature,
+        Statement,
+        Theorems,
+        curvature,
+        exact_recovery,
+        relative_error,
+        relaxed_recovery,
+        support_f1,
+        support_mcc,
+        theorems,
+    )
 
 
 def __getattr__(name: str) -> Any:

@@ -4,7 +4,7 @@
 """
 
 import copy
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -35,7 +35,9 @@ class AtMost:
     dim : number of coordinates
     include, exclude : coordinates (indices, names, or a mask; with groups: any member names its group) that are
         strictly in, strictly out; those included count in k
-    groups : one label per coordinate, text or a number, in any order
+    groups : one label per coordinate, text or a number, in any order; or the coordinates of every group, by name or
+        index, as a dict or as a list of lists (the others are groups of their own); or "prefix", the texts before the
+        last "=" of names (before the last "_" where no name has a "=")
     names : of the coordinates, where they have any
     """
 
@@ -85,6 +87,10 @@ class AtMost:
         other.dim, other.plain = width * self.dim, False
         other.unit_of = np.repeat(np.arange(self.dim) if self.unit_of is None else self.unit_of, width)
         return other
+
+    def by_blocks(self, width: int) -> bool:
+        """Whether every unit is ``width`` coordinates side by side, as ``spread`` makes them of single ones."""
+        return width * self.units == self.dim
 
     def top(
         self, v: Vector, budget: int | None = None, keep: Columns | None = None, within: Columns | None = None
@@ -199,23 +205,69 @@ def _units(groups: Any, dim: int, names: Sequence[str] | None) -> tuple[Columns 
     """The unit of each coordinate and how many there are; None where every unit is one coordinate."""
     if groups is None:
         return None, dim
-    warn_column_order(names, groups=groups)
-    labels = _group_labels(groups, dim)
+    labels = group_labels(groups, dim, names)
     seen: dict[Any, int] = {}  # groups are numbered by their first column, so ties go there
     codes = np.fromiter((seen.setdefault(label, len(seen)) for label in labels), np.int64, dim)
     return (None if len(seen) == dim else codes), len(seen)
 
 
-def _group_labels(groups: Any, dim: int) -> list[Any]:
+def group_labels(groups: Any, dim: int, names: Sequence[str] | None = None) -> list[Any]:
+    """The label of every column's group, from labels, from sets of columns, or from the prefixes of names.
+
+    A column that no set names is a group of its own, under its own name.
+    """
+    if isinstance(groups, str) and groups.casefold() == "prefix":
+        return _prefixes(names)
+    if isinstance(groups, Mapping):
+        return _labels_of_sets(dict(groups), dim, names)
+    if isinstance(groups, list | tuple) and groups and all(isinstance(held, _COLLECTIONS) for held in groups):
+        return _labels_of_sets({f"group {i}": list(held) for i, held in enumerate(groups)}, dim, names)
+    warn_column_order(names, groups=groups)
+    return _one_label_each(groups, dim)
+
+
+_COLLECTIONS = (list, tuple, set, frozenset, np.ndarray)
+
+
+def _prefixes(names: Sequence[str] | None) -> list[str]:
+    """What names say before their last "=" or, where no name has one, before their last "_".
+
+    The name of a transformer, which ColumnTransformer puts before "__", is not looked at but kept.
+    """
+    if names is None:
+        raise ValueError("groups='prefix' reads the names of columns, and X has none; give X as a data frame")
+    mark = "=" if any("=" in name for name in names) else "_"
+    apart = [name.rpartition("__") for name in names]
+    return [f"{step}{line}{name.rpartition(mark)[0] or name}" for step, line, name in apart]
+
+
+def _labels_of_sets(sets: dict[Any, Any], dim: int, names: Sequence[str] | None) -> list[Any]:
+    """Labels from the columns of every group, by name or index."""
+    labels: dict[int, Any] = {}
+    for label, columns in sets.items():
+        cols = np.asarray(resolve_columns(columns, f"groups[{label!r}]", dim, names))
+        if cols.size and (cols.dtype.kind not in "iu" or cols.ndim != 1 or cols.min() < 0 or cols.max() >= dim):
+            raise ValueError(
+                f"groups[{label!r}] must hold names of columns, or indices from 0 to {dim - 1}; got {columns!r}"
+            )
+        for j in cols.tolist():
+            if labels.setdefault(j, label) != label:
+                where = column_label([j], names)
+                raise ValueError(f"groups has {where} in {labels[j]!r} and in {label!r}; a column is in one group")
+    alone = [("column", j) if names is None else names[j] for j in range(dim)]
+    return [labels[j] if j in labels else alone[j] if alone[j] not in sets else ("column", j) for j in range(dim)]
+
+
+def _one_label_each(groups: Any, dim: int) -> list[Any]:
     """One text or number per column; lists stay lists, as an array would make 1 and "1" the same label."""
     wanted = f"groups must give one label per column (text or a number), {dim} of them"
-    if isinstance(groups, str | bytes | dict | set) or not np.iterable(groups):
-        raise ValueError(f"{wanted}, got {groups!r}")
+    if isinstance(groups, str | bytes | set) or not np.iterable(groups):
+        raise ValueError(f"{wanted}, or the columns of every group, {{'city': ['city_Rome', ...]}}; got {groups!r}")
     labels = list(groups) if isinstance(groups, list | tuple) else np.asarray(groups).tolist()
     for label in labels:
         if np.iterable(label) and not isinstance(label, str | bytes):
             kind = type(label).__name__
-            raise ValueError(f"{wanted}, got the {kind} {label!r}: give its group's label for every column, in order")
+            raise ValueError(f"{wanted}, got the {kind} {label!r} among labels")
         if type(label).__name__ == "NAType" or label != label:
             raise ValueError("groups contains NaN; give every column a label")
     if len(labels) != dim:

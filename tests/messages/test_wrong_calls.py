@@ -78,21 +78,69 @@ LABEL = r"groups must give one label per column \(text or a number\), 6 of them,
 
 CALLS = {
     # groups
-    "groups tuples": (lambda: solve(F, 1, groups=[("a", 1)] * 6), ValueError, LABEL + r" the tuple \('a', 1\)"),
-    "groups lists of names": (lambda: solve(NAMED, 1, groups=[["a", "b"], ["c", "d", "e"], ["f"]]), ValueError, LABEL),
-    "groups lists of one length": (lambda: solve(NAMED, 1, groups=[["a", "b"]] * 3), ValueError, LABEL + " the list"),
+    "groups of unknown names": (
+        lambda: solve(NAMED, 1, groups={"u": ["a", "z"]}),
+        ValueError,
+        r"groups\['u'\] names column 'z', which X does not have",
+    ),
+    "groups names without names": (
+        lambda: solve(F, 1, groups=[("a", "b")]),
+        ValueError,
+        r"groups\['group 0'\] names column 'a', which X does not have; X has no column names",
+    ),
+    "groups that overlap": (
+        lambda: solve(NAMED, 1, groups=[["a", "b"], ["b", "c"]]),
+        ValueError,
+        "groups has column 'b' in 'group 0' and in 'group 1'; a column is in one group",
+    ),
+    "groups of wrong indices": (
+        lambda: solve(F, 1, groups={"u": [0, 6]}),
+        ValueError,
+        r"groups\['u'\] must hold names of columns, or indices from 0 to 5",
+    ),
+    "groups of fractions": (lambda: solve(F, 1, groups=[[0.5]]), ValueError, "must hold names of columns, or indices"),
     "groups sets": (lambda: solve(F, 1, groups=np.array([{1}] * 6, dtype=object)), ValueError, LABEL + " the set"),
-    "groups dict": (lambda: solve(F, 1, groups={"u": ["a"]}), ValueError, LABEL + r" \{'u'"),
-    "groups text": (lambda: solve(F, 1, groups="aabbcc"), ValueError, LABEL + " 'aabbcc'"),
+    "groups labels and lists": (lambda: solve(F, 1, groups=[1, [2], 3, 4, 5, 6]), ValueError, LABEL + " the list"),
+    "groups text": (lambda: solve(F, 1, groups="aabbcc"), ValueError, r"\{'city': .* got 'aabbcc'"),
+    "groups prefix without names": (
+        lambda: solve(F, 1, groups="prefix"),
+        ValueError,
+        "groups='prefix' reads the names of columns, and X has none; give X as a data frame",
+    ),
+    "bounds of unknown names": (
+        lambda: solve(NAMED, 1, bounds={"z": (0, None)}),
+        ValueError,
+        "bounds names column 'z', which X does not have",
+    ),
+    "bounds of a wrong index": (
+        lambda: solve(F, 1, bounds={9: (0, None)}),
+        ValueError,
+        "bounds must name columns, or hold indices from 0 to 5, got 9",
+    ),
+    "bounds of a name that are no pair": (
+        lambda: solve(NAMED, 1, bounds={"a": 0}),
+        ValueError,
+        r"bounds of column 'a' must be a pair \(low, high\), such as \(0, None\), got 0",
+    ),
+    "bounds of a name that are text": (
+        lambda: solve(NAMED, 1, bounds={"a": ("x", None)}),
+        ValueError,
+        "bounds of column 'a' must be numbers or None",
+    ),
+    "bounds of a name that are crossed": (
+        lambda: solve(NAMED, 1, bounds={"b": (2, 1)}),
+        ValueError,
+        "bounds must have low <= high, and for column 'b' they are 2 and 1",
+    ),
     "groups NaN among text": (
         lambda: solve(F, 1, groups=np.array([np.nan, *"abcde"], dtype=object)),
         ValueError,
         "groups contains NaN",
     ),
-    "groups of an estimator": (lambda: regress(groups=[("a", 1)] * 6), ValueError, LABEL),
-    "groups of CV": (lambda: SparseRegressorCV(groups=[["a", "b"]] * 3).fit(X, Y), ValueError, LABEL),
-    "groups of stability": (lambda: stability(SparseRegressor(1, groups=[[0]] * 6), X, Y), ValueError, LABEL),
-    "groups of best_subsets": (lambda: best_subsets(X, Y, 1, groups=[[0, 1], [2, 3, 4, 5]]), ValueError, LABEL),
+    "groups of an estimator": (lambda: regress(groups=[("a", 1)] * 6), ValueError, "groups.* names column 'a'"),
+    "groups of CV": (lambda: SparseRegressorCV(groups=[1, 2]).fit(X, Y), ValueError, LABEL + " 2"),
+    "groups of stability": (lambda: stability(SparseRegressor(1, groups=[[7]]), X, Y), ValueError, "0 to 5"),
+    "groups of best_subsets": (lambda: best_subsets(X, Y, 1, groups=[[0, 1], [1, 5]]), ValueError, "in one group"),
     # a user's loss
     **{
         f"loss {name}": (

@@ -19,7 +19,7 @@ def warn_row_order(X: Any, **beside: Any) -> None:
         return
     for name, values in beside.items():
         if _reordered(index, _index(values)):
-            _warn(
+            warn_at_caller(
                 f"{name} has the row labels of X in another order, and rows are matched by position: give "
                 f"{name}.loc[X.index], or {name}.to_numpy() where the order is right"
             )
@@ -32,7 +32,7 @@ def warn_column_order(names: Sequence[str] | None, **beside: Any) -> None:
         index = _index(values)
         labels = [] if index is None else list(index)
         if own and len(labels) == len(own) and labels != own and set(labels) == set(own):
-            _warn(
+            warn_at_caller(
                 f"{name} has the column names as labels, in another order, and is matched by position: reorder it, or "
                 f"give {name}.to_numpy() where the order is right"
             )
@@ -51,7 +51,7 @@ def _reordered(ours: Any, theirs: Any) -> bool:
     return bool(np.all(ours.isin(theirs)) and np.all(theirs.isin(ours)))
 
 
-def _warn(words: str) -> None:
+def warn_at_caller(words: str) -> None:
     """Warn at the user's line."""
     depth, frame = 1, sys._getframe()
     while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] in ("pursuit", "sklearn"):

@@ -2,7 +2,7 @@
 
 | problem | bound | exact method |
 |---|---|---|
-| squared loss, p up to ``DENSE`` | ridge and curvature borrowed from X'X/n, rounds of fixing | branch and bound |
+| squared loss, any number of responses, p <= 4000 | ridge and curvature of X'X/n, fixing | leaps, branch and bound |
 | any loss with a conjugate and l2 > 0 | perspective relaxation on a working set of columns | branch and bound |
 | no ridge | the minimum over all columns (weak, said so) | branch and bound, for small p |
 """
@@ -24,7 +24,8 @@ from ..objectives.glm import GLM
 from ..solving.result import Result
 from .bounds import cheap_bound, has_dual, search_between, strong_bound
 from .certificate import Certificate
-from .tree import Progress, Tree
+from .lemma21 import lemma21
+from .tree import Progress, Tree, node_bar
 from .warm_start import WarmStart
 
 OPTIMAL = "the solution is optimal within the gap asked for"
@@ -44,7 +45,7 @@ def certify(
     sum_to: float | None = None,
     time_limit: float | None = None,
     gap: float = 1e-6,
-    progress: Callable[[Progress], None] | None = None,
+    progress: Callable[[Progress], None] | bool | None = None,
 ) -> Certificate:
     """Bound the optimum from below, starting from a solution of any solver or from coefficients from elsewhere.
 
@@ -57,11 +58,11 @@ def certify(
         what lies between may be left open
     time_limit : seconds; None bounds without branching, a positive number goes on to a proof, 0 gives the cheap bound
     gap : relative gap at which a solution counts as proved
-    progress : called with (lower, upper, open nodes, nodes, seconds) while branching
+    progress : called with (lower, upper, open nodes, nodes, seconds) while branching; True shows the nodes and the gap
     """
     return certify_from(
         WarmStart(), objective, result, k=k, include=include, exclude=exclude, groups=groups, bounds=bounds,
-        sum_to=sum_to, time_limit=time_limit, gap=gap, progress=progress,
+        sum_to=sum_to, time_limit=time_limit, gap=gap, progress=node_bar() if progress is True else progress or None,
     )  # fmt: skip
 
 
@@ -81,7 +82,7 @@ def certify_from(
     if progress is not None and not callable(progress):
         raise TypeError(f"progress must be a function of (lower, upper, ...), got {type(progress).__name__}")
     if isinstance(result, Result):
-        _check_same_bounds(result, bounds, sum_to, objective.dim)
+        _check_same_bounds(result, bounds, sum_to, objective)
         bounds, sum_to = result.bounds, result.sum_to
     if bounds is not None or sum_to is not None:
         return _within_bounds(objective, result, bounds, sum_to, gap, hand, k=k, include=include, exclude=exclude,
@@ -90,7 +91,7 @@ def certify_from(
     with threads(), np.errstate(all="ignore"):
         known, constraint = _refit_known(objective, result, k, include, exclude, groups)
         tree = Tree(0.9 * gap, objective.scale, deadline=None if limit is None else began + limit, progress=progress)
-        tree.offer(tuple(int(u) for u in constraint.units_of(known.support)), known.value, known.minimum)
+        tree.offer(tuple(int(u) for u in constraint.units_of(known.support)), known.value, known.lower_bound)
         tree.search = partial(search_between, objective, constraint)
         lower, why = max(cheap_bound(objective, constraint, known), hand.bound(objective, constraint)), ""
         if known.value <= objective.nothing:
@@ -107,11 +108,14 @@ def certify_from(
         scale = objective.scale(best.value)
         proved = best.value - lower <= gap * scale or best.value <= objective.nothing
     status, reason = ("proved", OPTIMAL) if proved else ("bounded", f"bounded only: {why or _why_open(tree, limit)}")
+    refutation = lemma21(objective, constraint, known)
+    if refutation and best is known:
+        reason = f"{reason}; {refutation}"
     always, never = (np.array(sorted(fixed), dtype=np.int64) for fixed in (tree.always, tree.never))
     result, seconds = replace(result, certificate=status), time.perf_counter() - began
     margin = _margin(objective, best)
     return Certificate(
-        float(lower), best.value, status, reason, always, never, margin, result, tree.nodes, seconds, scale
+        float(lower), best.value, status, reason, always, never, margin, result, tree.nodes, seconds, scale, refutation
     )
 
 
@@ -165,11 +169,13 @@ def _refit_known(f: GLM, result: Any, k: int | None, include: Any, exclude: Any,
     """The refitted solution and its sparse set, checked against the objective."""
     if isinstance(result, Result):
         if result.point.dim != f.dim:
-            raise ValueError(f"result has {result.point.dim} columns, but the objective has {f.dim}: not its solution")
+            q = f.outputs
+            raise ValueError(
+                f"result has {result.point.dim / q:g} columns, but the objective has {f.dim // q}: not its solution"
+            )
         constraint = result.constraint
-        _check_same(
-            constraint, f.sparse_set(constraint.k or 1 if k is None else k, include, exclude, groups), k is not None
-        )
+        given = f.sparse_set(constraint.k or 1 if k is None else k, include, exclude, groups)
+        _check_same(constraint, given, k is not None, groups is not None)
         point = result.point
         value = f.value(point.support, point.coef, point.free)
         room = VALUE_TOLERANCE * f.scale(result.value) + max(0.0, f.nothing - f.lower) + _rounded_intercept(f, point)
@@ -196,27 +202,33 @@ def _rounded_intercept(f: GLM, point: Point) -> float:
     """What the last digits of an intercept (and of an offset) make of a value: much, where y is all but constant."""
     if not (f.fit_intercept and np.isfinite(f.loss.smoothness)):
         return 0.0
-    size = max(abs(float(f.null.free)), abs(float(point.free)))
+    size = float(max(np.abs(f.null.free).max(), np.abs(point.free).max()))
     if f.data.whole and f.data.local.rows.offset is not None:
         size += float(np.abs(f.data.local.rows.offset[f.data.local.rows.c > 0]).max(initial=0.0))
-    off, slope = COEFFICIENT_ROUNDING * size, np.sqrt(2 * float(f.loss.smoothness) * max(point.value - f.lower, 0.0))
+    off = COEFFICIENT_ROUNDING * size * np.sqrt(f.outputs)  # the norm over the outputs
+    slope = np.sqrt(2 * float(f.loss.smoothness) * max(point.value - f.lower, 0.0))
     return float(slope * off + 0.5 * f.loss.smoothness * off**2)  # |f'| is at most this slope: f is smooth
 
 
-def _check_same(own: AtMost, asked: AtMost, sized: bool) -> None:
-    """A result brings its sparse set: another one is an error, not a wish."""
-    pairs = {"include": (own.include, asked.include), "exclude": (own.exclude, asked.exclude)}
+def _check_same(own: AtMost, given: AtMost, sized: bool, grouped: bool) -> None:
+    """A result brings its sparse set: another one is an error."""
+    pairs = {"include": (own.include, given.include), "exclude": (own.exclude, given.exclude)}
     wrong = [name for name, (has, wants) in pairs.items() if wants.size and not np.array_equal(has, wants)]
-    wrong += ["k"] if sized and own.k != asked.k else []
-    if asked.unit_of is not None and (own.unit_of is None or not np.array_equal(own.unit_of, asked.unit_of)):
+    wrong += ["k"] if sized and own.k != given.k else []
+    if (
+        grouped
+        and given.unit_of is not None
+        and (own.unit_of is None or not np.array_equal(own.unit_of, given.unit_of))
+    ):
         wrong.append("groups")
     if wrong:
         raise ValueError(f"{wrong[0]} is not that of the result, which was solved with its own: leave it out")
 
 
-def _check_same_bounds(result: Result, bounds: Any, sum_to: Any, dim: int) -> None:
+def _check_same_bounds(result: Result, bounds: Any, sum_to: Any, f: Any) -> None:
     """The same of bounds and sum_to."""
-    sides = bounds is not None and not np.array_equal(check_bounds(bounds, dim), check_bounds(result.bounds, dim))
+    own, given = (check_bounds(held, f.dim // f.width, f.names) for held in (result.bounds, bounds))
+    sides = bounds is not None and not np.array_equal(own, given)
     if sides or (sum_to is not None and check_sum(sum_to) != result.sum_to):
         name = "bounds" if sides else "sum_to"
         raise ValueError(f"{name} is not that of the result, which was solved with its own: leave it out")
@@ -235,9 +247,10 @@ def _margin(f: GLM, point: Point) -> float:
     """Theorem 1 of DIHT: how far the zero-gap condition holds (or fails, below zero); nan without a ridge."""
     if not np.all(f.ridge > 0) or len(point.support) == 0:
         return float("nan")
-    outside = np.abs(point.gradient) / f.ridge
-    outside[point.support] = 0.0
-    return float(np.abs(point.coef).min() - outside.max())
+    cols, coef = f._matrix(point.support, point.coef)
+    outside = np.linalg.norm(point.gradient.reshape(-1, f.outputs), axis=1) / f.ridge
+    outside[cols] = 0.0
+    return float(np.linalg.norm(coef.reshape(len(cols), -1), axis=1).min() - outside.max())
 
 
 def _result(f: GLM, constraint: AtMost, best: Point, given: Any) -> Result:

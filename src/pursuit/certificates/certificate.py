@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 
+from .._utils.html import html_table
 from .._utils.types import Columns
 from ..solving.result import Result
 
@@ -19,6 +20,8 @@ class Certificate:
     reason : a sentence, with why a bound is weak
     always, never : columns that every better solution contains, that none contains
     margin : min |x_j| on the support minus max |g_j| / l2 outside (Theorem 1 of DIHT: not negative proves x optimal)
+    refutation : a sentence where the solution that was given is proved not to be optimal without a search: Lemma 21 of
+        GraHTP, tried where there is no ridge; else empty
     result : the best point that was met, as a Result
     nodes, seconds : effort
     """
@@ -34,6 +37,16 @@ class Certificate:
     nodes: int
     seconds: float
     scale: float
+    refutation: str = ""
+
+    def _repr_html_(self) -> str:
+        rows = [
+            ("lower bound", f"{self.lower:.8g}"), ("value", f"{self.upper:.8g}"),
+            ("relative gap", f"{self.rel_gap:.3g}"),
+            ("columns in every better solution", len(self.always)), ("columns in none", len(self.never)),
+            ("nodes", self.nodes), ("seconds", f"{self.seconds:.3g}"),
+        ]  # fmt: skip
+        return html_table(f"certificate: {self.status}", ("", ""), rows, (self.reason,))
 
     @property
     def gap(self) -> float:

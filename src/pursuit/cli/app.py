@@ -47,7 +47,9 @@ def root(
 def fit(
     options: Any,
     checkpoint: Path | None,
-    out: Annotated[Path, typer.Option("--out", "-o", help="The JSON model to write.", show_default=False), WRITES],
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="The JSON model to write; model.json by default."), WRITES
+    ] = None,
     k: Annotated[
         str, typer.Option("-k", help="At most so many features; auto chooses the number by held-out rows.")
     ] = "auto",
@@ -77,11 +79,19 @@ def fit(
     summary: Annotated[
         bool, typer.Option("--summary", help="Also what each feature is worth, and its closest rival.")
     ] = False,
+    picture: opt.Picture = None,
+    report: Annotated[
+        Path | None, typer.Option(help="HTML page to write: the model, how well it predicts, how sure it is."), WRITES
+    ] = None,
 ) -> int:
     """Fit a model on at most k features of DATA, and choose k unless it is given.
 
-    Prints the coefficients, why this k or how the search ended, and writes the model as JSON. -k auto tries several
-    ridges unless --l2 gives one. Features of files without column names (npz, LIBSVM) are called x0, x1, ...
+    Example: pursuit fit customers.csv --target churned
+
+    Categories become groups of dummies, dates days, missing numbers the median; ids and constants are left out. The
+    model does the same to the rows that it predicts. Prints what was done, the coefficients, why this k or how the
+    search ended, and writes the model as JSON. -k auto tries several ridges unless --l2 gives one. Features of files
+    without column names (npy, npz, LIBSVM) are called x0, x1, ...
     """
     from pursuit.cli.choose_k import ChoiceOptions
     from pursuit.cli.fit import run
@@ -90,7 +100,8 @@ def fit(
     auto = ChoiceOptions(
         ks=None if ks is None else parse_sizes(ks), cv=cv, cv_groups=cv_groups, goal=goal, rule=rule, combine=combine
     )
-    return run(replace(options, cv_groups=cv_groups), out, parse_k(k), auto, summary=summary, checkpoint=checkpoint)
+    options = replace(options, cv_groups=cv_groups)
+    return run(options, out, parse_k(k), auto, summary=summary, checkpoint=checkpoint, picture=picture, report=report)
 
 
 @app.command(epilog=EPILOG)
@@ -104,7 +115,10 @@ def path(
     ] = None,
     picture: opt.Picture = None,
 ) -> int:
-    """The best model of every size: what it explains, and which columns come and go."""
+    """The best model of every size: what it explains, and which columns come and go.
+
+    Example: pursuit path customers.csv --target churned --picture path.png
+    """
     from pursuit.cli.path import run
     from pursuit.cli.sizes import parse_sizes
 
@@ -126,11 +140,37 @@ def stability(
     ] = None,
     picture: opt.Picture = None,
 ) -> int:
-    """Which features random halves of the rows agree on, and how many of those may be wrong."""
+    """Which features random halves of the rows agree on, and how many of those may be wrong.
+
+    Example: pursuit stability customers.csv --target churned
+    """
     from pursuit.cli.sizes import parse_sizes
     from pursuit.cli.stability import run
 
     return run(options, None if ks is None else parse_sizes(ks), pairs, threshold, seed, out, picture)
+
+
+@app.command(epilog=EPILOG)
+@opt.shared_options(search=False)
+def theory(
+    options: Any,
+    k: Annotated[int, typer.Option("-k", min=1, help="The size that a solver is given.")],
+    solve: Annotated[
+        bool,
+        typer.Option(
+            "--solve/--no-solve", help="Take the best model found as the unknown x*; else the largest size of an x*."
+        ),
+    ] = True,
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="CSV to write: a row per result."), WRITES] = None,
+    picture: opt.Picture = None,
+) -> int:
+    """What the papers' theorems say about DATA: which conditions are certified, refuted or open, and what follows.
+
+    Steps, contraction factors, sizes, iterations and error bounds; behind ~ they are the best that can be hoped for.
+    """
+    from pursuit.cli.theory import run
+
+    return run(options, k, solve, out, picture)
 
 
 @app.command(epilog=EPILOG)
@@ -143,6 +183,7 @@ def graph(
         Path | None, typer.Option("--out", "-o", help="JSON to write: nodes, edges, and how they were chosen."), WRITES
     ] = None,
     picture: opt.Picture = None,
+    report: Annotated[Path | None, typer.Option(help="HTML page to write: the graph and its edges."), WRITES] = None,
     shrinkage: Annotated[
         str | None,
         typer.Option(help="0 to 1, correlations are shrunk by so much; by default 0, and auto where the edges are."),
@@ -177,6 +218,8 @@ def graph(
 ) -> int:
     """Which columns of DATA are joined, given all others: the graph of a precision matrix with at most so many edges.
 
+    Example: pursuit graph genes.csv --picture graph.png
+
     Prints the strongest edges with their partial correlations, and why so many. A gain is how far -2 log-likelihood per
     row rises when the edge goes. Every number that is auto is chosen by the likelihood of held-out rows.
     """
@@ -190,7 +233,7 @@ def graph(
         l1=parse_number("--l1", l1 or usual), cv=cv, rule=rule, include=include or (), exclude=exclude or (),
         time_limit=time_limit, threads=threads,
     )  # fmt: skip
-    return run(data, options, out, picture, drop=split_names(drop), label=label, most=most, names=names_in)
+    return run(data, options, out, picture, report, drop=split_names(drop), label=label, most=most, names=names_in)
 
 
 @app.command(epilog=EPILOG)
@@ -205,11 +248,43 @@ def predict(
         Path | None, typer.Option("--out", "-o", help="CSV to write; by default standard output."), WRITES
     ] = None,
     proba: Annotated[bool, typer.Option("--proba", help="Probabilities of the classes as well.")] = False,
+    keep: Annotated[
+        list[str] | None, typer.Option(help="Columns of DATA to write beside predictions: id,name; may be repeated.")
+    ] = None,
 ) -> int:
-    """Predict the rows of DATA with a model; one that was fitted with --offset reads that column from DATA too."""
+    """Predict the rows of DATA with a model; one that was fitted with --offset reads that column from DATA too.
+
+    Example: pursuit predict model.json new.csv --keep customer_id --out predictions.csv
+
+    DATA has the columns of the table that the model was fitted to, as they were: categories, dates, missing values.
+    Those that the model does not use may be missing, the target too.
+    """
     from pursuit.cli.predict import run
 
-    return run(model, data, out=out, proba=proba)
+    return run(model, data, out=out, proba=proba, keep=split_names(keep))
+
+
+@app.command(epilog=EPILOG)
+def explain(
+    model: Annotated[
+        Path, typer.Argument(help="A JSON model of `pursuit fit`.", metavar="MODEL", show_default=False), READS
+    ],
+    data: Annotated[
+        Path | None,
+        typer.Argument(help="Rows, of which one is explained.", metavar="[DATA]", show_default=False),
+        READS,
+    ] = None,
+    row: Annotated[int, typer.Option(min=1, help="Which row of DATA, counted from 1.")] = 1,
+) -> int:
+    """Say which features a model uses, why these, and how sure that is; of a row, what each feature contributes.
+
+    Example: pursuit explain model.json new.csv --row 3
+
+    Contributions and the intercept add up to the prediction (of a classifier: the log-odds; of counts: the logarithm).
+    """
+    from pursuit.cli.explain import run
+
+    return run(model, data, row)
 
 
 @app.command(epilog=EPILOG)
@@ -226,6 +301,8 @@ def convert(
 ) -> int:
     """Turn DATA into a folder of mapped row blocks, in bounded memory, for data that do not fit into it.
 
+    Example: pursuit convert big.csv big.pursuit --target y
+
     `fit` and `path` take the folder as DATA, and it knows its target. The folder is complete or not there: a full
     disk or Ctrl-C leaves nothing under its name.
     """
@@ -238,7 +315,10 @@ def convert(
 def demo(
     out: Annotated[Path, typer.Option("--out", "-o", help="Where models and pictures go."), WRITES] = Path("demo"),
 ) -> int:
-    """Do the main job on two real data sets."""
+    """Do the main job on two real data sets.
+
+    Example: pursuit demo --out demo
+    """
     from pursuit.demo.study import run
 
     run(out)
@@ -247,7 +327,10 @@ def demo(
 
 @app.command()
 def solvers() -> None:
-    """List the solvers."""
+    """List the solvers.
+
+    Example: pursuit solvers
+    """
     from pursuit import list_solvers
     from pursuit.cli.show import print_names
 
@@ -256,7 +339,10 @@ def solvers() -> None:
 
 @app.command()
 def losses() -> None:
-    """List the losses."""
+    """List the losses.
+
+    Example: pursuit losses
+    """
     from pursuit import list_losses
     from pursuit.cli.show import print_names
 

@@ -14,7 +14,9 @@ from pursuit.cli import INTERRUPTED, NOT_CONVERGED, OK
 from pursuit.cli.graph_data import Nodes, read_nodes
 from pursuit.cli.show import (
     PICTURE_SUFFIXES,
+    REPORT_SUFFIXES,
     check_writable,
+    command_line,
     console,
     format_number,
     make_table,
@@ -49,11 +51,12 @@ class GraphOptions:
 
 
 def run(
-    data: Path, options: GraphOptions, out: Path | None, picture: Path | None, *, drop: Sequence[str],
-    label: str | None, most: int | None, names: str | None,
+    data: Path, options: GraphOptions, out: Path | None, picture: Path | None, report: Path | None, *,
+    drop: Sequence[str], label: str | None, most: int | None, names: str | None,
 ) -> int:  # fmt: skip
     check_writable("--out", out, (".json",))
     check_writable("--picture", picture, PICTURE_SUFFIXES)
+    check_writable("--report", report, REPORT_SUFFIXES)
     for option, value in (("--cv", options.cv), ("--rule", options.rule)):
         if value is not None and not options.has_choice:
             raise ValueError(
@@ -74,6 +77,9 @@ def run(
 
         save_picture(picture, GraphDisplay.from_estimator(model, names=nodes.names))
         facts["picture"] = str(picture)
+    if report is not None:
+        model.report(report, names=nodes.names, command=command_line())
+        facts["report"] = str(report)
     print_facts(facts)
     return {"converged": OK, "interrupted": INTERRUPTED}.get(model.result_.status, NOT_CONVERGED)
 

@@ -1,5 +1,7 @@
 """Output of the commands: tables that also read well in a pipe or a log, pictures, checks of output paths."""
 
+import os
+import shlex
 import shutil
 import sys
 import textwrap
@@ -11,6 +13,7 @@ from pursuit._utils.files import atomic_write
 from pursuit._utils.validation import format_list, require_package
 
 PICTURE_SUFFIXES = (".png", ".pdf", ".svg")
+REPORT_SUFFIXES = (".html", ".htm")
 
 
 def console(stderr: bool = False) -> Any:
@@ -36,6 +39,11 @@ def make_table(columns: Mapping[str, str], rows: Sequence[Sequence[str]], title:
     return held
 
 
+def command_line() -> str:
+    """The command that is running, as it can be typed again."""
+    return shlex.join(["pursuit", *sys.argv[1:]])
+
+
 def print_text(text: str) -> None:
     """Print it as it is: no markup, and no line broken."""
     console().print(text, markup=False, soft_wrap=True)
@@ -51,6 +59,8 @@ def check_writable(option: str, path: Path | None, suffixes: Sequence[str] = ())
         raise ValueError(f"{option} {path} is a folder; name a file in it")
     if not path.absolute().parent.is_dir():
         raise ValueError(f"{option} {path}: there is no folder {path.parent}")
+    if not os.access(path.absolute().parent, os.W_OK) or (path.exists() and not os.access(path, os.W_OK)):
+        raise ValueError(f"{option} {path}: no permission to write there")
     if suffixes is PICTURE_SUFFIXES:
         require_package("matplotlib", "plot", option)
 

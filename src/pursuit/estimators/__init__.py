@@ -1,5 +1,6 @@
 """scikit-learn estimators: sparse regression, classification and graphs."""
 
+from .additive import SmoothEffects, SparseAdditiveClassifier, SparseAdditiveRegressor
 from .classifier import SparseClassifier
 from .cv import SparseClassifierCV, SparseRegressorCV
 from .graph.lda import SparseLDA
@@ -8,6 +9,9 @@ from .graph.precision_cv import SparsePrecisionCV
 from .regressor import SparseRegressor
 
 __all__ = [
+    "SmoothEffects",
+    "SparseAdditiveClassifier",
+    "SparseAdditiveRegressor",
     "SparseClassifier",
     "SparseClassifierCV",
     "SparseLDA",

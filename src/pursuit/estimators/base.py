@@ -3,6 +3,7 @@
 import copy
 import warnings
 from dataclasses import KW_ONLY, dataclass, replace
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -22,6 +23,7 @@ from ..engines import threads
 from ..losses import Loss, Multinomial, Squared, as_loss
 from ..objectives import GLM
 from ..reports.build import DisplayedModel, build_summary
+from ..reports.explanation import Explanation, make_explanation
 from ..reports.model_summary import Summary
 from ..solving.driver import solve
 from .inputs import ValidatedInput, check_source_columns, refuse_beside_source, validate
@@ -40,10 +42,15 @@ PARAMETERS = """k : int, default 10
     solver : str or Solver, default "auto"
         See ``pursuit.list_solvers()``.
     include, exclude : columns (indices, names, or a mask) that must, must not be chosen; those included count in k
-    groups : one label per column; groups enter whole and k counts groups
+    groups : groups of columns, which enter and leave whole; k counts groups
+        One label per column; or the columns of every group, ``{"city": ["city_Rome", "city_Oslo"]}`` or a list of lists
+        (names or indices; the others are groups of their own); or ``"prefix"``, the text before the last ``=`` of
+        names, as of :class:`pursuit.TablePreparer` (before the last ``_`` where no name has a ``=``, as of
+        scikit-learn's OneHotEncoder).
     bounds : (low, high) for the coefficients in the units of X, strictly kept
         Each a number, an array with one entry per column, or None for no bound on that side; ``(0, None)`` is
-        non-negative. Bounds need one output and a smooth loss (not hinge).
+        non-negative. Or the pairs of some columns, ``{"age": (0, None)}``, or a list of pairs, one per column. Bounds
+        need one output and a smooth loss (not hinge).
     sum_to : what the coefficients, in the units of X, must sum to
     fit_intercept, standardize : bool, default True
         ``standardize`` works on an implicit view, never a copy; coefficients are in the units of X either way.
@@ -182,6 +189,119 @@ class SparseModel(SelectorMixin, BaseEstimator):
             cached = self._summarised = (self.result_, self._summary())
         return cached[1]
 
+    def report(
+        self,
+        path: Any,
+        X: Any = None,
+        y: Any = None,
+        *,
+        title: str | None = None,
+        target: str = "y",
+        certificate: bool = True,
+        stability: bool = True,
+        intervals: bool = True,
+        baseline: bool = True,
+        n_pairs: int = 25,
+        time_limit: float = 10.0,
+        random_state: int = 0,
+        command: str | None = None,
+        progress: Any = None,
+    ) -> Any:
+        """Write a report about the fitted model: one HTML file that needs no network and no other file.
+
+        It holds the features in words and numbers, the score on held-out rows beside the lasso's and the null
+        model's, the model of every size with a slider, stability, intervals, rivals, optimality and diagnostics.
+        What cannot be computed is named on the page with the reason.
+
+        Parameters
+        ----------
+        path : str or path-like
+            The file to write; it must end in .html.
+        X, y : array-like, default None
+            The rows of the fit. Needed only where the model no longer refers to them (after pickling).
+        title : str, default None
+            Heading of the page.
+        target : str, default "y"
+            What the target is called on the page.
+        certificate, stability, intervals, baseline : bool, default True
+            Whether the page has a lower bound or proof, half-samples, intervals, and the l1 model.
+        n_pairs : int, default 25
+            Pairs of half-samples for the stability of the features.
+        time_limit : float, default 10.0
+            Seconds at most for each of the path, the half-samples and the proof.
+        random_state : int, default 0
+            Seed of folds, half-samples and splits.
+        command : str, default None
+            The command that made the model, for the section on reproduction.
+        progress : bool or callable, default None
+            True shows a bar; a function is called with (parts done, parts).
+
+        Returns
+        -------
+        pathlib.Path
+            The file that was written.
+
+        Examples
+        --------
+        >>> import tempfile, pathlib
+        >>> from sklearn.datasets import load_diabetes
+        >>> from pursuit import SparseRegressor
+        >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+        >>> model = SparseRegressor(k=3).fit(X, y)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     page = model.report(pathlib.Path(folder, "model.html"), n_pairs=2)
+        ...     "bmi" in page.read_text()
+        True
+        """
+        check_is_fitted(self)
+        return import_module("pursuit.html").write_report(
+            self, path, X, y, title=title, target=target, certificate=certificate, stability=stability,
+            intervals=intervals, baseline=baseline, n_pairs=n_pairs, time_limit=time_limit, random_state=random_state,
+            command=command, progress=progress,
+        )  # fmt: skip
+
+    def explain(self, row: Any) -> Explanation:
+        """Split one prediction into the contributions of the features.
+
+        Parameters
+        ----------
+        row : array-like of shape (n_features,) or (1, n_features), or a data frame of one row
+            The row to explain.
+
+        Returns
+        -------
+        Explanation
+            Contributions that add up, with the intercept, to the linear predictor of the row.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_diabetes
+        >>> from pursuit import SparseRegressor
+        >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+        >>> model = SparseRegressor(k=2).fit(X, y)
+        >>> explanation = model.explain(X.iloc[:1])
+        >>> bool(abs(explanation.eta - model.predict(X.iloc[:1])[0]) < 1e-9)
+        True
+        """
+        check_is_fitted(self)
+        X = row if hasattr(row, "columns") or np.ndim(row) == 2 or hasattr(row, "tocsr") else np.reshape(row, (1, -1))
+        if X.shape[0] != 1:
+            raise ValueError(f"row must be one row, got {X.shape[0]}; explain them one by one")
+        prediction = np.ravel(self.predict(X))
+        X = self._read(X, reset=False, ensure_all_finite=False)
+        refuse_missing(X, getattr(self, "feature_names_in_", None))
+        coef, intercept = self._on_support()
+        values = np.asarray(as_design(X).block(self.support_).dense(), dtype=np.float64)[0]
+        names = self.summary().names
+        return make_explanation(
+            names,
+            values,
+            coef,
+            intercept,
+            None if len(prediction) > 1 else prediction[0],
+            self._outputs(()),
+        )
+
     def _summary(self) -> Summary:
         f, coef, result = getattr(self, "objective_", None), np.asarray(self.coef_, dtype=np.float64), self.result_
         rows = coef.reshape(-1, coef.shape[-1]).T[self.support_]
@@ -192,12 +312,21 @@ class SparseModel(SelectorMixin, BaseEstimator):
         same = np.array_equal(self.support_, result.support) and np.allclose(shown.coef, result.coef, rtol=1e-5, atol=0)
         summary = build_summary(f, result, None if same else shown)
         held_out = getattr(self, "held_out_", None) or (None, "", None)  # of CV estimators
-        names = getattr(self, "feature_names_in_", None)
+        names = self._names_of_coefficients()
         return replace(
             summary, outputs=self._outputs(summary.outputs), notes=(*self._notes(), *summary.notes),
             held_out=held_out[0], held_out_name=held_out[1], held_out_error=held_out[2],
+            classes=self._class_scores(), held_out_classes=getattr(held_out, "classes", None),
             names=summary.names if names is None else tuple(str(names[j]) for j in self.support_),
         )  # fmt: skip
+
+    def _names_of_coefficients(self) -> Any:
+        """The names of the columns that have coefficients; None: those of the objective."""
+        return getattr(self, "feature_names_in_", None)
+
+    def _class_scores(self, threshold: float = 0.5) -> Any:
+        """Scores of a classifier on its training rows."""
+        return None
 
     def _outputs(self, outputs: tuple[str, ...]) -> tuple[str, ...]:
         """The names of the outputs."""

@@ -9,15 +9,19 @@ import numpy as np
 from sklearn.base import is_classifier
 from sklearn.exceptions import ConvergenceWarning
 
+from .._utils.progress import progress_callback
 from .._utils.row_order import warn_row_order
-from .._utils.types import Array, Columns
+from .._utils.types import Array, Columns, Vector
 from .._utils.validation import check_choice, check_number, check_weights
+from ..data.sources import predictors
 from ..engines import TimeUpError, threads, until
 from ..objectives import GLM
 from ..reports.build import explained_share
+from ..reports.class_scores import ClassScores, class_scores
 from ..selection import (
     CRITERIA,
     Chosen,
+    Fold,
     Problem,
     as_path,
     by_criterion,
@@ -49,12 +53,16 @@ def standard_errors_of_rule(rule: str) -> float:
 
 
 class HeldOut(NamedTuple):
-    """The score of the chosen size on held-out rows, its name, its standard error, and the number of folds."""
+    """The score of the chosen size on held-out rows, its name, its standard error, and the number of folds.
+
+    ``classes``: of a classifier, the :class:`ClassScores` of the folds' models on the rows that each left out.
+    """
 
     score: float
     name: str
     error: float
     folds: int
+    classes: ClassScores | None = None
 
 
 @dataclass(eq=False, repr=False)
@@ -77,11 +85,11 @@ class SparseModelCV(CallbackSupportMixin, SparseModel):
     ) -> Any:  # fmt: skip
         """Choose and fit. ``cv_groups`` are the rows' groups: a number of folds keeps them whole, a splitter gets them.
 
-        ``offset`` is added to the linear predictor; ``callback`` is called with (folds done, folds). X may be data in
-        parts (:class:`pursuit.InParts`, :func:`pursuit.open_data` or a path to such data), which bring their own y,
-        weights and offset. X may also be a Dask array or data frame (y too): its rows stay on the workers of the active
-        client, or of ``engine``, a dask.distributed.Client or :class:`pursuit.engines.Dask`; with ``engine`` rows that
-        are here are sent to its workers.
+        ``offset`` is added to the linear predictor; ``callback`` is called with (folds done, folds); True shows a bar.
+        X may be data in parts (:class:`pursuit.InParts`, :func:`pursuit.open_data` or a path to such data), which bring
+        their own y, weights and offset. X may also be a Dask array or data frame (y too): its rows stay on the workers
+        of the active client, or of ``engine``, a dask.distributed.Client or :class:`pursuit.engines.Dask`; with
+        ``engine`` rows that are here are sent to its workers.
         """
         warn_row_order(X, cv_groups=cv_groups)
         self._choose(
@@ -108,17 +116,19 @@ class SparseModelCV(CallbackSupportMixin, SparseModel):
             raise TypeError(
                 f"scoring must be one scorer or the name of one, since one score chooses k; got {self.scoring!r}"
             )
-        if callback is not None and not callable(callback):
-            raise TypeError(f"callback must be a function of (folds done, folds), got {type(callback).__name__}")
+        if callback not in (None, False, True) and not callable(callback):
+            kind = type(callback).__name__
+            raise TypeError(f"callback must be a function of (folds done, folds), True for a bar, or None; got {kind}")
         loss = self._loss_of(inputs.multi_output)
         began = time.perf_counter()
         end = None if self.time_limit is None else began + check_number(self.time_limit, "time_limit")
-        with threads(self.n_jobs), np.errstate(all="ignore"), until(end):
+        bar = progress_callback(callback, "folds")
+        with threads(self.n_jobs), np.errstate(all="ignore"), until(end), bar as on_fold:
             f: Any = GLM(
                 inputs.data(loss), loss=loss, l2=1.0, fit_intercept=self.fit_intercept, standardize=self.standardize
             )
             try:
-                problem, f, chosen = self._run_selection(f, inputs, cv_groups, callback, classes)
+                problem, f, chosen = self._run_selection(f, inputs, cv_groups, on_fold, classes)
             except TimeUpError:
                 what = "the sizes were fitted" if self.rule_ in CRITERIA else "a single fold was fitted"
                 raise TimeoutError(
@@ -139,10 +149,7 @@ class SparseModelCV(CallbackSupportMixin, SparseModel):
         if classes:
             check_two_classes(y, c)
         counts = rows_that_count(weights, c)
-        problem = Problem(
-            f.data.raw, float(counts.sum()), f.fit_intercept, self.standardize, self.solver, self.include,
-            self.exclude, self.groups, self.bounds, self.sum_to, {"max_iter": self.max_iter, "tol": self.tol},
-        )  # fmt: skip
+        problem = self._make_problem(f, float(counts.sum()))
         h = problem.h(f)
         refit = problem.refit_ridge(h)
         f = problem.at(f, refit)
@@ -164,17 +171,56 @@ class SparseModelCV(CallbackSupportMixin, SparseModel):
         combine = "none" if problem.held else self.combine_
         if self.scoring is not None and inputs.offset:
             raise ValueError("scoring cannot be used with an offset, which scorers do not know; leave scoring out")
-        score = None if self.scoring is None else FoldScorer(self, inputs, y, weights, pairs)
-        fold_data = folds(problem.data, pairs, c, counts)
+        score = None if self.scoring is None else self._make_scorer(inputs, y, weights, pairs)
+        fold_data = self._make_folds(problem, pairs, c, counts)
+        tests = [test for _, test in pairs] if classes and inputs.source is None else None
         del pairs, c, counts  # numbers for every row, which the folds do not need
         on_fold = fold_callback(self, len(fold_data), callback)
         chosen = by_validation(
             problem, f, grid, fold_data, standard_errors_of_rule(self.rule_), combine, score, on_fold
         )
+        self._held_out_classes = None if tests is None else self._score_classes(f, inputs, y, tests, chosen)
         chosen.notes.append(note)
         if combine != self.combine_:
             chosen.notes.append("bounds and sum_to would be broken by an average, so combine='none' was used")
         return problem, f, chosen
+
+    def _make_problem(self, f: Any, n: float) -> Problem:
+        """The selection problem of n rows that count."""
+        return Problem(
+            f.data.raw, n, f.fit_intercept, self.standardize, self.solver, self.include,
+            self.exclude, self.groups, self.bounds, self.sum_to, {"max_iter": self.max_iter, "tol": self.tol},
+        )  # fmt: skip
+
+    def _make_folds(self, problem: Problem, pairs: Any, weights: Vector, counts: Vector) -> list[Fold]:
+        """The training and held-out data of every pair of rows."""
+        return folds(problem.data, pairs, weights, counts)
+
+    def _make_scorer(self, inputs: ValidatedInput, y: Any, weights: Any, pairs: Any) -> FoldScorer:
+        """The scores of the models of folds by ``scoring``."""
+        return FoldScorer(self, inputs, y, weights, pairs)
+
+    def _score_classes(
+        self, f: Any, inputs: ValidatedInput, y: Array, tests: Any, chosen: Chosen
+    ) -> ClassScores | None:
+        """Scores of the folds' models of the chosen size on the rows that each left out."""
+        whole = f.data.whole and f.data.raw.design.shape[1] == self.n_features_in_  # not those of a basis
+        if not chosen.fold_models or not whole:
+            return None
+        weights, design = np.zeros(len(y)), f.data.raw.design
+        offset = f.data.raw.rows.offset
+        eta = np.zeros((len(y), f.width) if f.width > 1 else len(y))
+        for number, models in chosen.fold_models:
+            cols, coef, intercept = models.in_units(0)
+            test = tests[number]
+            eta[test] = predictors(design, cols, coef, intercept, offset)[test]
+            weights[test] = 1.0
+        given = f.data.raw.rows.c
+        weights[given <= 0] = 0.0
+        if self.class_weight is None and np.ptp(given[given > 0]) > 1e-12 * given.max():
+            weights *= given
+        codes = np.searchsorted(self.classes_, y)
+        return class_scores(codes, eta, self.classes_, weights=weights, probabilities=self._loss().name == "logistic")
 
     def _store(self, problem: Problem, f: Any, chosen: Chosen, began: float) -> None:
         self.l2_, self.gamma_, self.k_1se_ = chosen.l2, chosen.gamma, chosen.k_1se
@@ -207,6 +253,9 @@ class SparseModelCV(CallbackSupportMixin, SparseModel):
         if self.combine_ == "project" and self.k_ < chosen.k:
             chosen.notes.append(f"of the {chosen.k} features that the projection may have, the others are zero")
         self.held_out_ = self._held_out_score(chosen.k)
+        scores = self.__dict__.pop("_held_out_classes", None)
+        if self.held_out_ is not None:
+            self.held_out_ = self.held_out_._replace(classes=scores)
         self.reason_ = "; ".join(sentence for sentence in [self._explain_choice(chosen), *chosen.notes] if sentence)
 
     def _folds(self) -> int:

@@ -13,6 +13,8 @@ from pursuit._utils.types import Array, Columns, Vector
 from pursuit._utils.validation import check_offset, format_list
 from pursuit.io.tables import Table
 from pursuit.losses import Loss
+from pursuit.reports.explanation import Explanation, make_explanation
+from pursuit.tables.preparation import Preparation
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,6 +38,8 @@ class Model:
     optimality: str | None
     solver: str
     offset: str | None = None  # what the column with the offset was called, where there was one
+    preparation: Preparation | None = None  # of raw columns, where the model was fitted to a table
+    card: dict[str, Any] = field(default_factory=dict, repr=False)  # version, date, rows, score, fingerprint
 
     @property
     def selected(self) -> tuple[str, ...]:
@@ -46,7 +50,8 @@ class Model:
     def decision_function(self, X: Any, offset: Any = None) -> Vector:
         """Return eta = X x + b (+ offset), one column per output where there are several.
 
-        X is a Table or a data frame, of which the model takes its columns by name, or an array with all columns.
+        X is a Table or a data frame, of which the model takes its columns by name, or an array with all columns. A
+        model that was saved with the preparation of its table takes a data frame of raw columns.
         """
         warn_row_order(X, offset=offset)
         on_support = self._gather(X)
@@ -68,9 +73,40 @@ class Model:
         eta = self.decision_function(X, offset)
         return np.column_stack([expit(-eta), expit(eta)]) if eta.ndim == 1 else np.asarray(softmax(eta, axis=1))
 
+    def explain(self, row: Any, offset: Any = None) -> Explanation:
+        """Split the prediction of one row into the contributions of the features.
+
+        Parameters
+        ----------
+        row : data frame, Table or array of one row
+            The row, as ``predict`` takes it.
+        offset : float or array, default None
+            The row's offset; it has a line of its own.
+
+        Returns
+        -------
+        Explanation
+            Contributions that add up, with the intercept, to the linear predictor.
+        """
+        on_support = self._gather(row)
+        on_support = on_support.toarray() if hasattr(on_support, "toarray") else np.asarray(on_support)
+        if len(on_support) != 1:
+            raise ValueError(f"row must be one row, got {len(on_support)}; explain them one by one")
+        prediction = np.ravel(self.predict(row, offset))
+        outputs = () if self.classes is None else tuple(map(str, self.classes))
+        shown = prediction[0] if len(prediction) == 1 else None
+        return make_explanation(
+            self.selected, on_support[0], self.coef, self.intercept, shown, outputs, 0.0 if offset is None else offset
+        )
+
     def _gather(self, X: Any) -> Any:
         """Gather the columns of the support: by name where both sides have names, else by position."""
         names: Sequence[str] | None = None
+        if self.preparation is not None:
+            if hasattr(X, "columns"):
+                return self.preparation.transform(X, self.selected)
+            if not self.preparation.is_plain:
+                raise ValueError(f"X must be a data frame with the raw columns of the table, got {type(X).__name__}")
         if isinstance(X, Table):
             X, names = X.X, X.feature_names
         elif hasattr(X, "columns"):

@@ -31,6 +31,8 @@ class Loss:
     separable : False where phi of one row depends on others (risk sets); only weights then make folds
     whole_strata : whether rows of different parts never couple, so that parts of a loss that couples rows add up
     smooth : False where phi has kinks (the refit is then a dual method)
+    twice_differentiable : False where phi'' jumps
+    flattens : True when phi'' comes arbitrarily near 0, so that no strong convexity comes from the loss
     quadratic : True when phi'' is 1 everywhere, so that one Newton step is exact
     ridge : the l2 of estimators that are given none
     attained : False when phi's infimum over eta is not attained (separable data then have no minimiser)
@@ -46,6 +48,8 @@ class Loss:
     labels: ClassVar[tuple[float, float]] = (-1.0, 1.0)
     smoothness: ClassVar[float] = np.inf
     smooth: ClassVar[bool] = True
+    twice_differentiable: ClassVar[bool] = True
+    flattens: ClassVar[bool] = False
     quadratic: ClassVar[bool] = False
     attained: ClassVar[bool] = True
     from_zero: ClassVar[bool] = False
@@ -195,15 +199,15 @@ def check_derivative(loss: Loss, y: Vector) -> None:
     for eta in (np.zeros_like(few), spread * rng.standard_normal(len(few)), few + 0.3 * spread):
         h = 1e-6 * np.maximum(spread, np.abs(eta))
         slope = (loss.value(few, eta + h) - loss.value(few, eta - h)) / (2 * h)
-        told, size = np.asarray(loss.d1(few, eta)), np.abs(np.asarray(loss.value(few, eta)))
+        d1, size = np.asarray(loss.d1(few, eta)), np.abs(np.asarray(loss.value(few, eta)))
         beside = [np.asarray(loss.d1(few, eta + s * h)) for s in (-1, 1)]  # a kink may lie between them
-        room = 1e-4 * (np.abs(told) + np.abs(slope)) + 1e-9 * size / h + 1e-12
+        room = 1e-4 * (np.abs(d1) + np.abs(slope)) + 1e-9 * size / h + 1e-12
         off = (slope < np.minimum(*beside) - room) | (slope > np.maximum(*beside) + room)
-        if (off & np.isfinite(slope) & np.isfinite(told)).any():
-            i = int(np.flatnonzero(off & np.isfinite(slope) & np.isfinite(told))[0])
+        if (off & np.isfinite(slope) & np.isfinite(d1)).any():
+            i = int(np.flatnonzero(off & np.isfinite(slope) & np.isfinite(d1))[0])
             raise ValueError(
                 f"loss {loss.name or type(loss).__name__!r}: d1 disagrees with value at y={few[i]:g}, eta={eta[i]:g}: "
-                f"d1 gives {told[i]:.6g}, differences of value {slope[i]:.6g}"
+                f"d1 gives {d1[i]:.6g}, differences of value {slope[i]:.6g}"
             )
 
 

@@ -6,9 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from .._utils.html import html_table
 from .._utils.text import format_fraction, format_number, format_paragraphs, format_table, truncate
 from .._utils.types import Columns, Vector
 from .._utils.validation import format_list, require_package
+from .class_scores import ClassScores
 
 RIVAL_WORDS = {
     "exact": "",
@@ -64,6 +66,8 @@ class Summary:
     held_out_error: float | None = None  # a standard error over folds
     groups: Columns | None = None  # of each feature, where they come in groups
     outputs: tuple[str, ...] = ()
+    classes: ClassScores | None = None  # of a classifier, in sample
+    held_out_classes: ClassScores | None = None  # the same on held-out rows
 
     def to_frame(self) -> Any:
         """A pandas DataFrame with a row per feature."""
@@ -79,11 +83,25 @@ class Summary:
         return pd.DataFrame(held)
 
     def __str__(self) -> str:
-        return "\n\n".join(
-            part for part in (self._heading(), self._table(), format_paragraphs(self._sentences())) if part
-        )
+        parts = (self._heading(), self._table(), self._class_table(), format_paragraphs(self._sentences()))
+        return "\n\n".join(part for part in parts if part)
 
     __repr__ = __str__
+
+    def _class_table(self) -> str:
+        """Scores of a classifier, in sample and held out side by side."""
+        known = {"in sample": self.classes, "held out": self.held_out_classes}
+        facts = {name: scores.facts() for name, scores in known.items() if scores is not None}
+        if not facts:
+            return ""
+        rows = [(name, *(held.get(name, "") for held in facts.values())) for name in next(iter(facts.values()))]
+        table = format_table(["classes", *facts], rows, range(len(facts) + 1))
+        scores = self.held_out_classes or self.classes
+        if scores is None or not scores.calibration:
+            return table
+        tenths = [(f"{p:.3f}", f"{share:.3f}", str(count)) for p, share, count in scores.calibration]
+        where = "held out" if self.held_out_classes is not None else "in sample"
+        return f"{table}\n\n{format_table([f'predicted ({where})', 'observed', 'rows'], tenths, ())}"
 
     def _heading(self) -> str:
         rows = "" if self.rows is None else f", {self.rows} rows"
@@ -96,9 +114,17 @@ class Summary:
         error = "" if self.held_out_error is None else f" (standard error {self.held_out_error:.4f})"
         return f"{self.held_out_name} {self.held_out:.4f} held out{error}"
 
+    def _repr_html_(self) -> str:
+        headings, rows, _ = self._cells() if self.names else (["feature"], [("(no features: the null model)",)], [])
+        return html_table(self._heading(), headings, rows, self._sentences())
+
     def _table(self) -> str:
         if not self.names:
             return "(no features: the null model)"
+        return format_table(*self._cells())
+
+    def _cells(self) -> tuple[list[str], list[tuple[str, ...]], list[int]]:
+        """Headings, rows, and which columns hold words."""
         headings, cells = ["feature"], [[truncate(name) for name in self.names]]
         for label, values in (("coefficient", self.coef), ("per s.d.", self.per_sd)):
             for heading, numbers in self._shown(label, values):
@@ -116,7 +142,7 @@ class Summary:
                 for words in (dropped, [truncate(name) for name in self.rivals], cost)
             ]
         words = [j for j, heading in enumerate(headings) if heading in ("feature", "closest rival")]
-        return format_table(headings, zip(*cells, strict=True), words)
+        return headings, list(zip(*cells, strict=True)), words
 
     def _shown(self, label: str, values: Vector | None) -> list[tuple[str, Vector]]:
         """A column of the table per output, or the norm where these are many."""

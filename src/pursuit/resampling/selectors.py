@@ -9,7 +9,7 @@ from sklearn.base import clone, is_classifier
 
 from .._utils.types import Columns, Vector
 from .._utils.validation import check_count, check_sizes, check_weights
-from ..constraints import AtMost
+from ..constraints import AtMost, group_labels
 from ..data import Source, from_dask, is_dask
 from ..data.sources import opened
 from ..engines import threads
@@ -151,7 +151,8 @@ def make_selector(estimator: Any, X: Any, y: Any, ks: Any, sample_weight: Any, o
     names, unit_of = f.names, None
     if model.groups is not None and constraint.unit_of is not None:
         unit_of = constraint.unit_of[:: f.width]
-        names = _group_labels(model.groups, unit_of)
+        labels_of = group_labels(model.groups, len(unit_of), f.names)
+        names = [_group_name(labels_of[j]) for j in np.unique(unit_of, return_index=True)[1]]
     return EstimatorSelector(
         model, f, tuple(dict.fromkeys(min(k, most) for k in sizes)), constraint, rows,
         None if labels is None else labels[rows], classes, names, unit_of, weights,
@@ -201,7 +202,6 @@ def _fixed_k_estimator(estimator: Any, k: int) -> Any:
     return kind(**{name: value for name, value in estimator.get_params(deep=False).items() if name in own}, k=k)
 
 
-def _group_labels(groups: Any, unit_of: Columns) -> list[str]:
-    """What the groups are called, by their number."""
-    first = np.unique(unit_of, return_index=True)[1]
-    return [str(label) for label in np.asarray(groups)[first].tolist()]
+def _group_name(label: Any) -> str:
+    """What a group is called; a column without a group and a name by its number."""
+    return f"x{label[1]}" if isinstance(label, tuple) else str(label)

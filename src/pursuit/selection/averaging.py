@@ -78,9 +78,14 @@ def averaged(problem: Problem, whole: Models, seen: Validated) -> tuple[Columns,
     p, q = problem.data.shape[1], whole.f.width
     scale = whole.f.data.scale
     b = np.zeros((p, q))
-    for fold in seen.models:
-        own = fold.f.data.scale[fold.cols]
-        b[fold.cols] += own[:, None] * fold.mixed(w)[0] / len(seen.models)
+    for models, fold in zip(seen.models, seen.folds, strict=True):
+        own = models.f.data.scale[models.cols][:, None] * models.mixed(w)[0] / len(seen.models)
+        if fold.to_whole is None:
+            b[models.cols] += own
+        else:
+            all_columns = np.zeros((p, q))
+            all_columns[models.cols] = own
+            b += fold.to_whole(all_columns)
     b = np.where(scale[:, None] > 0, b / np.where(scale > 0, scale, 1.0)[:, None], 0.0)
     b[whole.cols] += whole.mixed(w)[0]
     cols = np.flatnonzero(b.any(axis=1))
@@ -104,7 +109,7 @@ def dense_of_folds(problem: Problem, seen: Validated) -> Validated:
         return average
 
     averages = in_threads(one, list(enumerate(seen.models)))
-    lost = [models.losses(fold.held) for models, fold in zip(averages, seen.folds, strict=True)]
+    lost = [models.losses(fold.held_out) for models, fold in zip(averages, seen.folds, strict=True)]
     return validated(averages, seen.folds, lost)
 
 
@@ -143,10 +148,10 @@ def projected(problem: Problem, grid: Grid, whole: Models, seen: Validated) -> P
         return found
 
     of_folds = in_threads(one, list(enumerate(seen.models)))
-    pairs = [(fold.held, models) for fold, models in zip(seen.folds, of_folds, strict=True)]
+    pairs = [(fold.held_out, models) for fold, models in zip(seen.folds, of_folds, strict=True)]
     s = slopes(pairs, SLOPE_ERRORS[_of_residuals(problem.loss)])
     less = [shrunk(models, s) for models in of_folds]
-    held = validated(less, seen.folds, [m.losses(fold.held) for m, fold in zip(less, seen.folds, strict=True)])
+    held = validated(less, seen.folds, [m.losses(fold.held_out) for m, fold in zip(less, seen.folds, strict=True)])
     ours = projections(problem, whole.f, *averaged(problem, whole, seen), grid.onto, lam)
     return Projected(shrunk(ours, s), s, held)
 

@@ -22,7 +22,7 @@ from .grid import Grid
 from .models import Models, candidates
 from .problem import Problem
 from .splits import Fold
-from .validation import Told, Validated, validate
+from .validation import FoldCallback, Validated, validate
 
 #: From a fold's number and its models to a score each, the higher the better.
 Score = Callable[[int, Models], Vector]
@@ -61,6 +61,7 @@ class Chosen:
     notes: list[str] = field(default_factory=list)
     ended_early: str = ""
     by_nats: bool = False
+    fold_models: tuple[tuple[int, Models], ...] = ()  # the numbers of folds and their models of the chosen size
 
 
 @dataclass(frozen=True)
@@ -157,7 +158,7 @@ def by_validation(
     errors: float,
     combine: str,
     score: Score | None,
-    told: Told | None,
+    on_fold: FoldCallback | None,
 ) -> Chosen:
     """Choose by what was held out; ``f`` is the objective of all rows with the refit's ridge.
 
@@ -170,7 +171,7 @@ def by_validation(
     while True:
         try:
             whole = candidates(problem, f, grid, problem.n)
-            seen = validate(problem, grid, folds, told, whole)
+            seen = validate(problem, grid, folds, on_fold, whole)
         except (TimeUpError, KeyboardInterrupt):
             if chosen is None:
                 raise
@@ -219,6 +220,7 @@ def _take(trial: Trial, errors: float, combine: str) -> Chosen:
     sizes, at = singles, singles.within(errors)
     best = of_size[at]
     models, place, size = whole, best, grid.ks[at]
+    held, row = trial.seen, best
     k_1se, notes = grid.ks[singles.within(1.0)], list[str]()
     if combine == "project":
         found = projected(problem, grid, whole, trial.seen)
@@ -242,6 +244,7 @@ def _take(trial: Trial, errors: float, combine: str) -> Chosen:
         if not why:
             sizes, at, best = onto, onto.within(errors), of_size[singles.best]
             models, place, size = found.models, at, grid.onto[at]
+            held, row = found.held, at
     elif combine == "average":
         _, aim, apart = trial.table(dense_of_folds(problem, trial.seen))
         average = dense(problem, whole, trial.seen)
@@ -259,6 +262,7 @@ def _take(trial: Trial, errors: float, combine: str) -> Chosen:
         models, place, size, k_1se, float(l2[best]), float(gamma[best]), int(k[best]), table,
         sizes.table, whole.points[float(l2[best])], scores, sizes.sizes[sizes.best], excess, combine, notes,
         by_nats=sizes.beyond(at, errors),
+        fold_models=tuple((fold.number, own.only(row)) for fold, own in zip(held.folds, held.models, strict=True)),
     )  # fmt: skip
 
 

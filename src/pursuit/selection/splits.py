@@ -1,6 +1,6 @@
 """Folds: who is left out, from a number, a splitter or pairs of indices; and everybody else, without a copy of X."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,8 +9,9 @@ from sklearn.model_selection import GroupKFold, KFold, StratifiedGroupKFold, Str
 from sklearn.utils import check_random_state
 
 from .._utils.labels import as_labels
-from .._utils.types import Array, Columns, Vector
-from .._utils.validation import check_integer, first_line
+from .._utils.row_order import warn_at_caller
+from .._utils.types import Array, Columns, Flags, Matrix, Vector
+from .._utils.validation import check_integer, first_line, format_list
 from ..data.rows import Data
 
 #: Whether rows have groups, and whether shares of classes are kept.
@@ -25,12 +26,17 @@ ROWS_PER_FOLD = 8  # below it the moments of every fold's rows are no smaller th
 
 @dataclass(frozen=True)
 class Fold:
-    """The data that a fold is fitted on, how many of its rows count, the data that are held out, and its number."""
+    """The data that a fold is fitted on, how many of its rows count, the data that are held out, and its number.
+
+    ``to_whole``: where its columns are not those of all rows (splines with knots of their own), the function that takes
+    coefficients of all its columns, p x outputs, to those of the columns of all rows.
+    """
 
     data: Data
     n: float
-    held: Data
+    held_out: Data
     number: int = 0
+    to_whole: Callable[[Matrix], Matrix] | None = None
 
 
 class Partition(Sequence[tuple[Columns, Columns]]):
@@ -88,7 +94,7 @@ def splits(
 
 def _shuffled(
     cv: Any, y: Array, groups: Any, classes: bool, random_state: Any, weights: Vector
-) -> tuple[Partition, str]:
+) -> tuple[Sequence[tuple[Columns, Columns]], str]:
     """So many folds, or as many as there can be."""
     cv = asked = check_integer(cv, "cv", "a number of folds from 2 up, a splitter, or pairs of indices", 2)
     n, counted = len(y), weights > 0
@@ -97,6 +103,9 @@ def _shuffled(
         raise ValueError(f"cross-validation needs at least 2 rows with a weight, got n_samples={count}")
     if count < n:
         y, groups = y[counted], None if groups is None else groups[counted]
+    alone = _classes_of_one_row(y) if classes else np.zeros(count, dtype=bool)
+    if alone.any() and count - alone.sum() >= 2:
+        return _train_always(np.flatnonzero(counted), alone, cv, y, groups, random_state, n)
     least = int(np.unique(y, return_counts=True)[1].min()) if classes else count
     why = f"{'the rarest class' if classes else 'X'} has {least} rows"
     if groups is not None:
@@ -116,6 +125,27 @@ def _shuffled(
         everybody[counted] = labels
         labels = everybody
     return Partition(labels, cv), f"cv={asked} was capped at {cv} folds, as {why}" if cv < asked else ""
+
+
+def _classes_of_one_row(y: Array) -> Flags:
+    """Whether a row is the only one of its class."""
+    _, codes, counts = np.unique(y, return_inverse=True, return_counts=True)
+    return np.asarray(counts[codes.ravel()] == 1)
+
+
+def _train_always(
+    rows: Columns, alone: Flags, cv: int, y: Array, groups: Any, random_state: Any, n: int
+) -> tuple[Sequence[tuple[Columns, Columns]], str]:
+    """Folds of the other rows; the only row of a class is in every training fold, and is never held out."""
+    labels = format_list(sorted(map(str, y[alone].tolist())))
+    warn_at_caller(
+        f"class {labels} has one row, which trains in every fold and is held out in none; its part of the model is not"
+        " tested"
+    )
+    own = None if groups is None else groups[~alone]
+    parts, note = _shuffled(cv, y[~alone], own, True, random_state, np.ones(int((~alone).sum())))
+    tests = [rows[~alone][test] for _, test in parts]
+    return [(np.setdiff1d(np.arange(n), test), test) for test in tests], note
 
 
 def _tests(kind: Any, cv: int, random_state: Any, y: Array, groups: Any) -> Iterator[Columns]:
@@ -183,9 +213,17 @@ def folds(data: Data, pairs: Sequence[tuple[Columns, Columns]], weights: Vector,
 
 
 def _weighted(raw: Data, train: Columns, test: Columns, weights: Vector, counts: Vector, number: int) -> Fold:
-    times, held = (np.bincount(rows, minlength=raw.shape[0]) for rows in (train, test))
+    c, n, held = fold_weights(raw.shape[0], train, test, weights, counts)
+    return Fold(raw.weighted(c), n, raw.weighted(held), number)
+
+
+def fold_weights(
+    n: int, train: Columns, test: Columns, weights: Vector, counts: Vector
+) -> tuple[Vector, float, Vector]:
+    """Weights of the n rows in a training fold, how many of them count, and their weights in the held-out fold."""
+    times, held = (np.bincount(rows, minlength=n) for rows in (train, test))
     c = weights * times  # a row that is drawn twice counts twice
-    return Fold(raw.weighted(c / c.sum()), float(counts @ times), raw.weighted(weights * held), number)
+    return c / c.sum(), float(counts @ times), weights * held
 
 
 def _partition(pairs: Sequence[tuple[Columns, Columns]], n: int) -> Partition | None:

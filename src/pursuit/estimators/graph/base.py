@@ -1,6 +1,7 @@
 """The base class of estimators of a precision matrix, whether its number of edges is fixed or chosen."""
 
 from dataclasses import KW_ONLY, dataclass
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -141,6 +142,28 @@ class GraphModel(EmpiricalCovariance):
         """
         check_is_fitted(self)
         return to_networkx(self._nodes, self._edges, self.precision_)
+
+    def report(self, path: Any, *, title: str | None = None, names: Any = None, command: str | None = None) -> Any:
+        """Write a report about the fitted graph: one HTML file that needs no network and no other file.
+
+        Parameters
+        ----------
+        path : str or path-like
+            The file to write; it must end in .html.
+        title : str, default None
+            Heading of the page.
+        names : sequence of str, default None
+            Names of the columns, where the model was fitted without.
+        command : str, default None
+            The command that made the model, for the section on reproduction.
+
+        Returns
+        -------
+        pathlib.Path
+            The file that was written.
+        """
+        check_is_fitted(self)
+        return import_module("pursuit.html").write_graph_report(self, path, title=title, names=names, command=command)
 
     def score(self, X: Any, y: Any = None) -> float:
         """The mean Gaussian log-likelihood of the rows, as scikit-learn's covariance estimators have it."""

@@ -1,0 +1,16 @@
+"""Effects of single features: splines, and the columns that stand for them."""
+
+from .basis import AdditiveBasis, basis_changes, column_kinds, fit_basis, knots_for
+from .effect import Effect
+from .splines import ColumnBasis, fit_column
+
+__all__ = [
+    "AdditiveBasis",
+    "ColumnBasis",
+    "Effect",
+    "basis_changes",
+    "column_kinds",
+    "fit_basis",
+    "fit_column",
+    "knots_for",
+]

@@ -1,0 +1,246 @@
+"""The sparse models on spline columns that additive models are made of.
+
+They read the user's X, fit the columns of every feature to it, and are otherwise the estimators of ``pursuit`` with
+groups. Inside a cross-validation the columns of every fold are fitted to its own training rows; coefficients of a
+fold's columns are taken to those of all rows before they are averaged.
+"""
+
+import warnings
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from ..._utils.column_names import column_label, refuse_missing, resolve_columns
+from ..._utils.row_order import warn_row_order
+from ..._utils.types import Array, Columns, Matrix, Vector
+from ...constraints import _units
+from ...data import Data, Source, is_dask
+from ...data.sources import opened
+from ...designs import as_design
+from ...effects import AdditiveBasis, basis_changes, column_kinds, fit_basis, knots_for
+from ...selection import Fold, Models, Problem, rows_that_count
+from ...selection.problem import KEPT
+from ...selection.splits import fold_weights
+from ..base import AtMostK
+from ..base_cv import SparseModelCV
+from ..classifier import Classification
+from ..inputs import ValidatedInput, validate
+from ..regressor import Regression
+from ..ridge import RIDGE_FRACTION, default_ridge
+from ..scoring import FoldScorer
+
+FAR_BEYOND = 1.0  # times the training rows' range that a value must be outside of it to be far
+SMOOTHING_RIDGE = 0.02  # of a fit with a fixed k, in units of the loss's curvature: the columns have variance 1 or less
+
+
+class AdditiveProblem(Problem):
+    """The selection problem on spline columns, whose scales are a penalty and not units."""
+
+    def unit(self, f: Any) -> float:
+        return 1.0
+
+    def most(self, f: Any, n: float, wanted: int) -> tuple[int, int]:
+        """No more columns than 0.8 times the rows."""
+        first, end = super().most(f, n, wanted)
+        units = len(np.unique(self.groups))
+        return first, max(first, min(end, int(KEPT * n * units / len(self.groups))), 1)
+
+
+class AdditiveModel:
+    """What both kinds of models, k fixed and k chosen, have in common: reading X, its columns, and the predictor."""
+
+    effects: Any = "smooth"
+    n_knots: int | None = None
+    feature_groups: Any = None
+    _warned_far = False
+    basis_: AdditiveBasis
+
+    def _read(self, X: Any, *y: Any, **kwargs: Any) -> Any:
+        return validate(self, X, *y, **kwargs)
+
+    def _read_fit_input(self, X: Any, y: Any, sample_weight: Any, offset: Any, engine: Any) -> ValidatedInput:
+        if is_dask(X) or isinstance(opened(X), Source):
+            raise TypeError(
+                "additive models take arrays and data frames, whose rows are in memory; for rows in parts, on disk or "
+                "on a cluster use SmoothEffects on each part and a SparseRegressor with its groups_"
+            )
+        inputs = super()._read_fit_input(X, y, sample_weight, offset, engine)  # type: ignore[misc]
+        return replace(inputs, data=lambda loss: self._spline_data(inputs.data(loss), inputs.weights()))
+
+    def _spline_data(self, data: Data, sample_weight: Any) -> Data:
+        """The data on the spline columns, which are fitted to all rows; sparse sets are in terms of these columns."""
+        X: Array = data.design.X  # type: ignore[attr-defined]
+        names = getattr(self, "feature_names_in_", None)
+        names = None if names is None else tuple(map(str, names))
+        refuse_missing(X, names)
+        self._training = X
+        c, p = data.rows.c, X.shape[1]
+        weights = None if sample_weight is None else c
+        n = float(rows_that_count(sample_weight, c).sum())
+        self._knots = knots_for(self.n_knots, n)
+        kinds = column_kinds(self.effects, self._column, p, weights, names)
+        self.basis_ = fit_basis(self._column, weights, kinds, self._knots)
+        self.groups = self._groups_of_features(p, names)[self.basis_.feature_of]
+        for side in ("include", "exclude"):
+            setattr(self, side, self._first_columns(getattr(self, side), side, names))
+        labels = names or [f"x{j}" for j in range(p)]
+        return self._on_basis(data, self.basis_, self.basis_.names(labels))
+
+    def _groups_of_features(self, p: int, names: Any) -> Columns:
+        """A number for every feature: its own, or that of its group (the dummies of a category)."""
+        if self.feature_groups is None:
+            return np.arange(p)
+        units, _ = _units(self.feature_groups, p, names)
+        return np.arange(p) if units is None else units
+
+    def _column(self, j: int) -> Vector:
+        return self._training[:, j].astype(np.float64)
+
+    def _on_basis(self, data: Data, basis: AdditiveBasis, names: Any = None) -> Data:
+        Z = basis.evaluate(self._column, len(self._training))
+        return Data(as_design(Z, names), data.rows, data.loss)
+
+    def _first_columns(self, columns: Any, argument: str, names: Any) -> Any:
+        """The first column of each of these features: any member names its group."""
+        p = len(self.basis_.columns)
+        found = resolve_columns(columns, argument, p, names)
+        values = np.asarray(list(found) if len(found) else np.empty(0, np.int64))
+        if values.dtype.kind not in "iu":
+            raise TypeError(
+                f"{argument} must hold column indices (from 0 to {p - 1}) or names, or be a mask; got {found!r}"
+            )
+        if len(values) and not (values.min() >= 0 and values.max() < p):
+            wrong = values[(values < 0) | (values >= p)][0]
+            raise ValueError(f"{argument} must hold column indices from 0 to {p - 1}, got {wrong}")
+        return self.basis_.starts[:-1][values.astype(np.int64)]
+
+    def _names_of_coefficients(self) -> Any:
+        return None
+
+    def _read_rows(self, X: Any) -> Array:
+        """Rows to predict, checked."""
+        X = self._read(X, reset=False, ensure_all_finite=False)
+        refuse_missing(X, getattr(self, "feature_names_in_", None))
+        return np.asarray(X)
+
+    def _eta(self, X: Any, offset: Any = None) -> Array:
+        """The linear predictor with an offset, reading only the chosen features."""
+        check_is_fitted(self)  # type: ignore[arg-type]
+        coef, intercept = self._on_support()  # type: ignore[attr-defined]
+        support: Columns = self.support_  # type: ignore[attr-defined]
+        warn_row_order(X, offset=offset)
+        X = self._read_rows(X)
+        self._warn_far(X, support)
+        Z = self.basis_.evaluate(lambda j: X[:, j], len(X), support)
+        eta = Z @ coef + intercept
+        shift = None if offset is None else np.asarray(offset, dtype=np.float64)
+        return np.asarray(eta if shift is None else eta + shift).astype(X.dtype, copy=False)
+
+    def _warn_far(self, X: Array, support: Columns) -> None:
+        """Say once where values are far beyond those of the training rows: curves are lines there."""
+        if self._warned_far or not len(X):
+            return
+        for j in np.unique(self.basis_.feature_of[support]).tolist():
+            column = self.basis_.columns[j]
+            room = FAR_BEYOND * (column.high - column.low)
+            low, high = float(X[:, j].min()), float(X[:, j].max())
+            if room > 0 and (low < column.low - room or high > column.high + room):
+                self._warned_far = True
+                name = column_label([j], getattr(self, "feature_names_in_", None))
+                value = low if low < column.low - room else high
+                warnings.warn(
+                    f"{name} has {value:.6g}, far beyond the training rows' {column.low:.6g} to {column.high:.6g}: "
+                    "effects go on as straight lines there (said once)", UserWarning, stacklevel=4,
+                )  # fmt: skip
+                return
+
+
+class AdditiveChosen(AdditiveModel):
+    """k is chosen."""
+
+    def _make_problem(self, f: Any, n: float) -> Problem:
+        made = super()._make_problem(f, n)  # type: ignore[misc]
+        return AdditiveProblem(**vars(made))
+
+    def _make_folds(self, problem: Problem, pairs: Any, weights: Vector, counts: Vector) -> list[Fold]:
+        """Every fold has knots of its own."""
+        n = len(self._training)
+        found = []
+        self._fold_bases = []
+        for number, (train, test) in enumerate(pairs):
+            c, count, held = fold_weights(n, train, test, weights, counts)
+            kinds = [column.kind for column in self.basis_.columns]
+            basis = fit_basis(self._column, c, kinds, self._knots, self.basis_)
+            self._fold_bases.append(basis)
+            data = self._on_basis(problem.data, basis)
+            changes = basis_changes(basis, self.basis_, self._column, weights)
+            found.append(Fold(data.weighted(c), count, data.weighted(held), number, _change(self.basis_, changes)))
+        return found
+
+    def _make_scorer(self, inputs: ValidatedInput, y: Any, weights: Any, pairs: Any) -> FoldScorer:
+        return AdditiveFoldScorer(self, inputs, y, weights, pairs)
+
+    def _choose(self, *args: Any) -> None:
+        super()._choose(*args)  # type: ignore[misc]
+        self._training = self._fold_bases = None  # type: ignore[assignment]
+
+
+class AdditiveFoldScorer(FoldScorer):
+    """Models of a fold predict with the columns of that fold."""
+
+    def __init__(self, estimator: Any, inputs: ValidatedInput, y: Any, weights: Any, pairs: Any) -> None:
+        super().__init__(estimator, inputs, y, weights, pairs)
+        self.columns, self.estimator = estimator.basis_.width, estimator
+        self.twin._warned_far = True  # held-out rows are no news to the user
+
+    def __call__(self, v: int, models: Models) -> Array:
+        self.twin.basis_ = self.estimator._fold_bases[v]
+        return super().__call__(v, models)
+
+
+def _change(basis: AdditiveBasis, changes: list[Matrix]) -> Any:
+    """The function that takes coefficients of a fold's columns to those of all rows."""
+
+    def to_whole(b: Matrix) -> Matrix:
+        out = np.zeros_like(b)
+        for j in np.unique(basis.feature_of[b.any(axis=1)]).tolist():
+            own = slice(basis.starts[j], basis.starts[j + 1])
+            out[own] = changes[j] @ b[own]
+        return out
+
+    return to_whole
+
+
+class AdditiveFixed(AdditiveModel):
+    """k is fixed."""
+
+    def _default_l2(self, data: Data) -> float:
+        if self._loss().name == "logistic":  # type: ignore[attr-defined]
+            return SMOOTHING_RIDGE / RIDGE_FRACTION * default_ridge(data, self.fit_intercept, True)  # type: ignore[attr-defined]
+        return max(super()._default_l2(data), SMOOTHING_RIDGE)  # type: ignore[misc]
+
+    def _fit(self, inputs: ValidatedInput, callback: Any = None, checkpoint: Any = None) -> None:
+        super()._fit(inputs, callback, checkpoint)  # type: ignore[misc]
+        self._training = None  # type: ignore[assignment]
+
+
+@dataclass(eq=False, repr=False)
+class AdditiveRegressorCV(AdditiveChosen, Regression, SparseModelCV):
+    """Regression, k chosen."""
+
+
+@dataclass(eq=False, repr=False)
+class AdditiveRegressor(AdditiveFixed, Regression, AtMostK):
+    """Regression, k fixed."""
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class AdditiveClassifierCV(AdditiveChosen, Classification, SparseModelCV):
+    """Classification, k chosen."""
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class AdditiveClassifier(AdditiveFixed, Classification, AtMostK):
+    """Classification, k fixed."""

@@ -1,0 +1,97 @@
+"""An additive model on one page."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..._utils.text import format_fraction, format_number, format_paragraphs, format_table, truncate
+from ..._utils.types import Vector
+from ..._utils.validation import require_package
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class AdditiveSummary:
+    """What ``SparseAdditiveRegressor.summary()`` returns; ``print`` it, or take the numbers.
+
+    Attributes
+    ----------
+    names : of the chosen features
+    kinds : of their effects
+    ranges : the largest effect less the least one, over the values of the training rows
+    shapes : where each curve rises and falls, in words
+    drop : what ``unit`` loses when a feature is dropped and the others are refitted; None where the data are gone
+    unit : R2, D2 (the share of the deviance), or the objective
+    score, held_out, held_out_error : in sample and, for k="cv", held out with its standard error over folds
+    found : what is known of the choice, in sentences
+    """
+
+    names: tuple[str, ...]
+    kinds: tuple[str, ...]
+    ranges: Vector
+    shapes: tuple[str, ...]
+    drop: Vector | None
+    unit: str
+    score: float | None
+    held_out: float | None
+    held_out_name: str
+    held_out_error: float | None
+    rows: int | None
+    n_features: int
+    k: int
+    loss: str
+    found: tuple[str, ...]
+
+    def to_frame(self) -> Any:
+        """A pandas DataFrame with a row per feature."""
+        pd = require_package("pandas", "io", "to_frame")
+        held: dict[str, Any] = {
+            "feature": list(self.names), "effect": list(self.kinds), "range": self.ranges, "shape": list(self.shapes)
+        }  # fmt: skip
+        return pd.DataFrame(held if self.drop is None else {**held, "drop": self.drop})
+
+    def __str__(self) -> str:
+        return "\n\n".join(part for part in (self._heading(), self._table(), format_paragraphs(self.found)) if part)
+
+    __repr__ = __str__
+
+    def _heading(self) -> str:
+        rows = "" if self.rows is None else f", {self.rows} rows"
+        words = [f"{len(self.names)} of {self.n_features} features, one effect each{rows}, {self.loss} loss"]
+        words += [] if self.score is None else [f"{self.unit} {self.score:.4f} in sample"]
+        if self.held_out is not None:
+            error = "" if self.held_out_error is None else f" (standard error {self.held_out_error:.4f})"
+            words.append(f"{self.held_out_name} {self.held_out:.4f} held out{error}")
+        return "; ".join(words)
+
+    def _table(self) -> str:
+        if not self.names:
+            return "(no features: the null model)"
+        short = self.unit if self.unit in ("R2", "D2") else "value"
+        headings = ["feature", "effect", "range", "shape"]
+        cells = [
+            [truncate(name) for name in self.names], list(self.kinds), [format_number(r) for r in self.ranges],
+            list(self.shapes),
+        ]  # fmt: skip
+        if self.drop is not None:
+            headings.insert(3, f"{short} {'lost' if short != 'value' else 'gained'} if dropped")
+            cells.insert(3, [format_fraction(d) if np.isfinite(d) else "must stay" for d in self.drop])
+        left = [j for j, heading in enumerate(headings) if heading in ("feature", "effect", "shape")]
+        return format_table(headings, zip(*cells, strict=True), left)
+
+
+def build_additive_summary(estimator: Any) -> AdditiveSummary:
+    """The summary of a fitted additive model, from that of its sparse model."""
+    inner, model = estimator.model_.summary(), estimator.model_
+    effects = list(estimator.effects_.values())
+    owner = model.basis_.feature_of[inner.columns]
+    drop = None
+    if inner.drop is not None and len(effects):
+        drop = np.array([float(inner.drop[owner == effect.column][0]) for effect in effects])
+    found = tuple(sentence for sentence in (inner.found, *inner.notes) if sentence)
+    return AdditiveSummary(
+        tuple(effect.name for effect in effects), tuple(effect.kind for effect in effects),
+        np.array([effect.range for effect in effects]), tuple(effect.describe() for effect in effects), drop,
+        inner.unit, inner.score, inner.held_out, inner.held_out_name, inner.held_out_error, inner.rows,
+        estimator.n_features_in_, estimator.k_, inner.loss, found,
+    )  # fmt: skip

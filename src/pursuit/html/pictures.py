@@ -1,0 +1,179 @@
+"""The report's pictures, from its content: each function gives SVG text."""
+
+from typing import Any
+
+import numpy as np
+
+from .content import MAX_PATH_LINES, finite
+from .svg import Chart, name_margin, number, padded, shorten
+
+COLOURS = 7  # classes c0 .. c6 of the style sheet
+ROW = 22  # pixels a row of names
+
+
+def path_picture(path: dict[str, Any]) -> str:
+    """Coefficients per standard deviation against the number of features."""
+    sizes = path["sizes"]
+    ks = np.array([size["k"] for size in sizes], dtype=float)
+    lines: dict[str, np.ndarray] = {}
+    for i, size in enumerate(sizes):
+        for name, coef in size["features"]:
+            lines.setdefault(name, np.full(len(sizes), np.nan))[i] = np.nan if coef is None else coef
+    shown = sorted(lines, key=lambda name: -np.nanmax(np.abs(lines[name]), initial=0.0))[:MAX_PATH_LINES]
+    every = np.concatenate([lines[name] for name in shown]) if shown else np.zeros(1)
+    low, high = padded(np.append(every[np.isfinite(every)], 0.0))
+    chart = Chart(
+        (ks.min(), ks.max()), (low, high), "Coefficients per standard deviation, by number of features",
+        height=340, right=140,
+    )  # fmt: skip
+    chart.axes("number of features", "per standard deviation", whole=True)
+    chart.segment((ks.min(), 0.0), (ks.max(), 0.0), "zero")
+    places: list[float] = []
+    for i, name in enumerate(shown):
+        css = f"c{i % COLOURS} d{i // COLOURS % 3}"
+        chart.line(ks, lines[name], css, name)
+        for k, coef in zip(ks, lines[name], strict=True):
+            if np.isfinite(coef) and len(ks) * len(shown) < 1200:
+                chart.point(k, coef, f"f{i % COLOURS}", f"{name}, k = {k:.0f}: {number(coef)}", 2.2)
+        last = np.flatnonzero(np.isfinite(lines[name]))
+        if len(last) and last[-1] == len(ks) - 1 and len(places) < 18:
+            at = chart.py(lines[name][-1])
+            if all(abs(at - other) > 11 for other in places):
+                places.append(at)
+                chart.note(
+                    ks.max(),
+                    lines[name][-1],
+                    shorten(name, 18),
+                    right=8,
+                    down=4,
+                    css=f"label t{i % COLOURS}",
+                    title=name,
+                )
+    at = float(np.clip(path["chosen"], ks.min(), ks.max()))
+    chart.segment((at, low), (at, high), "cursor", "path-cursor")
+    return chart.render()
+
+
+def cv_picture(cv: dict[str, Any]) -> str:
+    """The held-out loss against the number of features, with the choice."""
+    ks, loss, error = np.array(cv["k"], dtype=float), finite(cv["loss"]), finite(cv["error"])
+    good = np.isfinite(loss)
+    best = float(np.nanmin(loss))
+    # the null model is often so bad that the rest of the curve would be flat: it is cut, and a note says so
+    rest = loss[good & (ks > 0)] if (ks > 0).any() else loss[good]
+    high = float(np.max(rest + np.nan_to_num(error[good & (ks > 0)]))) if len(rest) else best
+    chart = Chart(
+        (ks.min(), ks.max()),
+        padded(np.array([best - np.nanmax(np.nan_to_num(error)), high])),
+        "Held-out loss by number of features",
+    )
+    chart.axes("number of features", f"held-out loss, {cv['folds']} folds", whole=True)
+    inside = good & (loss <= chart.y[1])
+    chart.line(ks, np.where(inside, loss, np.nan), "c0")
+    for k, value, e in zip(ks[inside], loss[inside], np.nan_to_num(error[inside]), strict=True):
+        chart.segment((k, max(value - e, chart.y[0])), (k, min(value + e, chart.y[1])), "whisker")
+        chart.point(k, value, "f0", f"k = {k:.0f}: {number(value)}, standard error {number(e)}")
+    for k, css, words, line in ((cv["one_se"], "mark2", "one standard error", 2), (cv["chosen"], "mark", "chosen", 1)):
+        if k is None or not ks.min() <= k <= ks.max() or (css == "mark2" and k == cv["chosen"]):
+            continue
+        chart.segment((k, chart.y[0]), (k, chart.y[1]), css)
+        left = k > ks.mean()
+        chart.note(
+            k,
+            chart.y[1],
+            f"{words}: k = {k}",
+            right=-6 if left else 6,
+            down=14 * line,
+            anchor="end" if left else "start",
+        )
+    if (good & ~inside).any():
+        cut = ", ".join(f"k = {k:.0f}" for k in ks[good & ~inside])
+        chart.note(ks.min(), chart.y[0] + 0.03 * (chart.y[1] - chart.y[0]), f" above the frame: {cut}", css="tick")
+    return chart.render()
+
+
+def stability_picture(stability: dict[str, Any]) -> str:
+    """How often halves of the rows select each feature, as bars."""
+    rows = stability["rows"]
+    names = [row[0] for row in rows]
+    chart = Chart(
+        (0.0, 1.0), (-len(rows) + 0.5, 0.5), "How often halves of the rows select each feature",
+        height=60 + ROW * len(rows), left=name_margin(names),
+    )  # fmt: skip
+    chart.axes("share of half-samples that select it", "", names=names)
+    for i, (name, share, chosen) in enumerate(rows):
+        chart.bar(0.0, share or 0.0, -i, 0.62 * ROW, "f0" if chosen else "pale", f"{name}: {100 * (share or 0):.0f}%")
+    chart.segment((stability["threshold"], chart.y[0]), (stability["threshold"], chart.y[1]), "mark2")
+    return chart.render()
+
+
+def intervals_picture(intervals: dict[str, Any]) -> str:
+    """Estimates and intervals, a row a feature, each divided by its own standard error."""
+    rows = intervals["rows"]
+    names = [row[0] for row in rows]
+    half = np.array([max(row[3] - row[2], 1e-300) / 2 for row in rows])
+    scaled = [np.array([row[1], row[2], row[3]]) / h for row, h in zip(rows, half, strict=True)]
+    ends = np.concatenate([*scaled, [0.0]])
+    chart = Chart(
+        padded(ends), (-len(rows) + 0.5, 0.5), "Coefficients with their intervals",
+        height=60 + ROW * len(rows), left=name_margin(names),
+    )  # fmt: skip
+    chart.axes("coefficient in half-widths of its interval", "", names=names)
+    chart.segment((0.0, chart.y[0]), (0.0, chart.y[1]), "zero")
+    for i, (row, at) in enumerate(zip(rows, scaled, strict=True)):
+        chart.segment((at[1], -i), (at[2], -i), "interval")
+        chart.point(at[0], -i, "f0", f"{row[0]}: {number(row[1])}, from {number(row[2])} to {number(row[3])}", 4.5)
+    return chart.render()
+
+
+def held_out_picture(held_out: dict[str, Any]) -> str:
+    """Losses on held-out rows, with standard errors."""
+    rows = held_out["rows"]
+    names = [row["name"] for row in rows]
+    loss, error = finite([row["loss"] for row in rows]), np.nan_to_num(finite([row["error"] for row in rows]))
+    chart = Chart(
+        (0.0, float(np.max(loss + error)) * 1.05), (-len(rows) + 0.5, 0.5), f"Held-out {held_out['unit']}",
+        height=60 + 28 * len(rows), left=name_margin(names),
+    )  # fmt: skip
+    chart.axes(f"{held_out['unit']} on held-out rows (lower is better)", "", names=names)
+    for i, (value, e) in enumerate(zip(loss, error, strict=True)):
+        chart.bar(
+            0.0, value, -i, 15, "f0" if i == 0 else "pale", f"{names[i]}: {number(value)}, standard error {number(e)}"
+        )
+        chart.segment((value - e, -i), (value + e, -i), "whisker")
+    return chart.render()
+
+
+def residual_picture(residuals: dict[str, Any]) -> str:
+    """Residuals of held-out rows against their predictions."""
+    x, y = finite(residuals["predicted"]), finite(residuals["residual"])
+    chart = Chart(padded(x), padded(y), "Residuals of held-out rows against predictions")
+    chart.axes("held-out prediction", "observed - predicted")
+    chart.segment((chart.x[0], 0.0), (chart.x[1], 0.0), "zero")
+    for a, b in zip(x, y, strict=True):
+        chart.point(a, b, "dot", "", 2.2)
+    return chart.render()
+
+
+def roc_picture(curves: dict[str, Any]) -> str:
+    """The ROC curve of held-out rows."""
+    chart = Chart(
+        (0.0, 1.0), (0.0, 1.0), f"ROC curve of held-out rows, area {number(curves['area'])}", width=360, height=320
+    )
+    chart.axes("false positive rate", "true positive rate")
+    chart.segment((0.0, 0.0), (1.0, 1.0), "zero")
+    chart.line(finite(curves["false_positive"]), finite(curves["true_positive"]), "c0")
+    chart.note(0.96, 0.06, f"area {number(curves['area'])}", anchor="end")
+    return chart.render()
+
+
+def calibration_picture(curves: dict[str, Any]) -> str:
+    """Observed shares against predicted probabilities of held-out rows."""
+    chart = Chart((0.0, 1.0), (0.0, 1.0), "Calibration on held-out rows", width=360, height=320)
+    chart.axes("predicted probability", f"share with {curves['positive'][:20]}")
+    chart.segment((0.0, 0.0), (1.0, 1.0), "zero")
+    predicted, observed = finite(curves["predicted"]), finite(curves["observed"])
+    chart.line(predicted, observed, "c0")
+    for a, b, count in zip(predicted, observed, curves["counts"], strict=True):
+        chart.point(a, b, "f0", f"{count} rows: predicted {number(a)}, observed {number(b)}")
+    return chart.render()

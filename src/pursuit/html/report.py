@@ -1,0 +1,40 @@
+"""``estimator.report``: a fitted model as one HTML file."""
+
+from pathlib import Path
+from typing import Any
+
+from .._utils.files import write_text
+from .._utils.progress import progress_callback
+from .content import Options, build_content
+from .graph import GRAPH_SECTIONS, build_graph_content
+from .page import MODEL_SECTIONS, render
+
+
+def check_report_path(path: Any) -> Path:
+    """The file to write; it must end in .html and lie in a folder that exists."""
+    target = Path(path)
+    if target.suffix.lower() not in (".html", ".htm"):
+        raise ValueError(f"path must end in .html, got {str(path)!r}")
+    if target.is_dir():
+        raise ValueError(f"path {str(path)!r} is a folder; name a file in it")
+    if not target.absolute().parent.is_dir():
+        raise FileNotFoundError(f"path {str(path)!r}: there is no folder {str(target.parent)!r}")
+    return target
+
+
+def write_report(model: Any, path: Any, X: Any = None, y: Any = None, *, progress: Any = None, **how: Any) -> Path:
+    """Write a page about a fitted sparse model; see :meth:`pursuit.SparseRegressor.report`."""
+    target, options = check_report_path(path), Options(**how)
+    with progress_callback(progress, "report") as on_step:
+        content = build_content(model, X, y, options, on_step)
+    write_text(target, render(content, MODEL_SECTIONS))
+    return target
+
+
+def write_graph_report(
+    model: Any, path: Any, *, title: str | None = None, names: Any = None, command: str | None = None
+) -> Path:
+    """Write a page about a fitted graph; see :meth:`pursuit.SparsePrecision.report`."""
+    target = check_report_path(path)
+    write_text(target, render(build_graph_content(model, title, names, command), GRAPH_SECTIONS))
+    return target

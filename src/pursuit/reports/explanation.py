@@ -1,0 +1,87 @@
+"""One prediction, split into what each feature contributes."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .._utils.html import html_table
+from .._utils.text import format_number, format_table, truncate
+from .._utils.types import Array, Vector
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Explanation:
+    """The contributions of the features to one prediction.
+
+    Attributes
+    ----------
+    names : tuple of str
+        The features of the model.
+    values : ndarray of shape (k,)
+        The row's values of these features.
+    contributions : ndarray of shape (k,) or (k, outputs)
+        Coefficient times value; with the intercept they add up to ``eta``.
+    intercept : float or ndarray
+        The prediction where all features are zero.
+    eta : float or ndarray
+        The linear predictor.
+    prediction : object
+        What ``predict`` gives for the row; None with several responses.
+    outputs : tuple of str
+        Names of the outputs, where there are several.
+    offset : float
+        The row's offset, which is part of ``eta``.
+    """
+
+    names: tuple[str, ...]
+    values: Vector
+    contributions: Array
+    intercept: Any
+    eta: Any
+    prediction: Any
+    outputs: tuple[str, ...] = ()
+    offset: float = 0.0
+
+    def _rows(self) -> tuple[list[str], list[list[str]]]:
+        table = self.contributions if self.contributions.ndim == 2 else self.contributions[:, None]
+        heads = ["feature", "value", *(self.outputs if self.contributions.ndim == 2 else ("contribution",))]
+        order = np.argsort(-np.abs(table).max(axis=1, initial=0.0), kind="stable")
+        cells = [[truncate(self.names[i]), format_number(self.values[i]), *map(format_number, table[i])] for i in order]
+        cells.append(["(intercept)", "", *map(format_number, np.ravel(self.intercept))])
+        if self.offset:
+            cells.append(["(offset)", "", *[format_number(self.offset)] * table.shape[1]])
+        cells.append(["sum", "", *map(format_number, np.ravel(self.eta))])
+        return heads, cells
+
+    def __str__(self) -> str:
+        heads, cells = self._rows()
+        end = "" if self.prediction is None else f"\n\nprediction: {_shown(self.prediction)}"
+        return format_table(heads, cells) + end
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        heads, cells = self._rows()
+        return html_table("contributions to one prediction", heads, cells)
+
+
+def make_explanation(
+    names: Sequence[str], values: Vector, coef: Array, intercept: Any, prediction: Any, outputs: tuple[str, ...],
+    offset: Any = 0.0,
+) -> Explanation:  # fmt: skip
+    """The explanation of a row from its values on the support."""
+    contributions = coef * (values if coef.ndim == 1 else values[:, None])
+    shift = float(np.ravel(offset)[0])
+    eta = contributions.sum(axis=0) + intercept + shift
+    if coef.ndim == 1:
+        return Explanation(tuple(names), values, contributions, float(intercept), float(eta), prediction, offset=shift)
+    outputs = outputs or tuple(map(str, range(coef.shape[1])))
+    return Explanation(
+        tuple(names), values, contributions, np.asarray(intercept), np.asarray(eta), prediction, outputs, shift
+    )
+
+
+def _shown(value: Any) -> str:
+    return format_number(float(value)) if isinstance(value, float | np.floating) else str(value)

@@ -1,0 +1,1 @@
+"""Tables as people have them, made numeric: categories, dates, missing values and ids."""
