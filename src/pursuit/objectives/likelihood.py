@@ -76,7 +76,7 @@ def search(f: "GLM", constraint: AtMost, start: Columns, plan: SearchPlan) -> Se
     if beam > 0:
         plan = plan._replace(effort=max(plan.effort, BEAM_EFFORT))
     found = _better(f, known, _on_all_columns(f, constraint, begin, plan, beam))
-    if found is None or found.open <= 0 or found.trouble is not None or path_first or path_work > SEARCHED_PATH:
+    if found is None or found.n_unchecked <= 0 or found.trouble is not None or path_first or path_work > SEARCHED_PATH:
         return found
     at = _path_point(f, constraint, plan)  # it was not as settled as it seemed
     value = found.points[-1][-1]
