@@ -63,6 +63,7 @@ struct PathRequest {
     Move exchange;
     unlocked([&] {
       path.run();
+      if constexpr (requires { state.pursue(path); }) state.pursue(path);
       if constexpr (requires { state.closest(plan); }) exchange = judge(path, state, poll);
     });
     PathSolution out;

@@ -203,17 +203,26 @@ public:
     std::fill(mean, mean + n, 0.0);
     gemm(false, n, q, r, turn, n, E, r, 0.0, V, n);
     for (i64 t = 0; t < q; ++t) add_product(P.get() + t * n, V + t * n, mean, n);
-    for (i64 t = 0; t < q; ++t)
-      for (i64 i = 0; i < n; ++i) {
-        if (!(c[i] > 0.0)) continue;
-        const double share = 1.0 + (V[t * n + i] - mean[i]);
-        if (!(share >= 0.0 && share < 1e6)) return HUGE_VAL;
-        sum += c[i] * P[t * n + i] * entropy(share);
-      }
+    for (i64 t = 0; t < q; ++t) sum += sum_entropies(V + t * n, mean, P.get() + t * n, c, n);
+    sum = sum < HUGE_VAL ? sum : HUGE_VAL;
     return sum;
   }
 
 private:
+  static constexpr double kFarthest = 1e6; // times as likely a class, beyond which nothing is said
+
+  // The sum of c p (1 + u) log(1 + u), u = v - mean; infinite, or no number, where that is not defined.
+  PURSUIT_CLONES static double sum_entropies(const double* v, const double* mean, const double* p, const double* c,
+                                             i64 n) {
+    double sum = 0.0;
+#pragma omp simd reduction(+ : sum)
+    for (i64 i = 0; i < n; ++i) {
+      const double share = c[i] > 0.0 ? 1.0 + (v[i] - mean[i]) : 1.0;
+      const double some = c[i] * p[i] * entropy_(share);
+      sum += (share >= 0.0) & (share < kFarthest) ? some : kInfinity;
+    }
+    return sum;
+  }
   PURSUIT_CLONES static void raise(const double* a, double* top, i64 n) {
 #pragma omp simd
     for (i64 i = 0; i < n; ++i) top[i] = a[i] > top[i] ? a[i] : top[i];

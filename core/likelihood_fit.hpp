@@ -47,11 +47,49 @@ public:
   // at once where z is above `ceiling`.
   LikelihoodFit fit(Units S, std::vector<double> z, double goal = -HUGE_VAL, double ceiling = HUGE_VAL,
                     double tol = kClose) {
+    gather(S);
+    return descend(std::move(S), std::move(z), goal, ceiling, tol);
+  }
+
+  // The same on an orthonormal basis of the columns, for columns that are nearly dependent and have no ridge.
+  LikelihoodFit fit_on_basis(const Units& S, std::vector<double> z, double goal) {
+    gather(S);
+    std::vector<double> R(static_cast<std::size_t>(M * M), 0.0); // D = Q R, by Gram and Schmidt, twice
+    for (i64 l = 0; l < M; ++l) {
+      double *d = D.get() + l * n, before = dot(d, d, n);
+      for (int turn = 0; turn < 2; ++turn)
+        for (i64 k = 0; k < l; ++k) {
+          const double *q = D.get() + k * n, t = dot(q, d, n) / static_cast<double>(n), back = -t;
+          R[k * M + l] += t;
+          add_rows<1>(q, 0, &back, n, d);
+        }
+      const double after = dot(d, d, n);
+      if (!(after > kNewColumn * before)) return {};
+      R[l * M + l] = std::sqrt(after / static_cast<double>(n));
+      for (i64 i = 0; i < n; ++i) d[i] /= R[l * M + l];
+    }
+    for (i64 l = 0; l < M; ++l) // R z, from the first row on
+      for (i64 o = 0; o < r; ++o) {
+        double sum = 0.0;
+        for (i64 k = l; k < M; ++k) sum += R[l * M + k] * z[k * r + o];
+        z[l * r + o] = sum;
+      }
+    LikelihoodFit at = descend(S, std::move(z), goal, HUGE_VAL, kClose);
+    for (i64 l = M - 1; l >= 0; --l)
+      for (i64 o = 0; o < r; ++o) {
+        double sum = at.z[l * r + o];
+        for (i64 k = l + 1; k < M; ++k) sum -= R[l * M + k] * at.z[k * r + o];
+        at.z[l * r + o] = sum / R[l * M + l];
+      }
+    return at;
+  }
+
+  // From z on the columns D that are gathered.
+  LikelihoodFit descend(Units S, std::vector<double> z, double goal, double ceiling, double tol) {
     LikelihoodFit at;
     at.S = std::move(S);
     at.z = std::move(z);
     at.eta.resize(static_cast<std::size_t>(n * r));
-    gather(at.S);
     predict(at.z.data(), at.eta.data());
     at.f = evaluate(at.eta.data(), d1.get(), d2.get()) + ridge(at.S, at.z.data());
     if (!(at.f <= ceiling)) return close(at, End::undecided);
@@ -63,7 +101,7 @@ public:
       spent += static_cast<double>(n * M * (M + 20) * loss.pairs());
       double pivots = 0.0;
       const double dec = direction(damp, pivots);
-      at.dependent = damp > 0.0;
+      at.dependent = damp > 0.0, lifted = damp;
       if (!(dec >= 0.0)) return close(at, End::undecided);
       predict(s.get(), turn.get());
       const double tau = loss.bounded ? loss.reach(turn.get()) : 0.0;
@@ -77,10 +115,12 @@ public:
       if (damp == 0.0) at.endless = tau >= 0.1 && dec <= 1e-8 * size(at.f);
       if (settled && (tau >= kLong || damp > 0.0)) return close(at, End::undecided);
       if (settled && !loss.bounded && !(gap(at) <= 1e2 * tol * size(at.f))) return close(at, End::undecided);
+      if (tau > kSeparating && loss.bounded && loss.curve > 0.0 && floor > -HUGE_VAL && separates(at))
+        return close(at, End::floor);
       const bool moved = advance(at, dec, tau, settled);
       if (settled) return close(at, exact ? End::minimum : End::undecided);
       if (moved) {
-        damp = damp > 1e-4 * kDamp ? 0.1 * damp : 0.0;
+        damp = damp > 1e-4 * kDamp ? 0.1 * damp : 0.0; // a flat direction may not be one further on
         continue;
       }
       if (dec <= 1e-11 * size(at.f)) return close(at, exact ? End::minimum : End::undecided);
@@ -193,15 +233,20 @@ private:
   static constexpr int kSteps = 60;
   static constexpr i64 kTogether = 96, kFewColumns = 24; // columns of a product; up to which half of it is no less
   static constexpr double kDamp = 1e-4, kLong = 0.03;    // after a shorter last step less than a thousandth is left
+  static constexpr double kSeparating = 0.5, kEnlarged = 64.0; // reach from which on, and times that, it is looked for
+  static constexpr double kFlat = 1e-12;      // share of the largest curvature below which f counts as flat
+  static constexpr double kNewColumn = 1e-14; // share of a column's square that the others must leave for a basis
   static constexpr double kDependentPivots = 1e-14, kSurePivots = 1e-9; // what is claimed wants more digits
 
-  // s = -(H + damping)^-1 g, with as much damping as that needs; returns the decrement, negative where all fails.
+  // s = -(H + damping)^-1 g, with as much damping as that needs; returns the decrement, negative where all fails. Rows
+  // that the columns separate leave directions in which f is flat: a damping far below the curvature of all others
+  // takes these out, and the fit goes on in the others.
   double direction(double& damp, double& pivots) {
     const i64 N = M * r;
-    for (;; damp = std::max(kDamp, 10.0 * damp)) {
-      if (damp > 0.0) { // of what phi'' can be on columns of mean square 1
-        double top = loss.curve;
-        for (i64 l = 0; l < N && !(loss.curve > 0.0); ++l) top = std::max(top, H[l * (N + 1)]);
+    for (;; damp = damp < kFlat ? kFlat : std::max(kDamp, 10.0 * damp)) {
+      if (damp > 0.0) { // of what phi'' can be on columns of mean square 1, or is
+        double top = damp > kFlat ? loss.curve : 0.0;
+        for (i64 l = 0; l < N && !(damp > kFlat && loss.curve > 0.0); ++l) top = std::max(top, H[l * (N + 1)]);
         for (i64 l = 0; l < N; ++l) H[l * (N + 1)] += damp * (H[l * (N + 1)] + top);
       }
       const Factor factor(H.get(), N, N);
@@ -242,6 +287,21 @@ private:
     return true;
   }
 
+  // Where the columns separate the classes f is at its floor for coefficients that are some times as large: to these,
+  // and no further than that needs.
+  bool separates(LikelihoodFit& at) {
+    auto enlarged = [&](double times) {
+      for (i64 i = 0; i < n * r; ++i) there[i] = times * at.eta[i];
+      for (i64 l = 0; l < M * r; ++l) ahead[l] = times * at.z[l];
+      return evaluate(there.get(), ahead1.get(), ahead2.get()) + ridge(at.S, ahead.data());
+    };
+    if (!(enlarged(kEnlarged) <= floor)) return false;
+    double times = 1.0, f = HUGE_VAL;
+    while (!(f <= floor)) f = enlarged(times *= 2.0);
+    accept(at, f);
+    return true;
+  }
+
   double trial(const LikelihoodFit& at, double t) {
     for (i64 i = 0; i < n * r; ++i) there[i] = at.eta[i] + t * turn[i];
     for (i64 l = 0; l < M * r; ++l) ahead[l] = at.z[l] + t * s[l];
@@ -261,7 +321,23 @@ private:
     return loss.gap(at.eta.data(), d1.get(), d2.get(), turn.get()) + ridge(at.S, s.get());
   }
 
+  // Whether the columns are far from dependent where every row counts, so that what is flat comes from the loss.
+  bool independent() {
+    std::fill(there.get(), there.get() + n * r, 0.0);
+    evaluate(there.get(), ahead1.get(), ahead2.get());
+    std::vector<double> gram(static_cast<std::size_t>(M * M), 0.0);
+    scaled.resize(static_cast<std::size_t>(n * M));
+    for (i64 l = 0; l < M; ++l) multiply(D.get() + l * n, ahead2.get(), n, scaled.data() + l * n);
+    gemm(true, M, M, n, D.get(), n, scaled.data(), n, 0.0, gram.data(), M);
+    const Factor factor(gram.data(), M, M);
+    return factor.ok && factor.pivots() > kSurePivots;
+  }
+
   LikelihoodFit close(LikelihoodFit& at, End end) {
+    if (at.dependent && end == End::undecided && lifted <= kFlat && !poll.stop()) {
+      at.dependent = !independent();
+      at.endless = at.endless || !at.dependent;
+    }
     at.end = end;
     at.id = ++fits;
     return std::move(at);
@@ -270,6 +346,7 @@ private:
   Buffer ahead1, ahead2, turn, there, s;
   std::vector<double> zero, ahead, scaled, blocks, columns;
   double floor, scale;
+  double lifted = 0.0; // the damping of the last direction
   std::uint64_t fits = 0;
   Poll& poll;
 };

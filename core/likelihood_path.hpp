@@ -170,8 +170,37 @@ public:
     return false;
   }
 
+  // Plain matching pursuit beside a path: models on a working set can miss what the largest gradient finds.
+  template <class Path>
+  void pursue(Path& path) {
+    if (columns.stored() * static_cast<double>(plan.k) > kPursuit || path.best.empty()) return;
+    LikelihoodFit chain = path.best.front().kept;
+    std::vector<double> gradient(static_cast<std::size_t>(p));
+    for (i64 size = path.first + 1; size < path.first + static_cast<i64>(path.best.size()); ++size) {
+      if (poll.stop() || !(chain.f > problem.floor)) return;
+      d1.resize(static_cast<std::size_t>(n)), d2.resize(static_cast<std::size_t>(n));
+      fitter.evaluate(chain.eta.data(), d1.data(), d2.data());
+      columns.products(d1.data(), 1, gradient.data());
+      i64 most = -1;
+      for (i64 j = 0; j < p; ++j) {
+        const bool open = usable(j) && std::find(chain.S.begin(), chain.S.end(), j) == chain.S.end();
+        gradient[j] = open ? problem.unit[j] * std::fabs(gradient[j]) : 0.0;
+        if (gradient[j] > 0.0 && (most < 0 || gradient[j] > gradient[most])) most = j;
+      }
+      if (most < 0) return;
+      Units S = chain.S;
+      std::vector<double> z = chain.z;
+      S.push_back(most), z.insert(z.end() - 1, 0.0);
+      chain = fit(S, std::move(z), -HUGE_VAL, HUGE_VAL);
+      if (!std::isfinite(chain.f)) return;
+      to(chain);
+      path.offer();
+    }
+  }
+
 private:
-  static constexpr i64 kMost = 400; // columns that are kept
+  static constexpr double kPursuit = 1e7; // multiplications up to which a pursuit costs little beside a path
+  static constexpr i64 kMost = 400;       // columns that are kept
   static constexpr double kHelps = 1e-9;
   static constexpr double kFarUp = 1.5;       // of f: the model is wrong about an exchange that begins above it
   static constexpr double kLeastCurve = 1e-3; // of the bound on phi'', which the model has at least

@@ -61,7 +61,7 @@ public:
     std::sort(todo.begin(), todo.end(),
               [](const Exchanged& a, const Exchanged& b) { return a.predicted < b.predicted; });
     for (const Exchanged& next : todo) {
-      if (poll.stop() || state.work() > work) {
+      if (poll.stop() || state.work() > work || (r > 1 && out.open >= kUndecided)) {
         ++out.open;
         near(next.predicted, next.i, next.j);
         continue;
@@ -87,9 +87,10 @@ public:
   }
 
 private:
-  static constexpr i64 kBlock = 64;   // newcomers that are judged together
-  static constexpr i64 kShown = 6;    // exchanges of which the nearest is told
-  static constexpr double kFar = 0.1; // share of f by which the model may err there
+  static constexpr i64 kUndecided = 24; // fits without a verdict, several outputs, after which no more are made
+  static constexpr i64 kBlock = 64;     // newcomers that are judged together
+  static constexpr i64 kShown = 6;      // exchanges of which the nearest is told
+  static constexpr double kFar = 0.1;   // share of f by which the model may err there
 
   struct Newcomer {
     i64 j;

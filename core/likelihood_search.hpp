@@ -28,8 +28,10 @@ public:
         budget(std::isfinite(plan.effort) ? kBudget : HUGE_VAL) {}
 
   void run(const Units& start) {
-    if (beam > 0) {
-      if (!state.X.sparse()) from_starts({});
+    if (state.r > 1 && plan.k == 1) {
+      best_unit();
+    } else if (beam > 0) {
+      if (!state.X.sparse() && state.r == 1) from_starts({});
       forward_beam();
       if (!over() && !start.empty() && state.set(start)) fill({}, 1), descend();
       restart();
@@ -68,6 +70,12 @@ private:
 
   bool over() { return poll.stop() || state.done() || ended || state.work() > budget; }
 
+  // The best of the best-ranked units, each fitted alone: the proof judges all others.
+  void best_unit() {
+    beam = 1;
+    forward_beam();
+  }
+
   // The starts of search.hpp; its restarts too, where there is no beam.
   void from_starts(const Units& start) {
     SearchPlan own = plan;
@@ -76,7 +84,7 @@ private:
     starts.run(start);
     for (Found& point : starts.found)
       if (found.empty() || point.f < found.back().f - 1e-12 * plan.size(point.f)) found.push_back(std::move(point));
-    ended = state.done();
+    ended = starts.over(); // the state itself may have gone on
   }
 
   void take() {
@@ -234,7 +242,7 @@ private:
 
   LikelihoodState& state;
   const SearchPlan plan;
-  const i64 beam;
+  i64 beam;
   const int prove;
   Poll& poll;
   Random random;

@@ -397,11 +397,20 @@ private:
   // From a start that is no worse than nothing.
   LikelihoodFit fit(Units S, std::vector<double> z, double goal) {
     LikelihoodFit next = fitter.fit(S, std::move(z), goal, null.f);
+    if (r > 1 && next.dependent && next.end == End::undecided && next.f <= null.f && without_ridge(S)) {
+      LikelihoodFit again = fitter.fit_on_basis(S, next.z, goal);
+      again.dependent = false; // what is damped there is flat, and no combination of columns
+      if (again.f <= next.f || again.end == End::above) next = std::move(again);
+    }
     if (next.dependent && next.end == End::undecided && static_cast<i64>(S.size()) == budget) doubt(S);
     if (next.end != End::undecided || next.f <= null.f) return next;
     std::vector<double> cold(S.size() * static_cast<std::size_t>(r), 0.0);
     cold.insert(cold.end(), null.z.end() - r, null.z.end());
     return fitter.fit(std::move(S), std::move(cold), goal);
+  }
+
+  bool without_ridge(const Units& S) const {
+    return std::all_of(S.begin(), S.end(), [&](i64 j) { return X.ridge[j] == 0.0; });
   }
 
   void doubt(Units S) {

@@ -72,6 +72,13 @@ public:
     stopped = stopped || poll.stop();
   }
 
+  // The state, after exchanges, as the best point of its size, if it is better than what the path found.
+  void offer() {
+    const i64 size = state.size();
+    if (size <= first || size >= first + static_cast<i64>(best.size()) || passes(size)) return;
+    if (state.f < of(size).f && take(size, local(size))) spread(size);
+  }
+
 private:
   bool told(i64 size) { return poll.stop() || (reached && reached(size, of(size).f)); }
 
@@ -89,14 +96,20 @@ private:
     if (passes(size)) return true;
     if constexpr (SearchState<State>)
       if (thorough) alone(size);
+    spread(size);
+    return true;
+  }
+
+  // From the best point of a size, which is new, to its neighbours, and from those that are better to theirs.
+  void spread(i64 size) {
+    const i64 last = first + static_cast<i64>(best.size()) - 1;
     Units fresh{size};
     while (!fresh.empty() && !poll.stop()) {
       const i64 at = fresh.back();
       fresh.pop_back();
       for (i64 to : {at - 1, at + 1})
-        if (to > first && to <= size && !passes(to) && step(at, to)) fresh.push_back(to);
+        if (to > first && to <= last && !passes(to) && step(at, to)) fresh.push_back(to);
     }
-    return true;
   }
 
   // From the best point of one size to a size next to it, and exchanges there unless it is only passed; whether that is

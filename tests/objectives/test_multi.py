@@ -3,7 +3,7 @@ import pytest
 from sklearn.datasets import load_iris
 from sklearn.linear_model import LinearRegression, LogisticRegression
 
-from pursuit import MultiGLM, SparseClassifier, SparseRegressor, solve
+from pursuit import GLM, MultiGLM, SparseClassifier, SparseRegressor, solve
 from pursuit.data import hessian
 from pursuit.losses import Multinomial
 
@@ -73,6 +73,29 @@ def test_separated_classes_end_with_a_status():
     assert "separate" in result.reason
     assert np.isfinite(result.x).all()
     assert result.value <= 1e-9
+
+
+def test_classes_that_are_told_for_sure_in_part_have_the_value_of_the_other_rows():
+    """Where column 0 is not 0 the class is 2, and nowhere else: the infimum is that of the other rows, two classes."""
+    rng = np.random.default_rng(3)
+    X = rng.standard_normal((60, 3))
+    y = (X[:, 1] + rng.logistic(size=60) > 0).astype(int)
+    y[:15], X[15:, 0], X[:15, 0] = 2, 0.0, rng.uniform(1, 2, 15)
+    rest = GLM(X[15:, 1:2], y[15:].astype(float), "logistic").refit(np.array([0]))
+    f = MultiGLM(X, y)
+    value = f.refit(np.arange(6)).value
+    assert value == pytest.approx(rest.value * 45 / 60, rel=1e-7)
+    assert solve(f, 2).value <= value * (1 + 1e-9)
+
+
+def test_separated_classes_are_found_among_many_columns():
+    """Two columns separate four classes, at the corners of a square, and no single one does."""
+    rng = np.random.default_rng(4)
+    X, classes = rng.standard_normal((48, 30)), np.repeat(np.arange(4), 12)
+    X[:, [5, 17]] = np.array([[2, 2], [2, -2], [-2, 2], [-2, -2]])[classes] + 0.3 * rng.standard_normal((48, 2))
+    result = solve(MultiGLM(X, classes), 2)
+    assert result.support.tolist() == [5, 17]
+    assert result.status == "no_minimiser"
 
 
 def test_errors(iris):

@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse as sp
 
 from problems import KINDS
-from pursuit import GLM
+from pursuit import GLM, solve
 from pursuit.kernels.path import PathPlan
 from pursuit.objectives.glm_path import _on_columns, _on_working_set, glm_path
 from pursuit.paths import every_size, path
@@ -162,3 +162,16 @@ def test_public_paths_of_large_data_use_it(monkeypatch):
     light_values = [at.value for at in glm_path(f, f.sparse_set(6), light()).points]
     for k in range(7):
         assert found.at(k).value <= light_values[k] * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("seed", [2, 6])
+def test_it_is_no_worse_than_matching_pursuit(seed):
+    """Few rows and many columns: models on a working set miss what the largest gradient finds."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((70, 500))
+    y = (X[:, :6].sum(axis=1) + rng.logistic(size=70) > 0).astype(float)
+    f = GLM(X, y, "logistic", l2=1e-3)
+    sizes = range(1, 9)
+    found = path(f, sizes, effort="fast")
+    for k, at in zip(sizes, found, strict=True):
+        assert at.value <= solve(f, k, solver="omp").value * (1 + 1e-9)

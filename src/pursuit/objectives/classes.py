@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from .glm import GLM
 
 TINY = 1.5e5  # entries of X times squared outputs times k^3 up to which the path that a search starts from has searches
+FIRST_BEAM = 2  # supports that are extended at once, before all starts, where there are more columns than rows
 BEYOND = 2  # sizes that it goes on then, since smaller sizes are improved from larger ones
 
 
@@ -26,13 +27,24 @@ def search(f: "GLM", constraint: AtMost, start: Columns, plan: SearchPlan) -> "S
     if small is None:
         return None
     given, even, E = small
-    begin = constraint.units_of(start)
+    begin, at_floor = constraint.units_of(start), False
     if constraint.k > 1 and not len(begin):
-        begin = _path_support(f, constraint, plan)
-    found = search_likelihood(
-        partial(_core.multinomial_search, *given), even, f.ridge, f.width - 1, constraint, begin,
-        f.floor, 1e-9 * f.null.value, f.fit_intercept, plan,
-    )  # fmt: skip
+        begin, at_floor = _path_support(f, constraint, plan)
+
+    def run(begin: Columns, plan: SearchPlan, beam: int = 0) -> SearchSolution | None:
+        kernel = partial(_core.multinomial_search, *given)
+        outputs, scale = f.width - 1, 1e-9 * f.null.value
+        return search_likelihood(
+            kernel, even, f.ridge, outputs, constraint, begin, f.floor, scale, f.fit_intercept, plan, beam
+        )
+
+    n, p = f.data.shape
+    found = None
+    if constraint.k > 2 and p > n and not at_floor and plan.all_columns:
+        found = run(begin, plan._replace(restarts=0, prove=0), FIRST_BEAM)
+        begin = begin if found is None else found.points[-1][0]
+    if found is None or (found.trouble is None and found.points[-1][-1] > f.floor):
+        found = run(begin, plan) or found  # which finds nothing where time is up
     if found is None:
         return None
     points = [(f.coordinates(S), (Z @ E.T).ravel(), b @ E.T, value) for S, Z, b, value in found.points]
@@ -40,8 +52,11 @@ def search(f: "GLM", constraint: AtMost, start: Columns, plan: SearchPlan) -> "S
     return replace(found, points=points, doubtful=[] if at_floor else [f.coordinates(S) for S in found.doubtful])
 
 
-def _path_support(f: "GLM", constraint: AtMost, plan: SearchPlan) -> Columns:
-    """The features of this size on the path, with a search at every size where the data are tiny."""
+def _path_support(f: "GLM", constraint: AtMost, plan: SearchPlan) -> tuple[Columns, bool]:
+    """The features of this size on the path, with a search at every size where the data are tiny.
+
+    Last, whether the path ends at the floor of f.
+    """
     thorough = float(np.prod(f.data.shape)) * (f.width - 1) ** 2 * constraint.k**3 <= TINY
     longer = constraint.with_budget(min(constraint.k + BEYOND * thorough, len(constraint.allowed)))
     found = path(f, longer, PathPlan(thorough, plan.seed, plan.should_stop, None, (constraint.k,)))
@@ -49,7 +64,10 @@ def _path_support(f: "GLM", constraint: AtMost, plan: SearchPlan) -> Columns:
         raise found.trouble
     known = {} if found is None else found.by_size()
     sizes = [size for size in known if size <= constraint.k]
-    return constraint.units_of(known[max(sizes)].support if sizes else np.empty(0, np.int64))
+    if not sizes:
+        return np.empty(0, np.int64), False
+    at = known[max(sizes)]
+    return constraint.units_of(at.support), at.value <= f.floor
 
 
 def path(f: "GLM", constraint: AtMost, plan: PathPlan) -> "PathSolution | None":

@@ -61,7 +61,9 @@ def search(f: "GLM", constraint: AtMost, start: Columns, plan: SearchPlan) -> Se
             return known
     if not affordable:
         return known if first is not None and first[1] >= 0 else None  # else it did not come to its end
-    if f.work * constraint.k**3 <= (TINY if settled else SEARCHED_PATH):
+    path_work = f.work * constraint.k**3
+    path_first = path_work <= (TINY if settled else SEARCHED_PATH)
+    if path_first:
         at = _path_point(f, constraint, plan)
         if at is not None and (known is None or at.points[-1][-1] < known.points[-1][-1]):
             known, begin = replace(at, trouble=None), at.points[-1][0]
@@ -73,7 +75,18 @@ def search(f: "GLM", constraint: AtMost, start: Columns, plan: SearchPlan) -> Se
         beam = FROM_START
     if beam > 0:
         plan = plan._replace(effort=max(plan.effort, BEAM_EFFORT))
-    found = _on_all_columns(f, constraint, begin, plan, beam)
+    found = _better(f, known, _on_all_columns(f, constraint, begin, plan, beam))
+    if found is None or found.n_unchecked <= 0 or found.trouble is not None or path_first or path_work > SEARCHED_PATH:
+        return found
+    at = _path_point(f, constraint, plan)  # it was not as settled as it seemed
+    value = found.points[-1][-1]
+    if at is None or at.trouble is not None or at.points[-1][-1] >= value - SAME * f.scale(value):
+        return found
+    return _better(f, at, _on_all_columns(f, constraint, at.points[-1][0], plan, beam))
+
+
+def _better(f: "GLM", known: SearchSolution | None, found: SearchSolution | None) -> SearchSolution | None:
+    """The one with the lower value; ``found`` where they differ by rounding."""
     if found is None or known is None:
         return found or known
     before, after = known.points[-1][-1], found.points[-1][-1]
