@@ -80,6 +80,10 @@ def fit(
     report: Annotated[
         Path | None, typer.Option(help="HTML page to write: the model, how well it predicts, how sure it is."), WRITES
     ] = None,
+    effects: Annotated[
+        str | None,
+        typer.Option(help="smooth: a curve for every chosen feature; auto: as far as it bends; linear: lines."),
+    ] = None,
 ) -> int:
     """Fit a model on at most k features of DATA, and choose k unless it is given.
 
@@ -101,6 +105,7 @@ def fit(
         summary=summary,
         checkpoint=checkpoint,
         report=report,
+        effects=None if effects is None else effects.casefold(),
     )
 
 

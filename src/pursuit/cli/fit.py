@@ -34,8 +34,11 @@ def run(
     summary: bool,
     checkpoint: Path | None = None,
     report: Path | None = None,
+    effects: str | None = None,
 ) -> int:
     """Fit at most k features, or as many as ``auto`` finds best where k is None."""
+    if effects is not None:
+        _check_effects(effects, checkpoint, report)
     check_writable("--out", out)
     check_writable("--report", report, REPORT_SUFFIXES)
     if k is not None:
@@ -43,6 +46,10 @@ def run(
     elif checkpoint is not None:
         raise ValueError("--checkpoint is for one search: give -k a number (-k auto makes many, one per fold)")
     request = read_request(options)
+    if effects is not None:
+        from pursuit.cli.effects import run_additive
+
+        return run_additive(request, out, effects, k, auto, summary=summary)
     if k is None:
         estimator, how = make_cv_estimator(request, auto)
         choose_with_progress(estimator, request)
@@ -54,7 +61,7 @@ def run(
     print_text(f"{request.heading}, {how}\n")
     _coefficients(estimator, request.names, out)
     facts = {} if k is not None else choice_facts(estimator)
-    facts |= _in_sample(request, estimator)
+    facts |= in_sample(request, estimator)
     facts |= {} if k is None else _fit_facts(estimator)
     facts["model"] = str(out)
     if report is not None:
@@ -66,7 +73,17 @@ def run(
     return {"converged": OK, "interrupted": INTERRUPTED}.get(estimator.result_.status, NOT_CONVERGED)
 
 
-def _in_sample(request: FitRequest, estimator: Any) -> dict[str, str]:
+def _check_effects(effects: str, checkpoint: Path | None, report: Path | None) -> None:
+    """Raise where --effects is not known, or comes with what additive models have not."""
+    from pursuit.cli.effects import check_effects
+
+    check_effects(effects)
+    for option, value in (("--checkpoint", checkpoint), ("--report", report)):
+        if value is not None:
+            raise ValueError(f"{option} is for models with one coefficient a feature; leave it out with --effects")
+
+
+def in_sample(request: FitRequest, estimator: Any) -> dict[str, str]:
     from sklearn.metrics import accuracy_score, r2_score
 
     predicted = estimator.predict(request.X, **request.more)

@@ -4,6 +4,7 @@ from pursuit.plots.coefficients import plot_coefficients
 from pursuit.plots.cv import CVDisplay
 from pursuit.plots.edge_frequency import EdgeFrequencyDisplay
 from pursuit.plots.edge_path import EdgePathDisplay
+from pursuit.plots.effects import EffectDisplay
 from pursuit.plots.graph import GraphDisplay
 from pursuit.plots.path import PathDisplay
 from pursuit.plots.scores import plot_scores
@@ -13,6 +14,6 @@ from pursuit.plots.support import SupportDisplay
 from pursuit.plots.trace import plot_trace
 
 __all__ = [
-    "CVDisplay", "EdgeFrequencyDisplay", "EdgePathDisplay", "GraphDisplay", "PathDisplay", "StabilityDisplay",
+    "CVDisplay", "EdgeFrequencyDisplay", "EdgePathDisplay", "EffectDisplay", "GraphDisplay", "PathDisplay", "StabilityDisplay",
     "SupportDisplay", "plot_coefficients", "plot_scores", "plot_subsets", "plot_trace",
 ]  # fmt: skip

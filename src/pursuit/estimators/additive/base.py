@@ -159,7 +159,10 @@ class SparseAdditive(SelectorMixin, BaseEstimator):
             if cv_groups is not None:
                 raise ValueError(f"cv_groups is for k='cv', which chooses k, and k is {self.k!r}: leave it out")
             model = self.fixed_model(**common, k=check_k(self.k), standardize=False)
+        auto = isinstance(self.effects, str) and self.effects == "auto"
         model.effects, model.n_knots, model.feature_groups = self.effects, self.n_knots, self.groups
+        if auto:
+            model.effects, model.with_linear = "smooth", True
         return model
 
     _own_parameters: ClassVar[tuple[str, ...]] = ()

@@ -32,11 +32,26 @@ from ..ridge import RIDGE_FRACTION, default_ridge
 from ..scoring import FoldScorer
 
 FAR_BEYOND = 1.0  # times the training rows' range that a value must be outside of it to be far
+REFIT_RIDGE = 0.0  # of refits where k is chosen, in the same units
 SMOOTHING_RIDGE = 0.02  # of a fit with a fixed k, in units of the loss's curvature: the columns have variance 1 or less
 
 
+@dataclass(frozen=True)
 class AdditiveProblem(Problem):
-    """The selection problem on spline columns, whose scales are a penalty and not units."""
+    """The selection problem on spline columns, whose scales are a penalty and not units.
+
+    ``linear``: the same problem without the columns that bend, whose models are candidates too.
+    """
+
+    linear: Problem | None = None
+
+    @property
+    def variants(self) -> tuple[Problem, ...]:
+        return (self,) if self.linear is None else (self, self.linear)
+
+    def refit_ridge(self, h: float) -> float:
+        """A refit without any ridge would be as rough as its columns."""
+        return max(super().refit_ridge(h), REFIT_RIDGE * h)
 
     def unit(self, f: Any) -> float:
         return 1.0
@@ -54,6 +69,7 @@ class AdditiveModel:
     effects: Any = "smooth"
     n_knots: int | None = None
     feature_groups: Any = None
+    with_linear: bool = False
     _warned_far = False
     basis_: AdditiveBasis
 
@@ -162,7 +178,15 @@ class AdditiveChosen(AdditiveModel):
 
     def _make_problem(self, f: Any, n: float) -> Problem:
         made = super()._make_problem(f, n)  # type: ignore[misc]
-        return AdditiveProblem(**vars(made))
+        linear = self._linear_problem(made) if self.with_linear else None
+        return AdditiveProblem(**vars(made), linear=linear)
+
+    def _linear_problem(self, problem: Problem) -> Problem:
+        """Without the columns that bend: each is a unit of its own, and excluded."""
+        bent = self.basis_.bent()
+        groups = np.asarray(problem.groups).copy()
+        groups[bent] = groups.max() + 1 + np.arange(len(bent))
+        return replace(problem, exclude=np.union1d(problem.exclude, bent).astype(np.int64), groups=groups)
 
     def _make_folds(self, problem: Problem, pairs: Any, weights: Vector, counts: Vector) -> list[Fold]:
         """Every fold has knots of its own."""
