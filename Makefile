@@ -16,7 +16,7 @@ INSTALL  = $(PIP) install $(addprefix --constraint ,$(CONSTRAINTS)) --no-build-i
            $(addprefix --config-settings=cmake.define.PURSUIT_SANITIZE=,$(SANITIZE)) --editable
 EXPERIMENTS = $(PIP) install $(addprefix --constraint ,$(CONSTRAINTS)) --no-build-isolation --editable ./experiments
 
-.PHONY: help demo experiments test test-oldest test-pythons sanitize bench bench-scale fuzz-proofs fuzz-exchange docs-table lint format clean
+.PHONY: help demo experiments test test-oldest test-pythons sanitize bench bench-scale fuzz-proofs fuzz-exchange fuzz-curvature docs-table lint format clean
 .DEFAULT_GOAL := help
 
 help:  ## list the targets
@@ -91,6 +91,9 @@ experiments: $(VENV)/stamp-dev  ## judge the committed results of the papers' ex
 
 fuzz-proofs: $(VENV)/stamp-dev  ## 20,000 random problems of the worst kind against an independent referee (half an hour)
 	@$(BIN)/python tools/fuzz_proofs.py --jobs $(JOBS)
+
+fuzz-curvature: $(VENV)/stamp-dev  ## 2,000 random designs: restricted constants and the papers' theorems against enumeration (15 minutes)
+	@$(BIN)/python tools/fuzz_curvature.py --problems 2000 --jobs $(JOBS)
 
 fuzz-exchange: $(VENV)/stamp-dev  ## 5,000 random problems of least squares and 5,000 of other losses: every exchange at every swap_optimal, by a referee (an hour)
 	@$(BIN)/python tools/fuzz_exchange.py --problems 5000 --large 100 --jobs $(JOBS)

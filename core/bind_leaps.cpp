@@ -13,19 +13,18 @@ nb::object chosen(Mask columns) {
 
 // Per size from kmin on: the subsets that may be among the best (columns, value, rounding), and whether none is
 // missing; whether columns are neither dependent nor clearly independent, the number of nodes, and what `ask` raised.
-nb::tuple leaps(A2 R_, A1 z_, double base, double rounding, double column_rounding, U1 forced_, i64 kmin, i64 kmax,
+nb::tuple leaps(A2 R_, A2 z_, double base, double rounding, double column_rounding, U1 forced_, i64 kmin, i64 kmax,
                 i64 nbest, double tolerance, double smallest, double exact, double effort, nb::object ask) {
-  const Lines R = packed_columns(R_);
-  const Vector<double> z(z_);
+  const Lines R = packed_columns(R_), z = packed_columns(z_);
   const Vector<std::uint8_t> forced(forced_);
   const i64 p = R.p();
-  require(p <= 64 && z.size() == R.n() && forced.size() == p, "R, z and forced do not fit, or have over 64 columns");
+  require(p <= 64 && z.n() == R.n() && forced.size() == p, "R, z and forced do not fit, or have over 64 columns");
   require(0 <= kmin && kmin <= kmax && kmax <= p && nbest >= 1, "kmin, kmax or nbest is out of range");
   Mask in = 0;
   for (i64 j = 0; j < p; ++j) in |= forced[j] ? Mask(1) << j : 0;
   StopCallback stop_callback(std::move(ask));
   Poll poll(stop_callback.call());
-  Leaps search({R.data(), R.n(), p, z.data(), base, rounding, column_rounding},
+  Leaps search({R.data(), R.n(), p, z.data(), z.p(), base, rounding, column_rounding},
                {kmin, kmax, nbest, tolerance, smallest, exact, effort, in}, poll);
   unlocked([&] { search.run(); });
   nb::list sizes;

@@ -54,17 +54,20 @@ struct Walk {
   }
 };
 
+// c and x have a row per column of H, flattened: as many numbers in it as there are responses.
 nb::tuple perspective(A2 H_, A1 c_, i64 k, double f0, double mu, double L, double unit, A1 x, double target,
                       double tolerance, i64 max_iter) {
   const Lines H = packed(H_);
   const Vector<double> c(c_);
-  const i64 p = c.size();
-  require(H.n() == p && H.p() == p && static_cast<i64>(x.shape(0)) == p, "H, c and x differ in size");
+  const i64 p = c.size(), m = H.n(), q = m ? p / m : 1;
+  require(H.p() == m && m * q == p && static_cast<i64>(x.shape(0)) == p, "H, c and x differ in size");
   require(k >= 0, "k must be at least 0");
-  Walk walk(x, p, mu, L, unit, target, tolerance, max_iter);
+  Walk walk(x, m, mu, L, unit, target, tolerance, max_iter);
+  std::vector<i64> ends(static_cast<std::size_t>(q > 1 ? m + 1 : 0));
+  for (std::size_t j = 0; j < ends.size(); ++j) ends[j] = static_cast<i64>(j) * q;
   unlocked([&] {
-    Quadratic f(H.data(), c.data(), p, f0, mu);
-    walk.run(f, {nullptr, nullptr, p, k});
+    Quadratic f(H.data(), c.data(), m, q, f0, mu);
+    walk.run(f, {q > 1 ? ends.data() : nullptr, nullptr, m, k});
   });
   return walk.give_all(give(std::move(walk.y), p), walk.result.L);
 }

@@ -9,6 +9,8 @@
 //
 //     f(S) = base + min over x of ||z - R_S x||^2 / 2,     columns of R of norm 1
 //
+// Several responses share the support: z and x then have a column for each, and squares are summed over them.
+//
 // A node is a set S = F + U: the columns F stay in, each of U may still be dropped. It holds G = (R_S'R_S)^-1 on U
 // alone, the coefficients x on U, and f(S).
 //
@@ -43,7 +45,8 @@ using Mask = std::uint64_t;
 struct LeapsData {
   const double* R; // rows x p, each column contiguous and of norm 1
   i64 rows, p;
-  const double* z;
+  const double* z; // rows x responses, each response contiguous
+  i64 responses;
   double base, rounding;  // f beyond the reach of the columns, in units of the null model's value; u
   double column_rounding; // v: the columns of R, and z, are known to within v; 0: only R'R and R'z are known
 };
@@ -107,14 +110,14 @@ private:
   struct Level {
     i64 m = 0, fixed = 0; // fixed: columns that stay, those that count only among them
     double f = 0.0;
-    Mask kept = 0; // F, with those that count only
-    std::vector<double> G, x, delta, sum, sorted, scale;
+    Mask kept = 0;                                       // F, with those that count only
+    std::vector<double> G, x, delta, sum, sorted, scale; // x: a row per column
     std::vector<i64> column, order;
-    void reserve(i64 most) {
+    void reserve(i64 most, i64 responses) {
       m = most;
-      const std::size_t n = static_cast<std::size_t>(most);
-      if (x.size() >= n) return;
-      for (std::vector<double>* v : {&x, &delta, &scale}) v->resize(n);
+      const std::size_t n = static_cast<std::size_t>(most), all = n * static_cast<std::size_t>(responses);
+      if (delta.size() >= n) return;
+      x.resize(all), scale.resize(all), delta.resize(n);
       sum.resize(n + 1);
       G.resize(n * n), sorted.resize(n * n), column.resize(n), order.resize(n);
     }
@@ -167,14 +170,17 @@ private:
   }
 
   const double* column(i64 j) const { return data.R + j * data.rows; }
+  double product(const double* a, const double* b) const { // of two columns, in order
+    double sum = 0.0;
+    for (i64 i = 0; i < data.rows; ++i) sum += a[i] * b[i];
+    return sum;
+  }
 
   // First values to beat: columns in the order of their gain, each next to those before it.
   void forward(Mask all) {
     const i64 r = data.rows, p = data.p;
-    std::vector<double> rest(data.R, data.R + r * p), t(data.z, data.z + r);
+    std::vector<double> rest(data.R, data.R + r * p), t(data.z, data.z + r * data.responses);
     Mask in = 0;
-    double f = data.base;
-    for (i64 i = 0; i < r; ++i) f += 0.5 * t[static_cast<std::size_t>(i)] * t[static_cast<std::size_t>(i)];
     for (i64 k = 1; k <= std::min(plan.kmax, p); ++k) {
       double most = -1.0;
       i64 best = -1;
@@ -182,24 +188,25 @@ private:
       for (i64 j = 0; j < p; ++j) {
         if (in >> j & 1 || (forced && !(plan.forced >> j & 1)) || !(all >> j & 1)) continue;
         const double* v = rest.data() + j * r;
-        double square = 0.0, dot = 0.0;
-        for (i64 i = 0; i < r; ++i) square += v[i] * v[i], dot += v[i] * t[static_cast<std::size_t>(i)];
+        const double square = product(v, v);
         if (!(square > kNear * kNear)) continue;
-        if (dot * dot / square > most) most = dot * dot / square, best = j;
+        double gain = 0.0;
+        for (i64 s = 0; s < data.responses; ++s) {
+          const double dot = product(v, t.data() + s * r);
+          gain += dot * dot / square;
+        }
+        if (gain > most) most = gain, best = j;
       }
       if (best < 0) return;
       in |= Mask(1) << best;
-      f -= 0.5 * most;
       std::vector<double> q(rest.begin() + best * r, rest.begin() + (best + 1) * r);
-      double square = 0.0;
-      for (double v : q) square += v * v;
+      const double square = product(q.data(), q.data());
       const auto remove = [&](double* v) {
-        double dot = 0.0;
-        for (i64 i = 0; i < r; ++i) dot += q[static_cast<std::size_t>(i)] * v[i];
+        const double dot = product(q.data(), v);
         for (i64 i = 0; i < r; ++i) v[i] -= dot / square * q[static_cast<std::size_t>(i)];
       };
       for (i64 j = 0; j < p; ++j) remove(rest.data() + j * r);
-      remove(t.data());
+      for (i64 s = 0; s < data.responses; ++s) remove(t.data() + s * r);
       if ((plan.forced & ~in) == 0) probe(in, k);
     }
   }
@@ -217,7 +224,7 @@ private:
     i64 last = -1;
     Mask idle = 0;                    // columns that depend on those before them
     bool vague = false, near = false; // near: the circuit is one only nearly
-    double f = 0.0, size = 1.0;       // 1 + ||x||_1
+    double f = 0.0, size = 1.0;       // 1 + ||x||_1, of the response for which it is largest
   };
 
   double error(const Basis& basis) const {
@@ -238,8 +245,7 @@ private:
         for (int turn = 0; turn < 2; ++turn)
           for (i64 l = 0; l < m; ++l) {
             const double* b = Q.data() + l * r;
-            double dot = 0.0;
-            for (i64 i = 0; i < r; ++i) dot += b[i] * v[static_cast<std::size_t>(i)];
+            const double dot = product(b, v.data());
             for (i64 i = 0; i < r; ++i) v[static_cast<std::size_t>(i)] -= dot * b[i];
             c[static_cast<std::size_t>(l)] += dot;
           }
@@ -260,7 +266,7 @@ private:
           if (F >> j & 1 || basis.circuit) continue;
         }
         w.assign(c.begin(), c.begin() + m);
-        solve(w, m, q);
+        solve(w.data(), m, q);
         basis.circuit = Mask(1) << j, basis.last = j;
         for (i64 l = 0; l < m; ++l) { // columns of F stay in any case
           const double size = std::fabs(w[static_cast<std::size_t>(l)]);
@@ -271,27 +277,30 @@ private:
       }
     const i64 m = static_cast<i64>(basis.columns.size());
     basis.f = data.base;
-    std::vector<double> t(data.z, data.z + r);
-    coef.assign(static_cast<std::size_t>(m), 0.0);
-    for (i64 l = 0; l < m; ++l) {
-      const double* b = Q.data() + l * r;
-      double dot = 0.0;
-      for (i64 i = 0; i < r; ++i) dot += b[i] * t[static_cast<std::size_t>(i)];
-      for (i64 i = 0; i < r; ++i) t[static_cast<std::size_t>(i)] -= dot * b[i];
-      coef[static_cast<std::size_t>(l)] = dot;
+    coef.resize(static_cast<std::size_t>(m * data.responses));
+    for (i64 s = 0; s < data.responses; ++s) {
+      double* x = coef.data() + s * m;
+      std::copy(data.z + s * r, data.z + (s + 1) * r, v.begin());
+      for (i64 l = 0; l < m; ++l) {
+        const double* b = Q.data() + l * r;
+        x[l] = product(b, v.data());
+        for (i64 i = 0; i < r; ++i) v[static_cast<std::size_t>(i)] -= x[l] * b[i];
+      }
+      for (double t : v) basis.f += 0.5 * t * t;
+      solve(x, m, q);
+      double size = 1.0;
+      for (i64 l = 0; l < m; ++l) size += std::fabs(x[l]);
+      basis.size = std::max(basis.size, size);
     }
-    for (double s : t) basis.f += 0.5 * s * s;
-    solve(coef, m, q);
-    for (double x : coef) basis.size += std::fabs(x);
     work += 8.0 * static_cast<double>(r * q * q);
   }
 
   // Back substitution with the triangle of the last factor.
-  void solve(std::vector<double>& w, i64 m, i64 q) const {
+  void solve(double* w, i64 m, i64 q) const {
     for (i64 l = m - 1; l >= 0; --l) {
-      double s = w[static_cast<std::size_t>(l)];
-      for (i64 j = l + 1; j < m; ++j) s -= tri[static_cast<std::size_t>(l * q + j)] * w[static_cast<std::size_t>(j)];
-      w[static_cast<std::size_t>(l)] = s / tri[static_cast<std::size_t>(l * q + l)];
+      double s = w[l];
+      for (i64 j = l + 1; j < m; ++j) s -= tri[static_cast<std::size_t>(l * q + j)] * w[j];
+      w[l] = s / tri[static_cast<std::size_t>(l * q + l)];
     }
   }
 
@@ -345,7 +354,7 @@ private:
       return s;
     };
     Level& level = levels[0];
-    level.reserve(std::popcount(U));
+    level.reserve(std::popcount(U), data.responses);
     level.f = basis.f, level.kept = kept, level.fixed = fixed;
     bool near = false; // in F: U was looked at before
     for (i64 i = 0; i < q; ++i) near = near || tri[static_cast<std::size_t>(i * ld + i)] < kNear;
@@ -364,7 +373,8 @@ private:
       norm = std::max(norm, row);
       (free || !near ? reach : kept_reach) += std::sqrt(entry(i, i));
       if (!free) continue;
-      level.x[static_cast<std::size_t>(at)] = coef[static_cast<std::size_t>(i)];
+      for (i64 s = 0; s < data.responses; ++s)
+        level.x[static_cast<std::size_t>(at * data.responses + s)] = coef[static_cast<std::size_t>(s * q + i)];
       level.column[static_cast<std::size_t>(at++)] = basis.columns[static_cast<std::size_t>(i)];
     }
     work += 2.0 * static_cast<double>(q * q * q);
@@ -384,8 +394,12 @@ private:
 
   // What each column costs, and what that is worth after rounding.
   void deltas(Level& level) {
-    for (std::size_t j = 0, m = static_cast<std::size_t>(level.m); j < m; ++j)
-      level.delta[j] = 0.5 * level.x[j] * level.x[j] / level.G[j * m + j];
+    const std::size_t w = static_cast<std::size_t>(data.responses);
+    for (std::size_t j = 0, m = static_cast<std::size_t>(level.m); j < m; ++j) {
+      double square = 0.0;
+      for (std::size_t s = j * w; s < (j + 1) * w; ++s) square += level.x[s] * level.x[s];
+      level.delta[j] = 0.5 * square / level.G[j * m + j];
+    }
     const Mask all = members(level);
     for (std::size_t j = 0, m = static_cast<std::size_t>(level.m); j < m; ++j)
       offer(level.fixed + level.m - 1, all & ~(Mask(1) << level.column[j]), level.f + level.delta[j], slack);
@@ -441,12 +455,16 @@ private:
       double* to = level.sorted.data() + i * m;
       for (i64 j = 0; j < m; ++j) to[j] = row[level.order[static_cast<std::size_t>(j)]];
     }
-    for (std::vector<double>* v : {&level.x, &level.delta}) {
-      for (i64 j = 0; j < m; ++j)
-        level.scale[static_cast<std::size_t>(j)] =
-            (*v)[static_cast<std::size_t>(level.order[static_cast<std::size_t>(j)])];
-      std::copy(level.scale.begin(), level.scale.begin() + m, v->begin());
-    }
+    const auto permute = [&](std::vector<double>& v, i64 width) {
+      double* to = level.scale.data();
+      for (i64 j = 0; j < m; ++j) {
+        const double* from = v.data() + level.order[static_cast<std::size_t>(j)] * width;
+        for (i64 s = 0; s < width; ++s) *to++ = from[s];
+      }
+      std::copy(level.scale.data(), to, v.data());
+    };
+    permute(level.x, data.responses);
+    permute(level.delta, 1);
     for (i64 j = 0; j < m; ++j)
       level.order[static_cast<std::size_t>(j)] =
           level.column[static_cast<std::size_t>(level.order[static_cast<std::size_t>(j)])];
@@ -477,16 +495,19 @@ private:
 
   // Column i dropped, those before it kept.
   void child(const Level& level, i64 i, Mask kept, Level& to) {
-    const i64 m = level.m, left = m - i - 1;
+    const i64 m = level.m, left = m - i - 1, w = data.responses;
     const std::size_t at = static_cast<std::size_t>(i);
     const double* g = level.sorted.data() + i * m + i + 1;
-    const double pivot = level.sorted[static_cast<std::size_t>(i * m + i)], t = level.x[at] / pivot;
-    to.reserve(left);
+    const double pivot = level.sorted[static_cast<std::size_t>(i * m + i)];
+    const double* dropped = level.x.data() + i * w;
+    to.reserve(left, w);
     to.f = level.f + level.delta[at];
     to.kept = kept, to.fixed = level.fixed + i;
     for (i64 j = 0; j < left; ++j) {
       const std::size_t l = static_cast<std::size_t>(j), from = at + 1 + l;
-      to.x[l] = level.x[from] - g[j] * t;
+      const double *old = dropped + (j + 1) * w, t = g[j] / pivot;
+      for (i64 s = 0; s < w; ++s)
+        to.x[l * static_cast<std::size_t>(w) + static_cast<std::size_t>(s)] = old[s] - t * dropped[s];
       to.column[l] = level.column[from];
     }
     drop_column(level.sorted.data() + (i + 1) * m + i + 1, m, g, pivot, left, to.G.data());

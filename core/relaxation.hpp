@@ -80,15 +80,16 @@ Relaxed relax(F& f, Norms& norms, double mu, double L, double unit, double targe
   }
 }
 
-// F(x) = f0 - c'x + x'Qx/2 with Q = H - mu I, H symmetric (p x p).
+// F(x) = f0 - c'x + x'Qx/2 with Q = H - mu I, H symmetric (m x m); with q responses c and x are m x q, a row per column
+// of H, and F is the sum over the responses.
 class Quadratic {
 public:
   static constexpr double rounding = 1e-12;
-  const i64 p;
+  const i64 p; // numbers in x
   double value = 0.0, here = 0.0, low = 0.0;
-  Quadratic(const double* H_, const double* c_, i64 p_, double f0_, double mu_)
-      : p(p_), H(H_), c(c_), f0(f0_), mu(mu_), store(reals(4 * p_)), Qx(store.get()), Qnew(Qx + p), g(Qx + 2 * p),
-        gnew(Qx + 3 * p) {}
+  Quadratic(const double* H_, const double* c_, i64 m_, i64 q_, double f0_, double mu_)
+      : p(m_ * q_), H(H_), c(c_), m(m_), q(q_), f0(f0_), mu(mu_), store(reals(5 * p)), Qx(store.get()), Qnew(Qx + p),
+        g(Qx + 2 * p), gnew(Qx + 3 * p), responses(Qx + 4 * p) {}
   const double* gradient() const { return g; }
   void keep() {}
   void start(const double* x) {
@@ -119,19 +120,23 @@ public:
 
 private:
   void multiply(const double* x) {
-    const int nt = plan(p * p);
+    const int nt = plan(p * m);
+    double* to = q == 1 ? Qnew : responses; // one response after the other
     parallel(nt, [&](int t) {
-      const Range r = part(p, t, nt, 8);
-      std::fill(Qnew + r.begin, Qnew + r.end, 0.0);
-      for (i64 j = 0; j < p; ++j)
-        if (x[j] != 0.0) add_rows<1>(H + j * p + r.begin, 0, x + j, r.size(), Qnew + r.begin);
-      for (i64 j = r.begin; j < r.end; ++j) Qnew[j] -= mu * x[j];
+      const Range r = part(m, t, nt, 8);
+      for (i64 s = 0; s < q; ++s) std::fill(to + s * m + r.begin, to + s * m + r.end, 0.0);
+      for (i64 j = 0; j < m; ++j)
+        for (i64 s = 0; s < q; ++s)
+          if (x[j * q + s] != 0.0) add_rows<1>(H + j * m + r.begin, 0, x + j * q + s, r.size(), to + s * m + r.begin);
+      for (i64 j = r.begin; j < r.end; ++j)
+        for (i64 s = 0; s < q; ++s) Qnew[j * q + s] = to[s * m + j] - mu * x[j * q + s];
     });
   }
   const double *H, *c;
+  const i64 m, q;
   double f0, mu;
   Buffer store;
-  double *Qx, *Qnew, *g, *gnew;
+  double *Qx, *Qnew, *g, *gnew, *responses;
   std::array<double, 2> there{};
 };
 

@@ -28,6 +28,10 @@ _HOMES = {
     "pursuit.data": ("InParts",),
     "pursuit.data.disk": ("OnDisk", "open_data"),
     "pursuit.certificates": ("Certificate", "best_subsets", "certify"),
+    "pursuit.theory": (
+        "Bracket", "Curvature", "Statement", "Theorems", "curvature", "exact_recovery", "relative_error",
+        "relaxed_recovery", "support_f1", "support_mcc", "theorems",
+    ),
     "pursuit.paths": ("Path", "path"),
     "pursuit.solving.recover": ("recover",),
     "pursuit.reports": ("Intervals", "Summary", "summary"),
@@ -99,6 +103,19 @@ if TYPE_CHECKING:
     from .solving.recover import recover
     from .solving.result import Record, Result
     from .tables import TablePreparer, table_pipeline
+    from .theory import (
+        Bracket,
+        Curvature,
+        Statement,
+        Theorems,
+        curvature,
+        exact_recovery,
+        relative_error,
+        relaxed_recovery,
+        support_f1,
+        support_mcc,
+        theorems,
+    )
 
 
 def __getattr__(name: str) -> Any:

@@ -88,6 +88,10 @@ class AtMost:
         other.unit_of = np.repeat(np.arange(self.dim) if self.unit_of is None else self.unit_of, width)
         return other
 
+    def by_blocks(self, width: int) -> bool:
+        """Whether every unit is ``width`` coordinates side by side, as ``spread`` makes them of single ones."""
+        return width * self.units == self.dim
+
     def top(
         self, v: Vector, budget: int | None = None, keep: Columns | None = None, within: Columns | None = None
     ) -> Columns:

@@ -233,7 +233,7 @@ def test_limits_and_interrupts():
     rng = np.random.default_rng(0)
     R = np.asfortranarray(np.linalg.qr(rng.standard_normal((90, 60)))[1])
     R /= np.linalg.norm(R, axis=0)
-    z, none = rng.standard_normal(60) / 60, np.zeros(60, np.uint8)
+    z, none = rng.standard_normal((60, 1)) / 60, np.zeros(60, np.uint8)
     limits = (1e-9, 1e-9, 1e-13)
 
     def interrupt():
@@ -254,7 +254,7 @@ def test_the_kernel_takes_any_layout_and_checks_shapes():
     rng = np.random.default_rng(1)
     R = np.triu(rng.standard_normal((5, 5)))
     R /= np.linalg.norm(R, axis=0)
-    z, forced = rng.standard_normal(5) / 3, np.array([0, 0, 1, 0, 0], np.uint8)
+    z, forced = rng.standard_normal((5, 2)) / 3, np.array([0, 0, 1, 0, 0], np.uint8)
     rest = (0.1, 1e-15, 0.0, forced, 1, 5, 2, 1e-9, 1e-9, 1e-13, 1e9, None)
     tall = np.zeros((10, 10))
     tall[::2, ::2] = R

@@ -7,6 +7,8 @@ import pytest
 
 import pursuit
 from pursuit import GLM, InParts
+from pursuit.data.disk import write
+from pursuit.io import _chunks
 from pursuit.refits import ColumnsInParts
 from registries import PRIMAL
 
@@ -57,18 +59,27 @@ def test_every_solver(solver, kind, standardize):
         assert result.value == pytest.approx(best(f), rel=1e-9)
 
 
-def on_disk(folder):
-    def place(y):
-        return pursuit.open_data(pursuit.convert((X, y, WEIGHT), folder / "rows"))
+@pytest.fixture(params=["parts", "disk"])
+def place(request, tmp_path, monkeypatch):
+    """Targets to rows that lie in three parts, or in several blocks of a folder."""
 
-    return place
+    def folder(y):
+        np.savez(tmp_path / "rows.npz", X=X, y=y, w=WEIGHT)
+        monkeypatch.setattr(write, "BLOCK", 1 << 10)
+        monkeypatch.setattr(write, "ANSWERS", 1)
+        monkeypatch.setattr(_chunks, "CHUNK_BYTES", 1 << 11)
+        data = pursuit.open_data(pursuit.convert(tmp_path / "rows.npz", tmp_path / "rows.pursuit", weights="w"))
+        assert len(data.parts) > 2
+        return data
+
+    return three_parts if request.param == "parts" else folder
 
 
 @pytest.mark.parametrize("kind", TARGETS)
 @pytest.mark.parametrize("solver", ["auto", "grahtp", "ompr"])
-def test_parts_give_the_same_and_bring_no_rows_together(solver, kind, monkeypatch):
+def test_rows_in_parts_and_on_disk_give_the_same_and_stay_there(solver, kind, place, monkeypatch):
     want = pursuit.solve(objective(kind), K, solver=solver)
-    f = objective(kind, three_parts)
+    f = objective(kind, place)
 
     def refuse(self):
         raise AssertionError("rows of all parts were brought together")

@@ -16,7 +16,7 @@ import scipy.sparse as sp
 from sklearn.datasets import dump_svmlight_file
 
 from problems import random_sparse
-from pursuit import convert, open_data
+from pursuit import SparseRegressor, convert, open_data
 from pursuit.io import conversion
 
 
@@ -265,3 +265,22 @@ def test_the_manifest_reads_like_one(tmp_path, files, small_blocks):
     assert {file.name for file in out.iterdir()} == {
         "manifest.json", "columns.npy", *(block[key]["file"] for block in held["blocks"] for key in ("X", "y"))
     }  # fmt: skip
+
+
+def test_several_responses(tmp_path, small_blocks):
+    rng = np.random.default_rng(0)
+    X, Y = rng.standard_normal((400, 4)), rng.standard_normal((400, 3))
+    np.savez(tmp_path / "a.npz", X=X, y=Y)
+    out = convert(tmp_path / "a.npz", tmp_path / "a.pursuit")
+    data = open_data(out)
+    assert len(data.parts) > 1
+    np.testing.assert_array_equal(data.targets(), Y)
+    np.testing.assert_allclose(SparseRegressor(2).fit(data).coef_, SparseRegressor(2).fit(X, Y).coef_, atol=1e-12)
+    held = json.loads((out / "manifest.json").read_text())
+    held["blocks"][0]["y"]["shape"][1] = 2
+    (out / "manifest.json").write_text(json.dumps(held))
+    with pytest.raises(ValueError, match="y must have the same number of columns in every block"):
+        open_data(out)
+    np.savez(tmp_path / "b.npz", X=X, y=Y.astype(str))
+    with pytest.raises(ValueError, match=r"the target in .* has shape \(400, 3\), but there are 400 rows"):
+        convert(tmp_path / "b.npz", tmp_path / "b.pursuit")

@@ -2,7 +2,7 @@
 
 | problem | bound | exact method |
 |---|---|---|
-| squared loss, p up to ``DENSE`` | ridge and curvature borrowed from X'X/n, rounds of fixing | branch and bound |
+| squared loss, any number of responses, p <= 4000 | ridge and curvature of X'X/n, fixing | leaps, branch and bound |
 | any loss with a conjugate and l2 > 0 | perspective relaxation on a working set of columns | branch and bound |
 | no ridge | the minimum over all columns (weak, said so) | branch and bound, for small p |
 """
@@ -24,6 +24,7 @@ from ..objectives.glm import GLM
 from ..solving.result import Result
 from .bounds import cheap_bound, has_dual, search_between, strong_bound
 from .certificate import Certificate
+from .lemma21 import lemma21
 from .tree import Progress, Tree
 from .warm_start import WarmStart
 
@@ -107,11 +108,14 @@ def certify_from(
         scale = objective.scale(best.value)
         proved = best.value - lower <= gap * scale or best.value <= objective.nothing
     status, reason = ("proved", OPTIMAL) if proved else ("bounded", f"bounded only: {why or _why_open(tree, limit)}")
+    refutation = lemma21(objective, constraint, known)
+    if refutation and best is known:
+        reason = f"{reason}; {refutation}"
     always, never = (np.array(sorted(fixed), dtype=np.int64) for fixed in (tree.always, tree.never))
     result, seconds = replace(result, certificate=status), time.perf_counter() - began
     margin = _margin(objective, best)
     return Certificate(
-        float(lower), best.value, status, reason, always, never, margin, result, tree.nodes, seconds, scale
+        float(lower), best.value, status, reason, always, never, margin, result, tree.nodes, seconds, scale, refutation
     )
 
 
@@ -165,11 +169,13 @@ def _refit_known(f: GLM, result: Any, k: int | None, include: Any, exclude: Any,
     """The refitted solution and its sparse set, checked against the objective."""
     if isinstance(result, Result):
         if result.point.dim != f.dim:
-            raise ValueError(f"result has {result.point.dim} columns, but the objective has {f.dim}: not its solution")
+            q = f.outputs
+            raise ValueError(
+                f"result has {result.point.dim / q:g} columns, but the objective has {f.dim // q}: not its solution"
+            )
         constraint = result.constraint
-        _check_same(
-            constraint, f.sparse_set(constraint.k or 1 if k is None else k, include, exclude, groups), k is not None
-        )
+        given = f.sparse_set(constraint.k or 1 if k is None else k, include, exclude, groups)
+        _check_same(constraint, given, k is not None, groups is not None)
         point = result.point
         value = f.value(point.support, point.coef, point.free)
         room = VALUE_TOLERANCE * f.scale(result.value) + max(0.0, f.nothing - f.lower) + _rounded_intercept(f, point)
@@ -196,19 +202,24 @@ def _rounded_intercept(f: GLM, point: Point) -> float:
     """What the last digits of an intercept (and of an offset) make of a value: much, where y is all but constant."""
     if not (f.fit_intercept and np.isfinite(f.loss.smoothness)):
         return 0.0
-    size = max(abs(float(f.null.free)), abs(float(point.free)))
+    size = float(max(np.abs(f.null.free).max(), np.abs(point.free).max()))
     if f.data.whole and f.data.local.rows.offset is not None:
         size += float(np.abs(f.data.local.rows.offset[f.data.local.rows.c > 0]).max(initial=0.0))
-    off, slope = COEFFICIENT_ROUNDING * size, np.sqrt(2 * float(f.loss.smoothness) * max(point.value - f.lower, 0.0))
+    off = COEFFICIENT_ROUNDING * size * np.sqrt(f.outputs)  # the norm over the outputs
+    slope = np.sqrt(2 * float(f.loss.smoothness) * max(point.value - f.lower, 0.0))
     return float(slope * off + 0.5 * f.loss.smoothness * off**2)  # |f'| is at most this slope: f is smooth
 
 
-def _check_same(own: AtMost, asked: AtMost, sized: bool) -> None:
-    """A result brings its sparse set: another one is an error, not a wish."""
-    pairs = {"include": (own.include, asked.include), "exclude": (own.exclude, asked.exclude)}
+def _check_same(own: AtMost, given: AtMost, sized: bool, grouped: bool) -> None:
+    """A result brings its sparse set: another one is an error."""
+    pairs = {"include": (own.include, given.include), "exclude": (own.exclude, given.exclude)}
     wrong = [name for name, (has, wants) in pairs.items() if wants.size and not np.array_equal(has, wants)]
-    wrong += ["k"] if sized and own.k != asked.k else []
-    if asked.unit_of is not None and (own.unit_of is None or not np.array_equal(own.unit_of, asked.unit_of)):
+    wrong += ["k"] if sized and own.k != given.k else []
+    if (
+        grouped
+        and given.unit_of is not None
+        and (own.unit_of is None or not np.array_equal(own.unit_of, given.unit_of))
+    ):
         wrong.append("groups")
     if wrong:
         raise ValueError(f"{wrong[0]} is not that of the result, which was solved with its own: leave it out")
@@ -236,9 +247,10 @@ def _margin(f: GLM, point: Point) -> float:
     """Theorem 1 of DIHT: how far the zero-gap condition holds (or fails, below zero); nan without a ridge."""
     if not np.all(f.ridge > 0) or len(point.support) == 0:
         return float("nan")
-    outside = np.abs(point.gradient) / f.ridge
-    outside[point.support] = 0.0
-    return float(np.abs(point.coef).min() - outside.max())
+    cols, coef = f._matrix(point.support, point.coef)
+    outside = np.linalg.norm(point.gradient.reshape(-1, f.outputs), axis=1) / f.ridge
+    outside[cols] = 0.0
+    return float(np.linalg.norm(coef.reshape(len(cols), -1), axis=1).min() - outside.max())
 
 
 def _result(f: GLM, constraint: AtMost, best: Point, given: Any) -> Result:

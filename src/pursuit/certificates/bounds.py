@@ -31,27 +31,46 @@ MAX_REFIT_WORK = 1e9  # n m^2 up to which the data are asked for the minimum ove
 def search_between(f: GLM, constraint: AtMost, tree: Tree, inside: Sequence[int], alive: Sequence[int]) -> None:
     """Offers what ``auto`` finds between two sets of units."""
     out = np.setdiff1d(np.arange(constraint.units), np.asarray(alive, dtype=np.int64))
-    include = constraint.columns_of(np.sort(np.asarray(inside, dtype=np.int64)))
-    found = solve(
-        f, constraint.k, include=include, exclude=constraint.columns_of(out), groups=constraint.unit_of,
-        callback=lambda _: tree.late(),
-    )  # fmt: skip
-    tree.offer(tuple(int(u) for u in constraint.units_of(found.support)), found.value)
+    include, groups = np.sort(np.asarray(inside, dtype=np.int64)), constraint.unit_of
+    if constraint.by_blocks(f.outputs):
+        groups = None
+    else:
+        include, out = constraint.columns_of(include), constraint.columns_of(out)
+    found = solve(f, constraint.k, include=include, exclude=out, groups=groups, callback=lambda _: tree.late())
+    tree.offer(tuple(int(u) for u in constraint.units_of(found.point.support)), found.value)
     if found.status == "interrupted" and not tree.late():  # the driver keeps Ctrl-C to itself; a proof ends with it
         raise KeyboardInterrupt
 
 
 def has_dual(f: GLM) -> bool:
-    return f.loss.has_conjugate and f.data.whole
+    return f.outputs == 1 and f.loss.has_conjugate and f.data.whole
 
 
 def cheap_bound(f: GLM, constraint: AtMost, point: Point) -> float:
     """The bound at the solution's own dual point: one product with X, or what the loss alone gives."""
-    if not (np.all(f.ridge > 0) and has_dual(f)):
+    if not np.all(f.ridge > 0):
+        return f.lower
+    if f.outputs > 1:
+        return max(f.lower, _dual_value_of_outputs(f, constraint, point))
+    if not has_dual(f):
         return f.lower
     dual = f.dual()
     a = dual.from_point(point)
     return max(f.lower, dual.value(a, constraint, dual.z_from_point(point, a)))
+
+
+def _dual_value_of_outputs(f: GLM, constraint: AtMost, point: Point) -> float:
+    """D(a) for the derivatives a of the loss at a point with its best intercepts, where phi*(a) = a eta - phi.
+
+    Then D(a) = sum_i c_i phi_i - x'X'(c a) - sum of |X'(c a)|^2 / (2 l2) over the k largest units.
+    """
+    here = f.at(point.support, point.coef)
+    ridge = np.broadcast_to(np.repeat(f.column_ridge(np.arange(f.data.shape[1])), f.outputs), f.dim)
+    pull = here.gradient.copy()
+    pull[here.support] -= ridge[here.support] * here.coef
+    top = constraint.top(pull / np.sqrt(ridge))
+    charge = float((pull[top] ** 2 / ridge[top]).sum())
+    return f.loss_at(here) - float(here.coef @ pull[here.support]) - 0.5 * charge
 
 
 def strong_bound(
@@ -65,7 +84,8 @@ def strong_bound(
         if lower >= tree.target or len(constraint.allowed) <= constraint.k:
             return lower, NOT_EXACT
     tree.tried = hand.tried
-    if f.loss.quadratic and constraint.unit_of is None and f.dim <= MAX_GRAM_COLUMNS:
+    columns = constraint.by_blocks(f.outputs)  # units are single columns of X
+    if f.loss.quadratic and columns and f.data.shape[1] <= MAX_GRAM_COLUMNS:
         settled = _leaps_bound(f, constraint, tree) if branch else None
         if settled is not None:
             return settled, ""
@@ -75,6 +95,8 @@ def strong_bound(
         weak = "X has dependent columns and there is no ridge, so no curvature can be borrowed"
         unknown = not branch and lower < tree.target and tree.first is None
         return lower, weak if unknown and problem.borrowed() is None else ""
+    if f.outputs > 1:
+        return cheap, _why_outputs_are_open(f, columns)
     if not f.data.whole:
         return f.lower, "the rows lie in parts or are gone, and the perspective bound needs them in one piece"
     if np.all(f.ridge > 0) and f.loss.has_conjugate:
@@ -90,9 +112,21 @@ def strong_bound(
     return _tree_bound(f, constraint, known, tree, hand, 400, branch), weak if not branch else ""
 
 
+def _why_outputs_are_open(f: GLM, columns: bool) -> str:
+    """Why there is no stronger bound for several responses or classes."""
+    if not f.loss.quadratic:
+        what = f"loss {f.loss.name!r} of several outputs has no relaxation"
+    elif not columns:
+        what = "several responses are proved for single columns, not for groups of them"
+    else:
+        what = f"several responses are proved from a Gram matrix, for up to {MAX_GRAM_COLUMNS} columns"
+    have = "that of the solution's dual variables" if np.all(f.ridge > 0) else "the loss's infimum (set l2 > 0)"
+    return f"{what}, so that the bound is {have}"
+
+
 def _spans(f: GLM, constraint: AtMost) -> bool:
     """Whether k columns can explain all that there is to explain: the squared loss without a ridge, k at the rank."""
-    if not f.loss.quadratic or np.any(f.ridge) or constraint.unit_of is not None or constraint.include.size:
+    if not f.loss.quadratic or np.any(f.ridge) or not constraint.by_blocks(f.outputs) or constraint.include.size:
         return False
     if constraint.k >= f.data.counted - f.fit_intercept:
         return True
@@ -107,7 +141,7 @@ def _all_allowed(f: GLM, constraint: AtMost, known: Point) -> float:
     cols = constraint.columns_of(constraint.allowed)
     if np.array_equal(cols, known.support):
         return known.minimum
-    if f.data.shape[0] * len(cols) ** 2 > MAX_REFIT_WORK:
+    if f.data.shape[0] * (len(cols) / f.outputs) ** 2 > MAX_REFIT_WORK:
         return f.lower
     return max(f.refit_on_data(cols, start=known).minimum, f.lower)
 
@@ -119,11 +153,11 @@ def _leaps_bound(f: GLM, constraint: AtMost, tree: Tree) -> float | None:
     tree.nodes += nodes
     if k not in sizes:
         return None
-    for support, value, error in sizes[k].found:
-        point = f.refit_on_data(support)
+    for units, value, error in sizes[k].found:
+        point = f.refit_on_data(constraint.columns_of(units))
         if point.value < value - error - tree.tolerance * f.scale(point.value):
             return None
-        tree.offer(tuple(int(j) for j in support), point.value, point.minimum)
+        tree.offer(tuple(int(j) for j in units), point.value, point.minimum)
     lower = min(sizes[k].lower, tree.doubt, tree.upper)
     if lower < tree.target:
         return None
@@ -147,28 +181,33 @@ def _tree_bound(
 
 
 def sparse_problem(f: GLM, constraint: AtMost, known: Point) -> SparseQuadratic:
-    """The squared loss as a quadratic over the allowed columns on a unit diagonal, forced-in ones minimised out."""
+    """The squared loss as a quadratic over the allowed columns on a unit diagonal, forced-in ones minimised out.
+
+    Every unit of the constraint is one column of X.
+    """
     cols = constraint.allowed
     coarse, coarse_y = f.data.grain(cols)
     form, sizes = f.evened
     H, size = form.gram[np.ix_(cols, cols)], sizes[cols]
-    H[np.arange(len(cols)), np.arange(len(cols))] += np.broadcast_to(f.ridge, f.dim)[cols] * size**2
+    H[np.arange(len(cols)), np.arange(len(cols))] += f.column_ridge(cols) * size**2
     s = unit_scale(H)
     f0 = f.null.value
     root = np.sqrt(f0) or 1.0
-    reach = size * s  # x of the unit diagonal times this is x of the objective
+    reach = (size * s)[:, None]  # x of the unit diagonal times this is x of the objective
+    x = known.x.reshape(-1, f.outputs)[cols]
     refits: dict[tuple[int, ...], tuple[float, float]] = {}
     problem = SparseQuadratic(
-        np.ascontiguousarray(H * s * s[:, None]), s * form.pull[cols] / root, f0 / root**2, constraint.k, cols,
-        Source(partial(_refitted, f, constraint.k, refits), root**2, UNIT_ROUNDOFF * (8 + 2 * np.sqrt(f.data.counted))),
-        coarse, coarse_y, x=np.divide(known.x[cols], reach * root, out=np.zeros(len(cols)), where=reach > 0),
+        np.ascontiguousarray(H * s * s[:, None]), s[:, None] * form.pull[cols].reshape(x.shape) / root, f0 / root**2,
+        constraint.k, cols,
+        Source(partial(_refitted, f, constraint, refits), root**2, UNIT_ROUNDOFF * (8 + 2 * np.sqrt(f.data.counted))),
+        coarse, np.full(f.outputs, coarse_y), np.divide(x, reach * root, out=np.zeros(x.shape), where=reach > 0),
     )  # fmt: skip
     inside = np.flatnonzero(np.isin(cols, constraint.include))
     return problem.with_in(inside) if len(inside) else problem
 
 
 def _refitted(
-    f: GLM, k: int, known: dict[tuple[int, ...], tuple[float, float]], cols: tuple[int, ...]
+    f: GLM, constraint: AtMost, known: dict[tuple[int, ...], tuple[float, float]], cols: tuple[int, ...]
 ) -> tuple[float, float]:
     """The value on some columns, and a lower bound of it; the loss's own where a refit would take too long.
 
@@ -178,9 +217,9 @@ def _refitted(
     key = tuple(sorted(cols))
     if key not in known:
         n = f.data.shape[0]
-        exact = len(key) > max(n, k) and not np.any(f.ridge)
+        exact = len(key) > max(n, constraint.k) and not np.any(f.ridge)
         if exact or n * len(key) ** 2 > MAX_REFIT_WORK:
             return np.inf, f.lower
-        point = f.refit_on_data(np.array(key, dtype=np.int64))
+        point = f.refit_on_data(constraint.columns_of(np.array(key, dtype=np.int64)))
         known[key] = point.value, max(point.minimum, f.lower)
     return known[key]

@@ -19,6 +19,8 @@ class Certificate:
     reason : a sentence, with why a bound is weak
     always, never : columns that every better solution contains, that none contains
     margin : min |x_j| on the support minus max |g_j| / l2 outside (Theorem 1 of DIHT: not negative proves x optimal)
+    refutation : a sentence where the solution that was given is proved not to be optimal without a search: Lemma 21 of
+        GraHTP, tried where there is no ridge; else empty
     result : the best point that was met, as a Result
     nodes, seconds : effort
     """
@@ -34,6 +36,7 @@ class Certificate:
     nodes: int
     seconds: float
     scale: float
+    refutation: str = ""
 
     @property
     def gap(self) -> float:

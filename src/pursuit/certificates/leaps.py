@@ -33,11 +33,12 @@ EPS = float(np.finfo(float).eps)
 class Triangle:
     """f(S) = unit (base + min ||z - R_S x||^2 / 2); R'R, R'z and z'z are known to within ``rounding``.
 
+    z has a column per response, and roundings are multiplied by their number: the kernel adds up over responses.
     ``column_rounding``: the columns of R, and z, are known to within that; 0 where only their products are.
     """
 
     R: Matrix
-    z: Vector
+    z: Matrix
     base: float
     unit: float
     rounding: float
@@ -64,9 +65,12 @@ def leaps(
     late: Callable[[], bool],
     effort: float = MAX_FLOPS,
 ) -> tuple[dict[int, SizeResult], int]:
-    """Sizes from ``low`` to the constraint's k, those that were settled; and how many nodes that took."""
+    """Sizes from ``low`` to the constraint's k, those that were settled; and how many nodes that took.
+
+    Every unit of the constraint must be one column of X.
+    """
     allowed = constraint.allowed
-    if constraint.unit_of is not None or len(allowed) > MAX_COLUMNS or nbest > MAX_LISTED or not f.null.value > 0:
+    if len(allowed) > MAX_COLUMNS or nbest > MAX_LISTED or not f.null.value > 0:
         return {}, 0
     data = _from_gram(f, allowed) or _from_rows(f, allowed)
     if data is None:
@@ -99,11 +103,11 @@ def _lower(f: GLM, entries: list[Any], nbest: int, tolerance: float, unit: float
 
 def _rounding(f: GLM) -> float:
     """Of one entry of a Gram matrix on a unit diagonal: sums over the rows, and the kernel's own steps."""
-    return _sum_rounding(f) + 4 * EPS * f.dim
+    return _sum_rounding(f) + 4 * EPS * f.data.shape[1] * f.outputs
 
 
 def _sum_rounding(f: GLM) -> float:
-    return float(0.5 * EPS * (8 + 2 * np.sqrt(f.data.counted)))
+    return float(0.5 * EPS * (8 + 2 * np.sqrt(f.data.counted)) * f.outputs)
 
 
 def _from_gram(f: GLM, cols: Columns) -> Triangle | None:
@@ -111,16 +115,16 @@ def _from_gram(f: GLM, cols: Columns) -> Triangle | None:
     coarse, coarse_y = f.data.grain(cols)
     form, sizes = f.evened
     H, size, f0 = form.gram[np.ix_(cols, cols)], sizes[cols], f.null.value
-    H[np.arange(len(cols)), np.arange(len(cols))] += np.broadcast_to(f.ridge, f.dim)[cols] * size**2
+    H[np.arange(len(cols)), np.arange(len(cols))] += f.column_ridge(cols) * size**2
     s = unit_scale(H)
     if not np.all(s > 0):
         return None
     R, info = lapack.dpotrf(H * s * s[:, None], lower=0, clean=1)
     if info != 0 or not R.diagonal().min(initial=1.0) > MIN_INDEPENDENT_SHARE:
         return None
-    z = solve_triangular(R, s * form.pull[cols] / np.sqrt(f0), trans=1)
+    z = solve_triangular(R, s[:, None] * form.pull[cols].reshape(len(cols), -1) / np.sqrt(f0), trans=1)
     blur = float(max(coarse.max(initial=1.0), coarse_y)) ** 2
-    return Triangle(np.asfortranarray(R), z, max(1.0 - 0.5 * float(z @ z), 0.0), f0, blur * _rounding(f))
+    return Triangle(np.asfortranarray(R), z, max(1.0 - 0.5 * float(np.vdot(z, z)), 0.0), f0, blur * _rounding(f))
 
 
 def _from_rows(f: GLM, cols: Columns) -> Triangle | None:
@@ -129,8 +133,8 @@ def _from_rows(f: GLM, cols: Columns) -> Triangle | None:
     if not f.data.whole or f.data.lean or n * m * m > MAX_FACTOR_WORK:
         return None
     A, rows = f.data.copied(cols)
-    y = rows.y if rows.offset is None else rows.y - rows.offset
-    ridge = np.broadcast_to(f.ridge, f.dim)[cols]
+    y = (rows.y if rows.offset is None else rows.y - rows.offset).reshape(len(A), -1)
+    ridge = f.column_ridge(cols)
     if not _exactly_dependent(A, rows.c, ridge, f.fit_intercept):
         return None
     large = np.sqrt(rows.c @ A**2)
@@ -143,15 +147,15 @@ def _from_rows(f: GLM, cols: Columns) -> Triangle | None:
     norm = np.sqrt((W**2).sum(axis=0))
     alive = norm > HELD * large
     W = np.where(alive, W, 0.0) / np.where(alive, norm, 1.0)
-    t = np.append(root * y, np.zeros(m)) / np.sqrt(f.null.value)
+    t = np.vstack([root[:, None] * y, np.zeros((m, y.shape[1]))]) / np.sqrt(f.null.value)
     Q, R = np.linalg.qr(W)
     z = Q.T @ t
     z += Q.T @ (t - Q @ z)
     left = t - Q @ z
     blur = float((large / np.where(alive, norm, np.inf)).max(initial=1.0))  # digits that centring has cost
     return Triangle(
-        np.asfortranarray(R), z, 0.5 * float(left @ left), f.null.value, _rounding(f) + 4 * EPS * blur,
-        _sum_rounding(f) + 2 * EPS * blur,
+        np.asfortranarray(R), z, 0.5 * float(np.vdot(left, left)), f.null.value,
+        _rounding(f) + 4 * EPS * blur * f.outputs, _sum_rounding(f) + 2 * EPS * blur * f.outputs,
     )  # fmt: skip
 
 

@@ -2,6 +2,9 @@
 
     min  f0 - c'x + x'Hx/2   over   ||x||_0 <= k,    H with a unit diagonal, f0 = 1 (in units of the null model's value)
 
+With several responses x and c have a row per column and a column per response, f is the sum over the responses, and a
+row counts once; below |.| is then the norm of a row.
+
 | idea | formula |
 |---|---|
 | a column that is surely in | eliminate it: H - h h'/h_jj, c - h c_j/h_jj, f0 - c_j^2/(2 h_jj), k - 1 |
@@ -16,11 +19,11 @@ Schur complements and submatrices have larger least eigenvalues) lets it borrow 
 **Rounding.** H_ij is known to within u a_i a_j, where u is the rounding of the Gram matrix and a_j = 1 at the root; y
 is one more column. Eliminating j adds |h_ij / h_jj| a_j to a_i, so that a is large exactly where columns are close to
 dependent. Every bound is lowered by what that can make of it, and what is then worth nothing (near-duplicates) is
-asked of the data: the refit on a node's columns, in twice the digits where it must be.
+asked of the data: the refit on a node's columns, in twice the digits where it must be. Each response has its own a_y.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.linalg import lapack
@@ -56,18 +59,18 @@ class SparseQuadratic:
     """A k-sparse quadratic over the columns ``cols`` (numbers of the whole problem); ``fixed`` are already in."""
 
     H: Matrix
-    c: Vector
+    c: Matrix  # columns x responses
     f0: float
     k: int
     cols: Columns
     data: Source
-    a: Vector  # rounding of H_ij is u a_i a_j, of c_i u a_i a_y
-    a_y: float = 1.0
+    a: Vector  # rounding of H_ij is u a_i a_j, of c_ir u a_i a_yr
+    a_y: Vector
+    x: Matrix
     fixed: tuple[int, ...] = ()
     mu: float = 0.0
     borrowed_at: int = 0
     L: float = 0.0  # curvature of Q that a walk has met
-    x: Vector = field(default_factory=lambda: np.empty(0))
 
     def without(self, out: Flags) -> "SparseQuadratic":
         """Columns deleted."""
@@ -88,18 +91,17 @@ class SparseQuadratic:
         pivot, row = float(self.H[j, j]), self.H[j]
         rest = replace(self, k=self.k - 1, cols=self.cols[keep], x=self.x[keep], fixed=(*self.fixed, int(self.cols[j])))
         if not pivot > self.data.rounding * self.a[j] ** 2 / MAX_CANCELLATION:
-            return replace(
-                rest, H=_core.schur(self.H, self.H[:0], keep), c=self.c[keep], a=np.full(len(keep), np.inf), a_y=np.inf
-            )
+            H, a_y = _core.schur(self.H, self.H[:0], keep), np.full_like(self.a_y, np.inf)
+            return replace(rest, H=H, c=self.c[keep], a=np.full(len(keep), np.inf), a_y=a_y)
         root = np.sqrt(pivot)
-        W, w = row[None, :] / root, float(self.c[j]) / root
+        W, w = row[None, :] / root, self.c[j] / root
         return replace(
             rest,
             H=_core.schur(self.H, np.ascontiguousarray(W), keep),
-            c=self.c[keep] - w * W[0, keep],
-            f0=self.f0 - 0.5 * w * w,
+            c=self.c[keep] - W[0, keep, None] * w,
+            f0=self.f0 - 0.5 * float(w @ w),
             a=self.a[keep] + np.abs(row[keep]) / pivot * self.a[j],
-            a_y=self.a_y + abs(float(self.c[j])) / pivot * float(self.a[j]),
+            a_y=self.a_y + np.abs(self.c[j]) / pivot * self.a[j],
         )
 
     def borrowed(self) -> "SparseQuadratic | None":
@@ -113,7 +115,7 @@ class SparseQuadratic:
         if p <= MAX_RESCALED_COLUMNS:
             inverse, _ = lapack.dpotri(factor, lower=1, overwrite_c=1)
             s = np.sqrt(np.maximum(inverse.diagonal(), 1e-300))  # sqrt of 1 / conditional variance
-            H, c, x, a = H * s * s[:, None], c * s, x / s, a * s
+            H, c, x, a = H * s * s[:, None], c * s[:, None], x / s[:, None], a * s
             factor, info = _cholesky(H)
             if info != 0:
                 return None
@@ -143,18 +145,20 @@ class SparseQuadratic:
             share, steps = (ROUGHLY, effort) if rough else (FULLY, max(effort, int(min(1e5, 2e8 / p**2))))
             target = tree.target / unit if np.isfinite(tree.target) else problem.f0
             _, _, x, z, t, _, y, L = _core.perspective(
-                problem.H, problem.c, problem.k, problem.f0, problem.mu, L, 1.0, problem.x, target, share, steps
+                problem.H, problem.c.ravel(), problem.k, problem.f0, problem.mu, L, 1.0, problem.x.ravel(), target,
+                share, steps,
             )  # fmt: skip
-            low = unit * problem._safe(y)
-            lower, problem = max(lower, low), replace(problem, x=x, L=L)
+            low = unit * problem._safe(y.reshape(problem.c.shape))
+            lower, problem = max(lower, low), replace(problem, x=x.reshape(problem.c.shape), L=L)
             tree.first = tree.first or problem
-            problem._offer(tree, np.sort(np.argpartition(-np.abs(z), problem.k - 1)[: problem.k]))
+            square = _row_squares(z.reshape(problem.c.shape))
+            problem._offer(tree, np.sort(np.argpartition(-square, problem.k - 1)[: problem.k]))
             if lower >= tree.target:
                 return lower, problem, t
-            square = np.sort(z**2)[::-1]
+            largest = np.sort(square)[::-1]
             slack = (tree.upper + tree.slack - low) / unit
-            out = problem.mu / 2 * (square[problem.k - 1] - z**2) > slack
-            into = problem.cols[problem.mu / 2 * (z**2 - square[problem.k]) > slack]
+            out = problem.mu / 2 * (largest[problem.k - 1] - square) > slack
+            into = problem.cols[problem.mu / 2 * (square - largest[problem.k]) > slack]
             if root:
                 tree.never.update(int(j) for j in problem.cols[out])
                 tree.always.update(int(j) for j in into)
@@ -174,14 +178,16 @@ class SparseQuadratic:
     def sets(self) -> tuple[list[int], list[int]]:
         return list(self.fixed), [*self.fixed, *self.cols.tolist()]
 
-    def _safe(self, y: Vector) -> float:
+    def _safe(self, y: Matrix) -> float:
         """The bound at y, less all that rounding can have added to it."""
         turned = self.H @ y - self.mu * y
         r = np.abs(self.c - turned)
-        spread = float(self.a @ np.abs(y)) + self.a_y
-        r += self.data.rounding * self.a * spread
-        charge = float((np.partition(r, len(r) - self.k)[len(r) - self.k :] ** 2).sum())
-        return self.f0 - 0.5 * float(y @ turned) - charge / (2 * self.mu) - self.data.rounding * spread**2
+        spread = self.a @ np.abs(y) + self.a_y
+        r += self.data.rounding * np.outer(self.a, spread)
+        square = _row_squares(r)
+        charge = float(np.partition(square, len(r) - self.k)[len(r) - self.k :].sum())
+        rounding = self.data.rounding * float(spread @ spread)
+        return self.f0 - 0.5 * float(np.vdot(y, turned)) - charge / (2 * self.mu) - rounding
 
     def _all_columns(self) -> float:
         """The minimum over all columns that are left, asked of the data."""
@@ -191,7 +197,8 @@ class SparseQuadratic:
         """Indicators that choose the column closest to a combination of others, or the strongest where none is."""
         with np.errstate(all="ignore"):
             lost = np.log(np.nan_to_num(self.a**2 / self.H.diagonal(), nan=np.inf))
-        strength = np.abs(self.c) / max(float(np.abs(self.c).max(initial=0.0)), 1e-300)
+        strength = np.sqrt(_row_squares(self.c))
+        strength /= max(float(strength.max(initial=0.0)), 1e-300)
         factor, info = _cholesky(self.H)
         t = np.full(len(self.c), 0.1) + 1e-3 * strength
         if np.isfinite(lost).all() and lost.max() > np.log(1e3) + np.median(lost):
@@ -205,14 +212,14 @@ class SparseQuadratic:
     def _offer(self, tree: Tree, positions: Columns) -> float:
         """Tell the tree of the solution on some of the columns; returns a lower bound of its value."""
         key = tuple(sorted((*self.fixed, *(int(j) for j in self.cols[positions]))))
-        value, error = self.f0, self.data.rounding * self.a_y**2
+        value, error = self.f0, self.data.rounding * float(self.a_y @ self.a_y)
         if len(positions):
             factor, c = Factor(self.H[np.ix_(positions, positions)]), self.c[positions]
             noise = self.data.rounding * float((self.a[positions] * factor.s) @ (self.a[positions] * factor.s))
             if factor.rcond * MAX_CANCELLATION > noise:
                 x = factor.solve(c)
-                value -= 0.5 * float(c @ x)
-                error = self.data.rounding * (float(self.a[positions] @ np.abs(x)) + self.a_y) ** 2
+                value -= 0.5 * float(np.vdot(c, x))
+                error = self.data.rounding * float(((self.a[positions] @ np.abs(x) + self.a_y) ** 2).sum())
             else:
                 error = np.inf
         unit = self.data.unit
@@ -222,6 +229,10 @@ class SparseQuadratic:
         upper, lower = self.data.refit(key)
         tree.offer(key, upper, lower)
         return lower
+
+
+def _row_squares(A: Matrix) -> Vector:
+    return np.einsum("ij,ij->i", A, A)
 
 
 def _cholesky(H: Matrix, overwrite: bool = False) -> tuple[Matrix, int]:

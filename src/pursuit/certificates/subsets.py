@@ -18,7 +18,7 @@ from ..losses import Loss
 from ..objectives import GLM
 from ..objectives.base import Objective, Point
 from ..solving.driver import solve
-from .bounds import MAX_BRANCHED_ENTRIES, search_between, sparse_problem
+from .bounds import MAX_BRANCHED_ENTRIES, has_dual, search_between, sparse_problem
 from .glm_node import GLMNode
 from .leaps import leaps
 from .subsets_table import Subset, Subsets
@@ -54,7 +54,7 @@ def best_subsets(
         columns are as in :class:`pursuit.MultiGLM`. Or X is an objective that was made of them, a :class:`pursuit.GLM`
         or :class:`pursuit.Quadratic`, which brings its own: ``best_subsets(objective, kmax=5)``
     kmax, nbest : the largest size, and how many subsets of each size. More than one needs a proof, which all of
-        pursuit's losses of one output have, others up to 5000 subsets
+        pursuit's losses of one output and the squared loss of several have, others up to 5000 subsets
     include, exclude, groups : as in :func:`pursuit.solve`, by name too; sizes begin with what is included
     time_limit : seconds for the whole table, shared out among the sizes. None: the squared loss takes what it needs,
         other losses get five seconds a size. ``proved`` is False where time came first, or where there is no proof
@@ -112,10 +112,10 @@ def _objective(X: Any, y: Any, loss: Any, **options: Any) -> Any:
 
 def _choose_method(f: Any, constraint: AtMost) -> str:
     """How a size is proved: by the Gram matrix, by refits of every subset, by a tree of bounds; "" where it is not."""
-    if "proof" in f.offers and f.quadratic and constraint.unit_of is None:
+    if "proof" in f.offers and f.quadratic and constraint.by_blocks(f.outputs):
         return "gram"
     n, p = f.data.shape
-    bounds = "proof" in f.offers and f.data.whole and f.loss.has_conjugate and n * p <= MAX_BRANCHED_ENTRIES
+    bounds = "proof" in f.offers and has_dual(f) and n * p <= MAX_BRANCHED_ENTRIES
     if (
         not (bounds and np.all(f.ridge > 0)) and _sets(constraint) <= MAX_ENUMERATED
     ):  # without a ridge bounds save little
@@ -131,7 +131,7 @@ def _leaps_and_bounds(f: Any, most: AtMost, sizes: range, nbest: int, limit: flo
     done, _ = leaps(f, most, sizes[0], nbest, 0.9 * EXACT_GAP, lambda: end is not None and time.perf_counter() >= end)
     settled = {}
     for k, size in done.items():
-        points = [_refit(f, support) for support, _, _ in size.found]
+        points = [_refit(f, most.columns_of(units)) for units, _, _ in size.found]
         off = (
             value - error - point.value - EXACT_GAP * f.scale(point.value)
             for point, (_, value, error) in zip(points, size.found, strict=True)

@@ -150,6 +150,29 @@ def stability(
 
 
 @app.command(epilog=EPILOG)
+@opt.shared_options(search=False)
+def theory(
+    options: Any,
+    k: Annotated[int, typer.Option("-k", min=1, help="The size that a solver is given.")],
+    solve: Annotated[
+        bool,
+        typer.Option(
+            "--solve/--no-solve", help="Take the best model found as the unknown x*; else the largest size of an x*."
+        ),
+    ] = True,
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="CSV to write: a row per result."), WRITES] = None,
+    picture: opt.Picture = None,
+) -> int:
+    """What the papers' theorems say about DATA: which conditions are certified, refuted or open, and what follows.
+
+    Steps, contraction factors, sizes, iterations and error bounds; behind ~ they are the best that can be hoped for.
+    """
+    from pursuit.cli.theory import run
+
+    return run(options, k, solve, out, picture)
+
+
+@app.command(epilog=EPILOG)
 def graph(
     data: opt.Data,
     edges: Annotated[

@@ -45,12 +45,13 @@ class Form(NamedTuple):
     gram: Matrix
     pull: Vector
     edge: Vector
-    target: float
+    target: Any
 
     def centred(self) -> "Form":
         """About the means, which are next to nothing before: rounding is all that is taken off."""
         gram = self.gram - np.outer(self.edge, self.edge)
-        return Form(gram, self.pull - self.edge * self.target, np.zeros_like(self.edge), 0.0)
+        shift = np.outer(self.edge, self.target).reshape(self.pull.shape)
+        return Form(gram, self.pull - shift, np.zeros_like(self.edge), 0.0)
 
 
 def merged(spreads: Sequence[Spread]) -> Spread:

@@ -361,21 +361,22 @@ class Data:
         """The Hessian of the squared loss of one output, whatever the loss is."""
         return Model(self, DiagonalHessian(self.rows.c), 1)
 
-    def form(self, m: Vector, s: Vector, level: float) -> Form:
+    def form(self, m: Vector, s: Vector, level: Any) -> Form:
         """The squared loss of columns (x - m) / s (s inf: zero) and targets y - o - level, as a quadratic form."""
         y = self.rows.y - level if self.rows.offset is None else self.rows.y - self.rows.offset - level
         c, (n, p) = self.rows.c, self.shape
+        weighted = (c * y.T).T
         if n * p <= COPIED or not self.design.full:
             A = self.design.block(np.arange(self.shape[1])).dense()
             A -= m
             A /= s
-            return Form(DenseBlock(A).gram(c), A.T @ (c * y), A.T @ c, float(c @ y))
-        H, pull, edge = np.empty((p, p)), np.empty(p), np.empty(p)
+            return Form(DenseBlock(A).gram(c), A.T @ weighted, A.T @ c, c @ y)
+        H, pull, edge = np.empty((p, p)), np.empty((p, *y.shape[1:])), np.empty(p)
         for low in range(0, p, LOOKED_AT):  # twice the flops, and no copy of X
             cols = np.arange(low, min(p, low + LOOKED_AT))
             A = np.asfortranarray((self.design.block(cols).dense() - m[cols]) / s[cols] * c[:, None])
             H[cols], pull[cols], edge[cols] = self.design.cross(A, m) / s, A.T @ y, A.sum(axis=0)
-        return Form(0.5 * (H + H.T), pull, edge, float(c @ y))
+        return Form(0.5 * (H + H.T), pull, edge, c @ y)
 
     def largest(self, cols: Columns) -> Vector:
         """The largest absolute number of columns as they are stored."""

@@ -162,7 +162,8 @@ def npz_chunks(path: Path, roles: ColumnRoles, room: Path) -> ChunkedFile:
         raise ValueError(f"X in {path} must be a matrix of numbers, not {X.dtype} of shape {X.shape}")
     apart = {role: held[name] for role, name in {"target": target, **roles.apart}.items()}
     for role, values in apart.items():
-        if values.shape != (X.shape[0],):
+        several = role == "target" and values.ndim == 2 and values.shape[1] > 0 and values.dtype.kind in "fiub"
+        if values.shape != (X.shape[0],) and not (several and len(values) == X.shape[0]):
             raise ValueError(f"the {role} in {path} has shape {values.shape}, but there are {X.shape[0]} rows")
     names = [str(name) for name in held["feature_names"].ravel()] if "feature_names" in held else None
     if names is not None and len(names) != X.shape[1]:

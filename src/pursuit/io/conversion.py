@@ -43,8 +43,8 @@ def convert(
     out
         The folder, usually called ``something.pursuit``. It appears when it is complete, and is never half-written.
     target, weights, offset
-        Columns of a CSV, TSV or Parquet file, arrays of an npz (``target``: ``y`` by default). LIBSVM has its target
-        in front, and no more.
+        Columns of a CSV, TSV or Parquet file, arrays of an npz (``target``: ``y`` by default; a matrix holds several
+        responses). LIBSVM has its target in front, and no more.
     drop
         Columns to leave out.
     dtype
@@ -83,7 +83,7 @@ def convert(
 
 def _add(writer: Writer, labels: "Labels", path: Path, names: Sequence[str] | None, piece: Chunk) -> None:
     check_finite(path, piece.X, names)
-    check_target(path, piece.X, piece.y)
+    check_target(path, piece.X, piece.y, several=True)
     apart = []
     for role, values in (("weights", piece.weights), ("offset", piece.offset)):
         if values is not None:

@@ -139,9 +139,9 @@ def check_finite(path: Path, X: Any, names: Sequence[str] | None) -> None:
         raise ValueError(f"{column_label(columns, names)} of {path} {have} {what}; {cure}")
 
 
-def check_target(path: Path, X: Any, y: Array) -> None:
-    """Raise where the target is no vector of finite numbers or words."""
-    if y.ndim != 1 or len(y) != X.shape[0]:
+def check_target(path: Path, X: Any, y: Array, several: bool = False) -> None:
+    """Raise where the target is no vector of finite numbers or words (``several``: nor a column per response)."""
+    if y.ndim > 1 + several or len(y) != X.shape[0]:
         raise ValueError(f"the target in {path} has shape {y.shape}, but there are {X.shape[0]} rows")
     if y.dtype.kind == "f" and not np.isfinite(y).all():
         raise ValueError(f"the target in {path} has missing or infinite values; drop those rows")

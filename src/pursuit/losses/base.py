@@ -31,6 +31,8 @@ class Loss:
     separable : False where phi of one row depends on others (risk sets); only weights then make folds
     whole_strata : whether rows of different parts never couple, so that parts of a loss that couples rows add up
     smooth : False where phi has kinks (the refit is then a dual method)
+    twice_differentiable : False where phi'' jumps
+    flattens : True when phi'' comes arbitrarily near 0, so that no strong convexity comes from the loss
     quadratic : True when phi'' is 1 everywhere, so that one Newton step is exact
     ridge : the l2 of estimators that are given none
     attained : False when phi's infimum over eta is not attained (separable data then have no minimiser)
@@ -46,6 +48,8 @@ class Loss:
     labels: ClassVar[tuple[float, float]] = (-1.0, 1.0)
     smoothness: ClassVar[float] = np.inf
     smooth: ClassVar[bool] = True
+    twice_differentiable: ClassVar[bool] = True
+    flattens: ClassVar[bool] = False
     quadratic: ClassVar[bool] = False
     attained: ClassVar[bool] = True
     from_zero: ClassVar[bool] = False

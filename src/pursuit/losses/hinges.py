@@ -18,6 +18,8 @@ class Hinge(Loss):
     code: ClassVar[int | None] = 4
     targets: ClassVar[str] = "binary"
     smooth: ClassVar[bool] = False
+    twice_differentiable: ClassVar[bool] = False
+    flattens: ClassVar[bool] = True
     from_zero: ClassVar[bool] = True
     ridge: ClassVar[float] = 1e-3  # LinearSVC's C = 1 at a thousand rows; unlike 1/n it does not change with weights
 

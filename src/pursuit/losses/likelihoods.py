@@ -23,6 +23,7 @@ class Logistic(Loss):
     targets: ClassVar[str] = "binary"
     labels: ClassVar[tuple[float, float]] = (0.0, 1.0)
     smoothness: ClassVar[float] = 0.25
+    flattens: ClassVar[bool] = True
     attained: ClassVar[bool] = False
     from_zero: ClassVar[bool] = True
     likelihood: ClassVar[bool] = True
@@ -57,6 +58,7 @@ class Poisson(Loss):
     name: ClassVar[str] = "poisson"
     code: ClassVar[int | None] = 6
     targets: ClassVar[str] = "nonnegative"
+    flattens: ClassVar[bool] = True
     attained: ClassVar[bool] = False
     likelihood: ClassVar[bool] = True
 

@@ -64,6 +64,8 @@ class Huber(Loss):
     name: ClassVar[str] = "huber"
     code: ClassVar[int | None] = 2
     smoothness: ClassVar[float] = 1.0
+    twice_differentiable: ClassVar[bool] = False
+    flattens: ClassVar[bool] = True
     from_zero: ClassVar[bool] = True
 
     def __post_init__(self) -> None:

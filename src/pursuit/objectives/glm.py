@@ -96,7 +96,7 @@ class GLM(HasDual):
         self.dim = data.shape[1] * self.outputs
         self.width = self.outputs * self.columns_per_feature
         if self.outputs > 1:
-            self.offers = Objective.offers
+            self.offers = (*Objective.offers, "proof")
         if not self.loss.separable:
             self.offers = ("bounds",)
         self._forget()
@@ -489,9 +489,10 @@ class GLM(HasDual):
         m, s, constant = self.data.scales(self.fit_intercept)
         if self.gram is not None and self.gram.read:
             even = np.where(constant, 0.0, 1 / s)
-            pull = even * (self.gram.means * self.tilt - self.null.gradient)
-            gram = self.gram.columns(np.arange(self.dim)) * np.outer(even, even)
-            return Form(gram, pull, np.zeros(self.dim), 0.0), even
+            p = len(even)
+            down = np.outer(self.gram.means, self.tilt) - self.null.gradient.reshape(p, -1)
+            gram = self.gram.columns(np.arange(p)) * np.outer(even, even)
+            return Form(gram, even[:, None] * down, np.zeros(p), 0.0), even
         form = self.data.form(m, np.where(constant, np.inf, s), self.null.free)
         return form.centred() if self.fit_intercept else form, np.where(constant, 0.0, 1 / s)
 
@@ -517,6 +518,10 @@ class GLM(HasDual):
         if isinstance(self.ridge, float):
             return self.ridge
         return self.ridge[cols if self.outputs == 1 else cols // self.outputs]
+
+    def column_ridge(self, cols: Columns) -> Vector:
+        """The ridge of these columns of X."""
+        return np.broadcast_to(self.ridge, self.data.shape[1])[cols]
 
     def _matrix(self, support: Columns, coef: Vector) -> tuple[Columns, Vector]:
         """Columns and their coefficients, with several outputs a row each; coordinates that are missing are zero."""

@@ -96,7 +96,7 @@ def path_of_responses(f: "GLM", constraint: AtMost, plan: PathPlan) -> PathSolut
 
 def problem_of(f: "GLM", constraint: AtMost) -> tuple[Problem, Vector] | None:
     """The problem as the kernels take it, and gradients at the null model, a row per response; None: they cannot."""
-    stored = f.data.in_memory() if constraint.units == f.data.shape[1] and f.data.near and constraint.k > 0 else None
+    stored = f.data.in_memory() if constraint.by_blocks(f.outputs) and f.data.near and constraint.k > 0 else None
     if stored is None:
         return None
     matrix, shift, scale = stored

@@ -11,9 +11,11 @@ from pursuit.plots.scores import plot_scores
 from pursuit.plots.stability import StabilityDisplay
 from pursuit.plots.subsets import plot_subsets
 from pursuit.plots.support import SupportDisplay
+from pursuit.plots.theorems import plot_theorems
 from pursuit.plots.trace import plot_trace
 
 __all__ = [
-    "CVDisplay", "EdgeFrequencyDisplay", "EdgePathDisplay", "EffectDisplay", "GraphDisplay", "PathDisplay", "StabilityDisplay",
-    "SupportDisplay", "plot_coefficients", "plot_scores", "plot_subsets", "plot_trace",
+    "CVDisplay", "EdgeFrequencyDisplay", "EdgePathDisplay", "EffectDisplay", "GraphDisplay", "PathDisplay",
+    "StabilityDisplay", "SupportDisplay", "plot_coefficients", "plot_scores", "plot_subsets", "plot_theorems",
+    "plot_trace",
 ]  # fmt: skip

@@ -388,6 +388,12 @@ class LossOnColumns(Few):
     def _target(self) -> Vector:
         return self.rows.y if self.rows.offset is None else self.rows.y - self.rows.offset
 
+    def response(self, r: int) -> "LossOnColumns":
+        """The squared loss of one of several responses."""
+        y, offset = self.rows.y[:, r], self.rows.offset
+        offset = None if offset is None else np.ascontiguousarray(offset if offset.ndim == 1 else offset[:, r])
+        return replace(self, rows=replace(self.rows, y=np.ascontiguousarray(y), offset=offset), outputs=1)
+
     def here(self) -> "LossOnColumns":
         """The same with all rows in one place."""
         return self

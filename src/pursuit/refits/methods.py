@@ -37,6 +37,7 @@ EXACT = 1e-11  # share of the height by which a value may be off where nothing w
 ROUNDED = 1e-9  # share of the height that rounded coefficients may cost without a word
 FLOOR = 64 * float(np.finfo(float).eps)  # share of the null model's height that is nothing
 PARTLY = "the chosen columns tell some rows' class for sure, so no finite minimiser exists (set l2 > 0)"
+TOO_MANY = "the chosen columns are close to dependent, and too many for a refit in more digits"
 SURE = 1e-9  # phi'' of a row, beside the largest, below which its class may be told for sure
 STILL_MOVING = 0.1  # change of eta in a Newton step that gains nothing, at which coefficients grow without end
 
@@ -129,27 +130,29 @@ def fit_responses(few: LossOnColumns) -> Fitted:
         G, R = few.normal_equations(mean, level)
         G[np.arange(few.width), np.arange(few.width)] += few.ridge
         factor = Factor(G)
-        if factor.rcond > TRUSTED:
-            C = factor.solve(R)
-        elif few.affordable:
-            C, mean, note = _dependent_responses(few.together(), level)
-        else:
-            C, note = pseudo_solve(G, R), "the chosen columns are close to dependent, and too many for more digits"
+        if factor.rcond <= TRUSTED and few.affordable:
+            return _responses_in_coordinates(few.together())
+        C = factor.solve(R) if factor.rcond > TRUSTED else pseudo_solve(G, R)
+        note = "" if factor.rcond > TRUSTED else TOO_MANY
     b = level - mean @ C if few.intercept else level
     value = few.at(few.join(C, b), hessian=False).value
     return Fitted(C, b, value, few.lower if note else value - EXACT * max(value - few.lower, 0.0), note)
 
 
-def _dependent_responses(few: LossOnColumns, level: Vector) -> tuple[Matrix, Vector, str]:
-    """Coefficients by way of orthonormal coordinates, the columns' means, and a sentence where the rank is less."""
-    stored, A, c = few.columns(), few.block.dense(), few.rows.c
-    mean = c @ A / c.sum() if few.intercept else np.zeros(few.width)
-    room = None if stored is None else basis(stored.A, c, 1.0, _raw_ridge(few, stored), few.intercept)
+def _responses_in_coordinates(few: LossOnColumns) -> Fitted:
+    """One response after the other, in the same orthonormal coordinates."""
+    stored, start = few.columns(), np.zeros(few.width + few.intercept)
+    each = [few.response(r) for r in range(few.outputs)]
+    room = None if stored is None else coordinates(each[0], stored, start)
     if stored is None or room is None:
-        root = np.sqrt(c)[:, None]
-        return np.linalg.lstsq(root * (A - mean), root * (few._target() - level), rcond=None)[0], mean, ""
-    C = _outward(stored, room, room.Q.T @ (c[:, None] * (few._target() - level)))
-    return C, mean, dependent(A, c, few.intercept, room.Q.shape[1]) if room.null.shape[1] else ""
+        fits = [_unrefined(one, start) for one in each]
+    else:
+        fits = [in_coordinates(one, stored, room, start) for one in each]
+    notes = dict.fromkeys(fit.note for fit in fits if fit.note)
+    return Fitted(
+        np.column_stack([fit.coef for fit in fits]), np.array([fit.b for fit in fits]),
+        sum(fit.value for fit in fits), sum(fit.least for fit in fits), "; ".join(notes),
+    )  # fmt: skip
 
 
 def fit_classes(few: LossOnColumns, C: Matrix, b: Vector) -> Fitted:
@@ -298,8 +301,7 @@ def _unrefined(few: LossOnColumns, z: Vector) -> Fitted:
     sure = state.hessian is None or Factor(state.hessian(), quick=True).rcond > SINGULAR
     if sure or fit.note:
         return few.ending(fit)
-    note = "the chosen columns are close to dependent, and too many for a refit in more digits"
-    return replace(few.ending(fit), note=note, least=few.lower)
+    return replace(few.ending(fit), note=TOO_MANY, least=few.lower)
 
 
 def _curve(few: LossOnColumns, z: Vector) -> float:

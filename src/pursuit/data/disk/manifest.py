@@ -118,6 +118,9 @@ def _checked(held: dict[str, Any]) -> Manifest:
     read = tuple(_block(block, has, p, dtype) for block in blocks)
     if sum(block.rows for block in read) != n:
         raise _WrongError(f"blocks have {sum(block.rows for block in read)} rows in all, and shape says {n}")
+    widths = {block.files["y"].shape[1:] for block in read}
+    if len(widths) > 1 or (classes is not None and widths != {()}):
+        raise _WrongError("y must have the same number of columns in every block, and one where there are classes")
     files = [columns.name, *(file.name for block in read for file in block.files.values())]
     if len(set(files)) != len(files):
         raise _WrongError("a file is named twice")
@@ -141,10 +144,16 @@ def _block(held: Any, has: tuple[str, ...], p: int, dtype: str) -> Block:
             wide = dtype if key == "data" else "int32"
             files[key] = _file(held, key, wide, (rows + 1,) if key == "indptr" else None)
         else:
-            files[key] = _file(held, key, "float64", (rows,))
+            files[key] = _file(held, key, "float64", (rows, *(_responses(held.get(key)) if key == "y" else ())))
     if "data" in files and files["data"].shape != files["indices"].shape:
         raise _WrongError(f"{files['data'].name} and {files['indices'].name} must have one shape")
     return Block(rows, files)
+
+
+def _responses(told: Any) -> tuple[int, ...]:
+    """The number of responses where y has a column for each, else nothing."""
+    shape = told.get("shape") if isinstance(told, dict) else None
+    return (shape[1],) if isinstance(shape, list) and len(shape) == 2 and shape[1] != 0 else ()
 
 
 def _file(held: dict[str, Any], key: str, dtype: str, shape: tuple[int, ...] | None) -> Stored:

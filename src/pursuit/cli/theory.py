@@ -1,0 +1,103 @@
+"""``pursuit theory``: what the papers' theorems say about a data set, as a table, a file and a picture."""
+
+import csv
+import io
+from pathlib import Path
+from typing import Any
+
+from pursuit._utils.files import write_text
+from pursuit.cli import OK
+from pursuit.cli.inputs import DataOptions, read_request
+from pursuit.cli.show import (
+    PICTURE_SUFFIXES,
+    check_writable,
+    console,
+    format_number,
+    make_table,
+    print_text,
+    save_picture,
+)
+from pursuit.engines import threads
+
+COLUMNS = {
+    "result": "left", "method": "left", "condition": "left", "verdict": "left", "condition used": "right",
+    "yields": "left",
+}  # fmt: skip
+
+
+def run(options: DataOptions, k: int, solve: bool, out: Path | None, picture: Path | None) -> int:
+    """Print the table; write the CSV and the picture."""
+    import pursuit
+
+    check_writable("--out", out, (".csv",))
+    check_writable("--picture", picture, PICTURE_SUFFIXES)
+    request = read_request(options)
+    given = request.parameters
+    objective = request.estimator(k=k).objective(request.X, request.y, **request.more)
+    with threads(given["n_jobs"]):
+        result = None
+        if solve:
+            result = pursuit.solve(
+                objective, k, include=given["include"] or (), exclude=given.get("exclude") or (),
+                time_limit=given["time_limit"],
+            )  # fmt: skip
+        table = pursuit.theorems(objective, k, target=result)
+    print_text(f"{request.heading}; k = {k}")
+    words = (
+        "largest target k* reported" if result is None else f"target: the solution with {len(result.support)} features"
+    )
+    print_text(f"{words}; columns in the units that the fit uses\n")
+    rows = [
+        (s.citation, s.solver, s.condition, s.verdict, _load(s.load), _yields(s))
+        for s in table
+        if s.verdict != "not applicable"
+    ]
+    console().print(make_table(COLUMNS, rows))
+    skipped = [s.citation for s in table if s.verdict == "not applicable"]
+    if skipped:
+        print_text(f"not applicable: {', '.join(skipped)}")
+    print_text("condition used: from inside to certified; a condition holds below 1")
+    if out is not None:
+        write_text(out, _csv(table))
+        print_text(f"table    {out}")
+    if picture is not None:
+        save_picture(picture, _Figure(table.plot()))
+        print_text(f"picture  {picture}")
+    return OK
+
+
+class _Figure:
+    """What ``save_picture`` wants."""
+
+    def __init__(self, ax: Any) -> None:
+        self.figure_ = ax.figure
+        self.figure_.set_size_inches(8, 6)
+
+
+def _load(load: Any) -> str:
+    if load is None:
+        return ""
+    low, high = (format_number(x) for x in load)
+    return low if low == high else f"{low} to {high}"
+
+
+def _yields(s: Any) -> str:
+    mark = "" if s.verdict == "certified" else "~"
+    words = [f"{name} {mark}{format_number(value)}" for name, value in s.numbers.items()]
+    if s.possible_size is not None:
+        words.insert(0, f"k* at most {s.certified_size} (certified), {s.possible_size} (possible)")
+    return ", ".join(words)
+
+
+def _csv(table: Any) -> str:
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    headings = ("citation", "solver", "condition", "verdict", "load_inside", "load_certified", "certified_size",
+                "possible_size", "numbers", "note")  # fmt: skip
+    writer.writerow(headings)
+    for s in table:
+        loads = ("", "") if s.load is None else tuple(f"{x:.6g}" for x in s.load)
+        sizes = ("" if v is None else v for v in (s.certified_size, s.possible_size))
+        numbers = "; ".join(f"{name}={value:.6g}" for name, value in s.numbers.items())
+        writer.writerow((s.citation, s.solver, s.condition, s.verdict, *loads, *sizes, numbers, s.note))
+    return text.getvalue()

@@ -1,0 +1,153 @@
+"""DIHT and SDIHT: B. Liu, X.-T. Yuan, L. Wang, Q. Liu, D. Metaxas, ICML 2017, Theorems 1 to 5.
+
+sigma_min(X, k) in the step of Theorems 4 and 5 should be squared, and it is zero whenever k < n: the step is N/(mu
+(t+1)) and c_1 = N (r + lambda rho)^2 / (lambda mu)^2. The theorems assume ||x_i|| <= 1: rows are scaled by B = max
+||x_i||, which makes lambda / B^2 of lambda and B epsilon of the margin. Their r and rho, bounds of the dual variables
+and of the conjugate's slope, are finite for the Huber loss and for the smoothed hinge only.
+"""
+
+from collections.abc import Iterator
+from math import ceil, log, sqrt
+
+import numpy as np
+
+from .problem import NEEDS_TARGET, Problem
+from .statements import CERTIFIED, NOT_APPLICABLE, OPEN, REFUTED, SLACK, Statement
+
+PAPER = "DIHT"
+GAP = 1e-3  # of the value at the target: the primal-dual gap that t_1 and t_3 are for
+BLOCKS, FAILS = 10, 0.05  # m and delta of Theorem 5
+ON_SUPPORT = 1e-6  # share of l2 x_min that a gradient on the support may be
+
+
+def statements(problem: Problem) -> Iterator[Statement]:
+    """All results of the paper, judged."""
+    yield theorem1(problem)
+    yield duality(problem, "Theorem 2", "a sparse saddle point exists, so that min and max may be exchanged")
+    yield duality(problem, "Theorem 3", "a sparse saddle point exists, so that the dual's maximum is the best value")
+    yield ascent(problem, "Theorem 4", "diht")
+    yield ascent(problem, "Theorem 5", "sdiht")
+
+
+def _margin(problem: Problem) -> tuple[str, float]:
+    """Whether the target is half of a saddle point, and how far the condition holds."""
+    levels = problem.levels
+    point, g = levels.point, levels.gradient
+    size, x_min = problem.size or 0, problem.x_min
+    outside = np.abs(g)
+    on_support = float(outside[point.support].max(initial=0.0))
+    outside = outside.copy()
+    outside[point.support] = 0.0
+    widest = float(outside.max(initial=0.0)) / levels.ridge
+    margin = x_min - widest if size == problem.k else -widest
+    if size > problem.k or on_support > ON_SUPPORT * levels.ridge * max(x_min, widest, 1e-300) + 1e-12 * problem.slope:
+        return REFUTED, margin
+    if margin > SLACK * max(x_min, widest):
+        return CERTIFIED, margin
+    return (REFUTED if margin < -SLACK * max(x_min, widest) else OPEN), margin
+
+
+def theorem1(problem: Problem) -> Statement:
+    """The target and its dual variables are a saddle point, so that the target is the best k-sparse point."""
+    condition = "f'(x*) = 0 on the support, x_min >= |f'(x*)|_inf / l2"
+    why = _applies(problem)
+    if why:
+        return Statement(PAPER, "Theorem 1", "diht", condition, NOT_APPLICABLE, note=why)
+    verdict, margin = _margin(problem)
+    note = {
+        CERTIFIED: "the target is a global minimiser",
+        REFUTED: "the target is not half of a saddle point; it may still be optimal",
+        OPEN: "",
+    }[verdict]
+    return Statement(PAPER, "Theorem 1", "diht", condition, verdict, numbers={"margin": margin}, note=note)
+
+
+def duality(problem: Problem, name: str, condition: str) -> Statement:
+    """Strong duality, which a saddle point proves; that there is none a single target cannot show."""
+    why = _applies(problem)
+    if why:
+        return Statement(PAPER, name, "diht", condition, NOT_APPLICABLE, note=why)
+    verdict, margin = _margin(problem)
+    return Statement(
+        PAPER, name, "diht", condition, CERTIFIED if verdict == CERTIFIED else OPEN, numbers={"margin": margin}
+    )
+
+
+def ascent(problem: Problem, name: str, solver: str) -> Statement:
+    """Steps after which the support is that of the target, and the gap is small."""
+    condition = "the loss is 1/mu-smooth, x_min > |f'(x*)|_inf / l2"
+    why, f = _applies(problem), problem.glm
+    loss = problem.levels.loss
+    if not why and not np.isfinite(loss.smoothness):
+        why = f"the {loss.name} loss is not smooth: with k below the number of rows the paper has no step"
+    if why:
+        return Statement(PAPER, name, solver, condition, NOT_APPLICABLE, note=why)
+    n, blocks = f.data.shape[0], BLOCKS if solver == "sdiht" else 1
+    first = blocks * n * loss.smoothness
+    numbers = {"step at t = 0": first}
+    verdict, margin = _margin(problem)
+    limits = _dual_limits(problem)
+    if limits is None:
+        note = (
+            f"the {loss.name} loss has unbounded dual variables or conjugate slopes, so that t_0 and t_1 are infinite"
+        )
+        return Statement(PAPER, name, solver, condition, verdict, numbers=numbers, note=note)
+    if f.fit_intercept:
+        note = "the paper has no intercept: steps are those without one"
+        return Statement(
+            PAPER, name, solver, condition, OPEN if verdict == CERTIFIED else verdict, numbers=numbers, note=note
+        )
+    if verdict == CERTIFIED:
+        numbers |= _counts(problem, limits, margin, blocks, solver)
+    note = f"with m = {BLOCKS} blocks and delta = {FAILS:g}" if solver == "sdiht" else ""
+    return Statement(PAPER, name, solver, condition, verdict, numbers=numbers, note=note)
+
+
+def _counts(problem: Problem, limits: tuple[float, float], margin: float, blocks: int, solver: str) -> dict[str, float]:
+    """t_0 and t_1 of Theorem 4, or t_2 and t_3 of Theorem 5."""
+    levels, f = problem.levels, problem.glm
+    n, mu, (r, rho) = f.data.shape[0], 1 / levels.loss.smoothness, limits
+    B = _largest_row(problem)
+    lam, epsilon = levels.ridge / B**2, B * margin
+    sigma = n * max((levels.level(problem.p).smoothness.certified - levels.ridge) / levels.loss.smoothness, 0.0) / B**2
+    c1 = n * (r + lam * rho) ** 2 / (lam * mu) ** 2
+    c2 = (r + lam * rho) ** 2 * (1 + sqrt(sigma) / (mu * lam * n)) ** 2
+    delta = FAILS if solver == "sdiht" else 1.0
+    gap = GAP * abs(levels.point.value)
+    t0 = _n_log(12 * blocks * c1 * sigma / (lam**2 * delta**2 * n**2 * epsilon**2))
+    t1 = _n_log((12 * blocks if solver == "sdiht" else 3) * c1 * c2 / (lam**2 * delta**2 * n * gap**2))
+    return {"t2": t0, "t3": t1} if solver == "sdiht" else {"t0": t0, "t1": t1}
+
+
+def _n_log(x: float) -> float:
+    return float(ceil(x * log(x))) if x > 1 else 1.0
+
+
+def _dual_limits(problem: Problem) -> tuple[float, float] | None:
+    """r and rho: bounds of |a| and of |phi*'(a)| over the dual domain; None where one is infinite."""
+    loss, data = problem.levels.loss, problem.glm.data
+    if loss.name not in ("huber", "smoothed_hinge") or not data.whole:
+        return None
+    low, high = loss.dual_domain(data.rows.y)
+    slopes = [np.abs(loss.conjugate_d1(data.rows.y, a)).max() for a in (np.asarray(low), np.asarray(high))]
+    return float(max(np.abs(low).max(), np.abs(high).max())), float(max(slopes))
+
+
+def _largest_row(problem: Problem) -> float:
+    """max ||x_i||."""
+    design, (n, p) = problem.glm.data.design, problem.glm.data.shape
+    squares = np.zeros(n)
+    for low in range(0, p, 256):
+        squares += (design.block(np.arange(low, min(p, low + 256))).dense() ** 2).sum(axis=1)
+    return float(np.sqrt(squares.max())) or 1.0
+
+
+def _applies(problem: Problem) -> str:
+    """Why the paper's results say nothing about the problem; an empty string where they do."""
+    if "dual" not in problem.levels.f.offers:
+        return "the paper is about generalised linear models with one output"
+    if problem.levels.ridge <= 0:
+        return "the paper needs l2 > 0"
+    if np.ndim(problem.glm.ridge) != 0:
+        return "the paper has one l2 for all columns"
+    return NEEDS_TARGET if problem.size is None else ""

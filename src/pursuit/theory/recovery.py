@@ -1,0 +1,174 @@
+"""How much of a known sparse signal an estimate has found: the measures of the papers' experiments."""
+
+from typing import Any
+
+import numpy as np
+
+from .._utils.types import Columns, Vector
+from .._utils.validation import check_array
+
+
+def exact_recovery(truth: Any, estimate: Any) -> bool:
+    """Whether an estimate has exactly the support of the truth.
+
+    Parameters
+    ----------
+    truth : array of shape (p,)
+        The true coefficients.
+    estimate : array of shape (p,) or Result
+        What was estimated.
+
+    Returns
+    -------
+    bool
+
+    Notes
+    -----
+    The mean over replications is the percentage of successful support recovery (PSSR) of the GraHTP and DIHT papers.
+
+    Examples
+    --------
+    >>> import pursuit
+    >>> pursuit.exact_recovery([1.0, 0.0, 2.0], [0.5, 0.0, 3.0])
+    True
+    """
+    a, b = _pair(truth, estimate)
+    return bool(np.array_equal(np.flatnonzero(a), np.flatnonzero(b)))
+
+
+def relaxed_recovery(truth: Any, estimate: Any) -> bool:
+    """Whether the k* largest coefficients of an estimate are the support of the truth, k* its size.
+
+    Parameters
+    ----------
+    truth : array of shape (p,)
+        The true coefficients, k* of them not zero.
+    estimate : array of shape (p,) or Result
+        What was estimated, perhaps with more than k* coefficients.
+
+    Returns
+    -------
+    bool
+
+    Notes
+    -----
+    supp(x, k*) = supp(x*), the conclusion of GraHTP's Theorem 8.
+
+    Examples
+    --------
+    >>> import pursuit
+    >>> pursuit.relaxed_recovery([1.0, 0.0, 2.0], [0.5, 0.1, 3.0])
+    True
+    """
+    a, b = _pair(truth, estimate)
+    true = np.flatnonzero(a)
+    if np.count_nonzero(b) < len(true):
+        return False
+    top = np.argsort(-np.abs(b), kind="stable")[: len(true)]
+    return bool(np.array_equal(np.sort(top), true))
+
+
+def support_f1(truth: Any, estimate: Any) -> float:
+    """The F score of the support: the harmonic mean of precision and recall.
+
+    Parameters
+    ----------
+    truth : array of shape (p,)
+        The true coefficients.
+    estimate : array of shape (p,) or Result
+        What was estimated.
+
+    Returns
+    -------
+    float
+        Between 0 and 1; 1 where both supports are empty.
+
+    Examples
+    --------
+    >>> import pursuit
+    >>> pursuit.support_f1([1.0, 0.0, 2.0], [0.5, 0.1, 3.0])
+    0.8
+    """
+    found, true, both, _ = _counts(truth, estimate)
+    return 2.0 * both / (found + true) if found + true else 1.0
+
+
+def support_mcc(truth: Any, estimate: Any) -> float:
+    """Matthews' correlation between the true and the estimated support.
+
+    Parameters
+    ----------
+    truth : array of shape (p,)
+        The true coefficients.
+    estimate : array of shape (p,) or Result
+        What was estimated.
+
+    Returns
+    -------
+    float
+        Between -1 and 1; 0 where one of the supports is empty or has all columns.
+
+    Examples
+    --------
+    >>> import pursuit
+    >>> pursuit.support_mcc([1.0, 0.0, 2.0, 0.0], [0.5, 0.0, 3.0, 0.0])
+    1.0
+    """
+    found, true, both, p = _counts(truth, estimate)
+    spread = float(found) * (p - found) * true * (p - true)
+    return (p * both - found * true) / float(np.sqrt(spread)) if spread > 0 else 0.0
+
+
+def relative_error(truth: Any, estimate: Any) -> float:
+    """The Euclidean distance of an estimate to the truth, as a share of the truth's norm.
+
+    Parameters
+    ----------
+    truth : array of shape (p,)
+        The true coefficients, not all zero.
+    estimate : array of shape (p,) or Result
+        What was estimated.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    ValueError
+        Where all true coefficients are zero.
+
+    Examples
+    --------
+    >>> import pursuit
+    >>> pursuit.relative_error([3.0, 4.0], [3.0, 0.0])
+    0.8
+    """
+    a, b = _pair(truth, estimate)
+    size = float(np.linalg.norm(a))
+    if size == 0:
+        raise ValueError("truth must have a coefficient that is not zero: the error is relative to its norm")
+    return float(np.linalg.norm(b - a)) / size
+
+
+def _counts(truth: Any, estimate: Any) -> tuple[int, int, int, int]:
+    """How many columns were found, are true, are both, are there."""
+    a, b = _pair(truth, estimate)
+    found, true = np.flatnonzero(b), np.flatnonzero(a)
+    return len(found), len(true), len(_common(found, true)), len(a)
+
+
+def _common(one: Columns, other: Columns) -> Columns:
+    return np.intersect1d(one, other, assume_unique=True)
+
+
+def _pair(truth: Any, estimate: Any) -> tuple[Vector, Vector]:
+    a, b = (check_array(_coefficients(given), name) for given, name in ((truth, "truth"), (estimate, "estimate")))
+    if a.ndim != 1 or a.shape != b.shape:
+        raise ValueError(f"estimate must be a vector as long as truth, got shapes {a.shape} and {b.shape}")
+    return a, b
+
+
+def _coefficients(given: Any) -> Any:
+    """A vector; the coefficients of a Result, in full."""
+    return given.x if hasattr(given, "support") and hasattr(given, "x") else given
