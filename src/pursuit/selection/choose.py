@@ -41,7 +41,8 @@ class Chosen:
     ``least`` is the size of the least loss, and ``excess`` by which share of the chosen size's loss it is lower (None
     where scores or criteria choose); ``by_nats``: that is beyond the standard errors, but negligible. ``combine`` is
     what the model is: "none" where the best candidate took the place of an average that predicts worse.
-    ``variant`` is that of the best candidate (``Problem.variants``). ``ended_early`` is a sentence where time was up, or Ctrl-C was pressed, before all folds were fitted.
+    ``variant`` is that of the best candidate (``Problem.variants``). ``ended_early`` is a sentence where time was up,
+    or Ctrl-C was pressed, before all folds were fitted.
     """
 
     models: Models

@@ -43,7 +43,7 @@ class Problem:
 
     @property
     def variants(self) -> "tuple[Problem, ...]":
-        """Problems on the same columns, with other sparse sets, whose models are candidates too; itself is the first."""
+        """Itself, and problems on the same columns with other sparse sets, whose models are candidates too."""
         return (self,)
 
     @property

@@ -32,7 +32,8 @@ from ..ridge import RIDGE_FRACTION, default_ridge
 from ..scoring import FoldScorer
 
 FAR_BEYOND = 1.0  # times the training rows' range that a value must be outside of it to be far
-REFIT_RIDGE = 0.0  # of refits where k is chosen, in the same units
+REFIT_RIDGE = 0.01  # of refits of a likelihood where k is chosen, in the same units
+MAX_LIKELIHOOD_SHARE = 0.2  # of the rows: columns of a model of a likelihood, which may separate classes beyond it
 SMOOTHING_RIDGE = 0.02  # of a fit with a fixed k, in units of the loss's curvature: the columns have variance 1 or less
 
 
@@ -50,17 +51,18 @@ class AdditiveProblem(Problem):
         return (self,) if self.linear is None else (self, self.linear)
 
     def refit_ridge(self, h: float) -> float:
-        """A refit without any ridge would be as rough as its columns."""
-        return max(super().refit_ridge(h), REFIT_RIDGE * h)
+        """Curves of a likelihood without a ridge that counts would follow single rows to infinity."""
+        return super().refit_ridge(h) if self.loss.quadratic else max(super().refit_ridge(h), REFIT_RIDGE * h)
 
     def unit(self, f: Any) -> float:
         return 1.0
 
     def most(self, f: Any, n: float, wanted: int) -> tuple[int, int]:
-        """No more columns than 0.8 times the rows."""
+        """No more columns than 0.8 times the rows; for a likelihood 0.2 times."""
         first, end = super().most(f, n, wanted)
         units = len(np.unique(self.groups))
-        return first, max(first, min(end, int(KEPT * n * units / len(self.groups))), 1)
+        share = KEPT if self.loss.quadratic else MAX_LIKELIHOOD_SHARE
+        return first, max(first, min(end, int(share * n * units / len(self.groups))), 1)
 
 
 class AdditiveModel:
@@ -92,6 +94,7 @@ class AdditiveModel:
         names = None if names is None else tuple(map(str, names))
         refuse_missing(X, names)
         self._training = X
+        self._several_outputs = data.outputs > 1
         c, p = data.rows.c, X.shape[1]
         weights = None if sample_weight is None else c
         n = float(rows_that_count(sample_weight, c).sum())
@@ -99,6 +102,7 @@ class AdditiveModel:
         kinds = column_kinds(self.effects, self._column, p, weights, names)
         self.basis_ = fit_basis(self._column, weights, kinds, self._knots)
         self.groups = self._groups_of_features(p, names)[self.basis_.feature_of]
+        self.bounds = self._monotone_bounds(kinds)
         for side in ("include", "exclude"):
             setattr(self, side, self._first_columns(getattr(self, side), side, names))
         labels = names or [f"x{j}" for j in range(p)]
@@ -110,6 +114,20 @@ class AdditiveModel:
             return np.arange(p)
         units, _ = _units(self.feature_groups, p, names)
         return np.arange(p) if units is None else units
+
+    def _monotone_bounds(self, kinds: list[str]) -> Any:
+        """Coefficients of monotone columns are non-negative; None where there are no such columns."""
+        monotone = np.isin(kinds, ("increasing", "decreasing"))
+        if not monotone.any():
+            return None
+        loss = self._loss()  # type: ignore[attr-defined]
+        if not loss.smooth or self._several_outputs:
+            raise ValueError(
+                "increasing and decreasing effects need one output and a smooth loss; leave them 'smooth', or 'linear'"
+            )
+        if self.feature_groups is not None:
+            raise ValueError("increasing and decreasing effects cannot be combined with groups; leave one of them out")
+        return np.where(monotone[self.basis_.feature_of], 0.0, -np.inf), np.full(self.basis_.width, np.inf)
 
     def _column(self, j: int) -> Vector:
         return self._training[:, j].astype(np.float64)
