@@ -25,7 +25,7 @@ from ..solving.result import Result
 from .bounds import cheap_bound, has_dual, search_between, strong_bound
 from .certificate import Certificate
 from .lemma21 import lemma21
-from .tree import Progress, Tree
+from .tree import Progress, Tree, node_bar
 from .warm_start import WarmStart
 
 OPTIMAL = "the solution is optimal within the gap asked for"
@@ -35,7 +35,7 @@ VALUE_TOLERANCE = 1e-6  # relative difference of a result's value from that of i
 
 def certify(
     objective: GLM,
-    result: Any,
+    result: Any = None,
     *,
     k: int | None = None,
     include: Any = (),
@@ -45,24 +45,27 @@ def certify(
     sum_to: float | None = None,
     time_limit: float | None = None,
     gap: float = 1e-6,
-    progress: Callable[[Progress], None] | None = None,
+    progress: Callable[[Progress], None] | bool | None = None,
 ) -> Certificate:
     """Bound the optimum from below, starting from a solution of any solver or from coefficients from elsewhere.
 
     Parameters
     ----------
-    objective : the ``GLM`` that was minimised
+    objective : the ``GLM`` that was minimised; or, without a ``result``, a fitted estimator, whose ``objective_`` and
+        ``result_`` are taken (of an additive model: at most k features, each with its columns)
     result : a Result of that objective, or a vector of coefficients in the units of X (then ``k`` is needed)
     k, include, exclude, groups, bounds, sum_to : the sparse set as in ``solve``, where ``result`` does not bring it.
         Bounds only raise the optimum, so the bound without them stays valid; the dual bound with the box is added, and
         what lies between may be left open
     time_limit : seconds; None bounds without branching, a positive number goes on to a proof, 0 gives the cheap bound
     gap : relative gap at which a solution counts as proved
-    progress : called with (lower, upper, open nodes, nodes, seconds) while branching
+    progress : called with (lower, upper, open nodes, nodes, seconds) while branching; True shows the nodes and the gap
     """
+    if result is None:
+        objective, result = _of_estimator(objective)
     return certify_from(
         WarmStart(), objective, result, k=k, include=include, exclude=exclude, groups=groups, bounds=bounds,
-        sum_to=sum_to, time_limit=time_limit, gap=gap, progress=progress,
+        sum_to=sum_to, time_limit=time_limit, gap=gap, progress=node_bar() if progress is True else progress or None,
     )  # fmt: skip
 
 
@@ -91,7 +94,7 @@ def certify_from(
     with threads(), np.errstate(all="ignore"):
         known, constraint = _refit_known(objective, result, k, include, exclude, groups)
         tree = Tree(0.9 * gap, objective.scale, deadline=None if limit is None else began + limit, progress=progress)
-        tree.offer(tuple(int(u) for u in constraint.units_of(known.support)), known.value, known.minimum)
+        tree.offer(tuple(int(u) for u in constraint.units_of(known.support)), known.value, known.lower_bound)
         tree.search = partial(search_between, objective, constraint)
         lower, why = max(cheap_bound(objective, constraint, known), hand.bound(objective, constraint)), ""
         if known.value <= objective.nothing:
@@ -117,6 +120,16 @@ def certify_from(
     return Certificate(
         float(lower), best.value, status, reason, always, never, margin, result, tree.nodes, seconds, scale, refutation
     )
+
+
+def _of_estimator(estimator: Any) -> tuple[Any, Any]:
+    """The objective and the result of a fitted estimator."""
+    if not hasattr(estimator, "result_") or getattr(estimator, "objective_", None) is None:
+        raise TypeError(
+            "result is missing: certify(objective, result), or certify(estimator) with an estimator that was fitted "
+            f"and not pickled; got {type(estimator).__name__}"
+        )
+    return estimator.objective_, estimator.result_
 
 
 def _estimator_hint(given: Any) -> str:

@@ -7,7 +7,7 @@ from pursuit.cli import INTERRUPTED, NOT_CONVERGED, OK
 from pursuit.cli.choose_k import ChoiceOptions, choice_facts
 from pursuit.cli.inputs import FitRequest
 from pursuit.cli.progress import choose_with_progress, fit_with_progress
-from pursuit.cli.show import console, format_number, make_table, print_facts, print_text
+from pursuit.cli.show import console, format_number, make_table, print_facts, print_text, save_picture
 from pursuit.io import save_model
 
 FOLDS = 5
@@ -43,8 +43,9 @@ def make_additive(request: FitRequest, effects: str, k: int | None, auto: Choice
 
 
 def run_additive(
-    request: FitRequest, out: Path, effects: str, k: int | None, auto: ChoiceOptions, *, summary: bool
-) -> int:
+    request: FitRequest, out: Path, effects: str, k: int | None, auto: ChoiceOptions, *, summary: bool,
+    picture: Path | None = None,
+) -> int:  # fmt: skip
     """Fit, write and print."""
     from pursuit.cli.fit import in_sample
 
@@ -53,8 +54,8 @@ def run_additive(
         choose_with_progress(estimator, request)
     else:
         fit_with_progress(estimator, request.X, request.y, **request.more)
-    save_model(estimator, out, feature_names=request.feature_names, offset=request.offset)
-    print_text(f"{request.heading}, {how}\n")
+    save_model(request.saved(estimator), out, feature_names=request.feature_names, offset=request.offset)
+    print_text("\n".join([f"{request.heading}, {how}", *(f"  {note}" for note in request.notes), ""]))
     rows = [
         (request.names[effect.column], effect.kind, format_number(effect.range), effect.describe())
         for effect in estimator.effects_.values()
@@ -65,7 +66,13 @@ def run_additive(
     facts |= in_sample(request, estimator)
     if k is not None:
         facts |= {"status": f"{model.result_.status}: {model.result_.reason}", "l2": format_number(model.l2_)}
-    print_facts({**facts, "model": str(out)})
+    facts["model"] = str(out)
+    if picture is not None and estimator.effects_:
+        from pursuit.plots import EffectDisplay
+
+        save_picture(picture, EffectDisplay.from_estimator(estimator, request.X))
+        facts["picture"] = str(picture)
+    print_facts(facts)
     if summary:
         print_text(f"\n{estimator.summary()}")
     return {"converged": OK, "interrupted": INTERRUPTED}.get(model.result_.status, NOT_CONVERGED)

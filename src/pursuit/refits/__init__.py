@@ -6,9 +6,25 @@ from .columns_in_parts import ColumnsInParts
 from .graph_admm import eigenvalue_bounds
 from .methods import best_intercept, intercept_of, refit
 from .minimise import EPS, NotFiniteError, minimise
-from .problem import Few, Fit, State, Within
+from .problem import FeasibleSet, Fit, SmoothProblem, State
 
 __all__ = [
-    "EPS", "Basis", "ColumnsInParts", "Few", "Fit", "Fitted", "LossOnColumns", "NotFiniteError", "State", "Stored",
-    "Within", "basis", "best_intercept", "eigenvalue_bounds", "intercept_of", "least_norm", "minimise", "refit",
+    "EPS",
+    "Basis",
+    "ColumnsInParts",
+    "FeasibleSet",
+    "Fit",
+    "Fitted",
+    "LossOnColumns",
+    "NotFiniteError",
+    "SmoothProblem",
+    "State",
+    "Stored",
+    "basis",
+    "best_intercept",
+    "eigenvalue_bounds",
+    "intercept_of",
+    "least_norm",
+    "minimise",
+    "refit",
 ]  # fmt: skip
