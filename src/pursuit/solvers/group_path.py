@@ -45,7 +45,7 @@ def _applies(f: Objective, constraint: AtMost) -> bool:
         return False
     n, p = f.data.shape
     ridge = bool(np.all(f.ridge > 0))  # without it a group may be dependent on others
-    near = f.data.whole and f.data.near and not f.data.lean
+    near = f.data.whole and f.data.near and not f.data.products_only
     return near and ridge and f.loss.separable and p <= MAX_COLUMNS and n * p * p <= MAX_HESSIAN_WORK
 
 
