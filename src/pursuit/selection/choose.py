@@ -63,6 +63,7 @@ class Chosen:
     ended_early: str = ""
     by_nats: bool = False
     variant: int = 0
+    fold_models: tuple[tuple[int, Models], ...] = ()  # the numbers of folds and their models of the chosen size
 
 
 @dataclass(frozen=True)
@@ -221,6 +222,7 @@ def _take(trial: Trial, errors: float, combine: str) -> Chosen:
     sizes, at = singles, singles.within(errors)
     best = of_size[at]
     models, place, size = whole, best, grid.ks[at]
+    held, row = trial.seen, best
     k_1se, notes = grid.ks[singles.within(1.0)], list[str]()
     if combine == "project":
         found = projected(problem, grid, whole, trial.seen)
@@ -244,6 +246,7 @@ def _take(trial: Trial, errors: float, combine: str) -> Chosen:
         if not why:
             sizes, at, best = onto, onto.within(errors), of_size[singles.best]
             models, place, size = found.models, at, grid.onto[at]
+            held, row = found.held, at
     elif combine == "average":
         _, aim, apart = trial.table(dense_of_folds(problem, trial.seen))
         average = dense(problem, whole, trial.seen)
@@ -262,6 +265,7 @@ def _take(trial: Trial, errors: float, combine: str) -> Chosen:
         models, place, size, k_1se, float(l2[best]), float(gamma[best]), int(k[best]), table,
         sizes.table, whole.points[variant, float(l2[best])], scores, sizes.sizes[sizes.best], excess, combine, notes,
         by_nats=sizes.beyond(at, errors), variant=variant,
+        fold_models=tuple((fold.number, own.only(row)) for fold, own in zip(held.folds, held.models, strict=True)),
     )  # fmt: skip
 
 
