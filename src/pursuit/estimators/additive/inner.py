@@ -224,6 +224,9 @@ class AdditiveChosen(AdditiveModel):
     def _make_scorer(self, inputs: ValidatedInput, y: Any, weights: Any, pairs: Any) -> FoldScorer:
         return AdditiveFoldScorer(self, inputs, y, weights, pairs)
 
+    def _score_classes(self, *args: Any) -> None:
+        """None: the models of folds are on columns of their own."""
+
     def _choose(self, *args: Any) -> None:
         super()._choose(*args)  # type: ignore[misc]
         self._training = self._fold_bases = None  # type: ignore[assignment]
