@@ -47,8 +47,6 @@ def run_additive(
     picture: Path | None = None,
 ) -> int:  # fmt: skip
     """Fit, write and print."""
-    from pursuit.cli.fit import in_sample
-
     estimator, how = make_additive(request, effects, k, auto)
     if k is None:
         choose_with_progress(estimator, request)
@@ -63,7 +61,7 @@ def run_additive(
     console().print(make_table({"feature": "left", "effect": "left", "range": "right", "shape": "left"}, rows))
     model = estimator.model_
     facts = {} if k is not None else choice_facts(model)
-    facts |= in_sample(request, estimator)
+    facts |= _in_sample(request, estimator)
     if k is not None:
         facts |= {"status": f"{model.result_.status}: {model.result_.reason}", "l2": format_number(model.l2_)}
     facts["model"] = str(out)
@@ -76,3 +74,11 @@ def run_additive(
     if summary:
         print_text(f"\n{estimator.summary()}")
     return {"converged": OK, "interrupted": INTERRUPTED}.get(model.result_.status, NOT_CONVERGED)
+
+
+def _in_sample(request: FitRequest, estimator: Any) -> dict[str, str]:
+    from sklearn.metrics import accuracy_score, r2_score
+
+    predicted = estimator.predict(request.X, **request.more)
+    measure, score = ("accuracy", accuracy_score) if request.classifies else ("R2", r2_score)
+    return {f"{measure} on these rows": format_number(float(score(request.targets, predicted)))}
