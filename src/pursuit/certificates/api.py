@@ -65,7 +65,8 @@ def certify(
         objective, result = _of_estimator(objective)
     return certify_from(
         WarmStart(), objective, result, k=k, include=include, exclude=exclude, groups=groups, bounds=bounds,
-        sum_to=sum_to, time_limit=time_limit, gap=gap, progress=node_bar() if progress is True else progress or None,
+        sum_to=sum_to, time_limit=time_limit, gap=gap,
+        progress=node_bar() if progress is True else None if progress is False else progress,
     )  # fmt: skip
 
 
