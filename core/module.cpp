@@ -5,6 +5,7 @@
 namespace pursuit {
 
 void bind_likelihood_path(nb::module_& m); // bind_likelihood_path.cpp
+void bind_groups(nb::module_& m);          // bind_groups.cpp
 void bind_subset(nb::module_& m);          // bind_subset.cpp
 
 namespace {
@@ -64,4 +65,5 @@ NB_MODULE(_core, m) {
   bind_likelihood(m);
   bind_likelihood_path(m);
   bind_graph(m);
+  bind_groups(m);
 }

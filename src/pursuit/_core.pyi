@@ -427,6 +427,13 @@ def perspective(
     value, x, z, t, iterations, the y at which the bound was found, curvature used. ``unit`` is the size of what is added
     up, at which values are rounded."""
 
+# Paths of groups of columns, core/group_path.hpp.
+def group_path(
+    H: F, g: F, starts: I, forced: NDArray[np.uint8], allowed: NDArray[np.uint8], start: I, wanted: NDArray[np.uint8],
+    tolerance: float, stop: Callable[[], bool] | None,
+) -> tuple[list[I | None], list[float], BaseException | None]:
+    """The best groups found for x'Hx/2 - g'x by size (None: not reached), the values, what ``stop`` raised."""
+
 # Leaps and bounds, core/leaps.hpp.
 def leaps(
     R: F, z: F, base: float, rounding: float, column_rounding: float, forced: NDArray[np.uint8], kmin: int, kmax: int,

@@ -54,7 +54,8 @@ def certify(
 
     Parameters
     ----------
-    objective : the ``GLM`` that was minimised
+    objective : the ``GLM`` that was minimised; or, without a ``result``, a fitted estimator, whose ``objective_`` and
+        ``result_`` are taken (of an additive model: at most k features, each with its columns)
     result : a Result of that objective, or a vector of coefficients in the units of X (then ``k`` is needed)
     k, include, exclude, groups, bounds, sum_to : the sparse set as in ``solve``, where ``result`` does not bring it.
         Bounds only raise the optimum, so the bound without them stays valid; the dual bound with the box is added, and
@@ -137,6 +138,16 @@ def certify_from(
     return Certificate(
         float(lower), best.value, status, reason, always, never, margin, result, tree.nodes, seconds, scale, refutation
     )
+
+
+def _of_estimator(estimator: Any) -> tuple[Any, Any]:
+    """The objective and the result of a fitted estimator."""
+    if not hasattr(estimator, "result_") or getattr(estimator, "objective_", None) is None:
+        raise TypeError(
+            "result is missing: certify(objective, result), or certify(estimator) with an estimator that was fitted "
+            f"and not pickled; got {type(estimator).__name__}"
+        )
+    return estimator.objective_, estimator.result_
 
 
 def _estimator_hint(given: Any) -> str:

@@ -83,6 +83,10 @@ def fit(
     report: Annotated[
         Path | None, typer.Option(help="HTML page to write: the model, how well it predicts, how sure it is."), WRITES
     ] = None,
+    effects: Annotated[
+        str | None,
+        typer.Option(help="smooth: a curve for every chosen feature; auto: as far as it bends; linear: lines."),
+    ] = None,
 ) -> int:
     """Fit a model on at most k features of DATA, and choose k unless it is given.
 
@@ -101,7 +105,10 @@ def fit(
         ks=None if ks is None else parse_sizes(ks), cv=cv, cv_groups=cv_groups, goal=goal, rule=rule, combine=combine
     )
     options = replace(options, cv_groups=cv_groups)
-    return run(options, out, parse_k(k), auto, summary=summary, checkpoint=checkpoint, picture=picture, report=report)
+    return run(
+        options, out, parse_k(k), auto, summary=summary, checkpoint=checkpoint, picture=picture, report=report,
+        effects=None if effects is None else effects.casefold(),
+    )  # fmt: skip
 
 
 @app.command(epilog=EPILOG)

@@ -38,8 +38,11 @@ def run(
     checkpoint: Path | None = None,
     picture: Path | None = None,
     report: Path | None = None,
+    effects: str | None = None,
 ) -> int:
     """Fit at most k features, or as many as ``auto`` finds best where k is None."""
+    if effects is not None:
+        _check_effects(effects, checkpoint, report)
     out = _default_out() if out is None else out
     check_writable("--out", out)
     check_writable("--picture", picture, PICTURE_SUFFIXES)
@@ -49,6 +52,10 @@ def run(
     elif checkpoint is not None:
         raise ValueError("--checkpoint is for one search: give -k a number (-k auto makes many, one per fold)")
     request = read_request(options)
+    if effects is not None:
+        from pursuit.cli.effects import run_additive
+
+        return run_additive(request, out, effects, k, auto, summary=summary, picture=picture)
     if k is None:
         estimator, how = make_cv_estimator(request, auto)
         choose_with_progress(estimator, request)
@@ -61,7 +68,7 @@ def run(
     print_text("\n".join([f"{request.heading}, {how}", *(f"  {note}" for note in request.notes), ""]))
     _coefficients(estimator, request.names, out)
     facts = {} if k is not None else choice_facts(estimator)
-    facts |= _in_sample(request, estimator)
+    facts |= in_sample(request, estimator)
     facts |= {} if k is None else _fit_facts(estimator)
     facts["model"] = str(out)
     if picture is not None:
@@ -74,6 +81,16 @@ def run(
     if summary:
         print_text(f"\n{estimator.summary()}")
     return {"converged": OK, "interrupted": INTERRUPTED}.get(estimator.result_.status, NOT_CONVERGED)
+
+
+def _check_effects(effects: str, checkpoint: Path | None, report: Path | None) -> None:
+    """Raise where --effects is not known, or comes with what additive models have not."""
+    from pursuit.cli.effects import check_effects
+
+    check_effects(effects)
+    for option, value in (("--checkpoint", checkpoint), ("--report", report)):
+        if value is not None:
+            raise ValueError(f"{option} is for models with one coefficient a feature; leave it out with --effects")
 
 
 def _default_out() -> Path:
@@ -96,7 +113,7 @@ def _picture(estimator: Any) -> Any:
     return PathDisplay.from_estimator(estimator)
 
 
-def _in_sample(request: FitRequest, estimator: Any) -> dict[str, str]:
+def in_sample(request: FitRequest, estimator: Any) -> dict[str, str]:
     from sklearn.metrics import accuracy_score, r2_score
 
     predicted = estimator.predict(request.X, **request.more)

@@ -2,13 +2,14 @@
 
 from .basis import AdditiveBasis, basis_changes, column_kinds, fit_basis, knots_for
 from .effect import Effect
-from .splines import ColumnBasis, fit_column
+from .splines import ColumnBasis, column_from_json, fit_column
 
 __all__ = [
     "AdditiveBasis",
     "ColumnBasis",
     "Effect",
     "basis_changes",
+    "column_from_json",
     "column_kinds",
     "fit_basis",
     "fit_column",

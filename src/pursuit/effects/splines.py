@@ -89,8 +89,36 @@ class ColumnBasis:
         }  # fmt: skip
 
 
+def column_from_json(held: Any) -> ColumnBasis:
+    """A feature's columns from JSON values; TypeError says what they must be."""
+    if not isinstance(held, dict):
+        raise TypeError("an object with the knots and matrices of a feature")
+    kind, width = held.get("kind"), held.get("width")
+    if kind not in ("linear", "smooth", "increasing", "decreasing"):
+        raise TypeError("an object whose kind is linear, smooth, increasing or decreasing")
+    if isinstance(width, bool) or not isinstance(width, int) or width < 1:
+        raise TypeError("an object whose width is a number of columns")
+    try:
+        center, scale, low, high = (float(held[name]) for name in ("center", "scale", "low", "high"))
+        knots = np.array(held["knots"], dtype=np.float64)
+        shift, rotation = (np.array(held[name], dtype=np.float64) for name in ("shift", "rotation"))
+    except (KeyError, TypeError, ValueError):
+        raise TypeError("an object with center, scale, knots, shift, rotation, low and high") from None
+    shift, rotation = (NO_MATRIX if part.size == 0 else part for part in (shift, rotation))
+    numbers = (center, scale, low, high, knots, shift, rotation)
+    if not all(np.isfinite(part).all() for part in numbers) or scale < 0:
+        raise TypeError("an object of finite numbers")
+    monotone = kind in ("increasing", "decreasing")
+    shapes = ((1, len(knots)), (1, len(knots))) if monotone else ((2, len(knots) - 2), (len(knots) - 2,) * 2)
+    fits = knots.ndim == 1 and (np.diff(knots) > 0).all() and (shift.shape, rotation.shape) == shapes
+    columns = len(knots) if monotone else 1 + rotation.shape[1]
+    if (len(knots) and not fits) or (scale > 0 and columns > width) or (monotone and scale > 0 and not len(knots)):
+        raise TypeError("an object whose knots rise and whose matrices fit them")
+    return ColumnBasis(kind, width, center, scale, knots, shift, rotation, low, high)
+
+
 def fit_column(x: Vector, weights: Vector | None, kind: str, n_knots: int, width: int | None = None) -> ColumnBasis:
-    """The columns of a feature with values x; ``width`` where it is given, else as many as the knots make.
+    """The columns of a feature with values x; ``width`` of them where it is given, else as many as the knots make.
 
     Rows of weight zero have no effect, and a weight of 2 is the same as a row that comes twice.
     """
@@ -109,6 +137,8 @@ def fit_column(x: Vector, weights: Vector | None, kind: str, n_knots: int, width
         return ColumnBasis(kind, width or 1, center, scale, np.empty(0), NO_MATRIX, NO_MATRIX, low, high)
     if kind in ("increasing", "decreasing"):
         knots = choose_knots(x, c, n_knots)
+        if width is not None and len(knots) > width:
+            knots = knots[np.linspace(0, len(knots) - 1, width).round().astype(np.int64)]
         columns = _hat_integrals(x, knots)
         mean = c @ columns
         spread = np.sqrt(c @ (columns - mean) ** 2)
@@ -118,7 +148,7 @@ def fit_column(x: Vector, weights: Vector | None, kind: str, n_knots: int, width
             kind, width or len(knots), center, scale, knots, mean[None], factor[None], low, high
         )  # fmt: skip
     knots = choose_knots(x, c, n_knots)
-    if len(knots) < 3:  # two values make a line
+    if len(knots) < 3 or width == 1:  # two values make a line
         return ColumnBasis(kind, width or 1, center, scale, np.empty(0), NO_MATRIX, NO_MATRIX, low, high)
     bends, z = _natural(x, knots), (x - center) / scale
     shift = np.vstack([c @ bends, (c * z) @ bends])  # 1 and z are orthonormal on the training rows
@@ -128,6 +158,7 @@ def fit_column(x: Vector, weights: Vector | None, kind: str, n_knots: int, width
     if level <= 0:
         return ColumnBasis(kind, width or 1, center, scale, np.empty(0), NO_MATRIX, NO_MATRIX, low, high)
     _, V = eigh(_roughness(knots), S + MIN_EIGENVALUE * level * np.eye(len(S)))
+    V = V[:, : None if width is None else width - 1]  # the smoothest, where all rows have fewer columns than these
     V *= np.where(V.sum(axis=0) < 0, -1.0, 1.0)  # the sign is arbitrary, and ought to be the same on every machine
     scales = np.array(ROUGHNESS_SCALES[: V.shape[1]])
     return ColumnBasis(kind, width or 1 + V.shape[1], center, scale, knots, shift, V * scales, low, high)

@@ -157,6 +157,7 @@ class SparseModelCV(CallbackSupportMixin, SparseModel):
         first, end = problem.most(f, problem.n, largest(self.ks))
         explain = self.goal == "explain"
         grid = make_grid(self.ks, self.l2, self.gamma, h=h, refit=refit, first=first, end=end, refits=explain)
+        grid = replace(grid, variants=len(problem.variants))
         if f.quadratic and np.max(np.abs(y)) < MIN_TARGET and np.ptp(y, axis=0).max() > 0:
             raise ValueError("y holds numbers too small to square; rescale it")
         if self.rule_ in CRITERIA:
@@ -232,7 +233,7 @@ class SparseModelCV(CallbackSupportMixin, SparseModel):
             self.objective_, points = f, chosen.points
             refits = problem.restricted(f).refits([point.support for point in points.values()])
             chosen = replace(chosen, points=dict(zip(points, refits, strict=True)))
-        self.path_ = as_path(problem, self.objective_, chosen, time.perf_counter() - began)
+        self.path_ = as_path(problem.variants[chosen.variant], self.objective_, chosen, time.perf_counter() - began)
         cols, coef, intercept = chosen.models.in_units(chosen.place)
         constraint, q, p = problem.sparse_set(f, 1), f.width, problem.data.shape[1]
         support = np.union1d(cols, constraint.forced[::q] // q).astype(np.int64)

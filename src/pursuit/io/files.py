@@ -15,13 +15,14 @@ import numpy as np
 
 from pursuit._utils.files import write_text
 from pursuit._utils.validation import check_path
+from pursuit.effects import column_from_json
 from pursuit.io._checks import list_of, number_or, optional, read_flag, read_integer, read_number, read_string
 from pursuit.io.model import Model
 from pursuit.losses import Loss, as_loss, list_losses
 from pursuit.tables.preparation import preparation_of, read_preparation
 
 FORMAT = "pursuit-model"
-VERSION = 3  # from 2 on there may be an offset, from 3 on a preparation of raw columns
+VERSION = 4  # from 2 on there may be an offset, from 3 on a preparation of raw columns, from 4 on effects
 
 MAX_SUMMARY_WORK = 1e9  # multiplications up to which a model file says what each feature is worth
 
@@ -30,6 +31,8 @@ def save_model(
     estimator: Any, path: str | Path, *, feature_names: Sequence[str] | None = None, offset: str | None = None
 ) -> Path:
     """Write a fitted estimator as JSON: what predicts, ``coef_``; ``feature_names`` where it was fitted without names.
+
+    Of an additive model the knots and matrices of every curve are written with its coefficients.
 
     ``offset`` is what the column is called that holds the offset; ``pursuit predict`` then reads it from the data.
 
@@ -41,22 +44,28 @@ def save_model(
     if _is_table_pipeline(estimator):
         (_, preparer), (_, estimator) = estimator.steps
     _check_kind(estimator)
-    if not hasattr(estimator, "result_") and not hasattr(estimator, "graph_"):
+    if not any(hasattr(estimator, name) for name in ("result_", "graph_", "effects_")):
         raise ValueError("estimator must be fitted before it is saved")
     if hasattr(estimator, "graph_"):
         estimator = _as_logistic(estimator)
+    effects = None
+    if hasattr(estimator, "effects_"):
+        effects, estimator = list(estimator.effects_.values()), estimator.model_
     names = feature_names if feature_names is not None else getattr(estimator, "feature_names_in_", None)
     p = int(estimator.n_features_in_)
     if names is not None and len(names) != p:
         raise ValueError(f"feature_names has {len(names)} names, but the estimator has {p} features")
     support = np.asarray(estimator.support_, dtype=np.int64)
     result, (coef, intercept) = estimator.result_, estimator._on_support()
+    if effects is not None:
+        support = np.array([effect.column for effect in effects], dtype=np.int64)
+        coef = np.concatenate([effect.coef for effect in effects]) if effects else coef[:0]
     classes = getattr(estimator, "classes_", None)
     name, parameters = _loss(estimator)
     held = {
         "format": FORMAT,
-        # a reader that knows no offset, or no preparation, would predict without
-        "version": 3 if preparer is not None else 1 if offset is None else 2,
+        # a reader that knows no offset, no preparation or no effects would predict without
+        "version": 4 if effects is not None else 3 if preparer is not None else 1 if offset is None else 2,
         "kind": "regressor" if classes is None else "classifier",
         "loss": {"name": name, "parameters": parameters},
         "k": int(estimator.k if hasattr(estimator, "k") else estimator.k_),
@@ -76,6 +85,8 @@ def save_model(
     }
     if offset is not None:
         held["offset"] = str(offset)
+    if effects is not None:
+        held["effects"] = [effect.basis.to_json() for effect in effects]
     if preparer is not None:
         if names is None:
             names = preparer.get_feature_names_out()
@@ -156,10 +167,11 @@ def _fingerprint(sketch: Any) -> str:
 
 def _check_kind(estimator: Any) -> None:
     from pursuit.estimators import SparseLDA  # reading a model needs no scikit-learn
+    from pursuit.estimators.additive.base import SparseAdditive
     from pursuit.estimators.base import SparseModel
     from pursuit.estimators.graph.base import GraphModel
 
-    if isinstance(estimator, SparseModel | SparseLDA):
+    if isinstance(estimator, SparseModel | SparseLDA | SparseAdditive):
         return
     inner = ""  # where scikit-learn's wrappers keep what can be saved
     if isinstance(estimator, GraphModel):
@@ -240,8 +252,12 @@ def _model(held: Any) -> Model:
         raise ValueError("intercept must be a number, or a list with one number per output")
     outputs = len(intercept) if isinstance(intercept, list) else 0  # 0: one output, without an axis of its own
     coef = _field(held, "coef", list_of(list_of(read_number) if outputs else read_number))
-    if len(coef) != len(support):
-        raise ValueError(f"coef has {len(coef)} entries for {len(support)} columns")
+    effects = _field(held, "effects", list_of(column_from_json)) if "effects" in held else None
+    if effects is not None and len(effects) != len(support):
+        raise ValueError(f"effects has {len(effects)} entries for {len(support)} features")
+    columns = len(support) if effects is None else sum(effect.width for effect in effects)
+    if len(coef) != columns:
+        raise ValueError(f"coef has {len(coef)} entries for {columns} columns")
     if outputs and any(len(row) != outputs for row in coef):
         raise ValueError(f"coef must have {outputs} numbers per column, as intercept has")
     names = _field(held, "feature_names", optional(list_of(read_string)))
@@ -256,7 +272,7 @@ def _model(held: Any) -> Model:
         n_features=p,
         feature_names=None if names is None else tuple(names),
         support=_frozen(support, np.int64),
-        coef=_frozen(coef, np.float64).reshape(len(support), *([outputs] if outputs else [])),
+        coef=_frozen(coef, np.float64).reshape(columns, *([outputs] if outputs else [])),
         intercept=_frozen(intercept, np.float64) if outputs else intercept,
         classes=_classes(kind, held.get("classes"), outputs),
         value=_field(held, "value", read_number),
@@ -265,6 +281,7 @@ def _model(held: Any) -> Model:
         optimality=_field(held, "optimality", optional(read_string)),
         solver=_field(held, "solver", read_string),
         offset=_field(held, "offset", read_string) if "offset" in held else None,
+        effects=None if effects is None else tuple(effects),
         preparation=_read_preparation(held, names, support),
         card=_read_card(held.get("card")),
     )

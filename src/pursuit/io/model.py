@@ -11,6 +11,7 @@ from pursuit._utils.column_names import refuse_duplicates, refuse_kinds, refuse_
 from pursuit._utils.row_order import warn_row_order
 from pursuit._utils.types import Array, Columns, Vector
 from pursuit._utils.validation import check_offset, format_list
+from pursuit.effects import ColumnBasis
 from pursuit.io.tables import Table
 from pursuit.losses import Loss
 from pursuit.reports.explanation import Explanation, make_explanation
@@ -38,6 +39,7 @@ class Model:
     optimality: str | None
     solver: str
     offset: str | None = None  # what the column with the offset was called, where there was one
+    effects: tuple[ColumnBasis, ...] | None = field(default=None, repr=False)  # of the features, in an additive model
     preparation: Preparation | None = None  # of raw columns, where the model was fitted to a table
     card: dict[str, Any] = field(default_factory=dict, repr=False)  # version, date, rows, score, fingerprint
 
@@ -55,6 +57,9 @@ class Model:
         """
         warn_row_order(X, offset=offset)
         on_support = self._gather(X)
+        if self.effects is not None:
+            columns = [effect.evaluate(on_support[:, j]) for j, effect in enumerate(self.effects)]
+            on_support = np.hstack([np.empty((len(on_support), 0)), *columns])
         eta = np.asarray(on_support @ self.coef, dtype=np.float64) + self.intercept
         shift = check_offset(offset, len(eta), 0 if eta.ndim == 1 else eta.shape[1])
         return eta if shift is None else eta + shift
@@ -131,6 +136,8 @@ class Model:
             kept = np.asarray(X, dtype=np.float64).reshape(len(X), len(columns))
         else:
             kept = X.tocsc()[:, columns] if hasattr(X, "tocsc") else np.asarray(X)[:, columns]
+            if self.effects is not None and hasattr(kept, "toarray"):
+                kept = kept.toarray()
             try:
                 kept = kept.astype(np.float64)
             except (TypeError, ValueError):

@@ -4,6 +4,7 @@ from pursuit.plots.coefficients import plot_coefficients
 from pursuit.plots.cv import CVDisplay
 from pursuit.plots.edge_frequency import EdgeFrequencyDisplay
 from pursuit.plots.edge_path import EdgePathDisplay
+from pursuit.plots.effects import EffectDisplay
 from pursuit.plots.graph import GraphDisplay
 from pursuit.plots.path import PathDisplay
 from pursuit.plots.scores import plot_scores
@@ -14,7 +15,7 @@ from pursuit.plots.theorems import plot_theorems
 from pursuit.plots.trace import plot_trace
 
 __all__ = [
-    "CVDisplay", "EdgeFrequencyDisplay", "EdgePathDisplay", "GraphDisplay", "PathDisplay", "StabilityDisplay",
-    "SupportDisplay", "plot_coefficients", "plot_scores", "plot_subsets", "plot_theorems",
+    "CVDisplay", "EdgeFrequencyDisplay", "EdgePathDisplay", "EffectDisplay", "GraphDisplay", "PathDisplay",
+    "StabilityDisplay", "SupportDisplay", "plot_coefficients", "plot_scores", "plot_subsets", "plot_theorems",
     "plot_trace",
 ]  # fmt: skip

@@ -14,6 +14,7 @@ from ..data import Source, from_dask, is_dask
 from ..data.sources import opened
 from ..engines import threads
 from ..estimators import SparseClassifier, SparseRegressor
+from ..estimators.additive.base import SparseAdditive
 from ..estimators.base import SparseModel
 from ..estimators.graph.edge_selector import largest_stability_size
 from ..objectives import GLM
@@ -125,7 +126,7 @@ def make_selector(estimator: Any, X: Any, y: Any, ks: Any, sample_weight: Any, o
         raise TypeError(f"estimator must be an instance, got the class {estimator.__name__}: {estimator.__name__}()")
     if hasattr(estimator, "selector"):
         return estimator.selector(X, ks, sample_weight)
-    if not isinstance(estimator, SparseModel):
+    if not isinstance(estimator, SparseModel | SparseAdditive):
         raise TypeError(f"estimator must be a SparseRegressor or a SparseClassifier, got {type(estimator).__name__}")
     if is_dask(X):
         X, y, sample_weight, offset = from_dask(X, y, sample_weight, offset), None, None, None
@@ -151,7 +152,11 @@ def make_selector(estimator: Any, X: Any, y: Any, ks: Any, sample_weight: Any, o
     classes, labels = np.unique(np.ravel(targets), return_inverse=True) if is_classifier(estimator) else (None, None)
     most = constraint.units - len(constraint.exclude)
     names, unit_of = f.names, None
-    if model.groups is not None and constraint.unit_of is not None:
+    if isinstance(estimator, SparseAdditive):
+        features = getattr(model, "feature_names_in_", [f"x{j}" for j in range(model.n_features_in_)])
+        first_of = np.unique(model.groups, return_index=True)[1]  # the first column of every unit
+        names = [str(features[model.basis_.feature_of[column]]) for column in first_of]
+    elif model.groups is not None and constraint.unit_of is not None:
         unit_of = constraint.unit_of[:: f.width]
         labels_of = group_labels(model.groups, len(unit_of), f.names)
         names = [_group_name(labels_of[j]) for j in np.unique(unit_of, return_index=True)[1]]
@@ -188,15 +193,18 @@ def _largest_size(estimator: Any) -> int:
     ks = getattr(estimator, "ks", None)
     if ks is not None:
         return max(check_sizes(ks, 1))
+    chosen = isinstance(estimator, SparseAdditive) and estimator.k == "cv"
     return (
         check_count(estimator.k, "k", 1)
-        if hasattr(estimator, "k")
+        if hasattr(estimator, "k") and not chosen
         else max(1, getattr(estimator, "k_", DEFAULT_LARGEST_SIZE))
     )
 
 
 def _fixed_k_estimator(estimator: Any, k: int) -> Any:
     """The estimator of k features with the same parameters: only its objective is used."""
+    if isinstance(estimator, SparseAdditive):
+        return estimator._model_of_size(k)
     if hasattr(estimator, "k"):
         return clone(estimator).set_params(k=k)
     kind = SparseClassifier if is_classifier(estimator) else SparseRegressor

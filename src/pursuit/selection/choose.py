@@ -41,7 +41,8 @@ class Chosen:
     ``least`` is the size of the least loss, and ``excess`` by which share of the chosen size's loss it is lower (None
     where scores or criteria choose); ``by_nats``: that is beyond the standard errors, but negligible. ``combine`` is
     what the model is: "none" where the best candidate took the place of an average that predicts worse.
-    ``ended_early`` is a sentence where time was up, or Ctrl-C was pressed, before all folds were fitted.
+    ``variant`` is that of the best candidate (``Problem.variants``). ``ended_early`` is a sentence where time was up,
+    or Ctrl-C was pressed, before all folds were fitted.
     """
 
     models: Models
@@ -61,6 +62,7 @@ class Chosen:
     notes: list[str] = field(default_factory=list)
     ended_early: str = ""
     by_nats: bool = False
+    variant: int = 0
     fold_models: tuple[tuple[int, Models], ...] = ()  # the numbers of folds and their models of the chosen size
 
 
@@ -195,7 +197,7 @@ def by_validation(
         chosen.notes.append(f"k={chosen.k} is the largest of ks, and larger ones may predict better")
     if chosen.combine == "project" and chosen.k > max(chosen.points):  # a projection may be larger than every candidate
         with without_deadline():
-            points = problem.points(problem.at(f, chosen.l2), chosen.k)
+            points = problem.variants[chosen.variant].points(problem.at(f, chosen.l2), chosen.k)
         chosen = replace(chosen, points=points)
     return replace(chosen, ended_early=ended_early)
 
@@ -255,13 +257,14 @@ def _take(trial: Trial, errors: float, combine: str) -> Chosen:
         name = "projected average" if combine == "project" else "average"
         notes.append(f"the best single candidate predicts instead of the {name}, {why}")
         combine = "none"
-    same = (l2 == l2[best]) & (gamma == gamma[best])
+    variant = int(grid.variant[best])
+    same = (l2 == l2[best]) & (gamma == gamma[best]) & (grid.variant == variant)
     scores = dict(zip(k[same].tolist(), (-goal[same]).tolist(), strict=True))
     excess = sizes.excess(at) if trial.score is None else None
     return Chosen(
         models, place, size, k_1se, float(l2[best]), float(gamma[best]), int(k[best]), table,
-        sizes.table, whole.points[float(l2[best])], scores, sizes.sizes[sizes.best], excess, combine, notes,
-        by_nats=sizes.beyond(at, errors),
+        sizes.table, whole.points[variant, float(l2[best])], scores, sizes.sizes[sizes.best], excess, combine, notes,
+        by_nats=sizes.beyond(at, errors), variant=variant,
         fold_models=tuple((fold.number, own.only(row)) for fold, own in zip(held.folds, held.models, strict=True)),
     )  # fmt: skip
 

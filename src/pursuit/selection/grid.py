@@ -43,12 +43,19 @@ class Grid:
     open: bool  # whether it may go on: the sizes are nobody's wish
     more: bool  # whether there could be larger sizes than ``end``, for whoever asks
     notes: tuple[str, ...] = ()
+    variants: int = 1  # of ``Problem.variants``: every one has all ridges, one variant after the other
 
     @property
     def columns(self) -> tuple[Columns, Vector, Vector]:
         """k, l2 and gamma of every candidate."""
-        k, l2, gamma = np.meshgrid(self.ks, self.ridges, self.gammas, indexing="ij")
+        k, l2, gamma = np.meshgrid(self.ks, self.variants * self.ridges, self.gammas, indexing="ij")
         return k.ravel().astype(np.int64), l2.ravel(), gamma.ravel()
+
+    @property
+    def variant(self) -> Columns:
+        """The variant of every candidate, by its number."""
+        of_ridge = np.repeat(np.arange(self.variants), len(self.ridges) * len(self.gammas))
+        return np.tile(of_ridge, len(self.ks)).astype(np.int64)
 
     def further(self) -> "Grid":
         """The same with candidates up to twice as large."""

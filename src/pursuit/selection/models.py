@@ -16,14 +16,14 @@ from .problem import Problem
 class Models:
     """m models of an objective f: coefficients B, m x columns x outputs, and intercepts b, m x outputs, in f's units.
 
-    ``points``: where they come from paths, every size's best point by ridge.
+    ``points``: where they come from paths, every size's best point by variant of the problem and ridge.
     """
 
     f: Any
     cols: Columns
     B: Vector
     b: Matrix
-    points: dict[float, dict[int, Point]] = field(default_factory=dict, repr=False)
+    points: dict[tuple[int, float], dict[int, Point]] = field(default_factory=dict, repr=False)
 
     def losses(self, rows: Data) -> Vector:
         """Mean losses on some rows, whose columns are seen as f sees its own."""
@@ -60,20 +60,21 @@ def candidates(problem: Problem, f: Any, grid: Grid, n: float, every_size: bool 
     """
     q, most = f.width, problem.most(f, n, grid.ks[-1])[1]
     found, points = list[Point](), {}
-    for l2 in grid.ridges:
-        wanted = () if every_size else grid.ks
-        sizes = points[l2] = problem.points(problem.at(f, l2), min(grid.ks[-1], most), wanted)
-        within = [min(k, max(sizes)) for k in grid.ks]
-        found += [sizes[size if size in sizes else min(sizes)] for size in within]
+    for number, variant in enumerate(problem.variants):
+        for l2 in grid.ridges:
+            wanted = () if every_size else grid.ks
+            sizes = points[number, l2] = variant.points(problem.at(f, l2), min(grid.ks[-1], most), wanted)
+            within = [min(k, max(sizes)) for k in grid.ks]
+            found += [sizes[size if size in sizes else min(sizes)] for size in within]
     supports = {point.support.tobytes(): point.support for point in found if min(grid.gammas) < 1}
     refits = dict(zip(supports, problem.restricted(f).refits(list(supports.values())), strict=True))
-    own = np.repeat([l2 == grid.refit for l2 in grid.ridges], len(grid.ks))
+    own = np.repeat([l2 == grid.refit for l2 in grid.variants * grid.ridges], len(grid.ks))
     fits = [
         (point, point if same else refits.get(point.support.tobytes(), point))
         for point, same in zip(found, own, strict=True)
     ]
     cols = np.unique(np.concatenate([point.support for point, _ in fits]) // q).astype(np.int64)
-    shape = len(grid.ridges), len(grid.ks), len(grid.gammas)
+    shape = grid.variants * len(grid.ridges), len(grid.ks), len(grid.gammas)
     B, b = np.zeros((*shape, len(cols), q)), np.zeros((*shape, q))
     for i, (point, refit) in enumerate(fits):
         r, s = divmod(i, shape[1])

@@ -42,6 +42,11 @@ class Problem:
         return self.data.loss
 
     @property
+    def variants(self) -> "tuple[Problem, ...]":
+        """Itself, and problems on the same columns with other sparse sets, whose models are candidates too."""
+        return (self,)
+
+    @property
     def held(self) -> bool:
         """Whether coefficients keep to bounds or a sum."""
         return self.bounds is not None or self.sum_to is not None

@@ -25,6 +25,7 @@ from ..kernels.search import SearchPlan
 from ..objectives.base import Objective
 from ..objectives.point import Point, from_kernel
 from .exchanges import removals
+from .group_path import group_path
 from .local_search import search, unsettled
 
 HELPS = 1e-11  # share of f by which a point must be better to be taken for new
@@ -54,6 +55,9 @@ def every_size(f: Objective, constraint: AtMost, sizes: Sequence[int] = ()) -> d
     Where ``sizes`` are given only these (and ``constraint.k``) are searched for; those between are passed through, and
     where f strides (``Objective.skips_sizes``) left out. It spares what a kernel spares too (core/path_search.hpp).
     """
+    grouped = group_path(f, constraint, sizes)
+    if grouped is not None:
+        return grouped
     improve = exchanged(f, tries=LIGHT_TRIES, doubts=False)
     walk = PathSearch(f, constraint, improve, len(constraint.include), sizes=sizes, light=True)
     walk.go(0, thorough=False)

@@ -4,23 +4,25 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from ..._utils.column_names import get_column_names
 from ..._utils.types import Array, Flags
 from ..._utils.validation import check_k
+from ...certificates import Certificate, certify
 from ...effects import Effect
 from .summary import AdditiveSummary, build_additive_summary
 
 CV_ONLY = ("ks", "gamma", "goal", "rule", "combine", "scoring")
 PARAMETERS = """k : int or "cv", default "cv"
         At most this many features. "cv": the number is chosen by cross-validation so that the model predicts.
-    effects : "smooth", "linear" or dict, default "smooth"
+    effects : "smooth", "linear", "auto" or dict, default "smooth"
         "smooth": a curve (natural cubic spline) for every feature with more than eight distinct values, a line for the
-        others. "linear": lines only. Or a dict from columns (names or indices) to "smooth", "linear", "increasing" or
-        "decreasing"; features that it does not name are "smooth".
+        others. "linear": lines only. "auto" (where k is a number the same as "smooth"): models with lines only are
+        candidates too, and curves bend as far as that predicts better. Or a dict from columns (names or indices) to
+        "smooth", "linear", "increasing" or "decreasing"; features that it does not name are "smooth".
     n_knots : int or None, default None
         Knots of a curve, from 3 to 7. None: 5, and 4 below 200 rows. They lie at quantiles of the training rows; in a
         cross-validation, of the training rows of each fold.
@@ -125,6 +127,7 @@ class SparseAdditive(SelectorMixin, BaseEstimator):
         more = {"cv_groups": cv_groups} if self._chooses else {}
         model.fit(X, y, sample_weight, offset=offset, callback=callback, **more)
         self.model_ = model
+        self.__dict__.pop("certificate_", None)
         for name in ("n_features_in_", "feature_names_in_", "classes_"):
             if hasattr(model, name):
                 setattr(self, name, getattr(model, name))
@@ -159,7 +162,10 @@ class SparseAdditive(SelectorMixin, BaseEstimator):
             if cv_groups is not None:
                 raise ValueError(f"cv_groups is for k='cv', which chooses k, and k is {self.k!r}: leave it out")
             model = self.fixed_model(**common, k=check_k(self.k), standardize=False)
+        auto = isinstance(self.effects, str) and self.effects == "auto"
         model.effects, model.n_knots, model.feature_groups = self.effects, self.n_knots, self.groups
+        if auto:
+            model.effects, model.with_linear = "smooth", True
         return model
 
     _own_parameters: ClassVar[tuple[str, ...]] = ()
@@ -178,6 +184,44 @@ class SparseAdditive(SelectorMixin, BaseEstimator):
             own[cols[owner == j] - basis.starts[j]] = coef[owner == j]
             self.effects_[names[j]] = Effect(names[j], j, basis.columns[j].kind, own, basis.columns[j])
         self.k_ = len(np.unique(model.groups[cols]))
+
+    @property
+    def result_(self) -> Any:
+        """The :class:`pursuit.Result` of the model on spline columns."""
+        return self._fitted_model("result_").result_
+
+    @property
+    def objective_(self) -> Any:
+        """The :class:`pursuit.GLM` on spline columns; it refers to the training data and is not pickled."""
+        return self._fitted_model("objective_").objective_
+
+    def _fitted_model(self, name: str) -> Any:
+        if "model_" not in vars(self):
+            raise AttributeError(f"{type(self).__name__} is not fitted, so it has no {name}")
+        return self.model_
+
+    def certify(self, time_limit: float = 10.0) -> Certificate:
+        """Bound or prove how good the chosen features are; what is proved is printed by ``summary`` from then on.
+
+        Parameters
+        ----------
+        time_limit : float, default 10
+            Seconds.
+
+        Returns
+        -------
+        Certificate
+            Its ``status`` is "proved" where no other set of so many features has a better additive model, with these
+            knots and this ridge.
+        """
+        check_is_fitted(self)
+        self.certificate_ = certify(self.objective_, self.result_, time_limit=time_limit)
+        return self.certificate_
+
+    def _model_of_size(self, k: int) -> Any:
+        """The sparse model with k features and the same parameters, not fitted."""
+        nothing = dict.fromkeys(CV_ONLY)
+        return clone(self).set_params(k=k, **nothing)._make_model(None)
 
     def _names(self) -> list[str]:
         names = getattr(self, "feature_names_in_", None)

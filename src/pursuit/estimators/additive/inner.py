@@ -32,20 +32,37 @@ from ..ridge import RIDGE_FRACTION, default_ridge
 from ..scoring import FoldScorer
 
 FAR_BEYOND = 1.0  # times the training rows' range that a value must be outside of it to be far
+REFIT_RIDGE = 0.01  # of refits of a likelihood where k is chosen, in the same units
+MAX_LIKELIHOOD_SHARE = 0.2  # of the rows: columns of a model of a likelihood, which may separate classes beyond it
 SMOOTHING_RIDGE = 0.02  # of a fit with a fixed k, in units of the loss's curvature: the columns have variance 1 or less
 
 
+@dataclass(frozen=True)
 class AdditiveProblem(Problem):
-    """The selection problem on spline columns, whose scales are a penalty and not units."""
+    """The selection problem on spline columns, whose scales are a penalty and not units.
+
+    ``linear``: the same problem without the columns that bend, whose models are candidates too.
+    """
+
+    linear: Problem | None = None
+
+    @property
+    def variants(self) -> tuple[Problem, ...]:
+        return (self,) if self.linear is None else (self, self.linear)
+
+    def refit_ridge(self, h: float) -> float:
+        """Curves of a likelihood without a ridge that counts would follow single rows to infinity."""
+        return super().refit_ridge(h) if self.loss.quadratic else max(super().refit_ridge(h), REFIT_RIDGE * h)
 
     def unit(self, f: Any) -> float:
         return 1.0
 
     def most(self, f: Any, n: float, wanted: int) -> tuple[int, int]:
-        """No more columns than 0.8 times the rows."""
+        """No more columns than 0.8 times the rows; for a likelihood 0.2 times."""
         first, end = super().most(f, n, wanted)
         units = len(np.unique(self.groups))
-        return first, max(first, min(end, int(KEPT * n * units / len(self.groups))), 1)
+        share = KEPT if self.loss.quadratic else MAX_LIKELIHOOD_SHARE
+        return first, max(first, min(end, int(share * n * units / len(self.groups))), 1)
 
 
 class AdditiveModel:
@@ -54,6 +71,7 @@ class AdditiveModel:
     effects: Any = "smooth"
     n_knots: int | None = None
     feature_groups: Any = None
+    with_linear: bool = False
     _warned_far = False
     basis_: AdditiveBasis
 
@@ -76,6 +94,7 @@ class AdditiveModel:
         names = None if names is None else tuple(map(str, names))
         refuse_missing(X, names)
         self._training = X
+        self._several_outputs = data.outputs > 1
         c, p = data.rows.c, X.shape[1]
         weights = None if sample_weight is None else c
         n = float(rows_that_count(sample_weight, c).sum())
@@ -83,6 +102,7 @@ class AdditiveModel:
         kinds = column_kinds(self.effects, self._column, p, weights, names)
         self.basis_ = fit_basis(self._column, weights, kinds, self._knots)
         self.groups = self._groups_of_features(p, names)[self.basis_.feature_of]
+        self.bounds = self._monotone_bounds(kinds)
         for side in ("include", "exclude"):
             setattr(self, side, self._first_columns(getattr(self, side), side, names))
         labels = names or [f"x{j}" for j in range(p)]
@@ -94,6 +114,20 @@ class AdditiveModel:
             return np.arange(p)
         units, _ = _units(self.feature_groups, p, names)
         return np.arange(p) if units is None else units
+
+    def _monotone_bounds(self, kinds: list[str]) -> Any:
+        """Coefficients of monotone columns are non-negative; None where there are no such columns."""
+        monotone = np.isin(kinds, ("increasing", "decreasing"))
+        if not monotone.any():
+            return None
+        loss = self._loss()  # type: ignore[attr-defined]
+        if not loss.smooth or self._several_outputs:
+            raise ValueError(
+                "increasing and decreasing effects need one output and a smooth loss; leave them 'smooth', or 'linear'"
+            )
+        if self.feature_groups is not None:
+            raise ValueError("increasing and decreasing effects cannot be combined with groups; leave one of them out")
+        return np.where(monotone[self.basis_.feature_of], 0.0, -np.inf), np.full(self.basis_.width, np.inf)
 
     def _column(self, j: int) -> Vector:
         return self._training[:, j].astype(np.float64)
@@ -162,7 +196,15 @@ class AdditiveChosen(AdditiveModel):
 
     def _make_problem(self, f: Any, n: float) -> Problem:
         made = super()._make_problem(f, n)  # type: ignore[misc]
-        return AdditiveProblem(**vars(made))
+        linear = self._linear_problem(made) if self.with_linear else None
+        return AdditiveProblem(**vars(made), linear=linear)
+
+    def _linear_problem(self, problem: Problem) -> Problem:
+        """Without the columns that bend: each is a unit of its own, and excluded."""
+        bent = self.basis_.bent()
+        groups = np.asarray(problem.groups).copy()
+        groups[bent] = groups.max() + 1 + np.arange(len(bent))
+        return replace(problem, exclude=np.union1d(problem.exclude, bent).astype(np.int64), groups=groups)
 
     def _make_folds(self, problem: Problem, pairs: Any, weights: Vector, counts: Vector) -> list[Fold]:
         """Every fold has knots of its own."""
@@ -181,6 +223,9 @@ class AdditiveChosen(AdditiveModel):
 
     def _make_scorer(self, inputs: ValidatedInput, y: Any, weights: Any, pairs: Any) -> FoldScorer:
         return AdditiveFoldScorer(self, inputs, y, weights, pairs)
+
+    def _score_classes(self, *args: Any) -> None:
+        """None: the models of folds are on columns of their own."""
 
     def _choose(self, *args: Any) -> None:
         super()._choose(*args)  # type: ignore[misc]

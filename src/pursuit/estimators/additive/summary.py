@@ -88,7 +88,13 @@ def build_additive_summary(estimator: Any) -> AdditiveSummary:
     drop = None
     if inner.drop is not None and len(effects):
         drop = np.array([float(inner.drop[owner == effect.column][0]) for effect in effects])
-    found = tuple(sentence for sentence in (inner.found, *inner.notes) if sentence)
+    proof = getattr(estimator, "certificate_", None)
+    known = inner.found
+    if proof is not None and proof.status == "proved":
+        what = f"at most {model.result_.k} feature{'s' * (model.result_.k != 1)}"
+        known = f"Proved: this is the best additive model with {what}, for these knots and this ridge."
+    notes = (note.replace("Positive coefficients speak", "Positive effects speak") for note in inner.notes)
+    found = tuple(sentence for sentence in (known, *notes) if sentence)
     return AdditiveSummary(
         tuple(effect.name for effect in effects), tuple(effect.kind for effect in effects),
         np.array([effect.range for effect in effects]), tuple(effect.describe() for effect in effects), drop,

@@ -1,0 +1,356 @@
+#pragma once
+
+#include "search.hpp"
+
+// The best support of every number of groups of columns, for a quadratic
+//
+//     q(x) = x'Hx/2 - g'x,      H positive definite,
+//
+// by forward steps and exchanges of one group, all of them judged exactly. The state is the principal pivot transform
+// of H and g with respect to the columns S of the groups that are in (N: the others):
+//
+//     T = [ H_SS^-1           -H_SS^-1 H_SN               ]      v = [ -x_S                       ]
+//         [ H_NS H_SS^-1       H_NN - H_NS H_SS^-1 H_SN   ]          [ g_N - H_NS x_S             ]
+//
+// A group that enters or leaves is one pivot on its block, O(p^2 m) for m columns. With D = T_bb a group that enters
+// gains, and one that leaves costs, v_b' D^-1 v_b / 2. Where i leaves first, j enters with
+//
+//     v_j - T_ji T_ii^-1 v_i      and      T_jj + T_ji T_ii^-1 T_ji',
+//
+// so that an exchange costs O(m^3) to judge. Numbers drift with every pivot: after kMaxPivots the state is made anew.
+// M. J. Tsatsomeros, Principal pivot transforms: properties and applications, Linear Algebra Appl. 307 (2000).
+
+namespace pursuit {
+
+struct GroupProblem {
+  const double *H, *g;
+  i64 p;
+  std::vector<i64> starts;           // where the columns of each group begin, and the end
+  std::vector<std::uint8_t> forced;  // groups that are always in
+  std::vector<std::uint8_t> allowed; // groups that may be in
+  i64 groups() const { return static_cast<i64>(starts.size()) - 1; }
+  i64 width(i64 b) const { return starts[b + 1] - starts[b]; }
+};
+
+class GroupState {
+public:
+  explicit GroupState(const GroupProblem& problem_)
+      : problem(problem_), p(problem_.p), T(reals(p * p)), v(reals(p)), in(problem_.groups(), 0) {
+    for (i64 b = 0; b < problem.groups(); ++b) widest = std::max(widest, problem.width(b));
+    rows = reals(widest * p), block = reals(widest * widest), work = reals(8 * widest * widest + 4 * widest);
+    restart();
+  }
+  double value() const { return value_; }
+  i64 size() const { return size_; }
+  bool has(i64 b) const { return in[b]; }
+  Units support() const {
+    Units out;
+    for (i64 b = 0; b < problem.groups(); ++b)
+      if (in[b]) out.push_back(b);
+    return out;
+  }
+  void go_to(const Units& target) {
+    std::vector<std::uint8_t> wanted(in.size(), 0);
+    for (i64 b : target) wanted[b] = 1;
+    for (i64 b = 0; b < problem.groups(); ++b)
+      if (wanted[b] != in[b]) pivot(b);
+  }
+  // What entering gains, or leaving costs; below zero where the block has no inverse.
+  double worth(i64 b) {
+    const i64 m = problem.width(b), s = problem.starts[b];
+    double* L = work.get();
+    for (i64 i = 0; i < m; ++i)
+      for (i64 j = 0; j <= i; ++j) L[i * m + j] = T[(s + i) * p + s + j];
+    return half_square(L, m, v.get() + s, work.get() + widest * widest);
+  }
+  // The change of q by an exchange, for every newcomer in turn: the best one and its change.
+  std::pair<i64, double> best_newcomer(i64 leave) {
+    const i64 m = problem.width(leave), s = problem.starts[leave];
+    double* L = work.get();
+    double* inverse = L + widest * widest;
+    double* shift = inverse + widest * widest; // T_ii^-1 v_i
+    double* K = shift + widest;                // T_ji T_ii^-1
+    double* S = K + widest * widest;
+    double* z = S + widest * widest;
+    double* scratch = z + widest;
+    for (i64 i = 0; i < m; ++i)
+      for (i64 j = 0; j <= i; ++j) L[i * m + j] = T[(s + i) * p + s + j];
+    if (!invert(L, m, inverse)) return {-1, 0.0};
+    double cost = 0.0;
+    for (i64 i = 0; i < m; ++i) {
+      shift[i] = 0.0;
+      for (i64 j = 0; j < m; ++j) shift[i] += inverse[i * m + j] * v[s + j];
+      cost += 0.5 * shift[i] * v[s + i];
+    }
+    i64 best = -1;
+    double least = HUGE_VAL;
+    for (i64 b = 0; b < problem.groups(); ++b) {
+      if (in[b] || !problem.allowed[b]) continue;
+      const i64 w = problem.width(b), t = problem.starts[b];
+      for (i64 i = 0; i < w; ++i) {
+        const double* row = T.get() + (t + i) * p;
+        double sum = v[t + i];
+        for (i64 j = 0; j < m; ++j) sum -= row[s + j] * shift[j];
+        z[i] = sum;
+        for (i64 j = 0; j < m; ++j) {
+          double k = 0.0;
+          for (i64 l = 0; l < m; ++l) k += row[s + l] * inverse[l * m + j];
+          K[i * m + j] = k;
+        }
+      }
+      for (i64 i = 0; i < w; ++i)
+        for (i64 j = 0; j <= i; ++j) {
+          double sum = T[(t + i) * p + t + j];
+          const double* row = T.get() + (t + j) * p + s;
+          for (i64 l = 0; l < m; ++l) sum += K[i * m + l] * row[l];
+          S[i * w + j] = sum;
+        }
+      const double gain = half_square(S, w, z, scratch);
+      if (gain >= 0.0 && cost - gain < least) best = b, least = cost - gain;
+    }
+    return {best, least};
+  }
+  PURSUIT_CLONES void pivot(i64 b) {
+    if (pivots >= kMaxPivots) renew();
+    const i64 m = problem.width(b), s = problem.starts[b], e = s + m;
+    double* L = work.get();
+    for (i64 i = 0; i < m; ++i)
+      for (i64 j = 0; j <= i; ++j) L[i * m + j] = T[(s + i) * p + s + j];
+    if (!invert(L, m, block.get())) return;
+    double* R = rows.get();
+    for (i64 i = 0; i < m; ++i) {
+      double* out = R + i * p;
+      std::fill(out, out + p, 0.0);
+      for (i64 j = 0; j < m; ++j) {
+        const double d = block[i * m + j];
+        const double* row = T.get() + (s + j) * p;
+        for (i64 c = 0; c < p; ++c) out[c] += d * row[c];
+      }
+    }
+    double* z = work.get() + widest * widest;
+    double moved = 0.0;
+    for (i64 i = 0; i < m; ++i) {
+      z[i] = 0.0;
+      for (i64 j = 0; j < m; ++j) z[i] += block[i * m + j] * v[s + j];
+      moved += 0.5 * z[i] * v[s + i];
+    }
+    for (i64 a = 0; a < p; ++a) {
+      if (a >= s && a < e) continue;
+      double* row = T.get() + a * p;
+      double* C = work.get(); // L is done with
+      for (i64 i = 0; i < m; ++i) C[i] = row[s + i];
+      for (i64 i = 0; i < m; ++i) {
+        const double f = C[i];
+        if (f == 0.0) continue;
+        const double* from = R + i * p;
+        for (i64 c = 0; c < p; ++c) row[c] -= f * from[c];
+        v[a] -= f * z[i];
+      }
+      for (i64 i = 0; i < m; ++i) {
+        double sum = 0.0;
+        for (i64 j = 0; j < m; ++j) sum += C[j] * block[j * m + i];
+        row[s + i] = sum;
+      }
+    }
+    for (i64 i = 0; i < m; ++i) {
+      double* row = T.get() + (s + i) * p;
+      for (i64 c = 0; c < p; ++c) row[c] = -R[i * p + c];
+      for (i64 j = 0; j < m; ++j) row[s + j] = block[i * m + j];
+      v[s + i] = -z[i];
+    }
+    value_ += in[b] ? moved : -moved;
+    size_ += in[b] ? -1 : 1;
+    in[b] = !in[b];
+    ++pivots;
+  }
+
+private:
+  static constexpr i64 kMaxPivots = 150;
+  static constexpr double kMinPivotShare = 1e-12; // of a block's own diagonal: below it columns are dependent
+
+  void restart() {
+    std::copy(problem.H, problem.H + p * p, T.get());
+    std::copy(problem.g, problem.g + p, v.get());
+    std::fill(in.begin(), in.end(), 0);
+    value_ = 0.0, size_ = 0, pivots = 0;
+  }
+  void renew() {
+    const Units kept = support();
+    restart();
+    pivots = -static_cast<i64>(kept.size()); // so that this is not made anew in between
+    for (i64 b : kept) pivot(b);
+  }
+  // L: a lower triangle, row by row, and then its Cholesky factor; false where it has none.
+  static bool factor(double* L, i64 m) {
+    for (i64 i = 0; i < m; ++i)
+      for (i64 j = 0; j <= i; ++j) {
+        const double own = L[i * m + j];
+        double sum = own;
+        for (i64 l = 0; l < j; ++l) sum -= L[i * m + l] * L[j * m + l];
+        if (i != j)
+          L[i * m + j] = sum / L[j * m + j];
+        else if (sum > kMinPivotShare * own && sum > 0.0)
+          L[i * m + i] = std::sqrt(sum);
+        else
+          return false;
+      }
+    return true;
+  }
+  // z' S^-1 z / 2 for the lower triangle L of S, or -1.
+  static double half_square(double* L, i64 m, const double* z, double* y) {
+    if (!factor(L, m)) return -1.0;
+    double sum = 0.0;
+    for (i64 i = 0; i < m; ++i) {
+      double left = z[i];
+      for (i64 j = 0; j < i; ++j) left -= L[i * m + j] * y[j];
+      y[i] = left / L[i * m + i];
+      sum += y[i] * y[i];
+    }
+    return 0.5 * sum;
+  }
+  static bool invert(double* L, i64 m, double* out) {
+    if (!factor(L, m)) return false;
+    for (i64 c = 0; c < m; ++c) { // columns of L^-1 in the upper triangle of out, then (L L')^-1
+      for (i64 i = c; i < m; ++i) {
+        double sum = i == c ? 1.0 : 0.0;
+        for (i64 j = c; j < i; ++j) sum -= L[i * m + j] * out[c * m + j];
+        out[c * m + i] = sum / L[i * m + i];
+      }
+    }
+    for (i64 i = 0; i < m; ++i)
+      for (i64 j = i; j < m; ++j) {
+        double sum = 0.0;
+        for (i64 l = j; l < m; ++l) sum += out[i * m + l] * out[j * m + l];
+        L[i * m + j] = sum; // L is done with
+      }
+    for (i64 i = 0; i < m; ++i)
+      for (i64 j = i; j < m; ++j) out[i * m + j] = out[j * m + i] = L[i * m + j];
+    return true;
+  }
+
+  const GroupProblem& problem;
+  const i64 p;
+  Buffer T, v, rows, block, work;
+  std::vector<std::uint8_t> in;
+  i64 widest = 1, size_ = 0, pivots = 0;
+  double value_ = 0.0;
+};
+
+struct GroupPoint {
+  Units groups;
+  double value = HUGE_VAL;
+};
+
+class GroupPath {
+public:
+  GroupPath(const GroupProblem& problem_, double tolerance_, Poll& poll_)
+      : problem(problem_), state(problem_), tolerance(tolerance_), poll(poll_) {}
+
+  // From the groups `start` to k of them; exchanges at the sizes that are `wanted`.
+  void run(const Units& start, i64 k, const std::vector<std::uint8_t>& wanted) {
+    best.assign(static_cast<std::size_t>(k + 1), {});
+    state.go_to(start);
+    while (state.size() > k && leave_cheapest()) {
+    }
+    i64 size = state.size();
+    settle(size, wanted);
+    while (size < k && !poll.stop()) {
+      if (best[size].value < state.value()) state.go_to(best[size].groups);
+      if (!enter_best()) break;
+      size = state.size();
+      settle(size, wanted);
+    }
+  }
+  std::vector<GroupPoint> best; // by size; a value of HUGE_VAL: the size was not reached
+
+private:
+  static constexpr int kMaxExchanges = 50; // at one size, in one go
+
+  bool record() {
+    GroupPoint& known = best[static_cast<std::size_t>(state.size())];
+    if (!(state.value() < known.value - tolerance)) return false;
+    known = {state.support(), state.value()};
+    return true;
+  }
+  // Exchanges at this size, and what the new point is worth one size below, and then again from there.
+  void settle(i64 size, const std::vector<std::uint8_t>& wanted) {
+    if (wanted[size]) improve();
+    record();
+    if (!wanted[size]) return;
+    const Units here = state.support();
+    bool lower = false;
+    while (state.size() > first_size() && leave_cheapest()) {
+      const GroupPoint& known = best[static_cast<std::size_t>(state.size())];
+      if (known.value == HUGE_VAL || !(state.value() < known.value - tolerance)) break;
+      if (wanted[state.size()]) improve();
+      lower = record() || lower;
+    }
+    if (lower) {
+      while (state.size() < size) {
+        state.go_to(best[static_cast<std::size_t>(state.size())].groups);
+        if (!enter_best()) break;
+        if (wanted[state.size()]) improve();
+        record();
+      }
+    }
+    state.go_to(best[size].groups.empty() ? here : best[size].groups);
+  }
+  i64 first_size() const {
+    i64 count = 0;
+    for (std::uint8_t f : problem.forced) count += f;
+    return count;
+  }
+  bool enter_best() {
+    i64 best_group = -1;
+    double most = -1.0;
+    for (i64 b = 0; b < problem.groups(); ++b) {
+      if (state.has(b) || !problem.allowed[b]) continue;
+      const double gain = state.worth(b);
+      if (gain > most) best_group = b, most = gain;
+    }
+    if (best_group < 0) return false;
+    const i64 before = state.size();
+    state.pivot(best_group);
+    return state.size() > before;
+  }
+  bool leave_cheapest() {
+    i64 cheapest = -1;
+    double least = HUGE_VAL;
+    for (i64 b = 0; b < problem.groups(); ++b) {
+      if (!state.has(b) || problem.forced[b]) continue;
+      const double cost = state.worth(b);
+      if (cost >= 0.0 && cost < least) cheapest = b, least = cost;
+    }
+    if (cheapest < 0) return false;
+    const i64 before = state.size();
+    state.pivot(cheapest);
+    return state.size() < before;
+  }
+  void improve() {
+    for (int step = 0; step < kMaxExchanges && !poll.stop(); ++step) {
+      i64 leave = -1, enter = -1;
+      double least = -tolerance;
+      for (i64 b = 0; b < problem.groups(); ++b) {
+        if (!state.has(b) || problem.forced[b]) continue;
+        const auto [newcomer, change] = state.best_newcomer(b);
+        if (newcomer >= 0 && change < least) leave = b, enter = newcomer, least = change;
+      }
+      if (leave < 0) return;
+      const double before = state.value();
+      const Units here = state.support();
+      state.pivot(leave);
+      state.pivot(enter);
+      if (!(state.value() < before)) { // rounding
+        state.go_to(here);
+        return;
+      }
+    }
+  }
+
+  const GroupProblem& problem;
+  GroupState state;
+  const double tolerance;
+  Poll& poll;
+};
+
+} // namespace pursuit

@@ -1,0 +1,224 @@
+"""The effects of an additive model, a panel per chosen feature."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from pursuit._utils.types import Matrix, Vector
+from pursuit._utils.validation import check_count, require_package, unknown_name_message
+from pursuit.plots._axes import DOWN, GREY, PALE, SAFE, UP, quiet
+
+PANEL_WIDTH, PANEL_HEIGHT = 3.1, 2.4  # inches
+MAX_COLUMNS = 4  # panels side by side
+MARGIN = 0.08  # of the training rows' range that is drawn beyond it, in grey
+MAX_RUG = 300  # ticks of a rug; more are thinned
+BAND = (0.05, 0.95)  # quantiles of the bootstrap that a band covers
+GRID = 160
+
+
+class EffectDisplay:
+    """The curve of every chosen feature: what it adds to the linear predictor, centred on the training rows.
+
+    Make it with :meth:`from_estimator`.
+
+    Attributes
+    ----------
+    names : tuple of str
+        The features that are drawn.
+    grids, curves : dict of str to ndarray
+        Values of each feature, and the effect there; with several outputs a column each.
+    bands : dict of str to ndarray
+        Where a bootstrap was asked for: its 5 and 95 percent quantiles at the grid, shape (2, points).
+    figure_, axes_ : the figure, and the axes by the name of the feature
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from pursuit import SparseAdditiveRegressor
+    >>> from pursuit.plots import EffectDisplay
+    >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+    >>> model = SparseAdditiveRegressor(k=3).fit(X, y)
+    >>> display = EffectDisplay.from_estimator(model, X)
+    >>> display.names
+    ('bmi', 'bp', 's5')
+    """
+
+    def __init__(
+        self, effects: dict[str, Any], rug: dict[str, Vector], bands: dict[str, Matrix], unit: str,
+        outputs: Sequence[str] = (),
+    ) -> None:  # fmt: skip
+        self.effects, self.rug, self.bands, self.unit, self.outputs = effects, rug, bands, unit, tuple(outputs)
+        self.names = tuple(effects)
+        self.grids = {name: _grid(effect) for name, effect in effects.items()}
+        self.curves = {name: effect(self.grids[name]) for name, effect in effects.items()}
+        self.figure_: Any = None
+        self.axes_: dict[str, Any] = {}
+
+    @classmethod
+    def from_estimator(
+        cls, estimator: Any, X: Any = None, y: Any = None, *, features: Sequence[str] | None = None,
+        n_bootstrap: int = 0, random_state: Any = 0, sample_weight: Any = None,
+    ) -> "EffectDisplay":  # fmt: skip
+        """Draw the effects of a fitted :class:`pursuit.SparseAdditiveRegressor` or classifier.
+
+        Parameters
+        ----------
+        estimator : SparseAdditiveRegressor or SparseAdditiveClassifier
+            A fitted one.
+        X : array or data frame, optional
+            The training rows, for the rug.
+        y : array, optional
+            Their targets, for a bootstrap.
+        features : list of str, optional
+            The features to draw; by default all that were chosen.
+        n_bootstrap : int, default 0
+            Bootstrap samples of the rows, each fitted with the chosen features: bands cover 5 to 95 percent of their
+            curves. The choice of the features is taken as given, so that bands are too narrow where it is in doubt.
+        random_state : int or RandomState
+            Seed of the bootstrap.
+        sample_weight : array, optional
+            Weights of the rows, as at ``fit``.
+
+        Returns
+        -------
+        EffectDisplay
+            With the figure drawn.
+        """
+        if not hasattr(estimator, "effects_"):
+            raise TypeError(f"estimator must be a fitted additive model with effects_, got {type(estimator).__name__}")
+        effects = dict(estimator.effects_)
+        if features is not None:
+            for name in features:
+                if name not in effects:
+                    known = unknown_name_message(str(name), list(effects))
+                    raise ValueError(f"features names {name!r}, which was not chosen; {known}")
+            effects = {name: effects[name] for name in features}
+        if not effects:
+            raise ValueError("the model chose no feature, so there is no effect to draw")
+        rows = None if X is None else estimator.model_._read_rows(X)
+        rug = {} if rows is None else {name: _thin(rows[:, effect.column]) for name, effect in effects.items()}
+        bands = {}
+        if check_count(n_bootstrap, "n_bootstrap"):
+            if rows is None or y is None:
+                raise ValueError("n_bootstrap needs X and y, the training rows and their targets")
+            grids = {name: _grid(effect) for name, effect in effects.items()}
+            bands = bootstrap_bands(estimator, rows, y, grids, n_bootstrap, random_state, sample_weight)
+        classes = getattr(estimator, "classes_", None)
+        several = np.ndim(estimator.intercept_) > 0
+        outputs = [] if not several else [f"output {r}" for r in range(len(estimator.intercept_))]
+        if classes is not None:
+            outputs = [str(label) for label in classes] if several else []
+            unit = "log-odds" if not several else "log-odds by class"
+            unit += f" of {classes[1]}" if not several else ""
+        else:
+            unit = "y" if str(getattr(estimator, "loss", "squared")) == "squared" else "linear predictor"
+        display = cls(effects, rug, bands, f"effect on {unit}", outputs)
+        display.plot()
+        return display
+
+    def plot(self) -> Any:
+        """Draw the panels on a new figure.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            The figure, also kept as ``figure_``.
+        """
+        require_package("matplotlib", "plot", "drawing")
+        from matplotlib import pyplot
+
+        columns = min(MAX_COLUMNS, len(self.names))
+        rows = -(-len(self.names) // columns)
+        figure, panels = pyplot.subplots(
+            rows, columns, sharey=True, squeeze=False, layout="constrained",
+            figsize=(PANEL_WIDTH * columns, PANEL_HEIGHT * rows),
+        )  # fmt: skip
+        for ax, name in zip(panels.ravel(), self.names, strict=False):
+            self._panel(ax, name)
+            self.axes_[name] = ax
+        for ax in panels.ravel()[len(self.names) :]:
+            ax.set_visible(False)
+        for row in panels:
+            row[0].set_ylabel(self.unit, fontsize=9)
+        if self.outputs:
+            panels[0, 0].legend(frameon=False, fontsize=8)
+        self.figure_ = figure
+        return figure
+
+    def _panel(self, ax: Any, name: str) -> None:
+        effect, x, curve = self.effects[name], self.grids[name], self.curves[name]
+        inside = (x >= effect.low) & (x <= effect.high)
+        ax.axhline(0, color="#adb5bd", linewidth=0.8)
+        if name in self.bands:
+            ax.fill_between(x[inside], *self.bands[name][:, inside], color=UP, alpha=0.16, linewidth=0)
+        lines = curve[:, None] if curve.ndim == 1 else curve
+        for r in range(lines.shape[1]):
+            colour = UP if curve.ndim == 1 else SAFE[r % len(SAFE)]
+            label = self.outputs[r] if self.outputs else None
+            ax.plot(x[inside], lines[inside, r], color=colour, linewidth=1.8, label=label)
+            for side in (x <= effect.low, x >= effect.high):
+                ax.plot(x[side], lines[side, r], color=GREY, linewidth=1.2, linestyle=(0, (2, 1.5)))
+        for low, high in ((x[0], effect.low), (effect.high, x[-1])):
+            ax.axvspan(low, high, color=PALE, alpha=0.35, linewidth=0)
+        if name in self.rug:
+            ax.plot(self.rug[name], np.zeros(len(self.rug[name])), "|", color=DOWN, alpha=0.5, markersize=5,
+                    transform=ax.get_xaxis_transform(), clip_on=False)  # fmt: skip
+        ax.set_xlim(x[0], x[-1])
+        ax.set_xlabel(name, fontsize=9)
+        quiet(ax, "y")
+
+
+def bootstrap_bands(
+    estimator: Any, X: Matrix, y: Any, grids: dict[str, Vector], n_bootstrap: int, random_state: Any = 0,
+    sample_weight: Any = None,
+) -> dict[str, Matrix]:  # fmt: skip
+    """Quantiles of the curves over bootstrap samples of the rows, each fitted with the features that were chosen.
+
+    Parameters
+    ----------
+    estimator : SparseAdditiveRegressor or SparseAdditiveClassifier
+        A fitted one, of one output.
+    X, y : the training rows, as an array, and their targets
+    grids : values of each feature at which curves are compared
+    n_bootstrap : number of samples
+    random_state : seed
+    sample_weight : weights of the rows
+
+    Returns
+    -------
+    dict of str to ndarray of shape (2, points)
+        The 5 and 95 percent quantiles.
+    """
+    from sklearn.base import clone
+    from sklearn.utils import check_random_state
+
+    if np.ndim(estimator.intercept_) > 0:
+        raise ValueError("bands are drawn for one output; draw several outputs without n_bootstrap")
+    rng, n = check_random_state(random_state), len(X)
+    weights = np.ones(n) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+    options = {"ks": None, "gamma": None, "goal": None, "rule": None, "combine": None, "scoring": None}
+    fixed = clone(estimator).set_params(
+        k=len(estimator.support_), include=list(estimator.support_), exclude=None, groups=None, **options
+    )
+    fixed.set_params(effects={effect.column: effect.kind for effect in estimator.effects_.values()})
+    names = [effect.name for effect in estimator.effects_.values()]
+    found: dict[str, list[Vector]] = {name: [] for name in grids}
+    numbers = {name: f"x{estimator.effects_[name].column}" for name in names}
+    for _ in range(n_bootstrap):
+        times = np.bincount(rng.randint(n, size=n), minlength=n)
+        fixed.fit(X, y, sample_weight=weights * times)
+        for name in grids:
+            found[name].append(fixed.effects_[numbers[name]](grids[name]))
+    return {name: np.quantile(np.array(curves), BAND, axis=0) for name, curves in found.items()}
+
+
+def _grid(effect: Any) -> Vector:
+    room = MARGIN * (effect.high - effect.low)
+    inner = np.linspace(effect.low, effect.high, GRID)
+    return np.concatenate([[effect.low - room], inner, [effect.high + room]])
+
+
+def _thin(x: Vector) -> Vector:
+    ordered = np.sort(x)
+    return ordered[np.linspace(0, len(ordered) - 1, min(len(ordered), MAX_RUG)).astype(int)]

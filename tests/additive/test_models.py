@@ -1,0 +1,135 @@
+"""What is built on additive models: automatic and monotone effects, proofs, stability, files, pictures, commands."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from typer.testing import CliRunner
+
+import pursuit
+from pursuit import SparseAdditiveClassifier, SparseAdditiveRegressor
+from pursuit.cli.app import app
+from pursuit.plots import EffectDisplay
+
+
+@pytest.fixture(scope="module")
+def table():
+    g = np.random.default_rng(0)
+    X = pd.DataFrame(g.normal(size=(200, 6)), columns=list("abcdef"))
+    return X, np.exp(X["a"]) - X["b"] ** 2 + X["c"] + g.normal(size=200)
+
+
+def test_auto_is_linear_where_effects_are_lines_and_curved_where_they_bend(table):
+    X, y = table
+    bent = SparseAdditiveRegressor(effects="auto", ks=[0, 1, 2, 3, 4]).fit(X, y)
+    grid = np.linspace(-1.5, 1.5, 50)
+    assert np.ptp(np.diff(bent.effects_["b"](grid))) > 0.05
+    line = X["a"] + 2 * X["b"] - X["c"] + 0.5 * np.random.default_rng(1).normal(size=200)
+    auto, smooth = (SparseAdditiveRegressor(effects=kind).fit(X, line) for kind in ("auto", "smooth"))
+
+    def curvature(model):
+        return sum(np.abs(np.diff(effect(grid), 2)).sum() for effect in model.effects_.values())
+
+    assert curvature(auto) < 0.7 * curvature(smooth)
+    found = auto.model_.cv_results_
+    assert len(found["k"]) == 2 * len(smooth.model_.cv_results_["k"])
+
+
+@pytest.mark.parametrize("k", [3, "cv"])
+def test_monotone_effects_are_monotone_everywhere(table, k):
+    X, y = table
+    more = {} if k == 3 else {"ks": [1, 2, 3], "cv": 3, "l2": 0.05}
+    model = SparseAdditiveRegressor(k=k, effects={"a": "increasing", "c": "decreasing"}, **more).fit(X, y)
+    grid = np.linspace(-9, 9, 400)
+    assert (np.diff(model.effects_["a"](grid)) >= -1e-12).all()
+    if "c" in model.effects_:
+        assert (np.diff(model.effects_["c"](grid)) <= 1e-12).all()
+    plain = SparseAdditiveRegressor(k=k, **more).fit(X, y)
+    if k == 3:  # fewer curves are allowed, so none is better
+        assert model.result_.value >= plain.result_.value - 0.05 * plain.result_.value
+
+
+def test_monotone_effects_are_refused_where_they_cannot_be_had(table):
+    X, y = table
+    with pytest.raises(ValueError, match="need one output"):
+        SparseAdditiveRegressor(k=1, effects={"a": "increasing"}).fit(X, np.column_stack([y, y]))
+    with pytest.raises(ValueError, match="cannot be combined with groups"):
+        SparseAdditiveRegressor(k=1, effects={"a": "increasing"}, groups=list("aabbcc")).fit(X, y)
+
+
+def test_proofs_are_printed_once_they_are_made(table):
+    X, y = table
+    model = SparseAdditiveRegressor(k=3).fit(X, y)
+    assert "Proved" not in str(model.summary())
+    assert pursuit.certify(model, time_limit=10).status == "proved"
+    assert model.certify().status == "proved"
+    assert "the best additive model with at most 3 features" in str(model.summary())
+    classes = SparseAdditiveClassifier(k=1).fit(X, (y > 0).astype(int))
+    assert classes.certify(20).status == "proved"
+    with pytest.raises(TypeError, match="result is missing"):
+        pursuit.certify(SparseAdditiveRegressor(k=3))
+    subsets = pursuit.best_subsets(model.objective_, kmax=2, groups=model.model_.groups)
+    assert len(subsets.rows if hasattr(subsets, "rows") else list(subsets)) >= 2
+
+
+def test_stability_counts_features(table):
+    X, y = table
+    found = pursuit.stability(SparseAdditiveRegressor(k=3), X, y, n_pairs=4, random_state=0)
+    assert found.units == 6
+    assert list(found.names) == list("abcdef")
+    assert "'b'" in repr(found) or "b" in str(found)
+
+
+def test_a_model_file_predicts_without_the_estimator(table, tmp_path):
+    X, y = table
+    X = X.assign(few=np.arange(200) % 3)
+    regressor = SparseAdditiveRegressor(k=4, effects={"c": "increasing"}, include=["few"]).fit(X, y)
+    classifier = SparseAdditiveClassifier(k=2).fit(X, np.digitize(y, [-1, 1]))
+    for i, model in enumerate((regressor, classifier)):
+        path = pursuit.save_model(model, tmp_path / f"{i}.json")
+        loaded = pursuit.load_model(path)
+        assert loaded.selected == tuple(model.get_feature_names_out())
+        far = X * 1.5
+        assert np.allclose(loaded.decision_function(far), model.model_._eta(far), rtol=1e-12)
+    held = json.loads((tmp_path / "0.json").read_text())
+    assert held["version"] == 4
+    held["effects"][0]["knots"] = [3.0, 2.0, 1.0]
+    (tmp_path / "broken.json").write_text(json.dumps(held))
+    with pytest.raises(ValueError, match="effects must be"):
+        pursuit.load_model(tmp_path / "broken.json")
+
+
+def test_effects_are_drawn_with_a_band_that_holds_the_curve(table):
+    pytest.importorskip("matplotlib").use("Agg")
+    X, y = table
+    model = SparseAdditiveRegressor(k=3).fit(X, y)
+    display = EffectDisplay.from_estimator(model, X, y, n_bootstrap=30)
+    assert display.names == tuple(model.get_feature_names_out())
+    assert set(display.axes_) == set(display.names)
+    inside = slice(20, -20)
+    low, high = display.bands["a"][:, inside]
+    curve = display.curves["a"][inside]
+    assert ((low <= curve) & (curve <= high)).mean() > 0.8
+    assert (high - low > 0).all()
+    with pytest.raises(ValueError, match="features names 'z', which was not chosen"):
+        EffectDisplay.from_estimator(model, features=["z"])
+    with pytest.raises(TypeError, match="additive model"):
+        EffectDisplay.from_estimator(pursuit.SparseRegressor())
+    with pytest.raises(ValueError, match="n_bootstrap needs X and y"):
+        EffectDisplay.from_estimator(model, n_bootstrap=3)
+
+
+def test_the_command_fits_writes_and_predicts(table, tmp_path):
+    X, y = table
+    data, out = tmp_path / "data.csv", tmp_path / "model.json"
+    X.assign(kind=np.where(np.arange(200) % 2, "left", "right"), y=y).to_csv(data, index=False)
+    run = CliRunner()
+    done = run.invoke(app, ["fit", str(data), "--target", "y", "-k", "3", "--effects", "smooth", "--out", str(out)])
+    assert done.exit_code == 0, done.output
+    assert "rises" in done.output
+    assert "at most 3 features with smooth effects" in done.output
+    again = run.invoke(app, ["predict", str(out), str(data)])
+    assert again.exit_code == 0, again.output
+    wrong = run.invoke(app, ["fit", str(data), "--target", "y", "--effects", "wiggly", "--out", str(out)])
+    assert wrong.exit_code != 0
