@@ -38,15 +38,34 @@ class DisplayedModel(NamedTuple):
 
 
 def summary(objective: Any, result: Result) -> Summary:
-    """A solution on one page: coefficients, what every feature is worth, how good the fit is, what is known of it.
+    """Summarise a solution on one page: coefficients, what every feature is worth, how good the fit is.
 
     What features are worth is exact for the squared loss. For other losses, and inside bounds, the closest rivals are
     those of the quadratic model, and costs are refitted where that is affordable.
 
     Parameters
     ----------
-    objective : the ``GLM``, ``MultiGLM`` or other objective that was minimised
-    result : what ``solve`` returned for it
+    objective : GLM, MultiGLM or Objective
+        What was minimised.
+    result : Result
+        What ``solve`` returned for it.
+
+    Returns
+    -------
+    Summary
+        To print, or as numbers.
+
+    See Also
+    --------
+    SparseRegressor.summary : The same of an estimator.
+
+    Examples
+    --------
+    >>> import numpy as np, pursuit
+    >>> X = np.random.default_rng(0).standard_normal((100, 20))
+    >>> f = pursuit.GLM(X, X[:, 3] - 2 * X[:, 7])
+    >>> pursuit.summary(f, pursuit.solve(f, 2)).names
+    ('x3', 'x7')
     """
     check_objective(objective)
     if not isinstance(result, Result):

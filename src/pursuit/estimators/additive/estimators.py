@@ -158,7 +158,7 @@ class SparseAdditiveClassifier(ClassifierMixin, SparseAdditive):
 
     @available_if(_has_probabilities)
     def predict_proba(self, X: Any, offset: Any = None) -> Array:
-        """Probabilities of the classes (logistic loss).
+        """Predict the probabilities of the classes (logistic loss).
 
         Parameters
         ----------
@@ -177,7 +177,7 @@ class SparseAdditiveClassifier(ClassifierMixin, SparseAdditive):
 
     @available_if(_has_probabilities)
     def predict_log_proba(self, X: Any, offset: Any = None) -> Array:
-        """Logarithms of the probabilities, accurate where they are tiny.
+        """Predict the logarithms of the probabilities, accurate where they are tiny.
 
         Parameters
         ----------
