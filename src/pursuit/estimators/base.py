@@ -319,8 +319,8 @@ class SparseModel(SelectorMixin, BaseEstimator):
         >>> from pursuit import SparseRegressor
         >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
         >>> model = SparseRegressor(k=2).fit(X, y)
-        >>> told = model.explain(X.iloc[:1])
-        >>> bool(abs(told.eta - model.predict(X.iloc[:1])[0]) < 1e-9)
+        >>> explanation = model.explain(X.iloc[:1])
+        >>> bool(abs(explanation.eta - model.predict(X.iloc[:1])[0]) < 1e-9)
         True
         """
         check_is_fitted(self)
