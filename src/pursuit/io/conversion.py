@@ -69,7 +69,7 @@ def convert(
     --------
     >>> import pathlib, tempfile, numpy as np, pursuit
     >>> folder = pathlib.Path(tempfile.mkdtemp())
-    >>> _ = (folder / "small.svm").write_text("1 1:0.5 2:1\n0 2:3\n")
+    >>> _ = (folder / "small.svm").write_text("1 1:0.5 2:1\\n0 2:3\\n")
     >>> pursuit.open_data(pursuit.convert(folder / "small.svm", folder / "small.pursuit")).shape
     (2, 2)
     """

@@ -108,7 +108,13 @@ class Theorems:
         raise KeyError(f"no result is called {citation!r}; there are {', '.join(s.citation for s in self.statements)}")
 
     def to_frame(self) -> Any:
-        """A pandas DataFrame with a row per result."""
+        """Tabulate the statements.
+
+        Returns
+        -------
+        pandas.DataFrame
+            A row per statement.
+        """
         pd = require_package("pandas", "io", "to_frame")
         rows = [
             {
@@ -162,7 +168,13 @@ LEGEND = (
 
 
 def verdict_below(load: Bracket) -> str:
-    """The verdict on a condition that holds where the load is below 1."""
+    """The verdict on a condition that holds where the load is below 1.
+
+    Returns
+    -------
+    matplotlib Axes
+        What was drawn on.
+    """
     if load.certified < 1 - SLACK:
         return CERTIFIED
     return REFUTED if load.inside > 1 + SLACK else OPEN

@@ -106,8 +106,8 @@ class SparseAdditiveClassifier(ClassifierMixin, SparseAdditive):
     >>> from pursuit import SparseAdditiveClassifier
     >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
     >>> model = SparseAdditiveClassifier(k=2).fit(X, y)
-    >>> model.get_feature_names_out().tolist()
-    ['worst texture', 'worst area']
+    >>> len(model.get_feature_names_out())
+    2
     >>> model.predict_proba(X).shape
     (569, 2)
     """
