@@ -135,6 +135,11 @@ class Theorems:
         ----------
         ax : matplotlib axes or None
             Where to draw; None makes new axes.
+
+        Returns
+        -------
+        matplotlib Axes
+            What was drawn on.
         """
         return require_package("pursuit.plots", "plot", "plot").plot_theorems(self, ax)
 
@@ -168,13 +173,7 @@ LEGEND = (
 
 
 def verdict_below(load: Bracket) -> str:
-    """The verdict on a condition that holds where the load is below 1.
-
-    Returns
-    -------
-    matplotlib Axes
-        What was drawn on.
-    """
+    """The verdict on a condition that holds where the load is below 1."""
     if load.certified < 1 - SLACK:
         return CERTIFIED
     return REFUTED if load.inside > 1 + SLACK else OPEN
