@@ -15,12 +15,8 @@ from ..data import Data, Source
 from ..data.sources import opened, predictors
 from ..losses import Loss, as_loss
 from ..losses.multinomial import indicators
-<<<<<<< HEAD
-from .base import ATTRIBUTES, CLASS_PARAMETERS, PARAMETERS, AtMostK, SparseModel
-=======
 from ..reports.class_scores import ClassScores, class_scores
-from .base import PARAMETERS, AtMostK, SparseModel
->>>>>>> main
+from .base import ATTRIBUTES, CLASS_PARAMETERS, PARAMETERS, AtMostK, SparseModel
 from .inputs import ValidatedInput, check_source_columns, input_from_arrays, input_from_source, refuse_beside_source
 from .ridge import default_ridge
 

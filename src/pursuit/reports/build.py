@@ -38,22 +38,17 @@ class DisplayedModel(NamedTuple):
     intercept: Any
 
 
-<<<<<<< HEAD
-def summary(objective: Any, result: Result) -> Summary:
-    """Summarise a solution on one page: coefficients, what every feature is worth, how good the fit is.
-=======
 def summary(objective: Any, result: Result | None = None) -> Summary:
-    """A solution on one page: coefficients, what every feature is worth, how good the fit is, what is known of it.
->>>>>>> main
+    """Summarise a solution on one page: coefficients, what every feature is worth, how good the fit is.
 
     What features are worth is exact for the squared loss. For other losses, and inside bounds, the closest rivals are
     those of the quadratic model, and costs are refitted where that is affordable.
 
     Parameters
     ----------
-    objective : GLM, MultiGLM or Objective
-        What was minimised.
-    result : Result
+    objective : GLM, MultiGLM or Objective, or a fitted estimator
+        What was minimised; of an estimator its ``coef_`` are summarised, and ``result`` is left out.
+    result : Result or None, default None
         What ``solve`` returned for it.
 
     Returns
