@@ -67,6 +67,8 @@ class Summary:
         Group of each feature, where they come in groups.
     outputs : tuple of str
         Names of the outputs, where there are several.
+    classes, held_out_classes : ClassScores or None
+        Of a classifier: what its predictions are worth in sample and, where there are folds, held out.
     has_better_rival : bool
         Whether one of the rivals is better than the feature in whose place it would come.
 
