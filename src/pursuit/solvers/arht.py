@@ -87,7 +87,7 @@ class ARHT(Solver):
     repeats: int | None = None
     random_state: Any = None
 
-    halted: ClassVar[str] = "no run of the regularised exchanges brings more"
+    halted: ClassVar[str] = "no run of the regularised exchanges lowers the value"
     turns: ClassVar[int] = 20
     revisits: ClassVar[bool] = True
 
