@@ -163,9 +163,35 @@ class Result:
         reason: str = "", trace: tuple[Record, ...] = (), seconds: float = 0.0, optimality: str = "none",
         lower: float | None = None,
     ) -> "Result":  # fmt: skip
-        """The result of a run whose best point is ``point``, in the user's units and names.
+        """Make the result of a run whose best point is ``point``, in the user's units and names.
 
-        ``optimality`` is what the solver claims of its own end, ``lower`` a lower bound of f over the sparse set.
+        Parameters
+        ----------
+        f : Objective
+            What was minimised.
+        constraint : AtMost
+            The sparse set.
+        point : Point
+            The best point.
+        solver : str
+            Name of the solver.
+        status : str, default "converged"
+            How the run ended.
+        reason : str, default ""
+            The same in a sentence.
+        trace : tuple of Record, default ()
+            What happened after every iteration.
+        seconds : float, default 0
+            How long it took.
+        optimality : str, default "none"
+            What the solver claims of its own end.
+        lower : float or None, default None
+            A lower bound of f over the sparse set.
+
+        Returns
+        -------
+        Result
+            The result.
         """
         optimality = _optimality(f, constraint, point, optimality)
         fewer = f.small_support_note if constraint.count(point.support) < constraint.k else ""
