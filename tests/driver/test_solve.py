@@ -84,12 +84,13 @@ def test_no_time_at_all_gives_the_start(f):
 
 
 def test_a_little_time_is_kept_to(f):
-    began = time.perf_counter()
+    began, worked = time.perf_counter(), time.process_time()
     result = solve(f, 2, solver=Forever(), time_limit=0.15)
-    assert 0.15 <= time.perf_counter() - began < 3
+    assert time.perf_counter() - began >= 0.15
+    assert time.process_time() - worked < 3  # processor time, since other work may delay this test
     assert result.status == "time_limit"
     assert result.n_iter > 0
-    assert result.seconds == pytest.approx(0.15, abs=2)
+    assert 0.15 <= result.seconds <= time.perf_counter() - began
 
 
 def test_auto_uses_its_time_and_ends(f):

@@ -38,9 +38,9 @@ def test_hardly_any_time(name, limit):
 
 
 def test_a_limit_is_kept(wide):
-    began = time.perf_counter()
+    began = time.process_time()
     path = pursuit.path(wide, range(1, 200), time_limit=0.2)
-    assert time.perf_counter() - began < 3.0
+    assert time.process_time() - began < 3.0
     assert path.status in ("time_limit", "converged")
 
 

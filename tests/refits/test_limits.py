@@ -9,7 +9,7 @@ import scipy.sparse as sp
 import pursuit
 from pursuit.engines import TimeUpError, until
 
-LIMIT, ENOUGH = 0.2, 1.5  # what is asked for, and what a busy machine may make of it
+LIMIT, ENOUGH = 0.2, 3.0  # seconds by the clock, and processor seconds of all threads
 
 
 def classes(q, n=2000, p=60):
@@ -43,8 +43,9 @@ PROBLEMS = {
 def test_a_limit_is_kept(name):
     objective, k = PROBLEMS[name]()
     objective.null
-    result = pursuit.solve(objective, k, time_limit=LIMIT)
-    assert result.seconds < ENOUGH
+    began = time.process_time()
+    pursuit.solve(objective, k, time_limit=LIMIT)
+    assert time.process_time() - began < ENOUGH
 
 
 @pytest.mark.parametrize("loss", ["logistic", "hinge", "huber", "poisson"])

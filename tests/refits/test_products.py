@@ -131,7 +131,7 @@ def test_the_step_of_grahtp_costs_one_product():
 @pytest.mark.parametrize("loss", ["squared", "logistic", "hinge"])
 def test_a_limit_holds_where_products_are_slow(loss):
     X, y, _ = data(loss)
-    f = pursuit.GLM(Counted(X, seconds=0.01).operator, y, loss, l2=1e-3)
+    f = pursuit.GLM((counted := Counted(X, seconds=0.01)).operator, y, loss, l2=1e-3)
     result = pursuit.solve(f, K, solver="grahtp", time_limit=0.3)
-    assert result.seconds < 1.2  # K products alone are more
+    assert counted.products < K  # a single support takes as many, and the limit allows 30
     assert result.status == "time_limit"

@@ -146,11 +146,10 @@ def test_restarts_until_the_limit_need_one():
 
 @pytest.mark.parametrize("loss", ["squared", "logistic", "multinomial"])
 def test_a_limit_stops_the_kernel(loss):
-    f = problem(loss, 0, p=40)
-    result = solve(
-        f, 6, solver=Auto(restarts="limit"), time_limit=2.5
-    )  # half a second to judge the end, on a busy machine
-    assert 2.0 <= result.seconds < 9  # four fifths of it for restarts, and what is needed to judge the end
+    f, began = problem(loss, 0, p=40), time.process_time()
+    result = solve(f, 6, solver=Auto(restarts="limit"), time_limit=2.5)  # a fifth to judge the end, on a busy machine
+    assert result.seconds >= 2.0  # four fifths of it for restarts
+    assert time.process_time() - began < 9
     assert result.optimality == "swap_optimal"
     assert result.value <= solve(f, 6, solver=Auto(restarts=0)).value + 1e-9 * f.scale(result.value)
 
@@ -181,12 +180,12 @@ def test_the_kernel_asks_often(loss):
     moments = []
 
     def ask():
-        moments.append(time.perf_counter())
+        moments.append(time.process_time())
         return len(moments) >= 20
 
     f.quick_search(AtMost(6, f.dim), np.empty(0, np.int64), SearchPlan(10**9, 10**9, np.inf, 0, 0, ask))
     assert len(moments) == 20
-    assert np.median(np.diff(moments)) < 0.1  # 10 ms, and room for a machine that does other things
+    assert np.median(np.diff(moments)) < 0.1  # 10 ms on each thread, and room
 
 
 def test_the_same_seed_is_the_same_run():

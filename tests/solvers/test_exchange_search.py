@@ -1,6 +1,7 @@
 """Local search and auto: exchange-optimal, against brute force over exchanges and over supports."""
 
 import itertools
+import time
 
 import numpy as np
 import pytest
@@ -72,10 +73,11 @@ def test_forced_columns_stay_and_forbidden_ones_stay_out():
 
 
 def test_restarts_fill_the_time_that_is_given():
-    X, y = linear(4, p=30)
+    (X, y), began = linear(4, p=30), time.process_time()
     result = solve(GLM(X, y), 6, solver=Auto(restarts="limit"), time_limit=0.3, random_state=0)
     assert result.optimality == "swap_optimal"
-    assert 0.2 <= result.seconds < 5
+    assert result.seconds >= 0.2
+    assert time.process_time() - began < 5
     assert result.value <= solve(GLM(X, y), 6).value * (1 + 1e-12)
 
 

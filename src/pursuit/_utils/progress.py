@@ -15,9 +15,27 @@ UPDATE_INTERVAL = 0.1  # seconds between two lines of it
 class Progress:
     """A callback that shows a bar: ``callback=Progress("sizes", 50)``; done when all is done, or closed.
 
+    Parameters
+    ----------
+    what : str, default "done"
+        What is counted, written next to the bar.
+    total : int or None, default None
+        How many there are; None takes it from the first call.
+    file : text file or None, default None
+        Where to write; None is stderr.
+    lines : bool, default False
+        Where there is no terminal (a notebook, a log), write a line at each twentieth of the total.
+
+    Notes
+    -----
     Called with (done, total) or (done, value): a whole number is the total, any other number is shown next to the bar.
-    Returns None, so it never stops anything. Where there is no terminal (a notebook, a log), ``lines=True`` writes a
-    line at each twentieth of the total instead.
+    Returns None, so it never stops anything.
+
+    Examples
+    --------
+    >>> import io, pursuit
+    >>> with pursuit.Progress("sizes", 2, file=io.StringIO()) as progress:
+    ...     progress(1, 2)
     """
 
     def __init__(
@@ -65,7 +83,7 @@ class Progress:
         return Progress, (self.what, self.total)
 
     def close(self) -> None:
-        """Leave the bar as it is."""
+        """Remove the bar; calling it twice is harmless."""
         if self._open and self._bar is not None:
             self._bar.stop()
         elif self._open and self._last > 0:

@@ -54,15 +54,46 @@ def certify(
 
     Parameters
     ----------
-    objective : the ``GLM`` that was minimised; or, without a ``result``, a fitted estimator, whose ``objective_`` and
-        ``result_`` are taken (of an additive model: at most k features, each with its columns)
-    result : a Result of that objective, or a vector of coefficients in the units of X (then ``k`` is needed)
-    k, include, exclude, groups, bounds, sum_to : the sparse set as in ``solve``, where ``result`` does not bring it.
-        Bounds only raise the optimum, so the bound without them stays valid; the dual bound with the box is added, and
-        what lies between may be left open
-    time_limit : seconds; None bounds without branching, a positive number goes on to a proof, 0 gives the cheap bound
-    gap : relative gap at which a solution counts as proved
-    progress : called with (lower, upper, open nodes, nodes, seconds) while branching; True shows the nodes and the gap
+    objective : GLM or estimator
+        What was minimised; or, without a ``result``, a fitted estimator, whose ``objective_`` and ``result_`` are taken
+        (of an additive model: at most k features, each with its columns).
+    result : Result, array of shape (p,) or None, default None
+        A Result of that objective, or a vector of coefficients in the units of X (then ``k`` is needed).
+    k : int or None, default None
+        Budget of the sparse set, where ``result`` does not bring it.
+    include, exclude : sequence of int or str, or mask
+        As in ``solve``, where ``result`` does not bring them.
+    groups : sequence, dict, "prefix" or None, default None
+        As in ``solve``.
+    bounds : tuple (low, high), dict, list or None, default None
+        As in ``solve``. Bounds only raise the optimum, so the bound without them stays valid; the dual bound with the
+        box is added, and what lies between may be left open.
+    sum_to : float or None, default None
+        As in ``solve``.
+    time_limit : float or None, default None
+        Seconds. None bounds without branching, a positive number goes on to a proof, 0 gives the cheap bound.
+    gap : float, default 1e-6
+        Relative gap at which a solution counts as proved.
+    progress : callable, bool or None, default None
+        Called with (lower, upper, open nodes, nodes, seconds) while branching; True shows the nodes and the gap.
+
+    Returns
+    -------
+    Certificate
+        A lower bound, the gap, and whether that is a proof.
+
+    See Also
+    --------
+    best_subsets : Proved subsets of every size.
+
+    Examples
+    --------
+    >>> import numpy as np, pursuit
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.standard_normal((100, 20))
+    >>> f = pursuit.GLM(X, X[:, 3] - 2 * X[:, 7] + rng.standard_normal(100))
+    >>> pursuit.certify(f, pursuit.solve(f, 2), time_limit=10).status
+    'proved'
     """
     if result is None:
         objective, result = _of_estimator(objective)

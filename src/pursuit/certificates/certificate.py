@@ -9,21 +9,47 @@ from ..solving.result import Result
 
 @dataclass(frozen=True, eq=False)
 class Certificate:
-    """What is known about the optimum.
+    """A lower bound of the optimum, the gap to the value found, and whether that is a proof.
 
     Attributes
     ----------
-    lower, upper : the optimum lies between them; ``upper`` is the value of ``result``
-    gap, rel_gap : upper - lower, and that relative to ``scale``
-    scale : max(|upper|, 1e-9 (f without features - the loss's infimum)); values below 64 eps of that height count as 0
-    status : "proved" (rel_gap at most the one asked for) or "bounded"
-    reason : a sentence, with why a bound is weak
-    always, never : columns that every better solution contains, that none contains
-    margin : min |x_j| on the support minus max |g_j| / l2 outside (Theorem 1 of DIHT: not negative proves x optimal)
-    refutation : a sentence where the solution that was given is proved not to be optimal without a search: Lemma 21 of
-        GraHTP, tried where there is no ridge; else empty
-    result : the best point that was met, as a Result
-    nodes, seconds : effort
+    lower, upper : float
+        The optimum lies between them; ``upper`` is the value of ``result``.
+    status : str
+        "proved" (rel_gap at most the requested one) or "bounded".
+    reason : str
+        A sentence, with why a bound is weak.
+    always, never : array of int
+        Columns that every better solution contains, that none contains.
+    margin : float
+        min |x_j| on the support minus max |g_j| / l2 outside (Theorem 1 of DIHT: not negative proves x optimal).
+    refutation : str
+        A sentence where the solution that was given is proved not to be optimal without a search: Lemma 21 of GraHTP,
+        tried where there is no ridge; else empty.
+    result : Result
+        The best point that was met.
+    nodes : int
+        Nodes of branch and bound.
+    seconds : float
+        How long it took.
+    scale : float
+        max(|upper|, 1e-9 (f without features - the loss's infimum)); values below 64 eps of that height count as 0.
+    gap, rel_gap : float
+        upper - lower, and that relative to ``scale``.
+
+    See Also
+    --------
+    certify : Returns it.
+
+    Examples
+    --------
+    >>> import numpy as np, pursuit
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.standard_normal((100, 20))
+    >>> f = pursuit.GLM(X, X[:, 3] - 2 * X[:, 7] + rng.standard_normal(100))
+    >>> certificate = pursuit.certify(f, pursuit.solve(f, 2))
+    >>> bool(certificate.lower <= certificate.upper)
+    True
     """
 
     lower: float

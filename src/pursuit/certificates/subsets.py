@@ -48,25 +48,64 @@ def best_subsets(
     time_limit: float | None = None,
     progress: Any = None,
 ) -> Subsets:
-    """The ``nbest`` best subsets of each size up to kmax, proved by leaps and bounds or by branch and bound.
+    """List the ``nbest`` best subsets of each size up to kmax, proved by leaps and bounds or by branch and bound.
 
     Parameters
     ----------
-    X, y, loss, l2, fit_intercept, sample_weight : as in :class:`pursuit.GLM`; ``loss="multinomial"`` and y with several
-        columns are as in :class:`pursuit.MultiGLM`. Or X is an objective that was made of them, a :class:`pursuit.GLM`
-        or :class:`pursuit.Quadratic`, which brings its own: ``best_subsets(objective, kmax=5)``
-    kmax, nbest : the largest size, and how many subsets of each size. More than one needs a proof, which all of
-        pursuit's losses of one output and the squared loss of several have, others up to 5000 subsets
-    include, exclude, groups : as in :func:`pursuit.solve`, by name too; sizes begin with what is included
-    time_limit : seconds for the whole table, shared out among the sizes. None: the squared loss takes what it needs,
-        other losses get five seconds a size. ``proved`` is False where time came first, or where there is no proof
-    progress : called with (size, largest size); True shows a bar
+    X : array, data frame, sparse matrix, GLM or Quadratic
+        As in :class:`pursuit.GLM`; or an objective that was made of X and y, which brings its own:
+        ``best_subsets(objective, kmax=5)``.
+    y : array of shape (n,) or (n, q), or None, default None
+        As in :class:`pursuit.GLM`; several columns as in :class:`pursuit.MultiGLM`.
+    kmax : int or None, default None
+        The largest size.
+    nbest : int, default 1
+        How many subsets of each size. More than one needs a proof, which all of pursuit's losses of one output and the
+        squared loss of several have, others up to 5000 subsets.
+    loss : str or Loss, default "squared"
+        As in :class:`pursuit.GLM`, also "multinomial".
+    l2 : float, default 0
+        Ridge; subsets are then ranked by the objective.
+    fit_intercept : bool, default True
+        Whether there is an intercept.
+    sample_weight : array of shape (n,) or None, default None
+        Weights of the rows.
+    include, exclude : sequence of int or str, or mask
+        As in :func:`pursuit.solve`; sizes begin with what is included.
+    groups : sequence, dict, "prefix" or None, default None
+        As in :func:`pursuit.solve`.
+    time_limit : float or None, default None
+        Seconds for the whole table, shared out among the sizes. None: the squared loss takes what it needs, other
+        losses get five seconds a size. ``proved`` is False where time came first, or where there is no proof.
+    progress : callable, True or None, default None
+        Called with (size, largest size); True shows a bar.
 
+    Returns
+    -------
+    Subsets
+        A list of rows, smallest size first, best first within a size; ``print`` shows it as a table.
+
+    See Also
+    --------
+    certify : One size, any solver's result.
+    path : Every size, without proofs.
+
+    Notes
+    -----
     Cp uses the residual variance of the model with all columns where there are more rows than columns, else that of the
     best model of the largest size. AIC and BIC are n log(rss/n) (other losses: the deviance, -2 log-likelihood up to a
     constant of the data) plus 2 or log n per coefficient, intercept included. R2 is the share of the deviance that is
-    explained. With a ridge, subsets are ranked by the objective. Subsets whose values differ by less than a share of
-    1e-9 tie (dependent columns, exact fits): which of them are listed is arbitrary, and the table says where rows tie.
+    explained. Subsets whose values differ by less than a share of 1e-9 tie (dependent columns, exact fits): which of
+    them are listed is arbitrary, and the table says where rows tie.
+
+    Examples
+    --------
+    >>> import numpy as np, pursuit
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.standard_normal((60, 8))
+    >>> y = X[:, 3] - 2 * X[:, 7] + rng.standard_normal(60)
+    >>> [(row.k, row.support, row.proved) for row in pursuit.best_subsets(X, y, 2)]
+    [(1, (7,), True), (2, (3, 7), True)]
     """
     if kmax is None:
         raise TypeError("kmax is missing: best_subsets(X, y, kmax), or best_subsets(objective, kmax=...)")

@@ -73,8 +73,23 @@ class InParts(Source):
 
     Parameters
     ----------
-    parts : tuples (X, y), (X, y, sample_weight) or (X, y, sample_weight, offset), all with the same columns
-    each : who asks the parts: ``pursuit.engines.in_turn`` or ``pursuit.engines.in_threads``
+    parts : sequence of tuple
+        Tuples (X, y), (X, y, sample_weight) or (X, y, sample_weight, offset), all with the same columns.
+    each : callable, default pursuit.engines.in_turn
+        What calls the parts: ``pursuit.engines.in_turn`` or ``pursuit.engines.in_threads``.
+
+    See Also
+    --------
+    open_data : Parts on a disk.
+
+    Examples
+    --------
+    >>> import numpy as np, pursuit
+    >>> X = np.random.default_rng(0).standard_normal((100, 20))
+    >>> y = X[:, 3] - 2 * X[:, 7]
+    >>> parts = pursuit.InParts([(X[:40], y[:40]), (X[40:], y[40:])])
+    >>> pursuit.SparseRegressor(k=2).fit(parts).support_.tolist()
+    [3, 7]
     """
 
     def __init__(self, parts: Sequence[Sequence[Any]], each: Map = in_turn) -> None:

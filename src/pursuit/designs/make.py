@@ -20,12 +20,31 @@ REAL = (np.dtype(np.float64), np.dtype(np.float32))
 
 
 def as_design(X: Any, names: Sequence[str] | None = None) -> Design:
-    """A Design over X without a copy where X is float32 or float64 in native byte order with one unit stride.
+    """Make a design over X, without a copy where X is float32 or float64 with one unit stride.
 
+    Parameters
+    ----------
+    X : array, data frame, SciPy sparse matrix or LinearOperator
+        The columns.
+    names : sequence of str or None, default None
+        Names of the columns; None: a data frame's own.
+
+    Returns
+    -------
+    Design
+        What objectives read X through.
+
+    Notes
+    -----
     Other real dtypes (integers, booleans, half floats, big-endian) become float64; arrays that are not aligned (fields
     of packed records) become aligned; arrays with no unit stride become C-order; sparse formats other than CSR and CSC
-    become CSR; duplicated or unsorted sparse indices are merged and sorted. Each of these is a copy. ``names`` are
-    those of the columns; by default a data frame's own.
+    become CSR; duplicated or unsorted sparse indices are merged and sorted. Each of these is a copy.
+
+    Examples
+    --------
+    >>> import numpy as np, pursuit
+    >>> pursuit.as_design(np.eye(3)).shape
+    (3, 3)
     """
     if isinstance(X, Design):
         return X

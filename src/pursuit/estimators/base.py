@@ -29,10 +29,40 @@ from ..reports.model_summary import Summary
 from ..solving.driver import solve
 from .inputs import ValidatedInput, check_source_columns, refuse_beside_source, validate
 
-PARAMETERS = """k : int, default 10
+SPARSE_SET_PARAMETERS = """include, exclude : sequence of int or str, mask or None, default None
+        Columns (indices, names, or a mask) that must, must not be chosen; those included count in k.
+    groups : sequence, dict, "prefix" or None, default None
+        Groups of columns, which enter and leave whole; k counts groups. One label per column; or the columns of every
+        group, ``{"city": ["city_Rome", "city_Oslo"]}`` or a list of lists (names or indices; the others are groups of
+        their own); or ``"prefix"``, the text before the last ``=`` of names, as of :class:`pursuit.TablePreparer`
+        (before the last ``_`` where no name has a ``=``, as of scikit-learn's OneHotEncoder).
+    bounds : tuple (low, high), dict, list or None, default None
+        Bounds of the coefficients in the units of X, strictly kept. Each a number, an array with one entry per column,
+        or None for no bound on that side; ``(0, None)`` is non-negative. Or the pairs of some columns, ``{"age": (0,
+        None)}``, or a list of pairs, one per column. Bounds need one output and a smooth loss (not hinge).
+    sum_to : float or None, default None
+        What the coefficients, in the units of X, must sum to.
+    fit_intercept : bool, default True
+        Whether there is an intercept, which is not penalised and does not count in k.
+    standardize : bool, default True
+        Compare columns at equal scale. It works on an implicit view, never a copy; coefficients are in the units of X
+        either way.
+    max_iter : int or None, default None
+        Iterations at most, see ``pursuit.solve``. A fit that ran out of iterations or time, that failed or that has no
+        minimiser warns once (``sklearn.exceptions.ConvergenceWarning``) with the result's ``reason``.
+    tol : float or None, default None
+        Relative fall of the value at which to stop, see ``pursuit.solve``."""
+
+THREADS_PARAMETERS = """n_jobs : int or None, default None
+        Threads; None: all that OMP_NUM_THREADS and the machine allow.
+    random_state : int, Generator or None, default None
+        Seed for solvers that draw random numbers."""
+
+PARAMETERS = f"""k : int, default 10
         At most this many features; above the number of columns it is capped (``result_.reason`` says so).
     loss : str or Loss
-        See ``pursuit.list_losses()``.
+        The loss by name or as an instance, see ``pursuit.list_losses()``; "squared" for regression, "logistic" for
+        classification.
     l2 : float or None, default None
         Ridge on the standardised coefficients: half of it times their squared norm is added to the mean loss. None is
         the loss's own. For logistic it is 0.001 of the loss's curvature at the model without features (two classes, a
@@ -41,33 +71,27 @@ PARAMETERS = """k : int, default 10
         ``l2_`` is what was used. C of a support vector machine, or of scikit-learn's logistic regression, is
         ``l2 = 1 / (n C)``, n the number of rows (with ``standardize=False``, or columns standardised there too).
     solver : str or Solver, default "auto"
-        See ``pursuit.list_solvers()``.
-    include, exclude : columns (indices, names, or a mask) that must, must not be chosen; those included count in k
-    groups : groups of columns, which enter and leave whole; k counts groups
-        One label per column; or the columns of every group, ``{"city": ["city_Rome", "city_Oslo"]}`` or a list of lists
-        (names or indices; the others are groups of their own); or ``"prefix"``, the text before the last ``=`` of
-        names, as of :class:`pursuit.TablePreparer` (before the last ``_`` where no name has a ``=``, as of
-        scikit-learn's OneHotEncoder).
-    bounds : (low, high) for the coefficients in the units of X, strictly kept
-        Each a number, an array with one entry per column, or None for no bound on that side; ``(0, None)`` is
-        non-negative. Or the pairs of some columns, ``{"age": (0, None)}``, or a list of pairs, one per column. Bounds
-        need one output and a smooth loss (not hinge).
-    sum_to : what the coefficients, in the units of X, must sum to
-    fit_intercept, standardize : bool, default True
-        ``standardize`` works on an implicit view, never a copy; coefficients are in the units of X either way.
-    max_iter, tol, time_limit : limits, see ``pursuit.solve``; a fit that ran out of iterations or time, that failed or
-        that has no minimiser warns once (``sklearn.exceptions.ConvergenceWarning``) with the result's ``reason``
-    n_jobs : threads (None: all that OMP_NUM_THREADS and the machine allow)
-    random_state : seed for solvers that draw random numbers
-    effort : "fast", "default" or "thorough", for the solver "auto" only; None: the default
+        The algorithm by name or as an instance, see ``pursuit.list_solvers()``.
+    {SPARSE_SET_PARAMETERS}
+    time_limit : float or None, default None
+        Seconds; the best model so far is kept.
+    {THREADS_PARAMETERS}
+    effort : {{"fast", "default", "thorough"}} or None, default None
+        How long the solver "auto" searches; for that solver only."""
 
-    Attributes
-    ----------
-    coef_, intercept_ : the model, in the units of X
-    support_ : sorted indices of the chosen columns
-    result_ : the :class:`pursuit.Result` (status, reason, optimality, trace; ``value`` is of what was minimised)
-    objective_ : the :class:`pursuit.GLM` that was minimised; it refers to the training data and is not pickled
-    """
+ATTRIBUTES = """coef_, intercept_ : array
+        The model, in the units of X.
+    support_ : array of int
+        Sorted indices of the chosen columns.
+    l2_ : float
+        The ridge that was used.
+    result_ : pursuit.Result
+        Status, reason, optimality, trace; ``value`` is of what was minimised.
+    objective_ : pursuit.GLM
+        What was minimised; it refers to the training data and is not pickled."""
+
+CLASS_PARAMETERS = """class_weight : dict, "balanced" or None, default None
+        Multiplies the weights of each class, in fits and in held-out losses."""
 
 
 def _warn_target_among_columns(X: Any, y: Any) -> None:
@@ -185,7 +209,18 @@ class SparseModel(SelectorMixin, BaseEstimator):
         return self.result_.coef, self.result_.intercept
 
     def transform(self, X: Any) -> Any:
-        """X with the chosen columns only."""
+        """Keep the chosen columns of X.
+
+        Parameters
+        ----------
+        X : array, data frame or sparse matrix, shape (n, p)
+            The rows.
+
+        Returns
+        -------
+        array, data frame or sparse matrix, shape (n, k)
+            The chosen columns.
+        """
         get_column_names(X)  # of which no two may be the same
         return super().transform(X)
 
@@ -196,9 +231,14 @@ class SparseModel(SelectorMixin, BaseEstimator):
         return mask
 
     def summary(self) -> Summary:
-        """The model on one page: coefficients, the value of every feature, scores, optimality.
+        """Summarise the model on one page: coefficients, the value of every feature, scores, optimality.
 
         It is that of ``coef_``; where the data are large, call it before pickling, which leaves the data behind.
+
+        Returns
+        -------
+        Summary
+            To print, or as numbers.
         """
         check_is_fitted(self)
         cached = getattr(self, "_summarised", None)
@@ -386,13 +426,31 @@ class AtMostK(SparseModel):
         checkpoint: Any = None,
         engine: Any = None,
     ) -> Any:
-        """Select and fit. ``offset`` is added to the linear predictor; ``callback`` gets each iteration's Record.
+        """Select at most k features and fit the model on them.
 
-        ``checkpoint`` is a file from which a fit that was killed goes on, see :func:`pursuit.solve`. X may be data in
-        parts (:class:`pursuit.InParts`, :func:`pursuit.open_data` or a path to such data), which bring their own y,
-        weights and offset. X may also be a Dask array or data frame (y too): its rows stay on the workers of the active
-        client, or of ``engine``, a dask.distributed.Client or :class:`pursuit.engines.Dask`; with ``engine`` rows that
-        are here are sent to its workers.
+        Parameters
+        ----------
+        X : array, data frame, sparse matrix, Dask collection or data in parts, shape (n, p)
+            The rows. Data in parts (:class:`pursuit.InParts`, :func:`pursuit.open_data` or a path to such data) bring
+            their own y, weights and offset. Of a Dask array or data frame (y too) the rows stay on the workers of the
+            active client.
+        y : array of shape (n,) or (n, q), or None, default None
+            Responses or labels.
+        sample_weight : array of shape (n,) or None, default None
+            Weights of the rows.
+        offset : array of shape (n,) or None, default None
+            Added to the linear predictor.
+        callback : callable or None, default None
+            Called with a Record after each iteration; a true return value stops the search.
+        checkpoint : path or None, default None
+            A file from which a fit that was killed goes on, see :func:`pursuit.solve`.
+        engine : dask.distributed.Client, pursuit.engines.Dask or None, default None
+            Whose workers hold the rows; rows that are here are sent to them.
+
+        Returns
+        -------
+        estimator
+            This estimator, fitted.
         """
         self._fit(self._read_fit_input(X, y, sample_weight, offset, engine), callback, checkpoint)
         self._set_coefficients(self.result_.x, self.result_.intercept)
@@ -403,9 +461,27 @@ class AtMostK(SparseModel):
     def objective(
         self, X: Any, y: Any = None, sample_weight: Any = None, *, offset: Any = None, engine: Any = None
     ) -> Any:
-        """The :class:`pursuit.GLM` that ``fit`` with the same arguments would minimise, without minimising it.
+        """Return the :class:`pursuit.GLM` that ``fit`` with the same arguments would minimise, without minimising it.
 
         For :func:`pursuit.solve`, :func:`pursuit.path` and :func:`pursuit.certify` on the data of an estimator.
+
+        Parameters
+        ----------
+        X : array, data frame, sparse matrix, Dask collection or data in parts, shape (n, p)
+            As in ``fit``.
+        y : array of shape (n,) or (n, q), or None, default None
+            As in ``fit``.
+        sample_weight : array of shape (n,) or None, default None
+            As in ``fit``.
+        offset : array of shape (n,) or None, default None
+            As in ``fit``.
+        engine : dask.distributed.Client, pursuit.engines.Dask or None, default None
+            As in ``fit``.
+
+        Returns
+        -------
+        GLM
+            The objective.
 
         Examples
         --------
@@ -413,8 +489,8 @@ class AtMostK(SparseModel):
         >>> import pursuit
         >>> X, y = load_diabetes(return_X_y=True)
         >>> f = pursuit.SparseRegressor().objective(X, y)
-        >>> pursuit.path(f, [1, 2, 3]).ks
-        (1, 2, 3)
+        >>> pursuit.path(f, [1, 2, 3]).ks.tolist()
+        [1, 2, 3]
         """
         twin = copy.copy(self)  # which learns the names of columns and classes
         return twin._objective(twin._read_fit_input(X, y, sample_weight, offset, engine))

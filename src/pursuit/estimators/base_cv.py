@@ -83,13 +83,31 @@ class SparseModelCV(CallbackSupportMixin, SparseModel):
         self, X: Any, y: Any = None, sample_weight: Any = None, *, offset: Any = None, cv_groups: Any = None,
         callback: Any = None, engine: Any = None,
     ) -> Any:  # fmt: skip
-        """Choose and fit. ``cv_groups`` are the rows' groups: a number of folds keeps them whole, a splitter gets them.
+        """Choose the number of features and fit.
 
-        ``offset`` is added to the linear predictor; ``callback`` is called with (folds done, folds); True shows a bar.
-        X may be data in parts (:class:`pursuit.InParts`, :func:`pursuit.open_data` or a path to such data), which bring
-        their own y, weights and offset. X may also be a Dask array or data frame (y too): its rows stay on the workers
-        of the active client, or of ``engine``, a dask.distributed.Client or :class:`pursuit.engines.Dask`; with
-        ``engine`` rows that are here are sent to its workers.
+        Parameters
+        ----------
+        X : array, data frame, sparse matrix, Dask collection or data in parts, shape (n, p)
+            The rows. Data in parts (:class:`pursuit.InParts`, :func:`pursuit.open_data` or a path to such data) bring
+            their own y, weights and offset. Of a Dask array or data frame (y too) the rows stay on the workers of the
+            active client.
+        y : array of shape (n,) or (n, q), or None, default None
+            Responses or labels.
+        sample_weight : array of shape (n,) or None, default None
+            Weights of the rows.
+        offset : array of shape (n,) or None, default None
+            Added to the linear predictor.
+        cv_groups : array of shape (n,) or None, default None
+            Groups of the rows: a number of folds keeps them whole, a splitter gets them.
+        callback : callable or None, default None
+            Called with (folds done, folds).
+        engine : dask.distributed.Client, pursuit.engines.Dask or None, default None
+            Whose workers hold the rows; rows that are here are sent to them.
+
+        Returns
+        -------
+        estimator
+            This estimator, fitted.
         """
         warn_row_order(X, cv_groups=cv_groups)
         self._choose(

@@ -16,7 +16,7 @@ from ..data.sources import opened, predictors
 from ..losses import Loss, as_loss
 from ..losses.multinomial import indicators
 from ..reports.class_scores import ClassScores, class_scores
-from .base import PARAMETERS, AtMostK, SparseModel
+from .base import ATTRIBUTES, CLASS_PARAMETERS, PARAMETERS, AtMostK, SparseModel
 from .inputs import ValidatedInput, check_source_columns, input_from_arrays, input_from_source, refuse_beside_source
 from .ridge import default_ridge
 
@@ -117,7 +117,22 @@ class Classification(ClassifierMixin, SparseModel):
         return np.array([factors.get(label, 1.0) for label in known])
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
-        """The share of rows whose class is predicted; data in parts bring their own y, weights and offset."""
+        """Score the predictions of X by the share of rows whose class is predicted.
+
+        Parameters
+        ----------
+        X : array, data frame, sparse matrix or data in parts, shape (n, p)
+            The rows; data in parts bring their own y, weights and offset.
+        y : array of shape (n,) or None, default None
+            The labels.
+        sample_weight : array of shape (n,) or None, default None
+            Weights of the rows.
+
+        Returns
+        -------
+        float
+            The accuracy of ``predict(X)``.
+        """
         X = opened(X)
         if not isinstance(X, Source):
             warn_row_order(X, y=y, sample_weight=sample_weight)
@@ -126,20 +141,56 @@ class Classification(ClassifierMixin, SparseModel):
         return float(accuracy_score(X.targets(), self.predict(X), sample_weight=X.weights()))
 
     def decision_function(self, X: Any, offset: Any = None) -> np.ndarray:
-        """The linear predictor; positive means ``classes_[1]``. With more classes, one column each.
+        """Compute the linear predictor.
 
-        ``offset``, one number per row (and class), is added as at ``fit``; here and in all that follows from it.
+        Parameters
+        ----------
+        X : array, data frame, sparse matrix or data in parts, shape (n, p)
+            The rows; only the chosen columns are read.
+        offset : array of shape (n,) or (n, classes), or None, default None
+            Added as at ``fit``; here and in all that follows from it.
+
+        Returns
+        -------
+        array of shape (n,) or (n, classes)
+            Positive means ``classes_[1]``; with more than two classes, one column each.
         """
         return self._eta(X, offset)
 
     def predict(self, X: Any, offset: Any = None) -> np.ndarray:
-        """The more likely class."""
+        """Predict the most likely class.
+
+        Parameters
+        ----------
+        X : array, data frame, sparse matrix or data in parts, shape (n, p)
+            The rows; only the chosen columns are read.
+        offset : array of shape (n,) or (n, classes), or None, default None
+            Added to the linear predictor as at ``fit``.
+
+        Returns
+        -------
+        array of shape (n,)
+            Labels, as in ``classes_``.
+        """
         eta = self._eta(X, offset)
         return self.classes_[(eta > 0).astype(int) if eta.ndim == 1 else eta.argmax(axis=1)]
 
     @available_if(_has_probabilities)
     def predict_proba(self, X: Any, offset: Any = None) -> np.ndarray:
-        """Probabilities of the classes (logistic loss)."""
+        """Predict the probabilities of the classes (logistic loss).
+
+        Parameters
+        ----------
+        X : array, data frame, sparse matrix or data in parts, shape (n, p)
+            The rows; only the chosen columns are read.
+        offset : array of shape (n,) or (n, classes), or None, default None
+            Added to the linear predictor as at ``fit``.
+
+        Returns
+        -------
+        array of shape (n, classes)
+            A column per class, in the order of ``classes_``.
+        """
         eta = self._eta(X, offset)
         if eta.ndim == 2:
             return softmax(eta, axis=1)
@@ -147,7 +198,20 @@ class Classification(ClassifierMixin, SparseModel):
 
     @available_if(_has_probabilities)
     def predict_log_proba(self, X: Any, offset: Any = None) -> np.ndarray:
-        """Logarithms of the probabilities, accurate where they are tiny."""
+        """Predict the logarithms of the probabilities, accurate where they are tiny.
+
+        Parameters
+        ----------
+        X : array, data frame, sparse matrix or data in parts, shape (n, p)
+            The rows; only the chosen columns are read.
+        offset : array of shape (n,) or (n, classes), or None, default None
+            Added to the linear predictor as at ``fit``.
+
+        Returns
+        -------
+        array of shape (n, classes)
+            A column per class, in the order of ``classes_``.
+        """
         eta = self._eta(X, offset)
         if eta.ndim == 2:
             return log_softmax(eta, axis=1)
@@ -193,7 +257,24 @@ class SparseClassifier(Classification, AtMostK):
     Parameters
     ----------
     {PARAMETERS}
-    class_weight : dict, "balanced" or None
-        Multiplies the weights of each class.
-    classes_ : the labels, sorted
+    {CLASS_PARAMETERS}
+
+    Attributes
+    ----------
+    {ATTRIBUTES}
+    classes_ : array
+        The labels, sorted.
+
+    See Also
+    --------
+    SparseClassifierCV : Chooses k.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from pursuit import SparseClassifier
+    >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    >>> model = SparseClassifier(k=4).fit(X, y)
+    >>> bool(model.score(X, y) > 0.95), len(model.support_)
+    (True, 4)
     """

@@ -9,7 +9,7 @@ from .._utils.row_order import warn_row_order
 from .._utils.validation import check_array, check_shape
 from ..data import Source
 from ..data.sources import opened
-from .base import PARAMETERS, AtMostK, SparseModel
+from .base import ATTRIBUTES, PARAMETERS, AtMostK, SparseModel
 from .inputs import ValidatedInput, check_source_columns, input_from_arrays, input_from_source, refuse_beside_source
 
 
@@ -44,16 +44,41 @@ class Regression(RegressorMixin, SparseModel):
         return self._loss_name() == "squared"
 
     def predict(self, X: Any, offset: Any = None) -> np.ndarray:
-        """The mean response (for Poisson, exp of the linear predictor).
+        """Predict the mean response (for Poisson, exp of the linear predictor).
 
-        ``offset``, one number per row, is added to the linear predictor as at ``fit``; without it nothing is, so that a
-        Poisson model with the logarithm of an exposure as offset predicts the rate of one unit of exposure. Data in
-        parts bring their own offset.
+        Parameters
+        ----------
+        X : array, data frame, sparse matrix or data in parts, shape (n, p)
+            The rows; only the chosen columns are read.
+        offset : array of shape (n,) or None, default None
+            Added to the linear predictor as at ``fit``; without it nothing is, so that a Poisson model with the
+            logarithm of an exposure as offset predicts the rate of one unit of exposure. Data in parts bring their own
+            offset.
+
+        Returns
+        -------
+        array of shape (n,) or (n, q)
+            The predictions.
         """
         return self._loss().predict(self._eta(X, offset))
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
-        """R2 of ``predict(X)``; data in parts bring their own y, weights and offset."""
+        """Score the predictions of X by R2.
+
+        Parameters
+        ----------
+        X : array, data frame, sparse matrix or data in parts, shape (n, p)
+            The rows; data in parts bring their own y, weights and offset.
+        y : array of shape (n,) or (n, q), or None, default None
+            The responses.
+        sample_weight : array of shape (n,) or None, default None
+            Weights of the rows.
+
+        Returns
+        -------
+        float
+            R2 of ``predict(X)``.
+        """
         X = opened(X)
         if not isinstance(X, Source):
             warn_row_order(X, y=y, sample_weight=sample_weight)
@@ -69,6 +94,15 @@ class SparseRegressor(Regression, AtMostK):
     Parameters
     ----------
     {PARAMETERS}
+
+    Attributes
+    ----------
+    {ATTRIBUTES}
+
+    See Also
+    --------
+    SparseRegressorCV : Chooses k.
+
     Examples
     --------
     >>> from sklearn.datasets import load_diabetes

@@ -40,20 +40,50 @@ def bootstrap_intervals(
     sample_weight: Any = None,
     progress: Any = None,
 ) -> Intervals:
-    """How coefficients and the selection vary over resampled rows; percentiles that do not claim a coverage.
+    """Resample the rows: how coefficients and the selection vary; percentiles that do not claim a coverage.
 
     The whole selection is repeated on every resample, through row weights: X is not copied. A coefficient counts as 0
     where its feature was not selected.
 
     Parameters
     ----------
-    estimator : an estimator of one response or two classes with ``coef_`` whose ``fit`` takes ``sample_weight``
-    X, y, sample_weight : as in ``fit``; X may be data in parts, which bring the others
-    n_boot : resamples
-    level : the share of resampled coefficients between ``low`` and ``high``
-    random_state : seed of the resamples
-    n_jobs : resamples at a time (None: as many as there are threads)
-    progress : called with (resamples done, n_boot); True shows a bar
+    estimator : estimator
+        Of one response or two classes, with ``coef_``, whose ``fit`` takes ``sample_weight``.
+    X : array, data frame, sparse matrix or data in parts
+        As in ``fit``; data in parts bring y and weights.
+    y : array of shape (n,) or None
+        As in ``fit``.
+    n_boot : int, default 200
+        Number of resamples.
+    level : float, default 0.95
+        The share of resampled coefficients between ``low`` and ``high``.
+    random_state : int, Generator or None, default None
+        Seed of the resamples.
+    n_jobs : int or None, default None
+        Resamples at a time; None: as many as there are threads.
+    sample_weight : array of shape (n,) or None, default None
+        As in ``fit``.
+    progress : callable, True or None, default None
+        Called with (resamples done, n_boot); True shows a bar.
+
+    Returns
+    -------
+    Intervals
+        The percentiles, and how often each feature was selected.
+
+    See Also
+    --------
+    split_intervals : Valid given the selection.
+
+    Examples
+    --------
+    >>> import numpy as np, pursuit
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.standard_normal((60, 5))
+    >>> y = X[:, 3] + 0.1 * rng.standard_normal(60)
+    >>> found = pursuit.bootstrap_intervals(pursuit.SparseRegressor(k=1), X, y, n_boot=20, random_state=0)
+    >>> bool(found.low[0] < 1.0 < found.high[0])
+    True
     """
     level, n_boot = check_open_unit_interval(level, "level"), check_count(n_boot, "n_boot", 2, MAX_RESAMPLES)
     X = opened(X)

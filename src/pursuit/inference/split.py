@@ -45,12 +45,40 @@ def split_intervals(
 
     Parameters
     ----------
-    estimator : an estimator of one response or two classes that selects: ``SparseRegressor(k=5)``, or any selector
-    X, y, sample_weight : as in ``fit``
-    level : of the intervals
-    share : of the rows that select; the others estimate
-    robust : sandwich standard errors; None: where the loss is no likelihood, or where there are weights
-    random_state : which rows go where
+    estimator : estimator
+        Of one response or two classes, that selects: ``SparseRegressor(k=5)``, or any selector.
+    X : array, data frame or sparse matrix
+        As in ``fit``.
+    y : array of shape (n,)
+        As in ``fit``.
+    level : float, default 0.95
+        Coverage of the intervals.
+    share : float, default 0.5
+        Share of the rows that select; the others estimate.
+    robust : bool or None, default None
+        Sandwich standard errors. None: where the loss is no likelihood, or where there are weights.
+    random_state : int, Generator or None, default None
+        Which rows go where.
+    sample_weight : array of shape (n,) or None, default None
+        As in ``fit``.
+
+    Returns
+    -------
+    Intervals
+        An interval and a p-value per selected feature.
+
+    See Also
+    --------
+    bootstrap_intervals : How the selection varies.
+
+    Examples
+    --------
+    >>> import numpy as np, pursuit
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.standard_normal((60, 5))
+    >>> y = X[:, 3] + 0.1 * rng.standard_normal(60)
+    >>> pursuit.split_intervals(pursuit.SparseRegressor(k=1), X, y, random_state=0).names
+    ('x3', '(intercept)')
     """
     if isinstance(X, Source | str):
         raise TypeError("split_intervals needs X and y as arrays, not data in parts; bootstrap_intervals takes them")

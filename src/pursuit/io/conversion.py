@@ -38,20 +38,40 @@ def convert(
 
     Parameters
     ----------
-    path
+    path : str or Path
         CSV, TSV, Parquet, LIBSVM or npz, told apart by the suffix (an npz with a CSC matrix is turned in memory).
-    out
+    out : str or Path
         The folder, usually called ``something.pursuit``. It appears when it is complete, and is never half-written.
-    target, weights, offset
-        Columns of a CSV, TSV or Parquet file, arrays of an npz (``target``: ``y`` by default; a matrix holds several
-        responses). LIBSVM has its target in front, and no more.
-    drop
+    target : str or None, default None
+        Column of a CSV, TSV or Parquet file, array of an npz (``y`` by default; a matrix holds several responses).
+        LIBSVM has its target in front.
+    weights : str or None, default None
+        The column or array that holds the weights of the rows.
+    offset : str or None, default None
+        The column or array that is added to the linear predictor.
+    drop : sequence of str, default ()
         Columns to leave out.
-    dtype
-        "float32" or "float64"; by default float32 where all features are, else float64.
-    callback
+    dtype : {"float32", "float64"} or None, default None
+        None is float32 where all features are, else float64.
+    callback : callable, True or None, default None
         True for a progress bar, or a function of (done, total).
 
+    Returns
+    -------
+    Path
+        The folder.
+
+    See Also
+    --------
+    open_data : Reads it.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile, numpy as np, pursuit
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> _ = (folder / "small.svm").write_text("1 1:0.5 2:1\\n0 2:3\\n")
+    >>> pursuit.open_data(pursuit.convert(folder / "small.svm", folder / "small.pursuit")).shape
+    (2, 2)
     """
     path, out = check_path(path), check_path(out, "out")
     roles = ColumnRoles(target, weights, offset, drop)

@@ -30,15 +30,39 @@ MAX_SUMMARY_WORK = 1e9  # multiplications up to which a model file says what eac
 def save_model(
     estimator: Any, path: str | Path, *, feature_names: Sequence[str] | None = None, offset: str | None = None
 ) -> Path:
-    """Write a fitted estimator as JSON: what predicts, ``coef_``; ``feature_names`` where it was fitted without names.
+    """Write a fitted estimator as JSON: what predicts, and no code.
 
-    Of an additive model the knots and matrices of every curve are written with its coefficients.
+    Parameters
+    ----------
+    estimator : estimator
+        A fitted estimator of pursuit. Of an additive model the knots and matrices of every curve are written. A pipeline
+        of :func:`pursuit.table_pipeline` is saved with its preparation of columns, so that the model predicts raw rows.
+        Of another pipeline its last step is saved, ``save_model(pipeline[-1], path)``; the steps before it hold code, so
+        the model is given what they make: ``load_model(path).predict(pipeline[:-1].transform(X))``.
+    path : str or Path
+        The file.
+    feature_names : sequence of str or None, default None
+        Names of the columns, where it was fitted without names.
+    offset : str or None, default None
+        What the column is called that holds the offset; ``pursuit predict`` then reads it from the data.
 
-    ``offset`` is what the column is called that holds the offset; ``pursuit predict`` then reads it from the data.
+    Returns
+    -------
+    Path
+        The file.
 
-    A pipeline of :func:`pursuit.table_pipeline` is saved with its preparation of columns, so that the model predicts
-    raw rows. Of another pipeline its last step is saved, ``save_model(pipeline[-1], path)``; the steps before it hold
-    code, so the model is given what they make: ``load_model(path).predict(pipeline[:-1].transform(X))``.
+    See Also
+    --------
+    load_model : Reads it.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile, numpy as np, pursuit
+    >>> X = np.random.default_rng(0).standard_normal((50, 6))
+    >>> file = pathlib.Path(tempfile.mkdtemp()) / "model.json"
+    >>> _ = pursuit.save_model(pursuit.SparseRegressor(k=1).fit(X, X[:, 4]), file)
+    >>> bool(np.allclose(pursuit.load_model(file).predict(X), X[:, 4]))
+    True
     """
     preparer = None
     if _is_table_pipeline(estimator):
@@ -198,7 +222,36 @@ def _as_logistic(lda: Any) -> Any:
 
 
 def load_model(path: str | Path) -> Model:
-    """Read a model; anything that is not one is a ``ValueError`` that says what is wrong."""
+    """Read a model that ``save_model`` wrote.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file.
+
+    Returns
+    -------
+    Model
+        It has ``predict`` (a classifier also ``predict_proba`` and ``decision_function``), coefficients and names.
+
+    Raises
+    ------
+    ValueError
+        Where the file is no model; the message says what is wrong.
+
+    See Also
+    --------
+    save_model : Writes it.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile, numpy as np, pursuit
+    >>> X = np.random.default_rng(0).standard_normal((50, 6))
+    >>> file = pathlib.Path(tempfile.mkdtemp()) / "model.json"
+    >>> _ = pursuit.save_model(pursuit.SparseRegressor(k=1).fit(X, X[:, 4]), file)
+    >>> pursuit.load_model(file).predict(X).shape
+    (50,)
+    """
     path = check_path(path)
     if not path.exists():
         raise FileNotFoundError(f"there is no file {path}")

@@ -20,25 +20,57 @@ CHECKED = 32  # rows on which a user's derivative is compared with differences
 
 
 class Loss:
-    """phi(y, eta) of one sample, elementwise over arrays; with q outputs y and eta are n x q, else vectors.
+    """Base class of losses phi(y, eta) of one sample, elementwise over arrays.
+
+    With q outputs y and eta are n x q, else vectors.
 
     Attributes
     ----------
-    smoothness : supremum of phi'' (inf where there is none)
-    targets : "real", "binary" (stored as ``labels``), "nonnegative", or "classes" (a column per class)
-    several : whether the loss takes several outputs
-    takes_labels : whether targets may be labels of any number of classes
-    separable : False where phi of one row depends on others (risk sets); only weights then make folds
-    whole_strata : whether rows of different parts never couple, so that parts of a loss that couples rows add up
-    smooth : False where phi has kinks (the refit is then a dual method)
-    twice_differentiable : False where phi'' jumps
-    flattens : True when phi'' comes arbitrarily near 0, so that no strong convexity comes from the loss
-    quadratic : True when phi'' is 1 everywhere, so that one Newton step is exact
-    ridge : the l2 of estimators that are given none
-    attained : False when phi's infimum over eta is not attained (separable data then have no minimiser)
-    from_zero : True when phi's infimum over eta is 0 for every y
-    likelihood : True when phi is a negative log-likelihood (Gaussian: with the variance that fits best), up to a
-        constant of the data, so that there are AIC, BIC and their kin
+    smoothness : float
+        Supremum of phi'' (inf where there is none).
+    targets : str
+        "real", "binary" (stored as ``labels``), "nonnegative", or "classes" (a column per class).
+    several : bool
+        Whether the loss takes several outputs.
+    takes_labels : bool
+        Whether targets may be labels of any number of classes.
+    separable : bool
+        False where phi of one row depends on others (risk sets); only weights then make folds.
+    whole_strata : bool
+        Whether rows of different parts never couple, so that parts of a loss that couples rows add up.
+    smooth : bool
+        False where phi is not differentiable (the refit is then a dual method).
+    quadratic : bool
+        True when phi'' is 1 everywhere, so that one Newton step is exact.
+    ridge : float
+        The l2 of estimators that are given none.
+    attained : bool
+        False when phi's infimum over eta is not attained (separable data then have no minimiser).
+    from_zero : bool
+        True when phi's infimum over eta is 0 for every y.
+    likelihood : bool
+        True when phi is a negative log-likelihood (Gaussian: with the variance that fits best), up to a constant of the
+        data, so that there are AIC, BIC and their kin.
+
+    See Also
+    --------
+    list_losses : What there is.
+
+    Examples
+    --------
+    Two methods are enough; docs/extending.md has the others.
+
+    >>> import numpy as np, pursuit
+    >>> class LogCosh(pursuit.Loss):
+    ...     name, smoothness = "log_cosh", 1.0
+    ...     def value(self, y, eta):
+    ...         return np.log(np.cosh(eta - y))
+    ...     def d1(self, y, eta):
+    ...         return np.tanh(eta - y)
+    >>> X = np.random.default_rng(0).standard_normal((100, 20))
+    >>> y = X[:, 3] - 2 * X[:, 7]
+    >>> pursuit.SparseRegressor(k=2, loss=LogCosh()).fit(X, y).support_.tolist()
+    [3, 7]
     """
 
     travels: ClassVar[bool] = True  # as an answer of data
@@ -220,7 +252,19 @@ def register(loss: type[Loss]) -> type[Loss]:
 
 
 def list_losses() -> dict[str, str]:
-    """Every registered loss with one line about it."""
+    """List the registered losses.
+
+    Returns
+    -------
+    dict of str to str
+        One line about each, by name.
+
+    Examples
+    --------
+    >>> import pursuit
+    >>> "huber" in pursuit.list_losses()
+    True
+    """
     return {name: (loss.__doc__ or "").strip().splitlines()[0] for name, loss in _registry.items()}
 
 

@@ -12,7 +12,19 @@ from .base import Loss
 
 @dataclass(frozen=True)
 class Hinge(Loss):
-    """max(0, 1 - y eta): the support vector machine, labels -1 and 1; needs l2 > 0."""
+    """Loss of the support vector machine, max(0, 1 - y eta), labels -1 and 1; needs l2 > 0.
+
+    See Also
+    --------
+    SmoothedHinge : Differentiable.
+    SquaredHinge : Differentiable too.
+
+    Examples
+    --------
+    >>> import numpy as np, pursuit
+    >>> pursuit.Hinge().value(np.array([1.0, -1.0]), np.array([0.5, -2.0])).tolist()
+    [0.5, 0.0]
+    """
 
     name: ClassVar[str] = "hinge"
     code: ClassVar[int | None] = 4
@@ -44,7 +56,23 @@ class Hinge(Loss):
 
 @dataclass(frozen=True)
 class SmoothedHinge(Hinge):
-    """Hinge with its kink rounded over ``gamma`` (the DIHT paper's "Huber" loss), labels -1 and 1."""
+    """Hinge with its kink rounded over ``gamma`` (the DIHT paper's "Huber" loss), labels -1 and 1.
+
+    Parameters
+    ----------
+    gamma : float, default 0.25
+        The width, in y eta, over which the loss is quadratic.
+
+    See Also
+    --------
+    Hinge : Its limit at gamma = 0.
+
+    Examples
+    --------
+    >>> import numpy as np, pursuit
+    >>> pursuit.SmoothedHinge().value(np.ones(2), np.array([0.0, 2.0])).tolist()
+    [0.875, 0.0]
+    """
 
     gamma: float = 0.25
 
@@ -83,7 +111,18 @@ class SmoothedHinge(Hinge):
 
 @dataclass(frozen=True)
 class SquaredHinge(Hinge):
-    """max(0, 1 - y eta)^2: the smooth support vector machine, labels -1 and 1."""
+    """Smooth loss of the support vector machine, max(0, 1 - y eta)^2, labels -1 and 1.
+
+    See Also
+    --------
+    Hinge : Without the square.
+
+    Examples
+    --------
+    >>> import numpy as np, pursuit
+    >>> pursuit.SquaredHinge().value(np.ones(2), np.array([-1.0, 2.0])).tolist()
+    [4.0, 0.0]
+    """
 
     name: ClassVar[str] = "squared_hinge"
     code: ClassVar[int | None] = 5

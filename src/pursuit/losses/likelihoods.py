@@ -16,7 +16,22 @@ CEILING = 700.0  # e^eta is finite up to here
 
 @dataclass(frozen=True)
 class Logistic(Loss):
-    """Negative log-likelihood of two classes: logistic regression, labels 0 and 1."""
+    """Negative log-likelihood of two classes: logistic regression, labels 0 and 1.
+
+    See Also
+    --------
+    SparseClassifier : The estimator with this loss.
+
+    Notes
+    -----
+    log(1 + exp(eta)) - y eta.
+
+    Examples
+    --------
+    >>> import numpy as np, pursuit
+    >>> pursuit.Logistic().value(np.array([0.0, 1.0]), np.zeros(2)).round(4).tolist()
+    [0.6931, 0.6931]
+    """
 
     name: ClassVar[str] = "logistic"
     code: ClassVar[int | None] = 1
@@ -53,7 +68,22 @@ class Logistic(Loss):
 
 @dataclass(frozen=True)
 class Poisson(Loss):
-    """Poisson deviance (without its constant) with a log link: counts, y >= 0."""
+    """Poisson deviance (without its constant) with a log link: counts, y >= 0.
+
+    See Also
+    --------
+    Squared : For real targets.
+
+    Notes
+    -----
+    exp(eta) - y eta. Counts over different exposures have ``offset=np.log(exposure)``.
+
+    Examples
+    --------
+    >>> import numpy as np, pursuit
+    >>> pursuit.Poisson().value(np.array([0.0, 3.0]), np.zeros(2)).tolist()
+    [1.0, 1.0]
+    """
 
     name: ClassVar[str] = "poisson"
     code: ClassVar[int | None] = 6

@@ -12,7 +12,18 @@ from .base import Loss, check_squares
 
 @dataclass(frozen=True)
 class Squared(Loss):
-    """Half the squared residual, added over the responses: linear regression."""
+    """Half the squared residual, added over the responses: linear regression.
+
+    See Also
+    --------
+    Huber : Robust against outliers.
+
+    Examples
+    --------
+    >>> import numpy as np, pursuit
+    >>> pursuit.Squared().value(np.zeros(2), np.array([1.0, 2.0])).tolist()
+    [0.5, 2.0]
+    """
 
     name: ClassVar[str] = "squared"
     code: ClassVar[int | None] = 0
@@ -57,7 +68,27 @@ class Squared(Loss):
 
 @dataclass(frozen=True)
 class Huber(Loss):
-    """Quadratic up to ``delta``, then linear: robust regression."""
+    """Quadratic up to ``delta``, then linear: robust regression.
+
+    Parameters
+    ----------
+    delta : float, default 1.35
+        The residual, in the units of y, at which the loss becomes linear.
+
+    See Also
+    --------
+    Squared : Quadratic everywhere.
+
+    Notes
+    -----
+    r^2 / 2 where |r| <= delta, else delta |r| - delta^2 / 2, r = eta - y (P. J. Huber 1964).
+
+    Examples
+    --------
+    >>> import numpy as np, pursuit
+    >>> pursuit.Huber(delta=1.0).value(np.zeros(2), np.array([0.5, 3.0])).tolist()
+    [0.125, 2.5]
+    """
 
     delta: float = 1.35
 

@@ -156,15 +156,37 @@ class Function(SmoothFunction):
 
     Parameters
     ----------
-    fun, grad : callables of a vector of length ``dim``: the value, a number, and the gradient, of the same length
-    dim : number of variables
-    hess : callable, or None: ``hess(x)`` gives the dim x dim Hessian, ``hess(x, cols)`` (two required arguments) its
-        block on the coordinates ``cols``
-    start : where the function is finite, if it is not at zero; also the place where refits begin
-    check : compare ``grad`` with differences of ``fun`` at once, see :meth:`check_gradient`
+    fun : callable
+        A function of a vector of length ``dim`` that returns the value, a number.
+    grad : callable
+        A function of the same vector that returns the gradient, of length ``dim``.
+    dim : int
+        Number of variables.
+    hess : callable or None, default None
+        ``hess(x)`` gives the dim x dim Hessian, ``hess(x, cols)`` (two required arguments) its block on the coordinates
+        ``cols``.
+    start : array of shape (dim,) or None, default None
+        Where the function is finite, if it is not at zero; also the place where refits begin.
+    check : bool, default False
+        Compare ``grad`` with differences of ``fun`` at once, see :meth:`check_gradient`.
 
+    See Also
+    --------
+    from_jax : Derivatives by JAX.
+    from_torch : Derivatives by PyTorch.
+
+    Notes
+    -----
     ``fun`` may be non-convex: a refit finds a local minimiser near the point it starts from, and says so where there is
     none. An exception inside a callable propagates; NaN ends a run with a status.
+
+    Examples
+    --------
+    >>> import numpy as np, pursuit
+    >>> target = np.array([0.0, 3.0, 0.0, -2.0, 0.1])
+    >>> f = pursuit.Function(lambda x: 0.5 * ((x - target) ** 2).sum(), lambda x: x - target, 5)
+    >>> pursuit.solve(f, 2).x.round(6).tolist()
+    [0.0, 3.0, 0.0, -2.0, 0.0]
     """
 
     def __init__(

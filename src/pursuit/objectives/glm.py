@@ -44,13 +44,41 @@ class GLM(GLMCurvature):
 
     Parameters
     ----------
-    X : array, data frame (its column names are kept as ``names``), SciPy sparse matrix or LinearOperator, shape (n, p)
-    y : targets, shape (n,); for "squared" also (n, q) for several responses with one support; for "multinomial" labels
-        (text or whole numbers) or shares of the classes, shape (n, q), at least 0, every row sums to 1
-    loss : name or instance, see ``pursuit.list_losses()``; also "multinomial"
-    l2 : ridge, half of it times the squared norm is added; a number, or one per column
-    fit_intercept, sample_weight, offset : as in statistics; weights are normalised to sum to one
-    standardize : work on the standardised view of X
+    X : array, data frame, SciPy sparse matrix, LinearOperator or data in parts, shape (n, p)
+        The columns; a data frame's names are kept as ``names``.
+    y : array of shape (n,) or (n, q), or None
+        Targets; for "squared" also (n, q) for several responses with one support; for "multinomial" labels (text or
+        whole numbers) or shares of the classes, shape (n, q), at least 0, every row sums to 1. None where X brings its
+        own.
+    loss : str or Loss, default "squared"
+        Name or instance, see ``pursuit.list_losses()``; also "multinomial".
+    l2 : float or array of shape (p,), default 0
+        Ridge: half of it times the squared norm is added; a number, or one per column.
+    fit_intercept : bool, default True
+        Whether there is an intercept, which is not penalised and does not count in k.
+    sample_weight : array of shape (n,) or None, default None
+        Weights of the rows, normalised to sum to one.
+    offset : array of shape (n,) or None, default None
+        What is added to the linear predictor of each row.
+    standardize : bool, default False
+        Work on the standardised view of X; results are in the units of X either way.
+
+    See Also
+    --------
+    solve : Minimises it.
+    SparseRegressor : The same with scikit-learn's conventions.
+
+    Notes
+    -----
+    f(x, b) = sum_i w_i phi(y_i, x_i' x + b + o_i) + l2 / 2 |x|^2, with weights w that sum to one.
+
+    Examples
+    --------
+    >>> import numpy as np, pursuit
+    >>> X = np.random.default_rng(0).standard_normal((100, 20))
+    >>> y = X[:, 3] - 2 * X[:, 7]
+    >>> pursuit.solve(pursuit.GLM(X, y, "huber"), 2).support.tolist()
+    [3, 7]
     """
 
     convex = True

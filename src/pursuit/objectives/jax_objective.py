@@ -33,12 +33,27 @@ class JaxFunction(SmoothFunction):
 
     Parameters
     ----------
-    fun : callable of a JAX vector of length ``dim`` that returns a scalar and can be traced; jitted or not
-    dim : number of variables
-    float64 : compute in float64, whatever JAX's global setting (which stays as it is); arrays that ``fun`` closes over
-        are converted once, and ``fun`` itself works afterwards as it did before. False: in JAX's default precision,
-        usually float32, refits good to about 1e-6
-    start : where the function is finite, if it is not at zero
+    fun : callable
+        A function of a JAX vector of length ``dim`` that returns a scalar and can be traced; jitted or not.
+    dim : int
+        Number of variables.
+    float64 : bool, default True
+        Compute in float64, whatever JAX's global setting (which stays as it is); arrays that ``fun`` closes over are
+        converted once, and ``fun`` itself works afterwards as it did before. False: in JAX's default precision, usually
+        float32, refits good to about 1e-6.
+    start : array of shape (dim,) or None, default None
+        Where the function is finite, if it is not at zero.
+
+    See Also
+    --------
+    Function : With derivatives of your own.
+
+    Examples
+    --------
+    >>> import pursuit
+    >>> f = pursuit.from_jax(lambda x: ((x - 1.0) ** 2).sum() + 5 * x[0], 4)
+    >>> pursuit.solve(f, 2).support.tolist()
+    [0, 1]
     """
 
     def __init__(self, fun: Callable[[Any], Any], dim: int, *, float64: bool = True, start: Any = None) -> None:

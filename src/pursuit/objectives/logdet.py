@@ -44,16 +44,31 @@ HELPS = 1e-10  # share of p by which an exchange must lower f to count
 
 
 class LogDet(Objective):
-    """tr(S W) - log det W over precision matrices W with a limited number of edges.
+    """Gaussian log-likelihood of precision matrices W with a limited number of edges: tr(S W) - log det W.
 
     Parameters
     ----------
-    covariance : S, symmetric and positive semidefinite, of p variables; a data frame's columns name them
-    n_samples : number of rows behind S, which limits its rank, or None: the rank is that of the numbers
-    eigenvalues : (alpha, beta), bounds of the eigenvalues of W in the units of S, or None
-        (``pursuit.refits.eigenvalue_bounds`` has the paper's rule)
-    shrinkage : t from 0 to 1: S is replaced by (1 - t) S + t diag(S), under which (t > 0) every graph has an optimum
-    names : of the variables
+    covariance : array or data frame of shape (p, p)
+        S, symmetric and positive semidefinite; a data frame's columns name the variables.
+    n_samples : int or None, default None
+        Number of rows behind S, which limits its rank. None: the rank is that of the numbers.
+    eigenvalues : tuple of float (alpha, beta) or None, default None
+        Bounds of the eigenvalues of W in the units of S (``pursuit.refits.eigenvalue_bounds`` has the paper's rule).
+    shrinkage : float, default 0
+        From 0 to 1: S is replaced by (1 - t) S + t diag(S), under which (t > 0) every graph has an optimum.
+    names : sequence of str or None, default None
+        Names of the variables.
+
+    See Also
+    --------
+    SparsePrecision : The estimator, from rows.
+
+    Examples
+    --------
+    >>> import numpy as np, pursuit
+    >>> W = np.eye(4) + 0.4 * (np.eye(4, k=1) + np.eye(4, k=-1))
+    >>> pursuit.solve(pursuit.LogDet(np.linalg.inv(W)), 3).support.tolist()
+    [[0, 1], [1, 2], [2, 3]]
     """
 
     smooth, convex = True, True

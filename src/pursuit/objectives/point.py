@@ -26,15 +26,53 @@ def _no_slope() -> Vector:
 
 @dataclass(frozen=True, eq=False)
 class Point:
-    """A k-sparse iterate: sorted support, the coefficients on it, intercept, value; the gradient when asked for.
+    """A k-sparse iterate: support, coefficients, intercept, value, and the gradient when it is needed.
 
-    ``refitted`` says that x minimises f over its support; ``note`` is a sentence about how (rank, separation), and
-    ``minimiser`` is False where that minimum is not attained. ``optimality`` is what has been proved of the point,
-    ``exchange`` the cheapest way to another support, ``n_checked`` how many exchanges were refitted or excluded, and
-    ``n_unchecked`` how many were not, where all were to be. ``lower`` is a lower bound of f over the sparse set that
-    was known when the point was made, ``support_bound`` one over the point's own support (-inf: none is known; None:
-    the value, if this is a minimiser without a note). ``owner`` refers weakly to the objective; it is not pickled, and
-    ``dataclasses.replace`` forgets it.
+    Attributes
+    ----------
+    dim : int
+        Number of coordinates.
+    support : array of int
+        Sorted indices of the coordinates that may be non-zero.
+    coef : array
+        The coefficients on the support.
+    free : float or array
+        What is not counted: the intercept; of a graph its diagonal.
+    value : float
+        The objective at this point.
+    slope : callable
+        Computes the gradient; ``gradient`` calls it once.
+    refitted : bool
+        Whether x minimises f over its support.
+    note : str
+        A sentence about how (rank, separation).
+    minimiser : bool
+        False where that minimum is not attained.
+    optimality : str
+        What has been proved of the point.
+    exchange : Exchange or None
+        The cheapest way to another support.
+    n_checked : int
+        How many exchanges were refitted or excluded.
+    n_unchecked : int
+        How many were not, where all were to be.
+    lower : float or None
+        A lower bound of f over the sparse set that was known when the point was made.
+    support_bound : float or None
+        A lower bound over the point's own support; -inf: none is known; None: the value, if this is a minimiser without
+        a note.
+
+    Notes
+    -----
+    ``owner`` refers weakly to the objective; it is not pickled, and ``dataclasses.replace`` forgets it.
+
+    Examples
+    --------
+    >>> import numpy as np, pursuit
+    >>> X = np.random.default_rng(0).standard_normal((100, 20))
+    >>> point = pursuit.GLM(X, X[:, 3]).refit(np.array([3, 7]))
+    >>> point.coef.round(6).tolist()
+    [1.0, 0.0]
     """
 
     dim: int

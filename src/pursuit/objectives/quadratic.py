@@ -34,17 +34,38 @@ class Quadratic(GLM):
 
     Parameters
     ----------
-    gram, xy, yy, n : the sums of x x', x y and y^2, and the number of rows (with weights: weighted sums, and the sum
-        of the weights), as they come from adding up blocks; nothing is divided by n and nothing is centred. Add up in
-        double precision: of sums in single precision little can be claimed
-    mean, ymean : the means of the columns and of y (the plain sums divided by n): there is an intercept, and it is
-        minimised out. Without them there is none
-    l2 : ridge as in ``GLM``, a number or one per column
-    names : of the columns; by default those of ``gram`` where it is a data frame
-    shift, yshift : where the sums are about other numbers than zero, these: all five are then sums (and means) of
-        x - shift and y - yshift. Where means are much larger than spreads that is the way to add up: any row will do
-        for a shift, as long as it is the same for all blocks
+    gram : array or data frame of shape (p, p)
+        The sum of x x' over rows (with weights: the weighted sum), as it comes from adding up blocks; nothing is
+        divided by n and nothing is centred. Add up in double precision: of sums in single precision little can be
+        claimed.
+    xy : array of shape (p,)
+        The sum of x y.
+    yy : float
+        The sum of y^2.
+    n : float
+        The number of rows; with weights their sum.
+    mean : array of shape (p,) or None, default None
+        The means of the columns (the plain sums divided by n). With ``ymean``: there is an intercept, and it is
+        minimised out. Without them there is none.
+    ymean : float or None, default None
+        The mean of y.
+    l2 : float or array of shape (p,), default 0
+        Ridge as in ``GLM``.
+    names : sequence of str or None, default None
+        Names of the columns; None: those of ``gram`` where it is a data frame.
+    shift : array of shape (p,) or None, default None
+        Where the sums are about other numbers than zero, these: all five are then sums (and means) of x - shift and
+        y - yshift. Where means are much larger than spreads that is the way to add up: any row will do for a shift, as
+        long as it is the same for all blocks.
+    yshift : float, default 0
+        The same for y.
 
+    See Also
+    --------
+    GLM : From rows.
+
+    Notes
+    -----
     Coefficients and intercept are those for X and y. Solvers that look at rows (svrght, diht, sdiht) are refused. A
     claim (``swap_optimal``, ``proved``) is made of the function that these sums give, with their last digits in doubt;
     where columns are so close to dependent, or so far from zero, that too few digits are left, it is not made.

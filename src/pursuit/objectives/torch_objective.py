@@ -20,11 +20,27 @@ class TorchFunction(SmoothFunction):
 
     Parameters
     ----------
-    fun : callable of a tensor of length ``dim`` that returns a scalar tensor and is differentiable
-    dim : number of variables
-    float64 : hand ``fun`` float64 tensors (its own tensors must then be float64 too); False: PyTorch's default dtype
-    device : where the tensors live, by default PyTorch's default device
-    start : where the function is finite, if it is not at zero
+    fun : callable
+        A function of a tensor of length ``dim`` that returns a scalar tensor and is differentiable.
+    dim : int
+        Number of variables.
+    float64 : bool, default True
+        Hand ``fun`` float64 tensors (its own tensors must then be float64 too); False: PyTorch's default dtype.
+    device : torch.device, str or None, default None
+        Where the tensors live; None is PyTorch's default device.
+    start : array of shape (dim,) or None, default None
+        Where the function is finite, if it is not at zero.
+
+    See Also
+    --------
+    Function : With derivatives of your own.
+
+    Examples
+    --------
+    >>> import pursuit
+    >>> f = pursuit.from_torch(lambda x: ((x - 1.0) ** 2).sum() + 5 * x[0], 4)
+    >>> pursuit.solve(f, 2).support.tolist()
+    [0, 1]
     """
 
     def __init__(

@@ -47,24 +47,62 @@ def path(
     engine: Any = None,
     effort: str | None = None,
 ) -> Path:
-    """The best point of every size in ``ks``: complete, and never worse for being larger.
+    """Find the best point of every size in ``ks``; none is worse for being larger.
 
     It works through every size from the forced-in columns to max(ks), so what it gives at k does not depend on which
-    other sizes were asked for, and a larger max(ks) can only improve it.
+    other sizes were requested, and a larger max(ks) can only improve it.
 
     Parameters
     ----------
-    objective, solver, include, exclude, groups, bounds, sum_to, random_state, engine : as in ``solve``;
-        ``max_iter`` and ``tol`` are limits of each run of a solver other than "auto"
-    ks : sizes, in any order; 0 is the model without features. Sizes beyond what there is are capped, and ``reason``
-        says so
-    time_limit : seconds for the whole path; what was reached is returned
-    callback : called with (k, value) when a size is first reached; a true return value stops the path there.
-        True shows a bar
-    checkpoint : a file in which the sizes so far are kept, about every second and at the end; where it is there
-        already, the path goes on from it, or is returned if it had ended. A file of another path is refused
-    effort : for solver="auto" only: "fast" (exchanges from the neighbouring sizes, and nothing is claimed), "default",
-        or "thorough" (every size is solved with that effort too)
+    objective : GLM or Objective
+        As in ``solve``.
+    ks : int or sequence of int
+        Sizes, in any order; 0 is the model without features. Sizes beyond what there is are capped, and ``reason`` says
+        so.
+    solver : str or Solver, default "auto"
+        As in ``solve``.
+    include, exclude : sequence of int or str, or mask
+        As in ``solve``.
+    groups : sequence, dict, "prefix" or None, default None
+        As in ``solve``.
+    bounds : tuple (low, high), dict, list or None, default None
+        As in ``solve``.
+    sum_to : float or None, default None
+        As in ``solve``.
+    max_iter, tol : int, float or None, default None
+        Limits of each run of a solver other than "auto".
+    time_limit : float or None, default None
+        Seconds for the whole path; what was reached is returned.
+    callback : callable, True or None, default None
+        Called with (k, value) when a size is first reached; a true return value stops the path there. True shows a bar.
+    random_state : int, Generator or None, default None
+        Seed for solvers that draw random numbers.
+    checkpoint : path or None, default None
+        A file in which the sizes so far are kept, about every second and at the end; where it is there already, the
+        path goes on from it, or is returned if it had ended. A file of another path is refused.
+    engine : dask.distributed.Client, pursuit.engines.Dask or None, default None
+        As in ``solve``.
+    effort : {"fast", "default", "thorough"} or None, default None
+        For solver="auto" only: "fast" (exchanges from the neighbouring sizes, and nothing is claimed), "default", or
+        "thorough" (every size is solved with that effort too).
+
+    Returns
+    -------
+    Path
+        A Result per size, smallest first.
+
+    See Also
+    --------
+    solve : One size.
+
+    Examples
+    --------
+    >>> import numpy as np, pursuit
+    >>> X = np.random.default_rng(0).standard_normal((100, 20))
+    >>> y = X[:, 3] - 2 * X[:, 7]
+    >>> found = pursuit.path(pursuit.GLM(X, y), range(1, 4))
+    >>> found.smallest(score=0.9).support.tolist()
+    [3, 7]
     """
     began = time.perf_counter()
     check_objective(objective)

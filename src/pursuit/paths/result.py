@@ -23,13 +23,42 @@ class Path(Sequence[Result]):
 
     Attributes
     ----------
-    ks : the sizes; those asked for, or as many of them as time allowed
-    results : a tuple of Results; values never rise with the size
-    null : the value without features
-    lower : the loss's infimum on the data, -inf where it is not known
-    status, reason : converged, time_limit or interrupted; the same in a sentence, with what was capped
-    seconds : how long it took
-    scores : one number per size, the higher the better: held-out ones where a cross-validation made the path, else None
+    results : tuple of Result
+        One per size; values never rise with the size.
+    null : float
+        The value without features.
+    lower : float
+        The loss's infimum on the data, -inf where it is not known.
+    status : str
+        "converged", "time_limit" or "interrupted".
+    reason : str
+        The same in a sentence, with what was capped.
+    seconds : float
+        How long it took.
+    sizes : tuple of int
+        The requested sizes, or as many of them as time allowed.
+    scores : array or None
+        One number per size, the higher the better: held-out ones where a cross-validation made the path.
+    ks : array of int
+        The sizes.
+    values : array
+        The objective's value at every size.
+    explained : array
+        The share of the null model's loss that is explained: R2 for least squares without a ridge, else D2.
+    columns : array of int
+        Every column that some size uses, sorted.
+
+    See Also
+    --------
+    path : Returns it.
+
+    Examples
+    --------
+    >>> import numpy as np, pursuit
+    >>> X = np.random.default_rng(0).standard_normal((100, 20))
+    >>> found = pursuit.path(pursuit.GLM(X, X[:, 3] - 2 * X[:, 7]), [1, 2])
+    >>> [result.support.tolist() for result in found]
+    [[7], [3, 7]]
     """
 
     results: tuple[Result, ...] = field(repr=False)
@@ -79,17 +108,47 @@ class Path(Sequence[Result]):
         return np.unique([j for result in self.results for j in result.support]).astype(np.int64)
 
     def at(self, k: int) -> Result:
-        """The result of size k."""
+        """Return the result of one size.
+
+        Parameters
+        ----------
+        k : int
+            The size.
+
+        Returns
+        -------
+        Result
+            Of that size.
+
+        Raises
+        ------
+        KeyError
+            Where the path does not have it.
+        """
         k = check_count(k, "k")
         if k not in self.sizes:
             raise KeyError(f"the path has no size {k}; it has {format_list(self.sizes, 12)}")
         return self.results[self.sizes.index(k)]
 
     def smallest(self, score: float | None = None, *, value: float | None = None) -> Result:
-        """The smallest size that reaches a target.
+        """Return the smallest size that reaches a target.
 
-        ``score`` is compared with ``scores`` where the path has held-out ones, else with ``explained``; ``value`` with
-        the objective's value.
+        Parameters
+        ----------
+        score : float or None, default None
+            Compared with ``scores`` where the path has held-out ones, else with ``explained``.
+        value : float or None, default None
+            Compared with the objective's value.
+
+        Returns
+        -------
+        Result
+            Of the smallest such size.
+
+        Raises
+        ------
+        ValueError
+            Where no size reaches it, or where not exactly one of the two is given.
         """
         if (score is None) == (value is None):
             raise ValueError("give score (the higher the better) or value (the lower the better)")
@@ -110,7 +169,18 @@ class Path(Sequence[Result]):
             raise ValueError(f"the path has no sizes: {self.reason}")
 
     def penalised(self, lam: float) -> Result:
-        """The result with the least value + lam k; of several, the smallest."""
+        """Return the result with the least value + lam k; of several, the smallest.
+
+        Parameters
+        ----------
+        lam : float
+            What a feature costs.
+
+        Returns
+        -------
+        Result
+            The best by that price.
+        """
         lam = check_number(lam, "lam")
         self._need_sizes()
         return self.results[int(np.argmin(self.values + lam * self.ks))]
@@ -123,22 +193,35 @@ class Path(Sequence[Result]):
         gap: float = 1e-6,
         progress: Callable[[int, Progress], Any] | None = None,
     ) -> Certificates:
-        """A lower bound for every size and, given time, a proof: ``certify`` for all, each from what the last has left.
+        """Bound every size from below and, given time, prove it: ``certify`` for all, each from what the last has left.
 
         Parameters
         ----------
-        objective : the ``GLM`` that the path is of
-        time_limit : seconds for all sizes; what one does not need goes to those after it. None bounds without
-            branching, 0 gives the cheap bounds
-        gap : relative gap at which a solution counts as proved
-        progress : called with a size and (lower, upper, open nodes, nodes, seconds) while branching, and at its end
+        objective : GLM
+            What the path is of.
+        time_limit : float or None, default None
+            Seconds for all sizes; what one does not need goes to those after it. None bounds without branching, 0 gives
+            the cheap bounds.
+        gap : float, default 1e-6
+            Relative gap at which a solution counts as proved.
+        progress : callable or None, default None
+            Called with a size and (lower, upper, open nodes, nodes, seconds) while branching, and at its end.
 
-        Ctrl-C leaves what is proved so far, and cheap bounds for the rest.
+        Returns
+        -------
+        Certificates
+            One per size. Ctrl-C leaves what is proved so far, and cheap bounds for the rest.
         """
         return certify_path(self, objective, time_limit, gap, progress)
 
     def to_frame(self) -> Any:
-        """A pandas DataFrame: a row per size, with its value, what it explains, and its columns."""
+        """Tabulate the path.
+
+        Returns
+        -------
+        pandas.DataFrame
+            A row per size, with its value, what it explains, and its columns.
+        """
         pd = require_package("pandas", "io", "to_frame")
         rows = [
             {"k": k, "value": result.value, "explained": share, "optimality": result.optimality,
@@ -151,7 +234,20 @@ class Path(Sequence[Result]):
         return frame
 
     def plot(self, ax: Any = None, **how: Any) -> Any:
-        """Coefficients against k (of graphs, partial correlations); gives the :class:`pursuit.plots.PathDisplay`."""
+        """Draw coefficients against k (of graphs, partial correlations).
+
+        Parameters
+        ----------
+        ax : matplotlib Axes or None, default None
+            Where to draw; None makes a figure.
+        **how : dict
+            Passed to :class:`pursuit.plots.PathDisplay`.
+
+        Returns
+        -------
+        PathDisplay
+            The picture; of graphs an EdgePathDisplay.
+        """
         plots = import_module("pursuit.plots")
         graphs = len(self) > 0 and np.ndim(self.results[0].support) == 2
         return (plots.EdgePathDisplay if graphs else plots.PathDisplay).from_path(self, ax=ax, **how)

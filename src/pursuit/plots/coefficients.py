@@ -12,12 +12,27 @@ from pursuit.reports.build import DisplayedModel, per_sd
 def plot_coefficients(
     result_or_estimator: Any, names: Sequence[str] | None = None, ax: Any | None = None, *, scale: Any = None
 ) -> Any:
-    """Draw the non-zero coefficients, largest on top, and return the axes.
+    """Draw the non-zero coefficients, largest on top.
 
     An estimator that standardised is drawn per standard deviation of a column, so that bars can be compared; one that
-    did not, a Result and a Model are drawn in the units of X, unless ``scale`` gives the standard deviations, one entry
-    per column. The axis says which. ``names`` holds one name per column of X; without it the model's own are used, else
-    ``x0, x1, ...``. With several outputs a bar is the norm of a feature's coefficients.
+    did not, a Result and a Model are drawn in the units of X, unless ``scale`` is given. The axis says which. With
+    several outputs a bar is the norm of a feature's coefficients.
+
+    Parameters
+    ----------
+    result_or_estimator : Result, Model or fitted estimator
+        What to draw.
+    names : sequence of str or None, default None
+        One name per column of X; None: the model's own, else ``x0, x1, ...``.
+    ax : matplotlib Axes or None, default None
+        Where to draw; None makes new axes.
+    scale : array or None, default None
+        Standard deviations, one entry per column.
+
+    Returns
+    -------
+    matplotlib Axes
+        What was drawn on.
     """
     support, coef, unit = _parts(result_or_estimator, scale)
     what = "coefficient"

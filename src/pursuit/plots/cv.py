@@ -16,8 +16,14 @@ class CVDisplay(NamedDisplay):
 
     Attributes
     ----------
-    ax_, figure_, line_ : the axes, their figure, the line of the means
-    band_, fold_lines_ : one standard error to both sides (None for a criterion), and the folds where they are drawn
+    ax_, figure_ : matplotlib Axes and Figure
+        The axes and their figure.
+    line_ : matplotlib line
+        The means.
+    band_ : matplotlib collection or None
+        One standard error to both sides; None for a criterion.
+    fold_lines_ : list
+        The folds, where they are drawn.
     """
 
     ks: Columns
@@ -33,7 +39,19 @@ class CVDisplay(NamedDisplay):
     def from_estimator(cls, estimator: Any, *, ax: Any = None, **how: Any) -> "CVDisplay":
         """Draw what a fitted SparseRegressorCV or SparseClassifierCV chose from: its ``sizes_``.
 
-        Of a SparsePrecisionCV or SparseLDA: the best shrinkage and l1 at every number of edges.
+        Parameters
+        ----------
+        estimator : estimator
+            A fitted estimator. Of a SparsePrecisionCV or SparseLDA: the best shrinkage and l1 at every number of edges.
+        ax : matplotlib Axes or None, default None
+            Where to draw; None makes new axes.
+        **how : dict
+            Passed to :meth:`plot`.
+
+        Returns
+        -------
+        CVDisplay
+            The picture.
         """
         if hasattr(estimator, "n_edges_") and getattr(estimator, "cv_results_", None) is not None:
             return cls._of_graphs(estimator).plot(ax, **how)
@@ -81,9 +99,21 @@ class CVDisplay(NamedDisplay):
         )
 
     def plot(self, ax: Any = None, *, folds: bool = False, title: str | None = None) -> "CVDisplay":
-        """Draw on ``ax``, or on new axes; with ``folds`` each fold's own line too.
+        """Draw the curve.
 
-        A size of 0 that is far worse than all others lies outside the frame, and a note says so.
+        Parameters
+        ----------
+        ax : matplotlib Axes or None, default None
+            Where to draw; None makes new axes.
+        folds : bool, default False
+            Whether each fold has its own line too.
+        title : str or None, default None
+            Title of the axes.
+
+        Returns
+        -------
+        CVDisplay
+            This display.
         """
         self.ax_ = axes(ax)
         self.figure_ = self.ax_.figure

@@ -24,8 +24,12 @@ class EdgeFrequencyDisplay(NamedDisplay):
 
     Attributes
     ----------
-    ax_, figure_, image_ : the axes, their figure, the image
-    order_ : the nodes, as rows and columns show them
+    ax_, figure_ : matplotlib Axes and Figure
+        The axes and their figure.
+    image_ : matplotlib image
+        The heat map.
+    order_ : array of int
+        The nodes, as rows and columns show them.
     """
 
     frequencies: Matrix
@@ -37,9 +41,25 @@ class EdgeFrequencyDisplay(NamedDisplay):
     def from_graphs(
         cls, graphs: Any, *, names: Sequence[str] | None = None, truth: Any = None, ax: Any = None, **how: Any
     ) -> "EdgeFrequencyDisplay":
-        """Draw what several graphs have in common: adjacency or precision matrices, or estimators that have these.
+        """Draw what several graphs have in common.
 
-        ``truth``, a matrix of the same kind, marks the edges that ought to be there: in a simulation they are known.
+        Parameters
+        ----------
+        graphs : sequence
+            Adjacency or precision matrices, or estimators that have these.
+        names : sequence of str or None, default None
+            One name per node.
+        truth : array or None, default None
+            A matrix of the same kind that marks the edges that ought to be there: in a simulation they are known.
+        ax : matplotlib Axes or None, default None
+            Where to draw; None makes new axes.
+        **how : dict
+            Passed to :meth:`plot`.
+
+        Returns
+        -------
+        EdgeFrequencyDisplay
+            The picture.
         """
         matrices = [_adjacency(graph, f"graphs[{i}]") for i, graph in enumerate(graphs)]
         if not matrices:
@@ -55,7 +75,26 @@ class EdgeFrequencyDisplay(NamedDisplay):
     def from_stability(
         cls, found: Any, *, k: int | None = None, truth: Any = None, ax: Any = None, **how: Any
     ) -> "EdgeFrequencyDisplay":
-        """Draw a :class:`pursuit.Stability` of graphs at size k, the largest where none is given."""
+        """Draw a :class:`pursuit.Stability` of graphs.
+
+        Parameters
+        ----------
+        found : Stability
+            What to draw.
+        k : int or None, default None
+            The size; None is the largest.
+        truth : array or None, default None
+            A matrix that marks the edges that ought to be there.
+        ax : matplotlib Axes or None, default None
+            Where to draw; None makes new axes.
+        **how : dict
+            Passed to :meth:`plot`.
+
+        Returns
+        -------
+        EdgeFrequencyDisplay
+            The picture.
+        """
         pairs = getattr(getattr(found, "names", None), "pairs", None)
         if pairs is None:
             raise ValueError(f"found must be a pursuit.Stability of a SparsePrecision, got {type(found).__name__}")
@@ -81,7 +120,20 @@ class EdgeFrequencyDisplay(NamedDisplay):
         return cls(mean, called, what, known).plot(ax, **how)
 
     def plot(self, ax: Any = None, *, order: str = "given") -> "EdgeFrequencyDisplay":
-        """Draw on ``ax``, or on new axes; ``order="similar"`` puts nodes with the same neighbours side by side."""
+        """Draw the heat map.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes or None, default None
+            Where to draw; None makes new axes.
+        order : {"given", "similar"}, default "given"
+            "similar" puts nodes with the same neighbours side by side.
+
+        Returns
+        -------
+        EdgeFrequencyDisplay
+            This display.
+        """
         check_choice(order, "order", ORDERS)
         from matplotlib.colors import LinearSegmentedColormap
 

@@ -16,15 +16,38 @@ class EdgePathDisplay(PathDisplay):
 
     Attributes
     ----------
-    ax_, figure_, lines_ : the axes of the partial correlations, their figure, one line per edge that some size has
-    explained_ax_ : the axes below; None where one axes was given
+    ax_, figure_ : matplotlib Axes and Figure
+        The axes of the partial correlations, and their figure.
+    lines_ : list
+        One line per edge that some size has.
+    explained_ax_ : matplotlib Axes or None
+        The axes below; None where one axes was given.
     """
 
     @classmethod
     def from_path(
         cls, path: Any, *, names: Sequence[str] | None = None, scale: Any = None, ax: Any = None, **how: Any
     ) -> "EdgePathDisplay":
-        """Draw ``pursuit.path(LogDet(S), ks)``; ``names`` holds one name per node, where the matrix has none."""
+        """Draw ``pursuit.path(LogDet(S), ks)``.
+
+        Parameters
+        ----------
+        path : Path
+            A path of graphs.
+        names : sequence of str or None, default None
+            One name per node, where the matrix has none.
+        scale : None
+            Not used: partial correlations have no unit.
+        ax : matplotlib Axes or None, default None
+            Where to draw; None makes new axes.
+        **how : dict
+            Passed to :meth:`plot`.
+
+        Returns
+        -------
+        EdgePathDisplay
+            The picture.
+        """
         if not of_graphs(path):
             raise ValueError(
                 "path must be a pursuit.Path of graphs with at least one size: pursuit.path(LogDet(S), ks)"
@@ -34,7 +57,22 @@ class EdgePathDisplay(PathDisplay):
         return cls(along(path, names, None), path.null - path.values).plot(ax, **how)
 
     def plot(self, ax: Any = None, *, max_names: int = NAMED, title: str | None = None) -> "EdgePathDisplay":
-        """Draw on ``ax``, or on new axes with what is explained below; the ``max_names`` strongest edges have names."""
+        """Draw the lines.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes or None, default None
+            Where to draw; None makes new axes with what is explained below.
+        max_names : int
+            How many of the strongest edges have names.
+        title : str or None, default None
+            Title of the axes.
+
+        Returns
+        -------
+        EdgePathDisplay
+            This display.
+        """
         super().plot(ax, max_names=max_names, title=title)
         if ax is None:
             self.figure_.set_size_inches(8.6, 5.6)  # two names are long

@@ -31,10 +31,18 @@ class GraphDisplay(NamedDisplay):
 
     Attributes
     ----------
-    ax_, figure_ : the axes and their figure
-    edges_ : an (m, 2) array, the weakest first, as they are drawn; lines_ : two collections, positive and negative
-    places_ : where the nodes are, in points; NaN without edges. Give them as ``places`` to draw another graph alike
-    names_ : one text per node that is named; aside_ : those without edges
+    ax_, figure_ : matplotlib Axes and Figure
+        The axes and their figure.
+    edges_ : array of shape (m, 2)
+        The weakest first, as they are drawn.
+    lines_ : list
+        Two collections, positive and negative.
+    places_ : array of shape (p, 2)
+        Where the nodes are, in points; NaN without edges. Give them as ``places`` to draw another graph alike.
+    names_ : list
+        One text per node that is named.
+    aside_ : list
+        Those without edges.
     """
 
     partial: Matrix
@@ -44,7 +52,24 @@ class GraphDisplay(NamedDisplay):
     def from_estimator(
         cls, estimator: Any, *, names: Sequence[str] | None = None, ax: Any = None, **how: Any
     ) -> "GraphDisplay":
-        """Draw whoever has a ``precision_``: SparsePrecision, SparsePrecisionCV, SparseLDA, scikit-learn's too."""
+        """Draw an estimator with a ``precision_``: SparsePrecision, SparsePrecisionCV, SparseLDA, scikit-learn's too.
+
+        Parameters
+        ----------
+        estimator : estimator
+            A fitted estimator.
+        names : sequence of str or None, default None
+            One name per node; None: the estimator's own.
+        ax : matplotlib Axes or None, default None
+            Where to draw; None makes new axes.
+        **how : dict
+            Passed to :meth:`plot`.
+
+        Returns
+        -------
+        GraphDisplay
+            The picture.
+        """
         if not hasattr(estimator, "precision_"):
             raise ValueError(f"estimator must be fitted and have a precision_, got {estimator!r}")
         own = getattr(estimator, "feature_names_in_", None)
@@ -54,7 +79,24 @@ class GraphDisplay(NamedDisplay):
     def from_precision(
         cls, precision: Any, *, names: Sequence[str] | None = None, ax: Any = None, **how: Any
     ) -> "GraphDisplay":
-        """Draw a precision matrix: ``result.x`` of ``pursuit.solve(LogDet(S), k)``, or any other."""
+        """Draw a precision matrix: ``result.x`` of ``pursuit.solve(LogDet(S), k)``, or any other.
+
+        Parameters
+        ----------
+        precision : array of shape (p, p)
+            The matrix.
+        names : sequence of str or None, default None
+            One name per node.
+        ax : matplotlib Axes or None, default None
+            Where to draw; None makes new axes.
+        **how : dict
+            Passed to :meth:`plot`.
+
+        Returns
+        -------
+        GraphDisplay
+            The picture.
+        """
         W = np.asarray(precision, dtype=np.float64)
         if W.ndim != 2 or len(W) != W.shape[-1] or not len(W) or not (W.diagonal() > 0).all():
             raise ValueError(f"precision must be a square matrix with a positive diagonal, got shape {W.shape}")
@@ -67,10 +109,21 @@ class GraphDisplay(NamedDisplay):
         return cls(partial, called).plot(ax, **how)
 
     def plot(self, ax: Any = None, *, max_names: int = 200, places: Any = None) -> "GraphDisplay":
-        """Draw on ``ax``, or on new axes as large as the graph needs; the ``max_names`` best joined nodes have names.
+        """Draw the graph.
 
-        ``places`` (one row per node) draws the nodes there, in proportion: another graph's ``places_``, a map, or what
-        another package computes.
+        Parameters
+        ----------
+        ax : matplotlib Axes or None, default None
+            Where to draw; None makes new axes as large as the graph needs.
+        max_names : int, default 200
+            How many of the best joined nodes have names.
+        places : array of shape (p, 2) or None, default None
+            Draws the nodes there, in proportion: another graph's ``places_``, a map, or what another package computes.
+
+        Returns
+        -------
+        GraphDisplay
+            This display.
         """
         adjacent = self.partial != 0
         degree = adjacent.sum(axis=1)

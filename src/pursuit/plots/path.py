@@ -33,8 +33,12 @@ class PathDisplay(NamedDisplay):
 
     Attributes
     ----------
-    ax_, figure_, lines_ : the axes of the coefficients, their figure, one line per feature that some size has
-    explained_ax_ : the axes below; None where one axes was given
+    ax_, figure_ : matplotlib Axes and Figure
+        The axes of the coefficients, and their figure.
+    lines_ : list
+        One line per feature that some size has.
+    explained_ax_ : matplotlib Axes or None
+        The axes below; None where one axes was given.
     """
 
     along: Along
@@ -46,9 +50,24 @@ class PathDisplay(NamedDisplay):
     ) -> "PathDisplay":
         """Draw a :class:`pursuit.Path`.
 
-        Coefficients are those of the standardised columns where the objective standardises, else in the units of X;
-        ``scale`` gives the standard deviations of all columns, where these are wanted instead. With several outputs a
-        line is the norm of a feature's coefficients. ``names`` holds one name per column of X.
+        Parameters
+        ----------
+        path : Path
+            What to draw. Coefficients are those of the standardised columns where the objective standardises, else in
+            the units of X; with several outputs a line is the norm of a feature's coefficients.
+        names : sequence of str or None, default None
+            One name per column of X.
+        scale : array or None, default None
+            The standard deviations of all columns, where coefficients per standard deviation are wanted instead.
+        ax : matplotlib Axes or None, default None
+            Where to draw; None makes new axes.
+        **how : dict
+            Passed to :meth:`plot`.
+
+        Returns
+        -------
+        PathDisplay
+            The picture.
         """
         return cls(along(path, names, scale), path.explained).plot(ax, **how)
 
@@ -89,7 +108,22 @@ class PathDisplay(NamedDisplay):
         return cls.from_path(found, names=getattr(model, "feature_names_in_", None), ax=ax, **how)
 
     def plot(self, ax: Any = None, *, max_names: int = NAMED, title: str | None = None) -> "PathDisplay":
-        """Draw on ``ax``, or on new axes with what is explained below; the ``max_names`` strongest lines have names."""
+        """Draw the lines.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes or None, default None
+            Where to draw; None makes new axes with what is explained below.
+        max_names : int
+            How many of the strongest lines have names.
+        title : str or None, default None
+            Title of the axes.
+
+        Returns
+        -------
+        PathDisplay
+            This display.
+        """
         self.explained_ax_: Any = None
         self.ax_, self.explained_ax_ = two_axes() if ax is None else (axes(ax), None)
         self.figure_ = self.ax_.figure

@@ -14,7 +14,26 @@ def plot_scores(
     ylabel: str | None = None,
     ax: Any | None = None,
 ) -> Any:
-    """Draw one line per entry of ``scores`` (label to values, one per k) and return the axes; ``chosen`` marks a k."""
+    """Draw one line per entry of ``scores``.
+
+    Parameters
+    ----------
+    ks : sequence of int
+        The sizes.
+    scores : mapping of str to sequence of float
+        Label to values, one per k.
+    chosen : int or None, default None
+        A size to mark.
+    ylabel : str or None, default None
+        Label of the axis.
+    ax : matplotlib Axes or None, default None
+        Where to draw; None makes new axes.
+
+    Returns
+    -------
+    matplotlib Axes
+        What was drawn on.
+    """
     ks = [int(k) for k in ks]
     for label, values in scores.items():
         if len(values) != len(ks):

@@ -21,9 +21,12 @@ class StabilityDisplay(NamedDisplay):
 
     Attributes
     ----------
-    ax_, figure_ : the axes and their figure
-    lines_ : kind "path": one line per unit drawn, most often selected first
-    bars_ : kind "bars"
+    ax_, figure_ : matplotlib Axes and Figure
+        The axes and their figure.
+    lines_ : list
+        Kind "path": one line per unit drawn, most often selected first.
+    bars_ : matplotlib container or None
+        Kind "bars".
     """
 
     ks: Columns
@@ -33,7 +36,22 @@ class StabilityDisplay(NamedDisplay):
 
     @classmethod
     def from_stability(cls, found: Any, *, ax: Any = None, **how: Any) -> "StabilityDisplay":
-        """Draw a :class:`pursuit.Stability`; groups are drawn once."""
+        """Draw a :class:`pursuit.Stability`; groups are drawn once.
+
+        Parameters
+        ----------
+        found : Stability
+            What to draw.
+        ax : matplotlib Axes or None, default None
+            Where to draw; None makes new axes.
+        **how : dict
+            Passed to :meth:`plot`.
+
+        Returns
+        -------
+        StabilityDisplay
+            The picture.
+        """
         if not hasattr(found, "most_often"):
             raise ValueError(f"found must be a pursuit.Stability, got {type(found).__name__}")
         frequencies, names = found.most_often(DRAWN)
@@ -42,7 +60,24 @@ class StabilityDisplay(NamedDisplay):
     def plot(
         self, ax: Any = None, *, kind: str = "bars", max_names: int = NAMED, title: str | None = None
     ) -> "StabilityDisplay":
-        """Draw on ``ax``, or on new axes: "bars" (the largest frequency over sizes), or "path" (against k)."""
+        """Draw the frequencies.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes or None, default None
+            Where to draw; None makes new axes.
+        kind : {"bars", "path"}, default "bars"
+            "path" draws against k, "bars" the largest over sizes.
+        max_names : int
+            How many units have names.
+        title : str or None, default None
+            Title of the axes.
+
+        Returns
+        -------
+        StabilityDisplay
+            This display.
+        """
         check_choice(kind, "kind", KINDS)
         self.ax_ = axes(ax)
         self.figure_ = self.ax_.figure

@@ -9,10 +9,24 @@ BELOW = 4  # points from the label to what it names
 
 
 def plot_subsets(table: Any, criterion: str = "bic", ax: Any | None = None) -> Any:
-    """Draw a criterion of :func:`pursuit.best_subsets` against k and return the axes.
+    """Draw a criterion of :func:`pursuit.best_subsets` against k.
 
     The best subset of every size is on the line, runners-up are dots beside it; hollow ones are not proved. The dotted
     line marks the size that the criterion chooses.
+
+    Parameters
+    ----------
+    table : Subsets
+        What ``best_subsets`` returned.
+    criterion : str, default "bic"
+        Which criterion.
+    ax : matplotlib Axes or None, default None
+        Where to draw; None makes new axes.
+
+    Returns
+    -------
+    matplotlib Axes
+        What was drawn on.
     """
     if not hasattr(table, "criterion"):
         raise TypeError(f"table must be a table of pursuit.best_subsets, got {type(table).__name__}")

@@ -20,8 +20,12 @@ class SupportDisplay(NamedDisplay):
 
     Attributes
     ----------
-    ax_, figure_, image_ : the axes, their figure, the image: one row per feature, in the order in which they enter
-    rows_ : the features of the rows, as positions in ``along.columns``
+    ax_, figure_ : matplotlib Axes and Figure
+        The axes and their figure.
+    image_ : matplotlib image
+        One row per feature, in the order in which they enter.
+    rows_ : array of int
+        The features of the rows, as positions in ``along.columns``.
     """
 
     along: Along
@@ -30,11 +34,45 @@ class SupportDisplay(NamedDisplay):
     def from_path(
         cls, path: Any, *, names: Sequence[str] | None = None, scale: Any = None, ax: Any = None, **how: Any
     ) -> "SupportDisplay":
-        """Draw a :class:`pursuit.Path`; ``names`` and ``scale`` as in :meth:`PathDisplay.from_path`."""
+        """Draw a :class:`pursuit.Path`.
+
+        Parameters
+        ----------
+        path : Path
+            What to draw.
+        names : sequence of str or None, default None
+            One name per column of X.
+        scale : array or None, default None
+            As in :meth:`PathDisplay.from_path`.
+        ax : matplotlib Axes or None, default None
+            Where to draw; None makes new axes.
+        **how : dict
+            Passed to :meth:`plot`.
+
+        Returns
+        -------
+        SupportDisplay
+            The picture.
+        """
         return cls(along(path, names, scale)).plot(ax, **how)
 
     def plot(self, ax: Any = None, *, max_rows: int = ROWS, title: str | None = None) -> "SupportDisplay":
-        """Draw on ``ax``, or on new axes, the ``max_rows`` features that most sizes have."""
+        """Draw the heat map.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes or None, default None
+            Where to draw; None makes new axes.
+        max_rows : int
+            How many features are drawn: those that most sizes have.
+        title : str or None, default None
+            Title of the axes.
+
+        Returns
+        -------
+        SupportDisplay
+            This display.
+        """
         self.ax_ = axes(ax)
         self.figure_ = self.ax_.figure
         from matplotlib.colors import LinearSegmentedColormap

@@ -21,6 +21,11 @@ def plot_theorems(table: Any, ax: Any | None = None) -> Any:
         What :func:`pursuit.theorems` returns.
     ax : matplotlib axes or None
         Where to draw; None makes new axes.
+
+    Returns
+    -------
+    matplotlib Axes
+        What was drawn on.
     """
     if not hasattr(table, "statements"):
         raise TypeError(f"table must be a table of pursuit.theorems, got {type(table).__name__}")

@@ -14,16 +14,26 @@ REACHED = 10.0  # how far below the smallest distance the best value is drawn, o
 
 
 def plot_trace(results: Any, *, what: str | None = None, against: str = "iteration", ax: Any | None = None) -> Any:
-    """Draw the trace of a result, or one line per entry of a mapping from labels to results, and return the axes.
+    """Draw the trace of a result, or one line per entry of a mapping from labels to results.
 
     Parameters
     ----------
-    results : a Result, a fitted estimator, or a mapping from labels to those
-    what : "gap" (best value minus lower bound, on a log scale: figures 5.3 and 5.5 of the DIHT paper), "distance" (from
+    results : Result, fitted estimator, or mapping from labels to those
+        What to draw.
+    what : {"gap", "distance", "value"} or None, default None
+        "gap": best value minus lower bound, on a log scale (figures 5.3 and 5.5 of the DIHT paper). "distance": from
         the best value so far to the best that any of the results met, on a log scale; lines end on the dotted line
-        where they reach it), "value" (best so far, the lower bound dashed below it where there is one), or None:
-        "gap" where every result has one, else "distance"
-    against : "iteration" or "seconds"
+        where they reach it. "value": best so far, the lower bound dashed below it where there is one. None: "gap" where
+        every result has one, else "distance".
+    against : {"iteration", "seconds"}, default "iteration"
+        What the horizontal axis shows.
+    ax : matplotlib Axes or None, default None
+        Where to draw; None makes new axes.
+
+    Returns
+    -------
+    matplotlib Axes
+        What was drawn on.
     """
     held = dict(results) if isinstance(results, Mapping) else {"": results}
     if not held:

@@ -39,15 +39,34 @@ class DisplayedModel(NamedTuple):
 
 
 def summary(objective: Any, result: Result | None = None) -> Summary:
-    """A solution on one page: coefficients, what every feature is worth, how good the fit is, what is known of it.
+    """Summarise a solution on one page: coefficients, what every feature is worth, how good the fit is.
 
     What features are worth is exact for the squared loss. For other losses, and inside bounds, the closest rivals are
     those of the quadratic model, and costs are refitted where that is affordable.
 
     Parameters
     ----------
-    objective : the ``GLM``, ``MultiGLM`` or other objective that was minimised
-    result : what ``solve`` returned for it
+    objective : GLM, MultiGLM or Objective, or a fitted estimator
+        What was minimised; of an estimator its ``coef_`` are summarised, and ``result`` is left out.
+    result : Result or None, default None
+        What ``solve`` returned for it.
+
+    Returns
+    -------
+    Summary
+        To print, or as numbers.
+
+    See Also
+    --------
+    SparseRegressor.summary : The same of an estimator.
+
+    Examples
+    --------
+    >>> import numpy as np, pursuit
+    >>> X = np.random.default_rng(0).standard_normal((100, 20))
+    >>> f = pursuit.GLM(X, X[:, 3] - 2 * X[:, 7])
+    >>> pursuit.summary(f, pursuit.solve(f, 2)).names
+    ('x3', 'x7')
     """
     if result is None:
         return _summary_of_estimator(objective)

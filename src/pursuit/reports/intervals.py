@@ -16,18 +16,44 @@ MAX_EXTRA_ROWS = 10  # of the others, how many are
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Intervals:
-    """What ``pursuit.split_intervals`` and ``pursuit.bootstrap_intervals`` return; ``print`` it, or take the numbers.
+    """Intervals of coefficients after selection; ``print`` them, or take the numbers.
 
     Attributes
     ----------
-    kind : "split" (valid given the selection) or "bootstrap" (variability of the procedure, without a coverage)
-    names, columns : of the features; -1 is the intercept
-    estimate, low, high : per unit of X; a bootstrap's estimates are those of all rows
-    level : of the intervals
-    standard_error : of the estimates; a bootstrap's is the standard deviation over resamples
-    p_value : of coefficient 0, where it is valid, else None
-    frequency : the share of resamples that selected the feature, else None
-    notes : what the numbers mean, in sentences
+    kind : str
+        "split" (valid given the selection) or "bootstrap" (variability of the procedure, without a coverage).
+    names : tuple of str
+        Names of the features.
+    columns : array of int
+        Their indices; -1 is the intercept.
+    estimate, low, high : array
+        Per unit of X; a bootstrap's estimates are those of all rows.
+    level : float
+        Of the intervals.
+    standard_error : array
+        Of the estimates; a bootstrap's is the standard deviation over resamples.
+    p_value : array or None
+        Of coefficient 0, where it is valid.
+    frequency : array or None
+        The share of resamples that selected the feature.
+    notes : tuple of str
+        What the numbers mean, in sentences.
+    own : int or None
+        How many features are those of the model; they come first.
+
+    See Also
+    --------
+    split_intervals, bootstrap_intervals : Return them.
+
+    Examples
+    --------
+    >>> import numpy as np, pursuit
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.standard_normal((60, 5))
+    >>> y = X[:, 3] + 0.1 * rng.standard_normal(60)
+    >>> found = pursuit.split_intervals(pursuit.SparseRegressor(k=1), X, y, random_state=0)
+    >>> bool(found.low[0] < 1.0 < found.high[0])
+    True
     """
 
     kind: str
@@ -44,7 +70,13 @@ class Intervals:
     own: int | None = None  # features of the model, which come first
 
     def to_frame(self) -> Any:
-        """A pandas DataFrame with a row per feature."""
+        """Tabulate the intervals.
+
+        Returns
+        -------
+        pandas.DataFrame
+            A row per feature.
+        """
         pd = require_package("pandas", "io", "to_frame")
         held: dict[str, Any] = {
             "feature": list(self.names), "column": self.columns, "estimate": self.estimate, "low": self.low,

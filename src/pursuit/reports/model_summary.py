@@ -23,23 +23,67 @@ MAX_OUTPUT_COLUMNS = 4  # outputs up to which every one has its column
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Summary:
-    """What ``pursuit.summary`` and ``estimator.summary()`` return; ``print`` it, or take the numbers.
+    """A fitted model on one page; ``print`` it, or take the numbers.
 
     Attributes
     ----------
-    names, columns : of the chosen features
-    coef, per_sd : coefficients per unit and per standard deviation of a column, a row per feature where there are
-        several outputs; ``per_sd`` is None where there are no data to tell
-    intercept : in the units of X
-    drop : what ``unit`` loses when a feature (with groups: its group) is dropped and the others are refitted; inf where
-        it must stay
-    rivals, rival_cost : the feature outside that replaces it at least cost ("" where there is none), and that cost;
-        below zero the exchange would help
-    unit : what costs are counted in: R2, D2, or the objective
-    how : "exact", "refitted" (costs of refits, of the nearest rivals by the quadratic model) or "model"
-    score, held_out : R2 (D2: the share of the deviance) in sample and, where there is one, held out
-    rows, dim, k, sets : rows, columns, features chosen, and among how many sets
-    plain : whether the coefficients are those of the plain fit on these features, which costs speak of
+    names : tuple of str
+        Names of the chosen features.
+    columns : array of int
+        Their indices.
+    coef, per_sd : array
+        Coefficients per unit and per standard deviation of a column, a row per feature where there are several outputs;
+        ``per_sd`` is None where there are no data to tell.
+    intercept : float or array
+        In the units of X.
+    drop : array or None
+        What ``unit`` loses when a feature (with groups: its group) is dropped and the others are refitted; inf where it
+        must stay.
+    rivals : tuple of str
+        The feature outside that replaces it at least cost ("" where there is none).
+    rival_cost : array or None
+        That cost; below zero the exchange would help.
+    unit : str
+        What costs are counted in: R2, D2, or the objective.
+    how : str
+        "exact", "refitted" (costs of refits, of the nearest rivals by the quadratic model) or "model".
+    score, held_out : float or None
+        R2 (D2: the share of the deviance) in sample and, where there is one, held out.
+    held_out_name : str
+        Name of the held-out score.
+    held_out_error : float or None
+        Its standard error over folds.
+    rows, dim, k, sets : int
+        Rows, columns, features chosen, and among how many sets.
+    loss : str
+        Name of the loss.
+    found : str
+        How the search ended.
+    plain : bool
+        Whether the coefficients are those of the plain fit on these features, which costs speak of.
+    notes : tuple of str
+        What else a person should know.
+    groups : array or None
+        Group of each feature, where they come in groups.
+    outputs : tuple of str
+        Names of the outputs, where there are several.
+    classes, held_out_classes : ClassScores or None
+        Of a classifier: what its predictions are worth in sample and, where there are folds, held out.
+    has_better_rival : bool
+        Whether one of the rivals is better than the feature in whose place it would come.
+
+    See Also
+    --------
+    summary : Returns it.
+
+    Examples
+    --------
+    >>> import numpy as np, pursuit
+    >>> X = np.random.default_rng(0).standard_normal((100, 20))
+    >>> f = pursuit.GLM(X, X[:, 3] - 2 * X[:, 7])
+    >>> found = pursuit.summary(f, pursuit.solve(f, 2))
+    >>> found.coef.round(6).tolist()
+    [1.0, -2.0]
     """
 
     names: tuple[str, ...]
@@ -70,7 +114,13 @@ class Summary:
     held_out_classes: ClassScores | None = None  # the same on held-out rows
 
     def to_frame(self) -> Any:
-        """A pandas DataFrame with a row per feature."""
+        """Tabulate the features.
+
+        Returns
+        -------
+        pandas.DataFrame
+            A row per feature.
+        """
         pd = require_package("pandas", "io", "to_frame")
         held: dict[str, Any] = {"feature": list(self.names), "column": self.columns}
         for label, values in (("coefficient", self.coef), ("per_sd", self.per_sd)):

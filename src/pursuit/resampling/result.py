@@ -19,24 +19,61 @@ MAX_PRINTED = 12  # features, and pairs of them, that are printed
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Stability:
-    """How often half-samples select each feature, at every size.
+    """Frequencies with which half-samples select each feature, at every size.
 
     Attributes
     ----------
-    ks : the sizes
-    frequencies : one row per size, one column per column of X: the share of half-samples that select it
-    columns : those that some half-sample selects at some size, sorted
-    strength : of these, the largest frequency over the sizes
-    threshold, stable : columns whose largest frequency reaches the threshold, sorted
-    bounds : how many of them are wrong, at most, in the mean (:class:`Bounds`)
-    partners : features that replace each other (:class:`Partner`)
-    n_pairs, n_done : complementary pairs asked for, and done
-    supports : of each half-sample, pair by pair, what it selects at each size, and last at one more than the largest:
-        columns, or groups by their number
-    names : of the columns (with groups, of these), or None
-    status, reason : converged, interrupted or time_limit; the same in a sentence
-    seconds : how long it took
-    what : what is selected, in a word: features, or edges (then a column is a pair of columns, by its number)
+    supports : tuple
+        Of each half-sample, pair by pair, what it selects at each size, and last at one more than the largest: columns,
+        or groups by their number.
+    ks : array of int
+        The sizes.
+    threshold : float
+        Frequency from which a feature counts as stable.
+    n_pairs, n_done : int
+        Complementary pairs requested, and done.
+    names : tuple of str or None
+        Names of the columns (with groups, of these).
+    status, reason : str
+        "converged", "interrupted" or "time_limit"; the same in a sentence.
+    seconds : float
+        How long it took.
+    units : int
+        How many columns or groups there are.
+    forced : array of int
+        Units that every half-sample must select.
+    free : int
+        How many units compete.
+    unit_of : array of int or None
+        Group of each column.
+    what : str
+        What is selected, in a word: features, or edges (then a column is a pair of columns, by its number).
+    frequencies : array of shape (sizes, p)
+        The share of half-samples that select each column.
+    columns : array of int
+        Those that some half-sample selects at some size, sorted.
+    strength : array
+        Of these, the largest frequency over the sizes.
+    stable : array of int
+        Columns whose largest frequency reaches the threshold, sorted.
+    bounds : Bounds
+        How many of them are wrong, at most, in the mean.
+    partners : list of Partner
+        Features that replace each other.
+
+    See Also
+    --------
+    stability : Returns it.
+
+    Examples
+    --------
+    >>> import numpy as np, pursuit
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.standard_normal((80, 8))
+    >>> y = X[:, 3] + 0.1 * rng.standard_normal(80)
+    >>> found = pursuit.stability(pursuit.SparseRegressor(k=1), X, y, n_pairs=5, random_state=0)
+    >>> found.frequencies[0, 3].item()
+    1.0
     """
 
     supports: tuple[tuple[Columns, ...], ...]
@@ -117,11 +154,28 @@ class Stability:
         return partners(self.supports, self.units, self.forced, self.threshold, self._called)
 
     def at(self, threshold: float) -> "Stability":
-        """The same with another threshold: nothing is selected again."""
+        """Return the same with another threshold: nothing is selected again.
+
+        Parameters
+        ----------
+        threshold : float
+            Above 0.5, at most 1.
+
+        Returns
+        -------
+        Stability
+            With the stable features of that threshold.
+        """
         return replace(self, threshold=check_threshold(threshold))
 
     def to_frame(self) -> Any:
-        """A pandas DataFrame: a row per column that is ever selected, most often first, its frequency at every size."""
+        """Tabulate the frequencies.
+
+        Returns
+        -------
+        pandas.DataFrame
+            A row per column that is ever selected, most often first, its frequency at every size.
+        """
         pd = require_package("pandas", "io", "to_frame")
         order = np.argsort(-self.strength, kind="stable")
         columns = self.columns[order]
@@ -137,13 +191,39 @@ class Stability:
         return pd.DataFrame(table)
 
     def most_often(self, most: int) -> tuple[Matrix, list[str]]:
-        """Frequencies at every size of the ``most`` units that are selected most often, a column each; their names."""
+        """List the units that are selected most often.
+
+        Parameters
+        ----------
+        most : int
+            How many.
+
+        Returns
+        -------
+        frequencies : array
+            Their frequencies at every size, a column each.
+        names : list of str
+            Their names.
+        """
         shares = self._shares
         order = np.lexsort((-shares.mean(axis=0), -shares.max(axis=0, initial=0.0)))[:most]
         return shares[:, order], [self._called(int(self._chosen[j])) for j in order]
 
     def plot(self, ax: Any = None, **how: Any) -> Any:
-        """Frequencies against k, and return the :class:`pursuit.plots.StabilityDisplay`."""
+        """Draw frequencies against k.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes or None, default None
+            Where to draw; None makes a figure.
+        **how : dict
+            Passed to :class:`pursuit.plots.StabilityDisplay`.
+
+        Returns
+        -------
+        StabilityDisplay
+            The picture.
+        """
         return import_module("pursuit.plots").StabilityDisplay.from_stability(self, ax=ax, **how)
 
     def _repr_html_(self) -> str:

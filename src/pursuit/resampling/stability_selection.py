@@ -31,7 +31,7 @@ def stability(
     n_jobs: int | None = None,
     callback: Callable[[int, int], Any] | bool | None = None,
 ) -> Stability:
-    """How often random halves of the rows select each feature, at every size.
+    """Count how often random halves of the rows select each feature, at every size.
 
     Each pair of disjoint halves gives two paths k = 1..max(ks) of the estimator's model: its loss, ridge, standardising
     and sparse set (include, exclude, groups, bounds). The ridge is that of all rows. A classifier's halves have every
@@ -39,19 +39,53 @@ def stability(
 
     Parameters
     ----------
-    estimator : a SparseRegressor, a SparseClassifier, or one that chooses its k; it is not fitted
-        Of a SparsePrecision (without y) edges are selected; of one that chooses its n_edges, which must be fitted, with
-        what it chose.
-    n_pairs : complementary pairs of half-samples
-    ks : sizes; by default from 1 to the estimator's k, at most half of the features that compete: larger models
-        select most of them whatever the data are, and at size p every feature is called stable
-    threshold : above 0.5, at most 1: how often a stable feature is selected at some size
-    sample_weight, offset : as in ``fit``; rows without weight are never drawn
-    random_state : seed of the halves; the answer does not depend on ``n_jobs``
-    n_jobs : half-samples at a time (None: the estimator's, and by default all threads there are)
-    callback : called with (pairs done, n_pairs); a true return value stops there. True shows a bar
+    estimator : SparseRegressor, SparseClassifier, SparsePrecision, or one that chooses its size
+        It is not fitted. Of a SparsePrecision (without y) edges are selected; of one that chooses its n_edges, which
+        must be fitted, with what it chose.
+    X : array, data frame, sparse matrix or data in parts
+        As in ``fit``.
+    y : array of shape (n,) or None, default None
+        As in ``fit``.
+    n_pairs : int, default 50
+        Complementary pairs of half-samples.
+    ks : sequence of int or None, default None
+        Sizes. None: from 1 to the estimator's k, at most half of the features that compete: larger models select most
+        of them whatever the data are, and at size p every feature is called stable.
+    threshold : float, default 0.6
+        Above 0.5, at most 1: how often a stable feature is selected at some size.
+    sample_weight : array of shape (n,) or None, default None
+        As in ``fit``; rows without weight are never drawn.
+    offset : array of shape (n,) or None, default None
+        As in ``fit``.
+    random_state : int, Generator or None, default None
+        Seed of the halves; the answer does not depend on ``n_jobs``.
+    n_jobs : int or None, default None
+        Half-samples at a time. None: the estimator's, and by default all threads there are.
+    callback : callable, True or None, default None
+        Called with (pairs done, n_pairs); a true return value stops there. True shows a bar.
 
-    Ctrl-C, the estimator's ``time_limit`` and the callback leave what was done so far (``n_done``).
+    Returns
+    -------
+    Stability
+        The frequencies, and which features are stable.
+
+    See Also
+    --------
+    split_intervals : Intervals for the chosen features.
+
+    Notes
+    -----
+    Ctrl-C, the estimator's ``time_limit`` and the callback leave what was done so far (``n_done``). Complementary pairs
+    and the bound on wrong features are those of R. D. Shah and R. J. Samworth (2013).
+
+    Examples
+    --------
+    >>> import numpy as np, pursuit
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.standard_normal((80, 8))
+    >>> y = X[:, 3] - X[:, 5] + 0.1 * rng.standard_normal(80)
+    >>> pursuit.stability(pursuit.SparseRegressor(k=2), X, y, n_pairs=5, random_state=0).stable.tolist()
+    [3, 5]
     """
     began = time.perf_counter()
     n_pairs, threshold = check_count(n_pairs, "n_pairs", 1, MAX_PAIRS), check_threshold(threshold)

@@ -47,11 +47,37 @@ class ARHT(Solver):
 
     Parameters
     ----------
-    mode : "practical", or "paper" for Algorithm 2 as printed
-    eps : target error, as a share of f(0) - lower
-    smoothness : rho_2^+, the smoothness of f over pairs, or None: estimated
-    lower : a lower bound of f, or None: what the objective knows
-    repeats : runs of the core without success, or None: 5, in the paper's mode its own number
+    mode : {"practical", "paper"}, default "practical"
+        "paper" is Algorithm 2 as printed.
+    eps : float, default 0.001
+        Target error, as a share of f(0) - lower.
+    smoothness : float or None, default None
+        The smoothness of f over pairs of coordinates (rho_2^+); None estimates it.
+    lower : float or None, default None
+        A lower bound of f; None takes what the objective knows.
+    repeats : int or None, default None
+        Runs of the core without success before the end. None is 5, in the paper's mode the paper's own number.
+    random_state : int, Generator or None, default None
+        Seed of the random draws; ``solve(random_state=...)`` fills it.
+    relax : float or None, default None
+        Run at ``relax`` times the budget, keep the k largest and refit.
+
+    See Also
+    --------
+    OMPR : Where it starts.
+    LocalSearch : Exchanges without regularisation.
+
+    References
+    ----------
+    K. Axiotis, M. Sviridenko (2020): Sparse Convex Optimization via Adaptively Regularized Hard Thresholding. ICML.
+
+    Examples
+    --------
+    >>> import numpy as np, pursuit
+    >>> X = np.random.default_rng(0).standard_normal((100, 20))
+    >>> y = X[:, 3] - 2 * X[:, 7]
+    >>> pursuit.solve(pursuit.GLM(X, y), 2, solver=pursuit.ARHT()).support.tolist()
+    [3, 7]
     """
 
     mode: str = "practical"

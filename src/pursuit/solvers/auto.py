@@ -61,13 +61,38 @@ class Auto(Solver):
 
     Parameters
     ----------
-    starts : 1 to 4 (GraHTP; OMP; OMPR; OMP to 2k and back), or None: all where k passes over X are cheap, else three
-    restarts : how many, or None: some where that is cheap; "limit": until the time limit
-    prove : judge every exchange at the end, True; no, False; None: for about as much work as the search took
-    cheap : number of multiplications for a pass over X, times k, up to which a problem counts as cheap (a tenth of
-        that, for restarts); unused by the squared loss on data in memory
-    effort : "fast" (one search, no restarts), "default", or "thorough" (restarts until twenty in a row, for the squared
-        loss k times as many, are unsuccessful or the time limit is reached); what is given above wins over it
+    starts : int or None, default None
+        1 to 4 of GraHTP, OMP, OMPR, OMP to 2k and back. None: all where k passes over X are cheap, else three.
+    restarts : int, "limit" or None, default None
+        How many. "limit": until the time limit. None: some where that is cheap.
+    prove : bool or None, default None
+        Whether to judge every exchange at the end. None: for about as much work as the search took.
+    cheap : float, default 2e7
+        Number of multiplications for a pass over X, times k, up to which a problem counts as cheap (a tenth of that,
+        for restarts); unused by the squared loss on data in memory.
+    random_state : int, Generator or None, default None
+        Seed of the restarts; ``solve(random_state=...)`` fills it.
+    effort : {"fast", "default", "thorough"} or None, default None
+        "fast": one search, no restarts. "thorough": restarts until twenty in a row, for the squared loss k times as
+        many, are unsuccessful or the time limit is reached. What is given above wins over it.
+    relax : float or None, default None
+        Run at ``relax`` times the budget, keep the k largest and refit.
+
+    See Also
+    --------
+    LocalSearch : The exchanges alone.
+
+    Notes
+    -----
+    The result says ``optimality="swap_optimal"`` only where every exchange of one column was judged (docs/search.md).
+
+    Examples
+    --------
+    >>> import numpy as np, pursuit
+    >>> X = np.random.default_rng(0).standard_normal((100, 20))
+    >>> y = X[:, 3] - 2 * X[:, 7]
+    >>> pursuit.solve(pursuit.GLM(X, y), 2, solver=pursuit.Auto(restarts=5)).support.tolist()
+    [3, 7]
     """
 
     starts: int | None = None

@@ -21,15 +21,44 @@ _aliases: dict[str, str] = {}
 
 @dataclass(frozen=True)
 class Solver:
-    """A generator of points. It never prints, times, counts or tests a limit: that is the driver's.
+    """Base class of solvers: a generator of points, which the driver times, counts and stops.
 
-    ``relax`` is a constructor argument of every solver: run at ``relax`` times the budget, keep the k largest, refit
-    (:mod:`pursuit.solvers.relaxed`).
-    ``claims`` is what its own halting rule proves about the last point; ``halted`` is the sentence for people.
-    ``revisits`` says that meeting a point again is no sign of a cycle (several starts), ``searches`` that it looks at
-    all columns from the beginning. ``needs`` is what it asks of an
-    objective beyond points and derivatives ("dual", "minibatch"): checked before the run, see ``Objective.require``.
-    ``turns`` is how many gradients and refits it takes for each unit of the budget, 0 where it chooses all at once.
+    Parameters
+    ----------
+    relax : float or None, default None
+        Run at ``relax`` times the budget, keep the k largest and refit (:mod:`pursuit.solvers.relaxed`).
+
+    Attributes
+    ----------
+    claims : str
+        What its own halting rule proves about the last point.
+    halted : str
+        The same as a sentence for people.
+    revisits : bool
+        Whether meeting a point again is no sign of a cycle (several starts).
+    searches : bool
+        Whether it looks at all columns from the beginning.
+    needs : tuple of str
+        What it needs of an objective beyond points and derivatives ("dual", "minibatch"): checked before the run, see
+        ``Objective.require``.
+    turns : int
+        How many gradients and refits it takes for each unit of the budget, 0 where it chooses all at once.
+
+    See Also
+    --------
+    list_solvers : What there is.
+
+    Examples
+    --------
+    A solver is a subclass with ``iterate``; docs/extending.md says what it may use.
+
+    >>> import numpy as np, pursuit
+    >>> class Thresholding(pursuit.Solver):
+    ...     def iterate(self, f, constraint, start):
+    ...         yield f.refit(constraint.top(start.gradient))
+    >>> X = np.random.default_rng(0).standard_normal((100, 20))
+    >>> pursuit.solve(pursuit.GLM(X, X[:, 3] - 2 * X[:, 7]), 2, solver=Thresholding()).support.tolist()
+    [3, 7]
     """
 
     claims: ClassVar[str] = "stationary"
@@ -104,7 +133,19 @@ def register(name: str, solver: type[Solver], *aliases: str) -> None:
 
 
 def list_solvers() -> dict[str, str]:
-    """Every registered solver with one line about it."""
+    """List the registered solvers.
+
+    Returns
+    -------
+    dict of str to str
+        One line about each, by name.
+
+    Examples
+    --------
+    >>> import pursuit
+    >>> "grahtp" in pursuit.list_solvers()
+    True
+    """
     return {name: (solver.__doc__ or "").strip().splitlines()[0] for name, solver in _registry.items()}
 
 

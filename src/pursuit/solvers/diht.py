@@ -70,16 +70,40 @@ class DIHT(Solver):
 
     Parameters
     ----------
-    step : "coordinate" (sample after sample, each 1/(t+1) of the way to its best value; no constant), "polyak" (one
-        supergradient step whose length comes from the gap), "paper" (smoothness/(t+1)), a number s for s/(t+1) as the
-        paper tunes it, or None: "polyak" where X is dense, has no rows, or the loss has no kernel, else "coordinate"
-        (and for several blocks of a dense X)
-    refit : refit on the support of each iterate, or where that costs much more than an epoch, of those that stay
-        (False: the paper's raw primal, which converges slowly as a model)
-    halt : stop when in 30 epochs the value fell by less than this share of the gap, and D rose by less than this share
-        of the gap and of its whole rise; never before D has risen above its first value (0: never)
-    patience : epochs without a rise of D after which Polyak's step is halved; ten times as many before the first rise,
-        when "coordinate" goes back to the best a too (0: never)
+    step : {"coordinate", "polyak", "paper"}, float or None, default None
+        "coordinate": sample after sample, each 1/(t+1) of the way to its best value; no constant. "polyak": one
+        supergradient step whose length comes from the gap. "paper": smoothness/(t+1). A number s: s/(t+1), as the paper
+        tunes it. None: "polyak" where X is dense, has no rows, or the loss has no kernel, else "coordinate" (and for
+        several blocks of a dense X).
+    refit : bool, default True
+        Refit on the support of each iterate, or where that costs much more than an epoch, of those that stay. False:
+        the paper's raw primal, which converges slowly as a model.
+    halt : float, default 0.001
+        Stop when in 30 epochs the value fell by less than this share of the gap, and D rose by less than this share of
+        the gap and of its whole rise; never before D has risen above its first value (0: never).
+    random_state : int, Generator or None, default None
+        Seed of the order of samples; ``solve(random_state=...)`` fills it.
+    relax : float or None, default None
+        Run at ``relax`` times the budget, keep the k largest and refit.
+    patience : int, default 10
+        Epochs without a rise of D after which Polyak's step is halved; ten times as many before the first rise, when
+        "coordinate" goes back to the best a too (0: never).
+
+    See Also
+    --------
+    SDIHT : The stochastic form.
+
+    References
+    ----------
+    B. Liu, X.-T. Yuan, L. Wang, Q. Liu, D. N. Metaxas (2017): Dual Iterative Hard Thresholding. ICML.
+
+    Examples
+    --------
+    >>> import numpy as np, pursuit
+    >>> X = np.random.default_rng(0).standard_normal((100, 20))
+    >>> y = X[:, 3] - 2 * X[:, 7]
+    >>> pursuit.solve(pursuit.GLM(X, y, l2=0.01), 2, solver=pursuit.DIHT()).support.tolist()
+    [3, 7]
     """
 
     step: float | str | None = None

@@ -32,8 +32,24 @@ class FBS(Solver):
 
     Parameters
     ----------
-    atoms : "unit" (atoms of unit curvature) or "coordinates" (as in OMP)
-    candidates : units of largest gradient whose curvature is looked at
+    atoms : {"unit", "coordinates"}, default "unit"
+        Atoms of unit curvature, or coordinates as in OMP.
+    candidates : int, default 64
+        Units of largest gradient whose curvature is computed.
+    relax : float or None, default None
+        Run at ``relax`` times the budget, keep the k largest and refit.
+
+    See Also
+    --------
+    OMP : By the largest gradient.
+
+    Examples
+    --------
+    >>> import numpy as np, pursuit
+    >>> X = np.random.default_rng(0).standard_normal((100, 20))
+    >>> y = X[:, 3] - 2 * X[:, 7]
+    >>> pursuit.solve(pursuit.GLM(X, y), 2, solver=pursuit.FBS()).support.tolist()
+    [3, 7]
     """
 
     atoms: str = "unit"

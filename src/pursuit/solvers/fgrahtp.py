@@ -35,12 +35,34 @@ class FGraHTP(Solver):
 
     Parameters
     ----------
-    step : a constant step as in the paper, or None: from the curvature on the support, halved until f falls below the
-        highest of its last values (L. Grippo, F. Lampariello, S. Lucidi 1986: iterates that may rise find more signals)
-    halt : relative change of x at which to stop (the paper's is 1e-4, which can leave out the smallest coefficients)
-    polish : refit on the last support before returning (False: exactly as printed)
-    patience : with ``polish``, stop also when the support has stayed the same for so many iterations: the refit ends
-        what gradient steps would approach
+    step : float or None, default None
+        A constant step as in the paper. None: from the curvature on the support, halved until f falls below the highest
+        of its last values (L. Grippo, F. Lampariello, S. Lucidi 1986: iterates that may rise find more signals).
+    halt : float, default 1e-5
+        Relative change of x at which to stop (the paper's is 1e-4, which can leave out the smallest coefficients).
+    polish : bool, default True
+        Refit on the last support before returning; False is exactly as printed.
+    patience : int, default 200
+        With ``polish``, stop also when the support has stayed the same for so many iterations: the refit ends what
+        gradient steps would approach.
+    relax : float or None, default None
+        Run at ``relax`` times the budget, keep the k largest and refit.
+
+    See Also
+    --------
+    GraHTP : With a refit after every step.
+
+    References
+    ----------
+    X.-T. Yuan, P. Li, T. Zhang (2018): Gradient Hard Thresholding Pursuit. JMLR 18.
+
+    Examples
+    --------
+    >>> import numpy as np, pursuit
+    >>> X = np.random.default_rng(0).standard_normal((100, 20))
+    >>> y = X[:, 3] - 2 * X[:, 7]
+    >>> pursuit.solve(pursuit.GLM(X, y), 2, solver=pursuit.FGraHTP()).support.tolist()
+    [3, 7]
     """
 
     step: float | None = None

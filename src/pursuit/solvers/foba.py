@@ -34,8 +34,29 @@ class FoBa(Solver):
 
     Parameters
     ----------
-    nu : share of the forward gain below which a removal is taken, in [0, 1)
-    eps : stop when a forward step gains less than this (0: when the budget is used up)
+    nu : float, default 0.5
+        Share of the forward gain below which a removal is taken, in [0, 1).
+    eps : float, default 0
+        Stop when a forward step gains less than this; 0 stops when the budget is used up.
+    relax : float or None, default None
+        Run at ``relax`` times the budget, keep the k largest and refit.
+
+    See Also
+    --------
+    OMP : Forward steps only.
+
+    References
+    ----------
+    T. Zhang (2011): Adaptive Forward-Backward Greedy Algorithm for Learning Sparse Representations. IEEE Transactions
+    on Information Theory 57.
+
+    Examples
+    --------
+    >>> import numpy as np, pursuit
+    >>> X = np.random.default_rng(0).standard_normal((100, 20))
+    >>> y = X[:, 3] - 2 * X[:, 7]
+    >>> pursuit.solve(pursuit.GLM(X, y), 2, solver=pursuit.FoBa()).support.tolist()
+    [3, 7]
     """
 
     nu: float = 0.5

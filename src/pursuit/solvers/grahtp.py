@@ -36,8 +36,33 @@ class GraHTP(Solver):
 
     Parameters
     ----------
-    step : a constant step as in the paper, or None: from the curvature, with a safeguard (``pursuit.solvers.steps``)
-    refit : "exact", or in its place one "newton" or "gradient" step on the new support (where f has no kinks)
+    step : float or None, default None
+        A constant step as in the paper. None: from the curvature, with a safeguard (``pursuit.solvers.steps``).
+    refit : {"exact", "newton", "gradient"}, default "exact"
+        The minimiser on the new support, or in its place one Newton or gradient step (where f is differentiable).
+    relax : float or None, default None
+        Run at ``relax`` times the budget, keep the k largest and refit.
+
+    See Also
+    --------
+    FGraHTP : Without refits.
+
+    Notes
+    -----
+    With S the k largest entries of x - s grad f(x), the next x minimises f over S.
+
+    References
+    ----------
+    X.-T. Yuan, P. Li, T. Zhang (2014): Gradient Hard Thresholding Pursuit for Sparsity-Constrained Optimization. ICML;
+    (2018): Gradient Hard Thresholding Pursuit. JMLR 18.
+
+    Examples
+    --------
+    >>> import numpy as np, pursuit
+    >>> X = np.random.default_rng(0).standard_normal((100, 20))
+    >>> y = X[:, 3] - 2 * X[:, 7]
+    >>> pursuit.solve(pursuit.GLM(X, y), 2, solver=pursuit.GraHTP()).support.tolist()
+    [3, 7]
     """
 
     step: float | None = None

@@ -47,12 +47,31 @@ class GraSP(Solver):
 
     Parameters
     ----------
-    variant : "plain" (as printed), "debias" (refit after pruning), "newton" or "gradient" (one such step in place of
-        the minimisation)
-    step : constant step of the gradient variant, or None: from the curvature, halved until f falls
-    halt : relative change of x at which to stop
-    patience : iterations without a new best value at which to stop: the iterates oscillate
-    polish : refit on the best support before returning, where the variant does not
+    variant : {"debias", "plain", "newton", "gradient"}, default "debias"
+        "plain" is as printed, "debias" refits after pruning, "newton" and "gradient" take one such step in place of the
+        minimisation.
+    step : float or None, default None
+        Constant step of the gradient variant. None: from the curvature, halved until f falls.
+    halt : float, default 0.0001
+        Relative change of x at which to stop.
+    patience : int, default 5
+        Iterations without a new best value at which to stop: the iterates oscillate.
+    polish : bool, default True
+        Refit on the best support before returning, where the variant does not.
+    relax : float or None, default None
+        Run at ``relax`` times the budget, keep the k largest and refit.
+
+    References
+    ----------
+    S. Bahmani, B. Raj, P. T. Boufounos (2013): Greedy Sparsity-Constrained Optimization. JMLR 14.
+
+    Examples
+    --------
+    >>> import numpy as np, pursuit
+    >>> X = np.random.default_rng(0).standard_normal((100, 20))
+    >>> y = X[:, 3] - 2 * X[:, 7]
+    >>> pursuit.solve(pursuit.GLM(X, y), 2, solver=pursuit.GraSP()).support.tolist()
+    [3, 7]
     """
 
     variant: str = "debias"

@@ -46,9 +46,26 @@ class LocalSearch(Solver):
 
     Parameters
     ----------
-    candidates : units tried before all others, a multiple of k
-    cheap : number of multiplications for a pass over X, times k, up to which a start from nothing goes to 2k and back
-    tries : exchanges that are refitted before a sweep counts as without help (losses other than squared)
+    candidates : int, default 8
+        Units tried before all others, a multiple of k.
+    tries : int, default 5
+        Exchanges that are refitted before a sweep counts as unsuccessful (losses other than squared).
+    cheap : float, default 2e7
+        Number of multiplications for a pass over X, times k, up to which a start from nothing goes to 2k and back.
+    relax : float or None, default None
+        Run at ``relax`` times the budget, keep the k largest and refit.
+
+    See Also
+    --------
+    Auto : With several starts and restarts.
+
+    Examples
+    --------
+    >>> import numpy as np, pursuit
+    >>> X = np.random.default_rng(0).standard_normal((100, 20))
+    >>> y = X[:, 3] - 2 * X[:, 7]
+    >>> pursuit.solve(pursuit.GLM(X, y), 2, solver=pursuit.LocalSearch()).optimality
+    'swap_optimal'
     """
 
     candidates: int = 8

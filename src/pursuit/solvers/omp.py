@@ -21,7 +21,32 @@ from .base import Solver, joined
 
 @dataclass(frozen=True)
 class OMP(Solver):
-    """One coordinate at a time by the largest gradient, refitting all: orthogonal matching pursuit."""
+    """One coordinate at a time by the largest gradient, refitting all: orthogonal matching pursuit.
+
+    Parameters
+    ----------
+    relax : float or None, default None
+        Run at ``relax`` times the budget, keep the k largest and refit.
+
+    See Also
+    --------
+    OMPR : Goes on with replacements.
+    FoBa : Drops units again.
+
+    References
+    ----------
+    Y. C. Pati, R. Rezaiifar, P. S. Krishnaprasad (1993): Orthogonal Matching Pursuit. Asilomar Conference. S.
+    Shalev-Shwartz, N. Srebro, T. Zhang (2010): Trading Accuracy for Sparsity in Optimization Problems with Sparsity
+    Constraints. SIAM Journal on Optimization 20.
+
+    Examples
+    --------
+    >>> import numpy as np, pursuit
+    >>> X = np.random.default_rng(0).standard_normal((100, 20))
+    >>> y = X[:, 3] - 2 * X[:, 7]
+    >>> pursuit.solve(pursuit.GLM(X, y), 2, solver=pursuit.OMP()).support.tolist()
+    [3, 7]
+    """
 
     claims: ClassVar[str] = "none"
     halted: ClassVar[str] = "the budget is used up"

@@ -24,7 +24,30 @@ from .omp import OMP
 
 @dataclass(frozen=True)
 class OMPR(Solver):
-    """OMP, then the largest gradient for the smallest coefficient while that helps: OMP with replacement."""
+    """OMP, then the largest gradient for the smallest coefficient while that helps: OMP with replacement.
+
+    Parameters
+    ----------
+    relax : float or None, default None
+        Run at ``relax`` times the budget, keep the k largest and refit.
+
+    See Also
+    --------
+    OMP : Its first part.
+    LocalSearch : Looks at all exchanges.
+
+    References
+    ----------
+    K. Axiotis, M. Sviridenko (2020): Sparse Convex Optimization via Adaptively Regularized Hard Thresholding. ICML.
+
+    Examples
+    --------
+    >>> import numpy as np, pursuit
+    >>> X = np.random.default_rng(0).standard_normal((100, 20))
+    >>> y = X[:, 3] - 2 * X[:, 7]
+    >>> pursuit.solve(pursuit.GLM(X, y), 2, solver=pursuit.OMPR()).support.tolist()
+    [3, 7]
+    """
 
     halted: ClassVar[str] = "exchanging the smallest coefficient for the largest gradient does not help"
     turns: ClassVar[int] = 1

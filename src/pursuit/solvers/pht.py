@@ -32,8 +32,24 @@ class PHT(Solver):
 
     Parameters
     ----------
-    r : exchanges per iteration at most, or None: a third of k
-    step : a constant step as in the paper, or None: from the curvature, with a safeguard (``pursuit.solvers.steps``)
+    r : int or None, default None
+        Exchanges per iteration at most; None is a third of k.
+    step : float or None, default None
+        A constant step as in the paper. None: from the curvature, with a safeguard (``pursuit.solvers.steps``).
+    relax : float or None, default None
+        Run at ``relax`` times the budget, keep the k largest and refit.
+
+    See Also
+    --------
+    GraHTP : Any number of exchanges in an iteration.
+
+    Examples
+    --------
+    >>> import numpy as np, pursuit
+    >>> X = np.random.default_rng(0).standard_normal((100, 20))
+    >>> y = X[:, 3] - 2 * X[:, 7]
+    >>> pursuit.solve(pursuit.GLM(X, y), 2, solver=pursuit.PHT()).support.tolist()
+    [3, 7]
     """
 
     r: int | None = None

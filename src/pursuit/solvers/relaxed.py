@@ -29,7 +29,29 @@ from .base import Solver
 
 @dataclass(frozen=True)
 class Relaxed(Solver):
-    """Another solver at ``factor`` times the budget; its iterates are cut to the k largest and refitted."""
+    """Another solver at ``factor`` times the budget; its iterates are cut to the k largest and refitted.
+
+    Parameters
+    ----------
+    solver : Solver
+        What runs at the larger budget.
+    factor : float
+        How many times larger.
+    relax : float or None, default None
+        Once more, on top of ``factor``.
+
+    See Also
+    --------
+    Solver : Every solver has ``relax``, which makes one of these.
+
+    Examples
+    --------
+    >>> import numpy as np, pursuit
+    >>> X = np.random.default_rng(0).standard_normal((100, 20))
+    >>> y = X[:, 3] - 2 * X[:, 7]
+    >>> pursuit.solve(pursuit.GLM(X, y), 2, solver=pursuit.Relaxed(pursuit.OMP(), 2)).support.tolist()
+    [3, 7]
+    """
 
     solver: Solver
     factor: float

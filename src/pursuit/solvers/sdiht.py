@@ -29,9 +29,37 @@ class SDIHT(DIHT):
 
     Parameters
     ----------
-    block : samples per block (with an intercept at least two), or None: as many as cost what a top of z costs
-    step, refit, halt, patience : as in DIHT; "paper" is m * smoothness/(t+1), t counting blocks; None is "coordinate"
-        for a dense X too, where "polyak" by blocks is far behind
+    step : {"coordinate", "polyak", "paper"}, float or None, default None
+        As in DIHT; "paper" is m * smoothness/(t+1), t counting blocks; None is "coordinate" for a dense X too, where
+        "polyak" by blocks is far behind.
+    refit : bool, default True
+        As in DIHT.
+    halt : float, default 0.001
+        As in DIHT.
+    random_state : int, Generator or None, default None
+        Seed of the order of samples; ``solve(random_state=...)`` fills it.
+    block : int or None, default None
+        Samples per block (with an intercept at least two). None: as many as cost what a top of z costs.
+    relax : float or None, default None
+        Run at ``relax`` times the budget, keep the k largest and refit.
+    patience : int, default 10
+        As in DIHT.
+
+    See Also
+    --------
+    DIHT : The form without blocks.
+
+    References
+    ----------
+    B. Liu, X.-T. Yuan, L. Wang, Q. Liu, D. N. Metaxas (2017): Dual Iterative Hard Thresholding. ICML.
+
+    Examples
+    --------
+    >>> import numpy as np, pursuit
+    >>> X = np.random.default_rng(0).standard_normal((100, 20))
+    >>> y = X[:, 3] - 2 * X[:, 7]
+    >>> pursuit.solve(pursuit.GLM(X, y, l2=0.01), 2, solver=pursuit.SDIHT()).support.tolist()
+    [3, 7]
     """
 
     block: int | None = None

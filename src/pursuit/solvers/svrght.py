@@ -36,11 +36,28 @@ class SVRGHT(Solver):
 
     Parameters
     ----------
-    step : a constant first step as in the paper, or None: from the restricted curvature; halved where f does not fall
-    share : share of the samples in one stochastic gradient
-    inner : steps per epoch
-    halt : relative change of x over an epoch at which to stop
-    polish : end with exact gradients and refits (GraHTP), so that the last support is one of its fixed points
+    step : float or None, default None
+        A constant first step as in the paper. None: from the restricted curvature; halved where f does not fall.
+    share : float, default 0.1
+        Share of the samples in one stochastic gradient.
+    inner : int, default 20
+        Steps per epoch.
+    halt : float, default 0.0001
+        Relative change of x over an epoch at which to stop.
+    polish : bool, default True
+        End with exact gradients and refits (GraHTP), so that the last support is one of its fixed points.
+    random_state : int, Generator or None, default None
+        Seed of the samples; ``solve(random_state=...)`` fills it.
+    relax : float or None, default None
+        Run at ``relax`` times the budget, keep the k largest and refit.
+
+    Examples
+    --------
+    >>> import numpy as np, pursuit
+    >>> X = np.random.default_rng(0).standard_normal((100, 20))
+    >>> y = X[:, 3] - 2 * X[:, 7]
+    >>> pursuit.solve(pursuit.GLM(X, y), 2, solver=pursuit.SVRGHT()).support.tolist()
+    [3, 7]
     """
 
     step: float | None = None

@@ -51,26 +51,66 @@ def solve(
 
     Parameters
     ----------
-    objective : ``GLM(...)`` or anything with its methods
-    k : budget; above the number of columns it is capped, and ``reason`` says so
-    solver : a name (``pursuit.list_solvers()``) or an instance
-    include, exclude : columns that must, must not be chosen: indices, names (where X is a data frame), or a mask with
-        one entry per column; those included count in k
-    groups : one label per column, a dict or list of groups' columns, or "prefix"; groups enter whole and k counts them
-    bounds : (low, high) for the coefficients in the units of X: numbers, arrays of length p, or None for no bound
-    sum_to : what the coefficients, in the units of X, must sum to
-    start : a Result (of another objective, such as the standardised one, it is converted), or a vector of length p in
-        the units of X
-    max_iter, time_limit : limits in iterations and seconds; the best point so far is returned
-    tol : stop when the value falls by less than this share from one iteration to the next (diht, sdiht: when the gap
-        to the dual is at most this share of the value)
-    callback : called with a Record after each iteration; a true return value stops the run. True shows a bar
-    random_state : seed for solvers that draw random numbers
-    checkpoint : a file in which the run is kept, about every second and at its end; where it is there already, the run
-        goes on from it, and one that had ended is returned as it was. A file of another problem, of other data too, is
-        refused, and so is one that another run is using
-    engine : a dask.distributed.Client, or a pursuit.engines.Dask: the rows are sent to its workers, and asked there
-    effort : for solver="auto" only: "fast", "default" or "thorough" (docs/search.md has measured times and values)
+    objective : GLM or Objective
+        ``GLM(...)`` or anything with its methods.
+    k : int
+        Budget; above the number of columns it is capped, and ``reason`` says so.
+    solver : str or Solver, default "auto"
+        A name (``pursuit.list_solvers()``) or an instance.
+    include, exclude : sequence of int or str, or mask
+        Columns that must, must not be chosen: indices, names (where X is a data frame), or a mask with one entry per
+        column; those included count in k.
+    groups : sequence, dict, "prefix" or None, default None
+        One label per column, a dict or list of groups' columns, or "prefix"; groups enter whole and k counts them.
+    bounds : tuple (low, high), dict, list or None, default None
+        Bounds of the coefficients in the units of X: numbers, arrays of length p, or None for no bound.
+    sum_to : float or None, default None
+        What the coefficients, in the units of X, must sum to.
+    start : Result, array of shape (p,) or None, default None
+        A Result (of another objective, such as the standardised one, it is converted), or a vector in the units of X.
+    max_iter : int or None, default None
+        Limit in iterations; the best point so far is returned.
+    tol : float or None, default None
+        Stop when the value falls by less than this share from one iteration to the next (diht, sdiht: when the gap to
+        the dual is at most this share of the value).
+    time_limit : float or None, default None
+        Limit in seconds; the best point so far is returned.
+    callback : callable or None, default None
+        Called with a Record after each iteration; a true return value stops the run.
+    random_state : int, Generator or None, default None
+        Seed for solvers that draw random numbers.
+    checkpoint : path or None, default None
+        A file in which the run is kept, about every second and at its end; where it is there already, the run goes on
+        from it, and one that had ended is returned as it was. A file of another problem, of other data too, is refused,
+        and so is one that another run is using.
+    engine : dask.distributed.Client, pursuit.engines.Dask or None, default None
+        The rows are sent to its workers, and the sums over rows computed there.
+    effort : {"fast", "default", "thorough"} or None, default None
+        For solver="auto" only (docs/search.md has measured times and values).
+
+    Returns
+    -------
+    Result
+        The best point that was found, and how the run ended.
+
+    Raises
+    ------
+    ValueError, TypeError
+        Where an argument is wrong; the message names it and says what would be right.
+
+    See Also
+    --------
+    path : Every size at once.
+    certify : How good the result is.
+
+    Examples
+    --------
+    >>> import numpy as np, pursuit
+    >>> X = np.random.default_rng(0).standard_normal((100, 20))
+    >>> y = X[:, 3] - 2 * X[:, 7]
+    >>> result = pursuit.solve(pursuit.GLM(X, y), 2)
+    >>> result.support.tolist(), result.coef.round(6).tolist()
+    ([3, 7], [1.0, -2.0])
     """
     check_objective(objective)
     objective = objective if engine is None else objective.to_engine(engine)

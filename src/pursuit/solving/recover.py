@@ -40,16 +40,36 @@ def recover(A: Any, y: Any, k: int, *, solver: str | Solver | None = None, l2: f
 
     Parameters
     ----------
-    A : array, sparse matrix, LinearOperator or anything with ``shape``, ``matvec``, ``rmatvec``; real or complex
-    y : measurements, shape (n,)
-    k : number of non-zeros
-    solver : name or instance; by default "auto" for arrays, "grahtp" for operators (a column costs a product)
-    l2 : ridge, as in ``GLM``
-    options : passed to ``solve`` (include, exclude, groups, max_iter, time_limit, ...)
+    A : array, sparse matrix, LinearOperator or anything with ``shape``, ``matvec``, ``rmatvec``
+        The measurement matrix, real or complex.
+    y : array of shape (n,)
+        Measurements.
+    k : int
+        Number of non-zeros.
+    solver : str, Solver or None, default None
+        Name or instance; None is "auto" for arrays, "grahtp" for operators (a column costs a product).
+    l2 : float, default 0
+        Ridge, as in ``GLM``.
+    **options : dict
+        Passed to ``solve`` (include, exclude, groups, max_iter, time_limit, ...).
 
     Returns
     -------
-    Result : ``x``, ``coef`` are complex when A or y is
+    Result
+        Its ``x`` and ``coef`` are complex when A or y is.
+
+    See Also
+    --------
+    solve : For any objective.
+
+    Examples
+    --------
+    >>> import numpy as np, pursuit
+    >>> rng = np.random.default_rng(0)
+    >>> A, x = rng.standard_normal((20, 50)) + 1j * rng.standard_normal((20, 50)), np.zeros(50, complex)
+    >>> x[[3, 30]] = 1 + 2j, -1j
+    >>> pursuit.recover(A, A @ x, 2).support.tolist()
+    [3, 30]
     """
     shape = check_shape(y, "y")
     if len(shape) != 1:

@@ -20,9 +20,34 @@ MAX_PROVED_GAP = 1e-6  # share of the value at which a duality gap counts as clo
 
 @dataclass(frozen=True)
 class Record:
-    """One line of a trace: after iteration ``iteration`` the value was ``value``, the best so far ``best``.
+    """One line of a trace: the value after an iteration, and the best so far.
 
-    ``lower`` is the best lower bound so far (the dual value of a dual method), None where none is known.
+    Attributes
+    ----------
+    iteration : int
+        Number of the iteration.
+    value : float
+        The objective after it.
+    best : float
+        The best value so far.
+    seconds : float
+        Time since the start.
+    size : int
+        Units of the support.
+    changed : int
+        Units that entered or left.
+    lower : float or None
+        The best lower bound so far (the dual value of a dual method), None where none is known.
+    gap : float or None
+        Best value minus lower bound.
+
+    Examples
+    --------
+    >>> import numpy as np, pursuit
+    >>> X = np.random.default_rng(0).standard_normal((100, 20))
+    >>> record = pursuit.solve(pursuit.GLM(X, X[:, 3]), 1, solver="omp").trace[-1]
+    >>> record.size
+    1
     """
 
     iteration: int
@@ -45,17 +70,68 @@ class Result:
 
     Attributes
     ----------
-    support, coef : sorted indices (of a graph: pairs, a row each) and the coefficients on them
-    intercept, value : of the same point; value is of the objective that was minimised
-    status : converged, max_iter, time_limit, interrupted, no_minimiser or failed
-    reason : the same in a sentence, with anything a person should know (a capped k, dependent columns)
-    optimality : none, stationary, swap_stationary or swap_optimal
-    names : of the columns of the support, where X was a data frame; else None
-    exchange : the next best exchange (units that leave, units that enter, change of f), where one was looked for
-    next_best : the same in words
-    certificate : none, bounded or proved
-    lower, gap : a lower bound of the objective over the sparse set, where one is known, and value minus it
-    trace : a tuple of :class:`Record`
+    dim : int
+        Number of columns.
+    support : array of int
+        Sorted indices; of a graph pairs, a row each.
+    coef : array
+        The coefficients on the support.
+    intercept : float or array
+        Of the same point; one per output, of a graph the diagonal.
+    names : tuple of str or None
+        Names of the columns of the support, where X was a data frame.
+    value : float
+        The objective that was minimised.
+    status : str
+        "converged", "max_iter", "time_limit", "interrupted", "no_minimiser" or "failed".
+    reason : str
+        The same in a sentence, with anything a person should know (a capped k, dependent columns).
+    n_iter : int
+        Number of iterations.
+    seconds : float
+        How long it took.
+    trace : tuple of Record
+        What happened after every iteration.
+    optimality : str
+        "none", "stationary", "swap_stationary" or "swap_optimal".
+    solver : str
+        Name of the solver.
+    k : int
+        The budget.
+    point : Point
+        The point in the objective's own units.
+    constraint : AtMost or None
+        The sparse set.
+    bounds : tuple or None
+        Bounds of the coefficients.
+    sum_to : float or None
+        What the coefficients sum to.
+    exchange : Exchange or None
+        The next best exchange (units that leave, units that enter, change of f), where one was looked for.
+    certificate : str
+        "none", "bounded" or "proved".
+    lower : float or None
+        A lower bound of the objective over the sparse set, where one is known.
+    next_best : str
+        The next best exchange in words.
+    gap : float or None
+        The value minus ``lower``.
+    x : array of shape (dim,)
+        The solution with its zeros.
+    converged : bool
+        Whether the solver ended by its own rule.
+
+    See Also
+    --------
+    solve : Returns it.
+
+    Examples
+    --------
+    >>> import numpy as np, pursuit
+    >>> X = np.random.default_rng(0).standard_normal((100, 20))
+    >>> result = pursuit.solve(pursuit.GLM(X, X[:, 3] - 2 * X[:, 7]), 2)
+    >>> result.status, result.x[[3, 7]].round(6).tolist()
+    ('converged', [1.0, -2.0])
     """
 
     dim: int
@@ -87,9 +163,35 @@ class Result:
         reason: str = "", trace: tuple[Record, ...] = (), seconds: float = 0.0, optimality: str = "none",
         lower: float | None = None,
     ) -> "Result":  # fmt: skip
-        """The result of a run whose best point is ``point``, in the user's units and names.
+        """Make the result of a run whose best point is ``point``, in the user's units and names.
 
-        ``optimality`` is what the solver claims of its own end, ``lower`` a lower bound of f over the sparse set.
+        Parameters
+        ----------
+        f : Objective
+            What was minimised.
+        constraint : AtMost
+            The sparse set.
+        point : Point
+            The best point.
+        solver : str
+            Name of the solver.
+        status : str, default "converged"
+            How the run ended.
+        reason : str, default ""
+            The same in a sentence.
+        trace : tuple of Record, default ()
+            What happened after every iteration.
+        seconds : float, default 0
+            How long it took.
+        optimality : str, default "none"
+            What the solver claims of its own end.
+        lower : float or None, default None
+            A lower bound of f over the sparse set.
+
+        Returns
+        -------
+        Result
+            The result.
         """
         optimality = _optimality(f, constraint, point, optimality)
         fewer = f.small_support_note if constraint.count(point.support) < constraint.k else ""

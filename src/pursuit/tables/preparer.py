@@ -150,7 +150,7 @@ class TablePreparer(TransformerMixin, BaseEstimator):
         return out
 
     def get_feature_names_out(self, input_features: Any = None) -> Array:
-        """Names of the output columns: ``age``, ``age=missing``, ``city=Rome``.
+        """Name the output columns: ``age``, ``age=missing``, ``city=Rome``.
 
         Parameters
         ----------

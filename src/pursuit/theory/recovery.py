@@ -21,6 +21,7 @@ def exact_recovery(truth: Any, estimate: Any) -> bool:
     Returns
     -------
     bool
+        Whether it holds.
 
     Notes
     -----
@@ -49,6 +50,7 @@ def relaxed_recovery(truth: Any, estimate: Any) -> bool:
     Returns
     -------
     bool
+        Whether it holds.
 
     Notes
     -----
@@ -132,6 +134,7 @@ def relative_error(truth: Any, estimate: Any) -> float:
     Returns
     -------
     float
+        The error.
 
     Raises
     ------

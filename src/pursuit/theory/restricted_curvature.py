@@ -45,6 +45,14 @@ class Bracket(NamedTuple):
         A value that is attained: for M_s, kappa_s, delta_s, mu_s at most the constant, for m_s at least.
     certified : float
         A bound that holds for all x and all supports, on the other side of the constant.
+
+    Examples
+    --------
+    >>> import numpy as np, pursuit
+    >>> X = np.random.default_rng(0).standard_normal((50, 6))
+    >>> found = pursuit.curvature(pursuit.GLM(X, X[:, 0]), 2).smoothness
+    >>> bool(found.inside <= found.certified * (1 + 1e-9))
+    True
     """
 
     inside: float
@@ -83,7 +91,17 @@ class Curvature:
         Which argument gave each certified bound.
     notes : tuple of str
         Sentences about what was not possible.
+    levels : Levels
+        The constants of every size, computed when they are needed.
     seconds : float
+        How long it took.
+
+    Examples
+    --------
+    >>> import numpy as np, pursuit
+    >>> X = np.random.default_rng(0).standard_normal((50, 6))
+    >>> pursuit.curvature(pursuit.GLM(X, X[:, 0]), 2).kind
+    'estimate'
     """
 
     s: int
@@ -103,7 +121,13 @@ class Curvature:
     levels: "Levels" = field(repr=False)
 
     def to_frame(self) -> Any:
-        """A pandas DataFrame with a row per quantity."""
+        """Tabulate the constants.
+
+        Returns
+        -------
+        pandas.DataFrame
+            A row per quantity.
+        """
         pd = require_package("pandas", "io", "to_frame")
         return pd.DataFrame(self._rows(), columns=["quantity", "symbol", "from inside", "kind", "certified", "paper"])
 
@@ -165,6 +189,7 @@ def curvature(
     Returns
     -------
     Curvature
+        The constants, each between a value from inside and a certified bound.
 
     Notes
     -----

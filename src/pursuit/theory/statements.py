@@ -38,6 +38,15 @@ class Statement:
         What the result yields: steps, contraction factors, relaxed sizes, iterations, error bounds. Unless the verdict
         is "certified" they come from the constants from inside, and are the best that can be hoped for.
     note : str
+        What else a person should know.
+
+    Examples
+    --------
+    >>> import numpy as np, pursuit
+    >>> X = np.linalg.qr(np.random.default_rng(0).standard_normal((50, 6)))[0] * np.sqrt(50)
+    >>> table = pursuit.theorems(pursuit.GLM(X, X[:, 0], fit_intercept=False), 1)
+    >>> {statement.verdict for statement in table} <= {"certified", "refuted", "open", "not applicable"}
+    True
     """
 
     paper: str
@@ -64,10 +73,20 @@ class Theorems:
     Attributes
     ----------
     statements : tuple of Statement
+        One per result.
     k : int
         The size that was asked about.
     target_size : int or None
         Non-zeros of the target, where one was given.
+    levels : Levels
+        The constants that conditions were compared with.
+
+    Examples
+    --------
+    >>> import numpy as np, pursuit
+    >>> X = np.linalg.qr(np.random.default_rng(0).standard_normal((50, 6)))[0] * np.sqrt(50)
+    >>> len(pursuit.theorems(pursuit.GLM(X, X[:, 0], fit_intercept=False), 1)) > 0
+    True
     """
 
     statements: tuple[Statement, ...]
@@ -89,7 +108,13 @@ class Theorems:
         raise KeyError(f"no result is called {citation!r}; there are {', '.join(s.citation for s in self.statements)}")
 
     def to_frame(self) -> Any:
-        """A pandas DataFrame with a row per result."""
+        """Tabulate the statements.
+
+        Returns
+        -------
+        pandas.DataFrame
+            A row per statement.
+        """
         pd = require_package("pandas", "io", "to_frame")
         rows = [
             {
@@ -110,6 +135,11 @@ class Theorems:
         ----------
         ax : matplotlib axes or None
             Where to draw; None makes new axes.
+
+        Returns
+        -------
+        matplotlib Axes
+            What was drawn on.
         """
         return require_package("pursuit.plots", "plot", "plot").plot_theorems(self, ax)
 

@@ -29,17 +29,40 @@ def open_data(
     offset: str | None = None,
     drop: Sequence[str] = (),
 ) -> "OnDisk":
-    """Data on a disk, for ``GLM(data)`` and ``fit(data)``: a folder of ``pursuit convert``, or a Parquet file.
+    """Open data on a disk for ``GLM(data)`` and ``fit(data)``: a folder of ``pursuit convert``, or a Parquet file.
 
     Parameters
     ----------
-    path
+    path : str or Path
         The folder, which knows its target; or a Parquet file, of which every pass decodes the rows anew.
-    memory
-        What the process may take, "1GB" by default: mapped pages, which are let go after use, do not count.
-    target, weights, offset, drop
-        Columns of a Parquet file: the target, what belongs to the rows, what is no feature.
+    memory : str or int, default "1GB"
+        What the process may take: mapped pages, which are let go after use, do not count.
+    target : str or None, default None
+        The target's column of a Parquet file.
+    weights : str or None, default None
+        The column of a Parquet file that holds the weights of the rows.
+    offset : str or None, default None
+        The column of a Parquet file that is added to the linear predictor.
+    drop : sequence of str, default ()
+        Columns of a Parquet file that are no features.
 
+    Returns
+    -------
+    OnDisk
+        Data that are read block by block.
+
+    See Also
+    --------
+    convert : Writes such a folder.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile, numpy as np, pursuit
+    >>> folder, X = pathlib.Path(tempfile.mkdtemp()), np.random.default_rng(0).standard_normal((50, 6))
+    >>> np.savez(folder / "data.npz", X=X, y=X[:, 4])
+    >>> data = pursuit.open_data(pursuit.convert(folder / "data.npz", folder / "data.pursuit"))
+    >>> pursuit.SparseRegressor(k=1).fit(data).support_.tolist()
+    [4]
     """
     path, bytes_ = check_path(path), as_bytes(memory)
     if path.suffix.lower() == ".parquet":
@@ -66,13 +89,32 @@ class DatasetInfo(NamedTuple):
 
 
 class OnDisk(InParts):
-    """Data on a disk, in blocks that are read when they are asked and let go after it.
+    """Data on a disk, in blocks that are read when they are needed and let go after it.
 
     Attributes
     ----------
-    shape, dtype, names : of X
-    target, offset : what their columns were called; None where there was no name, or none
-    labels : the target's labels where it has text or truth values, sorted; y then is their places
+    shape : tuple of int
+        Rows and columns of X.
+    dtype : dtype
+        Of X.
+    names : tuple of str or None
+        Of the columns.
+    target, offset : str or None
+        What their columns were called.
+    labels : array or None
+        The target's labels where it has text or truth values, sorted; y then holds their indices.
+
+    See Also
+    --------
+    open_data : Returns it.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile, numpy as np, pursuit
+    >>> folder, X = pathlib.Path(tempfile.mkdtemp()), np.random.default_rng(0).standard_normal((50, 6))
+    >>> np.savez(folder / "data.npz", X=X, y=X[:, 4])
+    >>> pursuit.open_data(pursuit.convert(folder / "data.npz", folder / "data.pursuit")).shape
+    (50, 6)
     """
 
     def __init__(

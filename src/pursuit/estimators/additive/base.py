@@ -36,10 +36,12 @@ PARAMETERS = """k : int or "cv", default "cv"
         Features that must, must not be chosen; those included count in k.
     groups : array with one label per feature, default None
         Features with the same label (the dummies of a category) enter together and count once in k.
-    ks, gamma, goal, rule, combine, scoring : default None
+    ks, gamma : default None
         For k="cv" only, see :class:`pursuit.SparseRegressorCV`.
     cv : int, splitter or pairs of rows, default 5
         For k="cv" only: the folds.
+    goal, rule, combine, scoring : default None
+        For k="cv" only, see :class:`pursuit.SparseRegressorCV`.
     solver : str or Solver, default "auto"
         See ``pursuit.list_solvers()``.
     fit_intercept : bool, default True

@@ -132,7 +132,7 @@ class SmoothEffects(TransformerMixin, BaseEstimator):
         return out
 
     def get_feature_names_out(self, input_features: Any = None) -> Array:
-        """Names of the columns: ``age``, ``age:2``, ...
+        """Name the columns: ``age``, ``age:2``, ...
 
         Parameters
         ----------

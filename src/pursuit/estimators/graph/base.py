@@ -136,9 +136,12 @@ class GraphModel(EmpiricalCovariance):
         return edge_table(self._nodes, self._edges, self.precision_, gain)
 
     def to_networkx(self) -> Any:
-        """The graph as a ``networkx.Graph``: nodes by name (else index), edges with weight, sign and precision.
+        """Return the graph as a ``networkx.Graph``.
 
-        The weight is the partial correlation, the sign its sign.
+        Returns
+        -------
+        networkx.Graph
+            Nodes by name (else index), edges with weight (the partial correlation), sign and precision.
         """
         check_is_fitted(self)
         return to_networkx(self._nodes, self._edges, self.precision_)
@@ -166,17 +169,58 @@ class GraphModel(EmpiricalCovariance):
         return import_module("pursuit.html").write_graph_report(self, path, title=title, names=names, command=command)
 
     def score(self, X: Any, y: Any = None) -> float:
-        """The mean Gaussian log-likelihood of the rows, as scikit-learn's covariance estimators have it."""
+        """Score rows by their mean Gaussian log-likelihood, as scikit-learn's covariance estimators do.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n, p)
+            The rows.
+        y : None
+            Not used, for scikit-learn's conventions.
+
+        Returns
+        -------
+        float
+            The log-likelihood per row.
+        """
         self._check_rows(X)
         return float(super().score(X))
 
     def mahalanobis(self, X: Any) -> Vector:
-        """Squared Mahalanobis distances of the rows from ``location_``."""
+        """Compute squared Mahalanobis distances of the rows from ``location_``.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n, p)
+            The rows.
+
+        Returns
+        -------
+        array of shape (n,)
+            One distance per row.
+        """
         self._check_rows(X)
         return np.asarray(super().mahalanobis(X))
 
     def error_norm(self, comp_cov: Any, norm: str = "frobenius", scaling: bool = True, squared: bool = True) -> float:
-        """How far ``covariance_`` is from another one, as scikit-learn's covariance estimators have it."""
+        """Compare ``covariance_`` with another one, as scikit-learn's covariance estimators do.
+
+        Parameters
+        ----------
+        comp_cov : array of shape (p, p)
+            The other covariance matrix.
+        norm : {"frobenius", "spectral"}, default "frobenius"
+            How the difference is measured.
+        scaling : bool, default True
+            Whether the squared norm is divided by p.
+        squared : bool, default True
+            Whether the squared norm is returned.
+
+        Returns
+        -------
+        float
+            How far they are apart.
+        """
         check_is_fitted(self)
         check_choice(norm, "norm", ("frobenius", "spectral"))
         other = check_array(comp_cov, "comp_cov")
@@ -190,7 +234,22 @@ class GraphModel(EmpiricalCovariance):
         refuse_missing(validate_dense(self, X, reset=False), self._names)
 
     def selector(self, X: Any, ks: Any = None, sample_weight: Any = None) -> EdgeSelector:
-        """What ``pursuit.stability`` asks: which edges some of the rows select, at every size of ``ks``."""
+        """Make what ``pursuit.stability`` calls: which edges some of the rows select, at every size of ``ks``.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n, p)
+            The rows.
+        ks : sequence of int or None, default None
+            Numbers of edges.
+        sample_weight : array of shape (n,) or None, default None
+            Weights of the rows.
+
+        Returns
+        -------
+        EdgeSelector
+            It selects edges on some of the rows.
+        """
         n_edges, shrinkage = self._stability_settings()
         return edge_selector(clone(self), X, n_edges, shrinkage, ks, sample_weight)
 

@@ -55,35 +55,68 @@ class SparseLDA(ClassifierMixin, BaseEstimator):
     ----------
     n_edges : int or "cv", default "cv"
         Edges of the precision matrix within classes: a number, or chosen by the held-out likelihood.
-    shrinkage : float from 0 to 1, or "cv", default 0
-        The covariance within classes is shrunk to its diagonal (``standardize=False``: to the mean variance times the
-        identity) by this share; above 0 every graph has an optimum. "cv" chooses it together with ``n_edges``.
+    shrinkage : float or "cv", default 0
+        From 0 to 1. The covariance within classes is shrunk to its diagonal (``standardize=False``: to the mean
+        variance times the identity) by this share; above 0 every graph has an optimum. "cv" chooses it together with
+        ``n_edges``.
     l1 : float or "cv", default 0
         As in :class:`SparsePrecision`; needs ``standardize=True``.
-    priors : one positive number per class, in the order of ``classes_``, or None for their shares of the rows
-        They sum to 1, and move the decision, not the precision matrix.
-    cv : number of folds, a splitter, or pairs of (training rows, test rows), default 6
-        A number shuffles the rows first, with seed ``random_state`` or 0, and keeps the shares of classes. A row whose
-        class does not train in its fold is not scored.
-    rule : "min" or "1se"
+    priors : array of shape (classes,) or None, default None
+        One positive number per class, in the order of ``classes_``; None: their shares of the rows. They sum to 1, and
+        move the decision, not the precision matrix.
+    cv : int, splitter or iterable of (training rows, test rows), default 6
+        A number of folds shuffles the rows first, with seed ``random_state`` or 0, and keeps the shares of classes. A
+        row whose class does not train in its fold is not scored.
+    rule : {"min", "1se"}, default "min"
         The best held-out likelihood, or the fewest edges within a standard error of it.
     standardize : bool, default True
         Whether shrinkage and l1 act on correlations, or on covariances. Without them it changes nothing: the graph and
         what is fitted to it are the same in all units.
-    include, exclude, solver, max_iter, tol, random_state : as in :class:`SparsePrecision`; folds use the default solver
-    time_limit : seconds for the folds, an error where they are not enough, and again for the last search
-    n_jobs : threads (None: all that OMP_NUM_THREADS and the machine allow)
+    include, exclude : sequence of pairs, mask or None, default None
+        Edges that must, must not be there, as in :class:`SparsePrecision`.
+    solver : str or Solver, default "auto"
+        As in :class:`SparsePrecision`; folds use the default solver.
+    max_iter : int or None, default None
+        As in :class:`SparsePrecision`.
+    tol : float or None, default None
+        As in :class:`SparsePrecision`.
+    time_limit : float or None, default None
+        Seconds for the folds, an error where they are not enough, and again for the last search.
+    n_jobs : int or None, default None
+        Threads; None: all that OMP_NUM_THREADS and the machine allow.
+    random_state : int, Generator or None, default None
+        Seed of the folds and of solvers that draw random numbers.
 
     Attributes
     ----------
-    coef_, intercept_ : of ``decision_function``; two classes have one row, as in scikit-learn
-    means_, priors_ : of the classes
-    precision_, covariance_ : within classes, in the units of X
-    graph_ : the :class:`SparsePrecision` of the covariance within classes, with ``edges_`` and ``to_networkx()``
-    n_edges_, shrinkage_, l1_ : what was used; ``n_edges_`` is the number of edges there are
-    cv_results_ : one row per (n_edges, shrinkage, l1) that was tried, with held-out log-likelihoods; None without "cv"
-    reason_ : what a person should know, in a sentence
-    classes_, n_features_in_, feature_names_in_ : as everywhere in scikit-learn
+    coef_, intercept_ : array
+        Of ``decision_function``; two classes have one row, as in scikit-learn.
+    means_, priors_ : array
+        Of the classes.
+    precision_, covariance_ : array of shape (p, p)
+        Within classes, in the units of X.
+    graph_ : SparsePrecision
+        That of the covariance within classes, with ``edges_`` and ``to_networkx()``.
+    n_edges_ : int
+        The number of edges there are.
+    shrinkage_, l1_ : float
+        What was used.
+    cv_results_ : dict of array or None
+        One row per (n_edges, shrinkage, l1) that was tried, with held-out log-likelihoods; None without "cv".
+    reason_ : str
+        What a person should know, in a sentence.
+    classes_ : array
+        The labels, sorted.
+    n_features_in_, feature_names_in_ : int, array of str
+        As everywhere in scikit-learn.
+
+    See Also
+    --------
+    SparsePrecision : The graph alone.
+
+    Notes
+    -----
+    Class l wins where log pi_l - (x - mu_l)' Omega (x - mu_l) / 2 is largest.
 
     Examples
     --------
@@ -112,7 +145,24 @@ class SparseLDA(ClassifierMixin, BaseEstimator):
     random_state: Any = None
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, *, cv_groups: Any = None) -> Any:
-        """Fit the means and the graph; ``cv_groups`` are the rows' groups, which a number of folds keeps whole."""
+        """Fit the means of the classes and the graph within them.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n, p)
+            The rows.
+        y : array of shape (n,)
+            Labels.
+        sample_weight : array of shape (n,) or None, default None
+            Weights of the rows.
+        cv_groups : array of shape (n,) or None, default None
+            Groups of the rows, which a number of folds keeps whole.
+
+        Returns
+        -------
+        SparseLDA
+            This estimator, fitted.
+        """
         requested = self._stability_settings()
         warn_row_order(X, y=y, sample_weight=sample_weight, cv_groups=cv_groups)
         X, y = validate_dense(self, X, y if y is None else as_labels(y), ensure_min_features=2)
@@ -204,26 +254,67 @@ class SparseLDA(ClassifierMixin, BaseEstimator):
         self.coef_, self.intercept_ = coef, intercept
 
     def decision_function(self, X: Any) -> Vector:
-        """log pi_l - (x - mu_l)' Omega (x - mu_l) / 2, less what all classes share: a column per class.
+        """Compute the discriminants, log pi_l - (x - mu_l)' Omega (x - mu_l) / 2, less what all classes share.
 
-        Two classes: the difference, positive for ``classes_[1]``.
+        Parameters
+        ----------
+        X : array or data frame of shape (n, p)
+            The rows.
+
+        Returns
+        -------
+        array of shape (n, classes) or (n,)
+            A column per class. Two classes: the difference, positive for ``classes_[1]``.
         """
         check_is_fitted(self)
         eta: Matrix = validate_dense(self, X, reset=False) @ self.coef_.T + self.intercept_
         return eta[:, 0] if eta.shape[1] == 1 else eta
 
     def predict(self, X: Any) -> Array:
-        """The most likely class."""
+        """Predict the most likely class.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n, p)
+            The rows.
+
+        Returns
+        -------
+        array of shape (n,)
+            Labels, as in ``classes_``.
+        """
         eta = self.decision_function(X)
         return np.asarray(self.classes_[(eta > 0).astype(int) if eta.ndim == 1 else eta.argmax(axis=1)])
 
     def predict_proba(self, X: Any) -> Matrix:
-        """Probabilities of the classes."""
+        """Predict the probabilities of the classes.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n, p)
+            The rows.
+
+        Returns
+        -------
+        array of shape (n, classes)
+            A column per class, in the order of ``classes_``.
+        """
         eta = self.decision_function(X)
         return np.column_stack([expit(-eta), expit(eta)]) if eta.ndim == 1 else np.asarray(softmax(eta, axis=1))
 
     def predict_log_proba(self, X: Any) -> Matrix:
-        """Logarithms of the probabilities, accurate where they are tiny."""
+        """Predict the logarithms of the probabilities, accurate where they are tiny.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n, p)
+            The rows.
+
+        Returns
+        -------
+        array of shape (n, classes)
+            A column per class, in the order of ``classes_``.
+        """
         eta = self.decision_function(X)
         return np.asarray(log_softmax(np.column_stack([0 * eta, eta]) if eta.ndim == 1 else eta, axis=1))
 

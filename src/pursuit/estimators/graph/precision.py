@@ -20,32 +20,45 @@ from .edges import allowed_edges, cap_message, resolve_edges
 
 GRAPH_PARAMETERS = """assume_centered : bool, default False
         Take the mean of every column as 0.
-    include, exclude : edges that must, must not be there
-        Pairs of column indices or names; for ``exclude`` also a mask with a row and a column per column of X. Those
-        included count in ``n_edges``.
+    include, exclude : sequence of pairs, mask or None, default None
+        Edges that must, must not be there: pairs of column indices or names; for ``exclude`` also a mask with a row and
+        a column per column of X. Those included count in ``n_edges``.
     solver : str or Solver, default "auto"
-        See ``pursuit.list_solvers()``.
-    eigenvalues : (alpha, beta), bounds of the eigenvalues of the precision matrix in the units of X, or None
-    max_iter, tol, time_limit : limits, see ``pursuit.solve``
-    random_state : seed for solvers that draw random numbers
+        The algorithm by name or as an instance, see ``pursuit.list_solvers()``.
+    eigenvalues : tuple of float (alpha, beta) or None, default None
+        Bounds of the eigenvalues of the precision matrix in the units of X.
+    max_iter : int or None, default None
+        Iterations at most, see ``pursuit.solve``.
+    tol : float or None, default None
+        Relative fall of the value at which to stop, see ``pursuit.solve``.
+    time_limit : float or None, default None
+        Seconds, see ``pursuit.solve``.
+    random_state : int, Generator or None, default None
+        Seed for solvers that draw random numbers, and of the folds."""
 
-    Attributes
-    ----------
-    precision_, covariance_ : the matrix and its inverse, in the units of X; positive definite
-    location_ : means of the columns (0 with ``assume_centered`` and ``from_covariance``)
-    adjacency_ : which columns an edge joins, a symmetric matrix of bools
-    n_edges_ : how many edges there are
-    edges_ : a table with a row per edge, most gain first (a pandas DataFrame; without pandas a dict of columns)
-        ``source``, ``target`` (names, else indices), ``precision``, ``partial_correlation`` and ``gain``: how far the
-        objective, twice the negative log-likelihood per row (shrunk as asked), rises when the edge is dropped and the
-        others are fitted again. That is a refit per edge, computed when first asked for. Where these are too many
-        (above 1e9 multiplications) only one row of the matrix is fitted again, an upper bound (with l1 or bounds of
-        eigenvalues an estimate); ``gains_are_exact_`` says which.
-    reason_ : what a person should know of the fit, in a sentence
-    result_ : the :class:`pursuit.Result` of the search; with ``l1`` its entries are those before that term
-    objective_ : the :class:`pursuit.LogDet` that was minimised
-    n_features_in_, feature_names_in_ : as everywhere in scikit-learn
-    """
+GRAPH_ATTRIBUTES = """precision_, covariance_ : array of shape (p, p)
+        The matrix and its inverse, in the units of X; positive definite.
+    location_ : array of shape (p,)
+        Means of the columns (0 with ``assume_centered`` and ``from_covariance``).
+    adjacency_ : array of bool of shape (p, p)
+        Which columns an edge joins; symmetric.
+    n_edges_ : int
+        How many edges there are.
+    edges_ : pandas.DataFrame or dict
+        A row per edge, most gain first (without pandas a dict of columns): ``source``, ``target`` (names, else
+        indices), ``precision``, ``partial_correlation`` and ``gain``: how far the objective, twice the negative
+        log-likelihood per row (shrunk as requested), rises when the edge is dropped and the others are fitted again.
+        That is a refit per edge, computed when first needed. Where these are too many (above 1e9 multiplications) only
+        one row of the matrix is fitted again, an upper bound (with l1 or bounds of eigenvalues an estimate);
+        ``gains_are_exact_`` says which.
+    reason_ : str
+        What a person should know of the fit, in a sentence.
+    result_ : pursuit.Result
+        That of the search; with ``l1`` its entries are those before that term.
+    objective_ : pursuit.LogDet
+        What was minimised.
+    n_features_in_, feature_names_in_ : int, array of str
+        As everywhere in scikit-learn."""
 
 
 @dataclass(eq=False, repr=False)
@@ -59,12 +72,26 @@ class SparsePrecision(GraphModel):
     ----------
     n_edges : int, default 10
         At most this many edges; above the pairs there are it is capped (``reason_`` says so).
-    shrinkage : float from 0 to 1, default 0
-        The correlation matrix is shrunk to (1 - shrinkage) R + shrinkage I; above 0 every graph has an optimum.
-    l1 : float, default 0
-        l1 times the sum of |W_ij| over the off-diagonal entries (of standardised columns) is added when the entries of
-        the chosen graph are fitted, never in the search; these are fitted to the covariance before shrinkage then.
     {GRAPH_PARAMETERS}
+    shrinkage : float, default 0
+        From 0 to 1. The correlation matrix is shrunk to (1 - shrinkage) R + shrinkage I; above 0 every graph has an
+        optimum.
+    l1 : float, default 0
+        This times the sum of |W_ij| over the off-diagonal entries (of standardised columns) is added when the entries
+        of the chosen graph are fitted, never in the search; these are fitted to the covariance before shrinkage then.
+
+    Attributes
+    ----------
+    {GRAPH_ATTRIBUTES}
+
+    See Also
+    --------
+    SparsePrecisionCV : Chooses the number of edges.
+
+    References
+    ----------
+    X.-T. Yuan, P. Li, T. Zhang (2018): Gradient Hard Thresholding Pursuit. JMLR 18, section on precision matrices.
+
     Examples
     --------
     >>> from sklearn.datasets import load_iris
@@ -81,14 +108,41 @@ class SparsePrecision(GraphModel):
     l1: float = 0.0
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
-        """Search and fit the graph of the columns of X; y is ignored."""
+        """Search and fit the graph of the columns of X.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n, p)
+            The rows.
+        y : None
+            Not used, for scikit-learn's conventions.
+        sample_weight : array of shape (n,) or None, default None
+            Weights of the rows.
+
+        Returns
+        -------
+        SparsePrecision
+            This estimator, fitted.
+        """
         _, weights, found = self._samples(X, sample_weight)
         return self._fit(found.covariance, int((weights > 0).sum()), found.means[0])
 
     def from_covariance(self, covariance: Any, n_samples: int | None = None, names: Any = None) -> Any:
         """Fit to a covariance matrix instead of samples: ``SparsePrecision(20).from_covariance(S, n_samples=100)``.
 
-        ``names`` are those of its columns (a data frame has them). ``n_samples`` bounds its rank, where it is known.
+        Parameters
+        ----------
+        covariance : array or data frame of shape (p, p)
+            The covariance matrix.
+        n_samples : int or None, default None
+            Number of rows behind it, which bounds its rank, where it is known.
+        names : sequence of str or None, default None
+            Names of its columns (a data frame has them).
+
+        Returns
+        -------
+        SparsePrecision
+            This estimator, fitted.
         """
         S = self._read_covariance(covariance, names)
         n = None if n_samples is None else check_count(n_samples, "n_samples", 2)

@@ -20,7 +20,7 @@ from ...solving.result import Result
 from .base import GraphModel, correlations
 from .covariance import CovarianceEstimate, check_variances, estimate_covariance, second_moment
 from .edges import allowed_edges, cap_message, resolve_edges, well_posed
-from .precision import GRAPH_PARAMETERS
+from .precision import GRAPH_ATTRIBUTES, GRAPH_PARAMETERS
 
 
 @dataclass(eq=False, repr=False)
@@ -33,27 +33,40 @@ class SparsePrecisionCV(GraphModel):
 
     Parameters
     ----------
-    n_edges : int, list of int, or None
+    n_edges : int, list of int, or None, default None
         A number is taken as it is, a list is chosen from. None: 20 numbers from 0 to five per column, and on while the
         largest is best; with fewer rows than columns no further than half as many neighbours a column as there are
         rows to train on.
-    shrinkage : float, list of floats from 0 to 1, or None for 0, 0.3, 0.5 and 0.6 (0 for "ebic")
-    l1 : float, list of floats, or None for 14 of them from 0 to 0.3 (0 for "ebic")
-        Where there are several, 0 competes without shrinkage only.
-    cv : number of folds, a splitter, or pairs of (training rows, test rows), default 5
-        A number shuffles the rows first, with seed ``random_state`` or 0. Folds standardise columns by themselves.
-    rule : "min", "1se" or "ebic"
+    shrinkage : float, list of float, or None, default None
+        From 0 to 1; None: 0, 0.3, 0.5 and 0.6 (0 for "ebic").
+    l1 : float, list of float, or None, default None
+        None: 14 of them from 0 to 0.3 (0 for "ebic"). Where there are several, 0 competes without shrinkage only.
+    cv : int, splitter or iterable of (training rows, test rows), default 5
+        A number of folds shuffles the rows first, with seed ``random_state`` or 0. Folds standardise columns by
+        themselves.
+    {GRAPH_PARAMETERS}
+    rule : {{"min", "1se", "ebic"}}, default "min"
         The best held-out log-likelihood; the fewest edges within a standard error of it (of the difference, over
         folds); or the least -2 log-likelihood + n_edges (log n + 4 gamma log p) of all rows (Foygel and Drton 2010).
     gamma : float, default 0.5
         Of "ebic": 0 is BIC, more asks more of an edge where there are many columns.
-    n_jobs : threads (None: all that OMP_NUM_THREADS and the machine allow)
-    {GRAPH_PARAMETERS}
-    shrinkage_, l1_ : what was chosen, next to ``n_edges_``
-    cv_results_ : one row per triple that was tried in every fold: ``n_edges``, ``shrinkage``, ``l1``, whether it
-        was ``eligible``, ``mean_test_score`` (log-likelihood per row in the units of X), ``std_test_score``
-        over folds, ``std_error`` of the mean, and every fold's ``split0_test_score``; for "ebic" the one score is that
-        of all rows, and ``ebic`` is there
+    n_jobs : int or None, default None
+        Threads; None: all that OMP_NUM_THREADS and the machine allow.
+
+    Attributes
+    ----------
+    {GRAPH_ATTRIBUTES}
+    shrinkage_, l1_ : float
+        What was chosen, next to ``n_edges_``.
+    cv_results_ : dict of array
+        One row per triple that was tried in every fold: ``n_edges``, ``shrinkage``, ``l1``, whether it was
+        ``eligible``, ``mean_test_score`` (log-likelihood per row in the units of X), ``std_test_score`` over folds,
+        ``std_error`` of the mean, and every fold's ``split0_test_score``; for "ebic" the one score is that of all rows,
+        and ``ebic`` is there.
+
+    See Also
+    --------
+    SparsePrecision : With a given number of edges.
 
     Examples
     --------
@@ -75,7 +88,24 @@ class SparsePrecisionCV(GraphModel):
     n_jobs: int | None = None
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, cv_groups: Any = None) -> Any:
-        """Choose and fit; y is ignored. ``cv_groups`` are the rows' groups: a number of folds keeps them whole."""
+        """Choose the number of edges and fit.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n, p)
+            The rows.
+        y : None
+            Not used, for scikit-learn's conventions.
+        sample_weight : array of shape (n,) or None, default None
+            Weights of the rows.
+        cv_groups : array of shape (n,) or None, default None
+            Groups of the rows: a number of folds keeps them whole.
+
+        Returns
+        -------
+        SparsePrecisionCV
+            This estimator, fitted.
+        """
         check_choice(self.rule, "rule", RULES)
         began, limit = time.perf_counter(), self.time_limit
         end = None if limit is None else began + check_number(limit, "time_limit")
