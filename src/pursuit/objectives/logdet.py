@@ -50,8 +50,8 @@ class LogDet(Objective):
     ----------
     covariance : S, symmetric and positive semidefinite, of p variables; a data frame's columns name them
     n_samples : number of rows behind S, which limits its rank, or None: the rank is that of the numbers
-    eigenvalues : (alpha, beta), bounds of the eigenvalues of W in the units of S, or None
-        (``pursuit.refits.eigenvalue_bounds`` has the paper's rule)
+    eigenvalues : (alpha, beta), bounds of the eigenvalues of W in the units of S; "paper" for the rule of the GraHTP
+        paper (Lu 2009, with xi = 0.01), which can cut off the optimum and is for reproducing the paper only; or None
     shrinkage : t from 0 to 1: S is replaced by (1 - t) S + t diag(S), under which (t > 0) every graph has an optimum
     names : of the variables
     """
@@ -75,7 +75,7 @@ class LogDet(Objective):
         self.shrinkage = check_number(shrinkage, "shrinkage")
         if self.shrinkage > 1:
             raise ValueError(f"shrinkage must be a number from 0 to 1, got {shrinkage}")
-        self.eigenvalues = check_bounds(eigenvalues)
+        self.eigenvalues = check_bounds(eigenvalues, lambda: given.R * np.outer(given.scales, given.scales))
         self.R = (1.0 - self.shrinkage) * given.R
         np.fill_diagonal(self.R, 1.0)
         self.p, self.scales, self.names = len(self.R), given.scales, given.names

@@ -3,12 +3,13 @@
 from .basis import Basis, Stored, basis, least_norm
 from .columns import Fitted, LossOnColumns
 from .columns_in_parts import ColumnsInParts
-from .graph_admm import eigenvalue_bounds
+from .graph_admm import BoundedGraphFit, eigenvalue_bounds, graph_admm
 from .methods import best_intercept, intercept_of, refit
 from .minimise import EPS, NotFiniteError, minimise
 from .problem import Few, Fit, State, Within
 
 __all__ = [
-    "EPS", "Basis", "ColumnsInParts", "Few", "Fit", "Fitted", "LossOnColumns", "NotFiniteError", "State", "Stored",
-    "Within", "basis", "best_intercept", "eigenvalue_bounds", "intercept_of", "least_norm", "minimise", "refit",
+    "EPS", "Basis", "BoundedGraphFit", "ColumnsInParts", "Few", "Fit", "Fitted", "LossOnColumns", "NotFiniteError",
+    "State", "Stored", "Within", "basis", "best_intercept", "eigenvalue_bounds", "graph_admm", "intercept_of",
+    "least_norm", "minimise", "refit",
 ]  # fmt: skip

@@ -5,7 +5,7 @@ K. Axiotis, M. Sviridenko, "Sparse Convex Optimization via Adaptively Regularize
 
 | paper | here |
 |---|---|
-| s, opt, epsilon, B | ``constraint.k``, ``opt``, ``eps`` (a share of f(0) - B), ``lower`` |
+| s, opt, epsilon, B | ``constraint.k``, ``opt``, ``absolute_eps`` or ``eps`` (a share of f(0) - B), ``lower`` |
 | rho_2^+ | ``rho``: ``smoothness``, or twice the largest curvature at hand, doubled where an exchange disproves it |
 | g_R | ``g = f.ridged(rho * R)``, R a vector of zeros and ones |
 | S^0 = [s] | OMP's support, or the caller's start completed by OMP (the paper's experiments), practical: then OMPR's |
@@ -49,6 +49,7 @@ class ARHT(Solver):
     ----------
     mode : "practical", or "paper" for Algorithm 2 as printed
     eps : target error, as a share of f(0) - lower
+    absolute_eps : the target error itself, as the paper has it; in place of ``eps``
     smoothness : rho_2^+, the smoothness of f over pairs, or None: estimated
     lower : a lower bound of f, or None: what the objective knows
     repeats : runs of the core without success, or None: 5, in the paper's mode its own number
@@ -60,6 +61,7 @@ class ARHT(Solver):
     lower: float | None = None
     repeats: int | None = None
     random_state: Any = None
+    absolute_eps: float | None = None
 
     halted: ClassVar[str] = "no run of the regularised exchanges brings more"
     turns: ClassVar[int] = 20
@@ -68,6 +70,8 @@ class ARHT(Solver):
     def __post_init__(self) -> None:
         check_choice(self.mode, "mode", MODES)
         check_number(self.eps, "eps", strict=True)
+        if self.absolute_eps is not None:
+            check_number(self.absolute_eps, "absolute_eps", strict=True)
         if self.smoothness is not None:
             check_number(self.smoothness, "smoothness", strict=True)
         if self.lower is not None:
@@ -85,7 +89,7 @@ class ARHT(Solver):
             lower = 2 * point.value - f.null.value
         span = max(f.null.value - lower, 1e-300)
         run = self._paper if self.mode == "paper" else self._practical
-        yield from run(f, constraint, point, lower, self.eps * span)
+        yield from run(f, constraint, point, lower, self.absolute_eps or self.eps * span)
 
     def _practical(self, f: Objective, constraint: AtMost, best: Point, lower: float, eps: float) -> Run:
         rng, failures = generator(self.random_state), 0

@@ -25,6 +25,7 @@ class Solver:
 
     ``relax`` is a constructor argument of every solver: run at ``relax`` times the budget, keep the k largest, refit
     (:mod:`pursuit.solvers.relaxed`).
+    ``last`` is one too: give the last point in place of the best one, as printed algorithms do.
     ``claims`` is what its own halting rule proves about the last point; ``halted`` is the sentence for people.
     ``revisits`` says that meeting a point again is no sign of a cycle (several starts), ``searches`` that it looks at
     all columns from the beginning. ``needs`` is what it asks of an
@@ -40,6 +41,7 @@ class Solver:
     turns: ClassVar[int] = 0
 
     relax: float | None = field(default=None, kw_only=True)
+    last: bool = field(default=False, kw_only=True)
 
     def iterate(self, f: Objective, constraint: AtMost, start: Point) -> Iterator[Point]:
         raise NotImplementedError

@@ -11,7 +11,7 @@ variants of section 3.1. On the squared loss it is Needell and Tropp's CoSaMP; i
 | T = Z + supp(x-hat) | ``merged`` |
 | b | ``b`` |
 | x-hat = b_s | ``constraint.top(b.x, within=merged)`` |
-| kappa | 1, halved until f falls (newton); ``step`` (gradient) |
+| kappa | ``step``; None: 1 (newton) or 1 / curvature (gradient), halved until f falls |
 
 The printed Newton step multiplies the inverse Hessian with x on T; it is the gradient on T (mathematics.md).
 Why ``debias`` is the default: the pruned b is no minimiser on its support, so the next gradient is spoilt by the cut,
@@ -30,7 +30,7 @@ from typing import ClassVar
 import numpy as np
 
 from .._utils.types import Columns
-from .._utils.validation import check_choice, check_number
+from .._utils.validation import check_choice, check_flag, check_number
 from ..constraints import AtMost
 from ..objectives.base import Objective, Point
 from .base import Solver, polished
@@ -49,7 +49,9 @@ class GraSP(Solver):
     ----------
     variant : "plain" (as printed), "debias" (refit after pruning), "newton" or "gradient" (one such step in place of
         the minimisation)
-    step : constant step of the gradient variant, or None: from the curvature, halved until f falls
+    step : kappa, the constant step of the gradient and the newton variant, or None: from the curvature (newton: 1),
+        halved until f falls
+    debias : refit after pruning in the newton and gradient variants too (variant "debias" always does)
     halt : relative change of x at which to stop
     patience : iterations without a new best value at which to stop: the iterates oscillate
     polish : refit on the best support before returning, where the variant does not
@@ -60,6 +62,7 @@ class GraSP(Solver):
     halt: float = 1e-4
     patience: int = 5
     polish: bool = True
+    debias: bool = False
 
     halted: ClassVar[str] = "the pruned support repeats or oscillates; the best point is given"
     revisits: ClassVar[bool] = True
@@ -68,6 +71,9 @@ class GraSP(Solver):
         check_choice(self.variant, "variant", VARIANTS)
         check_step(self.step)
         check_number(self.halt, "halt")
+        check_flag(self.debias, "debias")
+        if self.debias and self.variant == "plain":
+            raise ValueError("debias=True is variant='debias': the plain variant prunes without a refit")
         check_number(self.patience, "patience", 1)
 
     def iterate(self, f: Objective, constraint: AtMost, start: Point) -> Iterator[Point]:
@@ -82,7 +88,8 @@ class GraSP(Solver):
                 return
             support = constraint.top(b.x, within=merged)  # prune estimate
             wide = wide or b.value <= f.floor  # columns to spare: of many b the shortest, and its own cut leads on
-            trial = f.refit(support, start=b) if self.variant == "debias" and not wide else f.at(support, b.x[support])
+            refits = (self.variant == "debias" or self.debias) and not wide
+            trial = f.refit(support, start=b) if refits else f.at(support, b.x[support])
             moved = float(np.linalg.norm(trial.x - point.x))
             if moved == 0 and not trial.value < point.value:  # halt: a fixed point
                 break
@@ -98,7 +105,7 @@ class GraSP(Solver):
     def _minimised(self, f: Objective, point: Point, merged: Columns) -> Point:
         """b: the minimiser over the merged support, or one step towards it."""
         if self.variant == "newton":
-            return newton_step(f, point, merged)
+            return newton_step(f, point, merged, self.step)
         if self.variant != "gradient":
             return f.refit(merged, start=point)
         if self.step is None:

@@ -57,4 +57,4 @@ class Relaxed(Solver):
 
 def relaxed(solver: Solver) -> Solver:
     """The solver, or with its ``relax`` set, the solver at a larger budget."""
-    return solver if solver.relax is None else Relaxed(solver, solver.relax)
+    return solver if solver.relax is None else Relaxed(solver, solver.relax, last=solver.last)

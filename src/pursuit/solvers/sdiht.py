@@ -5,7 +5,7 @@ to Non-smooth Concave Maximization", ICML 2017, Algorithm 2.
 
 | paper | here |
 |---|---|
-| {B_1, ..., B_m}, a partition of the samples | blocks of ``block`` samples |
+| {B_1, ..., B_m}, a partition of the samples | blocks of ``block`` samples, or ``blocks`` of them |
 | (S1) ascent on one random block | one move of ``rule.epoch``; an iteration is m of them |
 | (S2.1) w~ updated incrementally | ``z`` or, in C++, ``v`` |
 | (S2.2) w^(t) = H_k(w~) | ``constraint.top``, after each block |
@@ -29,19 +29,30 @@ class SDIHT(DIHT):
 
     Parameters
     ----------
+    blocks : m, the number of blocks, in place of ``block``
     block : samples per block (with an intercept at least two), or None: as many as cost what a top of z costs
     step, refit, halt, patience : as in DIHT; "paper" is m * smoothness/(t+1), t counting blocks; None is "coordinate"
         for a dense X too, where "polyak" by blocks is far behind
     """
 
     block: int | None = None
+    blocks: int | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.block is not None:
             check_k(self.block, "block")
+        if self.blocks is not None:
+            check_k(self.blocks, "blocks")
+            if self.block is not None:
+                raise ValueError("block and blocks both say how the samples are divided: give one of them")
 
-    def _size(self, dual: Dual) -> int:
+    def _size(self, dual: Dual) -> float:
         if self.block == 1 and dual.f.fit_intercept:
             raise ValueError("block must be at least 2 with an intercept: a single sample cannot move, got block=1")
+        if self.blocks is not None:
+            n, least = len(dual.c), 2 if dual.f.fit_intercept else 1
+            if least * self.blocks > n:
+                raise ValueError(f"blocks must be at most {n // least} for {n} samples, got blocks={self.blocks}")
+            return n / self.blocks
         return block_size(dual, self.block)
