@@ -11,7 +11,7 @@ K. Axiotis, M. Sviridenko, "Sparse Convex Optimization via Adaptively Regularize
 | S^0 = [s] | OMP's support, or the caller's start completed by OMP (the paper's experiments), practical: then OMPR's |
 | 5 log(6 n log((f(0) - B) / epsilon)) repetitions | ``repeats`` |
 
-Slips of the text (mathematics.md): line 15 can only mean i outside S; line 22 has no meaning when x_R = 0, so the core
+Slips of the text: line 15 can only mean i outside S; line 22 has no meaning when x_R = 0, so the core
 ends there; line 27 returns a minimiser of g, so f is refitted.
 
 ``mode="paper"`` is Algorithm 2: bisection on opt, each value tried ``repeats`` times. ``mode="practical"``, the

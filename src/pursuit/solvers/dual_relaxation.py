@@ -11,7 +11,7 @@ from ..constraints import AtMost
 from ..engines import check_time
 from ..objectives.base import Objective, Point
 from ..objectives.dual import Dual
-from ..relaxations.working_set import Round, working_set
+from ..relaxations.working_columns import Round, working_set
 
 ROUNDS = 2  # a second one after a better point was found: its value is the new target
 

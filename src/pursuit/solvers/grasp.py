@@ -13,7 +13,7 @@ variants of section 3.1. On the squared loss it is Needell and Tropp's CoSaMP; i
 | x-hat = b_s | ``constraint.top(b.x, within=merged)`` |
 | kappa | ``step``; None: 1 (newton) or 1 / curvature (gradient), halved until f falls |
 
-The printed Newton step multiplies the inverse Hessian with x on T; it is the gradient on T (mathematics.md).
+The printed Newton step multiplies the inverse Hessian with x on T; it is the gradient on T.
 Why ``debias`` is the default: the pruned b is no minimiser on its support, so the next gradient is spoilt by the cut,
 and the values of plain GraSP rise and fall; refitted it needs fewer iterations and ends lower. Where 3k columns explain
 everything (3k > n) that is not so: the least-norm b, cut as printed, finds signals that refits lose (of 12 Gaussian

@@ -31,7 +31,8 @@ class SDIHT(DIHT):
     ----------
     blocks : m, the number of blocks, in place of ``block``
     block : samples per block (with an intercept at least two), or None: as many as cost what a top of z costs
-    step, refit, halt, patience : as in DIHT; "paper" is m * smoothness/(t+1), t counting blocks; None is "coordinate"
+    step, refit, halt, patience, from_zero, relaxation : as in DIHT; "paper" is m * smoothness/(t+1), t counting
+        blocks; None is "coordinate"
         for a dense X too, where "polyak" by blocks is far behind
     """
 
