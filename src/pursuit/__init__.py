@@ -42,7 +42,8 @@ _HOMES = {
     ),
     "pursuit.io": ("convert", "save_model", "load_model"),
     "pursuit.resampling": ("Stability", "stability"),
-    "pursuit.tables": ("TablePreparer", "table_pipeline"),
+    "pursuit.tables.pipeline": ("table_pipeline",),
+    "pursuit.tables.preparer": ("TablePreparer",),
     "pursuit._utils.progress": ("Progress",),
 }  # fmt: skip
 _HOME = {name: module for module, names in _HOMES.items() for name in names}
@@ -102,7 +103,8 @@ if TYPE_CHECKING:
     from .solving.driver import solve
     from .solving.recover import recover
     from .solving.result import Record, Result
-    from .tables import TablePreparer, table_pipeline
+    from .tables.pipeline import table_pipeline
+    from .tables.preparer import TablePreparer
     from .theory import (
         Bracket,
         Curvature,

@@ -7,7 +7,6 @@ FIT = ("fit", "diabetes.csv", "--target", "y", "--exclude", "town", "-k", 3)
 AUTO = ("fit", "diabetes.csv", "--target", "y", "--exclude", "town")
 CASES = {
     "no command": (("fitt",), "No such command 'fitt'"),
-    "no out": (FIT, "Missing option '--out'"),
     "k": ((*FIT[:-1], 0, "--out", "OUT"), "-k must be auto or a whole number at least 1, got '0'"),
     "k text": ((*FIT[:-1], "many", "--out", "OUT"), "-k must be auto or a whole number at least 1, got 'many'"),
     "ks with k": ((*FIT, "--ks", "1-5", "--out", "OUT"), "--ks is for -k auto, which chooses k, and -k is 3"),
@@ -36,7 +35,7 @@ CASES = {
         "--out no/p.csv: there is no folder no",
     ),
     "path picture": (("path", "diabetes.parquet", "-t", "y", "--picture", "p.doc"), "--picture p.doc must end in .png"),
-    "path target": (("path", "diabetes.parquet"), "name it with --target"),
+    "path target": (("path", "cancer.csv"), "name it with --target"),
     "path include": (("path", "diabetes.parquet", "-t", "y", "--ks", "1-3", "--include", "age,sex"), "include names 2"),
     "pairs": (("stability", "diabetes.parquet", "-t", "y", "--pairs", 0), "Invalid value for '--pairs'"),
     "threshold": (("stability", "diabetes.parquet", "-t", "y", "--threshold", 0.5), "threshold must be"),
@@ -45,11 +44,15 @@ CASES = {
     "option": ((*FIT, "--colour", "--out", "OUT"), "No such option: --colour"),
     "folder": ((*FIT, "--out", "nowhere/m.json"), "--out nowhere/m.json: there is no folder nowhere"),
     "file": (("fit", "none.csv", "--out", "OUT"), "there is no file none.csv"),
-    "suffix": (("fit", "t.xlsx", "--out", "OUT"), "t.xlsx has no known suffix"),
+    "suffix": (("fit", "t.doc", "--out", "OUT"), "t.doc has no known suffix"),
     "target": (("fit", "diabetes.csv", "--target", "Y", "--out", "OUT"), "no target column 'Y'; did you mean 'y'?"),
-    "no target": (("fit", "diabetes.parquet", "--out", "OUT"), "name it with --target; its columns are age, sex"),
-    "text": (("fit", "diabetes.csv", "-t", "y", "--out", "OUT"), "'town' of diabetes.csv is not numeric"),
-    "text, what to do": (("fit", "diabetes.csv", "-t", "y", "--out", "OUT"), "leave it out with --exclude"),
+    "no target": (("fit", "cancer.csv", "--out", "OUT"), "name it with --target; columns with two values are 'kind'"),
+    "text": (("fit", "diabetes.csv", "--no-prepare", "--out", "OUT"), "'town' of diabetes.csv is not numeric"),
+    "text, what to do": (("fit", "diabetes.csv", "--no-prepare", "--out", "OUT"), "leave it out with --exclude"),
+    "include a constant": (
+        (*AUTO[:4], "--include", "town", "--out", "OUT"),
+        "--include: 'town' gives no feature (constant)",
+    ),
     "loss": ((*FIT, "--loss", "sqared", "--out", "OUT"), "loss 'sqared' is unknown; did you mean 'squared'?"),
     "solver": ((*FIT, "--solver", "ompp", "--out", "OUT"), "solver 'ompp' is unknown; did you mean 'omp'?"),
     "effort": ((*FIT, "--effort", "quick", "--out", "OUT"), "--effort quick is not known; it is fast, default or"),
@@ -89,9 +92,25 @@ CASES = {
 
 
 BAD_FILES = {
-    "hole": ("t.csv", b"a,b,y\n1,2,3\n1,,3\n", "or leave the column out with --exclude\n"),
+    "two dates": (
+        "t.csv",
+        b"a,y\n" + b"2020-01-01,1\n02.01.2020,2\n" * 9,
+        "column 'a' has dates in two formats, such as '2020-01-01' and '02.01.2020'; write all of them as YYYY-MM-DD,"
+        " or leave the column out with --exclude\n",
+    ),
+    "infinity": ("t.csv", b"a,y\n1,2\ninf,3\n", "X contains infinity in column 'a'\n"),
+    "nothing left": ("t.csv", b"a,b,y\n1,,3\n1,,4\n", "left out: a (constant), b (all values are missing)\n"),
+    "short row": ("t.csv", b"y,a,b\n1,2,3\n1,2\n", "line 3 of TMP/t.csv has 2 fields, but the header has 3\n"),
+    "long row": ("t.csv", b"y,a\n1,2\n1,2,3\n", "cannot be read as CSV"),
+    "same names": ("t.csv", b"y,a,a\n1,2,3\n", "several columns named 'a'"),
+    "no CSV": ("t.csv", b"PAR1\x00\xff\xfe\x00", "cannot be read as CSV"),
+    "no Parquet": ("t.parquet", b"a,y\n1,2\n", "cannot be read as Parquet"),
+    "no Feather": ("t.feather", b"a,y\n1,2\n", "cannot be read as Feather"),
+    "no npy": ("t.npy", b"a,y\n1,2\n", "cannot be read as npy"),
+    "no rows": ("t.csv", b"a,y\n", "t.csv has no rows"),
+    "target alone": ("t.csv", b"y\n1\n2\n", "t.csv has no feature columns"),
     "target hole": ("t.csv", b"a,b,y\n1,2,3\n1,2,\n", "has a missing value; drop those rows\n"),
-    "text id": ("t.csv", b"a,y\n" + b"".join(b"%d,customer %d\n" % (i, i) for i in range(30)), "an identifier"),
+    "text id": ("t.csv", b"a,y\n" + b"".join(b"%d,customer %d\n" % (i * i, i) for i in range(30)), "an identifier"),
     "libsvm, many columns": ("t.libsvm", b"1 1:2\n0 2000000000:1\n", "2000000000 columns, and at most 100000000 can"),
     "libsvm, too many": ("t.libsvm", b"1 1:2\n0 3000000000:1\n", "t.libsvm cannot be read as LIBSVM: it has an index"),
 }
@@ -104,10 +123,17 @@ def test_bad_files(run, tmp_path, case):
     target = ("-t", "y") if name.endswith("csv") else ()
     code, out, err = run("fit", tmp_path / name, *target, "--out", tmp_path / "m.json")
     assert (code, out) == (2, "")
-    assert message in err
+    assert message.replace("TMP", str(tmp_path)) in err
     assert err.startswith("pursuit: ")
     assert err.count("\n") == 1
     assert not (tmp_path / "m.json").exists()
+
+
+def test_a_hole_without_preparation(run, tmp_path):
+    (tmp_path / "t.csv").write_bytes(b"a,b,y\n1,2,3\n1,,3\n")
+    code, _, err = run("fit", tmp_path / "t.csv", "--no-prepare", "--out", tmp_path / "m.json")
+    assert code == 2
+    assert err.endswith("or leave the column out with --exclude\n")
 
 
 def test_an_npz_with_more_columns_than_there_can_be(run, tmp_path):

@@ -213,7 +213,7 @@ def test_a_model_is_frozen(tmp_path, regressor):
 
 BAD = {
     "format": ({"format": "other"}, "its format is not 'pursuit-model'"),
-    "version": ({"version": 3}, "its version is 3, and this pursuit reads up to 2"),
+    "version": ({"version": 4}, "its version is 4, and this pursuit reads up to 3"),
     "offset": ({"offset": 3}, "offset must be a string"),
     "version type": ({"version": True}, "version must be a whole number"),
     "kind": ({"kind": "ranker"}, "kind is 'ranker'"),
@@ -270,7 +270,7 @@ def test_every_field_is_checked(tmp_path, regressor, case):
 def test_every_field_is_needed(tmp_path, regressor):
     path = save_model(regressor, tmp_path / "m.json")
     held = json.loads(path.read_text())
-    for name in held.keys() - {"classes"}:
+    for name in held.keys() - {"classes", "card"}:
         path.write_text(json.dumps({key: value for key, value in held.items() if key != name}))
         with pytest.raises(ValueError, match=f"{name} is (missing|not)"):
             load_model(path)

@@ -150,7 +150,7 @@ CSV_ERRORS = {
     "row numbers": (",a,y\n0,1,2\n", "y", "column 1 of .* has no name"),
     "one row too long": ("a,y\n1,2\n1,2,3,4\n", "y", "cannot be read as CSV"),
     "all rows too long": ("a,y\n1,2,3\n4,5,6\n", "y", "cannot be read as CSV"),
-    "a row too short": ("a,y,c\n1,2\n4,5,6\n", "y", "column 'c' of .* has missing values"),
+    "a row too short": ("a,y,c\n1,2\n4,5,6\n", "y", "line 2 of .* has 2 fields, but the header has 3"),
 }
 
 
@@ -234,7 +234,7 @@ def test_missing_file_unknown_suffix_and_folder(tmp_path):
     with pytest.raises(FileNotFoundError, match="there is no file"):
         read_table(tmp_path / "none.csv")
     with pytest.raises(ValueError, match=r"no known suffix; what can be read: \.csv, .*\.npz"):
-        read_table(tmp_path / "t.xlsx")
+        read_table(tmp_path / "t.doc")
     (tmp_path / "d.csv").mkdir()
     with pytest.raises(ValueError, match="is not a file"):
         read_table(tmp_path / "d.csv")

@@ -47,7 +47,9 @@ def root(
 def fit(
     options: Any,
     checkpoint: Path | None,
-    out: Annotated[Path, typer.Option("--out", "-o", help="The JSON model to write.", show_default=False), WRITES],
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="The JSON model to write; model.json by default."), WRITES
+    ] = None,
     k: Annotated[
         str, typer.Option("-k", help="At most so many features; auto chooses the number by held-out rows.")
     ] = "auto",
@@ -77,14 +79,19 @@ def fit(
     summary: Annotated[
         bool, typer.Option("--summary", help="Also what each feature is worth, and its closest rival.")
     ] = False,
+    picture: opt.Picture = None,
     report: Annotated[
         Path | None, typer.Option(help="HTML page to write: the model, how well it predicts, how sure it is."), WRITES
     ] = None,
 ) -> int:
     """Fit a model on at most k features of DATA, and choose k unless it is given.
 
-    Prints the coefficients, why this k or how the search ended, and writes the model as JSON. -k auto tries several
-    ridges unless --l2 gives one. Features of files without column names (npz, LIBSVM) are called x0, x1, ...
+    Example: pursuit fit customers.csv --target churned
+
+    Categories become groups of dummies, dates days, missing numbers the median; ids and constants are left out. The
+    model does the same to the rows that it predicts. Prints what was done, the coefficients, why this k or how the
+    search ended, and writes the model as JSON. -k auto tries several ridges unless --l2 gives one. Features of files
+    without column names (npy, npz, LIBSVM) are called x0, x1, ...
     """
     from pursuit.cli.choose_k import ChoiceOptions
     from pursuit.cli.fit import run
@@ -93,15 +100,8 @@ def fit(
     auto = ChoiceOptions(
         ks=None if ks is None else parse_sizes(ks), cv=cv, cv_groups=cv_groups, goal=goal, rule=rule, combine=combine
     )
-    return run(
-        replace(options, cv_groups=cv_groups),
-        out,
-        parse_k(k),
-        auto,
-        summary=summary,
-        checkpoint=checkpoint,
-        report=report,
-    )
+    options = replace(options, cv_groups=cv_groups)
+    return run(options, out, parse_k(k), auto, summary=summary, checkpoint=checkpoint, picture=picture, report=report)
 
 
 @app.command(epilog=EPILOG)
@@ -115,7 +115,10 @@ def path(
     ] = None,
     picture: opt.Picture = None,
 ) -> int:
-    """The best model of every size: what it explains, and which columns come and go."""
+    """The best model of every size: what it explains, and which columns come and go.
+
+    Example: pursuit path customers.csv --target churned --picture path.png
+    """
     from pursuit.cli.path import run
     from pursuit.cli.sizes import parse_sizes
 
@@ -137,7 +140,10 @@ def stability(
     ] = None,
     picture: opt.Picture = None,
 ) -> int:
-    """Which features random halves of the rows agree on, and how many of those may be wrong."""
+    """Which features random halves of the rows agree on, and how many of those may be wrong.
+
+    Example: pursuit stability customers.csv --target churned
+    """
     from pursuit.cli.sizes import parse_sizes
     from pursuit.cli.stability import run
 
@@ -212,6 +218,8 @@ def graph(
 ) -> int:
     """Which columns of DATA are joined, given all others: the graph of a precision matrix with at most so many edges.
 
+    Example: pursuit graph genes.csv --picture graph.png
+
     Prints the strongest edges with their partial correlations, and why so many. A gain is how far -2 log-likelihood per
     row rises when the edge goes. Every number that is auto is chosen by the likelihood of held-out rows.
     """
@@ -240,11 +248,20 @@ def predict(
         Path | None, typer.Option("--out", "-o", help="CSV to write; by default standard output."), WRITES
     ] = None,
     proba: Annotated[bool, typer.Option("--proba", help="Probabilities of the classes as well.")] = False,
+    keep: Annotated[
+        list[str] | None, typer.Option(help="Columns of DATA to write beside predictions: id,name; may be repeated.")
+    ] = None,
 ) -> int:
-    """Predict the rows of DATA with a model; one that was fitted with --offset reads that column from DATA too."""
+    """Predict the rows of DATA with a model; one that was fitted with --offset reads that column from DATA too.
+
+    Example: pursuit predict model.json new.csv --keep customer_id --out predictions.csv
+
+    DATA has the columns of the table that the model was fitted to, as they were: categories, dates, missing values.
+    Those that the model does not use may be missing, the target too.
+    """
     from pursuit.cli.predict import run
 
-    return run(model, data, out=out, proba=proba)
+    return run(model, data, out=out, proba=proba, keep=split_names(keep))
 
 
 @app.command(epilog=EPILOG)
@@ -261,6 +278,8 @@ def convert(
 ) -> int:
     """Turn DATA into a folder of mapped row blocks, in bounded memory, for data that do not fit into it.
 
+    Example: pursuit convert big.csv big.pursuit --target y
+
     `fit` and `path` take the folder as DATA, and it knows its target. The folder is complete or not there: a full
     disk or Ctrl-C leaves nothing under its name.
     """
@@ -273,7 +292,10 @@ def convert(
 def demo(
     out: Annotated[Path, typer.Option("--out", "-o", help="Where models and pictures go."), WRITES] = Path("demo"),
 ) -> int:
-    """Do the main job on two real data sets."""
+    """Do the main job on two real data sets.
+
+    Example: pursuit demo --out demo
+    """
     from pursuit.demo.study import run
 
     run(out)
@@ -282,7 +304,10 @@ def demo(
 
 @app.command()
 def solvers() -> None:
-    """List the solvers."""
+    """List the solvers.
+
+    Example: pursuit solvers
+    """
     from pursuit import list_solvers
     from pursuit.cli.show import print_names
 
@@ -291,7 +316,10 @@ def solvers() -> None:
 
 @app.command()
 def losses() -> None:
-    """List the losses."""
+    """List the losses.
+
+    Example: pursuit losses
+    """
     from pursuit import list_losses
     from pursuit.cli.show import print_names
 

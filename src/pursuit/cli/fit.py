@@ -11,6 +11,7 @@ from pursuit.cli.choose_k import ChoiceOptions, choice_facts, make_cv_estimator
 from pursuit.cli.inputs import DataOptions, FitRequest, read_request
 from pursuit.cli.progress import choose_with_progress, fit_with_progress
 from pursuit.cli.show import (
+    PICTURE_SUFFIXES,
     REPORT_SUFFIXES,
     check_writable,
     command_line,
@@ -19,24 +20,29 @@ from pursuit.cli.show import (
     make_table,
     print_facts,
     print_text,
+    save_picture,
 )
-from pursuit.io import save_model
+from pursuit.io import load_model, save_model
 
+DEFAULT_MODEL = "model.json"  # what is written without --out
 MAX_PRINTED_COEFFICIENTS = 40  # coefficients that are printed; the model holds all
 
 
 def run(
     options: DataOptions,
-    out: Path,
+    out: Path | None,
     k: int | None,
     auto: ChoiceOptions,
     *,
     summary: bool,
     checkpoint: Path | None = None,
+    picture: Path | None = None,
     report: Path | None = None,
 ) -> int:
     """Fit at most k features, or as many as ``auto`` finds best where k is None."""
+    out = _default_out() if out is None else out
     check_writable("--out", out)
+    check_writable("--picture", picture, PICTURE_SUFFIXES)
     check_writable("--report", report, REPORT_SUFFIXES)
     if k is not None:
         auto.refuse_fixed_k(k)
@@ -47,23 +53,47 @@ def run(
         estimator, how = make_cv_estimator(request, auto)
         choose_with_progress(estimator, request)
     else:
-        estimator, how = request.estimator(k=k), f"at most {k} features"
+        what = "features" if request.parameters.get("groups") is None else "columns of the table"
+        estimator, how = request.estimator(k=k), f"at most {k} {what}"
         kept = {} if checkpoint is None else {"checkpoint": checkpoint}
         fit_with_progress(estimator, request.X, request.y, **kept, **request.more)
-    save_model(estimator, out, feature_names=request.feature_names, offset=request.offset)
-    print_text(f"{request.heading}, {how}\n")
+    save_model(request.saved(estimator), out, feature_names=request.feature_names, offset=request.offset)
+    print_text("\n".join([f"{request.heading}, {how}", *(f"  {note}" for note in request.notes), ""]))
     _coefficients(estimator, request.names, out)
     facts = {} if k is not None else choice_facts(estimator)
     facts |= _in_sample(request, estimator)
     facts |= {} if k is None else _fit_facts(estimator)
     facts["model"] = str(out)
+    if picture is not None:
+        save_picture(picture, _picture(estimator))
+        facts["picture"] = str(picture)
     if report is not None:
-        estimator.report(report, target=options.target or "y", command=command_line())
+        estimator.report(report, target=request.target or options.target or "y", command=command_line())
         facts["report"] = str(report)
     print_facts(facts)
     if summary:
         print_text(f"\n{estimator.summary()}")
     return {"converged": OK, "interrupted": INTERRUPTED}.get(estimator.result_.status, NOT_CONVERGED)
+
+
+def _default_out() -> Path:
+    """model.json, which may only take the place of a model."""
+    path = Path(DEFAULT_MODEL)
+    if path.exists():
+        try:
+            load_model(path)
+        except ValueError as error:
+            raise ValueError(f"{path} is there and no model of pursuit; name the model to write with --out") from error
+    return path
+
+
+def _picture(estimator: Any) -> Any:
+    """The held-out loss of every size where k was chosen, else the best models of sizes up to k."""
+    from pursuit.plots import CVDisplay, PathDisplay
+
+    if hasattr(estimator, "cv_results_"):
+        return CVDisplay.from_estimator(estimator)
+    return PathDisplay.from_estimator(estimator)
 
 
 def _in_sample(request: FitRequest, estimator: Any) -> dict[str, str]:

@@ -10,6 +10,9 @@ import numpy as np
 
 from pursuit._utils.validation import format_list, require_package, suggestion_clause
 from pursuit.io import Table, read_column, read_labels, read_table
+from pursuit.io._columns import RequestedColumns
+from pursuit.io._frames import LOADERS, choose_columns, load_frame, read_target, split_frame
+from pursuit.io.tables import check_finite, check_target
 
 MAX_LOADED_SHARE = 0.5  # of the memory: a larger Parquet file is streamed
 
@@ -28,13 +31,15 @@ class DataOptions:
     parameters: dict[str, Any]  # of the estimator
     cv_groups: str | None = None
     memory: str = "1GB"
+    prepare: bool = True
 
 
 @dataclass(frozen=True, eq=False)
 class FitRequest:
     """Data and the parameters of an estimator; ``more`` is for its ``fit``, ``groups`` are those of the rows.
 
-    Data on a disk have their own y, and ``y`` is None; ``targets`` are the targets in any case.
+    Data on a disk have their own y, and ``y`` is None; ``targets`` are the targets in any case. ``preparer`` has made X
+    from a table with categories, dates or missing values.
     """
 
     data: Path
@@ -49,6 +54,8 @@ class FitRequest:
     more: dict[str, Any] = field(repr=False)
     groups: Any = None
     offset: str | None = None  # the name of its column
+    preparer: Any = None
+    target: str | None = None
 
     @property
     def classifies(self) -> bool:
@@ -57,7 +64,29 @@ class FitRequest:
     @property
     def heading(self) -> str:
         n, p = self.X.shape
-        return f"{self.data}: {n} rows, {p} features; {self.task} with the {self.loss} loss"
+        return f"{self.data}: {n} rows, {self._count(p)}; {self.task} with the {self.loss} loss"
+
+    def _count(self, p: int) -> str:
+        groups = self.parameters.get("groups")
+        return f"{p} features" if groups is None else f"{len(set(groups))} columns as {p} features"
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What was done to the table, a sentence each."""
+        return () if self.preparer is None else self.preparer.notes_
+
+    def labels(self, columns: Any) -> list[str]:
+        """Names of features; the columns of one category by the name of the category."""
+        groups = self.parameters.get("groups")
+        return list(dict.fromkeys(self.names[j] if groups is None else groups[j] for j in sorted(columns)))
+
+    def saved(self, estimator: Any) -> Any:
+        """What ``save_model`` writes: the estimator, with the preparation of its table."""
+        if self.preparer is None:
+            return estimator
+        from pursuit.tables.pipeline import TablePipeline
+
+        return TablePipeline([("prepare", self.preparer), ("model", estimator)])
 
     def estimator(self, **parameters: Any) -> Any:
         """The estimator with a fixed number of features."""
@@ -73,29 +102,131 @@ def read_request(options: DataOptions) -> FitRequest:
     _check_roles(options)
     if data.is_dir() or _streamed(data, options.memory):
         return _open_on_disk(options)
-    named = has_names(data)
+    if has_names(data):
+        return _read_named(options)
     apart = {"--offset": options.offset, "--cv-groups": options.cv_groups}  # no features
-    for option, column in apart.items():
-        if column is not None and column == options.target:
-            raise ValueError(f"{option} and --target are both {column!r}; {option} is a column of its own")
+    _check_apart(apart, options.target)
     more = {} if options.offset is None else {"offset": read_column(data, options.offset)}
     groups = None if options.cv_groups is None else read_labels(data, options.cv_groups, "--cv-groups")
-    left_out = [*options.exclude, *(column for column in apart.values() if column is not None)]
-    held = read_named_table(data, options.target, left_out) if named else read_table(data, options.target)
+    held = read_table(data, options.target)
     if held.y is None:
-        columns = f"; its columns are {format_list(held.feature_names)}" if held.feature_names else ""
-        raise ValueError(f"{data} has no target: name it with --target{columns}")
+        raise ValueError(f"{data} has no target: name it with --target")
     if groups is not None and groups.shape != held.y.shape:
         raise ValueError(f"--cv-groups {options.cv_groups} has shape {groups.shape}, but there are {len(held.y)} rows")
     task, loss = _task(options.task, options.loss, held.y)
     names = held.feature_names or [f"x{j}" for j in range(held.X.shape[1])]
     parameters = {**options.parameters, "loss": loss, "include": _columns("--include", options.include, names) or None}
-    if not named:
-        parameters["exclude"] = _columns("--exclude", options.exclude, names) or None
+    parameters["exclude"] = _columns("--exclude", options.exclude, names) or None
     return FitRequest(
         data, to_data_frame(held), held.y, held.y, held.feature_names, names, task, loss, parameters, more, groups,
         options.offset,
     )  # fmt: skip
+
+
+def _check_apart(apart: dict[str, str | None], target: str | None) -> None:
+    for option, column in apart.items():
+        if column is not None and column == target:
+            raise ValueError(f"{option} and --target are both {column!r}; {option} is a column of its own")
+
+
+def _read_named(options: DataOptions) -> FitRequest:
+    """A table with named columns, made numeric unless the user wants it as it is."""
+    data = options.data
+    frame = load_frame(data)
+    header = list(frame.columns)
+    if options.prepare:
+        frame = _without_row_numbers(frame)
+    target = options.target if options.target is not None else _default_target(data, frame)
+    apart = {"--offset": options.offset, "--cv-groups": options.cv_groups}  # no features
+    _check_apart(apart, target)
+    for option, column in apart.items():
+        if column is not None and column not in header:
+            what = f"{option} column" if option != "--offset" else "column"
+            raise ValueError(f"{data} has no {what} {column!r}{suggestion_clause(column, header)}")
+    left_out = [*options.exclude, *(column for column in apart.values() if column is not None)]
+    requested = RequestedColumns(target, None, left_out, None)
+    features = choose_columns(data, list(frame.columns), requested)
+    if len(frame) == 0:
+        raise ValueError(f"{data} has no rows")
+    if not features:
+        raise ValueError(f"{data} has no feature columns")
+    y = read_target(data, frame[target], requested)
+    check_target(data, frame, y)
+    task, loss = _task(options.task, options.loss, y)
+    more, groups = {}, None
+    if options.offset is not None:
+        more["offset"] = split_frame(data, frame, [options.offset], RequestedColumns(None, None, (), None))[0][:, 0]
+        check_finite(data, more["offset"][:, None], [options.offset])
+    if options.cv_groups is not None:
+        role = RequestedColumns(options.cv_groups, (), (), None, "--cv-groups")
+        groups = read_target(data, frame[options.cv_groups], role)
+    parameters = {**options.parameters, "loss": loss}
+    if options.prepare:
+        X, names, preparer = _prepare(data, frame[features], parameters)
+    else:
+        values = _with_option_hint(split_frame, data, frame, features, requested)[0]
+        _with_option_hint(check_finite, data, values, features)
+        X, names, preparer = to_data_frame(Table(values, None, tuple(features))), tuple(features), None
+    parameters["include"] = _include(options.include, names, preparer) or None
+    return FitRequest(
+        data, X, y, y, names, names, task, loss, parameters, more, groups, options.offset, preparer, target,
+    )  # fmt: skip
+
+
+def _prepare(data: Path, table: Any, parameters: dict[str, Any]) -> tuple[Any, tuple[str, ...], Any]:
+    """The numeric table, its names, and what made it; ``parameters`` get its groups."""
+    from pursuit.tables.preparer import TablePreparer
+
+    preparer = TablePreparer().set_output(transform="pandas")
+    try:
+        X = preparer.fit(table).transform(table)
+    except ValueError as error:
+        hint = " with --exclude" if str(error).endswith("column out") else ""
+        raise ValueError(f"{data}: {error}{hint}") from error
+    if X.shape[1] == 0:
+        raise ValueError(f"{data} has no column that tells rows apart; {'; '.join(preparer.notes_)}")
+    if len(set(preparer.groups_)) < X.shape[1]:
+        parameters["groups"] = list(preparer.groups_)
+    return X, tuple(X.columns), preparer
+
+
+def _without_row_numbers(frame: Any) -> Any:
+    """The table without a first column that has no name and counts the rows, as pandas writes it."""
+    first = str(frame.columns[0])
+    if (first.strip() and not first.startswith("Unnamed: ")) or frame.shape[1] < 2:
+        return frame
+    numbers = frame.iloc[:, 0].to_numpy()
+    counts = numbers.dtype.kind in "iu" and len(numbers) and numbers[0] in (0, 1)
+    return frame.iloc[:, 1:] if counts and (np.diff(numbers) == 1).all() else frame
+
+
+def _default_target(data: Path, frame: Any) -> str:
+    """The column named y or target; an error with candidates where there is none."""
+    found = [name for name in frame.columns if name.casefold() in ("y", "target")]
+    if len(found) == 1:
+        return str(found[0])
+    two = [name for name in frame.columns if frame[name].nunique() == 2]
+    words = [f"columns with two values are {format_list(map(repr, two))}"] if two else []
+    words.append(f"its columns are {format_list(frame.columns)}, the last one {frame.columns[-1]}")
+    which = "several" if found else "none"
+    raise ValueError(f"{data} has {which} of the columns y and target: name it with --target; {'; '.join(words)}")
+
+
+def _include(wanted: Sequence[str], names: Sequence[str], preparer: Any) -> list[int]:
+    """Indices of the features that must be in; a column of the table by any of its features."""
+    if preparer is None:
+        return _columns("--include", wanted, names)
+    first: dict[str, str] = {}
+    for group, name in zip(preparer.groups_, names, strict=True):
+        first.setdefault(group, name)
+    for column, name in zip(preparer.columns_, preparer.feature_names_in_, strict=True):
+        if name in wanted and not column.suffixes:
+            raise ValueError(f"--include: {name!r} gives no feature ({column.reason})")
+    known = [*names, *(name for name in first if name not in names)]
+    for name in wanted:
+        if name not in known:
+            raise ValueError(f"--include: there is no feature {name!r}{suggestion_clause(name, known)}")
+    return _columns("--include", [first.get(name, name) for name in wanted], names)
 
 
 def _check_roles(options: DataOptions) -> None:
@@ -151,7 +282,8 @@ def _open_on_disk(options: DataOptions) -> FitRequest:
 
 def has_names(data: Path) -> bool:
     """Whether files of this kind name their columns."""
-    return any(mark in data.name.lower() for mark in (".csv", ".tsv", ".parquet"))
+    name = data.name.lower()
+    return name == "-" or any(name.endswith(suffix) for suffix in LOADERS)
 
 
 def read_named_table(

@@ -13,14 +13,15 @@ from pursuit.cli.outputs import READS, WRITES
 Data = Annotated[
     Path,
     typer.Argument(
-        help="CSV, TSV, Parquet, LIBSVM or npz file, or a folder of `pursuit convert`.",
+        help="CSV, TSV, Parquet, Feather, Excel, npy, LIBSVM or npz file, a folder of `pursuit convert`, or - for CSV"
+        " on standard input.",
         metavar="DATA",
         show_default=False,
     ),
     READS,
 ]
 Target = Annotated[
-    str | None, typer.Option("--target", "-t", help="Target column (npz: array, y by default; LIBSVM: none).")
+    str | None, typer.Option("--target", "-t", help="Target column, y or target by default (npz: array; LIBSVM: none).")
 ]
 Loss = Annotated[str | None, typer.Option(help="See `pursuit losses`; by default squared or logistic.")]
 L2 = Annotated[
@@ -62,6 +63,14 @@ Memory = Annotated[
         help="What may be taken for a data set of `convert`, or a Parquet file that would take more than half."
     ),
 ]
+Prepare = Annotated[
+    bool,
+    typer.Option(
+        "--prepare/--no-prepare",
+        help="Categories as groups of dummies, dates as days, medians for missing numbers; ids and constants left out."
+        " Without it every feature must be a number.",
+    ),
+]
 Picture = Annotated[Path | None, typer.Option(help="A picture to write: png, pdf or svg."), WRITES]
 
 
@@ -94,7 +103,7 @@ DATA_OPTIONS = {
     "data": (Data, inspect.Parameter.empty), "target": (Target, None), "loss": (Loss, None), "l2": (L2, None),
     "task": (Task, None), "include": (Include, None), "exclude": (Exclude, None), "offset": (Offset, None),
     "intercept": (Intercept, True), "standardize": (Standardize, True), "time_limit": (TimeLimit, None),
-    "threads": (Threads, None), "memory": (Memory, "1GB"),
+    "threads": (Threads, None), "memory": (Memory, "1GB"), "prepare": (Prepare, True),
 }  # fmt: skip
 #: The same of commands that make one search.
 SEARCH_OPTIONS = {

@@ -69,7 +69,7 @@ def _compute_path(request: FitRequest, ks: list[int] | None, checkpoint: Path | 
     sizes = range(first, max(first, DEFAULT_LARGEST_SIZE) + 1) if ks is None else ks
     with Progress("sizes", max(sizes)) as bar, threads(given["n_jobs"]):
         found = pursuit.path(
-            objective, sizes, solver=given["solver"], include=include, exclude=exclude,
+            objective, sizes, solver=given["solver"], include=include, exclude=exclude, groups=given.get("groups"),
             time_limit=given["time_limit"], callback=bar, checkpoint=checkpoint, effort=given.get("effort"),
         )  # fmt: skip
     return found, objective
@@ -85,7 +85,7 @@ def _rows(found: Any, request: FitRequest) -> Iterator[tuple[int, float, float, 
 
 
 def _column_names(request: FitRequest, columns: frozenset[int]) -> str:
-    return ", ".join(request.names[j] for j in sorted(columns))
+    return ", ".join(request.labels(columns))
 
 
 def _json(found: Any, request: FitRequest, l2: float) -> str:

@@ -3,24 +3,36 @@
 import csv
 import io
 import sys
+import warnings
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, TextIO
 
+import numpy as np
+
 from pursuit._utils.files import atomic_write
+from pursuit._utils.validation import format_list, suggestion_clause
 from pursuit.cli import OK
+from pursuit.cli.inputs import has_names
 from pursuit.cli.show import check_writable
 from pursuit.io import Model, Table, load_model, read_column, read_table
+from pursuit.io._columns import RequestedColumns
+from pursuit.io._frames import load_frame, split_frame
+from pursuit.io.tables import check_finite
 
 
-def run(model_path: Path, data: Path, *, out: Path | None, proba: bool) -> int:
+def run(model_path: Path, data: Path, *, out: Path | None, proba: bool, keep: Sequence[str] = ()) -> int:
     check_writable("--out", out)
     model = load_model(model_path)
-    held = _read(model, data)
-    offset = None if model.offset is None else read_column(data, model.offset)
+    table, kept, offset = _read(model, data, keep)
     try:
-        columns = _predict(model, held, offset, proba)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            columns = kept | _predict(model, table, offset, proba)
     except ValueError as error:
         raise ValueError(f"{model_path} and {data}: {error}") from error
+    for warning in caught:
+        print(f"pursuit: warning: {warning.message}", file=sys.stderr)
     rows = zip(*[values.tolist() for values in columns.values()], strict=True)
     if out is None:
         _write(sys.stdout, columns, rows)
@@ -30,17 +42,56 @@ def run(model_path: Path, data: Path, *, out: Path | None, proba: bool) -> int:
         _write(stream, columns, rows)
         stream.flush()
         stream.detach()
-    print(f"{held.X.shape[0]} predictions written to {out}")
+    count = len(next(iter(columns.values())))
+    print(f"{count} predictions written to {out}")
     return OK
 
 
-def _read(model: Model, data: Path) -> Table:
-    """Only the columns of the support, where both sides have names (one column stands for the rows of an empty one)."""
-    columns = None if model.feature_names is None else model.selected or model.feature_names[:1]
-    return read_table(data, columns=columns, n_features=model.n_features)
+def _read(model: Model, data: Path, keep: Sequence[str]) -> tuple[Any, dict[str, Any], Any]:
+    """What the model predicts, the columns to keep beside it, and the offset.
+
+    Only the columns of the support are looked at, where both sides have names (one column stands for the rows of an
+    empty one).
+    """
+    if not has_names(data):
+        if keep:
+            raise ValueError(f"--keep {keep[0]}: {data} has no column names")
+        columns = None if model.feature_names is None else model.selected or model.feature_names[:1]
+        offset = None if model.offset is None else read_column(data, model.offset)
+        return read_table(data, columns=columns, n_features=model.n_features), {}, offset
+    frame = load_frame(data)
+    if len(frame) == 0:
+        raise ValueError(f"{data} has no rows")
+    if model.preparation is not None:
+        needed: Sequence[str] = model.preparation.names
+    else:
+        needed = model.selected if model.feature_names is not None else list(frame.columns)
+    offsets = [] if model.offset is None else [model.offset]
+    _check_columns(data, frame, [*needed, *offsets], "")
+    _check_columns(data, frame, keep, "--keep: ")
+    kept = {name: frame[name].astype(object).where(frame[name].notna(), "").to_numpy() for name in keep}
+    offset = _numeric(data, frame, offsets).X[:, 0] if offsets else None
+    if model.preparation is not None:
+        return frame, kept, offset
+    if not needed:
+        return Table(np.empty((len(frame), 0)), None, ()), kept, offset
+    return _numeric(data, frame, needed), kept, offset
 
 
-def _predict(model: Model, held: Table, offset: Any, proba: bool) -> dict[str, Any]:
+def _numeric(data: Path, frame: Any, columns: Sequence[str]) -> Table:
+    X, _, names = split_frame(data, frame, list(columns), RequestedColumns(None, None, (), None))
+    check_finite(data, X, names)
+    return Table(X, None, tuple(names or ()))
+
+
+def _check_columns(data: Path, frame: Any, names: Sequence[str], what: str) -> None:
+    absent = [name for name in names if name not in frame.columns]
+    if absent:
+        hint = suggestion_clause(absent[0], frame.columns)
+        raise ValueError(f"{what}{data} has no column {format_list(map(repr, absent))}{hint}")
+
+
+def _predict(model: Model, held: Any, offset: Any, proba: bool) -> dict[str, Any]:
     predicted = model.predict(held, offset)
     columns: dict[str, Any] = {"prediction": predicted}
     if predicted.ndim == 2:

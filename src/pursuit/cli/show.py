@@ -1,5 +1,6 @@
 """Output of the commands: tables that also read well in a pipe or a log, pictures, checks of output paths."""
 
+import os
 import shlex
 import shutil
 import sys
@@ -58,6 +59,8 @@ def check_writable(option: str, path: Path | None, suffixes: Sequence[str] = ())
         raise ValueError(f"{option} {path} is a folder; name a file in it")
     if not path.absolute().parent.is_dir():
         raise ValueError(f"{option} {path}: there is no folder {path.parent}")
+    if not os.access(path.absolute().parent, os.W_OK) or (path.exists() and not os.access(path, os.W_OK)):
+        raise ValueError(f"{option} {path}: no permission to write there")
     if suffixes is PICTURE_SUFFIXES:
         require_package("matplotlib", "plot", option)
 

@@ -33,7 +33,8 @@ def run(
             request.estimator(k=largest), request.X, request.y, n_pairs=pairs, ks=ks, threshold=threshold,
             random_state=seed, callback=bar, **request.more,
         )  # fmt: skip
-    found = replace(found, names=request.names)
+    if request.parameters.get("groups") is None:
+        found = replace(found, names=request.names)
     print_text(f"{request.heading}\n\n{found}")
     if found.n_done and out is not None:
         write_text(out, found.to_frame().to_csv(index=False, lineterminator="\n"))

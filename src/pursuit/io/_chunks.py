@@ -65,14 +65,14 @@ def csv_chunks(path: Path, roles: ColumnRoles, room: Path) -> ChunkedFile:
     plain: dict[str, Any] = {"sep": "\t" if ".tsv" in path.name.lower() else ",", "index_col": False}
     plain |= {"low_memory": False, **_frames.exact_floats(pandas)}
     try:
-        _frames.check_header(pandas, path, plain["sep"])
+        _frames.check_header(pandas, path, plain["sep"], str(path))
         header = [str(name) for name in pandas.read_csv(path, nrows=0, **plain).columns]
         requested = _requested_columns(path, header, roles)
     except pandas.errors.EmptyDataError as error:
         raise ValueError(f"{path} is empty") from error
     except (pandas.errors.ParserError, UnicodeDecodeError, EOFError, OSError) as error:
         raise ValueError(f"{path} cannot be read as CSV: {first_line(error)}") from error
-    features = _frames._choose(path, header, requested)
+    features = _frames.choose_columns(path, header, requested)
     rows = max(1, CHUNK_BYTES // (8 * len(header)))
 
     def chunks() -> Iterator[Chunk]:
@@ -98,7 +98,7 @@ def parquet_chunks(path: Path, roles: ColumnRoles, room: Path) -> ChunkedFile:
         raise ValueError(f"{path} cannot be read as Parquet: {first_line(error)}") from error
     header = [name for name in file.schema_arrow.names if not name.startswith("__index_level_")]
     requested = _requested_columns(path, header, roles)
-    features = _frames._choose(path, header, requested)
+    features = _frames.choose_columns(path, header, requested)
     used = [name for name in header if name in {*features, *roles.apart.values(), requested.target}]
 
     def chunks() -> Iterator[Chunk]:
@@ -208,11 +208,11 @@ def _requested_columns(path: Path, header: Sequence[str], roles: ColumnRoles) ->
 def _chunk_from_frame(
     path: Path, frame: Any, features: list[str], requested: RequestedColumns, roles: ColumnRoles, done: int
 ) -> Chunk:  # fmt: skip
-    X, y, _ = _frames._split(path, frame, features, requested)
+    X, y, _ = _frames.split_frame(path, frame, features, requested)
     assert y is not None
     apart = {}
     for role, name in roles.apart.items():
-        column, _, _ = _frames._split(path, frame, [name], RequestedColumns(None, [name], (), None))
+        column, _, _ = _frames.split_frame(path, frame, [name], RequestedColumns(None, [name], (), None))
         apart[role] = column[:, 0].astype(np.float64)
     return Chunk(X, y, apart.get("weights"), apart.get("offset"), done)
 

@@ -1,9 +1,11 @@
 """The JSON model: written from a fitted estimator, checked field by field when read. It holds no code."""
 
 import dataclasses
+import hashlib
 import json
 import math
 from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
 from itertools import pairwise
 from pathlib import Path
 from types import SimpleNamespace
@@ -16,9 +18,10 @@ from pursuit._utils.validation import check_path
 from pursuit.io._checks import list_of, number_or, optional, read_flag, read_integer, read_number, read_string
 from pursuit.io.model import Model
 from pursuit.losses import Loss, as_loss, list_losses
+from pursuit.tables.preparation import preparation_of, read_preparation
 
 FORMAT = "pursuit-model"
-VERSION = 2  # from 2 on there may be an offset
+VERSION = 3  # from 2 on there may be an offset, from 3 on a preparation of raw columns
 
 
 def save_model(
@@ -28,9 +31,13 @@ def save_model(
 
     ``offset`` is what the column is called that holds the offset; ``pursuit predict`` then reads it from the data.
 
-    Of a pipeline its last step is saved, ``save_model(pipeline[-1], path)``; the steps before it hold code, so the
-    model is given what they make: ``load_model(path).predict(pipeline[:-1].transform(X))``.
+    A pipeline of :func:`pursuit.table_pipeline` is saved with its preparation of columns, so that the model predicts
+    raw rows. Of another pipeline its last step is saved, ``save_model(pipeline[-1], path)``; the steps before it hold
+    code, so the model is given what they make: ``load_model(path).predict(pipeline[:-1].transform(X))``.
     """
+    preparer = None
+    if _is_table_pipeline(estimator):
+        (_, preparer), (_, estimator) = estimator.steps
     _check_kind(estimator)
     if not hasattr(estimator, "result_") and not hasattr(estimator, "graph_"):
         raise ValueError("estimator must be fitted before it is saved")
@@ -46,7 +53,8 @@ def save_model(
     name, parameters = _loss(estimator)
     held = {
         "format": FORMAT,
-        "version": 1 if offset is None else VERSION,  # a reader that knows no offset would predict without
+        # a reader that knows no offset, or no preparation, would predict without
+        "version": 3 if preparer is not None else 1 if offset is None else 2,
         "kind": "regressor" if classes is None else "classifier",
         "loss": {"name": name, "parameters": parameters},
         "k": int(estimator.k if hasattr(estimator, "k") else estimator.k_),
@@ -66,12 +74,55 @@ def save_model(
     }
     if offset is not None:
         held["offset"] = str(offset)
+    if preparer is not None:
+        if names is None:
+            names = preparer.get_feature_names_out()
+            held["feature_names"] = [str(name) for name in names]
+        selected = {str(names[j]) for j in support.tolist()}
+        held["preparation"] = preparation_of(preparer, _input_names(preparer), selected).to_json()
+    held["card"] = _card(estimator)
     _model(held)  # what cannot be read back is not written
     path = Path(path)
     lines = [f"  {json.dumps(key)}: {json.dumps(value, allow_nan=False)}" for key, value in held.items()]
     text = "{\n" + ",\n".join(lines) + "\n}\n"
     write_text(path, text)
     return path
+
+
+def _is_table_pipeline(estimator: Any) -> bool:
+    """Whether an estimator is a pipeline of a TablePreparer and a model, and nothing between them."""
+    steps: Any = getattr(estimator, "steps", ())
+    if len(steps) != 2:
+        return False
+    from pursuit.tables.preparer import TablePreparer
+
+    return isinstance(steps[0][1], TablePreparer)
+
+
+def _input_names(preparer: Any) -> tuple[str, ...]:
+    names = getattr(preparer, "feature_names_in_", None)
+    return tuple(f"x{j}" for j in range(preparer.n_features_in_)) if names is None else tuple(map(str, names))
+
+
+def _card(estimator: Any) -> dict[str, Any]:
+    """Where a model comes from: library version, day, rows, scores and a fingerprint of its training data."""
+    from pursuit import __version__
+
+    card: dict[str, Any] = {"pursuit": __version__, "date": datetime.now(UTC).date().isoformat()}
+    objective, held_out = getattr(estimator, "objective_", None), getattr(estimator, "held_out_", None)
+    if objective is not None:
+        card["rows"] = int(objective.data.counted)
+        if objective.data.whole:  # elsewhere it is another pass over all rows
+            card["fingerprint"] = _fingerprint(objective.data.raw.sketch())
+    if held_out is not None and np.isfinite(held_out.score):
+        card["held_out"] = {"name": str(held_out.name), "score": float(held_out.score), "folds": int(held_out.folds)}
+    return card
+
+
+def _fingerprint(sketch: Any) -> str:
+    """A short hash of sums over the rows (and not of their rounding), by which other data are told apart."""
+    digits = ",".join(f"{number:.6g}" for number in sketch[:, 0])
+    return hashlib.sha256(digits.encode()).hexdigest()[:16]
 
 
 def _check_kind(estimator: Any) -> None:
@@ -185,7 +236,24 @@ def _model(held: Any) -> Model:
         optimality=_field(held, "optimality", optional(read_string)),
         solver=_field(held, "solver", read_string),
         offset=_field(held, "offset", read_string) if "offset" in held else None,
+        preparation=_read_preparation(held, names, support),
+        card=_read_card(held.get("card")),
     )
+
+
+def _read_preparation(held: dict[str, Any], names: Any, support: list[int]) -> Any:
+    if "preparation" not in held:
+        return None
+    found = _field(held, "preparation", read_preparation)
+    given = {feature for features in found.features for feature in features}
+    absent = [j for j in support if names is None or names[j] not in given]
+    if absent:
+        raise ValueError(f"preparation gives no feature {absent[0] if names is None else names[absent[0]]!r}")
+    return found
+
+
+def _read_card(held: Any) -> dict[str, Any]:
+    return held if isinstance(held, dict) else {}
 
 
 def _frozen(values: list[Any], dtype: Any) -> Any:

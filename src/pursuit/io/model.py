@@ -13,6 +13,7 @@ from pursuit._utils.types import Array, Columns, Vector
 from pursuit._utils.validation import check_offset, format_list
 from pursuit.io.tables import Table
 from pursuit.losses import Loss
+from pursuit.tables.preparation import Preparation
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,6 +37,8 @@ class Model:
     optimality: str | None
     solver: str
     offset: str | None = None  # what the column with the offset was called, where there was one
+    preparation: Preparation | None = None  # of raw columns, where the model was fitted to a table
+    card: dict[str, Any] = field(default_factory=dict, repr=False)  # version, date, rows, score, fingerprint
 
     @property
     def selected(self) -> tuple[str, ...]:
@@ -46,7 +49,8 @@ class Model:
     def decision_function(self, X: Any, offset: Any = None) -> Vector:
         """Return eta = X x + b (+ offset), one column per output where there are several.
 
-        X is a Table or a data frame, of which the model takes its columns by name, or an array with all columns.
+        X is a Table or a data frame, of which the model takes its columns by name, or an array with all columns. A
+        model that was saved with the preparation of its table takes a data frame of raw columns.
         """
         warn_row_order(X, offset=offset)
         on_support = self._gather(X)
@@ -71,6 +75,11 @@ class Model:
     def _gather(self, X: Any) -> Any:
         """Gather the columns of the support: by name where both sides have names, else by position."""
         names: Sequence[str] | None = None
+        if self.preparation is not None:
+            if hasattr(X, "columns"):
+                return self.preparation.transform(X, self.selected)
+            if not self.preparation.is_plain:
+                raise ValueError(f"X must be a data frame with the raw columns of the table, got {type(X).__name__}")
         if isinstance(X, Table):
             X, names = X.X, X.feature_names
         elif hasattr(X, "columns"):

@@ -25,8 +25,7 @@ class Table:
 
 
 _READERS: dict[str, Reader] = {
-    **dict.fromkeys((".csv", ".csv.gz", ".tsv", ".tsv.gz"), _frames.read_csv),
-    ".parquet": _frames.read_parquet,
+    **dict.fromkeys(_frames.LOADERS, _frames.read_named),
     ".npz": _arrays.read_npz,
     **{
         kind + packed: _arrays.read_libsvm
@@ -50,8 +49,8 @@ def read_table(
     Parameters
     ----------
     path
-        CSV, TSV, Parquet, LIBSVM or npz, told apart by the suffix. An npz holds ``X`` or CSR parts (``data``,
-        ``indices``, ``indptr``, ``shape``), and ``y``. LIBSVM indices count from one.
+        CSV, TSV, Parquet, Feather, Excel, npy, LIBSVM or npz, told apart by the suffix. An npz holds ``X`` or CSR parts
+        (``data``, ``indices``, ``indptr``, ``shape``), and ``y``. LIBSVM indices count from one.
     target
         The target column of a CSV, TSV or Parquet file (``None``: all columns are features), or the name of the
         target array in an npz (``None``: ``y`` if it is there).
@@ -122,11 +121,14 @@ def _reader(path: Path) -> Reader:
 
 def kind_of(path: Path) -> str:
     """csv (or TSV), parquet, npz or libsvm."""
-    kinds: dict[Reader, str] = {
-        _frames.read_csv: "csv", _frames.read_parquet: "parquet", _arrays.read_npz: "npz",
-        _arrays.read_libsvm: "libsvm",
-    }  # fmt: skip
-    return kinds[_reader(path)]
+    reader = _reader(path)
+    if reader is not _frames.read_named:
+        return "npz" if reader is _arrays.read_npz else "libsvm"
+    kinds = {_frames.load_csv: "csv", _frames.load_parquet: "parquet"}
+    kind = next(kinds.get(load) for suffix, load in _frames.LOADERS.items() if path.name.lower().endswith(suffix))
+    if kind is None:
+        raise ValueError(f"{path} cannot be converted; write it as CSV, Parquet, LIBSVM or npz")
+    return kind
 
 
 def check_finite(path: Path, X: Any, names: Sequence[str] | None) -> None:

@@ -5,8 +5,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from pursuit._utils.types import Vector
+from pursuit.paths import path as follow
 from pursuit.plots._along import Along, along
 from pursuit.plots._axes import PALE, UP, axes, looks, name_at_margin, quiet, two_axes, whole_ticks
 
@@ -38,6 +40,42 @@ class PathDisplay:
         line is the norm of a feature's coefficients. ``names`` holds one name per column of X.
         """
         return cls(along(path, names, scale), path.explained).plot(ax, **how)
+
+    @classmethod
+    def from_estimator(cls, estimator: Any, *, ax: Any = None, **how: Any) -> "PathDisplay":
+        """Draw the path of a fitted estimator: that of a CV estimator, else the best models of sizes up to its k.
+
+        Parameters
+        ----------
+        estimator : estimator
+            A fitted SparseRegressor, SparseClassifier, SparseRegressorCV or SparseClassifierCV, or a pipeline that ends
+            with one.
+        ax : matplotlib axes or None, default None
+            Where to draw the coefficients; None is a new figure.
+        **how : dict
+            Further arguments of ``plot``.
+
+        Returns
+        -------
+        PathDisplay
+            What was drawn.
+        """
+        model = estimator.steps[-1][1] if hasattr(estimator, "steps") else estimator
+        if isinstance(model, type) or not hasattr(model, "fit"):
+            raise TypeError(f"estimator must be a fitted estimator such as SparseRegressorCV(), got {model!r}")
+        check_is_fitted(model)
+        found = getattr(model, "path_", None)
+        if found is None:
+            objective = getattr(model, "objective_", None)
+            if objective is None:
+                raise ValueError("the path of a fixed k needs the training data, which a pickled estimator has not")
+            first = max(1, len(model.result_.constraint.include))
+            found = follow(
+                objective, range(first, max(first, model.result_.constraint.k) + 1), solver=model.solver,
+                include=model.include, exclude=model.exclude, groups=model.groups, bounds=model.bounds,
+                sum_to=model.sum_to, random_state=model.random_state,
+            )  # fmt: skip
+        return cls.from_path(found, names=getattr(model, "feature_names_in_", None), ax=ax, **how)
 
     def plot(self, ax: Any = None, *, max_names: int = NAMED) -> "PathDisplay":
         """Draw on ``ax``, or on new axes with what is explained below; the ``max_names`` strongest lines have names."""

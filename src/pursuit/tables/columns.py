@@ -8,6 +8,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from .._utils.row_order import warn_at_caller
 from .._utils.types import Array, Vector
 from .._utils.validation import format_list
 from .dates import ISO, find_format
@@ -179,7 +180,8 @@ def days_since(dates: Array, first: str) -> Vector:
 
 def column_to_json(column: NumberColumn | CategoryColumn) -> dict[str, Any]:
     """A column as JSON values."""
-    return {"kind": column.kind, **dataclasses.asdict(column)}
+    held = {name: list(value) if isinstance(value, tuple) else value for name, value in vars(column).items()}
+    return {"kind": column.kind, **held}
 
 
 def column_from_json(held: Any) -> NumberColumn | CategoryColumn:
@@ -188,7 +190,7 @@ def column_from_json(held: Any) -> NumberColumn | CategoryColumn:
     kind = kinds.get(held.get("kind")) if isinstance(held, dict) else None
     if kind is None:
         raise TypeError(f"an object whose kind is {', '.join(kinds)}")
-    fields = {field.name: _READERS[str(field.type)] for field in dataclasses.fields(kind)}
+    fields = {field.name: _CHECKS[field.type] for field in dataclasses.fields(kind)}
     parameters = {name: value for name, value in held.items() if name in fields}
     for name, value in parameters.items():
         if not fields[name](value):
@@ -216,12 +218,12 @@ def _is_text(value: Any) -> bool:
     return isinstance(value, str)
 
 
-_READERS = {
-    "float": lambda value: isinstance(value, int | float) and not isinstance(value, bool) and np.isfinite(value),
-    "int": lambda value: isinstance(value, int) and not isinstance(value, bool),
-    "bool": lambda value: isinstance(value, bool),
-    "str": _is_text, "str | None": _optional(_is_text), "tuple[str, ...]": _texts,
-    "tuple[str, ...] | None": _optional(_texts),
+_CHECKS: dict[Any, Any] = {
+    float: lambda value: isinstance(value, int | float) and not isinstance(value, bool) and np.isfinite(value),
+    int: lambda value: isinstance(value, int) and not isinstance(value, bool),
+    bool: lambda value: isinstance(value, bool),
+    str: _is_text, str | None: _optional(_is_text), tuple[str, ...]: _texts,
+    tuple[str, ...] | None: _optional(_texts),
 }  # fmt: skip
 
 
@@ -289,6 +291,12 @@ def _free_name(name: str, taken: Any) -> str:
     while name in taken:
         name += "_"
     return name
+
+
+def warn_notes(notes: list[str]) -> None:
+    """Warn once of what other rows hold than the training rows, at the user's line."""
+    if notes:
+        warn_at_caller(f"the table differs from the one at fit: {'; '.join(notes)}")
 
 
 def _rows(count: int) -> str:

@@ -7,10 +7,9 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import _check_feature_names_in, check_array, check_is_fitted, validate_data
 
 from .._utils.column_names import get_column_names, refuse_duplicates
-from .._utils.row_order import warn_at_caller
 from .._utils.types import Array
 from .._utils.validation import check_count, check_fraction, format_list
-from .columns import CategoryColumn, DateColumn, LeftOut, NumberColumn, Rules, fit_column
+from .columns import CategoryColumn, DateColumn, LeftOut, NumberColumn, Rules, fit_column, warn_notes
 from .values import iterate_arrays
 
 MAX_NOTED_COLUMNS = 6  # columns of a kind that a note names
@@ -204,12 +203,6 @@ def output_names(columns: Any, names: list[str]) -> list[str]:
             taken.add(own)
             found.append(own)
     return found
-
-
-def warn_notes(notes: list[str]) -> None:
-    """Warn once of what other rows hold than the training rows, at the user's line."""
-    if notes:
-        warn_at_caller(f"the table differs from the one at fit: {'; '.join(notes)}")
 
 
 def describe(columns: list[Any], names: list[str]) -> tuple[str, ...]:
