@@ -27,8 +27,15 @@ def test_the_demo_writes_what_it_says(run, tmp_path):
         assert str(path.with_suffix(".png")) in out
         assert path.with_suffix(".png").read_bytes().startswith(b"\x89PNG")
         assert all(name in out for name in model.selected)
+        assert path.with_suffix(".html").read_text().startswith("<!DOCTYPE html>")
+        assert str(path.with_suffix(".html")) in out
     assert max(len(line) for line in out.splitlines() if str(tmp_path) not in line) <= 100
     assert json.loads((tmp_path / "demo" / "breast_cancer.json").read_text())["classes"] == ["benign", "malignant"]
+    text = " ".join(out.split())
+    assert (
+        text.count("fits better: proved") + text.count("better: a proved bound") == 2
+    )  # by what the machine has to do
+    assert (tmp_path / "demo" / "diabetes_graph.html").exists()
     for words in ("held-out", "lasso, penalty by cross-validation", "l1 logistic with as few", "standard error"):
         assert words in out
 

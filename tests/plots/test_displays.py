@@ -85,7 +85,7 @@ def boxes(display):
     return [Text.get_window_extent(text) for text in display.names_]  # without the leader
 
 
-@pytest.mark.parametrize("draw", [lambda: FITTED.plot(), lambda: FOUND.plot()])
+@pytest.mark.parametrize("draw", [lambda: FITTED.plot(), lambda: FOUND.plot(kind="path")])
 def test_names_do_not_overlap_and_are_in_the_picture(draw):
     display = draw()
     found = boxes(display)
@@ -150,7 +150,7 @@ def test_scores_and_criteria():
 
 
 def test_frequencies_are_drawn_against_k():
-    display = StabilityDisplay.from_stability(FOUND, ax=new_axes())
+    display = StabilityDisplay.from_stability(FOUND, ax=new_axes(), kind="path")
     lines = {line.get_label(): line for line in display.lines_}
     assert set(lines) == {NAMES[j] for j in FOUND.columns}
     for j in FOUND.columns:

@@ -1,4 +1,4 @@
-"""A progress bar: rich where it is installed, else plain text; silent in pipes and logs."""
+"""A progress bar: rich where it is installed, else plain text; in pipes and logs nothing, or some lines."""
 
 import sys
 import time
@@ -16,11 +16,15 @@ class Progress:
     """A callback that shows a bar: ``callback=Progress("sizes", 50)``; done when all is done, or closed.
 
     Called with (done, total) or (done, value): a whole number is the total, any other number is shown next to the bar.
-    Returns None, so it never stops anything.
+    Returns None, so it never stops anything. Where there is no terminal (a notebook, a log), ``lines=True`` writes a
+    line at each twentieth of the total instead.
     """
 
-    def __init__(self, what: str = "done", total: int | None = None, *, file: TextIO | None = None) -> None:
-        self.what, self.total, self.file = what, total, sys.stderr if file is None else file
+    def __init__(
+        self, what: str = "done", total: int | None = None, *, file: TextIO | None = None, lines: bool = False
+    ) -> None:
+        self.what, self.total, self.file, self.lines = what, total, sys.stderr if file is None else file, lines
+        self._written = -1
         self.done = 0
         self._bar: Any = None
         self._task: Any = None
@@ -37,10 +41,21 @@ class Progress:
             self._show(note)
             if self.total is not None and self.done >= self.total:
                 self.close()
+        elif self._open and self.lines:
+            self._write_line(note)
+
+    def _write_line(self, note: str) -> None:
+        """One line for a log, when a twentieth more is done (of an unknown total: at 1, 2, 4, 8, ...)."""
+        mark = self.done.bit_length() if not self.total else 20 * self.done // self.total
+        if mark != self._written:
+            self._written = mark
+            of = f" of {self.total}" if self.total else ""
+            self.file.write(f"{self.what}: {self.done}{of}{f', {note}' if note else ''}\n")
+            self.file.flush()
 
     def __copy__(self) -> "Progress":
         """A bar of its own on the same file."""
-        return Progress(self.what, self.total, file=self.file)
+        return Progress(self.what, self.total, file=self.file, lines=self.lines)
 
     def __deepcopy__(self, memo: Any) -> "Progress":
         return self.__copy__()
@@ -102,7 +117,7 @@ def progress_callback(callback: Any, what: str, total: int | None = None) -> Ite
     if callback is None or callback is False:
         yield lambda *args: None
     elif callback is True:
-        with Progress(what, total) as bar:
+        with Progress(what, total, lines=True) as bar:
             yield bar
     elif callable(callback):
         yield callback

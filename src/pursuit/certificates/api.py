@@ -25,7 +25,7 @@ from ..solving.result import Result
 from .bounds import cheap_bound, has_dual, search_between, strong_bound
 from .certificate import Certificate
 from .lemma21 import lemma21
-from .tree import Progress, Tree
+from .tree import Progress, Tree, node_bar
 from .warm_start import WarmStart
 
 OPTIMAL = "the solution is optimal within the gap asked for"
@@ -45,7 +45,7 @@ def certify(
     sum_to: float | None = None,
     time_limit: float | None = None,
     gap: float = 1e-6,
-    progress: Callable[[Progress], None] | None = None,
+    progress: Callable[[Progress], None] | bool | None = None,
 ) -> Certificate:
     """Bound the optimum from below, starting from a solution of any solver or from coefficients from elsewhere.
 
@@ -58,11 +58,11 @@ def certify(
         what lies between may be left open
     time_limit : seconds; None bounds without branching, a positive number goes on to a proof, 0 gives the cheap bound
     gap : relative gap at which a solution counts as proved
-    progress : called with (lower, upper, open nodes, nodes, seconds) while branching
+    progress : called with (lower, upper, open nodes, nodes, seconds) while branching; True shows the nodes and the gap
     """
     return certify_from(
         WarmStart(), objective, result, k=k, include=include, exclude=exclude, groups=groups, bounds=bounds,
-        sum_to=sum_to, time_limit=time_limit, gap=gap, progress=progress,
+        sum_to=sum_to, time_limit=time_limit, gap=gap, progress=node_bar() if progress is True else progress or None,
     )  # fmt: skip
 
 

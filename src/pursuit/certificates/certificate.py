@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 
+from .._utils.html import html_table
 from .._utils.types import Columns
 from ..solving.result import Result
 
@@ -37,6 +38,15 @@ class Certificate:
     seconds: float
     scale: float
     refutation: str = ""
+
+    def _repr_html_(self) -> str:
+        rows = [
+            ("lower bound", f"{self.lower:.8g}"), ("value", f"{self.upper:.8g}"),
+            ("relative gap", f"{self.rel_gap:.3g}"),
+            ("columns in every better solution", len(self.always)), ("columns in none", len(self.never)),
+            ("nodes", self.nodes), ("seconds", f"{self.seconds:.3g}"),
+        ]  # fmt: skip
+        return html_table(f"certificate: {self.status}", ("", ""), rows, (self.reason,))
 
     @property
     def gap(self) -> float:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from .._utils.column_names import resolve_columns
+from .._utils.progress import progress_callback
 from .._utils.sorted_sets import without
 from .._utils.types import Columns
 from .._utils.validation import check_k, check_number
@@ -45,6 +46,7 @@ def best_subsets(
     exclude: Any = (),
     groups: Any = None,
     time_limit: float | None = None,
+    progress: Any = None,
 ) -> Subsets:
     """The ``nbest`` best subsets of each size up to kmax, proved by leaps and bounds or by branch and bound.
 
@@ -58,6 +60,7 @@ def best_subsets(
     include, exclude, groups : as in :func:`pursuit.solve`, by name too; sizes begin with what is included
     time_limit : seconds for the whole table, shared out among the sizes. None: the squared loss takes what it needs,
         other losses get five seconds a size. ``proved`` is False where time came first, or where there is no proof
+    progress : called with (size, largest size); True shows a bar
 
     Cp uses the residual variance of the model with all columns where there are more rows than columns, else that of the
     best model of the largest size. AIC and BIC are n log(rss/n) (other losses: the deviance, -2 log-likelihood up to a
@@ -82,9 +85,10 @@ def best_subsets(
         raise ValueError(f"nbest={nbest} needs a proof, which loss {f.loss.name!r} has not for so many; give nbest=1")
     end = None if limit is None else time.perf_counter() + limit
     found: list[Found] = []
-    with threads(), np.errstate(all="ignore"):
+    with threads(), np.errstate(all="ignore"), progress_callback(progress, "sizes", most.k) as on_size:
         settled = _leaps_and_bounds(f, most, sizes, nbest, limit)
         for k in sizes:
+            on_size(k, most.k)
             if k in settled:
                 found += settled[k]
                 continue

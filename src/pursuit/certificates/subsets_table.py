@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
 
+from .._utils.html import html_table
 from .._utils.text import format_fraction, format_number, format_paragraphs, format_table, truncate
 from .._utils.validation import match_name, require_package
 
@@ -100,9 +101,8 @@ class Subsets(list[Subset]):
         """Draw a criterion against k and return the axes; see :func:`pursuit.plots.plot_subsets`."""
         return require_package("pursuit.plots", "plot", "plot").plot_subsets(self, criterion, ax)
 
-    def __str__(self) -> str:
-        if not self:
-            return "no subsets"
+    def _cells(self) -> tuple[str, list[str], list[list[str]]]:
+        """Caption, headings and rows."""
         ranked = any(row.rank > 1 for row in self)
         shown = [name for name in CRITERIA if name != ("deviance" if self.loss == "squared" else "rss")]
         shown = [name for name in shown if getattr(self[0], name) is not None]
@@ -113,8 +113,16 @@ class Subsets(list[Subset]):
              *(_number(name, getattr(row, name)) for name in shown), "yes" if row.proved else "no"]
             for row in self
         ]  # fmt: skip
+        return f"best subsets of {self.dim} columns, {self.n} rows, {self.loss} loss", headings, rows
+
+    def _repr_html_(self) -> str:
+        return html_table(*self._cells(), self._sentences()) if self else "no subsets"
+
+    def __str__(self) -> str:
+        if not self:
+            return "no subsets"
+        heading, headings, rows = self._cells()
         body = format_table(headings, rows, [headings.index("columns")])
-        heading = f"best subsets of {self.dim} columns, {self.n} rows, {self.loss} loss"
         return "\n\n".join(part for part in (heading, body, format_paragraphs(self._sentences())) if part)
 
     __repr__ = __str__

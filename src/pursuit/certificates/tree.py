@@ -17,6 +17,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from .. import _core
+from .._utils.progress import Progress as ProgressBar
 from .._utils.types import Vector
 
 ROUNDING_SHARE = 1e-9  # share of the scale that is left for rounding when a column is fixed
@@ -39,6 +40,16 @@ class Problem(Protocol):
     def children(self, t: Vector) -> Sequence["Problem"]: ...
     def sets(self) -> tuple[Sequence[int], Sequence[int]]:
         """Units that are in, and all that are not out."""
+
+
+def node_bar() -> Callable[[Progress], None]:
+    """A bar for branch and bound: how many nodes there were, and the relative gap."""
+    bar = ProgressBar("nodes", lines=True)
+
+    def show(now: Progress) -> None:
+        bar(now.nodes, (now.upper - now.lower) / max(abs(now.upper), 1e-300))
+
+    return show
 
 
 @dataclass

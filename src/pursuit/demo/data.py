@@ -21,6 +21,7 @@ class Dataset:
     X: Vector
     y: Array
     classes: Array | None = None
+    target: str = "y"
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,7 +38,8 @@ class Split:
 def diabetes() -> Dataset:
     """442 patients, 10 measurements, 64 columns: sex has two values, so its square is left out."""
     held = load_diabetes(scaled=False)
-    return Dataset("Diabetes: progression after one year", tuple(held.feature_names), held.data, held.target)
+    return Dataset("Diabetes: progression after one year", tuple(held.feature_names), held.data, held.target,
+                   target="progression")  # fmt: skip
 
 
 def breast_cancer() -> Dataset:
@@ -45,7 +47,7 @@ def breast_cancer() -> Dataset:
     held = load_breast_cancer()
     labels = held.target_names[held.target]
     names = tuple(map(str, held.feature_names))
-    return Dataset("Breast cancer: malignant or benign", names, held.data, labels, labels)
+    return Dataset("Breast cancer: malignant or benign", names, held.data, labels, labels, "tumour")
 
 
 def splits(data: Dataset, n_splits: int) -> Iterator[Split]:

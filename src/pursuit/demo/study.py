@@ -16,7 +16,15 @@ from sklearn.base import clone
 from sklearn.metrics import d2_log_loss_score, r2_score
 from sklearn.model_selection import KFold, StratifiedKFold
 
-from pursuit import SparseClassifier, SparseClassifierCV, SparseRegressor, SparseRegressorCV, save_model
+from pursuit import (
+    SparseClassifier,
+    SparseClassifierCV,
+    SparsePrecision,
+    SparseRegressor,
+    SparseRegressorCV,
+    certify,
+    save_model,
+)
 from pursuit._utils.text import format_table
 from pursuit._utils.validation import require_package
 from pursuit.demo.comparison import OURS, Contenders, by_size, compare_on_split, summarise_splits
@@ -25,6 +33,8 @@ from pursuit.demo.l1_models import l1_logistic, l1_logistic_by_cv, lasso, lasso_
 from pursuit.demo.picture import draw
 
 FOLDS = 5
+EXACT_SIZE = 4  # features of the set that is proved
+GRAPH_EDGES = 12
 LINE_WIDTH = 100
 NOTE = "\nD2 is the share of the deviance that is explained; pursuit chooses among k = 0..15."
 HARD = "\N{NO-BREAK SPACE}"
@@ -48,7 +58,8 @@ def run(out: Path) -> None:
     )  # fmt: skip
     _study(out / "diabetes", diabetes(), numbers, "R2", 10)
     _study(out / "breast_cancer", breast_cancer(), classes, "D2", 5, NOTE)
-    print(f"Done in {time.perf_counter() - began:.0f} s.")
+    _graph(diabetes(), out / "diabetes_graph.html")
+    print(f"Done in {time.perf_counter() - began:.0f} s. Open {out / 'diabetes.html'} in a browser.")
 
 
 def _study(out: Path, data: Dataset, contenders: Contenders, what: str, n_splits: int, note: str = "") -> None:
@@ -58,8 +69,9 @@ def _study(out: Path, data: Dataset, contenders: Contenders, what: str, n_splits
 
     # the model to keep: all rows
     rows = all_rows(data)
-    model = clone(contenders.cv_estimator).fit(rows.X, rows.y)
-    model_file = save_model(model, out.with_suffix(".json"), feature_names=rows.names)
+    frame = require_package("pandas", "io", "the demo").DataFrame(rows.X, columns=rows.names)
+    model = clone(contenders.cv_estimator).fit(frame, rows.y)
+    model_file = save_model(model, out.with_suffix(".json"))
     picture = out.with_suffix(".png")
     title = f"{data.title} ({len(rows.names)} columns)"
     draw(picture, title, contenders.ks, lines, scores, what, n_splits, model, rows.names)
@@ -69,19 +81,49 @@ def _study(out: Path, data: Dataset, contenders: Contenders, what: str, n_splits
         f"{len(data.y)} rows, {len(rows.names)} columns: standardised measurements, their squares and products.\n"
         f"{n_splits} random splits: choose and fit on 70% of the rows, score on the others ({what}).{note}\n"
     )
+    print(_by_size(contenders.ks, lines, what), end="\n\n")
     heads = ["", "features", f"held-out {what}", "less pursuit's, standard error"]
     cells = [
         (who, f"{t.features:.1f}", f"{t.score:.4f}", "" if who == OURS else f"{t.more:+.4f}, {t.error:.4f}")
         for who, t in scores.items()
     ]
     print(format_table(heads, cells), end="\n\n")
-    print(_by_size(contenders.ks, lines, what), end="\n\n")
     words = [
         f"On all rows: {model.reason_}; {_held_out(model)}.",
         f"k = {model.k_}, coefficients per standard deviation: {features(model, rows.names)}",
+        *_best_set(clone(contenders.fixed_k).set_params(k=EXACT_SIZE), data),
     ]
     print("\n".join(map(_wrapped, words)).replace(HARD, " "))
-    print(f"  model    {model_file}\n  picture  {picture}\n")
+    report = model.report(out.with_suffix(".html"), title=title, target=data.target, n_pairs=10, time_limit=2.0)
+    print(f"  model    {model_file}\n  picture  {picture}\n  report   {report}\n")
+
+
+def _best_set(estimator: Any, data: Dataset) -> list[str]:
+    """Whether the set that is found is the best of its size, and what the next best exchange would cost."""
+    frame = require_package("pandas", "io", "the demo").DataFrame(data.X, columns=data.names)
+    model = estimator.fit(frame, data.y)
+    began = time.perf_counter()
+    proof = certify(model.objective_, model.result_, time_limit=5.0)
+    seconds = time.perf_counter() - began
+    names = ", ".join(model.get_feature_names_out()).replace(" ", HARD).replace(f",{HARD}", ", ")
+    how = "no other set of this size fits better: proved"
+    if proof.status != "proved":
+        how = f"the best set fits at most {100 * proof.rel_gap:.2g}% better: a proved bound"
+    first = f"The best {model.k} of the {len(data.names)} measurements: {names}; {how}, in {seconds:.1f} s."
+    return [first, f"The next best exchange: {model.result_.next_best}."] if model.result_.next_best else [first]
+
+
+def _graph(data: Dataset, out: Path) -> None:
+    """Which measurements go together, given all others."""
+    frame = require_package("pandas", "io", "the demo").DataFrame(data.X, columns=data.names)
+    model = SparsePrecision(n_edges=GRAPH_EDGES).fit(frame)
+    report = model.report(out, title=f"{data.title.split(':')[0]}: which measurements go together")
+    edges = sorted(zip(*(model.edges_[column] for column in ("source", "target", "partial_correlation")), strict=True),
+                   key=lambda edge: -abs(edge[2]))  # fmt: skip
+    strongest = ", ".join(f"{a}{HARD}-{HARD}{b} {r:+.2f}" for a, b, r in edges[:4])
+    words = f"A graph of the {len(data.names)} measurements with {len(edges)} edges, given all others: {strongest}."
+    print(_wrapped(words).replace(HARD, " "))
+    print(f"  report   {report}\n")
 
 
 def _d2(y: Any, eta: Any) -> float:

@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.base import is_classifier
 from sklearn.exceptions import ConvergenceWarning
 
+from .._utils.progress import progress_callback
 from .._utils.row_order import warn_row_order
 from .._utils.types import Array, Columns, Vector
 from .._utils.validation import check_choice, check_number, check_weights
@@ -78,11 +79,11 @@ class SparseModelCV(CallbackSupportMixin, SparseModel):
     ) -> Any:  # fmt: skip
         """Choose and fit. ``cv_groups`` are the rows' groups: a number of folds keeps them whole, a splitter gets them.
 
-        ``offset`` is added to the linear predictor; ``callback`` is called with (folds done, folds). X may be data in
-        parts (:class:`pursuit.InParts`, :func:`pursuit.open_data` or a path to such data), which bring their own y,
-        weights and offset. X may also be a Dask array or data frame (y too): its rows stay on the workers of the active
-        client, or of ``engine``, a dask.distributed.Client or :class:`pursuit.engines.Dask`; with ``engine`` rows that
-        are here are sent to its workers.
+        ``offset`` is added to the linear predictor; ``callback`` is called with (folds done, folds); True shows a bar.
+        X may be data in parts (:class:`pursuit.InParts`, :func:`pursuit.open_data` or a path to such data), which bring
+        their own y, weights and offset. X may also be a Dask array or data frame (y too): its rows stay on the workers
+        of the active client, or of ``engine``, a dask.distributed.Client or :class:`pursuit.engines.Dask`; with
+        ``engine`` rows that are here are sent to its workers.
         """
         warn_row_order(X, cv_groups=cv_groups)
         self._choose(
@@ -109,17 +110,19 @@ class SparseModelCV(CallbackSupportMixin, SparseModel):
             raise TypeError(
                 f"scoring must be one scorer or the name of one, since one score chooses k; got {self.scoring!r}"
             )
-        if callback is not None and not callable(callback):
-            raise TypeError(f"callback must be a function of (folds done, folds), got {type(callback).__name__}")
+        if callback not in (None, False, True) and not callable(callback):
+            kind = type(callback).__name__
+            raise TypeError(f"callback must be a function of (folds done, folds), True for a bar, or None; got {kind}")
         loss = self._loss_of(inputs.multi_output)
         began = time.perf_counter()
         end = None if self.time_limit is None else began + check_number(self.time_limit, "time_limit")
-        with threads(self.n_jobs), np.errstate(all="ignore"), until(end):
+        bar = progress_callback(callback, "folds")
+        with threads(self.n_jobs), np.errstate(all="ignore"), until(end), bar as on_fold:
             f: Any = GLM(
                 inputs.data(loss), loss=loss, l2=1.0, fit_intercept=self.fit_intercept, standardize=self.standardize
             )
             try:
-                problem, f, chosen = self._run_selection(f, inputs, cv_groups, callback, classes)
+                problem, f, chosen = self._run_selection(f, inputs, cv_groups, on_fold, classes)
             except TimeUpError:
                 what = "the sizes were fitted" if self.rule_ in CRITERIA else "a single fold was fitted"
                 raise TimeoutError(

@@ -18,12 +18,12 @@ from .._utils.text import format_number
 from .._utils.types import Vector
 from ..certificates import certify
 from ..inference import split_intervals
-from ..paths import Path, path
+from ..paths import path
 from ..reports.build import DisplayedModel, per_sd
 from ..resampling import stability
 from .held_out import HeldOutRows, binary_curves, held_out_rows
 from .svg import MAX_MARKS
-from .training import TrainingRows, column_names, fixed_size, training_rows
+from .training import TrainingRows, column_names, fixed_size, plain_fit, training_rows
 
 MAX_PATH_SIZE = 60  # features of the largest model on the page's path
 MAX_PATH_LINES = 30  # features whose line is drawn, those with the largest coefficients
@@ -48,21 +48,33 @@ class Options:
     command: str | None = None
 
 
+@dataclass(frozen=True)
+class Subject:
+    """The model, its rows (None: not in memory), and its plain fit (None: no rows, or no feature)."""
+
+    model: Any
+    rows: TrainingRows | None
+    plain: Any
+    options: Options
+
+
 def build_content(model: Any, X: Any, y: Any, options: Options, on_step: Callable[[int, int], Any]) -> dict[str, Any]:
     """Everything that the page shows; parts that cannot be had are named in ``left_out`` with the reason."""
-    rows = training_rows(model, X, y)
     content: dict[str, Any] = {"left_out": []}
+    rows = training_rows(model, X, y)
     steps = (_question, _features, _path, _cv, _held_out, _stability, _intervals, _optimality, _reproduction)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of fits on parts of the rows; the sections say what went wrong
+        about = Subject(model, rows, plain_fit(model, rows), options)
         for i, step in enumerate(steps):
             on_step(i, len(steps))
-            step(content, model, rows, options)
+            step(content, about)
     on_step(len(steps), len(steps))
     return content
 
 
-def _question(content: dict[str, Any], model: Any, rows: TrainingRows | None, options: Options) -> None:
+def _question(content: dict[str, Any], about: Subject) -> None:
+    model, rows, options = about.model, about.rows, about.options
     summary, classes = model.summary(), is_classifier(model)
     n = summary.rows if summary.rows is not None else 0 if rows is None else len(rows.y)
     name = options.target
@@ -81,7 +93,8 @@ def _question(content: dict[str, Any], model: Any, rows: TrainingRows | None, op
     }  # fmt: skip
 
 
-def _features(content: dict[str, Any], model: Any, rows: TrainingRows | None, options: Options) -> None:
+def _features(content: dict[str, Any], about: Subject) -> None:
+    model = about.model
     summary = model.summary()
     several, costs = summary.coef.ndim == 2, summary.rival_cost
     per_unit = np.linalg.norm(summary.coef, axis=1) if several else summary.coef
@@ -137,6 +150,9 @@ def _rival_sentences(features: list[dict[str, Any]], unit: str) -> list[str]:
     return [
         f"{row['name']} could be replaced by {row['rival']} at a cost of {_percent(row['rival_cost'], unit)} {measure}"
         f" (dropping it costs {_percent(row['drop'], unit)})."
+        if row["rival_cost"] >= 0
+        else f"{row['rival']} in place of {row['name']} would fit these rows better, by"
+        f" {_percent(-row['rival_cost'], unit)} {measure}."
         for row in known[:4]
     ]
 
@@ -145,30 +161,23 @@ def _percent(cost: float, unit: str) -> str:
     return f"{100 * cost:.2g} percentage points" if unit in ("R2", "D2") else format_number(cost)
 
 
-def _path(content: dict[str, Any], model: Any, rows: TrainingRows | None, options: Options) -> None:
+def _path(content: dict[str, Any], about: Subject) -> None:
     """Every size: what it explains, and its features with their coefficients per standard deviation."""
-    f = getattr(model, "objective_", None)
-    known: Path | None = getattr(model, "path_", None)
+    model, options = about.model, about.options
+    plain = about.plain
+    f = getattr(plain, "objective_", None)
     if f is None or not hasattr(f, "data"):
-        content["left_out"].append("The path over sizes needs the data of the fit.")
+        if len(model.support_):
+            content["left_out"].append("The path over sizes needs the data of the fit.")
         return
-    if known is None:
-        own = fixed_size(model).get_params(deep=False)
-        largest = int(min(MAX_PATH_SIZE, f.dim // f.width, max(2 * model.k, model.k + 5)))
-        shared = {name: own[name] for name in ("groups", "bounds", "sum_to") if own[name] is not None}
-        forced = {name: own[name] for name in ("include", "exclude") if own[name] is not None}
-        known = path(
-            f,
-            range(0 if not forced.get("include") else 1, largest + 1),
-            time_limit=options.time_limit,
-            **shared,
-            **forced,
-        )
+    own = plain.get_params(deep=False)
+    largest = int(min(MAX_PATH_SIZE, f.dim // f.width, max(2 * plain.k, plain.k + 5)))
+    shared = {name: own[name] for name in ("groups", "bounds", "sum_to", "include", "exclude") if own[name] is not None}
+    first = 1 if "include" in shared else 0
+    known = path(f, range(first, largest + 1), time_limit=options.time_limit, effort="fast", **shared)
     names = column_names(model)
     sizes = []
     for k, result, share in zip(known.sizes, known.results, known.explained, strict=True):
-        if k > MAX_PATH_SIZE:
-            break
         coef = per_sd(f, DisplayedModel(result.support, result.coef, result.intercept))
         coef = np.linalg.norm(coef, axis=1) if coef.ndim == 2 else coef
         order = np.argsort(-np.abs(coef), kind="stable")
@@ -184,11 +193,10 @@ def _path(content: dict[str, Any], model: Any, rows: TrainingRows | None, option
             "chosen": int(getattr(model, "k_", getattr(model, "k", 0))),
             "unit": content["unit"],
         }
-    if known.sizes and known.sizes[-1] > MAX_PATH_SIZE:
-        content["left_out"].append(f"The path goes on to {known.sizes[-1]} features; the page shows {MAX_PATH_SIZE}.")
 
 
-def _cv(content: dict[str, Any], model: Any, rows: TrainingRows | None, options: Options) -> None:
+def _cv(content: dict[str, Any], about: Subject) -> None:
+    model = about.model
     table = getattr(model, "sizes_", None)
     if table is None or "mean_loss" not in table or not np.isfinite(table["mean_loss"]).any():
         return
@@ -199,7 +207,8 @@ def _cv(content: dict[str, Any], model: Any, rows: TrainingRows | None, options:
     }  # fmt: skip
 
 
-def _held_out(content: dict[str, Any], model: Any, rows: TrainingRows | None, options: Options) -> None:
+def _held_out(content: dict[str, Any], about: Subject) -> None:
+    model, rows, options = about.model, about.rows, about.options
     if rows is None:
         content["left_out"].append(
             "Held-out predictions need the rows in memory; they lie in parts, on disk or on workers."
@@ -262,7 +271,8 @@ def _diagnostics(content: dict[str, Any], model: Any, seen: HeldOutRows, seed: i
         }  # fmt: skip
 
 
-def _stability(content: dict[str, Any], model: Any, rows: TrainingRows | None, options: Options) -> None:
+def _stability(content: dict[str, Any], about: Subject) -> None:
+    model, rows, options = about.model, about.rows, about.options
     if not options.stability or rows is None or not len(model.support_):
         return
     estimator = fixed_size(model).set_params(time_limit=options.time_limit)
@@ -286,7 +296,8 @@ def _stability(content: dict[str, Any], model: Any, rows: TrainingRows | None, o
     }  # fmt: skip
 
 
-def _intervals(content: dict[str, Any], model: Any, rows: TrainingRows | None, options: Options) -> None:
+def _intervals(content: dict[str, Any], about: Subject) -> None:
+    model, rows, options = about.model, about.rows, about.options
     if not options.intervals or rows is None or not len(model.support_):
         return
     weights: dict[str, Any] = {} if rows.weights is None else {"sample_weight": rows.weights}
@@ -308,47 +319,45 @@ def _intervals(content: dict[str, Any], model: Any, rows: TrainingRows | None, o
     }  # fmt: skip
 
 
-def _optimality(content: dict[str, Any], model: Any, rows: TrainingRows | None, options: Options) -> None:
-    result, f = model.result_, getattr(model, "objective_", None)
-    words = {
-        "swap_optimal": "No exchange of one feature for another improves the fit.",
-        "swap_stationary": "No exchange of one feature for another was found to improve the fit.",
-    }.get(result.optimality, "Exchanges of features were not examined.")
-    said = [words]
+def _optimality(content: dict[str, Any], about: Subject) -> None:
+    model, options = about.model, about.options
+    plain = about.plain
+    result, f = (model if plain is None else plain).result_, getattr(plain, "objective_", None)
+    size = _count(
+        result.constraint.count(result.point.support), "group" if result.constraint.unit_of is not None else "feature"
+    )
+    names = column_names(model)
+    same = np.array_equal(result.support, model.support_)
+    said = [
+        {
+            "swap_optimal": "No exchange of one feature for another improves the fit.",
+            "swap_stationary": "No exchange of one feature for another was found to improve the fit.",
+        }.get(result.optimality, "Exchanges of features were not examined.")
+    ]
+    proof = None
     if options.certificate and f is not None and "proof" in getattr(f, "offers", ()) and len(result.support):
         try:
             proof = certify(f, result, time_limit=options.time_limit)
         except (ValueError, NotImplementedError) as error:
             content["left_out"].append(f"Certificate: {error}.")
+    if proof is not None:
+        same = same and np.array_equal(proof.result.support, result.support)
+        if proof.status == "proved":
+            said = [f"Proved: no other set of {size} fits these rows better."]
         else:
-            size = _count(
-                result.constraint.count(result.point.support),
-                "group" if result.constraint.unit_of is not None else "feature",
-            )
-            same = np.array_equal(result.support, model.support_) and np.array_equal(
-                proof.result.support, result.support
-            )
-            if proof.status == "proved" and same:
-                said = [f"Proved: no other set of {size} fits these rows better."]
-            elif proof.status == "proved":
-                names = column_names(model)
-                best = ", ".join(names[j] for j in proof.result.support)
-                said = [
-                    f"Proved: of all sets of {size}, {best} fit these rows best. The model predicts with the set above."
-                ]
-            else:
-                said.append(f"The best set of {size} fits at most {100 * proof.rel_gap:.3g}% better (a proved bound).")
-            content["certificate"] = {
-                "status": proof.status if same else "other set",
-                "rel_gap": _number(proof.rel_gap),
-                "nodes": int(proof.nodes),
-            }
-    if result.next_best:
+            said.append(f"No set of {size} fits more than {100 * proof.rel_gap:.3g}% better (a proved bound).")
+        status = proof.status if same else "other set"
+        content["certificate"] = {"status": status, "rel_gap": _number(proof.rel_gap), "nodes": int(proof.nodes)}
+    if not same:
+        best = ", ".join(names[j] for j in (result if proof is None else proof.result).support)
+        said = [f"The set of {size} that fits these rows best without averaging is {best}.", *said]
+    if result.next_best and same:
         said.append(f"Next best exchange: {result.next_best}.")
     content["optimality"] = said
 
 
-def _reproduction(content: dict[str, Any], model: Any, rows: TrainingRows | None, options: Options) -> None:
+def _reproduction(content: dict[str, Any], about: Subject) -> None:
+    model, rows, options = about.model, about.rows, about.options
     from .. import __version__
 
     content["reproduction"] = {

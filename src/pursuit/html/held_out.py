@@ -1,6 +1,5 @@
 """Held-out rows: the model with its number of features fixed, the l1 model, and the model without features."""
 
-import warnings
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,8 +17,9 @@ from .._utils.types import Array, Vector
 from .training import TrainingRows, fixed_size
 
 FOLDS = 5
-MAX_L1_ENTRIES = {True: 6e6, False: 2e7}  # entries of X up to which the l1 model is fitted: classifiers, regressors
-L1_PENALTIES = 12
+MAX_L1_ENTRIES = {True: 1e6, False: 1e7}  # entries of X up to which the l1 model is fitted: classifiers, regressors
+L1_PENALTIES = 8
+MAX_NESTED_SECONDS = 20.0  # that fits of all folds may take for a model that chooses its k
 MIN_PROBABILITY = 1e-15
 
 
@@ -58,7 +58,10 @@ class HeldOutRows:
 
 
 def held_out_rows(model: Any, rows: TrainingRows, baseline: bool, random_state: int) -> tuple[HeldOutRows, list[str]]:
-    """Cross-validated predictions at the chosen size, and what was left out of the comparison."""
+    """Predictions of rows by models that did not see them, and what was left out of the comparison.
+
+    The model is fitted anew in every fold, with its choice of k; where that would take long, k stays as it is.
+    """
     notes: list[str] = []
     classes = is_classifier(model)
     rarest = min(np.unique(rows.y, return_counts=True)[1]) if classes else len(rows.y)
@@ -67,24 +70,22 @@ def held_out_rows(model: Any, rows: TrainingRows, baseline: bool, random_state: 
         raise ValueError("a class with one row leaves nothing to hold out")
     splitter = (StratifiedKFold if classes else KFold)(folds, shuffle=True, random_state=random_state)
     pairs = list(splitter.split(np.zeros(len(rows.y)), rows.y))
-    estimator, proba = fixed_size(model), hasattr(model, "predict_proba")
+    whole = hasattr(model, "k") or folds * model.path_.seconds <= MAX_NESTED_SECONDS
+    estimator, proba = clone(model) if whole else fixed_size(model), hasattr(model, "predict_proba")
     prediction = np.empty(rows.y.shape, dtype=rows.y.dtype if classes else np.float64)
     probability = np.empty((len(rows.y), len(model.classes_))) if classes and proba else None
-    ours, null = np.empty(folds), np.empty(folds)
+    ours, null, sizes = np.empty(folds), np.empty(folds), np.empty(folds)
     for i, (train, test) in enumerate(pairs):
         part, rest = rows.take(train), rows.take(test)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            fold = clone(estimator).fit(part.X, part.y, **part.fit_options)
+        fold = clone(estimator).fit(part.X, part.y, **part.fit_options)
         shift = {} if rest.offset is None else {"offset": rest.offset}
         prediction[test] = fold.predict(rest.X, **shift)
         if probability is not None:
             probability[test] = fold.predict_proba(rest.X, **shift)
-        ours[i], null[i] = _losses(
-            model, part, rest, prediction[test], None if probability is None else probability[test]
-        )
-    name = "pursuit" if hasattr(model, "k") else f"pursuit, k fixed at {model.k_}"
-    contenders = [Contender(name, float(len(model.support_)), ours)]
+        seen = None if probability is None else probability[test]
+        (ours[i], null[i]), sizes[i] = _losses(model, part, rest, prediction[test], seen), len(fold.support_)
+    name = "pursuit" if whole else f"pursuit, plain fit of {model.k_} features"
+    contenders = [Contender(name, float(sizes.mean()), ours)]
     if baseline:
         try:
             contenders.append(_l1(model, rows, pairs))
@@ -131,19 +132,21 @@ def _l1(model: Any, rows: TrainingRows, pairs: list[Any]) -> Contender:
         raise _LeftOutError(f"on {n} x {p} entries it takes long")
     if rows.weights is not None or rows.offset is not None:
         raise _LeftOutError("the rows have weights or an offset")
-    sparse = hasattr(rows.X, "tocsr")
-    Z = StandardScaler(with_mean=not sparse).fit_transform(rows.X)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        if not classes:
-            fit = LassoCV(cv=pairs).fit(Z, rows.y)
-            at = int(np.argmin(fit.mse_path_.mean(axis=1)))
-            return Contender("lasso", float(np.count_nonzero(fit.coef_)), fit.mse_path_[at])
-        grid = l1_min_c(Z, rows.y, loss="log") * np.geomspace(1.02, 300, L1_PENALTIES)
-        search = GridSearchCV(_l1_logistic(), {"C": grid}, scoring="neg_log_loss", cv=pairs).fit(Z, rows.y)
-    table = search.cv_results_
-    losses = [-table[f"split{i}_test_score"][search.best_index_] for i in range(len(pairs))]
-    return Contender("l1 logistic", float(np.count_nonzero(search.best_estimator_.coef_)), np.array(losses))
+    scale = StandardScaler(with_mean=not hasattr(rows.X, "tocsr"))
+    losses, sizes = np.empty(len(pairs)), np.empty(len(pairs))
+    for i, (train, test) in enumerate(pairs):
+        part, rest = rows.take(train), rows.take(test)
+        Z, Z_test = scale.fit_transform(part.X), scale.transform(rest.X)
+        if classes:
+            grid = l1_min_c(Z, part.y, loss="log") * np.geomspace(1.5, 200, L1_PENALTIES)
+            fit = GridSearchCV(_l1_logistic(), {"C": grid}, scoring="neg_log_loss", cv=3).fit(Z, part.y)
+            P = np.clip(fit.predict_proba(Z_test), MIN_PROBABILITY, 1)
+            losses[i], coef = log_loss(rest.y, P, labels=model.classes_), fit.best_estimator_.coef_
+        else:
+            fit = LassoCV(cv=FOLDS).fit(Z, part.y)
+            losses[i], coef = np.mean((rest.y - fit.predict(Z_test)) ** 2), fit.coef_
+        sizes[i] = np.count_nonzero(coef)
+    return Contender("l1 logistic" if classes else "lasso", float(sizes.mean()), losses)
 
 
 def _l1_logistic() -> Any:

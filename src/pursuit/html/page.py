@@ -156,7 +156,7 @@ def held_out(content: dict[str, Any]) -> str:
         else [
             f"On the rows that its {own[3]} folds left out the model has {own[1]} {own[0]:.4f}"
             f" (standard error {own[2]:.4f})."
-            " Below, a refit with the chosen number of features stands beside others, on the same folds."
+            " Its number of features was chosen on the same folds. Below, the choice was made anew in every fold."
         ]
     )
     return section(
@@ -164,8 +164,8 @@ def held_out(content: dict[str, Any]) -> str:
         paragraphs(words),
         pictures.held_out_picture(known),
         table(f"{known['folds']}-fold cross-validation; the features are chosen anew in every fold.", headings, rows),
-        '<p class="soft">The number of features (and the penalty of the l1 model) was chosen with all rows in view, for'
-        " both models alike: both figures are a little optimistic.</p>",
+        '<p class="soft">In every fold the features, and the penalty of the l1 model, were chosen without the rows that'
+        " are held out.</p>",
     )
 
 

@@ -105,11 +105,20 @@ def check_same_rows(model: Any, rows: TrainingRows) -> None:
 
 
 def fixed_size(model: Any) -> Any:
-    """The estimator with the number of features and the ridge that were chosen, not fitted."""
+    """The estimator of a plain fit with as many features as the model has, not fitted."""
     kind = SparseClassifier if is_classifier(model) else SparseRegressor
     own = model.get_params(deep=False)
     shared = {name: own[name] for name in kind._get_param_names() if name in own}
-    return kind(**{**shared, "k": getattr(model, "k_", own.get("k")), "l2": model.l2_})
+    return kind(**{**shared, "k": getattr(model, "k_", own.get("k"))})
+
+
+def plain_fit(model: Any, rows: TrainingRows | None) -> Any:
+    """The model itself, or, where it averages or shrinks, the plain fit with as many features; None without rows."""
+    if hasattr(model, "k"):
+        return model
+    if rows is None or not model.k_:
+        return None
+    return fixed_size(model).fit(rows.X, rows.y, **rows.fit_options)
 
 
 def _labels(model: Any, y: Array) -> Array:

@@ -1,10 +1,12 @@
 """Repeat the selection on resampled rows."""
 
+import itertools
 from typing import Any
 
 import numpy as np
 from sklearn.base import clone
 
+from .._utils.progress import progress_callback
 from .._utils.types import Array, Columns, Flags, Vector
 from .._utils.validation import check_count
 from ..data import Source
@@ -36,6 +38,7 @@ def bootstrap_intervals(
     random_state: Any = None,
     n_jobs: int | None = None,
     sample_weight: Any = None,
+    progress: Any = None,
 ) -> Intervals:
     """How coefficients and the selection vary over resampled rows; percentiles that do not claim a coverage.
 
@@ -50,6 +53,7 @@ def bootstrap_intervals(
     level : the share of resampled coefficients between ``low`` and ``high``
     random_state : seed of the resamples
     n_jobs : resamples at a time (None: as many as there are threads)
+    progress : called with (resamples done, n_boot); True shows a bar
     """
     level, n_boot = check_open_unit_interval(level, "level"), check_count(n_boot, "n_boot", 2, MAX_RESAMPLES)
     X = opened(X)
@@ -74,8 +78,15 @@ def bootstrap_intervals(
         times = _resample(np.random.default_rng(seed), y, classes, weights)
         return _coefficients(fitted(times * weights))
 
-    with threads(n_jobs):
-        found = in_threads(again, seeds)
+    with threads(n_jobs), progress_callback(progress, "resamples", n_boot) as on_done:
+        done = itertools.count(1)  # a step of it is atomic
+
+        def counted(seed: Any) -> tuple[Columns, Vector]:
+            found = again(seed)
+            on_done(next(done), n_boot)
+            return found
+
+        found = in_threads(counted, seeds)
     met = np.unique(np.concatenate([support, *(cols for cols, _ in found)])).astype(np.int64)
     values = np.zeros((n_boot, len(met)))
     for row, (cols, coef) in zip(values, found, strict=True):

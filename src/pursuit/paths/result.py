@@ -7,6 +7,8 @@ from typing import Any, overload
 
 import numpy as np
 
+from .._utils.html import html_table
+from .._utils.text import format_number
 from .._utils.types import Columns, Vector
 from .._utils.validation import check_count, check_number, format_list, require_package
 from ..certificates.tree import Progress
@@ -154,6 +156,20 @@ class Path(Sequence[Result]):
         graphs = len(self) > 0 and np.ndim(self.results[0].support) == 2
         return (plots.EdgePathDisplay if graphs else plots.PathDisplay).from_path(self, ax=ax, **how)
 
+    def _repr_html_(self) -> str:
+        scores = [""] * len(self) if self.scores is None else map(format_number, self.scores)
+        rows = [
+            (k, format_number(result.value), f"{share:.4f}", score, result.optimality, _columns_text(result))
+            for k, result, share, score in zip(self.sizes, self.results, self.explained, scores, strict=True)
+        ]
+        headings = ("k", "value", "explained", "held-out score", "optimality", "columns")
+        return html_table(f"{len(self)} sizes, {self.status}", headings, rows, (self.reason,))
+
     def __repr__(self) -> str:
         words = f"{self.sizes[0]}..{self.sizes[-1]}" if self.sizes else "none"
         return f"Path(sizes {words} ({len(self)}), {self.status}: {self.reason})"
+
+
+def _columns_text(result: Result) -> str:
+    names = result.names if result.names is not None else [str(j) for j in result.support.tolist()]
+    return format_list(names, 8)

@@ -18,6 +18,13 @@ LABEL = 8.5  # points
 APART = 1.25  # heights of a line that names are apart at least
 
 
+class NamedDisplay:
+    """A picture that prints as its name: its numbers are attributes."""
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}()"
+
+
 def style(i: int) -> dict[str, Any]:
     """Colour, dashes and marker of the i-th line; the first 196 differ, neighbours in all but the dashes."""
     return {
@@ -45,6 +52,12 @@ def two_axes() -> tuple[Any, Any]:
     figure, (top, below) = pyplot.subplots(2, sharex=True, height_ratios=[3, 1], layout="constrained", figsize=(7, 5.6))
     figure.align_ylabels()
     return top, below
+
+
+def set_title(ax: Any, title: str | None) -> None:
+    """A title on the left, where there is one."""
+    if title:
+        ax.set_title(title, fontsize=10.5, loc="left")
 
 
 def quiet(ax: Any, grid: str) -> None:

@@ -6,11 +6,12 @@ from typing import Any
 import numpy as np
 
 from pursuit._utils.types import Columns, Vector
-from pursuit.plots._axes import DOWN, GREY, PALE, UP, axes, quiet, whole_ticks
+from pursuit.plots._axes import DOWN, GREY, PALE, UP, NamedDisplay, axes, quiet, set_title, whole_ticks
+from pursuit.reports.build import explained_share
 
 
-@dataclass
-class CVDisplay:
+@dataclass(repr=False)
+class CVDisplay(NamedDisplay):
     """Held-out loss (or score, or a criterion) against k, with the choice; ``CVDisplay.from_estimator(model)`` draws.
 
     Attributes
@@ -45,14 +46,20 @@ class CVDisplay:
             raise ValueError("estimator has no held-out losses, scores or criteria to draw")
         error = table.get("std_error_score" if kind == "score" else "std_error") if kind else None
         own = [name for name in table if kind and name.startswith("split") and name.endswith(f"_{kind}")]
+        mean = np.asarray(table[key], dtype=np.float64)
+        spread = None if error is None else np.asarray(error, dtype=np.float64)
+        split = [np.asarray(table[name], dtype=np.float64) for name in own]
+        what = f"held-out {kind}" if kind else key.upper()
+        f: Any = getattr(estimator, "objective_", None)
+        known = explained_share(f, f.null.value) if kind == "loss" and hasattr(f, "data") else None
+        if known is not None:  # a loss is half a square, or nats: the share that is explained has a meaning
+            lower = f.null.value - known.height
+            mean, *split = (1.0 - (loss - lower) / known.height for loss in (mean, *split))
+            spread, what = None if spread is None else spread / known.height, f"held-out {known.unit}"
+        if f is not None and hasattr(f, "data"):
+            how.setdefault("title", f"{f.data.counted:g} rows, {f.data.shape[1]} columns")
         return cls(
-            np.asarray(table["k"]),
-            np.asarray(table[key], dtype=np.float64),
-            None if error is None else np.asarray(error, dtype=np.float64),
-            [np.asarray(table[name], dtype=np.float64) for name in own],
-            int(estimator.k_),
-            getattr(estimator, "k_1se_", None),
-            f"held-out {kind}" if kind else key.upper(),
+            np.asarray(table["k"]), mean, spread, split, int(estimator.k_), getattr(estimator, "k_1se_", None), what
         ).plot(ax, **how)
 
     @classmethod
@@ -73,8 +80,11 @@ class CVDisplay:
             "edges",
         )
 
-    def plot(self, ax: Any = None, *, folds: bool = False) -> "CVDisplay":
-        """Draw on ``ax``, or on new axes; with ``folds`` each fold's own line too."""
+    def plot(self, ax: Any = None, *, folds: bool = False, title: str | None = None) -> "CVDisplay":
+        """Draw on ``ax``, or on new axes; with ``folds`` each fold's own line too.
+
+        A size of 0 that is far worse than all others lies outside the frame, and a note says so.
+        """
         self.ax_ = axes(ax)
         self.figure_ = self.ax_.figure
         order = np.argsort(self.ks, kind="stable")
@@ -96,7 +106,23 @@ class CVDisplay:
         self.ax_.set_ylabel(self.what)
         whole_ticks(self.ax_)
         quiet(self.ax_, "y")
+        set_title(self.ax_, title)
+        self._cut_null(ks, mean)
         return self
+
+    def _cut_null(self, ks: Columns, mean: Vector) -> None:
+        """Leave the model without features out of the frame where the rest would be flat beside it."""
+        null, rest = ks == 0, np.isfinite(mean) & (ks > 0)
+        if not null.any() or rest.sum() < 2 or not np.isfinite(mean[null][0]):
+            return
+        error = 0.0 if self.error is None else np.nan_to_num(self.error[np.argsort(self.ks, kind="stable")])[rest]
+        low, high = float(np.min(mean[rest] - error)), float(np.max(mean[rest] + error))
+        far = max(low - mean[null][0], mean[null][0] - high)
+        if far > high - low and self.chosen != 0:
+            room = 0.08 * (high - low)
+            self.ax_.set_ylim(low - room, high + room)
+            words = f"k = 0: {mean[null][0]:.3g}, outside the frame"
+            self.ax_.annotate(words, (0.01, 0.02), xycoords="axes fraction", fontsize=8, color=GREY)
 
     def _mark(self, k: int, why: str, color: str) -> None:
         """A vertical line, and a dot where it meets the means."""

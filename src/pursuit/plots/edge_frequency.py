@@ -8,7 +8,7 @@ import numpy as np
 
 from pursuit._utils.types import Columns, Flags, Matrix
 from pursuit._utils.validation import check_choice
-from pursuit.plots._axes import DOWN, GREY, axes
+from pursuit.plots._axes import DOWN, GREY, NamedDisplay, axes
 from pursuit.plots._labels import text_sizes
 
 NAMED = 90  # nodes up to which all have their name on both axes
@@ -16,8 +16,8 @@ SHADES = ("#ffffff", "#c6dbe6", "#79aac4", "#2a6f97", "#0b2c40")  # one hue, fro
 ORDERS = ("given", "similar")
 
 
-@dataclass
-class EdgeFrequencyDisplay:
+@dataclass(repr=False)
+class EdgeFrequencyDisplay(NamedDisplay):
     """A heat map of nodes and nodes: the share of graphs that have the edge.
 
     ``EdgeFrequencyDisplay.from_graphs(graphs)`` and ``.from_stability(found)`` draw.

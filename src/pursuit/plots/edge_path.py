@@ -33,9 +33,9 @@ class EdgePathDisplay(PathDisplay):
             raise ValueError("scale must be None: partial correlations have no unit")
         return cls(along(path, names, None), path.null - path.values).plot(ax, **how)
 
-    def plot(self, ax: Any = None, *, max_names: int = NAMED) -> "EdgePathDisplay":
+    def plot(self, ax: Any = None, *, max_names: int = NAMED, title: str | None = None) -> "EdgePathDisplay":
         """Draw on ``ax``, or on new axes with what is explained below; the ``max_names`` strongest edges have names."""
-        super().plot(ax, max_names=max_names)
+        super().plot(ax, max_names=max_names, title=title)
         if ax is None:
             self.figure_.set_size_inches(8.6, 5.6)  # two names are long
         return self

@@ -8,7 +8,7 @@ import numpy as np
 
 from pursuit._utils.text import truncate
 from pursuit._utils.types import Columns, Flags, Matrix
-from pursuit.plots._axes import DOWN, GREY, PALE, UP, axes
+from pursuit.plots._axes import DOWN, GREY, PALE, UP, NamedDisplay, axes
 from pursuit.plots._labels import label_places, text_sizes
 from pursuit.plots._layout import arranged, fitted
 
@@ -22,8 +22,8 @@ STRIP = 22.0  # points above the graph, for what lines mean
 ASIDE = 6  # lines of names that have no edge
 
 
-@dataclass
-class GraphDisplay:
+@dataclass(repr=False)
+class GraphDisplay(NamedDisplay):
     """Nodes, and edges by the sign (colour, dashes) and size (width) of their partial correlation.
 
     ``GraphDisplay.from_estimator(model)`` draws. Places have no meaning but that strong neighbours are near; the same

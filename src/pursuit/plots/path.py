@@ -10,14 +10,25 @@ from sklearn.utils.validation import check_is_fitted
 from pursuit._utils.types import Vector
 from pursuit.paths import path as follow
 from pursuit.plots._along import Along, along
-from pursuit.plots._axes import PALE, UP, axes, looks, name_at_margin, quiet, two_axes, whole_ticks
+from pursuit.plots._axes import (
+    PALE,
+    UP,
+    NamedDisplay,
+    axes,
+    looks,
+    name_at_margin,
+    quiet,
+    set_title,
+    two_axes,
+    whole_ticks,
+)
 
 NAMED = 10  # lines that have a name and a colour
 MARKED = 30  # sizes up to which each has a marker
 
 
-@dataclass
-class PathDisplay:
+@dataclass(repr=False)
+class PathDisplay(NamedDisplay):
     """Coefficients against k, and what is explained below; ``PathDisplay.from_path(path)`` draws.
 
     Attributes
@@ -77,7 +88,7 @@ class PathDisplay:
             )  # fmt: skip
         return cls.from_path(found, names=getattr(model, "feature_names_in_", None), ax=ax, **how)
 
-    def plot(self, ax: Any = None, *, max_names: int = NAMED) -> "PathDisplay":
+    def plot(self, ax: Any = None, *, max_names: int = NAMED, title: str | None = None) -> "PathDisplay":
         """Draw on ``ax``, or on new axes with what is explained below; the ``max_names`` strongest lines have names."""
         self.explained_ax_: Any = None
         self.ax_, self.explained_ax_ = two_axes() if ax is None else (axes(ax), None)
@@ -95,6 +106,7 @@ class PathDisplay:
             self._explained(self.explained_ax_)
         (self.explained_ax_ or self.ax_).set_xlabel(self.along.sizes)
         whole_ticks(self.ax_)
+        set_title(self.ax_, title)
         return self
 
     def _line(self, j: int, rank: int | None) -> Any:
@@ -108,9 +120,12 @@ class PathDisplay:
 
     def _explained(self, ax: Any) -> None:
         ks, size = self.along.ks, 3.5 if len(self.along.ks) <= MARKED else 0.0
-        ax.fill_between(ks, 0, self.explained, color=UP, alpha=0.12, linewidth=0)
+        seen = self.explained[ks > 0] if (ks > 0).any() else self.explained
+        low = max(0.0, float(seen.min()) - 0.35 * float(np.ptp(seen)) - 0.02)  # from 0 on the curve would be flat
+        ax.fill_between(ks, low, self.explained, color=UP, alpha=0.12, linewidth=0, where=self.explained >= low)
         ax.plot(ks, self.explained, color=UP, linewidth=1.6, marker="o", markersize=size)
-        ax.set_ylim(0, 1.03)
+        top = float(seen.max())
+        ax.set_ylim(low, top + 0.08 * (top - low) + 0.005)
         ax.set_ylabel("explained")
         ax.annotate(f"{self.explained[-1]:.2f}", (1.0, self.explained[-1]), (6, 0), xycoords=("axes fraction", "data"),
                     textcoords="offset points", fontsize=8.5, color=UP, va="center")  # fmt: skip

@@ -7,7 +7,7 @@ import numpy as np
 
 from pursuit._utils.types import Columns, Matrix
 from pursuit._utils.validation import check_choice
-from pursuit.plots._axes import GREY, PALE, UP, axes, looks, name_at_margin, quiet, whole_ticks
+from pursuit.plots._axes import GREY, PALE, UP, NamedDisplay, axes, looks, name_at_margin, quiet, set_title, whole_ticks
 
 NAMED = 10  # lines that have a name and a colour
 DRAWN = 200  # lines at most: those that are selected most often
@@ -15,8 +15,8 @@ BARS = 20
 KINDS = ("path", "bars")
 
 
-@dataclass
-class StabilityDisplay:
+@dataclass(repr=False)
+class StabilityDisplay(NamedDisplay):
     """Selection frequencies; ``StabilityDisplay.from_stability(found)`` draws.
 
     Attributes
@@ -39,9 +39,10 @@ class StabilityDisplay:
         frequencies, names = found.most_often(DRAWN)
         return cls(found.ks, frequencies, names, found.threshold).plot(ax, **how)
 
-    def plot(self, ax: Any = None, *, kind: str | None = None, max_names: int = NAMED) -> "StabilityDisplay":
-        """Draw on ``ax``, or on new axes: "path" (against k), or "bars" (the largest over sizes); one size: bars."""
-        kind = kind or ("path" if len(self.ks) > 1 else "bars")
+    def plot(
+        self, ax: Any = None, *, kind: str = "bars", max_names: int = NAMED, title: str | None = None
+    ) -> "StabilityDisplay":
+        """Draw on ``ax``, or on new axes: "bars" (the largest frequency over sizes), or "path" (against k)."""
         check_choice(kind, "kind", KINDS)
         self.ax_ = axes(ax)
         self.figure_ = self.ax_.figure
@@ -51,6 +52,7 @@ class StabilityDisplay:
             self._paths(max_names)
         else:
             self._bars(max(max_names, BARS), resize=ax is None)
+        set_title(self.ax_, title)
         return self
 
     def _paths(self, max_names: int) -> None:

@@ -8,14 +8,14 @@ import numpy as np
 
 from pursuit._utils.types import Columns
 from pursuit.plots._along import Along, along
-from pursuit.plots._axes import DOWN, GREY, UP, axes, whole_ticks
+from pursuit.plots._axes import DOWN, GREY, UP, NamedDisplay, axes, set_title, whole_ticks
 
 ROWS = 40  # features that are drawn
 FAINT = 0.15  # how strong the weakest coefficient is drawn, so that it is not taken for none
 
 
-@dataclass
-class SupportDisplay:
+@dataclass(repr=False)
+class SupportDisplay(NamedDisplay):
     """A heat map of features and sizes; ``SupportDisplay.from_path(path)`` draws.
 
     Attributes
@@ -33,7 +33,7 @@ class SupportDisplay:
         """Draw a :class:`pursuit.Path`; ``names`` and ``scale`` as in :meth:`PathDisplay.from_path`."""
         return cls(along(path, names, scale)).plot(ax, **how)
 
-    def plot(self, ax: Any = None, *, max_rows: int = ROWS) -> "SupportDisplay":
+    def plot(self, ax: Any = None, *, max_rows: int = ROWS, title: str | None = None) -> "SupportDisplay":
         """Draw on ``ax``, or on new axes, the ``max_rows`` features that most sizes have."""
         self.ax_ = axes(ax)
         self.figure_ = self.ax_.figure
@@ -63,6 +63,7 @@ class SupportDisplay:
         self.ax_.spines[:].set_visible(False)
         self.ax_.tick_params(length=0, labelsize=9)
         self._bar()
+        set_title(self.ax_, title)
         return self
 
     def _rows(self, most: int) -> Columns:

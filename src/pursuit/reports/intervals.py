@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from .._utils.html import html_table
 from .._utils.text import format_number, format_paragraphs, format_table, truncate
 from .._utils.types import Columns, Vector
 from .._utils.validation import require_package
@@ -52,7 +53,8 @@ class Intervals:
         }  # fmt: skip
         return pd.DataFrame({name: values for name, values in held.items() if values is not None})
 
-    def __str__(self) -> str:
+    def _cells(self) -> tuple[str, list[str], list[tuple[str, ...]], list[str]]:
+        """Caption, headings, rows, and sentences below them."""
         shown = np.arange(len(self.names))
         if self.frequency is not None and self.own is not None:
             shown = np.flatnonzero((shown < self.own) | (self.frequency >= MIN_FREQUENCY))[: self.own + MAX_EXTRA_ROWS]
@@ -68,8 +70,15 @@ class Intervals:
         heading = "intervals on rows that did not select" if self.kind == "split" else "percentiles over resampled rows"
         more = len(self.names) - len(shown)
         rest = [f"{more} more features were selected in some resamples (to_frame has them)."] if more else []
-        body = format_table(headings, zip(*cells, strict=True)) if len(shown) else "(no features)"
-        return f"{self.level:.0%} {heading}\n\n{body}\n\n{format_paragraphs([*rest, *self.notes])}"
+        return f"{self.level:.0%} {heading}", headings, list(zip(*cells, strict=True)), [*rest, *self.notes]
+
+    def __str__(self) -> str:
+        heading, headings, rows, notes = self._cells()
+        body = format_table(headings, rows) if rows else "(no features)"
+        return f"{heading}\n\n{body}\n\n{format_paragraphs(notes)}"
+
+    def _repr_html_(self) -> str:
+        return html_table(*self._cells())
 
     __repr__ = __str__
 

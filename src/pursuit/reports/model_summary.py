@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from .._utils.html import html_table
 from .._utils.text import format_fraction, format_number, format_paragraphs, format_table, truncate
 from .._utils.types import Columns, Vector
 from .._utils.validation import format_list, require_package
@@ -96,9 +97,17 @@ class Summary:
         error = "" if self.held_out_error is None else f" (standard error {self.held_out_error:.4f})"
         return f"{self.held_out_name} {self.held_out:.4f} held out{error}"
 
+    def _repr_html_(self) -> str:
+        headings, rows, _ = self._cells() if self.names else (["feature"], [("(no features: the null model)",)], [])
+        return html_table(self._heading(), headings, rows, self._sentences())
+
     def _table(self) -> str:
         if not self.names:
             return "(no features: the null model)"
+        return format_table(*self._cells())
+
+    def _cells(self) -> tuple[list[str], list[tuple[str, ...]], list[int]]:
+        """Headings, rows, and which columns hold words."""
         headings, cells = ["feature"], [[truncate(name) for name in self.names]]
         for label, values in (("coefficient", self.coef), ("per s.d.", self.per_sd)):
             for heading, numbers in self._shown(label, values):
@@ -116,7 +125,7 @@ class Summary:
                 for words in (dropped, [truncate(name) for name in self.rivals], cost)
             ]
         words = [j for j, heading in enumerate(headings) if heading in ("feature", "closest rival")]
-        return format_table(headings, zip(*cells, strict=True), words)
+        return headings, list(zip(*cells, strict=True)), words
 
     def _shown(self, label: str, values: Vector | None) -> list[tuple[str, Vector]]:
         """A column of the table per output, or the norm where these are many."""

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from .._utils.html import html_table
 from .._utils.lazy import lazy
 from .._utils.types import Columns, Matrix, Vector
 from .._utils.validation import check_number, format_list, require_package
@@ -144,6 +145,12 @@ class Stability:
     def plot(self, ax: Any = None, **how: Any) -> Any:
         """Frequencies against k, and return the :class:`pursuit.plots.StabilityDisplay`."""
         return import_module("pursuit.plots").StabilityDisplay.from_stability(self, ax=ax, **how)
+
+    def _repr_html_(self) -> str:
+        shares, names = self.most_often(MAX_PRINTED)
+        rows = [(name, f"{share:.2f}") for name, share in zip(names, shares.max(axis=0, initial=0.0), strict=True)]
+        first, *rest = repr(self).splitlines()
+        return html_table(first, (self.what.removesuffix("s"), "largest frequency"), rows, rest)
 
     def __repr__(self) -> str:
         sizes = f"{self.ks[0]}..{self.ks[-1]}" if len(self.ks) > 1 else f"{self.ks[0]}"

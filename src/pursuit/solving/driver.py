@@ -41,7 +41,7 @@ def solve(
     max_iter: int | None = None,
     tol: float | None = None,
     time_limit: float | None = None,
-    callback: Callable[[Record], Any] | None = None,
+    callback: Callable[[Record], Any] | bool | None = None,
     random_state: Any = None,
     checkpoint: Any = None,
     engine: Any = None,
@@ -64,7 +64,7 @@ def solve(
     max_iter, time_limit : limits in iterations and seconds; the best point so far is returned
     tol : stop when the value falls by less than this share from one iteration to the next (diht, sdiht: when the gap
         to the dual is at most this share of the value)
-    callback : called with a Record after each iteration; a true return value stops the run
+    callback : called with a Record after each iteration; a true return value stops the run. True shows a bar
     random_state : seed for solvers that draw random numbers
     checkpoint : a file in which the run is kept, about every second and at its end; where it is there already, the run
         goes on from it, and one that had ended is returned as it was. A file of another problem, of other data too, is

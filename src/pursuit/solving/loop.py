@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from .._utils.progress import Progress
 from .._utils.sorted_sets import without
 from .._utils.validation import check_count, check_number
 from ..constraints import AtMost
@@ -28,6 +29,16 @@ SAME_VALUE = 1e-12  # share by which values of one minimiser may differ, compute
 PROVED = 1e-6  # share of the value at which a duality gap counts as closed
 
 
+def record_bar() -> Callable[[Record], None]:
+    """A bar for iterations: how many there were, and the best value."""
+    bar = Progress("iterations", lines=True)
+
+    def show(record: Record) -> None:
+        bar(record.iteration, float(record.best))
+
+    return show
+
+
 @dataclass(frozen=True)
 class Limits:
     """When a run ends at the latest, see :func:`pursuit.solve`."""
@@ -35,7 +46,7 @@ class Limits:
     max_iter: int | None = None
     tol: float | None = None
     time_limit: float | None = None
-    callback: Callable[[Record], Any] | None = None
+    callback: Callable[[Record], Any] | bool | None = None
 
     def __post_init__(self) -> None:
         if self.max_iter is not None:
@@ -44,8 +55,12 @@ class Limits:
             check_number(self.tol, "tol")
         if self.time_limit is not None:
             check_number(self.time_limit, "time_limit")
-        if self.callback is not None and not callable(self.callback):
-            raise TypeError(f"callback must be a function of a Record, got {type(self.callback).__name__}")
+        if self.callback is True:
+            object.__setattr__(self, "callback", record_bar())
+        elif self.callback is not None and not callable(self.callback):
+            raise TypeError(
+                f"callback must be a function of a Record, True for a bar, or None; got {type(self.callback).__name__}"
+            )
 
 
 def _breach(point: Any, f: Objective, constraint: AtMost) -> str:
@@ -141,7 +156,7 @@ class Loop:
         count, size = len(self.trace) + 1, len(point.support)
         record = Record(count, point.value, self.best.value, seconds, size, changed, self.lower)
         self.trace.append(record)
-        if self.callback is not None and self.callback(record):
+        if callable(self.callback) and self.callback(record):
             return self._end("interrupted", "stopped by the callback; the best point so far is given")
         if point.value <= floor:
             return self._end("converged", "the fit is exact: nothing is left to explain")

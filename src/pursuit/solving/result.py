@@ -5,7 +5,10 @@ from typing import Any
 
 import numpy as np
 
+from .._utils.html import html_table
+from .._utils.text import format_number
 from .._utils.types import Columns, Vector
+from .._utils.validation import format_list
 from ..constraints import Exchange
 from ..objectives.point import Point
 
@@ -89,6 +92,19 @@ class Result:
         x = np.zeros((self.dim, *self.coef.shape[1:]), dtype=self.coef.dtype)
         x[self.support] = self.coef
         return x
+
+    def _repr_html_(self) -> str:
+        names = [f"x{j}" for j in np.ravel(self.support)] if self.names is None else list(self.names)
+        if self.support.ndim == 2:
+            nodes = [f"x{j}" for j in range(self.dim)] if self.names is None else names
+            names = [f"{nodes[i]} - {nodes[j]}" for i, j in self.support] if self.names is None else names
+        coef = self.coef if self.coef.ndim == 2 else self.coef[:, None]
+        several = coef.shape[1] > 1
+        headings = ["feature", *((f"coefficient {r}" for r in range(coef.shape[1])) if several else ("coefficient",))]
+        rows = [(name, *map(format_number, row)) for name, row in zip(names, coef, strict=False)]
+        known = f"{self.optimality}, certificate: {self.certificate}"
+        notes = (f"intercept {format_list(map(format_number, np.ravel(self.intercept)), 4)}", known, self.reason)
+        return html_table(f"k = {self.k}, value {format_number(self.value, 6)}, {self.status}", headings, rows, notes)
 
     @property
     def converged(self) -> bool:
