@@ -16,7 +16,7 @@ INSTALL  = $(PIP) install $(addprefix --constraint ,$(CONSTRAINTS)) --no-build-i
            $(addprefix --config-settings=cmake.define.PURSUIT_SANITIZE=,$(SANITIZE)) --editable
 EXPERIMENTS = $(PIP) install $(addprefix --constraint ,$(CONSTRAINTS)) --no-build-isolation --editable ./experiments
 
-.PHONY: help demo experiments test test-oldest test-pythons sanitize bench bench-scale fuzz-proofs fuzz-exchange fuzz-curvature docs-table lint format clean
+.PHONY: help demo experiments test smoke coverage wheel test-oldest test-pythons sanitize bench bench-scale fuzz-proofs fuzz-exchange fuzz-curvature docs-table lint format clean
 .DEFAULT_GOAL := help
 
 help:  ## list the targets
@@ -28,6 +28,16 @@ demo: $(VENV)/stamp-demo  ## choose features on real data, next to the lasso; wr
 test: lint  ## format, lint, types, import rules, then all tests
 	@echo "== tests (pytest) =="
 	@$(BIN)/python -m pytest -n $(JOBS) --dist worksteal $(TESTS)
+
+smoke: $(VENV)/stamp-dev  ## the tests with the marker smoke: one of every kind, in less than half a minute
+	@$(BIN)/python -m pytest -q -m smoke $(shell grep -rl --include='test_*.py' pytest.mark.smoke tests)
+
+coverage: $(VENV)/stamp-dev  ## all tests, and the share of lines of src/pursuit that they run
+	@$(BIN)/python -m pytest -q -n $(JOBS) --dist worksteal --cov=pursuit --cov-report=term:skip-covered --cov-report=html:build/coverage $(TESTS)
+
+wheel: $(VENV)/stamp-dev  ## sdist and wheel in dist/, checked, installed outside the checkout with and without extras, smoke tests run there
+	@echo "== sdist and wheel =="
+	@$(BIN)/python tools/check_wheel.py --build-dir build/$(VENV)-{cache_tag}
 
 test-oldest:  ## the tests with the oldest dependencies that pyproject.toml declares, in .venv-oldest
 	@$(MAKE) --no-print-directory VENV=.venv-oldest CONSTRAINTS=tools/oldest.txt .venv-oldest/stamp-dev

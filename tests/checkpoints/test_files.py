@@ -260,7 +260,11 @@ def test_a_forked_child_holds_nothing(tmp_path):
     child.start()
     held.release()
     try:
-        FileLock(tmp_path / "run").release()
+        again = FileLock(tmp_path / "run")  # InUseError if the child had it
+        assert child.is_alive()
+        with pytest.raises(InUseError):
+            FileLock(tmp_path / "run")
+        again.release()
     finally:
         may_end.set()
         child.join(60)

@@ -84,7 +84,7 @@ def test_rows_in_parts_and_on_disk_give_the_same_and_stay_there(solver, kind, pl
     def refuse(self):
         raise AssertionError("rows of all parts were brought together")
 
-    monkeypatch.setattr(ColumnsInParts, "together", refuse)
+    monkeypatch.setattr(ColumnsInParts, "gather_columns", refuse)
     refit = f.refit_on_data(np.arange(2 * f.width))
     assert refit.value == pytest.approx(objective(kind).refit_on_data(np.arange(2 * f.width)).value, rel=1e-10)
     got = pursuit.solve(f, K, solver=solver)

@@ -89,14 +89,14 @@ def test_a_proof_reads_once_more_for_the_value_of_what_is_proved(folder, table):
 def test_columns_are_not_kept_where_there_is_no_room(tmp_path, small_blocks, monkeypatch):
     """A refit then reads the blocks for each of its steps, and ends where one with all columns in memory does."""
     from pursuit.data.disk import dataset
-    from pursuit.designs import PagedBlock, Room
+    from pursuit.designs import MemoryBudget, PagedBlock
 
-    monkeypatch.setattr(dataset.Budget, "room", property(lambda self: Room(2.5, 0.0)))
+    monkeypatch.setattr(dataset.Budget, "room", property(lambda self: MemoryBudget(2.5, 0.0)))
     X, y, given = problems()["logistic"]
     np.savez(tmp_path / "a.npz", X=X, y=y)
     data = open_data(convert(tmp_path / "a.npz", tmp_path / "a.pursuit"))
     f = GLM(data, standardize=True, **given)
-    few = f.few(np.arange(4))
+    few = f.support_problem(np.arange(4))
     assert all(isinstance(part.block, PagedBlock) for part in few.parts)
     a, b = solve(GLM(X, y, standardize=True, **given), 4), solve(f, 4)
     np.testing.assert_array_equal(a.support, b.support)
@@ -335,8 +335,8 @@ def test_memory_is_a_number_of_bytes(folder):
 def test_views_of_the_same_rows_share_the_room(folder):
     data = open_data(folder)
     one, other = GLM(data, standardize=True).data, GLM(data, standardize=False).data
-    one.few(np.arange(2), 0.0, True, 0.0)
+    one.column_problem(np.arange(2), 0.0, True, 0.0)
     assert all(part.gathered.last for part in one.parts)
-    other.few(np.arange(2), 0.0, True, 0.0)
+    other.column_problem(np.arange(2), 0.0, True, 0.0)
     assert all(part.gathered.last for part in other.parts)
     assert not any(part.gathered.last for part in one.parts)

@@ -33,8 +33,8 @@ def test_the_weak_sentence_counts():
     X, y = data(1)
     result = solve(GLM(X, y > 0, "logistic"), 2, solver="local_search")
     assert result.optimality == "swap_stationary"
-    assert result.point.looked_at > 0
-    many = result.point.looked_at
+    assert result.point.n_checked > 0
+    many = result.point.n_checked
     assert (f"none of the {many} best-ranked exchanges helps" if many > 1 else "does not help") in result.reason
 
 

@@ -131,4 +131,4 @@ def test_a_start_without_minimiser_is_evaluated():
     f = Function(lambda x: float(-x.sum()), lambda x: -np.ones(3), 3)
     endless = f.refit(np.array([1]))
     assert endless.value == -np.inf
-    assert np.isfinite(endless.again(f).value)
+    assert np.isfinite(endless.as_start_for(f).value)

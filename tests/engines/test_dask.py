@@ -161,7 +161,7 @@ def test_killed_in_the_middle(client, kill, rows, many):
 
 def test_sent_rows_survive_their_workers(client, kill, rows):
     X, y, _ = rows
-    f = pursuit.GLM(X, y, "huber").on(client)
+    f = pursuit.GLM(X, y, "huber").to_engine(client)
     before = f.data.at(np.array([0, 1]), np.array([1.0, -1.0]), 0.2)
     kill(2)
     after = f.data.at(np.array([0, 1]), np.array([1.0, -1.0]), 0.2)
@@ -171,7 +171,7 @@ def test_sent_rows_survive_their_workers(client, kill, rows):
 
 def test_a_hung_worker(client, rows):
     X, y, _ = rows
-    f = pursuit.GLM(X, y, "huber").on(Dask(client, patience=2.0))
+    f = pursuit.GLM(X, y, "huber").to_engine(Dask(client, patience=2.0))
     f.data.moments()
     pid = next(iter(client.run(os.getpid).values()))
     os.kill(pid, signal.SIGSTOP)
@@ -186,7 +186,7 @@ def test_a_hung_worker(client, rows):
 
 def test_a_worker_that_takes_its_time_is_not_hung(client, rows):
     X, y, _ = rows
-    f = pursuit.GLM(X, y).on(Dask(client, patience=1.0))
+    f = pursuit.GLM(X, y).to_engine(Dask(client, patience=1.0))
     assert f.data.each(lambda part: time.sleep(2.2), f.data.raw.parts) == [None, None]
 
 
@@ -197,7 +197,7 @@ def test_no_worker_is_left(rows):
         distributed.LocalCluster(n_workers=1, **settings) as cluster,
         distributed.Client(cluster, set_as_default=False) as client,
     ):
-        f = pursuit.GLM(*rows[:2], "huber").on(Dask(client, patience=1.0))
+        f = pursuit.GLM(*rows[:2], "huber").to_engine(Dask(client, patience=1.0))
         f.data.moments()
         cluster.sync(next(iter(cluster.workers.values())).close)
         with pytest.raises(TimeoutError, match="has had no worker for 1 s: start one"):
@@ -211,7 +211,7 @@ def test_a_scheduler_that_dies(rows):
         n_workers=1, threads_per_worker=1, processes=False, dashboard_address=":0", silence_logs=50
     )
     client = distributed.Client(cluster, set_as_default=False)
-    f = pursuit.GLM(X, y, "huber").on(client)
+    f = pursuit.GLM(X, y, "huber").to_engine(client)
     f.data.moments()
     threading.Timer(0.2, cluster.close).start()
     try:
@@ -319,7 +319,7 @@ def test_an_error_that_cannot_be_sent(client, rows):
     def fail(part):
         raise OddError(7, "home")
 
-    f = pursuit.GLM(*rows[:2]).on(client)
+    f = pursuit.GLM(*rows[:2]).to_engine(client)
     with pytest.raises(RuntimeError, match="OddError: 7 at home"):
         f.data.each(fail, f.data.raw.parts)
 

@@ -28,7 +28,7 @@ def test_solvers_on_workers(kind, client, monkeypatch):
     def refuse(self):
         raise AssertionError("rows of all workers were brought together")
 
-    monkeypatch.setattr(ColumnsInParts, "together", refuse)
+    monkeypatch.setattr(ColumnsInParts, "gather_columns", refuse)
     support = here.coordinates(np.array([1, 4]))
     assert there.refit_on_data(support).value == pytest.approx(here.refit_on_data(support).value, rel=1e-10)
     for solver in ("auto", "grahtp", "ompr"):

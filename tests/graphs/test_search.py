@@ -130,7 +130,9 @@ def test_a_question_stops_a_path():
         asked.append(1)
         return True
 
-    assert len(graph_path(R, range(10, 1500, 10), thorough=True, ask=ask)) < 149  # asked a hundred times a second
+    assert (
+        len(graph_path(R, range(10, 1500, 10), thorough=True, should_stop=ask)) < 149
+    )  # asked a hundred times a second
     assert len(asked) == 1
 
 

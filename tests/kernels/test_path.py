@@ -9,7 +9,7 @@ import pytest
 
 import pursuit
 from pursuit import _core
-from pursuit.solvers.path_search import Walk, exchanged
+from pursuit.solvers.path_search import PathSearch, exchanged
 
 P, K = 14, 8
 
@@ -21,7 +21,7 @@ def quadratic(seed, p=P, rho=1.5):
     return X, y, X.T @ X / 50, -X.T @ y / 50, float(y @ y / 100)
 
 
-def call(rows, H, c, f0, k=K, forced=(), allowed=None, thorough=False, ridge=0.0, ask=None, reached=None):
+def call(rows, H, c, f0, k=K, forced=(), allowed=None, thorough=False, ridge=0.0, should_stop=None, reached=None):
     p = len(c)
     inside = np.zeros(p, np.uint8)
     inside[list(forced)] = 1
@@ -29,7 +29,7 @@ def call(rows, H, c, f0, k=K, forced=(), allowed=None, thorough=False, ridge=0.0
     ridges = np.full(p, ridge)
     request = _core.SearchRequest(
         k, inside, open_, np.empty(0, np.int64), restarts=20, patience=5, widest=3, effort=6.0, seed=0, scale=1e-9 * f0,
-        stop=ask,
+        stop=should_stop,
     )  # fmt: skip
     found = _core.quadratic_path(rows, c[None], H.diagonal() + ridges, ridges, f0, 0.0, request, thorough, reached)
     points = [(at.support, at.coef, at.value, at.settled, at.condition, at.share, at.nearest) for at in found.points]
@@ -88,7 +88,7 @@ def test_points_are_minimisers_and_no_exchange_helps(seed, ridge, thorough):
 def test_the_twin_in_python_finds_the_same(seed):
     X, y, H, c, f0 = quadratic(seed)
     f = pursuit.GLM(X, y, fit_intercept=False)
-    walk = Walk(f, f.sparse_set(K), exchanged(f), 0)
+    walk = PathSearch(f, f.sparse_set(K), exchanged(f), 0)
     walk.go(None, thorough=False)
     found, _, _ = call(H, H, c, f0)
     for k, (S, _, value, *_) in enumerate(found):
@@ -133,7 +133,7 @@ def test_it_stops_when_it_is_late():
         asked.append(1)
         return True
 
-    found, stopped, _ = call(H, H, c, f0, k=100, thorough=True, ask=late)
+    found, stopped, _ = call(H, H, c, f0, k=100, thorough=True, should_stop=late)
     assert stopped
     assert len(asked) == 1
     assert 1 <= len(found) < 101
@@ -194,7 +194,7 @@ def test_other_losses_find_what_their_twin_finds(loss, seed):
     X, y, *_ = quadratic(seed)
     y = (y > 0).astype(float) if loss == "logistic" else np.round(np.abs(y)) if loss == "poisson" else y
     f = pursuit.GLM(X / 4, y, loss, l2=0.01)
-    walk, kernel = (Walk(f, f.sparse_set(5), exchanged(f), 0) for _ in range(2))
+    walk, kernel = (PathSearch(f, f.sparse_set(5), exchanged(f), 0) for _ in range(2))
     walk.go(None, thorough=False)
     kernel.go(0, thorough=True)
     for k in range(6):

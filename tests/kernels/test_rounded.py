@@ -100,4 +100,4 @@ def test_small_refits_need_the_kernel_only(loss, monkeypatch):
         f = GLM(A, y, loss, l2=1e-2)
         point = f.refit(np.arange(5))
         assert not point.note
-        assert 0 <= point.value - point.minimum <= 1e-7 * point.value
+        assert 0 <= point.value - point.lower_bound <= 1e-7 * point.value

@@ -132,4 +132,4 @@ def test_parts_that_couple_do_not_add_up():
     with pytest.raises(TypeError, match="a sum over samples"):
         solve(GLM(X, y, Breslow(), fit_intercept=False), 1, solver="svrght")
     with pytest.raises(ValueError, match="couples rows, so that held-out rows have no loss each of their own"):
-        f.data.many(at, coef[None, :, None]).losses(np.zeros((1, 1)))
+        f.data.batch(at, coef[None, :, None]).losses(np.zeros((1, 1)))

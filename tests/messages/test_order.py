@@ -111,7 +111,8 @@ QUIET = {
 def test_nothing_is_said_where_labels_say_nothing(case):
     rows, y = QUIET[case]  # warnings are errors here
     GLM(rows, y)
-    SparseRegressor(1, solver="omp").fit(rows, y)
+    by_position = SparseRegressor(1, solver="omp").fit(np.asarray(rows), np.asarray(y))
+    np.testing.assert_array_equal(SparseRegressor(1, solver="omp").fit(rows, y).coef_, by_position.coef_)
 
 
 COLUMNS = list("dcba")
@@ -136,11 +137,14 @@ def test_column_names_in_another_order(name, attempt):
 
 
 def test_labels_of_columns_that_are_no_names():
-    solve(GLM(X, Y, l2=pd.Series(np.ones(4))), 1, groups=pd.Series([0, 0, 1, 1], index=list("efgh")))
-    solve(GLM(X.to_numpy(), Y), 1, groups=pd.Series([0, 0, 1, 1], index=COLUMNS), include=pd.Series([0]))
+    expected = solve(GLM(X, Y, l2=np.ones(4)), 1, groups=[0, 0, 1, 1])
+    result = solve(GLM(X, Y, l2=pd.Series(np.ones(4))), 1, groups=pd.Series([0, 0, 1, 1], index=list("efgh")))
+    np.testing.assert_array_equal(result.x, expected.x)
+    result = solve(GLM(X.to_numpy(), Y), 1, groups=pd.Series([0, 0, 1, 1], index=COLUMNS), include=pd.Series([0]))
+    assert result.support.tolist() == [0, 1]
 
 
 def test_column_names_in_the_same_order():
-    solve(
-        GLM(X, Y, l2=pd.Series(np.ones(4), index=list("abcd"))), 1, groups=pd.Series([0, 0, 1, 1], index=list("abcd"))
-    )
+    l2, groups = (pd.Series(given, index=list("abcd")) for given in (np.ones(4), [0, 0, 1, 1]))
+    expected = solve(GLM(X, Y, l2=l2.to_numpy()), 1, groups=groups.tolist())
+    np.testing.assert_array_equal(solve(GLM(X, Y, l2=l2), 1, groups=groups).x, expected.x)

@@ -8,7 +8,7 @@ from scipy.special import expit
 
 import pursuit
 from problems import problem
-from pursuit.refits import Few, NotFiniteError, State, minimise
+from pursuit.refits import NotFiniteError, SmoothProblem, State, minimise
 from registries import PRIMAL
 
 P, K = 12, 3
@@ -355,7 +355,7 @@ def test_callables_may_write_on_what_they_get():
 
 
 def test_newton_leaves_a_maximum_and_finds_a_minimum():
-    class Cosine(Few):
+    class Cosine(SmoothProblem):
         def at(self, z, hessian=True):
             return State(z, float(np.cos(z[0])), -np.sin(z), lambda: -np.cos(z)[:, None])
 

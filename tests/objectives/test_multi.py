@@ -119,7 +119,7 @@ def test_second_derivatives_are_those_of_every_pair_of_classes(sure, many, monke
     np.testing.assert_allclose(f.hessian_rows(point, every), H, atol=1e-12)
     np.testing.assert_allclose(f.hessian_rows(point, every[3:9], every[::2]), H[3:9, ::2], atol=1e-12)
     np.testing.assert_allclose(f.curvatures(point, every), H.diagonal(), atol=1e-12)
-    few = f.few(every)
+    few = f.support_problem(every)
     state = few.at(few.join(point.coef.reshape(p, q), np.zeros(q)))
     assert state.hessian is not None
     T = np.kron(np.eye(p), few.turn)

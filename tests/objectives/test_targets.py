@@ -13,7 +13,7 @@ from scipy.special import logsumexp, softmax
 
 from engines.loopback import Loopback
 from pursuit import GLM, InParts, MultiGLM, SparseClassifier, SparseRegressor, best_subsets, convert, open_data
-from pursuit.data.remote import Bundle, FarSource
+from pursuit.data.remote import Bundle, RemoteSource
 from pursuit.losses import Multinomial
 
 N, P = 40, 5
@@ -30,7 +30,7 @@ def in_parts(X, y):
 
 def elsewhere(X, y):
     """Bundles of rows behind a transport, as on workers."""
-    return FarSource(Loopback([Bundle([(X[:15], y[:15])]), Bundle([(X[15:], y[15:])], 1)]).each)
+    return RemoteSource(Loopback([Bundle([(X[:15], y[:15])]), Bundle([(X[15:], y[15:])], 1)]).each)
 
 
 DOORS = {
@@ -153,7 +153,7 @@ def test_labels_of_mixed_type(case, as_list):
 
 def test_text_in_one_part_and_numbers_in_another():
     parts = [(X[:20], LABELS[:20]), (X[20:], np.arange(20) % 3)]
-    far = FarSource(Loopback([Bundle([part], i) for i, part in enumerate(parts)]).each)
+    far = RemoteSource(Loopback([Bundle([part], i) for i, part in enumerate(parts)]).each)
     for rows in (InParts(parts), far):
         with pytest.raises(ValueError, match="mixed type: part 1 has numbers, and part 0 has text"):
             MultiGLM(rows)

@@ -33,7 +33,7 @@ GONE = (
     "looked_up check_whole check_share no_number remove_unfinished names_of "
     "FarMap Keeper _bury _fars _Remembers Diary _diary diary "
     "ChoosesK Scored FEEBLE per_fold rule_errors refuse_others stood_in given_edges half_of "
-    "Searched Walked Reached "
+    "Searched Walked Reached FarSource ManyInParts KeptWalk OnSupport seen_by closely why_fewer doubted "
     "Asked Wished OfEstimator Handed Entered _that_help _look_around csv_pieces npz_pieces libsvm_pieces parquet_pieces"
 )
 
@@ -51,7 +51,14 @@ GONE_IN = {
     "inference": "told shown LARGEST MOST_RESAMPLES",
     "resampling": "told COPIED HELPS LEAST MOST_PAIRS SHOWN RARE CHANCE",
     "certificates": "told General AGREES PATIENCE ENUMERATED SMALLEST EFFORT LOST ROUNDS SPARE",
-    "kernels": "Grown Open Moves closed not_excluded",
+    "data": "told Told Spread Form pull lean grain often handy asked",
+    "designs": "Room Holder becomes lean often turned pull handy",
+    "refits": "few Few Within told asked kept lean turned pull",
+    "objectives": "told lean pull looked_at strides marks",
+    "solvers": "told strides Walk looked_at",
+    "paths": "told said SAID Walk certified",
+    "selection": "told Told",
+    "kernels": "ask looked_at Grown Open Moves closed not_excluded",
 }
 
 

@@ -55,7 +55,7 @@ def test_one_output_goes_on(monkeypatch):
     f = GLM(X, (y > 4).astype(float), "logistic", l2=1e-3)
     support = np.arange(48)
     known = f.refit(support)
-    monkeypatch.setattr("pursuit.refits.columns.LossOnColumns.quick", lambda self, z: None)
+    monkeypatch.setattr("pursuit.refits.columns.LossOnColumns.kernel_fit", lambda self, z: None)
     monkeypatch.setattr(minimise, "NEWTON_STEPS", 2)
     point = f.refit(support)
     assert point.note == ""

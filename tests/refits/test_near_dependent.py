@@ -27,8 +27,8 @@ def test_nearly_equal_columns_are_two(loss, standardize, gap):
     apart = np.c_[a, (X[:, 1] - X[:, 0]) / gap]
     assert point.value == pytest.approx(GLM(apart, y, loss).refit(np.arange(2)).value, rel=1e-9)
     assert point.note == ""
-    assert point.least <= point.value
-    assert point.least == pytest.approx(point.value, rel=1e-9)
+    assert point.support_bound <= point.value
+    assert point.support_bound == pytest.approx(point.value, rel=1e-9)
 
 
 def test_columns_that_differ_by_rounding_get_a_note_and_no_proof():
@@ -39,7 +39,7 @@ def test_columns_that_differ_by_rounding_get_a_note_and_no_proof():
     point, alone = f.refit(np.arange(2)), f.refit(np.arange(1))
     assert "2 chosen columns have rank 1" in point.note
     assert point.value == pytest.approx(alone.value, rel=1e-12)
-    assert point.least < alone.value * (1 - 1e-6)  # rounding explains something, at coefficients of 1e15
+    assert point.support_bound < alone.value * (1 - 1e-6)  # rounding explains something, at coefficients of 1e15
     assert np.abs(point.coef).max() < 10
 
 
@@ -51,7 +51,7 @@ def test_exact_duplicates_get_a_note_and_their_minimum(loss):
     f = GLM(np.c_[a, -4.0 * a, b], y, loss)
     point = f.refit(np.arange(3))
     assert "rank 2" in point.note
-    assert point.least == pytest.approx(point.value, rel=1e-9)
+    assert point.support_bound == pytest.approx(point.value, rel=1e-9)
     assert point.value == pytest.approx(f.refit(np.array([0, 2])).value, rel=1e-9)
 
 

@@ -59,7 +59,7 @@ def test_a_refit_by_products_is_the_refit_of_the_columns(loss, fit_intercept):
     assert got.refitted
     assert not got.note
     assert got.value == pytest.approx(want.value, rel=1e-12)
-    assert got.least <= want.value - 1e-3 * abs(want.value)  # no bound is claimed that products do not prove
+    assert got.support_bound <= want.value - 1e-3 * abs(want.value)  # no bound is claimed that products do not prove
     size = np.abs(want.coef).max()
     np.testing.assert_allclose(got.coef, want.coef, atol=1e-6 * size)
     np.testing.assert_allclose(got.gradient, want.gradient, atol=1e-6 * np.abs(want.gradient).max())

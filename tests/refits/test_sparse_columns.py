@@ -43,7 +43,7 @@ def test_a_refit_is_that_of_dense_columns(loss, standardize, m):
     want = pursuit.GLM(X, y, loss, **settings).refit_on_data(support)
     got = pursuit.GLM(sp.csr_array(X), y, loss, **settings).refit_on_data(support)
     assert got.value == pytest.approx(want.value, rel=1e-11)
-    assert got.minimum <= want.value + 1e-12 * abs(want.value)
+    assert got.lower_bound <= want.value + 1e-12 * abs(want.value)
     assert not got.note
     np.testing.assert_allclose(got.coef, want.coef, atol=1e-6 * np.abs(want.coef).max())
     assert got.free == pytest.approx(want.free, rel=1e-6, abs=1e-7)

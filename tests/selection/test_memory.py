@@ -78,7 +78,7 @@ def test_intercepts_by_means(monkeypatch, offset):
     data = GLM(X, y, sample_weight=c, offset=o).data.raw
     monkeypatch.setattr(batch, "PICKED", 50)
     monkeypatch.setattr(batch, "PREDICTORS", 30)
-    first, second = data.many(np.array([1, 3]), B).levels(np.full((3, 1), 0.3))
+    first, second = data.batch(np.array([1, 3]), B).levels(np.full((3, 1), 0.3))
     eta = X[:, [1, 3]] @ B[:, :, 0].T + 0.3 + (0.0 if o is None else o[:, None])
     np.testing.assert_allclose(first[:, 0], (c / c.sum()) @ (eta - y[:, None]), rtol=1e-9)
     np.testing.assert_allclose(second, 1.0, rtol=1e-12)

@@ -91,7 +91,7 @@ def test_slopes_of_several_outputs():
     assert 0 < s[0] < 1
     cost = [float(shrunk_losses(f.data.raw, models, t)[0]) for t in (s - 1e-4, s, s + 1e-4)]
     assert cost[1] <= min(cost)
-    np.testing.assert_allclose(f.data.many(COLS, B).levels(models.b)[0], 0.0, atol=1e-9)
+    np.testing.assert_allclose(f.data.batch(COLS, B).levels(models.b)[0], 0.0, atol=1e-9)
 
 
 def test_roots_from_far_away():

@@ -118,7 +118,7 @@ def test_products_find_what_a_hessian_finds(loss, form, standardize, monkeypatch
     support = np.arange(0, 400, 2)
     want = f.refit_on_data(support)
     monkeypatch.setattr(columns, "LARGE", 100)
-    few = f.few(support)
+    few = f.support_problem(support)
     assert few.by_products
     got = f.refit_on_data(support)
     assert not got.note
@@ -131,7 +131,7 @@ def test_where_products_take_too_long_a_hessian_is_formed(monkeypatch):
     X, y = text(500, 3000)
     f = pursuit.GLM(X, y, "logistic", l2=1e-7)
     support = np.arange(350)
-    assert f.few(support).tried_by_products
+    assert f.support_problem(support).tried_by_products
     monkeypatch.setattr(columns, "PATIENT", 5)
     hasty = f.refit_on_data(support)
     monkeypatch.setattr(LossOnColumns, "tried_by_products", False)
@@ -158,8 +158,8 @@ def test_a_small_wide_csr_matrix_is_read_by_a_csc_copy(standardize, monkeypatch)
     monkeypatch.setattr(sparse, "COPIED", 0)
     plain = pursuit.GLM(X, y, "logistic", l2=1e-3, standardize=standardize)
     assert X.format == "csr"
-    assert wide.data.raw.design.turned
-    assert not plain.data.raw.design.turned
+    assert wide.data.raw.design.copied_to_csc
+    assert not plain.data.raw.design.copied_to_csc
     support = np.arange(3, 43, 4)
     got, want = wide.refit(support), plain.refit(support)
     assert got.value == pytest.approx(want.value, rel=1e-12)
@@ -173,7 +173,7 @@ def test_a_small_wide_csr_matrix_is_read_by_a_csc_copy(standardize, monkeypatch)
 
 def test_a_high_matrix_is_read_as_it_is():
     X, y = text(900, 200)
-    assert not pursuit.GLM(X, y, "logistic").data.design.turned
+    assert not pursuit.GLM(X, y, "logistic").data.design.copied_to_csc
 
 
 @pytest.mark.parametrize("solver", ["omp", "ompr", "foba", "fbs", "arht", "local_search", "auto"])

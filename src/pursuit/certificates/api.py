@@ -91,7 +91,7 @@ def certify_from(
     with threads(), np.errstate(all="ignore"):
         known, constraint = _refit_known(objective, result, k, include, exclude, groups)
         tree = Tree(0.9 * gap, objective.scale, deadline=None if limit is None else began + limit, progress=progress)
-        tree.offer(tuple(int(u) for u in constraint.units_of(known.support)), known.value, known.minimum)
+        tree.offer(tuple(int(u) for u in constraint.units_of(known.support)), known.value, known.lower_bound)
         tree.search = partial(search_between, objective, constraint)
         lower, why = max(cheap_bound(objective, constraint, known), hand.bound(objective, constraint)), ""
         if known.value <= objective.nothing:

@@ -78,7 +78,7 @@ def strong_bound(
 ) -> tuple[float, str]:
     """The best bound that fits the problem, and why it is weak if it is."""
     if len(constraint.include) == constraint.k:
-        return known.minimum, NOT_EXACT
+        return known.lower_bound, NOT_EXACT
     if len(constraint.allowed) <= constraint.k or _spans(f, constraint):
         lower = _all_allowed(f, constraint, known)
         if lower >= tree.target or len(constraint.allowed) <= constraint.k:
@@ -140,10 +140,10 @@ def _all_allowed(f: GLM, constraint: AtMost, known: Point) -> float:
     """The minimum over all allowed columns, or a lower bound of it; the loss's own where that would take too long."""
     cols = constraint.columns_of(constraint.allowed)
     if np.array_equal(cols, known.support):
-        return known.minimum
+        return known.lower_bound
     if f.data.shape[0] * (len(cols) / f.outputs) ** 2 > MAX_REFIT_WORK:
         return f.lower
-    return max(f.refit_on_data(cols, start=known).minimum, f.lower)
+    return max(f.refit_on_data(cols, start=known).lower_bound, f.lower)
 
 
 def _leaps_bound(f: GLM, constraint: AtMost, tree: Tree) -> float | None:
@@ -157,7 +157,7 @@ def _leaps_bound(f: GLM, constraint: AtMost, tree: Tree) -> float | None:
         point = f.refit_on_data(constraint.columns_of(units))
         if point.value < value - error - tree.tolerance * f.scale(point.value):
             return None
-        tree.offer(tuple(int(j) for j in units), point.value, point.minimum)
+        tree.offer(tuple(int(j) for j in units), point.value, point.lower_bound)
     lower = min(sizes[k].lower, tree.doubt, tree.upper)
     if lower < tree.target:
         return None
@@ -186,7 +186,7 @@ def sparse_problem(f: GLM, constraint: AtMost, known: Point) -> SparseQuadratic:
     Every unit of the constraint is one column of X.
     """
     cols = constraint.allowed
-    coarse, coarse_y = f.data.grain(cols)
+    coarse, coarse_y = f.data.rounding_scale(cols)
     form, sizes = f.evened
     H, size = form.gram[np.ix_(cols, cols)], sizes[cols]
     H[np.arange(len(cols)), np.arange(len(cols))] += f.column_ridge(cols) * size**2
@@ -197,7 +197,7 @@ def sparse_problem(f: GLM, constraint: AtMost, known: Point) -> SparseQuadratic:
     x = known.x.reshape(-1, f.outputs)[cols]
     refits: dict[tuple[int, ...], tuple[float, float]] = {}
     problem = SparseQuadratic(
-        np.ascontiguousarray(H * s * s[:, None]), s[:, None] * form.pull[cols].reshape(x.shape) / root, f0 / root**2,
+        np.ascontiguousarray(H * s * s[:, None]), s[:, None] * form.linear[cols].reshape(x.shape) / root, f0 / root**2,
         constraint.k, cols,
         Source(partial(_refitted, f, constraint, refits), root**2, UNIT_ROUNDOFF * (8 + 2 * np.sqrt(f.data.counted))),
         coarse, np.full(f.outputs, coarse_y), np.divide(x, reach * root, out=np.zeros(x.shape), where=reach > 0),
@@ -221,5 +221,5 @@ def _refitted(
         if exact or n * len(key) ** 2 > MAX_REFIT_WORK:
             return np.inf, f.lower
         point = f.refit_on_data(constraint.columns_of(np.array(key, dtype=np.int64)))
-        known[key] = point.value, max(point.minimum, f.lower)
+        known[key] = point.value, max(point.lower_bound, f.lower)
     return known[key]

@@ -118,7 +118,7 @@ class GLMNode:
         with tree.lock:  # a GLM keeps what it has gathered
             if key not in tree.tried:
                 point = self.f.refit_on_data(self.constraint.columns_of(units))
-                tree.tried[key] = point.value, max(point.minimum, self.f.lower)
+                tree.tried[key] = point.value, max(point.lower_bound, self.f.lower)
         value, lower = tree.tried[key]
         tree.offer(key, value, lower)
         return lower
@@ -127,7 +127,7 @@ class GLMNode:
         """The minimum over all alive columns: a bound without any ridge, weak when there are many."""
         with tree.lock:
             every = self.constraint.columns_of(self.units[self.state != OUT])
-            return max(self.f.refit_on_data(every).minimum, self.f.lower)
+            return max(self.f.refit_on_data(every).lower_bound, self.f.lower)
 
     def _columns(self, of: Flags) -> list[int]:
         return [int(j) for j in self.constraint.columns_of(self.units[of])]

@@ -112,7 +112,7 @@ def _sum_rounding(f: GLM) -> float:
 
 def _from_gram(f: GLM, cols: Columns) -> Triangle | None:
     """By a Cholesky factor of the Gram matrix, where all columns are clearly independent."""
-    coarse, coarse_y = f.data.grain(cols)
+    coarse, coarse_y = f.data.rounding_scale(cols)
     form, sizes = f.evened
     H, size, f0 = form.gram[np.ix_(cols, cols)], sizes[cols], f.null.value
     H[np.arange(len(cols)), np.arange(len(cols))] += f.column_ridge(cols) * size**2
@@ -122,7 +122,7 @@ def _from_gram(f: GLM, cols: Columns) -> Triangle | None:
     R, info = lapack.dpotrf(H * s * s[:, None], lower=0, clean=1)
     if info != 0 or not R.diagonal().min(initial=1.0) > MIN_INDEPENDENT_SHARE:
         return None
-    z = solve_triangular(R, s[:, None] * form.pull[cols].reshape(len(cols), -1) / np.sqrt(f0), trans=1)
+    z = solve_triangular(R, s[:, None] * form.linear[cols].reshape(len(cols), -1) / np.sqrt(f0), trans=1)
     blur = float(max(coarse.max(initial=1.0), coarse_y)) ** 2
     return Triangle(np.asfortranarray(R), z, max(1.0 - 0.5 * float(np.vdot(z, z)), 0.0), f0, blur * _rounding(f))
 
@@ -130,7 +130,7 @@ def _from_gram(f: GLM, cols: Columns) -> Triangle | None:
 def _from_rows(f: GLM, cols: Columns) -> Triangle | None:
     """By an orthogonal factorisation of the rows; None where these are not at hand, or columns nearly dependent."""
     n, m = f.data.shape[0], len(cols)
-    if not f.data.whole or f.data.lean or n * m * m > MAX_FACTOR_WORK:
+    if not f.data.whole or f.data.products_only or n * m * m > MAX_FACTOR_WORK:
         return None
     A, rows = f.data.copied(cols)
     y = (rows.y if rows.offset is None else rows.y - rows.offset).reshape(len(A), -1)

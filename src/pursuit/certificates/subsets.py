@@ -171,7 +171,7 @@ def _rows(f: Any, constraint: AtMost, points: list[Point], lower: float, gap: fl
     rows, only = [], _sets(constraint) == 1  # then there is nothing to prove
     for rank, point in enumerate(sorted(points, key=lambda point: point.value), 1):
         room = max(10 * EXACT_GAP, gap) * f.scale(point.value)
-        sure = point.value <= lower + room and point.value <= max(point.minimum, f.lower) + room
+        sure = point.value <= lower + room and point.value <= max(point.lower_bound, f.lower) + room
         sure = sure or point.value <= getattr(f, "nothing", f.floor)
         rows.append((constraint.k, rank, point, sure or (only and constraint.count(point.support) == constraint.k)))
     return rows
@@ -215,7 +215,7 @@ def _enumerate(f: Any, constraint: AtMost, tree: Tree) -> float:
             return float(f.lower)
         units = np.sort(np.append(constraint.include, few)).astype(np.int64)
         point = _refit(f, constraint.columns_of(units))
-        tree.offer(tuple(units.tolist()), point.value, max(point.minimum, f.lower))
+        tree.offer(tuple(units.tolist()), point.value, max(point.lower_bound, f.lower))
     return min(tree.upper, tree.doubt)
 
 

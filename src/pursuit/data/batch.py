@@ -32,7 +32,7 @@ class Piece(NamedTuple):
     eta: Vector
 
 
-class Many:
+class Batch:
     """Models with coefficients B on the same few columns of data; intercepts come with the questions."""
 
     def __init__(self, data: "Data", cols: Columns, B: Vector) -> None:
@@ -125,7 +125,7 @@ def row_chunks(n: int, count: int, size: int, chosen: Callable[[slice], Flags]) 
         yield from (rows[start : start + size] for start in range(0, len(rows), size))
 
 
-class ManyInParts:
+class BatchInParts:
     """The same on rows in parts."""
 
     def __init__(self, parts: Sequence[Any], each: Map) -> None:

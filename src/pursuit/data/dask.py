@@ -12,19 +12,20 @@ from typing import Any
 
 import numpy as np
 
+from .._utils.validation import require_package
 from ..engines.dask import Dask, as_engine
 from .parts import Parts
-from .remote import Bundle, FarSource
+from .remote import Bundle, RemoteSource
 from .rows import Data
 from .sources import is_dask
 
 
-def from_dask(X: Any, y: Any, sample_weight: Any = None, offset: Any = None, engine: Any = None) -> FarSource:
+def from_dask(X: Any, y: Any, sample_weight: Any = None, offset: Any = None, engine: Any = None) -> RemoteSource:
     """The rows of Dask collections, on the workers of ``engine`` (None: of the active client)."""
     engine = as_engine(_active() if engine is None else engine)
     if y is None:
         raise TypeError("y must be given: a Dask collection with the partitions of X, or one number per row")
-    return FarSource(_collection(engine, X, {"y": y, "sample_weight": sample_weight, "offset": offset}))
+    return RemoteSource(_collection(engine, X, {"y": y, "sample_weight": sample_weight, "offset": offset}))
 
 
 def by_partition(function: Callable[[Any], Any], X: Any) -> list[Any]:
@@ -61,12 +62,9 @@ def _opened(box: _Box) -> Any:
 
 
 def _active() -> Any:
+    distributed = require_package("dask.distributed", "dask", "a Dask collection", "dask.distributed")
     try:
-        from dask.distributed import get_client
-    except ImportError:
-        raise ImportError("Dask collections need dask.distributed: pip install 'pursuit[dask]'") from None
-    try:
-        return get_client()
+        return distributed.get_client()
     except ValueError:
         raise ValueError(
             "a Dask collection needs an active client: make one with dask.distributed.Client(), or give "

@@ -23,7 +23,7 @@ from .._utils.lazy import lazy
 from .._utils.types import Columns, Flags, Matrix, Vector
 from .._utils.validation import check_count
 from ..engines import Ask, in_turn, total
-from .answers import Spread, merged
+from .answers import Moments, merge_moments
 from .batch import row_chunks
 
 if TYPE_CHECKING:
@@ -53,11 +53,11 @@ class LabelSums:
         """The weight of the rows that have a label."""
         return float(self.data.rows.c[self.labels >= 0].sum())
 
-    def moments(self) -> list[Spread]:
+    def moments(self) -> list[Moments]:
         """Those of each label."""
         none = np.zeros(self.data.shape[1])
         each = ([chunk.moments() for chunk in self._chunks(j)] for j in range(self.count))
-        return [merged(found or [Spread(0.0, none, none)]) for found in each]
+        return [merge_moments(found or [Moments(0.0, none, none)]) for found in each]
 
     def gram_about(self, cols: Columns, shift: Vector) -> list[Any]:
         """Gram columns of each label about a shift; the number 0 for a label that no row has."""
@@ -88,8 +88,8 @@ class LabelSumsInParts:
     def share(self) -> float:
         return sum(self.each(Ask("share"), self.parts))
 
-    def moments(self) -> list[Spread]:
-        return [merged(same) for same in zip(*self.each(Ask("moments"), self.parts), strict=True)]
+    def moments(self) -> list[Moments]:
+        return [merge_moments(same) for same in zip(*self.each(Ask("moments"), self.parts), strict=True)]
 
     def gram_about(self, cols: Columns, shift: Vector) -> list[Any]:
         ask = Ask("gram_about", cols, shift)
@@ -117,7 +117,7 @@ class FoldCache:
         self.slot = np.full(data.shape[1], -1, np.int64)
 
     @lazy
-    def moments(self) -> list[Spread]:
+    def moments(self) -> list[Moments]:
         """Those of each label."""
         return self.sums.moments()
 
@@ -191,17 +191,17 @@ class TrainFold:
     constant: NDArray[np.bool_]
 
     @lazy
-    def raw(self) -> Spread:
-        return merged([moments for i, moments in enumerate(self.cache.moments) if i != self.j])
+    def raw(self) -> Moments:
+        return merge_moments([moments for i, moments in enumerate(self.cache.moments) if i != self.j])
 
     @property
     def weight(self) -> float:
         """The share of the rows that are left."""
         return self.raw.weight
 
-    def moments(self) -> Spread:
+    def moments(self) -> Moments:
         mean, square = (self.raw.mean - self.m) / self.s, self.raw.square / self.raw.weight / self.s**2
-        return Spread(1.0, np.where(self.constant, 0.0, mean), np.where(self.constant, 0.0, square))
+        return Moments(1.0, np.where(self.constant, 0.0, mean), np.where(self.constant, 0.0, square))
 
     def gram(self, cols: Columns) -> tuple[Matrix, Vector]:
         """Centred Gram columns, and the means that were subtracted."""
@@ -228,7 +228,7 @@ class TrainFold:
         H[~known], mean[~known] = own(cols[~known], True)
         return H, mean
 
-    def seen(self, m: Vector, s: Vector, constant: NDArray[np.bool_]) -> "TrainFold":
+    def standardised(self, m: Vector, s: Vector, constant: NDArray[np.bool_]) -> "TrainFold":
         return replace(self, m=self.m + self.s * m, s=self.s * s, constant=self.constant | constant)
 
 

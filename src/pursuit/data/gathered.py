@@ -1,7 +1,7 @@
 """The few columns that a refit or a Gram block needs, gathered, and kept for the next ones.
 
-A column of an operator costs a product: where many are missing, a refit makes do with products (``few``). Of a design
-that does not lie in memory no more columns are kept than there is room for.
+A column of an operator costs a product: where many are missing, a refit uses products only (``for_refit``). Of a design
+that does not lie in memory no more columns are kept than its memory budget allows.
 """
 
 import threading
@@ -37,8 +37,8 @@ class Gathered:
             self.last.appendleft((cols, block))
             while sum(len(held) for held, _ in self.last) > self.design.room.columns:
                 self.last.pop()
-        if self.design.room.holder is not None:
-            before = self.design.room.holder.becomes(self)
+        if self.design.room.owner is not None:
+            before = self.design.room.owner.take_over(self)
             if before is not None:
                 before.forget()
         return block
@@ -48,14 +48,14 @@ class Gathered:
         with self.lock:
             self.last.clear()
 
-    def held(self, cols: Columns) -> Block | None:
+    def cached(self, cols: Columns) -> Block | None:
         """The columns, if they were gathered together and are still here."""
         with self.lock:
             return next((block for before, block in self.last if np.array_equal(before, cols)), None)
 
-    def few(self, cols: Columns) -> Block:
+    def for_refit(self, cols: Columns) -> Block:
         """The columns for a refit: gathered, or left where they are if that takes fewer products."""
-        if self.design.lean:
+        if self.design.products_only:
             with self.lock:
                 held = [held for held, _ in self._dense()]
             if np.count_nonzero(~np.isin(cols, np.concatenate([cols[:0], *held]))) > ASKED:

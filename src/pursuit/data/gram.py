@@ -43,7 +43,7 @@ class GramColumns:
         self.capacity = min(p, max(BLOCK, int(granted // (8 * p))))
         self.granted = 8 * p * self.capacity <= granted  # else a block is kept only for whoever must have it
         self.largest = min(max(TEMPORARY // (8 * p), BLOCK), LARGEST)
-        self.held = self.asked = NO_COLUMNS  # the column in each slot, and when it was last asked for
+        self.cached = self.last_used = NO_COLUMNS  # the column in each slot, and when it was last asked for
         self.clock = 0
         self.rows = np.empty((0, p))
         self.in_order = False  # whether slot j holds column j, for all of them
@@ -65,7 +65,7 @@ class GramColumns:
     def forget(self) -> None:
         """Keep nothing: whoever asks again waits again."""
         with self.lock:
-            self.held = self.asked = NO_COLUMNS
+            self.cached = self.last_used = NO_COLUMNS
             self.rows = np.empty((0, self.data.shape[1]))
             for name in ("slot", "means", "products"):
                 self.__dict__.pop(name, None)
@@ -74,7 +74,7 @@ class GramColumns:
     def products(self) -> _core.Products | None:
         """Rows of the Gram matrix from a copy of X, weighted and centred, where X is so small that this is cheapest."""
         n, p = self.data.shape
-        if self.whole or n > FEW_ROWS or n * p > COPIED or self.data.lean or not self.data.near:
+        if self.whole or n > FEW_ROWS or n * p > COPIED or self.data.products_only or not self.data.near:
             return None
         A, rows = self.data.copied()
         if self.centred and np.abs(rows.c @ A).max(initial=0.0) > EVEN:  # a standardised view has no means left
@@ -89,7 +89,7 @@ class GramColumns:
     @property
     def complete(self) -> bool:
         """Whether all columns are held."""
-        return len(self.held) == self.data.shape[1]
+        return len(self.cached) == self.data.shape[1]
 
     def missing(self, support: Columns) -> int:
         """How many columns of a support are not held."""
@@ -124,7 +124,7 @@ class GramColumns:
     def diagonal(self, cols: Columns) -> Vector | None:
         """H_jj of held columns, or None if one is missing."""
         with self.lock:
-            if len(cols) > len(self.held):
+            if len(cols) > len(self.cached):
                 return None
             slots = self.slot[cols]
             return None if (slots < 0).any() else self.rows[slots, cols]
@@ -134,7 +134,7 @@ class GramColumns:
         missing = support[self.slot[support] < 0]
         if len(missing):
             kept = len(support) - len(missing)
-            block = min(self.largest, max(BLOCK, 2 * len(self.held)))
+            block = min(self.largest, max(BLOCK, 2 * len(self.cached)))
             room = min(block, self.capacity - kept, int(np.count_nonzero(self.slot < 0))) - len(missing)
             if self.small:
                 missing = np.flatnonzero(self.slot < 0)
@@ -146,34 +146,34 @@ class GramColumns:
                 missing = np.concatenate([missing, likely])
             self._compute(missing, support)
         self.clock += 1
-        self.asked[self.slot[support]] = self.clock
+        self.last_used[self.slot[support]] = self.clock
 
     def _compute(self, cols: Columns, needed: Columns) -> None:
         rows, means = self.data.gram(cols, self.centred)
         if len(cols) == self.data.shape[1]:  # all of them
-            self.rows, self.slot, self.held = rows, np.argsort(cols), cols
+            self.rows, self.slot, self.cached = rows, np.argsort(cols), cols
             self.means = means[self.slot]
-            self.asked = np.zeros(len(cols), np.int64)
+            self.last_used = np.zeros(len(cols), np.int64)
             self.in_order = bool((self.slot == cols).all())
             return
         self.in_order = False
         slots = self._room(len(cols), needed)
         self.rows[slots], self.means[cols] = rows, means
-        self.slot[cols], self.held[slots], self.asked[slots] = slots, cols, self.clock
+        self.slot[cols], self.cached[slots], self.last_used[slots] = slots, cols, self.clock
 
     def _room(self, many: int, needed: Columns) -> Columns:
         """Slots for new columns: unused ones, then those of the columns that were asked for longest ago."""
-        used = len(self.held)
+        used = len(self.cached)
         fresh = min(many, self.capacity - used)
         if len(self.rows) == 0:  # memory that is not written to is not taken
             self.rows = np.empty((self.capacity, len(self.slot)))
-        self.held = np.concatenate([self.held, np.full(fresh, -1)])
-        self.asked = np.concatenate([self.asked, np.zeros(fresh, np.int64)])
+        self.cached = np.concatenate([self.cached, np.full(fresh, -1)])
+        self.last_used = np.concatenate([self.last_used, np.zeros(fresh, np.int64)])
         spare = np.arange(used, used + fresh)
         if fresh == many:
             return spare
-        age = self.asked[:used].copy()
+        age = self.last_used[:used].copy()
         age[self.slot[needed[self.slot[needed] >= 0]]] = np.iinfo(np.int64).max
         oldest = np.argsort(age, kind="stable")[: many - fresh]
-        self.slot[self.held[oldest]] = -1
+        self.slot[self.cached[oldest]] = -1
         return np.concatenate([spare, oldest])

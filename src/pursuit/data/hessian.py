@@ -16,7 +16,7 @@ from ..designs.base import CHUNK, CONSTANT
 from ..engines import Ask, Map, check_time, summed, total
 from ..losses import DiagonalHessian, RowHessian
 from ..refits.columns import SPREAD_OUT
-from .answers import Spread, merged
+from .answers import Moments, merge_moments
 
 if TYPE_CHECKING:
     from .rows import Data
@@ -81,31 +81,31 @@ class Model:
 
     # one output
 
-    def along(self, cols: Columns, v: Vector) -> Spread:
+    def along(self, cols: Columns, v: Vector) -> Moments:
         """The spread of X v under W."""
         Xv = self.data._times(cols, v)
         if not isinstance(self.W, DiagonalHessian):
-            return Spread(0.0, 0.0, float(Xv @ self.W.times(Xv)))
+            return Moments(0.0, 0.0, float(Xv @ self.W.times(Xv)))
         mean = float(self.w @ Xv) / self.weight if self.weight > 0 else 0.0
-        return Spread(self.weight, mean, float(self.w @ (Xv - mean) ** 2))
+        return Moments(self.weight, mean, float(self.w @ (Xv - mean) ** 2))
 
-    def diagonal(self, cols: Columns) -> Spread:
+    def diagonal(self, cols: Columns) -> Moments:
         """The columns' spread under W."""
         if not isinstance(self.W, DiagonalHessian):
             squares = np.empty(len(cols))
             for low in range(0, len(cols), CHUNK):
                 A = self.data.design.block(cols[low : low + CHUNK]).dense()
                 squares[low : low + CHUNK] = (A * self.W.times(A)).sum(axis=0)
-            return Spread(0.0, np.zeros(len(cols)), squares)
+            return Moments(0.0, np.zeros(len(cols)), squares)
         if len(cols) * 8 > self.data.shape[1]:  # one pass over X is cheaper than a gather of so many columns
             weight, mean, square = self.data.moments() if self.data.loss.quadratic else self.data._spread(self.w)
-            return Spread(weight, mean[cols], square[cols])
+            return Moments(weight, mean[cols], square[cols])
         return self._spread(cols, self.w)
 
-    def _spread(self, cols: Columns, w: Vector) -> Spread:
+    def _spread(self, cols: Columns, w: Vector) -> Moments:
         weight, block = float(w.sum()), self.data.gathered(cols)
         mean = block.rmatvec(w) / (weight if weight > 0 else 1.0)
-        return Spread(weight, mean, block.curvatures(w, True))
+        return Moments(weight, mean, block.curvatures(w, True))
 
     def _rows_of_one(self, cols: Columns, others: Columns | None, centred: bool) -> Matrix:
         if others is not None and not self.data.design.full and isinstance(self.W, DiagonalHessian):
@@ -157,13 +157,13 @@ class Model:
         """Second derivatives in the intercepts."""
         return self.W.total()
 
-    def squares_about_means(self, r: int, cols: Columns) -> Spread:
+    def squares_about_means(self, r: int, cols: Columns) -> Moments:
         """The spread of columns under the weights of output r."""
         w = self.W.entry(r, r)
         assert w is not None
         if len(cols) * 8 > self.data.shape[1]:
             weight, mean, square = self.data._spread(w)
-            return Spread(weight, mean[cols], square[cols])
+            return Moments(weight, mean[cols], square[cols])
         return self._spread(cols, w)
 
     def entries(self, cols: Columns, others: Columns) -> Matrix:
@@ -207,7 +207,7 @@ class Model:
 class PartsModel(Model):
     """X'WX at one point, from each part's own."""
 
-    def __init__(self, parts: Sequence[Model], each: Map, moments: Callable[[], Spread] | None, columns: int) -> None:
+    def __init__(self, parts: Sequence[Model], each: Map, moments: Callable[[], Moments] | None, columns: int) -> None:
         self.parts, self.each, self.moments, self.columns = parts, each, moments, columns
         self.weight, self.outputs = sum(part.weight for part in parts), parts[0].outputs
 
@@ -217,17 +217,17 @@ class PartsModel(Model):
     def _sum(self, name: str, *args: Any) -> Any:
         return total(self.each(Ask(name, *args), self.parts))
 
-    def along(self, cols: Columns, v: Vector) -> Spread:
-        return merged(self.each(Ask("along", cols, v), self.parts))
+    def along(self, cols: Columns, v: Vector) -> Moments:
+        return merge_moments(self.each(Ask("along", cols, v), self.parts))
 
     def squares(self, cols: Columns, centred: bool) -> Vector:
         return self.diagonal(cols).moment(centred) if self.outputs == 1 else self._by_output(cols, centred)
 
-    def diagonal(self, cols: Columns) -> Spread:
+    def diagonal(self, cols: Columns) -> Moments:
         if self.moments is not None:  # which are those of the Hessian, and known
             weight, mean, square = self.moments()
-            return Spread(weight, mean[cols], square[cols])
-        return merged(self.each(Ask("diagonal", cols), self.parts))
+            return Moments(weight, mean[cols], square[cols])
+        return merge_moments(self.each(Ask("diagonal", cols), self.parts))
 
     def centres(self, cols: Columns) -> tuple[Vector, Vector]:
         """The columns' weighted means, twice since the first is rounded at its own size, and their largest numbers."""
@@ -258,8 +258,8 @@ class PartsModel(Model):
     def intercepts(self) -> Matrix:
         return self._sum("intercepts")
 
-    def squares_about_means(self, r: int, cols: Columns) -> Spread:
-        return merged(self.each(Ask("squares_about_means", r, cols), self.parts))
+    def squares_about_means(self, r: int, cols: Columns) -> Moments:
+        return merge_moments(self.each(Ask("squares_about_means", r, cols), self.parts))
 
     def entries(self, cols: Columns, others: Columns) -> Matrix:
         return self._sum("entries", cols, others)

@@ -16,12 +16,12 @@ from numpy.typing import NDArray
 
 from .._utils.column_names import Names
 from .._utils.types import Columns, Matrix, Vector
-from ..designs.base import Room, Rows, joined
+from ..designs.base import MemoryBudget, Rows, joined
 from ..engines import Ask, Map, in_turn, summed
 from ..losses import Loss
 from ..refits import ColumnsInParts, intercept_of
-from .answers import Answer, Form, Spread, merged
-from .batch import ManyInParts
+from .answers import Answer, Moments, QuadraticForm, merge_moments
+from .batch import BatchInParts
 from .folds import FoldCache, LabelSumsInParts
 from .hessian import PartsModel
 from .rows import Data
@@ -59,11 +59,11 @@ class Parts(Data):
         return self._once("names", lambda: self.parts[0].names) if self._raw is None else self._raw.names
 
     @property
-    def lean(self) -> bool:
-        return self.parts[0].lean
+    def products_only(self) -> bool:
+        return self.parts[0].products_only
 
     @property
-    def room(self) -> Room:
+    def room(self) -> MemoryBudget:
         return self.parts[0].room
 
     @property
@@ -103,14 +103,14 @@ class Parts(Data):
     def value(self, cols: Columns, coef: Vector, b: Any) -> float:
         return self._sum("value", cols, coef, b)
 
-    def pull(self, a: Vector) -> Vector:
-        return summed(self.each, Ask("pull"), self.parts, self._split(a))
+    def weighted_transpose(self, a: Vector) -> Vector:
+        return summed(self.each, Ask("weighted_transpose"), self.parts, self._split(a))
 
-    def few(self, cols: Columns, ridge: Any, intercept: bool, lower: float = 0.0) -> ColumnsInParts:
-        return self._in_parts(self._ask("few", cols, 0.0, True, -np.inf), len(cols), ridge, intercept, lower)
+    def column_problem(self, cols: Columns, ridge: Any, intercept: bool, lower: float = 0.0) -> ColumnsInParts:
+        return self._in_parts(self._ask("column_problem", cols, 0.0, True, -np.inf), len(cols), ridge, intercept, lower)
 
-    def held(self, cols: Columns, coef: Vector) -> ColumnsInParts:
-        return self._in_parts(self._ask("held", cols, coef), 0, 0.0, True, self.infimum())
+    def intercept_problem(self, cols: Columns, coef: Vector) -> ColumnsInParts:
+        return self._in_parts(self._ask("intercept_problem", cols, coef), 0, 0.0, True, self.infimum())
 
     def _in_parts(self, parts: list[Any], width: int, ridge: Any, intercept: bool, lower: float) -> ColumnsInParts:
         size = width, self.shape[0] * width
@@ -122,7 +122,7 @@ class Parts(Data):
     def start(self) -> Any:
         """The best intercept without columns, from the mean of the parts' own."""
         nothing = np.empty(0, np.int64), self.no_coefficients
-        return self._once("start", lambda: intercept_of(self.held(*nothing), self._guess()))
+        return self._once("start", lambda: intercept_of(self.intercept_problem(*nothing), self._guess()))
 
     def _guess(self) -> Any:
         parts = [part for part in self.parts if part.weight > 0]
@@ -142,14 +142,14 @@ class Parts(Data):
         known = self.moments if self.loss.quadratic and self.room.gram is not None else None
         return PartsModel(self._ask("model", cols, coef, b), self.each, known, self.shape[1])
 
-    def many(self, cols: Columns, B: Vector) -> Any:
-        return ManyInParts(self._ask("many", cols, B), self.each)
+    def batch(self, cols: Columns, B: Vector) -> Any:
+        return BatchInParts(self._ask("batch", cols, B), self.each)
 
     def metric(self) -> PartsModel:
         return PartsModel(self._ask("metric"), self.each, None, self.shape[1])
 
-    def _own_moments(self) -> Spread:
-        return merged(self._ask("moments"))
+    def _own_moments(self) -> Moments:
+        return merge_moments(self._ask("moments"))
 
     def sketch(self) -> Matrix:
         return self._sum("sketch")
@@ -164,15 +164,15 @@ class Parts(Data):
     def gram_about(self, cols: Columns, shift: Vector) -> Matrix:
         return self._sum("gram_about", cols, shift)
 
-    def form(self, m: Vector, s: Vector, level: float) -> Form:
+    def form(self, m: Vector, s: Vector, level: float) -> QuadraticForm:
         return self._sum("form", m, s, level)
 
     def largest(self, cols: Columns) -> Vector:
         return np.max(self._ask("largest", cols), axis=0)
 
-    def closely(self, cols: Columns, origin: Vector | None) -> tuple[Vector, Spread]:
-        near = origin if origin is not None else self.each(Ask("closely", cols, None), self.parts[:1])[0][0]
-        return near, merged([spread for _, spread in self._ask("closely", cols, near)])
+    def exact_moments(self, cols: Columns, origin: Vector | None) -> tuple[Vector, Moments]:
+        near = origin if origin is not None else self.each(Ask("exact_moments", cols, None), self.parts[:1])[0][0]
+        return near, merge_moments([spread for _, spread in self._ask("exact_moments", cols, near)])
 
     def origin(self) -> Vector | None:
         """That of the first part which has one."""
@@ -191,13 +191,13 @@ class Parts(Data):
         copies = self._ask("copied", cols)
         return np.asfortranarray(np.concatenate([A for A, _ in copies])), joined([rows for _, rows in copies])
 
-    def seen(self, m: Vector, s: Vector, constant: NDArray[np.bool_], far: bool) -> "Parts":
-        view = self._like(self._ask("seen", m, s, constant, far))
+    def standardised(self, m: Vector, s: Vector, constant: NDArray[np.bool_], far: bool) -> "Parts":
+        view = self._like(self._ask("standardised", m, s, constant, far))
         view._raw = self.raw
         if self._moments is not None:  # which need not be looked for again
-            view._moments = self._moments.seen(m, s, constant)
+            view._moments = self._moments.standardised(m, s, constant)
         if self.shared is not None:
-            view.shared = self.shared.seen(m, s, constant)
+            view.shared = self.shared.standardised(m, s, constant)
         return view
 
     def take(self, rows: Columns, scale: float) -> "Parts":

@@ -17,7 +17,7 @@ from .rows import Data
 from .sources import InParts, Source
 
 
-class Told(NamedTuple):
+class PartInfo(NamedTuple):
     """What is known of a bundle without looking at its rows again."""
 
     rows: int
@@ -46,15 +46,15 @@ class Bundle:
     def __sizeof__(self) -> int:
         return 64 if self.source is None else sum(int(design.nbytes) for design, *_ in self.source.parts)
 
-    def told(self) -> Told:
+    def info(self) -> PartInfo:
         from .. import __version__
 
         if self.source is None:
-            return Told(0, 0, (), "", 0, False, __version__)
+            return PartInfo(0, 0, (), "", 0, False, __version__)
         (n, p), designs = self.source.shape, [design for design, *_ in self.source.parts]
         names = "" if self.source.names is None else hashlib.sha256("\0".join(self.source.names).encode()).hexdigest()
         dtypes = tuple(sorted({str(design.dtype) for design in designs}))
-        return Told(n, p, dtypes, names, self.source.outputs, self.source.weights() is not None, __version__)
+        return PartInfo(n, p, dtypes, names, self.source.outputs, self.source.weights() is not None, __version__)
 
     def called(self) -> Names | None:
         return None if self.source is None else self.source.names
@@ -102,22 +102,22 @@ class Bundle:
         return self.source.predictors(cols, coef, intercept)
 
 
-class FarSource(Source):
+class RemoteSource(Source):
     """Bundles of rows that live elsewhere; their rows come bundle after bundle."""
 
     def __init__(
-        self, each: RemoteMap, bundles: Sequence[Any] | None = None, told: Sequence[Told] | None = None
+        self, each: RemoteMap, bundles: Sequence[Any] | None = None, info: Sequence[PartInfo] | None = None
     ) -> None:
         self.each = each
-        told = each(Ask("told"), each.rows) if told is None else told
+        info = each(Ask("info"), each.rows) if info is None else info
         bundles = each.rows if bundles is None else bundles
-        pairs = [(bundle, own) for bundle, own in zip(bundles, told, strict=True) if own.rows > 0]
+        pairs = [(bundle, own) for bundle, own in zip(bundles, info, strict=True) if own.rows > 0]
         if not pairs:
             raise ValueError("the partitions hold no rows")
-        self.bundles, self.told = [bundle for bundle, _ in pairs], [own for _, own in pairs]
-        first = self.told[0]
-        _check_alike(self.told)
-        self.sizes = [own.rows for own in self.told]
+        self.bundles, self.info = [bundle for bundle, _ in pairs], [own for _, own in pairs]
+        first = self.info[0]
+        _check_alike(self.info)
+        self.sizes = [own.rows for own in self.info]
         self.shape, self.dtype = (sum(self.sizes), first.columns), np.dtype(first.dtypes[0])
         self.outputs = first.outputs
         self.names = each(Ask("called"), self.bundles[:1])[0] if first.names else None
@@ -154,23 +154,23 @@ class FarSource(Source):
         return np.concatenate(self._ask("targets"))
 
     def weights(self) -> Vector | None:
-        return np.concatenate(self._ask("weights")) if any(own.weighted for own in self.told) else None
+        return np.concatenate(self._ask("weights")) if any(own.weighted for own in self.info) else None
 
-    def weighted(self, weights: Vector) -> "FarSource":
+    def weighted(self, weights: Vector) -> "RemoteSource":
         own = np.split(check_vector(weights, "sample_weight", self.shape[0]), np.cumsum(self.sizes)[:-1])
         twins = self.each(Ask("weighted"), self.bundles, own)
-        return FarSource(self.each, twins, [told._replace(weighted=True) for told in self.told])
+        return RemoteSource(self.each, twins, [info._replace(weighted=True) for info in self.info])
 
     def predictors(self, cols: Columns, coef: Vector, intercept: Any) -> Vector:
         return np.concatenate(self._ask("predictors", cols, coef, intercept))
 
 
-def _check_alike(told: Sequence[Told]) -> None:
+def _check_alike(info: Sequence[PartInfo]) -> None:
     """Raise where bundles do not fit together."""
     from .. import __version__
 
-    first = told[0]
-    for i, own in enumerate(told):
+    first = info[0]
+    for i, own in enumerate(info):
         if own.version != __version__:
             raise RuntimeError(
                 f"a worker has pursuit {own.version}, and this is {__version__}: install the same on all"
@@ -184,7 +184,7 @@ def _check_alike(told: Sequence[Told]) -> None:
         if own.outputs != first.outputs:
             raise ValueError(f"bundle {i} of the partitions has {own.outputs or 1} targets per row, and bundle 0 has "
                              f"{first.outputs or 1}")  # fmt: skip
-    kinds = sorted({dtype for own in told for dtype in own.dtypes})
+    kinds = sorted({dtype for own in info for dtype in own.dtypes})
     if len(kinds) > 1:
         raise TypeError(
             f"some partitions of X hold {kinds[0]} and others {kinds[1]}: give all the same, X.astype({kinds[1]!r})"

@@ -25,15 +25,15 @@ from .. import _core
 from .._utils.column_names import Names, column_label
 from .._utils.lazy import lazy
 from .._utils.types import Columns, Matrix, Vector
-from ..designs import DenseBlock, Design, Room, Rows, Standardized, centre, cross
+from ..designs import DenseBlock, Design, MemoryBudget, Rows, Standardized, centre, cross
 from ..designs.base import LOOKED_AT, SMALLEST, InMemory
 from ..designs.standardized import FAR
 from ..engines import total
 from ..losses import DiagonalHessian, Loss, RowHessian
 from ..refits import LossOnColumns, Stored
 from ..refits.columns import GATHERED, SPREAD_OUT
-from .answers import Answer, Form, Spread
-from .batch import PICKED, Many, is_dense, picked
+from .answers import Answer, Moments, QuadraticForm
+from .batch import PICKED, Batch, is_dense, picked
 from .distinct import row_keys, sampled
 from .folds import FoldCache, LabelSums, TrainFold
 from .gathered import Gathered
@@ -61,7 +61,16 @@ class Data:
 
     whole: ClassVar[bool] = True
     near: ClassVar[bool] = True
-    facts: ClassVar[tuple[str, ...]] = ("shape", "dtype", "nbytes", "weight", "lean", "room", "loss", "outputs")
+    facts: ClassVar[tuple[str, ...]] = (
+        "shape",
+        "dtype",
+        "nbytes",
+        "weight",
+        "products_only",
+        "room",
+        "loss",
+        "outputs",
+    )
     shared: TrainFold | None = None  # moments and Gram columns that a training fold has in common with others
     view: View | None = None  # what ``seen`` was told, of a view
 
@@ -77,7 +86,7 @@ class Data:
         self.outputs = 1 if y.ndim == 1 else y.shape[1]
         self._kept: dict[Any, Any] = {}
         self._raw: Data | None = None
-        self._moments: Spread | None = None
+        self._moments: Moments | None = None
         self._lock = threading.Lock()
 
     def __getstate__(self) -> dict[str, Any]:
@@ -115,7 +124,7 @@ class Data:
         """What tells rows with a weight apart in some columns, up to ``limit`` of them."""
         return row_keys(self.design, self.rows.c, cols, limit)
 
-    def grain(self, cols: Columns) -> tuple[Vector, float]:
+    def rounding_scale(self, cols: Columns) -> tuple[Vector, float]:
         """How many times coarser than their own rounding sums of squares of columns and of y are: 1, but for sums."""
         return np.ones(len(cols)), 1.0
 
@@ -129,11 +138,11 @@ class Data:
         return self.design.names
 
     @property
-    def lean(self) -> bool:
-        return self.design.lean
+    def products_only(self) -> bool:
+        return self.design.products_only
 
     @property
-    def room(self) -> Room:
+    def room(self) -> MemoryBudget:
         """What may be kept of X in memory."""
         return self.design.room
 
@@ -158,7 +167,7 @@ class Data:
         """The loss alone, added up in twice the digits where that is affordable."""
         if self.outputs > 1:
             eta = self._eta(cols, coef, b)
-        elif self.shape[0] * len(cols) <= (GATHERED if self.design.full else SPREAD_OUT) and not self.lean:
+        elif self.shape[0] * len(cols) <= (GATHERED if self.design.full else SPREAD_OUT) and not self.products_only:
             A, m, s = self.design.stored(cols)
             raw = coef / s
             eta = _core.exact_eta(np.asfortranarray(A), raw, b - float(m @ raw), self.rows.offset)
@@ -166,19 +175,19 @@ class Data:
             eta = self._eta(cols, coef, b)
         return self.loss.first_order(self.rows.y, eta, self.rows.c)[0]
 
-    def pull(self, a: Vector) -> Vector:
+    def weighted_transpose(self, a: Vector) -> Vector:
         """X'(c a) for numbers a, one per row: the gradient at a kink."""
         return self.design.rmatmat((self.rows.c * a)[:, None])[:, 0]
 
-    def few(self, cols: Columns, ridge: Any, intercept: bool, lower: float = 0.0) -> LossOnColumns:
+    def column_problem(self, cols: Columns, ridge: Any, intercept: bool, lower: float = 0.0) -> LossOnColumns:
         """The loss as a function of the coefficients of these columns, with a ridge and perhaps an intercept."""
-        block = self.gathered.few(cols) if self.outputs == 1 else DenseBlock(self.gathered(cols).dense())
+        block = self.gathered.for_refit(cols) if self.outputs == 1 else DenseBlock(self.gathered(cols).dense())
         return LossOnColumns(
             self.loss, ridge, intercept, lower, self.ends(), block, self.rows,
             lambda: Stored(*self.design.stored(cols)), outputs=self.outputs, room=self.room.columns,
         )  # fmt: skip
 
-    def held(self, cols: Columns, coef: Vector) -> LossOnColumns:
+    def intercept_problem(self, cols: Columns, coef: Vector) -> LossOnColumns:
         """The loss as a function of the intercept alone, coefficients held."""
         rows = Rows(self.rows.y, self.rows.c, self._eta(cols, coef, 0.0))
         nothing = DenseBlock(np.empty((self.shape[0], 0), order="F"))
@@ -246,13 +255,13 @@ class Data:
         if self.shape[1] > self.shape[0]:
             self._moments = self.raw._moments = None
 
-    def moments(self) -> Spread:
+    def moments(self) -> Moments:
         """Weighted means of all columns, and sums of squares about them."""
         if self._moments is None:
             self._moments = self._own_moments() if self.shared is None else self.shared.moments()
         return self._moments
 
-    def _own_moments(self) -> Spread:
+    def _own_moments(self) -> Moments:
         return self._spread(self.rows.c)
 
     def first_pass(self, b: float) -> Answer:
@@ -267,7 +276,7 @@ class Data:
             return self.at(nothing, self.no_coefficients, b)
         value, d = self.loss.first_order(self.rows.y, self.rows.shift(np.zeros(self.shape[0]), b), self.rows.c)
         mean, var, product = stored[0].first_pass(self.rows.c, d)
-        self._moments = Spread(self.weight, mean, self.weight * var)
+        self._moments = Moments(self.weight, mean, self.weight * var)
         slope = float(d.sum())
         return Answer(value, product + mean * slope, slope)
 
@@ -275,17 +284,17 @@ class Data:
         """The fingerprint of the rows (:mod:`.sketch`): numbers, and how far each may be off by rounding."""
         return row_sketch(self.design, self.rows)
 
-    def know(self, moments: Spread) -> None:
+    def know(self, moments: Moments) -> None:
         """Take the moments from whoever knows them."""
         self._moments = moments
 
-    def _spread(self, w: Vector) -> Spread:
+    def _spread(self, w: Vector) -> Moments:
         """Of all columns, in one pass over X."""
         total = float(w.sum())
         if not total > 0:  # a loss of straight pieces
-            return Spread(0.0, np.zeros(self.shape[1]), np.zeros(self.shape[1]))
+            return Moments(0.0, np.zeros(self.shape[1]), np.zeros(self.shape[1]))
         mean, var = self.design.stats(w if total == 1.0 else w / total)
-        return Spread(total, mean, total * var)
+        return Moments(total, mean, total * var)
 
     def gram(self, cols: Columns, centred: bool) -> tuple[Matrix, Vector]:
         """Rows of the weighted Gram matrix, the means of ``cols`` taken off where ``centred``, and these means."""
@@ -334,9 +343,9 @@ class Data:
         """Whether columns are so long that products with them are better had from some rows at a time."""
         return self.whole and is_dense(self) and self.shape[0] * len(cols) > PICKED and self.shape[0] > self.shape[1]
 
-    def many(self, cols: Columns, B: Vector) -> Many:
+    def batch(self, cols: Columns, B: Vector) -> Batch:
         """Many models on a few columns, coefficients B models x columns x outputs: what they lose on these rows."""
-        return Many(self, cols, B)
+        return Batch(self, cols, B)
 
     def products(self, cols: Columns, centred: bool) -> Matrix:
         """Weighted sums of products of a few columns, about their means where ``centred``; tall data block by block."""
@@ -361,7 +370,7 @@ class Data:
         """The Hessian of the squared loss of one output, whatever the loss is."""
         return Model(self, DiagonalHessian(self.rows.c), 1)
 
-    def form(self, m: Vector, s: Vector, level: Any) -> Form:
+    def form(self, m: Vector, s: Vector, level: Any) -> QuadraticForm:
         """The squared loss of columns (x - m) / s (s inf: zero) and targets y - o - level, as a quadratic form."""
         y = self.rows.y - level if self.rows.offset is None else self.rows.y - self.rows.offset - level
         c, (n, p) = self.rows.c, self.shape
@@ -370,19 +379,19 @@ class Data:
             A = self.design.block(np.arange(self.shape[1])).dense()
             A -= m
             A /= s
-            return Form(DenseBlock(A).gram(c), A.T @ weighted, A.T @ c, c @ y)
-        H, pull, edge = np.empty((p, p)), np.empty((p, *y.shape[1:])), np.empty(p)
+            return QuadraticForm(DenseBlock(A).gram(c), A.T @ weighted, A.T @ c, c @ y)
+        H, linear, edge = np.empty((p, p)), np.empty((p, *y.shape[1:])), np.empty(p)
         for low in range(0, p, LOOKED_AT):  # twice the flops, and no copy of X
             cols = np.arange(low, min(p, low + LOOKED_AT))
             A = np.asfortranarray((self.design.block(cols).dense() - m[cols]) / s[cols] * c[:, None])
-            H[cols], pull[cols], edge[cols] = self.design.cross(A, m) / s, A.T @ y, A.sum(axis=0)
-        return Form(0.5 * (H + H.T), pull, edge, c @ y)
+            H[cols], linear[cols], edge[cols] = self.design.cross(A, m) / s, A.T @ y, A.sum(axis=0)
+        return QuadraticForm(0.5 * (H + H.T), linear, edge, c @ y)
 
     def largest(self, cols: Columns) -> Vector:
         """The largest absolute number of columns as they are stored."""
         return self.design.largest(cols)
 
-    def closely(self, cols: Columns, origin: Vector | None) -> tuple[Vector, Spread]:
+    def exact_moments(self, cols: Columns, origin: Vector | None) -> tuple[Vector, Moments]:
         """An origin (by default the first numbers), and about it the exact spread of columns that hardly vary."""
         used, first, moved, square = self.rows.c > 0, [], [], []
         c = self.rows.c[used]
@@ -393,7 +402,7 @@ class Data:
             moved.append(c @ rest / self.weight)
             square.append(c @ (rest - moved[-1]) ** 2)
         near = np.concatenate(first)
-        return near, Spread(self.weight, near + np.concatenate(moved), np.concatenate(square))
+        return near, Moments(self.weight, near + np.concatenate(moved), np.concatenate(square))
 
     def origin(self) -> Vector | None:
         """Numbers near the columns' means where these are far larger than their spread, else 0; None: none is."""
@@ -413,7 +422,7 @@ class Data:
 
     def in_memory(self) -> tuple[_core.Matrix, Vector | float, Vector | float] | None:
         """The matrix of the user's columns, and what a view subtracts and divides by; None where X is not in memory."""
-        if not self.whole or self.lean or self.room.gram is not None:
+        if not self.whole or self.products_only or self.room.gram is not None:
             return None
         matrix = getattr(self.raw.design, "core", None)
         if not isinstance(matrix, _core.Matrix):
@@ -440,14 +449,14 @@ class Data:
             second[i] = W.total()
         return cross(self.design, first), second
 
-    def seen(self, m: Vector, s: Vector, constant: NDArray[np.bool_], far: bool) -> "Data":
+    def standardised(self, m: Vector, s: Vector, constant: NDArray[np.bool_], far: bool) -> "Data":
         """The same rows with columns (X - m) / s, those that are ``constant`` zero."""
         view = self._like(Standardized(self.design, m, s, constant, far), self.rows)
         view._raw = self.raw
         if self._moments is not None:  # which need not be looked for again
-            view._moments = self._moments.seen(m, s, constant)
+            view._moments = self._moments.standardised(m, s, constant)
         if self.shared is not None:
-            view.shared = self.shared.seen(m, s, constant)
+            view.shared = self.shared.standardised(m, s, constant)
         return view
 
     def take(self, rows: Columns, scale: float) -> "Data":
@@ -493,18 +502,18 @@ class Data:
         origin = self.origin()
         if origin is None:
             return self
-        return self.seen_by((origin, np.ones(len(origin)), np.zeros(len(origin), bool), True))
+        return self.in_view((origin, np.ones(len(origin)), np.zeros(len(origin), bool), True))
 
     def standardized(self, centre: bool) -> "Data":
         """Columns of mean 0 and variance 1; not ``centre``: of mean square 1."""
         m, s, constant = self.scales(centre)
-        return self.seen_by((m, s, constant, bool((np.abs(m) > FAR * s).any())))
+        return self.in_view((m, s, constant, bool((np.abs(m) > FAR * s).any())))
 
-    def seen_by(self, view: View | None) -> "Data":
+    def in_view(self, view: View | None) -> "Data":
         """The same rows in a view of columns, such as that of other rows (``view``); None: as they are."""
         if view is None:
             return self
-        twin = self.seen(*view)
+        twin = self.standardised(*view)
         twin.view = view
         return twin
 
@@ -528,7 +537,7 @@ class Data:
         doubtful = np.flatnonzero((var > 0) & (var <= DOUBTFUL * square)) if centre else np.empty(0, np.int64)
         if len(doubtful):
             mean, var = mean.copy(), var.copy()
-            weight, mean[doubtful], exact = self.closely(doubtful, None)[1]
+            weight, mean[doubtful], exact = self.exact_moments(doubtful, None)[1]
             var[doubtful] = exact / weight
         spread = var if centre else square
         m, s = mean if centre else np.zeros_like(mean), np.where(spread > 0, np.sqrt(spread), 1.0)
@@ -565,5 +574,5 @@ class Data:
         """X[:, cols] v; of a sparse X by columns that are at hand, where all of X would have to be looked through."""
         if v.ndim == 2:
             return self.design.matmat(cols, v)
-        block = None if self.design.full else self.gathered.held(cols)
+        block = None if self.design.full else self.gathered.cached(cols)
         return self.design.matmat(cols, v[:, None])[:, 0] if block is None else block.matvec(v)

@@ -32,7 +32,7 @@ TARGETS, OFFSETS = 1 << 60, 1 << 61  # first keys of the columns of y and of the
 
 def row_sketch(design: Design, rows: Rows) -> Matrix:
     """The sums over these rows, and how far each may be off by rounding: ``SUMS`` x 2."""
-    if design.lean:
+    if design.products_only:
         return _product_sketch(design, rows)
     hashes = design.row_hashes() + _hashes(rows.y, TARGETS)
     if rows.offset is not None:

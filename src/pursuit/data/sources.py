@@ -99,7 +99,7 @@ class InParts(Source):
                 raise ValueError(f"part {i} has {design.shape[1]} columns, and part 0 has {self.width}")
             if design.names != self.parts[0][0].names:
                 raise ValueError(f"part {i} has other column names than part 0")
-            if design.lean and len(self.parts) > 1:
+            if design.products_only and len(self.parts) > 1:
                 raise TypeError(f"part {i} is a LinearOperator, and an operator must be one part: it knows no rows")
         designs = [design for design, *_ in self.parts]
         self.sizes = [design.shape[0] for design in designs]
@@ -182,7 +182,7 @@ def as_data(X: Any, y: Any, loss: Any, sample_weight: Any, offset: Any) -> Data:
         return X.bound(loss)
     warn_row_order(X, y=y, sample_weight=sample_weight, offset=offset)
     design = as_design(X)
-    design.often()
+    design.expect_many_passes()
     rows = _rows(loss, y, check_weights(sample_weight, design.shape[0]), offset)
     return Data(design, rows, loss)
 

@@ -22,7 +22,7 @@ from .._utils.column_names import Names, column_label
 from .._utils.types import Columns, Matrix, Vector
 from ..designs import Dense, Rows
 from ..losses import Squared
-from .answers import ROUNDED, Form
+from .answers import ROUNDED, QuadraticForm
 from .rows import Data
 from .sketch import form_sketch
 
@@ -57,15 +57,15 @@ class Sums(Data):
         own = ("G", "c", "coarse", "counted", "mean", "ymean")
         return {**super().__getstate__(), **{name: self.__dict__[name] for name in own}}
 
-    def grain(self, cols: Columns) -> tuple[Vector, float]:
+    def rounding_scale(self, cols: Columns) -> tuple[Vector, float]:
         return np.maximum(self.coarse[cols], 1.0), max(float(self.coarse[-1]), 1.0)
 
     def gram(self, cols: Columns, centred: bool) -> tuple[Matrix, Vector]:
         return self.G[cols], np.zeros(len(cols))
 
-    def form(self, m: Vector, s: Vector, level: float) -> Form:
+    def form(self, m: Vector, s: Vector, level: float) -> QuadraticForm:
         """From the sums themselves, without what the stand-in rows have more on the diagonal; m and level are 0."""
-        return Form(self.G / s / s[:, None], self.c / s, np.zeros(len(s)), 0.0)
+        return QuadraticForm(self.G / s / s[:, None], self.c / s, np.zeros(len(s)), 0.0)
 
     def sketch(self) -> Matrix:
         """Of the sums themselves: the rows that stand in for them have other bits on other machines."""
@@ -103,7 +103,7 @@ class Sums(Data):
         return TypeError("sums hold no rows, of which this needs some: use GLM(X, y), or sums of those rows alone")
 
 
-def _factored(even: Matrix, pull: Vector, square: float, coarse: Vector) -> tuple[Matrix, Vector, float]:
+def _factored(even: Matrix, linear: Vector, square: float, coarse: Vector) -> tuple[Matrix, Vector, float]:
     """R, r, and how many times more than ROUNDED had to be added to the diagonal before there are rows with such sums.
 
     At least that is added: in a direction that rounding may have made too short, r would be too long.
@@ -115,7 +115,7 @@ def _factored(even: Matrix, pull: Vector, square: float, coarse: Vector) -> tupl
         H[np.arange(len(used)), np.arange(len(used))] += more * ROUNDED * coarse[used] ** 2
         L, info = lapack.dpotrf(H, lower=1, overwrite_a=1)
         if info == 0:
-            r = solve_triangular(L, pull[used], lower=True) if len(used) else np.empty(0)
+            r = solve_triangular(L, linear[used], lower=True) if len(used) else np.empty(0)
             left = (1 + more * y_noise) * square - float(r @ r)
             if left >= 0:
                 R = np.zeros((len(used), len(even)))

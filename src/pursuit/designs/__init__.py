@@ -1,6 +1,6 @@
 """What X is. Solvers and objectives never ask which kind they have."""
 
-from .base import Block, DenseBlock, Design, ProductBlock, Room, Rows, centre, cross
+from .base import Block, DenseBlock, Design, MemoryBudget, ProductBlock, Rows, centre, cross
 from .dense import Dense
 from .make import as_design
 from .operator import Operator
@@ -13,11 +13,11 @@ __all__ = [
     "Dense",
     "DenseBlock",
     "Design",
+    "MemoryBudget",
     "Operator",
     "Paged",
     "PagedBlock",
     "ProductBlock",
-    "Room",
     "Rows",
     "Sparse",
     "SparseBlock",

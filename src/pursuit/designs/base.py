@@ -31,27 +31,27 @@ CONSTANT = 1e-14  # share of its size by which a column must vary, or that is ro
 SMALLEST = 1e-150  # numbers below which squares have no digits
 
 
-class Holder:
+class CacheOwner:
     """Who keeps columns of a design: one at a time, since views and folds of it share what there is of room."""
 
     def __init__(self) -> None:
         self.now: Any = None  # a weak reference
 
     def __reduce__(self) -> Any:
-        return Holder, ()
+        return CacheOwner, ()
 
-    def becomes(self, one: Any) -> Any:
+    def take_over(self, one: Any) -> Any:
         """Who kept columns before, if that is somebody else."""
         before, self.now = None if self.now is None else self.now(), weakref.ref(one)
         return None if before is one else before
 
 
-class Room(NamedTuple):
+class MemoryBudget(NamedTuple):
     """What may be kept of a design in memory: so many columns, so many bytes of its Gram matrix (None: ask nobody)."""
 
     columns: float = np.inf
     gram: float | None = None
-    holder: Holder | None = None
+    owner: CacheOwner | None = None
 
 
 class Compiled:
@@ -127,16 +127,16 @@ def joined(rows: Sequence[Rows]) -> Rows:
 
 
 class Block(Protocol):
-    """A few columns, in float64: gathered, or where they are ``lean`` by products with the design only."""
+    """A few columns, in float64: gathered, or where they are ``products_only`` by products with the design only."""
 
     @property
     def width(self) -> int: ...
     @property
-    def lean(self) -> bool: ...
+    def products_only(self) -> bool: ...
     def matvec(self, v: Vector) -> Vector: ...
     def rmatvec(self, d: Vector) -> Vector: ...
     def gram(self, w: Vector) -> Matrix: ...
-    def turned(self, w: Vector, v: Vector, a: float) -> tuple[Vector, float]:
+    def hessian_product(self, w: Vector, v: Vector, a: float) -> tuple[Vector, float]:
         """A' d and the sum of d = w (A v + a): a product with a Hessian."""
 
     def curvatures(self, w: Vector, centred: bool) -> Vector:
@@ -155,7 +155,7 @@ Limits = tuple[float, float, float, float, float]  # floor, lower, converged, si
 Quick = tuple[Vector, float, bool]  # z, value, whether it is the minimiser
 
 
-def turned(block: Block, w: Vector, v: Vector, a: float) -> tuple[Vector, float]:
+def hessian_product(block: Block, w: Vector, v: Vector, a: float) -> tuple[Vector, float]:
     """The same from the block's two products."""
     d = w * (block.matvec(v) + a)
     return block.rmatvec(d), float(d.sum())
@@ -184,13 +184,13 @@ class StoredBlock(Compiled):
     """Gathered columns, which the kernels read by their ``core``."""
 
     core: _core.Matrix
-    lean: ClassVar[bool] = False
+    products_only: ClassVar[bool] = False
 
     def gram(self, w: Vector) -> Matrix:
         return self.core.gram(w)
 
-    def turned(self, w: Vector, v: Vector, a: float) -> tuple[Vector, float]:
-        return turned(self, w, v, a)  # type: ignore[arg-type]
+    def hessian_product(self, w: Vector, v: Vector, a: float) -> tuple[Vector, float]:
+        return hessian_product(self, w, v, a)  # type: ignore[arg-type]
 
     def newton(self, loss: Loss, rows: Rows, coef: Vector, b: float, hessian: bool) -> NewtonSystem:
         if loss.code is None:
@@ -238,10 +238,10 @@ class Design:
     nbytes: int
     full: bool = True  # whether gathered columns are always dense
     names: Names | None = None  # of the columns, where X is a data frame
-    lean: bool = False  # whether a column costs as much as a product with all of them
-    room: Room = Room()
+    products_only: bool = False  # whether a column costs as much as a product with all of them
+    room: MemoryBudget = MemoryBudget()
 
-    def often(self) -> None:
+    def expect_many_passes(self) -> None:
         """Told before the first question where many will follow: a copy may pay."""
 
     def matmat(self, cols: Columns, coef: Matrix) -> Matrix:
@@ -405,7 +405,7 @@ class ProductBlock:
 
     design: Design
     cols: Columns
-    lean: ClassVar[bool] = True
+    products_only: ClassVar[bool] = True
 
     @property
     def width(self) -> int:
@@ -415,14 +415,14 @@ class ProductBlock:
         return self.design.matmat(self.cols, v[:, None])[:, 0]
 
     def rmatvec(self, d: Vector) -> Vector:
-        return self.pull(d)[self.cols]
+        return self.weighted_transpose(d)[self.cols]
 
-    def pull(self, d: Vector) -> Vector:
+    def weighted_transpose(self, d: Vector) -> Vector:
         """The product with all columns, which costs the same."""
         return self.design.rmatmat(d[:, None])[:, 0]
 
-    def turned(self, w: Vector, v: Vector, a: float) -> tuple[Vector, float]:
-        return turned(self, w, v, a)
+    def hessian_product(self, w: Vector, v: Vector, a: float) -> tuple[Vector, float]:
+        return hessian_product(self, w, v, a)
 
     def gram(self, w: Vector) -> Matrix:
         return self.design.block(self.cols).gram(w)
@@ -448,8 +448,8 @@ class Taken(Design):
         self.shape, self.dtype, self.nbytes = (len(rows), base.shape[1]), base.dtype, base.nbytes
 
     @property
-    def lean(self) -> bool:  # type: ignore[override]
-        return self.base.lean
+    def products_only(self) -> bool:  # type: ignore[override]
+        return self.base.products_only
 
     def matmat(self, cols: Columns, coef: Matrix) -> Matrix:
         return self.base.matmat(cols, coef)[self.rows]

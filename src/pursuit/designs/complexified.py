@@ -18,7 +18,7 @@ class Complexified(Design):
 
     def __init__(self, A: Any) -> None:
         self.A = A
-        self.lean = not isinstance(A, np.ndarray)
+        self.products_only = not isinstance(A, np.ndarray)
         self.shape = (2 * int(A.shape[0]), 2 * int(A.shape[1]))
         self.dtype = np.dtype(np.float64)
         self.nbytes = getattr(A, "nbytes", 0) or 16 * sum(self.shape)
@@ -39,8 +39,8 @@ class Complexified(Design):
         features = np.unique(cols // 2)
         columns = self._columns(features)
         place = np.searchsorted(features, cols // 2)
-        turned = columns[:, place] * np.where(cols % 2, 1j, 1.0)
-        return DenseBlock(np.asfortranarray(_stack(turned)))
+        rotated = columns[:, place] * np.where(cols % 2, 1j, 1.0)
+        return DenseBlock(np.asfortranarray(_stack(rotated)))
 
     def _forward(self, X: Any) -> Any:
         return self.A @ X if isinstance(self.A, np.ndarray) else _each(self.A.matvec, X)

@@ -10,7 +10,7 @@ from .base import CHUNK, DenseBlock, Design
 class Operator(Design):
     """A SciPy LinearOperator: only its products are used, it is never materialised."""
 
-    lean = True
+    products_only = True
 
     def __init__(self, op: Any) -> None:
         self.op = op

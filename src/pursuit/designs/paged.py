@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from .._utils.column_names import Names
 from .._utils.types import Columns, Matrix, Vector
 from ..losses.base import Loss
-from .base import Block, Design, Holder, Limits, NewtonSystem, Quick, Room, Rows
+from .base import Block, CacheOwner, Design, Limits, MemoryBudget, NewtonSystem, Quick, Rows
 
 
 class Place(Protocol):
@@ -19,7 +19,7 @@ class Place(Protocol):
     dtype: np.dtype
     nbytes: int
     full: bool
-    handy: bool  # whether a few rows can be looked at without reading all
+    sampleable: bool  # whether a few rows can be looked at without reading all
 
     def read(self, few: bool = False) -> Design: ...
     def drop(self) -> None: ...
@@ -28,12 +28,12 @@ class Place(Protocol):
 class Paged(Design):
     """A design whose rows are read from a source for each question; ``reads`` counts them."""
 
-    def __init__(self, source: Place, names: Names | None, room: Room) -> None:
-        self.source, self.names, self.reads, self.room = source, names, 0, room._replace(holder=Holder())
+    def __init__(self, source: Place, names: Names | None, room: MemoryBudget) -> None:
+        self.source, self.names, self.reads, self.room = source, names, 0, room._replace(owner=CacheOwner())
         self.shape, self.dtype, self.nbytes, self.full = source.shape, source.dtype, source.nbytes, source.full
 
     def origin(self) -> Vector | None:
-        if not self.source.handy:
+        if not self.source.sampleable:
             return None
         try:
             return self.source.read(few=True).origin()
@@ -91,7 +91,7 @@ class PagedBlock:
 
     design: Design
     cols: Columns
-    lean: ClassVar[bool] = False
+    products_only: ClassVar[bool] = False
 
     @property
     def width(self) -> int:
@@ -106,8 +106,8 @@ class PagedBlock:
     def rmatvec(self, d: Vector) -> Vector:
         return self._now().rmatvec(d)
 
-    def turned(self, w: Vector, v: Vector, a: float) -> tuple[Vector, float]:
-        return self._now().turned(w, v, a)
+    def hessian_product(self, w: Vector, v: Vector, a: float) -> tuple[Vector, float]:
+        return self._now().hessian_product(w, v, a)
 
     def gram(self, w: Vector) -> Matrix:
         return self._now().gram(w)

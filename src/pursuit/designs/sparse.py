@@ -34,7 +34,7 @@ class SparseBlock(StoredBlock):
     def rmatvec(self, d: Vector) -> Vector:
         return self.core.rmatmat(d[:, None])[:, 0]
 
-    def turned(self, w: Vector, v: Vector, a: float) -> tuple[Vector, float]:
+    def hessian_product(self, w: Vector, v: Vector, a: float) -> tuple[Vector, float]:
         return self.core.turn(w, v, a)
 
     def curvatures(self, w: Vector, centred: bool) -> Vector:
@@ -57,7 +57,7 @@ class Sparse(InMemory):
     """
 
     full = False
-    turned = False  # whether X is read by a CSC copy
+    copied_to_csc = False  # whether X is read by a CSC copy
 
     def __init__(self, X: Any) -> None:
         self.X = X
@@ -67,19 +67,19 @@ class Sparse(InMemory):
 
     @lazy
     def core(self) -> _core.Matrix:  # type: ignore[override]
-        return _compiled(self.X.tocsc() if self.turned else self.X)
+        return _compiled(self.X.tocsc() if self.copied_to_csc else self.X)
 
     @lazy
     def core_rows(self) -> _core.Matrix:  # type: ignore[override]
         """Of a CSC matrix, a copy."""
         return _compiled(self.X.tocsr())
 
-    def often(self) -> None:
+    def expect_many_passes(self) -> None:
         n, p = self.shape
-        self.turned = self.X.format == "csr" and p > n and self.nbytes <= COPIED
+        self.copied_to_csc = self.X.format == "csr" and p > n and self.nbytes <= COPIED
 
     def block(self, cols: Columns) -> Block:
-        rows, size = self.X.format == "csr" and not self.turned, self.shape[0] * max(1, len(cols))
+        rows, size = self.X.format == "csr" and not self.copied_to_csc, self.shape[0] * max(1, len(cols))
         data, indices, indptr = self.core.gather_rows(cols) if rows else self.core.gather_csc(cols)
         block = SparseBlock(self.shape[0], len(cols), data, indices, indptr, rows)
         return DenseBlock(block.dense()) if len(data) > DENSE_ABOVE * size and size <= DENSE_UP_TO else block

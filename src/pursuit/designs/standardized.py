@@ -33,7 +33,7 @@ class StandardizedBlock:
     base: Block
     m: Vector
     s: Vector
-    lean: ClassVar[bool] = False
+    products_only: ClassVar[bool] = False
 
     @property
     def width(self) -> int:
@@ -46,10 +46,10 @@ class StandardizedBlock:
     def rmatvec(self, d: Vector) -> Vector:
         return (self.base.rmatvec(d) - self.m * d.sum()) / self.s
 
-    def turned(self, w: Vector, v: Vector, a: float) -> tuple[Vector, float]:
+    def hessian_product(self, w: Vector, v: Vector, a: float) -> tuple[Vector, float]:
         u = v / self.s
-        pull, total = self.base.turned(w, u, a - float(self.m @ u))
-        return (pull - self.m * total) / self.s, total
+        product, total = self.base.hessian_product(w, u, a - float(self.m @ u))
+        return (product - self.m * total) / self.s, total
 
     def gram(self, w: Vector) -> Matrix:
         return self._centre(self.base.gram(w), self.base.rmatvec(w), float(w.sum()))
@@ -114,7 +114,7 @@ class Standardized(Design):
     def __init__(self, base: Design, m: Vector, s: Vector, constant: NDArray[np.bool_], far: bool) -> None:
         self.base, self.m, self.s, self.constant, self.far = base, m, s, constant, far and base.full
         self.shape, self.dtype, self.nbytes, self.full = base.shape, base.dtype, base.nbytes, base.full
-        self.lean, self.names, self.room = base.lean, base.names, base.room
+        self.products_only, self.names, self.room = base.products_only, base.names, base.room
 
     def matmat(self, cols: Columns, coef: Matrix) -> Matrix:
         if self.far:

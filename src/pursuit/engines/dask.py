@@ -9,7 +9,7 @@ import uuid
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from .._utils.validation import check_number
+from .._utils.validation import check_number, require_package
 from .remote import RemoteMap, RowServer
 
 DEFAULT_PATIENCE = 60.0  # seconds without a sign of life
@@ -68,11 +68,7 @@ def as_engine(engine: Any) -> Dask:
 
 
 def _check_client(client: Any) -> Any:
-    try:
-        from dask.distributed import Client
-    except ImportError:
-        raise ImportError("rows on Dask need dask.distributed: pip install 'pursuit[dask]'") from None
-    if not isinstance(client, Client):
+    if not isinstance(client, require_package("dask.distributed", "dask", "an engine", "dask.distributed").Client):
         raise TypeError(
             f"engine must be a dask.distributed.Client or a pursuit.engines.Dask, got {type(client).__name__}"
         )

@@ -24,7 +24,7 @@ from .threads import threads
 ROOT_TOKEN = 0  # the token of the rows themselves
 #: What may be read from a remote object; any other name is an AttributeError here, and not a remote call.
 REMOTE_ATTRIBUTES = frozenset(
-    ("dtype", "full", "lean", "loss", "names", "nbytes", "outputs", "room", "shape", "weight")
+    ("dtype", "full", "products_only", "loss", "names", "nbytes", "outputs", "room", "shape", "weight")
 )
 _tokens = itertools.count(1)
 

@@ -24,5 +24,5 @@ def _null_curvature(data: Data, fit_intercept: bool) -> float:
     """The weighted mean of phi'' at the null model; with several outputs, the mean of its diagonal."""
     nothing = np.empty(0, np.int64)
     none, no_intercept = data.no_coefficients, 0.0 if data.outputs == 1 else np.zeros(data.outputs)
-    b = intercept_of(data.held(nothing, none), data.start()) if fit_intercept else no_intercept
+    b = intercept_of(data.intercept_problem(nothing, none), data.start()) if fit_intercept else no_intercept
     return data.model(nothing, none, b).weight / data.outputs

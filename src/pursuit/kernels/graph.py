@@ -33,14 +33,16 @@ def graph_path(
     include: Columns = NO_EDGES,
     forbidden: Flags | None = None,
     thorough: bool = False,
-    ask: Callable[[], bool] | None = late,
+    should_stop: Callable[[], bool] | None = late,
     tol: float = TIGHT,
 ) -> list[GraphFit]:
     """The best graph found of every size (sorted), each from the one before; ``forbidden`` is a p x p mask.
 
     A fit has fewer edges than asked for where no further one adds anything or leaves an optimum.
     """
-    grown = search_graphs(R, sizes, include=include, forbidden=forbidden, thorough=thorough, ask=ask, tol=tol)
+    grown = search_graphs(
+        R, sizes, include=include, forbidden=forbidden, thorough=thorough, should_stop=should_stop, tol=tol
+    )
     if grown.trouble is not None:
         raise grown.trouble
     return grown.fits
@@ -54,7 +56,7 @@ def search_graphs(
     start: Columns | None = None,
     forbidden: Flags | None = None,
     thorough: bool = False,
-    ask: Callable[[], bool] | None = late,
+    should_stop: Callable[[], bool] | None = late,
     reached: Callable[[int, float], bool] | None = None,
     tol: float = TIGHT,
 ) -> GraphPath:
@@ -63,7 +65,7 @@ def search_graphs(
     first = include if start is None else start
     found, stopped, trouble = _core.graph_path(
         as_matrix(R), np.asarray(sizes, np.int64), codes(include, p), codes(first, p),
-        forbidden_mask(forbidden, p), thorough, tol, ask, reached,
+        forbidden_mask(forbidden, p), thorough, tol, should_stop, reached,
     )  # fmt: skip
     return GraphPath([unpacked(fit, p) for fit in found], stopped, trouble)
 
@@ -98,7 +100,7 @@ class OpenExchanges(NamedTuple):
 
     leave: Columns
     enter: Columns
-    looked_at: int
+    n_checked: int
     whole: bool
 
 
@@ -110,13 +112,13 @@ def open_exchanges(
     The four-node bound comes first (docs/graphs.md), then for at most ``most`` exchanges ``sweeps`` sweeps of the dual.
     """
     p = len(R)
-    (leave, enter, _), looked_at, whole, trouble = _core.graph_open(
+    (leave, enter, _), n_checked, whole, trouble = _core.graph_open(
         as_matrix(R), codes(fit.edges, p), fit.w, fit.d, fit.Sigma, codes(include, p),
         forbidden_mask(forbidden, p), least, sweeps, most, late,
     )  # fmt: skip
     if trouble is not None:
         raise trouble
-    return OpenExchanges(leave, pairs(enter, p), looked_at, whole)
+    return OpenExchanges(leave, pairs(enter, p), n_checked, whole)
 
 
 def forbidden_mask(forbidden: Any, p: int) -> Any:

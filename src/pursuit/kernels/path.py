@@ -39,7 +39,7 @@ class PathPlan(NamedTuple):
 
     thorough: bool
     seed: int
-    ask: Callable[[], bool]
+    should_stop: Callable[[], bool]
     reached: Callable[[int, float], Any] | None
     sizes: Sequence[int] = ()
     most: float = float("inf")
@@ -50,8 +50,8 @@ class PathPoint(NamedTuple):
     """The best point of a size, and what is known of it; with optimality "none" refits should look again.
 
     ``exact`` says that it minimises f over its support as nearly as a refit would; ``exchange`` is the cheapest one,
-    where all were judged but those with ``doubtful`` newcomers, of which the optimality says nothing; ``least`` is a
-    lower bound of f over the support.
+    where all were judged but those with ``doubtful`` newcomers, of which the optimality says nothing; ``lower_bound``
+    is one of f over the support.
     """
 
     support: Columns
@@ -62,7 +62,7 @@ class PathPoint(NamedTuple):
     exact: bool = False
     exchange: Exchange | None = None
     doubtful: Columns | None = None
-    least: float | None = None
+    lower_bound: float | None = None
 
 
 @dataclass(frozen=True)
@@ -98,7 +98,7 @@ def _make_request(
     patience += constraint.units // 10
     if quadratic and plan.only is None:  # as the kernel itself does on the way to one size
         patience, effort = -(-patience // RESTART_DIVISOR), effort / RESTART_DIVISOR
-    limits = SearchPlan(restarts, patience, effort, 0, plan.seed, plan.ask)
+    limits = SearchPlan(restarts, patience, effort, 0, plan.seed, plan.should_stop)
     nothing = np.empty(0, np.int64)
     return make_request(constraint, useful, nothing, WIDENING_FACTOR[quadratic], scale, limits)
 

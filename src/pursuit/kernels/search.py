@@ -14,7 +14,7 @@ from .. import _core
 from .._utils.sorted_sets import inside
 from .._utils.types import Columns, Vector
 from ..constraints import AtMost, Exchange
-from ..data.answers import Spread
+from ..data.answers import Moments
 from ..designs import DenseBlock, centre
 from .rounding import MIN_CONDITION, MIN_VALUE_SHARE, MIN_VARIANCE_SHARE, ROUNDED, exchange_rounding, has_safe_range
 
@@ -36,7 +36,7 @@ class SearchPlan(NamedTuple):
     effort: float  # of the restarts, as a multiple of what went before
     prove: int  # every exchange is judged: 0 no (the best-ranked are), 1 for as long as the search took, 2 to the end
     seed: int
-    ask: Callable[[], bool]  # whether to stop
+    should_stop: Callable[[], bool]  # whether to stop
     # search on all columns 0 never, 1 where many supports are about as good, 2 always
     all_columns: int = 1
 
@@ -45,14 +45,14 @@ class SearchPlan(NamedTuple):
 class SearchSolution:
     """Points (support, coefficients, intercept, value), each better than the one before, and what is known of the last.
 
-    ``open`` of ``total`` exchanges are not known to be of no help (-1: none was looked at); where only those with
-    some newcomers are not, these are the ``unknown``. ``trouble`` is what was raised meanwhile,
-    ``doubtful`` are supports with columns too close to dependent for the kernel's fits.
+    ``n_unchecked`` of ``total`` exchanges are not excluded (-1: none was checked); where only those with some newcomers
+    are not, these are the ``unknown``. ``trouble`` is what was raised meanwhile, ``doubtful`` are supports with columns
+    too close to dependent for the kernel's fits.
     """
 
     points: list[tuple[Columns, Vector, Any, float]]
     exchange: Exchange | None = None
-    open: int = 0
+    n_unchecked: int = 0
     total: int = 0
     unknown: Columns | None = None
     trouble: BaseException | None = field(default=None, repr=False)
@@ -67,7 +67,7 @@ def make_request(
     forced, allowed = unit_masks(constraint, useful)
     return _core.SearchRequest(
         constraint.k, forced, allowed, start, restarts=plan.restarts, patience=plan.patience, widest=widest,
-        effort=plan.effort, seed=plan.seed, scale=scale, stop=plan.ask,
+        effort=plan.effort, seed=plan.seed, scale=scale, stop=plan.should_stop,
     )  # fmt: skip
 
 
@@ -132,7 +132,7 @@ class ScaledColumns:
         return cls(A, means, sizes)
 
     @classmethod
-    def stored(cls, X: _core.Matrix, spread: Spread, centred: bool, shift: Any, scale: Any) -> "ScaledColumns | None":
+    def stored(cls, X: _core.Matrix, spread: Moments, centred: bool, shift: Any, scale: Any) -> "ScaledColumns | None":
         """From a matrix with these moments, of which the objective's columns are (X - shift) / scale."""
         squares, around = spread.moment(centred), spread.mean if centred else np.zeros(len(spread.mean))
         if not has_safe_range(squares):

@@ -199,15 +199,15 @@ def check_derivative(loss: Loss, y: Vector) -> None:
     for eta in (np.zeros_like(few), spread * rng.standard_normal(len(few)), few + 0.3 * spread):
         h = 1e-6 * np.maximum(spread, np.abs(eta))
         slope = (loss.value(few, eta + h) - loss.value(few, eta - h)) / (2 * h)
-        told, size = np.asarray(loss.d1(few, eta)), np.abs(np.asarray(loss.value(few, eta)))
+        d1, size = np.asarray(loss.d1(few, eta)), np.abs(np.asarray(loss.value(few, eta)))
         beside = [np.asarray(loss.d1(few, eta + s * h)) for s in (-1, 1)]  # a kink may lie between them
-        room = 1e-4 * (np.abs(told) + np.abs(slope)) + 1e-9 * size / h + 1e-12
+        room = 1e-4 * (np.abs(d1) + np.abs(slope)) + 1e-9 * size / h + 1e-12
         off = (slope < np.minimum(*beside) - room) | (slope > np.maximum(*beside) + room)
-        if (off & np.isfinite(slope) & np.isfinite(told)).any():
-            i = int(np.flatnonzero(off & np.isfinite(slope) & np.isfinite(told))[0])
+        if (off & np.isfinite(slope) & np.isfinite(d1)).any():
+            i = int(np.flatnonzero(off & np.isfinite(slope) & np.isfinite(d1))[0])
             raise ValueError(
                 f"loss {loss.name or type(loss).__name__!r}: d1 disagrees with value at y={few[i]:g}, eta={eta[i]:g}: "
-                f"d1 gives {told[i]:.6g}, differences of value {slope[i]:.6g}"
+                f"d1 gives {d1[i]:.6g}, differences of value {slope[i]:.6g}"
             )
 
 

@@ -15,7 +15,7 @@ from ..constraints import AtMost, Exchange
 from ..kernels.path import PathPlan, PathSolution
 from ..kernels.rounding import ROUNDED
 from ..kernels.search import SearchPlan, SearchSolution
-from ..refits.problem import OnSupport
+from ..refits.problem import SupportProblem
 from .centred import CentredColumns
 from .point import Point, Slope
 
@@ -64,9 +64,9 @@ class Objective:
     quadratic : whether the Hessian is the same everywhere, so that its model of f is exact
     lower, floor : a lower bound of f, and a value that nothing below is worth having: at or under it a run ends
     width : coordinates per column of the user's: more than one where a column has several outputs
-    why_fewer : a sentence for solutions with fewer units than the budget allows
-    strides : whether a path goes from one size asked for to the next, not through every size between
-    plain : whether a point is no more than its numbers, so that it can be kept in a checkpoint
+    small_support_note : a sentence for solutions with fewer units than the budget allows
+    skips_sizes : whether a path goes from one size asked for to the next, not through every size between
+    serializable : whether a point is no more than its numbers, so that it can be kept in a checkpoint
     rounded : share of a second derivative, by the sizes of both columns, that rounding may be
     names : of the user's columns, where they have names
     offers : what solvers may need (:attr:`pursuit.Solver.needs`) and f has
@@ -79,10 +79,10 @@ class Objective:
     lower: float = -np.inf
     floor: float = -np.inf
     width: int = 1
-    strides: bool = False
-    plain: bool = True
+    skips_sizes: bool = False
+    serializable: bool = True
     rounded: float = ROUNDED
-    why_fewer: str = ""
+    small_support_note: str = ""
     names: Names | None = None
     offers: tuple[str, ...] = ("minibatch", "bounds")
 
@@ -120,20 +120,20 @@ class Objective:
         """What a difference of values is relative to, at this value."""
         return abs(value)
 
-    def few(self, support: Columns) -> Any:
+    def support_problem(self, support: Columns) -> Any:
         """f on a support, as a function of its coefficients and what is free."""
-        return OnSupport(self, support)
+        return SupportProblem(self, support)
 
     def value_at(self, point: Point) -> float:
         """The value at a point, computed anew."""
         return self.at(point.support, point.coef, point.free).value
 
-    def marks(self) -> dict[str, Any]:
+    def problem_settings(self) -> dict[str, Any]:
         """Settings of f by name: a checkpoint belongs to an objective whose settings are equal to these."""
         return {"objective": type(self).__name__, "dim": self.dim}
 
     def fingerprint(self) -> list[tuple[float, float]]:
-        """Numbers that tell f from others with the same ``marks``, each with how far it may be off by rounding.
+        """Numbers that differ between objectives with the same ``problem_settings``, each with its rounding error.
 
         Here value and gradient of the null model and at ``PROBES`` fixed points; data have their own (``Data.sketch``).
         """
@@ -148,7 +148,7 @@ class Objective:
             except (ArithmeticError, ValueError, RuntimeError):  # a function of the user's, outside its domain
                 yield None
 
-    def on(self, engine: Any) -> "Objective":
+    def to_engine(self, engine: Any) -> "Objective":
         """The same objective with its rows on the workers of an engine."""
         raise TypeError(f"{type(self).__name__} has no rows that could be on workers: leave engine out")
 

@@ -35,7 +35,7 @@ from .._utils.row_order import warn_column_order
 from .._utils.settings import settings_to_json
 from .._utils.types import Columns, Vector
 from ..constraints import AtMost
-from ..refits import Fit, Within, minimise
+from ..refits import FeasibleSet, Fit, minimise
 from ..refits.box_qp import box_qp, multiplier_of, project, reach
 from ..refits.factor import WELL_CONDITIONED, Factor
 from .base import ExchangeModel, Objective, Point, Slope
@@ -166,9 +166,9 @@ class Bounded(Wrapped):
         self.high = np.where(self.u > 0, self.user_high / scale, np.maximum(self.user_high, 0.0))
         self.needed = np.flatnonzero((self.low > 0) | (self.high < 0))  # columns that may not be left out
 
-    def marks(self) -> dict[str, Any]:
+    def problem_settings(self) -> dict[str, Any]:
         bounds = settings_to_json(np.concatenate([self.user_low, self.user_high]))
-        return {**self.f.marks(), "bounds": bounds, "sum_to": self.sum_to}
+        return {**self.f.problem_settings(), "bounds": bounds, "sum_to": self.sum_to}
 
     def fingerprint(self) -> list[tuple[float, float]]:
         return self.f.fingerprint()
@@ -199,13 +199,13 @@ class Bounded(Wrapped):
             plain = replace(plain, note="; ".join(filter(None, [plain.note, note])))
         return self._point(plain, within, refitted=plain.refitted)
 
-    def _minimised(self, support: Columns, coef: Vector, within: Within, free: Any) -> Point:
-        f, few = self.f, self.f.few(support)
-        few = few.together() if few.lean else few
+    def _minimised(self, support: Columns, coef: Vector, within: FeasibleSet, free: Any) -> Point:
+        f, problem = self.f, self.f.support_problem(support)
+        problem = problem.gather_columns() if problem.products_only else problem
         start = coef if f.width == 1 else coef.reshape(-1, f.width)
-        z, box = few.join(start, free), within.with_free(f.width) if few.intercept else within
-        found = _one_step(few, few.join(0 * start, free), z, box) or minimise(few, z, box)
-        coef, free = few.split(found.z)
+        z, box = problem.join(start, free), within.with_free(f.width) if problem.intercept else within
+        found = _one_step(problem, problem.join(0 * start, free), z, box) or minimise(problem, z, box)
+        coef, free = problem.split(found.z)
         coef = coef.reshape(-1).copy()
 
         def slope() -> Vector:
@@ -213,27 +213,27 @@ class Bounded(Wrapped):
 
         return Point(self.dim, support, coef, free, found.value, slope, found.converged, found.note, found.minimiser)
 
-    def _point(self, plain: Point, within: Within, refitted: bool = False) -> Point:
+    def _point(self, plain: Point, within: FeasibleSet, refitted: bool = False) -> Point:
         """A point of f as a point of the constrained problem: value where the set is empty, gradient everywhere."""
         missing = self._shortfall(plain.support, within)
         value = INFEASIBLE * (1.0 + missing) if missing > 0 else plain.value
         slope = _Lagrangian(self, plain, within, refitted, missing > 0)
-        return replace(plain, value=value, slope=slope, refitted=refitted).owned(self)
+        return replace(plain, value=value, slope=slope, refitted=refitted).bind(self)
 
-    def upward(self, within: Within) -> bool:
+    def upward(self, within: FeasibleSet) -> bool:
         return within.a is not None and within.t > reach(within.a, within.low, within.high)[1]
 
-    def helpful(self, within: Within) -> NDArray[np.bool_]:
+    def helpful(self, within: FeasibleSet) -> NDArray[np.bool_]:
         """Columns that, brought in, take the sum nearer to where it must be."""
         if self.sum_to is None:
             return np.ones(self.dim, bool)
         return (self.u > 0) & ((self.high > 0) if self.upward(within) else (self.low < 0))
 
-    def _within(self, support: Columns) -> Within:
+    def _within(self, support: Columns) -> FeasibleSet:
         a = None if self.sum_to is None else self.u[support]
-        return Within(self.low[support], self.high[support], a, 0.0 if self.sum_to is None else self.sum_to)
+        return FeasibleSet(self.low[support], self.high[support], a, 0.0 if self.sum_to is None else self.sum_to)
 
-    def _shortfall(self, support: Columns, within: Within) -> float:
+    def _shortfall(self, support: Columns, within: FeasibleSet) -> float:
         """0 where the set on this support is not empty, else a number up to 1 that says how far it is from that."""
         if len(self.needed) and not np.isin(self.needed, support).all():
             return 1.0
@@ -337,7 +337,7 @@ class _Lagrangian:
     support in 8 of 8 (with f's own Hessian in 4 of 12).
     """
 
-    def __init__(self, f: Bounded, plain: Point, within: Within, refitted: bool, lost: bool) -> None:
+    def __init__(self, f: Bounded, plain: Point, within: FeasibleSet, refitted: bool, lost: bool) -> None:
         self.f, self.plain, self.within, self.refitted, self.lost = f, plain, within, refitted, lost
 
     def __call__(self) -> Vector:
@@ -386,12 +386,12 @@ class _Lagrangian:
         at = np.searchsorted(self.plain.support, cols)
         x, active, small = self.plain.coef[at], self.active[at], model.small.copy()
         A, F = np.flatnonzero(active), np.flatnonzero(~active)
-        pull = np.linalg.lstsq(small[np.ix_(F, F)], small[np.ix_(F, A)], rcond=1e-12)[0].T  # H_AF B
-        q = np.asarray(small[A, A] - np.einsum("ij,ji->i", pull, small[np.ix_(F, A)]), dtype=np.float64)
+        weights = np.linalg.lstsq(small[np.ix_(F, F)], small[np.ix_(F, A)], rcond=1e-12)[0].T  # H_AF B
+        q = np.asarray(small[A, A] - np.einsum("ij,ji->i", weights, small[np.ix_(F, A)]), dtype=np.float64)
         q = np.maximum(q, 1e-10 * np.maximum(small[A, A], 1e-300))
         there = x[A] != 0
         q[there] += 2 * np.maximum(-self.full[cols[A[there]]] / x[A[there]], 0.0)
-        T = np.asarray(model.rows[A] - pull @ model.rows[F], dtype=np.float64)
+        T = np.asarray(model.rows[A] - weights @ model.rows[F], dtype=np.float64)
         T[~there] = 0.0  # at zero: nothing changes when it leaves
         small[A], small[:, A] = 0.0, 0.0
         small[A, A] = q
@@ -408,16 +408,16 @@ class _Lagrangian:
         )  # fmt: skip
 
 
-def _one_step(few: Any, zero: Vector, z: Vector, within: Within) -> Fit | None:
+def _one_step(problem: Any, zero: Vector, z: Vector, within: FeasibleSet) -> Fit | None:
     """The minimiser of a quadratic, which begins at zero so that bounds are met to the last bit.
 
     None where f is none, or columns are too close to dependent for one step.
     """
-    here = few.at(zero) if few.quadratic else None
+    here = problem.at(zero) if problem.quadratic else None
     H = None if here is None or here.hessian is None else here.hessian()
     if here is None or H is None or not here.finite or Factor(H).rcond < WELL_CONDITIONED:
         return None
     t = 0.0 if within.a is None else within.t - float(within.a @ zero)
     d = box_qp(H, here.gradient, within.low - zero, within.high - zero, within.a, t, within.sides(z)).d
-    ahead = few.at(np.clip(zero + d, within.low, within.high), hessian=False)
+    ahead = problem.at(np.clip(zero + d, within.low, within.high), hessian=False)
     return Fit(ahead, ahead.value)

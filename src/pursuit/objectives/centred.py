@@ -47,7 +47,7 @@ def centred_columns(f: "GLM") -> CentredColumns | None:
 def _copyable(f: "GLM") -> bool:
     """Whether f is a squared loss on rows in memory that are few enough for a copy."""
     data = f.data
-    if f.gram is None or not data.whole or data.lean or data.room.gram is not None:
+    if f.gram is None or not data.whole or data.products_only or data.room.gram is not None:
         return False
     return data.shape[0] * data.shape[1] <= MAX_ENTRIES
 

@@ -44,7 +44,7 @@ def _path_support(f: "GLM", constraint: AtMost, plan: SearchPlan) -> Columns:
     """The features of this size on the path, with a search at every size where the data are tiny."""
     thorough = float(np.prod(f.data.shape)) * (f.width - 1) ** 2 * constraint.k**3 <= TINY
     longer = constraint.with_budget(min(constraint.k + BEYOND * thorough, len(constraint.allowed)))
-    found = path(f, longer, PathPlan(thorough, plan.seed, plan.ask, None, (constraint.k,)))
+    found = path(f, longer, PathPlan(thorough, plan.seed, plan.should_stop, None, (constraint.k,)))
     if found is not None and found.trouble is not None:
         raise found.trouble
     known = {} if found is None else found.by_size()
@@ -74,7 +74,7 @@ def path(f: "GLM", constraint: AtMost, plan: PathPlan) -> "PathSolution | None":
 def _copied(f: "GLM", constraint: AtMost) -> tuple[tuple[Any, ...], ScaledColumns, Vector] | None:
     """Arguments of the kernels, and the basis of the coefficients; None where the data are too large."""
     data, q = f.data, f.width
-    if constraint.units != data.shape[1] or f.loss.quadratic or data.lean or not data.near:
+    if constraint.units != data.shape[1] or f.loss.quadratic or data.products_only or not data.near:
         return None
     if not is_affordable(float(np.prod(data.shape)), q - 1, constraint):
         return None

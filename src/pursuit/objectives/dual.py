@@ -117,9 +117,9 @@ class Dual:
         slope = self.f.loss.d1(self.y, self.eta(point.support, point.coef) + point.free)
         if np.abs(a - slope).max(initial=0.0) > SAME * np.abs(a).max(initial=0.0):
             return self.z(a)
-        pull = point.gradient.copy()
-        pull[point.support] = self.here.gathered(point.support).rmatvec(self.c * a)
-        return np.asarray(-pull / self.ridge)
+        slope = point.gradient.copy()
+        slope[point.support] = self.here.gathered(point.support).rmatvec(self.c * a)
+        return np.asarray(-slope / self.ridge)
 
     def start(self, point: Point, constraint: AtMost) -> Vector:
         """The best multiple of a point's dual variables: inside the domain, and where D is not far below zero's.
@@ -129,9 +129,9 @@ class Dual:
         a = self.from_point(point)
         if self.box is not None:
             return a
-        pull = self.root * self.z(a)
-        pull = pull[constraint.top(pull)]
-        square, drift = float(pull @ pull), 0.0 if self.offset is None else float((self.c * a) @ self.offset)
+        slope = self.root * self.z(a)
+        slope = slope[constraint.top(slope)]
+        square, drift = float(slope @ slope), 0.0 if self.offset is None else float((self.c * a) @ self.offset)
 
         def fall(s: float) -> float:
             return float(self.c @ self.f.loss.conjugate(self.y, s * a)) - s * drift + 0.5 * s * s * square

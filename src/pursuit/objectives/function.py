@@ -23,7 +23,7 @@ import numpy as np
 from .._utils.lazy import lazy
 from .._utils.types import Columns, Vector
 from .._utils.validation import check_integer
-from ..refits import EPS, Few, NotFiniteError, State, minimise
+from ..refits import EPS, NotFiniteError, SmoothProblem, State, minimise
 from .base import STEP, Objective, Point
 
 ONE_BY_ONE = 32  # coordinates up to which each has its own difference quotient
@@ -69,23 +69,23 @@ class SmoothFunction(Objective):
 
     def at(self, support: Columns, coef: Vector, intercept: float | None = None) -> Point:
         value, gradient = self.evaluate(self.wide(support, coef))
-        return Point(self.dim, support, coef, 0.0, value, lambda: check_finite(gradient)).owned(self)
+        return Point(self.dim, support, coef, 0.0, value, lambda: check_finite(gradient)).bind(self)
 
     def refit(self, support: Columns, start: Point | None = None) -> Point:
-        few = self.restricted(support)
+        problem = self.restricted(support)
         x = self.start if start is None or not start.minimiser else start.x
-        end = minimise(few, x[support], eps=self.eps)
+        end = minimise(problem, x[support], eps=self.eps)
 
         def slope() -> Vector:
-            gradient = np.array(few.gradient(end.z))
+            gradient = np.array(problem.gradient(end.z))
             if end.converged:
                 gradient[support] = 0.0  # what is left there is rounding
             return check_finite(gradient)
 
-        least = end.least if self.quadratic else -np.inf  # of other functions it is a minimum nearby
+        least = end.lower_bound if self.quadratic else -np.inf  # of other functions it is a minimum nearby
         return Point(
-            self.dim, support, end.z, 0.0, end.value, slope, end.converged, end.note, end.minimiser, least=least
-        ).owned(self)
+            self.dim, support, end.z, 0.0, end.value, slope, end.converged, end.note, end.minimiser, support_bound=least
+        ).bind(self)
 
     def restricted(self, support: Columns) -> "Restricted":
         """The function on some coordinates."""
@@ -131,7 +131,7 @@ class SmoothFunction(Objective):
         return wide
 
 
-class Restricted(Few):
+class Restricted(SmoothProblem):
     """The function on some coordinates; ``last`` is the latest evaluation, with its gradient over all of them."""
 
     def __init__(self, f: SmoothFunction, support: Columns) -> None:

@@ -24,7 +24,7 @@ from .._utils.sorted_sets import common
 from .._utils.types import Columns, Flags, Vector
 from .._utils.validation import check_array, check_flag, check_number, check_start
 from ..constraints import AtMost
-from ..data import Form, GramColumns, Model, as_data, placed
+from ..data import GramColumns, Model, QuadraticForm, as_data, placed
 from ..kernels.path import PathPlan, PathSolution
 from ..kernels.rounding import MAX_MEAN_TO_SPREAD, MAX_ROUNDING_SHARE, value_rounding
 from ..kernels.search import SearchPlan, SearchSolution
@@ -106,10 +106,10 @@ class GLM(HasDual):
         """The ridge: a number, or one per column."""
         return self.ridge
 
-    def marks(self) -> dict[str, Any]:
+    def problem_settings(self) -> dict[str, Any]:
         shift = None if self.standardize or self.data.view is None else settings_to_json(self.data.view[0])
         return {
-            **super().marks(), "loss": settings_to_json(self.loss), "l2": settings_to_json(self.ridge),
+            **super().problem_settings(), "loss": settings_to_json(self.loss), "l2": settings_to_json(self.ridge),
             "fit_intercept": self.fit_intercept, "standardize": self.standardize, "shift of the columns": shift,
         }  # fmt: skip
 
@@ -130,7 +130,7 @@ class GLM(HasDual):
         self._null: Point | None = None
         self.gram = GramColumns(self.data, self.fit_intercept) if self.loss.quadratic else None
 
-    def on(self, engine: Any) -> "GLM":
+    def to_engine(self, engine: Any) -> "GLM":
         return type(self)(
             placed(self.data.raw, engine), loss=self.loss, l2=self.ridge, fit_intercept=self.fit_intercept,
             standardize=self.standardize,
@@ -176,7 +176,7 @@ class GLM(HasDual):
                 _, gradient, self.tilt = first  # the slope is 0, but for rounding
                 gradient = gradient.reshape(-1)
             else:
-                gradient = data.pull(self.duals(nothing))
+                gradient = data.weighted_transpose(self.duals(nothing))
 
             def again() -> Vector:  # without a reference to self, whose null model this is
                 return data.at(nothing, no_coefficients, fit.b).gradient.reshape(-1) if smooth else gradient
@@ -186,7 +186,8 @@ class GLM(HasDual):
                 size = float(np.sqrt(abs(fit.value) or 1.0))
                 self.data.check_small(self._columns(np.flatnonzero(np.abs(gradient) <= TINY * size)))
             self._null = Point(
-                self.dim, nothing, np.empty(0), fit.b, fit.value, again, True, fit.note, fit.minimiser, least=fit.value,
+                self.dim, nothing, np.empty(0), fit.b, fit.value, again, True, fit.note, fit.minimiser,
+                support_bound=fit.value,
             )  # fmt: skip
             gradient.setflags(write=False)
             self._null.__dict__["gradient"] = gradient
@@ -220,13 +221,13 @@ class GLM(HasDual):
         if not self.fit_intercept:  # a start may come from an objective that has one
             intercept = self._first
         elif intercept is None:
-            intercept = intercept_of(self.data.held(cols, C), self._first if self.outputs > 1 else 0.0)
+            intercept = intercept_of(self.data.intercept_problem(cols, C), self._first if self.outputs > 1 else 0.0)
         value, gradient, _ = self.data.at(cols, C, intercept)
         gradient = gradient.reshape(-1)
         ridge = self._ridge(support)
         gradient[support] += ridge * coef
         value += 0.5 * float(coef @ (ridge * coef))
-        return Point(self.dim, support, coef, intercept, value, lambda: gradient).owned(self)
+        return Point(self.dim, support, coef, intercept, value, lambda: gradient).bind(self)
 
     def value(self, support: Columns, coef: Vector, intercept: Any) -> float:
         """f alone: only the support's columns are read."""
@@ -263,40 +264,40 @@ class GLM(HasDual):
             if point is not None:
                 return point
         cols = self._whole_columns(support)
-        fit = refit(self.few(support), *self._begin(support, start))
+        fit = refit(self.support_problem(support), *self._begin(support, start))
         if not self.smooth:
             self.duals(support, fit)
             fit = replace(fit, dual=None)  # which stays with the rows
 
         def slope() -> Vector:
-            if fit.pull is not None:
-                g = fit.pull.copy()
+            if fit.full_gradient is not None:
+                g = fit.full_gradient.copy()
             elif self.smooth:
                 g = self.data.at(cols, fit.coef, fit.b).gradient.reshape(-1)
             else:  # of a kink's many subgradients, the one that vanishes on the support
-                g = self.data.pull(self.duals(support))
+                g = self.data.weighted_transpose(self.duals(support))
             g[support] = 0.0
             return g
 
         return Point(
             self.dim, support, fit.coef.reshape(-1), fit.b, fit.value, slope, fit.converged, fit.note, fit.minimiser,
-            least=fit.least,
-        ).owned(self)  # fmt: skip
+            support_bound=fit.lower_bound,
+        ).bind(self)  # fmt: skip
 
     def duals(self, support: Columns, fit: Fitted | None = None) -> Vector:
         """The dual variables of a refit whose loss has kinks, one per row; kept with the rows."""
 
         def again() -> Vector | None:
-            return (fit or refit(self.few(support), np.zeros(len(support)), self._first)).dual
+            return (fit or refit(self.support_problem(support), np.zeros(len(support)), self._first)).dual
 
         ridge = np.broadcast_to(self._ridge(support), len(support))
         return self.data.recall(("duals", support.tobytes(), ridge.tobytes(), self.fit_intercept), again)
 
-    def few(self, support: Columns) -> Any:
+    def support_problem(self, support: Columns) -> Any:
         """f on a support, as a function of its coefficients and the intercept."""
         cols = self._columns(support)
         ridge = self.ridge if isinstance(self.ridge, float) else self.ridge[cols]
-        return self.data.few(cols, ridge, self.fit_intercept, self.lower)
+        return self.data.column_problem(cols, ridge, self.fit_intercept, self.lower)
 
     @lazy
     def _without(self) -> Fitted:
@@ -304,7 +305,7 @@ class GLM(HasDual):
         if self.quadratic and self.data.whole and self.data.near and self.outputs == 1:
             b, value = self.data.constant_fit(self._first, self.fit_intercept)
             return Fitted(np.empty(0), b, value, value - EXACT * max(value - self.lower, 0.0))
-        return refit(self.few(np.empty(0, np.int64)), self.data.no_coefficients, self._first)
+        return refit(self.support_problem(np.empty(0, np.int64)), self.data.no_coefficients, self._first)
 
     @lazy
     def _first(self) -> Any:
@@ -316,13 +317,13 @@ class GLM(HasDual):
         coef = np.zeros(len(support))
         if self.outputs > 1:
             return self._begin_with_outputs(support, start)
-        direct = self.loss.quadratic and not self.data.lean  # needs no start
+        direct = self.loss.quadratic and not self.data.products_only  # needs no start
         if start is None or direct or not self.loss.smooth or not start.value < self._without.value:
             return coef, self._first
         here, there = common(support, start.support)
         coef[here] = start.coef[there]
         if len(here) < len(start.support) and not self.loss.quadratic:
-            left = self.few(support)  # without its other columns a start may be worse than nothing
+            left = self.support_problem(support)  # without its other columns a start may be worse than nothing
             if not left.at(left.join(coef, start.free), hessian=False).value < self._without.value:
                 return np.zeros(len(support)), self._without.b
         return coef, start.free
@@ -332,7 +333,7 @@ class GLM(HasDual):
         if start is None or self.quadratic or not start.value < self._without.value:
             return coef, self._first
         left = start.x[support].reshape(coef.shape)
-        few = self.few(support)  # without its other columns a start may be worse than nothing
+        few = self.support_problem(support)  # without its other columns a start may be worse than nothing
         better = few.at(few.join(left, start.free), hessian=False).value < self._without.value
         return (left, start.free) if better else (coef, self._first)
 
@@ -375,7 +376,7 @@ class GLM(HasDual):
             return g
 
         least = value - max(noise, EXACT * value)
-        return Point(self.dim, support, coef.reshape(-1), b, value, slope, True, least=least).owned(self)
+        return Point(self.dim, support, coef.reshape(-1), b, value, slope, True, support_bound=least).bind(self)
 
     def _far(self, cols: Columns, squares: Vector) -> bool:
         """Whether a column is so far from zero beside its spread that products with it have lost digits."""
@@ -406,7 +407,7 @@ class GLM(HasDual):
 
     def mean_curvature(self, point: Point, cols: Columns, v: Vector) -> float:
         """By one product where a column costs one: random signs make v'Hv what is asked for, in the mean."""
-        if self.data.lean:
+        if self.data.products_only:
             return self.curvature(point, cols, v * np.random.default_rng(0).choice([-1.0, 1.0], len(v)))
         return float(v**2 @ self.curvatures(point, cols))
 
@@ -471,7 +472,7 @@ class GLM(HasDual):
         if self.outputs > 1:
             several = search_responses if self.quadratic else classes.search
             return several(self, constraint, start, plan)
-        if constraint.unit_of is not None or self.loss.code is None or not self.loss.smooth or self.data.lean:
+        if constraint.unit_of is not None or self.loss.code is None or not self.loss.smooth or self.data.products_only:
             return None
         if constraint.k == 1 and not constraint.include.size and self.gram is None and self.data.near:
             single = best_column(self, constraint, plan)
@@ -484,7 +485,7 @@ class GLM(HasDual):
         return glm_path(self, constraint, plan) if self.outputs == 1 else several(self, constraint, plan)
 
     @lazy
-    def evened(self) -> tuple[Form, Vector]:
+    def evened(self) -> tuple[QuadraticForm, Vector]:
         """The squared loss on columns of mean square 1 as a quadratic form, kept for proofs, and 1 / their scale."""
         m, s, constant = self.data.scales(self.fit_intercept)
         if self.gram is not None and self.gram.read:
@@ -492,7 +493,7 @@ class GLM(HasDual):
             p = len(even)
             down = np.outer(self.gram.means, self.tilt) - self.null.gradient.reshape(p, -1)
             gram = self.gram.columns(np.arange(p)) * np.outer(even, even)
-            return Form(gram, even[:, None] * down, np.zeros(p), 0.0), even
+            return QuadraticForm(gram, even[:, None] * down, np.zeros(p), 0.0), even
         form = self.data.form(m, np.where(constant, np.inf, s), self.null.free)
         return form.centred() if self.fit_intercept else form, np.where(constant, 0.0, 1 / s)
 
@@ -559,7 +560,9 @@ class GLM(HasDual):
         return slope
 
     def copies(self, one: int, other: int) -> bool:
-        return not self.data.lean and self.data.copies(one // self.outputs, other // self.outputs, self.fit_intercept)
+        return not self.data.products_only and self.data.copies(
+            one // self.outputs, other // self.outputs, self.fit_intercept
+        )
 
     def in_units(self, point: Point) -> tuple[Vector, Any]:
         coef, b = self.data.in_units(*self._matrix(point.support, point.coef), point.free)

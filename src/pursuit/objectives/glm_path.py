@@ -31,7 +31,7 @@ from ..refits.factor import WELL_CONDITIONED
 from . import least_squares, likelihood
 from .batched_refits import refits_by_gram
 from .point import Point, from_kernel
-from .working_set import On, first_columns, on_few_columns
+from .working_set import On, first_columns, on_working_set
 
 if TYPE_CHECKING:
     from .glm import GLM
@@ -42,7 +42,13 @@ KEPT = 0.5  # share of X that the kernel may keep of its own
 
 def glm_path(f: "GLM", constraint: AtMost, plan: PathPlan) -> PathSolution | None:
     """The path, or None where the data are too large, or of a kind that needs more care."""
-    if constraint.unit_of is not None or f.loss.code is None or not f.smooth or f.data.lean or constraint.k < 1:
+    if (
+        constraint.unit_of is not None
+        or f.loss.code is None
+        or not f.smooth
+        or f.data.products_only
+        or constraint.k < 1
+    ):
         return None
     return _quadratic(f, constraint, plan) if f.gram is not None else _likelihood(f, constraint, plan)
 
@@ -72,7 +78,7 @@ def _quadratic(f: "GLM", constraint: AtMost, plan: PathPlan) -> PathSolution | N
     if (
         f.data.near and WORTH_IT * len(cols) <= p and not claims and gram.products is None
     ):  # claims need all columns at every size
-        found = on_few_columns(f, constraint, plan, quad.on(plan), cols, p // 2)
+        found = on_working_set(f, constraint, plan, quad.on(plan), cols, p // 2)
         if found is not None:
             return found
     if gram.products is None:
@@ -211,7 +217,7 @@ def _likelihood(f: "GLM", constraint: AtMost, plan: PathPlan) -> PathSolution | 
     if f.data.shape[0] * len(cols) * constraint.k**2 > plan.most:
         return None
     quiet = plan._replace(reached=None, thorough=False)
-    return on_few_columns(f, constraint, plan, lambda few, at: _on_columns(f, few, quiet, at), cols, room)
+    return on_working_set(f, constraint, plan, lambda few, at: _on_columns(f, few, quiet, at), cols, room)
 
 
 def _on_working_set(f: "GLM", constraint: AtMost, plan: PathPlan) -> PathSolution | None:

@@ -89,7 +89,7 @@ def _hard(f: "GLM") -> bool:
 def _path_point(f: "GLM", constraint: AtMost, plan: SearchPlan) -> SearchSolution | None:
     """The point of this size on a path with a search at every size."""
     longer = constraint.with_budget(min(constraint.k + BEYOND, len(constraint.allowed)))
-    found = f.quick_path(longer, PathPlan(True, plan.seed, plan.ask, None, (constraint.k,)))
+    found = f.quick_path(longer, PathPlan(True, plan.seed, plan.should_stop, None, (constraint.k,)))
     known = {} if found is None else found.by_size()
     if found is None or not known:
         return None

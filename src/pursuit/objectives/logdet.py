@@ -58,9 +58,9 @@ class LogDet(Objective):
 
     smooth, convex = True, True
     offers: tuple[str, ...] = ()
-    plain = False
-    strides = True
-    why_fewer = "no further edge was found that adds to these and leaves an optimum"
+    serializable = False
+    skips_sizes = True
+    small_support_note = "no further edge was found that adds to these and leaves an optimum"
 
     def __init__(
         self,
@@ -100,8 +100,13 @@ class LogDet(Objective):
         found = inverted(self.R) if self.rank == self.p and not self.limited else None
         return -np.inf if found is None else found[0] + self.p + self.units
 
-    def marks(self) -> dict[str, Any]:
-        return {**super().marks(), "eigenvalues": self.eigenvalues, "shrinkage": self.shrinkage, "rank": int(self.rank)}
+    def problem_settings(self) -> dict[str, Any]:
+        return {
+            **super().problem_settings(),
+            "eigenvalues": self.eigenvalues,
+            "shrinkage": self.shrinkage,
+            "rank": int(self.rank),
+        }
 
     def fingerprint(self) -> list[tuple[float, float]]:
         return [(value, room) for value, room in form_sketch(self.R, np.log(self.scales)).tolist()]
@@ -122,10 +127,10 @@ class LogDet(Objective):
         found = inverted(W)
         if found is None:
             nowhere = _nowhere("the matrix is not positive definite")
-            return Point(self.dim, support, coef, d, np.inf, nowhere).owned(self)
+            return Point(self.dim, support, coef, d, np.inf, nowhere).bind(self)
         value = float(d.sum() + 2.0 * self._entries(support) @ coef) - found[0] + self.units
         value = value if self._inside(W) else np.inf
-        return Point(self.dim, support, coef, d, value, Inverse(self.R, self.pairs, found[1])).owned(self)
+        return Point(self.dim, support, coef, d, value, Inverse(self.R, self.pairs, found[1])).bind(self)
 
     def refit(self, support: Columns, start: Point | None = None) -> Point:
         check_time()
@@ -144,8 +149,8 @@ class LogDet(Objective):
         nothing = np.zeros(len(support))
         return Point(
             self.dim, support, nothing, np.ones(self.p), np.inf, _nowhere(note), note=note, minimiser=False,
-            least=-np.inf,
-        ).owned(self)  # fmt: skip
+            support_bound=-np.inf,
+        ).bind(self)  # fmt: skip
 
     def _fitted(self, support: Columns, fit: GraphFit) -> Point:
         sure = fit.gap <= AGREES
@@ -165,8 +170,8 @@ class LogDet(Objective):
         i, j = edges.T
         return Point(
             self.dim, support, W[i, j], W.diagonal().copy(), value, Inverse(self.R, self.pairs, found[1]), converged,
-            note, least=-np.inf,
-        ).owned(self)  # fmt: skip
+            note, support_bound=-np.inf,
+        ).bind(self)  # fmt: skip
 
     def _point(
         self, support: Columns, coef: Vector, d: Vector, Sigma: Vector, value: float | None = None,
@@ -175,7 +180,7 @@ class LogDet(Objective):
         if value is None:  # of a diagonal
             value = float(d.sum() - np.log(d).sum()) + self.units
         slope = Inverse(self.R, self.pairs, Sigma, support if refitted else None)
-        return Point(self.dim, support, coef, d, value, slope, refitted, note).owned(self)
+        return Point(self.dim, support, coef, d, value, slope, refitted, note).bind(self)
 
     def _inverse(self, point: Point) -> Inverse:
         """W^-1 of a point: what it came with, or computed anew."""
@@ -262,7 +267,7 @@ class LogDet(Objective):
         if not found.whole:
             return None
         leave, enter = point.support[found.leave], self.pairs.numbers(found.enter)
-        return [(int(i), int(j)) for i, j in zip(leave, enter, strict=True)], found.looked_at
+        return [(int(i), int(j)) for i, j in zip(leave, enter, strict=True)], found.n_checked
 
     def pursuit(self, constraint: AtMost, start: Point) -> Iterator[Point] | None:
         """Grow, exchange, an optimistic pass, in one kernel call."""
@@ -289,7 +294,8 @@ class LogDet(Objective):
         include, forbidden = self._limits(constraint)
         tell = plan.reached
         grown = graph_kernel.search_graphs(
-            self.R, plan.sizes, include=include, forbidden=forbidden, ask=plan.ask, thorough=plan.thorough,
+            self.R, plan.sizes, include=include, forbidden=forbidden, should_stop=plan.should_stop,
+            thorough=plan.thorough,
             reached=None if tell is None else (lambda size, value: bool(tell(size, value + self.units))),
         )  # fmt: skip
         points = [

@@ -46,7 +46,7 @@ def best_column(f: "GLM", constraint: AtMost, plan: SearchPlan) -> SearchSolutio
     least[unsure] = -np.inf
     for j in unsure[:REFITTED]:
         point = f.refit(fits.cols[j : j + 1])
-        least[j], value[j] = point.minimum, point.value
+        least[j], value[j] = point.lower_bound, point.value
     best = int(np.argmin(value))
     at = fits.cols[best : best + 1]
     found: tuple[Columns, Vector, Any, float] = at, fits.coef[best : best + 1], float(fits.free[best]), value[best]
@@ -77,7 +77,7 @@ def fit_each(f: "GLM", cols: Columns, plan: SearchPlan) -> tuple[ColumnFits | No
         )
         pieces.append(ColumnFits(some, value, v * scale, b + shift * v, end))
         best = np.sort(np.append(best, value[end != ABOVE]))[:2]
-        if plan.ask() or best[0] <= f.floor:
+        if plan.should_stop() or best[0] <= f.floor:
             stopped = bool(best[0] > f.floor and some[-1] != cols[-1])
             break
     if not pieces:

@@ -30,10 +30,10 @@ class Point:
 
     ``refitted`` says that x minimises f over its support; ``note`` is a sentence about how (rank, separation), and
     ``minimiser`` is False where that minimum is not attained. ``optimality`` is what has been proved of the point,
-    ``exchange`` the cheapest way to another support, ``looked_at`` how many exchanges were refitted or excluded, and
-    ``open`` how many were not, where all were to be. ``lower`` is a lower bound of f over the sparse set that was known
-    when the point was made, ``least`` one over the point's own support (-inf: none is known; None: the value, if this
-    is a minimiser without a note). ``owner`` refers weakly to the objective; it is not pickled, and
+    ``exchange`` the cheapest way to another support, ``n_checked`` how many exchanges were refitted or excluded, and
+    ``n_unchecked`` how many were not, where all were to be. ``lower`` is a lower bound of f over the sparse set that
+    was known when the point was made, ``support_bound`` one over the point's own support (-inf: none is known; None:
+    the value, if this is a minimiser without a note). ``owner`` refers weakly to the objective; it is not pickled, and
     ``dataclasses.replace`` forgets it.
     """
 
@@ -48,10 +48,10 @@ class Point:
     minimiser: bool = True
     optimality: str = "none"
     exchange: Exchange | None = None
-    looked_at: int = 0
-    open: int = 0
+    n_checked: int = 0
+    n_unchecked: int = 0
     lower: float | None = None
-    least: float | None = None
+    support_bound: float | None = None
     owner: Callable[[], Any] | None = field(default=None, init=False, repr=False)
 
     @lazy
@@ -62,35 +62,37 @@ class Point:
         return gradient
 
     def claim(
-        self, optimality: str, exchange: Exchange | None = None, looked_at: int = 0, left_open: int = 0
+        self, optimality: str, exchange: Exchange | None = None, n_checked: int = 0, n_unchecked: int = 0
     ) -> "Point":
         """The same point, with what has been proved of it (a gradient at hand comes along)."""
-        return self._with(optimality=optimality, exchange=exchange, looked_at=looked_at, open=left_open)
+        return self._with(optimality=optimality, exchange=exchange, n_checked=n_checked, n_unchecked=n_unchecked)
 
     def bounded(self, lower: float) -> "Point":
         """The same point, with a lower bound of f over the sparse set."""
         return self._with(lower=lower)
 
-    def doubted(self, least: float, note: str = "") -> "Point":
+    def weaken(self, support_bound: float, note: str = "") -> "Point":
         """The same point, with a lower bound of f over its support and perhaps a sentence more."""
-        return self._with(least=min(least, self.minimum), note="; ".join(filter(None, (self.note, note))))
+        return self._with(
+            support_bound=min(support_bound, self.lower_bound), note="; ".join(filter(None, (self.note, note)))
+        )
 
     def detached(self) -> "Point":
         """The same point without the way to its data: its gradient is known if it was asked for before."""
         return self._with(slope=_no_slope)
 
-    def owned(self, f: "Objective") -> "Point":
+    def bind(self, f: "Objective") -> "Point":
         """This point, knowing its objective: as a start for the same one it needs no evaluation."""
         self.__dict__["owner"] = weakref.ref(f)
         return self
 
-    def again(self, f: "Objective") -> "Point":
+    def as_start_for(self, f: "Objective") -> "Point":
         """The point as a start for f: as it is where f made it, but for what was claimed of it; else evaluated."""
         support, coef, free = self.support, self.coef, self.free
         if self.owner is None or self.owner() is not f or not np.isfinite(self.value):
             return f.at(support, coef, free)
         slope = (lambda: f.at(support, coef, free).gradient.copy()) if self.slope is _no_slope else self.slope
-        return self._with(slope=slope, optimality="none", exchange=None, looked_at=0, open=0, lower=None)
+        return self._with(slope=slope, optimality="none", exchange=None, n_checked=0, n_unchecked=0, lower=None)
 
     def _with(self, **known: Any) -> "Point":
         """A twin with other fields; unlike ``replace`` it keeps the gradient and the owner."""
@@ -108,10 +110,10 @@ class Point:
         return None if self.slope is _no_slope and "gradient" not in self.__dict__ else self.gradient
 
     @property
-    def minimum(self) -> float:
+    def lower_bound(self) -> float:
         """A lower bound of f over the point's support, -inf where none is known."""
-        if self.least is not None:
-            return self.least
+        if self.support_bound is not None:
+            return self.support_bound
         return self.value if self.refitted and self.minimiser and not self.note else -np.inf
 
     @property
@@ -127,9 +129,9 @@ def from_kernel(f: "Objective", at: PathPoint) -> Point:
     support, coef, free = at.support, at.coef, at.free
     point = Point(
         f.dim, support, coef, free, at.value, lambda: f.at(support, coef, free).gradient.copy(), at.exact,
-        least=at.least if at.least is not None or not at.exact else (1 - MAX_ROUNDING_SHARE) * at.value,
+        support_bound=(1 - MAX_ROUNDING_SHARE) * at.value if at.lower_bound is None and at.exact else at.lower_bound,
     )  # fmt: skip
-    return point.owned(f)
+    return point.bind(f)
 
 
 #: From (support, coef, intercept) to the gradient over all coordinates and the derivative in the intercept.

@@ -113,13 +113,13 @@ class Quadratic(GLM):
 
     def _within_rounding(self, point: Point) -> Point:
         """The point with the least value that it may have, the sums being known to within rounding."""
-        S, (coarse, coarse_y) = point.support, self.data.grain(point.support)
+        S, (coarse, coarse_y) = point.support, self.data.rounding_scale(point.support)
         H, at = self.data.gram(S, True)[0][:, S], np.arange(len(S))
         squares = coarse**2 * H.diagonal()
         H[at, at] += self._ridge(S)
         if len(S) and not Factor(H).rcond > SURE * len(S) * ROUNDED * float(coarse.max()) ** 2:
-            return point.doubted(self.lower, BLURRED)
-        return point.doubted(point.value - 2 * value_rounding(point.coef, squares, coarse_y**2 * self.null.value))
+            return point.weaken(self.lower, BLURRED)
+        return point.weaken(point.value - 2 * value_rounding(point.coef, squares, coarse_y**2 * self.null.value))
 
 
 def _symmetric(gram: Any) -> Matrix:

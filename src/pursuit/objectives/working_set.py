@@ -35,7 +35,7 @@ def first_columns(constraint: AtMost, gains: Vector, room: int) -> Columns:
     return np.sort(constraint.top(np.sqrt(gains), budget=many))
 
 
-def on_few_columns(
+def on_working_set(
     f: "GLM", constraint: AtMost, plan: PathPlan, on: On, cols: Columns, room: int
 ) -> PathSolution | None:
     """The path on a working set that has grown as far as it must; None where ``room`` does not suffice."""
@@ -49,8 +49,8 @@ def on_few_columns(
         whole += size == constraint.k
         new = np.empty(0, np.int64) if whole == 2 else _missed(f, constraint, found.points, cols, h, step)
         if whole == 2 or (whole and len(new) == 0):
-            told = plan.reached or (lambda size, value: False)
-            return replace(found, stopped=any(told(found.first + i, at.value) for i, at in enumerate(found.points)))
+            reached = plan.reached or (lambda size, value: False)
+            return replace(found, stopped=any(reached(found.first + i, at.value) for i, at in enumerate(found.points)))
         cols, size = np.union1d(cols, new), min(2 * size, constraint.k)
     return None
 

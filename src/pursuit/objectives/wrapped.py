@@ -16,7 +16,7 @@ class Wrapped(Objective):
     def __init__(self, f: Objective) -> None:
         self.f, self.dim, self.width, self.names = f, f.dim, f.width, f.names
         self.smooth, self.convex, self.quadratic, self.lower = f.smooth, f.convex, f.quadratic, f.lower
-        self.rounded, self.plain = f.rounded, f.plain
+        self.rounded, self.serializable = f.rounded, f.serializable
 
     @property
     def work(self) -> float:
@@ -57,22 +57,24 @@ class Ridged(Wrapped):
         return self.f.null
 
     def at(self, support: Columns, coef: Vector, intercept: float | None = None) -> Point:
-        plain = self.f.at(support, coef, intercept)
+        serializable = self.f.at(support, coef, intercept)
 
         def slope() -> Vector:
-            g = plain.gradient.copy()
+            g = serializable.gradient.copy()
             g[support] += self.w[support] * coef
             return g
 
-        value = plain.value + 0.5 * float(coef @ (self.w[support] * coef))
-        return replace(plain, value=value, slope=slope, refitted=False)
+        value = serializable.value + 0.5 * float(coef @ (self.w[support] * coef))
+        return replace(serializable, value=value, slope=slope, refitted=False)
 
     def refit(self, support: Columns, start: Point | None = None) -> Point:
         x = np.zeros(self.dim) if start is None else start.x
-        few = self.few(support)
-        fit = minimise(few, x[support])
-        point = few.point(fit.z)
-        return replace(point, refitted=fit.converged, note=fit.note, minimiser=fit.minimiser, least=fit.least)
+        problem = self.support_problem(support)
+        fit = minimise(problem, x[support])
+        point = problem.point(fit.z)
+        return replace(
+            point, refitted=fit.converged, note=fit.note, minimiser=fit.minimiser, support_bound=fit.lower_bound
+        )
 
     def curvature(self, point: Point, cols: Columns, v: Vector) -> float:
         return super().curvature(point, cols, v) + float(v @ (self.w[cols] * v))

@@ -17,12 +17,12 @@ from ..objectives.bounded import Bounded
 from ..objectives.point import Point
 from ..solvers.auto import Auto
 from ..solvers.base import Solver, generator
-from ..solvers.path_search import Improve, Walk, exchanged
+from ..solvers.path_search import Improve, PathSearch, exchanged
 from ..solving.checkpoint import Problem
 from ..solving.driver import check_objective, ended, run, seeded
 from ..solving.loop import Limits, Loop
 from ..solving.result import Result
-from .checkpoint import KeptWalk
+from .checkpoint import PathCheckpoint
 from .result import Path
 
 
@@ -66,7 +66,7 @@ def path(
     """
     began = time.perf_counter()
     check_objective(objective)
-    objective = objective if engine is None else objective.on(engine)
+    objective = objective if engine is None else objective.to_engine(engine)
     name, method = seeded(solver, random_state, effort)
     sizes = check_sizes(ks)
     constraint = objective.sparse_set(max(sizes[-1], 1), include, exclude, groups)
@@ -81,26 +81,28 @@ def path(
         bounded.check(constraint.with_budget(sizes[0]))
         first = next(k for k in range(first, sizes[0] + 1) if _feasible(bounded, constraint.with_budget(k)))
     limits = Limits(max_iter, tol, time_limit)
-    told: dict[int, Result] = {}
+    solver_results: dict[int, Result] = {}
     own = isinstance(method, Auto) and method.effort != "thorough"
-    improve = exchanged(f) if own else _by_solver(f, method, limits, name, told)
+    improve = exchanged(f) if own else _by_solver(f, method, limits, name, solver_results)
     seed = int(generator(random_state).integers(2**63)) if own else None
     claims = getattr(method, "effort", None) != "fast"
     deadline = None if time_limit is None else began + time_limit
     with progress_callback(callback, "sizes", sizes[-1]) as tell, threads(), np.errstate(all="ignore"), until(deadline):
-        walk = Walk(f, constraint, improve, first, None if callback is None else tell, sizes)
+        walk = PathSearch(f, constraint, improve, first, None if callback is None else tell, sizes)
         if checkpoint is None:
             status, reason = _run(walk, seed, time_limit, claims)
         else:
             problem = partial(
                 Problem.of, f, constraint, name, method, kind="path", sizes=sizes, tol=tol, max_iter=max_iter
             )
-            with KeptWalk(walk, told, checkpoint, problem) as kept:
+            with PathCheckpoint(walk, solver_results, checkpoint, problem) as kept:
                 status, reason = kept.end or _run(walk, None if kept.begun else seed, time_limit, claims)
                 if kept.end is None:
                     kept.ended(status, reason)
         wanted = [k for k in dict.fromkeys(min(k, constraint.k) for k in sizes) if k in walk.best]
-        results = tuple(_result(f, constraint.with_budget(k), walk.best[k], name, told.get(k)) for k in wanted)
+        results = tuple(
+            _result(f, constraint.with_budget(k), walk.best[k], name, solver_results.get(k)) for k in wanted
+        )
     if bounds is not None or sum_to is not None:
         results = tuple(replace(result, bounds=bounds, sum_to=sum_to) for result in results)
     sentences = [capped, reason]
@@ -118,7 +120,7 @@ def _feasible(bounded: Bounded, constraint: AtMost) -> bool:
     return True
 
 
-def _run(walk: Walk, seed: int | None, time_limit: float | None, claims: bool) -> tuple[str, str]:
+def _run(walk: PathSearch, seed: int | None, time_limit: float | None, claims: bool) -> tuple[str, str]:
     """The walk to its end, or as far as it comes; how it ended, in a token and a sentence."""
     try:
         if walk.go(seed, thorough=claims):
@@ -131,21 +133,25 @@ def _run(walk: Walk, seed: int | None, time_limit: float | None, claims: bool) -
         return "interrupted", f"interrupted by the user after size {max(walk.best, default=0)}"
 
 
-def _by_solver(f: Objective, method: Solver, limits: Limits, name: str, told: dict[int, Result]) -> Improve:
+def _by_solver(f: Objective, method: Solver, limits: Limits, name: str, solver_results: dict[int, Result]) -> Improve:
     """Another solver from the point; the point itself where that is no better."""
 
     def improve(constraint: AtMost, point: Point) -> Point:
         result = run(f, constraint, method, point, limits, name)
-        if result.value < point.value or constraint.k not in told:
-            told[constraint.k] = result
-        return result.point.again(f) if result.value <= point.value else point
+        if result.value < point.value or constraint.k not in solver_results:
+            solver_results[constraint.k] = result
+        return result.point.as_start_for(f) if result.value <= point.value else point
 
     return improve
 
 
-def _result(f: Objective, constraint: AtMost, best: Point, name: str, told: Result | None) -> Result:
-    if told is not None and told.value <= best.value and np.array_equal(told.point.support, best.support):
-        return told
+def _result(f: Objective, constraint: AtMost, best: Point, name: str, solver_results: Result | None) -> Result:
+    if (
+        solver_results is not None
+        and solver_results.value <= best.value
+        and np.array_equal(solver_results.point.support, best.support)
+    ):
+        return solver_results
     loop = Loop(Limits())
     loop.best = best
     if constraint.count(best.support) < constraint.k:
@@ -153,5 +159,9 @@ def _result(f: Objective, constraint: AtMost, best: Point, name: str, told: Resu
     result = ended(f, constraint, loop, name)
     if result.reason:
         return result
-    why = "the path ended before its exchanges were looked at" if told is None else "better than what the solver found"
+    why = (
+        "the path ended before its exchanges were looked at"
+        if solver_results is None
+        else "better than what the solver found"
+    )
     return replace(result, reason=f"found from a size next to it; {why}")

@@ -32,7 +32,7 @@ class Certificates(list[Certificate]):
         self.ks = tuple(ks)
 
     def __reduce__(self) -> Any:
-        return _again, (list(self), self.ks)
+        return _rebuild, (list(self), self.ks)
 
     @property
     def proved(self) -> tuple[int, ...]:
@@ -78,11 +78,11 @@ class Certificates(list[Certificate]):
     __repr__ = __str__
 
 
-def _again(rows: list[Certificate], ks: tuple[int, ...]) -> Certificates:
+def _rebuild(rows: list[Certificate], ks: tuple[int, ...]) -> Certificates:
     return Certificates(rows, ks=ks)
 
 
-def certified(
+def certify_path(
     path: "Path", objective: GLM, time_limit: float | None, gap: float, progress: Callable[[int, Progress], Any] | None
 ) -> Certificates:
     """A certificate per size, smallest first."""
@@ -98,7 +98,7 @@ def certified(
         given = _better(result, rows[-1]) if rows else result
         try:
             row = certify_from(
-                hand, objective, given, gap=gap, time_limit=0.0 if stopped else own, progress=_told(progress, k)
+                hand, objective, given, gap=gap, time_limit=0.0 if stopped else own, progress=_callback(progress, k)
             )
         except KeyboardInterrupt:  # what is proved so far is kept
             stopped = True
@@ -116,7 +116,7 @@ def certified(
     return rows
 
 
-def _told(progress: Callable[[int, Progress], Any] | None, k: int) -> Callable[[Progress], Any] | None:
+def _callback(progress: Callable[[int, Progress], Any] | None, k: int) -> Callable[[Progress], Any] | None:
     return None if progress is None else (lambda now: progress(k, now))
 
 

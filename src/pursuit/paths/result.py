@@ -14,7 +14,7 @@ from .._utils.validation import check_count, check_number, format_list, require_
 from ..certificates.tree import Progress
 from ..objectives.glm import GLM
 from ..solving.result import Result
-from .certify import Certificates, certified
+from .certify import Certificates, certify_path
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,7 +135,7 @@ class Path(Sequence[Result]):
 
         Ctrl-C leaves what is proved so far, and cheap bounds for the rest.
         """
-        return certified(self, objective, time_limit, gap, progress)
+        return certify_path(self, objective, time_limit, gap, progress)
 
     def to_frame(self) -> Any:
         """A pandas DataFrame: a row per size, with its value, what it explains, and its columns."""

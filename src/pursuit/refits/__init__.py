@@ -6,10 +6,31 @@ from .columns_in_parts import ColumnsInParts
 from .graph_admm import BoundedGraphFit, eigenvalue_bounds, graph_admm
 from .methods import best_intercept, intercept_of, refit
 from .minimise import EPS, NotFiniteError, minimise
-from .problem import Few, Fit, State, Within
+from .problem import FeasibleSet, Fit, SmoothProblem, State
 
 __all__ = [
+<<<<<<< HEAD
     "EPS", "Basis", "BoundedGraphFit", "ColumnsInParts", "Few", "Fit", "Fitted", "LossOnColumns", "NotFiniteError",
     "State", "Stored", "Within", "basis", "best_intercept", "eigenvalue_bounds", "graph_admm", "intercept_of",
     "least_norm", "minimise", "refit",
+=======
+    "EPS",
+    "Basis",
+    "ColumnsInParts",
+    "FeasibleSet",
+    "Fit",
+    "Fitted",
+    "LossOnColumns",
+    "NotFiniteError",
+    "SmoothProblem",
+    "State",
+    "Stored",
+    "basis",
+    "best_intercept",
+    "eigenvalue_bounds",
+    "intercept_of",
+    "least_norm",
+    "minimise",
+    "refit",
+>>>>>>> main
 ]  # fmt: skip

@@ -24,7 +24,7 @@ from ..engines import check_time, seconds_left
 from ..losses import DiagonalHessian, Loss, RowHessian
 from ..losses.row_hessians import SoftmaxHessian
 from .basis import Stored
-from .problem import Few, Fit, Line, State
+from .problem import Fit, Line, SmoothProblem, State
 
 DIRECT = 400  # variables of several outputs up to which their Hessian is formed
 KERNEL_VARIABLES = 200  # variables, and rows times squared classes, up to which the kernel refits classes
@@ -52,25 +52,25 @@ class Fitted:
     coef: Vector
     b: Any
     value: float
-    least: float
+    lower_bound: float
     note: str = ""
     minimiser: bool = True
     dual: Vector | None = None
-    pull: Vector | None = None  # X'(c phi') for all columns, where it was known at the end
+    full_gradient: Vector | None = None  # X'(c phi') for all columns, where it was known at the end
     converged: bool = True  # False where the refit ran out of steps
 
 
 @dataclass(frozen=True)
-class _Here:
+class _RowState:
     """What a state knows of the rows: eta, the Hessian in eta and, if that came with it, X'(c phi')."""
 
     eta: Vector
     W: RowHessian
-    pull: Vector | None
+    full_gradient: Vector | None
 
 
 @dataclass(frozen=True, eq=False)
-class LossOnColumns(Few):
+class LossOnColumns(SmoothProblem):
     """A loss on a few columns, with its ridge (one number or one per column) and perhaps an intercept.
 
     ``lower`` is a lower bound of the loss, ``ends`` the least and the largest target; ``stored`` gives the columns as
@@ -81,7 +81,7 @@ class LossOnColumns(Few):
     loss: Loss
     ridge: float | Vector
     intercept: bool
-    lower: float = field()  # without the default of Few
+    lower: float = field()  # without the default of SmoothProblem
     ends: tuple[float, float]
     block: Any  # a Block
     rows: Any  # Rows
@@ -105,7 +105,7 @@ class LossOnColumns(Few):
         """Whether no Hessian is formed."""
         if self.outputs > 1:
             return (self.width + self.intercept) * self.turn.shape[1] > DIRECT
-        return self.width > LARGE or self.lean or self.tried_by_products
+        return self.width > LARGE or self.products_only or self.tried_by_products
 
     @property
     def tried_by_products(self) -> bool:
@@ -128,7 +128,7 @@ class LossOnColumns(Few):
         """Half the products that a gather takes: two make one with the Hessian; or what a Hessian is worth."""
         if self.tried_by_products and self.width <= LARGE:
             return PATIENT
-        return 0.5 * self.width if self.lean and self.affordable else np.inf
+        return 0.5 * self.width if self.products_only and self.affordable else np.inf
 
     @property
     def endless(self) -> str:  # type: ignore[override]
@@ -168,9 +168,9 @@ class LossOnColumns(Few):
     def _at(self, z: Vector, hessian: bool) -> State:
         """``at`` for several outputs."""
         (C, b), m, r = self.split(z), self.width, self.turn.shape[1]
-        H = kept = None
+        H = cache = None
         if self.by_products:
-            value, G, kept = self.in_parts(C, b)
+            value, G, cache = self.value_and_gradient(C, b)
         else:
             value, G, H = self.system(C, b, hessian)
         G[:m] += self._ridged(C)
@@ -178,15 +178,17 @@ class LossOnColumns(Few):
         if H is not None:
             H = H[:size, :size]
             H[np.arange(m * r), np.arange(m * r)] += np.repeat(np.broadcast_to(self.ridge, m), r)
-        return State(z, value + self.penalty(C), np.ravel(G @ self.turn)[:size], None if H is None else lambda: H, kept)
+        return State(
+            z, value + self.penalty(C), np.ravel(G @ self.turn)[:size], None if H is None else lambda: H, cache
+        )
 
     def at(self, z: Vector, hessian: bool = True) -> State:
         if self.outputs > 1:
             return self._at(z, hessian)
         m, (v, b) = self.width, self.split(z)
-        H = kept = None
+        H = cache = None
         if self.by_products:
-            value, g, kept = self.in_parts(v, b)
+            value, g, cache = self.value_and_gradient(v, b)
         else:
             value, g, H = self.system(v, b, hessian)
         g[:m] += self.ridge * v
@@ -194,12 +196,12 @@ class LossOnColumns(Few):
             H[np.arange(m), np.arange(m)] += self.ridge
         if not self.intercept:
             g, H = g[:m], None if H is None else H[:m, :m]
-        return State(z, value + self.penalty(v), g, None if H is None else lambda: H, kept)
+        return State(z, value + self.penalty(v), g, None if H is None else lambda: H, cache)
 
     def line(self, here: State, d: Vector) -> Line:
         """Each trial costs O(n) only."""
         (v, b), (dv, db) = self.split(here.z), self.split(d)
-        loss = self.along(here.kept, v, b, dv, db)
+        loss = self.along(here.cache, v, b, dv, db)
         vv, vd, dd = (float(np.vdot(one, self._ridged(other))) for one, other in ((v, v), (v, dv), (dv, dv)))
 
         def trial(t: float) -> tuple[float, float, State | None]:
@@ -209,7 +211,7 @@ class LossOnColumns(Few):
         return trial
 
     def product(self, here: State) -> Callable[[Vector], Vector] | None:
-        times = self.curved(here.kept, *self.split(here.z))
+        times = self.curved(here.cache, *self.split(here.z))
 
         def apply(u: Vector) -> Vector:
             v, b = self.split(u)
@@ -220,10 +222,10 @@ class LossOnColumns(Few):
 
     def diagonal(self, here: State) -> Vector | None:
         if (
-            self.block is None or self.lean or self.outputs > 1
+            self.block is None or self.products_only or self.outputs > 1
         ):  # rows elsewhere, and columns of an operator, would have to be gathered
             return None
-        W = self.terms(here.z)[2] if here.kept is None else here.kept.W
+        W = self.terms(here.z)[2] if here.cache is None else here.cache.W
         if not isinstance(W, DiagonalHessian):
             return None
         return self.join(self.block.curvatures(W.w, False) + self.ridge, float(W.w.sum()))
@@ -238,8 +240,17 @@ class LossOnColumns(Few):
     def ending(self, fit: Fit) -> Fitted:
         """The end of a minimisation on these columns."""
         v, b = self.split(fit.z)
-        pull = fit.at.kept.pull if isinstance(fit.at.kept, _Here) else None
-        return Fitted(v.copy(), b, fit.value, fit.least, fit.note, fit.minimiser, pull=pull, converged=fit.converged)
+        full_gradient = fit.at.cache.full_gradient if isinstance(fit.at.cache, _RowState) else None
+        return Fitted(
+            v.copy(),
+            b,
+            fit.value,
+            fit.lower_bound,
+            fit.note,
+            fit.minimiser,
+            full_gradient=full_gradient,
+            converged=fit.converged,
+        )
 
     # the rows
 
@@ -257,8 +268,8 @@ class LossOnColumns(Few):
         return len(self.rows.y) * self.width
 
     @property
-    def lean(self) -> bool:
-        return self.block.lean
+    def products_only(self) -> bool:
+        return self.block.products_only
 
     def system(self, v: Vector, b: Any, hessian: bool) -> NewtonSystem:
         """Value, gradient (columns, then b), Hessian."""
@@ -284,18 +295,18 @@ class LossOnColumns(Few):
         """The loss's sum and its first and second derivative in eta, at z."""
         return self.loss.terms(self.rows.y, self.eta(z), self.rows.c)
 
-    def in_parts(self, v: Vector, b: Any) -> tuple[float, Vector, Any]:
-        """Each product with the columns is dear: what is known of the rows is kept."""
+    def value_and_gradient(self, v: Vector, b: Any) -> tuple[float, Vector, Any]:
+        """Each product with the columns is dear: what is known of the rows is cache."""
         eta = self.rows.shift(self.block.matvec(v), b)
         value, d1, W = self.loss.terms(self.rows.y, eta, self.rows.c)
-        pull = self.block.pull(d1) if isinstance(self.block, ProductBlock) else None
-        g = self.block.rmatvec(d1) if pull is None else pull[self.block.cols]  # type: ignore[attr-defined]
+        full_gradient = self.block.weighted_transpose(d1) if isinstance(self.block, ProductBlock) else None
+        g = self.block.rmatvec(d1) if full_gradient is None else full_gradient[self.block.cols]  # type: ignore[attr-defined]
         gradient = np.append(g, d1.sum()) if d1.ndim == 1 else np.vstack([g, d1.sum(axis=0)])
-        return value, gradient, _Here(eta, W, pull)
+        return value, gradient, _RowState(eta, W, full_gradient)
 
-    def along(self, kept: Any, v: Vector, b: float, dv: Vector, db: float) -> Callable[[float], tuple[float, float]]:
+    def along(self, cache: Any, v: Vector, b: float, dv: Vector, db: float) -> Callable[[float], tuple[float, float]]:
         """From t to the loss at (v, b) + t (dv, db) and its slope: O(rows) a trial."""
-        eta = self.rows.shift(self.block.matvec(v), b) if kept is None else kept.eta
+        eta = self.rows.shift(self.block.matvec(v), b) if cache is None else cache.eta
         turn = self.block.matvec(dv) + db
 
         def trial(t: float) -> tuple[float, float]:
@@ -304,9 +315,9 @@ class LossOnColumns(Few):
 
         return trial
 
-    def curved(self, kept: Any, v: Vector, b: float) -> Callable[[Vector, float], tuple[Vector, float]]:
+    def curved(self, cache: Any, v: Vector, b: float) -> Callable[[Vector, float], tuple[Vector, float]]:
         """From (u, a) to the product with the Hessian."""
-        W = self.terms(self.join(v, b))[2] if kept is None else kept.W
+        W = self.terms(self.join(v, b))[2] if cache is None else cache.W
         if self.outputs > 1 or not isinstance(W, DiagonalHessian):
 
             def coupled(u: Vector, a: Any) -> tuple[Vector, Any]:
@@ -320,7 +331,7 @@ class LossOnColumns(Few):
             w = np.where(flat, 1e-4 * self.loss.smoothness * self.rows.c, w)
 
         def times(u: Vector, a: float) -> tuple[Vector, float]:
-            return self.block.turned(w, u, a)
+            return self.block.hessian_product(w, u, a)
 
         return times
 
@@ -343,7 +354,7 @@ class LossOnColumns(Few):
         dv, db = self.split(d)
         return float(np.abs(self.block.matvec(dv) + db)[self.rows.c > 0].max(initial=0.0))
 
-    def quick(self, z: Vector) -> Quick | None:
+    def kernel_fit(self, z: Vector) -> Quick | None:
         """A refit in one call of the kernel, as far as that goes; None where it has nothing to say."""
         m = self.width
         if m > QUICK or len(z) == 0:
@@ -394,15 +405,15 @@ class LossOnColumns(Few):
         offset = None if offset is None else np.ascontiguousarray(offset if offset.ndim == 1 else offset[:, r])
         return replace(self, rows=replace(self.rows, y=np.ascontiguousarray(y), offset=offset), outputs=1)
 
-    def here(self) -> "LossOnColumns":
+    def gather_rows(self) -> "LossOnColumns":
         """The same with all rows in one place."""
         return self
 
-    def together(self) -> "LossOnColumns":
+    def gather_columns(self) -> "LossOnColumns":
         """The same with the columns gathered in one dense array."""
         return replace(self, block=DenseBlock(self.block.dense())) if self.scattered else self
 
-    def numbers(self) -> tuple[Matrix, Any, Stored | None]:
+    def to_arrays(self) -> tuple[Matrix, Any, Stored | None]:
         """The columns, what belongs to the rows, and the columns as they are stored."""
         return self.block.dense(), self.rows, None if self.stored is None else self.stored()
 

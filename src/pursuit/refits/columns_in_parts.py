@@ -11,7 +11,7 @@ from ..designs.base import DenseBlock, NewtonSystem, joined
 from ..engines import Ask, Map, in_turn, total
 from .basis import Stored
 from .columns import COPIES, LossOnColumns
-from .problem import Few, Line, State
+from .problem import Line, SmoothProblem, State
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,7 +24,7 @@ class ColumnsInParts(LossOnColumns):
     near: bool = True  # whether rows may be brought here
 
     scattered: ClassVar[bool] = True  # type: ignore[misc]
-    lean: ClassVar[bool] = False  # type: ignore[misc]
+    products_only: ClassVar[bool] = False  # type: ignore[misc]
 
     def _sum(self, name: str, *args: Any) -> Any:
         return total(self.each(Ask(name, *args), self.parts))
@@ -44,25 +44,25 @@ class ColumnsInParts(LossOnColumns):
     def system(self, v: Vector, b: Any, hessian: bool) -> NewtonSystem:
         return self._sum("system", v, b, hessian)
 
-    def in_parts(self, v: Vector, b: Any) -> tuple[float, Vector, Any]:
-        answers = self.each(Ask("in_parts", v, b), self.parts)
+    def value_and_gradient(self, v: Vector, b: Any) -> tuple[float, Vector, Any]:
+        answers = self.each(Ask("value_and_gradient", v, b), self.parts)
         return *total([answer[:2] for answer in answers]), [answer[2] for answer in answers]
 
     def line(self, here: State, d: Vector) -> Line:
         """Where an answer takes longer on its way than in the making, a trial is a whole evaluation."""
-        return super().line(here, d) if self.near or self.by_products else Few.line(self, here, d)
+        return super().line(here, d) if self.near or self.by_products else SmoothProblem.line(self, here, d)
 
-    def along(self, kept: Any, v: Vector, b: float, dv: Vector, db: float) -> Callable[[float], tuple[float, float]]:
-        lines = self.each(Ask("along", v, b, dv, db), self.parts, self._own(kept))
+    def along(self, cache: Any, v: Vector, b: float, dv: Vector, db: float) -> Callable[[float], tuple[float, float]]:
+        lines = self.each(Ask("along", v, b, dv, db), self.parts, self._own(cache))
         return lambda t: total(self.each(Ask("__call__", t), lines))
 
-    def curved(self, kept: Any, v: Vector, b: float) -> Callable[[Vector, float], tuple[Vector, float]]:
-        products = self.each(Ask("curved", v, b), self.parts, self._own(kept))
+    def curved(self, cache: Any, v: Vector, b: float) -> Callable[[Vector, float], tuple[Vector, float]]:
+        products = self.each(Ask("curved", v, b), self.parts, self._own(cache))
         return lambda u, a: total(self.each(Ask("__call__", u, a), products))
 
-    def _own(self, kept: Any) -> Sequence[Any]:
+    def _own(self, cache: Any) -> Sequence[Any]:
         """What each part keeps of a state."""
-        return [None] * len(self.parts) if kept is None else kept
+        return [None] * len(self.parts) if cache is None else cache
 
     def bound(self) -> Matrix:
         return self._sum("bound")
@@ -82,28 +82,28 @@ class ColumnsInParts(LossOnColumns):
         own = np.append(*self.split(d))
         return max(self.each(Ask("reach", own), self.parts))
 
-    def together(self) -> "LossOnColumns":
+    def gather_columns(self) -> "LossOnColumns":
         """The few columns of all parts in one place; the rows' own numbers come along."""
-        A, rows, stored = self.numbers()
+        A, rows, stored = self.to_arrays()
         return LossOnColumns(
             self.loss, self.ridge, self.intercept, self.lower, self.ends, DenseBlock(A), rows,
             None if stored is None else lambda: stored, outputs=self.outputs,
         )  # fmt: skip
 
-    def numbers(self) -> tuple[Matrix, Any, Stored | None]:
-        blocks, rows, stored = zip(*self.each(Ask("numbers"), self.parts), strict=True)
+    def to_arrays(self) -> tuple[Matrix, Any, Stored | None]:
+        blocks, rows, stored = zip(*self.each(Ask("to_arrays"), self.parts), strict=True)
         A = np.asfortranarray(np.concatenate(blocks))
         if stored[0] is None:
             return A, joined(rows), None
         return A, joined(rows), replace(stored[0], A=np.asfortranarray(np.concatenate([some.A for some in stored])))
 
-    def here(self) -> "LossOnColumns":
+    def gather_rows(self) -> "LossOnColumns":
         if COPIES * self.width > self.room:
             raise ValueError(
                 f"loss {self.loss.name!r} needs its {self.width} columns in memory, which has room for "
                 f"{int(self.room / COPIES)}: allow more of it, or take loss='squared_hinge'"
             )
-        return self.together()
+        return self.gather_columns()
 
-    def quick(self, z: Vector) -> None:
+    def kernel_fit(self, z: Vector) -> None:
         return None

@@ -33,58 +33,58 @@ ROUNDINGS = 10.0 ** -np.arange(8)  # widths over which the kink is rounded, one 
 QUICKLY = 10.0 ** -np.array([1.0, 2.0, 3.0, 5.0, 7.0])  # the same in the kernel, whose search can take longer steps
 
 
-def hinge(few: LossOnColumns) -> Fitted:
+def hinge(problem: LossOnColumns) -> Fitted:
     """The minimiser over (coefficients, intercept), with its dual."""
-    rows, n, m = few.rows, len(few.rows.y), few.width
+    rows, n, m = problem.rows, len(problem.rows.y), problem.width
     if m == 0:
-        return constant(few)
+        return constant(problem)
     if n * m * m <= ONE_CALL:
         z, alpha, done = _core.rounded_hinge(
-            few.block.dense(), rows.samples(few.loss), np.broadcast_to(few.ridge, m), few.intercept,
-            np.zeros(m + few.intercept), QUICKLY, SETTLED,
+            problem.block.dense(), rows.samples(problem.loss), np.broadcast_to(problem.ridge, m), problem.intercept,
+            np.zeros(m + problem.intercept), QUICKLY, SETTLED,
         )  # fmt: skip
-        quick = _certified(few, alpha, *few.split(z)) if done else None
-        if quick is not None and quick.value - quick.least <= CLOSED_GAP * quick.value:
+        quick = _certified(problem, alpha, *problem.split(z)) if done else None
+        if quick is not None and quick.value - quick.lower_bound <= CLOSED_GAP * quick.value:
             return quick
     by_newton = n * m * m <= BY_NEWTON or n * m > GATHERED  # the latter without any dense copy of the columns
-    return _certified(few, *(rounded(few) if by_newton else coordinate_descent(few)))
+    return _certified(problem, *(rounded(problem) if by_newton else coordinate_descent(problem)))
 
 
-def _certified(few: LossOnColumns, alpha: Vector, coef: Vector, b: float) -> Fitted:
+def _certified(problem: LossOnColumns, alpha: Vector, coef: Vector, b: float) -> Fitted:
     """Coefficients with the best intercept for them, and what the dual variables say of them."""
-    rows = few.rows
-    if few.intercept:
-        b = best_threshold(rows, rows.shift(few.block.matvec(coef), 0.0))
-    value = few.at(few.join(coef, b), hessian=False).value
-    least = min(dual_value(few, alpha), value)
+    rows = problem.rows
+    if problem.intercept:
+        b = best_threshold(rows, rows.shift(problem.block.matvec(coef), 0.0))
+    value = problem.at(problem.join(coef, b), hessian=False).value
+    least = min(dual_value(problem, alpha), value)
     gap = value - least
     note = f"the refit stopped at a duality gap of {gap:.1e}" if gap > GAP * value else ""
     return Fitted(coef.copy(), b, value, least, note, dual=-rows.y * alpha)
 
 
-def dual_value(few: LossOnColumns, alpha: Vector) -> float:
+def dual_value(problem: LossOnColumns, alpha: Vector) -> float:
     """D at the nearest feasible dual variables: a lower bound."""
-    rows = few.rows
+    rows = problem.rows
     a = -rows.y * alpha
-    if few.intercept:
-        low, high = few.loss.dual_domain(rows.y)
+    if problem.intercept:
+        low, high = problem.loss.dual_domain(rows.y)
         a = _core.balanced(a, rows.c, low, high, 0.0)
         if abs(float(rows.c @ a)) > 1e-12 * float(rows.c @ np.abs(a)):
-            return few.lower
-    pull = few.block.rmatvec(rows.c * a)
-    charge = 0.5 * float(np.sum(pull * pull / few.ridge))
+            return problem.lower
+    slope = problem.block.rmatvec(rows.c * a)
+    charge = 0.5 * float(np.sum(slope * slope / problem.ridge))
     drift = 0.0 if rows.offset is None else float((rows.c * a) @ rows.offset)
-    return drift - float(rows.c @ np.where(rows.c > 0, few.loss.conjugate(rows.y, a), 0.0)) - charge
+    return drift - float(rows.c @ np.where(rows.c > 0, problem.loss.conjugate(rows.y, a), 0.0)) - charge
 
 
-def rounded(few: LossOnColumns) -> tuple[Vector, Vector, float]:
+def rounded(problem: LossOnColumns) -> tuple[Vector, Vector, float]:
     """The path of smoothed hinges to the hinge; at its end alpha = clip((1 - y eta) / gamma)."""
-    rows, smooth = few.rows, replace(few, loss=SmoothedHinge(1.0))
-    z = np.zeros(few.width + few.intercept)
-    stored = few.columns()
+    rows, smooth = problem.rows, replace(problem, loss=SmoothedHinge(1.0))
+    z = np.zeros(problem.width + problem.intercept)
+    stored = problem.columns()
     room = None if stored is None else coordinates(smooth, stored, z)
     there = smooth if room is None else replace(smooth, block=DenseBlock(room.Q), ridge=room.ridge, stored=None)
-    z = np.zeros(there.width + few.intercept)
+    z = np.zeros(there.width + problem.intercept)
     for gamma in ROUNDINGS:
         v, b = there.split(z)
         fit = refit(replace(there, loss=SmoothedHinge(gamma)), v, b)
@@ -96,40 +96,40 @@ def rounded(few: LossOnColumns) -> tuple[Vector, Vector, float]:
     return alpha, scale * room.outward(fit.coef), 0.0
 
 
-def coordinate_descent(few: LossOnColumns) -> tuple[Vector, Vector, float]:
+def coordinate_descent(problem: LossOnColumns) -> tuple[Vector, Vector, float]:
     """Dual coordinate descent; the intercept by proximal steps, so that sum_i c_i y_i alpha_i ends at zero."""
-    rows, l2 = few.rows, float(np.min(few.ridge, initial=np.inf))
-    scale = np.sqrt(l2 / few.ridge) * np.ones(few.width)  # columns so scaled have one l2
-    samples = np.asfortranarray(few.block.dense().T * scale[:, None])
-    alpha, b, rho = np.full(len(rows.y), 0.5), 0.0, max(l2, 1e-3) if few.intercept else 1e30
+    rows, l2 = problem.rows, float(np.min(problem.ridge, initial=np.inf))
+    scale = np.sqrt(l2 / problem.ridge) * np.ones(problem.width)  # columns so scaled have one l2
+    samples = np.asfortranarray(problem.block.dense().T * scale[:, None])
+    alpha, b, rho = np.full(len(rows.y), 0.5), 0.0, max(l2, 1e-3) if problem.intercept else 1e30
     some = int(np.clip(EPOCH / samples.size, 1, EPOCHS))
     for turn in range(ROUNDS_OF_B):
         epochs = 0
         while epochs < EPOCHS:
             check_time()
             alpha, coef, ahead, used = _core.hinge_dual(
-                samples, rows.samples(few.loss), l2, rho, b, alpha, MOVED, some, turn + ROUNDS_OF_B * epochs
+                samples, rows.samples(problem.loss), l2, rho, b, alpha, MOVED, some, turn + ROUNDS_OF_B * epochs
             )
             epochs += used
             if used < some:
                 break
-        moved, b = abs(ahead - b) * rho if few.intercept else 0.0, ahead
+        moved, b = abs(ahead - b) * rho if problem.intercept else 0.0, ahead
         if moved <= MOVED and (epochs < EPOCHS or turn >= 10):
             break
-    return alpha, coef * scale, b if few.intercept else 0.0
+    return alpha, coef * scale, b if problem.intercept else 0.0
 
 
-def constant(few: LossOnColumns) -> Fitted:
+def constant(problem: LossOnColumns) -> Fitted:
     """The hinge model without features, and of its many duals the even one: samples at the kink share alike."""
-    rows = few.rows
+    rows = problem.rows
     eta = rows.shift(np.zeros(len(rows.y)), 0.0)
-    b = best_threshold(rows, eta) if few.intercept else 0.0
+    b = best_threshold(rows, eta) if problem.intercept else 0.0
     short = 1.0 - rows.y * (eta + b)
     kink = np.abs(short) <= 1e-12
     alpha = (short > 0).astype(float)
     alpha[kink] = 0.0
     shared = float((rows.c * rows.y)[kink].sum())
-    if few.intercept and shared != 0:
+    if problem.intercept and shared != 0:
         alpha[kink] = np.clip(-float(rows.c * rows.y @ alpha) / shared, 0.0, 1.0)
     value = float(rows.c @ np.maximum(0.0, short))
     return Fitted(np.empty(0), b, value, value, dual=-rows.y * alpha)

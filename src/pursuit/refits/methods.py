@@ -52,19 +52,19 @@ def best_intercept(loss: Loss, rows: Rows, b: float = 0.0) -> float:
     return intercept_of(LossOnColumns(loss, 0.0, True, loss.infimum(rows.y, rows.c), ends, nothing, rows), b)
 
 
-def intercept_of(few: LossOnColumns, b: Any = 0.0) -> Any:
+def intercept_of(problem: LossOnColumns, b: Any = 0.0) -> Any:
     """The best intercept where there are no columns."""
-    if few.outputs > 1:
-        return few.split(minimise(few, few.join(np.empty((0, few.outputs)), b)).z)[1]
-    fit = refit(few, np.empty(0), b)
-    return fit.b if not fit.note else _bisected(few, fit.b)
+    if problem.outputs > 1:
+        return problem.split(minimise(problem, problem.join(np.empty((0, problem.outputs)), b)).z)[1]
+    fit = refit(problem, np.empty(0), b)
+    return fit.b if not fit.note else _bisected(problem, fit.b)
 
 
-def _bisected(few: LossOnColumns, b: float) -> float:
+def _bisected(problem: LossOnColumns, b: float) -> float:
     """The best intercept where Newton's method is lost: offsets so far apart that phi'' vanishes between them."""
 
     def slope(b: float) -> float:
-        return float(few.at(np.array([b]), hessian=False).gradient[0])
+        return float(problem.at(np.array([b]), hessian=False).gradient[0])
 
     sign, step = (1.0 if slope(b) < 0 else -1.0), 1.0
     while sign * slope(b + sign * step) < 0:
@@ -77,72 +77,76 @@ def _bisected(few: LossOnColumns, b: float) -> float:
     return far
 
 
-def refit(few: LossOnColumns, coef: Vector, b: Any) -> Fitted:
+def refit(problem: LossOnColumns, coef: Vector, b: Any) -> Fitted:
     """The minimiser, by the method that fits the loss; (coef, b) is a start."""
-    if few.outputs > 1:
-        return fit_responses(few) if few.loss.quadratic else fit_classes(few, coef, b)
-    if not few.loss.smooth:
+    if problem.outputs > 1:
+        return fit_responses(problem) if problem.loss.quadratic else fit_classes(problem, coef, b)
+    if not problem.loss.smooth:
         from .hinge import hinge  # which uses this
 
-        return hinge(few.here())
-    z = few.join(coef, b)
-    known = few.quick(z)
+        return hinge(problem.gather_rows())
+    z = problem.join(coef, b)
+    known = problem.kernel_fit(z)
     if known is not None and known[2]:
-        v, b = few.split(known[0])
-        least, without_end = known[1] - EXACT * max(known[1] - few.lower, 0.0), _endless(few, known[0])
+        v, b = problem.split(known[0])
+        least, without_end = known[1] - EXACT * max(known[1] - problem.lower, 0.0), _endless(problem, known[0])
         return Fitted(v.copy(), b, known[1], least, PARTLY if without_end else "", not without_end)
-    if few.width == 0 or few.by_products:
-        fit = minimise(few, z)
-        if fit.converged or not fit.minimiser or few.patience == np.inf:
-            return few.ending(fit)
-        few = replace(few.together(), stored=None) if few.lean else replace(few, direct=True)
-        return refit(few, *few.split(fit.z))
-    if few.scattered:  # orthonormal coordinates are dense: only where the columns need them
+    if problem.width == 0 or problem.by_products:
+        fit = minimise(problem, z)
+        if fit.converged or not fit.minimiser or problem.patience == np.inf:
+            return problem.ending(fit)
+        problem = (
+            replace(problem.gather_columns(), stored=None) if problem.products_only else replace(problem, direct=True)
+        )
+        return refit(problem, *problem.split(fit.z))
+    if problem.scattered:  # orthonormal coordinates are dense: only where the columns need them
         # phi'' of some losses vanishes at infinity only: columns that look dependent where the kernel gave up are so
-        hopeless = known is not None and not few.loss.attained and not _trusted(few, few.at(known[0]))
-        if not (hopeless and few.affordable):
-            fit = minimise(few, z)
-            if fit.converged and not fit.note and _trusted(few, fit.at):
-                without_end = _endless(few, fit.z)
-                return replace(few.ending(fit), note=PARTLY, minimiser=False) if without_end else few.ending(fit)
+        hopeless = known is not None and not problem.loss.attained and not _trusted(problem, problem.at(known[0]))
+        if not (hopeless and problem.affordable):
+            fit = minimise(problem, z)
+            if fit.converged and not fit.note and _trusted(problem, fit.at):
+                without_end = _endless(problem, fit.z)
+                return (
+                    replace(problem.ending(fit), note=PARTLY, minimiser=False) if without_end else problem.ending(fit)
+                )
             z = fit.z if np.isfinite(fit.z).all() else z
-        if not few.affordable:
-            return _unrefined(few, z)
-    here = few.together()
+        if not problem.affordable:
+            return _unrefined(problem, z)
+    here = problem.gather_columns()
     stored = here.columns()
-    if few.loss.quadratic and few.width >= len(here.rows.y) and stored is not None:
+    if problem.loss.quadratic and problem.width >= len(here.rows.y) and stored is not None:
         wide = interpolated(here)
         if wide is not None:
             return wide
     room = None if stored is None else coordinates(here, stored, z)
     if stored is None or room is None:
-        return _unrefined(few, z)
+        return _unrefined(problem, z)
     return in_coordinates(here, stored, room, z)
 
 
-def fit_responses(few: LossOnColumns) -> Fitted:
+def fit_responses(problem: LossOnColumns) -> Fitted:
     """Least squares of several responses: one factor for all of them; orthonormal coordinates where it is singular."""
-    sums, level, weight = few.target_sums()
-    mean = sums / weight if few.intercept else np.zeros(few.width)
-    level = level / weight if few.intercept else np.zeros(few.outputs)
-    C, note = np.empty((0, few.outputs)), ""
-    if few.width:
-        G, R = few.normal_equations(mean, level)
-        G[np.arange(few.width), np.arange(few.width)] += few.ridge
+    sums, level, weight = problem.target_sums()
+    mean = sums / weight if problem.intercept else np.zeros(problem.width)
+    level = level / weight if problem.intercept else np.zeros(problem.outputs)
+    C, note = np.empty((0, problem.outputs)), ""
+    if problem.width:
+        G, R = problem.normal_equations(mean, level)
+        G[np.arange(problem.width), np.arange(problem.width)] += problem.ridge
         factor = Factor(G)
-        if factor.rcond <= TRUSTED and few.affordable:
-            return _responses_in_coordinates(few.together())
+        if factor.rcond <= TRUSTED and problem.affordable:
+            return _responses_in_coordinates(problem.gather_columns())
         C = factor.solve(R) if factor.rcond > TRUSTED else pseudo_solve(G, R)
         note = "" if factor.rcond > TRUSTED else TOO_MANY
-    b = level - mean @ C if few.intercept else level
-    value = few.at(few.join(C, b), hessian=False).value
-    return Fitted(C, b, value, few.lower if note else value - EXACT * max(value - few.lower, 0.0), note)
+    b = level - mean @ C if problem.intercept else level
+    value = problem.at(problem.join(C, b), hessian=False).value
+    return Fitted(C, b, value, problem.lower if note else value - EXACT * max(value - problem.lower, 0.0), note)
 
 
-def _responses_in_coordinates(few: LossOnColumns) -> Fitted:
+def _responses_in_coordinates(problem: LossOnColumns) -> Fitted:
     """One response after the other, in the same orthonormal coordinates."""
-    stored, start = few.columns(), np.zeros(few.width + few.intercept)
-    each = [few.response(r) for r in range(few.outputs)]
+    stored, start = problem.columns(), np.zeros(problem.width + problem.intercept)
+    each = [problem.response(r) for r in range(problem.outputs)]
     room = None if stored is None else coordinates(each[0], stored, start)
     if stored is None or room is None:
         fits = [_unrefined(one, start) for one in each]
@@ -151,39 +155,44 @@ def _responses_in_coordinates(few: LossOnColumns) -> Fitted:
     notes = dict.fromkeys(fit.note for fit in fits if fit.note)
     return Fitted(
         np.column_stack([fit.coef for fit in fits]), np.array([fit.b for fit in fits]),
-        sum(fit.value for fit in fits), sum(fit.least for fit in fits), "; ".join(notes),
+        sum(fit.value for fit in fits), sum(fit.lower_bound for fit in fits), "; ".join(notes),
     )  # fmt: skip
 
 
-def fit_classes(few: LossOnColumns, C: Matrix, b: Vector) -> Fitted:
+def fit_classes(problem: LossOnColumns, C: Matrix, b: Vector) -> Fitted:
     """The minimiser of the multinomial loss: by its kernel, or ``minimise``, in orthonormal coordinates if need be."""
-    C, b, known, endless = few.fit_classes(C, b)
+    C, b, known, endless = problem.fit_classes(C, b)
     if known is not None:
         return Fitted(C, b, known, known - CONVERGED * EPS * abs(known))
     fit = None
-    if few.scattered or few.width == 0:
-        fit = minimise(few, few.join(C, b))
-        C, b = few.split(fit.z)
-        sure = few.width == 0 or few.by_products or not few.affordable or (fit.converged and _trusted(few, fit.at))
+    if problem.scattered or problem.width == 0:
+        fit = minimise(problem, problem.join(C, b))
+        C, b = problem.split(fit.z)
+        sure = (
+            problem.width == 0
+            or problem.by_products
+            or not problem.affordable
+            or (fit.converged and _trusted(problem, fit.at))
+        )
         fit = fit if sure else None
     if fit is None:
-        C, b, fit = _in_coordinates(few.together(), C, b)
-    if endless and not fit.note and few.bottom > -np.inf:
+        C, b, fit = _in_coordinates(problem.gather_columns(), C, b)
+    if endless and not fit.note and problem.bottom > -np.inf:
         fit = replace(fit, note=PARTLY, minimiser=False)
-    value = few.at(few.join(C, b), hessian=False).value
-    return Fitted(C, b, value, fit.least, fit.note, fit.minimiser, converged=fit.converged)
+    value = problem.at(problem.join(C, b), hessian=False).value
+    return Fitted(C, b, value, fit.lower_bound, fit.note, fit.minimiser, converged=fit.converged)
 
 
-def _in_coordinates(few: LossOnColumns, C: Matrix, b: Vector) -> tuple[Matrix, Vector, Fit]:
+def _in_coordinates(problem: LossOnColumns, C: Matrix, b: Vector) -> tuple[Matrix, Vector, Fit]:
     """The minimiser of the multinomial loss in orthonormal coordinates, where the columns allow it."""
-    stored, c = few.columns(), few.rows.c
-    room = None if stored is None else basis(stored.A, c, 1.0, _raw_ridge(few, stored), few.intercept)
+    stored, c = problem.columns(), problem.rows.c
+    room = None if stored is None else basis(stored.A, c, 1.0, _raw_ridge(problem, stored), problem.intercept)
     if stored is None or room is None:
-        fit = minimise(few, few.join(C, b))
-        return *few.split(fit.z), fit
-    mean = c @ few.block.dense() / c.sum() if few.intercept else np.zeros(few.width)
-    U = room.inward(stored.A, c, 1.0, _raw_ridge(few, stored), stored.raw(C))
-    there = replace(few, block=DenseBlock(room.Q), ridge=room.ridge, stored=None)
+        fit = minimise(problem, problem.join(C, b))
+        return *problem.split(fit.z), fit
+    mean = c @ problem.block.dense() / c.sum() if problem.intercept else np.zeros(problem.width)
+    U = room.inward(stored.A, c, 1.0, _raw_ridge(problem, stored), stored.raw(C))
+    there = replace(problem, block=DenseBlock(room.Q), ridge=room.ridge, stored=None)
     # nearly dependent columns kept the kernel from its end; on orthonormal ones it comes close to it
     U, b, _, _ = there.fit_classes(U, b + mean @ C)
     fit = minimise(there, there.join(U, b))
@@ -201,127 +210,133 @@ def _outward(stored: Stored, room: Basis, U: Matrix) -> Matrix:
     )
 
 
-def _trusted(few: LossOnColumns, at: State) -> bool:
+def _trusted(problem: LossOnColumns, at: State) -> bool:
     """Whether the columns are so far from dependent, in the Hessian's metric, that their own coordinates will do."""
-    end = at.hessian or few.at(at.z).hessian
+    end = at.hessian or problem.at(at.z).hessian
     return end is not None and Factor(end()).rcond > TRUSTED
 
 
-def _endless(few: LossOnColumns, z: Vector) -> bool:
+def _endless(problem: LossOnColumns, z: Vector) -> bool:
     """Whether f has no minimiser near z, where it has settled: a Newton step still moves rows whose class is sure."""
-    if few.loss.targets != "binary" or few.loss.attained or few.bottom == -np.inf or few.width == 0:
+    if problem.loss.targets != "binary" or problem.loss.attained or problem.bottom == -np.inf or problem.width == 0:
         return False
-    low, high = few.curves(z)
+    low, high = problem.curves(z)
     if low > SURE * high:
         return False
-    here = few.at(z)
+    here = problem.at(z)
     if here.hessian is None:
         return False
-    reach = few.reach(-Factor(here.hessian(), quick=True).solve(here.gradient))
+    reach = problem.reach(-Factor(here.hessian(), quick=True).solve(here.gradient))
     return bool(np.isfinite(reach) and reach >= STILL_MOVING)
 
 
-def coordinates(few: LossOnColumns, stored: Stored, z: Vector) -> Basis | None:
+def coordinates(problem: LossOnColumns, stored: Stored, z: Vector) -> Basis | None:
     """Orthonormal ones for the columns at hand."""
-    return basis(stored.A, few.rows.c, _curve(few, z), _raw_ridge(few, stored), few.intercept)
+    return basis(stored.A, problem.rows.c, _curve(problem, z), _raw_ridge(problem, stored), problem.intercept)
 
 
-def in_coordinates(few: LossOnColumns, stored: Stored, room: Basis, z: Vector) -> Fitted:
+def in_coordinates(problem: LossOnColumns, stored: Stored, room: Basis, z: Vector) -> Fitted:
     """The minimiser by way of orthonormal coordinates, and back."""
-    u = room.inward(stored.A, few.rows.c, _curve(few, z), _raw_ridge(few, stored), stored.raw(few.split(z)[0]))
-    fit = _there(few, room, u if np.isfinite(u).all() else 0 * u)
-    found = _back(few, stored, room, fit.z[: room.Q.shape[1]], float(fit.z[-1]) if few.intercept else 0.0)
-    if not fit.note and _endless(replace(few, block=DenseBlock(room.Q), ridge=room.ridge, stored=None), fit.z):
+    u = room.inward(
+        stored.A, problem.rows.c, _curve(problem, z), _raw_ridge(problem, stored), stored.raw(problem.split(z)[0])
+    )
+    fit = _there(problem, room, u if np.isfinite(u).all() else 0 * u)
+    found = _back(problem, stored, room, fit.z[: room.Q.shape[1]], float(fit.z[-1]) if problem.intercept else 0.0)
+    if not fit.note and _endless(replace(problem, block=DenseBlock(room.Q), ridge=room.ridge, stored=None), fit.z):
         fit = replace(fit, note=PARTLY, minimiser=False)
-    notes, least = [fit.note], fit.least
+    notes, least = [fit.note], fit.lower_bound
     if room.null.shape[1]:
-        notes.append(dependent(stored.A, few.rows.c, few.intercept, room.Q.shape[1]))
+        notes.append(dependent(stored.A, problem.rows.c, problem.intercept, room.Q.shape[1]))
     if room.whole is not None:  # columns that differ by rounding only: what that could explain is not given
-        whole = _there(few, room.whole, np.zeros(room.whole.Q.shape[1])).least
-        least = min(least, whole - 10 * room.whole.error * max(fit.value - few.lower, 0.0))
+        whole = _there(problem, room.whole, np.zeros(room.whole.Q.shape[1])).lower_bound
+        least = min(least, whole - 10 * room.whole.error * max(fit.value - problem.lower, 0.0))
     lost = found.value - fit.value
-    if fit.minimiser and lost > ROUNDED * max(fit.value - few.lower, FLOOR * _height(few)):
+    if fit.minimiser and lost > ROUNDED * max(fit.value - problem.lower, FLOOR * _height(problem)):
         notes.append(f"the chosen columns are equal to many digits, and rounded coefficients cost {lost:.1e}")
     return replace(
-        found, least=min(least, found.value), note="; ".join(filter(None, notes)), minimiser=fit.minimiser
+        found, lower_bound=min(least, found.value), note="; ".join(filter(None, notes)), minimiser=fit.minimiser
     )  # fmt: skip
 
 
-def _there(few: LossOnColumns, room: Basis, u: Vector) -> Fit:
+def _there(problem: LossOnColumns, room: Basis, u: Vector) -> Fit:
     """The minimiser in orthonormal coordinates, from u (and the best intercept)."""
-    there = replace(few, block=DenseBlock(room.Q), ridge=room.ridge, stored=None)
+    there = replace(problem, block=DenseBlock(room.Q), ridge=room.ridge, stored=None)
     start = there.join(u, 0.0)
-    if few.intercept:
-        start[-1] = best_intercept(few.loss, replace(few.rows, offset=there.eta(start)))
-    known = there.quick(start)
+    if problem.intercept:
+        start[-1] = best_intercept(problem.loss, replace(problem.rows, offset=there.eta(start)))
+    known = there.kernel_fit(start)
     if known is None or not known[2]:
         return minimise(there, start)
-    least = known[1] - EXACT * max(known[1] - few.lower, 0.0)
-    return Fit(State(known[0], known[1], np.empty(0)), known[1], least=least)
+    least = known[1] - EXACT * max(known[1] - problem.lower, 0.0)
+    return Fit(State(known[0], known[1], np.empty(0)), known[1], lower_bound=least)
 
 
-def _back(few: LossOnColumns, stored: Stored, room: Basis, u: Vector, b: float) -> Fitted:
+def _back(problem: LossOnColumns, stored: Stored, room: Basis, u: Vector, b: float) -> Fitted:
     """Rounded coefficients for u (and b), the best intercept for them, and their value."""
     scale = np.where(np.isfinite(stored.s), stored.s, 1.0)
     v = least_norm(scale[:, None] * room.null, scale * room.outward(u), np.abs(stored.A).max(axis=0) / scale)
     v = np.where(np.isfinite(stored.s), v, 0.0)
-    w, rows = stored.raw(v), few.rows
+    w, rows = stored.raw(v), problem.rows
     plain = _core.exact_eta(np.asfortranarray(stored.A), w, 0.0, rows.offset)
-    if few.intercept:
-        b = best_intercept(few.loss, replace(rows, offset=plain), b - float(rows.c @ plain))
+    if problem.intercept:
+        b = best_intercept(problem.loss, replace(rows, offset=plain), b - float(rows.c @ plain))
         plain = _core.exact_eta(np.asfortranarray(stored.A), w, b, rows.offset)
-    value = few.loss.first_order(rows.y, plain, rows.c)[0] + few.penalty(v)
+    value = problem.loss.first_order(rows.y, plain, rows.c)[0] + problem.penalty(v)
     return Fitted(v, b + float(stored.m @ w), value, -np.inf)
 
 
-def interpolated(few: LossOnColumns) -> Fitted | None:
+def interpolated(problem: LossOnColumns) -> Fitted | None:
     """Least squares with as many columns as rows: the minimum-norm solution, if nothing is left to explain."""
-    if np.any(few.ridge):
+    if np.any(problem.ridge):
         return None
-    A, rows = few.block.dense(), few.rows
+    A, rows = problem.block.dense(), problem.rows
     target = rows.y if rows.offset is None else rows.y - rows.offset
-    mean = rows.c @ A if few.intercept else np.zeros(few.width)
-    centre = float(rows.c @ target) if few.intercept else 0.0
+    mean = rows.c @ A if problem.intercept else np.zeros(problem.width)
+    centre = float(rows.c @ target) if problem.intercept else 0.0
     root, scale = np.sqrt(rows.c), np.sqrt(np.maximum(rows.c @ (A - mean) ** 2, 1e-300))
     W, r = root[:, None] * (A - mean), root * (target - centre)
     v, _, rank, _ = lstsq(W / scale.max(), r, cond=1e-12, lapack_driver="gelsd", check_finite=False)
     v = v / scale.max()
-    z = few.join(v, centre - float(mean @ v))
-    value = few.at(z, hessian=False).value
-    if not value <= FLOOR * _height(few):
+    z = problem.join(v, centre - float(mean @ v))
+    value = problem.at(z, hessian=False).value
+    if not value <= FLOOR * _height(problem):
         return None
-    note = "" if rank == few.width else dependent(A, rows.c, few.intercept, rank)
-    return Fitted(v, few.split(z)[1], value, 0.0, note)
+    note = "" if rank == problem.width else dependent(A, rows.c, problem.intercept, rank)
+    return Fitted(v, problem.split(z)[1], value, 0.0, note)
 
 
-def _unrefined(few: LossOnColumns, z: Vector) -> Fitted:
+def _unrefined(problem: LossOnColumns, z: Vector) -> Fitted:
     """Too much data for orthonormal coordinates: what the columns themselves give, and how far that can be trusted."""
-    fit = minimise(few, z)
-    state = few.at(fit.z)
+    fit = minimise(problem, z)
+    state = problem.at(fit.z)
     sure = state.hessian is None or Factor(state.hessian(), quick=True).rcond > SINGULAR
     if sure or fit.note:
-        return few.ending(fit)
-    return replace(few.ending(fit), note=TOO_MANY, least=few.lower)
+        return problem.ending(fit)
+    return replace(problem.ending(fit), note=TOO_MANY, lower_bound=problem.lower)
 
 
-def _curve(few: LossOnColumns, z: Vector) -> float:
+def _curve(problem: LossOnColumns, z: Vector) -> float:
     """The largest phi'', or where there is none its mean at the start."""
-    if np.isfinite(few.loss.smoothness):
-        return float(few.loss.smoothness)
-    mean = float(few.terms(z)[2].diagonal().sum())
+    if np.isfinite(problem.loss.smoothness):
+        return float(problem.loss.smoothness)
+    mean = float(problem.terms(z)[2].diagonal().sum())
     return mean if 1e-6 < mean < 1e6 else 1.0
 
 
-def _raw_ridge(few: LossOnColumns, stored: Stored) -> Vector:
+def _raw_ridge(problem: LossOnColumns, stored: Stored) -> Vector:
     s = np.where(np.isfinite(stored.s), stored.s, 0.0)
-    return np.broadcast_to(few.ridge, s.shape) * s**2
+    return np.broadcast_to(problem.ridge, s.shape) * s**2
 
 
-def _height(few: LossOnColumns) -> float:
+def _height(problem: LossOnColumns) -> float:
     """How far the model without features is above the loss's infimum, roughly."""
-    eta = few.rows.shift(np.zeros(len(few.rows.y)), 0.0)
-    start = few.loss.start(few.rows.y - (eta if few.loss.quadratic else 0.0), few.rows.c) if few.intercept else 0.0
-    return few.loss.first_order(few.rows.y, eta + start, few.rows.c)[0] - few.lower
+    eta = problem.rows.shift(np.zeros(len(problem.rows.y)), 0.0)
+    start = (
+        problem.loss.start(problem.rows.y - (eta if problem.loss.quadratic else 0.0), problem.rows.c)
+        if problem.intercept
+        else 0.0
+    )
+    return problem.loss.first_order(problem.rows.y, eta + start, problem.rows.c)[0] - problem.lower
 
 
 def dependent(A: Matrix, c: Vector, intercept: bool, rank: int) -> str:

@@ -27,7 +27,7 @@ from .._utils.types import Matrix, Vector
 from ..engines import check_time
 from .box_qp import box_qp
 from .factor import Factor, absolute, pseudo_solve
-from .problem import Few, Fit, Line, State, Within
+from .problem import FeasibleSet, Fit, Line, SmoothProblem, State
 
 EPS = float(np.finfo(float).eps)
 CONVERGED = 500  # rounding units of the height at which a Newton decrement ends it
@@ -68,45 +68,47 @@ class Step:
     left: float = 0.0
 
 
-def minimise(few: Few, z: Vector, within: Within | None = None, eps: float = EPS) -> Fit:
+def minimise(problem: SmoothProblem, z: Vector, within: FeasibleSet | None = None, eps: float = EPS) -> Fit:
     """A minimiser near z (the minimiser, if f is convex); ``eps`` is the precision in which f is computed."""
-    here = few.at(z)
+    here = problem.at(z)
     if here.value == np.inf:
         return Fit(here, np.inf, False, "the function is infinite where the refit begins")
     if not here.finite:
         raise NotFiniteError(f"the function is {here.value} or its gradient is not finite where a refit begins")
     if len(z) == 0:
-        return Fit(here, here.value, least=here.value)
+        return Fit(here, here.value, lower_bound=here.value)
     try:
         with np.errstate(all="ignore"):  # a step that overflows is a step that is not taken
-            descent = _Descent(few, within, eps, here)
+            descent = _Descent(problem, within, eps, here)
             fit = descent.run()
-            if descent.turn >= NEWTON_STEPS and not descent.quasi and few.convex and few.bottom == -np.inf:
-                fit = _another_way(few, within, eps, fit)
+            if descent.turn >= NEWTON_STEPS and not descent.quasi and problem.convex and problem.bottom == -np.inf:
+                fit = _another_way(problem, within, eps, fit)
             return fit
     except _BottomlessError as far:
         note = "the function falls without bound on the chosen coordinates, so no minimiser exists"
         return Fit(far.at, -np.inf, False, note, False)
 
 
-def _another_way(few: Few, within: Within | None, eps: float, fit: Fit) -> Fit:
+def _another_way(problem: SmoothProblem, within: FeasibleSet | None, eps: float, fit: Fit) -> Fit:
     """Where Newton's steps ran out: L-BFGS goes on, and Newton's decrement tells whether it came to the minimum."""
     if within is None:
-        further = _Descent(few, None, eps, fit.at, quasi=True).run()
+        further = _Descent(problem, None, eps, fit.at, quasi=True).run()
         fit = further if further.value <= fit.value else fit
-    return _Descent(few, within, eps, few.at(fit.z)).run()
+    return _Descent(problem, within, eps, problem.at(fit.z)).run()
 
 
 class _Descent:
     """One minimisation: where it is, where it began, and what its direction remembers."""
 
-    def __init__(self, few: Few, within: Within | None, eps: float, here: State, quasi: bool = False) -> None:
-        self.few, self.within, self.eps, self.here, self.first = few, within, eps, here, here.value
+    def __init__(
+        self, problem: SmoothProblem, within: FeasibleSet | None, eps: float, here: State, quasi: bool = False
+    ) -> None:
+        self.problem, self.within, self.eps, self.here, self.first = problem, within, eps, here, here.value
         self.most = np.inf if within is None else 1.0
         self.pairs = deque[tuple[Vector, Vector, float]](maxlen=MEMORY)
         self.damp = 0.0 if within is not None else DAMPED
         self.turn, self.steepest = 0, _norm(here.gradient)
-        self.products = not quasi and within is None and here.hessian is None and few.product(here) is not None
+        self.products = not quasi and within is None and here.hessian is None and problem.product(here) is not None
         self.quasi = quasi or (within is None and here.hessian is None and not self.products)
         self.spent, self.weakest, self.strongest = 0, 0.0, 0.0  # products with the Hessian, and its curvatures seen
 
@@ -120,11 +122,11 @@ class _Descent:
     @property
     def scale(self) -> float:
         """What is negligible is so beside this: the height of f, or how far it has fallen."""
-        value, lower = self.here.value, self.few.lower
+        value, lower = self.here.value, self.problem.lower
         height = abs(value) if lower == -np.inf else value - lower
-        if self.few.bottom > -np.inf:
+        if self.problem.bottom > -np.inf:
             return height
-        fallen = FALLEN * abs(value) if self.few.steep and lower > -np.inf else abs(self.first - value)
+        fallen = FALLEN * abs(value) if self.problem.steep and lower > -np.inf else abs(self.first - value)
         return max(height, fallen)
 
     def run(self) -> Fit:
@@ -132,17 +134,17 @@ class _Descent:
         while self.turn < steps:
             check_time()
             here = self.here
-            if here.value <= self.few.bottom:
-                return Fit(here, here.value, note=self.few.endless, minimiser=False, least=self.few.lower)
-            if _norm(here.gradient) == 0.0 and (self.quasi or self.few.convex):
-                return Fit(here, here.value, least=here.value)
+            if here.value <= self.problem.bottom:
+                return Fit(here, here.value, note=self.problem.endless, minimiser=False, lower_bound=self.problem.lower)
+            if _norm(here.gradient) == 0.0 and (self.quasi or self.problem.convex):
+                return Fit(here, here.value, lower_bound=here.value)
             step = self._step()
             decrement = max(-float(here.gradient @ step.d), step.left)
             if self._settled(step, decrement):
                 return self._finish(step, decrement)
-            if self.spent > self.few.patience:
+            if self.spent > self.problem.patience:
                 note = f"the refit stopped after {self.spent} products with the Hessian"
-                return Fit(here, here.value, False, note, least=self.few.lower)
+                return Fit(here, here.value, False, note, lower_bound=self.problem.lower)
             ahead = self._search(step, decrement)
             if ahead is None:
                 if self.quasi and self.pairs and decrement > 1e4 * self.eps * self.scale:
@@ -154,21 +156,21 @@ class _Descent:
                 self._remember(ahead)
             self.here, self.turn = ahead, self.turn + 1
         note = f"the refit stopped after {steps} {'quasi-' if self.quasi else ''}Newton steps"
-        if self.few.bottom > -np.inf:
+        if self.problem.bottom > -np.inf:
             note += ": some coefficients grow without end, so there may be no finite minimiser (set l2 > 0)"
-        return Fit(self.here, self.here.value, False, note, self.few.bottom == -np.inf)
+        return Fit(self.here, self.here.value, False, note, self.problem.bottom == -np.inf)
 
     # descents
 
     def _newton(self) -> Step:
         assert self.here.hessian is not None
         H, g = self.here.hessian(), self.here.gradient
-        if not self.few.convex:
+        if not self.problem.convex:
             return _around(H, g)
         factor = Factor(H, quick=True)
         if factor.rcond > SINGULAR_PIVOTS:
             return Step(-factor.solve(g))
-        bound = self.few.curve()  # what is missing (dependent columns, flat stretches of a loss) is lent
+        bound = self.problem.curve()  # what is missing (dependent columns, flat stretches of a loss) is lent
         if bound is not None:
             H = H + self.damp * bound
             factor = Factor(H, quick=True)
@@ -181,7 +183,7 @@ class _Descent:
         assert self.within is not None
         assert self.here.hessian is not None
         within, z, H = self.within, self.here.z, self.here.hessian()
-        H = H if self.few.convex else absolute(H)
+        H = H if self.problem.convex else absolute(H)
         if self.damp:
             H = H + self.damp * np.diag(np.maximum(H.diagonal(), 1e-3 * H.diagonal().max()))
         t = 0.0 if within.a is None else within.t - float(within.a @ z)
@@ -199,13 +201,13 @@ class _Descent:
         d, v, rr = np.zeros_like(r), r.copy(), float(r @ r)
         if self.weakest > 0 and 2 * rr / self.weakest <= CONVERGED * self.eps * self.scale:
             return Step(s * r / self.strongest, left=2 * rr / self.weakest)
-        apply = self.few.product(self.here)
+        apply = self.problem.product(self.here)
         assert apply is not None
         rough = rr * 1e-4 * min(1.0, np.sqrt(rr) / max(self.steepest, 1e-300))
         seen, turns = np.inf, list[tuple[float, float]]()
         for _ in range(min(500, 2 * len(r))):
             check_time()
-            if self.spent > self.few.patience:
+            if self.spent > self.problem.patience:
                 break
             Hv = s * apply(s * v)
             self.spent += 1
@@ -218,7 +220,7 @@ class _Descent:
             r = r - t * Hv
             rr, before = float(r @ r), rr
             turns.append((t, rr / before))
-            if rr <= ((ENOUGH * seen * _norm(z + d)) ** 2 if self.few.quadratic else rough):
+            if rr <= ((ENOUGH * seen * _norm(z + d)) ** 2 if self.problem.quadratic else rough):
                 break
             v = r + (rr / before) * v
         self.weakest, self.strongest = _curvatures(turns)
@@ -229,7 +231,7 @@ class _Descent:
 
     def _evening(self) -> Any:
         """Scales of the variables in which H_jj is 1; the number 1 where H_jj is not known."""
-        diagonal = self.few.diagonal(self.here)
+        diagonal = self.problem.diagonal(self.here)
         return 1.0 if diagonal is None else 1.0 / np.sqrt(np.where(diagonal > 0, diagonal, 1.0))
 
     def _quasi_newton(self) -> Step:
@@ -243,7 +245,7 @@ class _Descent:
         g, z = self.here.gradient, self.here.z
         size = _norm(g)
         h = 1e-6 * max(1.0, _norm(z)) / size
-        ahead = self.few.at(z - h * g, hessian=False)
+        ahead = self.problem.at(z - h * g, hessian=False)
         curve = float(g @ (g - ahead.gradient)) / h if ahead.finite and h > 0 else 0.0  # 0: the gradient has overflowed
         return size**2 / curve if curve > 1e-12 * size**2 else 1.0 / max(1.0, size)
 
@@ -257,18 +259,20 @@ class _Descent:
 
     def _search(self, step: Step, decrement: float) -> State | None:
         """The state at a step along the direction that is neither too long nor too short; None where nothing falls."""
-        few, here, d = self.few, self.here, step.d
+        problem, here, d = self.problem, self.here, step.d
         slope, noise = min(-decrement, 0.0), self.eps * self.scale
-        if step.trusted and few.convex and not self.quasi:  # mostly the whole step will do
-            ahead = few.at(self._moved(1.0, d))
+        if step.trusted and problem.convex and not self.quasi:  # mostly the whole step will do
+            ahead = problem.at(self._moved(1.0, d))
             if ahead.finite and ahead.value <= here.value + SUFFICIENT * slope:
                 self._adapt(1.0, step)
                 return ahead
-        t, ahead_or_none = _wolfe(few.line(here, d), here, slope, noise, self.most, TIGHT if few.convex else STEEP)
+        t, ahead_or_none = _wolfe(
+            problem.line(here, d), here, slope, noise, self.most, TIGHT if problem.convex else STEEP
+        )
         self._adapt(t, step)
         if t == 0.0:
             return None
-        ahead = few.at(self._moved(t, d)) if ahead_or_none is None or self.within else ahead_or_none
+        ahead = problem.at(self._moved(t, d)) if ahead_or_none is None or self.within else ahead_or_none
         return ahead if ahead.finite and ahead.value <= here.value + 4 * noise else None
 
     def _moved(self, t: float, d: Vector) -> Vector:
@@ -293,30 +297,32 @@ class _Descent:
         """One last step, for free digits; and whether the coefficients have settled as the value has."""
         here, end = self.here, self.here
         if self.products:  # digits are not free
-            return Fit(end, end.value, least=self.few.lower)  # the weakest curvature that was seen bounds nothing
-        ahead = self.few.at(self._moved(1.0, step.d), hessian=False)
+            return Fit(
+                end, end.value, lower_bound=self.problem.lower
+            )  # the weakest curvature that was seen bounds nothing
+        ahead = self.problem.at(self._moved(1.0, step.d), hessian=False)
         shorter = ahead.finite and _norm(ahead.gradient) <= _norm(here.gradient)
         if ahead.finite and ahead.value <= here.value + (4 * self.eps * self.scale if shorter else 0.0):
             end = ahead
         least = end.value - max(decrement, CONVERGED * self.eps * self.scale)
         grown = _norm(end.z) > (1 + GROWTH) * _norm(here.z)
-        if not self.few.convex and self.turn >= SETTLING and grown:
+        if not self.problem.convex and self.turn >= SETTLING and grown:
             note = "the value has settled but coefficients still grow, so there may be no finite minimiser"
             return Fit(end, end.value, True, note, False)
-        return Fit(end, end.value, least=least)
+        return Fit(end, end.value, lower_bound=least)
 
     def _stuck(self, step: Step, decrement: float) -> Fit:
         here = self.here
-        few_digits = max(STUCK if self.few.convex else 1e-9, 1e5 * self.eps)
+        few_digits = max(STUCK if self.problem.convex else 1e-9, 1e5 * self.eps)
         if step.convex and decrement <= few_digits * self.scale * (1.0 if step.trusted else 1e-6):
-            return Fit(here, here.value, least=here.value - max(decrement, few_digits * self.scale))
-        if not self.few.convex:
+            return Fit(here, here.value, lower_bound=here.value - max(decrement, few_digits * self.scale))
+        if not self.problem.convex:
             if decrement <= few_digits * self.scale:  # all the digits there are
                 return Fit(here, here.value)
             note = "the value falls no further although the gradient says so (check the gradient)"
             return Fit(here, here.value, False, f"the refit stopped where {note}")
         note = f"the refit stopped where no step helps, up to {decrement:.1e} above the minimum"
-        return Fit(here, here.value, False, note, least=self.few.lower)
+        return Fit(here, here.value, False, note, lower_bound=self.problem.lower)
 
 
 def _curvatures(turns: list[tuple[float, float]]) -> tuple[float, float]:

@@ -18,7 +18,7 @@ class State:
     value: float
     gradient: Vector
     hessian: Callable[[], Matrix] | None = None
-    kept: Any = None  # what the function wants to know when it is asked about this state again
+    cache: Any = None  # what the function wants to know when it is asked about this state again
 
     @property
     def finite(self) -> bool:
@@ -29,7 +29,7 @@ class State:
 Line = Callable[[float], tuple[float, float, State | None]]
 
 
-class Few:
+class SmoothProblem:
     """Subclasses give ``at``; the rest is what a minimiser may know beyond it.
 
     Attributes
@@ -77,10 +77,10 @@ class Few:
         return None
 
 
-class OnSupport(Few):
+class SupportProblem(SmoothProblem):
     """f over the coefficients of a support; the points that were evaluated are left in ``seen``."""
 
-    intercept = lean = False  # is not among the variables; nor are there columns to gather
+    intercept = products_only = False  # is not among the variables; nor are there columns to gather
 
     def __init__(self, f: Any, support: Columns) -> None:
         self.f, self.support = f, support
@@ -105,7 +105,7 @@ class OnSupport(Few):
 
 
 @dataclass(frozen=True)
-class Within:
+class FeasibleSet:
     """A box, and a hyperplane a'z = t where ``a`` is given."""
 
     low: Vector
@@ -113,11 +113,11 @@ class Within:
     a: Vector | None
     t: float
 
-    def with_free(self, count: int = 1) -> "Within":
+    def with_free(self, count: int = 1) -> "FeasibleSet":
         """The same set with ``count`` variables more, the intercepts, that nothing binds."""
         free = np.full(count, np.inf)
         a = None if self.a is None else np.append(self.a, 0.0 * np.ones(count))
-        return Within(np.append(self.low, -free), np.append(self.high, free), a, self.t)
+        return FeasibleSet(np.append(self.low, -free), np.append(self.high, free), a, self.t)
 
     def sides(self, z: Vector) -> Sides:
         """-1 where z is at its lower bound, 1 at its upper, 0 between."""
@@ -128,7 +128,7 @@ class Within:
 class Fit:
     """Where a minimisation ended.
 
-    ``value`` is -inf where f falls without bound, inf outside its domain; ``least`` is a lower bound of f over its
+    ``value`` is -inf where f falls without bound, inf outside its domain; ``lower_bound`` is one of f over its
     variables (-inf where none is known); ``note`` is a sentence if there is something to say, and ``minimiser`` is
     False where the infimum is not attained.
     """
@@ -138,7 +138,7 @@ class Fit:
     converged: bool = True
     note: str = ""
     minimiser: bool = True
-    least: float = -np.inf
+    lower_bound: float = -np.inf
 
     @property
     def z(self) -> Vector:

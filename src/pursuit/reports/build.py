@@ -144,7 +144,7 @@ def _feature_values(f: Any, result: Result, model: DisplayedModel, report: Summa
 def _point(f: Objective, constraint: AtMost, result: Result, support: Columns) -> Point:
     """The refit that costs are counted from."""
     if np.array_equal(support, result.point.support):
-        point = result.point.again(f)
+        point = result.point.as_start_for(f)
         return point if point.refitted else f.refit(support, start=point)
     return f.refit(support)
 

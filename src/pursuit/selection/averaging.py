@@ -109,7 +109,7 @@ def dense_of_folds(problem: Problem, seen: Validated) -> Validated:
         return average
 
     averages = in_threads(one, list(enumerate(seen.models)))
-    lost = [models.losses(fold.held) for models, fold in zip(averages, seen.folds, strict=True)]
+    lost = [models.losses(fold.held_out) for models, fold in zip(averages, seen.folds, strict=True)]
     return validated(averages, seen.folds, lost)
 
 
@@ -148,10 +148,10 @@ def projected(problem: Problem, grid: Grid, whole: Models, seen: Validated) -> P
         return found
 
     of_folds = in_threads(one, list(enumerate(seen.models)))
-    pairs = [(fold.held, models) for fold, models in zip(seen.folds, of_folds, strict=True)]
+    pairs = [(fold.held_out, models) for fold, models in zip(seen.folds, of_folds, strict=True)]
     s = slopes(pairs, SLOPE_ERRORS[_of_residuals(problem.loss)])
     less = [shrunk(models, s) for models in of_folds]
-    held = validated(less, seen.folds, [m.losses(fold.held) for m, fold in zip(less, seen.folds, strict=True)])
+    held = validated(less, seen.folds, [m.losses(fold.held_out) for m, fold in zip(less, seen.folds, strict=True)])
     ours = projections(problem, whole.f, *averaged(problem, whole, seen), grid.onto, lam)
     return Projected(shrunk(ours, s), s, held)
 

@@ -22,7 +22,7 @@ from .grid import Grid
 from .models import Models, candidates
 from .problem import Problem
 from .splits import Fold
-from .validation import Told, Validated, validate
+from .validation import FoldCallback, Validated, validate
 
 #: From a fold's number and its models to a score each, the higher the better.
 Score = Callable[[int, Models], Vector]
@@ -157,7 +157,7 @@ def by_validation(
     errors: float,
     combine: str,
     score: Score | None,
-    told: Told | None,
+    on_fold: FoldCallback | None,
 ) -> Chosen:
     """Choose by what was held out; ``f`` is the objective of all rows with the refit's ridge.
 
@@ -170,7 +170,7 @@ def by_validation(
     while True:
         try:
             whole = candidates(problem, f, grid, problem.n)
-            seen = validate(problem, grid, folds, told, whole)
+            seen = validate(problem, grid, folds, on_fold, whole)
         except (TimeUpError, KeyboardInterrupt):
             if chosen is None:
                 raise

@@ -50,7 +50,7 @@ def slopes(tried: Sequence[tuple[Data, Models]], errors: float = 0.0) -> Vector:
     ``errors``: by how many of its standard errors over folds s is moved towards 1. With d_v the derivative on the rows
     of fold v, whose sum is 0 at s, and h the second derivative on all of them, that error is sqrt(sum_v d_v^2) / h.
     """
-    jobs = [(rows.seen_by(models.f.data.view).many(models.cols, models.B), models, rows) for rows, models in tried]
+    jobs = [(rows.in_view(models.f.data.view).batch(models.cols, models.B), models, rows) for rows, models in tried]
     quadratic, m = tried[0][1].f.quadratic, len(tried[0][1].B)
 
     def of_fold(job: tuple[Any, Models, Data], s: Vector) -> tuple[Vector, Vector]:
@@ -90,12 +90,12 @@ def intercepts(f: Any, cols: Columns, B: Vector) -> Matrix:
     m, _, q = B.shape
     if not f.fit_intercept:
         return np.zeros((m, q))
-    many = f.data.many(cols, B)
+    many = f.data.batch(cols, B)
     if f.quadratic:
         first, second = many.levels(np.zeros((m, q)))
         return -first / second
     if q > 1:
-        return np.array([intercept_of(f.data.held(cols, B[i]), f.null.free) for i in range(m)])
+        return np.array([intercept_of(f.data.intercept_problem(cols, B[i]), f.null.free) for i in range(m)])
 
     def rising(b: Vector) -> tuple[Vector, Vector]:
         first, second = many.levels(b[:, None])

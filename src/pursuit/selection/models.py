@@ -27,7 +27,7 @@ class Models:
 
     def losses(self, rows: Data) -> Vector:
         """Mean losses on some rows, whose columns are seen as f sees its own."""
-        lost = rows.seen_by(self.f.data.view).many(self.cols, self.B).losses(self.b) / rows.weight
+        lost = rows.in_view(self.f.data.view).batch(self.cols, self.B).losses(self.b) / rows.weight
         rows.forget()
         return np.where(np.isfinite(lost), lost, np.finfo(float).max ** 0.5)  # what overflows is as bad as can be
 

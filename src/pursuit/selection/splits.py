@@ -33,7 +33,7 @@ class Fold:
 
     data: Data
     n: float
-    held: Data
+    held_out: Data
     number: int = 0
     to_whole: Callable[[Matrix], Matrix] | None = None
 

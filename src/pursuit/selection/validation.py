@@ -23,7 +23,7 @@ TALL = 1 << 16  # rows from which on even a small Gram matrix is better had from
 MANY_COLUMNS = 16
 
 #: Called with how many folds are done, and of how many.
-Told = Callable[[int, int], Any]
+FoldCallback = Callable[[int, int], Any]
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,11 @@ class Validated:
 
 
 def validate(
-    problem: Problem, grid: Grid, folds: Sequence[Fold], told: Told | None = None, whole: Models | None = None
+    problem: Problem,
+    grid: Grid,
+    folds: Sequence[Fold],
+    on_fold: FoldCallback | None = None,
+    whole: Models | None = None,
 ) -> Validated:
     """Fit the candidates on every fold and hold them against its test rows; folds run in threads.
 
@@ -60,18 +64,18 @@ def validate(
     finished: dict[int, tuple[Fold, Models, Vector]] = {}
     n, p = folds[0].data.shape
     tall = n > TALL and p < MANY_COLUMNS  # a few weights a row are as large as X: one fold after the other
-    if gram is not None and len(gram.held) and (not gram.small or n > TALL):
-        held = gram.held[gram.held >= 0]
-        folds[0].data.prepare(np.sort(held if gram.whole and gram.complete else held[: gram.capacity // 2]))
+    if gram is not None and len(gram.cached) and (not gram.small or n > TALL):
+        cached = gram.cached[gram.cached >= 0]
+        folds[0].data.prepare(np.sort(cached if gram.whole and gram.complete else cached[: gram.capacity // 2]))
 
     def one(fold: Fold) -> None:
         f = problem.objective(fold.data, grid.refit)
         models = candidates(problem, f, grid, fold.n, every_size=False)
         f.forget()
-        lost = models.losses(fold.held)
+        lost = models.losses(fold.held_out)
         finished[fold.number] = fold, replace(models, points={}), lost
-        if told is not None:
-            told(len(finished), len(folds))
+        if on_fold is not None:
+            on_fold(len(finished), len(folds))
 
     try:
         (in_turn if tall else in_threads)(one, folds)
@@ -83,5 +87,5 @@ def validate(
 
 
 def validated(models: Sequence[Models], folds: Sequence[Fold], each: Sequence[Vector]) -> Validated:
-    share = np.array([fold.held.weight for fold in folds])
+    share = np.array([fold.held_out.weight for fold in folds])
     return Validated(tuple(models), tuple(folds), np.column_stack(each), share / share.sum())

@@ -36,7 +36,7 @@ from .base import Solver, generator
 from .local_search import HELPS, search, try_rivals, unsettled
 from .multistart import STARTS, Multistart, multistart
 from .omp import OMP
-from .path_search import Walk, exchanged
+from .path_search import PathSearch, exchanged
 
 RESTART_SHARE = 0.8  # share of the time that goes to restarts "until the limit"
 PATIENCE = 4  # unsuccessful restarts in a row that end a search, and one more for every PER_UNITS units
@@ -124,7 +124,7 @@ class Auto(Solver):
         """The point of this size on a path with a search at every size, where that is cheap (squared loss)."""
         units, k = constraint.units, constraint.k
         cheap = units * k**3 <= MAX_SEARCHED_WORK and units <= MAX_THOROUGH_COLUMNS and f.work * units <= MAX_GRAM_WORK
-        if f.strides or not f.quadratic or self.restarts is not None or not cheap:
+        if f.skips_sizes or not f.quadratic or self.restarts is not None or not cheap:
             return None
         longer = constraint.with_budget(min(k + BEYOND, len(constraint.allowed)))
         plan = PathPlan(True, _seed(self.random_state), late, None, (k,), MOST, k)
@@ -164,7 +164,7 @@ class Auto(Solver):
         if self.restarts != "limit":
             return f.quick_search(constraint, own, plan)
         end = time.perf_counter() + RESTART_SHARE * seconds_left()  # the rest is for judging what was found
-        found = f.quick_search(constraint, own, plan._replace(ask=lambda: time.perf_counter() > end, prove=0))
+        found = f.quick_search(constraint, own, plan._replace(should_stop=lambda: time.perf_counter() > end, prove=0))
         if found is None or not found.points or found.trouble is not None:
             return found
         again = f.quick_search(constraint, found.points[-1][0], plan._replace(restarts=0))
@@ -216,7 +216,7 @@ def _continued(
 
     None where a smaller size is as good: its last columns add nothing.
     """
-    walk = Walk(f, longer, exchanged(f, doubts=False), len(constraint.include))
+    walk = PathSearch(f, longer, exchanged(f, doubts=False), len(constraint.include))
     try:
         walk.go_on(found, plan)
     except BaseException:
@@ -249,7 +249,9 @@ def _seed(random_state: Any) -> int:
 def _claimed(f: Objective, constraint: AtMost, found: SearchSolution, known: Point | None) -> Iterator[Point]:
     """The end of a kernel's search, refitted (unless it is ``known``), with its claim; and what refits find from it."""
     support, coef, b, value = found.points[-1]
-    sure = not (found.doubtful or (f.quadratic and found.open))  # else the kernel's values are of rounded coefficients
+    sure = not (
+        found.doubtful or (f.quadratic and found.n_unchecked)
+    )  # else the kernel's values are of rounded coefficients
     ended = not f.quadratic and value <= f.floor  # coefficients without end: the refit says so, from its own start
     point = _point(f, support, coef, b, value) if sure else f.at(support, coef, b)
     if found.trouble is not None:
@@ -272,16 +274,16 @@ def _claimed(f: Objective, constraint: AtMost, found: SearchSolution, known: Poi
     units, exchange = constraint.units_of(last.support), found.exchange
     if exchange is not None and (exchange.leave[0] not in units or exchange.enter[0] in units):
         exchange = None  # the one that led to f's floor, where no other was judged
-    agrees = ended or (last.value >= value - scale and last.minimum >= last.value - scale)
+    agrees = ended or (last.value >= value - scale and last.lower_bound >= last.value - scale)
     unknown = found.unknown
-    if found.open < 0:  # time was up before any exchange was judged
+    if found.n_unchecked < 0:  # time was up before any exchange was judged
         yield last
-    elif agrees and (not found.open or (unknown is not None and not unsettled(f, constraint, last, unknown))):
+    elif agrees and (not found.n_unchecked or (unknown is not None and not unsettled(f, constraint, last, unknown))):
         yield last.claim("swap_optimal", exchange)
     elif f.quadratic:  # columns that are nearly combinations of others: refits decide
         yield from _on_data(f, constraint, last)
     else:
-        unsure = found.open or found.total
+        unsure = found.n_unchecked or found.total
         last = last.claim("swap_stationary", exchange, found.total - unsure, unsure)
         yield last
         if not found.swept:
@@ -289,4 +291,4 @@ def _claimed(f: Objective, constraint: AtMost, found: SearchSolution, known: Poi
 
 
 def _point(f: Objective, support: Any, coef: Vector, b: Any, value: float) -> Point:
-    return Point(f.dim, support, coef, b, value, lambda: f.at(support, coef, b).gradient.copy()).owned(f)
+    return Point(f.dim, support, coef, b, value, lambda: f.at(support, coef, b).gradient.copy()).bind(f)

@@ -61,7 +61,13 @@ def polished(f: Objective, point: Point) -> Point:
     """The minimiser on the point's support; the point itself where rounding leaves nothing to gain."""
     refit = f.refit(point.support, start=point)
     if point.value < refit.value <= point.value + NOTHING * abs(point.value):
-        return replace(point, refitted=refit.refitted, note=refit.note, minimiser=refit.minimiser, least=refit.least)
+        return replace(
+            point,
+            refitted=refit.refitted,
+            note=refit.note,
+            minimiser=refit.minimiser,
+            support_bound=refit.support_bound,
+        )
     return refit
 
 

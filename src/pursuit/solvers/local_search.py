@@ -81,7 +81,7 @@ def search(
     """
     # a quadratic's Hessian rows are kept from sweep to sweep, so that sweeping over all columns costs little more
     few = not f.quadratic and constraint.units > max(FULL_SWEEPS, 4 * candidates * constraint.k)
-    left_open = total = 0
+    n_unchecked = total = 0
     every = True  # a sweep over all first: mostly it is the last; what it finds is followed up among candidates
     tried: Tried = {}
     while True:
@@ -94,11 +94,11 @@ def search(
         better = _improve(f, constraint, point, ranked, tried)
         if better is None and every and f.quadratic:
             enough = point.value - HELPS * f.scale(point.value)
-            sure = not len(ranked.doubtful) and min([point.minimum, *(low for low, _ in tried.values())]) >= enough
+            sure = not len(ranked.doubtful) and min([point.lower_bound, *(low for low, _ in tried.values())]) >= enough
             if doubts and not sure:
                 better, sure = _doubts(f, constraint, point, ranked, tried)
         elif better is None and every:
-            better, sure, left_open, total = _excluded(f, constraint, point, tried, afforded * doubts)
+            better, sure, n_unchecked, total = _excluded(f, constraint, point, tried, afforded * doubts)
         if better is not None:
             point, every, tried = better, not few, {}
             yield point
@@ -106,9 +106,9 @@ def search(
             every = True
         else:
             full = constraint.count(point.support) == constraint.k  # else a unit could still come in
-            looked_at = max(len(tried), total - left_open)
+            n_checked = max(len(tried), total - n_unchecked)
             claim = "swap_optimal" if sure and full else "swap_stationary"
-            point = point.claim(claim, _next_best(f, point, ranked, tried), looked_at, left_open)
+            point = point.claim(claim, _next_best(f, point, ranked, tried), n_checked, n_unchecked)
             if judged is not None:
                 judged[point.support.tobytes()] = point
             yield point
@@ -153,7 +153,7 @@ def _doubts(f: Objective, constraint: AtMost, point: Point, ranked: Ranked, trie
         if trial is not None and trial.value < point.value - 1e-12 * f.scale(point.value):
             return trial, False
     least = (low for (_, enter), (low, _) in tried.items() if enter in helpful)
-    return None, min([point.minimum, *least]) >= enough
+    return None, min([point.lower_bound, *least]) >= enough
 
 
 def _excluded(
@@ -172,16 +172,16 @@ def _excluded(
         if trial is not None and trial.value < point.value - 1e-12 * f.scale(point.value):
             return trial, False, 0, total
     unsure = sum(tried[pair][0] < enough for pair in pairs)
-    return None, not unsure and point.minimum >= enough, unsure, total
+    return None, not unsure and point.lower_bound >= enough, unsure, total
 
 
 def unsettled(f: Objective, constraint: AtMost, point: Point, newcomers: Any) -> list[int]:
     """The units outside that may help in an exchange, among some: all others do not even help on top of the support."""
     enough, left = point.value - HELPS * f.scale(point.value), np.asarray(newcomers, np.int64)
-    if constraint.unit_of is None and len(left) and point.minimum >= enough:
+    if constraint.unit_of is None and len(left) and point.lower_bound >= enough:
         left = left[~f.combinations(point.support, left)]
     units = constraint.units_of(point.support)
-    return [j for j in left.tolist() if f.refit(constraint.columns_of(np.union1d(units, [j]))).minimum < enough]
+    return [j for j in left.tolist() if f.refit(constraint.columns_of(np.union1d(units, [j]))).lower_bound < enough]
 
 
 def _tried(
@@ -191,7 +191,7 @@ def _tried(
     if pair in tried:
         return None
     trial = f.refit(apply(constraint, point.support, (pair[0],), (pair[1],)), start=start or point)
-    tried[pair] = trial.minimum, trial.value
+    tried[pair] = trial.lower_bound, trial.value
     return trial
 
 
@@ -230,8 +230,8 @@ def try_rivals(
         best = _next_best(f, point, Ranked([], units[:0], units[:0]), tried)
         less = HELPS * f.scale(point.value)
         if best is not None and (point.exchange is None or best.change < point.exchange.change - less):
-            looked_at = point.looked_at if point.open else max(point.looked_at, len(tried))
-            point = point.claim(point.optimality, best, looked_at, point.open)
+            n_checked = point.n_checked if point.n_unchecked else max(point.n_checked, len(tried))
+            point = point.claim(point.optimality, best, n_checked, point.n_unchecked)
             yield point
         break
     return point

@@ -52,15 +52,15 @@ def every_size(f: Objective, constraint: AtMost, sizes: Sequence[int] = ()) -> d
 
     For whoever needs many paths (folds, half-samples) and no Results; where a kernel found them they are not refitted.
     Where ``sizes`` are given only these (and ``constraint.k``) are searched for; those between are passed through, and
-    where f strides (``Objective.strides``) left out. It spares what a kernel spares too (core/path_search.hpp).
+    where f strides (``Objective.skips_sizes``) left out. It spares what a kernel spares too (core/path_search.hpp).
     """
     improve = exchanged(f, tries=LIGHT_TRIES, doubts=False)
-    walk = Walk(f, constraint, improve, len(constraint.include), sizes=sizes, light=True)
+    walk = PathSearch(f, constraint, improve, len(constraint.include), sizes=sizes, light=True)
     walk.go(0, thorough=False)
     return walk.best
 
 
-class Walk:
+class PathSearch:
     """The best points so far, by size (``best``); ``reached`` is called with a size when it is reached, true stops."""
 
     def __init__(
@@ -73,14 +73,14 @@ class Walk:
         sizes: Sequence[int] = (),
         light: bool = False,
     ) -> None:
-        steps: Any = {first, constraint.k, *sizes} if f.strides else range(first, constraint.k + 1)
+        steps: Any = {first, constraint.k, *sizes} if f.skips_sizes else range(first, constraint.k + 1)
         self.sizes = sorted(size for size in steps if first <= size <= constraint.k)
         self.wanted = {first, constraint.k, *sizes} if light and sizes else set(self.sizes)
         self.f, self.constraint, self.improve, self.first, self.light = f, constraint, improve, first, light
         self.reached = None if reached is None else (lambda size, value: bool(reached(size, value)))
         self.best: dict[int, Point] = {}
         self.seen: set[tuple[int, bytes]] = set()  # sizes and supports that were improved from
-        self.kept: Callable[[], Any] | None = None  # called after each stage
+        self.on_stage: Callable[[], Any] | None = None  # called after each stage
         self.stopped = False
 
     def go(self, seed: int | None, thorough: bool) -> bool:
@@ -107,8 +107,8 @@ class Walk:
                 self._begin()
             else:
                 self._stage(size)
-            if self.kept is not None:
-                self.kept()
+            if self.on_stage is not None:
+                self.on_stage()
             self.stopped = self.reached is not None and bool(self.reached(size, self.best[size].value))
         return not self.stopped
 
@@ -126,7 +126,7 @@ class Walk:
         """What one kernel call found; thoroughly: refitted, with claims, and again where it is not sure of itself."""
         points, thorough = found.by_size(), plan.thorough
         for size, at in points.items():
-            self.best[size] = self._told(size, at) if thorough else from_kernel(self.f, at)
+            self.best[size] = self._refitted(size, at) if thorough else from_kernel(self.f, at)
         if found.trouble is not None:
             raise found.trouble
         check_time()
@@ -135,7 +135,7 @@ class Walk:
             self._single(plan.seed)
         for size in points:
             if thorough and self.best[size].optimality == "none":
-                self._again(size)
+                self._improve(size)
 
     def _single(self, seed: int) -> None:
         """The best single column where every one of them is fitted: a ranking by gradients may miss it."""
@@ -151,7 +151,7 @@ class Walk:
             self.best[1] = point
             self._settle(1, max(self.best))
 
-    def _told(self, size: int, at: PathPoint) -> Point:
+    def _refitted(self, size: int, at: PathPoint) -> Point:
         """A kernel's point, refitted, with what is known of it."""
         point = from_kernel(self.f, at)
         if not at.exact:
@@ -159,7 +159,7 @@ class Walk:
         room = HELPS * self.f.scale(at.value)
         if (
             at.optimality == "swap_optimal"
-            and not min(point.value - at.value, point.minimum - point.value) >= -20 * room
+            and not min(point.value - at.value, point.lower_bound - point.value) >= -20 * room
         ):
             return point  # the kernel's numbers had fewer digits than it thought
         doubtful = at.doubtful if at.doubtful is not None else ()
@@ -169,7 +169,7 @@ class Walk:
             return point
         return point.claim(at.optimality, None, 1)
 
-    def _again(self, size: int) -> None:
+    def _improve(self, size: int) -> None:
         """Refits decide where the kernel could not, and what they find is handed to the other sizes."""
         constraint, known = self.constraint.with_budget(size), self.best[size]
         if constraint.count(known.support) == 0 or size == len(constraint.include):

@@ -40,6 +40,7 @@ VALUE_TOLERANCE = 1e-6  # relative difference allowed between a stored value and
 NULL_VALUE_TOLERANCE = 1e-11  # the same relative to the null model's value: a nearly exact fit has few digits left
 MAX_CHECKED_POINTS = 8  # points of a path whose values are computed anew
 
+POINT_FIELDS = {"looked_at": "n_checked", "open": "n_unchecked"}  # keys of the file that are named otherwise here
 Arrays = dict[str, Any]
 
 
@@ -54,7 +55,7 @@ class Problem:
     def of(cls, f: Objective, constraint: AtMost, name: str, method: Solver, **more: Any) -> "Problem":
         own = {"include": constraint.include, "exclude": constraint.exclude, "groups": constraint.unit_of}
         settings = {
-            **f.marks(), "k": constraint.k, **own, "solver": name, "options": vars(method), **more,
+            **f.problem_settings(), "k": constraint.k, **own, "solver": name, "options": vars(method), **more,
         }  # fmt: skip
         return cls(json.loads(json.dumps(settings_to_json(settings))), f.fingerprint())
 
@@ -191,10 +192,10 @@ def pack_points(points: Sequence[Point]) -> tuple[list[dict[str, Any]], Arrays]:
     words = [
         {"dim": point.dim, "refitted": bool(point.refitted), "note": point.note, "minimiser": bool(point.minimiser),
          "optimality": point.optimality, "exchange": None if point.exchange is None else list(point.exchange),
-         "looked_at": int(point.looked_at), "open": int(point.open), "free": np.shape(point.free)}
+         "looked_at": int(point.n_checked), "open": int(point.n_unchecked), "free": np.shape(point.free)}
         for point in points
     ]  # fmt: skip
-    known = [[point.value, _number(point.lower), _number(point.least)] for point in points]
+    known = [[point.value, _number(point.lower), _number(point.support_bound)] for point in points]
     arrays = {
         "sizes": np.array([len(point.support) for point in points], np.int64),
         "supports": concatenate([point.support for point in points], np.int64),
@@ -218,14 +219,13 @@ def unpack_points(f: Objective, words: list[dict[str, Any]], arrays: Arrays) -> 
             raise ValueError("a point has other columns than the data")
         free = arrays["free"][at : at + many].reshape(contents["free"])
         at += many
-        value, lower, least = (None if np.isnan(x) else float(x) for x in arrays["known"][i])
-        contents = {**contents, "free": free if contents["free"] else float(free)}
+        value, lower, bound = (None if np.isnan(x) else float(x) for x in arrays["known"][i])
         move = contents["exchange"]
-        exchange = None if move is None else Exchange(tuple(move[0]), tuple(move[1]), move[2])
-        points.append(
-            restore_point(f, support, arrays["coefs"][own], value=value, lower=lower, least=least,
-                     **{**contents, "exchange": exchange})
-        )  # fmt: skip
+        fields = {POINT_FIELDS.get(key, key): entry for key, entry in contents.items()}
+        fields["free"] = free if contents["free"] else float(free)
+        fields["exchange"] = None if move is None else Exchange(tuple(move[0]), tuple(move[1]), move[2])
+        coef = arrays["coefs"][own]
+        points.append(restore_point(f, support, coef, value=value, lower=lower, support_bound=bound, **fields))
     return points
 
 
@@ -242,7 +242,7 @@ def restore_point(
             g[support] = 0.0
         return g
 
-    return Point(support=support, coef=coef, free=free, slope=slope, **known).owned(f)
+    return Point(support=support, coef=coef, free=free, slope=slope, **known).bind(f)
 
 
 def concatenate(pieces: list[Any], dtype: Any) -> Any:

@@ -73,7 +73,7 @@ def solve(
     effort : for solver="auto" only: "fast", "default" or "thorough" (docs/search.md has measured times and values)
     """
     check_objective(objective)
-    objective = objective if engine is None else objective.on(engine)
+    objective = objective if engine is None else objective.to_engine(engine)
     name, method = seeded(solver, random_state, effort)
     constraint = objective.sparse_set(k, include, exclude, groups)
     limits = Limits(max_iter, tol, time_limit, callback)
@@ -171,13 +171,13 @@ def ended(f: Objective, constraint: AtMost, loop: Loop, name: str) -> Result:
     best = loop.best
     shown = f.present(best)
     optimality = _optimality(f, constraint, best, loop)
-    fewer = f.why_fewer if constraint.count(best.support) < constraint.k else ""
+    fewer = f.small_support_note if constraint.count(best.support) < constraint.k else ""
     sentences = [constraint.capped, loop.reason, _words(optimality, best), fewer, best.note]
     return Result(
         *shown, value=best.value, status=_status(loop, best),
         reason="; ".join(sentence for sentence in sentences if sentence), n_iter=len(loop.trace),
         seconds=time.perf_counter() - loop.began, trace=tuple(loop.trace), optimality=optimality, solver=name,
-        k=constraint.k, point=best.detached().owned(f), constraint=constraint, exchange=best.exchange,
+        k=constraint.k, point=best.detached().bind(f), constraint=constraint, exchange=best.exchange,
         next_best=next_best(f, constraint, best.exchange, best.value), certificate=loop.certificate, lower=loop.lower,
     )  # fmt: skip
 
@@ -242,13 +242,13 @@ def _optimality(f: Objective, constraint: AtMost, best: Point, loop: Loop) -> st
     units = constraint.units_of(best.support)
     stuck = len(without(constraint.allowed, units)) == 0 or len(without(units, constraint.include)) == 0
     full, exact = len(units) == constraint.k, best.value <= f.floor
-    if exact or (stuck and full and best.refitted and best.minimum >= best.value - 1e-9 * f.scale(best.value)):
+    if exact or (stuck and full and best.refitted and best.lower_bound >= best.value - 1e-9 * f.scale(best.value)):
         return "swap_optimal"
     known = best.optimality if best.optimality != "none" else loop.optimality
     spare = not full and len(constraint.allowed) <= constraint.k
     if spare and known != "swap_optimal" and best.refitted and hasattr(f, "data"):
         whole = f.refit(constraint.columns_of(constraint.allowed), start=best)  # dependent columns were left out
-        return "swap_optimal" if whole.minimum >= best.value - 1e-9 * f.scale(best.value) else known
+        return "swap_optimal" if whole.lower_bound >= best.value - 1e-9 * f.scale(best.value) else known
     return known
 
 
@@ -258,11 +258,12 @@ def _words(optimality: str, best: Point) -> str:
         return "no single exchange helps"
     if optimality != "swap_stationary":
         return ""
-    if best.open:
-        return f"no exchange was found that helps; {best.open} of {best.looked_at + best.open} are not excluded"
-    if best.looked_at > 1:
-        return f"none of the {best.looked_at} best-ranked exchanges helps"
-    return "the best-ranked exchange does not help" if best.looked_at else "the model of f sees no exchange that helps"
+    if best.n_unchecked:
+        total = best.n_checked + best.n_unchecked
+        return f"no exchange was found that helps; {best.n_unchecked} of {total} are not excluded"
+    if best.n_checked > 1:
+        return f"none of the {best.n_checked} best-ranked exchanges helps"
+    return "the best-ranked exchange does not help" if best.n_checked else "the model of f sees no exchange that helps"
 
 
 def _point(f: Objective, start: Any) -> Point:
@@ -283,7 +284,7 @@ def _start(f: Objective, constraint: AtMost, start: Any) -> Point:
         return f.refit(constraint.forced) if constraint.include.size else null
     point = _point(f, start)
     if constraint.allows(point.support):
-        return point.again(f)
+        return point.as_start_for(f)
     if constraint.count(point.support) > constraint.k:
         raise ValueError(f"start uses {constraint.count(point.support)} columns, more than k={constraint.k} allows")
     if constraint.uses_forbidden(point.support):

@@ -144,10 +144,10 @@ class Loop:
             claimed = self.best.optimality != "none" and np.array_equal(point.support, self.best.support)
             if claimed and point.optimality == "none" and point.refitted:  # the same solution, but for rounding
                 best = self.best
-                point = point.claim(best.optimality, best.exchange, best.looked_at, best.open)
+                point = point.claim(best.optimality, best.exchange, best.n_checked, best.n_unchecked)
             self.best = point
         elif self._proves_best(point):
-            self.best = self.best.claim(point.optimality, point.exchange, point.looked_at, point.open)
+            self.best = self.best.claim(point.optimality, point.exchange, point.n_checked, point.n_unchecked)
         before, self.last = self.last, point
         changed = len(without(point.support, before.support))
         seconds = time.perf_counter() - self.began

@@ -55,7 +55,7 @@ class EvaluationLog:
 
     def recording_objective(self) -> Any:
         """The objective, recording where its points are no more than their numbers."""
-        return RecordingObjective(self) if self.f.smooth and self.f.plain else self.f
+        return RecordingObjective(self) if self.f.smooth and self.f.serializable else self.f
 
     def replay_or_compute(self, support: Columns, coefficients: Vector, compute: Any) -> Point:
         """The recorded point, or else a computed one, which is recorded."""
@@ -90,7 +90,7 @@ class EvaluationLog:
 
     def _replay(self, i: int) -> Point:
         known, point = self.gradients.get(i), self.points[i]
-        names = ("dim", "support", "coef", "free", "value", "refitted", "note", "minimiser", "least")
+        names = ("dim", "support", "coef", "free", "value", "refitted", "note", "minimiser", "support_bound")
         kept = {name: getattr(point, name) for name in names}
         return restore_point(self.f, gradient=known, **kept)
 
@@ -114,7 +114,7 @@ class EvaluationLog:
 
     def record_end(self, loop: Loop) -> None:
         """Record how a run ended: finished, or stopped by a limit after which another run may continue."""
-        if loop.status not in FINISHED or not self.f.plain:
+        if loop.status not in FINISHED or not self.f.serializable:
             self.write()
             return
         lines = [list(vars(record).values()) for record in loop.trace]

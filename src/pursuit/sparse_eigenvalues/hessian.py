@@ -153,5 +153,5 @@ def _glm_hessian(f: GLM, point: Point, bound: bool) -> SparseHessian:
             K += A @ A.T
         return np.asarray(np.linalg.eigvalsh(K) + float(np.max(ridge) - lowest), dtype=np.float64)
 
-    small = data.shape[0] <= DUAL and not data.lean
+    small = data.shape[0] <= DUAL and not data.products_only
     return SparseHessian(p, rows, diagonal, times, dual if small else None, lowest, rank)

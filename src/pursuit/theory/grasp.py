@@ -79,7 +79,7 @@ def corollary1(problem: Problem) -> Statement:
 def _rows_needed(problem: Problem, k: int) -> float | None:
     """The n of Corollary 1 with the sample's own moments; None where the rows are not at hand."""
     data = getattr(problem.levels.f, "data", None)
-    if data is None or not data.whole or data.lean or data.shape[0] * data.shape[1] > READ or not data.full:
+    if data is None or not data.whole or data.products_only or data.shape[0] * data.shape[1] > READ or not data.full:
         return None
     A = data.copied()[0]
     R = float(np.sort(A**2, axis=1)[:, -k:].sum(axis=1).max())

@@ -70,8 +70,8 @@ class Problem:
         lower = float(f.lower)
         if f.convex and f.dim <= CHEAP_MINIMUM:
             whole = f.refit(np.arange(f.dim))
-            if whole.minimiser and whole.least is not None and np.isfinite(whole.least):
-                lower = max(lower, float(whole.least))
+            if whole.minimiser and whole.support_bound is not None and np.isfinite(whole.support_bound):
+                lower = max(lower, float(whole.support_bound))
         return lower
 
     def chosen(self, verdict: str, *brackets: Bracket) -> list[float]:

@@ -29,7 +29,7 @@ class Division(NamedTuple):
     held: np.ndarray
 
 
-class Within(NamedTuple):
+class FeasibleSet(NamedTuple):
     """Covariance of rows about the means of their classes, their number, and that of other rows about these means."""
 
     covariance: np.ndarray
@@ -69,7 +69,7 @@ def centred(X: np.ndarray, y: np.ndarray, by: np.ndarray) -> np.ndarray:
     return np.asarray(X - np.array([means[label] for label in y]))
 
 
-def folds(part: Division) -> list[Within]:
+def folds(part: Division) -> list[FeasibleSet]:
     from sklearn.model_selection import StratifiedKFold
 
     found = []
@@ -77,7 +77,7 @@ def folds(part: Division) -> list[Within]:
         out = np.isin(np.arange(len(part.train)), test)
         rows = centred(part.train, part.trained, ~out)
         S, T = (rows[some].T @ rows[some] / some.sum() for some in (~out, out))
-        found.append(Within(S, int((~out).sum()), T, int(out.sum())))
+        found.append(FeasibleSet(S, int((~out).sum()), T, int(out.sum())))
     return found
 
 

@@ -48,7 +48,7 @@ class Stopped(Wrapped):
 
         if len(support) == 0:
             return self.null
-        few, rule = self.glm.few(support).together(), self.rule
+        few, rule = self.glm.support_problem(support).gather_columns(), self.rule
 
         def f(z: Vector) -> tuple[float, Vector]:
             state = few.at(z, hessian=False)

@@ -10,7 +10,7 @@ from ..._utils.column_names import Names
 from ..._utils.types import Array, Vector
 from ..._utils.validation import check_path
 from ...designs.paged import Paged, Place
-from ..answers import Spread
+from ..answers import Moments
 from ..rows import Data
 from ..sources import InParts
 from .files import load
@@ -51,7 +51,7 @@ def open_data(
     return _folder(path, bytes_)
 
 
-class Told(NamedTuple):
+class DatasetInfo(NamedTuple):
     """What is known of the rows beside their numbers.
 
     ``labels`` are those of a target that has text or truth values: y then is their places; ``counted``: it was whole.
@@ -62,7 +62,7 @@ class Told(NamedTuple):
     offset: str | None
     labels: tuple[Any, ...] | None
     counted: bool
-    moments: Spread | None = None
+    moments: Moments | None = None
 
 
 class OnDisk(InParts):
@@ -77,11 +77,11 @@ class OnDisk(InParts):
 
     def __init__(
         self, path: Path, memory: int, sources: Sequence[Place], rows: tuple[Array, Array | None, Array | None],
-        told: Told,
+        info: DatasetInfo,
     ) -> None:  # fmt: skip
         self.path, self.budget = path, Budget(memory, len(rows[0]))
-        self.names, self.target, self.offset, self.labels, self.counted, self.moments = told
-        designs = [Paged(source, told.names, self.budget.room) for source in sources]
+        self.names, self.target, self.offset, self.labels, self.counted, self.moments = info
+        designs = [Paged(source, info.names, self.budget.room) for source in sources]
         ends = np.cumsum([design.shape[0] for design in designs])[:-1]
         y, weights, offset = (
             [None] * len(designs) if values is None else np.split(values, ends)
@@ -141,11 +141,11 @@ def _folder(path: Path, memory: int) -> OnDisk:
             return None
         return np.concatenate([load(path, block.files[key]) for block in manifest.blocks])
 
-    told = Told(
+    info = DatasetInfo(
         manifest.names, manifest.target, manifest.offset, manifest.classes, manifest.target_dtype == "int64",
-        Spread(1.0, mean, square),
+        Moments(1.0, mean, square),
     )  # fmt: skip
-    return OnDisk(path, memory, sources, (rows("y"), rows("weights"), rows("offset")), told)
+    return OnDisk(path, memory, sources, (rows("y"), rows("weights"), rows("offset")), info)
 
 
 def _parquet(
@@ -161,4 +161,4 @@ def _parquet(
     y, labels, counted = file.targets(target)
     w = None if weights is None else file.numbers(weights, "weights")
     o = None if offset is None else file.numbers(offset, "offset")
-    return OnDisk(path, memory, sources, (y, w, o), Told(file.features, target, offset, labels, counted))
+    return OnDisk(path, memory, sources, (y, w, o), DatasetInfo(file.features, target, offset, labels, counted))

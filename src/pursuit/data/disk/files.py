@@ -39,9 +39,9 @@ class Stored:
 class Mapped:
     """A file as an array; pages are read when they are used, and ``drop`` gives them back."""
 
-    def __init__(self, folder: Path, told: Stored) -> None:
-        self.path, self.told = folder / told.name, told
-        self.start = _header(self.path, told)
+    def __init__(self, folder: Path, entry: Stored) -> None:
+        self.path, self.entry = folder / entry.name, entry
+        self.start = _header(self.path, entry)
         self.seen = _state(self.path)
         self.checked = False
 
@@ -56,10 +56,10 @@ class Mapped:
     @lazy
     def array(self) -> Array:
         """The numbers, mapped."""
-        if not self.told.nbytes:
-            return np.empty(self.told.shape, self.told.dtype)
-        flat = np.frombuffer(self._map, np.dtype(self.told.dtype), math.prod(self.told.shape), self.start)
-        return flat.reshape(self.told.shape)
+        if not self.entry.nbytes:
+            return np.empty(self.entry.shape, self.entry.dtype)
+        flat = np.frombuffer(self._map, np.dtype(self.entry.dtype), math.prod(self.entry.shape), self.start)
+        return flat.reshape(self.entry.shape)
 
     def check(self, few: bool = False) -> Array:
         """The array, after a look at the file: at its size and time, and the first time (not ``few``) its checksum."""
@@ -77,7 +77,7 @@ class Mapped:
                 found = zlib.crc32(raw[low : low + PIECE], found)
         finally:
             raw.release()
-        if found != self.told.crc32:
+        if found != self.entry.crc32:
             raise ValueError(f"{self.path} was altered: its checksum is not the manifest's; convert the data again")
 
     def drop(self) -> None:
@@ -86,9 +86,9 @@ class Mapped:
             self._map.madvise(_DROP)
 
 
-def load(folder: Path, told: Stored) -> Array:
+def load(folder: Path, entry: Stored) -> Array:
     """A copy of a small file, checked."""
-    mapped = Mapped(folder, told)
+    mapped = Mapped(folder, entry)
     return np.array(mapped.check())
 
 
@@ -100,7 +100,7 @@ def _state(path: Path) -> tuple[int, int, int]:
     return state.st_size, state.st_mtime_ns, state.st_ino
 
 
-def _header(path: Path, told: Stored) -> int:
+def _header(path: Path, entry: Stored) -> int:
     """Where the numbers begin; ValueError where the file is not what the manifest says."""
     if path.is_symlink():
         raise ValueError(f"{path} is a link, and a data set holds its own files")
@@ -115,10 +115,10 @@ def _header(path: Path, told: Stored) -> int:
             start = file.tell()
     except (ValueError, KeyError, EOFError):
         raise ValueError(f"{path} is not a .npy file; convert the data again") from None
-    if shape != told.shape or dtype != np.dtype(told.dtype) or (fortran and len(shape) > 1):
+    if shape != entry.shape or dtype != np.dtype(entry.dtype) or (fortran and len(shape) > 1):
         raise ValueError(
-            f"{path} holds {dtype} of shape {shape}, and the manifest says {told.dtype} of shape {told.shape}"
+            f"{path} holds {dtype} of shape {shape}, and the manifest says {entry.dtype} of shape {entry.shape}"
         )
-    if size != start + told.nbytes:
-        raise ValueError(f"{path} was truncated: it has {size} bytes, not {start + told.nbytes}")
+    if size != start + entry.nbytes:
+        raise ValueError(f"{path} was truncated: it has {size} bytes, not {start + entry.nbytes}")
     return start

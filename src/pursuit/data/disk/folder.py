@@ -19,12 +19,12 @@ class FolderBlock:
         keys = CSR if manifest.sparse else DENSE
         self.files = {key: Mapped(folder, block.files[key]) for key in keys}
         self.shape, self.dtype = (block.rows, manifest.shape[1]), np.dtype(manifest.dtype)
-        self.nbytes, self.full = sum(file.told.nbytes for file in self.files.values()), not manifest.sparse
+        self.nbytes, self.full = sum(file.entry.nbytes for file in self.files.values()), not manifest.sparse
 
     def __getstate__(self) -> dict[str, Any]:
         return {key: value for key, value in self.__dict__.items() if key != "_design"}
 
-    handy = True
+    sampleable = True
 
     def read(self, few: bool = False) -> Design:
         for file in self.files.values():

@@ -47,20 +47,20 @@ class Manifest:
 
     def written(self) -> str:
         """As it stands in the file."""
-        held = {
+        header = {
             "format": FORMAT, "version": VERSION, "shape": self.shape, "dtype": self.dtype,
             "layout": "csr" if self.sparse else "dense", "names": self.names, "target": self.target,
             "weights": self.weights, "offset": self.offset, "classes": self.classes,
-            "target_dtype": self.target_dtype, "columns": _told(self.columns),
+            "target_dtype": self.target_dtype, "columns": _entry(self.columns),
             "blocks": [
-                {"rows": block.rows, **{key: _told(file) for key, file in block.files.items()}}
+                {"rows": block.rows, **{key: _entry(file) for key, file in block.files.items()}}
                 for block in self.blocks
             ],
         }  # fmt: skip
-        return json.dumps(held, allow_nan=False) + "\n"
+        return json.dumps(header, allow_nan=False) + "\n"
 
 
-def _told(file: Stored) -> dict[str, Any]:
+def _entry(file: Stored) -> dict[str, Any]:
     return {"file": file.name, "dtype": file.dtype, "shape": file.shape, "crc32": file.crc32}
 
 
@@ -72,18 +72,18 @@ def read_manifest(folder: Path) -> Manifest:
     if not path.is_file() or path.is_symlink():
         raise ValueError(f"{folder} is not a data set: it has no {FILE}; make one with `pursuit convert`")
     try:
-        held = json.loads(path.read_text(encoding="utf-8"))
+        header = json.loads(path.read_text(encoding="utf-8"))
     except (ValueError, RecursionError):
         raise ValueError(f"{path} is not JSON; convert the data again") from None
-    if not isinstance(held, dict) or held.get("format") != FORMAT:
+    if not isinstance(header, dict) or header.get("format") != FORMAT:
         raise ValueError(f"{folder} is not a data set: {FILE} does not say format {FORMAT!r}")
-    version = held.get("version")
+    version = header.get("version")
     if isinstance(version, int) and not isinstance(version, bool) and version > VERSION:
         raise ValueError(
             f"{folder} was written in version {version}, and this pursuit reads up to {VERSION}: update it"
         )
     try:
-        return _checked(held)
+        return _checked(header)
     except _WrongError as wrong:
         raise ValueError(f"{path}: {wrong}") from None
 
@@ -92,26 +92,26 @@ class _WrongError(Exception):
     """What a field must be."""
 
 
-def _checked(held: dict[str, Any]) -> Manifest:
-    if held.get("version") != VERSION:
-        raise _WrongError(f"version must be {VERSION}, got {held.get('version')!r}")
-    n, p = shape = _shape(held, "shape", 2)
+def _checked(header: dict[str, Any]) -> Manifest:
+    if header.get("version") != VERSION:
+        raise _WrongError(f"version must be {VERSION}, got {header.get('version')!r}")
+    n, p = shape = _shape(header, "shape", 2)
     if not 1 <= p <= MOST_COLUMNS or n < 1:
         raise _WrongError(f"shape must have at least one row, and 1 to {MOST_COLUMNS} columns, got {shape}")
-    dtype = _one_of(held, "dtype", ("float32", "float64"))
-    sparse = _one_of(held, "layout", ("dense", "csr")) == "csr"
-    names = held.get("names")
+    dtype = _one_of(header, "dtype", ("float32", "float64"))
+    sparse = _one_of(header, "layout", ("dense", "csr")) == "csr"
+    names = header.get("names")
     if names is not None and (not _texts(names) or len(names) != p):
         raise _WrongError(f"names must be {p} strings, or null")
-    words = {key: held.get(key) for key in ("target", *ROWS[1:])}
+    words = {key: header.get(key) for key in ("target", *ROWS[1:])}
     if not all(word is None or isinstance(word, str) for word in words.values()):
         raise _WrongError("target, weights and offset must be strings or null")
-    classes = held.get("classes")
+    classes = header.get("classes")
     if classes is not None and (not _texts(classes) and classes != [False, True]):
         raise _WrongError("classes must be strings, or false and true, or null")
-    target_dtype = _one_of(held, "target_dtype", ("float64", "int64"))
-    columns = _file(held, "columns", "float64", (2, p))
-    blocks = held.get("blocks")
+    target_dtype = _one_of(header, "target_dtype", ("float64", "int64"))
+    columns = _file(header, "columns", "float64", (2, p))
+    blocks = header.get("blocks")
     if not isinstance(blocks, list) or not blocks:
         raise _WrongError("blocks must be a list of at least one block")
     has = (*(CSR if sparse else DENSE), "y", *(key for key in ROWS[1:] if words[key] is not None))
@@ -130,51 +130,51 @@ def _checked(held: dict[str, Any]) -> Manifest:
     )  # fmt: skip
 
 
-def _block(held: Any, has: tuple[str, ...], p: int, dtype: str) -> Block:
-    if not isinstance(held, dict):
+def _block(header: Any, has: tuple[str, ...], p: int, dtype: str) -> Block:
+    if not isinstance(header, dict):
         raise _WrongError("a block must be an object")
-    rows = held.get("rows")
+    rows = header.get("rows")
     if isinstance(rows, bool) or not isinstance(rows, int) or rows < 1:
         raise _WrongError(f"rows of a block must be a whole number at least 1, got {rows!r}")
     files = {}
     for key in has:
         if key == "X":
-            files[key] = _file(held, key, dtype, (rows, p))
+            files[key] = _file(header, key, dtype, (rows, p))
         elif key in CSR:
             wide = dtype if key == "data" else "int32"
-            files[key] = _file(held, key, wide, (rows + 1,) if key == "indptr" else None)
+            files[key] = _file(header, key, wide, (rows + 1,) if key == "indptr" else None)
         else:
-            files[key] = _file(held, key, "float64", (rows, *(_responses(held.get(key)) if key == "y" else ())))
+            files[key] = _file(header, key, "float64", (rows, *(_responses(header.get(key)) if key == "y" else ())))
     if "data" in files and files["data"].shape != files["indices"].shape:
         raise _WrongError(f"{files['data'].name} and {files['indices'].name} must have one shape")
     return Block(rows, files)
 
 
-def _responses(told: Any) -> tuple[int, ...]:
+def _responses(entry: Any) -> tuple[int, ...]:
     """The number of responses where y has a column for each, else nothing."""
-    shape = told.get("shape") if isinstance(told, dict) else None
+    shape = entry.get("shape") if isinstance(entry, dict) else None
     return (shape[1],) if isinstance(shape, list) and len(shape) == 2 and shape[1] != 0 else ()
 
 
-def _file(held: dict[str, Any], key: str, dtype: str, shape: tuple[int, ...] | None) -> Stored:
-    told = held.get(key)
-    if not isinstance(told, dict):
+def _file(header: dict[str, Any], key: str, dtype: str, shape: tuple[int, ...] | None) -> Stored:
+    entry = header.get(key)
+    if not isinstance(entry, dict):
         raise _WrongError(f"{key} must be an object with file, dtype, shape and crc32")
-    name, crc = told.get("file"), told.get("crc32")
+    name, crc = entry.get("file"), entry.get("crc32")
     if not isinstance(name, str) or not NAME.fullmatch(name):
         raise _WrongError(f"{key} names the file {name!r}; a file of a data set lies in its folder and ends in .npy")
-    found = _shape(told, "shape", 1 if shape is None else len(shape))
+    found = _shape(entry, "shape", 1 if shape is None else len(shape))
     if shape is not None and found != shape:
         raise _WrongError(f"{name} must have shape {shape}, got {found}")
-    if told.get("dtype") != dtype:
-        raise _WrongError(f"{name} must hold {dtype}, got {told.get('dtype')!r}")
+    if entry.get("dtype") != dtype:
+        raise _WrongError(f"{name} must hold {dtype}, got {entry.get('dtype')!r}")
     if isinstance(crc, bool) or not isinstance(crc, int) or not 0 <= crc < 1 << 32:
         raise _WrongError(f"crc32 of {name} must be a whole number of 32 bits")
     return Stored(name, np.dtype(dtype).name, found, crc)
 
 
-def _shape(held: dict[str, Any], key: str, length: int) -> Any:
-    shape = held.get(key)
+def _shape(header: dict[str, Any], key: str, length: int) -> Any:
+    shape = header.get(key)
     if not isinstance(shape, list) or len(shape) != length:
         raise _WrongError(f"{key} must be a list of {length} whole numbers, got {shape!r}")
     if any(isinstance(size, bool) or not isinstance(size, int) or not 0 <= size < 1 << 62 for size in shape):
@@ -182,10 +182,10 @@ def _shape(held: dict[str, Any], key: str, length: int) -> Any:
     return tuple(shape)
 
 
-def _one_of(held: dict[str, Any], key: str, known: tuple[str, ...]) -> str:
-    if held.get(key) not in known:
-        raise _WrongError(f"{key} must be {' or '.join(known)}, got {held.get(key)!r}")
-    return str(held[key])
+def _one_of(header: dict[str, Any], key: str, known: tuple[str, ...]) -> str:
+    if header.get(key) not in known:
+        raise _WrongError(f"{key} must be {' or '.join(known)}, got {header.get(key)!r}")
+    return str(header[key])
 
 
 def _texts(values: Any) -> bool:

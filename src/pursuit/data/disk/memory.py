@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-from ...designs import Room
+from ...designs import MemoryBudget
 
 LIBRARIES = 200 << 20  # what Python and the libraries take
 VECTORS = 7  # numbers per row: target, weight, offset, and what a line search holds
@@ -49,9 +49,9 @@ class Budget:
         return self.memory - LIBRARIES - 8 * VECTORS * self.n
 
     @property
-    def room(self) -> Room:
+    def room(self) -> MemoryBudget:
         """A quarter for columns of refits; a sixth for Gram columns, of which there are copies while they are made."""
-        return Room(self.rest / 4 / (8 * self.n), self.rest / 6)
+        return MemoryBudget(self.rest / 4 / (8 * self.n), self.rest / 6)
 
     @property
     def block(self) -> int:

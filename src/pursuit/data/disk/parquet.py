@@ -163,7 +163,7 @@ class ParquetBlock:
         self.file, self.group, self.low, self.many = file, group, low, many
         self.shape, self.dtype = (many, len(file.features)), file.dtype
         self.nbytes = self.dtype.itemsize * many * len(file.features)
-        self.handy = group == low == 0  # none is, but one look is worth it
+        self.sampleable = group == low == 0  # none is, but one look is worth it
 
     def read(self, few: bool = False) -> Design:
         return as_design(self.file.rows(self.group, self.low, self.many))

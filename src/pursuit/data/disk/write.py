@@ -18,7 +18,7 @@ import scipy.sparse as sp
 from ..._utils.files import temporary_path
 from ..._utils.types import Array
 from ...designs import as_design
-from ..answers import Spread, merged
+from ..answers import Moments, merge_moments
 from .files import Stored
 from .manifest import FILE, Block, Manifest
 
@@ -74,7 +74,7 @@ class Writer:
         self.waiting: list[tuple[Any, tuple[Array | None, ...]]] = []
         self.bytes, self.seen, self.rows, self.width, self.sparse = 0, 0, 0, 0, False
         self.blocks: list[Block] = []
-        self.moments = Spread(0.0, np.zeros(0), np.zeros(0))
+        self.moments = Moments(0.0, np.zeros(0), np.zeros(0))
 
     def add(self, X: Any, y: Array, weights: Array | None, offset: Array | None) -> None:
         """Some rows: X dense or CSR (of which later pieces may have more columns), and numbers for each of them."""
@@ -116,8 +116,8 @@ class Writer:
         if not weight > 0:
             return
         mean, var = as_design(X).stats(w / weight)
-        before = Spread(self.moments.weight, *(_padded(v, len(mean)) for v in self.moments[1:]))
-        self.moments = merged([before, Spread(weight, mean, weight * var)])
+        before = Moments(self.moments.weight, *(_padded(v, len(mean)) for v in self.moments[1:]))
+        self.moments = merge_moments([before, Moments(weight, mean, weight * var)])
 
     def _write(self, name: str, array: Array) -> Stored:
         array = np.ascontiguousarray(array)
@@ -128,7 +128,7 @@ class Writer:
             file.write(raw)
         return Stored(name, array.dtype.name, array.shape, zlib.crc32(raw))
 
-    def finish(self, names: Any = None, **told: Any) -> Manifest:
+    def finish(self, names: Any = None, **fields: Any) -> Manifest:
         """The last block, and the manifest."""
         self.flush()
         weight, mean, square = self.moments
@@ -138,7 +138,7 @@ class Writer:
             "columns.npy", np.stack([_padded(mean, self.width), _padded(square / weight, self.width)])
         )
         manifest = Manifest(
-            (self.rows, self.width), str(self.dtype), self.sparse, None if names is None else tuple(names), **told,
+            (self.rows, self.width), str(self.dtype), self.sparse, None if names is None else tuple(names), **fields,
             columns=columns, blocks=tuple(self.blocks),
         )  # fmt: skip
         with self._file(FILE) as file:

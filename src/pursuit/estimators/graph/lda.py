@@ -41,7 +41,7 @@ from .covariance import (
     flat_columns,
     replace_constant_columns,
 )
-from .lda_cv import CHOSEN, RULES, Choice, Within, chosen
+from .lda_cv import CHOSEN, RULES, Choice, FeasibleSet, chosen
 from .precision import SparsePrecision
 
 PRIORS_SUM = 1e-6  # how far from 1 priors may add up, by rounding
@@ -126,7 +126,7 @@ class SparseLDA(ClassifierMixin, BaseEstimator):
         found, notes = self._within(X, weights, codes, names)
         with threads(self.n_jobs):
             counts = rows_that_count(sample_weight, weights)
-            within = Within(X, codes, weights, counts, found, self.standardize, names)
+            within = FeasibleSet(X, codes, weights, counts, found, self.standardize, names)
             choice = self._choose(within, requested, cv_groups)
             self.graph_ = SparsePrecision(
                 choice.n_edges, shrinkage=choice.shrinkage if self.standardize else 0.0, l1=choice.l1,
@@ -141,7 +141,7 @@ class SparseLDA(ClassifierMixin, BaseEstimator):
         self._discriminate()
         return self
 
-    def _choose(self, within: Within, requested: tuple[Any, Any, Any], cv_groups: Any) -> Choice:
+    def _choose(self, within: FeasibleSet, requested: tuple[Any, Any, Any], cv_groups: Any) -> Choice:
         limit = self.time_limit
         end = None if limit is None else time.perf_counter() + check_number(limit, "time_limit")
         try:

@@ -28,7 +28,7 @@ class Choice(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Within:
+class FeasibleSet:
     """Rows with classes, weights (which sum to one) and how often they count, and the covariance within classes."""
 
     X: Matrix
@@ -63,7 +63,7 @@ class Within:
         return Parted(train_on, found.rank, apart, float(self.counts[test].sum()))
 
 
-def chosen(within: Within, model: Any, requested: tuple[Any, Any, Any], cv_groups: Any) -> Choice:
+def chosen(within: FeasibleSet, model: Any, requested: tuple[Any, Any, Any], cv_groups: Any) -> Choice:
     """Numbers as they are; "cv" by the Gaussian likelihood of held-out rows about the means of their classes."""
     n_edges, shrinkage, l1 = requested
     if CHOSEN not in requested:
@@ -112,7 +112,7 @@ def _to_sphere(S: Matrix, t: float) -> Matrix:
     return np.asarray((1 - t) * S + t * np.trace(S) / len(S) * np.eye(len(S)))
 
 
-def _strata(within: Within, cv: Any) -> Columns:
+def _strata(within: FeasibleSet, cv: Any) -> Columns:
     """Classes whose shares folds keep; those with fewer rows than folds count to the largest one's."""
     if not isinstance(cv, int | np.integer):
         return within.codes
