@@ -9,13 +9,9 @@ from .minimise import EPS, NotFiniteError, minimise
 from .problem import FeasibleSet, Fit, SmoothProblem, State
 
 __all__ = [
-<<<<<<< HEAD
-    "EPS", "Basis", "BoundedGraphFit", "ColumnsInParts", "Few", "Fit", "Fitted", "LossOnColumns", "NotFiniteError",
-    "State", "Stored", "Within", "basis", "best_intercept", "eigenvalue_bounds", "graph_admm", "intercept_of",
-    "least_norm", "minimise", "refit",
-=======
     "EPS",
     "Basis",
+    "BoundedGraphFit",
     "ColumnsInParts",
     "FeasibleSet",
     "Fit",
@@ -28,9 +24,9 @@ __all__ = [
     "basis",
     "best_intercept",
     "eigenvalue_bounds",
+    "graph_admm",
     "intercept_of",
     "least_norm",
     "minimise",
     "refit",
->>>>>>> main
 ]  # fmt: skip
