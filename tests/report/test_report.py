@@ -15,7 +15,6 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import pursuit
-from pursuit.html.content import fingerprint
 from pursuit.html.svg import MAX_MARKS, Chart, nice_ticks
 
 HOSTILE = "</script><img src=x onerror=alert(1)>"  # a column of the fixtures is called that
@@ -189,13 +188,9 @@ def test_graph(tmp_path):
     assert len(re.findall(r'class="edge', text)) == 3
 
 
-def test_fingerprint_is_of_the_numbers():
-    from scipy.sparse import csr_array
-
-    X, y = np.eye(3), np.arange(3)
-    assert fingerprint(X, y) == fingerprint(X.astype(np.float32), y)
-    assert fingerprint(X, y) != fingerprint(X + 1e-9, y) != fingerprint(X, y + 1)
-    assert fingerprint(csr_array(X), y) == fingerprint(csr_array(X), y)
+def test_the_fingerprint_is_that_of_the_model_file(page, regression, tmp_path):
+    card = json.loads(pursuit.save_model(regression[0], tmp_path / "model.json").read_text())["card"]
+    assert content(page)["reproduction"]["fingerprint"] == card["fingerprint"]
 
 
 @pytest.mark.parametrize(("low", "high"), [(0, 1), (-3e-7, 2e-7), (1e6, 1e6 + 1), (5, 5)])

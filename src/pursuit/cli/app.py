@@ -265,6 +265,29 @@ def predict(
 
 
 @app.command(epilog=EPILOG)
+def explain(
+    model: Annotated[
+        Path, typer.Argument(help="A JSON model of `pursuit fit`.", metavar="MODEL", show_default=False), READS
+    ],
+    data: Annotated[
+        Path | None,
+        typer.Argument(help="Rows, of which one is explained.", metavar="[DATA]", show_default=False),
+        READS,
+    ] = None,
+    row: Annotated[int, typer.Option(min=1, help="Which row of DATA, counted from 1.")] = 1,
+) -> int:
+    """Say which features a model uses, why these, and how sure that is; of a row, what each feature contributes.
+
+    Example: pursuit explain model.json new.csv --row 3
+
+    Contributions and the intercept add up to the prediction (of a classifier: the log-odds; of counts: the logarithm).
+    """
+    from pursuit.cli.explain import run
+
+    return run(model, data, row)
+
+
+@app.command(epilog=EPILOG)
 def convert(
     data: opt.Data,
     out: Annotated[Path, typer.Argument(help="The folder to write, such as big.pursuit.", metavar="OUT"), WRITES],

@@ -97,6 +97,8 @@ def choice_facts(estimator: Any) -> dict[str, str]:
         facts["held out"] = (
             f"{held_out.name} {held_out.score:.4g}, {error}; k was chosen by it, so it flatters a little"
         )
+        if held_out.classes is not None:
+            facts |= {f"held out, {name}": fact for name, fact in held_out.classes.facts().items()}
     if estimator.combine_ in PREDICTION_WORDS and estimator.k_:
         facts["predicts by"] = PREDICTION_WORDS[estimator.combine_]
     elif estimator.combine_ == "none" and estimator.gamma_ == 0 and estimator.k_:

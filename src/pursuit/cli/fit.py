@@ -100,6 +100,10 @@ def _in_sample(request: FitRequest, estimator: Any) -> dict[str, str]:
     from sklearn.metrics import accuracy_score, r2_score
 
     predicted = estimator.predict(request.X, **request.more)
+    scores = estimator._class_scores()
+    if scores is not None:
+        facts = {name: fact for name, fact in scores.facts().items() if name != "log loss"}
+        return {"accuracy on these rows": format_number(scores.accuracy)} | facts
     measure, score = ("accuracy", accuracy_score) if request.classifies else ("R2", r2_score)
     return {f"{measure} on these rows": format_number(float(score(request.targets, predicted)))}
 

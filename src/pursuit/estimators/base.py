@@ -279,8 +279,8 @@ class SparseModel(SelectorMixin, BaseEstimator):
         >>> from pursuit import SparseRegressor
         >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
         >>> model = SparseRegressor(k=2).fit(X, y)
-        >>> told = model.explain(X.iloc[:1])
-        >>> bool(abs(told.eta - model.predict(X.iloc[:1])[0]) < 1e-9)
+        >>> explanation = model.explain(X.iloc[:1])
+        >>> bool(abs(explanation.eta - model.predict(X.iloc[:1])[0]) < 1e-9)
         True
         """
         check_is_fitted(self)
@@ -316,12 +316,17 @@ class SparseModel(SelectorMixin, BaseEstimator):
         return replace(
             summary, outputs=self._outputs(summary.outputs), notes=(*self._notes(), *summary.notes),
             held_out=held_out[0], held_out_name=held_out[1], held_out_error=held_out[2],
+            classes=self._class_scores(), held_out_classes=getattr(held_out, "classes", None),
             names=summary.names if names is None else tuple(str(names[j]) for j in self.support_),
         )  # fmt: skip
 
     def _names_of_coefficients(self) -> Any:
         """The names of the columns that have coefficients; None: those of the objective."""
         return getattr(self, "feature_names_in_", None)
+
+    def _class_scores(self, threshold: float = 0.5) -> Any:
+        """Scores of a classifier on its training rows."""
+        return None
 
     def _outputs(self, outputs: tuple[str, ...]) -> tuple[str, ...]:
         """The names of the outputs."""

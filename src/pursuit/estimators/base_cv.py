@@ -13,9 +13,11 @@ from .._utils.progress import progress_callback
 from .._utils.row_order import warn_row_order
 from .._utils.types import Array, Columns, Vector
 from .._utils.validation import check_choice, check_number, check_weights
+from ..data.sources import predictors
 from ..engines import TimeUpError, threads, until
 from ..objectives import GLM
 from ..reports.build import explained_share
+from ..reports.class_scores import ClassScores, class_scores
 from ..selection import (
     CRITERIA,
     Chosen,
@@ -51,12 +53,16 @@ def standard_errors_of_rule(rule: str) -> float:
 
 
 class HeldOut(NamedTuple):
-    """The score of the chosen size on held-out rows, its name, its standard error, and the number of folds."""
+    """The score of the chosen size on held-out rows, its name, its standard error, and the number of folds.
+
+    ``classes``: of a classifier, the :class:`ClassScores` of the folds' models on the rows that each left out.
+    """
 
     score: float
     name: str
     error: float
     folds: int
+    classes: ClassScores | None = None
 
 
 @dataclass(eq=False, repr=False)
@@ -167,11 +173,13 @@ class SparseModelCV(CallbackSupportMixin, SparseModel):
             raise ValueError("scoring cannot be used with an offset, which scorers do not know; leave scoring out")
         score = None if self.scoring is None else self._make_scorer(inputs, y, weights, pairs)
         fold_data = self._make_folds(problem, pairs, c, counts)
+        tests = [test for _, test in pairs] if classes and inputs.source is None else None
         del pairs, c, counts  # numbers for every row, which the folds do not need
         on_fold = fold_callback(self, len(fold_data), callback)
         chosen = by_validation(
             problem, f, grid, fold_data, standard_errors_of_rule(self.rule_), combine, score, on_fold
         )
+        self._held_out_classes = None if tests is None else self._score_classes(f, inputs, y, tests, chosen)
         chosen.notes.append(note)
         if combine != self.combine_:
             chosen.notes.append("bounds and sum_to would be broken by an average, so combine='none' was used")
@@ -191,6 +199,28 @@ class SparseModelCV(CallbackSupportMixin, SparseModel):
     def _make_scorer(self, inputs: ValidatedInput, y: Any, weights: Any, pairs: Any) -> FoldScorer:
         """The scores of the models of folds by ``scoring``."""
         return FoldScorer(self, inputs, y, weights, pairs)
+
+    def _score_classes(
+        self, f: Any, inputs: ValidatedInput, y: Array, tests: Any, chosen: Chosen
+    ) -> ClassScores | None:
+        """Scores of the folds' models of the chosen size on the rows that each left out."""
+        whole = f.data.whole and f.data.raw.design.shape[1] == self.n_features_in_  # not those of a basis
+        if not chosen.fold_models or not whole:
+            return None
+        weights, design = np.zeros(len(y)), f.data.raw.design
+        offset = f.data.raw.rows.offset
+        eta = np.zeros((len(y), f.width) if f.width > 1 else len(y))
+        for number, models in chosen.fold_models:
+            cols, coef, intercept = models.in_units(0)
+            test = tests[number]
+            eta[test] = predictors(design, cols, coef, intercept, offset)[test]
+            weights[test] = 1.0
+        given = f.data.raw.rows.c
+        weights[given <= 0] = 0.0
+        if self.class_weight is None and np.ptp(given[given > 0]) > 1e-12 * given.max():
+            weights *= given
+        codes = np.searchsorted(self.classes_, y)
+        return class_scores(codes, eta, self.classes_, weights=weights, probabilities=self._loss().name == "logistic")
 
     def _store(self, problem: Problem, f: Any, chosen: Chosen, began: float) -> None:
         self.l2_, self.gamma_, self.k_1se_ = chosen.l2, chosen.gamma, chosen.k_1se
@@ -223,6 +253,9 @@ class SparseModelCV(CallbackSupportMixin, SparseModel):
         if self.combine_ == "project" and self.k_ < chosen.k:
             chosen.notes.append(f"of the {chosen.k} features that the projection may have, the others are zero")
         self.held_out_ = self._held_out_score(chosen.k)
+        scores = self.__dict__.pop("_held_out_classes", None)
+        if self.held_out_ is not None:
+            self.held_out_ = self.held_out_._replace(classes=scores)
         self.reason_ = "; ".join(sentence for sentence in [self._explain_choice(chosen), *chosen.notes] if sentence)
 
     def _folds(self) -> int:

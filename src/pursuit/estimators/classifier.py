@@ -12,9 +12,10 @@ from .._utils.labels import as_labels, distinct_labels
 from .._utils.row_order import warn_row_order
 from .._utils.validation import check_number, check_weights, format_list
 from ..data import Data, Source
-from ..data.sources import opened
+from ..data.sources import opened, predictors
 from ..losses import Loss, as_loss
 from ..losses.multinomial import indicators
+from ..reports.class_scores import ClassScores, class_scores
 from .base import PARAMETERS, AtMostK, SparseModel
 from .inputs import ValidatedInput, check_source_columns, input_from_arrays, input_from_source, refuse_beside_source
 from .ridge import default_ridge
@@ -152,6 +153,23 @@ class Classification(ClassifierMixin, SparseModel):
             return log_softmax(eta, axis=1)
         margin = np.column_stack([-eta, eta])  # where it is positive, the logarithm of what predict_proba gives
         return np.where(margin > 0, np.log(np.maximum(expit(margin), 0.5)), -np.logaddexp(0, -margin))
+
+    def _class_scores(self, threshold: float = 0.5) -> ClassScores | None:
+        f = getattr(self, "objective_", None)
+        if f is None or not f.data.whole or not hasattr(f.data.raw, "rows"):
+            return None
+        data = f.data.raw
+        coef, intercept = self._on_support()
+        if data.design.shape[1] != self.n_features_in_:  # those of a basis
+            return None
+        eta = predictors(data.design, self.support_, np.asarray(coef), intercept, data.rows.offset)
+        codes = data.rows.y.argmax(axis=1) if self._is_multiclass() else (data.rows.y > 0).astype(np.int64)
+        c = data.rows.c
+        plain = self.class_weight is not None or np.ptp(c[c > 0]) <= 1e-12 * c.max()  # counts say more than shares
+        return class_scores(
+            codes, eta, self.classes_, weights=(c > 0).astype(np.float64) if plain else c, threshold=threshold,
+            probabilities=self._loss().name == "logistic",
+        )  # fmt: skip
 
     def _outputs(self, outputs: tuple[str, ...]) -> tuple[str, ...]:
         return tuple(map(str, self.classes_)) if outputs else ()

@@ -1,6 +1,5 @@
 """What a report says, as plain data: every number and sentence of the page, ready for JSON."""
 
-import hashlib
 import platform
 import warnings
 from collections.abc import Callable
@@ -18,6 +17,7 @@ from .._utils.text import format_number
 from .._utils.types import Vector
 from ..certificates import certify
 from ..inference import split_intervals
+from ..io.files import data_fingerprint
 from ..paths import path
 from ..reports.build import DisplayedModel, per_sd
 from ..resampling import stability
@@ -357,7 +357,7 @@ def _optimality(content: dict[str, Any], about: Subject) -> None:
 
 
 def _reproduction(content: dict[str, Any], about: Subject) -> None:
-    model, rows, options = about.model, about.rows, about.options
+    model, options = about.model, about.options
     from .. import __version__
 
     content["reproduction"] = {
@@ -369,22 +369,8 @@ def _reproduction(content: dict[str, Any], about: Subject) -> None:
             "SciPy": scipy.__version__, "scikit-learn": sklearn.__version__,
         },
         "date": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
-        "fingerprint": None if rows is None else fingerprint(rows.X, rows.y),
+        "fingerprint": data_fingerprint(model.objective_) if hasattr(model, "objective_") else None,
     }  # fmt: skip
-
-
-def fingerprint(X: Any, y: Any) -> str:
-    """Sixteen hexadecimal digits of a hash of the data: equal for the same numbers, whatever holds them."""
-    digest = hashlib.sha256()
-    if hasattr(X, "tocsr"):
-        X = X.tocsr().sorted_indices()
-        parts = [X.indptr.astype(np.int64), X.indices.astype(np.int64), X.data.astype(np.float64)]
-    else:
-        parts = [np.ascontiguousarray(np.asarray(X), dtype=np.float64)]
-    for part in [np.array(X.shape, dtype=np.int64), *parts]:
-        digest.update(part.tobytes())
-    digest.update("\n".join(map(str, np.ravel(np.asarray(y)).tolist())).encode())
-    return digest.hexdigest()[:16]
 
 
 def _number(value: Any) -> float | None:

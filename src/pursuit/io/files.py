@@ -23,6 +23,8 @@ from pursuit.tables.preparation import preparation_of, read_preparation
 FORMAT = "pursuit-model"
 VERSION = 3  # from 2 on there may be an offset, from 3 on a preparation of raw columns
 
+MAX_SUMMARY_WORK = 1e9  # multiplications up to which a model file says what each feature is worth
+
 
 def save_model(
     estimator: Any, path: str | Path, *, feature_names: Sequence[str] | None = None, offset: str | None = None
@@ -113,10 +115,37 @@ def _card(estimator: Any) -> dict[str, Any]:
     if objective is not None:
         card["rows"] = int(objective.data.counted)
         if objective.data.whole:  # elsewhere it is another pass over all rows
-            card["fingerprint"] = _fingerprint(objective.data.raw.sketch())
+            card["fingerprint"] = data_fingerprint(objective)
+    if objective is not None and hasattr(estimator, "summary"):
+        card |= _feature_card(estimator, objective)
     if held_out is not None and np.isfinite(held_out.score):
         card["held_out"] = {"name": str(held_out.name), "score": float(held_out.score), "folds": int(held_out.folds)}
     return card
+
+
+def _feature_card(estimator: Any, objective: Any) -> dict[str, Any]:
+    """What each feature is worth, for ``pursuit explain``; nothing where that takes more than a moment."""
+    if getattr(objective, "work", np.inf) * max(1, len(estimator.support_)) > MAX_SUMMARY_WORK:
+        return {}
+    summary = estimator.summary()
+    drop, cost = summary.drop, summary.rival_cost
+    return {
+        "unit": summary.unit,
+        "optimality": summary.found,
+        "features": [
+            {
+                "drop": None if drop is None or not np.isfinite(drop[i]) else float(drop[i]),
+                "rival": summary.rivals[i] or None,
+                "rival_cost": None if cost is None or not np.isfinite(cost[i]) else float(cost[i]),
+            }
+            for i in range(len(summary.names))
+        ],
+    }
+
+
+def data_fingerprint(objective: Any) -> str | None:
+    """A short hash of an objective's data; None where they are in parts, on disk or on workers."""
+    return _fingerprint(objective.data.raw.sketch()) if objective.data.whole else None
 
 
 def _fingerprint(sketch: Any) -> str:

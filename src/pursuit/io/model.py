@@ -13,6 +13,7 @@ from pursuit._utils.types import Array, Columns, Vector
 from pursuit._utils.validation import check_offset, format_list
 from pursuit.io.tables import Table
 from pursuit.losses import Loss
+from pursuit.reports.explanation import Explanation, make_explanation
 from pursuit.tables.preparation import Preparation
 
 
@@ -71,6 +72,32 @@ class Model:
             raise ValueError(f"a model with the {self.loss.name} loss gives no probabilities; the logistic loss does")
         eta = self.decision_function(X, offset)
         return np.column_stack([expit(-eta), expit(eta)]) if eta.ndim == 1 else np.asarray(softmax(eta, axis=1))
+
+    def explain(self, row: Any, offset: Any = None) -> Explanation:
+        """Split the prediction of one row into the contributions of the features.
+
+        Parameters
+        ----------
+        row : data frame, Table or array of one row
+            The row, as ``predict`` takes it.
+        offset : float or array, default None
+            The row's offset; it has a line of its own.
+
+        Returns
+        -------
+        Explanation
+            Contributions that add up, with the intercept, to the linear predictor.
+        """
+        on_support = self._gather(row)
+        on_support = on_support.toarray() if hasattr(on_support, "toarray") else np.asarray(on_support)
+        if len(on_support) != 1:
+            raise ValueError(f"row must be one row, got {len(on_support)}; explain them one by one")
+        prediction = np.ravel(self.predict(row, offset))
+        outputs = () if self.classes is None else tuple(map(str, self.classes))
+        shown = prediction[0] if len(prediction) == 1 else None
+        return make_explanation(
+            self.selected, on_support[0], self.coef, self.intercept, shown, outputs, 0.0 if offset is None else offset
+        )
 
     def _gather(self, X: Any) -> Any:
         """Gather the columns of the support: by name where both sides have names, else by position."""

@@ -26,6 +26,7 @@ OPTIMALITY_WORDS = {  # of a solution, where there is no certificate
     "swap_optimal": "No exchange of one {noun} helps; whether another set is better is not proved",
     "swap_stationary": "No exchange of one {noun} was found to help; whether another set is better is not known",
 }
+MAX_WRAPPERS = 5  # pipelines in searches in thresholds: so deep is looked for an estimator
 NOT_PROVED = "How far this is from the best set is not known"
 
 
@@ -37,7 +38,7 @@ class DisplayedModel(NamedTuple):
     intercept: Any
 
 
-def summary(objective: Any, result: Result) -> Summary:
+def summary(objective: Any, result: Result | None = None) -> Summary:
     """A solution on one page: coefficients, what every feature is worth, how good the fit is, what is known of it.
 
     What features are worth is exact for the squared loss. For other losses, and inside bounds, the closest rivals are
@@ -48,6 +49,8 @@ def summary(objective: Any, result: Result) -> Summary:
     objective : the ``GLM``, ``MultiGLM`` or other objective that was minimised
     result : what ``solve`` returned for it
     """
+    if result is None:
+        return _summary_of_estimator(objective)
     check_objective(objective)
     if not isinstance(result, Result):
         hint = ": an estimator has its own, estimator.summary()" if hasattr(result, "result_") else ""
@@ -55,6 +58,31 @@ def summary(objective: Any, result: Result) -> Summary:
     if result.point.dim != objective.dim:
         raise ValueError(f"result has {result.point.dim} coordinates, but the objective has {objective.dim}")
     return build_summary(objective, result, check=True)
+
+
+def _summary_of_estimator(estimator: Any) -> Summary:
+    """The summary of a fitted estimator, of the last step of a pipeline, or of what a wrapper has fitted."""
+    if isinstance(estimator, type):
+        raise TypeError(f"summary needs a fitted estimator, got the class {estimator.__name__}")
+    inner = estimator
+    for _ in range(MAX_WRAPPERS):
+        if hasattr(inner, "steps"):
+            inner = inner.steps[-1][1]
+        elif hasattr(inner, "best_estimator_"):
+            inner = inner.best_estimator_
+        elif hasattr(inner, "estimator_") and not hasattr(inner, "summary"):
+            inner = inner.estimator_
+    if isinstance(inner, Result):
+        raise TypeError("summary(objective, result) needs the objective too: the one that was solved")
+    if not callable(getattr(inner, "summary", None)):
+        raise TypeError(
+            f"summary takes a fitted estimator of pursuit, or an objective and its result; got {type(inner).__name__}"
+        )
+    page: Summary = inner.summary()
+    threshold = getattr(estimator, "best_threshold_", None)
+    if threshold is not None and page.classes is not None:
+        page = replace(page, classes=inner._class_scores(float(threshold)), held_out_classes=None)
+    return page
 
 
 def build_summary(f: Any, result: Result, shown: DisplayedModel | None = None, check: bool = False) -> Summary:

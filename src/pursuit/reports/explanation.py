@@ -31,6 +31,8 @@ class Explanation:
         What ``predict`` gives for the row; None with several responses.
     outputs : tuple of str
         Names of the outputs, where there are several.
+    offset : float
+        The row's offset, which is part of ``eta``.
     """
 
     names: tuple[str, ...]
@@ -40,6 +42,7 @@ class Explanation:
     eta: Any
     prediction: Any
     outputs: tuple[str, ...] = ()
+    offset: float = 0.0
 
     def _rows(self) -> tuple[list[str], list[list[str]]]:
         table = self.contributions if self.contributions.ndim == 2 else self.contributions[:, None]
@@ -47,6 +50,8 @@ class Explanation:
         order = np.argsort(-np.abs(table).max(axis=1, initial=0.0), kind="stable")
         cells = [[truncate(self.names[i]), format_number(self.values[i]), *map(format_number, table[i])] for i in order]
         cells.append(["(intercept)", "", *map(format_number, np.ravel(self.intercept))])
+        if self.offset:
+            cells.append(["(offset)", "", *[format_number(self.offset)] * table.shape[1]])
         cells.append(["sum", "", *map(format_number, np.ravel(self.eta))])
         return heads, cells
 
@@ -63,15 +68,19 @@ class Explanation:
 
 
 def make_explanation(
-    names: Sequence[str], values: Vector, coef: Array, intercept: Any, prediction: Any, outputs: tuple[str, ...]
-) -> Explanation:
+    names: Sequence[str], values: Vector, coef: Array, intercept: Any, prediction: Any, outputs: tuple[str, ...],
+    offset: Any = 0.0,
+) -> Explanation:  # fmt: skip
     """The explanation of a row from its values on the support."""
     contributions = coef * (values if coef.ndim == 1 else values[:, None])
-    eta = contributions.sum(axis=0) + intercept
+    shift = float(np.ravel(offset)[0])
+    eta = contributions.sum(axis=0) + intercept + shift
     if coef.ndim == 1:
-        return Explanation(tuple(names), values, contributions, float(intercept), float(eta), prediction)
+        return Explanation(tuple(names), values, contributions, float(intercept), float(eta), prediction, offset=shift)
     outputs = outputs or tuple(map(str, range(coef.shape[1])))
-    return Explanation(tuple(names), values, contributions, np.asarray(intercept), np.asarray(eta), prediction, outputs)
+    return Explanation(
+        tuple(names), values, contributions, np.asarray(intercept), np.asarray(eta), prediction, outputs, shift
+    )
 
 
 def _shown(value: Any) -> str:

@@ -10,6 +10,7 @@ from .._utils.html import html_table
 from .._utils.text import format_fraction, format_number, format_paragraphs, format_table, truncate
 from .._utils.types import Columns, Vector
 from .._utils.validation import format_list, require_package
+from .class_scores import ClassScores
 
 RIVAL_WORDS = {
     "exact": "",
@@ -65,6 +66,8 @@ class Summary:
     held_out_error: float | None = None  # a standard error over folds
     groups: Columns | None = None  # of each feature, where they come in groups
     outputs: tuple[str, ...] = ()
+    classes: ClassScores | None = None  # of a classifier, in sample
+    held_out_classes: ClassScores | None = None  # the same on held-out rows
 
     def to_frame(self) -> Any:
         """A pandas DataFrame with a row per feature."""
@@ -80,11 +83,25 @@ class Summary:
         return pd.DataFrame(held)
 
     def __str__(self) -> str:
-        return "\n\n".join(
-            part for part in (self._heading(), self._table(), format_paragraphs(self._sentences())) if part
-        )
+        parts = (self._heading(), self._table(), self._class_table(), format_paragraphs(self._sentences()))
+        return "\n\n".join(part for part in parts if part)
 
     __repr__ = __str__
+
+    def _class_table(self) -> str:
+        """Scores of a classifier, in sample and held out side by side."""
+        known = {"in sample": self.classes, "held out": self.held_out_classes}
+        facts = {name: scores.facts() for name, scores in known.items() if scores is not None}
+        if not facts:
+            return ""
+        rows = [(name, *(held.get(name, "") for held in facts.values())) for name in next(iter(facts.values()))]
+        table = format_table(["classes", *facts], rows, range(len(facts) + 1))
+        scores = self.held_out_classes or self.classes
+        if scores is None or not scores.calibration:
+            return table
+        tenths = [(f"{p:.3f}", f"{share:.3f}", str(count)) for p, share, count in scores.calibration]
+        where = "held out" if self.held_out_classes is not None else "in sample"
+        return f"{table}\n\n{format_table([f'predicted ({where})', 'observed', 'rows'], tenths, ())}"
 
     def _heading(self) -> str:
         rows = "" if self.rows is None else f", {self.rows} rows"

@@ -61,6 +61,7 @@ class Chosen:
     notes: list[str] = field(default_factory=list)
     ended_early: str = ""
     by_nats: bool = False
+    fold_models: tuple[tuple[int, Models], ...] = ()  # the numbers of folds and their models of the chosen size
 
 
 @dataclass(frozen=True)
@@ -219,6 +220,7 @@ def _take(trial: Trial, errors: float, combine: str) -> Chosen:
     sizes, at = singles, singles.within(errors)
     best = of_size[at]
     models, place, size = whole, best, grid.ks[at]
+    held, row = trial.seen, best
     k_1se, notes = grid.ks[singles.within(1.0)], list[str]()
     if combine == "project":
         found = projected(problem, grid, whole, trial.seen)
@@ -242,6 +244,7 @@ def _take(trial: Trial, errors: float, combine: str) -> Chosen:
         if not why:
             sizes, at, best = onto, onto.within(errors), of_size[singles.best]
             models, place, size = found.models, at, grid.onto[at]
+            held, row = found.held, at
     elif combine == "average":
         _, aim, apart = trial.table(dense_of_folds(problem, trial.seen))
         average = dense(problem, whole, trial.seen)
@@ -259,6 +262,7 @@ def _take(trial: Trial, errors: float, combine: str) -> Chosen:
         models, place, size, k_1se, float(l2[best]), float(gamma[best]), int(k[best]), table,
         sizes.table, whole.points[float(l2[best])], scores, sizes.sizes[sizes.best], excess, combine, notes,
         by_nats=sizes.beyond(at, errors),
+        fold_models=tuple((fold.number, own.only(row)) for fold, own in zip(held.folds, held.models, strict=True)),
     )  # fmt: skip
 
 

@@ -9,8 +9,9 @@ from sklearn.model_selection import GroupKFold, KFold, StratifiedGroupKFold, Str
 from sklearn.utils import check_random_state
 
 from .._utils.labels import as_labels
-from .._utils.types import Array, Columns, Matrix, Vector
-from .._utils.validation import check_integer, first_line
+from .._utils.row_order import warn_at_caller
+from .._utils.types import Array, Columns, Flags, Matrix, Vector
+from .._utils.validation import check_integer, first_line, format_list
 from ..data.rows import Data
 
 #: Whether rows have groups, and whether shares of classes are kept.
@@ -93,7 +94,7 @@ def splits(
 
 def _shuffled(
     cv: Any, y: Array, groups: Any, classes: bool, random_state: Any, weights: Vector
-) -> tuple[Partition, str]:
+) -> tuple[Sequence[tuple[Columns, Columns]], str]:
     """So many folds, or as many as there can be."""
     cv = asked = check_integer(cv, "cv", "a number of folds from 2 up, a splitter, or pairs of indices", 2)
     n, counted = len(y), weights > 0
@@ -102,6 +103,9 @@ def _shuffled(
         raise ValueError(f"cross-validation needs at least 2 rows with a weight, got n_samples={count}")
     if count < n:
         y, groups = y[counted], None if groups is None else groups[counted]
+    alone = _classes_of_one_row(y) if classes else np.zeros(count, dtype=bool)
+    if alone.any() and count - alone.sum() >= 2:
+        return _train_always(np.flatnonzero(counted), alone, cv, y, groups, random_state, n)
     least = int(np.unique(y, return_counts=True)[1].min()) if classes else count
     why = f"{'the rarest class' if classes else 'X'} has {least} rows"
     if groups is not None:
@@ -121,6 +125,27 @@ def _shuffled(
         everybody[counted] = labels
         labels = everybody
     return Partition(labels, cv), f"cv={asked} was capped at {cv} folds, as {why}" if cv < asked else ""
+
+
+def _classes_of_one_row(y: Array) -> Flags:
+    """Whether a row is the only one of its class."""
+    _, codes, counts = np.unique(y, return_inverse=True, return_counts=True)
+    return np.asarray(counts[codes.ravel()] == 1)
+
+
+def _train_always(
+    rows: Columns, alone: Flags, cv: int, y: Array, groups: Any, random_state: Any, n: int
+) -> tuple[Sequence[tuple[Columns, Columns]], str]:
+    """Folds of the other rows; the only row of a class is in every training fold, and is never held out."""
+    labels = format_list(sorted(map(str, y[alone].tolist())))
+    warn_at_caller(
+        f"class {labels} has one row, which trains in every fold and is held out in none; its part of the model is not"
+        " tested"
+    )
+    own = None if groups is None else groups[~alone]
+    parts, note = _shuffled(cv, y[~alone], own, True, random_state, np.ones(int((~alone).sum())))
+    tests = [rows[~alone][test] for _, test in parts]
+    return [(np.setdiff1d(np.arange(n), test), test) for test in tests], note
 
 
 def _tests(kind: Any, cv: int, random_state: Any, y: Array, groups: Any) -> Iterator[Columns]:
