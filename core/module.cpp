@@ -5,6 +5,7 @@
 namespace pursuit {
 
 void bind_likelihood_path(nb::module_& m); // bind_likelihood_path.cpp
+void bind_subset(nb::module_& m);          // bind_subset.cpp
 
 namespace {
 
@@ -59,6 +60,7 @@ NB_MODULE(_core, m) {
   bind_search(m);
   bind_path(m);
   bind_least_squares(m);
+  bind_subset(m);
   bind_likelihood(m);
   bind_likelihood_path(m);
   bind_graph(m);

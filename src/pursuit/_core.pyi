@@ -282,6 +282,38 @@ def multinomial_fit(
     """A refit on the columns of A from z ((m + 1)(q - 1) numbers, the intercepts last), its value, whether it is the
     minimiser, and whether coefficients grow without end."""
 
+class SubsetSolution(FoundPoint):
+    """The best support of a size, on which no exchange helps but perhaps those with ``doubtful`` newcomers.
+
+    ``exchange`` (leave, enter, change) changes f least; ``condition`` is a lower bound of the reciprocal condition number,
+    ``noise`` what rounding may have made of the value; ``tilt`` is the derivative of the null model's value in its
+    intercept.
+    """
+
+    @property
+    def exchange(self) -> tuple[int, int, float]: ...
+    @property
+    def doubtful(self) -> I: ...
+    intercept: float
+    condition: float
+    noise: float
+    null_intercept: float
+    null_value: float
+    tilt: float
+
+def best_subset(
+    X: Matrix, y: F, c: F, offset: F | None, l2: float, ridge: F | None, view: F | None, intercept: bool,
+    request: SearchRequest, judged: int, small_share: float, rounded: float,
+) -> SubsetSolution | None:
+    """Least squares on small dense data from its rows, in one call. ``judged`` >= 0: the point of that size on a path to
+    the request's k with a search at every size; -1: one search for k columns. ``ridge`` takes the place of ``l2``;
+    ``view`` has what is subtracted from the columns in its first row, and what they are divided by in its second. None
+    where numbers need more care, or not every exchange could be judged."""
+
+def far_origin(X: Matrix, sampled: int, far: float) -> F | None:
+    """Per column the middle of ``sampled`` rows where it is more than ``far`` times their spread away from zero, else 0;
+    None where no column is."""
+
 # Paths, core/path_search.hpp.
 class PathPoint(FoundPoint):
     """The best point of a size; ``settled``: no exchange was found that helps. For quadratics a lower bound of the

@@ -126,3 +126,54 @@ def test_the_null_model_is_the_weighted_mean():
     bare = GLM(X, y, fit_intercept=False).null
     assert bare.free == 0.0
     assert bare.value == pytest.approx(0.5 * np.mean(y**2), rel=1e-13)
+
+
+@pytest.mark.parametrize("effort", ["default", "fast"])
+@pytest.mark.parametrize("seed", range(12))
+def test_one_call_from_the_rows_gives_what_the_loop_gives(seed, effort, monkeypatch):
+    X, y, rng = data(seed, copies=[(0, 8)] if seed % 3 == 0 else ())
+    n, p = X.shape
+    X = np.asfortranarray(X) if seed % 4 == 1 else X.astype(np.float32) if seed % 4 == 2 else X
+    options = {
+        "standardize": seed % 2 == 0, "fit_intercept": seed % 5 != 0, "l2": [0.0, 0.1, rng.uniform(0, 1, p)][seed % 3],
+        "sample_weight": rng.uniform(0, 2, n) if seed % 4 == 3 else None,
+        "offset": rng.standard_normal(n) if seed % 4 == 2 else None,
+    }  # fmt: skip
+    f = GLM(X, y, **options)
+    sides = {"include": [2], "exclude": [4, 6]} if seed % 2 else {}
+    assert module.Auto(effort=effort).at_once(f, f.sparse_set(3, **sides)) is not None
+    one = solve(GLM(X, y, **options), 3, effort=effort, **sides)
+    monkeypatch.setattr(module.Auto, "at_once", module.Solver.at_once)
+    other = solve(GLM(X, y, **options), 3, effort=effort, **sides)
+    assert one.support.tolist() == other.support.tolist()
+    assert one.value == pytest.approx(other.value, rel=1e-11)
+    np.testing.assert_allclose(np.append(one.coef, one.intercept), np.append(other.coef, other.intercept), rtol=1e-7)
+    for field in ("status", "reason", "optimality", "next_best", "k", "solver"):
+        assert getattr(one, field) == getattr(other, field)
+    assert len(one.trace) == one.n_iter == 1
+    assert f.null.value == pytest.approx(GLM(X, y, **options).null.value, rel=1e-12)
+    np.testing.assert_allclose(f.null.gradient, GLM(X, y, **options).null.gradient, rtol=1e-9, atol=1e-12)
+
+
+def test_one_call_leaves_what_needs_care_to_the_loop():
+    X, y, _ = data(3)
+    at_once = module.Auto().at_once
+    constant, holes, huge = X.copy(), X.copy(), X.copy()
+    constant[:, 2], holes[3, 4] = 5.0, np.nan
+    huge[:, 2] *= 1e160
+    for A, target in ((constant, y), (holes, y), (huge, y), (X, np.ones_like(y)), (X, 3 * X[:, 0] - X[:, 5])):
+        f = GLM(A, target)
+        assert at_once(f, f.sparse_set(2)) is None
+    f = GLM(X, y)
+    assert at_once(f, f.sparse_set(2, groups=[0, 0, 1, 1, 2, 2, 3, 3, 4])) is None
+    assert at_once(f, f.sparse_set(2).with_budget(0)) is None
+    assert module.Auto(restarts=3).at_once(f, f.sparse_set(2)) is None
+    with pytest.raises(ValueError, match="NaN or infinity"):
+        solve(GLM(holes, y), 2)
+
+
+def test_a_callback_and_a_limit_see_the_iterations():
+    X, y, _ = data(4)
+    told = []
+    assert solve(GLM(X, y), 3, callback=told.append).n_iter == len(told) >= 1
+    assert solve(GLM(X, y), 3, max_iter=1).n_iter == 1

@@ -36,15 +36,7 @@ class Dense(InMemory):
 
     def origin(self) -> Vector | None:
         """Told from a few rows: their middle, where it is far larger than they differ."""
-        last, count = self.shape[0] - 1, min(self.shape[0], SAMPLED)
-        few = (np.arange(count) * (last / max(count - 1, 1))).astype(np.int64)
-        few[-1] = last
-        rows = self.X[few]
-        with np.errstate(all="ignore"):
-            low, high = np.minimum.reduce(rows).astype(np.float64), np.maximum.reduce(rows).astype(np.float64)
-            middle, spread = 0.5 * (low + high), high - low
-            far = (np.abs(middle) > FAR_OFF * spread) & (spread > 0)  # a constant column has nothing to lose
-            return np.where(far & np.isfinite(middle), middle, 0.0) if far.any() else None
+        return _core.far_origin(self.core, SAMPLED, FAR_OFF)
 
     def take(self, rows: Columns) -> "Dense":
         return Dense(self.X[rows])

@@ -32,17 +32,15 @@ class PathPlan(NamedTuple):
     """What is asked of a kernel: a search at every size too (``thorough``), a seed, whether to stop, whom to tell.
 
     ``sizes`` are those that are wanted (none: all of them); at others a light path does no more than pass through, if
-    it goes there at all. ``most`` limits the multiplications, roughly, of a path on a working set of columns, for
-    losses other than the squared. ``only``: the one size whose point is returned (or the last one that was reached),
+    it goes there at all. ``only``: the one size whose point is returned (or the last one that was reached),
     every exchange there judged; no point where one of the sizes needs refits, but for a value next to 0.
     """
 
     thorough: bool
     seed: int
-    should_stop: Callable[[], bool]
+    should_stop: Callable[[], bool] | None
     reached: Callable[[int, float], Any] | None
     sizes: Sequence[int] = ()
-    most: float = float("inf")
     only: int | None = None
 
 
@@ -91,9 +89,8 @@ RESTART_LIMITS = {True: (200, 40, 5.0), False: (160, 24, 6.0)}
 RESTART_DIVISOR = 10
 
 
-def _make_request(
-    plan: PathPlan, constraint: AtMost, useful: Any, quadratic: bool, scale: float
-) -> _core.SearchRequest:
+def path_request(plan: PathPlan, constraint: AtMost, useful: Any, quadratic: bool, scale: float) -> _core.SearchRequest:
+    """A request for the path; ``useful``: a flag for each column."""
     restarts, patience, effort = RESTART_LIMITS[quadratic]
     patience += constraint.units // 10
     if quadratic and plan.only is None:  # as the kernel itself does on the way to one size
@@ -127,7 +124,7 @@ def quadratic_path(
     """
     if not has_safe_range(h):
         return None
-    request = _make_request(plan, constraint, h > ridge, True, scale)
+    request = path_request(plan, constraint, h > ridge, True, scale)
     judged = -1 if plan.only is None else plan.only
     floor = MIN_VALUE_SHARE * f0
     solution = _core.quadratic_path(
@@ -141,7 +138,7 @@ def least_squares_path(
     plan: PathPlan, rounded: float,
 ) -> PathSolution | None:  # fmt: skip
     """The path of a least squares problem whose X is in memory."""
-    request = _make_request(plan, constraint, useful, True, scale)
+    request = path_request(plan, constraint, useful, True, scale)
     solution = kernel.path(request, thorough=plan.thorough, reached=plan.reached, room=room)
     return _from_quadratic(solution, request, h, f0, constraint, plan, rounded)
 
@@ -187,7 +184,7 @@ def likelihood_path(
     forced, allowed = unit_masks(constraint, even.sizes > 0)
     if (forced & ~allowed & 1).any():  # a constant column that is forced in
         return None
-    request = _make_request(plan, constraint, even.sizes > 0, False, scale)
+    request = path_request(plan, constraint, even.sizes > 0, False, scale)
     columns = even.kernel(l2, intercept)
     found = kernel(columns, floor, _wanted(plan, constraint.k), request, plan.thorough, plan.reached)
     points = []
@@ -203,7 +200,7 @@ def working_set_path(
     plan: PathPlan,
 ) -> PathSolution | None:  # fmt: skip
     """The path of a loss on a working set of columns; ``pass_work`` is what a pass over X costs."""
-    request = _make_request(plan, constraint, columns.sizes > 0, False, scale)
+    request = path_request(plan, constraint, columns.sizes > 0, False, scale)
     found = kernel(_wanted(plan, constraint.k), MIN_WORKING_SET, pass_work, request, plan.reached)
     points = []
     for at in found.points:

@@ -36,7 +36,7 @@ class SearchPlan(NamedTuple):
     effort: float  # of the restarts, as a multiple of what went before
     prove: int  # every exchange is judged: 0 no (the best-ranked are), 1 for as long as the search took, 2 to the end
     seed: int
-    should_stop: Callable[[], bool]  # whether to stop
+    should_stop: Callable[[], bool] | None  # whether to stop
     # search on all columns 0 never, 1 where many supports are about as good, 2 always
     all_columns: int = 1
 

@@ -12,7 +12,7 @@ from .._utils.column_names import Names, column_label
 from .._utils.types import Columns, Flags, Vector
 from .._utils.validation import check_start
 from ..constraints import AtMost, Exchange
-from ..kernels.path import PathPlan, PathSolution
+from ..kernels.path import PathPlan, PathPoint, PathSolution
 from ..kernels.rounding import ROUNDED
 from ..kernels.search import SearchPlan, SearchSolution
 from ..refits.problem import SupportProblem
@@ -235,6 +235,10 @@ class Objective:
 
     def quick_search(self, constraint: AtMost, start: Columns, plan: SearchPlan) -> SearchSolution | None:
         """A search for the best support in one kernel call; None where there is none, or the data are too large."""
+        return None
+
+    def best_subset(self, constraint: AtMost, plan: SearchPlan | PathPlan) -> PathPoint | None:
+        """The best support, every exchange judged, in one kernel call from the data; None where more is needed."""
         return None
 
     def quick_path(self, constraint: AtMost, plan: PathPlan) -> PathSolution | None:

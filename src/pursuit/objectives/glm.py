@@ -25,7 +25,7 @@ from .._utils.types import Columns, Flags, Vector
 from .._utils.validation import check_array, check_flag, check_number, check_start
 from ..constraints import AtMost
 from ..data import GramColumns, Model, QuadraticForm, as_data, placed
-from ..kernels.path import PathPlan, PathSolution
+from ..kernels.path import PathPlan, PathPoint, PathSolution
 from ..kernels.rounding import MAX_MEAN_TO_SPREAD, MAX_ROUNDING_SHARE, value_rounding
 from ..kernels.search import SearchPlan, SearchSolution
 from ..losses import Loss, Multinomial, as_loss
@@ -192,6 +192,17 @@ class GLM(HasDual):
             gradient.setflags(write=False)
             self._null.__dict__["gradient"] = gradient
         return self._null
+
+    def know_null(self, b: float, value: float, tilt: float) -> None:
+        """Take the model without features from a kernel that has seen to it that X is finite."""
+        if self._null is not None:
+            return
+        nothing, data, self.tilt = np.empty(0, np.int64), self.data, tilt
+        no_coefficients = data.no_coefficients
+        self._null = Point(
+            self.dim, nothing, np.empty(0), b, value, lambda: data.at(nothing, no_coefficients, b).gradient, True,
+            support_bound=(1 - EXACT) * value,
+        )  # fmt: skip
 
     @property
     def height(self) -> float:
@@ -479,6 +490,10 @@ class GLM(HasDual):
             if single is not None:
                 return single
         return (least_squares if self.gram is not None else likelihood).search(self, constraint, start, plan)
+
+    def best_subset(self, constraint: AtMost, plan: SearchPlan | PathPlan) -> PathPoint | None:
+        single = self.quadratic and self.outputs == 1 and not self.data.products_only
+        return least_squares.best_subset(self, constraint, plan) if single else None
 
     def quick_path(self, constraint: AtMost, plan: PathPlan) -> PathSolution | None:
         several = path_of_responses if self.quadratic else classes.path

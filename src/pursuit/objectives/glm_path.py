@@ -214,8 +214,6 @@ def _likelihood(f: "GLM", constraint: AtMost, plan: PathPlan) -> PathSolution | 
         return found or _on_columns(f, constraint, plan, None)
     h, room = f.curvatures(f.null, np.arange(f.dim)), int(search_kernel.MAX_SMALL_ENTRIES // f.data.shape[0])
     cols = first_columns(constraint, f.null.gradient**2 / np.maximum(h, 1e-300), room)
-    if f.data.shape[0] * len(cols) * constraint.k**2 > plan.most:
-        return None
     quiet = plan._replace(reached=None, thorough=False)
     return on_working_set(f, constraint, plan, lambda few, at: _on_columns(f, few, quiet, at), cols, room)
 

@@ -12,12 +12,15 @@ import numpy as np
 from .. import _core
 from .._utils.types import Columns, Flags, Vector
 from ..constraints import AtMost
-from ..kernels.rounding import MIN_VALUE_SHARE, has_safe_range
+from ..data.gram import NO_COLUMNS, WHOLE
+from ..kernels.path import WELL_CONDITIONED, PathPlan, PathPoint, path_request
+from ..kernels.rounding import MAX_ROUNDING_SHARE, MIN_VALUE_ERROR, MIN_VALUE_SHARE, has_safe_range
 from ..kernels.search import (
     MAX_STATE_UNITS,
     WIDENING_FACTOR,
     SearchPlan,
     SearchSolution,
+    as_exchange,
     make_request,
     quadratic_solution,
     search_quadratic,
@@ -50,6 +53,36 @@ def _by_gram(f: "GLM", constraint: AtMost, start: Columns, plan: SearchPlan) -> 
     scale = 1e-9 * f.height
     found = search_quadratic(H, down, ridge, null.value, constraint, start, scale, plan, f.rounded)
     return None if found is None else _with_intercepts(f, found, gram.means)
+
+
+def best_subset(f: "GLM", constraint: AtMost, plan: SearchPlan | PathPlan) -> PathPoint | None:
+    """The best support of small dense data in one call from the rows, every exchange judged but ``doubtful`` ones.
+
+    None where the data are not such, or where one call does not suffice. The model without columns comes along.
+    """
+    data, (n, p) = f.data, f.data.shape
+    stored = data.in_memory() if n * p * p <= WHOLE and data.full and data.shared is None else None
+    if stored is None or constraint.unit_of is not None:
+        return None
+    every, judged = np.ones(p, np.uint8), -1
+    if isinstance(plan, PathPlan):
+        request, judged = path_request(plan, constraint, every, True, 0.0), plan.only or constraint.k
+    else:
+        request = make_request(constraint, every, NO_COLUMNS, WIDENING_FACTOR[True], 0.0, plan)
+    rows, number = data.raw.rows, isinstance(f.ridge, float)
+    found = _core.best_subset(
+        stored[0], rows.y, rows.c, rows.offset, f.ridge if number else 0.0, None if number else f.ridge,
+        None if data.view is None else np.stack(data.view[:2]), f.fit_intercept, request, judged, MIN_VALUE_SHARE,
+        f.rounded,
+    )  # fmt: skip
+    if found is None or found.condition <= WELL_CONDITIONED or found.noise > MAX_ROUNDING_SHARE * found.value:
+        return None
+    f.know_null(found.null_intercept, found.null_value, found.tilt)
+    least = found.value - max(found.noise, MIN_VALUE_ERROR * found.value)
+    exchange = as_exchange(found.exchange)
+    return PathPoint(
+        found.support, found.coef, found.intercept, found.value, "swap_optimal", True, exchange, found.doubtful, least
+    )
 
 
 class Problem(NamedTuple):

@@ -77,7 +77,7 @@ def fit_each(f: "GLM", cols: Columns, plan: SearchPlan) -> tuple[ColumnFits | No
         )
         pieces.append(ColumnFits(some, value, v * scale, b + shift * v, end))
         best = np.sort(np.append(best, value[end != ABOVE]))[:2]
-        if plan.should_stop() or best[0] <= f.floor:
+        if (plan.should_stop is not None and plan.should_stop()) or best[0] <= f.floor:
             stopped = bool(best[0] > f.floor and some[-1] != cols[-1])
             break
     if not pieces:

@@ -16,7 +16,7 @@ docs/search.md has the details and what is claimed when.
 """
 
 import time
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass
 from operator import attrgetter
 from typing import Any, ClassVar
@@ -46,11 +46,12 @@ RESTARTS = {True: (1000, 8.0), False: (40, 1.5)}
 NO_LIMIT = 10**9
 JUDGED = 10  # times what counts as cheap up to which exchanges are judged after a pursuit of the objective's own
 RESTARTED = 0.1  # share of what counts as cheap up to which there are restarts in Python
-MOST = 5e7  # multiplications up to which a path of another loss on some of the columns costs less than the search
-BEYOND = 2  # sizes that such a path goes on, since smaller sizes are improved from larger ones
+BEYOND = 2  # sizes that a path goes on, since smaller sizes are improved from larger ones
+AT_ONCE = 2e5  # units times k^3 (one search: k^2) up to which a kernel takes some milliseconds, and nobody is asked
 EFFORTS = ("fast", "default", "thorough")
 THOROUGH_PATIENCE = 20  # unsuccessful restarts in a row after which a thorough search ends; squared loss: for each unit
 DEFAULT_SEED = int(generator(None).integers(2**63))
+ShouldStop = Callable[[], bool] | None  # whether to stop
 _value = attrgetter("value")
 
 
@@ -120,14 +121,37 @@ class Auto(Solver):
                 return
         yield from multistart(f, constraint, start, known, self._multistart(f.work * constraint.k))
 
+    def at_once(self, f: Objective, constraint: AtMost) -> Point | None:
+        plain = self.starts is None and self.restarts is None and self.effort != "thorough"
+        if not plain or not f.quadratic or f.skips_sizes or constraint.k < 1:
+            return None
+        units, k = constraint.units, constraint.k
+        if self.effort == "fast":
+            small = units * k**2 <= AT_ONCE
+            at = f.best_subset(constraint, self._plan(f, constraint, False, should_stop=None)) if small else None
+        else:
+            longer, plan = self._path_plan(constraint, should_stop=None)
+            small = units * longer.k**3 <= AT_ONCE and units <= MAX_THOROUGH_COLUMNS and f.work * units <= MAX_GRAM_WORK
+            at = f.best_subset(longer, plan) if small else None
+        if at is None:
+            return None
+        point = from_kernel(f, at)
+        doubtful = at.doubtful is not None and len(at.doubtful) and unsettled(f, constraint, point, at.doubtful)
+        return None if doubtful else point.claim("swap_optimal", at.exchange)
+
+    def _path_plan(self, constraint: AtMost, should_stop: ShouldStop = late) -> tuple[AtMost, PathPlan]:
+        """A path that goes on beyond k, since smaller sizes are improved from larger ones; its point of size k."""
+        k = constraint.k
+        longer = constraint.with_budget(min(k + BEYOND, len(constraint.allowed)))
+        return longer, PathPlan(True, _seed(self.random_state), should_stop, None, (k,), k)
+
     def _on_path(self, f: Objective, constraint: AtMost, start: Point) -> Generator[Point, None, Point | None]:
         """The point of this size on a path with a search at every size, where that is cheap (squared loss)."""
         units, k = constraint.units, constraint.k
         cheap = units * k**3 <= MAX_SEARCHED_WORK and units <= MAX_THOROUGH_COLUMNS and f.work * units <= MAX_GRAM_WORK
         if f.skips_sizes or not f.quadratic or self.restarts is not None or not cheap:
             return None
-        longer = constraint.with_budget(min(k + BEYOND, len(constraint.allowed)))
-        plan = PathPlan(True, _seed(self.random_state), late, None, (k,), MOST, k)
+        longer, plan = self._path_plan(constraint)
         found = f.quick_path(longer, plan)
         known = found.by_size() if found is not None else {}
         at = known[min(k, max(known))] if known else None
@@ -170,7 +194,7 @@ class Auto(Solver):
         again = f.quick_search(constraint, found.points[-1][0], plan._replace(restarts=0))
         return again if again is not None and again.points else found
 
-    def _plan(self, f: Objective, constraint: AtMost, restart: bool) -> SearchPlan:
+    def _plan(self, f: Objective, constraint: AtMost, restart: bool, should_stop: ShouldStop = late) -> SearchPlan:
         """Restarts, patience and proof of a search in a kernel."""
         requested, (restarts, effort) = self.restarts is not None, RESTARTS[f.quadratic]
         patience, effort = (
@@ -181,7 +205,7 @@ class Auto(Solver):
         prove = int(self.effort != "fast") if self.prove is None else 2 * int(self.prove)
         all_columns = 2 if self.restarts else EFFORTS.index(self.effort or "default")
         restarts = self._restarts(restarts if restart else 0)
-        return SearchPlan(restarts, patience, effort, prove, _seed(self.random_state), late, all_columns)
+        return SearchPlan(restarts, patience, effort, prove, _seed(self.random_state), should_stop, all_columns)
 
     def _restarts(self, usual: int) -> int:
         if self.restarts is None:

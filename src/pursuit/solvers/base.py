@@ -46,6 +46,13 @@ class Solver:
     def iterate(self, f: Objective, constraint: AtMost, start: Point) -> Iterator[Point]:
         raise NotImplementedError
 
+    def at_once(self, f: Objective, constraint: AtMost) -> Point | None:
+        """The last point of ``iterate`` from the model without columns, where that takes one call; None elsewhere.
+
+        Only where there is nobody to tell about iterations, and no limit of time.
+        """
+        return None
+
 
 def generator(random_state: Any) -> np.random.Generator:
     """Random numbers from a seed or a generator; None is a seed too, so that the same call is the same run."""

@@ -134,6 +134,11 @@ def run(
     with threads(), np.errstate(all="ignore"):
         if log is not None and log.restore(loop):
             return ended(f, constraint, loop, name)
+        if start is None and log is None and limits == UNLIMITED and seconds_left() == np.inf:
+            point = method.at_once(f, constraint)
+            if point is not None:
+                loop.take(point, method)
+                return ended(f, constraint, loop, name)
         recorded = f if log is None else log.recording_objective()
         if method.searches:
             f.expect_search()

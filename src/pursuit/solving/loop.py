@@ -129,6 +129,13 @@ class Loop:
             return
         self._end("converged", solver.halted, solver.claims)
 
+    def take(self, point: Point, solver: Solver) -> None:
+        """End with a point that a solver had at once."""
+        self.best = self.last = point
+        size, seconds = len(point.support), time.perf_counter() - self.began
+        self.trace.append(Record(1, point.value, point.value, seconds, size, size))
+        self._end("converged", solver.halted, solver.claims)
+
     def _stop(self, point: Point, floor: float, cycles: bool) -> bool:
         """Take note of a point; True when the run is over."""
         if np.isinf(point.value) and not point.minimiser:
