@@ -62,7 +62,8 @@ def certify(
     """
     return certify_from(
         WarmStart(), objective, result, k=k, include=include, exclude=exclude, groups=groups, bounds=bounds,
-        sum_to=sum_to, time_limit=time_limit, gap=gap, progress=node_bar() if progress is True else None if progress is False else progress,
+        sum_to=sum_to, time_limit=time_limit, gap=gap,
+        progress=node_bar() if progress is True else None if progress is False else progress,
     )  # fmt: skip
 
 

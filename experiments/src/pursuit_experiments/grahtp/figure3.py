@@ -54,5 +54,6 @@ WHY_LOCAL = (
     "The paper does not say with which lambda it simulated; ours is that of its real data, 1e-5. GraHTP stops at"
     " supports that its own step no longer changes, above the objective of the true one (k = 50, n = 700, six draws: a"
     " mean of 0.019 against 0.0058). It is not a matter of separable labels: `auto` finds the true support on such"
-    " draws (an independent run). With lambda = 1e-3 it recovers five of those six, as many as FGraHTP, FBS six, FoBa three"
+    " draws (an independent run). With lambda = 1e-3 it recovers five of those six, as many as FGraHTP, FBS six,"
+    " FoBa three"
 )
