@@ -108,10 +108,10 @@ def _summary(judged: list[tuple[Experiment, Verdict]]) -> str:
         f"{len(judged)} experiments. A claim *differs* where the cause lies outside our solvers (substitute data, a"
         " slip of the paper, a baseline better than the paper's); it is *undecided* where what was measured is within"
         " two standard errors either way, and then it says how many replications would decide; it *failed* where we"
-        f" know of no cause outside. {beside} rows are our own aims, checks of slips, or on data that the paper did not"
-        " have: they stand in tables of their own and are not counted. `pursuit-experiments verify` judges the committed"
-        " tables anew, `pursuit-experiments report` writes this page, and `pursuit-experiments run NAME` does an"
-        " experiment again, or goes on with it."
+        f" know of no cause outside. {beside} rows are our own aims, checks of slips, or on data that the paper did"
+        " not have: they stand in tables of their own and are not counted. `pursuit-experiments verify` judges the"
+        " committed tables anew, `pursuit-experiments report` writes this page, and `pursuit-experiments run NAME`"
+        " does an experiment again, or goes on with it."
     )
 
 
