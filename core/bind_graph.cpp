@@ -22,9 +22,9 @@ struct Correlations {
   i64 p() const { return R.n(); }
 };
 
-struct Closed {
+struct ForbiddenPairs {
   Array<std::uint8_t> data;
-  Closed(U2 a, i64 p) : data(allocate<std::uint8_t>(p * p)) {
+  ForbiddenPairs(U2 a, i64 p) : data(allocate<std::uint8_t>(p * p)) {
     require(static_cast<i64>(a.shape(0)) == p && static_cast<i64>(a.shape(1)) == p, "sizes differ");
     for (i64 i = 0; i < p; ++i)
       for (i64 j = 0; j < p; ++j) data[i * p + j] = i == j || a.data()[i * a.stride(0) + j * a.stride(1)];
@@ -84,7 +84,7 @@ nb::tuple graph_path(A2 R_, I1 sizes_, I1 include_, I1 start_, U2 closed_, bool 
   const i64 p = R.p();
   const Vector<i64> sizes(sizes_);
   const Units include = checked_edges(include_, p), start = checked_edges(start_, p);
-  const Closed closed(closed_, p);
+  const ForbiddenPairs closed(closed_, p);
   StopCallback stop_callback(std::move(ask));
   Poll poll(stop_callback.call());
   std::vector<GraphFit> fits;
@@ -116,7 +116,7 @@ nb::tuple graph_path(A2 R_, I1 sizes_, I1 include_, I1 start_, U2 closed_, bool 
 nb::tuple graph_moves(A2 R_, I1 edges_, A1 w, A1 d, A2 Sigma, I1 include_, U2 closed_, i64 most) {
   const Correlations R(R_);
   const Units edges = checked_edges(edges_, R.p()), include = checked_edges(include_, R.p());
-  const Closed closed(closed_, R.p());
+  const ForbiddenPairs closed(closed_, R.p());
   require(most >= 0, "most must not be negative");
   Poll poll(nullptr);
   GraphSearch search(R.R.data(), R.p(), closed.data.get(), include, poll);
@@ -134,7 +134,7 @@ nb::tuple graph_open(A2 R_, I1 edges_, A1 w, A1 d, A2 Sigma, I1 include_, U2 clo
                      i64 most, nb::object ask) {
   const Correlations R(R_);
   const Units edges = checked_edges(edges_, R.p()), include = checked_edges(include_, R.p());
-  const Closed closed(closed_, R.p());
+  const ForbiddenPairs closed(closed_, R.p());
   StopCallback stop_callback(std::move(ask));
   Poll poll(stop_callback.call());
   GraphSearch search(R.R.data(), R.p(), closed.data.get(), include, poll);

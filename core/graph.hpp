@@ -7,27 +7,27 @@
 
 namespace pursuit {
 
-inline std::size_t place(i64 j) { return static_cast<std::size_t>(j); }
+inline std::size_t index(i64 j) { return static_cast<std::size_t>(j); }
 
 struct Adjacency {
   const i64 p;
   std::vector<i64> first, node, edge; // of node j: places first[j] .. first[j + 1] of its neighbours and their edges
   Adjacency(i64 p_, const Units& edges)
-      : p(p_), first(place(p_) + 1, 0), node(2 * edges.size()), edge(2 * edges.size()) {
-    for (i64 e : edges) ++first[place(e / p) + 1], ++first[place(e % p) + 1];
-    for (i64 j = 0; j < p; ++j) first[place(j) + 1] += first[place(j)];
+      : p(p_), first(index(p_) + 1, 0), node(2 * edges.size()), edge(2 * edges.size()) {
+    for (i64 e : edges) ++first[index(e / p) + 1], ++first[index(e % p) + 1];
+    for (i64 j = 0; j < p; ++j) first[index(j) + 1] += first[index(j)];
     std::vector<i64> next(first.begin(), first.end() - 1);
     auto put = [&](i64 i, i64 j, std::size_t e) {
-      const std::size_t at = place(next[place(i)]++);
+      const std::size_t at = index(next[index(i)]++);
       node[at] = j;
       edge[at] = static_cast<i64>(e);
     };
     for (std::size_t e = 0; e < edges.size(); ++e)
       put(edges[e] / p, edges[e] % p, e), put(edges[e] % p, edges[e] / p, e);
   }
-  i64 degree(i64 j) const { return first[place(j) + 1] - first[place(j)]; }
-  const i64* near(i64 j) const { return node.data() + first[place(j)]; }
-  const i64* edges(i64 j) const { return edge.data() + first[place(j)]; }
+  i64 degree(i64 j) const { return first[index(j) + 1] - first[index(j)]; }
+  const i64* near(i64 j) const { return node.data() + first[index(j)]; }
+  const i64* edges(i64 j) const { return edge.data() + first[index(j)]; }
   i64 widest() const {
     i64 d = 0;
     for (i64 j = 0; j < p; ++j) d = std::max(d, degree(j));
@@ -35,17 +35,17 @@ struct Adjacency {
   }
   // The number of each node's component.
   std::vector<i64> components() const {
-    std::vector<i64> of(place(p), -1), stack;
+    std::vector<i64> of(index(p), -1), stack;
     for (i64 root = 0; root < p; ++root) {
-      if (of[place(root)] >= 0) continue;
+      if (of[index(root)] >= 0) continue;
       stack.assign(1, root);
-      of[place(root)] = root;
+      of[index(root)] = root;
       while (!stack.empty()) {
         const i64 j = stack.back();
         stack.pop_back();
         for (i64 l = 0; l < degree(j); ++l) {
           const i64 other = near(j)[l];
-          if (of[place(other)] < 0) of[place(other)] = root, stack.push_back(other);
+          if (of[index(other)] < 0) of[index(other)] = root, stack.push_back(other);
         }
       }
     }

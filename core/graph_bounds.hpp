@@ -29,7 +29,7 @@ public:
   std::vector<EdgeMove>
       moves; // exchanges at a node, the best one for each way to enter, that lower f by `least` or more
 
-  explicit NodeBounds(i64 p_) : gain(reals(p_ * p_)), p(p_), best(reals(2 * p_)), unit(reals(p_)), who(place(p_)) {}
+  explicit NodeBounds(i64 p_) : gain(reals(p_ * p_)), p(p_), best(reals(2 * p_)), unit(reals(p_)), who(index(p_)) {}
 
   // `closed`: p x p, pairs that may not enter; `forced`: edges that may not leave, by place.
   void look(const GraphFitter& f, const GraphFit& fit, const std::uint8_t* closed, const std::uint8_t* forced,
@@ -65,7 +65,7 @@ private:
     enter(r, s, v, gain.get() + i * p);
     std::fill(change, change + p, 0.0);
     for (i64 l = 0; l < d; ++l) {
-      const std::size_t e = place(edge[l]);
+      const std::size_t e = index(edge[l]);
       if (forced[e]) continue;
       const double x = fit.w[e], b = 0.5 * inverse[l * d + l], drop = hope * x * x / (2.0 * b);
       cost[e] = std::min(cost[e], drop);
@@ -75,7 +75,7 @@ private:
     for (i64 l = 0; l < d; ++l) change[N[l]] = 0.0;
     for (i64 j = 0; j < p; ++j)
       if (change[j] < -least && j != i && !closed[i * p + j])
-        moves.push_back({change[j], edge[who[place(j)]], std::min(i, j) * p + std::max(i, j)});
+        moves.push_back({change[j], edge[who[index(j)]], std::min(i, j) * p + std::max(i, j)});
   }
 
   // v = diag(C) less what the neighbours explain, C_NN^-1, and U = C_NN^-1 C_N.
@@ -111,7 +111,7 @@ private:
     for (i64 j = 0; j < p; ++j) {
       const double h = 2.0 * (r[j] - s[j]) - t * u[j];
       const double delta = drop - h * h / (2.0 * (2.0 * v[j] + u[j] * u[j] * c));
-      who[place(j)] = delta < change[j] ? l : who[place(j)];
+      who[index(j)] = delta < change[j] ? l : who[index(j)];
       change[j] = std::min(change[j], delta);
     }
   }

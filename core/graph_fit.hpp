@@ -80,7 +80,7 @@ private:
     if (d > room) block = reals(2 * d * fours(d)), right = reals(fours(d)), room = d;
     b.assign(graph.node.size(), 0.0);
     known.assign(graph.node.size(), 0.0);
-    diagonal.assign(place(p), 1.0);
+    diagonal.assign(index(p), 1.0);
     gap = 1.0;
   }
 
@@ -93,7 +93,7 @@ private:
     for (i64 i = 0; i < p; ++i) {
       for (i64 j = 0; j < p; ++j) Q[i * p + j] = pulled * T[i * p + j];
       for (i64 j = 0; j < p && !whole; ++j)
-        if (part[place(i)] != part[place(j)]) Q[i * p + j] = 0.0;
+        if (part[index(i)] != part[index(j)]) Q[i * p + j] = 0.0;
       Q[i * p + i] = 1.0;
     }
     for (i64 e : edges) {
@@ -168,7 +168,7 @@ private:
     w.resize(edges.size());
     std::fill(W.get(), W.get() + p * p, 0.0);
     value = 0.0;
-    for (i64 j = 0; j < p; ++j) value += W[j * p + j] = diagonal[place(j)];
+    for (i64 j = 0; j < p; ++j) value += W[j * p + j] = diagonal[index(j)];
     for (std::size_t e = 0; e < edges.size(); ++e) {
       w[e] = 0.5 * (known[2 * e] + known[2 * e + 1]);
       if (lam > 0.0 && (known[2 * e] == 0.0 || known[2 * e + 1] == 0.0)) w[e] = 0.0;
@@ -192,7 +192,7 @@ private:
     for (i64 j = 0; j < p; ++j) {
       const i64 d = graph.degree(j), m = fours(d), *N = graph.near(j), *edge = graph.edges(j);
       if (d == 0) continue; // its column has been the identity's from the start
-      double *bj = b.data() + graph.first[place(j)], *A = block.get(), *q = column.get();
+      double *bj = b.data() + graph.first[index(j)], *A = block.get(), *q = column.get();
       for (i64 r = 0; r < d; ++r) {
         const double* from = Q.get() + N[r] * p;
         for (i64 c = r / 4 * 4; c < d; ++c) A[r * m + c] = from[N[c]];
@@ -215,16 +215,16 @@ private:
       q[j] = 1.0;
       std::copy(q, q + p, Q.get() + j * p);
       for (i64 i = 0; i < p; ++i) Q[i * p + j] = q[i];
-      const double own = diagonal[place(j)] = 1.0 / v;
-      for (i64 l = 0; l < d; ++l) known[place(2 * edge[l] + (N[l] < j))] = -bj[l] * own;
+      const double own = diagonal[index(j)] = 1.0 / v;
+      for (i64 l = 0; l < d; ++l) known[index(2 * edge[l] + (N[l] < j))] = -bj[l] * own;
     }
-    work += static_cast<double>(p) * static_cast<double>(graph.node.size() + place(p));
+    work += static_cast<double>(p) * static_cast<double>(graph.node.size() + index(p));
     gap = 0.0;
-    for (i64 j = 0; j < p; ++j) column[j] = 1.0 / std::sqrt(diagonal[place(j)]);
+    for (i64 j = 0; j < p; ++j) column[j] = 1.0 / std::sqrt(diagonal[index(j)]);
     for (i64 j = 0; j < p; ++j)
-      for (i64 l = graph.first[place(j)]; l < graph.first[place(j) + 1]; ++l) {
-        const std::size_t e = 2 * place(graph.edge[place(l)]);
-        gap = std::max(gap, std::fabs(known[e] - known[e + 1]) * column[j] * column[graph.node[place(l)]]);
+      for (i64 l = graph.first[index(j)]; l < graph.first[index(j) + 1]; ++l) {
+        const std::size_t e = 2 * index(graph.edge[index(l)]);
+        gap = std::max(gap, std::fabs(known[e] - known[e + 1]) * column[j] * column[graph.node[index(l)]]);
       }
     return std::isfinite(gap);
   }
@@ -259,20 +259,20 @@ private:
     for (i64 l = 0; l < d; ++l)
       if (x[l] != 0.0) on.push_back(l);
     const i64 n = static_cast<i64>(on.size()), m = fours(n);
-    active.resize(place(2 * n * m));
-    exact.assign(place(d), 0.0);
-    solution.assign(place(m), 0.0);
+    active.resize(index(2 * n * m));
+    exact.assign(index(d), 0.0);
+    solution.assign(index(m), 0.0);
     for (i64 a = 0; a < n; ++a) {
-      const i64 l = on[place(a)];
+      const i64 l = on[index(a)];
       for (i64 c = a / 4 * 4; c < n; ++c)
-        active[place(a * m + c)] = A[std::min(l, on[place(c)]) * fours(d) + std::max(l, on[place(c)])];
-      solution[place(a)] = share * r[N[l]] - std::copysign(lam, x[l]);
+        active[index(a * m + c)] = A[std::min(l, on[index(c)]) * fours(d) + std::max(l, on[index(c)])];
+      solution[index(a)] = share * r[N[l]] - std::copysign(lam, x[l]);
     }
     if (!solve_positive(active.data(), active.data() + n * m, n, solution.data())) return false;
     for (i64 a = 0; a < n; ++a) {
-      const i64 l = on[place(a)];
-      if (!(solution[place(a)] * x[l] > 0.0)) return false;
-      exact[place(l)] = solution[place(a)];
+      const i64 l = on[index(a)];
+      if (!(solution[index(a)] * x[l] > 0.0)) return false;
+      exact[index(l)] = solution[index(a)];
     }
     for (i64 l = 0; l < d; ++l)
       if (x[l] == 0.0 && !(std::fabs(share * r[N[l]] - without(A, d, exact.data(), l)) <= lam * (1.0 + 1e-9)))

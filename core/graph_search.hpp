@@ -16,7 +16,7 @@ public:
   // `closed`: p x p, pairs that may not be edges (and the diagonal); `include`: edges that are always there.
   GraphSearch(const double* R, i64 p_, const std::uint8_t* closed_, const Units& include_, Poll& poll_)
       : p(p_), include(include_), poll(poll_), f(R, p_, 0.0, poll_), bounds(p_), closed(closed_, closed_ + p_ * p_),
-        taken(place(p_ * p_), 0) {}
+        taken(index(p_ * p_), 0) {}
 
   // From a graph, or from the edges that are always there; false where that has no optimum.
   bool begin(const Units& edges) { return f.refit(edges, nullptr, kRough, kPatient, fit); }
@@ -46,14 +46,14 @@ public:
         if (n == 1) { // no graph that holds this one has an optimum either
           ++refused;
           barren.push_back(order.front());
-          closed[place(order.front())] = closed[place(mirrored(order.front()))] = 1;
+          closed[index(order.front())] = closed[index(mirrored(order.front()))] = 1;
           order.erase(order.begin());
         }
         n = std::max<i64>(1, n / 2);
       }
       if (!grown) break;
     }
-    for (i64 e : barren) closed[place(e)] = closed[place(mirrored(e))] = 0;
+    for (i64 e : barren) closed[index(e)] = closed[index(mirrored(e))] = 0;
   }
 
   // Batches of exchanges while they lower f.
@@ -67,12 +67,12 @@ public:
       });
       std::vector<EdgeMove> batch;
       for (const EdgeMove& move : moves) {
-        std::uint8_t &gone = taken[place(fit.edges[place(move.out)])], &come = taken[place(move.in)];
+        std::uint8_t &gone = taken[index(fit.edges[index(move.out)])], &come = taken[index(move.in)];
         if (gone || come) continue;
         gone = come = 1;
         batch.push_back(move);
       }
-      for (const EdgeMove& move : batch) taken[place(fit.edges[place(move.out)])] = taken[place(move.in)] = 0;
+      for (const EdgeMove& move : batch) taken[index(fit.edges[index(move.out)])] = taken[index(move.in)] = 0;
       if (!improve(batch)) return;
     }
   }
@@ -114,25 +114,25 @@ public:
     Units pairs;
     for (i64 i = 0; i < p; ++i)
       for (i64 c = i * p + i + 1; c < (i + 1) * p; ++c)
-        if (!closed[place(c)] && !std::binary_search(include.begin(), include.end(), c)) pairs.push_back(c);
+        if (!closed[index(c)] && !std::binary_search(include.begin(), include.end(), c)) pairs.push_back(c);
     const i64 n = static_cast<i64>(pairs.size()), m = k - static_cast<i64>(include.size());
     double graphs = 1.0;
     for (i64 l = 0; l < m; ++l) graphs *= static_cast<double>(n - l) / static_cast<double>(l + 1);
     if (m < 1 || m > n || graphs > kFewGraphs) return false;
-    std::vector<i64> which(place(m));
-    for (i64 l = 0; l < m; ++l) which[place(l)] = l;
+    std::vector<i64> which(index(m));
+    for (i64 l = 0; l < m; ++l) which[index(l)] = l;
     GraphFit best;
     best.value = HUGE_VAL;
     for (bool more = true; more && !poll.stop();) {
       Units edges = include;
-      for (i64 l : which) edges.push_back(pairs[place(l)]);
+      for (i64 l : which) edges.push_back(pairs[index(l)]);
       std::sort(edges.begin(), edges.end());
       if (f.refit(edges, nullptr, kSure, kPatient, trial) && trial.value < best.value) std::swap(best, trial);
       i64 l = m - 1;
-      while (l >= 0 && which[place(l)] == n - m + l) --l;
+      while (l >= 0 && which[index(l)] == n - m + l) --l;
       more = l >= 0;
       if (more)
-        for (++which[place(l)]; l + 1 < m; ++l) which[place(l + 1)] = which[place(l)] + 1;
+        for (++which[index(l)]; l + 1 < m; ++l) which[index(l + 1)] = which[index(l)] + 1;
     }
     if (!std::isfinite(best.value)) return false;
     fit = std::move(best);
@@ -151,8 +151,8 @@ public:
       std::vector<i64> order(fit.edges.size());
       for (std::size_t e = 0; e < order.size(); ++e) order[e] = static_cast<i64>(e);
       std::sort(order.begin(), order.end(),
-                [&](i64 a, i64 b) { return better(bounds.cost[place(b)], bounds.cost[place(a)], a, b); });
-      order.resize(place(std::max<i64>(1, (size() - k) / 10)));
+                [&](i64 a, i64 b) { return better(bounds.cost[index(b)], bounds.cost[index(a)], a, b); });
+      order.resize(index(std::max<i64>(1, (size() - k) / 10)));
       if (!f.refit(changed(order, {}), fit.Sigma.get(), kRough, kPatient, trial)) return;
       std::swap(fit, trial);
     }
@@ -167,15 +167,15 @@ public:
     const i64 many = static_cast<i64>(free.size());
     const i64 gone = 1 + random.below(std::max((many + 2) / 3, std::min<i64>(many, 3)));
     for (i64 l = 0; l < gone; ++l)
-      std::swap(free[place(l)], free[place(l + random.below(static_cast<i64>(free.size()) - l))]);
-    free.resize(place(gone));
+      std::swap(free[index(l)], free[index(l + random.below(static_cast<i64>(free.size()) - l))]);
+    free.resize(index(gone));
     std::vector<i64> away;
-    for (i64 e : free) away.push_back(fit.edges[place(e)]);
+    for (i64 e : free) away.push_back(fit.edges[index(e)]);
     if (!f.refit(changed(free, {}), fit.Sigma.get(), kRough, kPatient, trial)) return;
     std::swap(fit, trial);
-    for (i64 e : away) closed[place(e)] = closed[place(mirrored(e))] = 1;
+    for (i64 e : away) closed[index(e)] = closed[index(mirrored(e))] = 1;
     grow(k);
-    for (i64 e : away) closed[place(e)] = closed[place(mirrored(e))] = 0;
+    for (i64 e : away) closed[index(e)] = closed[index(mirrored(e))] = 0;
   }
 
   static GraphFit copied(const GraphFit& from) {
@@ -199,7 +199,7 @@ public:
     if (static_cast<i64>(left.size()) > most) return left;
     Buffer feasible = reals(p * p);
     for (const EdgeMove& move : left) {
-      const i64 e = at.edges[place(move.out)];
+      const i64 e = at.edges[index(move.out)];
       double a = 0.0;
       if (std::isfinite(move.change) && four.change(e, move.in, a) == move.change) {
         four.shift(e, move.in, a, feasible.get());
@@ -258,12 +258,12 @@ private:
     for (std::size_t e = 0; e < bounds.cost.size(); ++e)
       if (bounds.cost[e] < dearest) weak.push_back(static_cast<i64>(e));
     std::sort(weak.begin(), weak.end(),
-              [&](i64 a, i64 b) { return better(bounds.cost[place(b)], bounds.cost[place(a)], a, b); });
+              [&](i64 a, i64 b) { return better(bounds.cost[index(b)], bounds.cost[index(a)], a, b); });
     const std::size_t both = std::min(weak.size(), strong.size());
     std::partial_sort(strong.begin(), strong.begin() + static_cast<std::ptrdiff_t>(both), strong.end(),
                       [&](i64 a, i64 b) { return better(bounds.gain[a], bounds.gain[b], a, b); });
     for (std::size_t q = 0; q < both; ++q) {
-      const double change = bounds.cost[place(weak[q])] - bounds.gain[strong[q]];
+      const double change = bounds.cost[index(weak[q])] - bounds.gain[strong[q]];
       if (change > -kLeast) return;
       moves.push_back({change, weak[q], strong[q]});
     }
@@ -273,11 +273,11 @@ private:
   std::vector<EdgeMove> unbounded(const FourNodes& four, const GraphFit& at, double least, i64& looked) {
     std::vector<EdgeMove> left;
     std::vector<i64> pairs;
-    for (i64 e : at.edges) taken[place(e)] = 1;
+    for (i64 e : at.edges) taken[index(e)] = 1;
     for (i64 i = 0; i < p; ++i)
       for (i64 c = i * p + i + 1; c < (i + 1) * p; ++c)
-        if (!taken[place(c)] && !closed[place(c)]) pairs.push_back(c);
-    for (i64 e : at.edges) taken[place(e)] = 0;
+        if (!taken[index(c)] && !closed[index(c)]) pairs.push_back(c);
+    for (i64 e : at.edges) taken[index(e)] = 0;
     const std::vector<std::uint8_t> forced = forced_in(at.edges);
     looked = 0;
     for (std::size_t e = 0; e < at.edges.size() && !poll.stop(); ++e) {
@@ -305,10 +305,10 @@ private:
       std::partial_sort(v.begin(), v.begin() + static_cast<std::ptrdiff_t>(n), v.end(), before);
       v.resize(n);
     };
-    cut(weak, [&](i64 a, i64 b) { return better(bounds.cost[place(b)], bounds.cost[place(a)], a, b); });
+    cut(weak, [&](i64 a, i64 b) { return better(bounds.cost[index(b)], bounds.cost[index(a)], a, b); });
     cut(strong, [&](i64 a, i64 b) { return better(bounds.gain[a], bounds.gain[b], a, b); });
     for (i64 e : weak)
-      for (i64 c : strong) moves.push_back({bounds.cost[place(e)] - bounds.gain[c], e, c});
+      for (i64 c : strong) moves.push_back({bounds.cost[index(e)] - bounds.gain[c], e, c});
   }
 
   bool improve(std::vector<EdgeMove>& batch) {
@@ -329,7 +329,7 @@ private:
   // The edges without some (by place) and with others.
   Units changed(const std::vector<i64>& out, const Units& in) const {
     std::vector<std::uint8_t> gone(fit.edges.size(), 0);
-    for (i64 e : out) gone[place(e)] = 1;
+    for (i64 e : out) gone[index(e)] = 1;
     Units edges;
     for (std::size_t e = 0; e < fit.edges.size(); ++e)
       if (!gone[e]) edges.push_back(fit.edges[e]);

@@ -204,7 +204,7 @@ def test_a_dear_refit_waits_but_comes(solver, loss, monkeypatch):
     )
     often = pursuit.solve(f, K, solver=solver, random_state=0)
     count = len(refitted)
-    monkeypatch.setattr(diht, "DEAR", 0)
+    monkeypatch.setattr(diht, "MAX_REFIT_COST", 0)
     refitted.clear()
     seldom = pursuit.solve(f, K, solver=solver, random_state=0)
     assert len(refitted) <= count

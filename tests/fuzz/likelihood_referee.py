@@ -2,7 +2,7 @@
 
 The columns of each support are made orthonormal (Gram-Schmidt), so that units and means do not matter. A value
 that is found is attained, so a claim that it contradicts is false; the judge computes it again in extended precision
-(``Referee.lower_bound``). Nothing of the library is used.
+(``Referee.minimum``). Nothing of the library is used.
 """
 
 from typing import cast

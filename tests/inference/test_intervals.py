@@ -302,7 +302,7 @@ def test_splits_that_cannot_be(diabetes):
         split_intervals(SparseRegressor(k=2), X, y, share=0.001)
     with pytest.raises(TypeError, match=r"estimator must select columns \(have get_support\), got Lasso"):
         split_intervals(Lasso(), X, y)
-    with pytest.raises(ValueError, match="loss 'hinge' has kinks"):
+    with pytest.raises(ValueError, match="loss 'hinge' is not differentiable"):
         split_intervals(SparseClassifier(k=2, loss="hinge"), X, y > 100)
     with pytest.raises(ValueError, match="robust=False needs a likelihood"):
         split_intervals(SparseRegressor(k=2, loss="huber"), X, y, robust=False)

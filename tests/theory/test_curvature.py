@@ -77,15 +77,15 @@ def test_without_the_whole_hessian_values_are_attained_and_bounds_hold():
     X = rng.standard_normal((60, 20)) @ np.linalg.cholesky(0.8 ** np.abs(np.subtract.outer(range(20), range(20)))).T
     H = X.T @ X / 60
     dense = SparseHessian(20, lambda cols: H[cols], lambda: H.diagonal())
-    products_only = SparseHessian(20, lambda cols: H[cols], lambda: H.diagonal())
-    products_only.__dict__["full"] = None
+    lean = SparseHessian(20, lambda cols: H[cols], lambda: H.diagonal())
+    lean.__dict__["full"] = None
     for search in (largest, smallest):
-        a, b = search(dense, 4, np.random.default_rng(0)), search(products_only, 4, np.random.default_rng(0))
+        a, b = search(dense, 4, np.random.default_rng(0)), search(lean, 4, np.random.default_rng(0))
         assert b.value == pytest.approx(a.value, rel=0.5)
         assert len(b.support) == 4
         assert b.value == pytest.approx(b.vector @ H[np.ix_(b.support, b.support)] @ b.vector)
-    assert Outer(products_only).largest(4)[0] >= Outer(dense).largest(4)[0]
-    assert Outer(products_only).smallest(4)[0] <= Outer(dense).smallest(4)[0]
+    assert Outer(lean).largest(4)[0] >= Outer(dense).largest(4)[0]
+    assert Outer(lean).smallest(4)[0] <= Outer(dense).smallest(4)[0]
 
 
 def test_the_logistic_loss_has_its_bound_at_zero_and_only_the_ridge_below():

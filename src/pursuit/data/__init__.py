@@ -1,6 +1,7 @@
-"""Rows stay home: X, y, weights, offset and loss behind one object that answers questions at k-sparse points.
+"""Data access layer: X, y, weights, offset and loss behind one object, :class:`Data`, evaluated at k-sparse points.
 
-Answers are numbers, vectors over the columns and small matrices; those of disjoint rows add up (:class:`Parts`).
+Everything it returns is a number, a vector over the columns or a small matrix; those of disjoint rows add up, so that
+rows may be split into :class:`Parts`.
 """
 
 from .answers import Answer, Moments, QuadraticForm

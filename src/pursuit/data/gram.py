@@ -63,7 +63,7 @@ class GramColumns:
         return np.zeros(self.data.shape[1])
 
     def forget(self) -> None:
-        """Keep nothing: whoever asks again waits again."""
+        """Drop all cached columns."""
         with self.lock:
             self.cached = self.last_used = NO_COLUMNS
             self.rows = np.empty((0, self.data.shape[1]))

@@ -73,7 +73,7 @@ def split_intervals(
     loss, codes = _loss(model, classes), y[rest] if classes is None else (y[rest] == classes[1]).astype(float)
     intercept = bool(getattr(model, "fit_intercept", True))
     if not (len(support) or intercept):
-        raise ValueError("estimator selected nothing and has no intercept: there is no coefficient to speak of")
+        raise ValueError("estimator selected nothing and has no intercept: all coefficients are zero")
     c = None if weights is None else weights[rest]
     robust = (not loss.likelihood or weights is not None) if robust is None else check_flag(robust, "robust")
     if not robust and not loss.likelihood:
@@ -151,7 +151,7 @@ def _loss(model: Any, classes: Array | None) -> Loss:
         "squared" if classes is None else "logistic"
     )
     if not loss.smooth:
-        raise ValueError(f"loss {loss.name!r} has kinks, so it has no standard errors; use 'logistic'")
+        raise ValueError(f"loss {loss.name!r} is not differentiable, so it has no standard errors; use 'logistic'")
     return loss
 
 

@@ -29,7 +29,7 @@ MAX_STATE_UNITS = 500  # units that the kernel keeps the state of
 
 
 class SearchPlan(NamedTuple):
-    """What a search is asked for: restarts, how many in a row may be in vain, what they may cost, and how to end."""
+    """The settings of a search: restarts, how many unsuccessful ones in a row end it, their cost, and when to stop."""
 
     restarts: int
     patience: int

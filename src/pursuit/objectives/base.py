@@ -170,7 +170,7 @@ class Objective:
         return np.array([self._turn(point, cols[i : i + 1], one)[cols[i]] for i in range(len(cols))])
 
     def mean_curvature(self, point: Point, cols: Columns, v: Vector) -> float:
-        """sum_j v_j^2 H_jj over ``cols``, for a step that is safeguarded: an estimate will do where H_jj is dear."""
+        """sum_j v_j^2 H_jj over ``cols``, for a safeguarded step: an estimate will do where H_jj is expensive."""
         return float(v**2 @ self.curvatures(point, cols))
 
     def hessian_rows(self, point: Point, cols: Columns, others: Columns | None = None) -> Vector:
@@ -225,7 +225,7 @@ class Objective:
     ) -> tuple[list[tuple[int, int]], int] | None:
         """Exchanges at a refit (leave, enter) that no bound excludes from lowering f, and how many there are in all.
 
-        None where f has no such bound, or where it is too dear; ``afforded`` is a multiple of what usually is not.
+        None where f has no such bound, or where it is too expensive; ``afforded`` is a multiple of what usually is not.
         """
         return None
 

@@ -144,7 +144,8 @@ class Bounded(Wrapped):
         f.require("bounds")
         if not f.smooth:
             raise ValueError(
-                "bounds and sum_to need a smooth loss, and this one has kinks; use 'smoothed_hinge' or 'squared_hinge'"
+                "bounds and sum_to need a smooth loss, and this one is not differentiable; "
+                "use 'smoothed_hinge' or 'squared_hinge'"
             )
         if f.width > 1 and not f.quadratic:
             raise ValueError(

@@ -216,7 +216,7 @@ class GLM(HasDual):
 
     @property
     def nothing(self) -> float:
-        """A value at or below which nothing is left to explain; -inf where the infimum is not known."""
+        """A value at or below which the residual counts as zero; -inf where the infimum is not known."""
         return self.lower + max(FLOOR * self.height, 0.0 if self.loss.attained else SEPARATED)
 
     @property
@@ -296,7 +296,7 @@ class GLM(HasDual):
         ).bind(self)  # fmt: skip
 
     def duals(self, support: Columns, fit: Fitted | None = None) -> Vector:
-        """The dual variables of a refit whose loss has kinks, one per row; kept with the rows."""
+        """The dual variables of a refit whose loss is not differentiable, one per row; kept with the rows."""
 
         def again() -> Vector | None:
             return (fit or refit(self.support_problem(support), np.zeros(len(support)), self._first)).dual

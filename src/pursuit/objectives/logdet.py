@@ -165,7 +165,7 @@ class LogDet(Objective):
         W = Omega * s * s[:, None]
         found = inverted(W)
         if found is None:
-            raise NotFiniteError("the refit within bounds of eigenvalues lost its way")
+            raise NotFiniteError("the refit within bounds of eigenvalues did not converge")
         note = "bounds of eigenvalues bind" if converged else "the refit within bounds of eigenvalues did not converge"
         i, j = edges.T
         return Point(
@@ -253,14 +253,14 @@ class LogDet(Objective):
     def open_exchanges(
         self, constraint: AtMost, point: Point, afforded: float = 1.0
     ) -> tuple[list[tuple[int, int]], int] | None:
-        """Exchanges that no bound excludes, and how many there are in all; None where that is too dear to know."""
+        """Exchanges that no bound excludes, and how many there are in all; None where that is too expensive to know."""
         free = len(point.support) - len(constraint.include)
         total = free * (len(constraint.allowed) - len(point.support))
         if total > afforded * EXCHANGES or self.limited or not point.refitted:
             return None
         include, forbidden = self._limits(constraint)
-        dear = 2.0 * self.p * len(point.support) + self.p**3 / 3
-        most = int(min(afforded * EFFORT / dear, 1e15))
+        cost = 2.0 * self.p * len(point.support) + self.p**3 / 3
+        most = int(min(afforded * EFFORT / cost, 1e15))
         least = point.value - self.units - HELPS * self.p
         found = graph_kernel.open_exchanges(self.R, self._fit(point), include, forbidden, least, SWEEPS, most)
         check_time()

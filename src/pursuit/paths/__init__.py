@@ -1,4 +1,4 @@
-"""Every size at once: the k-path."""
+"""The k-path: ``path()``, its result :class:`Path`, and certificates for every size."""
 
 from ..solvers.path_search import every_size
 from .api import path

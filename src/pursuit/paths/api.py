@@ -19,8 +19,8 @@ from ..solvers.auto import Auto
 from ..solvers.base import Solver, generator
 from ..solvers.path_search import Improve, PathSearch, exchanged
 from ..solving.checkpoint import Problem
-from ..solving.driver import check_objective, ended, run, seeded
-from ..solving.loop import Limits, Loop
+from ..solving.driver import check_objective, run, seeded
+from ..solving.loop import Limits
 from ..solving.result import Result
 from .checkpoint import PathCheckpoint
 from .result import Path
@@ -152,11 +152,10 @@ def _result(f: Objective, constraint: AtMost, best: Point, name: str, solver_res
         and np.array_equal(solver_results.point.support, best.support)
     ):
         return solver_results
-    loop = Loop(Limits())
-    loop.best = best
+    reason = ""
     if constraint.count(best.support) < constraint.k:
-        loop.reason = "nothing is left to explain" if best.value <= f.floor else "no unit was found that adds to these"
-    result = ended(f, constraint, loop, name)
+        reason = "the residual is zero" if best.value <= f.floor else "no further unit lowers the value"
+    result = Result.of(f, constraint, best, solver=name, reason=reason)
     if result.reason:
         return result
     why = (

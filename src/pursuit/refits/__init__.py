@@ -1,4 +1,4 @@
-"""Minimisers over few variables: one ``minimise``, and what a GLM on a few gathered columns adds to it."""
+"""Refits: minimisation of a smooth function of few variables, such as the loss on the columns of a support."""
 
 from .basis import Basis, Stored, basis, least_norm
 from .columns import Fitted, LossOnColumns

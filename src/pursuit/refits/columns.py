@@ -296,7 +296,7 @@ class LossOnColumns(SmoothProblem):
         return self.loss.terms(self.rows.y, self.eta(z), self.rows.c)
 
     def value_and_gradient(self, v: Vector, b: Any) -> tuple[float, Vector, Any]:
-        """Each product with the columns is dear: what is known of the rows is cache."""
+        """Value, gradient and the state of the rows, which is cached: each product with the columns is expensive."""
         eta = self.rows.shift(self.block.matvec(v), b)
         value, d1, W = self.loss.terms(self.rows.y, eta, self.rows.c)
         full_gradient = self.block.weighted_transpose(d1) if isinstance(self.block, ProductBlock) else None

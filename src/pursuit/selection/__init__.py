@@ -1,4 +1,4 @@
-"""Which k, which ridge, and what predicts: cross-validation, criteria, averaging and projection."""
+"""The choice of k and of the ridge: cross-validation, information criteria, model averaging and projection."""
 
 from .choose import Chosen, by_validation
 from .criteria import CRITERIA, by_criterion

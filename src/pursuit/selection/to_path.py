@@ -6,8 +6,6 @@ from typing import Any
 import numpy as np
 
 from ..paths import Path
-from ..solving.driver import ended
-from ..solving.loop import Limits, Loop
 from ..solving.result import Result
 from .choose import Chosen
 from .problem import Problem
@@ -17,13 +15,8 @@ def as_path(problem: Problem, f: Any, chosen: Chosen, seconds: float) -> Path:
     """The plain fits on all rows at the chosen ridge; ``scores`` is NaN for sizes that were not tried."""
     g = problem.restricted(f)
     sizes = tuple(sorted(chosen.points))
-    results = []
-    for k in sizes:
-        loop = Loop(Limits())
-        loop.best = chosen.points[k]
-        results.append(
-            ended(g, problem.sparse_set(f, k), loop, problem.solver if isinstance(problem.solver, str) else "path")
-        )
+    solver = problem.solver if isinstance(problem.solver, str) else "path"
+    results = [Result.of(g, problem.sparse_set(f, k), chosen.points[k], solver=solver) for k in sizes]
     if problem.held:
         results = [replace(result, bounds=problem.bounds, sum_to=problem.sum_to) for result in results]
     scores = np.array([chosen.scores.get(k, np.nan) for k in sizes])

@@ -63,7 +63,7 @@ class ARHT(Solver):
     random_state: Any = None
     absolute_eps: float | None = None
 
-    halted: ClassVar[str] = "no run of the regularised exchanges brings more"
+    halted: ClassVar[str] = "no run of the regularised exchanges lowers the value"
     turns: ClassVar[int] = 20
     revisits: ClassVar[bool] = True
 

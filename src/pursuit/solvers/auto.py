@@ -77,7 +77,7 @@ class Auto(Solver):
     random_state: Any = None
     effort: str | None = None
 
-    halted: ClassVar[str] = "the starts and restarts came to their end"
+    halted: ClassVar[str] = "the search finished"
     turns: ClassVar[int] = 3
     revisits: ClassVar[bool] = True
     searches: ClassVar[bool] = True

@@ -42,7 +42,9 @@ from .steps import check_step
 
 STEPS = ("coordinate", "polyak", "paper")
 EPOCHS = 30  # over which a rise of D is measured
-DEAR = 100  # passes over X that a refit may cost; a dearer one waits for a support that stays, or t = 8, 16, 32, ...
+MAX_REFIT_COST = (
+    100  # passes over X that a refit may cost; a dearer one waits for a support that stays, or t = 8, 16, 32, ...
+)
 REMEMBERED = 200  # supports whose refits are kept: near a tie of |z_j| the same few come back
 
 
@@ -123,7 +125,7 @@ class DIHT(Solver):
         z = dual.z(a)
         point, upper, lower = start, start.value, dual.value(a, constraint, z)
         refits: dict[bytes, Point] = {}
-        last, dear = b"", len(dual.c) * float(constraint.k) ** 2 > DEAR * dual.f.work
+        last, expensive = b"", len(dual.c) * float(constraint.k) ** 2 > MAX_REFIT_COST * dual.f.work
         watch, peak = Stall(self.halt, upper, lower), (a, z)
         for t in count():
             a, z, mean = rule.epoch(a, z, constraint, t, upper - dual.value(a, constraint, z))  # (S1)
@@ -132,7 +134,7 @@ class DIHT(Solver):
             last = key
             if key in refits:
                 point = refits[key]
-            elif not self.refit or (dear and not stays and (t < 8 or t & (t - 1))):
+            elif not self.refit or (expensive and not stays and (t < 8 or t & (t - 1))):
                 point = dual.point(support, coef)
             else:
                 point = refits[key] = f.refit(support, start=point)

@@ -31,7 +31,7 @@ from .rivals import affordable, nearest
 
 FULL_SWEEPS = 2000  # units up to which a sweep is always a full one
 PROMISING = 0.01  # share of f that a model may err by: exchanges that it puts further above zero are not refitted
-JUDGED = 200  # exchanges beyond the formula's reach that are refitted, a tenth of that where a refit is dear
+JUDGED = 200  # exchanges beyond the formula's reach that are refitted, a tenth of that where a refit is expensive
 PATIENT = 30.0  # multiple of what `auto` affords for exchanges ranked at S - i, up to which local search tries them
 AT_REMOVALS = 4  # times `tries`: exchanges ranked at S - i, over all i, that are refitted
 CHEAP_REFITS = 2e7  # multiplications for a pass over X, times k, up to which it is not
@@ -55,7 +55,7 @@ class LocalSearch(Solver):
     tries: int = 5
     cheap: float = 2e7
 
-    halted: ClassVar[str] = "the search for exchanges came to its end"
+    halted: ClassVar[str] = "the search for exchanges finished"
     turns: ClassVar[int] = 2
 
     def iterate(self, f: Objective, constraint: AtMost, start: Point) -> Iterator[Point]:

@@ -1,6 +1,5 @@
-"""``solve``, and ``run`` beneath it for whoever solves the same objective again and again."""
+"""``solve``: minimise an objective over at most k coordinates; ``run``: the same without the checks of arguments."""
 
-import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
@@ -10,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from .._utils.sorted_sets import without
-from ..constraints import AtMost, Exchange
+from ..constraints import AtMost
 from ..engines import seconds_left, threads
 from ..objectives.base import Objective
 from ..objectives.bounded import Bounded
@@ -23,7 +22,6 @@ from .replay import EvaluationLog
 from .result import Record, Result
 
 UNLIMITED = Limits()
-EQUALLY_GOOD = 1e-10  # share of the value that a change by an exchange may be rounding
 ALWAYS, AFFORDED = 1000, 1.0  # budget up to which nobody is refused, and hours that a run may take beyond it
 
 
@@ -133,12 +131,12 @@ def run(
     method, loop = relaxed(method), Loop(limits)
     with threads(), np.errstate(all="ignore"):
         if log is not None and log.restore(loop):
-            return ended(f, constraint, loop, name)
+            return loop.result(f, constraint, name)
         if start is None and log is None and limits == UNLIMITED and seconds_left() == np.inf:
             point = method.at_once(f, constraint)
             if point is not None:
                 loop.take(point, method)
-                return ended(f, constraint, loop, name)
+                return loop.result(f, constraint, name)
         recorded = f if log is None else log.recording_objective()
         if method.searches:
             f.expect_search()
@@ -154,7 +152,7 @@ def run(
         loop.best = _spare(f, constraint, loop.best)
         if log is not None:
             log.record_end(loop)
-        return ended(f, constraint, loop, name)
+        return loop.result(f, constraint, name)
 
 
 def _check_cost(f: Objective, constraint: AtMost, solver: Solver, limits: Limits, name: str) -> None:
@@ -169,30 +167,6 @@ def _check_cost(f: Objective, constraint: AtMost, solver: Solver, limits: Limits
             f"refits on up to {constraint.k} of them, {hours:.0f} hours or more; solver='grahtp' chooses all at once, "
             "or give a time_limit"
         )
-
-
-def ended(f: Objective, constraint: AtMost, loop: Loop, name: str) -> Result:
-    """What a loop has come to, in the user's terms."""
-    best = loop.best
-    shown = f.present(best)
-    optimality = _optimality(f, constraint, best, loop)
-    fewer = f.small_support_note if constraint.count(best.support) < constraint.k else ""
-    sentences = [constraint.capped, loop.reason, _words(optimality, best), fewer, best.note]
-    return Result(
-        *shown, value=best.value, status=_status(loop, best),
-        reason="; ".join(sentence for sentence in sentences if sentence), n_iter=len(loop.trace),
-        seconds=time.perf_counter() - loop.began, trace=tuple(loop.trace), optimality=optimality, solver=name,
-        k=constraint.k, point=best.detached().bind(f), constraint=constraint, exchange=best.exchange,
-        next_best=next_best(f, constraint, best.exchange, best.value), certificate=loop.certificate, lower=loop.lower,
-    )  # fmt: skip
-
-
-def _status(loop: Loop, best: Point) -> str:
-    """How a loop ended; the end of a search whose best point is an unfinished refit is not a converged one."""
-    if not best.minimiser:
-        return "no_minimiser"
-    unfinished = not best.refitted and best.note  # iterates that were never refitted have no note
-    return "max_iter" if loop.status == "converged" and unfinished else loop.status
 
 
 @cache
@@ -214,20 +188,6 @@ def check_objective(objective: Any) -> None:
     raise TypeError(f"objective must be one that solve can minimise, got {kind.__name__}; {advice}")
 
 
-def next_best(f: Objective, constraint: AtMost, exchange: Exchange | None, value: float) -> str:
-    """The next best exchange in words; ``value`` is that of the solution."""
-    if exchange is None:
-        return ""
-    columns = [constraint.columns_of(np.array(units)) for units in (exchange.leave, exchange.enter)]
-    leave, enter = map(f.column_label, columns)
-    if abs(exchange.change) <= EQUALLY_GOOD * f.scale(value):
-        if len(columns[0]) == len(columns[1]) == f.width and f.copies(columns[0][0], columns[1][0]):
-            return f"{enter} is a copy of {leave} and equally good"
-        return f"{enter} instead of {leave} would be equally good"
-    how = "raise" if exchange.change >= 0 else "lower"
-    return f"{enter} instead of {leave} would {how} the value by about {abs(exchange.change):.3g}"
-
-
 def _spare(f: Objective, constraint: AtMost, best: Point) -> Point:
     """A point at the floor without the units that it does not need."""
     if not best.refitted or best.value > f.floor:
@@ -238,37 +198,6 @@ def _spare(f: Objective, constraint: AtMost, best: Point) -> Point:
         if fewer.value <= max(f.floor, best.value):
             best = fewer
     return best
-
-
-def _optimality(f: Objective, constraint: AtMost, best: Point, loop: Loop) -> str:
-    """What is known of the best point; where nothing can be exchanged or is left to explain: that no exchange helps."""
-    if best.optimality == "swap_optimal":
-        return best.optimality
-    units = constraint.units_of(best.support)
-    stuck = len(without(constraint.allowed, units)) == 0 or len(without(units, constraint.include)) == 0
-    full, exact = len(units) == constraint.k, best.value <= f.floor
-    if exact or (stuck and full and best.refitted and best.lower_bound >= best.value - 1e-9 * f.scale(best.value)):
-        return "swap_optimal"
-    known = best.optimality if best.optimality != "none" else loop.optimality
-    spare = not full and len(constraint.allowed) <= constraint.k
-    if spare and known != "swap_optimal" and best.refitted and hasattr(f, "data"):
-        whole = f.refit(constraint.columns_of(constraint.allowed), start=best)  # dependent columns were left out
-        return "swap_optimal" if whole.lower_bound >= best.value - 1e-9 * f.scale(best.value) else known
-    return known
-
-
-def _words(optimality: str, best: Point) -> str:
-    """What an optimality means, in a sentence; a solver's own rule is in its own."""
-    if optimality == "swap_optimal":
-        return "no single exchange helps"
-    if optimality != "swap_stationary":
-        return ""
-    if best.n_unchecked:
-        total = best.n_checked + best.n_unchecked
-        return f"no exchange was found that helps; {best.n_unchecked} of {total} are not excluded"
-    if best.n_checked > 1:
-        return f"none of the {best.n_checked} best-ranked exchanges helps"
-    return "the best-ranked exchange does not help" if best.n_checked else "the model of f sees no exchange that helps"
 
 
 def _point(f: Objective, start: Any) -> Point:

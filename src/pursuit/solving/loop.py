@@ -19,14 +19,13 @@ from ..engines import TimeUpError, until
 from ..objectives.base import Objective, Point
 from ..refits import NotFiniteError
 from ..solvers.base import Solver
-from .result import Record
+from .result import Record, Result, certificate_of
 
 MAX_ITER = 10_000
 ENDLESS = 10**9
 CLOSED = "the duality gap is closed: by Theorem 1 of the DIHT paper the minimum is global"
 ROUNDING = 1e-14  # share of a value that a column more must gain at least: sums in two orders differ by some ulp
 SAME_VALUE = 1e-12  # share by which values of one minimiser may differ, computed in two ways
-PROVED = 1e-6  # share of the value at which a duality gap counts as closed
 
 
 def record_bar() -> Callable[[Record], None]:
@@ -92,18 +91,12 @@ class Loop:
         self.gives_last = False  # in place of the best point
         self.lower: float | None = None  # the best bound from below that a point carried
 
-    @property
-    def certificate(self) -> str:
-        if self.lower is None:
-            return "none"
-        return "proved" if self.best.value - self.lower <= PROVED * abs(self.best.value) else "bounded"
-
     def go(self, name: str, solver: Solver, f: Objective, constraint: AtMost, start: Point) -> None:
         self.best, self.last, floor = start, start, f.floor
         self.gives_last = solver.last
         try:
             if not constraint.count(start.support) and start.value <= floor:
-                self._end("converged", "nothing is left to explain")
+                self._end("converged", "the residual is zero without any column")
                 return
             if not constraint.k:
                 self._end("converged", "k=0 leaves nothing to choose")
@@ -128,6 +121,13 @@ class Loop:
             self._end("interrupted", "interrupted by the user; the best point so far is given")
             return
         self._end("converged", solver.halted, solver.claims)
+
+    def result(self, f: Objective, constraint: AtMost, name: str) -> Result:
+        """The best point so far as a Result, with the trace and the reason of the end."""
+        return Result.of(
+            f, constraint, self.best, solver=name, status=self.status, reason=self.reason, trace=tuple(self.trace),
+            seconds=time.perf_counter() - self.began, optimality=self.optimality, lower=self.lower,
+        )  # fmt: skip
 
     def take(self, point: Point, solver: Solver) -> None:
         """End with a point that a solver had at once."""
@@ -166,8 +166,8 @@ class Loop:
         if callable(self.callback) and self.callback(record):
             return self._end("interrupted", "stopped by the callback; the best point so far is given")
         if point.value <= floor:
-            return self._end("converged", "the fit is exact: nothing is left to explain")
-        if self.certificate == "proved":
+            return self._end("converged", "the fit is exact: the residual is zero")
+        if certificate_of(self.best.value, self.lower) == "proved":
             return self._end("converged", CLOSED)
         key = (point.support.tobytes(), point.value, f"{point.optimality} {point.refitted}")
         if cycles and key in self.seen:

@@ -17,8 +17,8 @@ from ..designs.complexified import Complexified
 from ..objectives import GLM, Point
 from ..objectives.base import Presented
 from ..solvers.base import Solver
-from .driver import next_best, solve
-from .result import Result
+from .driver import solve
+from .result import Result, next_best
 
 
 class _Complex(GLM):

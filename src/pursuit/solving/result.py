@@ -6,11 +6,16 @@ from typing import Any
 import numpy as np
 
 from .._utils.html import html_table
+from .._utils.sorted_sets import without
 from .._utils.text import format_number
 from .._utils.types import Columns, Vector
 from .._utils.validation import format_list
-from ..constraints import Exchange
+from ..constraints import AtMost, Exchange
+from ..objectives.base import Objective
 from ..objectives.point import Point
+
+EQUALLY_GOOD = 1e-10  # share of the value that a change by an exchange may be rounding
+MAX_PROVED_GAP = 1e-6  # share of the value at which a duality gap counts as closed
 
 
 @dataclass(frozen=True)
@@ -76,6 +81,28 @@ class Result:
     lower: float | None = None
     next_best: str = field(default="", repr=False)
 
+    @classmethod
+    def of(
+        cls, f: Objective, constraint: AtMost, point: Point, *, solver: str, status: str = "converged",
+        reason: str = "", trace: tuple[Record, ...] = (), seconds: float = 0.0, optimality: str = "none",
+        lower: float | None = None,
+    ) -> "Result":  # fmt: skip
+        """The result of a run whose best point is ``point``, in the user's units and names.
+
+        ``optimality`` is what the solver claims of its own end, ``lower`` a lower bound of f over the sparse set.
+        """
+        optimality = _optimality(f, constraint, point, optimality)
+        fewer = f.small_support_note if constraint.count(point.support) < constraint.k else ""
+        sentences = [constraint.capped, reason, _optimality_sentence(optimality, point), fewer, point.note]
+        return cls(
+            *f.present(point), value=point.value, status=_final_status(status, point),
+            reason="; ".join(sentence for sentence in sentences if sentence), n_iter=len(trace), seconds=seconds,
+            trace=trace, optimality=optimality, solver=solver, k=constraint.k, point=point.detached().bind(f),
+            constraint=constraint, exchange=point.exchange,
+            next_best=next_best(f, constraint, point.exchange, point.value),
+            certificate=certificate_of(point.value, lower), lower=lower,
+        )  # fmt: skip
+
     @property
     def gap(self) -> float | None:
         """How far the value can be from the best possible one; None where no lower bound is known."""
@@ -110,3 +137,63 @@ class Result:
     def converged(self) -> bool:
         """Whether the solver ended by its own rule."""
         return self.status == "converged"
+
+
+def certificate_of(value: float, lower: float | None) -> str:
+    """``none``, ``bounded`` or ``proved``, by the gap between a value and a lower bound."""
+    if lower is None:
+        return "none"
+    return "proved" if value - lower <= MAX_PROVED_GAP * abs(value) else "bounded"
+
+
+def _final_status(status: str, best: Point) -> str:
+    """The status of a run; one whose best point is an unfinished refit has not converged."""
+    if not best.minimiser:
+        return "no_minimiser"
+    unfinished = not best.refitted and best.note  # iterates that were never refitted have no note
+    return "max_iter" if status == "converged" and unfinished else status
+
+
+def next_best(f: Objective, constraint: AtMost, exchange: Exchange | None, value: float) -> str:
+    """The next best exchange in words; ``value`` is that of the solution."""
+    if exchange is None:
+        return ""
+    columns = [constraint.columns_of(np.array(units)) for units in (exchange.leave, exchange.enter)]
+    leave, enter = map(f.column_label, columns)
+    if abs(exchange.change) <= EQUALLY_GOOD * f.scale(value):
+        if len(columns[0]) == len(columns[1]) == f.width and f.copies(columns[0][0], columns[1][0]):
+            return f"{enter} is a copy of {leave} and equally good"
+        return f"{enter} instead of {leave} would be equally good"
+    how = "raise" if exchange.change >= 0 else "lower"
+    return f"{enter} instead of {leave} would {how} the value by about {abs(exchange.change):.3g}"
+
+
+def _optimality(f: Objective, constraint: AtMost, best: Point, claimed: str) -> str:
+    """The optimality of a point: ``swap_optimal`` too where nothing can be exchanged, or where the residual is zero."""
+    if best.optimality == "swap_optimal":
+        return best.optimality
+    units = constraint.units_of(best.support)
+    stuck = len(without(constraint.allowed, units)) == 0 or len(without(units, constraint.include)) == 0
+    full, exact = len(units) == constraint.k, best.value <= f.floor
+    if exact or (stuck and full and best.refitted and best.lower_bound >= best.value - 1e-9 * f.scale(best.value)):
+        return "swap_optimal"
+    known = best.optimality if best.optimality != "none" else claimed
+    spare = not full and len(constraint.allowed) <= constraint.k
+    if spare and known != "swap_optimal" and best.refitted and hasattr(f, "data"):
+        whole = f.refit(constraint.columns_of(constraint.allowed), start=best)  # dependent columns were left out
+        return "swap_optimal" if whole.lower_bound >= best.value - 1e-9 * f.scale(best.value) else known
+    return known
+
+
+def _optimality_sentence(optimality: str, best: Point) -> str:
+    """An optimality in words; empty where the solver's own sentence says it."""
+    if optimality == "swap_optimal":
+        return "no single exchange helps"
+    if optimality != "swap_stationary":
+        return ""
+    if best.n_unchecked:
+        total = best.n_checked + best.n_unchecked
+        return f"no exchange was found that helps; {best.n_unchecked} of {total} are not excluded"
+    if best.n_checked > 1:
+        return f"none of the {best.n_checked} best-ranked exchanges helps"
+    return "the best-ranked exchange does not help" if best.n_checked else "the model of f sees no exchange that helps"

@@ -16,8 +16,6 @@ from ...paths import every_size
 from ...refits.graph import graph_refit
 from ...selection import rows_that_count, splits
 from ...selection.graphs import L1S, RULES, SHRINKAGES, GraphChoice, Parted, choose_graph, edge_counts, must_stay
-from ...solving.driver import ended
-from ...solving.loop import Limits, Loop
 from ...solving.result import Result
 from .base import GraphModel, correlations
 from .covariance import CovarianceEstimate, check_variances, estimate_covariance, second_moment
@@ -151,9 +149,8 @@ class SparsePrecisionCV(GraphModel):
         include, exclude = (() if given is None else given for given in (self.include, self.exclude))
         constraint = f.sparse_set(choice.k, include, exclude)
         found = every_size(f, constraint, [k for k in choice.sizes if k <= choice.k])
-        point, loop = found[max(found)], Loop(Limits())
-        loop.best = f.refit(point.support, start=point)
-        return ended(f, constraint, loop, "auto")
+        point = found[max(found)]
+        return Result.of(f, constraint, f.refit(point.support, start=point), solver="auto")
 
     def _stability_settings(self) -> tuple[int, float]:
         """Up to how many edges half-samples select, and the shrinkage they do it with: what was chosen."""
