@@ -109,7 +109,8 @@ def certify_from(
         scale = objective.scale(best.value)
         proved = best.value - lower <= gap * scale or best.value <= objective.nothing
     status, reason = ("proved", OPTIMAL) if proved else ("bounded", f"bounded only: {why or _why_open(tree, limit)}")
-    refutation = lemma21(objective, constraint, known)
+    # what is proved optimal is not refuted: no pass over X for that
+    refutation = "" if proved and best is known else lemma21(objective, constraint, known)
     if refutation and best is known:
         reason = f"{reason}; {refutation}"
     always, never = (np.array(sorted(fixed), dtype=np.int64) for fixed in (tree.always, tree.never))
