@@ -110,8 +110,9 @@ fuzz-exchange: $(VENV)/stamp-dev  ## 5,000 random problems of least squares and 
 	@$(BIN)/python tools/fuzz_exchange.py --losses --problems 5000 --jobs $(JOBS) --out build/fuzz_losses.jsonl
 	@$(BIN)/python tools/fuzz_exchange.py --losses multinomial --problems 500 --jobs $(JOBS) --out build/fuzz_multinomial.jsonl
 
-docs-table: $(VENV)/stamp-dev  ## run every solver on every objective and constraint; writes docs/conformance.md
+docs-table: $(VENV)/stamp-dev  ## run every solver on every objective and constraint; writes docs/conformance.md; docs/solvers.md from the registry
 	@$(BIN)/python tools/conformance_table.py
+	@$(BIN)/python tools/solvers_page.py
 
 lint: $(VENV)/stamp-dev  ## everything that make test checks before the tests
 	@echo "== format (ruff format) =="

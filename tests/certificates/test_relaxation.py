@@ -9,10 +9,10 @@ import pytest
 from certificates.instances import LOSSES, instance
 from pursuit import GLM, Loss, _core, certify, solve
 from pursuit.certificates.glm_node import GLMNode
-from pursuit.certificates.relaxation import FREE, IN, OUT, GLMPart, Units
 from pursuit.constraints import AtMost
 from pursuit.losses import Huber, Logistic, Poisson, Squared, as_loss
 from pursuit.objectives.dual import Dual
+from pursuit.relaxations.perspective import FREE, IN, OUT, GLMPart, Units
 
 N, P = 60, 9
 GROUPS = np.array([0, 0, 1, 2, 2, 2, 3, 4, 4])

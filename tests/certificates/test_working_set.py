@@ -5,13 +5,13 @@ import pytest
 
 from problems import KINDS
 from pursuit import GLM, certify, solve
-from pursuit.certificates import working_set as module
 from pursuit.certificates.bounds import cheap_bound
 from pursuit.certificates.glm_node import GLMNode
 from pursuit.certificates.tree import Tree
-from pursuit.certificates.working_set import WorkingColumns, working_set
 from pursuit.constraints import AtMost
 from pursuit.objectives.dual import Dual
+from pursuit.relaxations import working_columns as module
+from pursuit.relaxations.working_columns import WorkingColumns, working_set
 
 N, P, K = 60, 700, 4
 

@@ -153,7 +153,7 @@ def test_halt_0_runs_on():
     rng = np.random.default_rng(0)
     X = rng.standard_normal((60, 12))
     f = pursuit.GLM(X, X[:, :4].sum(1) + rng.standard_normal(60), l2=0.05, fit_intercept=False)
-    early = pursuit.solve(f, 4, solver=DIHT())
+    early = pursuit.solve(f, 4, solver=DIHT(relaxation=False))
     late = pursuit.solve(f, 4, solver=DIHT(halt=0.0), max_iter=early.n_iter + 50)
     assert early.status == "converged"
     assert late.n_iter == early.n_iter + 50

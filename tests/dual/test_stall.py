@@ -58,7 +58,7 @@ def test_converged_is_a_closed_gap_or_a_stall(loss, kind):
         else:
             y = (signal + rng.logistic(size=40) > 0).astype(float)
         f = GLM(X if kind == "dense" else sp.csr_array(X), y, loss, l2=l2, fit_intercept=intercept)
-        for solver in ("diht", "sdiht"):
+        for solver in (DIHT(relaxation=False), SDIHT(relaxation=False)):  # which would go on after the stall
             result = pursuit.solve(f, 4, solver=solver, max_iter=100)
             dual = f.dual()
             first = dual.value(dual.start(f.null, result.constraint), result.constraint)

@@ -74,6 +74,9 @@ def verify(root: Root = RESULTS) -> None:
         raise ValueError(f"there is no folder {root}: run this in a clone of the project, or give --root")
     account = count(catalogue().values(), root)
     typer.echo(", ".join(f"{account.outcomes[outcome]} {outcome}" for outcome in OUTCOMES))
+    typer.echo(
+        "beside the papers' claims: " + ", ".join(f"{account.beside[outcome]} {outcome}" for outcome in OUTCOMES)
+    )
     for line in account.open:
         typer.echo(f"open: {line}", err=True)
     raise typer.Exit(1 if account.open else 0)

@@ -9,10 +9,17 @@ from typing import Any
 
 from pursuit._utils.validation import first_line
 
-from .experiment import AGREES, DIFFERS, FAILED, Experiment, Judgement
+from .experiment import AGREES, DIFFERS, FAILED, UNDECIDED, Experiment, Judgement
 from .folders import TABLE, VERDICT, folder_of, read_table
 
-OUTCOMES = (AGREES, DIFFERS, FAILED)
+OUTCOMES = (AGREES, DIFFERS, UNDECIDED, FAILED)
+PAPER = "paper"  # a claim of the paper on its own data, or on data that stand in for them
+KINDS = {
+    PAPER: "",
+    "aim": "our own aim",
+    "slip": "a slip of the paper, checked",
+    "other": "on data that the paper did not have",
+}
 QUICK, FULL = "quick", "full"
 
 
@@ -34,10 +41,19 @@ class Verdict:
 
 @dataclass
 class Account:
-    """What ``verify`` counts: outcomes, and everything for which there is neither a full verdict nor an explanation."""
+    """What ``verify`` counts: outcomes of the papers' claims, of rows beside them, and everything that is left open.
+
+    Open is what has neither a full verdict nor an explanation, or is undecided without a number of replications.
+    """
 
     outcomes: Counter[str] = field(default_factory=Counter)
+    beside: Counter[str] = field(default_factory=Counter)
     open: list[str] = field(default_factory=list)
+
+
+def kind_of(experiment: Experiment, claim: str) -> str:
+    """Whether a row is a claim of the paper, or what else: see ``KINDS``."""
+    return str(experiment.expected["claims"][claim].get("kind", PAPER))
 
 
 def judged(experiment: Experiment, table: Any) -> tuple[Judgement, ...]:
@@ -78,7 +94,10 @@ def verify(experiments: Iterable[Experiment], root: Path) -> Account:
             if claim not in held:
                 account.open.append(f"{experiment.name}: {claim}: not judged")
                 continue
-            account.outcomes[held[claim].outcome] += 1
+            counted = account.outcomes if kind_of(experiment, claim) == PAPER else account.beside
+            counted[held[claim].outcome] += 1
+            if held[claim].outcome == UNDECIDED and held[claim].needed is None:
+                account.open.append(f"{experiment.name}: {claim}: undecided, and nothing says how many would decide")
             if held[claim].outcome != AGREES and not held[claim].why:
                 account.open.append(f"{experiment.name}: {claim}: {held[claim].outcome}, and nothing says why")
             if verdict.mode != FULL and not verdict.note:

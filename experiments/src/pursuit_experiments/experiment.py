@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from math import ceil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
@@ -16,7 +17,8 @@ if TYPE_CHECKING:
 Cell = dict[str, Any]  # one piece of work: its seed and settings, plain values that JSON holds
 Row = dict[str, Any]  # one line of what a piece found, as plain
 T = TypeVar("T")
-AGREES, DIFFERS, FAILED = "agrees", "differs", "failed"
+AGREES, DIFFERS, UNDECIDED, FAILED = "agrees", "differs", "undecided", "failed"
+DECISIVE = 2.0  # standard errors by which a difference must be off zero
 
 
 @dataclass(frozen=True)
@@ -36,12 +38,41 @@ class Size:
 
 @dataclass(frozen=True)
 class Judgement:
-    """What was found about one claim: ``agrees``, ``differs`` (for a reason outside us) or ``failed``; `why` if not."""
+    """What was found about one claim, and why where it does not agree.
+
+    ``agrees``; ``differs``, for a reason outside us; ``undecided``, within two standard errors either way; ``failed``.
+    Where a difference decides, ``lead`` is it (positive: for the claim), ``se`` its standard error over ``copies``
+    replications, and ``needed`` how many of them would decide if the difference stayed what it is.
+    """
 
     claim: str
     outcome: str
     measured: str
     why: str = ""
+    lead: float | None = None
+    se: float | None = None
+    copies: int | None = None
+    needed: int | None = None
+
+    @property
+    def evidence(self) -> str:
+        """Lead, standard error and replications in words; empty where nothing was averaged."""
+        if self.lead is None or self.se is None:
+            return ""
+        words = f"lead {self.lead:+.3g}, standard error {self.se:.2g}, {self.copies} replications"
+        return words if self.needed is None else f"{words}; about {self.needed} would decide"
+
+    @classmethod
+    def by_lead(
+        cls, claim: str, lead: float, se: float, copies: int, measured: str, why: str = "", otherwise: str = DIFFERS
+    ) -> "Judgement":
+        """Agrees or not where a difference is two standard errors off zero; else undecided."""
+        lead, se, copies = float(lead), float(se), int(copies)
+        if abs(lead) > DECISIVE * se:
+            outcome = AGREES if lead > 0 else otherwise
+            return cls(claim, outcome, measured, "" if outcome == AGREES else why, lead, se, copies)
+        needed = ceil(copies * (DECISIVE * se / abs(lead)) ** 2) if lead else None
+        return cls(claim, UNDECIDED, measured, why, lead, se, copies, needed)
 
     @classmethod
     def of(cls, claim: str, holds: bool, measured: str, why: str = "", otherwise: str = DIFFERS) -> "Judgement":

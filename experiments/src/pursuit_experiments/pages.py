@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .catalogue import PAPERS
-from .claims import OUTCOMES, Verdict, read_verdict
-from .experiment import Experiment
+from .claims import KINDS, OUTCOMES, PAPER, Verdict, kind_of, read_verdict
+from .experiment import AGREES, DIFFERS, FAILED, UNDECIDED, Experiment, Judgement
 from .folders import PICTURE, README, TABLE, VERDICT, folder_of
 
 if TYPE_CHECKING:
@@ -37,10 +37,25 @@ def readme(experiment: Experiment, verdict: Verdict, table: "DataFrame") -> str:
 
 
 def claims_table(experiment: Experiment, verdict: Verdict) -> str:
-    lines = ["| the paper says | we measured | | why it differs |", "|---|---|---|---|"]
+    """The paper's claims; our own aims, checked slips and data that the paper did not have in a table of their own."""
+    own = [one for one in verdict.judgements if kind_of(experiment, one.claim) == PAPER]
+    beside = [one for one in verdict.judgements if kind_of(experiment, one.claim) != PAPER]
+    parts = [_rows(experiment, own, "the paper says")] if own else []
+    if beside:
+        parts += [
+            "Beside the paper's claims, and not counted among them:",
+            _rows(experiment, beside, "what was looked at"),
+        ]
+    return "\n\n".join(parts)
+
+
+def _rows(experiment: Experiment, judgements: list[Judgement], heading: str) -> str:
+    lines = [f"| {heading} | we measured | | why it differs |", "|---|---|---|---|"]
     claims = experiment.expected["claims"]
-    for one in verdict.judgements:
-        words = (claims[one.claim]["says"], one.measured, f"**{one.outcome}**", one.why)
+    for one in judgements:
+        measured = f"{one.measured} ({one.evidence})" if one.evidence else one.measured
+        says, kind = claims[one.claim]["says"], KINDS[kind_of(experiment, one.claim)]
+        words = (f"({kind}) {says}" if kind else says, measured, f"**{one.outcome}**", one.why)
         lines.append("| " + " | ".join(_cell(word) for word in words) + " |")
     return "\n".join(lines)
 
@@ -50,7 +65,8 @@ def reproduction(experiments: Iterable[Experiment], root: Path, page: Path) -> s
     found = [(one, folder_of(one, root)) for one in experiments]
     found = [(one, folder) for one, folder in found if (folder / VERDICT).exists()]
     held = [(one, folder, read_verdict(folder / VERDICT)) for one, folder in found]
-    lines = ["# The papers, reproduced", _summary([verdict for _, _, verdict in held])]
+    judged = [(one, verdict) for one, _, verdict in held]
+    lines = ["# The papers, reproduced", _overview(judged), _summary(judged)]
     for paper, citation in PAPERS.items():
         own = [entry for entry in held if entry[0].name.startswith(f"{paper}/")]
         if own:
@@ -66,14 +82,36 @@ def reproduction(experiments: Iterable[Experiment], root: Path, page: Path) -> s
     return "\n\n".join(lines) + "\n"
 
 
-def _summary(verdicts: list[Verdict]) -> str:
-    outcomes = Counter(one.outcome for verdict in verdicts for one in verdict.judgements)
-    counts = ", ".join(f"{outcomes[outcome]} {outcome}" for outcome in OUTCOMES)
+def _overview(judged: list[tuple[Experiment, Verdict]]) -> str:
+    """One line for each paper: how many of its claims agree, differ with a cause, are undecided, failed."""
+    headings = {AGREES: "agree", DIFFERS: "differ, with cause", UNDECIDED: "undecided", FAILED: "failed"}
+    lines = [f"| paper | claims | {' | '.join(headings[one] for one in OUTCOMES)} |", "|---|" + "---|" * 5]
+    for paper, citation in PAPERS.items():
+        counts = Counter(
+            one.outcome
+            for experiment, verdict in judged
+            if experiment.name.startswith(f"{paper}/")
+            for one in verdict.judgements
+            if kind_of(experiment, one.claim) == PAPER
+        )
+        if counts:
+            cells = " | ".join(str(counts[outcome]) for outcome in OUTCOMES)
+            lines.append(f"| {_cell(citation)} | {sum(counts.values())} | {cells} |")
+    return "\n".join(lines)
+
+
+def _summary(judged: list[tuple[Experiment, Verdict]]) -> str:
+    beside = sum(
+        kind_of(experiment, one.claim) != PAPER for experiment, verdict in judged for one in verdict.judgements
+    )
     return (
-        f"{len(verdicts)} experiments, {sum(outcomes.values())} claims: {counts}. A claim *differs* where the cause"
-        " lies outside our solvers (substitute data, a slip of the paper, a baseline better than the paper's); it"
-        " *failed* where we know of no such cause. `pursuit-experiments verify` judges the committed tables anew,"
-        " `pursuit-experiments report` writes this page, and `pursuit-experiments run NAME` does an experiment again."
+        f"{len(judged)} experiments. A claim *differs* where the cause lies outside our solvers (substitute data, a"
+        " slip of the paper, a baseline better than the paper's); it is *undecided* where what was measured is within"
+        " two standard errors either way, and then it says how many replications would decide; it *failed* where we"
+        f" know of no cause outside. {beside} rows are our own aims, checks of slips, or on data that the paper did"
+        " not have: they stand in tables of their own and are not counted. `pursuit-experiments verify` judges the"
+        " committed tables anew, `pursuit-experiments report` writes this page, and `pursuit-experiments run NAME`"
+        " does an experiment again, or goes on with it."
     )
 
 

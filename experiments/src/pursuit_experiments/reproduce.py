@@ -72,7 +72,9 @@ def printed(verdict: Verdict, claims: dict[str, Any]) -> str:
     """The verdict for a terminal."""
     lines = [f"{verdict.experiment} ({verdict.mode}, {verdict.replications} replications)"]
     for one in verdict.judgements:
-        lines.append(f"  {one.outcome:8}{claims[one.claim]['says']}\n{'':10}measured: {one.measured}")
+        lines.append(f"  {one.outcome:10}{claims[one.claim]['says']}\n{'':12}measured: {one.measured}")
+        if one.evidence:
+            lines.append(f"{'':12}{one.evidence}")
         if one.why:
             lines.append(f"{'':10}why: {one.why}")
     return "\n".join(lines)

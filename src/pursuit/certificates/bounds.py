@@ -10,13 +10,13 @@ from ..constraints import AtMost
 from ..objectives.base import Point
 from ..objectives.glm import GLM
 from ..refits.factor import unit_scale
+from ..relaxations import working_set
 from ..solving.driver import solve
 from .glm_node import GLMNode
 from .leaps import leaps
 from .quadratic_node import Source, SparseQuadratic
 from .tree import Tree
 from .warm_start import WarmStart
-from .working_set import working_set
 
 MAX_GRAM_COLUMNS = 4000  # columns up to which the whole Gram matrix is formed
 MAX_BRANCHED_ENTRIES = 5e7  # numbers up to which all columns are gathered for branching

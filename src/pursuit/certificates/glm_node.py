@@ -7,7 +7,7 @@ import numpy as np
 from .._utils.types import Columns, Flags, Vector
 from ..constraints import AtMost
 from ..objectives.glm import GLM
-from .relaxation import FREE, IN, OUT, Bound, GLMPart, States, Units
+from ..relaxations.perspective import FREE, IN, OUT, Bound, GLMPart, States, Units
 from .tree import Tree, undecided
 
 COMPACTION_SHARE = 0.7  # share of columns alive below which the others are dropped from the block

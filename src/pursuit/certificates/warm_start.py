@@ -19,7 +19,7 @@ from ..constraints import AtMost
 from ..objectives.glm import GLM
 
 if TYPE_CHECKING:
-    from .working_set import WorkingColumns
+    from ..relaxations import WorkingColumns
 
 
 @dataclass

@@ -1,6 +1,6 @@
 """A covariance matrix that a user brings: checked, on the correlation scale, with its rank."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,8 +8,9 @@ import numpy as np
 
 from .._utils.column_names import check_names, column_label, get_column_names
 from .._utils.row_order import warn_column_order
-from .._utils.types import Columns, Vector
+from .._utils.types import Columns, Matrix, Vector
 from .._utils.validation import check_array, check_count, check_number, format_list
+from ..refits import eigenvalue_bounds
 
 ASYMMETRY = 1e-8  # of an entry, on the correlation scale, that counts as rounding; and of an eigenvalue below zero
 SAME = 1e-10  # how far from 1 the correlation of two columns is that count as one
@@ -69,11 +70,13 @@ def correlations(covariance: Any, n_samples: Any, names: Sequence[Any] | None) -
     return Correlations(np.clip(R, -1.0, 1.0), scales, own, rank, same, _same(same, own))
 
 
-def check_bounds(eigenvalues: Any) -> tuple[float, float]:
-    """Bounds (alpha, beta) of eigenvalues; none are 0 and infinity."""
+def check_bounds(eigenvalues: Any, covariance: Callable[[], Matrix]) -> tuple[float, float]:
+    """Bounds (alpha, beta) of eigenvalues; none are 0 and infinity, "paper" those of Lu's rule for a covariance."""
     if eigenvalues is None:
         return 0.0, np.inf
-    wanted = "eigenvalues must be (alpha, beta), bounds with 0 <= alpha < beta"
+    if isinstance(eigenvalues, str) and eigenvalues.casefold() == "paper":
+        return eigenvalue_bounds(covariance())
+    wanted = "eigenvalues must be (alpha, beta), bounds with 0 <= alpha < beta, or 'paper'"
     ends = list(eigenvalues) if np.iterable(eigenvalues) and not isinstance(eigenvalues, str) else []
     if len(ends) != 2:
         raise ValueError(f"{wanted}, got {eigenvalues!r}")

@@ -52,8 +52,9 @@ class LogDet(Objective):
         S, symmetric and positive semidefinite; a data frame's columns name the variables.
     n_samples : int or None, default None
         Number of rows behind S, which limits its rank. None: the rank is that of the numbers.
-    eigenvalues : tuple of float (alpha, beta) or None, default None
-        Bounds of the eigenvalues of W in the units of S (``pursuit.refits.eigenvalue_bounds`` has the paper's rule).
+    eigenvalues : tuple of float (alpha, beta), "paper" or None, default None
+        Bounds of the eigenvalues of W in the units of S. "paper" is the rule of the GraHTP paper (Lu 2009, xi = 0.01),
+        which can cut off the optimum and is for reproducing the paper only.
     shrinkage : float, default 0
         From 0 to 1: S is replaced by (1 - t) S + t diag(S), under which (t > 0) every graph has an optimum.
     names : sequence of str or None, default None
@@ -90,7 +91,7 @@ class LogDet(Objective):
         self.shrinkage = check_number(shrinkage, "shrinkage")
         if self.shrinkage > 1:
             raise ValueError(f"shrinkage must be a number from 0 to 1, got {shrinkage}")
-        self.eigenvalues = check_bounds(eigenvalues)
+        self.eigenvalues = check_bounds(eigenvalues, lambda: given.R * np.outer(given.scales, given.scales))
         self.R = (1.0 - self.shrinkage) * given.R
         np.fill_diagonal(self.R, 1.0)
         self.p, self.scales, self.names = len(self.R), given.scales, given.names

@@ -3,7 +3,7 @@
 from .basis import Basis, Stored, basis, least_norm
 from .columns import Fitted, LossOnColumns
 from .columns_in_parts import ColumnsInParts
-from .graph_admm import eigenvalue_bounds
+from .graph_admm import BoundedGraphFit, eigenvalue_bounds, graph_admm
 from .methods import best_intercept, intercept_of, refit
 from .minimise import EPS, NotFiniteError, minimise
 from .problem import FeasibleSet, Fit, SmoothProblem, State
@@ -11,6 +11,7 @@ from .problem import FeasibleSet, Fit, SmoothProblem, State
 __all__ = [
     "EPS",
     "Basis",
+    "BoundedGraphFit",
     "ColumnsInParts",
     "FeasibleSet",
     "Fit",
@@ -23,6 +24,7 @@ __all__ = [
     "basis",
     "best_intercept",
     "eigenvalue_bounds",
+    "graph_admm",
     "intercept_of",
     "least_norm",
     "minimise",

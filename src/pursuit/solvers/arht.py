@@ -5,13 +5,13 @@ K. Axiotis, M. Sviridenko, "Sparse Convex Optimization via Adaptively Regularize
 
 | paper | here |
 |---|---|
-| s, opt, epsilon, B | ``constraint.k``, ``opt``, ``eps`` (a share of f(0) - B), ``lower`` |
+| s, opt, epsilon, B | ``constraint.k``, ``opt``, ``absolute_eps`` or ``eps`` (a share of f(0) - B), ``lower`` |
 | rho_2^+ | ``rho``: ``smoothness``, or twice the largest curvature at hand, doubled where an exchange disproves it |
 | g_R | ``g = f.ridged(rho * R)``, R a vector of zeros and ones |
 | S^0 = [s] | OMP's support, or the caller's start completed by OMP (the paper's experiments), practical: then OMPR's |
 | 5 log(6 n log((f(0) - B) / epsilon)) repetitions | ``repeats`` |
 
-Slips of the text (mathematics.md): line 15 can only mean i outside S; line 22 has no meaning when x_R = 0, so the core
+Slips of the text: line 15 can only mean i outside S; line 22 has no meaning when x_R = 0, so the core
 ends there; line 27 returns a minimiser of g, so f is refitted.
 
 ``mode="paper"`` is Algorithm 2: bisection on opt, each value tried ``repeats`` times. ``mode="practical"``, the
@@ -51,6 +51,8 @@ class ARHT(Solver):
         "paper" is Algorithm 2 as printed.
     eps : float, default 0.001
         Target error, as a share of f(0) - lower.
+    absolute_eps : float or None, default None
+        The target error itself, as the paper has it; in place of ``eps``.
     smoothness : float or None, default None
         The smoothness of f over pairs of coordinates (rho_2^+); None estimates it.
     lower : float or None, default None
@@ -61,6 +63,8 @@ class ARHT(Solver):
         Seed of the random draws; ``solve(random_state=...)`` fills it.
     relax : float or None, default None
         Run at ``relax`` times the budget, keep the k largest and refit.
+    last : bool, default False
+        Give the last point in place of the best one, as printed algorithms do.
 
     See Also
     --------
@@ -86,6 +90,7 @@ class ARHT(Solver):
     lower: float | None = None
     repeats: int | None = None
     random_state: Any = None
+    absolute_eps: float | None = None
 
     halted: ClassVar[str] = "no run of the regularised exchanges lowers the value"
     turns: ClassVar[int] = 20
@@ -94,6 +99,8 @@ class ARHT(Solver):
     def __post_init__(self) -> None:
         check_choice(self.mode, "mode", MODES)
         check_number(self.eps, "eps", strict=True)
+        if self.absolute_eps is not None:
+            check_number(self.absolute_eps, "absolute_eps", strict=True)
         if self.smoothness is not None:
             check_number(self.smoothness, "smoothness", strict=True)
         if self.lower is not None:
@@ -111,7 +118,7 @@ class ARHT(Solver):
             lower = 2 * point.value - f.null.value
         span = max(f.null.value - lower, 1e-300)
         run = self._paper if self.mode == "paper" else self._practical
-        yield from run(f, constraint, point, lower, self.eps * span)
+        yield from run(f, constraint, point, lower, self.absolute_eps or self.eps * span)
 
     def _practical(self, f: Objective, constraint: AtMost, best: Point, lower: float, eps: float) -> Run:
         rng, failures = generator(self.random_state), 0

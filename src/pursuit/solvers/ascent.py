@@ -36,7 +36,7 @@ class Schedule:
 class Coordinates:
     """Every sample goes 1/(t+1) of the way to the maximum of D over it alone, top(z) held within a block."""
 
-    def __init__(self, dual: Dual, size: int, rng: np.random.Generator, patience: int) -> None:
+    def __init__(self, dual: Dual, size: float, rng: np.random.Generator, patience: int) -> None:
         self.dual, self.rng = dual, rng
         self.patience, self.waited, self.rising = patience, 0, False
         self.live = np.flatnonzero(dual.c > 0)
@@ -67,7 +67,7 @@ class Coordinates:
 class Supergradient:
     """A projected supergradient step per block; blocks are drawn with replacement from a fixed partition."""
 
-    def __init__(self, dual: Dual, size: int, rng: np.random.Generator, schedule: Schedule) -> None:
+    def __init__(self, dual: Dual, size: float, rng: np.random.Generator, schedule: Schedule) -> None:
         self.dual, self.rng, self.schedule, self.updates = dual, rng, schedule, 0
         n = len(dual.c)
         count = max(1, round(n / size))

@@ -77,6 +77,8 @@ class Auto(Solver):
         many, are unsuccessful or the time limit is reached. What is given above wins over it.
     relax : float or None, default None
         Run at ``relax`` times the budget, keep the k largest and refit.
+    last : bool, default False
+        Give the last point in place of the best one, as printed algorithms do.
 
     See Also
     --------

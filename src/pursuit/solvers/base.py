@@ -27,6 +27,8 @@ class Solver:
     ----------
     relax : float or None, default None
         Run at ``relax`` times the budget, keep the k largest and refit (:mod:`pursuit.solvers.relaxed`).
+    last : bool, default False
+        Give the last point in place of the best one, as printed algorithms do.
 
     Attributes
     ----------
@@ -69,6 +71,7 @@ class Solver:
     turns: ClassVar[int] = 0
 
     relax: float | None = field(default=None, kw_only=True)
+    last: bool = field(default=False, kw_only=True)
 
     def iterate(self, f: Objective, constraint: AtMost, start: Point) -> Iterator[Point]:
         raise NotImplementedError

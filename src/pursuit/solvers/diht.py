@@ -15,7 +15,9 @@ to Non-smooth Concave Maximization", ICML 2017, Algorithm 1.
 The paper starts from alpha = 0, where the logistic and the Poisson conjugates have infinite slopes; here the start is
 the best multiple of the start point's own dual variables. sigma_min(X, k) in its step should be squared, and is 0
 whenever k < N. With ``refit`` the point of an iteration is the refit on top(z), whose own dual variables replace a
-where they are better: at a saddle point (Theorem 1) that closes the gap at once.
+where they are better: at a saddle point (Theorem 1) that closes the gap at once. D is non-smooth, and no ascent by
+samples or by supergradients comes near its maximum where many |z_j| tie; once it has stalled, the primal relaxation
+(:mod:`pursuit.solvers.dual_relaxation`) goes on.
 Cost per iteration: about two passes over X; with ``refit``, where the support changes, a refit and a pass more.
 Invariant: every ``lower`` is a lower bound of f over the sparse set, whatever the step.
 """
@@ -26,12 +28,16 @@ from dataclasses import dataclass, field
 from itertools import count
 from typing import Any, ClassVar
 
-from .._utils.validation import check_choice, check_count, check_number
+import numpy as np
+
+from .._utils.types import Vector
+from .._utils.validation import check_choice, check_count, check_flag, check_number
 from ..constraints import AtMost
 from ..objectives.base import Objective, Point
 from ..objectives.dual import Dual
 from .ascent import Coordinates, Paper, Polyak, Supergradient
 from .base import NOTHING, Solver, generator
+from .dual_relaxation import relaxed_ascent
 from .steps import check_step
 
 STEPS = ("coordinate", "polyak", "paper")
@@ -85,6 +91,14 @@ class DIHT(Solver):
         Seed of the order of samples; ``solve(random_state=...)`` fills it.
     relax : float or None, default None
         Run at ``relax`` times the budget, keep the k largest and refit.
+    last : bool, default False
+        Give the last point in place of the best one, as printed algorithms do.
+    from_zero : bool, default False
+        Begin at alpha = 0 as printed, where the conjugate's slope is finite there; else at the best multiple of the
+        start's own dual variables.
+    relaxation : bool, default True
+        Where D has stalled, let the relaxation that ``certify`` solves take over (never for steps as printed, nor with
+        ``refit=False``).
     patience : int, default 10
         Epochs without a rise of D after which Polyak's step is halved; ten times as many before the first rise, when
         "coordinate" goes back to the best a too (0: never).
@@ -111,11 +125,13 @@ class DIHT(Solver):
     halt: float = 1e-3
     random_state: Any = None
     patience: int = field(default=10, kw_only=True)
+    from_zero: bool = field(default=False, kw_only=True)
+    relaxation: bool = field(default=True, kw_only=True)
 
     claims: ClassVar[str] = "none"
     halted: ClassVar[str] = (
         f"the dual has stalled: in {EPOCHS} epochs neither it nor the value moved by more than the share `halt` of "
-        "the duality gap, which is not closed"
+        "the duality gap, which is not closed (where the relaxation took over, it ended too)"
     )
     revisits: ClassVar[bool] = True
     needs: ClassVar[tuple[str, ...]] = ("dual",)
@@ -127,11 +143,13 @@ class DIHT(Solver):
             check_step(self.step)
         check_number(self.halt, "halt")
         check_count(self.patience, "patience")
+        check_flag(self.from_zero, "from_zero")
+        check_flag(self.relaxation, "relaxation")
 
     def iterate(self, f: Objective, constraint: AtMost, start: Point) -> Iterator[Point]:
         dual = f.dual()
         rule = self._rule(dual)
-        a = dual.start(start, constraint)
+        a = self._zero(dual) if self.from_zero else dual.start(start, constraint)
         z = dual.z(a)
         point, upper, lower = start, start.value, dual.value(a, constraint, z)
         refits: dict[bytes, Point] = {}
@@ -163,8 +181,27 @@ class DIHT(Solver):
                 a, z = peak
             if watch.over(upper, lower):
                 if self.refit and key not in refits:
-                    yield f.refit(support, start=point).bounded(lower)
+                    point = f.refit(support, start=point)
+                    yield point.bounded(lower)
+                if self._hands_over(dual):
+                    yield from relaxed_ascent(
+                        f, dual, constraint, min(refits.values(), key=_value, default=point), lower
+                    )
                 return
+
+    def _hands_over(self, dual: Dual) -> bool:
+        """Whether the relaxation may go on where D has stalled: for a GLM without bounds, steps not as printed."""
+        printed = self.step == "paper" or isinstance(self.step, float | int)
+        return self.relaxation and self.refit and dual.box is None and not printed
+
+    @staticmethod
+    def _zero(dual: Dual) -> Vector:
+        """alpha = 0, or a sentence where D has no supergradient there."""
+        a, loss = np.zeros(len(dual.c)), dual.f.loss
+        edge = ((a <= dual.low) | (a >= dual.high)).any()
+        if not loss.attained and edge:  # whose conjugate is infinitely steep at the edge of its domain
+            raise ValueError(f"from_zero=True: the conjugate of the {loss.name} loss has no finite slope at zero")
+        return a
 
     def _rule(self, dual: Dual) -> Coordinates | Supergradient:
         size, rng = self._size(dual), generator(self.random_state)
@@ -178,6 +215,10 @@ class DIHT(Solver):
         number = None if isinstance(self.step, str) else self.step
         return Supergradient(dual, size, rng, Paper(dual, max(1, round(len(dual.c) / size)), number))
 
-    def _size(self, dual: Dual) -> int:
+    def _size(self, dual: Dual) -> float:
         """Samples per block: all."""
         return len(dual.c)
+
+
+def _value(point: Point) -> float:
+    return point.value

@@ -38,6 +38,8 @@ class FBS(Solver):
         Units of largest gradient whose curvature is computed.
     relax : float or None, default None
         Run at ``relax`` times the budget, keep the k largest and refit.
+    last : bool, default False
+        Give the last point in place of the best one, as printed algorithms do.
 
     See Also
     --------

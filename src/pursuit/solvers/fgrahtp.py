@@ -24,7 +24,7 @@ from ..constraints import AtMost
 from ..objectives.base import Objective, Point
 from ..refits.minimise import SUFFICIENT
 from .base import Solver
-from .steps import HALVINGS, check_step, restricted_step
+from .steps import HALVINGS, PAPER, check_step, constant_step, restricted_step
 
 LOOKED_BACK = 10  # iterations back from whose highest value a step must come down by a sufficient share of its promise
 
@@ -35,8 +35,8 @@ class FGraHTP(Solver):
 
     Parameters
     ----------
-    step : float or None, default None
-        A constant step as in the paper. None: from the curvature on the support, halved until f falls below the highest
+    step : float, "paper" or None, default None
+        A constant step as in the paper; "paper": its 1/(2 M_2k), by the truncated power method. None: from the curvature on the support, halved until f falls below the highest
         of its last values (L. Grippo, F. Lampariello, S. Lucidi 1986: iterates that may rise find more signals).
     halt : float, default 1e-5
         Relative change of x at which to stop (the paper's is 1e-4, which can leave out the smallest coefficients).
@@ -47,6 +47,8 @@ class FGraHTP(Solver):
         gradient steps would approach.
     relax : float or None, default None
         Run at ``relax`` times the budget, keep the k largest and refit.
+    last : bool, default False
+        Give the last point in place of the best one, as printed algorithms do.
 
     See Also
     --------
@@ -65,7 +67,7 @@ class FGraHTP(Solver):
     [3, 7]
     """
 
-    step: float | None = None
+    step: float | str | None = None
     halt: float = 1e-5
     polish: bool = True
     patience: int = 200
@@ -76,20 +78,21 @@ class FGraHTP(Solver):
         return self.step is None
 
     def __post_init__(self) -> None:
-        check_step(self.step)
+        check_step(self.step, (PAPER,))
         check_number(self.halt, "halt")
 
     def iterate(self, f: Objective, constraint: AtMost, start: Point) -> Iterator[Point]:
         point, best, kept, same = start, start, start.support, 0
+        constant = constant_step(f, constraint, start, self.step)
         highest = deque([start.value], LOOKED_BACK if f.convex else 1)
         for t in count(1):
-            step = self.step or restricted_step(f, constraint, point) / (1 if f.smooth else t)
+            step = constant or restricted_step(f, constraint, point) / (1 if f.smooth else t)
             for _ in range(HALVINGS):
                 ahead = point.x - step * point.gradient
                 support = constraint.top(ahead)
                 trial = f.at(support, ahead[support])
                 moved = float(np.linalg.norm(trial.x - point.x))
-                if self.step or not f.smooth or trial.value < max(highest) - SUFFICIENT * moved**2 / step:
+                if constant or not f.smooth or trial.value < max(highest) - SUFFICIENT * moved**2 / step:
                     break
                 step /= 2
             else:

@@ -40,6 +40,8 @@ class FoBa(Solver):
         Stop when a forward step gains less than this; 0 stops when the budget is used up.
     relax : float or None, default None
         Run at ``relax`` times the budget, keep the k largest and refit.
+    last : bool, default False
+        Give the last point in place of the best one, as printed algorithms do.
 
     See Also
     --------

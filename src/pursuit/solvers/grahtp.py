@@ -21,11 +21,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from .._utils.types import Columns, Vector
-from .._utils.validation import check_choice
+from .._utils.validation import check_choice, check_number
 from ..constraints import AtMost
 from ..objectives.base import Objective, Point
 from .base import Solver, polished
-from .steps import check_step, gradient_step, natural_steps, newton_step
+from .steps import PAPER, check_step, constant_step, gradient_step, natural_steps, newton_step
 
 REFITS = ("exact", "newton", "gradient")
 
@@ -36,12 +36,16 @@ class GraHTP(Solver):
 
     Parameters
     ----------
-    step : float or None, default None
-        A constant step as in the paper. None: from the curvature, with a safeguard (``pursuit.solvers.steps``).
+    step : float, "paper" or None, default None
+        A constant step as in the paper; "paper": its 1/(2 M_2k), by the truncated power method. None: from the curvature, with a safeguard (``pursuit.solvers.steps``).
     refit : {"exact", "newton", "gradient"}, default "exact"
         The minimiser on the new support, or in its place one Newton or gradient step (where f is differentiable).
+    halt : float or None, default None
+        Stop also where the change of x is at most this share of its norm (the paper's experiments: 1e-4).
     relax : float or None, default None
         Run at ``relax`` times the budget, keep the k largest and refit.
+    last : bool, default False
+        Give the last point in place of the best one, as printed algorithms do.
 
     See Also
     --------
@@ -65,24 +69,27 @@ class GraHTP(Solver):
     [3, 7]
     """
 
-    step: float | None = None
+    step: float | str | None = None
     refit: str = "exact"
+    halt: float | None = None
 
     def __post_init__(self) -> None:
         check_choice(self.refit, "refit", REFITS)
-        check_step(self.step)
+        check_step(self.step, (PAPER,))
+        if self.halt is not None:
+            check_number(self.halt, "halt")
 
     def iterate(self, f: Objective, constraint: AtMost, start: Point) -> Iterator[Point]:
-        point = start
+        point, constant = start, constant_step(f, constraint, start, self.step)
         while True:
             support = point.support
-            for step in natural_steps(f, constraint, point) if self.step is None else (self.step,):
+            for step in natural_steps(f, constraint, point) if constant is None else (constant,):
                 ahead = point.x - step * point.gradient  # (S1) gradient step
                 before, support = support, constraint.top(ahead)  # (S2) keep k
                 if np.array_equal(support, point.support) or np.array_equal(support, before):
                     continue
                 trial = self._refitted(f, support, ahead, point)  # (S3) refit
-                if trial.value < point.value or self.step is not None:
+                if trial.value < point.value or constant is not None:
                     break
             else:  # halt: the support repeats
                 if point.refitted:
@@ -90,8 +97,10 @@ class GraHTP(Solver):
                 trial = polished(f, point)
                 if not (trial.refitted or trial.value < point.value):
                     return
-            point = trial
+            last, point = point, trial
             yield point
+            if self.halt is not None and np.linalg.norm(point.x - last.x) <= self.halt * np.linalg.norm(last.coef):
+                return
 
     def _refitted(self, f: Objective, support: Columns, ahead: Vector, point: Point) -> Point:
         if self.refit == "exact" or not f.smooth:

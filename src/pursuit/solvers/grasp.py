@@ -11,9 +11,9 @@ variants of section 3.1. On the squared loss it is Needell and Tropp's CoSaMP; i
 | T = Z + supp(x-hat) | ``merged`` |
 | b | ``b`` |
 | x-hat = b_s | ``constraint.top(b.x, within=merged)`` |
-| kappa | 1, halved until f falls (newton); ``step`` (gradient) |
+| kappa | ``step``; None: 1 (newton) or 1 / curvature (gradient), halved until f falls |
 
-The printed Newton step multiplies the inverse Hessian with x on T; it is the gradient on T (mathematics.md).
+The printed Newton step multiplies the inverse Hessian with x on T; it is the gradient on T.
 Why ``debias`` is the default: the pruned b is no minimiser on its support, so the next gradient is spoilt by the cut,
 and the values of plain GraSP rise and fall; refitted it needs fewer iterations and ends lower. Where 3k columns explain
 everything (3k > n) that is not so: the least-norm b, cut as printed, finds signals that refits lose (of 12 Gaussian
@@ -30,7 +30,7 @@ from typing import ClassVar
 import numpy as np
 
 from .._utils.types import Columns
-from .._utils.validation import check_choice, check_number
+from .._utils.validation import check_choice, check_flag, check_number
 from ..constraints import AtMost
 from ..objectives.base import Objective, Point
 from .base import Solver, polished
@@ -51,7 +51,10 @@ class GraSP(Solver):
         "plain" is as printed, "debias" refits after pruning, "newton" and "gradient" take one such step in place of the
         minimisation.
     step : float or None, default None
-        Constant step of the gradient variant. None: from the curvature, halved until f falls.
+        Constant step kappa of the gradient and newton variants. None: from the curvature (newton: 1), halved until f
+        falls.
+    debias : bool, default False
+        Refit after pruning in the newton and gradient variants too (variant "debias" always does).
     halt : float, default 0.0001
         Relative change of x at which to stop.
     patience : int, default 5
@@ -60,6 +63,8 @@ class GraSP(Solver):
         Refit on the best support before returning, where the variant does not.
     relax : float or None, default None
         Run at ``relax`` times the budget, keep the k largest and refit.
+    last : bool, default False
+        Give the last point in place of the best one, as printed algorithms do.
 
     References
     ----------
@@ -79,6 +84,7 @@ class GraSP(Solver):
     halt: float = 1e-4
     patience: int = 5
     polish: bool = True
+    debias: bool = False
 
     halted: ClassVar[str] = "the pruned support repeats or oscillates; the best point is given"
     revisits: ClassVar[bool] = True
@@ -87,6 +93,9 @@ class GraSP(Solver):
         check_choice(self.variant, "variant", VARIANTS)
         check_step(self.step)
         check_number(self.halt, "halt")
+        check_flag(self.debias, "debias")
+        if self.debias and self.variant == "plain":
+            raise ValueError("debias=True is variant='debias': the plain variant prunes without a refit")
         check_number(self.patience, "patience", 1)
 
     def iterate(self, f: Objective, constraint: AtMost, start: Point) -> Iterator[Point]:
@@ -101,7 +110,8 @@ class GraSP(Solver):
                 return
             support = constraint.top(b.x, within=merged)  # prune estimate
             wide = wide or b.value <= f.floor  # columns to spare: of many b the shortest, and its own cut leads on
-            trial = f.refit(support, start=b) if self.variant == "debias" and not wide else f.at(support, b.x[support])
+            refits = (self.variant == "debias" or self.debias) and not wide
+            trial = f.refit(support, start=b) if refits else f.at(support, b.x[support])
             moved = float(np.linalg.norm(trial.x - point.x))
             if moved == 0 and not trial.value < point.value:  # halt: a fixed point
                 break
@@ -117,7 +127,7 @@ class GraSP(Solver):
     def _minimised(self, f: Objective, point: Point, merged: Columns) -> Point:
         """b: the minimiser over the merged support, or one step towards it."""
         if self.variant == "newton":
-            return newton_step(f, point, merged)
+            return newton_step(f, point, merged, self.step)
         if self.variant != "gradient":
             return f.refit(merged, start=point)
         if self.step is None:

@@ -54,6 +54,8 @@ class LocalSearch(Solver):
         Number of multiplications for a pass over X, times k, up to which a start from nothing goes to 2k and back.
     relax : float or None, default None
         Run at ``relax`` times the budget, keep the k largest and refit.
+    last : bool, default False
+        Give the last point in place of the best one, as printed algorithms do.
 
     See Also
     --------

@@ -38,6 +38,8 @@ class PHT(Solver):
         A constant step as in the paper. None: from the curvature, with a safeguard (``pursuit.solvers.steps``).
     relax : float or None, default None
         Run at ``relax`` times the budget, keep the k largest and refit.
+    last : bool, default False
+        Give the last point in place of the best one, as printed algorithms do.
 
     See Also
     --------

@@ -39,6 +39,8 @@ class Relaxed(Solver):
         How many times larger.
     relax : float or None, default None
         Once more, on top of ``factor``.
+    last : bool, default False
+        Give the last point in place of the best one, as printed algorithms do.
 
     See Also
     --------
@@ -79,4 +81,4 @@ class Relaxed(Solver):
 
 def relaxed(solver: Solver) -> Solver:
     """The solver, or with its ``relax`` set, the solver at a larger budget."""
-    return solver if solver.relax is None else Relaxed(solver, solver.relax)
+    return solver if solver.relax is None else Relaxed(solver, solver.relax, last=solver.last)

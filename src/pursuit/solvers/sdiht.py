@@ -5,7 +5,7 @@ to Non-smooth Concave Maximization", ICML 2017, Algorithm 2.
 
 | paper | here |
 |---|---|
-| {B_1, ..., B_m}, a partition of the samples | blocks of ``block`` samples |
+| {B_1, ..., B_m}, a partition of the samples | blocks of ``block`` samples, or ``blocks`` of them |
 | (S1) ascent on one random block | one move of ``rule.epoch``; an iteration is m of them |
 | (S2.1) w~ updated incrementally | ``z`` or, in C++, ``v`` |
 | (S2.2) w^(t) = H_k(w~) | ``constraint.top``, after each block |
@@ -38,10 +38,18 @@ class SDIHT(DIHT):
         As in DIHT.
     random_state : int, Generator or None, default None
         Seed of the order of samples; ``solve(random_state=...)`` fills it.
+    blocks : int or None, default None
+        The number of blocks m, in place of ``block``.
     block : int or None, default None
         Samples per block (with an intercept at least two). None: as many as cost what a top of z costs.
     relax : float or None, default None
         Run at ``relax`` times the budget, keep the k largest and refit.
+    last : bool, default False
+        Give the last point in place of the best one, as printed algorithms do.
+    from_zero : bool, default False
+        As in DIHT.
+    relaxation : bool, default True
+        As in DIHT.
     patience : int, default 10
         As in DIHT.
 
@@ -63,13 +71,23 @@ class SDIHT(DIHT):
     """
 
     block: int | None = None
+    blocks: int | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.block is not None:
             check_k(self.block, "block")
+        if self.blocks is not None:
+            check_k(self.blocks, "blocks")
+            if self.block is not None:
+                raise ValueError("block and blocks both say how the samples are divided: give one of them")
 
-    def _size(self, dual: Dual) -> int:
+    def _size(self, dual: Dual) -> float:
         if self.block == 1 and dual.f.fit_intercept:
             raise ValueError("block must be at least 2 with an intercept: a single sample cannot move, got block=1")
+        if self.blocks is not None:
+            n, least = len(dual.c), 2 if dual.f.fit_intercept else 1
+            if least * self.blocks > n:
+                raise ValueError(f"blocks must be at most {n // least} for {n} samples, got blocks={self.blocks}")
+            return n / self.blocks
         return block_size(dual, self.block)

@@ -11,18 +11,21 @@ After a natural step the ladder halves; where no step on it changes the support,
 """
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
 from .._utils.types import Columns, Vector
-from .._utils.validation import check_number
+from .._utils.validation import check_choice, check_number
 from ..constraints import AtMost
 from ..objectives.base import Objective, Point
 from ..refits.factor import newton_direction
+from ..sparse_eigenvalues import hessian_at, hessian_bound, largest
 
 HALVINGS = 12  # how often a safeguarded step is halved before the solver gives up on it
 LADDER = 4  # how often the natural step is halved
 AVERAGED = 16  # coordinates of largest gradient whose curvatures are averaged
+PAPER = "paper"  # the constant step of the GraHTP paper, by name
 STRETCH = 4.0  # how far beyond the natural step the first change of support may lie
 
 
@@ -45,9 +48,11 @@ def natural_steps(f: Objective, constraint: AtMost, point: Point) -> Iterator[fl
         yield change * (1 + 1e-9)
 
 
-def newton_step(f: Objective, point: Point, cols: Columns) -> Point:
-    """One Newton step of f on columns that hold the point's support, halved until f falls."""
+def newton_step(f: Objective, point: Point, cols: Columns, kappa: float | None = None) -> Point:
+    """One Newton step of f on columns that hold the point's support, of length ``kappa`` or halved until f falls."""
     d = newton_direction(f.hessian_rows(point, cols, cols), point.gradient[cols])
+    if kappa is not None:
+        return f.at(cols, point.x[cols] + kappa * d)
     return _along(f, point, cols, d, 1.0)
 
 
@@ -66,10 +71,26 @@ def _along(f: Objective, point: Point, cols: Columns, d: Vector, step: float) ->
     return point
 
 
-def check_step(step: float | None) -> None:
-    """A constant step must be positive."""
-    if step is not None:
+def check_step(step: Any, words: tuple[str, ...] = ()) -> None:
+    """A constant step must be positive; some solvers know steps by name."""
+    if isinstance(step, str) and words:
+        check_choice(step, "step", words)
+    elif step is not None:
         check_number(step, "step", strict=True)
+
+
+def constant_step(f: Objective, constraint: AtMost, start: Point, step: Any) -> float | None:
+    """The constant step of a run: a number, "paper" for 1/(2 M_2k) (GraHTP, Theorem 8), None where there is none.
+
+    M_2k is the largest 2k-sparse eigenvalue that the truncated power method finds, of the bound of f's Hessians where
+    the loss has one, else of the Hessian at the start.
+    """
+    if step != PAPER:
+        return None if step is None else float(step)
+    H = hessian_bound(f) or hessian_at(f, start)
+    size = 2 * len(constraint.columns_of(constraint.allowed[: constraint.k]))
+    M = largest(H, min(size, H.dim), np.random.default_rng(0)).value
+    return _inverse(2.0 * M)
 
 
 def _unit(v: Vector) -> Vector:

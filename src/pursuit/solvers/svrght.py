@@ -50,6 +50,8 @@ class SVRGHT(Solver):
         Seed of the samples; ``solve(random_state=...)`` fills it.
     relax : float or None, default None
         Run at ``relax`` times the budget, keep the k largest and refit.
+    last : bool, default False
+        Give the last point in place of the best one, as printed algorithms do.
 
     Examples
     --------

@@ -88,10 +88,12 @@ class Loop:
         self.trace: list[Record] = []
         self.seen: set[tuple[bytes, float, str]] = set()
         self.status, self.reason, self.optimality = "converged", "", "none"
+        self.gives_last = False  # in place of the best point
         self.lower: float | None = None  # the best bound from below that a point carried
 
     def go(self, name: str, solver: Solver, f: Objective, constraint: AtMost, start: Point) -> None:
         self.best, self.last, floor = start, start, f.floor
+        self.gives_last = solver.last
         try:
             if not constraint.count(start.support) and start.value <= floor:
                 self._end("converged", "the residual is zero without any column")
@@ -140,6 +142,8 @@ class Loop:
             return self._end("no_minimiser", point.note)
         if not (np.isfinite(point.value) and np.isfinite(point.coef).all()):
             return self._end("failed", "the objective became NaN or infinite; the best point before that is given")
+        if self.gives_last:
+            self.best = point
         stronger = point.optimality != "none" or not point.minimiser or point.refitted > self.best.refitted
         larger = len(point.support) > len(self.best.support)
         less = self.best.value - point.value

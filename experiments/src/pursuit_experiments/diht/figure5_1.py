@@ -144,11 +144,13 @@ most.
     def judge(self, table: "DataFrame") -> Iterator[Judgement]:
         for other in (IHT, HTP):
             for value, word in (("error", "lower error"), ("recovered", "more recoveries")):
-                better, worse, lines = _compared(table, other, value)
-                constant = _compared(table, CONSTANT, value)[0]
-                measured = f"{word} than {other} at {better} of {lines} settings, worse at {worse}"
-                measured += f"; than HTP with a constant step at {constant}" if other == HTP else ""
-                why = BETTER_HTP if other == HTP else "measured so; see the table"
+                better, worse, lines = _compared(table, CONSTANT if other == HTP else other, value)
+                named = "HTP as published, with a constant step," if other == HTP else other
+                measured = f"{word} than {named} at {better} of {lines} settings, worse at {worse}"
+                if other == HTP:
+                    ours = _compared(table, HTP, value)
+                    measured += f"; than our HTP at {ours[0]}, worse at {ours[1]} ({BETTER_HTP})"
+                why = "measured so; see the table"
                 yield Judgement.of(f"{value}_{other.lower()}", 2 * better > lines and worse == 0, measured, why)
         k = table["relevant"]
         near = table[(table["N"] >= NEAR[0] * k) & (table["N"] <= NEAR[1] * k)]

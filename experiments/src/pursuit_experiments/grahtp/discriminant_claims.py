@@ -47,10 +47,17 @@ def highest_mcc(table: "DataFrame", methods: Sequence[str], why: str) -> Judgeme
 
 def lasso_rates(table: "DataFrame", methods: Sequence[str], why: str) -> Judgement:
     lines = _lines(table, methods)
-    most, least = lines["specificity"].max(), lines["sensitivity"].min()
-    holds = lines.loc[LASSO, "specificity"] == most and lines.loc[LASSO, "sensitivity"] == least
     measured = f"specificity {_said(lines, 'specificity')}; sensitivity {_said(lines, 'sensitivity')}"
-    return Judgement.of("glasso", bool(holds), measured, why)
+    others = lines.drop(index=LASSO)
+    first, last = others["specificity"].idxmax(), others["sensitivity"].idxmin()
+    leads = [
+        (lines.loc[LASSO, "specificity"] - others.loc[first, "specificity"], first, "specificity"),
+        (others.loc[last, "sensitivity"] - lines.loc[LASSO, "sensitivity"], last, "sensitivity"),
+    ]
+    weakest = [(lead, float(np.hypot(lines.loc[LASSO, f"{value}_se"], others.loc[name, f"{value}_se"])))
+               for lead, name, value in leads]  # fmt: skip
+    lead, error = min(weakest, key=lambda pair: pair[0] / max(pair[1], 1e-12))
+    return Judgement.by_lead("glasso", lead, np.nan_to_num(error), int(lines["copies"].min()), measured, why)
 
 
 def as_printed(table: "DataFrame", methods: Sequence[str], why: str) -> Judgement:

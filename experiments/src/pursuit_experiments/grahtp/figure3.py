@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from pursuit_experiments.experiment import Judgement
 
+from .methods import SHORT
 from .recovery import SupportRecovery
 from .recovery_claims import METRICS, Curves, balance, rises
 
@@ -32,21 +33,27 @@ the constant step 1/2 in the paper's units. Both in fewer replications (column `
     def judge(self, table: "DataFrame") -> Iterator[Judgement]:
         curves = Curves(table)
         yield rises(curves)
-        yield balance(curves, WHY_SEPARABLE)
+        yield balance(curves, WHY_LOCAL)
         panels = [(k, metric) for k in curves.budgets[1:] for metric in METRICS]
         leads = {(k, metric): curves.lead(k, "GraHTP", "FGraHTP", metric) for k, metric in panels}
         shown = ", ".join(f"k={k} {metric} {100 * lead.mean:+.0f}" for (k, metric), lead in leads.items())
-        yield Judgement.of(
-            "refit", not any(lead.below for lead in leads.values()) and any(lead.above for lead in leads.values()),
-            f"GraHTP minus FGraHTP in points, mean over n: {shown}",
-            WHY_SEPARABLE, "failed",
+        printed = ", ".join(
+            f"k={k} {100 * curves.lead(k, f'GraHTP, {SHORT}', f'FGraHTP, {SHORT}', 'relaxed').mean:+.0f}"
+            for k in curves.budgets[1:]
+        )
+        mean = sum(lead.mean for lead in leads.values()) / len(leads)
+        error = sum(lead.se for lead in leads.values()) / len(leads)  # as if all panels had the same draws
+        yield Judgement.by_lead(
+            "refit", mean, error, curves.copies("GraHTP"),
+            f"GraHTP minus FGraHTP in points, mean over n: {shown}; as printed, with the step 1/(2 M_2k): {printed}",
+            WHY_LOCAL,
         )  # fmt: skip
 
 
-WHY_SEPARABLE = (
-    "not settled. The paper does not say with which lambda it simulated, and non-zeros of mean 5 give margins 2 "
-    "w.u of standard deviation 70: with our 1e-5 the labels are as good as separable on many supports, curvature "
-    "vanishes on the way, and GraHTP stops early (k = 50, n = 700, six draws: a mean objective of 0.019 where the"
-    " true support has 0.0058, and no recovery). With lambda = 1e-3 it recovers five of those six, as many as "
-    "FGraHTP, FBS six, FoBa three"
+WHY_LOCAL = (
+    "The paper does not say with which lambda it simulated; ours is that of its real data, 1e-5. GraHTP stops at"
+    " supports that its own step no longer changes, above the objective of the true one (k = 50, n = 700, six draws: a"
+    " mean of 0.019 against 0.0058). It is not a matter of separable labels: `auto` finds the true support on such"
+    " draws (an independent run). With lambda = 1e-3 it recovers five of those six, as many as FGraHTP, FBS six,"
+    " FoBa three"
 )

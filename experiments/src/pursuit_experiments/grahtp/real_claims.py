@@ -118,9 +118,9 @@ def _by_set(value: "DataFrame") -> str:
 
 
 WHY_OPTIMALITY = (
-    "GraHTP is mostly below FGraHTP and GraSP, as the paper says; FBS and FoBa, which refit exactly after every "
-    "single addition, are lower where they get to k within their time, at many times the cost of GraHTP. How "
-    "exactly the paper's FBS and FoBa refitted it does not say"
+    "GraHTP is mostly below FGraHTP and GraSP, as the paper says; FBS and FoBa are lower where they get to k within "
+    "their time, at many times the cost of GraHTP. Our FBS selects better than the printed one: its atoms have unit "
+    "curvature, the printed ones are coordinates"
 )
 WHY_FAST_OPTIMALITY = (
     "other data: gisette is not to be had. On the two text sets FGraHTP stops at the paper's relative change of "

@@ -6,8 +6,8 @@ columns that do not are dropped. Any a is valid, so no rounding of the walk reac
 to a share of the gap that the last one left.
 """
 
-from dataclasses import replace
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,9 +18,7 @@ from ..constraints import AtMost
 from ..objectives.base import Point
 from ..objectives.dual import Dual
 from ..objectives.glm import GLM
-from .relaxation import FREE, IN, Bound, GLMPart, Units, first_curvature
-from .tree import Tree
-from .warm_start import WarmStart
+from .perspective import FREE, IN, Bound, GLMPart, Units, first_curvature
 
 VALUE_PRECISION = 1e-3  # of the value: where the relaxation counts as solved
 ROUND_GAP_SHARE = 0.15  # share of the last gap to which a round is solved
@@ -33,11 +31,36 @@ MEMORY_BOUND = 1e6  # numbers in X from which memory is what a walk costs, so th
 BEYOND_SINGLE = 1e-15  # numbers below this one, or above its inverse, are walked on in double precision
 
 
-def working_set(
-    f: GLM, constraint: AtMost, known: Point, tree: Tree, cheap: float, hand: WarmStart | None = None
-) -> float:
+class Goal(Protocol):
+    """What a bound is for: the best value known, the bound that is enough, and whether time is up."""
+
+    @property
+    def upper(self) -> float: ...
+    @property
+    def target(self) -> float: ...
+    def late(self) -> bool: ...
+
+
+class State(Protocol):
+    """What one bound leaves for the next: the columns, a point on them, and the best dual variables with their z."""
+
+    block: Any
+    x: Any
+    dual: Any
+
+
+@dataclass
+class Round:
+    """A :class:`State` without a past."""
+
+    block: Any = None
+    x: Any = None
+    dual: Any = None
+
+
+def working_set(f: GLM, constraint: AtMost, known: Point, tree: Goal, cheap: float, hand: State | None = None) -> float:
     """The relaxation's bound within PRECISION, or what the time allows; ``cheap`` is the bound known before."""
-    hand = WarmStart() if hand is None else hand
+    hand = Round() if hand is None else hand
     dual, upper = Dual(f), tree.upper
     size, best, gap = f.scale(upper), cheap, upper - cheap
     share = min(1.0, gap / size) if np.isfinite(gap) else 1.0
