@@ -137,13 +137,14 @@ def test_options_reach_the_estimator(run, tmp_path):
 @pytest.mark.parametrize("k", [3, "auto"])
 @pytest.mark.parametrize("effort", [None, "fast", "default", "thorough"])
 def test_the_effort_reaches_the_search(run, tmp_path, monkeypatch, k, effort):
-    seen, iterate = set(), Auto.iterate
+    seen = set()
+    for name in ("iterate", "at_once"):
 
-    def watched(solver, *given):
-        seen.add(solver.effort)
-        return iterate(solver, *given)
+        def watched(solver, *given, method=getattr(Auto, name)):
+            seen.add(solver.effort)
+            return method(solver, *given)
 
-    monkeypatch.setattr(Auto, "iterate", watched)
+        monkeypatch.setattr(Auto, name, watched)
     options = () if effort is None else ("--effort", effort)
     few = ("--ks", "1-2", "--cv", 2) if k == "auto" else ()
     code, _, err = run("fit", "diabetes.parquet", "-t", "y", "-k", k, *few, *options, "--out", tmp_path / "m.json")

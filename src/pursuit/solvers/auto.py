@@ -16,7 +16,7 @@ docs/search.md has the details and what is claimed when.
 """
 
 import time
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Generator, Iterator
 from dataclasses import dataclass
 from operator import attrgetter
 from typing import Any, ClassVar
@@ -51,7 +51,6 @@ AT_ONCE = 2e5  # units times k^3 (one search: k^2) up to which a kernel takes so
 EFFORTS = ("fast", "default", "thorough")
 THOROUGH_PATIENCE = 20  # unsuccessful restarts in a row after which a thorough search ends; squared loss: for each unit
 DEFAULT_SEED = int(generator(None).integers(2**63))
-ShouldStop = Callable[[], bool] | None  # whether to stop
 _value = attrgetter("value")
 
 
@@ -155,9 +154,14 @@ class Auto(Solver):
         units, k = constraint.units, constraint.k
         if self.effort == "fast":
             small = units * k**2 <= AT_ONCE
-            at = f.best_subset(constraint, self._plan(f, constraint, False, should_stop=None)) if small else None
+            at = (
+                f.best_subset(constraint, self._plan(f, constraint, False)._replace(should_stop=None))
+                if small
+                else None
+            )
         else:
-            longer, plan = self._path_plan(constraint, should_stop=None)
+            longer, plan = self._path_plan(constraint)
+            plan = plan._replace(should_stop=None)
             small = units * longer.k**3 <= AT_ONCE and units <= MAX_THOROUGH_COLUMNS and f.work * units <= MAX_GRAM_WORK
             at = f.best_subset(longer, plan) if small else None
         if at is None:
@@ -166,11 +170,11 @@ class Auto(Solver):
         doubtful = at.doubtful is not None and len(at.doubtful) and unsettled(f, constraint, point, at.doubtful)
         return None if doubtful else point.claim("swap_optimal", at.exchange)
 
-    def _path_plan(self, constraint: AtMost, should_stop: ShouldStop = late) -> tuple[AtMost, PathPlan]:
+    def _path_plan(self, constraint: AtMost) -> tuple[AtMost, PathPlan]:
         """A path that goes on beyond k, since smaller sizes are improved from larger ones; its point of size k."""
         k = constraint.k
         longer = constraint.with_budget(min(k + BEYOND, len(constraint.allowed)))
-        return longer, PathPlan(True, _seed(self.random_state), should_stop, None, (k,), k)
+        return longer, PathPlan(True, _seed(self.random_state), late, None, (k,), k)
 
     def _on_path(self, f: Objective, constraint: AtMost, start: Point) -> Generator[Point, None, Point | None]:
         """The point of this size on a path with a search at every size, where that is cheap (squared loss)."""
@@ -221,7 +225,7 @@ class Auto(Solver):
         again = f.quick_search(constraint, found.points[-1][0], plan._replace(restarts=0))
         return again if again is not None and again.points else found
 
-    def _plan(self, f: Objective, constraint: AtMost, restart: bool, should_stop: ShouldStop = late) -> SearchPlan:
+    def _plan(self, f: Objective, constraint: AtMost, restart: bool) -> SearchPlan:
         """Restarts, patience and proof of a search in a kernel."""
         requested, (restarts, effort) = self.restarts is not None, RESTARTS[f.quadratic]
         patience, effort = (
@@ -232,7 +236,7 @@ class Auto(Solver):
         prove = int(self.effort != "fast") if self.prove is None else 2 * int(self.prove)
         all_columns = 2 if self.restarts else EFFORTS.index(self.effort or "default")
         restarts = self._restarts(restarts if restart else 0)
-        return SearchPlan(restarts, patience, effort, prove, _seed(self.random_state), should_stop, all_columns)
+        return SearchPlan(restarts, patience, effort, prove, _seed(self.random_state), late, all_columns)
 
     def _restarts(self, usual: int) -> int:
         if self.restarts is None:
