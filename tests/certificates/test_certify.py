@@ -57,7 +57,7 @@ def test_errors(data):
         certify(objective, np.zeros(8))
     with pytest.raises(ValueError, match="certify with the objective that was solved"):
         certify(GLM(X, 2 * y, l2=0.1), result)
-    with pytest.raises(ValueError, match="8 columns, but the objective has 7"):
+    with pytest.raises(ValueError, match="8 columns, but the objective has 7 columns"):
         certify(GLM(X[:, :7], y, l2=0.1), result)
     with pytest.raises(ValueError, match="must keep to k=1"):
         certify(objective, result.x, k=1)

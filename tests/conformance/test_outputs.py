@@ -126,7 +126,8 @@ def test_gram_refits_of_several_responses():
 
 BAD = {
     "columns of parts": (
-        lambda: InParts([(X[:40], RESPONSES[:40]), (X[40:], RESPONSES[40:, :2])]), "all must have the same"
+        lambda: InParts([(X[:40], RESPONSES[:40]), (X[40:], RESPONSES[40:, :2])]),
+        "in every part: part 0 has 3, part 1 has 2"
     ),
     "rows": (lambda: GLM(X, RESPONSES[:-1]), r"y must have one row per row of X, shape \(90, q\), got shape \(89, 3\)"),
     "no columns": (lambda: GLM(X, RESPONSES[:, :0]), r"y must have one row per row of X, shape \(90, q\)"),

@@ -250,7 +250,7 @@ BAD = {
     "columns of y": (
         lambda parts, y: InParts([(np.eye(2), [1.0, 2.0]), (np.eye(2), np.eye(2))]),
         ValueError,
-        "some parts have one target per row, and others several",
+        "y must have the same number of targets per row in every part",
     ),
     "an unknown label": (
         lambda parts, y: InParts([(np.eye(2), ["a", "b"])]).bound(None, np.array(["a", "c"])),

@@ -340,12 +340,12 @@ CALLS = {
     "a misspelt parameter": (
         lambda: SparseRegressor(K=2),
         TypeError,
-        r"^SparseRegressor\.__init__\(\) got an unexpected",
+        "^SparseRegressor has no parameter 'K': the number of features is k",
     ),
     "a parameter of another": (
         lambda: SparseRegressorCV(k=2),
         TypeError,
-        r"^SparseRegressorCV\.__init__\(\) got an unexpected",
+        r"^SparseRegressorCV has no parameter 'k': it chooses k, .* SparseRegressor\(k=...\) has a fixed k",
     ),
     "a misspelt argument": (lambda: SparseRegressor(2).fit(X, Y, weights=Y), TypeError, r"^fit\(\) got an unexpected"),
     "combine array": (

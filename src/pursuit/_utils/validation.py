@@ -96,6 +96,10 @@ def check_integer(value: Any, name: str, expected: str, low: int, high: float = 
 
 def check_k(k: Any, name: str = "k") -> int:
     """A positive int, or an error."""
+    if isinstance(k, str) and k.casefold() in ("auto", "cv", "best"):
+        raise TypeError(
+            f"{name} must be a positive integer, got {k!r}: SparseRegressorCV and SparseClassifierCV choose k"
+        )
     return check_integer(k, name, "a positive integer", 1)
 
 

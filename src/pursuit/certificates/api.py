@@ -14,8 +14,10 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from sklearn.exceptions import NotFittedError
 
 from .._utils.validation import check_number
+from .._utils.wrong_calls import takes_objective
 from ..constraints import AtMost
 from ..engines import threads
 from ..objectives.base import Point
@@ -33,9 +35,10 @@ COEFFICIENT_ROUNDING = 16 * float(np.finfo(float).eps)  # of a linear predictor'
 VALUE_TOLERANCE = 1e-6  # relative difference of a result's value from that of its coefficients: rounding
 
 
+@takes_objective("(GLM(X, y), result)")
 def certify(
     objective: GLM,
-    result: Any,
+    result: Any = None,
     *,
     k: int | None = None,
     include: Any = (),
@@ -91,11 +94,26 @@ def certify(
     >>> pursuit.certify(f, pursuit.solve(f, 2), time_limit=10).status
     'proved'
     """
+    if result is None:
+        objective, result = _of_estimator(objective)
     return certify_from(
         WarmStart(), objective, result, k=k, include=include, exclude=exclude, groups=groups, bounds=bounds,
         sum_to=sum_to, time_limit=time_limit, gap=gap,
         progress=node_bar() if progress is True else None if progress is False else progress,
     )  # fmt: skip
+
+
+def _of_estimator(estimator: Any) -> tuple[Any, Any]:
+    """The objective and the result of a fitted estimator."""
+    if isinstance(estimator, type):
+        raise TypeError(f"certify needs a fitted estimator, got the class {estimator.__name__}")
+    if not hasattr(estimator, "fit"):
+        raise TypeError("certify needs the result of the objective: certify(objective, solve(objective, k))")
+    if not hasattr(estimator, "result_"):
+        raise NotFittedError(f"this {type(estimator).__name__} is not fitted; call fit(X, y) first")
+    if getattr(estimator, "objective_", None) is None:
+        raise ValueError("certify needs the training data, which a pickled estimator has not; fit it again")
+    return estimator.objective_, estimator.result_
 
 
 def certify_from(
@@ -140,7 +158,8 @@ def certify_from(
         scale = objective.scale(best.value)
         proved = best.value - lower <= gap * scale or best.value <= objective.nothing
     status, reason = ("proved", OPTIMAL) if proved else ("bounded", f"bounded only: {why or _why_open(tree, limit)}")
-    refutation = lemma21(objective, constraint, known)
+    # what is proved optimal is not refuted: no pass over X for that
+    refutation = "" if proved and best is known else lemma21(objective, constraint, known)
     if refutation and best is known:
         reason = f"{reason}; {refutation}"
     always, never = (np.array(sorted(fixed), dtype=np.int64) for fixed in (tree.always, tree.never))
@@ -201,10 +220,10 @@ def _refit_known(f: GLM, result: Any, k: int | None, include: Any, exclude: Any,
     """The refitted solution and its sparse set, checked against the objective."""
     if isinstance(result, Result):
         if result.point.dim != f.dim:
-            q = f.outputs
-            raise ValueError(
-                f"result has {result.point.dim / q:g} columns, but the objective has {f.dim // q}: not its solution"
+            has, wants = (
+                f"{dim} {'columns' if f.outputs == 1 else 'coefficients'}" for dim in (result.point.dim, f.dim)
             )
+            raise ValueError(f"result has {has}, but the objective has {wants}: not its solution")
         constraint = result.constraint
         given = f.sparse_set(constraint.k or 1 if k is None else k, include, exclude, groups)
         _check_same(constraint, given, k is not None, groups is not None)

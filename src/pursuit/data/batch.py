@@ -14,6 +14,7 @@ from ..engines import Ask, Map, total
 from ..losses import Loss
 
 if TYPE_CHECKING:
+    from .row_store import RowStore
     from .rows import Data
 
 PREDICTORS = 1 << 16  # that are computed at a time: losses need several numbers for each
@@ -100,7 +101,7 @@ class Batch:
                 yield Piece(y[rows], c[rows], 0.0 if offset is None else offset[rows].reshape(len(rows), 1, -1), eta)
 
 
-def is_dense(data: "Data") -> bool:
+def is_dense(data: "RowStore") -> bool:
     """Whether X is stored entry by entry, so that rows are picked out at their own cost."""
     return data.nbytes >= data.shape[0] * data.shape[1] * data.dtype.itemsize
 

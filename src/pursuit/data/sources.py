@@ -119,10 +119,12 @@ class InParts(Source):
         designs = [design for design, *_ in self.parts]
         self.sizes = [design.shape[0] for design in designs]
         self.shape, self.dtype, self.names = (sum(self.sizes), self.width), designs[0].dtype, designs[0].names
-        shapes = {_said(i, check_shape, y, "y")[1:] for i, (_, y, *_) in enumerate(self.parts)}
+        shapes = {_said(i, check_shape, y, "y")[1:]: i for i, (_, y, *_) in reversed([*enumerate(self.parts)])}
         if len(shapes) > 1:
-            raise ValueError("some parts have one target per row, and others several: all must have the same")
-        self.outputs = 0 if shapes == {()} else shapes.pop()[0]
+            by_part = sorted(shapes.items(), key=lambda shape: shape[1])
+            counts = [f"part {i} has {shape[0] if shape else 1}" for shape, i in by_part]
+            raise ValueError(f"y must have the same number of targets per row in every part: {', '.join(counts[:3])}")
+        self.outputs = 0 if () in shapes else next(iter(shapes))[0]
 
     def bound(self, loss: Any, classes: Array | None = None, factors: Vector | None = None) -> Data:
         designs, ys, weights, offsets = zip(*self.parts, strict=True)

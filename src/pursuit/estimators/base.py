@@ -13,9 +13,10 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from .._utils.column_names import get_column_names, refuse_missing
-from .._utils.row_order import warn_row_order
+from .._utils.row_order import warn_at_caller, warn_row_order
 from .._utils.types import Array, Flags
 from .._utils.validation import check_k, check_mask, check_number
+from .._utils.wrong_calls import check_keywords, refuse_names_for_rows
 from ..data import Data, Source, by_partition, from_dask, is_dask
 from ..data.sources import opened, predictors
 from ..designs import as_design
@@ -93,6 +94,15 @@ CLASS_PARAMETERS = """class_weight : dict, "balanced" or None, default None
         Multiplies the weights of each class, in fits and in held-out losses."""
 
 
+def _warn_target_among_columns(X: Any, y: Any) -> None:
+    """Warn where a data frame has the target as a column: under its name, with its values."""
+    name = getattr(y, "name", None)
+    if not isinstance(name, str) or not hasattr(X, "columns") or name not in list(X.columns):
+        return
+    if np.array_equal(np.asarray(X[name]), np.asarray(y)):
+        warn_at_caller(f"X has the column {name!r}, which is the target: leave it out, X.drop(columns={name!r})")
+
+
 MAX_SUMMARY_WORK = 1e9  # multiplications up to which pickling computes the summary
 WARNING_STATUSES = ("time_limit", "max_iter", "no_minimiser", "failed")  # not "interrupted": the user knows
 
@@ -120,6 +130,11 @@ class SparseModel(SelectorMixin, BaseEstimator):
     n_jobs: int | None = None
     random_state: Any = None
 
+    def __new__(cls, *args: Any, **kwargs: Any) -> Any:
+        """An instance; a parameter that there is not gets the name of the one that does what was meant."""
+        check_keywords(cls, kwargs)
+        return super().__new__(cls)
+
     def _default_l2(self, data: Data) -> float:
         """The ridge for ``l2=None``: that of the loss."""
         return self._loss().ridge
@@ -134,6 +149,8 @@ class SparseModel(SelectorMixin, BaseEstimator):
 
     def _read_fit_input(self, X: Any, y: Any, sample_weight: Any, offset: Any, engine: Any) -> ValidatedInput:
         """The validated arguments of ``fit``, with rows on the workers of an engine if there is one."""
+        refuse_names_for_rows(X, y)
+        _warn_target_among_columns(X, y)
         if is_dask(X):
             return self._validate_fit_input(from_dask(X, y, sample_weight, offset, engine), None, None, None)
         warn_row_order(X, y=y, sample_weight=sample_weight, offset=offset)

@@ -127,6 +127,7 @@ class SparseModelCV(CallbackSupportMixin, SparseModel):
         check_choice(self.goal, "goal", tuple(GOALS))
         rule, combine = GOALS[self.goal]
         self.rule_ = rule if self.rule is None else self.rule
+        self.rule_ = self.rule_.casefold() if isinstance(self.rule_, str) else self.rule_
         self.combine_ = combine if self.combine is None else self.combine
         check_choice(self.rule_, "rule", RULES)
         check_choice(self.combine_, "combine", COMBINATIONS)

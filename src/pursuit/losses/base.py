@@ -12,7 +12,7 @@ import numpy as np
 
 from .. import _core
 from .._utils.types import Array, Matrix, Vector
-from .._utils.validation import check_array, match_name, resolve_name
+from .._utils.validation import check_array, match_name, resolve_name, unknown_name_message
 from .row_hessians import DiagonalHessian, RowHessian
 
 _registry: dict[str, type["Loss"]] = {}
@@ -268,6 +268,15 @@ def list_losses() -> dict[str, str]:
     return {name: (loss.__doc__ or "").strip().splitlines()[0] for name, loss in _registry.items()}
 
 
+#: What losses are called elsewhere.
+LOSS_SYNONYMS = {
+    **dict.fromkeys(("mse", "gaussian", "l2", "ls", "squared_error", "least_squares", "normal", "ols"), "squared"),
+    **dict.fromkeys(("binomial", "log_loss", "logloss", "bernoulli", "cross_entropy", "log", "logit"), "logistic"),
+    **dict.fromkeys(("svm", "svc"), "hinge"), **dict.fromkeys(("count", "counts"), "poisson"),
+    **dict.fromkeys(("robust", "mae"), "huber"),
+}  # fmt: skip
+
+
 def as_loss(loss: Any, several: bool = False) -> Loss:
     """A loss from its name (in any case), class or instance; ``several``: losses of several outputs have names too."""
     if isinstance(loss, Loss):
@@ -283,5 +292,8 @@ def as_loss(loss: Any, several: bool = False) -> Loss:
             raise ValueError(
                 "loss 'multinomial' has several outputs: use MultiGLM(X, y), or loss='logistic' in estimators"
             )
+        known = LOSS_SYNONYMS.get(loss.casefold())
+        if known is not None and match_name(loss, _registry) is None:
+            raise ValueError(f"loss {loss!r} is called {known!r} here; {unknown_name_message(loss, _registry)}")
         return _registry[resolve_name(loss, "loss", _registry)]()
     raise TypeError(f"loss must be a name or an instance of pursuit.Loss, got {type(loss).__name__}")

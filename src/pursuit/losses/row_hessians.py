@@ -11,6 +11,7 @@ columns, n x m. ``diagonal()`` has the shape of eta, ``total()`` is 1'W1 (a numb
 ``entry(r, s)`` gives the weights, one per row, that couple outputs r and s (None: none).
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -23,20 +24,24 @@ from .._utils.types import Columns, Matrix, Vector
 NEARLY_CERTAIN = 0.9  # probability of a class above which the others are measured from it
 
 
-class RowHessian:
+class RowHessian(ABC):
     """W, the second derivative of sum_i c_i phi(y_i, eta_i) in eta."""
 
+    @abstractmethod
     def times(self, V: Vector) -> Vector:
-        raise NotImplementedError
+        """W V."""
 
+    @abstractmethod
     def diagonal(self) -> Vector:
-        raise NotImplementedError
+        """The diagonal of W, in the shape of eta."""
 
+    @abstractmethod
     def total(self) -> Any:
-        raise NotImplementedError
+        """1'W1: a number, or q x q."""
 
     def entry(self, r: int, s: int) -> Vector | None:
-        raise NotImplementedError
+        """The weights, one per row, that couple outputs r and s; None: none."""
+        raise TypeError(f"{type(self).__name__} couples rows: two outputs have no weights row by row")
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ import numpy as np
 
 from .._utils.progress import progress_callback
 from .._utils.validation import check_sizes
+from .._utils.wrong_calls import takes_objective
 from ..constraints import AtMost
 from ..engines import TimeUpError, threads, until
 from ..objectives.base import Objective
@@ -26,6 +27,7 @@ from .checkpoint import PathCheckpoint
 from .result import Path
 
 
+@takes_objective("(GLM(X, y), range(1, 11))")
 def path(
     objective: Objective,
     ks: Any,

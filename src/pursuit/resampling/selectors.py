@@ -121,6 +121,8 @@ class EstimatorSelector:
 
 def make_selector(estimator: Any, X: Any, y: Any, ks: Any, sample_weight: Any, offset: Any) -> Selector:
     """Of a SparseRegressor, a SparseClassifier or one that has their parameters, or what another estimator gives."""
+    if isinstance(estimator, type):
+        raise TypeError(f"estimator must be an instance, got the class {estimator.__name__}: {estimator.__name__}()")
     if hasattr(estimator, "selector"):
         return estimator.selector(X, ks, sample_weight)
     if not isinstance(estimator, SparseModel):

@@ -170,7 +170,12 @@ def _doubts(f: Objective, constraint: AtMost, point: Point, ranked: Ranked, trie
         if trial is not None and trial.value < point.value - 1e-12 * f.scale(point.value):
             return trial, False
     least = (low for (_, enter), (low, _) in tried.items() if enter in helpful)
-    return None, min([point.lower_bound, *least]) >= enough
+    sure = min([point.lower_bound, *least]) >= enough
+    if sure and ranked.pairs is None:  # the others do not help either, but one may be the next best exchange
+        others = [(i, j) for j in ranked.doubtful.tolist() if j not in helpful for i in ranked.free.tolist()]
+        for pair in others[: most - len(newcomers) - len(pairs)]:
+            _tried(f, constraint, point, pair, tried)
+    return None, sure
 
 
 def _excluded(
@@ -213,12 +218,13 @@ def _tried(
 
 
 def _next_best(f: Objective, point: Point, ranked: Ranked, tried: Tried) -> Exchange | None:
-    """The cheapest exchange: by the formula where that is exact, else by refits; what was tried has not helped."""
-    if f.quadratic or not tried:
-        best = ranked.reported if f.quadratic else next(iter(ranked.best), None)
-        return best if best is None else best._replace(change=max(best.change, 0.0))
-    (leave, enter), (_, value) = min(tried.items(), key=lambda known: known[1][1])
-    return Exchange((leave,), (enter,), max(value - point.value, 0.0))
+    """The cheapest exchange: by the formula where that is exact, and by refits; what was tried has not helped."""
+    best = ranked.reported if f.quadratic else None if tried else next(iter(ranked.best), None)
+    if tried:
+        (leave, enter), (_, value) = min(tried.items(), key=lambda known: known[1][1])
+        if best is None or value - point.value < best.change:
+            best = Exchange((leave,), (enter,), value - point.value)
+    return best if best is None else best._replace(change=max(best.change, 0.0))
 
 
 def try_rivals(

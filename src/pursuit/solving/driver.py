@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from .._utils.sorted_sets import without
+from .._utils.wrong_calls import takes_objective
 from ..constraints import AtMost
 from ..engines import seconds_left, threads
 from ..objectives.base import Objective
@@ -25,6 +26,7 @@ UNLIMITED = Limits()
 ALWAYS, AFFORDED = 1000, 1.0  # budget up to which nobody is refused, and hours that a run may take beyond it
 
 
+@takes_objective("(GLM(X, y), k)")
 def solve(
     objective: Objective,
     k: int,

@@ -1,0 +1,198 @@
+"""A GLM's values and gradients at sparse points, and its null model."""
+
+from typing import Any
+
+import numpy as np
+
+from .._utils.column_names import column_label
+from .._utils.lazy import lazy
+from .._utils.types import Columns, Vector
+from ..data import Data, GramColumns
+from ..losses import Loss
+from ..refits import Fitted, intercept_of, refit
+from ..refits.columns import SEPARATED
+from ..refits.methods import EXACT, FLOOR
+from .base import Point
+from .dual import HasDual
+
+NEGLIGIBLE = 1e-18  # share of the null model's squared residual that counts as none
+TINY = 1e-140  # share of the height at which a gradient may mean that a column is too small to square
+
+
+class GLMValues(HasDual):
+    """The loss of some data with a ridge at sparse points; columns and coordinates, where a column has several."""
+
+    data: Data
+    loss: Loss
+    ridge: Any
+    fit_intercept: bool
+    standardize: bool
+    outputs: int
+    gram: GramColumns | None
+    tilt: Any  # the derivative in the intercepts at the null model: 0, but for rounding
+    _null: Point | None
+    _wants_moments: bool
+
+    @property
+    def null(self) -> Point:
+        """The model without features; its gradient is the first pass over X and tells whether X is finite."""
+        if self._null is None:
+            nothing, fit, data = np.empty(0, np.int64), self._without, self.data
+            no_coefficients, smooth = data.no_coefficients, self.smooth
+            if smooth:
+                first = data.first_pass(fit.b) if self._wants_moments else data.at(nothing, no_coefficients, fit.b)
+                _, gradient, self.tilt = first  # the slope is 0, but for rounding
+                gradient = gradient.reshape(-1)
+            else:
+                gradient = data.weighted_transpose(self.duals(nothing))
+
+            def again() -> Vector:  # without a reference to self, whose null model this is
+                return data.at(nothing, no_coefficients, fit.b).gradient.reshape(-1) if smooth else gradient
+
+            self._check_finite(gradient)
+            if not self.standardize:
+                size = float(np.sqrt(abs(fit.value) or 1.0))
+                self.data.check_small(self._columns(np.flatnonzero(np.abs(gradient) <= TINY * size)))
+            self._null = Point(
+                self.dim, nothing, np.empty(0), fit.b, fit.value, again, True, fit.note, fit.minimiser,
+                support_bound=fit.value,
+            )  # fmt: skip
+            gradient.setflags(write=False)
+            self._null.__dict__["gradient"] = gradient
+        return self._null
+
+    def know_null(self, b: float, value: float, tilt: float) -> None:
+        """Take the model without features from a kernel that has seen to it that X is finite."""
+        if self._null is not None:
+            return
+        nothing, data, self.tilt = np.empty(0, np.int64), self.data, tilt
+        no_coefficients = data.no_coefficients
+        self._null = Point(
+            self.dim, nothing, np.empty(0), b, value, lambda: data.at(nothing, no_coefficients, b).gradient, True,
+            support_bound=(1 - EXACT) * value,
+        )  # fmt: skip
+
+    @property
+    def height(self) -> float:
+        """How far the null model is above the loss's infimum: what there is to explain."""
+        lower = self.lower
+        return self.null.value - lower if lower > -np.inf else abs(self.null.value)
+
+    def scale(self, value: float) -> float:
+        """What a gap at this value is relative to."""
+        return max(abs(value), 1e-9 * self.height)
+
+    @property
+    def nothing(self) -> float:
+        """A value at or below which the residual counts as zero; -inf where the infimum is not known."""
+        return self.lower + max(FLOOR * self.height, 0.0 if self.loss.attained else SEPARATED)
+
+    @property
+    def floor(self) -> float:  # type: ignore[override]
+        if self._has_ridge:
+            return -np.inf
+        if self.loss.targets in ("binary", "classes"):
+            return self.nothing
+        return NEGLIGIBLE * self.null.value if self.loss.code is not None and self.loss.targets == "real" else -np.inf
+
+    def at(self, support: Columns, coef: Vector, intercept: Any = None) -> Point:
+        cols, C = self._matrix(support, coef)
+        if not self.fit_intercept:  # a start may come from an objective that has one
+            intercept = self._first
+        elif intercept is None:
+            intercept = intercept_of(self.data.intercept_problem(cols, C), self._first if self.outputs > 1 else 0.0)
+        value, gradient, _ = self.data.at(cols, C, intercept)
+        gradient = gradient.reshape(-1)
+        ridge = self._ridge(support)
+        gradient[support] += ridge * coef
+        value += 0.5 * float(coef @ (ridge * coef))
+        return Point(self.dim, support, coef, intercept, value, lambda: gradient).bind(self)
+
+    def value(self, support: Columns, coef: Vector, intercept: Any) -> float:
+        """f alone: only the support's columns are read."""
+        loss = self.data.value(*self._matrix(support, coef), intercept)
+        return loss + 0.5 * float(coef @ (self._ridge(support) * coef))
+
+    def value_at(self, point: Point) -> float:
+        return self.value(point.support, point.coef, point.free)
+
+    def loss_at(self, point: Point) -> float:
+        """The mean loss at a point, without the ridge."""
+        return float(self.data.value(*self._matrix(point.support, point.coef), point.free))
+
+    def duals(self, support: Columns, fit: Fitted | None = None) -> Vector:
+        """The dual variables of a refit whose loss is not differentiable, one per row; kept with the rows."""
+
+        def again() -> Vector | None:
+            return (fit or refit(self.support_problem(support), np.zeros(len(support)), self._first)).dual
+
+        ridge = np.broadcast_to(self._ridge(support), len(support))
+        return self.data.recall(("duals", support.tobytes(), ridge.tobytes(), self.fit_intercept), again)
+
+    def support_problem(self, support: Columns) -> Any:
+        """f on a support, as a function of its coefficients and the intercept."""
+        cols = self._columns(support)
+        ridge = self.ridge if isinstance(self.ridge, float) else self.ridge[cols]
+        return self.data.column_problem(cols, ridge, self.fit_intercept, self.lower)
+
+    @lazy
+    def _without(self) -> Fitted:
+        """The model without features, which needs no pass over X."""
+        if self.quadratic and self.data.whole and self.data.near and self.outputs == 1:
+            b, value = self.data.constant_fit(self._first, self.fit_intercept)
+            return Fitted(np.empty(0), b, value, value - EXACT * max(value - self.lower, 0.0))
+        return refit(self.support_problem(np.empty(0, np.int64)), self.data.no_coefficients, self._first)
+
+    @lazy
+    def _first(self) -> Any:
+        """An intercept to begin with."""
+        return self.data.start() if self.fit_intercept else 0.0 if self.outputs == 1 else np.zeros(self.outputs)
+
+    @lazy
+    def lower(self) -> float:  # type: ignore[override]
+        """The weighted sum of every sample's own infimum; -inf where that is not known."""
+        return self.data.infimum()
+
+    @property
+    def _has_ridge(self) -> bool:
+        return self.ridge > 0.0 if isinstance(self.ridge, float) else bool(self.ridge.any())
+
+    def _ridge(self, cols: Columns) -> Any:
+        """The ridge of these coordinates: a number, or one each."""
+        if isinstance(self.ridge, float):
+            return self.ridge
+        return self.ridge[cols if self.outputs == 1 else cols // self.outputs]
+
+    def column_ridge(self, cols: Columns) -> Vector:
+        """The ridge of these columns of X."""
+        return np.broadcast_to(self.ridge, self.data.shape[1])[cols]
+
+    def _matrix(self, support: Columns, coef: Vector) -> tuple[Columns, Vector]:
+        """Columns and their coefficients, with several outputs a row each; coordinates that are missing are zero."""
+        if self.outputs == 1:
+            return support, coef
+        cols = np.unique(support // self.outputs)
+        C = np.zeros((len(cols), self.outputs))
+        C[np.searchsorted(cols, support // self.outputs), support % self.outputs] = coef
+        return cols, C
+
+    def _columns(self, support: Columns) -> Columns:
+        """The columns of coordinates."""
+        return support if self.outputs == 1 else np.unique(support // self.outputs)
+
+    def _whole_columns(self, support: Columns) -> Columns:
+        """The columns of a support, all of whose outputs must be in it."""
+        if self.outputs == 1:
+            return support
+        cols = support[:: self.outputs] // self.outputs
+        if not np.array_equal(self.coordinates(cols), support):
+            raise ValueError("a support of several outputs must hold whole features")
+        return cols
+
+    def _check_finite(self, gradient: Vector) -> None:
+        if not np.isfinite(gradient).all():
+            gradient = gradient if self.outputs == 1 else gradient.reshape(-1, self.outputs).sum(axis=1)
+            _, mean, square = self.data.moments()  # a row's NaN can reach every column's gradient: look again
+            finite = np.isfinite(mean) & np.isfinite(square)
+            where = column_label(np.flatnonzero(~(np.isfinite(gradient) if finite.all() else finite)), self.names)
+            raise ValueError(f"X contains NaN or infinity (or values too large to add up) in {where}")
