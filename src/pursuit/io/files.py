@@ -35,10 +35,11 @@ def save_model(
     Parameters
     ----------
     estimator : estimator
-        A fitted estimator of pursuit. Of an additive model the knots and matrices of every curve are written. A pipeline
-        of :func:`pursuit.table_pipeline` is saved with its preparation of columns, so that the model predicts raw rows.
-        Of another pipeline its last step is saved, ``save_model(pipeline[-1], path)``; the steps before it hold code, so
-        the model is given what they make: ``load_model(path).predict(pipeline[:-1].transform(X))``.
+        A fitted estimator of pursuit. Of an additive model the knots and matrices of every curve are written. A
+        pipeline of :func:`pursuit.table_pipeline` is saved with its preparation of columns, so that the model
+        predicts raw rows. Of another pipeline its last step is saved, ``save_model(pipeline[-1], path)``; the steps
+        before it hold code, so the model is given what they make:
+        ``load_model(path).predict(pipeline[:-1].transform(X))``.
     path : str or Path
         The file.
     feature_names : sequence of str or None, default None

@@ -51,8 +51,6 @@ class ARHT(Solver):
         "paper" is Algorithm 2 as printed.
     eps : float, default 0.001
         Target error, as a share of f(0) - lower.
-    absolute_eps : float or None, default None
-        The target error itself, as the paper has it; in place of ``eps``.
     smoothness : float or None, default None
         The smoothness of f over pairs of coordinates (rho_2^+); None estimates it.
     lower : float or None, default None
@@ -61,6 +59,8 @@ class ARHT(Solver):
         Runs of the core without success before the end. None is 5, in the paper's mode the paper's own number.
     random_state : int, Generator or None, default None
         Seed of the random draws; ``solve(random_state=...)`` fills it.
+    absolute_eps : float or None, default None
+        The target error itself, as the paper has it; in place of ``eps``.
     relax : float or None, default None
         Run at ``relax`` times the budget, keep the k largest and refit.
     last : bool, default False

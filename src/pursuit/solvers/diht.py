@@ -93,15 +93,15 @@ class DIHT(Solver):
         Run at ``relax`` times the budget, keep the k largest and refit.
     last : bool, default False
         Give the last point in place of the best one, as printed algorithms do.
+    patience : int, default 10
+        Epochs without a rise of D after which Polyak's step is halved; ten times as many before the first rise, when
+        "coordinate" goes back to the best a too (0: never).
     from_zero : bool, default False
         Begin at alpha = 0 as printed, where the conjugate's slope is finite there; else at the best multiple of the
         start's own dual variables.
     relaxation : bool, default True
         Where D has stalled, let the relaxation that ``certify`` solves take over (never for steps as printed, nor with
         ``refit=False``).
-    patience : int, default 10
-        Epochs without a rise of D after which Polyak's step is halved; ten times as many before the first rise, when
-        "coordinate" goes back to the best a too (0: never).
 
     See Also
     --------

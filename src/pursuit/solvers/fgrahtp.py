@@ -36,8 +36,9 @@ class FGraHTP(Solver):
     Parameters
     ----------
     step : float, "paper" or None, default None
-        A constant step as in the paper; "paper": its 1/(2 M_2k), by the truncated power method. None: from the curvature on the support, halved until f falls below the highest
-        of its last values (L. Grippo, F. Lampariello, S. Lucidi 1986: iterates that may rise find more signals).
+        A constant step as in the paper; "paper": its 1/(2 M_2k), by the truncated power method. None: from the
+        curvature on the support, halved until f falls below the highest of its last values (L. Grippo, F. Lampariello,
+        S. Lucidi 1986: iterates that may rise find more signals).
     halt : float, default 1e-5
         Relative change of x at which to stop (the paper's is 1e-4, which can leave out the smallest coefficients).
     polish : bool, default True

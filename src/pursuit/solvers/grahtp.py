@@ -37,7 +37,8 @@ class GraHTP(Solver):
     Parameters
     ----------
     step : float, "paper" or None, default None
-        A constant step as in the paper; "paper": its 1/(2 M_2k), by the truncated power method. None: from the curvature, with a safeguard (``pursuit.solvers.steps``).
+        A constant step as in the paper; "paper": its 1/(2 M_2k), by the truncated power method. None: from the
+        curvature, with a safeguard (``pursuit.solvers.steps``).
     refit : {"exact", "newton", "gradient"}, default "exact"
         The minimiser on the new support, or in its place one Newton or gradient step (where f is differentiable).
     halt : float or None, default None

@@ -53,14 +53,14 @@ class GraSP(Solver):
     step : float or None, default None
         Constant step kappa of the gradient and newton variants. None: from the curvature (newton: 1), halved until f
         falls.
-    debias : bool, default False
-        Refit after pruning in the newton and gradient variants too (variant "debias" always does).
     halt : float, default 0.0001
         Relative change of x at which to stop.
     patience : int, default 5
         Iterations without a new best value at which to stop: the iterates oscillate.
     polish : bool, default True
         Refit on the best support before returning, where the variant does not.
+    debias : bool, default False
+        Refit after pruning in the newton and gradient variants too (variant "debias" always does).
     relax : float or None, default None
         Run at ``relax`` times the budget, keep the k largest and refit.
     last : bool, default False

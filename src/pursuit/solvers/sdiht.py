@@ -38,19 +38,19 @@ class SDIHT(DIHT):
         As in DIHT.
     random_state : int, Generator or None, default None
         Seed of the order of samples; ``solve(random_state=...)`` fills it.
-    blocks : int or None, default None
-        The number of blocks m, in place of ``block``.
     block : int or None, default None
         Samples per block (with an intercept at least two). None: as many as cost what a top of z costs.
+    blocks : int or None, default None
+        The number of blocks m, in place of ``block``.
     relax : float or None, default None
         Run at ``relax`` times the budget, keep the k largest and refit.
     last : bool, default False
         Give the last point in place of the best one, as printed algorithms do.
+    patience : int, default 10
+        As in DIHT.
     from_zero : bool, default False
         As in DIHT.
     relaxation : bool, default True
-        As in DIHT.
-    patience : int, default 10
         As in DIHT.
 
     See Also
