@@ -171,16 +171,6 @@ def certify_from(
     )
 
 
-def _of_estimator(estimator: Any) -> tuple[Any, Any]:
-    """The objective and the result of a fitted estimator."""
-    if not hasattr(estimator, "result_") or getattr(estimator, "objective_", None) is None:
-        raise TypeError(
-            "result is missing: certify(objective, result), or certify(estimator) with an estimator that was fitted "
-            f"and not pickled; got {type(estimator).__name__}"
-        )
-    return estimator.objective_, estimator.result_
-
-
 def _estimator_hint(given: Any) -> str:
     """What to hand over where an estimator was given."""
     return ": hand over its objective_ and its result_" if hasattr(given, "result_") else ""
