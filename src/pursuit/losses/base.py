@@ -69,7 +69,7 @@ class Loss:
     ...         return np.tanh(eta - y)
     >>> X = np.random.default_rng(0).standard_normal((100, 20))
     >>> y = X[:, 3] - 2 * X[:, 7]
-    >>> pursuit.SparseRegressor(k=2, loss=LogCosh()).fit(X, y).support_.tolist()
+    >>> pursuit.SparseRegressor(k=2, loss=LogCosh(), solver="grahtp").fit(X, y).support_.tolist()
     [3, 7]
     """
 
