@@ -87,6 +87,7 @@ def descriptions(doc: str) -> dict[str, str]:
     found: dict[str, str] = {}
     for entry in re.split(r"\n(?=\S)", body):
         names, _, text = entry.partition(" : ")
+        text = text.partition("\n")[2] or text  # without the type and the default
         for name in names.split(","):
             found[name.strip()] = " ".join(text.split())
     return found

@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.exceptions import NotFittedError
 from typer.testing import CliRunner
 
 import pursuit
@@ -67,7 +68,7 @@ def test_proofs_are_printed_once_they_are_made(table):
     assert "the best additive model with at most 3 features" in str(model.summary())
     classes = SparseAdditiveClassifier(k=1).fit(X, (y > 0).astype(int))
     assert classes.certify(20).status == "proved"
-    with pytest.raises(TypeError, match="result is missing"):
+    with pytest.raises(NotFittedError, match="this SparseAdditiveRegressor is not fitted"):
         pursuit.certify(SparseAdditiveRegressor(k=3))
     subsets = pursuit.best_subsets(model.objective_, kmax=2, groups=model.model_.groups)
     assert len(subsets.rows if hasattr(subsets, "rows") else list(subsets)) >= 2

@@ -84,7 +84,7 @@ def test_a_large_parquet_file_is_not_loaded(files, monkeypatch, capsys):
         ("convert a.csv b.pursuit --target t", "column 'c' of a.csv is not numeric"),
         ("convert none.csv b.pursuit --target t", "there is no file none.csv"),
         ("convert a.csv no/b.pursuit --target t", "there is no folder"),
-        ("convert a.xls b.pursuit --target t", "no known suffix"),
+        ("convert a.xls b.pursuit --target t", "a.xls cannot be converted; write it as CSV"),
     ],
 )
 def test_what_is_wrong_is_said_in_a_line(files, capsys, command, words):

@@ -183,9 +183,11 @@ def test_bounds_name_their_column():
 
 
 def test_data_where_an_objective_belongs():
-    with pytest.raises(TypeError, match=r"got DataFrame; for data: solve\(GLM\(X, y\), k\)"):
+    with pytest.raises(TypeError, match=r"got DataFrame as objective; for data: solve\(GLM\(X, y\), k\)"):
         solve(X, Y)
-    with pytest.raises(TypeError, match=r"objective must be .* got ndarray; for data: solve\(GLM\(X, y\), k\)"):
+    with pytest.raises(
+        TypeError, match=r"solve takes an objective, got ndarray as objective; for data: solve\("
+    ):
         solve(X.to_numpy(), Y.to_numpy())
     with pytest.raises(TypeError, match=r"got SparseRegressor; an estimator has fit\(X, y\) for that"):
         solve(SparseRegressor(3), 3)
@@ -204,7 +206,10 @@ def test_an_estimator_where_its_result_belongs():
 @pytest.mark.parametrize(
     ("call", "words"),
     [
-        (lambda X, y: solve(GLM(X, y), 2, callback=3), "callback must be a function of a Record, got int"),
+        (
+            lambda X, y: solve(GLM(X, y), 2, callback=3),
+            "callback must be a function of a Record, True for a bar, or None; got int",
+        ),
         (lambda X, y: solve(GLM(X, y), 2, start="a"), "start must be a Result or a vector of 5 numbers"),
         (lambda X, y: solve(GLM(X, y), 2, max_iter=1.5), "max_iter must be a whole number at least 1, got 1.5"),
         (lambda X, y: solve(GLM(X, y), 2, solver=Auto(starts=5)), "starts must be a whole number from 1 to 4"),

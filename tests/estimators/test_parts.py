@@ -2,6 +2,7 @@
 
 import pickle
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -123,7 +124,9 @@ def test_several_classes_some_of_them_missing_in_a_part():
         one, other = model.fit(X, y), type(model)(**model.get_params()).fit(parts)
         same(one, other)
         assert np.array_equal(other.predict(parts), one.predict(X))
-        assert str(other.summary()) == str(one.summary())
+        # scores by class need the rows in one piece
+        plain = [replace(model.summary(), classes=None, held_out_classes=None) for model in (one, other)]
+        assert str(plain[0]) == str(plain[1])
 
 
 def test_several_responses():

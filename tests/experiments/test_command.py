@@ -33,7 +33,8 @@ def test_verify_without_results_says_where_they_should_be(capsys, tmp_path):
 def test_verify_of_an_empty_folder_counts_nothing_and_fails(capsys, tmp_path):
     assert main(["verify", "--root", str(tmp_path)]) == 1
     said = capsys.readouterr()
-    assert said.out == "0 agrees, 0 differs, 0 failed\n"
+    none = "0 agrees, 0 differs, 0 undecided, 0 failed\n"
+    assert said.out == f"{none}beside the papers' claims: {none}"
     assert said.err.count("not run") == sum(len(one.expected["claims"]) for one in catalogue().values())
 
 

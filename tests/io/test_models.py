@@ -213,7 +213,7 @@ def test_a_model_is_frozen(tmp_path, regressor):
 
 BAD = {
     "format": ({"format": "other"}, "its format is not 'pursuit-model'"),
-    "version": ({"version": 4}, "its version is 4, and this pursuit reads up to 3"),
+    "version": ({"version": 5}, "its version is 5, and this pursuit reads up to 4"),
     "offset": ({"offset": 3}, "offset must be a string"),
     "version type": ({"version": True}, "version must be a whole number"),
     "kind": ({"kind": "ranker"}, "kind is 'ranker'"),

@@ -1,5 +1,6 @@
 """``pursuit convert``: a file to a data set on the disk."""
 
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -15,7 +16,8 @@ def run(
 ) -> int:  # fmt: skip
     if dtype not in (None, "float32", "float64"):
         raise ValueError(f"--dtype must be float32 or float64, got {dtype!r}")
-    convert(data, out, target, weights=weights, offset=offset, drop=exclude, dtype=dtype, callback=True)
+    bar = True if sys.stderr.isatty() else None  # a pipe or a log sees no bar
+    convert(data, out, target, weights=weights, offset=offset, drop=exclude, dtype=dtype, callback=bar)
     manifest = read_manifest(out)
     n, p = manifest.shape
     layout = "CSR" if manifest.sparse else "dense"

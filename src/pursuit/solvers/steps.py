@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from .._utils.types import Columns, Vector
-from .._utils.validation import check_choice, check_number
+from .._utils.validation import check_number, format_list
 from ..constraints import AtMost
 from ..objectives.base import Objective, Point
 from ..refits.factor import newton_direction
@@ -74,7 +74,8 @@ def _along(f: Objective, point: Point, cols: Columns, d: Vector, step: float) ->
 def check_step(step: Any, words: tuple[str, ...] = ()) -> None:
     """A constant step must be positive; some solvers know steps by name."""
     if isinstance(step, str) and words:
-        check_choice(step, "step", words)
+        if step not in words:
+            raise ValueError(f"step must be a positive number or one of {format_list(map(repr, words))}, got {step!r}")
     elif step is not None:
         check_number(step, "step", strict=True)
 
