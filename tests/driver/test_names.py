@@ -185,9 +185,7 @@ def test_bounds_name_their_column():
 def test_data_where_an_objective_belongs():
     with pytest.raises(TypeError, match=r"got DataFrame as objective; for data: solve\(GLM\(X, y\), k\)"):
         solve(X, Y)
-    with pytest.raises(
-        TypeError, match=r"solve takes an objective, got ndarray as objective; for data: solve\("
-    ):
+    with pytest.raises(TypeError, match=r"solve takes an objective, got ndarray as objective; for data: solve\("):
         solve(X.to_numpy(), Y.to_numpy())
     with pytest.raises(TypeError, match=r"got SparseRegressor; an estimator has fit\(X, y\) for that"):
         solve(SparseRegressor(3), 3)
