@@ -31,6 +31,7 @@ OBJECTS = {
     "Stability": lambda: pursuit.stability(MODEL, X, Y, n_pairs=3, random_state=0),
     "Intervals": lambda: pursuit.split_intervals(MODEL, X, Y, random_state=0),
     "Certificate": lambda: pursuit.certify(F, RESULT, time_limit=1),
+    "Curvature": lambda: pursuit.curvature(F, 2),
     "Explanation": lambda: MODEL.fit(X, Y).explain(X.iloc[:1]),
     "several responses": lambda: pursuit.solve(pursuit.GLM(X, np.column_stack([Y, -Y])), 2),
     "graph": lambda: pursuit.solve(pursuit.LogDet(np.corrcoef(X.T)), 2),

@@ -23,6 +23,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._utils.lazy import lazy
+from .._utils.html import html_table
 from .._utils.text import format_number, format_paragraphs, format_table
 from .._utils.types import Vector
 from .._utils.validation import check_k, require_package
@@ -57,6 +58,9 @@ class Bracket(NamedTuple):
 
     inside: float
     certified: float
+
+
+HEADINGS = ["quantity", "symbol", "from inside", "kind", "certified", "paper"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -156,12 +160,17 @@ class Curvature:
     def _pair(self, bracket: Bracket) -> tuple[float, str, float]:
         return bracket.inside, self.kind, bracket.certified
 
-    def __str__(self) -> str:
-        cells = [
+    def _cells(self) -> list[tuple[str, ...]]:
+        return [
             (name, symbol, _number(inside), kind, _number(certified), paper)
             for name, symbol, inside, kind, certified, paper in self._rows()
         ]
-        table = format_table(["quantity", "symbol", "from inside", "kind", "certified", "paper"], cells, (0, 1, 3, 5))
+
+    def _repr_html_(self) -> str:
+        return html_table("restricted curvature", HEADINGS, self._cells(), self.notes)
+
+    def __str__(self) -> str:
+        table = format_table(HEADINGS, self._cells(), (0, 1, 3, 5))
         return "\n\n".join(filter(None, (table, format_paragraphs(self.notes))))
 
     __repr__ = __str__
