@@ -22,8 +22,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._utils.lazy import lazy
 from .._utils.html import html_table
+from .._utils.lazy import lazy
 from .._utils.text import format_number, format_paragraphs, format_table
 from .._utils.types import Vector
 from .._utils.validation import check_k, require_package
