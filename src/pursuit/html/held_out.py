@@ -18,6 +18,7 @@ from .training import TrainingRows, fixed_size
 
 FOLDS = 5
 MAX_L1_ENTRIES = {True: 1e6, False: 1e7}  # entries of X up to which the l1 model is fitted: classifiers, regressors
+MAX_NESTED_L1_ENTRIES = 1e6  # entries of X up to which the lasso chooses its penalty anew in every fold
 L1_PENALTIES = 8
 MAX_NESTED_SECONDS = 20.0  # that fits of all folds may take for a model that chooses its k
 MIN_PROBABILITY = 1e-15
@@ -133,6 +134,12 @@ def _l1(model: Any, rows: TrainingRows, pairs: list[Any]) -> Contender:
     if rows.weights is not None or rows.offset is not None:
         raise _LeftOutError("the rows have weights or an offset")
     scale = StandardScaler(with_mean=not hasattr(rows.X, "tocsr"))
+    if not classes and n * p > MAX_NESTED_L1_ENTRIES:  # its penalty is chosen on the folds that judge it
+        fit = LassoCV(cv=pairs).fit(scale.fit_transform(rows.X), rows.y)
+        best = int(np.argmin(fit.mse_path_.mean(axis=1)))
+        return Contender(
+            "lasso, penalty chosen on these folds", float(np.count_nonzero(fit.coef_)), fit.mse_path_[best]
+        )
     losses, sizes = np.empty(len(pairs)), np.empty(len(pairs))
     for i, (train, test) in enumerate(pairs):
         part, rest = rows.take(train), rows.take(test)

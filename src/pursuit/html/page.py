@@ -159,14 +159,26 @@ def held_out(content: dict[str, Any]) -> str:
             " Its number of features was chosen on the same folds. Below, the choice was made anew in every fold."
         ]
     )
+    names = [row["name"] for row in known["rows"]]
     return section(
         "How well it predicts",
         paragraphs(words),
         pictures.held_out_picture(known),
         table(f"{known['folds']}-fold cross-validation; the features are chosen anew in every fold.", headings, rows),
-        '<p class="soft">In every fold the features, and the penalty of the l1 model, were chosen without the rows that'
-        " are held out.</p>",
+        f'<p class="soft">{escape(_how_compared(names))}</p>',
     )
+
+
+def _how_compared(names: Sequence[str]) -> str:
+    """What was chosen without the rows that are held out, and what was not."""
+    words = ["In every fold the features were chosen without the rows that are held out."]
+    if any("plain fit" in name for name in names):
+        words.append("The number of features is that of the whole, which flatters a little.")
+    if any("these folds" in name for name in names):
+        words.append("The lasso's penalty was chosen on these folds, which flatters it a little.")
+    elif len(names) > 2:
+        words.append("So was the penalty of the l1 model.")
+    return " ".join(words)
 
 
 def path(content: dict[str, Any]) -> str:
