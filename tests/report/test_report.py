@@ -204,3 +204,21 @@ def test_a_line_breaks_where_a_value_is_missing():
     chart = Chart((0, 3), (0, 1), "line")
     chart.line(np.arange(4.0), np.array([0, 1, np.nan, 1]), "c0")
     assert len([shape for shape in chart.shapes if "polyline" in shape]) == 2
+
+
+def luminance(colour):
+    """Relative luminance as WCAG 2 defines it."""
+    parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    red, green, blue = (c / 12.92 if c <= 0.03928 else ((c + 0.055) / 1.055) ** 2.4 for c in parts)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+@pytest.mark.parametrize("theme", [":root {", ":root.dark {"])
+def test_colours_have_the_contrast_of_wcag_aa(theme, page):
+    colours = dict(re.findall(r"--(\w+): (#\w{6})", page.read_text().partition(theme)[2].partition("}")[0]))
+    for name, colour in colours.items():
+        if name in ("paper", "panel", "line"):  # grounds, and lines of the grid, which carry nothing
+            continue
+        for ground in ("paper", "panel"):
+            low, high = sorted((luminance(colour), luminance(colours[ground])))
+            assert (high + 0.05) / (low + 0.05) >= (3.0 if name == "pale" else 4.5), (name, ground)  # bars need 3
