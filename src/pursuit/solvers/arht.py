@@ -35,7 +35,7 @@ from ..objectives.base import Objective, Point
 from .base import Solver, generator
 from .omp import OMP
 from .ompr import OMPR
-from .steps import HALVINGS
+from .steps import MAX_HALVINGS
 
 MODES = ("practical", "paper")
 Run = Generator[Point, None, Point]
@@ -151,7 +151,7 @@ class ARHT(Solver):
         s, S = constraint.k, start.support
         steepest = float(f.curvatures(start, np.union1d(S, constraint.top(start.gradient))).max())
         rho = self.smoothness or max(2 * steepest, 1e-300)
-        spare = HALVINGS if f.smooth and self.smoothness is None else 0
+        spare = MAX_HALVINGS if f.smooth and self.smoothness is None else 0
         R = np.ones(f.dim)  # 7
         g = f.ridged(rho * R)  # 6
         x, here = g.refit(S, start=start), start  # 8, 9

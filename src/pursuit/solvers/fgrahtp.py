@@ -24,9 +24,11 @@ from ..constraints import AtMost
 from ..objectives.base import Objective, Point
 from ..refits.minimise import SUFFICIENT
 from .base import Solver
-from .steps import HALVINGS, PAPER, check_step, constant_step, restricted_step
+from .steps import MAX_HALVINGS, PAPER, check_step, constant_step, restricted_step
 
-LOOKED_BACK = 10  # iterations back from whose highest value a step must come down by a sufficient share of its promise
+MAX_REMEMBERED_VALUES = (
+    10  # iterations back from whose highest value a step must come down by a sufficient share of its promise
+)
 
 
 @dataclass(frozen=True)
@@ -85,10 +87,10 @@ class FGraHTP(Solver):
     def iterate(self, f: Objective, constraint: AtMost, start: Point) -> Iterator[Point]:
         point, best, kept, same = start, start, start.support, 0
         constant = constant_step(f, constraint, start, self.step)
-        highest = deque([start.value], LOOKED_BACK if f.convex else 1)
+        highest = deque([start.value], MAX_REMEMBERED_VALUES if f.convex else 1)
         for t in count(1):
             step = constant or restricted_step(f, constraint, point) / (1 if f.smooth else t)
-            for _ in range(HALVINGS):
+            for _ in range(MAX_HALVINGS):
                 ahead = point.x - step * point.gradient
                 support = constraint.top(ahead)
                 trial = f.at(support, ahead[support])

@@ -5,10 +5,9 @@ On the squared loss it is Foucart's HTP.
 
 | paper | here |
 |---|---|
-| x^(t-1), f | ``point``, ``f`` |
-| eta | ``step`` |
-| F^(t) = supp(., k) | ``support = constraint.top(.)`` |
-| (S3) argmin over F^(t) | ``f.refit(support)``; cheaper (section 2): one Newton or gradient step from x~^(t) on F^(t) |
+| x^(t-1), f, eta | ``x``, ``f``, ``eta`` (None: natural steps) |
+| (S1) gradient step, (S2) F^(t) = supp(., k) | ``thresholding_step`` with ``constraint.top`` |
+| (S3) argmin over F^(t) | ``refit``; cheaper (section 2): one Newton or gradient step from x~^(t) on F^(t) |
 
 Cost per iteration: one pass over X for the gradient; the refit's n k^2 flops (a Newton step: the same and two passes; a
 gradient step: two passes). The cheaper steps end in one exact refit, from which no further support must be found.
@@ -25,7 +24,7 @@ from .._utils.validation import check_choice, check_number
 from ..constraints import AtMost
 from ..objectives.base import Objective, Point
 from .base import Solver, polished
-from .steps import PAPER, check_step, constant_step, gradient_step, natural_steps, newton_step
+from .steps import PAPER, check_step, constant_step, gradient_step, newton_step, thresholding_step
 
 REFITS = ("exact", "newton", "gradient")
 
@@ -81,30 +80,24 @@ class GraHTP(Solver):
             check_number(self.halt, "halt")
 
     def iterate(self, f: Objective, constraint: AtMost, start: Point) -> Iterator[Point]:
-        point, constant = start, constant_step(f, constraint, start, self.step)
-        while True:
-            support = point.support
-            for step in natural_steps(f, constraint, point) if constant is None else (constant,):
-                ahead = point.x - step * point.gradient  # (S1) gradient step
-                before, support = support, constraint.top(ahead)  # (S2) keep k
-                if np.array_equal(support, point.support) or np.array_equal(support, before):
-                    continue
-                trial = self._refitted(f, support, ahead, point)  # (S3) refit
-                if trial.value < point.value or constant is not None:
-                    break
-            else:  # halt: the support repeats
-                if point.refitted:
-                    return
-                trial = polished(f, point)
-                if not (trial.refitted or trial.value < point.value):
-                    return
-            last, point = point, trial
-            yield point
-            if self.halt is not None and np.linalg.norm(point.x - last.x) <= self.halt * np.linalg.norm(last.coef):
-                return
+        eta, x = constant_step(f, constraint, start, self.step), start
 
-    def _refitted(self, f: Objective, support: Columns, ahead: Vector, point: Point) -> Point:
-        if self.refit == "exact" or not f.smooth:
-            return f.refit(support, start=point)
-        step = newton_step if self.refit == "newton" else gradient_step
-        return step(f, f.at(support, ahead[support]), support)
+        def refit(support: Columns, ahead: Vector) -> Point:
+            if self.refit == "exact" or not f.smooth:
+                return f.refit(support, start=x)
+            step = newton_step if self.refit == "newton" else gradient_step
+            return step(f, f.at(support, ahead[support]), support)
+
+        while True:
+            # (S1) gradient step, (S2) keep k, (S3) refit
+            following = thresholding_step(f, constraint, x, eta, constraint.top, refit)
+            if following is None:  # halt: the support repeats
+                if x.refitted:
+                    return
+                following = polished(f, x)
+                if not (following.refitted or following.value < x.value):
+                    return
+            last, x = x, following
+            yield x
+            if self.halt is not None and np.linalg.norm(x.x - last.x) <= self.halt * np.linalg.norm(last.coef):
+                return

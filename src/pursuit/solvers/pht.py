@@ -5,8 +5,8 @@ P. Jain, A. Tewari, I. S. Dhillon, "Partial Hard Thresholding", IEEE Trans. Inf.
 
 | paper | here |
 |---|---|
-| z = x - eta grad f(x) | ``ahead`` |
-| PHT_k(z; S, r) = argmin ||y - z||, |y|_0 <= k, |S - supp y| <= r | ``top(ahead, within=S + the r largest outside)`` |
+| z = x - eta grad f(x) | ``z`` in ``thresholding_step`` |
+| PHT_k(z; S, r) = argmin ||y - z||, |y|_0 <= k, |S - supp y| <= r | ``threshold(z)`` |
 | freedom parameter r | ``r`` |
 
 r = 1 is OMP with replacement (Jain et al.'s, with a step); r >= k makes the moves of GraHTP.
@@ -17,13 +17,12 @@ step the values fall strictly.
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-import numpy as np
-
+from .._utils.types import Columns, Vector
 from .._utils.validation import check_k
 from ..constraints import AtMost
 from ..objectives.base import Objective, Point
 from .base import Solver
-from .steps import check_step, natural_steps
+from .steps import check_step, thresholding_step
 
 
 @dataclass(frozen=True)
@@ -68,17 +67,14 @@ class PHT(Solver):
         if constraint.count(start.support) < constraint.k or not start.refitted:
             point = f.refit(constraint.top(start.gradient, keep=start.support), start=start)
             yield point
-        while True:
-            for step in natural_steps(f, constraint, point) if self.step is None else (self.step,):
-                ahead = point.x - step * point.gradient  # z
-                joined = constraint.top(ahead, constraint.k + r, keep=point.support)  # S and the r largest outside
-                support = constraint.top(ahead, within=joined)  # PHT_k(z; S, r)
-                if np.array_equal(support, point.support):
-                    continue
-                trial = f.refit(support, start=point)  # x = argmin over supp
-                if trial.value < point.value or self.step is not None:
-                    break
-            else:  # halt: the support repeats
-                return
-            point = trial
+
+        def threshold(z: Vector) -> Columns:
+            """PHT_k(z; S, r): the k largest entries among those of S and the r largest outside."""
+            return constraint.top(z, within=constraint.top(z, constraint.k + r, keep=point.support))
+
+        def refit(support: Columns, z: Vector) -> Point:
+            return f.refit(support, start=point)
+
+        while (following := thresholding_step(f, constraint, point, self.step, threshold, refit)) is not None:
+            point = following
             yield point

@@ -10,7 +10,7 @@ support and on the k best coordinates outside, H the Hessian at the point:
 After a natural step the ladder halves; where no step on it changes the support, it stretches to the first that does.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -22,11 +22,11 @@ from ..objectives.base import Objective, Point
 from ..refits.factor import newton_direction
 from ..sparse_eigenvalues import hessian_at, hessian_bound, largest
 
-HALVINGS = 12  # how often a safeguarded step is halved before the solver gives up on it
-LADDER = 4  # how often the natural step is halved
-AVERAGED = 16  # coordinates of largest gradient whose curvatures are averaged
+MAX_HALVINGS = 12  # how often a safeguarded step is halved before the solver gives up on it
+MAX_NATURAL_HALVINGS = 4  # how often the natural step is halved
+AVERAGED_COORDINATES = 16  # coordinates of largest gradient whose curvatures are averaged
 PAPER = "paper"  # the constant step of the GraHTP paper, by name
-STRETCH = 4.0  # how far beyond the natural step the first change of support may lie
+MAX_STRETCH = 4.0  # how far beyond the natural step the first change of support may lie
 
 
 def restricted_step(f: Objective, constraint: AtMost, point: Point) -> float:
@@ -38,14 +38,39 @@ def restricted_step(f: Objective, constraint: AtMost, point: Point) -> float:
 
 def natural_steps(f: Objective, constraint: AtMost, point: Point) -> Iterator[float]:
     """1 / (mean curvature of the k best coordinates), its halves, and last the first step that changes the support."""
-    cols = constraint.top(point.gradient, min(constraint.k, AVERAGED))
+    cols = constraint.top(point.gradient, min(constraint.k, AVERAGED_COORDINATES))
     v = _unit(point.gradient[cols])
     step = _inverse(f.mean_curvature(point, cols, v))
-    for halvings in range(LADDER):
+    for halvings in range(MAX_NATURAL_HALVINGS):
         yield step / 2**halvings
     change = constraint.first_change(point.support, point.x, point.gradient)
-    if step < change <= STRETCH * step:
+    if step < change <= MAX_STRETCH * step:
         yield change * (1 + 1e-9)
+
+
+def thresholding_step(
+    f: Objective,
+    constraint: AtMost,
+    point: Point,
+    step: float | None,
+    threshold: Callable[[Vector], Columns],
+    refit: Callable[[Columns, Vector], Point],
+) -> Point | None:
+    """The next point of hard thresholding pursuit, or None where no step gives a new support (and a lower value).
+
+    ``z = x - step * gradient``, then ``refit(threshold(z), z)``: with a constant step whatever it gives, without one
+    the first of the natural steps that lowers f.
+    """
+    support = point.support
+    for length in natural_steps(f, constraint, point) if step is None else (step,):
+        z = point.x - length * point.gradient
+        previous, support = support, threshold(z)
+        if np.array_equal(support, point.support) or np.array_equal(support, previous):
+            continue
+        trial = refit(support, z)
+        if step is not None or trial.value < point.value:
+            return trial
+    return None
 
 
 def newton_step(f: Objective, point: Point, cols: Columns, kappa: float | None = None) -> Point:
@@ -64,7 +89,7 @@ def gradient_step(f: Objective, point: Point, cols: Columns) -> Point:
 
 def _along(f: Objective, point: Point, cols: Columns, d: Vector, step: float) -> Point:
     x = point.x[cols]
-    for halvings in range(HALVINGS):
+    for halvings in range(MAX_HALVINGS):
         trial = f.at(cols, x + step / 2**halvings * d)
         if trial.value < point.value:
             return trial

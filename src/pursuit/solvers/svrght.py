@@ -27,7 +27,7 @@ from ..constraints import AtMost
 from ..objectives.base import Objective, Point
 from .base import Solver, generator
 from .grahtp import GraHTP
-from .steps import HALVINGS, check_step, restricted_step
+from .steps import MAX_HALVINGS, check_step, restricted_step
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ class SVRGHT(Solver):
     def iterate(self, f: Objective, constraint: AtMost, start: Point) -> Iterator[Point]:
         rng = generator(self.random_state)
         point, halvings = start, 0
-        while f.smooth and halvings < HALVINGS:
+        while f.smooth and halvings < MAX_HALVINGS:
             step = (self.step or restricted_step(f, constraint, point)) / 2**halvings
             support, coef = self._epoch(f, constraint, point, step, rng)
             trial = f.at(support, coef) if np.isfinite(coef).all() else point
