@@ -23,6 +23,7 @@ from ..engines import threads
 from ..objectives.base import Point
 from ..objectives.bounded import Bounded, check_bounds, check_sum
 from ..objectives.glm import GLM
+from ..objectives.sparse_set import UNRESTRICTED, SparseSet
 from ..solving.result import Result
 from .bounds import cheap_bound, has_dual, search_between, strong_bound
 from .certificate import Certificate
@@ -98,8 +99,8 @@ def certify(
     if result is None:
         objective, result = _of_estimator(objective)
     return certify_from(
-        WarmStart(), objective, result, k=k, include=include, exclude=exclude, groups=groups, bounds=bounds,
-        sum_to=sum_to, time_limit=time_limit, gap=gap,
+        WarmStart(), objective, result, SparseSet(include, exclude, groups, bounds, sum_to), k=k,
+        time_limit=time_limit, gap=gap,
         progress=node_bar() if progress is True else None if progress is False else progress,
     )  # fmt: skip
 
@@ -118,9 +119,8 @@ def _of_estimator(estimator: Any) -> tuple[Any, Any]:
 
 
 def certify_from(
-    hand: WarmStart, objective: GLM, result: Any, *, k: int | None = None, include: Any = (), exclude: Any = (),
-    groups: Any = None, bounds: Any = None, sum_to: float | None = None, time_limit: float | None = None,
-    gap: float = 1e-6, progress: Callable[[Progress], None] | None = None,
+    hand: WarmStart, objective: GLM, result: Any, allowed: SparseSet = UNRESTRICTED, *, k: int | None = None,
+    time_limit: float | None = None, gap: float = 1e-6, progress: Callable[[Progress], None] | None = None,
 ) -> Certificate:  # fmt: skip
     """``certify``, beginning with what the proof of another size has left, and leaving its own."""
     began = time.perf_counter()
@@ -133,14 +133,13 @@ def certify_from(
     if progress is not None and not callable(progress):
         raise TypeError(f"progress must be a function of (lower, upper, ...), got {type(progress).__name__}")
     if isinstance(result, Result):
-        _check_same_bounds(result, bounds, sum_to, objective)
-        bounds, sum_to = result.bounds, result.sum_to
-    if bounds is not None or sum_to is not None:
-        return _within_bounds(objective, result, bounds, sum_to, gap, hand, k=k, include=include, exclude=exclude,
-                              groups=groups, time_limit=time_limit, progress=progress)  # fmt: skip
+        _check_same_bounds(result, allowed, objective)
+        allowed = allowed._replace(bounds=result.bounds, sum_to=result.sum_to)
+    if allowed.is_bounded:
+        return _within_bounds(objective, result, allowed, gap, hand, k=k, time_limit=time_limit, progress=progress)
     limit = None if time_limit is None else check_number(time_limit, "time_limit")
     with threads(), np.errstate(all="ignore"):
-        known, constraint = _refit_known(objective, result, k, include, exclude, groups)
+        known, constraint = _refit_known(objective, result, k, allowed)
         tree = Tree(0.9 * gap, objective.scale, deadline=None if limit is None else began + limit, progress=progress)
         tree.offer(tuple(int(u) for u in constraint.units_of(known.support)), known.value, known.lower_bound)
         tree.search = partial(search_between, objective, constraint)
@@ -188,13 +187,12 @@ def _check_result(result: Any) -> None:
         ) from None
 
 
-def _within_bounds(
-    f: GLM, result: Any, bounds: Any, sum_to: float | None, gap: float, hand: WarmStart, **options: Any
-) -> Certificate:
+def _within_bounds(f: GLM, result: Any, allowed: SparseSet, gap: float, hand: WarmStart, **options: Any) -> Certificate:
     """The certificate of a solution that keeps to bounds: what holds without them, and the dual bound with the box."""
+    bounds, sum_to = allowed.bounds, allowed.sum_to
     inner = Bounded(f, bounds, sum_to)
     free = replace(result, bounds=None, sum_to=None) if isinstance(result, Result) else result
-    outer = certify_from(hand, f, free, gap=gap, **options)
+    outer = certify_from(hand, f, free, allowed._replace(bounds=None, sum_to=None), gap=gap, **options)
     constraint = outer.result.constraint
     with threads(), np.errstate(all="ignore"):
         support = result.point.support if isinstance(result, Result) else np.flatnonzero(result)
@@ -217,7 +215,7 @@ def _within_bounds(
     )  # fmt: skip
 
 
-def _refit_known(f: GLM, result: Any, k: int | None, include: Any, exclude: Any, groups: Any) -> tuple[Point, AtMost]:
+def _refit_known(f: GLM, result: Any, k: int | None, allowed: SparseSet) -> tuple[Point, AtMost]:
     """The refitted solution and its sparse set, checked against the objective."""
     if isinstance(result, Result):
         if result.point.dim != f.dim:
@@ -226,8 +224,8 @@ def _refit_known(f: GLM, result: Any, k: int | None, include: Any, exclude: Any,
             )
             raise ValueError(f"result has {has}, but the objective has {wants}: not its solution")
         constraint = result.constraint
-        given = f.sparse_set(constraint.k or 1 if k is None else k, include, exclude, groups)
-        _check_same(constraint, given, k is not None, groups is not None)
+        given = allowed.with_budget(f, constraint.k or 1 if k is None else k)
+        _check_same(constraint, given, k is not None, allowed.groups is not None)
         point = result.point
         value = f.value(point.support, point.coef, point.free)
         room = VALUE_TOLERANCE * f.scale(result.value) + max(0.0, f.nothing - f.lower) + _rounded_intercept(f, point)
@@ -239,7 +237,7 @@ def _refit_known(f: GLM, result: Any, k: int | None, include: Any, exclude: Any,
     else:
         if k is None:
             raise TypeError("k is needed to certify a vector of coefficients")
-        constraint = f.sparse_set(k, include, exclude, groups)
+        constraint = allowed.with_budget(f, k)
         point = f.from_units(result)
     if not constraint.allows(point.support):
         raise ValueError(
@@ -277,11 +275,11 @@ def _check_same(own: AtMost, given: AtMost, sized: bool, grouped: bool) -> None:
         raise ValueError(f"{wrong[0]} is not that of the result, which was solved with its own: leave it out")
 
 
-def _check_same_bounds(result: Result, bounds: Any, sum_to: Any, f: Any) -> None:
+def _check_same_bounds(result: Result, allowed: SparseSet, f: Any) -> None:
     """The same of bounds and sum_to."""
-    own, given = (check_bounds(held, f.dim // f.width, f.names) for held in (result.bounds, bounds))
-    sides = bounds is not None and not np.array_equal(own, given)
-    if sides or (sum_to is not None and check_sum(sum_to) != result.sum_to):
+    own, given = (check_bounds(bounds, f.dim // f.width, f.names) for bounds in (result.bounds, allowed.bounds))
+    sides = allowed.bounds is not None and not np.array_equal(own, given)
+    if sides or (allowed.sum_to is not None and check_sum(allowed.sum_to) != result.sum_to):
         name = "bounds" if sides else "sum_to"
         raise ValueError(f"{name} is not that of the result, which was solved with its own: leave it out")
 

@@ -23,6 +23,7 @@ from ..designs import as_design
 from ..engines import threads
 from ..losses import Loss, Multinomial, Squared, as_loss
 from ..objectives import GLM
+from ..objectives.sparse_set import SparseSet
 from ..reports.build import DisplayedModel, build_summary
 from ..reports.explanation import Explanation, make_explanation
 from ..reports.model_summary import Summary
@@ -505,11 +506,10 @@ class AtMostK(SparseModel):
     def _fit(self, inputs: ValidatedInput, callback: Any = None, checkpoint: Any = None) -> None:
         """Solve on validated data and store the model."""
         check_k(self.k)
-        objective = self._objective(inputs)
+        objective, allowed = self._objective(inputs), SparseSet.of(self)
         with threads(self.n_jobs):
             result = solve(
-                objective, self.k, solver=self.solver, include=self.include, exclude=self.exclude, groups=self.groups,
-                bounds=self.bounds, sum_to=self.sum_to, max_iter=self.max_iter, tol=self.tol,
+                objective, self.k, solver=self.solver, **allowed._asdict(), max_iter=self.max_iter, tol=self.tol,
                 time_limit=self.time_limit, callback=callback, random_state=self.random_state,
                 checkpoint=checkpoint, effort=self.effort,
             )  # fmt: skip
@@ -517,7 +517,7 @@ class AtMostK(SparseModel):
         self.result_ = result
         self.support_ = result.support
         self.n_iter_ = result.n_iter
-        free = self.bounds is None and self.sum_to is None  # in float32 a coefficient could round past its bound
-        self._dtype = objective.data.dtype if free else np.dtype(np.float64)
+        # in float32 a coefficient could round past its bound
+        self._dtype = np.dtype(np.float64) if allowed.is_bounded else objective.data.dtype
         if result.status in WARNING_STATUSES:
             warnings.warn(f"{type(self).__name__}: {result.reason}", ConvergenceWarning, stacklevel=3)

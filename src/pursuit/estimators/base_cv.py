@@ -16,6 +16,7 @@ from .._utils.validation import check_choice, check_number, check_weights
 from ..data.sources import predictors
 from ..engines import TimeUpError, threads, until
 from ..objectives import GLM
+from ..objectives.sparse_set import SparseSet
 from ..reports.build import explained_share
 from ..reports.class_scores import ClassScores, class_scores
 from ..selection import (
@@ -188,7 +189,7 @@ class SparseModelCV(CallbackSupportMixin, SparseModel):
         pairs, note = splits(self.cv, inputs.X, y, cv_groups, classes, self.random_state, c)
         if classes:
             check_classes(pairs, y, c)
-        combine = "none" if problem.held else self.combine_
+        combine = "none" if problem.allowed.is_bounded else self.combine_
         if self.scoring is not None and inputs.offset:
             raise ValueError("scoring cannot be used with an offset, which scorers do not know; leave scoring out")
         score = None if self.scoring is None else self._make_scorer(inputs, y, weights, pairs)
@@ -208,8 +209,8 @@ class SparseModelCV(CallbackSupportMixin, SparseModel):
     def _make_problem(self, f: Any, n: float) -> Problem:
         """The selection problem of n rows that count."""
         return Problem(
-            f.data.raw, n, f.fit_intercept, self.standardize, self.solver, self.include,
-            self.exclude, self.groups, self.bounds, self.sum_to, {"max_iter": self.max_iter, "tol": self.tol},
+            f.data.raw, n, f.fit_intercept, self.standardize, self.solver, SparseSet.of(self),
+            {"max_iter": self.max_iter, "tol": self.tol},
         )  # fmt: skip
 
     def _make_folds(self, problem: Problem, pairs: Any, weights: Vector, counts: Vector) -> list[Fold]:
@@ -257,8 +258,8 @@ class SparseModelCV(CallbackSupportMixin, SparseModel):
         support = np.union1d(cols, constraint.forced[::q] // q).astype(np.int64)
         on = np.zeros((len(support), *coef.shape[1:]))
         on[np.searchsorted(support, cols)] = coef
-        free = self.bounds is None and self.sum_to is None  # in float32 a coefficient could round past its bound
-        dtype = problem.data.dtype if free else np.dtype(np.float64)
+        # in float32 a coefficient could round past its bound
+        dtype = np.dtype(np.float64) if problem.allowed.is_bounded else problem.data.dtype
         coordinates = (support[:, None] * q + np.arange(q)).ravel()
         self.k_ = constraint.count(coordinates)
         if chosen.k_1se == chosen.k and self.combine_ != "average":

@@ -18,6 +18,7 @@ from .._utils.types import Vector
 from ..certificates import certify
 from ..inference import split_intervals
 from ..io.files import data_fingerprint
+from ..objectives.sparse_set import SparseSet
 from ..paths import path
 from ..reports.build import DisplayedModel, per_sd
 from ..resampling import stability
@@ -170,11 +171,10 @@ def _path(content: dict[str, Any], about: Subject) -> None:
         if len(model.support_):
             content["left_out"].append("The path over sizes needs the data of the fit.")
         return
-    own = plain.get_params(deep=False)
     largest = int(min(MAX_PATH_SIZE, f.dim // f.width, max(2 * plain.k, plain.k + 5)))
-    shared = {name: own[name] for name in ("groups", "bounds", "sum_to", "include", "exclude") if own[name] is not None}
-    first = 1 if "include" in shared else 0
-    known = path(f, range(first, largest + 1), time_limit=options.time_limit, effort="fast", **shared)
+    allowed = SparseSet.of(plain)
+    first = 0 if allowed.include is None else 1
+    known = path(f, range(first, largest + 1), time_limit=options.time_limit, effort="fast", **allowed._asdict())
     names = column_names(model)
     sizes = []
     for k, result, share in zip(known.sizes, known.results, known.explained, strict=True):

@@ -268,6 +268,10 @@ class Objective:
         """The point, or where it is outside the set that f is restricted to, one inside."""
         return point
 
+    def infeasibility(self, constraint: AtMost) -> str:
+        """Why no point of the sparse set is in the set that f is restricted to; empty where there is one."""
+        return ""
+
     # the user's terms
 
     def sparse_set(self, k: Any, include: Any = (), exclude: Any = (), groups: Any = None) -> AtMost:

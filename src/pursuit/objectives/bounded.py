@@ -260,12 +260,12 @@ class Bounded(Wrapped):
         """Whether a point keeps to bounds and sum."""
         return point.value < INFEASIBLE
 
-    def check(self, constraint: AtMost) -> None:
-        """Raise where no support that the constraint allows holds a point of the set."""
+    def infeasibility(self, constraint: AtMost) -> str:
+        """Why no support that the constraint allows has a point of the set."""
         left = np.setdiff1d(self.needed, constraint.forced)
         if len(left):
             j = int(left[0])
-            raise ValueError(
+            return (
                 f"bounds exclude 0 for {column_label([j // self.width], self.names)} "
                 f"({self.user_low[j]:g} to {self.user_high[j]:g}), so it could never be left out; name it in include, "
                 "or let its bounds contain 0"
@@ -273,17 +273,18 @@ class Bounded(Wrapped):
         flat = (self.u == 0) & ((self.user_low > 0) | (self.user_high < 0))
         if flat.any():
             where = column_label(np.flatnonzero(flat)[:1] // self.width, self.names)
-            raise ValueError(f"bounds exclude 0 for {where}, which is constant")
+            return f"bounds exclude 0 for {where}, which is constant"
         if self.sum_to is None:
-            return
+            return ""
         support = self.widest(constraint)
         within = self._within(support)
         if self._shortfall(support, within) > 0:
             least, most = reach(self.u[support], within.low, within.high)
-            raise ValueError(
+            return (
                 f"sum_to={self.sum_to:g} is out of reach: {constraint.k} columns within bounds sum to"
                 f" {'at most' if self.sum_to > most else 'at least'} {most if self.sum_to > most else least:g}"
             )
+        return ""
 
     def widest(self, constraint: AtMost) -> Columns:
         """The allowed support whose sums reach furthest towards sum_to."""

@@ -57,15 +57,15 @@ class Ridged(Wrapped):
         return self.f.null
 
     def at(self, support: Columns, coef: Vector, intercept: float | None = None) -> Point:
-        serializable = self.f.at(support, coef, intercept)
+        plain = self.f.at(support, coef, intercept)
 
         def slope() -> Vector:
-            g = serializable.gradient.copy()
+            g = plain.gradient.copy()
             g[support] += self.w[support] * coef
             return g
 
-        value = serializable.value + 0.5 * float(coef @ (self.w[support] * coef))
-        return replace(serializable, value=value, slope=slope, refitted=False)
+        value = plain.value + 0.5 * float(coef @ (self.w[support] * coef))
+        return replace(plain, value=value, slope=slope, refitted=False)
 
     def refit(self, support: Columns, start: Point | None = None) -> Point:
         x = np.zeros(self.dim) if start is None else start.x

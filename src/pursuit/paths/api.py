@@ -14,8 +14,8 @@ from .._utils.wrong_calls import takes_objective
 from ..constraints import AtMost
 from ..engines import TimeUpError, threads, until
 from ..objectives.base import Objective
-from ..objectives.bounded import Bounded
 from ..objectives.point import Point
+from ..objectives.sparse_set import SparseSet, check_feasible, first_feasible_size
 from ..solvers.auto import Auto
 from ..solvers.base import Solver, generator
 from ..solvers.path_search import Improve, PathSearch, exchanged
@@ -109,17 +109,15 @@ def path(
     objective = objective if engine is None else objective.to_engine(engine)
     name, method = seeded(solver, random_state, effort)
     sizes = check_sizes(ks)
-    constraint = objective.sparse_set(max(sizes[-1], 1), include, exclude, groups)
+    sparse_set = SparseSet(include, exclude, groups, bounds, sum_to)
+    constraint = sparse_set.with_budget(objective, max(sizes[-1], 1))
     constraint, capped = (constraint if sizes[-1] else constraint.with_budget(0)), constraint.capped
     if sizes[0] < len(constraint.include):
         noun = "columns" if constraint.unit_of is None else "groups"
         raise ValueError(f"ks holds {sizes[0]}, but include names {len(constraint.include)} {noun}")
-    f: Objective = objective
-    first = len(constraint.include)
-    if bounds is not None or sum_to is not None:
-        f = bounded = Bounded(objective, bounds, sum_to)
-        bounded.check(constraint.with_budget(sizes[0]))
-        first = next(k for k in range(first, sizes[0] + 1) if _feasible(bounded, constraint.with_budget(k)))
+    f = sparse_set.restrict(objective)
+    check_feasible(f, constraint.with_budget(sizes[0]))
+    first = first_feasible_size(f, constraint)
     limits = Limits(max_iter, tol, time_limit)
     solver_results: dict[int, Result] = {}
     own = isinstance(method, Auto) and method.effort != "thorough"
@@ -143,21 +141,13 @@ def path(
         results = tuple(
             _result(f, constraint.with_budget(k), walk.best[k], name, solver_results.get(k)) for k in wanted
         )
-    if bounds is not None or sum_to is not None:
+    if sparse_set.is_bounded:
         results = tuple(replace(result, bounds=bounds, sum_to=sum_to) for result in results)
     sentences = [capped, reason]
     return Path(
         results, objective.null.value, objective.lower, status, "; ".join(s for s in sentences if s),
         time.perf_counter() - began, tuple(wanted),
     )  # fmt: skip
-
-
-def _feasible(bounded: Bounded, constraint: AtMost) -> bool:
-    try:
-        bounded.check(constraint)
-    except ValueError:
-        return False
-    return True
 
 
 def _run(walk: PathSearch, seed: int | None, time_limit: float | None, claims: bool) -> tuple[str, str]:

@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from pursuit._utils.types import Vector
+from pursuit.objectives.sparse_set import SparseSet
 from pursuit.paths import path as follow
 from pursuit.plots._along import Along, along
 from pursuit.plots._axes import (
@@ -102,8 +103,7 @@ class PathDisplay(NamedDisplay):
             first = max(1, len(model.result_.constraint.include))
             found = follow(
                 objective, range(first, max(first, model.result_.constraint.k) + 1), solver=model.solver,
-                include=model.include, exclude=model.exclude, groups=model.groups, bounds=model.bounds,
-                sum_to=model.sum_to, random_state=model.random_state,
+                random_state=model.random_state, **SparseSet.of(model)._asdict(),
             )  # fmt: skip
         return cls.from_path(found, names=getattr(model, "feature_names_in_", None), ax=ax, **how)
 

@@ -10,8 +10,9 @@ from .._utils.validation import format_list
 from ..constraints import AtMost
 from ..engines import threads
 from ..objectives.base import Objective
-from ..objectives.bounded import INFEASIBLE, Bounded
+from ..objectives.bounded import INFEASIBLE
 from ..objectives.point import Point
+from ..objectives.sparse_set import SparseSet
 from ..refits.columns import SEPARATED
 from ..solvers.rivals import Rivals, rivals
 from ..solving.driver import check_objective
@@ -174,8 +175,7 @@ def explained_share(f: Any, value: float) -> ExplainedShare | None:
 
 def _feature_values(f: Any, result: Result, model: DisplayedModel, report: Summary, scale: float) -> Summary:
     """With the cost of every feature, and its closest rival."""
-    bounded = result.bounds is not None or result.sum_to is not None
-    inner: Objective = Bounded(f, result.bounds, result.sum_to) if bounded else f
+    inner = SparseSet(bounds=result.bounds, sum_to=result.sum_to).restrict(f)
     constraint: AtMost = result.constraint
     cols = f.coordinates(model.support)
     units = constraint.units_of(cols)

@@ -18,7 +18,7 @@ from ..estimators.additive.base import SparseAdditive
 from ..estimators.base import SparseModel
 from ..estimators.graph.edge_selector import largest_stability_size
 from ..objectives import GLM
-from ..objectives.bounded import Bounded
+from ..objectives.sparse_set import SparseSet
 from ..paths import every_size, path
 
 MAX_COPIED_BYTES = (
@@ -93,10 +93,10 @@ class EstimatorSelector:
 
     def __call__(self, rows: Columns) -> list[Columns]:
         model, f, sizes = self.model, self._objective(rows), (*self.ks, self.constraint.k)
-        if model.solver != "auto" or model.bounds is not None or model.sum_to is not None:
+        allowed = SparseSet.of(model)
+        if model.solver != "auto" or allowed.is_bounded:
             found = path(
-                f, sizes, solver=model.solver, include=model.include, exclude=model.exclude, groups=model.groups,
-                bounds=model.bounds, sum_to=model.sum_to, max_iter=model.max_iter, tol=model.tol,
+                f, sizes, solver=model.solver, **allowed._asdict(), max_iter=model.max_iter, tol=model.tol,
                 random_state=model.random_state,
             )  # fmt: skip
             points = {k: result.point for k, result in zip(found.sizes, found, strict=True)}
@@ -136,11 +136,12 @@ def make_selector(estimator: Any, X: Any, y: Any, ks: Any, sample_weight: Any, o
     f = model._objective(inputs)
     with threads(model.n_jobs), np.errstate(all="ignore"):
         f.null  # noqa: B018 -- the first pass over X, which raises where it is not finite
-    constraint = f.sparse_set(sizes[-1] + 1, model.include, model.exclude, model.groups)
+    allowed = SparseSet.of(model)
+    constraint, restricted = allowed.with_budget(f, sizes[-1] + 1), allowed.restrict(f)
     first = len(constraint.include)
     if ks is None:
         end = largest_stability_size(first, constraint.units - first - len(constraint.exclude))
-        reached = [k for k in sizes if k >= first and _is_feasible(f, model, constraint.with_budget(k))]
+        reached = [k for k in sizes if k >= first and not restricted.infeasibility(constraint.with_budget(k))]
         sizes = [k for k in reached if k <= end] or reached[:1] or [max(first, sizes[-1])]
     elif sizes[0] < first:
         raise ValueError(f"ks holds {sizes[0]}, but include names {first} columns")
@@ -175,17 +176,6 @@ def _improving_supports(f: Any, points: dict[int, Any]) -> dict[int, Columns]:
             last = points[k]
         supports[k] = last.support
     return supports
-
-
-def _is_feasible(f: Any, model: Any, constraint: AtMost) -> bool:
-    """Whether so many units can keep to the bounds and the sum."""
-    if model.bounds is None and model.sum_to is None:
-        return True
-    try:
-        Bounded(f, model.bounds, model.sum_to).check(constraint)
-    except ValueError:
-        return False
-    return True
 
 
 def _largest_size(estimator: Any) -> int:

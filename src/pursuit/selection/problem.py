@@ -11,8 +11,9 @@ from ..constraints import AtMost
 from ..data.rows import Data
 from ..objectives import GLM
 from ..objectives.base import Objective
-from ..objectives.bounded import INFEASIBLE, Bounded
+from ..objectives.bounded import INFEASIBLE
 from ..objectives.point import Point
+from ..objectives.sparse_set import UNRESTRICTED, SparseSet, first_feasible_size
 from ..paths import every_size, path
 
 LEAST = 1e-10  # curvature that stands in for none, so that there is a ridge even then
@@ -30,11 +31,7 @@ class Problem:
     fit_intercept: bool = True
     standardize: bool = True
     solver: Any = "auto"
-    include: Any = ()
-    exclude: Any = ()
-    groups: Any = None
-    bounds: Any = None
-    sum_to: float | None = None
+    allowed: SparseSet = UNRESTRICTED
     limits: dict[str, Any] = field(default_factory=dict)  # of the runs of a solver other than "auto"
 
     @property
@@ -45,11 +42,6 @@ class Problem:
     def variants(self) -> "tuple[Problem, ...]":
         """Itself, and problems on the same columns with other sparse sets, whose models are candidates too."""
         return (self,)
-
-    @property
-    def held(self) -> bool:
-        """Whether coefficients keep to bounds or a sum."""
-        return self.bounds is not None or self.sum_to is not None
 
     def objective(self, data: Data, l2: float) -> GLM:
         """The objective on some of the rows."""
@@ -64,11 +56,11 @@ class Problem:
 
     def restricted(self, f: Any) -> Objective:
         """The objective over what bounds and a sum leave."""
-        return Bounded(f, self.bounds, self.sum_to) if self.held else f
+        return self.allowed.restrict(f)
 
     def sparse_set(self, f: Any, k: int) -> AtMost:
         """At most k units, or as many as there are."""
-        return f.sparse_set(max(k, 1), self.include, self.exclude, self.groups).with_budget(k)
+        return self.allowed.with_budget(f, max(k, 1)).with_budget(k)
 
     def most(self, f: Any, n: float, wanted: int) -> tuple[int, int]:
         """The least and the largest size of a model on n rows: what is forced in, and 0.8 n or all there is.
@@ -76,7 +68,7 @@ class Problem:
         Rows that are alike count once: more features than different rows fit these exactly, and nothing but rounding
         tells such models apart. Different rows are counted as far as sizes up to ``wanted`` need it.
         """
-        whole = f.sparse_set(f.dim // f.width, self.include, self.exclude, self.groups)
+        whole = self.allowed.with_budget(f, f.dim // f.width)
         limit = int(np.ceil((min(wanted, whole.k) + 1) / KEPT))
         rows = f.data.raw.distinct_rows(limit)
         n = n if rows == limit else min(n, rows)
@@ -85,15 +77,10 @@ class Problem:
     def points(self, f: Any, k: int, sizes: Sequence[int] = ()) -> dict[int, Point]:
         """The best points of every size up to k that can be had; with ``sizes`` only these are searched for."""
         g, constraint = self.restricted(f), self.sparse_set(f, k)
-        if self.solver == "auto" and not self.held:
+        if self.solver == "auto" and not self.allowed.is_bounded:
             return every_size(g, constraint, sizes)
-        first = len(constraint.include)
-        while self.held and first < constraint.k and not _feasible(g, constraint.with_budget(first)):
-            first += 1
-        found = path(
-            f, range(first, k + 1), solver=self.solver, include=self.include, exclude=self.exclude, groups=self.groups,
-            bounds=self.bounds, sum_to=self.sum_to, **self.limits,
-        )  # fmt: skip
+        first = first_feasible_size(g, constraint)
+        found = path(f, range(first, k + 1), solver=self.solver, **self.allowed._asdict(), **self.limits)
         return {size: result.point for size, result in zip(found.sizes, found, strict=True) if _met(result.point)}
 
     def h(self, f: Any) -> float:
@@ -128,14 +115,6 @@ def rows_that_count(sample_weight: Any, c: Vector) -> Array:
             if weights.sum() <= LARGEST_COUNT:
                 return weights
     return c > 0
-
-
-def _feasible(g: Any, constraint: AtMost) -> bool:
-    try:
-        g.check(constraint)
-    except ValueError:
-        return False
-    return True
 
 
 def _met(point: Point) -> bool:

@@ -17,8 +17,9 @@ def as_path(problem: Problem, f: Any, chosen: Chosen, seconds: float) -> Path:
     sizes = tuple(sorted(chosen.points))
     solver = problem.solver if isinstance(problem.solver, str) else "path"
     results = [Result.of(g, problem.sparse_set(f, k), chosen.points[k], solver=solver) for k in sizes]
-    if problem.held:
-        results = [replace(result, bounds=problem.bounds, sum_to=problem.sum_to) for result in results]
+    if problem.allowed.is_bounded:
+        own = {"bounds": problem.allowed.bounds, "sum_to": problem.allowed.sum_to}
+        results = [replace(result, **own) for result in results]
     scores = np.array([chosen.scores.get(k, np.nan) for k in sizes])
     reason = "every size was tried from its neighbours"
     return Path(tuple[Result, ...](results), f.null.value, f.lower, "converged", reason, seconds, sizes, scores)

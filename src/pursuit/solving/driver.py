@@ -13,8 +13,8 @@ from .._utils.wrong_calls import takes_objective
 from ..constraints import AtMost
 from ..engines import seconds_left, threads
 from ..objectives.base import Objective
-from ..objectives.bounded import Bounded
 from ..objectives.point import Point
+from ..objectives.sparse_set import SparseSet, check_feasible
 from ..solvers.base import Solver, as_solver
 from ..solvers.relaxed import relaxed
 from .checkpoint import Checkpoint, Problem
@@ -115,15 +115,14 @@ def solve(
     check_objective(objective)
     objective = objective if engine is None else objective.to_engine(engine)
     name, method = seeded(solver, random_state, effort)
-    constraint = objective.sparse_set(k, include, exclude, groups)
+    sparse_set = SparseSet(include, exclude, groups, bounds, sum_to)
+    constraint = sparse_set.with_budget(objective, k)
     limits = Limits(max_iter, tol, time_limit, callback)
-    f = objective
-    if bounds is not None or sum_to is not None:
-        f = bounded = Bounded(objective, bounds, sum_to)
-        bounded.check(constraint)
+    f = sparse_set.restrict(objective)
+    check_feasible(f, constraint)
     with _evaluation_log(checkpoint, constraint, name, method, start, f) as log:
         result = run(f, constraint, method, start, limits, name, log)
-    return result if f is objective else replace(result, bounds=bounds, sum_to=sum_to)
+    return replace(result, bounds=bounds, sum_to=sum_to) if sparse_set.is_bounded else result
 
 
 def _evaluation_log(

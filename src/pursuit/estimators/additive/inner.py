@@ -60,9 +60,9 @@ class AdditiveProblem(Problem):
     def most(self, f: Any, n: float, wanted: int) -> tuple[int, int]:
         """No more columns than 0.8 times the rows; for a likelihood 0.2 times."""
         first, end = super().most(f, n, wanted)
-        units = len(np.unique(self.groups))
+        units = len(np.unique(self.allowed.groups))
         share = KEPT if self.loss.quadratic else MAX_LIKELIHOOD_SHARE
-        return first, max(first, min(end, int(share * n * units / len(self.groups))), 1)
+        return first, max(first, min(end, int(share * n * units / len(self.allowed.groups))), 1)
 
 
 class AdditiveModel:
@@ -202,9 +202,11 @@ class AdditiveChosen(AdditiveModel):
     def _linear_problem(self, problem: Problem) -> Problem:
         """Without the columns that bend: each is a unit of its own, and excluded."""
         bent = self.basis_.bent()
-        groups = np.asarray(problem.groups).copy()
+        allowed = problem.allowed
+        groups = np.asarray(allowed.groups).copy()
         groups[bent] = groups.max() + 1 + np.arange(len(bent))
-        return replace(problem, exclude=np.union1d(problem.exclude, bent).astype(np.int64), groups=groups)
+        excluded = np.union1d(allowed.exclude, bent).astype(np.int64)
+        return replace(problem, allowed=allowed._replace(exclude=excluded, groups=groups))
 
     def _make_folds(self, problem: Problem, pairs: Any, weights: Vector, counts: Vector) -> list[Fold]:
         """Every fold has knots of its own."""
