@@ -48,7 +48,7 @@ def test_in_a_summary():
     model = SparseClassifier(k=2).fit(X, Y)
     page = model.summary()
     assert page.classes.auc == pytest.approx(metrics.roc_auc_score(Y, model.decision_function(X)))
-    for words in ("base rate", "AUC", "log loss", "balanced accuracy", "class yes from 0.5", "predicted (in sample)"):
+    for words in ("base rate", "AUC", "log loss", "balanced accuracy", "threshold 0.5", "predicted (in sample)"):
         assert words in str(page)
     hinge = SparseClassifier(k=2, loss="squared_hinge").fit(X, Y).summary()
     assert hinge.classes.log_loss is None

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from scipy.special import expit, softmax
 
-from .._utils.text import format_number, format_table
+from .._utils.text import format_table
 from .._utils.types import Array, Columns, Vector
 
 N_CALIBRATION_BINS = 10
@@ -58,9 +58,9 @@ class ClassScores:
         found["balanced accuracy"] = f"{self.balanced_accuracy:.4g}"
         if len(self.classes) == 2:
             (tn, fp), (fn, tp) = self.confusion
-            words = ((tp, "found"), (fn, "missed"), (fp, "false alarms"), (tn, "rightly left"))
-            counts = ", ".join(f"{format_number(float(count), 6)} {word}" for count, word in words)
-            found[f"class {which} from {self.threshold:.3g}"] = counts
+            names = ("true positives", "false negatives", "false positives", "true negatives")
+            counts = ", ".join(f"{count:.6g} {name}" for count, name in zip((tp, fn, fp, tn), names, strict=True))
+            found[f"threshold {self.threshold:.3g}"] = counts
         return found
 
     def __str__(self) -> str:
