@@ -1,6 +1,5 @@
-from typing import Any
-
 import numpy as np
+from scipy.sparse.linalg import LinearOperator
 
 from .._utils.types import Columns, Matrix
 from ..engines import check_time
@@ -12,7 +11,7 @@ class Operator(Design):
 
     products_only = True
 
-    def __init__(self, op: Any) -> None:
+    def __init__(self, op: LinearOperator) -> None:
         self.op = op
         self.shape = (int(op.shape[0]), int(op.shape[1]))
         self.dtype = np.dtype(np.float64)

@@ -10,7 +10,9 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from scipy.sparse.linalg import LinearOperator
 
+from .._utils.types import Array, ArrayLike, Intercept, MatrixLike
 from .._utils.validation import check_shape
 from ..designs import as_design
 from ..designs.complexified import Complexified
@@ -30,12 +32,14 @@ class _Complex(GLM):
         shown = super().present(point)
         return shown._replace(coef=shown.coef[:, 0] + 1j * shown.coef[:, 1])
 
-    def from_units(self, x: Any, intercept: float | None = None) -> Point:
+    def from_units(self, x: ArrayLike, intercept: Intercept | None = None) -> Point:
         pairs = np.asarray(x, dtype=complex)
         return super().from_units(np.column_stack([pairs.real, pairs.imag]).ravel(), intercept)
 
 
-def recover(A: Any, y: Any, k: int, *, solver: str | Solver | None = None, l2: float = 0.0, **options: Any) -> Result:
+def recover(
+    A: MatrixLike, y: ArrayLike, k: int, *, solver: str | Solver | None = None, l2: float = 0.0, **options: Any
+) -> Result:
     """Recover a k-sparse x from y = A x (+ noise).
 
     Parameters
@@ -98,7 +102,7 @@ def recover(A: Any, y: Any, k: int, *, solver: str | Solver | None = None, l2: f
     return replace(result, value=2.0 * result.value, exchange=exchange, next_best=words)
 
 
-def _operator(A: Any) -> Any:
+def _operator(A: MatrixLike) -> Array | LinearOperator:
     from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
     if isinstance(A, LinearOperator) or hasattr(A, "toarray"):
