@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .._utils.types import Array, ArrayLike, BoundsLike, ColumnsLike, Keywords, Vector
+from .._utils.types import Array, ArrayLike, Keywords, Vector
 from ..constraints import AtMost
 from ..data.rows import Data
 from ..objectives import GLM
