@@ -69,17 +69,17 @@ def resolve_columns(
     """Column indices from indices, names (or both), or a mask; the indices are not checked."""
     if columns is None:
         return ()
-    chosen: Any = [columns] if isinstance(columns, str) or not np.iterable(columns) else columns
-    if not isinstance(chosen, np.ndarray) or chosen.dtype.kind not in "iu":
-        warn_column_order(names, **{argument: chosen})
-        chosen = list(chosen)
-        if any(isinstance(column, str) for column in chosen):
-            chosen = _indices(chosen, argument, names)
-    if len(chosen) and all(isinstance(column, bool | np.bool_) for column in chosen):
-        if len(chosen) != dim:
-            raise ValueError(f"{argument} is a mask of shape ({len(chosen)},), and there are {dim} columns")
-        return np.flatnonzero(chosen)
-    return chosen
+    entries: Any = [columns] if isinstance(columns, str) or not np.iterable(columns) else columns
+    if not isinstance(entries, np.ndarray) or entries.dtype.kind not in "iu":
+        warn_column_order(names, **{argument: entries})
+        entries = list(entries)
+        if any(isinstance(column, str) for column in entries):
+            entries = _indices(entries, argument, names)
+    if len(entries) and all(isinstance(column, bool | np.bool_) for column in entries):
+        if len(entries) != dim:
+            raise ValueError(f"{argument} is a mask of shape ({len(entries)},), and there are {dim} columns")
+        return np.flatnonzero(entries)
+    return entries
 
 
 def _indices(columns: Sequence[int | str], argument: str, names: Sequence[str] | None) -> list[int]:
