@@ -81,7 +81,7 @@ class Huber(Loss):
 
     Notes
     -----
-    r^2 / 2 where |r| <= delta, else delta |r| - delta^2 / 2, r = eta - y (P. J. Huber 1964).
+    ``r^2 / 2`` where ``|r| <= delta``, else ``delta |r| - delta^2 / 2``, r = eta - y (P. J. Huber 1964).
 
     Examples
     --------

@@ -259,7 +259,7 @@ class Objective:
         return lambda support, coef, intercept: (self.at(support, coef, intercept).gradient, 0.0)
 
     def dual(self) -> Any:
-        """The :class:`pursuit.objectives.dual.Dual` of f, or the sentence that says why there is none."""
+        """The ``Dual`` (``pursuit.objectives.dual``) of f, or the sentence that says why there is none."""
         self.require("dual")
 
     def require(self, need: str) -> None:

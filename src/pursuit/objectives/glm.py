@@ -73,7 +73,7 @@ class GLM(GLMCurvature):
 
     Notes
     -----
-    f(x, b) = sum_i w_i phi(y_i, x_i' x + b + o_i) + l2 / 2 |x|^2, with weights w that sum to one.
+    ``f(x, b) = sum_i w_i phi(y_i, x_i' x + b + o_i) + l2 / 2 |x|^2``, with weights w that sum to one.
 
     Examples
     --------

@@ -26,7 +26,7 @@ class Solver:
     Parameters
     ----------
     relax : float or None, default None
-        Run at ``relax`` times the budget, keep the k largest and refit (:mod:`pursuit.solvers.relaxed`).
+        Run at ``relax`` times the budget, keep the k largest and refit (``Relaxed``).
     last : bool, default False
         Give the last point in place of the best one, as printed algorithms do.
 

@@ -90,7 +90,7 @@ class Curvature:
     coherence : Bracket
         The largest absolute correlation of two columns.
     margin : float
-        DIHT's min |x_j| - ||f'(x)||_inf / l2 at the point; nan without a ridge or at zero.
+        DIHT's ``min |x_j| - ||f'(x)||_inf / l2`` at the point; nan without a ridge or at zero.
     kind : str
         How the values from inside were found: "estimate" (f is quadratic: they hold everywhere) or "local" (they are
         those of the Hessian at one point).
