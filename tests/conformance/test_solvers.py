@@ -1,6 +1,7 @@
 """Every solver x every loss x every kind of X x every kind of constraint keeps the library's promises."""
 
 import functools
+import time
 from itertools import combinations, pairwise, product
 
 import numpy as np
@@ -53,10 +54,15 @@ def build(solver, loss, design):
 
 
 @functools.cache
+def timed_run(solver, loss, design, constraint):
+    """A result, and the seconds that the call took."""
+    objective, began = build(solver, loss, design), time.perf_counter()
+    result = pursuit.solve(objective, K, solver=solver, max_iter=100, random_state=7, **CONSTRAINTS[constraint])
+    return result, time.perf_counter() - began
+
+
 def run(solver, loss, design, constraint):
-    return pursuit.solve(
-        build(solver, loss, design), K, solver=solver, max_iter=100, random_state=7, **CONSTRAINTS[constraint]
-    )
+    return timed_run(solver, loss, design, constraint)[0]
 
 
 def in_the_objectives_units(solver, loss, design, result):
@@ -120,7 +126,7 @@ def machine(given, support):
 
 @promise
 def the_end_is_told(solver, loss, design, constraint):
-    result = run(solver, loss, design, constraint)
+    result, elapsed = timed_run(solver, loss, design, constraint)
     assert result.status in STATUSES
     assert result.status != "failed"
     assert result.optimality in OPTIMALITIES
@@ -128,7 +134,7 @@ def the_end_is_told(solver, loss, design, constraint):
     assert " " in result.reason
     assert result.solver == solver
     assert result.k == K
-    assert 0 <= result.seconds < 60
+    assert 0 <= result.seconds <= elapsed
 
 
 @promise
