@@ -159,9 +159,12 @@ def started(code, *args):
     folders = [os.path.dirname(__file__), os.path.dirname(os.path.dirname(__file__))]
     path = os.pathsep.join([*folders, os.environ.get("PYTHONPATH", "")])
     return subprocess.Popen(
-        [sys.executable, "-c", SLOWLY + code, *map(str, args)], env={**os.environ, "PYTHONPATH": path},
-        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-    )  # fmt: skip
+        [sys.executable, "-c", SLOWLY + code, *map(str, args)],
+        env={**os.environ, "PYTHONPATH": path},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
 
 
 def killed_after(child, file, changes):
@@ -228,7 +231,7 @@ def test_the_command_is_killed_and_resumes(tmp_path, capsys):
         ({"bounds": (0, 1)}, "with another bounds"),
         ({"start": np.zeros(P)}, "with another start"),
     ],
-)  # fmt: skip
+)
 def test_a_checkpoint_of_another_problem_is_refused(change, words, tmp_path):
     file = tmp_path / "run.npz"
     pursuit.solve(objective(), K, solver="omp", checkpoint=file)

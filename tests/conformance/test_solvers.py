@@ -161,8 +161,11 @@ def the_same_call_gives_the_same_bits(solver, loss, design, constraint):
     assert np.array_equal(once.support, again.support)
     assert np.array_equal(once.coef, again.coef)
     assert (once.intercept, once.value, once.status, once.reason) == (
-        again.intercept, again.value, again.status, again.reason,
-    )  # fmt: skip
+        again.intercept,
+        again.value,
+        again.status,
+        again.reason,
+    )
     assert [r.value for r in once.trace] == [r.value for r in again.trace]
 
 
