@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
 
 import numpy as np
 
@@ -15,6 +14,7 @@ from ..solving.driver import solve
 from .glm_node import GLMNode
 from .leaps import leaps
 from .quadratic_node import Source, SparseQuadratic
+from .subset_refits import SubsetRefits
 from .tree import Tree
 from .warm_start import WarmStart
 
@@ -83,7 +83,6 @@ def strong_bound(
         lower = _all_allowed(f, constraint, known)
         if lower >= tree.target or len(constraint.allowed) <= constraint.k:
             return lower, NOT_EXACT
-    tree.tried = hand.tried
     columns = constraint.by_blocks(f.outputs)  # units are single columns of X
     if f.loss.quadratic and columns and f.data.shape[1] <= MAX_GRAM_COLUMNS:
         settled = _leaps_bound(f, constraint, tree) if branch else None
@@ -91,9 +90,9 @@ def strong_bound(
             return settled, ""
         problem = _gram_root(f, constraint, known, hand)
         lower = tree.run(problem, branch=branch)
-        hand.root = tree.first or problem
+        hand.root = tree.relaxed_root or problem
         weak = "X has dependent columns and there is no ridge, so no curvature can be borrowed"
-        unknown = not branch and lower < tree.target and tree.first is None
+        unknown = not branch and lower < tree.target and tree.relaxed_root is None
         return lower, weak if unknown and problem.borrowed() is None else ""
     if f.outputs > 1:
         return cheap, _why_outputs_are_open(f, columns)
@@ -176,7 +175,7 @@ def _tree_bound(
 ) -> float:
     problem = GLMNode.root(f, constraint, known.x) if hand.root is None else hand.root.with_budget(constraint)
     lower = tree.run(problem, effort, branch)
-    hand.root = tree.first or problem
+    hand.root = tree.relaxed_root or problem
     return lower
 
 
@@ -195,31 +194,11 @@ def sparse_problem(f: GLM, constraint: AtMost, known: Point) -> SparseQuadratic:
     root = np.sqrt(f0) or 1.0
     reach = (size * s)[:, None]  # x of the unit diagonal times this is x of the objective
     x = known.x.reshape(-1, f.outputs)[cols]
-    refits: dict[tuple[int, ...], tuple[float, float]] = {}
     problem = SparseQuadratic(
         np.ascontiguousarray(H * s * s[:, None]), s[:, None] * form.linear[cols].reshape(x.shape) / root, f0 / root**2,
         constraint.k, cols,
-        Source(partial(_refitted, f, constraint, refits), root**2, UNIT_ROUNDOFF * (8 + 2 * np.sqrt(f.data.counted))),
+        Source(SubsetRefits(f, constraint, MAX_REFIT_WORK), root**2, UNIT_ROUNDOFF * (8 + 2 * np.sqrt(f.data.counted))),
         coarse, np.full(f.outputs, coarse_y), np.divide(x, reach * root, out=np.zeros(x.shape), where=reach > 0),
     )  # fmt: skip
     inside = np.flatnonzero(np.isin(cols, constraint.include))
     return problem.with_in(inside) if len(inside) else problem
-
-
-def _refitted(
-    f: GLM, constraint: AtMost, known: dict[tuple[int, ...], tuple[float, float]], cols: tuple[int, ...]
-) -> tuple[float, float]:
-    """The value on some columns, and a lower bound of it; the loss's own where a refit would take too long.
-
-    Or where it would tell nothing: without a ridge more columns than rows fit exactly. A solution (of at most k
-    columns) is refitted all the same, since it may be one of several to be listed.
-    """
-    key = tuple(sorted(cols))
-    if key not in known:
-        n = f.data.shape[0]
-        exact = len(key) > max(n, constraint.k) and not np.any(f.ridge)
-        if exact or n * len(key) ** 2 > MAX_REFIT_WORK:
-            return np.inf, f.lower
-        point = f.refit_on_data(constraint.columns_of(np.array(key, dtype=np.int64)))
-        known[key] = point.value, max(point.lower_bound, f.lower)
-    return known[key]

@@ -8,7 +8,8 @@ from .._utils.types import Columns, Flags, Vector
 from ..constraints import AtMost
 from ..objectives.glm import GLM
 from ..relaxations.perspective import FREE, IN, OUT, Bound, GLMPart, States, Units
-from .tree import Tree, undecided
+from .subset_refits import SubsetRefits
+from .tree import NodeBound, Solutions, undecided
 
 COMPACTION_SHARE = 0.7  # share of columns alive below which the others are dropped from the block
 
@@ -23,6 +24,7 @@ class GLMNode:
     state: States
     x: Vector
     part: GLMPart
+    refits: SubsetRefits
 
     @classmethod
     def root(cls, f: GLM, constraint: AtMost, x: Vector) -> "GLMNode":
@@ -37,36 +39,41 @@ class GLMNode:
             A /= root
         part = GLMPart.of(A, f.data.local.rows, f.loss, 1.0, f.fit_intercept, f.height)
         state = np.where(np.isin(units, constraint.include), IN, FREE)
-        return cls(f, constraint, units, state, x[cols] * root, part)
+        return cls(f, constraint, units, state, x[cols] * root, part, SubsetRefits(f, constraint))
 
     def with_budget(self, constraint: AtMost) -> "GLMNode":
         """The same for another budget."""
         return replace(self, constraint=constraint)
 
-    def bound(self, tree: Tree, effort: int, root: bool = False) -> tuple[float, "GLMNode", Vector | None]:
-        problem, lower = self, -np.inf
+    def bound(self, known: Solutions, effort: int, precise: bool = False) -> NodeBound:
+        """Rounds of bound and fix."""
+        problem, lower, solutions, relaxed = self, -np.inf, known.copy(), None
+        always, never = list[int](), list[int]()
+
+        def result(lower: float, t: Vector | None) -> NodeBound:
+            return NodeBound(lower, problem, t, solutions, relaxed, always, never)
+
         while True:
             units = problem._open()
             free = np.count_nonzero(units.free)
             if units.k <= 0 or free <= units.k:
                 chosen = problem.state == IN if units.k <= 0 else problem.state != OUT
-                return problem._offer(tree, problem.units[chosen]), problem, None
+                return result(problem._offer(solutions, problem.units[chosen]), None)
             if not np.all(problem.f.ridge > 0):
-                return problem._all_columns(tree), problem, np.where(units.free, 0.5 * units.k / free, 0.0)
-            bound = problem.part.relax(units, problem.x, tree.target, effort)
+                return result(problem._all_columns(), np.where(units.free, 0.5 * units.k / free, 0.0))
+            bound = problem.part.relax(units, problem.x, solutions.target, effort)
             lower, problem = max(lower, bound.lower), replace(problem, x=bound.x, part=bound.part)
-            tree.first = tree.first or problem
+            relaxed = relaxed or problem
             square = units.squares(bound.z)
-            problem._offer(tree, problem._rounded(square))
+            problem._offer(solutions, problem._rounded(square))
             t = np.where(units.free, np.clip(bound.t, 1e-9, 1.0), 0.0)
-            if lower >= tree.target:
-                return lower, problem, t
-            state = problem._fixed(square, bound, units, tree)
-            if root:
-                tree.never.update(problem._columns((state == OUT) & units.free))
-                tree.always.update(problem._columns((state == IN) & units.free))
+            if lower >= solutions.target:
+                return result(lower, t)
+            state = problem._fixed(square, bound, units, solutions)
+            never += problem._columns((state == OUT) & units.free)
+            always += problem._columns((state == IN) & units.free)
             if np.array_equal(state, problem.state):
-                return lower, problem, t
+                return result(lower, t)
             problem = replace(problem, state=state)._compact()
 
     def children(self, t: Vector) -> list["GLMNode"]:
@@ -101,9 +108,9 @@ class GLMNode:
             self, units=self.units[alive], state=self.state[alive], x=self.x[columns], part=self.part.take(columns)
         )
 
-    def _fixed(self, square: Vector, bound: Bound, units: Units, tree: Tree) -> States:
+    def _fixed(self, square: Vector, bound: Bound, units: Units, known: Solutions) -> States:
         """The state with units that no better solution contains out, and those that every better one contains in."""
-        free, slack, mu = np.sort(square[units.free])[::-1], tree.upper + tree.slack - bound.lower, self.part.l2
+        free, slack, mu = np.sort(square[units.free])[::-1], known.upper + known.slack - bound.lower, self.part.l2
         out = units.free & (mu / 2 * (free[units.k - 1] - square) > slack)
         into = units.free & (mu / 2 * (square - free[units.k]) > slack)
         return np.where(out, OUT, np.where(into, IN, self.state))
@@ -112,22 +119,15 @@ class GLMNode:
         size = np.where(self.state == IN, np.inf, np.where(self.state == OUT, -1.0, square))
         return np.sort(self.units[np.argpartition(-size, self.constraint.k - 1)[: self.constraint.k]])
 
-    def _offer(self, tree: Tree, units: Columns) -> float:
-        """Tell the tree of the solution on these units; returns a lower bound for it."""
-        key = tuple(int(u) for u in units)
-        with tree.lock:  # a GLM keeps what it has gathered
-            if key not in tree.tried:
-                point = self.f.refit_on_data(self.constraint.columns_of(units))
-                tree.tried[key] = point.value, max(point.lower_bound, self.f.lower)
-        value, lower = tree.tried[key]
-        tree.offer(key, value, lower)
+    def _offer(self, solutions: Solutions, units: Columns) -> float:
+        """Add the solution on these units; returns a lower bound for it."""
+        value, lower = self.refits(units.tolist())
+        solutions.offer(tuple(units.tolist()), value, lower)
         return lower
 
-    def _all_columns(self, tree: Tree) -> float:
+    def _all_columns(self) -> float:
         """The minimum over all alive columns: a bound without any ridge, weak when there are many."""
-        with tree.lock:
-            every = self.constraint.columns_of(self.units[self.state != OUT])
-            return max(self.f.refit_on_data(every).lower_bound, self.f.lower)
+        return self.refits.lower_bound(self.units[self.state != OUT].tolist())
 
     def _columns(self, of: Flags) -> list[int]:
         return [int(j) for j in self.constraint.columns_of(self.units[of])]

@@ -32,7 +32,7 @@ from scipy.sparse.linalg import LinearOperator, eigsh
 from .. import _core
 from .._utils.types import Columns, Flags, Matrix, Vector
 from ..refits.factor import Factor
-from .tree import Tree, undecided
+from .tree import NodeBound, Solutions, undecided
 
 MAX_RESCALED_COLUMNS = 1200  # columns up to which a problem is rescaled by its conditional variances
 REBORROW_SHARE = 0.8  # share of columns left at which the borrowed curvature is computed anew
@@ -129,41 +129,45 @@ class SparseQuadratic:
                 return replace(self, H=H, c=c, x=x, a=a, mu=mu, borrowed_at=p, L=0.0)
         return None
 
-    def bound(self, tree: Tree, effort: int, root: bool = False) -> tuple[float, "SparseQuadratic", Vector | None]:
+    def bound(self, known: Solutions, effort: int, precise: bool = False) -> NodeBound:
         """Rounds of bound, fix, borrow again."""
-        problem, lower = self, -np.inf
+        problem, lower, solutions, relaxed = self, -np.inf, known.copy(), None
+        always, never = list[int](), list[int]()
+
+        def result(lower: float, t: Vector | None) -> NodeBound:
+            return NodeBound(lower, problem, t, solutions, relaxed, always, never)
+
         while True:
             p, unit = len(problem.cols), problem.data.unit
             if problem.k <= 0 or p <= problem.k:
-                return problem._offer(tree, np.arange(p if problem.k > 0 else 0)), problem, None
+                return result(problem._offer(solutions, np.arange(p if problem.k > 0 else 0)), None)
             if p <= REBORROW_SHARE * problem.borrowed_at or problem.borrowed_at == 0:
                 problem = problem.borrowed() or replace(problem, borrowed_at=p, mu=0.0)
             if problem.mu <= 0:  # nothing to borrow: the minimum over all columns is still a bound
-                return max(lower, problem._all_columns()), problem, problem._doubtful()
+                return result(max(lower, problem._all_columns()), problem._doubtful())
             L = problem.L or max(float(problem.H.diagonal().max()) - problem.mu, 1e-12)
-            rough = tree.branching or p > MAX_FULL_COLUMNS
+            rough = not precise or p > MAX_FULL_COLUMNS
             share, steps = (ROUGHLY, effort) if rough else (FULLY, max(effort, int(min(1e5, 2e8 / p**2))))
-            target = tree.target / unit if np.isfinite(tree.target) else problem.f0
+            target = solutions.target / unit if np.isfinite(solutions.target) else problem.f0
             _, _, x, z, t, _, y, L = _core.perspective(
                 problem.H, problem.c.ravel(), problem.k, problem.f0, problem.mu, L, 1.0, problem.x.ravel(), target,
                 share, steps,
             )  # fmt: skip
             low = unit * problem._safe(y.reshape(problem.c.shape))
             lower, problem = max(lower, low), replace(problem, x=x.reshape(problem.c.shape), L=L)
-            tree.first = tree.first or problem
+            relaxed = relaxed or problem
             square = _row_squares(z.reshape(problem.c.shape))
-            problem._offer(tree, np.sort(np.argpartition(-square, problem.k - 1)[: problem.k]))
-            if lower >= tree.target:
-                return lower, problem, t
+            problem._offer(solutions, np.sort(np.argpartition(-square, problem.k - 1)[: problem.k]))
+            if lower >= solutions.target:
+                return result(lower, t)
             largest = np.sort(square)[::-1]
-            slack = (tree.upper + tree.slack - low) / unit
+            slack = (solutions.upper + solutions.slack - low) / unit
             out = problem.mu / 2 * (largest[problem.k - 1] - square) > slack
             into = problem.cols[problem.mu / 2 * (square - largest[problem.k]) > slack]
-            if root:
-                tree.never.update(int(j) for j in problem.cols[out])
-                tree.always.update(int(j) for j in into)
+            never += problem.cols[out].tolist()
+            always += into.tolist()
             if not out.any() and len(into) == 0:
-                return lower, problem, t
+                return result(lower, t)
             problem = problem.without(out)
             if len(into):
                 problem = problem.with_in(np.flatnonzero(np.isin(problem.cols, into)))
@@ -209,8 +213,8 @@ class SparseQuadratic:
             t[int(np.argmin(factor.diagonal()))] = 0.7
         return t
 
-    def _offer(self, tree: Tree, positions: Columns) -> float:
-        """Tell the tree of the solution on some of the columns; returns a lower bound of its value."""
+    def _offer(self, solutions: Solutions, positions: Columns) -> float:
+        """Add the solution on some of the columns; returns a lower bound of its value."""
         key = tuple(sorted((*self.fixed, *(int(j) for j in self.cols[positions]))))
         value, error = self.f0, self.data.rounding * float(self.a_y @ self.a_y)
         if len(positions):
@@ -223,11 +227,11 @@ class SparseQuadratic:
             else:
                 error = np.inf
         unit = self.data.unit
-        if error * unit <= GRAM_ERROR * tree.scale(max(value, 0.0) * unit):
-            tree.offer(key, unit * (value + error))
+        if error * unit <= GRAM_ERROR * solutions.scale(max(value, 0.0) * unit):
+            solutions.offer(key, unit * (value + error))
             return unit * (value - error)
         upper, lower = self.data.refit(key)
-        tree.offer(key, upper, lower)
+        solutions.offer(key, upper, lower)
         return lower
 
 

@@ -191,7 +191,7 @@ def _of_size(f: Any, constraint: AtMost, known: Point, nbest: int, deadline: flo
     if not way:
         return [(k, 1, known, False)]
     gap = EXACT_GAP if way == "gram" else CLOSE_GAP
-    tree = Tree(0.9 * gap, f.scale, nbest, deadline)
+    tree = Tree(0.9 * gap, f.scale, nbest, deadline=deadline)
     if constraint.count(known.support) == k:
         tree.offer(tuple(int(u) for u in constraint.units_of(known.support)), known.value)
     if way == "gram":
@@ -272,7 +272,7 @@ def _table(f: Any, found: list[Found], notes: list[str]) -> Subsets:
     table = Subsets(loss=f.loss.name, n=n, dim=p, notes=notes)
     for k, rank, point, proved in found:
         shown = f.present(point)
-        mean = _loss(f, point)
+        mean = f.without_ridge(point)
         deviance, terms = 2 * n * (mean - lower), free * (len(shown.support) + f.fit_intercept)
         r2 = 1 - deviance / total if total > 0 else 0.0
         adjusted = 1 - (1 - r2) * (n - f.fit_intercept) / max(n - terms, 1) if one else None
@@ -287,9 +287,3 @@ def _table(f: Any, found: list[Found], notes: list[str]) -> Subsets:
                    shown.intercept, point.note)
         )  # fmt: skip
     return table
-
-
-def _loss(f: Any, point: Point) -> float:
-    """The mean loss at a point, without its ridge."""
-    ridge = f._ridge(point.support)
-    return point.value - 0.5 * float(point.coef @ (ridge * point.coef))

@@ -6,10 +6,10 @@
 | where its relaxation came to, and the curvature that was met | as the start of the next one |
 | the working set of a wide problem, and x on it | the same |
 | the dual variables a of the best bound, and z(a) | D(a) is a bound for every k, at the cost of a sort |
-| refits of supports that were met | the same |
+| refits of supports that were met (with the root) | the same |
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -30,7 +30,6 @@ class WarmStart:
     block: "WorkingColumns | None" = None
     x: Vector | None = None  # on all columns, of the working set's relaxation
     dual: tuple[Vector, Vector] | None = None
-    tried: dict[tuple[int, ...], tuple[float, float]] = field(default_factory=dict)
 
     def bound(self, f: GLM, constraint: AtMost) -> float:
         """D(a) for a sparse set, -inf where there is no a."""
