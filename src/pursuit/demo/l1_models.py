@@ -6,19 +6,16 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import sklearn
-from sklearn.linear_model import LassoCV, LogisticRegression, lars_path
+from sklearn.linear_model import LassoCV, lars_path
 from sklearn.model_selection import GridSearchCV
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import l1_min_c
-from sklearn.utils.fixes import parse_version
 
-from pursuit._utils.types import Array, Columns, Vector
+from pursuit._utils.l1_logistic import l1_logistic_regression
+from pursuit._utils.types import Array, Columns, Intercept, MatrixLike, Vector
 
-from .._utils.types import Intercept, MatrixLike
-
-GRID = 40  # penalties along the path of l1 logistic regression, which has no corners to go by
-TRIED = 12  # and those that cross-validation chooses from
+PATH_PENALTIES = 40  # penalties along the path of l1 logistic regression, which has no corners to go by
+CV_PENALTIES = 12  # and those that cross-validation chooses from
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,7 +51,7 @@ def l1_logistic(X: MatrixLike, y: Array, ks: Sequence[int]) -> dict[int, Fit]:
     """The same for l1-penalised logistic regression over a grid of penalties."""
     scale = StandardScaler().fit(X)
     Z = scale.transform(X)
-    models = (_l1(C).fit(Z, y) for C in _penalties(Z, y, GRID))
+    models = (l1_logistic_regression(C).fit(Z, y) for C in _penalties(Z, y, PATH_PENALTIES))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return _last(((model.coef_[0], model.intercept_[0]) for model in models), scale, ks)
@@ -66,14 +63,10 @@ def l1_logistic_by_cv(X: MatrixLike, y: Array, folds: Any) -> Fit:
     Z = scale.transform(X)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        search = GridSearchCV(_l1(1.0), {"C": _penalties(Z, y, TRIED)}, scoring="neg_log_loss", cv=folds).fit(Z, y)
+        search = GridSearchCV(
+            l1_logistic_regression(), {"C": _penalties(Z, y, CV_PENALTIES)}, scoring="neg_log_loss", cv=folds
+        ).fit(Z, y)
     return _in_units(search.best_estimator_.coef_[0], search.best_estimator_.intercept_[0], scale)
-
-
-def _l1(C: float) -> Any:
-    modern = parse_version(sklearn.__version__) >= parse_version("1.8")  # the penalty follows from l1_ratio
-    kind = {"l1_ratio": 1.0} if modern else {"penalty": "l1"}
-    return LogisticRegression(C=C, solver="liblinear", max_iter=300, random_state=0, **kind)
 
 
 def _penalties(Z: Any, y: Array, count: int) -> Any:

@@ -4,16 +4,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import sklearn
 from sklearn.base import clone, is_classifier
-from sklearn.linear_model import LassoCV, LogisticRegression
+from sklearn.linear_model import LassoCV
 from sklearn.metrics import log_loss, roc_auc_score, roc_curve
 from sklearn.model_selection import GridSearchCV, KFold, StratifiedKFold
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import l1_min_c
-from sklearn.utils.fixes import parse_version
 
-from .._utils.types import Array, Keywords, Vector
+from .._utils.l1_logistic import l1_logistic_regression
+from .._utils.types import Array, Vector
 from .training import TrainingRows, fixed_size
 
 if TYPE_CHECKING:
@@ -151,7 +150,7 @@ def _l1(model: "BaseEstimator", rows: TrainingRows, pairs: list[Any]) -> Contend
         Z, Z_test = scale.fit_transform(part.X), scale.transform(rest.X)
         if classes:
             grid = l1_min_c(Z, part.y, loss="log") * np.geomspace(1.5, 200, L1_PENALTIES)
-            fit = GridSearchCV(_l1_logistic(), {"C": grid}, scoring="neg_log_loss", cv=3).fit(Z, part.y)
+            fit = GridSearchCV(l1_logistic_regression(), {"C": grid}, scoring="neg_log_loss", cv=3).fit(Z, part.y)
             P = np.clip(fit.predict_proba(Z_test), MIN_PROBABILITY, 1)
             losses[i], coef = log_loss(rest.y, P, labels=model.classes_), fit.best_estimator_.coef_
         else:
@@ -159,12 +158,6 @@ def _l1(model: "BaseEstimator", rows: TrainingRows, pairs: list[Any]) -> Contend
             losses[i], coef = np.mean((rest.y - fit.predict(Z_test)) ** 2), fit.coef_
         sizes[i] = np.count_nonzero(coef)
     return Contender("l1 logistic" if classes else "lasso", float(sizes.mean()), losses)
-
-
-def _l1_logistic() -> Any:
-    modern = parse_version(sklearn.__version__) >= parse_version("1.8")  # the penalty follows from l1_ratio
-    kind: Keywords = {"l1_ratio": 1.0} if modern else {"penalty": "l1"}
-    return LogisticRegression(solver="liblinear", max_iter=300, random_state=0, **kind)
 
 
 @dataclass(frozen=True)

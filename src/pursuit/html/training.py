@@ -98,8 +98,7 @@ def check_same_rows(model: "BaseEstimator", rows: TrainingRows) -> None:
     eta = design.matmat(model.result_.support, coef[:, None])[:, 0] + float(np.ravel(model.result_.intercept)[0])
     eta = eta if rows.offset is None else eta + rows.offset
     value = float(np.average(f.loss.value(f.loss.encode(target), eta), weights=rows.weights))
-    x = model.result_.point.coef
-    wanted = model.result_.value - 0.5 * float(x @ (f._ridge(model.result_.point.support) * x))
+    wanted = f.without_ridge(model.result_.point)
     if abs(value - wanted) > VALUE_TOLERANCE * max(abs(wanted), abs(f.null.value)):
         raise ValueError(
             f"the model's loss on X and y is {value:.6g}, but it was {wanted:.6g} when it was fitted: "

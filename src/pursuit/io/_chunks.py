@@ -16,6 +16,7 @@ import numpy as np
 from scipy import sparse
 
 from pursuit._utils.column_names import refuse_duplicates
+from pursuit._utils.parquet import open_parquet, parquet_errors
 from pursuit._utils.types import Array
 from pursuit._utils.validation import first_line, format_list, require_package, suggestion_clause
 from pursuit.data.disk.write import FULL
@@ -89,27 +90,19 @@ def csv_chunks(path: Path, roles: ColumnRoles, room: Path) -> ChunkedFile:
 
 
 def parquet_chunks(path: Path, roles: ColumnRoles, room: Path) -> ChunkedFile:
-    pyarrow = require_package("pyarrow", "io", f"reading {path}")
-    parquet = require_package("pyarrow.parquet", "io", f"reading {path}")
     require_package("pandas", "io", f"reading {path}")
-    try:
-        file = parquet.ParquetFile(path, buffer_size=1 << 20, pre_buffer=False)
-    except (pyarrow.ArrowException, OSError) as error:
-        raise ValueError(f"{path} cannot be read as Parquet: {first_line(error)}") from error
-    header = [name for name in file.schema_arrow.names if not name.startswith("__index_level_")]
+    file, header = open_parquet(path)
     requested = _requested_columns(path, header, roles)
     features = _frames.choose_columns(path, header, requested)
     used = [name for name in header if name in {*features, *roles.apart.values(), requested.target}]
 
     def chunks() -> Iterator[Chunk]:
         done = 0
-        try:
+        with parquet_errors(path):
             for batch in file.iter_batches(max(1, CHUNK_BYTES // (8 * max(1, len(used)))), columns=used):
                 done += batch.num_rows
                 frame = batch.to_pandas()
                 yield _chunk_from_frame(path, frame, features, requested, roles, done)
-        except (pyarrow.ArrowException, OSError) as error:
-            raise ValueError(f"{path} cannot be read as Parquet: {first_line(error)}") from error
 
     return ChunkedFile(features, file.metadata.num_rows, chunks())
 

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from pursuit._utils.column_names import first_non_numeric, refuse_duplicates
+from pursuit._utils.parquet import open_parquet, parquet_errors
 from pursuit._utils.types import Array
 from pursuit._utils.validation import first_line, format_list, require_package, suggestion_clause
 from pursuit.io._columns import Parts, RequestedColumns
@@ -70,14 +71,10 @@ def load_csv(pandas: Any, path: Path) -> Any:
 
 
 def load_parquet(pandas: Any, path: Path) -> Any:
-    pyarrow = require_package("pyarrow", "io", f"reading {path}")
-    parquet = require_package("pyarrow.parquet", "io", f"reading {path}")
-    try:
-        header = [name for name in parquet.read_schema(path).names if not name.startswith("__index_level_")]
-        refuse_duplicates(header, str(path))
-        return parquet.read_table(path, columns=header).to_pandas(ignore_metadata=True)
-    except (pyarrow.ArrowException, OSError) as error:
-        raise ValueError(f"{path} cannot be read as Parquet: {first_line(error)}") from error
+    file, header = open_parquet(path)
+    refuse_duplicates(header, str(path))
+    with parquet_errors(path):
+        return file.read(columns=header).to_pandas(ignore_metadata=True)
 
 
 def load_feather(pandas: Any, path: Path) -> Any:
@@ -133,16 +130,12 @@ def _refuse_short_rows(pandas: Any, source: Any, separator: str, shown: str, wid
 
 
 def read_parquet(path: Path, requested: RequestedColumns) -> Parts:
-    pyarrow = require_package("pyarrow", "io", f"reading {path}")
-    parquet = require_package("pyarrow.parquet", "io", f"reading {path}")
     require_package("pandas", "io", f"reading {path}")
-    try:
-        header = [name for name in parquet.read_schema(path).names if not name.startswith("__index_level_")]
-        features = choose_columns(path, header, requested)
-        used = [name for name in header if name in {*features, requested.target}]
-        frame = parquet.read_table(path, columns=used).to_pandas(ignore_metadata=True)
-    except (pyarrow.ArrowException, OSError) as error:
-        raise ValueError(f"{path} cannot be read as Parquet: {first_line(error)}") from error
+    file, header = open_parquet(path)
+    features = choose_columns(path, header, requested)
+    used = [name for name in header if name in {*features, requested.target}]
+    with parquet_errors(path):
+        frame = file.read(columns=used).to_pandas(ignore_metadata=True)
     return split_frame(path, frame, features, requested)
 
 

@@ -150,8 +150,7 @@ def build_summary(f: Any, result: Result, shown: DisplayedModel | None = None, c
 def _scores(f: "GLM", result: Result, model: DisplayedModel, report: Summary, check: bool) -> tuple[Summary, float]:
     """With the share of the loss that is explained, and how much loss there is to explain."""
     value = _loss(f, model)
-    x = result.point.coef
-    plain = result.value - 0.5 * float(x @ (f._ridge(result.point.support) * x))
+    plain = f.without_ridge(result.point)
     if check and abs(value - plain) > VALUE_TOLERANCE * f.scale(result.value) and value > f.floor:
         raise ValueError(
             f"result has a loss of {plain:.8g}, but its coefficients give {value:.8g} in this objective: not its result"

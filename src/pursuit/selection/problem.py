@@ -15,11 +15,11 @@ from ..objectives.bounded import INFEASIBLE
 from ..objectives.point import Point
 from ..objectives.sparse_set import UNRESTRICTED, SparseSet, first_feasible_size
 from ..paths import every_size, path
+from .ridge_scale import mean_column_square, ridge_scale
 
-LEAST = 1e-10  # curvature that stands in for none, so that there is a ridge even then
-KEPT = 0.8  # of the rows: no model has more units than this share of them
-LARGEST_COUNT = 2.0**53  # of repeated rows: beyond it every double is a whole number
-REFIT = 1e-3  # ridge of a refit, in h, where no ridge may mean no minimiser
+MAX_UNITS_PER_ROW = 0.8  # no model has more units than this share of the rows
+MAX_COUNT = 2.0**53  # of repeated rows: beyond it every double is a whole number
+REFIT_RIDGE = 1e-3  # ridge of a refit, in h, where no ridge may mean no minimiser
 
 
 @dataclass(frozen=True)
@@ -69,10 +69,10 @@ class Problem:
         tells such models apart. Different rows are counted as far as sizes up to ``wanted`` need it.
         """
         whole = self.allowed.with_budget(f, f.dim // f.width)
-        limit = int(np.ceil((min(wanted, whole.k) + 1) / KEPT))
+        limit = int(np.ceil((min(wanted, whole.k) + 1) / MAX_UNITS_PER_ROW))
         rows = f.data.raw.distinct_rows(limit)
         n = n if rows == limit else min(n, rows)
-        return len(whole.include), max(len(whole.include), min(whole.k, int(KEPT * n)), 1)
+        return len(whole.include), max(len(whole.include), min(whole.k, int(MAX_UNITS_PER_ROW * n)), 1)
 
     def points(self, f: "GLM", k: int, sizes: Sequence[int] = ()) -> dict[int, Point]:
         """The best points of every size up to k that can be had; with ``sizes`` only these are searched for."""
@@ -84,24 +84,16 @@ class Problem:
         return {size: result.point for size, result in zip(found.sizes, found, strict=True) if _met(result.point)}
 
     def h(self, f: "GLM") -> float:
-        """The weighted mean of phi'' at the null model, times the mean square of the columns as f sees them.
-
-        For several outputs the mean of its diagonal; margin losses have 1.
-        """
-        nothing, loss = np.empty(0, np.int64), self.loss
-        if loss.quadratic or (loss.targets == "binary" and not loss.likelihood):
-            curve = 1.0
-        else:
-            curve = f.data.model(nothing, f.data.no_coefficients, f.null.free).weight / f.width
-        return max(curve, LEAST) * self.unit(f)
+        """The unit of ridges."""
+        return ridge_scale(f.data, f.null.free, self.unit(f))
 
     def unit(self, f: "GLM") -> float:
         """The mean square of a column as f sees it: 1 where columns are standardised."""
-        return 1.0 if self.standardize else float(np.mean(f.data.moments().moment(self.fit_intercept))) or 1.0
+        return mean_column_square(f.data, self.fit_intercept, self.standardize)
 
     def refit_ridge(self, h: float) -> float:
         """0 where a refit needs no ridge (squared, Huber), else 0.001 h."""
-        return 0.0 if self.loss.targets == "real" and self.loss.attained else REFIT * h
+        return 0.0 if self.loss.targets == "real" and self.loss.attained else REFIT_RIDGE * h
 
 
 def rows_that_count(sample_weight: ArrayLike | None, c: Vector) -> Array:
@@ -112,7 +104,7 @@ def rows_that_count(sample_weight: ArrayLike | None, c: Vector) -> Array:
     weights = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
     if weights is not None and weights.ndim == 1 and (weights == np.floor(weights)).all():
         with np.errstate(over="ignore"):
-            if weights.sum() <= LARGEST_COUNT:
+            if weights.sum() <= MAX_COUNT:
                 return weights
     return c > 0
 

@@ -10,11 +10,10 @@ from typing import Any
 import numpy as np
 
 from ..._utils.column_names import quoted_columns, refuse_duplicates
+from ..._utils.parquet import open_parquet
 from ..._utils.types import Array, Keywords
 from ..._utils.validation import first_line, require_package, suggestion_clause
 from ...designs import Design, as_design
-
-BUFFER = 1 << 20  # bytes of a column that are read ahead
 
 
 class ParquetFile:
@@ -23,9 +22,8 @@ class ParquetFile:
     def __init__(self, path: Path, apart: Sequence[str]) -> None:
         self.path = path
         self.arrow = require_package("pyarrow", "io", f"reading {path}")
-        file = self._open()
+        file, header = open_parquet(path)
         schema = file.schema_arrow
-        header = [name for name in schema.names if not name.startswith("__index_level_")]
         refuse_duplicates(header, str(path))
         for name in apart:
             if name not in header:
@@ -62,15 +60,6 @@ class ParquetFile:
     def _state(self) -> tuple[int, int]:
         state = os.stat(self.path)
         return state.st_size, state.st_mtime_ns
-
-    def _open(self) -> Any:
-        parquet = require_package("pyarrow.parquet", "io", f"reading {self.path}")
-        try:
-            return parquet.ParquetFile(self.path, buffer_size=BUFFER, pre_buffer=False)
-        except FileNotFoundError:
-            raise FileNotFoundError(f"there is no file {self.path}") from None
-        except (self.arrow.ArrowException, OSError) as error:
-            raise ValueError(f"{self.path} cannot be read as Parquet: {first_line(error)}") from error
 
     def _check_kinds(self, kinds: Keywords) -> None:
         types = self.arrow.types
@@ -109,7 +98,7 @@ class ParquetFile:
     def _rows_from(self, group: int, low: int) -> Iterator[Any]:
         size = max(1, (1 << 23) // (8 * len(self.features)))
         left = low
-        for batch in self._open().iter_batches(size, row_groups=[group], columns=list(self.features)):
+        for batch in open_parquet(self.path)[0].iter_batches(size, row_groups=[group], columns=list(self.features)):
             if batch.num_rows <= left:
                 left -= batch.num_rows
                 continue
@@ -147,7 +136,7 @@ class ParquetFile:
         return values
 
     def _column(self, name: str) -> Any:
-        column = self._open().read([name]).column(0)
+        column = open_parquet(self.path)[0].read([name]).column(0)
         if column.null_count:
             values = "a missing value" if column.null_count == 1 else f"{column.null_count} missing values"
             raise ValueError(f"column {name!r} of {self.path} has {values}; drop those rows")

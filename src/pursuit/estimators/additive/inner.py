@@ -21,14 +21,14 @@ from ...data.sources import opened
 from ...designs import Spline, as_design
 from ...effects import FEW_ROWS, AdditiveBasis, basis_changes, column_kinds, fit_basis, knots_for
 from ...selection import Fold, Models, Problem, rows_that_count
-from ...selection.problem import KEPT
+from ...selection.problem import MAX_UNITS_PER_ROW
+from ...selection.ridge_scale import RIDGE_FRACTION, default_ridge
 from ...selection.splits import fold_weights
 from ..base import AtMostK
 from ..base_cv import SparseModelCV
 from ..classifier import Classification
 from ..inputs import ValidatedInput, validate
 from ..regressor import Regression
-from ..ridge import RIDGE_FRACTION, default_ridge
 from ..scoring import FoldScorer
 
 MAX_STORED_ENTRIES = 1 << 24  # of the spline columns (128 MB): beyond it they are computed when they are needed
@@ -62,7 +62,7 @@ class AdditiveProblem(Problem):
         """No more columns than 0.8 times the rows; for a likelihood 0.2 times."""
         first, end = super().most(f, n, wanted)
         units = len(np.unique(self.allowed.groups))
-        share = KEPT if self.loss.quadratic else MAX_LIKELIHOOD_SHARE
+        share = MAX_UNITS_PER_ROW if self.loss.quadratic else MAX_LIKELIHOOD_SHARE
         return first, max(first, min(end, int(share * n * units / len(self.allowed.groups))), 1)
 
 
