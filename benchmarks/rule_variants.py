@@ -66,10 +66,10 @@ def pieces(loss: str, X: np.ndarray, y: np.ndarray, judge: Any, variants: Any) -
         "projected": {},
     }
     out["default"] = judge(np.ravel(model.coef_), float(np.ravel(model.intercept_)[0])), int(model.k_)
-    before = averaging.TAU, averaging.MIN_METRIC_RIDGE, averaging.SLOPE_ERRORS
+    before = averaging.LEARNING_RATE, averaging.MIN_METRIC_RIDGE, averaging.SLOPE_ERRORS
     try:
         for tau, ridge, slope in variants:
-            averaging.TAU = tau
+            averaging.LEARNING_RATE = tau
             averaging.MIN_METRIC_RIDGE = {True: ridge, False: ridge}
             averaging.SLOPE_ERRORS = {True: slope, False: slope}
             found = averaging.projected(trial.problem, trial.grid, trial.whole, trial.seen)
@@ -79,7 +79,7 @@ def pieces(loss: str, X: np.ndarray, y: np.ndarray, judge: Any, variants: Any) -
                 "each": found.held.each, "error": errors, "features": features, "own": own, "slopes": found.slopes,
             }  # fmt: skip
     finally:
-        averaging.TAU, averaging.MIN_METRIC_RIDGE, averaging.SLOPE_ERRORS = before
+        averaging.LEARNING_RATE, averaging.MIN_METRIC_RIDGE, averaging.SLOPE_ERRORS = before
     return out
 
 

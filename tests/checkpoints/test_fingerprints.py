@@ -9,7 +9,7 @@ import pursuit
 from pursuit import _core
 from pursuit.cli import main
 from pursuit.data.rows import Data
-from pursuit.data.sketch import SUMS
+from pursuit.data.sketch import N_SUMS
 from pursuit.designs import Dense, Operator, Sparse
 from pursuit.losses import Loss
 from pursuit.solving.checkpoint import _agree
@@ -80,7 +80,7 @@ def test_how_rows_are_stored_does_not_matter(rows, rng):
         return pursuit.GLM(X, y, sample_weight=w, offset=o).data.raw.sketch()
 
     base = sketch(X)
-    assert base.shape == (SUMS, 2)
+    assert base.shape == (N_SUMS, 2)
     stored = [np.asfortranarray(X), X.astype(np.float32), sp.csr_array(X), sp.csc_array(X), X[:, ::-1].copy()[:, ::-1]]
     for other in stored:
         assert sketch(other).tobytes() == base.tobytes()
@@ -271,8 +271,8 @@ def test_a_file_that_lies_about_its_value_is_refused(rows, tmp_path, monkeypatch
 
 def test_rows_on_a_disk_are_hashed_block_by_block(rows, tmp_path, monkeypatch):
     X, y = rows
-    monkeypatch.setattr("pursuit.data.disk.write.BLOCK", 20_000)
-    monkeypatch.setattr("pursuit.data.disk.write.ANSWERS", 1)
+    monkeypatch.setattr("pursuit.data.disk.write.BLOCK_BYTES", 20_000)
+    monkeypatch.setattr("pursuit.data.disk.write.MIN_VECTORS_PER_BLOCK", 1)
     monkeypatch.setattr("pursuit.io._chunks.CHUNK_BYTES", 10_000)
     for name, shift in (("a", 0.0), ("b", 100.0)):
         np.savez(tmp_path / f"{name}.npz", X=X, y=y + shift)

@@ -65,8 +65,8 @@ def place(request, tmp_path, monkeypatch):
 
     def folder(y):
         np.savez(tmp_path / "rows.npz", X=X, y=y, w=WEIGHT)
-        monkeypatch.setattr(write, "BLOCK", 1 << 10)
-        monkeypatch.setattr(write, "ANSWERS", 1)
+        monkeypatch.setattr(write, "BLOCK_BYTES", 1 << 10)
+        monkeypatch.setattr(write, "MIN_VECTORS_PER_BLOCK", 1)
         monkeypatch.setattr(_chunks, "CHUNK_BYTES", 1 << 11)
         data = pursuit.open_data(pursuit.convert(tmp_path / "rows.npz", tmp_path / "rows.pursuit", weights="w"))
         assert len(data.parts) > 2

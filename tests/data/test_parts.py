@@ -199,7 +199,7 @@ def test_data_belong_to_one_loss_and_its_constants():
 
 
 def test_a_hinge_on_parts_needs_no_stored_columns(monkeypatch):
-    monkeypatch.setattr(columns, "GATHERED", 100)
+    monkeypatch.setattr(columns, "MAX_DENSE_COPY", 100)
     _, one, parts = pair("hinge")
     assert parts.refit(SUPPORT).value == pytest.approx(one.refit(SUPPORT).value, rel=1e-6)
 

@@ -17,7 +17,7 @@ def small_blocks(monkeypatch):
     from pursuit.data.disk import write
     from pursuit.io import _chunks
 
-    monkeypatch.setattr(write, "BLOCK", 4096)
-    monkeypatch.setattr(write, "ANSWERS", 1)
+    monkeypatch.setattr(write, "BLOCK_BYTES", 4096)
+    monkeypatch.setattr(write, "MIN_VECTORS_PER_BLOCK", 1)
     monkeypatch.setattr(_chunks, "CHUNK_BYTES", 2048)
     monkeypatch.setattr(_chunks, "TEXT_CHUNK_BYTES", 2048)

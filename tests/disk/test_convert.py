@@ -147,7 +147,7 @@ FULL = """
 import resource, signal, sys
 from pursuit.data.disk import write
 from pursuit.cli import main
-write.BLOCK = 1 << 16
+write.BLOCK_BYTES = 1 << 16
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 15, 1 << 15))
 sys.exit(main(["convert", sys.argv[1], sys.argv[2], "--target", "t"]))
@@ -224,7 +224,7 @@ from pursuit.cli import main
 from pursuit.data.disk import write
 from pursuit.io import _chunks
 
-write.BLOCK, _chunks.CHUNK_BYTES = 4096, 2048
+write.BLOCK_BYTES, _chunks.CHUNK_BYTES = 4096, 2048
 read_piece = _chunks._chunk_from_frame
 
 def read_or_hang(path, frame, *rest):

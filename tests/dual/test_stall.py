@@ -11,7 +11,7 @@ from pursuit.certificates.glm_node import GLMNode
 from pursuit.constraints import AtMost
 from pursuit.objectives.dual import Dual
 from pursuit.solvers.ascent import Coordinates, Polyak, Supergradient
-from pursuit.solvers.diht import EPOCHS, Stall
+from pursuit.solvers.diht import GAIN_EPOCHS, Stall
 from pursuit_experiments.diht.ridge_regression import drawn
 
 STALLED = "the dual has stalled"
@@ -38,9 +38,11 @@ def check_the_end(result, first):
     best = np.array([np.inf, *(record.best for record in result.trace)])
     assert result.reason.startswith(STALLED)
     assert lower[-1] > first
-    assert result.n_iter >= EPOCHS
+    assert result.n_iter >= GAIN_EPOCHS
     gap = best[-1] - lower[-1]
-    last = -1 - EPOCHS - (result.n_iter > EPOCHS and not np.isclose(best[-1], best[-2], rtol=0))  # a refit at the end
+    last = (
+        -1 - GAIN_EPOCHS - (result.n_iter > GAIN_EPOCHS and not np.isclose(best[-1], best[-2], rtol=0))
+    )  # a refit at the end
     assert lower[-1] - lower[last] <= HALT * gap * (1 + 1e-9)
 
 
@@ -72,7 +74,7 @@ def test_converged_is_a_closed_gap_or_a_stall(loss, kind):
 def test_no_stall_before_the_first_rise():
     watch = Stall(HALT, 2.0, 1.0)
     assert not any(watch.over(2.0, 1.0) for _ in range(1000))
-    assert not any(watch.over(2.0, 1.5) for _ in range(EPOCHS))
+    assert not any(watch.over(2.0, 1.5) for _ in range(GAIN_EPOCHS))
     assert watch.over(2.0, 1.5)
 
 
@@ -99,8 +101,8 @@ def test_a_dual_that_never_rises_ends_at_max_iter(step, monkeypatch):
     for rule in (Coordinates, Supergradient):
         monkeypatch.setattr(rule, "epoch", lambda self, a, z, constraint, t, gap: (a, z, z))
     f = glm("squared", False, l2=0.05)
-    result = pursuit.solve(f, K, solver=DIHT(step=step, refit=False), max_iter=3 * EPOCHS)
-    assert (result.status, result.n_iter) == ("max_iter", 3 * EPOCHS)
+    result = pursuit.solve(f, K, solver=DIHT(step=step, refit=False), max_iter=3 * GAIN_EPOCHS)
+    assert (result.status, result.n_iter) == ("max_iter", 3 * GAIN_EPOCHS)
 
 
 def test_tol_is_of_the_gap():

@@ -461,8 +461,8 @@ def test_a_fold_that_is_fitted_later_keeps_its_number(monkeypatch):
 
 @pytest.mark.parametrize("after", [5, 6])
 def test_larger_sizes_on_some_folds_do_not_replace_smaller_ones_on_all(after, monkeypatch):
-    monkeypatch.setattr("pursuit.selection.grid.SIZES", (0, 1, 2))
-    monkeypatch.setattr("pursuit.selection.grid.ONTO", (0, 1, 2))
+    monkeypatch.setattr("pursuit.selection.grid.DEFAULT_SIZES", (0, 1, 2))
+    monkeypatch.setattr("pursuit.selection.grid.PROJECTED_SIZES", (0, 1, 2))
     rng = np.random.default_rng(0)
     X = rng.standard_normal((80, 30))
     y = X[:, :8].sum(axis=1) + 0.1 * rng.standard_normal(80)

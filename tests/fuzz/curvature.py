@@ -127,13 +127,13 @@ def wrapped(X, rng):
 @contextmanager
 def limits(seed):
     """Two of three problems without enumeration, and one of five as if p were large: no whole Hessian."""
-    before = outside.ENUMERATED, hessian_module.DENSE
-    outside.ENUMERATED = before[0] if seed % 3 == 0 else 0
-    hessian_module.DENSE = 3 if seed % 5 == 0 else before[1]
+    before = outside.MAX_ENUMERATED, hessian_module.MAX_DENSE_COLUMNS
+    outside.MAX_ENUMERATED = before[0] if seed % 3 == 0 else 0
+    hessian_module.MAX_DENSE_COLUMNS = 3 if seed % 5 == 0 else before[1]
     try:
         yield
     finally:
-        outside.ENUMERATED, hessian_module.DENSE = before
+        outside.MAX_ENUMERATED, hessian_module.MAX_DENSE_COLUMNS = before
 
 
 def judge(seed, most=14):

@@ -91,8 +91,8 @@ def test_the_protocol_agrees_with_the_glm():
 
 
 def test_rows_across_and_beyond_the_newton_limit(monkeypatch):
-    monkeypatch.setattr(jax_objective, "PADDED", 1)  # so that `cross` serves even here
-    monkeypatch.setattr(jax_objective, "NEWTON", 3)  # and larger refits are quasi-Newton
+    monkeypatch.setattr(jax_objective, "MIN_PADDED_SIZE", 1)  # so that `cross` serves even here
+    monkeypatch.setattr(jax_objective, "MAX_NEWTON_COORDINATES", 3)  # and larger refits are quasi-Newton
     cols, rest = np.array([0, 2, 5, 7]), np.array([1, 3, 4, 6, 8, 9])
     want, got = LOGISTIC.refit(cols), G.refit(cols)
     np.testing.assert_allclose(got.coef, want.coef, atol=1e-8)

@@ -34,7 +34,7 @@ def test_hinge_without_intercept_at_a_small_ridge_is_minimised():
 def test_matrix_free_newton_on_a_loss_with_flat_stretches(l2, monkeypatch):
     f = pursuit.GLM(**problem("smoothed_hinge", weights=True, offset=True, density=0.2).glm(l2=l2))
     newton = f.refit(S)
-    monkeypatch.setattr(columns, "LARGE", 1)
+    monkeypatch.setattr(columns, "MAX_HESSIAN_COLUMNS", 1)
     assert f.refit(S).value == pytest.approx(newton.value, rel=1e-9)
 
 

@@ -34,7 +34,15 @@ GONE = (
     "FarMap Keeper _bury _fars _Remembers Diary _diary diary "
     "ChoosesK Scored FEEBLE per_fold rule_errors refuse_others stood_in given_edges half_of "
     "Searched Walked Reached FarSource ManyInParts KeptWalk OnSupport seen_by closely why_fewer doubted "
-    "Asked Wished OfEstimator Handed Entered _that_help _look_around csv_pieces npz_pieces libsvm_pieces parquet_pieces"
+    "Asked Wished OfEstimator Handed Entered _that_help _look_around csv_pieces npz_pieces libsvm_pieces parquet_pieces "
+    "AFFORDABLE AFFORDED AGREES ANSWERS ASIDE ASKED AT_REMOVALS BEFORE BELOW BEYOND_SINGLE BLURRED BOTTOMLESS BY_NEWTON "
+    "CHEAP_MINIMUM CHEAP_REFITS CHOSEN CLEARLY CLOSED COARSE COPIES DEEPEST DENSE_UP_TO DISPLAYED DOUBTFUL DRAWN ENDLESS "
+    "ENOUGH EQUALLY_GOOD EXACTLY FAILS FAINT FALLEN FAR_APART FAR_BEYOND FAR_OFF FEW_DOUBTFUL FULLY FURTHER GATHERED GRANTED "
+    "HELD HELPS INSIDE KEPT_APART LARGE LARGEST LAST_DIGITS LEAVING LIGHT_TRIES LOOKED_THROUGH MANY_COLUMNS MARKED MODERATE "
+    "MORE MOST MOST_COLUMNS MOVED NAMED NARROW NEAREST NOTHING NO_LENGTH ONE_BY_ONE ONE_CALL ONE_PASS ONTO ON_SUPPORT PARTLY "
+    "PASSED_OVER PATIENT PICKED PIECE PROGRAMS_KEPT PROMISING PUSHES QUICK QUICKLY RARE REACHED READ REFITTED REMEMBERED "
+    "ROUGHLY ROUNDED ROUNDINGS SAFE SAME_COLUMN SAME_VALUE SETTLED SETTLING SHORT SHORTEST SMALLEST SPREAD_OUT STAY STEEP "
+    "STILL_MOVING STUCK SURE TAKE TALL TEMPORARY THICK THIN TIGHT TRIES TRUSTED TWICE UNEVEN WEAK WHAT WHOLE WIDE"
 )
 
 # words that folders not yet renamed still use: gone from these folders only. The table shrinks into GONE.
@@ -42,15 +50,15 @@ GONE_IN = {
     "_utils": "listed named meant nearest among need described called quoted chosen columns_of not_finite unfinished "
     "replacing digits shown told asked",
     "engines": "Far Kept Lost letters letter keeper keepers told asked",
-    "solving": "told asked ROOM SAME EVERY PATIENT",
-    "estimators": "Given told asked from_arrays from_source _show _own_l2 _why SMALLEST LEAST",
-    "cli": "Question question asked told wished SHOWN MOST LARGEST one_size begun writable",
+    "solving": "told asked ROOM SAME EVERY",
+    "estimators": "Given told asked from_arrays from_source _show _own_l2 _why LEAST",
+    "cli": "Question question asked told wished SHOWN one_size begun writable",
     "demo": "Told Seen told race many",
-    "io": "Wanted Piece Pieces wanted asked told PIECE",
-    "reports": "told Shown describe AGREES KNOWN SHOWN HOW",
-    "inference": "told shown LARGEST MOST_RESAMPLES",
-    "resampling": "told COPIED HELPS LEAST MOST_PAIRS SHOWN RARE CHANCE",
-    "certificates": "told General AGREES PATIENCE ENUMERATED SMALLEST EFFORT LOST ROUNDS SPARE",
+    "io": "Wanted Piece Pieces wanted asked told",
+    "reports": "told Shown describe KNOWN SHOWN HOW",
+    "inference": "told shown MOST_RESAMPLES",
+    "resampling": "told COPIED LEAST MOST_PAIRS SHOWN CHANCE",
+    "certificates": "told General PATIENCE ENUMERATED EFFORT LOST ROUNDS SPARE",
     "data": "told Told Spread Form pull lean grain often handy asked",
     "designs": "Room Holder becomes lean often turned pull handy",
     "refits": "few Few Within told asked kept lean turned pull",

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 
 from pursuit import GLM, SparseClassifier, SparseRegressor, list_solvers, load_model, save_model, solve
 from pursuit.plots import plot_coefficients, plot_scores, plot_trace
-from pursuit.plots.trace import AGAINST
+from pursuit.plots.trace import AXIS_LABELS
 
 X = np.random.default_rng(3).normal(size=(60, 5))
 Y = X[:, 1] - 3 * X[:, 4]
@@ -76,7 +76,9 @@ def test_an_estimator_that_standardised_is_drawn_per_standard_deviation():
 def test_every_axis_has_a_name():
     run = solve(GLM(X, Y), 2, solver="omp")
     drawn = [plot_coefficients(RESULT, ax=new_axes()), plot_scores([1, 2], {"a": [1, 2]}, ax=new_axes())]
-    drawn += [plot_trace(run, what=what, against=a, ax=new_axes()) for what in ("distance", "value") for a in AGAINST]
+    drawn += [
+        plot_trace(run, what=what, against=a, ax=new_axes()) for what in ("distance", "value") for a in AXIS_LABELS
+    ]
     for ax in drawn:
         assert ax.get_xlabel()
         assert ax.get_ylabel()

@@ -43,7 +43,7 @@ def test_a_multinomial_refit_goes_on(warm, monkeypatch):
     f = MultiGLM(X, y, l2=1e-2)
     support = np.arange(f.dim)
     start = f.at(support, np.random.default_rng(1).normal(scale=0.1, size=f.dim)) if warm else None
-    monkeypatch.setattr(minimise, "NEWTON_STEPS", 2)
+    monkeypatch.setattr(minimise, "MAX_NEWTON_STEPS", 2)
     point = f.refit(support, start=start)
     assert point.note == ""
     assert point.refitted
@@ -56,7 +56,7 @@ def test_one_output_goes_on(monkeypatch):
     support = np.arange(48)
     known = f.refit(support)
     monkeypatch.setattr("pursuit.refits.columns.LossOnColumns.kernel_fit", lambda self, z: None)
-    monkeypatch.setattr(minimise, "NEWTON_STEPS", 2)
+    monkeypatch.setattr(minimise, "MAX_NEWTON_STEPS", 2)
     point = f.refit(support)
     assert point.note == ""
     assert point.value == pytest.approx(known.value, rel=1e-12)
@@ -67,8 +67,8 @@ def test_what_runs_out_of_steps_is_not_converged(monkeypatch):
     f = MultiGLM(X, y, l2=1e-4)
     known = solve(f, 48, solver="omp", include=range(47))
     assert known.status == "converged"
-    monkeypatch.setattr(minimise, "NEWTON_STEPS", 2)
-    monkeypatch.setattr(minimise, "QUASI_STEPS", 2)
+    monkeypatch.setattr(minimise, "MAX_NEWTON_STEPS", 2)
+    monkeypatch.setattr(minimise, "MAX_QUASI_NEWTON_STEPS", 2)
     cut = solve(f, 48, solver="omp", include=range(47))
     assert cut.value > known.value
     assert cut.status == "max_iter"
@@ -78,7 +78,7 @@ def test_what_runs_out_of_steps_is_not_converged(monkeypatch):
 
 def test_the_estimator_warns_of_it(monkeypatch):
     X, y = classes()
-    monkeypatch.setattr(minimise, "NEWTON_STEPS", 2)
-    monkeypatch.setattr(minimise, "QUASI_STEPS", 2)
+    monkeypatch.setattr(minimise, "MAX_NEWTON_STEPS", 2)
+    monkeypatch.setattr(minimise, "MAX_QUASI_NEWTON_STEPS", 2)
     with pytest.warns(UserWarning, match="the refit stopped after 2 Newton steps"):
         SparseClassifier(k=48, solver="omp", include=range(47)).fit(X, y)

@@ -8,7 +8,7 @@ from scipy.sparse.linalg import LinearOperator
 
 import pursuit
 from problems import BINARY
-from pursuit.data.gathered import ASKED
+from pursuit.data.gathered import MIN_SINGLE_PRODUCTS
 
 N, P, K = 600, 900, 120
 SMOOTH = [loss for loss in pursuit.list_losses() if loss != "hinge"]
@@ -111,10 +111,10 @@ def test_columns_too_close_for_products_are_gathered(loss):
 def test_few_columns_are_gathered_and_kept():
     X, y, support = data("logistic")
     f = pursuit.GLM((counted := Counted(X)).operator, y, "logistic", l2=1e-2)
-    point = f.refit(support[:ASKED])
-    assert counted.products == ASKED
-    f.refit(support[: ASKED + 1], start=point)
-    assert counted.products == ASKED + 1
+    point = f.refit(support[:MIN_SINGLE_PRODUCTS])
+    assert counted.products == MIN_SINGLE_PRODUCTS
+    f.refit(support[: MIN_SINGLE_PRODUCTS + 1], start=point)
+    assert counted.products == MIN_SINGLE_PRODUCTS + 1
 
 
 def test_the_step_of_grahtp_costs_one_product():

@@ -76,8 +76,8 @@ def test_intercepts_by_means(monkeypatch, offset):
     X, y, c, B = rng.standard_normal((80, 4)), rng.standard_normal(80), rng.random(80), rng.standard_normal((3, 2, 1))
     o = None if offset is None else rng.standard_normal(80)
     data = GLM(X, y, sample_weight=c, offset=o).data.raw
-    monkeypatch.setattr(batch, "PICKED", 50)
-    monkeypatch.setattr(batch, "PREDICTORS", 30)
+    monkeypatch.setattr(batch, "PICKED_ENTRIES_AT_A_TIME", 50)
+    monkeypatch.setattr(batch, "PREDICTORS_AT_A_TIME", 30)
     first, second = data.batch(np.array([1, 3]), B).levels(np.full((3, 1), 0.3))
     eta = X[:, [1, 3]] @ B[:, :, 0].T + 0.3 + (0.0 if o is None else o[:, None])
     np.testing.assert_allclose(first[:, 0], (c / c.sum()) @ (eta - y[:, None]), rtol=1e-9)

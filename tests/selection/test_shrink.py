@@ -39,8 +39,8 @@ def losses(given, f, models, s):
 def test_slopes(loss, small, monkeypatch):
     """Of rows in two folds; where predictors are too many they are not kept, and come a few rows at a time."""
     if not small:
-        monkeypatch.setattr(batch, "KEPT", 10)
-        monkeypatch.setattr(batch, "SHARE", 1 << 30)
+        monkeypatch.setattr(batch, "MIN_CACHED_PREDICTORS", 10)
+        monkeypatch.setattr(batch, "CACHE_DIVISOR", 1 << 30)
         for name in ("PREDICTORS", "GATHERED", "PICKED"):
             monkeypatch.setattr(batch, name, 60)
     given, f = objective(loss)

@@ -34,8 +34,8 @@ def text(n=N, p=P, seed=0, per_row=40, form=sp.csr_array):
 @pytest.fixture
 def nothing_dense(monkeypatch):
     """Gathered columns that refuse to become a wide array; what counts as large is less than n x k here."""
-    monkeypatch.setattr(columns, "SPREAD_OUT", 1e6)
-    monkeypatch.setattr(data_rows, "SPREAD_OUT", 1e6)
+    monkeypatch.setattr(columns, "MAX_SPARSE_COPY", 1e6)
+    monkeypatch.setattr(data_rows, "MAX_SPARSE_COPY", 1e6)
     for kind in (SparseBlock, StandardizedBlock):
         own = kind.dense
 
@@ -97,9 +97,9 @@ def test_with_an_intercept_on_standardised_columns(standardize):
 @pytest.mark.parametrize("solver", ["omp", "ompr", "foba", "fbs", "arht", "local_search"])
 def test_unit_by_unit_stays_sparse(solver, monkeypatch):
     """With the limits lowered to where these sizes are large."""
-    monkeypatch.setattr(columns, "SPREAD_OUT", 1e4)
-    monkeypatch.setattr(data_rows, "SPREAD_OUT", 1e4)
-    monkeypatch.setattr(exchanges, "AT_ONCE", 2e4)
+    monkeypatch.setattr(columns, "MAX_SPARSE_COPY", 1e4)
+    monkeypatch.setattr(data_rows, "MAX_SPARSE_COPY", 1e4)
+    monkeypatch.setattr(exchanges, "MAX_HESSIAN_ENTRIES", 2e4)
     X, y = text(400, 5000)
     f = pursuit.GLM(X, y, "logistic", l2=1e-2)
     want = pursuit.solve(pursuit.GLM(X.toarray(), y, "logistic", l2=1e-2), 12, solver=solver, max_iter=60)
@@ -117,7 +117,7 @@ def test_products_find_what_a_hessian_finds(loss, form, standardize, monkeypatch
     f = pursuit.GLM(X, y, loss, l2=1e-2, standardize=standardize)
     support = np.arange(0, 400, 2)
     want = f.refit_on_data(support)
-    monkeypatch.setattr(columns, "LARGE", 100)
+    monkeypatch.setattr(columns, "MAX_HESSIAN_COLUMNS", 100)
     few = f.support_problem(support)
     assert few.by_products
     got = f.refit_on_data(support)
@@ -132,7 +132,7 @@ def test_where_products_take_too_long_a_hessian_is_formed(monkeypatch):
     f = pursuit.GLM(X, y, "logistic", l2=1e-7)
     support = np.arange(350)
     assert f.support_problem(support).tried_by_products
-    monkeypatch.setattr(columns, "PATIENT", 5)
+    monkeypatch.setattr(columns, "MAX_FIRST_PRODUCTS", 5)
     hasty = f.refit_on_data(support)
     monkeypatch.setattr(LossOnColumns, "tried_by_products", False)
     want = f.refit_on_data(support)
@@ -155,7 +155,7 @@ def test_products_of_blocks():
 def test_a_small_wide_csr_matrix_is_read_by_a_csc_copy(standardize, monkeypatch):
     X, y = text(200, 900)
     wide = pursuit.GLM(X, y, "logistic", l2=1e-3, standardize=standardize)
-    monkeypatch.setattr(sparse, "COPIED", 0)
+    monkeypatch.setattr(sparse, "MAX_CSC_COPY_BYTES", 0)
     plain = pursuit.GLM(X, y, "logistic", l2=1e-3, standardize=standardize)
     assert X.format == "csr"
     assert wide.data.raw.design.copied_to_csc

@@ -104,7 +104,7 @@ def test_other_losses_are_refitted(loss, monkeypatch):
         assert known.drop[i] == pytest.approx(drop, rel=1e-6)
         assert known.change[i] >= change - 1e-9
         assert known.change[i] <= drop + 1e-9
-    monkeypatch.setattr("pursuit.solvers.rivals.AFFORDED", 0)
+    monkeypatch.setattr("pursuit.solvers.rivals.MAX_REFIT_WORK", 0)
     model = rivals(f, result.constraint, point)
     assert model.how == "model"
     np.testing.assert_allclose(model.drop, removals(f, result.constraint, point)[1])

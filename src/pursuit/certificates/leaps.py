@@ -16,7 +16,7 @@ from .. import _core
 from .._utils.types import Columns, Matrix, Vector
 from ..constraints import AtMost
 from ..objectives.glm import GLM
-from ..refits.basis import EXACTLY, HELD
+from ..refits.basis import COLUMN_ROUNDING, EXACT_COMBINATION_SHARE
 from ..refits.factor import unit_scale
 
 MAX_COLUMNS = 64  # the kernel's sets are words of 64 bits
@@ -145,7 +145,7 @@ def _from_rows(f: GLM, cols: Columns) -> Triangle | None:
     root = np.sqrt(rows.c)
     W = np.vstack([root[:, None] * A, np.diag(np.sqrt(ridge))])
     norm = np.sqrt((W**2).sum(axis=0))
-    alive = norm > HELD * large
+    alive = norm > COLUMN_ROUNDING * large
     W = np.where(alive, W, 0.0) / np.where(alive, norm, 1.0)
     t = np.vstack([root[:, None] * y, np.zeros((m, y.shape[1]))]) / np.sqrt(f.null.value)
     Q, R = np.linalg.qr(W)
@@ -162,5 +162,8 @@ def _from_rows(f: GLM, cols: Columns) -> Triangle | None:
 def _exactly_dependent(A: Matrix, c: Vector, ridge: Vector, intercept: bool) -> bool:
     """Whether columns that cannot be told from combinations of others are exactly such combinations."""
     A = np.asfortranarray(A)
-    ranks = [int((_core.orthonormal(A, c, ridge, intercept, share)[2] > 0).sum()) for share in (10 * HELD, EXACTLY)]
+    ranks = [
+        int((_core.orthonormal(A, c, ridge, intercept, share)[2] > 0).sum())
+        for share in (10 * COLUMN_ROUNDING, EXACT_COMBINATION_SHARE)
+    ]
     return ranks[0] == ranks[1]

@@ -18,7 +18,7 @@ from ..objectives.base import Point
 from ..objectives.glm import GLM
 from ..sparse_eigenvalues import Outer, hessian_bound
 
-SLACK = 1e-6  # relative, by which the inequality must fail: rounding must not decide
+RELATIVE_SLACK = 1e-6  # relative, by which the inequality must fail: rounding must not decide
 MAX_ENTRIES = 2e8  # of X up to which a second derivative is bounded for this
 
 
@@ -38,7 +38,7 @@ def lemma21(f: GLM, constraint: AtMost, point: Point) -> str:
     if constraint.count(point.support) < constraint.k or not free.any():
         return ""
     i = int(np.flatnonzero(free)[np.abs(point.coef[free]).argmin()])
-    if not abs(point.coef[i]) < (1 - SLACK) * outside[j] / M:
+    if not abs(point.coef[i]) < (1 - RELATIVE_SLACK) * outside[j] / M:
         return ""
     leaves, enters = (column_label(np.array([c]), f.names) for c in (point.support[i], j))
     return f"the solution given is not optimal: {enters} in place of {leaves} lowers f (Lemma 21 of GraHTP)"

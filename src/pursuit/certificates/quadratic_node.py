@@ -36,10 +36,8 @@ from .tree import NodeBound, Solutions, undecided
 
 MAX_RESCALED_COLUMNS = 1200  # columns up to which a problem is rescaled by its conditional variances
 REBORROW_SHARE = 0.8  # share of columns left at which the borrowed curvature is computed anew
-ROUGHLY, FULLY = (
-    0.05,
-    1e-9,
-)  # share of what is missing to which a relaxation is solved: on the way to more nodes, or last
+# share of what is missing to which a relaxation is solved: on the way to more nodes, or last
+ROUGH_GAP_SHARE, FINAL_GAP_SHARE = 0.05, 1e-9
 MAX_FULL_COLUMNS = 300  # columns up to which the last is affordable
 GRAM_ERROR = 1e-11  # share of the scale by which a value from the Gram matrix may be off
 MAX_CANCELLATION = 1e-4  # share of a column's square that may be rounding before it is out of the Gram matrix's reach
@@ -147,7 +145,9 @@ class SparseQuadratic:
                 return result(max(lower, problem._all_columns()), problem._doubtful())
             L = problem.L or max(float(problem.H.diagonal().max()) - problem.mu, 1e-12)
             rough = not precise or p > MAX_FULL_COLUMNS
-            share, steps = (ROUGHLY, effort) if rough else (FULLY, max(effort, int(min(1e5, 2e8 / p**2))))
+            share, steps = (
+                (ROUGH_GAP_SHARE, effort) if rough else (FINAL_GAP_SHARE, max(effort, int(min(1e5, 2e8 / p**2))))
+            )
             target = solutions.target / unit if np.isfinite(solutions.target) else problem.f0
             _, _, x, z, t, _, y, L = _core.perspective(
                 problem.H, problem.c.ravel(), problem.k, problem.f0, problem.mu, L, 1.0, problem.x.ravel(), target,

@@ -7,7 +7,7 @@ import numpy as np
 
 from .._utils.types import Flags, Intercept, Matrix, Vector
 
-ROUNDED = 32 * 2.0**-52  # share of a sum of products, by the sizes of its factors, that rounding may be
+SUM_ROUNDING = 32 * 2.0**-52  # share of a sum of products, by the sizes of its factors, that rounding may be
 
 
 class Answer(NamedTuple):

@@ -17,11 +17,12 @@ if TYPE_CHECKING:
     from .row_store import RowStore
     from .rows import Data
 
-PREDICTORS = 1 << 16  # that are computed at a time: losses need several numbers for each
-GATHERED = 1 << 24  # entries of columns that are gathered at a time where rows cannot be picked out cheaply
-PICKED = 1 << 18  # entries of X in rows of a dense matrix that are picked out at a time
-KEPT = 1 << 17  # predictors that are kept, since a search for a root asks for them again and again
-SHARE = 16  # of the entries of X may be kept for that by each of the folds
+PREDICTORS_AT_A_TIME = 1 << 16  # that are computed at a time: losses need several numbers for each
+# entries of columns that are gathered at a time where rows cannot be picked out cheaply
+GATHERED_ENTRIES_AT_A_TIME = 1 << 24
+PICKED_ENTRIES_AT_A_TIME = 1 << 18  # entries of X in rows of a dense matrix that are picked out at a time
+MIN_CACHED_PREDICTORS = 1 << 17  # predictors that are kept, since a search for a root asks for them again and again
+CACHE_DIVISOR = 16  # of the entries of X may be kept for that by each of the folds
 
 
 class Piece(NamedTuple):
@@ -49,7 +50,7 @@ class Batch:
 
     def levels(self, b: Matrix) -> tuple[Matrix, Matrix]:
         """The first and second derivative of that in every intercept, models x outputs."""
-        if self.data.loss.quadratic and self.data.shape[0] * len(self.cols) > PICKED:
+        if self.data.loss.quadratic and self.data.shape[0] * len(self.cols) > PICKED_ENTRIES_AT_A_TIME:
             return self._levels_by_means(b)
         first, second, loss = np.zeros(b.shape), np.zeros(b.shape), self.data.loss
         for y, c, offset, eta in self._again():
@@ -63,8 +64,8 @@ class Batch:
         """The same where phi'' is 1: the means of columns are known, and X is not read."""
         loss, rows, empty = self.data.loss, self.data.rows, np.zeros(b.shape[1])
         y, c, offset = rows.y, rows.c, rows.offset
-        for low in range(0, len(y), PREDICTORS):
-            some = slice(low, low + PREDICTORS)
+        for low in range(0, len(y), PREDICTORS_AT_A_TIME):
+            some = slice(low, low + PREDICTORS_AT_A_TIME)
             eta = np.zeros((len(y[some]), 1, b.shape[1]))
             eta += 0.0 if offset is None else offset[some].reshape(eta.shape)
             empty += c[some] @ np.reshape(loss.d1(*_flat(loss, y[some], eta)), (len(eta), -1))
@@ -84,7 +85,7 @@ class Batch:
     def _again(self) -> Iterable[Piece]:
         """The pieces of a question that will soon be asked again: kept, where they are small."""
         if self.kept is None:
-            most = max(KEPT, self.data.nbytes // (8 * SHARE))
+            most = max(MIN_CACHED_PREDICTORS, self.data.nbytes // (8 * CACHE_DIVISOR))
             if np.count_nonzero(self.data.rows.c) * self.B.shape[0] * self.B.shape[2] > most:
                 return self._pieces()
             self.kept = list(self._pieces())
@@ -93,7 +94,7 @@ class Batch:
     def _pieces(self) -> Iterator[Piece]:
         """Rows that count, as many at a time as fit."""
         y, c, offset, B = self.data.rows.y, self.data.rows.c, self.data.rows.offset, self.B
-        size = max(1, PREDICTORS // max(1, B.shape[0] * B.shape[2]))
+        size = max(1, PREDICTORS_AT_A_TIME // max(1, B.shape[0] * B.shape[2]))
         for some, A in picked(self.data, self.cols):
             for low in range(0, len(some), size):
                 rows = some[low : low + size]
@@ -109,11 +110,11 @@ def is_dense(data: "RowStore") -> bool:
 def picked(data: "Data", cols: Columns) -> Iterator[tuple[Columns, Matrix]]:
     """Rows with a weight, and some columns in them: all where these are few entries, else some rows at a time."""
     (n, p), dense, c = data.shape, is_dense(data), data.rows.c
-    if n * len(cols) <= (PICKED if dense else GATHERED):
+    if n * len(cols) <= (PICKED_ENTRIES_AT_A_TIME if dense else GATHERED_ENTRIES_AT_A_TIME):
         A, used = data.design.block(cols).dense(), np.flatnonzero(c)
         yield used, A if len(used) == n else A[used]
         return
-    size = max(1, PICKED // p if dense else GATHERED // len(cols))
+    size = max(1, PICKED_ENTRIES_AT_A_TIME // p if dense else GATHERED_ENTRIES_AT_A_TIME // len(cols))
     for rows in row_chunks(n, int(np.count_nonzero(c)), size, lambda some: c[some] != 0):
         yield rows, data.design.take(rows).block(cols).dense()
 

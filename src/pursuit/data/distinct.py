@@ -12,14 +12,14 @@ from ..designs import Design
 from ..designs.base import Taken
 from .batch import row_chunks
 
-SAMPLED = 256  # columns that are compared first: rows that differ there differ
-LOOKED_THROUGH = 1 << 16  # rows of which a few are taken at a time
-BYTES = 1 << 24  # of rows that are compared at a time
+SAMPLED_COLUMNS = 256  # columns that are compared first: rows that differ there differ
+ROWS_AT_A_TIME = 1 << 16  # rows of which a few are taken at a time
+BYTES_AT_A_TIME = 1 << 24  # of rows that are compared at a time
 
 
 def sampled(p: int) -> Columns:
     """Some columns, spread over all."""
-    return np.unique(np.linspace(0, p - 1, min(p, SAMPLED)).astype(np.int64))
+    return np.unique(np.linspace(0, p - 1, min(p, SAMPLED_COLUMNS)).astype(np.int64))
 
 
 def row_keys(design: Design, c: Vector, cols: Columns, limit: int) -> NDArray[np.uint64]:
@@ -32,9 +32,9 @@ def row_keys(design: Design, c: Vector, cols: Columns, limit: int) -> NDArray[np
     if not count or isinstance(design.take(np.zeros(1, np.int64)), Taken):
         rows = np.flatnonzero(c)[:limit]
         return np.column_stack([rows, np.zeros_like(rows)]).astype(np.uint64)
-    size = max(1, BYTES // (8 * max(1, p)))  # whole rows are copied
+    size = max(1, BYTES_AT_A_TIME // (8 * max(1, p)))  # whole rows are copied
     chunks, step = partial(row_chunks, n, count, chosen=lambda some: c[some] != 0), -(-count // (2 * limit))
-    spread = np.concatenate([rows[::step] for rows in chunks(LOOKED_THROUGH)])
+    spread = np.concatenate([rows[::step] for rows in chunks(ROWS_AT_A_TIME)])
     found = set[bytes]()
     for rows in chain((spread[low : low + size] for low in range(0, len(spread), size)), chunks(size)):
         A = design.take(rows).block(cols).dense()

@@ -12,8 +12,8 @@ import numpy as np
 from .._utils.types import Columns, Matrix
 from ..designs import Block, DenseBlock, Design, PagedBlock, ProductBlock
 
-ASKED = 32  # columns that are gathered by a product each; conjugate gradients seldom end with fewer
-GATHERS = 3  # gathers whose columns are kept
+MIN_SINGLE_PRODUCTS = 32  # columns that are gathered by a product each; conjugate gradients seldom end with fewer
+MAX_CACHED_GATHERS = 3  # gathers whose columns are kept
 
 
 class Gathered:
@@ -21,7 +21,7 @@ class Gathered:
 
     def __init__(self, design: Design) -> None:
         self.design = design
-        self.last: deque[tuple[Columns, Block]] = deque(maxlen=GATHERS)
+        self.last: deque[tuple[Columns, Block]] = deque(maxlen=MAX_CACHED_GATHERS)
         self.lock = threading.Lock()  # one objective may serve several Python threads
 
     def __call__(self, cols: Columns) -> Block:
@@ -58,7 +58,7 @@ class Gathered:
         if self.design.products_only:
             with self.lock:
                 held = [held for held, _ in self._dense()]
-            if np.count_nonzero(~np.isin(cols, np.concatenate([cols[:0], *held]))) > ASKED:
+            if np.count_nonzero(~np.isin(cols, np.concatenate([cols[:0], *held]))) > MIN_SINGLE_PRODUCTS:
                 return ProductBlock(self.design, cols)
         return PagedBlock(self.design, cols) if len(cols) > self.design.room.columns else self(cols)
 

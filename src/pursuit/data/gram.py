@@ -20,15 +20,15 @@ from .._utils.types import Columns, Vector
 from ..designs import centre
 from .rows import Data
 
-BLOCK = 16  # columns computed at a time, more where many are held, up to LARGEST
-LARGEST = 32
-TEMPORARY = 1 << 22  # bytes of a block beyond which it does not grow
-FEW = 2  # columns that may be missing before a pass over X is the better buy
-WHOLE = 2e7  # multiplications up to which the whole Gram matrix is formed at once
-SHARE = 0.2  # of the bytes of X
-EVEN = 1e-14  # mean of a column of mean square 1 that counts as none
+COLUMNS_AT_A_TIME = 16  # columns computed at a time, more where many are held, up to MAX_COLUMNS_AT_A_TIME
+MAX_COLUMNS_AT_A_TIME = 32
+MAX_BLOCK_BYTES = 1 << 22  # bytes of a block beyond which it does not grow
+MAX_MISSING_COLUMNS = 2  # columns that may be missing before a pass over X is the better buy
+MAX_WHOLE_GRAM_WORK = 2e7  # multiplications up to which the whole Gram matrix is formed at once
+CACHE_SHARE = 0.2  # of the bytes of X
+ZERO_MEAN_TOLERANCE = 1e-14  # mean of a column of mean square 1 that counts as none
 FEW_ROWS, COPIED = 400, 1 << 20  # rows and entries up to which products with a copy of X are as cheap as kept ones
-GRANTED = 1 << 24  # bytes that are always granted
+MIN_CACHE_BYTES = 1 << 24  # bytes that are always granted
 NO_COLUMNS = np.empty(0, np.int64)
 
 
@@ -39,15 +39,15 @@ class GramColumns:
         self.data, self.centred = data, centred
         n, p = data.shape
         room = data.room.gram
-        granted = max(GRANTED, SHARE * data.nbytes) if room is None else room
-        self.capacity = min(p, max(BLOCK, int(granted // (8 * p))))
+        granted = max(MIN_CACHE_BYTES, CACHE_SHARE * data.nbytes) if room is None else room
+        self.capacity = min(p, max(COLUMNS_AT_A_TIME, int(granted // (8 * p))))
         self.granted = 8 * p * self.capacity <= granted  # else a block is kept only for whoever must have it
-        self.largest = min(max(TEMPORARY // (8 * p), BLOCK), LARGEST)
+        self.largest = min(max(MAX_BLOCK_BYTES // (8 * p), COLUMNS_AT_A_TIME), MAX_COLUMNS_AT_A_TIME)
         self.cached = self.last_used = NO_COLUMNS  # the column in each slot, and when it was last asked for
         self.clock = 0
         self.rows = np.empty((0, p))
         self.in_order = False  # whether slot j holds column j, for all of them
-        self.small = (n * p * p <= WHOLE or p <= BLOCK) and p <= self.capacity
+        self.small = (n * p * p <= MAX_WHOLE_GRAM_WORK or p <= COLUMNS_AT_A_TIME) and p <= self.capacity
         self.read = room is not None and p <= self.capacity  # rows do not lie in memory, and all of it may
         self.whole = self.small or self.read  # of which a path forms all
         self.lock = threading.RLock()  # one objective may serve several Python threads
@@ -77,14 +77,16 @@ class GramColumns:
         if self.whole or n > FEW_ROWS or n * p > COPIED or self.data.products_only or not self.data.near:
             return None
         A, rows = self.data.copied()
-        if self.centred and np.abs(rows.c @ A).max(initial=0.0) > EVEN:  # a standardised view has no means left
+        if (
+            self.centred and np.abs(rows.c @ A).max(initial=0.0) > ZERO_MEAN_TOLERANCE
+        ):  # a standardised view has no means left
             centre(A, rows.c)
         A *= np.sqrt(rows.c)[:, None]
         return _core.Products(A)
 
     def cheap(self, support: Columns) -> bool:
         """Whether the columns of a support are here, or can be had for less than the passes they save."""
-        return self.granted and len(support) <= self.capacity and self.missing(support) <= FEW
+        return self.granted and len(support) <= self.capacity and self.missing(support) <= MAX_MISSING_COLUMNS
 
     @property
     def complete(self) -> bool:
@@ -134,7 +136,7 @@ class GramColumns:
         missing = support[self.slot[support] < 0]
         if len(missing):
             kept = len(support) - len(missing)
-            block = min(self.largest, max(BLOCK, 2 * len(self.cached)))
+            block = min(self.largest, max(COLUMNS_AT_A_TIME, 2 * len(self.cached)))
             room = min(block, self.capacity - kept, int(np.count_nonzero(self.slot < 0))) - len(missing)
             if self.small:
                 missing = np.flatnonzero(self.slot < 0)

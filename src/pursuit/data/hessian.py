@@ -12,10 +12,10 @@ import numpy as np
 
 from .._utils.types import Columns, Matrix, Vector
 from ..designs import between, centre, cross
-from ..designs.base import CHUNK, CONSTANT
+from ..designs.base import MIN_VARIATION_SHARE, OPERATOR_COLUMNS_AT_A_TIME
 from ..engines import Ask, Map, check_time, summed, total
 from ..losses import DiagonalHessian, RowHessian
-from ..refits.columns import SPREAD_OUT
+from ..refits.columns import MAX_SPARSE_COPY
 from .answers import Moments, merge_moments
 
 if TYPE_CHECKING:
@@ -93,9 +93,9 @@ class Model:
         """The columns' spread under W."""
         if not isinstance(self.W, DiagonalHessian):
             squares = np.empty(len(cols))
-            for low in range(0, len(cols), CHUNK):
-                A = self.data.design.block(cols[low : low + CHUNK]).dense()
-                squares[low : low + CHUNK] = (A * self.W.times(A)).sum(axis=0)
+            for low in range(0, len(cols), OPERATOR_COLUMNS_AT_A_TIME):
+                A = self.data.design.block(cols[low : low + OPERATOR_COLUMNS_AT_A_TIME]).dense()
+                squares[low : low + OPERATOR_COLUMNS_AT_A_TIME] = (A * self.W.times(A)).sum(axis=0)
             return Moments(0.0, np.zeros(len(cols)), squares)
         if len(cols) * 8 > self.data.shape[1]:  # one pass over X is cheaper than a gather of so many columns
             weight, mean, square = self.data.moments() if self.data.loss.quadratic else self.data._spread(self.w)
@@ -109,7 +109,7 @@ class Model:
 
     def _rows_of_one(self, cols: Columns, others: Columns | None, centred: bool) -> Matrix:
         if others is not None and not self.data.design.full and isinstance(self.W, DiagonalHessian):
-            large = self.data.shape[0] * max(len(cols), len(others)) > SPREAD_OUT
+            large = self.data.shape[0] * max(len(cols), len(others)) > MAX_SPARSE_COPY
             if large or not self.data.loss.quadratic:  # whose model is exact, down to what centring leaves of a column
                 return self._between(cols, others, centred)
         budget = self.data.room
@@ -152,7 +152,7 @@ class Model:
         """``rows`` about means that are not these rows' own."""
         A = self._block(cols)
         A -= mean
-        A[:, np.abs(A).max(axis=0, initial=0.0) <= CONSTANT * size] = 0.0
+        A[:, np.abs(A).max(axis=0, initial=0.0) <= MIN_VARIATION_SHARE * size] = 0.0
         return self._cross(A, others)
 
     def _block(self, cols: Columns) -> Matrix:

@@ -7,14 +7,15 @@ from .. import _core
 from .._utils.column_names import column_label
 from .._utils.types import Columns, Intercept, Matrix, Vector
 from ..designs import DenseBlock, centre
-from ..designs.base import LOOKED_AT, SMALLEST, InMemory
+from ..designs.base import CHECKED_COLUMNS_AT_A_TIME, MIN_SQUARABLE, InMemory
 from ..engines import total
 from .answers import Moments, QuadraticForm
-from .batch import PICKED, is_dense
+from .batch import PICKED_ENTRIES_AT_A_TIME, is_dense
 from .row_store import RowStore
 
-COPIED = 5e7  # entries of X of which a copy is made for a whole Gram matrix
-DOUBTFUL = 1e-20  # share of the mean square below which a variance may be rounding: the column itself decides
+MAX_COPIED_ENTRIES = 5e7  # entries of X of which a copy is made for a whole Gram matrix
+# share of the mean square below which a variance may be rounding: the column itself decides
+DOUBTFUL_VARIANCE_SHARE = 1e-20
 
 
 class ColumnMoments(RowStore):
@@ -78,7 +79,7 @@ class ColumnMoments(RowStore):
             G = self.design.gram(self.rows.c, shift)
             return G if np.array_equal(cols, np.arange(len(cols))) else G[cols]
         if self._tall(cols):
-            pieces = self.pieces(-(-self.shape[0] * self.shape[1] // PICKED))
+            pieces = self.pieces(-(-self.shape[0] * self.shape[1] // PICKED_ENTRIES_AT_A_TIME))
             return total(piece().gram_about(cols, shift) for piece in pieces)
         A = self.gathered(cols).dense() - shift[cols]
         A = np.asfortranarray(A * self.rows.c[:, None])
@@ -86,21 +87,26 @@ class ColumnMoments(RowStore):
 
     def _tall(self, cols: Columns) -> bool:
         """Whether columns are so long that products with them are better had from some rows at a time."""
-        return self.whole and is_dense(self) and self.shape[0] * len(cols) > PICKED and self.shape[0] > self.shape[1]
+        return (
+            self.whole
+            and is_dense(self)
+            and self.shape[0] * len(cols) > PICKED_ENTRIES_AT_A_TIME
+            and self.shape[0] > self.shape[1]
+        )
 
     def form(self, m: Vector, s: Vector, level: Intercept) -> QuadraticForm:
         """The squared loss of columns (x - m) / s (s inf: zero) and targets y - o - level, as a quadratic form."""
         y = self.rows.y - level if self.rows.offset is None else self.rows.y - self.rows.offset - level
         c, (n, p) = self.rows.c, self.shape
         weighted = (c * y.T).T
-        if n * p <= COPIED or not self.design.full:
+        if n * p <= MAX_COPIED_ENTRIES or not self.design.full:
             A = self.design.block(np.arange(self.shape[1])).dense()
             A -= m
             A /= s
             return QuadraticForm(DenseBlock(A).gram(c), A.T @ weighted, A.T @ c, c @ y)
         H, linear, edge = np.empty((p, p)), np.empty((p, *y.shape[1:])), np.empty(p)
-        for low in range(0, p, LOOKED_AT):  # twice the flops, and no copy of X
-            cols = np.arange(low, min(p, low + LOOKED_AT))
+        for low in range(0, p, CHECKED_COLUMNS_AT_A_TIME):  # twice the flops, and no copy of X
+            cols = np.arange(low, min(p, low + CHECKED_COLUMNS_AT_A_TIME))
             A = np.asfortranarray((self.design.block(cols).dense() - m[cols]) / s[cols] * c[:, None])
             H[cols], linear[cols], edge[cols] = self.design.cross(A, m) / s, A.T @ y, A.sum(axis=0)
         return QuadraticForm(0.5 * (H + H.T), linear, edge, c @ y)
@@ -113,9 +119,9 @@ class ColumnMoments(RowStore):
         """An origin (by default the first numbers), and about it the exact spread of columns that hardly vary."""
         used, first, moved, square = self.rows.c > 0, [], [], []
         c = self.rows.c[used]
-        for low in range(0, len(cols), LOOKED_AT):
-            A = self.design.stored(cols[low : low + LOOKED_AT])[0][used]
-            first.append(A[0] if origin is None else origin[low : low + LOOKED_AT])
+        for low in range(0, len(cols), CHECKED_COLUMNS_AT_A_TIME):
+            A = self.design.stored(cols[low : low + CHECKED_COLUMNS_AT_A_TIME])[0][used]
+            first.append(A[0] if origin is None else origin[low : low + CHECKED_COLUMNS_AT_A_TIME])
             rest = A - first[-1]  # exact, for numbers so close to each other
             moved.append(c @ rest / self.weight)
             square.append(c @ (rest - moved[-1]) ** 2)
@@ -134,8 +140,10 @@ class ColumnMoments(RowStore):
             where = column_label(np.flatnonzero(~(np.isfinite(mean) & np.isfinite(var))), self.names)
             raise ValueError(f"X contains NaN or infinity (or values too large to square) in {where}")
         square = var + mean**2
-        self.check_small(np.flatnonzero(square < SMALLEST**2))
-        doubtful = np.flatnonzero((var > 0) & (var <= DOUBTFUL * square)) if centre else np.empty(0, np.int64)
+        self.check_small(np.flatnonzero(square < MIN_SQUARABLE**2))
+        doubtful = (
+            np.flatnonzero((var > 0) & (var <= DOUBTFUL_VARIANCE_SHARE * square)) if centre else np.empty(0, np.int64)
+        )
         if len(doubtful):
             mean, var = mean.copy(), var.copy()
             weight, mean[doubtful], exact = self.exact_moments(doubtful, None)[1]
@@ -149,7 +157,7 @@ class ColumnMoments(RowStore):
         if len(cols) == 0:
             return
         most = self.largest(cols)
-        small = cols[(most > 0) & (most < SMALLEST)]
+        small = cols[(most > 0) & (most < MIN_SQUARABLE)]
         if len(small):
             it = "it" if len(small) == 1 else "them"
             raise ValueError(

@@ -24,7 +24,8 @@ from .gathered import Gathered
 if TYPE_CHECKING:
     from .rows import Data
 
-KEPT, KEPT_APART = 8, 2  # points at which something is kept for the rows; where memory is short
+# points at which something is kept for the rows; where memory is short
+MAX_CACHED_POINTS, MAX_CACHED_POINTS_LOW_MEMORY = 8, 2
 
 #: Means and scales of columns, which of them are constant, and whether a mean is far larger than its scale.
 View = tuple[Vector, Vector, NDArray[np.bool_], bool]
@@ -141,7 +142,7 @@ class RowStore(ABC):
         known = compute() if known is None else known
         with self._lock:
             self._kept[key] = known  # last in, last to go
-            while len(self._kept) > (KEPT if self.room.gram is None else KEPT_APART):
+            while len(self._kept) > (MAX_CACHED_POINTS if self.room.gram is None else MAX_CACHED_POINTS_LOW_MEMORY):
                 del self._kept[next(iter(self._kept))]
         return known
 

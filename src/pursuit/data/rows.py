@@ -23,17 +23,17 @@ from .._utils.types import Columns, Intercept, Matrix, Ridge, Vector
 from ..designs import DenseBlock, Design, Rows, cross
 from ..losses import DiagonalHessian, RowHessian
 from ..refits import LossOnColumns, Stored
-from ..refits.columns import GATHERED, SPREAD_OUT
+from ..refits.columns import MAX_DENSE_COPY, MAX_SPARSE_COPY
 from .answers import Answer, Moments
-from .batch import PICKED, Batch, is_dense, picked
+from .batch import PICKED_ENTRIES_AT_A_TIME, Batch, is_dense, picked
 from .folds import LabelSums
 from .gathered import Gathered
 from .hessian import Model
 from .sketch import row_sketch
 from .views import ColumnViews
 
-SAME_COLUMN = 1e-13  # share by which a squared correlation may be below 1
-ONE_PASS = 1 << 22  # bytes of X from which on a second pass costs time
+EQUAL_CORRELATION_GAP = 1e-13  # share by which a squared correlation may be below 1
+MIN_ONE_PASS_BYTES = 1 << 22  # bytes of X from which on a second pass costs time
 
 
 class Data(ColumnViews):
@@ -50,7 +50,10 @@ class Data(ColumnViews):
         """The loss alone, added up in twice the digits where that is affordable."""
         if self.outputs > 1:
             eta = self._eta(cols, coef, b)
-        elif self.shape[0] * len(cols) <= (GATHERED if self.design.full else SPREAD_OUT) and not self.products_only:
+        elif (
+            self.shape[0] * len(cols) <= (MAX_DENSE_COPY if self.design.full else MAX_SPARSE_COPY)
+            and not self.products_only
+        ):
             A, m, s = self.design.stored(cols)
             raw = coef / s
             eta = _core.exact_eta(np.asfortranarray(A), raw, b - float(m @ raw), self.rows.offset)
@@ -125,7 +128,7 @@ class Data(ColumnViews):
         known = (
             not self.whole or self.outputs > 1 or self._moments is not None
         )  # rows in parts have no moments of their own
-        small = self.loss.quadratic and self.nbytes < ONE_PASS  # whose Gram matrix has the moments
+        small = self.loss.quadratic and self.nbytes < MIN_ONE_PASS_BYTES  # whose Gram matrix has the moments
         stored = None if known or small or not self.full or self._raw is not None else self.in_memory()
         if stored is None:
             return self.at(nothing, self.no_coefficients, b)
@@ -147,7 +150,7 @@ class Data(ColumnViews):
         """Weighted sums of products of a few columns, about their means where ``centred``; tall data block by block."""
         if centred and self.shared is not None and self.shared.cache.has(cols).all():
             return self.shared.gram(cols)[0][:, cols]
-        if not self.whole or self.shape[0] * len(cols) <= PICKED or not is_dense(self):
+        if not self.whole or self.shape[0] * len(cols) <= PICKED_ENTRIES_AT_A_TIME or not is_dense(self):
             return self.metric().rows(cols, cols, centred)
         shift = self.moments().mean[cols] if centred else np.zeros(len(cols))
         G, left, c = np.zeros((len(cols), len(cols))), np.zeros(len(cols)), self.rows.c
@@ -160,7 +163,7 @@ class Data(ColumnViews):
     def copies(self, one: int, other: int, centred: bool) -> bool:
         """Whether two columns are the same but for scale (and shift, where ``centred``), to all digits but the last."""
         H = self.products(np.array([one, other]), centred)
-        return bool(0 < (1 - SAME_COLUMN) * H[0, 0] * H[1, 1] <= H[0, 1] ** 2)
+        return bool(0 < (1 - EQUAL_CORRELATION_GAP) * H[0, 0] * H[1, 1] <= H[0, 1] ** 2)
 
     def metric(self) -> "Model":
         """The Hessian of the squared loss of one output, whatever the loss is."""

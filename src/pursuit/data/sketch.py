@@ -1,7 +1,7 @@
 """The fingerprint of rows: a few sums over rows that tell data apart, in one pass over X.
 
 A weighted mean over rows depends on them through the measure sum_i c_i delta(x_i, y_i, o_i) alone. Its fingerprint are
-``SUMS`` numbers
+``N_SUMS`` numbers
 
     sum_i c_i u(h_i),   h_i a 64-bit hash of row i,   u(h) pseudo-random in [-1, 1)
 
@@ -21,25 +21,25 @@ from ..designs import Design, Rows
 
 Hashes = NDArray[np.uint64]
 
-SUMS = 4
-ROUNDING = 1e-13  # by which sums of weights that sum to one may differ: other threads, other parts
+N_SUMS = 4
+SUM_ROUNDING = 1e-13  # by which sums of weights that sum to one may differ: other threads, other parts
 PRODUCT_ROUNDING = 1e-9  # the same as a share of the norm, where an operator's products are added up
-IN_CACHE = 1 << 14  # rows whose pseudo-random numbers are made together
-TARGETS, OFFSETS = 1 << 60, 1 << 61  # first keys of the columns of y and of the offset
+ROWS_AT_A_TIME = 1 << 14  # rows whose pseudo-random numbers are made together
+TARGET_KEYS, OFFSET_KEYS = 1 << 60, 1 << 61  # first keys of the columns of y and of the offset
 
 
 def row_sketch(design: Design, rows: Rows) -> Matrix:
-    """The sums over these rows, and how far each may be off by rounding: ``SUMS`` x 2."""
+    """The sums over these rows, and how far each may be off by rounding: ``N_SUMS`` x 2."""
     if design.products_only:
         return _product_sketch(design, rows)
-    hashes = design.row_hashes() + _hashes(rows.y, TARGETS)
+    hashes = design.row_hashes() + _hashes(rows.y, TARGET_KEYS)
     if rows.offset is not None:
-        hashes += _hashes(rows.offset, OFFSETS)
-    values = np.zeros(SUMS)
-    for low in range(0, len(hashes), IN_CACHE):
-        some = slice(low, low + IN_CACHE)
-        values += [rows.c[some] @ pseudo_random(hashes[some], seed) for seed in range(SUMS)]
-    return np.column_stack([values, np.full(SUMS, ROUNDING * float(rows.c.sum()))])
+        hashes += _hashes(rows.offset, OFFSET_KEYS)
+    values = np.zeros(N_SUMS)
+    for low in range(0, len(hashes), ROWS_AT_A_TIME):
+        some = slice(low, low + ROWS_AT_A_TIME)
+        values += [rows.c[some] @ pseudo_random(hashes[some], seed) for seed in range(N_SUMS)]
+    return np.column_stack([values, np.full(N_SUMS, SUM_ROUNDING * float(rows.c.sum()))])
 
 
 def form_sketch(G: Matrix, *beside: Vector) -> Matrix:

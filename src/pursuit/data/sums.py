@@ -22,15 +22,15 @@ from .._utils.column_names import Names, column_label
 from .._utils.types import Columns, Intercept, Keywords, Matrix, Vector
 from ..designs import Dense, Rows
 from ..losses import Squared
-from .answers import ROUNDED, QuadraticForm
+from .answers import SUM_ROUNDING, QuadraticForm
 from .rows import Data
 from .sketch import form_sketch
 
 if TYPE_CHECKING:
     pass
 
-MORE = 7  # powers of ten that sums may be coarser than rounding makes them
-SPREAD = 1e-10  # share of a column's mean square that must be left when its mean is taken off
+MAX_LOST_DIGITS = 7  # powers of ten that sums may be coarser than rounding makes them
+MIN_VARIANCE_SHARE = 1e-10  # share of a column's mean square that must be left when its mean is taken off
 
 
 class Sums(Data):
@@ -107,15 +107,15 @@ class Sums(Data):
 
 
 def _factored(even: Matrix, linear: Vector, square: float, coarse: Vector) -> tuple[Matrix, Vector, float]:
-    """R, r, and how many times more than ROUNDED had to be added to the diagonal before there are rows with such sums.
+    """R, r, and what multiple of SUM_ROUNDING was added to the diagonal so that there are rows with such sums.
 
     At least that is added: in a direction that rounding may have made too short, r would be too long.
     """
-    used, y_noise = np.flatnonzero(even.diagonal()), ROUNDED * float(coarse[-1]) ** 2
+    used, y_noise = np.flatnonzero(even.diagonal()), SUM_ROUNDING * float(coarse[-1]) ** 2
     trouble = "gram must be positive semidefinite, about the means where these are given: no rows have such sums"
-    for more in 10.0 ** np.arange(MORE):
+    for more in 10.0 ** np.arange(MAX_LOST_DIGITS):
         H = even[np.ix_(used, used)]
-        H[np.arange(len(used)), np.arange(len(used))] += more * ROUNDED * coarse[used] ** 2
+        H[np.arange(len(used)), np.arange(len(used))] += more * SUM_ROUNDING * coarse[used] ** 2
         L, info = lapack.dpotrf(H, lower=1, overwrite_a=1)
         if info == 0:
             r = solve_triangular(L, linear[used], lower=True) if len(used) else np.empty(0)
@@ -150,9 +150,9 @@ def check_spread(gram: Matrix, mean: Vector, n: float, names: Names | None) -> M
     """gram / n about the means, or a sentence about columns whose mean square is all mean."""
     square = gram.diagonal() / n
     G = gram / n - np.outer(mean, mean)
-    lost = (G.diagonal() <= SPREAD * square) & (square > 0)
-    if (G.diagonal() < -SPREAD * square).any():
-        where = column_label(np.flatnonzero(G.diagonal() < -SPREAD * square), names)
+    lost = (G.diagonal() <= MIN_VARIANCE_SHARE * square) & (square > 0)
+    if (G.diagonal() < -MIN_VARIANCE_SHARE * square).any():
+        where = column_label(np.flatnonzero(G.diagonal() < -MIN_VARIANCE_SHARE * square), names)
         raise ValueError(f"mean is too large for gram and n in {where}: are all three of the same rows?")
     if lost.any():
         where = column_label(np.flatnonzero(lost), names)

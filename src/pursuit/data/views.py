@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from .._utils.types import Columns, Intercept, Vector
 from ..designs import Standardized
-from ..designs.standardized import FAR
+from ..designs.standardized import MAX_MEAN_TO_SCALE
 from ..losses import Loss
 from .folds import FoldCache
 from .moments import ColumnMoments
@@ -16,7 +16,7 @@ from .row_store import View
 if TYPE_CHECKING:
     from .rows import Data
 
-PREPARED = 1 << 27  # bytes that Gram columns of all folds may have together; more where X has more
+MAX_FOLD_GRAM_BYTES = 1 << 27  # bytes that Gram columns of all folds may have together; more where X has more
 
 
 class ColumnViews(ColumnMoments):
@@ -26,7 +26,7 @@ class ColumnViews(ColumnMoments):
         """Gram columns that several folds will need: where folds share rows, computed for all of them together."""
         if self.shared is not None:
             cache, room = self.shared.cache, self.room.gram
-            room = max(PREPARED, self.nbytes) if room is None else room
+            room = max(MAX_FOLD_GRAM_BYTES, self.nbytes) if room is None else room
             cache.columns(cols[: int(room // (8 * cache.count * self.shape[1]))])
 
     def standardised(self, m: Vector, s: Vector, constant: NDArray[np.bool_], far: bool) -> "Data":
@@ -59,7 +59,7 @@ class ColumnViews(ColumnMoments):
     def standardized(self, centre: bool) -> "Data":
         """Columns of mean 0 and variance 1; not ``centre``: of mean square 1."""
         m, s, constant = self.scales(centre)
-        return self.in_view((m, s, constant, bool((np.abs(m) > FAR * s).any())))
+        return self.in_view((m, s, constant, bool((np.abs(m) > MAX_MEAN_TO_SCALE * s).any())))
 
     def in_view(self, view: View | None) -> "Data":
         """The same rows in a view of columns, such as that of other rows (``view``); None: as they are."""

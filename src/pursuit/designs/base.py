@@ -24,11 +24,11 @@ from .._utils.lazy import lazy
 from .._utils.types import Columns, Intercept, Keywords, Matrix, Vector
 from ..losses import DiagonalHessian, Loss
 
-CHUNK = 16  # columns asked of an operator at a time
-SQUARED = 1 << 25  # bytes of rows copied at a time for a Gram matrix
-LOOKED_AT = 256  # columns looked at together where something may be wrong with them
-CONSTANT = 1e-14  # share of its size by which a column must vary, or that is rounding
-SMALLEST = 1e-150  # numbers below which squares have no digits
+OPERATOR_COLUMNS_AT_A_TIME = 16  # columns asked of an operator at a time
+GRAM_COPY_BYTES = 1 << 25  # bytes of rows copied at a time for a Gram matrix
+CHECKED_COLUMNS_AT_A_TIME = 256  # columns looked at together where something may be wrong with them
+MIN_VARIATION_SHARE = 1e-14  # share of its size by which a column must vary, or that is rounding
+MIN_SQUARABLE = 1e-150  # numbers below which squares have no digits
 
 
 class CacheOwner:
@@ -259,8 +259,10 @@ class Design:
 
     def narrow(self, cols: Columns, out: NDArray[np.floating]) -> None:
         """The columns into ``out``, row after row, in its precision."""
-        for low in range(0, len(cols), CHUNK):
-            out[:, low : low + CHUNK] = self.block(cols[low : low + CHUNK]).dense()
+        for low in range(0, len(cols), OPERATOR_COLUMNS_AT_A_TIME):
+            out[:, low : low + OPERATOR_COLUMNS_AT_A_TIME] = self.block(
+                cols[low : low + OPERATOR_COLUMNS_AT_A_TIME]
+            ).dense()
 
     def stored(self, cols: Columns) -> tuple[Matrix, Vector, Vector]:
         """The columns as they are stored, A, and m, s with (A - m) / s the columns of this design (s inf: zero)."""
@@ -268,7 +270,7 @@ class Design:
 
     def largest(self, cols: Columns) -> Vector:
         """The largest absolute number of columns as they are stored."""
-        chunks = [cols[low : low + LOOKED_AT] for low in range(0, len(cols), LOOKED_AT)]
+        chunks = [cols[low : low + CHECKED_COLUMNS_AT_A_TIME] for low in range(0, len(cols), CHECKED_COLUMNS_AT_A_TIME)]
         most = [np.abs(self.stored(some)[0]).max(axis=0, initial=0.0) for some in chunks]
         return np.concatenate([np.empty(0), *most])
 
@@ -284,7 +286,7 @@ class Design:
     def gram(self, c: Vector, shift: Vector) -> Matrix:
         """sum_i c_i (x_i - shift)(x_i - shift)', all columns; some rows at a time are copied."""
         n, p = self.shape
-        out, everything, step = np.zeros((p, p)), np.arange(p), max(1, SQUARED // (8 * p))
+        out, everything, step = np.zeros((p, p)), np.arange(p), max(1, GRAM_COPY_BYTES // (8 * p))
         for low in range(0, n, step):
             rows = np.arange(low, min(n, low + step))
             A = self.take(rows).block(everything).dense()
@@ -296,8 +298,8 @@ class Design:
         """A 64-bit hash of every row, see ``_core.Matrix.row_hashes``; by default a few gathered columns at a time."""
         n, p = self.shape
         total = np.zeros(n, np.uint64)
-        for low in range(0, p, CHUNK):
-            cols = np.arange(low, min(p, low + CHUNK))
+        for low in range(0, p, OPERATOR_COLUMNS_AT_A_TIME):
+            cols = np.arange(low, min(p, low + OPERATOR_COLUMNS_AT_A_TIME))
             total += _core.Matrix(self.block(cols).dense()).row_hashes(low)
         return total
 
@@ -309,8 +311,8 @@ class Design:
         """Weighted column means and variances; by default a few gathered columns at a time."""
         p = self.shape[1]
         mean, var = np.empty(p), np.empty(p)
-        for low in range(0, p, CHUNK):
-            cols = np.arange(low, min(p, low + CHUNK))
+        for low in range(0, p, OPERATOR_COLUMNS_AT_A_TIME):
+            cols = np.arange(low, min(p, low + OPERATOR_COLUMNS_AT_A_TIME))
             A = self.block(cols).dense()
             mean[cols] = c @ A
             var[cols] = c @ (A - mean[cols]) ** 2
@@ -474,7 +476,7 @@ def centre(A: Matrix, w: Vector) -> Vector:
     A -= mean
     rest = w @ A / total
     A -= rest
-    A[:, np.abs(A).max(axis=0, initial=0.0) <= CONSTANT * size] = 0.0
+    A[:, np.abs(A).max(axis=0, initial=0.0) <= MIN_VARIATION_SHARE * size] = 0.0
     return np.asarray(mean + rest)
 
 

@@ -6,8 +6,8 @@ from .._utils.lazy import lazy
 from .._utils.types import Array, Columns, Vector
 from .base import DenseBlock, InMemory
 
-SAMPLED = 16  # rows that tell whether a column is far from zero
-FAR_OFF = 300.0  # times their spread that their middle must be away from it
+SAMPLED_ROWS = 16  # rows that tell whether a column is far from zero
+MIN_MEAN_TO_SPREAD = 300.0  # times their spread that their middle must be away from it
 
 
 class Dense(InMemory):
@@ -34,7 +34,7 @@ class Dense(InMemory):
 
     def origin(self) -> Vector | None:
         """Told from a few rows: their middle, where it is far larger than they differ."""
-        return _core.far_origin(self.core, SAMPLED, FAR_OFF)
+        return _core.far_origin(self.core, SAMPLED_ROWS, MIN_MEAN_TO_SPREAD)
 
     def take(self, rows: Columns) -> "Dense":
         return Dense(self.X[rows])

@@ -16,8 +16,8 @@ from .dense import Dense
 from .operator import Operator
 from .sparse import Sparse
 
-MOST_COLUMNS = 10**8  # every vector over the columns is dense
-REAL = (np.dtype(np.float64), np.dtype(np.float32))
+MAX_COLUMNS = 10**8  # every vector over the columns is dense
+FLOAT_DTYPES = (np.dtype(np.float64), np.dtype(np.float32))
 
 
 def as_design(X: MatrixLike, names: Sequence[str] | None = None) -> Design:
@@ -69,9 +69,9 @@ def _design(X: MatrixLike) -> Design:
 def _check_shape(shape: tuple[int, ...]) -> None:
     if len(shape) != 2:
         raise ValueError(f"X must be a 2-D array (rows are samples, columns are features), got shape {shape}")
-    if shape[1] > MOST_COLUMNS:
+    if shape[1] > MAX_COLUMNS:
         raise ValueError(
-            f"X has {shape[1]} columns, and at most {MOST_COLUMNS} can be handled; number the columns that are used"
+            f"X has {shape[1]} columns, and at most {MAX_COLUMNS} can be handled; number the columns that are used"
         )
     if shape[0] == 0 or shape[1] == 0:
         raise ValueError(f"X must have at least one row and one column, got shape {shape}")
@@ -84,7 +84,7 @@ def _real(dtype: np.dtype) -> np.dtype:
     if dtype.kind not in "fiub":
         raise ValueError(f"X must be numeric, got dtype {dtype}; encode strings and categories as numbers first")
     native = dtype.newbyteorder("=")
-    return native if native in REAL else np.dtype(np.float64)
+    return native if native in FLOAT_DTYPES else np.dtype(np.float64)
 
 
 def _dense(X: MatrixLike) -> Array:

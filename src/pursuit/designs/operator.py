@@ -3,7 +3,7 @@ from scipy.sparse.linalg import LinearOperator
 
 from .._utils.types import Columns, Matrix
 from ..engines import check_time
-from .base import CHUNK, DenseBlock, Design
+from .base import OPERATOR_COLUMNS_AT_A_TIME, DenseBlock, Design
 
 
 class Operator(Design):
@@ -31,8 +31,8 @@ class Operator(Design):
 
     def block(self, cols: Columns) -> DenseBlock:
         A = np.empty((self.shape[0], len(cols)), order="F")
-        for low in range(0, len(cols), CHUNK):
+        for low in range(0, len(cols), OPERATOR_COLUMNS_AT_A_TIME):
             check_time()
-            chunk = cols[low : low + CHUNK]
-            A[:, low : low + CHUNK] = self.matmat(chunk, np.eye(len(chunk)))
+            chunk = cols[low : low + OPERATOR_COLUMNS_AT_A_TIME]
+            A[:, low : low + OPERATOR_COLUMNS_AT_A_TIME] = self.matmat(chunk, np.eye(len(chunk)))
         return DenseBlock(A)

@@ -8,9 +8,9 @@ from .._utils.lazy import lazy
 from .._utils.types import Array, Columns, Matrix, Vector
 from .base import Block, DenseBlock, InMemory, StoredBlock
 
-DENSE_ABOVE = 0.2  # a gathered block at least this full is handled by BLAS
-DENSE_UP_TO = 5e6  # if it has no more numbers than that
-COPIED = 1 << 26  # bytes of a CSR matrix up to which a CSC copy is kept where it serves better
+MIN_DENSE_SHARE = 0.2  # a gathered block at least this full is handled by BLAS
+MAX_DENSE_ENTRIES = 5e6  # if it has no more numbers than that
+MAX_CSC_COPY_BYTES = 1 << 26  # bytes of a CSR matrix up to which a CSC copy is kept where it serves better
 
 
 @dataclass(frozen=True)
@@ -76,13 +76,13 @@ class Sparse(InMemory):
 
     def expect_many_passes(self) -> None:
         n, p = self.shape
-        self.copied_to_csc = self.X.format == "csr" and p > n and self.nbytes <= COPIED
+        self.copied_to_csc = self.X.format == "csr" and p > n and self.nbytes <= MAX_CSC_COPY_BYTES
 
     def block(self, cols: Columns) -> Block:
         rows, size = self.X.format == "csr" and not self.copied_to_csc, self.shape[0] * max(1, len(cols))
         data, indices, indptr = self.core.gather_rows(cols) if rows else self.core.gather_csc(cols)
         block = SparseBlock(self.shape[0], len(cols), data, indices, indptr, rows)
-        return DenseBlock(block.dense()) if len(data) > DENSE_ABOVE * size and size <= DENSE_UP_TO else block
+        return DenseBlock(block.dense()) if len(data) > MIN_DENSE_SHARE * size and size <= MAX_DENSE_ENTRIES else block
 
     def largest(self, cols: Columns) -> Vector:
         data, _, indptr = self.core.gather_csc(cols)

@@ -21,9 +21,9 @@ from ..losses.base import Loss
 from .base import Block, DenseBlock, Design, Limits, NewtonSystem, Quick, Rows
 from .sparse import SparseBlock
 
-NARROW = 1e-15  # scales down to this one, and up to its inverse, are left to single precision
-FAR = 1e3  # means beyond so many scales are taken off before columns are multiplied, not after
-BLOCK = 1 << 13  # columns that are standardised at a time, so that they stay in the processor's cache
+MIN_SINGLE_SCALE = 1e-15  # scales down to this one, and up to its inverse, are left to single precision
+MAX_MEAN_TO_SCALE = 1e3  # means beyond so many scales are taken off before columns are multiplied, not after
+COLUMNS_AT_A_TIME = 1 << 13  # columns that are standardised at a time, so that they stay in the processor's cache
 
 
 @dataclass(frozen=True)
@@ -138,7 +138,9 @@ class Standardized(Design):
 
     def narrow(self, cols: Columns, out: NDArray[np.floating]) -> None:
         m, s = np.abs(self.m[cols]), self.s[cols]
-        if out.dtype == np.float64 or (not self.far and ((m <= FAR * s) & (s > NARROW) & (s < 1 / NARROW)).all()):
+        if out.dtype == np.float64 or (
+            not self.far and ((m <= MAX_MEAN_TO_SCALE * s) & (s > MIN_SINGLE_SCALE) & (s < 1 / MIN_SINGLE_SCALE)).all()
+        ):
             self.base.narrow(cols, out)
             self._standardise(out, cols)
         else:  # what single precision cannot hold, it can once it is standardised
@@ -162,8 +164,8 @@ class Standardized(Design):
         early = self.far or shift is not None
         m = self.m if shift is None else self.m + self.s * shift
         out, total = self.base.cross(w, m if early else None), w.sum(axis=0)
-        for low in range(0, out.shape[1], BLOCK):
-            some = slice(low, low + BLOCK)
+        for low in range(0, out.shape[1], COLUMNS_AT_A_TIME):
+            some = slice(low, low + COLUMNS_AT_A_TIME)
             if not early:
                 out[:, some] -= np.outer(total, m[some])
             out[:, some] /= self.s[some]

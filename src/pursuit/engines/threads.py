@@ -67,14 +67,14 @@ _single = _SingleBlas()
 # a child forked meanwhile has none of the threads that were inside; its BLAS is left on one thread
 os.register_at_fork(after_in_child=_single.__init__)  # type: ignore[misc]
 
-MOST = 1 << 20  # threads that somebody may mean
+MAX_THREADS = 1 << 20  # threads that somebody may mean
 
 
 @contextmanager
 def threads(n_jobs: int | None = None) -> Iterator[int]:
     """Run kernels on ``n_jobs`` threads (None: as many as now; -1: all available; -2: all but one), BLAS on one."""
     if n_jobs is not None and (
-        isinstance(n_jobs, bool) or not isinstance(n_jobs, Integral) or not 0 < abs(n_jobs) < MOST
+        isinstance(n_jobs, bool) or not isinstance(n_jobs, Integral) or not 0 < abs(n_jobs) < MAX_THREADS
     ):
         raise ValueError(f"n_jobs must be a number of threads, -1 for all of them, or None; got {n_jobs!r}")
     count = _core.get_threads() if n_jobs is None else int(n_jobs)

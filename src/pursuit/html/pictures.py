@@ -6,8 +6,8 @@ from .._utils.types import Keywords
 from .content import MAX_PATH_LINES, finite
 from .svg import Chart, name_margin, number, padded, shorten
 
-COLOURS = 7  # classes c0 .. c6 of the style sheet
-ROW = 22  # pixels a row of names
+N_COLOURS = 7  # classes c0 .. c6 of the style sheet
+ROW_HEIGHT = 22  # pixels a row of names
 
 
 def path_picture(path: Keywords) -> str:
@@ -29,11 +29,11 @@ def path_picture(path: Keywords) -> str:
     chart.segment((ks.min(), 0.0), (ks.max(), 0.0), "zero")
     places: list[float] = []
     for i, name in enumerate(shown):
-        css = f"c{i % COLOURS} d{i // COLOURS % 3}"
+        css = f"c{i % N_COLOURS} d{i // N_COLOURS % 3}"
         chart.line(ks, lines[name], css, name)
         for k, coef in zip(ks, lines[name], strict=True):
             if np.isfinite(coef) and len(ks) * len(shown) < 1200:
-                chart.point(k, coef, f"f{i % COLOURS}", f"{name}, k = {k:.0f}: {number(coef)}", 2.2)
+                chart.point(k, coef, f"f{i % N_COLOURS}", f"{name}, k = {k:.0f}: {number(coef)}", 2.2)
         last = np.flatnonzero(np.isfinite(lines[name]))
         if len(last) and last[-1] == len(ks) - 1 and len(places) < 18:
             at = chart.py(lines[name][-1])
@@ -45,7 +45,7 @@ def path_picture(path: Keywords) -> str:
                     shorten(name, 18),
                     right=8,
                     down=4,
-                    css=f"label t{i % COLOURS}",
+                    css=f"label t{i % N_COLOURS}",
                     title=name,
                 )
     at = float(np.clip(path["chosen"], ks.min(), ks.max()))
@@ -97,11 +97,13 @@ def stability_picture(stability: Keywords) -> str:
     names = [row[0] for row in rows]
     chart = Chart(
         (0.0, 1.0), (-len(rows) + 0.5, 0.5), "How often halves of the rows select each feature",
-        height=60 + ROW * len(rows), left=name_margin(names),
+        height=60 + ROW_HEIGHT * len(rows), left=name_margin(names),
     )  # fmt: skip
     chart.axes("share of half-samples that select it", "", names=names)
     for i, (name, share, chosen) in enumerate(rows):
-        chart.bar(0.0, share or 0.0, -i, 0.62 * ROW, "f0" if chosen else "pale", f"{name}: {100 * (share or 0):.0f}%")
+        chart.bar(
+            0.0, share or 0.0, -i, 0.62 * ROW_HEIGHT, "f0" if chosen else "pale", f"{name}: {100 * (share or 0):.0f}%"
+        )
     chart.segment((stability["threshold"], chart.y[0]), (stability["threshold"], chart.y[1]), "mark2")
     return chart.render()
 
@@ -115,7 +117,7 @@ def intervals_picture(intervals: Keywords) -> str:
     ends = np.concatenate([*scaled, [0.0]])
     chart = Chart(
         padded(ends), (-len(rows) + 0.5, 0.5), "Coefficients with their intervals",
-        height=60 + ROW * len(rows), left=name_margin(names),
+        height=60 + ROW_HEIGHT * len(rows), left=name_margin(names),
     )  # fmt: skip
     chart.axes("coefficient in half-widths of its interval", "", names=names)
     chart.segment((0.0, chart.y[0]), (0.0, chart.y[1]), "zero")

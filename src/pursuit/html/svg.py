@@ -9,7 +9,7 @@ import numpy as np
 from .._utils.types import Vector
 
 MAX_MARKS = 2000  # shapes in one picture: more cannot be told apart, and make a page slow
-NAME_LENGTH = 24  # characters of a name that are drawn; the whole name is in the tooltip
+MAX_NAME_LENGTH = 24  # characters of a name that are drawn; the whole name is in the tooltip
 CHARACTER_WIDTH = 6.6  # of the page's font at 12 px, on average, with room to spare
 
 
@@ -30,7 +30,7 @@ def whole_ticks(low: float, high: float, count: int = 10) -> list[float]:
     return [float(t) for t in range(int(np.ceil(low)), int(np.floor(high)) + 1, step)]
 
 
-def shorten(name: str, length: int = NAME_LENGTH) -> str:
+def shorten(name: str, length: int = MAX_NAME_LENGTH) -> str:
     """A name that fits into a picture."""
     return name if len(name) <= length else name[: length - 1] + "\N{HORIZONTAL ELLIPSIS}"
 

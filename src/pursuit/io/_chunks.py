@@ -19,7 +19,7 @@ from pursuit._utils.column_names import refuse_duplicates
 from pursuit._utils.parquet import open_parquet, parquet_errors
 from pursuit._utils.types import Array
 from pursuit._utils.validation import first_line, format_list, require_package, suggestion_clause
-from pursuit.data.disk.write import FULL
+from pursuit.data.disk.write import DISK_FULL_ERRORS
 from pursuit.io import _arrays, _frames
 from pursuit.io._columns import RequestedColumns
 
@@ -148,7 +148,7 @@ def npz_chunks(path: Path, roles: ColumnRoles, room: Path) -> ChunkedFile:
             else _arrays._sparse({key: held[key] for key in (*_arrays._CSR, "format") if key in held})
         )
     except _arrays.UNREADABLE as error:
-        if isinstance(error, OSError) and error.errno in FULL:  # where it is unpacked to, and not the file
+        if isinstance(error, OSError) and error.errno in DISK_FULL_ERRORS:  # where it is unpacked to, and not the file
             raise
         raise ValueError(f"{path} cannot be used: {_arrays._sentence(error)}") from error
     if X.ndim != 2 or X.dtype.kind not in "fiub":

@@ -12,7 +12,7 @@ from pursuit._utils.types import Array
 from pursuit._utils.validation import check_path, format_list
 from pursuit.data.disk.manifest import Manifest
 from pursuit.data.disk.write import Writer, written
-from pursuit.designs.make import MOST_COLUMNS
+from pursuit.designs.make import MAX_COLUMNS
 from pursuit.io._chunks import Chunk, ColumnRoles, Opener, csv_chunks, libsvm_chunks, npz_chunks, parquet_chunks
 from pursuit.io.tables import check_finite, check_target, kind_of
 
@@ -94,8 +94,8 @@ def convert(
             raise ValueError(f"{path} has no rows")
         if not writer.width:
             raise ValueError(f"{path} has no feature columns")
-        if writer.width > MOST_COLUMNS:
-            raise ValueError(f"{path} has {writer.width} columns, and at most {MOST_COLUMNS} can be handled")
+        if writer.width > MAX_COLUMNS:
+            raise ValueError(f"{path} has {writer.width} columns, and at most {MAX_COLUMNS} can be handled")
         _finish(writer, labels, names, roles, kind)
         shutil.rmtree(folder / UNPACK_FOLDER, ignore_errors=True)
     return out

@@ -10,7 +10,7 @@ import numpy as np
 from pursuit._utils.column_names import column_label, non_finite_columns
 from pursuit._utils.types import Array
 from pursuit._utils.validation import format_list
-from pursuit.designs.make import MOST_COLUMNS
+from pursuit.designs.make import MAX_COLUMNS
 from pursuit.io import _arrays, _frames
 from pursuit.io._columns import Reader, RequestedColumns
 
@@ -73,9 +73,9 @@ def read_table(
     X, y, own = reader(path, RequestedColumns(target, columns, drop, n_features, names=names))
     if X.shape[0] == 0:
         raise ValueError(f"{path} has no rows")
-    if X.shape[1] > MOST_COLUMNS:
+    if X.shape[1] > MAX_COLUMNS:
         raise ValueError(
-            f"{path} has {X.shape[1]} columns, and at most {MOST_COLUMNS} can be handled; number those that are used"
+            f"{path} has {X.shape[1]} columns, and at most {MAX_COLUMNS} can be handled; number those that are used"
         )
     if X.shape[1] == 0 and columns is None:
         raise ValueError(f"{path} has no feature columns")

@@ -13,7 +13,7 @@ import numpy as np
 from .. import _core
 from .._utils.types import Columns, Flags, Vector
 from ..engines import late
-from ..refits.graph import TIGHT, GraphFit, as_matrix, codes, pairs, unpacked
+from ..refits.graph import ROW_TOLERANCE, GraphFit, as_matrix, codes, pairs, unpacked
 
 NO_EDGES = np.empty((0, 2), np.int64)
 
@@ -34,7 +34,7 @@ def graph_path(
     forbidden: Flags | None = None,
     thorough: bool = False,
     should_stop: Callable[[], bool] | None = late,
-    tol: float = TIGHT,
+    tol: float = ROW_TOLERANCE,
 ) -> list[GraphFit]:
     """The best graph found of every size (sorted), each from the one before; ``forbidden`` is a p x p mask.
 
@@ -58,7 +58,7 @@ def search_graphs(
     thorough: bool = False,
     should_stop: Callable[[], bool] | None = late,
     reached: Callable[[int, float], bool] | None = None,
-    tol: float = TIGHT,
+    tol: float = ROW_TOLERANCE,
 ) -> GraphPath:
     """:func:`graph_path` from a graph of one's own (``start``), and with whatever stopped it; ``reached`` is told."""
     p = len(R)

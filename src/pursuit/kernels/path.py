@@ -13,7 +13,7 @@ import numpy as np
 from .. import _core
 from .._utils.types import Array, Columns, Intercept, Ridge, Vector
 from ..constraints import AtMost, Exchange
-from .rounding import MAX_ROUNDING_SHARE, MIN_VALUE_ERROR, MIN_VALUE_SHARE, ROUNDED, has_safe_range, value_rounding
+from .rounding import MAX_ROUNDING_SHARE, MIN_VALUE_ERROR, MIN_VALUE_SHARE, SUM_ROUNDING, has_safe_range, value_rounding
 from .search import WIDENING_FACTOR, ScaledColumns, SearchPlan, as_exchange, make_request, unit_masks
 
 MAX_THOROUGH_COLUMNS = 500  # columns up to which every size has a search of its own
@@ -118,7 +118,7 @@ def quadratic_path(
     scale: float,
     constraint: AtMost,
     plan: PathPlan,
-    rounded: float = ROUNDED,
+    rounded: float = SUM_ROUNDING,
 ) -> PathSolution | None:
     """The path of f0 + c'x + x'(H + ridge)x/2; ``rows`` is H, or a function of a column that gives its row.
 

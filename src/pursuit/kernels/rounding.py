@@ -3,7 +3,7 @@
 import numpy as np
 
 from .._utils.types import Vector
-from ..data.answers import ROUNDED
+from ..data.answers import SUM_ROUNDING
 
 # Reciprocal condition number, and share of a column, above which the formula for exchanges has digits
 MIN_CONDITION = 1e-7
@@ -25,7 +25,7 @@ def has_safe_range(squares: Vector) -> bool:
     return bool(some.min() > 1 / MAX_SQUARE and some.max() < MAX_SQUARE)
 
 
-def value_rounding(x: Vector, h: Vector, f0: float, rounded: float = ROUNDED) -> float:
+def value_rounding(x: Vector, h: Vector, f0: float, rounded: float = SUM_ROUNDING) -> float:
     """What a value f0 + c'x + x'Hx/2 may be off by, since |H_ij| <= sqrt(h_i h_j) and |c_j| <= sqrt(2 f0 h_j).
 
     Of several responses (a column of x each) these are added up: the norm over them takes the place of each.
@@ -35,7 +35,9 @@ def value_rounding(x: Vector, h: Vector, f0: float, rounded: float = ROUNDED) ->
     return 0.5 * rounded * size * size
 
 
-def exchange_rounding(condition: float, most: float, share: float = MIN_CONDITION, rounded: float = ROUNDED) -> float:
+def exchange_rounding(
+    condition: float, most: float, share: float = MIN_CONDITION, rounded: float = SUM_ROUNDING
+) -> float:
     """What the formula's change for an exchange may be off by, in a Gram matrix with H_ij known to within rounding.
 
     A step d changes that by (sum_l |d_l| sqrt(H_ll))^2. Leaving at a cost c takes |d_l| sqrt(H_ll) <= sqrt(2 c V_l),

@@ -17,7 +17,14 @@ from .._utils.types import Array, Columns, Ridge, Vector
 from ..constraints import AtMost, Exchange
 from ..data.answers import Moments
 from ..designs import DenseBlock, centre
-from .rounding import MIN_CONDITION, MIN_VALUE_SHARE, MIN_VARIANCE_SHARE, ROUNDED, exchange_rounding, has_safe_range
+from .rounding import (
+    MIN_CONDITION,
+    MIN_VALUE_SHARE,
+    MIN_VARIANCE_SHARE,
+    SUM_ROUNDING,
+    exchange_rounding,
+    has_safe_range,
+)
 
 MAX_SEARCH_WORK = 4e7  # entries of X times k (and squared outputs) up to which a likelihood is searched in the kernel
 MAX_PATH_WORK = 1e7  # the same for a path, and for X that is not in memory
@@ -74,7 +81,7 @@ def make_request(
 
 def search_quadratic(
     H: Vector, c: Vector, ridge: Vector, f0: float, constraint: AtMost, start: Columns, scale: float,
-    plan: SearchPlan, rounded: float = ROUNDED,
+    plan: SearchPlan, rounded: float = SUM_ROUNDING,
 ) -> SearchSolution | None:  # fmt: skip
     """The best support of f0 + c'x + x'(H + ridge)x/2; None where that is too large or lacks digits.
 
@@ -90,7 +97,11 @@ def search_quadratic(
 
 
 def quadratic_solution(
-    found: _core.SearchSolution, request: _core.SearchRequest, constraint: AtMost, f0: float, rounded: float = ROUNDED
+    found: _core.SearchSolution,
+    request: _core.SearchRequest,
+    constraint: AtMost,
+    f0: float,
+    rounded: float = SUM_ROUNDING,
 ) -> SearchSolution | None:
     """What a kernel found for a quadratic, and which exchanges its rounding leaves unjudged."""
     points = [(at.support, at.coef, None, at.value) for at in found.points]

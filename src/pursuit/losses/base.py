@@ -19,7 +19,7 @@ from .row_hessians import DiagonalHessian, RowHessian
 LossLike: TypeAlias = "Loss | type[Loss] | str"
 
 _registry: dict[str, type["Loss"]] = {}
-CHECKED = 32  # rows on which a user's derivative is compared with differences
+CHECKED_ROWS = 32  # rows on which a user's derivative is compared with differences
 
 
 class Loss:
@@ -228,7 +228,7 @@ def _check_elementwise(loss: Loss, y: Vector) -> None:
 def check_derivative(loss: Loss, y: Vector) -> None:
     """Compare d1 of a user's loss with differences of its value on a few targets; ValueError where they differ."""
     rng = np.random.default_rng(0)
-    few = y[rng.permutation(len(y))[:CHECKED]]
+    few = y[rng.permutation(len(y))[:CHECKED_ROWS]]
     _check_elementwise(loss, few)
     spread = float(few.std()) or 1.0
     for eta in (np.zeros_like(few), spread * rng.standard_normal(len(few)), few + 0.3 * spread):

@@ -9,9 +9,9 @@ from scipy.special import expit, logit, logsumexp, xlogy
 from .._utils.types import Vector
 from .base import Loss
 
-INSIDE = 1e-15  # how near the ends of its domain a conjugate is differentiated
-RARE = 1e-10  # mean of y that stands in for none, where a start must be finite
-CEILING = 700.0  # e^eta is finite up to here
+DOMAIN_MARGIN = 1e-15  # how near the ends of its domain a conjugate is differentiated
+MIN_MEAN = 1e-10  # mean of y that stands in for none, where a start must be finite
+MAX_LOG_MEAN = 700.0  # e^eta is finite up to here
 
 
 @dataclass(frozen=True)
@@ -57,13 +57,13 @@ class Logistic(Loss):
         return np.where(u == a + y, xlogy(u, u) + xlogy(1 - u, 1 - u), np.inf)
 
     def conjugate_d1(self, y: Vector, a: Vector) -> Vector:
-        return logit(np.clip(a + y, INSIDE, 1 - INSIDE))
+        return logit(np.clip(a + y, DOMAIN_MARGIN, 1 - DOMAIN_MARGIN))
 
     def dual_domain(self, y: Vector) -> tuple[Vector, Vector]:
         return -y, 1.0 - y
 
     def start(self, y: Vector, c: Vector) -> float:
-        return float(logit(np.clip(c @ y, RARE, 1 - RARE)))
+        return float(logit(np.clip(c @ y, MIN_MEAN, 1 - MIN_MEAN)))
 
 
 @dataclass(frozen=True)
@@ -93,7 +93,7 @@ class Poisson(Loss):
     likelihood: ClassVar[bool] = True
 
     def value(self, y: Vector, eta: Vector) -> Vector:
-        beyond = np.clip(eta - CEILING, 0.0, 9300.0)  # on a straight line, or the loss would fall again
+        beyond = np.clip(eta - MAX_LOG_MEAN, 0.0, 9300.0)  # on a straight line, or the loss would fall again
         return self.predict(eta) * (1 + beyond) - y * eta
 
     def d1(self, y: Vector, eta: Vector) -> Vector:
@@ -107,16 +107,16 @@ class Poisson(Loss):
         return np.where(u == a + y, xlogy(u, u) - u, np.inf)
 
     def conjugate_d1(self, y: Vector, a: Vector) -> Vector:
-        return np.log(np.maximum(a + y, INSIDE))
+        return np.log(np.maximum(a + y, DOMAIN_MARGIN))
 
     def dual_domain(self, y: Vector) -> tuple[Vector, Vector]:
         return -y, np.full_like(y, np.inf)
 
     def predict(self, eta: Vector) -> Vector:
-        return np.exp(np.minimum(eta, CEILING))
+        return np.exp(np.minimum(eta, MAX_LOG_MEAN))
 
     def start(self, y: Vector, c: Vector) -> float:
-        return float(np.log(np.maximum(c @ y, RARE)))
+        return float(np.log(np.maximum(c @ y, MIN_MEAN)))
 
     def intercept(self, y: Vector, c: Vector, offset: Vector) -> float | None:
         counts = float(c @ y)

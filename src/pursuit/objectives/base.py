@@ -13,7 +13,7 @@ from .._utils.types import ArrayLike, Columns, ColumnsLike, Flags, GroupsLike, I
 from .._utils.validation import check_start
 from ..constraints import AtMost, Exchange
 from ..kernels.path import PathPlan, PathPoint, PathSolution
-from ..kernels.rounding import ROUNDED
+from ..kernels.rounding import SUM_ROUNDING
 from ..kernels.search import SearchPlan, SearchSolution
 from ..refits.problem import SupportProblem
 from .centred import CentredColumns
@@ -22,10 +22,11 @@ from .point import Point, Slope
 if TYPE_CHECKING:
     from ..engines.dask import Dask as Engine
 
-PROBES, PROBED = (1e-2, 1.0), 16  # sizes of the coefficients of points that tell functions apart, and how many each has
-AGREES = 1e-7  # share by which values and gradients of the same point may differ: other threads, other blocks
-STEP = float(np.cbrt(np.finfo(float).eps))  # of central differences, relative to x
-NEEDS = {
+# sizes of the coefficients of points that tell functions apart, and how many each has
+PROBE_SIZES, N_PROBED = (1e-2, 1.0), 16
+VALUE_TOLERANCE = 1e-7  # share by which values and gradients of the same point may differ: other threads, other blocks
+DIFFERENCE_STEP = float(np.cbrt(np.finfo(float).eps))  # of central differences, relative to x
+NEED_SENTENCES = {
     "dual": "a dual method needs a GLM with one output, without sum_to",
     "minibatch": "a stochastic method needs an objective that is a sum over samples",
     "bounds": "bounds and sum_to are for coefficients of columns",
@@ -84,7 +85,7 @@ class Objective:
     width: int = 1
     skips_sizes: bool = False
     serializable: bool = True
-    rounded: float = ROUNDED
+    rounded: float = SUM_ROUNDING
     small_support_note: str = ""
     names: Names | None = None
     offers: tuple[str, ...] = ("minibatch", "bounds")
@@ -138,14 +139,15 @@ class Objective:
     def fingerprint(self) -> list[tuple[float, float]]:
         """Numbers that differ between objectives with the same ``problem_settings``, each with its rounding error.
 
-        Here value and gradient of the null model and at ``PROBES`` fixed points; data have their own (``Data.sketch``).
+        Here value and gradient of the null model and at fixed points of ``PROBE_SIZES``; data have their own
+        (``Data.sketch``).
         """
         return [number for point in (self.null, *self._probes()) for number in _numbers(point)]
 
     def _probes(self) -> Iterator[Point | None]:
         """Points with a few coefficients; None where f cannot be evaluated."""
-        support = np.unique(np.linspace(0, self.dim - 1, min(self.dim, PROBED)).astype(np.int64))
-        for size in PROBES:
+        support = np.unique(np.linspace(0, self.dim - 1, min(self.dim, N_PROBED)).astype(np.int64))
+        for size in PROBE_SIZES:
             try:
                 yield self.at(support, size * np.cos(1.7 * np.arange(len(support)) + 0.3))
             except (ArithmeticError, ValueError, RuntimeError):  # a function of the user's, outside its domain
@@ -184,7 +186,7 @@ class Objective:
 
     def _turn(self, point: Point, cols: Columns, v: Vector) -> Vector:
         """H v for a direction on ``cols``: the central difference of the gradient along it."""
-        h = STEP * max(1.0, float(np.abs(point.coef).max(initial=0.0))) / max(float(np.abs(v).max()), 1e-300)
+        h = DIFFERENCE_STEP * max(1.0, float(np.abs(point.coef).max(initial=0.0))) / max(float(np.abs(v).max()), 1e-300)
         wide = np.union1d(point.support, cols)
         x, d = point.x, np.zeros(self.dim)
         d[cols] = h * v
@@ -265,7 +267,7 @@ class Objective:
     def require(self, need: str) -> None:
         """Raise, in a sentence, where f cannot give what a solver needs."""
         if need not in self.offers:
-            raise TypeError(f"{NEEDS.get(need, f'the solver needs {need!r}')}, got {type(self).__name__}")
+            raise TypeError(f"{NEED_SENTENCES.get(need, f'the solver needs {need!r}')}, got {type(self).__name__}")
 
     def feasible(self, point: Point, constraint: AtMost) -> Point:
         """The point, or where it is outside the set that f is restricted to, one inside."""
@@ -323,5 +325,5 @@ def _numbers(point: Point | None) -> list[tuple[float, float]]:
         return [(np.nan, 0.0)]
     g = point.gradient
     size = float(np.linalg.norm(g))
-    room = AGREES * max(abs(point.value), size, 1e-300)
+    room = VALUE_TOLERANCE * max(abs(point.value), size, 1e-300)
     return [(float(point.value), room), (size, room), (float(g @ np.cos(1.7 * np.arange(len(g)))), room)]

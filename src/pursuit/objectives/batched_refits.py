@@ -12,14 +12,14 @@ import numpy as np
 from .._utils.types import Columns, Vector
 from ..kernels.path import PathPoint
 from ..kernels.rounding import MAX_MEAN_TO_SPREAD, MAX_ROUNDING_SHARE, value_rounding
-from ..refits.factor import WELL_CONDITIONED
+from ..refits.factor import MIN_GOOD_CONDITION
 from .point import Point, from_kernel
 
 if TYPE_CHECKING:
     from .glm import GLM
 
-ROOM = 1.5  # the largest support of a batch over its smallest: k^3 grows to three times
-FEW = 12  # up to this size a call costs more than its numbers
+MAX_SIZE_RATIO = 1.5  # the largest support of a batch over its smallest: k^3 grows to three times
+MAX_SMALL_SIZE = 12  # up to this size a call costs more than its numbers
 
 
 def refits_by_gram(f: "GLM", supports: list[Columns]) -> list[Point]:
@@ -41,7 +41,7 @@ def refits_by_gram(f: "GLM", supports: list[Columns]) -> list[Point]:
         for i, S, x, condition in zip(batch, taken, *_solve(G, ridge, down, taken), strict=True):
             value = null.value + 0.5 * float(down[S] @ x)
             noise = value_rounding(x, h[S] + ridge[S], null.value, f.rounded)
-            if condition >= WELL_CONDITIONED and noise <= MAX_ROUNDING_SHARE * value and not far[S].any():
+            if condition >= MIN_GOOD_CONDITION and noise <= MAX_ROUNDING_SHARE * value and not far[S].any():
                 free = null.free - float(mean[S] @ x) if f.fit_intercept else 0.0
                 points[i] = from_kernel(f, PathPoint(S, x, free, value, "none", True))
     return [f.refit(S) if point is None else point for S, point in zip(supports, points, strict=True)]
@@ -52,7 +52,7 @@ def _batches(supports: list[Columns]) -> Iterator[list[int]]:
     sizes = [len(S) for S in supports]
     batch: list[int] = []
     for i in sorted((i for i, size in enumerate(sizes) if size), key=sizes.__getitem__):
-        if batch and sizes[i] > max(FEW, ROOM * sizes[batch[0]]):
+        if batch and sizes[i] > max(MAX_SMALL_SIZE, MAX_SIZE_RATIO * sizes[batch[0]]):
             yield batch
             batch = []
         batch.append(i)

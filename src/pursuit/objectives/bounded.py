@@ -37,7 +37,7 @@ from .._utils.types import ArrayLike, BoundsLike, Columns, Intercept, Keywords, 
 from ..constraints import AtMost
 from ..refits import FeasibleSet, Fit, minimise
 from ..refits.box_qp import box_qp, multiplier_of, project, reach
-from ..refits.factor import WELL_CONDITIONED, Factor
+from ..refits.factor import MIN_GOOD_CONDITION, Factor
 from .base import ExchangeModel, Objective, Point, Slope
 from .dual import Dual
 from .wrapped import Wrapped
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     pass
 
 INFEASIBLE = 1e300
-SHORT = 1e-11  # share of sum_to that may be missing by rounding
+SUM_TOLERANCE = 1e-11  # share of sum_to that may be missing by rounding
 
 
 def check_bounds(bounds: BoundsLike, dim: int, names: Names | None = None) -> tuple[Vector, Vector]:
@@ -245,7 +245,7 @@ class Bounded(Wrapped):
             return 0.0
         least, most = reach(within.a, within.low, within.high)
         gap = max(within.t - most, least - within.t, 0.0)
-        return 0.0 if gap <= SHORT * abs(within.t) else gap / (gap + max(abs(least), abs(most)) + 1e-300)
+        return 0.0 if gap <= SUM_TOLERANCE * abs(within.t) else gap / (gap + max(abs(least), abs(most)) + 1e-300)
 
     def feasible(self, point: Point, constraint: AtMost) -> Point:
         return point if self.holds(point) else self.refit(self.widest(constraint))
@@ -420,7 +420,7 @@ def _one_step(problem: Any, zero: Vector, z: Vector, within: FeasibleSet) -> Fit
     """
     here = problem.at(zero) if problem.quadratic else None
     H = None if here is None or here.hessian is None else here.hessian()
-    if here is None or H is None or not here.finite or Factor(H).rcond < WELL_CONDITIONED:
+    if here is None or H is None or not here.finite or Factor(H).rcond < MIN_GOOD_CONDITION:
         return None
     t = 0.0 if within.a is None else within.t - float(within.a @ zero)
     d = box_qp(H, here.gradient, within.low - zero, within.high - zero, within.a, t, within.sides(z)).d

@@ -7,7 +7,7 @@ import numpy as np
 from .. import _core
 from .._utils.types import Columns, Flags, Matrix, Vector
 from ..designs import centre
-from ..refits.basis import EXACTLY
+from ..refits.basis import EXACT_COMBINATION_SHARE
 
 if TYPE_CHECKING:
     from .glm import GLM
@@ -68,7 +68,7 @@ def exact_combinations(f: "GLM", support: Columns, cols: Columns) -> Flags:
         if len(open_) == 0:
             break
         A = np.asfortranarray(np.concatenate([inside, outside[:, open_]], axis=1))
-        left = _core.orthonormal(A, c, np.zeros(A.shape[1]), f.fit_intercept, EXACTLY)[2]
+        left = _core.orthonormal(A, c, np.zeros(A.shape[1]), f.fit_intercept, EXACT_COMBINATION_SHARE)[2]
         new = np.flatnonzero(left[len(support) :] > 0)
         until = new[0] if len(new) else len(open_)
         found[open_[:until]] = True

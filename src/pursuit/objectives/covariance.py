@@ -11,8 +11,8 @@ from .._utils.types import ArrayLike, Columns, Matrix, Vector
 from .._utils.validation import check_array, check_count, check_number, format_list
 from ..refits import eigenvalue_bounds
 
-ASYMMETRY = 1e-8  # of an entry, on the correlation scale, that counts as rounding; and of an eigenvalue below zero
-SAME = 1e-10  # how far from 1 the correlation of two columns is that count as one
+MAX_ASYMMETRY = 1e-8  # of an entry, on the correlation scale, that counts as rounding; and of an eigenvalue below zero
+EQUAL_CORRELATION_GAP = 1e-10  # how far from 1 the correlation of two columns is that count as one
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ def correlations(covariance: ArrayLike, n_samples: int | None, names: Sequence[o
     scales = np.sqrt(variance)
     R = S / scales / scales[:, None]
     apart = np.abs(R - R.T)
-    if apart.max() > ASYMMETRY:
+    if apart.max() > MAX_ASYMMETRY:
         i, j = np.unravel_index(int(apart.argmax()), apart.shape)
         raise ValueError(
             f"covariance must be symmetric, but entries ({i}, {j}) and ({j}, {i}) are {S[i, j]:g} and {S[j, i]:g}"
@@ -57,7 +57,7 @@ def correlations(covariance: ArrayLike, n_samples: int | None, names: Sequence[o
     R = 0.5 * (R + R.T)
     np.fill_diagonal(R, 1.0)
     values = np.linalg.eigvalsh(R)
-    if values[0] < -ASYMMETRY * p:
+    if values[0] < -MAX_ASYMMETRY * p:
         raise ValueError(
             "covariance must be positive semidefinite, but its smallest eigenvalue (on a unit diagonal) is "
             f"{values[0]:.3g}"
@@ -65,7 +65,7 @@ def correlations(covariance: ArrayLike, n_samples: int | None, names: Sequence[o
     rank = int((values > 1e-10 * values[-1]).sum())
     if n_samples is not None:
         rank = min(rank, check_count(n_samples, "n_samples", 1))
-    same = np.argwhere(np.triu(np.abs(R) >= 1 - SAME, 1))
+    same = np.argwhere(np.triu(np.abs(R) >= 1 - EQUAL_CORRELATION_GAP, 1))
     return Correlations(np.clip(R, -1.0, 1.0), scales, own, rank, same, _same(same, own))
 
 

@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     from .bounded import Bounded
     from .glm import GLM
 
-BALANCED = 1e-13  # share of sum_i c_i |a_i| that an intercept's constraint may be off by: rounding
-SAME = 1e-13  # relative difference of dual variables that is rounding
+BALANCE_TOLERANCE = 1e-13  # share of sum_i c_i |a_i| that an intercept's constraint may be off by: rounding
+DUAL_TOLERANCE = 1e-13  # relative difference of dual variables that is rounding
 
 
 class Dual:
@@ -83,7 +83,7 @@ class Dual:
     def value(self, a: Vector, constraint: AtMost, z: Vector | None = None) -> float:
         """D(a): a lower bound of f over the sparse set, -inf where a is not feasible. ``z`` spares a pass over X."""
         weighted = self.c * a
-        if self.f.fit_intercept and abs(weighted.sum()) > BALANCED * np.abs(weighted).sum():
+        if self.f.fit_intercept and abs(weighted.sum()) > BALANCE_TOLERANCE * np.abs(weighted).sum():
             return -np.inf
         z = self.z(a) if z is None else z
         squares = self._squares(z, self._cut(z))
@@ -115,7 +115,7 @@ class Dual:
         if self.box is not None or not point.refitted or not self.f.smooth:
             return self.z(a)
         slope = self.f.loss.d1(self.y, self.eta(point.support, point.coef) + point.free)
-        if np.abs(a - slope).max(initial=0.0) > SAME * np.abs(a).max(initial=0.0):
+        if np.abs(a - slope).max(initial=0.0) > DUAL_TOLERANCE * np.abs(a).max(initial=0.0):
             return self.z(a)
         slope = point.gradient.copy()
         slope[point.support] = self.here.gathered(point.support).rmatvec(self.c * a)

@@ -6,7 +6,7 @@
 |---|---|---|
 | refit on m coordinates | damped Newton | L-BFGS, one value and gradient per step |
 | v'Hv | exact | two gradients |
-| H_jj on m coordinates | exact | two gradients each, beyond ``ONE_BY_ONE`` of them ``PROBES`` random probes in all |
+| H_jj on m coordinates | exact | two gradients each, or ``N_PROBES`` random probes in all |
 | rows of H | exact | two gradients each |
 
 The probes are Bekas, Kokiopoulou and Saad's (2007): the mean of r * (H r) over random signs r. It is unbiased, its
@@ -24,11 +24,11 @@ from .._utils.lazy import lazy
 from .._utils.types import ArrayLike, Columns, Intercept, Vector
 from .._utils.validation import check_integer
 from ..refits import EPS, NotFiniteError, SmoothProblem, State, minimise
-from .base import STEP, Objective, Point
+from .base import DIFFERENCE_STEP, Objective, Point
 
-ONE_BY_ONE = 32  # coordinates up to which each has its own difference quotient
-PROBES = 16
-LARGEST_BLOCK = 2000  # largest Hessian block that is asked of hess(x, cols)
+MAX_SINGLE_DIFFERENCES = 32  # coordinates up to which each has its own difference quotient
+N_PROBES = 16
+MAX_HESSIAN_BLOCK = 2000  # largest Hessian block that is asked of hess(x, cols)
 
 
 class SmoothFunction(Objective):
@@ -96,7 +96,7 @@ class SmoothFunction(Objective):
         out = np.empty_like(V)
         size = max(1.0, float(np.abs(x).max()))
         for j, v in enumerate(V.T):
-            h = STEP * size / max(float(np.abs(v).max()), 1e-300)
+            h = DIFFERENCE_STEP * size / max(float(np.abs(v).max()), 1e-300)
             out[:, j] = (self.gradient(x + h * v) - self.gradient(x - h * v)) / (2 * h)
         return out
 
@@ -110,16 +110,16 @@ class SmoothFunction(Objective):
         H = self.hessian(x, cols)
         if H is not None:
             return np.array(H.diagonal())
-        if m <= ONE_BY_ONE:
+        if m <= MAX_SINGLE_DIFFERENCES:
             return np.array(self.times(x, self.wide(cols, np.eye(m)))[cols].diagonal())
-        signs = np.where(np.random.default_rng(m).random((m, PROBES)) < 0.5, -1.0, 1.0)
+        signs = np.where(np.random.default_rng(m).random((m, N_PROBES)) < 0.5, -1.0, 1.0)
         guess = (signs * self.times(x, self.wide(cols, signs))[cols]).mean(axis=1)
         return np.maximum(guess, 0.1 * np.abs(np.median(guess)))
 
     def hessian_rows(self, point: Point, cols: Columns, others: Columns | None = None) -> Vector:
         x, columns = point.x, np.arange(self.dim) if others is None else others
         wide = np.union1d(cols, columns)
-        H = self.hessian(x, wide) if len(wide) <= LARGEST_BLOCK else None
+        H = self.hessian(x, wide) if len(wide) <= MAX_HESSIAN_BLOCK else None
         if H is not None:
             return np.ascontiguousarray(H[np.ix_(np.searchsorted(wide, cols), np.searchsorted(wide, columns))])
         return np.ascontiguousarray(self.times(x, self.wide(cols, np.eye(len(cols))))[columns].T)
@@ -248,7 +248,7 @@ class Function(SmoothFunction):
         if x.shape != (self.dim,):
             raise ValueError(f"x must have shape ({self.dim},), got shape {x.shape}")
         g, signs = self.gradient(x), np.where(rng.random(self.dim) < 0.5, -1.0, 1.0)
-        h = STEP * max(1.0, float(np.abs(x).max()))
+        h = DIFFERENCE_STEP * max(1.0, float(np.abs(x).max()))
 
         def off(cols: Columns) -> tuple[bool, float]:
             d = self.wide(cols, signs[cols])

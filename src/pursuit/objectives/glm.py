@@ -25,7 +25,7 @@ from ..data import GramColumns, as_data, placed
 from ..kernels.path import PathPlan, PathPoint, PathSolution
 from ..kernels.search import SearchPlan, SearchSolution
 from ..losses import Loss, Multinomial, as_loss
-from ..refits.columns import LARGE
+from ..refits.columns import MAX_HESSIAN_COLUMNS
 from . import classes, least_squares, likelihood
 from .base import Objective, Point, Slope
 from .centred import MAX_ENTRIES, CentredColumns, centred_columns, exact_combinations
@@ -37,8 +37,9 @@ from .several_responses import path_of_responses, search_responses
 if TYPE_CHECKING:
     from ..engines.dask import Dask as Engine
 
-SPEED, SPARSE_SPEED = 1e9, 1e8  # multiplications in a second, the latter where numbers lie apart
-STEPS, PRODUCTS = 5, 100  # Newton steps of a refit, and products with its columns where there is no Hessian
+DENSE_SPEED, SPARSE_SPEED = 1e9, 1e8  # multiplications in a second, the latter where numbers lie apart
+# Newton steps of a refit, and products with its columns where there is no Hessian
+EXPECTED_NEWTON_STEPS, EXPECTED_PRODUCTS = 5, 100
 MEAN_OVER_SPREAD = 30  # of a column, from which on its products with others are coarser than ``rounded`` says
 
 
@@ -183,8 +184,12 @@ class GLM(GLMCurvature):
             return 0.0
         share = min(1.0, size / self.dim)
         entries = self.work * (share if self.data.full else np.sqrt(share))  # the columns chosen are the fuller ones
-        refit = PRODUCTS * entries if size > LARGE else STEPS * (entries**2 / self.data.shape[0] + size**3 / 3)
-        return float((self.work + refit) / (SPEED if self.data.full else SPARSE_SPEED))
+        refit = (
+            EXPECTED_PRODUCTS * entries
+            if size > MAX_HESSIAN_COLUMNS
+            else EXPECTED_NEWTON_STEPS * (entries**2 / self.data.shape[0] + size**3 / 3)
+        )
+        return float((self.work + refit) / (DENSE_SPEED if self.data.full else SPARSE_SPEED))
 
     def refits(self, supports: list[Columns]) -> list[Point]:
         points = glm_refits(self, supports) if self.outputs == 1 else None

@@ -27,7 +27,7 @@ from ..kernels.path import (
 )
 from ..kernels.rounding import MAX_MEAN_TO_SPREAD, MAX_ROUNDING_SHARE, value_rounding
 from ..kernels.search import ScaledColumns, is_affordable
-from ..refits.factor import WELL_CONDITIONED
+from ..refits.factor import MIN_GOOD_CONDITION
 from . import least_squares, likelihood
 from .batched_refits import refits_by_gram
 from .point import Point, from_kernel
@@ -173,7 +173,7 @@ def glm_refits(f: "GLM", supports: list[Columns]) -> list[Point] | None:
     for S, (x, condition) in zip(supports, products.solve(down, ridge, supports), strict=True):
         value = null.value + 0.5 * float(down[S] @ x)
         noise = value_rounding(x, h[S], null.value, f.rounded)
-        if condition < WELL_CONDITIONED or noise > MAX_ROUNDING_SHARE * value:
+        if condition < MIN_GOOD_CONDITION or noise > MAX_ROUNDING_SHARE * value:
             points.append(f.refit(S))
         else:
             at = PathPoint(S, x, null.free - float(mean[S] @ x) if f.fit_intercept else 0.0, value, "none", True)

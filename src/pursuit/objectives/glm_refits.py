@@ -8,8 +8,8 @@ from .._utils.sorted_sets import common
 from .._utils.types import Columns, Intercept, Vector
 from ..kernels.rounding import MAX_MEAN_TO_SPREAD, MAX_ROUNDING_SHARE, value_rounding
 from ..refits import refit
-from ..refits.factor import WELL_CONDITIONED, Factor
-from ..refits.methods import EXACT
+from ..refits.factor import MIN_GOOD_CONDITION, Factor
+from ..refits.methods import EXACT_VALUE_SHARE
 from .base import Point
 from .glm_values import GLMValues
 
@@ -96,7 +96,7 @@ class GLMRefits(GLMValues):
         ridge = self.ridge if isinstance(self.ridge, float) else self.ridge[cols]
         small[np.arange(len(cols)), np.arange(len(cols))] += ridge
         factor = Factor(small)
-        if factor.rcond < WELL_CONDITIONED:
+        if factor.rcond < MIN_GOOD_CONDITION:
             return None
         means = gram.means[cols]
         down = null.gradient[support]
@@ -119,7 +119,7 @@ class GLMRefits(GLMValues):
             g[support] = 0.0
             return g
 
-        least = value - max(noise, EXACT * value)
+        least = value - max(noise, EXACT_VALUE_SHARE * value)
         return Point(self.dim, support, coef.reshape(-1), b, value, slope, True, support_bound=least).bind(self)
 
     def _far(self, cols: Columns, squares: Vector) -> bool:

@@ -10,13 +10,13 @@ from .._utils.types import Columns, Intercept, Ridge, Vector
 from ..data import Data, GramColumns
 from ..losses import Loss
 from ..refits import Fitted, intercept_of, refit
-from ..refits.columns import SEPARATED, LossOnColumns
-from ..refits.methods import EXACT, FLOOR
+from ..refits.columns import SEPARATED_LOSS, LossOnColumns
+from ..refits.methods import EXACT_VALUE_SHARE, FLOOR_SHARE
 from .base import Point
 from .dual import HasDual
 
-NEGLIGIBLE = 1e-18  # share of the null model's squared residual that counts as none
-TINY = 1e-140  # share of the height at which a gradient may mean that a column is too small to square
+NEGLIGIBLE_SHARE = 1e-18  # share of the null model's squared residual that counts as none
+MIN_GRADIENT_SHARE = 1e-140  # share of the height at which a gradient may mean that a column is too small to square
 
 
 class GLMValues(HasDual):
@@ -52,7 +52,7 @@ class GLMValues(HasDual):
             self._check_finite(gradient)
             if not self.standardize:
                 size = float(np.sqrt(abs(fit.value) or 1.0))
-                self.data.check_small(self._columns(np.flatnonzero(np.abs(gradient) <= TINY * size)))
+                self.data.check_small(self._columns(np.flatnonzero(np.abs(gradient) <= MIN_GRADIENT_SHARE * size)))
             self._null = Point(
                 self.dim, nothing, np.empty(0), fit.b, fit.value, again, True, fit.note, fit.minimiser,
                 support_bound=fit.value,
@@ -69,7 +69,7 @@ class GLMValues(HasDual):
         no_coefficients = data.no_coefficients
         self._null = Point(
             self.dim, nothing, np.empty(0), b, value, lambda: data.at(nothing, no_coefficients, b).gradient, True,
-            support_bound=(1 - EXACT) * value,
+            support_bound=(1 - EXACT_VALUE_SHARE) * value,
         )  # fmt: skip
 
     @property
@@ -85,7 +85,7 @@ class GLMValues(HasDual):
     @property
     def nothing(self) -> float:
         """A value at or below which the residual counts as zero; -inf where the infimum is not known."""
-        return self.lower + max(FLOOR * self.height, 0.0 if self.loss.attained else SEPARATED)
+        return self.lower + max(FLOOR_SHARE * self.height, 0.0 if self.loss.attained else SEPARATED_LOSS)
 
     @property
     def floor(self) -> float:  # type: ignore[override]
@@ -93,7 +93,11 @@ class GLMValues(HasDual):
             return -np.inf
         if self.loss.targets in ("binary", "classes"):
             return self.nothing
-        return NEGLIGIBLE * self.null.value if self.loss.code is not None and self.loss.targets == "real" else -np.inf
+        return (
+            NEGLIGIBLE_SHARE * self.null.value
+            if self.loss.code is not None and self.loss.targets == "real"
+            else -np.inf
+        )
 
     def at(self, support: Columns, coef: Vector, intercept: Intercept | None = None) -> Point:
         cols, C = self._matrix(support, coef)
@@ -144,7 +148,7 @@ class GLMValues(HasDual):
         """The model without features, which needs no pass over X."""
         if self.quadratic and self.data.whole and self.data.near and self.outputs == 1:
             b, value = self.data.constant_fit(self._first, self.fit_intercept)
-            return Fitted(np.empty(0), b, value, value - EXACT * max(value - self.lower, 0.0))
+            return Fitted(np.empty(0), b, value, value - EXACT_VALUE_SHARE * max(value - self.lower, 0.0))
         return refit(self.support_problem(np.empty(0, np.int64)), self.data.no_coefficients, self._first)
 
     @lazy

@@ -16,9 +16,9 @@ from .._utils.lazy import lazy
 from .._utils.types import Columns, Vector
 from .pairs import Pairs
 
-STEPS = 100  # Newton steps for the diagonal
-ENOUGH = 1e-14  # squared Newton decrement at which they end
-SURE = 0.25  # Newton decrement below which full steps converge (f is self-concordant)
+MAX_NEWTON_STEPS = 100  # Newton steps for the diagonal
+MAX_SQUARED_DECREMENT = 1e-14  # squared Newton decrement at which they end
+MAX_FULL_STEP_DECREMENT = 0.25  # Newton decrement below which full steps converge (f is self-concordant)
 
 
 class Inverse:
@@ -87,7 +87,7 @@ def best_diagonal(off: Vector) -> Vector:
     Damped Newton steps (Y. Nesterov, A. Nemirovskii 1994) from a diagonally dominant start; O(p^3) a step.
     """
     d = 1.0 + np.abs(off).sum(axis=1)
-    for _ in range(STEPS):
+    for _ in range(MAX_NEWTON_STEPS):
         found = inverted(off + np.diag(d))
         if found is None:  # rounding at the edge of what is positive: further inside
             d = d + 1e-3 * np.abs(d)
@@ -98,7 +98,7 @@ def best_diagonal(off: Vector) -> Vector:
         except np.linalg.LinAlgError:  # to rounding: a step in each entry by itself
             step = -g / found[1].diagonal() ** 2
         square = float(-g @ step)
-        if square <= ENOUGH:
+        if square <= MAX_SQUARED_DECREMENT:
             break
-        d = d + step / (1.0 if square < SURE**2 else 1.0 + np.sqrt(square))
+        d = d + step / (1.0 if square < MAX_FULL_STEP_DECREMENT**2 else 1.0 + np.sqrt(square))
     return d

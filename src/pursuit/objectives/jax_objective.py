@@ -23,12 +23,12 @@ from .function import Restricted, SmoothFunction, check_callable
 if TYPE_CHECKING:
     from jax import Array as JaxArray
 
-PADDED = 16  # padded size of the smallest programs
-WHOLE = 4 * PADDED  # coordinates up to which the Hessian of a refit serves for parts of it
-NEWTON = 512  # coordinates up to which refits form a Hessian
-AT_ONCE = 256  # coordinates whose curvature is computed at once; more fall out of the cache
-ROWS = 128  # rows of the Hessian at once
-KNOWN = 256  # refits of a quadratic that are remembered
+MIN_PADDED_SIZE = 16  # padded size of the smallest programs
+MAX_SHARED_HESSIAN = 4 * MIN_PADDED_SIZE  # coordinates up to which the Hessian of a refit serves for parts of it
+MAX_NEWTON_COORDINATES = 512  # coordinates up to which refits form a Hessian
+COORDINATES_AT_A_TIME = 256  # coordinates whose curvature is computed at once; more fall out of the cache
+HESSIAN_ROWS_AT_A_TIME = 128  # rows of the Hessian at once
+MAX_CACHED_REFITS = 256  # refits of a quadratic that are remembered
 
 
 class JaxFunction(SmoothFunction):
@@ -119,7 +119,7 @@ class JaxFunction(SmoothFunction):
             return super().refit(support, start)
         key = support.tobytes()  # of a quadratic the minimiser does not depend on the start
         if key not in self._known:
-            if len(self._known) >= KNOWN:
+            if len(self._known) >= MAX_CACHED_REFITS:
                 self._known.clear()
             self._known[key] = super().refit(support, start)
         return self._known[key]
@@ -129,10 +129,10 @@ class JaxFunction(SmoothFunction):
 
     def hessian(self, x: Vector, cols: Columns) -> Vector | None:
         """H[cols][:, cols], from the program of a refit on the support and these."""
-        if self.quadratic and self.dim <= WHOLE:
+        if self.quadratic and self.dim <= MAX_SHARED_HESSIAN:
             return self._everywhere[np.ix_(cols, cols)]
         wide = np.union1d(np.flatnonzero(x), cols)
-        if len(wide) > NEWTON:
+        if len(wide) > MAX_NEWTON_COORDINATES:
             return None
         at = np.searchsorted(wide, cols)
         return np.asarray(self.call("local", x[wide], wide)[2][np.ix_(at, at)])
@@ -151,7 +151,7 @@ class JaxFunction(SmoothFunction):
         return out
 
     def curvatures(self, point: Point, cols: Columns) -> Vector:
-        small = self.hessian(point.x, cols) if self.dim <= WHOLE else None  # one program less
+        small = self.hessian(point.x, cols) if self.dim <= MAX_SHARED_HESSIAN else None  # one program less
         if small is not None:
             return small.diagonal().copy()
         out = np.empty(len(cols))
@@ -162,19 +162,21 @@ class JaxFunction(SmoothFunction):
             out[inside] = super().curvatures(point, mine) if H is None else H.diagonal()
         rest = cols[~inside]
         found = [
-            self.call("diagonal", point.coef, point.support, rest[i : i + AT_ONCE])[: len(rest[i : i + AT_ONCE])]
-            for i in range(0, len(rest), AT_ONCE)
+            self.call("diagonal", point.coef, point.support, rest[i : i + COORDINATES_AT_A_TIME])[
+                : len(rest[i : i + COORDINATES_AT_A_TIME])
+            ]
+            for i in range(0, len(rest), COORDINATES_AT_A_TIME)
         ]
         out[~inside] = np.concatenate(found) if found else 0.0
         return out
 
     def hessian_rows(self, point: Point, cols: Columns, others: Columns | None = None) -> Vector:
-        if others is None and self.dim <= WHOLE:
+        if others is None and self.dim <= MAX_SHARED_HESSIAN:
             others = np.arange(self.dim)
         if others is not None:
             wide = np.union1d(np.union1d(point.support, cols), others)
             base = np.union1d(point.support, cols)
-            if len(wide) <= max(WHOLE, 2 * len(base)):
+            if len(wide) <= max(MAX_SHARED_HESSIAN, 2 * len(base)):
                 H = self.hessian(point.x, wide)
                 if H is not None:
                     at, to = np.searchsorted(wide, cols), np.searchsorted(wide, others)
@@ -183,11 +185,11 @@ class JaxFunction(SmoothFunction):
                 H = self.call("cross", point.x[base], base, others)
                 return np.ascontiguousarray(H[np.searchsorted(base, cols), : len(others)])
         out = np.empty((len(cols), self.dim if others is None else len(others)))
-        for i in range(0, len(cols), ROWS):
-            some = cols[i : i + ROWS]
+        for i in range(0, len(cols), HESSIAN_ROWS_AT_A_TIME):
+            some = cols[i : i + HESSIAN_ROWS_AT_A_TIME]
             wide = np.union1d(point.support, some)
             H = self.call("rows", point.x[wide], wide)[np.searchsorted(wide, some)]
-            out[i : i + ROWS] = H if others is None else H[:, others]
+            out[i : i + HESSIAN_ROWS_AT_A_TIME] = H if others is None else H[:, others]
         return out
 
     def call(self, name: str, z: Vector, cols: Columns, more: Columns | None = None) -> Any:
@@ -215,7 +217,7 @@ class ByProgram(Restricted):
 
     def at(self, z: Vector, hessian: bool = True) -> State:
         m = len(self.support)
-        if m > NEWTON:
+        if m > MAX_NEWTON_COORDINATES:
             value, g = self.f.call("gradient", z, self.support)
             return State(z, float(value), g[:m])
         value, g, H = self.f.call("local", z, self.support)
@@ -223,7 +225,7 @@ class ByProgram(Restricted):
 
 
 def _padded(m: int) -> int:
-    return max(PADDED, 1 << max(0, m - 1).bit_length())
+    return max(MIN_PADDED_SIZE, 1 << max(0, m - 1).bit_length())
 
 
 def _pad(cols: Columns, size: int, beyond: int) -> "JaxArray":

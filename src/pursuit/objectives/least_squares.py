@@ -12,7 +12,7 @@ import numpy as np
 from .. import _core
 from .._utils.types import Columns, Flags, Vector
 from ..constraints import AtMost
-from ..data.gram import NO_COLUMNS, WHOLE
+from ..data.gram import MAX_WHOLE_GRAM_WORK, NO_COLUMNS
 from ..kernels.path import WELL_CONDITIONED, PathPlan, PathPoint, path_request
 from ..kernels.rounding import MAX_ROUNDING_SHARE, MIN_VALUE_ERROR, MIN_VALUE_SHARE, has_safe_range
 from ..kernels.search import (
@@ -61,7 +61,7 @@ def best_subset(f: "GLM", constraint: AtMost, plan: SearchPlan | PathPlan) -> Pa
     None where the data are not such, or where one call does not suffice. The model without columns comes along.
     """
     data, (n, p) = f.data, f.data.shape
-    stored = data.in_memory() if n * p * p <= WHOLE and data.full and data.shared is None else None
+    stored = data.in_memory() if n * p * p <= MAX_WHOLE_GRAM_WORK and data.full and data.shared is None else None
     if stored is None or constraint.unit_of is not None:
         return None
     every, judged = np.ones(p, np.uint8), -1

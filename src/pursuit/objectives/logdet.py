@@ -28,7 +28,7 @@ from ..engines import check_time
 from ..kernels import graph as graph_kernel
 from ..kernels.path import PathPlan, PathPoint, PathSolution
 from ..refits import NotFiniteError
-from ..refits.graph import AGREES, GraphFit, graph_refit
+from ..refits.graph import EDGE_TOLERANCE, GraphFit, graph_refit
 from ..refits.graph_admm import graph_admm
 from .base import Objective, Presented
 from .covariance import check_bounds, correlations
@@ -36,11 +36,12 @@ from .graph_point import Inverse, best_diagonal, inverted
 from .pairs import Pairs
 from .point import Point
 
-INSIDE = 1e-9  # share of an eigenvalue bound that rounding may be beyond it
-EXCHANGES = 2e7  # that are judged by the four-node bound
-EFFORT = 3e8  # multiplications for one sweep of the dual for each exchange that this leaves, to judge them further
-SWEEPS = 12  # of the dual for one exchange
-HELPS = 1e-10  # share of p by which an exchange must lower f to count
+BOUND_ROUNDING = 1e-9  # share of an eigenvalue bound that rounding may be beyond it
+MAX_BOUNDED_EXCHANGES = 2e7  # that are judged by the four-node bound
+# multiplications for one sweep of the dual for each exchange that this leaves, to judge them further
+MAX_DUAL_SWEEP_WORK = 3e8
+DUAL_SWEEPS = 12  # of the dual for one exchange
+MIN_IMPROVEMENT = 1e-10  # share of p by which an exchange must lower f to count
 
 
 class LogDet(Objective):
@@ -169,7 +170,7 @@ class LogDet(Objective):
         ).bind(self)  # fmt: skip
 
     def _fitted(self, support: Columns, fit: GraphFit) -> Point:
-        sure = fit.gap <= AGREES
+        sure = fit.gap <= EDGE_TOLERANCE
         note = "" if sure else f"the refit ended where the inverse of W is {fit.gap:.1e} from S on the graph"
         return self._point(support, fit.w, fit.d, fit.Sigma, fit.value + self.units, sure, note)
 
@@ -225,7 +226,7 @@ class LogDet(Objective):
             return True
         low, high = self.eigenvalues
         values = np.linalg.eigvalsh(W / self.scales / self.scales[:, None])
-        return bool(values[0] >= low * (1 - INSIDE) and values[-1] <= high * (1 + INSIDE))
+        return bool(values[0] >= low * (1 - BOUND_ROUNDING) and values[-1] <= high * (1 + BOUND_ROUNDING))
 
     @property
     def work(self) -> float:
@@ -272,13 +273,13 @@ class LogDet(Objective):
         """Exchanges that no bound excludes, and how many there are in all; None where that is too expensive to know."""
         free = len(point.support) - len(constraint.include)
         total = free * (len(constraint.allowed) - len(point.support))
-        if total > afforded * EXCHANGES or self.limited or not point.refitted:
+        if total > afforded * MAX_BOUNDED_EXCHANGES or self.limited or not point.refitted:
             return None
         include, forbidden = self._limits(constraint)
         cost = 2.0 * self.p * len(point.support) + self.p**3 / 3
-        most = int(min(afforded * EFFORT / cost, 1e15))
-        least = point.value - self.units - HELPS * self.p
-        found = graph_kernel.open_exchanges(self.R, self._fit(point), include, forbidden, least, SWEEPS, most)
+        most = int(min(afforded * MAX_DUAL_SWEEP_WORK / cost, 1e15))
+        least = point.value - self.units - MIN_IMPROVEMENT * self.p
+        found = graph_kernel.open_exchanges(self.R, self._fit(point), include, forbidden, least, DUAL_SWEEPS, most)
         check_time()
         if not found.whole:
             return None
@@ -316,7 +317,7 @@ class LogDet(Objective):
         )  # fmt: skip
         points = [
             PathPoint(self.pairs.numbers(fit.edges), fit.w, fit.d, fit.value + self.units, "swap_stationary",
-                    fit.gap <= AGREES)
+                    fit.gap <= EDGE_TOLERANCE)
             for fit in grown.fits
         ]  # fmt: skip
         return PathSolution(plan.sizes[0], points, grown.stopped, grown.trouble, plan.sizes) if points else None

@@ -5,7 +5,7 @@ from .._utils.validation import match_name, unknown_name_message
 from ..losses import Loss
 from .glm import GLM
 
-NAMES = ("multinomial", "squared")
+LOSSES = ("multinomial", "squared")
 
 
 class MultiGLM(GLM):
@@ -56,8 +56,8 @@ class MultiGLM(GLM):
         offset: ArrayLike | None = None,
         standardize: bool = False,
     ) -> None:
-        if isinstance(loss, str) and match_name(loss, NAMES) is None:
-            raise ValueError(f"loss {loss!r} does not take several outputs; {unknown_name_message(loss, NAMES)}")
+        if isinstance(loss, str) and match_name(loss, LOSSES) is None:
+            raise ValueError(f"loss {loss!r} does not take several outputs; {unknown_name_message(loss, LOSSES)}")
         if not (isinstance(loss, str) or getattr(loss, "several", False)):
             raise TypeError(f"loss of MultiGLM must be 'multinomial' or 'squared', got {type(loss).__name__}")
         super().__init__(

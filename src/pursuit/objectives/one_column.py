@@ -15,9 +15,9 @@ from ..kernels.search import SearchPlan, SearchSolution
 if TYPE_CHECKING:
     from .glm import GLM
 
-ENTRIES = 2e6  # numbers of X that are fitted between two looks at the clock
-MOST = 3e8  # numbers of X, or of a sparse X's entries and levels, beyond which columns are not fitted one by one
-REFITTED = 40  # columns that the kernel could not decide and that are refitted with more care, at most
+ENTRIES_AT_A_TIME = 2e6  # numbers of X that are fitted between two looks at the clock
+MAX_ENTRIES = 3e8  # numbers of X, or of a sparse X's entries and levels, beyond which columns are not fitted one by one
+MAX_REFITTED_COLUMNS = 40  # columns that the kernel could not decide and that are refitted with more care, at most
 ABOVE, MINIMUM, FLOOR, UNDECIDED = range(4)  # how a fit ended; of the first kind the value is a lower bound
 
 
@@ -44,7 +44,7 @@ def best_column(f: "GLM", constraint: AtMost, plan: SearchPlan) -> SearchSolutio
     least, value = fits.value.copy(), fits.value.copy()  # a lower bound per column, and what it reaches
     value[fits.end == ABOVE] = np.inf
     least[unsure] = -np.inf
-    for j in unsure[:REFITTED]:
+    for j in unsure[:MAX_REFITTED_COLUMNS]:
         point = f.refit(fits.cols[j : j + 1])
         least[j], value[j] = point.lower_bound, point.value
     best = int(np.argmin(value))
@@ -99,13 +99,13 @@ def _blocks(f: "GLM", cols: Columns) -> Iterator[tuple[Columns, _core.Matrix, Ro
     sparse = data.whole and not data.full
     if sparse:
         levels = len(np.unique(data.rows.y)) if data.rows.offset is None else n
-        if f.work + len(cols) * levels > MOST:
+        if f.work + len(cols) * levels > MAX_ENTRIES:
             return
-        step = max(1, int(10 * ENTRIES // (f.work / f.dim + levels)))
+        step = max(1, int(10 * ENTRIES_AT_A_TIME // (f.work / f.dim + levels)))
     else:
-        if n * float(len(cols)) > MOST:
+        if n * float(len(cols)) > MAX_ENTRIES:
             return
-        step = max(1, int(ENTRIES // n))
+        step = max(1, int(ENTRIES_AT_A_TIME // n))
     for low in range(0, len(cols), step):
         some = cols[low : low + step]
         zero, one = np.zeros(len(some)), np.ones(len(some))

@@ -16,16 +16,16 @@ from .._utils.column_names import check_names, get_column_names
 from .._utils.row_order import warn_column_order
 from .._utils.types import ArrayLike, Columns, Matrix, Vector
 from .._utils.validation import check_array, check_number
-from ..data.answers import ROUNDED
+from ..data.answers import SUM_ROUNDING
 from ..data.sums import Sums, check_spread
 from ..kernels.rounding import value_rounding
 from ..refits.factor import Factor
 from .glm import GLM
 from .point import Point
 
-ASYMMETRY = 1e-8  # of an entry, on a unit diagonal, that counts as rounding
-SURE = 8  # times the rounding of a Gram matrix that its least eigenvalue must be
-BLURRED = "the sums do not tell the chosen columns apart, so the value is known only roughly"
+MAX_ASYMMETRY = 1e-8  # of an entry, on a unit diagonal, that counts as rounding
+MIN_EIGENVALUE_TO_ROUNDING = 8  # times the rounding of a Gram matrix that its least eigenvalue must be
+UNCERTAIN_VALUE = "the sums do not tell the chosen columns apart, so the value is known only roughly"
 
 
 class Quadratic(GLM):
@@ -117,7 +117,7 @@ class Quadratic(GLM):
             form = G, c / n - level * m, max(left, 0.0)
             sums = Sums(form, size, n, m + origin, level + yshift, own)
         super().__init__(sums, loss="squared", l2=l2, fit_intercept=mean is not None)
-        self.rounded = ROUNDED * float(sums.coarse.max(initial=1.0)) ** 2
+        self.rounded = SUM_ROUNDING * float(sums.coarse.max(initial=1.0)) ** 2
 
     def require(self, need: str) -> None:
         if need not in self.offers:
@@ -126,7 +126,7 @@ class Quadratic(GLM):
     @property
     def floor(self) -> float:  # type: ignore[override]
         """Sums about the means do not tell from nothing what is within their rounding; others never come there."""
-        return max(super().floor, 4 * ROUNDED * self.null.value) if not np.any(self.ridge) else super().floor
+        return max(super().floor, 4 * SUM_ROUNDING * self.null.value) if not np.any(self.ridge) else super().floor
 
     def refit_on_data(self, support: Columns, start: Point | None = None) -> Point:
         return self._within_rounding(super().refit_on_data(support, start))
@@ -137,8 +137,11 @@ class Quadratic(GLM):
         H, at = self.data.gram(S, True)[0][:, S], np.arange(len(S))
         squares = coarse**2 * H.diagonal()
         H[at, at] += self._ridge(S)
-        if len(S) and not Factor(H).rcond > SURE * len(S) * ROUNDED * float(coarse.max()) ** 2:
-            return point.weaken(self.lower, BLURRED)
+        if (
+            len(S)
+            and not Factor(H).rcond > MIN_EIGENVALUE_TO_ROUNDING * len(S) * SUM_ROUNDING * float(coarse.max()) ** 2
+        ):
+            return point.weaken(self.lower, UNCERTAIN_VALUE)
         return point.weaken(point.value - 2 * value_rounding(point.coef, squares, coarse_y**2 * self.null.value))
 
 
@@ -150,7 +153,7 @@ def _symmetric(gram: ArrayLike) -> Matrix:
     if (diagonal < 0).any():
         raise ValueError(f"gram must have no negative number on its diagonal, got {diagonal.min():g}")
     size = np.sqrt(diagonal)
-    apart = np.abs(H - H.T) - ASYMMETRY * np.outer(size, size)
+    apart = np.abs(H - H.T) - MAX_ASYMMETRY * np.outer(size, size)
     if apart.max() > 0:
         i, j = np.unravel_index(int(apart.argmax()), apart.shape)
         raise ValueError(

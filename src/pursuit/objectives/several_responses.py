@@ -23,7 +23,7 @@ from ..kernels.path import (
     least_squares_path,
     quadratic_path,
 )
-from ..kernels.rounding import MIN_VALUE_SHARE, ROUNDED, has_safe_range
+from ..kernels.rounding import MIN_VALUE_SHARE, SUM_ROUNDING, has_safe_range
 from ..kernels.search import (
     MAX_STATE_UNITS,
     WIDENING_FACTOR,
@@ -81,7 +81,7 @@ def path_of_responses(f: "GLM", constraint: AtMost, plan: PathPlan) -> PathSolut
     else:
         found = least_squares_path(
             problem.kernel, problem.useful, problem.h, value, 1e-9 * value, problem.room, constraint, plan,
-            ROUNDED,
+            SUM_ROUNDING,
         )  # fmt: skip
     if found is None:
         return None

@@ -15,10 +15,18 @@ UP, DOWN, GREY = "#2a6f97", "#c8553d", "#6c757d"
 LINES = (UP, DOWN, "#5f8b4c", "#8a6fb0", "#d99a2b", "#1b9e9e", "#2b2d42")
 DASHES = ("-", "--", "-.", (0, (1, 1.2)))
 MARKERS = "osD^vP*X<>hp8d"
-SAFE = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#2b2d42")  # Okabe and Ito, without yellow
+COLOUR_BLIND_SAFE = (
+    "#0072b2",
+    "#d55e00",
+    "#009e73",
+    "#cc79a7",
+    "#e69f00",
+    "#56b4e9",
+    "#2b2d42",
+)  # Okabe and Ito, without yellow
 PALE = "#ced4da"
-LABEL = 8.5  # points
-APART = 1.25  # heights of a line that names are apart at least
+LABEL_SIZE = 8.5  # points
+MIN_NAME_DISTANCE = 1.25  # heights of a line that names are apart at least
 
 
 class NamedDisplay:
@@ -81,7 +89,10 @@ def whole_ticks(ax: "Axes") -> None:
 
 def looks(i: int) -> Keywords:
     """Colour and dashes of the i-th named line: those who see no colours have the dashes, and the names."""
-    return {"color": SAFE[i % len(SAFE)], "linestyle": DASHES[i // len(SAFE) % len(DASHES)]}
+    return {
+        "color": COLOUR_BLIND_SAFE[i % len(COLOUR_BLIND_SAFE)],
+        "linestyle": DASHES[i // len(COLOUR_BLIND_SAFE) % len(DASHES)],
+    }
 
 
 def name_at_margin(ax: "Axes", ks: Columns, names: Sequence[str], heights: Vector, colors: Sequence[str]) -> list[Any]:
@@ -91,12 +102,18 @@ def name_at_margin(ax: "Axes", ks: Columns, names: Sequence[str], heights: Vecto
     if not names:
         return []
     low, high = ax.get_ylim()
-    gap = APART * LABEL / 72.0 / (ax.figure.get_size_inches()[1] * ax.get_position().height) * (high - low)  # type: ignore[union-attr]
+    gap = (
+        MIN_NAME_DISTANCE
+        * LABEL_SIZE
+        / 72.0
+        / (ax.figure.get_size_inches()[1] * ax.get_position().height)
+        * (high - low)
+    )  # type: ignore[union-attr]
     places = spread(heights, gap, low, high)
     return [
         ax.annotate(
-            name, (ks[-1], height), (1.03, place), textcoords=("axes fraction", "data"), fontsize=LABEL, color=color,
-            va="center", annotation_clip=False,
+            name, (ks[-1], height), (1.03, place), textcoords=("axes fraction", "data"), fontsize=LABEL_SIZE,
+            color=color, va="center", annotation_clip=False,
             arrowprops={"arrowstyle": "-", "color": color, "linewidth": 0.6, "shrinkA": 1, "shrinkB": 0,
                         "relpos": (0, 0.5)},
         )

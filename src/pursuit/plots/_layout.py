@@ -11,12 +11,12 @@ import numpy as np
 
 from pursuit._utils.types import Columns, Flags, Matrix, Vector
 
-SWEEPS = 200
-ENOUGH = 1e-4  # relative gain of a sweep at which the layout stands
-STRETCH = 1.5  # how much more one axis may be scaled than the other, to fill the page
-PUSHES = 60
-WEAK = 0.4  # the strongest edge is as much shorter than one of no strength as this is than 1.4
-MARGIN = np.array([1.3, 0.9])  # between parts: names are wide
+MAX_SWEEPS = 200
+MIN_SWEEP_GAIN = 1e-4  # relative gain of a sweep at which the layout stands
+MAX_ASPECT_CHANGE = 1.5  # how much more one axis may be scaled than the other, to fill the page
+MAX_PUSHES = 60
+STRONG_EDGE_LENGTH = 0.4  # the strongest edge is as much shorter than one of no strength as this is than 1.4
+COMPONENT_MARGIN = np.array([1.3, 0.9])  # between parts: names are wide
 
 
 def parts(adjacent: Flags) -> list[Columns]:
@@ -40,7 +40,7 @@ def arranged(strength: Matrix, aspect: float) -> Matrix:
     if not found:
         return places
     drawn = [_upright(_stress(_distances(strength[np.ix_(part, part)]))) for part in found]
-    sizes = [np.ptp(z, axis=0) + MARGIN for z in drawn]
+    sizes = [np.ptp(z, axis=0) + COMPONENT_MARGIN for z in drawn]
     packed = (_packed(sizes, aspect * shape) for shape in (0.7, 0.85, 1.0, 1.2, 1.4))
     corners = min(packed, key=lambda tried: _page(tried, sizes, aspect))
     for part, z, size, corner in zip(found, drawn, sizes, corners, strict=True):
@@ -69,7 +69,7 @@ def _distances(strength: Matrix) -> Matrix:
     near = joined.astype(np.float64)
     degree = near.sum(axis=1)
     only_one = degree[:, None] + degree - 2 * (near @ near)
-    length = np.where(joined, np.sqrt(only_one) / (WEAK + np.abs(strength) / np.abs(strength).max()), 0.0)
+    length = np.where(joined, np.sqrt(only_one) / (STRONG_EDGE_LENGTH + np.abs(strength) / np.abs(strength).max()), 0.0)
     return np.asarray(shortest_path(csr_array(length / length[joined].mean())))
 
 
@@ -85,10 +85,10 @@ def _stress(d: Matrix) -> Matrix:
     weight = np.divide(1.0, d**2, out=np.zeros_like(d), where=d > 0)
     inverse = np.linalg.pinv(np.diag(weight.sum(axis=1)) - weight, hermitian=True)
     stress = np.inf
-    for _ in range(SWEEPS):
+    for _ in range(MAX_SWEEPS):
         apart = cdist(z, z)
         before, stress = stress, float(np.sum(weight * (apart - d) ** 2))
-        if before - stress <= ENOUGH * stress:
+        if before - stress <= MIN_SWEEP_GAIN * stress:
             break
         pull = np.divide(weight * d, apart, out=np.zeros_like(d), where=apart > 0)
         z = inverse @ (pull.sum(axis=1)[:, None] * z - pull @ z)
@@ -128,7 +128,7 @@ def _filled(z: Matrix, width: float, height: float, shrink_only: bool = False) -
     """Scaled and moved into the page, in its middle."""
     low, span = z.min(axis=0), np.maximum(np.ptp(z, axis=0), 1e-9)
     scale = np.array([width, height]) / span
-    scale = np.minimum(scale, STRETCH * scale.min())
+    scale = np.minimum(scale, MAX_ASPECT_CHANGE * scale.min())
     if shrink_only:
         scale = np.minimum(scale, 1.0)
     return (z - low - span / 2) * scale + np.array([width, height]) / 2
@@ -137,7 +137,7 @@ def _filled(z: Matrix, width: float, height: float, shrink_only: bool = False) -
 def _apart(z: Matrix) -> Matrix:
     """Nodes that are nearer than 1 push each other away."""
     z = z.copy()
-    for _ in range(PUSHES):
+    for _ in range(MAX_PUSHES):
         away = z[:, None] - z
         far = np.linalg.norm(away, axis=2)
         np.fill_diagonal(far, np.inf)

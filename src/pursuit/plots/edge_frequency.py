@@ -14,7 +14,7 @@ from pursuit.plots._labels import text_sizes
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-NAMED = 90  # nodes up to which all have their name on both axes
+MAX_NAMED_NODES = 90  # nodes up to which all have their name on both axes
 SHADES = ("#ffffff", "#c6dbe6", "#79aac4", "#2a6f97", "#0b2c40")  # one hue, from light to dark
 ORDERS = ("given", "similar")
 
@@ -158,7 +158,7 @@ class EdgeFrequencyDisplay(NamedDisplay):
         self.figure_ = self.ax_.figure
         size = float(np.clip(2.4 + 0.12 * p, 3.4, 11.0))
         if ax is None:
-            long = float(text_sizes(self.names, 8.0)[:, 0].max()) / 72 if p <= NAMED else 0.3
+            long = float(text_sizes(self.names, 8.0)[:, 0].max()) / 72 if p <= MAX_NAMED_NODES else 0.3
             self.figure_.set_size_inches(size + long + 1.0, size + long)  # type: ignore[union-attr]
         shown = self.frequencies[np.ix_(self.order_, self.order_)]
         cells = np.arange(p + 1) - 0.5
@@ -169,7 +169,7 @@ class EdgeFrequencyDisplay(NamedDisplay):
             cmap=LinearSegmentedColormap.from_list("often", SHADES),
             vmin=0,
             vmax=1,
-            edgecolor="#f1f3f5" if p <= NAMED else "none",
+            edgecolor="#f1f3f5" if p <= MAX_NAMED_NODES else "none",
             linewidth=0.4,
         )
         self._name_nodes(p)
@@ -180,7 +180,7 @@ class EdgeFrequencyDisplay(NamedDisplay):
 
     def _name_nodes(self, p: int) -> None:
         ax = self.ax_
-        if p <= NAMED:
+        if p <= MAX_NAMED_NODES:
             words, points = [self.names[j] for j in self.order_], float(np.clip(9.5 - 0.05 * p, 5.0, 9.0))
             ax.set_xticks(np.arange(p), words, rotation=90, fontsize=points)
             ax.set_yticks(np.arange(p), words, fontsize=points)

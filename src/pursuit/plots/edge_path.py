@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from pursuit._utils.types import ArrayLike
 from pursuit.plots._along import along, of_graphs
 from pursuit.plots._axes import UP, quiet
-from pursuit.plots.path import MARKED, NAMED, PathDisplay
+from pursuit.plots.path import MAX_MARKED_SIZES, MAX_NAMED_LINES, PathDisplay
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -68,7 +68,9 @@ class EdgePathDisplay(PathDisplay):
             raise ValueError("scale must be None: partial correlations have no unit")
         return cls(along(path, names, None), path.null - path.values).plot(ax, **how)
 
-    def plot(self, ax: "Axes | None" = None, *, max_names: int = NAMED, title: str | None = None) -> "EdgePathDisplay":
+    def plot(
+        self, ax: "Axes | None" = None, *, max_names: int = MAX_NAMED_LINES, title: str | None = None
+    ) -> "EdgePathDisplay":
         """Draw the lines.
 
         Parameters
@@ -91,7 +93,7 @@ class EdgePathDisplay(PathDisplay):
         return self
 
     def _explained(self, ax: "Axes") -> None:
-        ks, size = self.along.ks, 3.5 if len(self.along.ks) <= MARKED else 0.0
+        ks, size = self.along.ks, 3.5 if len(self.along.ks) <= MAX_MARKED_SIZES else 0.0
         ax.fill_between(ks, 0, self.explained, color=UP, alpha=0.12, linewidth=0)
         ax.plot(ks, self.explained, color=UP, linewidth=1.6, marker="o", markersize=size)
         ax.set_ylim(0, 1.06 * max(float(self.explained.max()), 1e-9))

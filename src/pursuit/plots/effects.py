@@ -7,7 +7,7 @@ import numpy as np
 
 from pursuit._utils.types import ArrayLike, Keywords, Matrix, MatrixLike, Seed, Vector
 from pursuit._utils.validation import check_count, require_package, unknown_name_message
-from pursuit.plots._axes import DOWN, GREY, PALE, SAFE, UP, quiet
+from pursuit.plots._axes import COLOUR_BLIND_SAFE, DOWN, GREY, PALE, UP, quiet
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
 PANEL_WIDTH, PANEL_HEIGHT = 3.1, 2.4  # inches
 MAX_COLUMNS = 4  # panels side by side
-MARGIN = 0.08  # of the training rows' range that is drawn beyond it, in grey
+RANGE_MARGIN = 0.08  # of the training rows' range that is drawn beyond it, in grey
 MAX_RUG = 300  # ticks of a rug; more are thinned
-BAND = (0.05, 0.95)  # quantiles of the bootstrap that a band covers
-GRID = 160
+BAND_QUANTILES = (0.05, 0.95)  # quantiles of the bootstrap that a band covers
+GRID_POINTS = 160
 
 
 class EffectDisplay:
@@ -173,7 +173,7 @@ class EffectDisplay:
             ax.fill_between(x[inside], *self.bands[name][:, inside], color=UP, alpha=0.16, linewidth=0)
         lines = curve[:, None] if curve.ndim == 1 else curve
         for r in range(lines.shape[1]):
-            colour = UP if curve.ndim == 1 else SAFE[r % len(SAFE)]
+            colour = UP if curve.ndim == 1 else COLOUR_BLIND_SAFE[r % len(COLOUR_BLIND_SAFE)]
             label = self.outputs[r] if self.outputs else None
             ax.plot(x[inside], lines[inside, r], color=colour, linewidth=1.8, label=label)
             for side in (x <= effect.low, x >= effect.high):
@@ -242,12 +242,12 @@ def bootstrap_bands(
         fixed.fit(X, y, sample_weight=weights * times)
         for name in grids:
             found[name].append(fixed.effects_[numbers[name]](grids[name]))
-    return {name: np.quantile(np.array(curves), BAND, axis=0) for name, curves in found.items()}
+    return {name: np.quantile(np.array(curves), BAND_QUANTILES, axis=0) for name, curves in found.items()}
 
 
 def _grid(effect: Any) -> Vector:
-    room = MARGIN * (effect.high - effect.low)
-    inner = np.linspace(effect.low, effect.high, GRID)
+    room = RANGE_MARGIN * (effect.high - effect.low)
+    inner = np.linspace(effect.low, effect.high, GRID_POINTS)
     return np.concatenate([[effect.low - room], inner, [effect.high + room]])
 
 

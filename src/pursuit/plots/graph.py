@@ -17,13 +17,13 @@ if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
 
 NODE = "#2b2d42"
-NAME = 26  # characters of a name that are drawn
-THIN, THICK = 0.7, 5.0  # points, of no and of the strongest partial correlation
-ROOM = (30.0, 60.0)  # points around a node, beside its name
-LEAST = 6.4  # inches, width
+MAX_NAME_LENGTH = 26  # characters of a name that are drawn
+MIN_LINE_WIDTH, MAX_LINE_WIDTH = 0.7, 5.0  # points, of no and of the strongest partial correlation
+NODE_MARGIN = (30.0, 60.0)  # points around a node, beside its name
+MIN_WIDTH = 6.4  # inches, width
 ASPECT, ASPECTS = 4 / 3, (1.0, 3.0)  # of a page: wanted, and allowed where the graph is flat
-STRIP = 22.0  # points above the graph, for what lines mean
-ASIDE = 6  # lines of names that have no edge
+LEGEND_HEIGHT = 22.0  # points above the graph, for what lines mean
+MAX_ISOLATED_LINES = 6  # lines of names that have no edge
 
 
 @dataclass(repr=False)
@@ -135,7 +135,7 @@ class GraphDisplay(NamedDisplay):
         edges = np.argwhere(np.triu(adjacent))
         self.edges_: Columns = edges[np.argsort(np.abs(self.partial[tuple(edges.T)]), kind="stable")]
         self._points = float(np.clip(11.0 - 0.36 * np.sqrt(max(len(inside), 1)), 5.5, 9.5))
-        self._words = [truncate(name, NAME) for name in self.names]
+        self._words = [truncate(name, MAX_NAME_LENGTH) for name in self.names]
         self._sizes = text_sizes(self._words, self._points)
         self.ax_ = axes(ax)
         self.figure_ = self.ax_.figure
@@ -148,7 +148,7 @@ class GraphDisplay(NamedDisplay):
         wide, tall = self._needed(raw, inside) if page is None else page
         below = self._aside(alone, wide)
         if page is None:
-            self.figure_.set_size_inches((wide + 12) / 72, (tall + below + STRIP + 12) / 72)  # type: ignore[union-attr]
+            self.figure_.set_size_inches((wide + 12) / 72, (tall + below + LEGEND_HEIGHT + 12) / 72)  # type: ignore[union-attr]
         else:
             tall = max(tall - below, 0.4 * tall)
         self._place(raw, inside, wide, tall, move=places is None)
@@ -165,7 +165,7 @@ class GraphDisplay(NamedDisplay):
         )
         self._draw_names(inside, inside[np.argsort(-degree[inside], kind="stable")][:max_names], (wide, tall))
         self.ax_.set_xlim(-2, wide + 2)
-        self.ax_.set_ylim(-below - 2, tall + STRIP + 2)
+        self.ax_.set_ylim(-below - 2, tall + LEGEND_HEIGHT + 2)
         self.ax_.set_aspect("equal")
         self.ax_.set_axis_off()
         self._legend()
@@ -174,17 +174,17 @@ class GraphDisplay(NamedDisplay):
     def _room(self) -> tuple[float, float]:
         """Width and height that given axes have for the graph, in points."""
         wide, tall = 72 * self.figure_.get_size_inches() * self.ax_.get_position().size  # type: ignore[union-attr]
-        return float(wide), max(float(tall) - STRIP, 1.0)
+        return float(wide), max(float(tall) - LEGEND_HEIGHT, 1.0)
 
     def _needed(self, raw: Matrix, inside: Columns) -> tuple[float, float]:
         """Width and height that names and edges ask for."""
-        least = 72 * LEAST
+        least = 72 * MIN_WIDTH
         if not len(inside):
             return least, 0.0
         wide, tall = np.maximum(np.ptp(raw[inside], axis=0), 0.3) + np.array([1.0, 0.6])
         aspect = float(np.clip(wide / tall, *ASPECTS))
         crowd = float(np.clip(np.sqrt(len(self.edges_) / len(inside)), 1.0, 2.0))
-        area = len(inside) * crowd * (float(self._sizes[inside, 0].mean()) + ROOM[0]) * ROOM[1]
+        area = len(inside) * crowd * (float(self._sizes[inside, 0].mean()) + NODE_MARGIN[0]) * NODE_MARGIN[1]
         wide = max(least, float(np.sqrt(area * aspect)))
         return wide, max(area / wide, min(wide / aspect, 0.6 * wide))
 
@@ -199,7 +199,7 @@ class GraphDisplay(NamedDisplay):
     def _width(self, strength: Any) -> Any:
         top = float(np.abs(self.partial).max(initial=0.0)) or 1.0
         crowd = float(np.clip(np.sqrt(100 / max(len(self.edges_), 1)), 0.4, 1.0))
-        return crowd * (THIN + (THICK - THIN) * np.abs(strength) / top)
+        return crowd * (MIN_LINE_WIDTH + (MAX_LINE_WIDTH - MIN_LINE_WIDTH) * np.abs(strength) / top)
 
     def _draw_edges(self) -> None:
         from matplotlib.collections import LineCollection
@@ -256,7 +256,7 @@ class GraphDisplay(NamedDisplay):
             return 0.0
         line, column = 1.6 * self._points, float(self._sizes[alone, 0].max()) + 16
         across = max(1, int(wide / column))
-        room = ASIDE * across
+        room = MAX_ISOLATED_LINES * across
         shown = alone if len(alone) <= room else alone[: room - 1]
         words = [self._words[j] for j in shown] + [f"and {len(alone) - len(shown)} more"] * (len(shown) < len(alone))
         down = -(-len(words) // across)
@@ -285,7 +285,7 @@ class GraphDisplay(NamedDisplay):
             )
             if (np.sign(signs) == sign).any()
         ]
-        narrow = np.ptp(self.ax_.get_xlim()) < 72 * LEAST - 20
+        narrow = np.ptp(self.ax_.get_xlim()) < 72 * MIN_WIDTH - 20
         handles += [
             Line2D([], [], color=GREY, linewidth=self._width(float(size)), label=size)
             for size in sorted(

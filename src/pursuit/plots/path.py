@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 
     from pursuit.paths.result import Path
 
-NAMED = 10  # lines that have a name and a colour
-MARKED = 30  # sizes up to which each has a marker
+MAX_NAMED_LINES = 10  # lines that have a name and a colour
+MAX_MARKED_SIZES = 30  # sizes up to which each has a marker
 
 
 @dataclass(repr=False)
@@ -119,7 +119,9 @@ class PathDisplay(NamedDisplay):
             )  # fmt: skip
         return cls.from_path(found, names=getattr(model, "feature_names_in_", None), ax=ax, **how)
 
-    def plot(self, ax: "Axes | None" = None, *, max_names: int = NAMED, title: str | None = None) -> "PathDisplay":
+    def plot(
+        self, ax: "Axes | None" = None, *, max_names: int = MAX_NAMED_LINES, title: str | None = None
+    ) -> "PathDisplay":
         """Draw the lines.
 
         Parameters
@@ -161,12 +163,12 @@ class PathDisplay(NamedDisplay):
         y = self.along.coefs[:, j].copy()
         near = np.pad(y != 0, 1)
         y[~(near[:-2] | near[1:-1] | near[2:])] = np.nan
-        size = 3.5 if len(y) <= MARKED else 0.0
+        size = 3.5 if len(y) <= MAX_MARKED_SIZES else 0.0
         how = {"color": PALE, "linewidth": 1.0, "zorder": 1.5} if rank is None else {**looks(rank), "linewidth": 1.8}
         return self.ax_.plot(self.along.ks, y, marker="o", markersize=size, label=self.along.names[j], **how)[0]
 
     def _explained(self, ax: "Axes") -> None:
-        ks, size = self.along.ks, 3.5 if len(self.along.ks) <= MARKED else 0.0
+        ks, size = self.along.ks, 3.5 if len(self.along.ks) <= MAX_MARKED_SIZES else 0.0
         seen = self.explained[ks > 0] if (ks > 0).any() else self.explained
         low = max(0.0, float(seen.min()) - 0.35 * float(np.ptp(seen)) - 0.02)  # from 0 on the curve would be flat
         ax.fill_between(ks, low, self.explained, color=UP, alpha=0.12, linewidth=0, where=self.explained >= low)

@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 
     from pursuit.resampling.result import Stability
 
-NAMED = 10  # lines that have a name and a colour
-DRAWN = 200  # lines at most: those that are selected most often
-BARS = 20
+MAX_NAMED_LINES = 10  # lines that have a name and a colour
+MAX_LINES = 200  # lines at most: those that are selected most often
+MAX_BARS = 20
 KINDS = ("path", "bars")
 
 
@@ -59,11 +59,16 @@ class StabilityDisplay(NamedDisplay):
         """
         if not hasattr(found, "most_often"):
             raise ValueError(f"found must be a pursuit.Stability, got {type(found).__name__}")
-        frequencies, names = found.most_often(DRAWN)
+        frequencies, names = found.most_often(MAX_LINES)
         return cls(found.ks, frequencies, names, found.threshold).plot(ax, **how)
 
     def plot(
-        self, ax: "Axes | None" = None, *, kind: str = "bars", max_names: int = NAMED, title: str | None = None
+        self,
+        ax: "Axes | None" = None,
+        *,
+        kind: str = "bars",
+        max_names: int = MAX_NAMED_LINES,
+        title: str | None = None,
     ) -> "StabilityDisplay":
         """Draw the frequencies.
 
@@ -91,7 +96,7 @@ class StabilityDisplay(NamedDisplay):
         if kind == "path":
             self._paths(max_names)
         else:
-            self._bars(max(max_names, BARS), resize=ax is None)
+            self._bars(max(max_names, MAX_BARS), resize=ax is None)
         set_title(self.ax_, title)
         return self
 

@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 LABELS = {"rss": "residual sum of squares", "r2": "R2", "adjusted_r2": "adjusted R2", "cp": "Mallows' Cp"}
-BELOW = 4  # points from the label to what it names
+LABEL_OFFSET = 4  # points from the label to what it names
 
 
 def plot_subsets(table: Any, criterion: str = "bic", ax: "Axes | None" = None) -> "Axes":
@@ -44,7 +44,7 @@ def plot_subsets(table: Any, criterion: str = "bic", ax: "Axes | None" = None) -
     for row in table:
         ax.plot([row.k], [getattr(row, name)], "o", color=UP if row.rank == 1 else GREY, zorder=3,
                 markersize=5 if row.rank == 1 else 3, markerfacecolor=None if row.proved else "white")  # fmt: skip
-    ax.annotate(f"k = {best.k}", (best.k, 1), xycoords=("data", "axes fraction"), xytext=(BELOW, -BELOW),
+    ax.annotate(f"k = {best.k}", (best.k, 1), xycoords=("data", "axes fraction"), xytext=(LABEL_OFFSET, -LABEL_OFFSET),
                 textcoords="offset points", va="top", fontsize=8, color=GREY)  # fmt: skip
     ax.set_xticks(sorted({row.k for row in table}))
     ax.set_xlabel("k, size of the subset")

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
     from pursuit.paths.result import Path
 
-ROWS = 40  # features that are drawn
-FAINT = 0.15  # how strong the weakest coefficient is drawn, so that it is not taken for none
+MAX_FEATURES = 40  # features that are drawn
+MIN_OPACITY = 0.15  # how strong the weakest coefficient is drawn, so that it is not taken for none
 
 
 @dataclass(repr=False)
@@ -67,7 +67,9 @@ class SupportDisplay(NamedDisplay):
         """
         return cls(along(path, names, scale)).plot(ax, **how)
 
-    def plot(self, ax: "Axes | None" = None, *, max_rows: int = ROWS, title: str | None = None) -> "SupportDisplay":
+    def plot(
+        self, ax: "Axes | None" = None, *, max_rows: int = MAX_FEATURES, title: str | None = None
+    ) -> "SupportDisplay":
         """Draw the heat map.
 
         Parameters
@@ -91,7 +93,9 @@ class SupportDisplay(NamedDisplay):
         self.rows_ = self._rows(max_rows)
         coefs = self.along.coefs[:, self.rows_].T
         top = float(np.abs(coefs).max(initial=0.0)) or 1.0
-        shade = np.sign(coefs) * np.where(coefs != 0, FAINT + (1 - FAINT) * np.sqrt(np.abs(coefs) / top), 0.0)
+        shade = np.sign(coefs) * np.where(
+            coefs != 0, MIN_OPACITY + (1 - MIN_OPACITY) * np.sqrt(np.abs(coefs) / top), 0.0
+        )
         if ax is None:
             wide = 8.0 if self.along.units == "edges" else 6.4  # two names are long
             self.figure_.set_size_inches(wide, max(2.4, 1.1 + 0.22 * len(self.rows_)))  # type: ignore[union-attr]

@@ -9,11 +9,15 @@ from pursuit.solving.result import Record
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-WHAT = {"gap": "primal-dual gap", "distance": "best value so far minus the best of all", "value": "best value so far"}
-AGAINST = {"iteration": "iterations", "seconds": "seconds"}
-MARKED = 8  # markers per line, about
-NO_DISTANCE = 1e-12  # share of the best value that is no distance
-REACHED = 10.0  # how far below the smallest distance the best value is drawn, on a log scale
+QUANTITIES = {
+    "gap": "primal-dual gap",
+    "distance": "best value so far minus the best of all",
+    "value": "best value so far",
+}
+AXIS_LABELS = {"iteration": "iterations", "seconds": "seconds"}
+MARKERS_PER_LINE = 8  # markers per line, about
+MIN_DISTANCE_SHARE = 1e-12  # share of the best value that is no distance
+FLOOR_FACTOR = 10.0  # how far below the smallest distance the best value is drawn, on a log scale
 
 
 def plot_trace(
@@ -46,9 +50,9 @@ def plot_trace(
     traces = {label: _trace(label, result) for label, result in held.items()}
     bounded = all(record.gap is not None for trace in traces.values() for record in trace)
     what = what or ("gap" if bounded else "distance")
-    if what not in WHAT:
+    if what not in QUANTITIES:
         raise ValueError(f"what must be 'gap', 'distance' or 'value', got {what!r}")
-    if against not in AGAINST:
+    if against not in AXIS_LABELS:
         raise ValueError(f"against must be 'iteration' or 'seconds', got {against!r}")
     if what == "gap" and not bounded:
         raise ValueError("what='gap' needs lower bounds, which only dual methods give: solver='diht' or 'sdiht'")
@@ -56,15 +60,15 @@ def plot_trace(
     heights = _heights(list(traces.values()), what)
     for i, ((label, trace), height) in enumerate(zip(traces.items(), heights, strict=True)):
         across, looks = [getattr(record, against) for record in trace], style(i)
-        step = max(1, len(trace) // MARKED)
+        step = max(1, len(trace) // MARKERS_PER_LINE)
         ax.plot(across, height, label=label, linewidth=1.6, markersize=5, markevery=(i % step, step), **looks)
         if what == "value" and all(record.lower is not None for record in trace):
             ax.plot(across, [record.lower for record in trace], color=looks["color"], linewidth=1.0, linestyle="--")
     _scale(ax, what, heights)
-    ax.set_xlabel(AGAINST[against])
+    ax.set_xlabel(AXIS_LABELS[against])
     if against == "iteration" and ax.get_xscale() == "linear":
         ax.xaxis.get_major_locator().set_params(integer=True)  # type: ignore[call-arg]
-    ax.set_ylabel(WHAT[what])
+    ax.set_ylabel(QUANTITIES[what])
     if len(traces) > 1:
         ax.legend(edgecolor="none", framealpha=0.85, fontsize=8, handlelength=3.5, ncols=1 + (len(traces) > 6))
     quiet(ax, "y")
@@ -75,8 +79,8 @@ def _heights(traces: Sequence[Sequence[Record]], what: str) -> list[list[float]]
     if what == "distance":
         best = min(record.best for trace in traces for record in trace)
         above = [[record.best - best for record in trace] for trace in traces]
-        least = min((d for line in above for d in line if d > NO_DISTANCE * abs(best)), default=0.0)
-        return [[d if d >= least > 0 else least / REACHED for d in line] for line in above]  # a log scale has no 0
+        least = min((d for line in above for d in line if d > MIN_DISTANCE_SHARE * abs(best)), default=0.0)
+        return [[d if d >= least > 0 else least / FLOOR_FACTOR for d in line] for line in above]  # a log scale has no 0
     return [[getattr(record, "gap" if what == "gap" else "best") for record in trace] for trace in traces]
 
 

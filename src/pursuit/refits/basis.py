@@ -16,12 +16,12 @@ from .. import _core
 from .._utils.types import Matrix, Vector
 from .factor import Factor
 
-TRUSTED = 1e-10  # reciprocal condition, on a unit diagonal, above which a Cholesky factor will do
-AFFORDABLE = 2e8  # n m^2 up to which twice the digits are affordable
-HELD = 1e-13  # share of a column below which it is rounding: coefficients in double precision could not tell
-TWICE = 1e-31  # rounding in twice the digits
-UNEVEN = 1e6  # ratio of the columns' sizes above which a least norm is meant in even ones
-EXACTLY = 1e-25  # the same for an exact combination of other columns
+MIN_CHOLESKY_CONDITION = 1e-10  # reciprocal condition, on a unit diagonal, above which a Cholesky factor will do
+MAX_DOUBLE_DOUBLE_WORK = 2e8  # n m^2 up to which twice the digits are affordable
+COLUMN_ROUNDING = 1e-13  # share of a column below which it is rounding: coefficients in double precision could not tell
+DOUBLE_DOUBLE_ROUNDING = 1e-31  # rounding in twice the digits
+MAX_SIZE_RATIO = 1e6  # ratio of the columns' sizes above which a least norm is meant in even ones
+EXACT_COMBINATION_SHARE = 1e-25  # the same for an exact combination of other columns
 
 
 @dataclass(frozen=True)
@@ -69,11 +69,11 @@ def basis(A: Matrix, c: Vector, curve: float, ridge: Vector, intercept: bool) ->
     n, m = A.shape
     found = _by_factor(A, c, curve, ridge, intercept)
     if found is None:
-        if n * m * m > AFFORDABLE:
+        if n * m * m > MAX_DOUBLE_DOUBLE_WORK:
             return None
-        found = _by_digits(A, c, curve, ridge, intercept, HELD)
+        found = _by_digits(A, c, curve, ridge, intercept, COLUMN_ROUNDING)
         if found.null.shape[1]:
-            whole = _by_digits(A, c, curve, ridge, intercept, EXACTLY)
+            whole = _by_digits(A, c, curve, ridge, intercept, EXACT_COMBINATION_SHARE)
             if whole.null.shape[1] < found.null.shape[1]:
                 found = replace(found, whole=_rotated(whole, ridge))
     return _rotated(found, ridge)
@@ -95,7 +95,7 @@ def least_norm(null: Matrix, v: Vector, size: Vector) -> Vector:
     if null.shape[1] == 0:
         return v
     used = size[size > 0]
-    if len(used) and used.max() > UNEVEN * used.min():
+    if len(used) and used.max() > MAX_SIZE_RATIO * used.min():
         size = np.where(size > 0, size, used.max())
         even = size if v.ndim == 1 else size[:, None]
         return least_norm(size[:, None] * null, even * v, np.ones(len(size))) / even
@@ -113,11 +113,11 @@ def _by_factor(A: Matrix, c: Vector, curve: float, ridge: Vector, intercept: boo
         B = A - c @ A
         B -= c @ B
     H = curve * _core.Matrix(np.asfortranarray(B)).gram(c)
-    if (H.diagonal() <= curve * (HELD * size) ** 2).any():  # constant, but for rounding
+    if (H.diagonal() <= curve * (COLUMN_ROUNDING * size) ** 2).any():  # constant, but for rounding
         return None
     H[np.diag_indices_from(H)] += ridge
     factor = Factor(H)
-    if factor.rcond < TRUSTED:
+    if factor.rcond < MIN_CHOLESKY_CONDITION:
         return None
     L = np.tril(factor.L)
     T = factor.s[:, None] * np.linalg.inv(L).T
@@ -128,7 +128,7 @@ def _by_digits(A: Matrix, c: Vector, curve: float, ridge: Vector, intercept: boo
     """By Gram-Schmidt in twice the digits; columns of which at most a share of ``nothing`` is new are left out."""
     Q, T, left = _core.orthonormal(np.asfortranarray(A), curve * c, ridge, intercept, nothing)
     alive = left > 0
-    error = TWICE * len(c) / float(left[alive].min(initial=1.0))
+    error = DOUBLE_DOUBLE_ROUNDING * len(c) / float(left[alive].min(initial=1.0))
     return Basis(Q[:, alive], T[:, alive], np.zeros(int(alive.sum())), T[:, ~alive], error=error)
 
 

@@ -9,7 +9,7 @@ Optimal when the reduced gradient r = g + Hd - multiplier a vanishes where d is 
    may fail to end; then
 2. Mehrotra's predictor-corrector interior point (SIAM J. Optim. 2, 1992) tells which bounds hold, and 1. finishes.
 
-Variables are scaled to a unit diagonal of H; a singular H gets a ridge of RIDGE on that scale.
+Variables are scaled to a unit diagonal of H; a singular H gets a ridge of PIVOT_RIDGE on that scale.
 """
 
 from dataclasses import dataclass
@@ -23,10 +23,11 @@ from ..engines import check_time
 
 Sides = NDArray[np.int8]
 
-RIDGE = 1e-12  # added to a unit diagonal where a pivot falls below it
-SIGN = 1e-11  # a reduced gradient this small beside its terms has no sign
-EDGE = 1e-12  # share of the reach within which a right-hand side counts as its end
-PIVOTS, IDLE_PIVOTS, INTERIOR = 40, 4, 100  # limits: pivoting rounds, rounds without progress, interior steps
+PIVOT_RIDGE = 1e-12  # added to a unit diagonal where a pivot falls below it
+SIGN_TOLERANCE = 1e-11  # a reduced gradient this small beside its terms has no sign
+REACH_TOLERANCE = 1e-12  # share of the reach within which a right-hand side counts as its end
+# limits: pivoting rounds, rounds without progress, interior steps
+MAX_PIVOTS, MAX_IDLE_PIVOTS, MAX_INTERIOR_STEPS = 40, 4, 100
 
 
 class InfeasibleError(ValueError):
@@ -67,12 +68,14 @@ def box_qp(
     if (low > high).any():
         raise InfeasibleError("a lower bound lies above its upper bound")
     if a is not None and not a.any():
-        if abs(t) > EDGE:
+        if abs(t) > REACH_TOLERANCE:
             raise InfeasibleError("no coefficient can change the sum")
         a = None
     if a is not None:
         least, most = reach(a, low, high)
-        slack = EDGE * (float(np.abs(_finite(_times(a, low))).sum() + np.abs(_finite(_times(a, high))).sum()) + abs(t))
+        slack = REACH_TOLERANCE * (
+            float(np.abs(_finite(_times(a, low))).sum() + np.abs(_finite(_times(a, high))).sum()) + abs(t)
+        )
         if t > most + slack or t < least - slack:
             raise InfeasibleError(f"the sum must be {t:g}, and the bounds allow {least:g} to {most:g}")
         if t >= most - slack or t <= least + slack:
@@ -157,8 +160,8 @@ def _at_the_end(H: Matrix, g: Vector, low: Vector, high: Vector, a: Vector, most
 def _pivot(box: _Box, side: Sides) -> tuple[Vector, float, Sides] | None:
     """From a guess of the sides to the solution, or None if it does not come to an end."""
     fixed, edge = box.low == box.high, 1e-13 * (1.0 + np.abs(_finite(box.low)) + np.abs(_finite(box.high)))
-    fewest, patience = len(side) + 1, IDLE_PIVOTS
-    for _ in range(PIVOTS):
+    fewest, patience = len(side) + 1, MAX_IDLE_PIVOTS
+    for _ in range(MAX_PIVOTS):
         check_time()
         solved = _given(box, side)
         if solved is None:
@@ -171,7 +174,7 @@ def _pivot(box: _Box, side: Sides) -> tuple[Vector, float, Sides] | None:
         if bad == 0:
             return u, multiplier, side
         if bad < fewest:
-            fewest, patience = bad, IDLE_PIVOTS
+            fewest, patience = bad, MAX_IDLE_PIVOTS
         else:
             patience -= 1
         if patience <= 0:  # Murty's rule, one at a time: it ends wherever H alone decides
@@ -198,7 +201,7 @@ def _given(box: _Box, side: Sides) -> tuple[Vector, Vector, float, float] | None
             multiplier = (rest - float(aF @ u[free])) / float(aF @ Ba)
             u[free] += multiplier * Ba
         r = box.g + box.H @ u
-    noise = SIGN * float(max(np.abs(v).max(initial=0.0) for v in (box.g, r, u)))
+    noise = SIGN_TOLERANCE * float(max(np.abs(v).max(initial=0.0) for v in (box.g, r, u)))
     if box.a is not None:
         if aF is None or not aF.any():
             if abs(rest) > 1e-12 * (1.0 + abs(box.t)):
@@ -232,7 +235,7 @@ def _interior(box: _Box) -> tuple[Vector, Sides]:
     zl, zh = below * strength, above * strength
     count = max(1, int(below.sum() + above.sum()))
     sl, sh = np.where(below, x - low, 1.0), np.where(above, high - x, 1.0)  # kept apart from x: they get tiny
-    for _ in range(INTERIOR):
+    for _ in range(MAX_INTERIOR_STEPS):
         check_time()
         rd = g + H @ x - zl + zh - (0.0 if a is None else y * a)
         rp = 0.0 if a is None else t - float(a @ x)
@@ -283,9 +286,9 @@ def _positive(*pairs: Vector) -> float:
 def _factor(M: Matrix) -> Matrix | None:
     """Cholesky; with a ridge where the matrix is singular, None where it is not even semi-definite."""
     L, info = lapack.dpotrf(M, lower=1, clean=0)
-    if info == 0 and float(L.diagonal().min()) ** 2 > RIDGE * float(L.diagonal().max()) ** 2:
+    if info == 0 and float(L.diagonal().min()) ** 2 > PIVOT_RIDGE * float(L.diagonal().max()) ** 2:
         return L
-    for ridge in (RIDGE, 1e2 * RIDGE, 1e4 * RIDGE):
+    for ridge in (PIVOT_RIDGE, 1e2 * PIVOT_RIDGE, 1e4 * PIVOT_RIDGE):
         L, info = lapack.dpotrf(M + ridge * np.diag(np.maximum(1.0, M.diagonal())), lower=1, clean=0)
         if info == 0:
             return L

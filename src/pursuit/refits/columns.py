@@ -26,20 +26,20 @@ from ..losses.row_hessians import SoftmaxHessian
 from .basis import Stored
 from .problem import Fit, Line, SmoothProblem, State
 
-DIRECT = 400  # variables of several outputs up to which their Hessian is formed
-KERNEL_VARIABLES = 200  # variables, and rows times squared classes, up to which the kernel refits classes
-KERNEL_WORK = 1e7
-LARGE = 1500  # columns beyond which no m x m Hessian is formed
-MODERATE, PATIENT = 300, 600  # sparse columns beyond which products with the Hessian come first, and how many
-QUICK = 100  # columns up to which the kernel does a whole refit: its own Cholesky is no LAPACK
-SINGULAR = (
-    1e-11  # squared pivots, and at the end the reciprocal condition, on a unit diagonal, at which the kernel gives up
-)
-DECREMENT = 1e-13  # Newton decrement, relative to the height, at which the kernel is done
-SEPARATED = 1e-14  # mean loss at which data count as separated
-COPIES = 8  # of the columns, that orthonormal coordinates make
-GATHERED = 1e8  # n m up to which a dense copy of the columns is made
-SPREAD_OUT = 5e6  # the same for sparse columns
+MAX_DIRECT_VARIABLES = 400  # variables of several outputs up to which their Hessian is formed
+MAX_KERNEL_VARIABLES = 200  # variables, and rows times squared classes, up to which the kernel refits classes
+MAX_KERNEL_WORK = 1e7
+MAX_HESSIAN_COLUMNS = 1500  # columns beyond which no m x m Hessian is formed
+# sparse columns beyond which products with the Hessian come first, and how many
+MIN_PRODUCT_COLUMNS, MAX_FIRST_PRODUCTS = 300, 600
+MAX_KERNEL_COLUMNS = 100  # columns up to which the kernel does a whole refit: its own Cholesky is no LAPACK
+# squared pivots, and at the end the reciprocal condition, on a unit diagonal, at which the kernel gives up
+MIN_PIVOT_SHARE = 1e-11
+KERNEL_DECREMENT = 1e-13  # Newton decrement, relative to the height, at which the kernel is done
+SEPARATED_LOSS = 1e-14  # mean loss at which data count as separated
+ORTHONORMAL_COPIES = 8  # of the columns, that orthonormal coordinates make
+MAX_DENSE_COPY = 1e8  # n m up to which a dense copy of the columns is made
+MAX_SPARSE_COPY = 5e6  # the same for sparse columns
 
 SEPARATION = "the chosen columns separate the classes, so no finite minimiser exists (set l2 > 0)"
 NO_COUNTS = "every count is zero, so no finite minimiser exists (set l2 > 0)"
@@ -104,13 +104,13 @@ class LossOnColumns(SmoothProblem):
     def by_products(self) -> bool:
         """Whether no Hessian is formed."""
         if self.outputs > 1:
-            return (self.width + self.intercept) * self.turn.shape[1] > DIRECT
-        return self.width > LARGE or self.products_only or self.tried_by_products
+            return (self.width + self.intercept) * self.turn.shape[1] > MAX_DIRECT_VARIABLES
+        return self.width > MAX_HESSIAN_COLUMNS or self.products_only or self.tried_by_products
 
     @property
     def tried_by_products(self) -> bool:
         """Whether conjugate gradients come first: products with sparse columns are cheap, and a ridge bounds them."""
-        worth = self.sparse and self.width > MODERATE and not self.quadratic and not self.direct
+        worth = self.sparse and self.width > MIN_PRODUCT_COLUMNS and not self.quadratic and not self.direct
         return bool(worth and np.all(self.ridge))
 
     @property
@@ -120,14 +120,14 @@ class LossOnColumns(SmoothProblem):
     @property
     def affordable(self) -> bool:
         """Whether a dense copy of the columns is."""
-        most = SPREAD_OUT if self.sparse else GATHERED
-        return self.entries <= most and COPIES * self.width <= self.room
+        most = MAX_SPARSE_COPY if self.sparse else MAX_DENSE_COPY
+        return self.entries <= most and ORTHONORMAL_COPIES * self.width <= self.room
 
     @property
     def patience(self) -> float:  # type: ignore[override]
         """Half the products that a gather takes: two make one with the Hessian; or what a Hessian is worth."""
-        if self.tried_by_products and self.width <= LARGE:
-            return PATIENT
+        if self.tried_by_products and self.width <= MAX_HESSIAN_COLUMNS:
+            return MAX_FIRST_PRODUCTS
         return 0.5 * self.width if self.products_only and self.affordable else np.inf
 
     @property
@@ -139,7 +139,7 @@ class LossOnColumns(SmoothProblem):
         low, high = self.ends
         if self.loss.attained or (np.all(self.ridge) and not (self.intercept and low == high)):
             return -np.inf  # an intercept has no ridge
-        return SEPARATED if self.loss.targets in ("binary", "classes") or low == high == 0 else -np.inf
+        return SEPARATED_LOSS if self.loss.targets in ("binary", "classes") or low == high == 0 else -np.inf
 
     @lazy
     def turn(self) -> Matrix:
@@ -357,10 +357,10 @@ class LossOnColumns(SmoothProblem):
     def kernel_fit(self, z: Vector) -> Quick | None:
         """A refit in one call of the kernel, as far as that goes; None where it has nothing to say."""
         m = self.width
-        if m > QUICK or len(z) == 0:
+        if m > MAX_KERNEL_COLUMNS or len(z) == 0:
             return None
         start = z if self.intercept else np.append(z, 0.0)
-        limits = (self.bottom, self.lower, DECREMENT, SINGULAR, seconds_left())
+        limits = (self.bottom, self.lower, KERNEL_DECREMENT, MIN_PIVOT_SHARE, seconds_left())
         found = self.block.fit(self.loss, self.rows, np.broadcast_to(self.ridge, m), self.intercept, start, limits)
         if found is not None and not found[2]:
             check_time()
@@ -373,7 +373,9 @@ class LossOnColumns(SmoothProblem):
         """
         m, q = self.width, self.outputs
         variables = (m + self.intercept) * (q - 1)
-        small = not self.scattered and 0 < variables <= KERNEL_VARIABLES and len(self.rows.c) * q**2 <= KERNEL_WORK
+        small = (
+            not self.scattered and 0 < variables <= MAX_KERNEL_VARIABLES and len(self.rows.c) * q**2 <= MAX_KERNEL_WORK
+        )
         labels = one_hot(self.loss, self.rows.y) if small else None
         if labels is None:
             return C, b, None, False

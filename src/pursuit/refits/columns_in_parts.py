@@ -10,7 +10,7 @@ from .._utils.types import Intercept, Matrix, Vector
 from ..designs.base import DenseBlock, NewtonSystem, Rows, joined
 from ..engines import Ask, Map, in_turn, total
 from .basis import Stored
-from .columns import COPIES, LossOnColumns
+from .columns import ORTHONORMAL_COPIES, LossOnColumns
 from .problem import Line, SmoothProblem, State
 
 
@@ -98,10 +98,10 @@ class ColumnsInParts(LossOnColumns):
         return A, joined(rows), replace(stored[0], A=np.asfortranarray(np.concatenate([some.A for some in stored])))
 
     def gather_rows(self) -> "LossOnColumns":
-        if COPIES * self.width > self.room:
+        if ORTHONORMAL_COPIES * self.width > self.room:
             raise ValueError(
                 f"loss {self.loss.name!r} needs its {self.width} columns in memory, which has room for "
-                f"{int(self.room / COPIES)}: allow more of it, or take loss='squared_hinge'"
+                f"{int(self.room / ORTHONORMAL_COPIES)}: allow more of it, or take loss='squared_hinge'"
             )
         return self.gather_columns()
 

@@ -5,8 +5,8 @@ from scipy.linalg import lapack
 
 from .._utils.types import Matrix, Vector
 
-WELL_CONDITIONED = 1e-6  # reciprocal condition above which one step minimises a quadratic, and no second look is due
-RANK = 1e-12  # eigenvalues below this share of the largest, on a unit diagonal, count as zero
+MIN_GOOD_CONDITION = 1e-6  # reciprocal condition above which one step minimises a quadratic, and no second look is due
+RANK_TOLERANCE = 1e-12  # eigenvalues below this share of the largest, on a unit diagonal, count as zero
 
 
 class Factor:
@@ -46,7 +46,7 @@ def pseudo_solve(H: Matrix, g: Vector) -> Vector:
     """A solution of H x = g, directions with next to no curvature (on a unit diagonal) left out."""
     s = unit_scale(H)
     values, vectors = np.linalg.eigh(H * s * s[:, None])
-    keep = values > max(RANK * values[-1], 0.0)
+    keep = values > max(RANK_TOLERANCE * values[-1], 0.0)
     V = s[:, None] * vectors[:, keep]
     return np.asarray((V / values[keep]) @ (V.T @ g))
 

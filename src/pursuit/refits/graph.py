@@ -3,7 +3,7 @@
     minimise  tr(R W) - log det W + l1 sum_{i != j} |W_ij|,   W_ij = 0 off the graph and the diagonal
 
 R has a unit diagonal. The kernel (core/graph_fit.hpp) ascends in the dual, node by node: O(p |E|) a sweep. At the
-minimiser of l1 = 0 the inverse of W is R on the graph, which is checked to ``AGREES``.
+minimiser of l1 = 0 the inverse of W is R on the graph, which is checked to ``EDGE_TOLERANCE``.
 """
 
 from typing import Any, NamedTuple
@@ -15,9 +15,10 @@ from .._utils.types import Columns, Matrix, Vector
 from ..engines import check_time, late
 from .graph_admm import graph_admm
 
-TIGHT = 1e-9  # disagreement between the two rows of W that know an entry, at which a refit ends
-AGREES = 1e-8  # how far W^-1 may be from R on the edges
-PATIENCE = 6  # shrinkage is followed down to 30 to this power before a graph counts as one without an optimum
+ROW_TOLERANCE = 1e-9  # disagreement between the two rows of W that know an entry, at which a refit ends
+EDGE_TOLERANCE = 1e-8  # how far W^-1 may be from R on the edges
+# shrinkage is followed down to 30 to this power before a graph counts as one without an optimum
+MAX_SHRINKAGE_POWER = 6
 
 
 class GraphFit(NamedTuple):
@@ -44,14 +45,14 @@ class GraphFit(NamedTuple):
 
 
 def graph_refit(
-    R: Vector, edges: Columns, *, l1: float = 0.0, start: Vector | None = None, tol: float = TIGHT
+    R: Vector, edges: Columns, *, l1: float = 0.0, start: Vector | None = None, tol: float = ROW_TOLERANCE
 ) -> GraphFit | None:
     """The minimiser on a graph; None where it has none (which with ``l1`` cannot be).
 
     ``start`` is the inverse of W on a graph like this one. Past the deadline of the run it raises, as every refit does.
     """
     numbers = codes(edges, len(R))
-    found, trouble = _core.graph_refit(as_matrix(R), numbers, l1, start, tol, PATIENCE, late)
+    found, trouble = _core.graph_refit(as_matrix(R), numbers, l1, start, tol, MAX_SHRINKAGE_POWER, late)
     if trouble is not None:
         raise trouble
     if found is None:

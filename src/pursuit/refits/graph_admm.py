@@ -35,9 +35,9 @@ import numpy as np
 from .._utils.types import Columns, Flags, Matrix
 from ..engines import check_time
 
-RELAXED = 1.7  # over-relaxation
-REACH = 10.0  # factor by which rho may change at once
-ITERATIONS = 5000
+OVER_RELAXATION = 1.7  # over-relaxation
+MAX_RHO_CHANGE = 10.0  # factor by which rho may change at once
+MAX_ITERATIONS = 5000
 
 
 class BoundedGraphFit(NamedTuple):
@@ -62,7 +62,7 @@ def graph_admm(
     l1: float = 0.0,
     start: Matrix | None = None,
     tol: float = 1e-9,
-    max_iter: int = ITERATIONS,
+    max_iter: int = MAX_ITERATIONS,
 ) -> BoundedGraphFit:
     """Minimise tr(S W) - log det W over alpha I <= W <= beta I whose off-diagonal entries lie on the edges (m, 2).
 
@@ -104,7 +104,7 @@ def _iterate(
         levels, V = np.linalg.eigh(M)
         levels = np.clip(_root(levels, 1 / rho), alpha, beta)  # (32)
         Omega = (V * levels) @ V.T
-        ahead = RELAXED * Omega + (1 - RELAXED) * before
+        ahead = OVER_RELAXATION * Omega + (1 - OVER_RELAXATION) * before
         Theta = np.where(free, ahead - Gamma / rho, 0.0)  # (33), and the prox of the l1 term
         Theta = np.sign(Theta) * np.maximum(np.abs(Theta) - penalty / rho, 0.0)
         Gamma = Gamma - rho * (ahead - Theta)
@@ -115,7 +115,7 @@ def _iterate(
             break
         if turn == due:
             due += due // 2 + 1
-            rho *= float(np.clip(np.sqrt(apart / max(slope, 1e-300)), 1 / REACH, REACH))
+            rho *= float(np.clip(np.sqrt(apart / max(slope, 1e-300)), 1 / MAX_RHO_CHANGE, MAX_RHO_CHANGE))
     return _pulled(0.5 * (Theta + Theta.T), levels, alpha, beta), residual
 
 

@@ -3,11 +3,11 @@
 | method | when | cost |
 |---|---|---|
 | the path of rounded hinges in one kernel call | small, and its gap closes | some 30 steps of n m flops |
-| the same by ``refit``, in orthonormal coordinates | n m^2 up to ``BY_NEWTON``, or no dense copy | 8 refits |
+| the same by ``refit``, in orthonormal coordinates | n m^2 up to ``MAX_NEWTON_WORK``, or no dense copy | 8 refits |
 | dual coordinate descent | else | epochs of n m flops |
 
 All end with dual variables alpha in [0, 1]; the value is the hinge's own. ``least`` is the dual value at alpha, made
-feasible, so that it is a bound whatever the iteration did; a gap above ``GAP`` is said.
+feasible, so that it is a bound whatever the iteration did; a gap above ``MAX_SILENT_GAP`` is said.
 """
 
 from dataclasses import replace
@@ -19,18 +19,21 @@ from .._utils.types import Vector
 from ..designs.base import DenseBlock, Rows
 from ..engines import check_time
 from ..losses.hinges import SmoothedHinge
-from .columns import GATHERED, Fitted, LossOnColumns
+from .columns import MAX_DENSE_COPY, Fitted, LossOnColumns
 from .methods import coordinates, refit
 
-BY_NEWTON = 5e8  # n m^2 up to which Newton's method is used
-ONE_CALL = 2e6  # n m^2 up to which one kernel call does it all
-SETTLED = 1e-12  # Newton decrement, relative to the value, at which that kernel is done
+MAX_NEWTON_WORK = 5e8  # n m^2 up to which Newton's method is used
+MAX_KERNEL_WORK = 2e6  # n m^2 up to which one kernel call does it all
+KERNEL_DECREMENT = 1e-12  # Newton decrement, relative to the value, at which that kernel is done
 CLOSED_GAP = 1e-7  # gap, relative to the value, that it must close
-EPOCH = 1e8  # flops between two looks at the clock
-EPOCHS, ROUNDS_OF_B, MOVED = 2000, 200, 1e-9  # limits: epochs in a round, rounds (moves of b), and what counts as none
-GAP = 1e-6  # duality gap, relative to the value, that is worth a sentence
-ROUNDINGS = 10.0 ** -np.arange(8)  # widths over which the kink is rounded, one after the other
-QUICKLY = 10.0 ** -np.array([1.0, 2.0, 3.0, 5.0, 7.0])  # the same in the kernel, whose search can take longer steps
+EPOCH_FLOPS = 1e8  # flops between two looks at the clock
+# limits: epochs in a round, rounds (moves of b), and what counts as none
+MAX_EPOCHS, MAX_INTERCEPT_MOVES, MIN_INTERCEPT_MOVE = 2000, 200, 1e-9
+MAX_SILENT_GAP = 1e-6  # duality gap, relative to the value, that is worth a sentence
+SMOOTHING_WIDTHS = 10.0 ** -np.arange(8)  # widths over which the kink is rounded, one after the other
+KERNEL_SMOOTHING_WIDTHS = 10.0 ** -np.array(
+    [1.0, 2.0, 3.0, 5.0, 7.0]
+)  # the same in the kernel, whose search can take longer steps
 
 
 def hinge(problem: LossOnColumns) -> Fitted:
@@ -38,15 +41,17 @@ def hinge(problem: LossOnColumns) -> Fitted:
     rows, n, m = problem.rows, len(problem.rows.y), problem.width
     if m == 0:
         return constant(problem)
-    if n * m * m <= ONE_CALL:
+    if n * m * m <= MAX_KERNEL_WORK:
         z, alpha, done = _core.rounded_hinge(
             problem.block.dense(), rows.samples(problem.loss), np.broadcast_to(problem.ridge, m), problem.intercept,
-            np.zeros(m + problem.intercept), QUICKLY, SETTLED,
+            np.zeros(m + problem.intercept), KERNEL_SMOOTHING_WIDTHS, KERNEL_DECREMENT,
         )  # fmt: skip
         quick = _certified(problem, alpha, *problem.split(z)) if done else None
         if quick is not None and quick.value - quick.lower_bound <= CLOSED_GAP * quick.value:
             return quick
-    by_newton = n * m * m <= BY_NEWTON or n * m > GATHERED  # the latter without any dense copy of the columns
+    by_newton = (
+        n * m * m <= MAX_NEWTON_WORK or n * m > MAX_DENSE_COPY
+    )  # the latter without any dense copy of the columns
     return _certified(problem, *(rounded(problem) if by_newton else coordinate_descent(problem)))
 
 
@@ -58,7 +63,7 @@ def _certified(problem: LossOnColumns, alpha: Vector, coef: Vector, b: float) ->
     value = problem.at(problem.join(coef, b), hessian=False).value
     least = min(dual_value(problem, alpha), value)
     gap = value - least
-    note = f"the refit stopped at a duality gap of {gap:.1e}" if gap > GAP * value else ""
+    note = f"the refit stopped at a duality gap of {gap:.1e}" if gap > MAX_SILENT_GAP * value else ""
     return Fitted(coef.copy(), b, value, least, note, dual=-rows.y * alpha)
 
 
@@ -85,7 +90,7 @@ def rounded(problem: LossOnColumns) -> tuple[Vector, Vector, float]:
     room = None if stored is None else coordinates(smooth, stored, z)
     there = smooth if room is None else replace(smooth, block=DenseBlock(room.Q), ridge=room.ridge, stored=None)
     z = np.zeros(there.width + problem.intercept)
-    for gamma in ROUNDINGS:
+    for gamma in SMOOTHING_WIDTHS:
         v, b = there.split(z)
         fit = refit(replace(there, loss=SmoothedHinge(gamma)), v, b)
         z = there.join(fit.coef, fit.b)
@@ -102,19 +107,27 @@ def coordinate_descent(problem: LossOnColumns) -> tuple[Vector, Vector, float]:
     scale = np.sqrt(l2 / problem.ridge) * np.ones(problem.width)  # columns so scaled have one l2
     samples = np.asfortranarray(problem.block.dense().T * scale[:, None])
     alpha, b, rho = np.full(len(rows.y), 0.5), 0.0, max(l2, 1e-3) if problem.intercept else 1e30
-    some = int(np.clip(EPOCH / samples.size, 1, EPOCHS))
-    for turn in range(ROUNDS_OF_B):
+    some = int(np.clip(EPOCH_FLOPS / samples.size, 1, MAX_EPOCHS))
+    for turn in range(MAX_INTERCEPT_MOVES):
         epochs = 0
-        while epochs < EPOCHS:
+        while epochs < MAX_EPOCHS:
             check_time()
             alpha, coef, ahead, used = _core.hinge_dual(
-                samples, rows.samples(problem.loss), l2, rho, b, alpha, MOVED, some, turn + ROUNDS_OF_B * epochs
+                samples,
+                rows.samples(problem.loss),
+                l2,
+                rho,
+                b,
+                alpha,
+                MIN_INTERCEPT_MOVE,
+                some,
+                turn + MAX_INTERCEPT_MOVES * epochs,
             )
             epochs += used
             if used < some:
                 break
         moved, b = abs(ahead - b) * rho if problem.intercept else 0.0, ahead
-        if moved <= MOVED and (epochs < EPOCHS or turn >= 10):
+        if moved <= MIN_INTERCEPT_MOVE and (epochs < MAX_EPOCHS or turn >= 10):
             break
     return alpha, coef * scale, b if problem.intercept else 0.0
 

@@ -26,19 +26,19 @@ from .. import _core
 from .._utils.types import Intercept, Matrix, Vector
 from ..designs.base import DenseBlock, Rows
 from ..losses.base import Loss
-from .basis import TRUSTED, Basis, Stored, basis, least_norm
-from .columns import SINGULAR, Fitted, LossOnColumns
+from .basis import MIN_CHOLESKY_CONDITION, Basis, Stored, basis, least_norm
+from .columns import MIN_PIVOT_SHARE, Fitted, LossOnColumns
 from .factor import Factor, pseudo_solve
-from .minimise import CONVERGED, EPS, minimise
+from .minimise import CONVERGED_ROUNDINGS, EPS, minimise
 from .problem import Fit, State
 
-EXACT = 1e-11  # share of the height by which a value may be off where nothing was unusual
-ROUNDED = 1e-9  # share of the height that rounded coefficients may cost without a word
-FLOOR = 64 * float(np.finfo(float).eps)  # share of the null model's height that is nothing
-PARTLY = "the chosen columns tell some rows' class for sure, so no finite minimiser exists (set l2 > 0)"
+EXACT_VALUE_SHARE = 1e-11  # share of the height by which a value may be off where nothing was unusual
+ROUNDED_VALUE_SHARE = 1e-9  # share of the height that rounded coefficients may cost without a word
+FLOOR_SHARE = 64 * float(np.finfo(float).eps)  # share of the null model's height that is nothing
+PARTLY_SEPARATED = "the chosen columns tell some rows' class for sure, so no finite minimiser exists (set l2 > 0)"
 TOO_MANY = "the chosen columns are close to dependent, and too many for a refit in more digits"
-SURE = 1e-9  # phi'' of a row, beside the largest, below which its class may be told for sure
-STILL_MOVING = 0.1  # change of eta in a Newton step that gains nothing, at which coefficients grow without end
+CERTAIN_ROW_SHARE = 1e-9  # phi'' of a row, beside the largest, below which its class may be told for sure
+MIN_MOVING_ETA = 0.1  # change of eta in a Newton step that gains nothing, at which coefficients grow without end
 
 
 def best_intercept(loss: Loss, rows: Rows, b: float = 0.0) -> float:
@@ -88,8 +88,11 @@ def refit(problem: LossOnColumns, coef: Vector, b: Intercept) -> Fitted:
     known = problem.kernel_fit(z)
     if known is not None and known[2]:
         v, b = problem.split(known[0])
-        least, without_end = known[1] - EXACT * max(known[1] - problem.lower, 0.0), _endless(problem, known[0])
-        return Fitted(v.copy(), b, known[1], least, PARTLY if without_end else "", not without_end)
+        least, without_end = (
+            known[1] - EXACT_VALUE_SHARE * max(known[1] - problem.lower, 0.0),
+            _endless(problem, known[0]),
+        )
+        return Fitted(v.copy(), b, known[1], least, PARTLY_SEPARATED if without_end else "", not without_end)
     if problem.width == 0 or problem.by_products:
         fit = minimise(problem, z)
         if fit.converged or not fit.minimiser or problem.patience == np.inf:
@@ -106,7 +109,9 @@ def refit(problem: LossOnColumns, coef: Vector, b: Intercept) -> Fitted:
             if fit.converged and not fit.note and _trusted(problem, fit.at):
                 without_end = _endless(problem, fit.z)
                 return (
-                    replace(problem.ending(fit), note=PARTLY, minimiser=False) if without_end else problem.ending(fit)
+                    replace(problem.ending(fit), note=PARTLY_SEPARATED, minimiser=False)
+                    if without_end
+                    else problem.ending(fit)
                 )
             z = fit.z if np.isfinite(fit.z).all() else z
         if not problem.affordable:
@@ -133,13 +138,15 @@ def fit_responses(problem: LossOnColumns) -> Fitted:
         G, R = problem.normal_equations(mean, level)
         G[np.arange(problem.width), np.arange(problem.width)] += problem.ridge
         factor = Factor(G)
-        if factor.rcond <= TRUSTED and problem.affordable:
+        if factor.rcond <= MIN_CHOLESKY_CONDITION and problem.affordable:
             return _responses_in_coordinates(problem.gather_columns())
-        C = factor.solve(R) if factor.rcond > TRUSTED else pseudo_solve(G, R)
-        note = "" if factor.rcond > TRUSTED else TOO_MANY
+        C = factor.solve(R) if factor.rcond > MIN_CHOLESKY_CONDITION else pseudo_solve(G, R)
+        note = "" if factor.rcond > MIN_CHOLESKY_CONDITION else TOO_MANY
     b = level - mean @ C if problem.intercept else level
     value = problem.at(problem.join(C, b), hessian=False).value
-    return Fitted(C, b, value, problem.lower if note else value - EXACT * max(value - problem.lower, 0.0), note)
+    return Fitted(
+        C, b, value, problem.lower if note else value - EXACT_VALUE_SHARE * max(value - problem.lower, 0.0), note
+    )
 
 
 def _responses_in_coordinates(problem: LossOnColumns) -> Fitted:
@@ -162,7 +169,7 @@ def fit_classes(problem: LossOnColumns, C: Matrix, b: Vector) -> Fitted:
     """The minimiser of the multinomial loss: by its kernel, or ``minimise``, in orthonormal coordinates if need be."""
     C, b, known, endless = problem.fit_classes(C, b)
     if known is not None:
-        return Fitted(C, b, known, known - CONVERGED * EPS * abs(known))
+        return Fitted(C, b, known, known - CONVERGED_ROUNDINGS * EPS * abs(known))
     fit = None
     if problem.scattered or problem.width == 0:
         fit = minimise(problem, problem.join(C, b))
@@ -177,7 +184,7 @@ def fit_classes(problem: LossOnColumns, C: Matrix, b: Vector) -> Fitted:
     if fit is None:
         C, b, fit = _in_coordinates(problem.gather_columns(), C, b)
     if endless and not fit.note and problem.bottom > -np.inf:
-        fit = replace(fit, note=PARTLY, minimiser=False)
+        fit = replace(fit, note=PARTLY_SEPARATED, minimiser=False)
     value = problem.at(problem.join(C, b), hessian=False).value
     return Fitted(C, b, value, fit.lower_bound, fit.note, fit.minimiser, converged=fit.converged)
 
@@ -212,7 +219,7 @@ def _outward(stored: Stored, room: Basis, U: Matrix) -> Matrix:
 def _trusted(problem: LossOnColumns, at: State) -> bool:
     """Whether the columns are so far from dependent, in the Hessian's metric, that their own coordinates will do."""
     end = at.hessian or problem.at(at.z).hessian
-    return end is not None and Factor(end()).rcond > TRUSTED
+    return end is not None and Factor(end()).rcond > MIN_CHOLESKY_CONDITION
 
 
 def _endless(problem: LossOnColumns, z: Vector) -> bool:
@@ -220,13 +227,13 @@ def _endless(problem: LossOnColumns, z: Vector) -> bool:
     if problem.loss.targets != "binary" or problem.loss.attained or problem.bottom == -np.inf or problem.width == 0:
         return False
     low, high = problem.curves(z)
-    if low > SURE * high:
+    if low > CERTAIN_ROW_SHARE * high:
         return False
     here = problem.at(z)
     if here.hessian is None:
         return False
     reach = problem.reach(-Factor(here.hessian(), quick=True).solve(here.gradient))
-    return bool(np.isfinite(reach) and reach >= STILL_MOVING)
+    return bool(np.isfinite(reach) and reach >= MIN_MOVING_ETA)
 
 
 def coordinates(problem: LossOnColumns, stored: Stored, z: Vector) -> Basis | None:
@@ -242,7 +249,7 @@ def in_coordinates(problem: LossOnColumns, stored: Stored, room: Basis, z: Vecto
     fit = _there(problem, room, u if np.isfinite(u).all() else 0 * u)
     found = _back(problem, stored, room, fit.z[: room.Q.shape[1]], float(fit.z[-1]) if problem.intercept else 0.0)
     if not fit.note and _endless(replace(problem, block=DenseBlock(room.Q), ridge=room.ridge, stored=None), fit.z):
-        fit = replace(fit, note=PARTLY, minimiser=False)
+        fit = replace(fit, note=PARTLY_SEPARATED, minimiser=False)
     notes, least = [fit.note], fit.lower_bound
     if room.null.shape[1]:
         notes.append(dependent(stored.A, problem.rows.c, problem.intercept, room.Q.shape[1]))
@@ -250,7 +257,7 @@ def in_coordinates(problem: LossOnColumns, stored: Stored, room: Basis, z: Vecto
         whole = _there(problem, room.whole, np.zeros(room.whole.Q.shape[1])).lower_bound
         least = min(least, whole - 10 * room.whole.error * max(fit.value - problem.lower, 0.0))
     lost = found.value - fit.value
-    if fit.minimiser and lost > ROUNDED * max(fit.value - problem.lower, FLOOR * _height(problem)):
+    if fit.minimiser and lost > ROUNDED_VALUE_SHARE * max(fit.value - problem.lower, FLOOR_SHARE * _height(problem)):
         notes.append(f"the chosen columns are equal to many digits, and rounded coefficients cost {lost:.1e}")
     return replace(
         found, lower_bound=min(least, found.value), note="; ".join(filter(None, notes)), minimiser=fit.minimiser
@@ -266,7 +273,7 @@ def _there(problem: LossOnColumns, room: Basis, u: Vector) -> Fit:
     known = there.kernel_fit(start)
     if known is None or not known[2]:
         return minimise(there, start)
-    least = known[1] - EXACT * max(known[1] - problem.lower, 0.0)
+    least = known[1] - EXACT_VALUE_SHARE * max(known[1] - problem.lower, 0.0)
     return Fit(State(known[0], known[1], np.empty(0)), known[1], lower_bound=least)
 
 
@@ -298,7 +305,7 @@ def interpolated(problem: LossOnColumns) -> Fitted | None:
     v = v / scale.max()
     z = problem.join(v, centre - float(mean @ v))
     value = problem.at(z, hessian=False).value
-    if not value <= FLOOR * _height(problem):
+    if not value <= FLOOR_SHARE * _height(problem):
         return None
     note = "" if rank == problem.width else dependent(A, rows.c, problem.intercept, rank)
     return Fitted(v, problem.split(z)[1], value, 0.0, note)
@@ -308,7 +315,7 @@ def _unrefined(problem: LossOnColumns, z: Vector) -> Fitted:
     """Too much data for orthonormal coordinates: what the columns themselves give, and how far that can be trusted."""
     fit = minimise(problem, z)
     state = problem.at(fit.z)
-    sure = state.hessian is None or Factor(state.hessian(), quick=True).rcond > SINGULAR
+    sure = state.hessian is None or Factor(state.hessian(), quick=True).rcond > MIN_PIVOT_SHARE
     if sure or fit.note:
         return problem.ending(fit)
     return replace(problem.ending(fit), note=TOO_MANY, lower_bound=problem.lower)

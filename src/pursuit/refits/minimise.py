@@ -10,7 +10,7 @@
 
 The search is for a step that meets the weak Wolfe conditions, in the approximate form of W. W. Hager and H. Zhang
 (2005) that still works where differences of f are lost in rounding. A direction along which f falls without end is
-followed until f has fallen ``BOTTOMLESS`` times its scale: then the minimum is -inf.
+followed until f has fallen ``UNBOUNDED_FALL`` times its scale: then the minimum is -inf.
 
 A fit without a note is a minimiser to the digits there are: its Newton decrement, what the quadratic model says is left
 to gain, is a negligible share of the height of f. Whatever ended otherwise says so.
@@ -30,20 +30,21 @@ from .factor import Factor, absolute, pseudo_solve
 from .problem import FeasibleSet, Fit, Line, SmoothProblem, State
 
 EPS = float(np.finfo(float).eps)
-CONVERGED = 500  # rounding units of the height at which a Newton decrement ends it
+CONVERGED_ROUNDINGS = 500  # rounding units of the height at which a Newton decrement ends it
 FLAT_DECREMENT = 1e-20  # the same where the Hessian is singular and the decrement with its stand-in says less
-FALLEN = 1e-3  # share of a value that stands in for how far it has fallen, where it began too high for that
-STUCK = 1e-10  # share of the height that may be left where nothing falls any more
+MIN_FALL_SHARE = 1e-3  # share of a value that stands in for how far it has fallen, where it began too high for that
+MAX_STALLED_GAP = 1e-10  # share of the height that may be left where nothing falls any more
 SINGULAR_PIVOTS = 1e-13  # ratio of squared pivots at which a Newton direction is not trusted
-ENOUGH = 1e-9  # share of the coefficients to which conjugate gradients minimise a quadratic
-DAMPED = 1e-4  # share of the largest curvature that stands in for a missing one
-BOTTOMLESS = 1e20  # fall of f, relative to max(1, |f|), that counts as without end
-NEWTON_STEPS = 200
-QUASI_STEPS = 3000
-MEMORY = 40  # pairs that L-BFGS keeps
-GROWTH = 1e-2  # share by which coefficients may still grow when f has settled, after SETTLING steps
-SETTLING = 10
-SUFFICIENT, STEEP, TIGHT = 1e-4, 0.9, 0.1  # Wolfe's constants; the last where a direction's length is not trusted
+CG_TOLERANCE = 1e-9  # share of the coefficients to which conjugate gradients minimise a quadratic
+DAMPING_SHARE = 1e-4  # share of the largest curvature that stands in for a missing one
+UNBOUNDED_FALL = 1e20  # fall of f, relative to max(1, |f|), that counts as without end
+MAX_NEWTON_STEPS = 200
+MAX_QUASI_NEWTON_STEPS = 3000
+LBFGS_PAIRS = 40  # pairs that L-BFGS keeps
+MAX_SETTLED_GROWTH = 1e-2  # share by which coefficients may still grow when f has settled, after SETTLING_STEPS steps
+SETTLING_STEPS = 10
+# Wolfe's constants; the last where a direction's length is not trusted
+SUFFICIENT_DECREASE, WOLFE_CURVATURE, TIGHT_WOLFE_CURVATURE = 1e-4, 0.9, 0.1
 
 
 class NotFiniteError(ArithmeticError):
@@ -81,7 +82,7 @@ def minimise(problem: SmoothProblem, z: Vector, within: FeasibleSet | None = Non
         with np.errstate(all="ignore"):  # a step that overflows is a step that is not taken
             descent = _Descent(problem, within, eps, here)
             fit = descent.run()
-            if descent.turn >= NEWTON_STEPS and not descent.quasi and problem.convex and problem.bottom == -np.inf:
+            if descent.turn >= MAX_NEWTON_STEPS and not descent.quasi and problem.convex and problem.bottom == -np.inf:
                 fit = _another_way(problem, within, eps, fit)
             return fit
     except _BottomlessError as far:
@@ -105,8 +106,8 @@ class _Descent:
     ) -> None:
         self.problem, self.within, self.eps, self.here, self.first = problem, within, eps, here, here.value
         self.most = np.inf if within is None else 1.0
-        self.pairs = deque[tuple[Vector, Vector, float]](maxlen=MEMORY)
-        self.damp = 0.0 if within is not None else DAMPED
+        self.pairs = deque[tuple[Vector, Vector, float]](maxlen=LBFGS_PAIRS)
+        self.damp = 0.0 if within is not None else DAMPING_SHARE
         self.turn, self.steepest = 0, _norm(here.gradient)
         self.products = not quasi and within is None and here.hessian is None and problem.product(here) is not None
         self.quasi = quasi or (within is None and here.hessian is None and not self.products)
@@ -126,11 +127,11 @@ class _Descent:
         height = abs(value) if lower == -np.inf else value - lower
         if self.problem.bottom > -np.inf:
             return height
-        fallen = FALLEN * abs(value) if self.problem.steep and lower > -np.inf else abs(self.first - value)
+        fallen = MIN_FALL_SHARE * abs(value) if self.problem.steep and lower > -np.inf else abs(self.first - value)
         return max(height, fallen)
 
     def run(self) -> Fit:
-        steps = QUASI_STEPS if self.quasi else NEWTON_STEPS
+        steps = MAX_QUASI_NEWTON_STEPS if self.quasi else MAX_NEWTON_STEPS
         while self.turn < steps:
             check_time()
             here = self.here
@@ -191,7 +192,7 @@ class _Descent:
         return Step(np.clip(z + d, within.low, within.high) - z)
 
     def _conjugate_gradients(self) -> Step:
-        """Newton's direction, roughly far from the minimiser; of a quadratic, to ENOUGH digits of the coefficients.
+        """Newton's direction, roughly far from the minimiser; of a quadratic, to within CG_TOLERANCE.
 
         In coordinates in which H_jj is 1, where these are known. The curvatures of f come with it (Lanczos), and so
         does what is left to gain where the gradient is next to nothing: at most ||g||^2 over the weakest of them.
@@ -199,7 +200,7 @@ class _Descent:
         s = self._evening()
         r, z = -s * self.here.gradient, self.here.z / s
         d, v, rr = np.zeros_like(r), r.copy(), float(r @ r)
-        if self.weakest > 0 and 2 * rr / self.weakest <= CONVERGED * self.eps * self.scale:
+        if self.weakest > 0 and 2 * rr / self.weakest <= CONVERGED_ROUNDINGS * self.eps * self.scale:
             return Step(s * r / self.strongest, left=2 * rr / self.weakest)
         apply = self.problem.product(self.here)
         assert apply is not None
@@ -220,7 +221,7 @@ class _Descent:
             r = r - t * Hv
             rr, before = float(r @ r), rr
             turns.append((t, rr / before))
-            if rr <= ((ENOUGH * seen * _norm(z + d)) ** 2 if self.problem.quadratic else rough):
+            if rr <= ((CG_TOLERANCE * seen * _norm(z + d)) ** 2 if self.problem.quadratic else rough):
                 break
             v = r + (rr / before) * v
         self.weakest, self.strongest = _curvatures(turns)
@@ -263,11 +264,16 @@ class _Descent:
         slope, noise = min(-decrement, 0.0), self.eps * self.scale
         if step.trusted and problem.convex and not self.quasi:  # mostly the whole step will do
             ahead = problem.at(self._moved(1.0, d))
-            if ahead.finite and ahead.value <= here.value + SUFFICIENT * slope:
+            if ahead.finite and ahead.value <= here.value + SUFFICIENT_DECREASE * slope:
                 self._adapt(1.0, step)
                 return ahead
         t, ahead_or_none = _wolfe(
-            problem.line(here, d), here, slope, noise, self.most, TIGHT if problem.convex else STEEP
+            problem.line(here, d),
+            here,
+            slope,
+            noise,
+            self.most,
+            TIGHT_WOLFE_CURVATURE if problem.convex else WOLFE_CURVATURE,
         )
         self._adapt(t, step)
         if t == 0.0:
@@ -291,7 +297,10 @@ class _Descent:
     def _settled(self, step: Step, decrement: float) -> bool:
         if self.quasi:
             return bool(self.pairs) and decrement <= self.eps * self.scale
-        return step.convex and decrement <= (CONVERGED * self.eps if step.trusted else FLAT_DECREMENT) * self.scale
+        return (
+            step.convex
+            and decrement <= (CONVERGED_ROUNDINGS * self.eps if step.trusted else FLAT_DECREMENT) * self.scale
+        )
 
     def _finish(self, step: Step, decrement: float) -> Fit:
         """One last step, for free digits; and whether the coefficients have settled as the value has."""
@@ -304,16 +313,16 @@ class _Descent:
         shorter = ahead.finite and _norm(ahead.gradient) <= _norm(here.gradient)
         if ahead.finite and ahead.value <= here.value + (4 * self.eps * self.scale if shorter else 0.0):
             end = ahead
-        least = end.value - max(decrement, CONVERGED * self.eps * self.scale)
-        grown = _norm(end.z) > (1 + GROWTH) * _norm(here.z)
-        if not self.problem.convex and self.turn >= SETTLING and grown:
+        least = end.value - max(decrement, CONVERGED_ROUNDINGS * self.eps * self.scale)
+        grown = _norm(end.z) > (1 + MAX_SETTLED_GROWTH) * _norm(here.z)
+        if not self.problem.convex and self.turn >= SETTLING_STEPS and grown:
             note = "the value has settled but coefficients still grow, so there may be no finite minimiser"
             return Fit(end, end.value, True, note, False)
         return Fit(end, end.value, lower_bound=least)
 
     def _stuck(self, step: Step, decrement: float) -> Fit:
         here = self.here
-        few_digits = max(STUCK if self.problem.convex else 1e-9, 1e5 * self.eps)
+        few_digits = max(MAX_STALLED_GAP if self.problem.convex else 1e-9, 1e5 * self.eps)
         if step.convex and decrement <= few_digits * self.scale * (1.0 if step.trusted else 1e-6):
             return Fit(here, here.value, lower_bound=here.value - max(decrement, few_digits * self.scale))
         if not self.problem.convex:
@@ -389,12 +398,12 @@ def _wolfe(
     for _ in range(70):
         check_time()
         value, ahead, state = line(t)
-        if value == -np.inf or here.value - value > BOTTOMLESS * max(1.0, abs(here.value)):
+        if value == -np.inf or here.value - value > UNBOUNDED_FALL * max(1.0, abs(here.value)):
             raise _BottomlessError(best[1] if best[1] is not None and value == -np.inf else state or here)
         finite = bool(np.isfinite(value) and np.isfinite(ahead))
         seen = seen or finite
         fell = finite and (
-            value < here.value + SUFFICIENT * t * slope
+            value < here.value + SUFFICIENT_DECREASE * t * slope
             or (value <= here.value + 4 * noise and abs(ahead) <= 0.9998 * abs(slope))
         )
         if fell and value <= least:
@@ -405,7 +414,7 @@ def _wolfe(
             return t, state
         elif ahead < steep * slope or (slope == 0.0 and ahead < 0.0):
             low = t
-        elif steep < STEEP and ahead > -steep * slope:
+        elif steep < WOLFE_CURVATURE and ahead > -steep * slope:
             high = t
         else:
             return t, state

@@ -25,7 +25,7 @@ from .. import _core
 from .._utils.types import Array, Columns, Flags, Vector
 from ..designs import Rows
 from ..losses import Loss
-from ..objectives.dual import BALANCED, balanced
+from ..objectives.dual import BALANCE_TOLERANCE, balanced
 from ..refits import best_intercept
 
 States = NDArray[np.uint8]
@@ -148,4 +148,4 @@ def feasible(loss: Loss, rows: Rows, a: Vector, intercept: bool) -> Vector | Non
     if not intercept:
         return np.clip(a, low, high)
     a = balanced(a, rows.c, low, high)
-    return a if abs(float(rows.c @ a)) <= BALANCED * float(rows.c @ np.abs(a)) else None
+    return a if abs(float(rows.c @ a)) <= BALANCE_TOLERANCE * float(rows.c @ np.abs(a)) else None

@@ -22,13 +22,13 @@ from .perspective import FREE, IN, Bound, GLMPart, Units, first_curvature
 
 VALUE_PRECISION = 1e-3  # of the value: where the relaxation counts as solved
 ROUND_GAP_SHARE = 0.15  # share of the last gap to which a round is solved
-TAKE, DROP = 0.9, 0.85  # share of the k-th largest |z| at which columns come in and go
+ENTER_SHARE, LEAVE_SHARE = 0.9, 0.85  # share of the k-th largest |z| at which columns come in and go
 SET_GROWTH = 3  # times its size by which a set may grow in a round
 BLOCK_GROWTH = 1.1  # room that a block keeps for further columns
 MAX_ROUNDS = 50
-LAST_DIGITS = 2e4  # numbers in X up to which the relaxation is solved to its last digits
-MEMORY_BOUND = 1e6  # numbers in X from which memory is what a walk costs, so that single precision pays
-BEYOND_SINGLE = 1e-15  # numbers below this one, or above its inverse, are walked on in double precision
+MAX_PRECISE_ENTRIES = 2e4  # numbers in X up to which the relaxation is solved to its last digits
+MIN_SINGLE_ENTRIES = 1e6  # numbers in X from which memory is what a walk costs, so that single precision pays
+MIN_SINGLE_NUMBER = 1e-15  # numbers below this one, or above its inverse, are walked on in double precision
 
 
 class Goal(Protocol):
@@ -65,7 +65,10 @@ def working_set(f: GLM, constraint: AtMost, known: Point, tree: Goal, cheap: flo
     size, best, gap = f.scale(upper), cheap, upper - cheap
     share = min(1.0, gap / size) if np.isfinite(gap) else 1.0
     numbers = f.data.shape[0] * f.dim
-    narrow, precision = numbers > MEMORY_BOUND, VALUE_PRECISION if numbers > LAST_DIGITS else 1e-6 * VALUE_PRECISION
+    narrow, precision = (
+        numbers > MIN_SINGLE_ENTRIES,
+        VALUE_PRECISION if numbers > MAX_PRECISE_ENTRIES else 1e-6 * VALUE_PRECISION,
+    )
     if hand.block is None:
         block = WorkingColumns(f, constraint, np.float32 if narrow else np.float64)
         block = block.changed(np.empty(0, bool), _first(f, constraint, known, share))
@@ -75,10 +78,10 @@ def working_set(f: GLM, constraint: AtMost, known: Point, tree: Goal, cheap: flo
     for _ in range(MAX_ROUNDS):
         floor = max(best, f.lower)
         allowed = 0.8 * precision * size
-        if numbers > LAST_DIGITS:
+        if numbers > MAX_PRECISE_ENTRIES:
             allowed = max(ROUND_GAP_SHARE * gap, allowed) if np.isfinite(gap) else ROUND_GAP_SHARE * size
         bound = block.relax(
-            x, upper, allowed / max(upper - floor, 1e-12 * size), 300 if numbers > LAST_DIGITS else 5000
+            x, upper, allowed / max(upper - floor, 1e-12 * size), 300 if numbers > MAX_PRECISE_ENTRIES else 5000
         )
         x = np.zeros(f.dim)
         x[block.cols] = bound.x
@@ -142,7 +145,9 @@ class WorkingColumns:
         cols = int(self.sizes[len(self.sizes) - new :].sum())
         fresh = self.room[:, len(self.cols) - cols : len(self.cols)]
         most = np.abs(fresh).max(axis=0, initial=0.0)
-        return bool(np.isfinite(self.mean).all() and ((most > BEYOND_SINGLE) & (most < 1 / BEYOND_SINGLE)).all())
+        return bool(
+            np.isfinite(self.mean).all() and ((most > MIN_SINGLE_NUMBER) & (most < 1 / MIN_SINGLE_NUMBER)).all()
+        )
 
     def _change(self, keep: Flags, new: Columns) -> None:
         cols, ends = self.constraint.ordered(new)
@@ -185,9 +190,9 @@ class WorkingColumns:
         others = norms.copy()
         others[self.units] = 0.0
         others[self.constraint.exclude] = 0.0
-        new = np.flatnonzero(others > TAKE * kth)
+        new = np.flatnonzero(others > ENTER_SHARE * kth)
         new = np.sort(new[np.argsort(-others[new])[: SET_GROWTH * len(self.units)]])
-        return used | (norms[self.units] >= DROP * kth), new
+        return used | (norms[self.units] >= LEAVE_SHARE * kth), new
 
 
 def _move(block: NDArray[np.floating], columns: Columns, out: NDArray[np.floating]) -> None:

@@ -13,7 +13,7 @@ from ..objectives.base import Objective
 from ..objectives.bounded import INFEASIBLE
 from ..objectives.point import Point
 from ..objectives.sparse_set import SparseSet
-from ..refits.columns import SEPARATED
+from ..refits.columns import SEPARATED_LOSS
 from ..solvers.rivals import Rivals, rivals
 from ..solving.driver import check_objective
 from ..solving.result import Result
@@ -25,9 +25,8 @@ if TYPE_CHECKING:
     from ..objectives.glm import GLM
 
 MEAN_ROUNDING = 1e-28  # mean squares around a mean below so many times its square are rounding: y is constant
-VALUE_TOLERANCE = (
-    1e-6  # share of the scale by which a result's value may differ from that of its coefficients: rounding
-)
+# share of the scale by which a result's value may differ from that of its coefficients: rounding
+VALUE_TOLERANCE = 1e-6
 OPTIMALITY_WORDS = {  # of a solution, where there is no certificate
     "swap_optimal": "No exchange of one {noun} helps; whether another set is better is not proved",
     "swap_stationary": "No exchange of one {noun} was found to help; whether another set is better is not known",
@@ -171,7 +170,7 @@ def explained_share(f: "GLM", value: float) -> ExplainedShare | None:
     """What a mean loss leaves explained: R2, or D2; None where the loss's infimum is not known."""
     lower = f.lower
     height = f.null.value - lower
-    rounding = MEAN_ROUNDING * float(np.sum(np.square(f.null.free))) if f.loss.attained else SEPARATED
+    rounding = MEAN_ROUNDING * float(np.sum(np.square(f.null.free))) if f.loss.attained else SEPARATED_LOSS
     if not (np.isfinite(lower) and height > rounding and np.isfinite(value)):
         return None
     return ExplainedShare(1.0 - (value - lower) / height, "R2" if f.loss.name == "squared" else "D2", height)

@@ -25,9 +25,8 @@ if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
 
 
-MAX_COPIED_BYTES = (
-    1 << 26
-)  # bytes of a half-sample that is copied; a larger one is all rows, half of them with weight 0
+# bytes of a half-sample that is copied; a larger one is all rows, half of them with weight 0
+MAX_COPIED_BYTES = 1 << 26
 MIN_IMPROVEMENT = 1e-11  # share of f by which a size must be better to have selected something
 DEFAULT_LARGEST_SIZE = 10  # sizes go up to this where the estimator says nothing
 

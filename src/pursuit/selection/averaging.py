@@ -31,7 +31,7 @@ from .validation import Validated, validated
 if TYPE_CHECKING:
     from ..objectives.glm import GLM
 
-TAU = 0.15
+LEARNING_RATE = 0.15
 MIN_METRIC_RIDGE = {True: 1e-4, False: 1e-3}  # lam is at least this; True: losses of a residual
 SLOPE_ERRORS = {True: 1.0, False: 0.0}  # standard errors by which a slope is moved towards 1
 # Log-likelihood, summed over held-out rows, that a size may always lose. Large projections are nearly one model, so
@@ -39,7 +39,7 @@ SLOPE_ERRORS = {True: 1.0, False: 0.0}  # standard errors by which a slope is mo
 # accuracy (docs/selection-evidence.md).
 NEGLIGIBLE_NATS = 0.5
 MAX_UNITS = 150  # that an elimination begins with
-TINY = 1e-300
+MIN_WEIGHT = 1e-300
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ def nats(loss: Loss, least: float, n: float, outputs: int) -> float:
     Losses of a residual have the likelihood of a Gaussian whose variance is that of the best model.
     """
     scale = 2 * least if _of_residuals(loss) else 1.0
-    return n * (outputs if loss.quadratic else 1) / max(scale, TINY)
+    return n * (outputs if loss.quadratic else 1) / max(scale, MIN_WEIGHT)
 
 
 def negligible(loss: Loss, least: float, n: float, outputs: int) -> float:
@@ -67,7 +67,7 @@ def negligible(loss: Loss, least: float, n: float, outputs: int) -> float:
 
 def weights(loss: Loss, M: Vector, n: float, outputs: int) -> Vector:
     """w_c, which sum to one."""
-    times = TAU * nats(loss, float(M.min()), n, outputs)
+    times = LEARNING_RATE * nats(loss, float(M.min()), n, outputs)
     w = np.exp(-np.minimum(times * (M - M.min()), 700.0))
     return np.asarray(w / w.sum())
 

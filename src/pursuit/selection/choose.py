@@ -4,7 +4,7 @@ Sizes are compared by their losses, for projections smoothed over sizes by 1/4, 
 errors the smallest size is taken whose loss is within t standard errors of the least; the error is that of the paired
 difference over folds. Projections may always lose half a nat of log-likelihood, summed over rows
 (:func:`.combine.negligible`). Where a single candidate, its size taken by the same rule, loses less than the average or
-its projection by more than GUARD standard errors, it predicts instead: a projection can fail where columns are nearly
+its projection by more than GUARD_STANDARD_ERRORS, it predicts instead: a projection can fail where columns are nearly
 dependent.
 """
 
@@ -29,10 +29,10 @@ if TYPE_CHECKING:
 
 #: From a fold's number and its models to a score each, the higher the better.
 Score = Callable[[int, Models], Vector]
-SAME = 1e-9  # share of a loss that is rounding
-GUARD = 2.0  # standard errors
-EXACT = 1e-20  # share of the largest loss below which differences are rounding
-ZERO = 1e-290  # losses below it are equal: squares of the smallest targets that are taken are larger
+LOSS_TOLERANCE = 1e-9  # share of a loss that is rounding
+GUARD_STANDARD_ERRORS = 2.0  # standard errors
+EXACT_LOSS_SHARE = 1e-20  # share of the largest loss below which differences are rounding
+ZERO_LOSS = 1e-290  # losses below it are equal: squares of the smallest targets that are taken are larger
 
 
 @dataclass(frozen=True)
@@ -97,20 +97,20 @@ class Trial:
         """Why candidate c should predict instead of an average; nothing where it should not.
 
         It should where it is exact, since smoothing over sizes hides from which size on projections are; where its
-        held-out goal is lower by more than GUARD standard errors of the difference; and where its held-out loss is
+        held-out goal is lower by more than GUARD_STANDARD_ERRORS of the difference; and where its held-out loss is
         lower than the loss of the average on the rows that made it: then folds, which average less, have not seen what
         the average of all rows does.
         """
         what, side, sign = ("loss", "above", 1) if self.score is None else ("score", "below", -1)
         one_fold = len(self.seen.folds) == 1  # which has no standard error
-        if self.score is None and abs(goal) <= EXACT * float(np.abs(self.seen.mean).max()):
+        if self.score is None and abs(goal) <= EXACT_LOSS_SHARE * float(np.abs(self.seen.mean).max()):
             return "as it is exact, and the smallest that is"
-        if aim - goal > GUARD * paired((apart - each)[None])[0] + SAME * abs(goal):
-            by = "" if one_fold else f"more than {GUARD:g} standard errors of the difference "
+        if aim - goal > GUARD_STANDARD_ERRORS * paired((apart - each)[None])[0] + LOSS_TOLERANCE * abs(goal):
+            by = "" if one_fold else f"more than {GUARD_STANDARD_ERRORS:g} standard errors of the difference "
             return f"whose held-out {what} of {sign * aim:.3g} is {by}{side} the candidate's {sign * goal:.3g}"
         held, own = self.seen.mean[c], float(model.losses(self.problem.data)[0])
-        if own > held + GUARD * paired(self.seen.each[c][None])[0] + SAME * abs(held):
-            by = "" if one_fold else f"more than {GUARD:g} standard errors "
+        if own > held + GUARD_STANDARD_ERRORS * paired(self.seen.each[c][None])[0] + LOSS_TOLERANCE * abs(held):
+            by = "" if one_fold else f"more than {GUARD_STANDARD_ERRORS:g} standard errors "
             return (
                 f"whose loss of {own:.3g} on the rows it was made from is {by}above the candidate's held-out {held:.3g}"
             )
@@ -131,7 +131,7 @@ class BySize:
     def best(self) -> int:
         """The first place of the least goal; what differs by rounding is equal, as where the features determine y."""
         least = float(self.goal.min())
-        rounding = max(EXACT * float(np.abs(self.goal).max()), SAME * abs(least), ZERO)
+        rounding = max(EXACT_LOSS_SHARE * float(np.abs(self.goal).max()), LOSS_TOLERANCE * abs(least), ZERO_LOSS)
         return int(np.argmax(self.goal <= least + rounding))
 
     def within(self, errors: float) -> int:
@@ -274,7 +274,7 @@ def _take(trial: Trial, errors: float, combine: str) -> Chosen:
 
 def _least(goal: Vector) -> int:
     """The first place that differs from the least by rounding only: without features all candidates are one model."""
-    return int(np.argmax(goal <= goal.min() + SAME * abs(goal.min())))
+    return int(np.argmax(goal <= goal.min() + LOSS_TOLERANCE * abs(goal.min())))
 
 
 def paired(each: Matrix) -> Vector:

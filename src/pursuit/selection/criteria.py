@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from ..objectives.glm import GLM
 
 CRITERIA = ("aic", "bic", "ebic", "gic", "hq", "cp")
-LEAST = 1e-300
+MIN_DEVIANCE = 1e-300
 
 
 def check_criterion(rule: str, loss: Loss, n: float, p: int, intercept: bool) -> None:
@@ -54,7 +54,7 @@ def deviance(loss: Loss, value: Vector, n: float, outputs: int) -> Vector:
     """-2 log-likelihood, up to a constant, from the weighted mean loss."""
     value = np.asarray(value, dtype=np.float64)
     if loss.quadratic:
-        return n * outputs * np.log(np.maximum(2 * value / outputs, LEAST))
+        return n * outputs * np.log(np.maximum(2 * value / outputs, MIN_DEVIANCE))
     return 2 * n * value
 
 
@@ -67,7 +67,7 @@ def criterion(
     if rule == "cp":
         left = n - p - int(intercept)  # degrees of freedom of the full model
         noise = 2 * n * full / (outputs * left)
-        return np.asarray(2 * n * np.asarray(value) / max(noise, LEAST) - n * outputs + 2 * df)
+        return np.asarray(2 * n * np.asarray(value) / max(noise, MIN_DEVIANCE) - n * outputs + 2 * df)
     fit = deviance(loss, value, n, outputs)
     c = {"aic": 2.0, "bic": np.log(n), "ebic": np.log(n), "gic": np.log(p) * loglog, "hq": 2 * loglog}[rule]
     ways = gammaln(p + 1) - gammaln(units + 1) - gammaln(p - units + 1) if rule == "ebic" else 0.0

@@ -33,12 +33,13 @@ from .choose import paired
 RULES = ("min", "1se", "ebic")
 SHRINKAGES = (0.0, 0.3, 0.5, 0.6)
 L1S = (0.0, 0.02, 0.04, 0.06, 0.08, 0.1, 0.11, 0.12, 0.13, 0.14, 0.15, 0.17, 0.2, 0.3)
-STAY = 0.9  # share of edges that l1 must leave where the rank is below p
-FURTHER = (1.15, 1.3, 1.5, 1.75, 2.0)  # where the largest size is best, sizes go on at these multiples of it
-COUNTS = 20  # edge counts where nobody asks for any
-DEGREE = 10  # neighbours of a column, on average, that these go to at first
-SCORED, NATS = 1e-4, 0.01  # how far a refit converges that is only scored: to the first, to the second over all rows
-SAME = 10  # times that: scores that are closer are equal, and fewer edges, less shrinkage, less l1 win
+MIN_REMAINING_EDGES = 0.9  # share of edges that l1 must leave where the rank is below p
+EXTENSION_FACTORS = (1.15, 1.3, 1.5, 1.75, 2.0)  # where the largest size is best, sizes go on at these multiples of it
+DEFAULT_EDGE_COUNTS = 20  # edge counts where nobody asks for any
+DEFAULT_MAX_DEGREE = 10  # neighbours of a column, on average, that these go to at first
+# how far a refit converges that is only scored: to the first, to the second over all rows
+SCORED_TOLERANCE, SCORED_NATS = 1e-4, 0.01
+TIE_FACTOR = 10  # times that: scores that are closer are equal, and fewer edges, less shrinkage, less l1 win
 
 
 class Parted(NamedTuple):
@@ -70,13 +71,13 @@ class GraphChoice(NamedTuple):
 
 def edge_counts(p: int, most: int) -> tuple[int, ...]:
     """About 20 edge counts from 0 on, closer where there are few, to ten neighbours a column or ``most`` edges."""
-    end = min(most, DEGREE * p // 2)
-    return tuple(np.unique(np.round(end * np.linspace(0, 1, COUNTS) ** 2).astype(int)).tolist())
+    end = min(most, DEFAULT_MAX_DEGREE * p // 2)
+    return tuple(np.unique(np.round(end * np.linspace(0, 1, DEFAULT_EDGE_COUNTS) ** 2).astype(int)).tolist())
 
 
 def must_stay(k: int, rank: int, p: int) -> float:
     """How many of k edges l1 must leave."""
-    return k if rank >= p else STAY * k
+    return k if rank >= p else MIN_REMAINING_EDGES * k
 
 
 def choose_graph(
@@ -100,12 +101,12 @@ def choose_graph(
     """
     check_choice(rule, "rule", RULES)
     ks, ts, lams = tuple(sorted(set(sizes))), tuple(sorted(set(shrinkages))), tuple(sorted(set(l1s)))
-    tol = min(SCORED, NATS / sum(fold.n_test for fold in folds)) if tol is None else tol
+    tol = min(SCORED_TOLERANCE, SCORED_NATS / sum(fold.n_test for fold in folds)) if tol is None else tol
     with threads(n_jobs), np.errstate(all="ignore"):
         seen = _tried(folds, ks, ts, lams, include, forbidden, tol)
         while True:
             goal = _goal(seen, rule, gamma)
-            at = _best(seen, goal, rule, SAME * tol)
+            at = _best(seen, goal, rule, TIE_FACTOR * tol)
             more = _further(seen.sizes, most)
             if at[0] < len(seen.sizes) - 1 or not more:
                 break
@@ -242,7 +243,7 @@ def _best(seen: _Seen, goal: Matrix, rule: str, same: float) -> tuple[int, int, 
 
 def _further(sizes: tuple[int, ...], most: int) -> tuple[int, ...]:
     """Sizes up to twice as large."""
-    return tuple(sorted({k for times in FURTHER if (k := min(most, int(times * sizes[-1]))) > sizes[-1]}))
+    return tuple(sorted({k for times in EXTENSION_FACTORS if (k := min(most, int(times * sizes[-1]))) > sizes[-1]}))
 
 
 def _ends(value: float, grid: Any, name: str, highest: float) -> str:

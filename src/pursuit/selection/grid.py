@@ -8,8 +8,8 @@ import numpy as np
 from .._utils.types import ArrayLike, Columns, Vector
 from .._utils.validation import check_number, check_sizes
 
-SIZES: tuple[int, ...] = (0, 1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 25, 30, 40, 50)
-ONTO: tuple[int, ...] = (
+DEFAULT_SIZES: tuple[int, ...] = (0, 1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 25, 30, 40, 50)
+PROJECTED_SIZES: tuple[int, ...] = (
     *range(11),
     12,
     14,
@@ -25,8 +25,8 @@ ONTO: tuple[int, ...] = (
     100,
 )  # sizes that an average is projected onto
 RIDGES = (0.1, 1.0, 10.0)  # in units of h
-MOST = 100  # the largest size that is tried where nobody asks for more
-FURTHER = (1.2, 1.5, 2.0)  # where a grid ends too early, it goes on at these multiples of its end
+MAX_DEFAULT_SIZE = 100  # the largest size that is tried where nobody asks for more
+EXTENSION_FACTORS = (1.2, 1.5, 2.0)  # where a grid ends too early, it goes on at these multiples of its end
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ class Grid:
 
     def further(self) -> "Grid":
         """The same with candidates up to twice as large."""
-        sizes = {*self.ks, *(min(self.end, int(times * self.ks[-1])) for times in FURTHER)}
+        sizes = {*self.ks, *(min(self.end, int(times * self.ks[-1])) for times in EXTENSION_FACTORS)}
         return replace(self, ks=tuple(sorted(sizes)))
 
 
@@ -77,9 +77,9 @@ def make_grid(
     gammas = ((0.0,) if refits else (0.0, 1.0)) if gamma is None else (_share(gamma),)
     if gamma is None and ridges == (refit,):
         gammas = (1.0,)  # the refit is the fit
-    more = ks is None and end > max(first, MOST)
+    more = ks is None and end > max(first, MAX_DEFAULT_SIZE)
     if ks is None:
-        sizes, onto, end = SIZES, ONTO, min(end, max(first, MOST))
+        sizes, onto, end = DEFAULT_SIZES, PROJECTED_SIZES, min(end, max(first, MAX_DEFAULT_SIZE))
     else:
         sizes = onto = tuple(check_sizes(ks))
         if sizes[-1] > end:
@@ -94,7 +94,7 @@ def make_grid(
 
 def largest(ks: Any) -> int:
     """The largest size that may be tried."""
-    return MOST if ks is None else max(check_sizes(ks))
+    return MAX_DEFAULT_SIZE if ks is None else max(check_sizes(ks))
 
 
 def _share(gamma: Any) -> float:

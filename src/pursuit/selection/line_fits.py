@@ -14,8 +14,8 @@ from .models import Models
 if TYPE_CHECKING:
     from ..objectives.glm import GLM
 
-STEPS = 200
-NEAR = 1e-13  # of a root
+MAX_STEPS = 200
+ROOT_TOLERANCE = 1e-13  # of a root
 
 #: From points to a function that rises with them, and its derivative.
 Rising = Callable[[Vector], tuple[Vector, Vector]]
@@ -28,7 +28,7 @@ def root(rising: Rising, start: Vector, low: Vector, high: Vector) -> Vector:
     """
     t, low, high = start.copy(), low.copy(), high.copy()
     before, reach, width = np.full_like(t, np.inf), np.ones_like(t), np.full_like(t, np.inf)
-    for step in range(STEPS):
+    for step in range(MAX_STEPS):
         d, h = rising(t)
         low, high = np.where(d < 0, t, low), np.where(d > 0, t, high)
         with np.errstate(all="ignore"):
@@ -40,7 +40,7 @@ def root(rising: Rising, start: Vector, low: Vector, high: Vector) -> Vector:
             middle = np.where(between, 0.5 * (low + high), t - np.sign(d) * reach)
         ahead = np.where(d == 0, t, np.where(slow & (between | ~np.isfinite(ahead)), middle, ahead))
         reach, before = 2 * reach, np.abs(d)
-        if (np.abs(ahead - t) <= NEAR * (1 + np.abs(t))).all():
+        if (np.abs(ahead - t) <= ROOT_TOLERANCE * (1 + np.abs(t))).all():
             return ahead
         t = ahead
     return t

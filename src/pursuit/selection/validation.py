@@ -19,8 +19,8 @@ from .models import Models, candidates
 from .problem import Problem
 from .splits import Fold
 
-TALL = 1 << 16  # rows from which on even a small Gram matrix is better had from one pass for all folds
-MANY_COLUMNS = 16
+MIN_TALL_ROWS = 1 << 16  # rows from which on even a small Gram matrix is better had from one pass for all folds
+MIN_MANY_COLUMNS = 16
 
 #: Called with how many folds are done, and of how many.
 FoldCallback = Callable[[int, int], Any]
@@ -63,8 +63,8 @@ def validate(
     gram = None if whole is None else getattr(whole.f, "gram", None)
     finished: dict[int, tuple[Fold, Models, Vector]] = {}
     n, p = folds[0].data.shape
-    tall = n > TALL and p < MANY_COLUMNS  # a few weights a row are as large as X: one fold after the other
-    if gram is not None and len(gram.cached) and (not gram.small or n > TALL):
+    tall = n > MIN_TALL_ROWS and p < MIN_MANY_COLUMNS  # a few weights a row are as large as X: one fold after the other
+    if gram is not None and len(gram.cached) and (not gram.small or n > MIN_TALL_ROWS):
         cached = gram.cached[gram.cached >= 0]
         folds[0].data.prepare(np.sort(cached if gram.whole and gram.complete else cached[: gram.capacity // 2]))
 

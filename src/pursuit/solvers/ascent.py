@@ -19,7 +19,7 @@ from .._utils.types import Vector
 from ..constraints import AtMost
 from ..objectives.dual import Dual
 
-BEFORE = 10  # times Polyak's patience, before the first rise: D swings far below where it began
+PATIENCE_FACTOR_BEFORE_RISE = 10  # times Polyak's patience, before the first rise: D swings far below where it began
 
 
 class Schedule:
@@ -61,7 +61,9 @@ class Coordinates:
     def shortens(self, rose: bool) -> bool:
         """Whether D never rose so far: the first steps are long, and the best a may be behind them."""
         self.rising, self.waited = self.rising or rose, self.waited + 1
-        return self.patience > 0 and not self.rising and self.waited % (BEFORE * self.patience) == 0
+        return (
+            self.patience > 0 and not self.rising and self.waited % (PATIENCE_FACTOR_BEFORE_RISE * self.patience) == 0
+        )
 
 
 class Supergradient:
@@ -128,7 +130,7 @@ class Polyak(Schedule):
     def shortens(self, rose: bool) -> bool:
         self.settled = self.settled or rose
         self.waited = 0 if rose else self.waited + 1
-        if not self.patience or self.waited < self.patience * (1 if self.settled else BEFORE):
+        if not self.patience or self.waited < self.patience * (1 if self.settled else PATIENCE_FACTOR_BEFORE_RISE):
             return False
         self.share, self.waited, self.settled = self.share / 2, 0, True
         return True

@@ -33,7 +33,7 @@ from ..kernels.search import SearchPlan, SearchSolution
 from ..objectives.base import Objective, Point
 from ..objectives.point import from_kernel
 from .base import Solver, generator
-from .local_search import HELPS, search, try_rivals, unsettled
+from .local_search import MIN_IMPROVEMENT, search, try_rivals, unsettled
 from .multistart import STARTS, Multistart, multistart
 from .omp import OMP
 from .path_search import PathSearch, exchanged
@@ -318,7 +318,7 @@ def _claimed(f: Objective, constraint: AtMost, found: SearchSolution, known: Poi
     except TimeUpError:
         yield point
         raise
-    scale = HELPS * f.scale(value)
+    scale = MIN_IMPROVEMENT * f.scale(value)
     if last.value > point.value + 100 * scale and not ended:  # a refit that needs care did not converge
         yield f.at(support, coef, b)
         return

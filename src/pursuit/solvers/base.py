@@ -12,8 +12,8 @@ from .._utils.validation import resolve_name
 from ..constraints import AtMost
 from ..objectives.base import Objective, Point
 
-PASSED_OVER = 50  # units in a row with which f has no minimum, before nothing more is added
-NOTHING = 1e-12  # share of a value that counts as nothing
+MAX_SKIPPED_UNITS = 50  # units in a row with which f has no minimum, before nothing more is added
+NEGLIGIBLE_SHARE = 1e-12  # share of a value that counts as nothing
 
 _registry: dict[str, type["Solver"]] = {}
 _aliases: dict[str, str] = {}
@@ -97,7 +97,7 @@ def generator(random_state: Seed) -> np.random.Generator:
 def polished(f: Objective, point: Point) -> Point:
     """The minimiser on the point's support; the point itself where rounding leaves nothing to gain."""
     refit = f.refit(point.support, start=point)
-    if point.value < refit.value <= point.value + NOTHING * abs(point.value):
+    if point.value < refit.value <= point.value + NEGLIGIBLE_SHARE * abs(point.value):
         return replace(
             point,
             refitted=refit.refitted,
@@ -114,7 +114,7 @@ def joined(f: Objective, constraint: AtMost, point: Point, slope: Vector, within
     A unit with which f has no minimum (a graph without an optimum) is passed over.
     """
     size, slope = constraint.count(point.support) + 1, slope.copy()
-    for _ in range(PASSED_OVER):
+    for _ in range(MAX_SKIPPED_UNITS):
         support = constraint.top(slope, size, keep=point.support, within=within)
         if constraint.count(support) < size:
             break

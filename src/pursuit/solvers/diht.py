@@ -36,16 +36,15 @@ from ..constraints import AtMost
 from ..objectives.base import Objective, Point
 from ..objectives.dual import Dual
 from .ascent import Coordinates, Paper, Polyak, Supergradient
-from .base import NOTHING, Solver, generator
+from .base import NEGLIGIBLE_SHARE, Solver, generator
 from .dual_relaxation import relaxed_ascent
 from .steps import check_step
 
 STEPS = ("coordinate", "polyak", "paper")
-EPOCHS = 30  # over which a rise of D is measured
-MAX_REFIT_COST = (
-    100  # passes over X that a refit may cost; a dearer one waits for a support that stays, or t = 8, 16, 32, ...
-)
-REMEMBERED = 200  # supports whose refits are kept: near a tie of |z_j| the same few come back
+GAIN_EPOCHS = 30  # over which a rise of D is measured
+# passes over X that a refit may cost; a dearer one waits for a support that stays, or t = 8, 16, 32, ...
+MAX_REFIT_COST = 100
+MAX_CACHED_REFITS = 200  # supports whose refits are kept: near a tie of |z_j| the same few come back
 
 
 class Stall:
@@ -55,17 +54,17 @@ class Stall:
     """
 
     def __init__(self, halt: float, upper: float, lower: float) -> None:
-        self.halt, self.first, self.past = halt, lower, deque([(upper, lower)], maxlen=EPOCHS + 1)
+        self.halt, self.first, self.past = halt, lower, deque([(upper, lower)], maxlen=GAIN_EPOCHS + 1)
 
     @property
     def rounding(self) -> float:
         """A rise that is none."""
-        return NOTHING * max(map(abs, self.past[-1]))
+        return NEGLIGIBLE_SHARE * max(map(abs, self.past[-1]))
 
     def over(self, upper: float, lower: float) -> bool:
         self.past.append((upper, lower))
         (upper_before, lower_before), gap, risen = self.past[0], upper - lower, lower - self.first
-        if len(self.past) <= EPOCHS or risen <= self.rounding:
+        if len(self.past) <= GAIN_EPOCHS or risen <= self.rounding:
             return False
         return lower - lower_before < self.halt * min(gap, risen) and upper_before - upper < self.halt * gap
 
@@ -130,8 +129,8 @@ class DIHT(Solver):
 
     claims: ClassVar[str] = "none"
     halted: ClassVar[str] = (
-        f"the dual has stalled: in {EPOCHS} epochs neither it nor the value moved by more than the share `halt` of "
-        "the duality gap, which is not closed (where the relaxation took over, it ended too)"
+        f"the dual has stalled: in {GAIN_EPOCHS} epochs neither it nor the value moved by more than the share `halt` "
+        "of the duality gap, which is not closed (where the relaxation took over, it ended too)"
     )
     revisits: ClassVar[bool] = True
     needs: ClassVar[tuple[str, ...]] = ("dual",)
@@ -166,7 +165,7 @@ class DIHT(Solver):
                 point = dual.point(support, coef)
             else:
                 point = refits[key] = f.refit(support, start=point)
-                if len(refits) > REMEMBERED:
+                if len(refits) > MAX_CACHED_REFITS:
                     del refits[next(iter(refits))]
                 other = dual.from_point(point)
                 z_other = dual.z(other)

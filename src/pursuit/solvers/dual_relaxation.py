@@ -2,7 +2,7 @@
 
 max_a D(a) is the value of  min sum_i c_i phi + l2 K(x),  K half the squared k-support norm, which accelerated proximal
 gradient steps solve on a working set of columns (:mod:`pursuit.relaxations`). Every round gives feasible dual variables
-a, and so a bound; the support top(z(a)) is refitted as after any other epoch. Yields at most ``ROUNDS`` points.
+a, and so a bound; the support top(z(a)) is refitted as after any other epoch. Yields at most ``MAX_ROUNDS`` points.
 """
 
 from collections.abc import Iterator
@@ -13,7 +13,7 @@ from ..objectives.base import Objective, Point
 from ..objectives.dual import Dual
 from ..relaxations.working_columns import Round, working_set
 
-ROUNDS = 2  # a second one after a better point was found: its value is the new target
+MAX_ROUNDS = 2  # a second one after a better point was found: its value is the new target
 
 
 class _Goal:
@@ -31,7 +31,7 @@ class _Goal:
 def relaxed_ascent(f: Objective, dual: Dual, constraint: AtMost, best: Point, lower: float) -> Iterator[Point]:
     """Points with bounds from the relaxation, beginning at the best point that the ascent has met."""
     hand = Round()
-    for _ in range(ROUNDS):
+    for _ in range(MAX_ROUNDS):
         if lower >= best.value:
             return
         lower = max(lower, working_set(dual.f, constraint, best, _Goal(best.value), lower, hand))

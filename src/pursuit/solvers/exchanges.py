@@ -22,17 +22,16 @@ from ..refits.factor import unit_scale
 from . import orthonormal_sweep
 from .orthonormal_sweep import PairSweep
 
-AT_ONCE = 8e6  # numbers of Hessian rows beyond which a sweep takes the columns outside piece by piece
-GROUP_CHUNK = 64  # columns whose Hessian block is formed at once
-NEARLY_DEPENDENT = (
-    1e-7  # share of a column (or ratio of eigenvalues of the support's) below which the formula is not trusted
-)
-DEPENDENT = 1e-11  # share of H_jj below which column j adds nothing new, as in the kernel
-HELPS = 1e-10  # share of f by which an exchange must lower it to count
-COARSE = 1e-6  # share of f: rounding of the best change beyond which it is not reported
-CLEARLY = 1e-8  # share of f by which it must to be made without a refit
+MAX_HESSIAN_ENTRIES = 8e6  # numbers of Hessian rows beyond which a sweep takes the columns outside piece by piece
+GROUP_COLUMNS_AT_A_TIME = 64  # columns whose Hessian block is formed at once
+# share of a column (or ratio of eigenvalues of the support's) below which the formula is not trusted
+NEARLY_DEPENDENT = 1e-7
+MIN_NEW_SHARE = 1e-11  # share of H_jj below which column j adds nothing new, as in the kernel
+MIN_IMPROVEMENT = 1e-10  # share of f by which an exchange must lower it to count
+MAX_REPORTED_ROUNDING = 1e-6  # share of f: rounding of the best change beyond which it is not reported
+MIN_CLEAR_IMPROVEMENT = 1e-8  # share of f by which it must to be made without a refit
 MAX_FOLLOWED = 50  # exchanges that are made without one
-FAR_APART = 1e30  # ratio of scales above which rows are evened before they are multiplied
+MAX_SCALE_RATIO = 1e30  # ratio of scales above which rows are evened before they are multiplied
 
 
 @dataclass(frozen=True)
@@ -70,7 +69,7 @@ class _Sweep(NamedTuple):
     def noise(self, rounding: float) -> Vector:
         """What rounding may add to each change."""
         spread, dearest = self.reach
-        return np.asarray(rounding * (spread * (1 + 1 / np.sqrt(np.maximum(self.left, DEPENDENT)))) ** 2 * dearest)
+        return np.asarray(rounding * (spread * (1 + 1 / np.sqrt(np.maximum(self.left, MIN_NEW_SHARE)))) ** 2 * dearest)
 
     def unsure(self, rounding: float) -> Flags:
         """Units whose change is within rounding of nothing."""
@@ -91,7 +90,7 @@ def exchanges(f: Objective, constraint: AtMost, point: Point, units: Columns | N
         return Ranked(own, others[:0], free)
     sweep = _sweep(f, constraint, point, mine, others, every)
     unknown = others if not sweep.exact else others[(sweep.left < NEARLY_DEPENDENT) | sweep.unsure(f.rounded)]
-    coarse = sweep.noise(f.rounded)[int(np.argmin(sweep.change))] > COARSE * abs(point.value)
+    coarse = sweep.noise(f.rounded)[int(np.argmin(sweep.change))] > MAX_REPORTED_ROUNDING * abs(point.value)
     if every and f.quadratic and constraint.unit_of is None and (len(unknown) or coarse or f.far_from_zero):
         careful = _by_basis(f, constraint, point)
         if careful is not None:
@@ -147,7 +146,7 @@ def _sweep_by_basis(
     others, free = without(constraint.allowed, support), ~inside(support, constraint.include)
     if problem is None or not (len(others) and free.any()):
         return None
-    found = orthonormal_sweep.sweep(problem, support, others, free, HELPS * f.scale(value))
+    found = orthonormal_sweep.sweep(problem, support, others, free, MIN_IMPROVEMENT * f.scale(value))
     return None if found is None else (others, found)
 
 
@@ -179,7 +178,7 @@ def follow_by_basis(f: Objective, constraint: AtMost, support: Columns, value: f
             break
         others, found = known
         j = int(np.argmin(found.change))
-        if not found.change[j] + found.noise[j] < -CLEARLY * f.scale(value):
+        if not found.change[j] + found.noise[j] < -MIN_CLEAR_IMPROVEMENT * f.scale(value):
             break
         support = apply(constraint, support, (int(support[found.who[j]]),), (int(others[j]),))
         if support.tobytes() in seen:
@@ -231,7 +230,7 @@ def _kernel(rows: Any, inner: Inverse, g: Any, h: Any, point: Point, constraint:
     """The kernel's answers, rows on the support's unit diagonal where their own scales are too far apart."""
     B, s, exact = inner
     x, spread = point.coef, float(np.sqrt(B.diagonal()).sum())
-    if len(s) == 0 or (s.min() > 0 and s.max() < FAR_APART * s.min()):
+    if len(s) == 0 or (s.min() > 0 and s.max() < MAX_SCALE_RATIO * s.min()):
         B = B * s * s[:, None]
     else:
         rows, x = (rows * s[:, None]).astype(rows.dtype), x / np.where(s > 0, s, 1.0)
@@ -242,7 +241,7 @@ def _kernel(rows: Any, inner: Inverse, g: Any, h: Any, point: Point, constraint:
 
 
 def _columns(f: Objective, constraint: AtMost, point: Point, others: Columns, every: bool) -> _Sweep:
-    S, room = point.support, max(1, int(AT_ONCE / max(1, len(point.support))))
+    S, room = point.support, max(1, int(MAX_HESSIAN_ENTRIES / max(1, len(point.support))))
     if len(others) > room:
         return _piecewise(f, constraint, point, others, room)
     model = f.exchange_model(point, S, None if every else others)
@@ -307,7 +306,9 @@ def group_model(f: Objective, constraint: AtMost, point: Point, mine: Columns, o
     blocks: list[Vector] = []
     first = 0
     while first < len(others):  # as many groups at a time as fit into a chunk, at least one
-        last = max(first + 1, int(np.searchsorted(col_ends, col_ends[first] + GROUP_CHUNK, side="right")) - 1)
+        last = max(
+            first + 1, int(np.searchsorted(col_ends, col_ends[first] + GROUP_COLUMNS_AT_A_TIME, side="right")) - 1
+        )
         last = min(last, len(others))
         H = model.block(slice(col_ends[first], col_ends[last]))
         ends = col_ends[first : last + 1] - col_ends[first]

@@ -22,13 +22,12 @@ import numpy as np
 from .._utils.validation import check_number
 from ..constraints import AtMost
 from ..objectives.base import Objective, Point
-from ..refits.minimise import SUFFICIENT
+from ..refits.minimise import SUFFICIENT_DECREASE
 from .base import Solver
 from .steps import MAX_HALVINGS, PAPER, check_step, constant_step, restricted_step
 
-MAX_REMEMBERED_VALUES = (
-    10  # iterations back from whose highest value a step must come down by a sufficient share of its promise
-)
+# iterations back from whose highest value a step must come down by a sufficient share of its promise
+MAX_REMEMBERED_VALUES = 10
 
 
 @dataclass(frozen=True)
@@ -95,7 +94,7 @@ class FGraHTP(Solver):
                 support = constraint.top(ahead)
                 trial = f.at(support, ahead[support])
                 moved = float(np.linalg.norm(trial.x - point.x))
-                if constant or not f.smooth or trial.value < max(highest) - SUFFICIENT * moved**2 / step:
+                if constant or not f.smooth or trial.value < max(highest) - SUFFICIENT_DECREASE * moved**2 / step:
                     break
                 step /= 2
             else:

@@ -37,7 +37,7 @@ from .base import Solver, polished
 from .steps import check_step, gradient_step, newton_step
 
 VARIANTS = ("plain", "debias", "newton", "gradient")
-WIDE = 10  # times as patient where the merged support explains everything
+EXACT_FIT_PATIENCE_FACTOR = 10  # times as patient where the merged support explains everything
 UNBOUNDED = "f falls without bound on the merged support of GraSP, so its next iterate does not exist"
 
 
@@ -116,7 +116,7 @@ class GraSP(Solver):
             if moved == 0 and not trial.value < point.value:  # halt: a fixed point
                 break
             size, point = float(np.linalg.norm(point.coef)), trial
-            waited = 0.0 if point.value < best.value else waited + (1 / WIDE if wide else 1)
+            waited = 0.0 if point.value < best.value else waited + (1 / EXACT_FIT_PATIENCE_FACTOR if wide else 1)
             best = point if waited == 0 or best is start else best
             yield point
             if moved <= self.halt * size:  # halt: x no longer changes

@@ -25,16 +25,19 @@ from .._utils.sorted_sets import without
 from ..constraints import AtMost, Exchange
 from ..objectives.base import Objective, Point
 from .base import Solver
-from .exchanges import HELPS, Ranked, apply, exchanges, follow_by_basis, newcomers, removals
+from .exchanges import MIN_IMPROVEMENT, Ranked, apply, exchanges, follow_by_basis, newcomers, removals
 from .omp import OMP
 from .rivals import affordable, nearest
 
-FULL_SWEEPS = 2000  # units up to which a sweep is always a full one
-PROMISING = 0.01  # share of f that a model may err by: exchanges that it puts further above zero are not refitted
-JUDGED = 200  # exchanges beyond the formula's reach that are refitted, a tenth of that where a refit is expensive
-PATIENT = 30.0  # multiple of what `auto` affords for exchanges ranked at S - i, up to which local search tries them
-AT_REMOVALS = 4  # times `tries`: exchanges ranked at S - i, over all i, that are refitted
-CHEAP_REFITS = 2e7  # multiplications for a pass over X, times k, up to which it is not
+MAX_FULL_SWEEP_UNITS = 2000  # units up to which a sweep is always a full one
+# share of f that a model may err by: exchanges that it puts further above zero are not refitted
+MODEL_ERROR_SHARE = 0.01
+# exchanges beyond the formula's reach that are refitted, a tenth of that where a refit is expensive
+MAX_JUDGED_EXCHANGES = 200
+# multiple of what `auto` affords for exchanges ranked at S - i, up to which local search tries them
+RANKED_WORK_FACTOR = 30.0
+REMOVAL_TRIES_FACTOR = 4  # times `tries`: exchanges ranked at S - i, over all i, that are refitted
+MAX_CHEAP_REFIT_WORK = 2e7  # multiplications for a pass over X, times k, up to which it is not
 
 Pair = tuple[int, int]  # the unit that leaves, the unit that enters
 Tried = dict[Pair, tuple[float, float]]  # exchanges that were refitted: a lower bound of f on each one's support, f
@@ -85,7 +88,7 @@ class LocalSearch(Solver):
             for point in fill(f, constraint, begin):
                 yield point
         end = yield from search(f, constraint, point, self.candidates, self.tries)
-        yield from try_rivals(f, constraint, end, self.candidates, self.tries, PATIENT)
+        yield from try_rivals(f, constraint, end, self.candidates, self.tries, RANKED_WORK_FACTOR)
 
 
 def search(
@@ -99,7 +102,7 @@ def search(
     ends of earlier searches of this size and effort, by their supports: a search that comes to one of them ends there.
     """
     # a quadratic's Hessian rows are kept from sweep to sweep, so that sweeping over all columns costs little more
-    few = not f.quadratic and constraint.units > max(FULL_SWEEPS, 4 * candidates * constraint.k)
+    few = not f.quadratic and constraint.units > max(MAX_FULL_SWEEP_UNITS, 4 * candidates * constraint.k)
     n_unchecked = total = 0
     every = True  # a sweep over all first: mostly it is the last; what it finds is followed up among candidates
     tried: Tried = {}
@@ -112,7 +115,7 @@ def search(
         ranked = exchanges(f, constraint, point, units, 1 if f.quadratic else tries)
         better = _improve(f, constraint, point, ranked, tried)
         if better is None and every and f.quadratic:
-            enough = point.value - HELPS * f.scale(point.value)
+            enough = point.value - MIN_IMPROVEMENT * f.scale(point.value)
             sure = not len(ranked.doubtful) and min([point.lower_bound, *(low for low, _ in tried.values())]) >= enough
             if doubts and not sure:
                 better, sure = _doubts(f, constraint, point, ranked, tried)
@@ -137,14 +140,16 @@ def search(
 def _improve(f: Objective, constraint: AtMost, point: Point, ranked: Ranked, tried: Tried) -> Point | None:
     """The first of the ranked exchanges, not tried before, that lowers f by more than rounding, refitted."""
     scale = f.scale(point.value)
-    if ranked.pairs is not None and ranked.best[0].change < -HELPS * scale:  # refits of such columns are expensive
+    if (
+        ranked.pairs is not None and ranked.best[0].change < -MIN_IMPROVEMENT * scale
+    ):  # refits of such columns are expensive
         first = ranked.best[0]
         end = follow_by_basis(f, constraint, apply(constraint, point.support, first.leave, first.enter), point.value)
         better = f.refit(end, start=point)
         if better.value < point.value - 1e-12 * scale:
             return better
     for turn, move in enumerate(ranked.best):
-        if move.change > (-1e-11 * scale if f.quadratic else PROMISING * scale) and (f.quadratic or turn > 0):
+        if move.change > (-1e-11 * scale if f.quadratic else MODEL_ERROR_SHARE * scale) and (f.quadratic or turn > 0):
             return None
         trial = _tried(f, constraint, point, (move.leave[0], move.enter[0]), tried)
         if trial is not None and trial.value < point.value - 1e-12 * scale:
@@ -154,8 +159,8 @@ def _improve(f: Objective, constraint: AtMost, point: Point, ranked: Ranked, tri
 
 def _doubts(f: Objective, constraint: AtMost, point: Point, ranked: Ranked, tried: Tried) -> tuple[Point | None, bool]:
     """An exchange that helps among those that the formula cannot judge; else whether none of them can."""
-    enough = point.value - HELPS * f.scale(point.value)
-    most = JUDGED if f.work * constraint.k <= CHEAP_REFITS else JUDGED // 10
+    enough = point.value - MIN_IMPROVEMENT * f.scale(point.value)
+    most = MAX_JUDGED_EXCHANGES if f.work * constraint.k <= MAX_CHEAP_REFIT_WORK else MAX_JUDGED_EXCHANGES // 10
     unknown = {pair for pair, (low, _) in tried.items() if low < enough}  # refitted, but not to where they may lie
     newcomers = sorted({*ranked.doubtful.tolist(), *(enter for _, enter in unknown)})
     if len(newcomers) > most:
@@ -188,8 +193,10 @@ def _excluded(
     if found is None:
         return None, False, 0, 0
     pairs, total = found
-    enough = point.value - HELPS * f.scale(point.value)
-    if len(pairs) > afforded * (JUDGED if f.work * constraint.k <= CHEAP_REFITS else JUDGED // 10):
+    enough = point.value - MIN_IMPROVEMENT * f.scale(point.value)
+    if len(pairs) > afforded * (
+        MAX_JUDGED_EXCHANGES if f.work * constraint.k <= MAX_CHEAP_REFIT_WORK else MAX_JUDGED_EXCHANGES // 10
+    ):
         return None, False, len(pairs), total
     for pair in pairs:
         trial = _tried(f, constraint, point, pair, tried)
@@ -201,7 +208,7 @@ def _excluded(
 
 def unsettled(f: Objective, constraint: AtMost, point: Point, newcomers: Any) -> list[int]:
     """The units outside that may help in an exchange, among some: all others do not even help on top of the support."""
-    enough, left = point.value - HELPS * f.scale(point.value), np.asarray(newcomers, np.int64)
+    enough, left = point.value - MIN_IMPROVEMENT * f.scale(point.value), np.asarray(newcomers, np.int64)
     if constraint.unit_of is None and len(left) and point.lower_bound >= enough:
         left = left[~f.combinations(point.support, left)]
     units = constraint.units_of(point.support)
@@ -253,7 +260,7 @@ def try_rivals(
             point = yield from search(f, constraint, better, candidates, tries, doubts=False)
             continue
         best = _next_best(f, point, Ranked([], units[:0], units[:0]), tried)
-        less = HELPS * f.scale(point.value)
+        less = MIN_IMPROVEMENT * f.scale(point.value)
         if best is not None and (point.exchange is None or best.change < point.exchange.change - less):
             n_checked = point.n_checked if point.n_unchecked else max(point.n_checked, len(tried))
             point = point.claim(point.optimality, best, n_checked, point.n_unchecked)
@@ -267,7 +274,7 @@ def _improve_without(
 ) -> Point | None:
     """The first exchange that helps among those that rank best at the refits without one unit."""
     units = constraint.units_of(point.support)
-    few = constraint.units > max(FULL_SWEEPS, 4 * candidates * constraint.k)
+    few = constraint.units > max(MAX_FULL_SWEEP_UNITS, 4 * candidates * constraint.k)
     ranked: list[tuple[float, Pair, Point]] = []
     for leave in without(units, constraint.include).tolist():
         part = f.refit(constraint.columns_of(without(units, np.array([leave]))), start=point)
@@ -278,9 +285,9 @@ def _improve_without(
             for enter, gain in zip(outside.tolist(), gains.tolist(), strict=True)
         ]
     ranked.sort(key=lambda exchange: exchange[0])
-    for _, pair, part in ranked[: AT_REMOVALS * tries]:
+    for _, pair, part in ranked[: REMOVAL_TRIES_FACTOR * tries]:
         trial = _tried(f, constraint, point, pair, tried, part)
-        if trial is not None and trial.value < point.value - HELPS * f.scale(point.value):
+        if trial is not None and trial.value < point.value - MIN_IMPROVEMENT * f.scale(point.value):
             return trial
     return None
 
@@ -293,7 +300,7 @@ def _improve_by_rivals(f: Objective, constraint: AtMost, point: Point, tried: Tr
     ):
         trials = [_tried(f, constraint, point, (leave, enter), tried) for enter in outside.tolist()]
         best = min([best, *(trial for trial in trials if trial is not None)], key=lambda at: at.value)
-    return best if best.value < point.value - HELPS * f.scale(point.value) else None
+    return best if best.value < point.value - MIN_IMPROVEMENT * f.scale(point.value) else None
 
 
 def there_and_back(f: Objective, constraint: AtMost, start: Point) -> Iterator[Point]:

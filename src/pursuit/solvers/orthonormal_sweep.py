@@ -9,8 +9,8 @@ twice), r the residual, g = E'r, d_j = |E_j|^2, a_i = u_i'Q'y, w_ij = u_i'V_j. E
 
 and the second form does not cancel where j is close to a combination of the chosen columns.
 
-Rounding perturbs columns of length 1 by ``ROUNDED``. To first order that changes E_j by ROUNDED (1 + |T V_j|_1), u_i by
-ROUNDED sum_l |T_l|, and g, d, w and a accordingly: ``noise`` bounds what it does to the change of every pair.
+Rounding perturbs columns of length 1 by e = ``SUM_ROUNDING``. To first order that changes E_j by e (1 + |T V_j|_1), u_i
+by e sum_l |T_l|, and g, d, w and a accordingly: ``noise`` bounds what it does to the change of every pair.
 
 Cost: 4 n k m flops for m columns, and a dense copy of X.
 """
@@ -21,13 +21,13 @@ import numpy as np
 from scipy.linalg import lapack
 
 from .._utils.types import Columns, Flags, Matrix, Vector
-from ..data.answers import ROUNDED
+from ..data.answers import SUM_ROUNDING
 from ..objectives.centred import CentredColumns
 
-SHORTEST = 1e-11  # part of a chosen column outside of the earlier ones, below which the basis has no digits
-NO_LENGTH = 1e-14  # length of the part of a newcomer outside of the basis that is rounding
-CHUNK = 4e6  # numbers of columns that are projected at once
-DISPLAYED = 1e-4  # of the null value: noise (a bound, mostly far too large) up to which a change is reported
+MIN_PIVOT_LENGTH = 1e-11  # part of a chosen column outside of the earlier ones, below which the basis has no digits
+MIN_NEWCOMER_LENGTH = 1e-14  # length of the part of a newcomer outside of the basis that is rounding
+ENTRIES_AT_A_TIME = 4e6  # numbers of columns that are projected at once
+MAX_REPORTED_NOISE = 1e-4  # of the null value: noise (a bound, mostly far too large) up to which a change is reported
 
 
 class PairSweep(NamedTuple):
@@ -69,7 +69,7 @@ def sweep(problem: CentredColumns, support: Columns, others: Columns, free: Flag
         A = np.vstack([A, np.diag(np.sqrt(ridge[support]) / length[support])])
         y = np.concatenate([y, np.zeros(k)])
     Q, R = np.linalg.qr(A)
-    if not (len(R) == k and np.abs(R.diagonal()).min() > SHORTEST):
+    if not (len(R) == k and np.abs(R.diagonal()).min() > MIN_PIVOT_LENGTH):
         return None
     T = np.triu(lapack.dtrtri(R)[0])
     sizes = np.linalg.norm(T, axis=1)
@@ -78,7 +78,7 @@ def sweep(problem: CentredColumns, support: Columns, others: Columns, free: Flag
     again = Q.T @ rest
     rest, z = rest - Q @ again, z + again
     state = _State(Q, T, T[free] / sizes[free, None], T @ z, z, rest, float(sizes.sum()), float(np.linalg.norm(y)))
-    room, pieces = max(1, int(CHUNK / len(y))), list[PairSweep]()
+    room, pieces = max(1, int(ENTRIES_AT_A_TIME / len(y))), list[PairSweep]()
     for first in range(0, len(others), room):
         cols = others[first : first + room]
         outside = np.zeros((len(y), len(cols)))
@@ -125,11 +125,11 @@ def _judge(state: _State, outside: Matrix, tail: Vector, alive: Flags, helps: fl
     a, W = (state.own @ state.z)[:, None], state.own @ V
     curve = d + W**2
     change = a**2 * d - g**2 - 2 * g * W * a
-    real = curve > NO_LENGTH**2
+    real = curve > MIN_NEWCOMER_LENGTH**2
     change = np.where(real, 0.5 * change / np.where(real, curve, 1.0), 0.5 * a**2)
     noise = np.where(real, _noise(state, V, d, g, W, a, curve, change), np.where(alive, np.inf, 0.0))
     at, here = np.argmin(change, axis=0), np.arange(len(d))
-    shown = np.where((noise <= DISPLAYED * 0.5 * state.size**2) & alive, change, np.inf)
+    shown = np.where((noise <= MAX_REPORTED_NOISE * 0.5 * state.size**2) & alive, change, np.inf)
     leave, enter = np.unravel_index(int(np.argmin(shown)), shown.shape)
     least = float(shown[leave, enter])
     reported = (int(leave), first + int(enter), least) if np.isfinite(least) else None
@@ -140,9 +140,9 @@ def _noise(
     state: _State, V: Matrix, d: Vector, g: Vector, W: Matrix, a: Matrix, curve: Matrix, change: Matrix
 ) -> Matrix:
     """What rounding may add to the change of every pair."""
-    moved = ROUNDED * (1 + np.abs(state.T @ V).sum(axis=0))  # of E_j
-    turned = ROUNDED * state.spread  # of u_i
-    of_g = moved * np.linalg.norm(state.rest) + np.sqrt(d) * ROUNDED * np.abs(state.coef).sum()
+    moved = SUM_ROUNDING * (1 + np.abs(state.T @ V).sum(axis=0))  # of E_j
+    turned = SUM_ROUNDING * state.spread  # of u_i
+    of_g = moved * np.linalg.norm(state.rest) + np.sqrt(d) * SUM_ROUNDING * np.abs(state.coef).sum()
     of_d, of_a, size = (2 * np.sqrt(d) + moved) * moved, turned * state.size, np.abs(a)
     above = (
         (2 * size + of_a) * of_a * d + a**2 * of_d + (2 * np.abs(g) + of_g + 2 * np.abs(W) * size) * of_g

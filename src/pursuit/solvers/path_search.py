@@ -28,10 +28,11 @@ from .exchanges import removals
 from .group_path import group_path
 from .local_search import search, unsettled
 
-HELPS = 1e-11  # share of f by which a point must be better to be taken for new
-LIGHT_TRIES = 2  # exchanges that a light walk refits before a point counts as one where none helps
-FEW_DOUBTFUL = 5  # columns up to which refits are cheaper than a sweep over all exchanges
-FAR = 0.5  # of what a unit more gained: where dropping one leads further up than that, a light walk does not go down
+MIN_IMPROVEMENT = 1e-11  # share of f by which a point must be better to be taken for new
+MAX_LIGHT_REFITS = 2  # exchanges that a light walk refits before a point counts as one where none helps
+MAX_DOUBTFUL_REFITS = 5  # columns up to which refits are cheaper than a sweep over all exchanges
+# of what a unit more gained: where dropping one leads further up than that, a light walk does not go down
+MAX_DROP_TO_GAIN = 0.5
 
 #: From a size's sparse set and a refitted point of it to a point that is no worse.
 Improve = Callable[[AtMost, Point], Point]
@@ -58,7 +59,7 @@ def every_size(f: Objective, constraint: AtMost, sizes: Sequence[int] = ()) -> d
     grouped = group_path(f, constraint, sizes)
     if grouped is not None:
         return grouped
-    improve = exchanged(f, tries=LIGHT_TRIES, doubts=False)
+    improve = exchanged(f, tries=MAX_LIGHT_REFITS, doubts=False)
     walk = PathSearch(f, constraint, improve, len(constraint.include), sizes=sizes, light=True)
     walk.go(0, thorough=False)
     return walk.best
@@ -151,7 +152,7 @@ class PathSearch:
         if found is None or not found.points or found.trouble is not None:
             return
         point, known = f.refit(found.points[-1][0]), self.best[1]
-        if point.value < known.value - HELPS * f.scale(known.value):
+        if point.value < known.value - MIN_IMPROVEMENT * f.scale(known.value):
             self.best[1] = point
             self._settle(1, max(self.best))
 
@@ -160,14 +161,14 @@ class PathSearch:
         point = from_kernel(self.f, at)
         if not at.exact:
             point = self.f.refit(at.support, start=point) if len(at.support) else self.f.null
-        room = HELPS * self.f.scale(at.value)
+        room = MIN_IMPROVEMENT * self.f.scale(at.value)
         if (
             at.optimality == "swap_optimal"
             and not min(point.value - at.value, point.lower_bound - point.value) >= -20 * room
         ):
             return point  # the kernel's numbers had fewer digits than it thought
         doubtful = at.doubtful if at.doubtful is not None else ()
-        if len(doubtful) > FEW_DOUBTFUL:
+        if len(doubtful) > MAX_DOUBTFUL_REFITS:
             return point
         if len(doubtful) and unsettled(self.f, self.constraint.with_budget(size), point, doubtful):
             return point
@@ -180,7 +181,7 @@ class PathSearch:
             return
         better = self.improve(constraint, known)
         self.best[size] = better if better.value <= known.value else known
-        if better.value < known.value - HELPS * self.f.scale(known.value):
+        if better.value < known.value - MIN_IMPROVEMENT * self.f.scale(known.value):
             self._settle(size, max(self.best))
 
     def _begin(self) -> None:
@@ -221,7 +222,7 @@ class PathSearch:
             units, cost = removals(f, constraint, point)
             gone = np.argsort(cost, kind="stable")[: len(units) - size]
             value = self.best[size].value
-            if self.light and point.value + float(cost[gone].sum()) > value + FAR * (value - point.value):
+            if self.light and point.value + float(cost[gone].sum()) > value + MAX_DROP_TO_GAIN * (value - point.value):
                 return False
             support = constraint.columns_of(np.delete(units, gone))
         elif constraint.count(point.support) < size:
@@ -235,7 +236,7 @@ class PathSearch:
             better = self.improve(constraint, better)
         self._unseen(size, better.support)
         known = self.best[size]
-        if not better.value < known.value - HELPS * f.scale(known.value):
+        if not better.value < known.value - MIN_IMPROVEMENT * f.scale(known.value):
             if len(known.support) == len(better.support) and np.array_equal(known.support, better.support):
                 self.best[size] = better if better.value <= known.value else known
             return False

@@ -16,12 +16,12 @@ from .._utils.types import Columns, Flags, Vector
 from ..constraints import AtMost
 from ..objectives.base import Objective
 from ..objectives.point import Point
-from .exchanges import DEPENDENT, group_model, inverse, removals
+from .exchanges import MIN_NEW_SHARE, group_model, inverse, removals
 
-CHUNK = 2e6  # numbers of k Hessian rows that are multiplied at once
-TRIES = 3  # rivals of a unit that are refitted, the nearest of which is taken
-AFFORDED = 2e9  # multiplications up to which costs are refitted where the formulas are a model
-STEPS = 20  # Newton steps that a refit is thought to take
+HESSIAN_ENTRIES_AT_A_TIME = 2e6  # numbers of k Hessian rows that are multiplied at once
+MAX_REFITTED_RIVALS = 3  # rivals of a unit that are refitted, the nearest of which is taken
+MAX_REFIT_WORK = 2e9  # multiplications up to which costs are refitted where the formulas are a model
+EXPECTED_NEWTON_STEPS = 20  # Newton steps that a refit is thought to take
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ def rivals(f: Objective, constraint: AtMost, point: Point) -> Rivals:
     free = ~inside(units, constraint.include)
     _, drop = removals(f, constraint, point)
     refits = not f.quadratic and affordable(f, len(units), len(point.support))
-    near = nearest(f, constraint, point, TRIES if refits else 1)
+    near = nearest(f, constraint, point, MAX_REFITTED_RIVALS if refits else 1)
     rival, change = np.full(len(units), -1), np.full(len(units), np.inf)
     for i, (outside, delta) in enumerate(near):
         if refits and free[i]:
@@ -61,10 +61,12 @@ def rivals(f: Objective, constraint: AtMost, point: Point) -> Rivals:
 def affordable(f: Objective, units: int, k: int, multiple: float = 1.0) -> bool:
     """Whether the nearest rivals of all units, k coordinates together, can be refitted, or that times ``multiple``."""
     newton_step = f.work / f.dim * k**2
-    return units * (TRIES + 1) * STEPS * newton_step <= multiple * AFFORDED
+    return units * (MAX_REFITTED_RIVALS + 1) * EXPECTED_NEWTON_STEPS * newton_step <= multiple * MAX_REFIT_WORK
 
 
-def nearest(f: Objective, constraint: AtMost, point: Point, most: int = TRIES) -> list[tuple[Columns, Vector]]:
+def nearest(
+    f: Objective, constraint: AtMost, point: Point, most: int = MAX_REFITTED_RIVALS
+) -> list[tuple[Columns, Vector]]:
     """Per unit of a refitted point the ``most`` units outside that are nearest to it by the quadratic model.
 
     And the model's change of f with each; nothing for units that are forced in.
@@ -92,18 +94,18 @@ def _columns(
     model = f.exchange_model(point, S, None)
     B, s, _ = inverse(model.small)
     g, h, x = point.gradient, model.diagonal(), point.coef / np.where(s > 0, s, 1.0)
-    room, found = max(1, int(CHUNK / k)), [(others[:0], np.empty(0)) for _ in units]
+    room, found = max(1, int(HESSIAN_ENTRIES_AT_A_TIME / k)), [(others[:0], np.empty(0)) for _ in units]
     with np.errstate(all="ignore"):
         for first in range(0, len(others), room):
             cols = others[first : first + room]
             rows = model.rows[:, cols] * s[:, None]
             U = B @ rows
             d = h[cols] - np.einsum("ij,ij->j", rows, U)
-            d = np.where(d > DEPENDENT * h[cols], d, 0.0)
+            d = np.where(d > MIN_NEW_SHARE * h[cols], d, 0.0)
             for i in np.flatnonzero(free):
                 t = x[i] / B[i, i]
                 slope, curve = g[cols] - t * U[i], d + U[i] ** 2 / B[i, i]
-                real = (h[cols] > 0) & (curve > DEPENDENT * h[cols])  # of a constant column all is rounding
+                real = (h[cols] > 0) & (curve > MIN_NEW_SHARE * h[cols])  # of a constant column all is rounding
                 gain = np.where(real, 0.5 * (slope / np.sqrt(curve)) ** 2, 0.0)
                 found[i] = _nearest(found[i], cols, 0.5 * x[i] * t - gain, most)
     return found

@@ -33,10 +33,8 @@ from ..objectives.point import Point
 from ..solvers.base import Solver
 
 VERSION = 2
-WRITE_INTERVAL, MIN_PAUSE_PER_WRITE = (
-    1.0,
-    20,
-)  # seconds between two writes, at least; and in units of the time of the last
+# seconds between two writes, at least; and in units of the time of the last
+WRITE_INTERVAL, MIN_PAUSE_PER_WRITE = 1.0, 20
 VALUE_TOLERANCE = 1e-6  # relative difference allowed between a stored value and the one computed anew
 NULL_VALUE_TOLERANCE = 1e-11  # the same relative to the null model's value: a nearly exact fit has few digits left
 MAX_CHECKED_POINTS = 8  # points of a path whose values are computed anew

@@ -27,7 +27,8 @@ if TYPE_CHECKING:
     from ..engines.dask import Dask as Engine
 
 UNLIMITED = Limits()
-ALWAYS, AFFORDED = 1000, 1.0  # budget up to which nobody is refused, and hours that a run may take beyond it
+# budget up to which nobody is refused, and hours that a run may take beyond it
+MAX_UNCHECKED_BUDGET, MAX_HOURS = 1000, 1.0
 
 
 @takes_objective("(GLM(X, y), k)")
@@ -202,11 +203,11 @@ def run(
 
 def _check_cost(f: Objective, constraint: AtMost, solver: Solver, limits: Limits, name: str) -> None:
     """Raise where a solver that goes unit by unit would take hours, and nobody has set a limit."""
-    if constraint.k <= ALWAYS or limits.time_limit is not None or seconds_left() < np.inf:
+    if constraint.k <= MAX_UNCHECKED_BUDGET or limits.time_limit is not None or seconds_left() < np.inf:
         return
     turns = min(solver.turns * constraint.k, limits.max_iter or np.inf)
     hours = turns * f.seconds(constraint.k) / 3600
-    if hours > AFFORDED:
+    if hours > MAX_HOURS:
         raise ValueError(
             f"solver {name!r} goes unit by unit: k={constraint.k} takes about {turns} gradients over all columns and "
             f"refits on up to {constraint.k} of them, {hours:.0f} hours or more; solver='grahtp' chooses all at once, "

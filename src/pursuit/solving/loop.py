@@ -22,10 +22,10 @@ from ..solvers.base import Solver
 from .result import Record, Result, certificate_of
 
 MAX_ITER = 10_000
-ENDLESS = 10**9
-CLOSED = "the duality gap is closed: by Theorem 1 of the DIHT paper the minimum is global"
-ROUNDING = 1e-14  # share of a value that a column more must gain at least: sums in two orders differ by some ulp
-SAME_VALUE = 1e-12  # share by which values of one minimiser may differ, computed in two ways
+UNLIMITED_ITERATIONS = 10**9
+GAP_CLOSED = "the duality gap is closed: by Theorem 1 of the DIHT paper the minimum is global"
+MIN_GAIN_SHARE = 1e-14  # share of a value that a column more must gain at least: sums in two orders differ by some ulp
+VALUE_TOLERANCE = 1e-12  # share by which values of one minimiser may differ, computed in two ways
 
 
 def record_bar() -> Callable[[Record], None]:
@@ -84,7 +84,7 @@ class Loop:
     def __init__(self, limits: Limits) -> None:
         self.began = time.perf_counter()
         self.tol, self.seconds, self.callback = limits.tol, limits.time_limit, limits.callback
-        self.limit = limits.max_iter or (MAX_ITER if limits.time_limit is None else ENDLESS)
+        self.limit = limits.max_iter or (MAX_ITER if limits.time_limit is None else UNLIMITED_ITERATIONS)
         self.trace: list[Record] = []
         self.seen: set[tuple[bytes, float, str]] = set()
         self.status, self.reason, self.optimality = "converged", "", "none"
@@ -147,7 +147,7 @@ class Loop:
         stronger = point.optimality != "none" or not point.minimiser or point.refitted > self.best.refitted
         larger = len(point.support) > len(self.best.support)
         less = self.best.value - point.value
-        if less > (ROUNDING * abs(point.value) if larger else 0.0) or (less == 0 and stronger):
+        if less > (MIN_GAIN_SHARE * abs(point.value) if larger else 0.0) or (less == 0 and stronger):
             claimed = self.best.optimality != "none" and np.array_equal(point.support, self.best.support)
             if claimed and point.optimality == "none" and point.refitted:  # the same solution, but for rounding
                 best = self.best
@@ -168,7 +168,7 @@ class Loop:
         if point.value <= floor:
             return self._end("converged", "the fit is exact: the residual is zero")
         if certificate_of(self.best.value, self.lower) == "proved":
-            return self._end("converged", CLOSED)
+            return self._end("converged", GAP_CLOSED)
         key = (point.support.tobytes(), point.value, f"{point.optimality} {point.refitted}")
         if cycles and key in self.seen:
             return self._end("converged", "the iterates began to cycle; the best point of the cycle is given")
@@ -190,7 +190,7 @@ class Loop:
             best.optimality == "none" != point.optimality
             and best.refitted
             and point.refitted
-            and point.value <= best.value + SAME_VALUE * abs(best.value)
+            and point.value <= best.value + VALUE_TOLERANCE * abs(best.value)
             and np.array_equal(point.support, best.support)
         )
 

@@ -14,7 +14,7 @@ from ..constraints import AtMost, Exchange
 from ..objectives.base import Objective
 from ..objectives.point import Point
 
-EQUALLY_GOOD = 1e-10  # share of the value that a change by an exchange may be rounding
+EXCHANGE_TOLERANCE = 1e-10  # share of the value that a change by an exchange may be rounding
 MAX_PROVED_GAP = 1e-6  # share of the value at which a duality gap counts as closed
 
 
@@ -262,7 +262,7 @@ def next_best(f: Objective, constraint: AtMost, exchange: Exchange | None, value
         return ""
     columns = [constraint.columns_of(np.array(units)) for units in (exchange.leave, exchange.enter)]
     leave, enter = map(f.column_label, columns)
-    if abs(exchange.change) <= EQUALLY_GOOD * f.scale(value):
+    if abs(exchange.change) <= EXCHANGE_TOLERANCE * f.scale(value):
         if len(columns[0]) == len(columns[1]) == f.width and f.copies(columns[0][0], columns[1][0]):
             return f"{enter} is a copy of {leave} and equally good"
         return f"{enter} instead of {leave} would be equally good"

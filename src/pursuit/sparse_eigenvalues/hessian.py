@@ -19,8 +19,8 @@ from ..losses import DiagonalHessian
 from ..objectives.base import Objective, Point
 from ..objectives.glm import GLM
 
-DENSE = 2000  # columns up to which the whole matrix is formed
-DUAL = 2500  # rows up to which X X' is formed in place of X'X
+MAX_DENSE_COLUMNS = 2000  # columns up to which the whole matrix is formed
+MAX_DUAL_ROWS = 2500  # rows up to which X X' is formed in place of X'X
 ROWS_AT_A_TIME = 64  # of the matrix, computed together
 
 
@@ -61,7 +61,7 @@ class SparseHessian:
     @lazy
     def full(self) -> Matrix | None:
         """The whole matrix; None where p is large."""
-        if self.dim > DENSE:
+        if self.dim > MAX_DENSE_COLUMNS:
             return None
         H = np.array(self._rows(np.arange(self.dim)), dtype=np.float64)
         return 0.5 * (H + H.T)
@@ -153,5 +153,5 @@ def _glm_hessian(f: GLM, point: Point, bound: bool) -> SparseHessian:
             K += A @ A.T
         return np.asarray(np.linalg.eigvalsh(K) + float(np.max(ridge) - lowest), dtype=np.float64)
 
-    small = data.shape[0] <= DUAL and not data.products_only
+    small = data.shape[0] <= MAX_DUAL_ROWS and not data.products_only
     return SparseHessian(p, rows, diagonal, times, dual if small else None, lowest, rank)

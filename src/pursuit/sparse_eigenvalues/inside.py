@@ -22,17 +22,17 @@ from scipy.linalg import eigh
 from .._utils.types import Columns, Matrix, Vector
 from .hessian import SparseHessian
 
-STARTS = 8  # of the truncated power method, and at most so many supports that exchanges begin from
+MAX_STARTS = 8  # of the truncated power method, and at most so many supports that exchanges begin from
 MAX_POWER_STEPS = 200
 MAX_EXCHANGES = 200
-SMALL_SUPPORT = 16  # size up to which every column of the support may leave; else those with the smallest entries
-LEAVING = 6  # how many these are
-EXACT_WORK = 2e6  # multiplications up to which every column outside is judged exactly
-JUDGED = 12  # columns outside that are judged exactly where there are more
-SETTLED = 1e-11  # share of an eigenvalue by which an exchange must help
-WIDE_DIM = 400  # columns up to which supports are also found by dropping columns from all
+MAX_SMALL_SUPPORT = 16  # size up to which every column of the support may leave; else those with the smallest entries
+MAX_LEAVING = 6  # how many these are
+MAX_EXACT_WORK = 2e6  # multiplications up to which every column outside is judged exactly
+MAX_JUDGED = 12  # columns outside that are judged exactly where there are more
+MIN_IMPROVEMENT = 1e-11  # share of an eigenvalue by which an exchange must help
+MAX_DROPPING_COLUMNS = 400  # columns up to which supports are also found by dropping columns from all
 SAMPLED_ROWS = 128  # of H that are looked at for nearly equal columns where p is large
-WORK = 4e8  # multiplications that exchanges may take where p is large
+MAX_EXCHANGE_WORK = 4e8  # multiplications that exchanges may take where p is large
 
 
 class SparseEigenvalue(NamedTuple):
@@ -44,7 +44,7 @@ class SparseEigenvalue(NamedTuple):
 
 
 def largest(
-    H: SparseHessian, s: int, rng: np.random.Generator, starts: int = STARTS, forced: Columns | None = None
+    H: SparseHessian, s: int, rng: np.random.Generator, starts: int = MAX_STARTS, forced: Columns | None = None
 ) -> SparseEigenvalue:
     """The largest s-sparse eigenvalue that a search finds: at most the true one.
 
@@ -68,7 +68,7 @@ def largest(
 
 
 def smallest(
-    H: SparseHessian, s: int, rng: np.random.Generator, starts: int = STARTS, forced: Columns | None = None
+    H: SparseHessian, s: int, rng: np.random.Generator, starts: int = MAX_STARTS, forced: Columns | None = None
 ) -> SparseEigenvalue:
     """The smallest s-sparse eigenvalue that a search finds: at least the true one.
 
@@ -116,7 +116,7 @@ def _power_starts(H: SparseHessian, rng: np.random.Generator, starts: int) -> Ma
     p = H.dim
     V = rng.standard_normal((p, max(starts, 2)))
     V[:, 0] = 1.0
-    if H.full is not None and p <= WIDE_DIM:
+    if H.full is not None and p <= MAX_DROPPING_COLUMNS:
         V[:, 1] = np.linalg.eigh(H.full)[1][:, -1]
     for i, j in enumerate(np.argsort(-H.diagonal)[: max(0, V.shape[1] // 2 - 1)]):
         V[:, 2 + i] = 0.0
@@ -137,7 +137,7 @@ def _low_supports(
 ) -> Iterator[Columns]:
     """Supports whose smallest eigenvalue is small: grown from single columns, cut from all, and random ones."""
     p, order = H.dim, np.argsort(H.diagonal)
-    if p <= WIDE_DIM:
+    if p <= MAX_DROPPING_COLUMNS:
         yield _cut_from_all(H, s, forced)
     cols = np.arange(p) if H.full is not None else np.sort(rng.choice(p, min(p, SAMPLED_ROWS), replace=False))
     R = np.abs(H.rows(cols)) / np.sqrt(np.maximum(np.outer(H.diagonal[cols], H.diagonal), 1e-300))
@@ -190,18 +190,18 @@ def _exchanged(H: SparseHessian, end: SparseEigenvalue, sign: int, forced: Colum
     scale = float(np.abs(H.diagonal).max(initial=0.0))
     value, u = _lowest(R[:, S])
     for _ in range(MAX_EXCHANGES):
-        if sign > 0 and value <= H.ridge + SETTLED * scale:
+        if sign > 0 and value <= H.ridge + MIN_IMPROVEMENT * scale:
             break
         better = None
         for i in _leaving(u, S, forced):
             T, rest = np.delete(S, i), np.delete(R, i, axis=0)
             trial = _entering(rest, T, S, diagonal)
-            work += s * H.dim + min(H.dim, JUDGED) * s**3
-            if trial[1] < value - SETTLED * scale and (better is None or trial[1] < better[1]):
+            work += s * H.dim + min(H.dim, MAX_JUDGED) * s**3
+            if trial[1] < value - MIN_IMPROVEMENT * scale and (better is None or trial[1] < better[1]):
                 better = (*trial, T, rest)
-            if better is not None and s > SMALL_SUPPORT:
+            if better is not None and s > MAX_SMALL_SUPPORT:
                 break
-        if better is None or (H.full is None and work > WORK):
+        if better is None or (H.full is None and work > MAX_EXCHANGE_WORK):
             break
         j, _, T, rest = better
         S, R = np.append(T, j), np.concatenate([rest, sign * H.rows(np.array([j]))])
@@ -213,7 +213,7 @@ def _exchanged(H: SparseHessian, end: SparseEigenvalue, sign: int, forced: Colum
 def _leaving(u: Vector, S: Columns, forced: Columns) -> list[int]:
     """Places in the support that may leave, those with the smallest entries of the eigenvector first."""
     order = [int(i) for i in np.argsort(np.abs(u)) if S[i] not in forced]
-    return order if len(S) <= SMALL_SUPPORT else order[:LEAVING]
+    return order if len(S) <= MAX_SMALL_SUPPORT else order[:MAX_LEAVING]
 
 
 def _entering(R: Matrix, T: Columns, S: Columns, diagonal: Vector) -> tuple[int, float]:
@@ -226,7 +226,7 @@ def _entering(R: Matrix, T: Columns, S: Columns, diagonal: Vector) -> tuple[int,
         bound = diagonal.copy()
     bound[S] = np.inf
     m, others = len(T) + 1, len(diagonal) - len(S)
-    count = others if others * m**3 <= EXACT_WORK else min(JUDGED, others)
+    count = others if others * m**3 <= MAX_EXACT_WORK else min(MAX_JUDGED, others)
     few = np.argpartition(bound, count - 1)[:count] if count < len(bound) else np.flatnonzero(np.isfinite(bound))
     blocks = np.empty((len(few), m, m))
     blocks[:, :-1, :-1] = small

@@ -22,9 +22,9 @@ from .._utils.lazy import lazy
 from .._utils.types import Matrix, Vector
 from .hessian import SparseHessian
 
-ENUMERATED = 4000  # supports that are all looked at
-ROUNDING = 64 * float(np.finfo(float).eps)  # of an eigenvalue, for each column
-PAIRS = 2  # size of supports that are all looked at by a formula
+MAX_ENUMERATED = 4000  # supports that are all looked at
+EIGENVALUE_ROUNDING = 64 * float(np.finfo(float).eps)  # of an eigenvalue, for each column
+PAIR_SIZE = 2  # size of supports that are all looked at by a formula
 
 
 class Outer:
@@ -43,7 +43,7 @@ class Outer:
     @lazy
     def noise(self) -> float:
         """What rounding may do to an eigenvalue of H on one column."""
-        return ROUNDING * float(np.abs(self.H.diagonal).max(initial=0.0))
+        return EIGENVALUE_ROUNDING * float(np.abs(self.H.diagonal).max(initial=0.0))
 
     @lazy
     def sorted_rows(self) -> Matrix | None:
@@ -68,7 +68,7 @@ class Outer:
         spectrum = self.H.spectrum
         if spectrum is not None:
             top = float(spectrum[-1]) + (0.0 if self.H.full is not None else self.H.ridge)
-            bounds.append((top + room + ROUNDING * self.H.dim * abs(top), "all columns"))
+            bounds.append((top + room + EIGENVALUE_ROUNDING * self.H.dim * abs(top), "all columns"))
         return min(bounds)
 
     def smallest(self, s: int) -> tuple[float, str]:
@@ -83,7 +83,9 @@ class Outer:
             bounds.append((float((diagonal - self.sorted_rows[s - 1]).min()) - room, "Gershgorin"))
         if self.H.full is not None and self.H.spectrum is not None:
             spectrum = self.H.spectrum
-            bounds.append((float(spectrum[0]) - room - ROUNDING * self.H.dim * float(spectrum[-1]), "all columns"))
+            bounds.append(
+                (float(spectrum[0]) - room - EIGENVALUE_ROUNDING * self.H.dim * float(spectrum[-1]), "all columns")
+            )
         return max(bounds)
 
     def exact(self, s: int) -> tuple[float, float] | None:
@@ -98,9 +100,9 @@ class Outer:
             return float(self.H.diagonal.min()), float(self.H.diagonal.max())
         if H is None:
             return None
-        if s == PAIRS:
+        if s == PAIR_SIZE:
             return _pairs(H)
-        if comb(p, s) > ENUMERATED or comb(p, s) * s**3 > 1e3 * ENUMERATED:
+        if comb(p, s) > MAX_ENUMERATED or comb(p, s) * s**3 > 1e3 * MAX_ENUMERATED:
             return None
         supports = np.array(list(combinations(range(p), s)))
         values = np.linalg.eigvalsh(H[supports[:, :, None], supports[:, None, :]])

@@ -17,7 +17,7 @@ from .statements import NOT_APPLICABLE, REFUTED, Statement, together, verdict_be
 PAPER = "ARHT"
 EPSILON = 1e-3  # target error, as a share of f(0) - min f
 THETA = 0.1  # of Corollary 3.5 and Theorem 3.7
-ON_SUPPORT = 1e-9  # share of the largest gradient entry that is rounding
+GRADIENT_TOLERANCE = 1e-9  # share of the largest gradient entry that is rounding
 
 
 def statements(problem: Problem) -> Iterator[Statement]:
@@ -73,7 +73,7 @@ def _zeta(problem: Problem) -> float:
     """zeta at level s, or where the gradient does not vanish on the target's support at level s + s*."""
     levels = problem.levels
     on = float(np.abs(levels.gradient[levels.point.support]).max(initial=0.0))
-    return levels.zeta(problem.k if on <= ON_SUPPORT * problem.slope else problem.k + (problem.size or 0))
+    return levels.zeta(problem.k if on <= GRADIENT_TOLERANCE * problem.slope else problem.k + (problem.size or 0))
 
 
 def corollary35(problem: Problem) -> Statement:

@@ -12,13 +12,13 @@ from math import ceil, log, sqrt
 import numpy as np
 
 from .problem import NEEDS_TARGET, Problem
-from .statements import CERTIFIED, NOT_APPLICABLE, OPEN, REFUTED, SLACK, Statement
+from .statements import CERTIFIED, LIMIT_TOLERANCE, NOT_APPLICABLE, OPEN, REFUTED, Statement
 
 PAPER = "DIHT"
-GAP = 1e-3  # of the value at the target: the primal-dual gap that t_1 and t_3 are for
-BLOCKS, FAILS = 10, 0.05  # m and delta of Theorem 5
+TARGET_GAP = 1e-3  # of the value at the target: the primal-dual gap that t_1 and t_3 are for
+BLOCKS, FAILURE_PROBABILITY = 10, 0.05  # m and delta of Theorem 5
 REFITTED = 1e-6  # relative distance from its refit at which a target counts as refitted
-ON_SUPPORT = 1e-6  # share of l2 x_min that a gradient on the support may be
+GRADIENT_TOLERANCE = 1e-6  # share of l2 x_min that a gradient on the support may be
 
 
 def statements(problem: Problem) -> Iterator[Statement]:
@@ -50,11 +50,14 @@ def _margin(problem: Problem) -> tuple[str, float]:
     outside[point.support] = 0.0
     widest = float(outside.max(initial=0.0)) / levels.ridge
     margin = x_min - widest if size == problem.k else -widest
-    if size > problem.k or on_support > ON_SUPPORT * levels.ridge * max(x_min, widest, 1e-300) + 1e-12 * problem.slope:
+    if (
+        size > problem.k
+        or on_support > GRADIENT_TOLERANCE * levels.ridge * max(x_min, widest, 1e-300) + 1e-12 * problem.slope
+    ):
         return (REFUTED if unique or size > problem.k else OPEN), margin
-    if margin > SLACK * max(x_min, widest):
+    if margin > LIMIT_TOLERANCE * max(x_min, widest):
         return CERTIFIED, margin
-    return (REFUTED if unique and margin < -SLACK * max(x_min, widest) else OPEN), margin
+    return (REFUTED if unique and margin < -LIMIT_TOLERANCE * max(x_min, widest) else OPEN), margin
 
 
 def theorem1(problem: Problem) -> Statement:
@@ -109,7 +112,7 @@ def ascent(problem: Problem, name: str, solver: str) -> Statement:
         )
     if verdict == CERTIFIED:
         numbers |= _counts(problem, limits, margin, blocks, solver)
-    note = f"with m = {BLOCKS} blocks and delta = {FAILS:g}" if solver == "sdiht" else ""
+    note = f"with m = {BLOCKS} blocks and delta = {FAILURE_PROBABILITY:g}" if solver == "sdiht" else ""
     return Statement(PAPER, name, solver, condition, verdict, numbers=numbers, note=note)
 
 
@@ -122,8 +125,8 @@ def _counts(problem: Problem, limits: tuple[float, float], margin: float, blocks
     sigma = n * max((levels.level(problem.p).smoothness.certified - levels.ridge) / levels.loss.smoothness, 0.0) / B**2
     c1 = n * (r + lam * rho) ** 2 / (lam * mu) ** 2
     c2 = (r + lam * rho) ** 2 * (1 + sqrt(sigma) / (mu * lam * n)) ** 2
-    delta = FAILS if solver == "sdiht" else 1.0
-    gap = GAP * abs(levels.point.value)
+    delta = FAILURE_PROBABILITY if solver == "sdiht" else 1.0
+    gap = TARGET_GAP * abs(levels.point.value)
     t0 = _n_log(12 * blocks * c1 * sigma / (lam**2 * delta**2 * n**2 * epsilon**2))
     t1 = _n_log((12 * blocks if solver == "sdiht" else 3) * c1 * c2 / (lam**2 * delta**2 * n * gap**2))
     return {"t2": t0, "t3": t1} if solver == "sdiht" else {"t0": t0, "t1": t1}

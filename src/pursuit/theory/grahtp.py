@@ -21,12 +21,12 @@ from .problem import (
     steps_below,
 )
 from .restricted_curvature import Bracket
-from .statements import CERTIFIED, NOT_APPLICABLE, OPEN, REFUTED, SLACK, Statement, together, verdict_below
+from .statements import CERTIFIED, LIMIT_TOLERANCE, NOT_APPLICABLE, OPEN, REFUTED, Statement, together, verdict_below
 
 PAPER = "GraHTP"
 LIMIT_A, RHO_A = 2 * sqrt(3) / 3, 0.5  # Theorem 2(a)
 LIMIT_B, RHO_B = 1.26, 0.62  # Theorem 2(b)
-GRID = 1e-3  # relative error of a minimum over a grid of steps
+GRID_TOLERANCE = 1e-3  # relative error of a minimum over a grid of steps
 
 
 def statements(problem: Problem) -> Iterator[Statement]:
@@ -86,7 +86,7 @@ def corollary3(problem: Problem, part: str, limit: float, rho: float, solver: st
         return best_step(steps, lambda eta: 2 * _factor(part, eta, contraction(eta, m, M), k) * problem.slope)
 
     (eta_in, low), (eta_out, high) = (needed(problem.m(3 * k)[i], problem.M(3 * k)[i]) for i in (0, 1))
-    load = _load(low * (1 - GRID), high, problem.x_min)
+    load = _load(low * (1 - GRID_TOLERANCE), high, problem.x_min)
     verdict = together(first, verdict_below(load))
     eta = eta_out if verdict == CERTIFIED else eta_in
     numbers: dict[str, float] = {}
@@ -224,7 +224,7 @@ def corollary7b(problem: Problem) -> Statement:
         return best_step((0.0, 2 * m / M**2), factor)
 
     (eta_in, low), (eta_out, high) = (needed(problem.m(s)[i], problem.M(s)[i]) for i in (0, 1))
-    load = _load(low * (1 - GRID), high, problem.x_min)
+    load = _load(low * (1 - GRID_TOLERANCE), high, problem.x_min)
     verdict = together(_theorem5b(problem)[0], verdict_below(load))
     numbers: dict[str, float] = {}
     if verdict != REFUTED:
@@ -248,7 +248,7 @@ def theorem8(problem: Problem) -> Statement:
         m = problem.m(2 * k).certified
         room = problem.levels.point.value - problem.lowest
         above = 2.3 * sqrt(max(room, 0.0) / m) if m > 0 else np.inf
-        enough = CERTIFIED if problem.x_min > above * (1 + SLACK) else OPEN
+        enough = CERTIFIED if problem.x_min > above * (1 + LIMIT_TOLERANCE) else OPEN
         verdict = together(verdict, enough)
         numbers["x_min"], numbers["x_min needed at most"] = problem.x_min, above
     m, M = problem.chosen(verdict, problem.m(2 * k), problem.M(2 * k))
@@ -273,7 +273,7 @@ def lemma21(problem: Problem) -> Statement:
     needed = Bracket(problem.slope / M.certified, problem.slope / M.inside if M.inside > 0 else np.inf)
     x_min = problem.x_min if problem.size else 0.0
     load = _load(*needed, x_min)
-    refuted = problem.size > problem.k or x_min < needed.inside * (1 - SLACK) - SLACK * problem.norm
+    refuted = problem.size > problem.k or x_min < needed.inside * (1 - LIMIT_TOLERANCE) - LIMIT_TOLERANCE * problem.norm
     verdict = REFUTED if refuted else OPEN
     note = "the target is not optimal" if refuted else "this condition does not rule out that the target is optimal"
     if problem.size > problem.k:

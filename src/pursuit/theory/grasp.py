@@ -17,7 +17,7 @@ SRH_LIMIT = (1 + sqrt(3)) / 2
 SRL_LIMIT = (3 + sqrt(3)) / 4
 ERROR_FACTOR = 6 + 2 * sqrt(3)
 TAU, EPSILON = 1.0, 0.05  # of Corollary 1: the excess over the expected eigenvalue, and the probability of failing
-READ = 5e7  # entries of X up to which the rows are looked at
+MAX_READ_ENTRIES = 5e7  # entries of X up to which the rows are looked at
 
 
 def statements(problem: Problem) -> Iterator[Statement]:
@@ -79,7 +79,13 @@ def corollary1(problem: Problem) -> Statement:
 def _rows_needed(problem: Problem, k: int) -> float | None:
     """The n of Corollary 1 with the sample's own moments; None where the rows are not at hand."""
     data = getattr(problem.levels.f, "data", None)
-    if data is None or not data.whole or data.products_only or data.shape[0] * data.shape[1] > READ or not data.full:
+    if (
+        data is None
+        or not data.whole
+        or data.products_only
+        or data.shape[0] * data.shape[1] > MAX_READ_ENTRIES
+        or not data.full
+    ):
         return None
     A = data.copied()[0]
     R = float(np.sort(A**2, axis=1)[:, -k:].sum(axis=1).max())

@@ -10,10 +10,10 @@ import numpy as np
 from .._utils.lazy import lazy
 from .._utils.types import Keywords
 from .restricted_curvature import Bracket, Levels
-from .statements import CERTIFIED, OPEN, REFUTED, SLACK
+from .statements import CERTIFIED, LIMIT_TOLERANCE, OPEN, REFUTED
 
 NEEDS_TARGET = "needs a target, which stands for the papers' unknown x*"
-CHEAP_MINIMUM = 300  # columns up to which the minimum over all of them is computed
+MAX_MINIMUM_COLUMNS = 300  # columns up to which the minimum over all of them is computed
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,7 +69,7 @@ class Problem:
         """A lower bound of f: the minimum over all columns where that is cheap, else what the loss allows."""
         f = self.levels.f
         lower = float(f.lower)
-        if f.convex and f.dim <= CHEAP_MINIMUM:
+        if f.convex and f.dim <= MAX_MINIMUM_COLUMNS:
             whole = f.refit(np.arange(f.dim))
             if whole.minimiser and whole.support_bound is not None and np.isfinite(whole.support_bound):
                 lower = max(lower, float(whole.support_bound))
@@ -81,7 +81,7 @@ class Problem:
 
     def sized(self, largest: Callable[[float], float], kappa: Bracket) -> tuple[int, int]:
         """The largest target size that is proved, and that is not refuted, from a decreasing function of kappa."""
-        above, below = kappa.certified * (1 + SLACK), max(kappa.inside * (1 - SLACK), 1.0)
+        above, below = kappa.certified * (1 + LIMIT_TOLERANCE), max(kappa.inside * (1 - LIMIT_TOLERANCE), 1.0)
         certified, possible = (int(np.clip(largest(x), 0, self.k)) if np.isfinite(x) else 0 for x in (above, below))
         return certified, possible
 
@@ -136,4 +136,4 @@ def at_most_equal(x: float) -> float:
 
 def size_needed(x: float) -> float:
     """The smallest whole number not below x, but for rounding."""
-    return float(ceil(x * (1 - SLACK)))
+    return float(ceil(x * (1 - LIMIT_TOLERANCE)))

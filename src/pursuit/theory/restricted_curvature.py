@@ -31,7 +31,7 @@ from ..engines import threads
 from ..objectives.base import Objective, Point
 from ..solving.result import Result
 from ..sparse_eigenvalues import Outer, SparseHessian, hessian_at, hessian_bound, largest, smallest
-from ..sparse_eigenvalues.inside import STARTS
+from ..sparse_eigenvalues.inside import MAX_STARTS
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -230,7 +230,7 @@ class Levels:
         if not isinstance(f, Objective):
             raise TypeError(f"objective must be a GLM or another objective of pursuit, got {type(f).__name__}")
         self.f, self.point = f, as_point(f, at, "at")
-        self.starts = STARTS if starts is None else check_k(starts, "starts")
+        self.starts = MAX_STARTS if starts is None else check_k(starts, "starts")
         self.random_state = random_state
         self._known: dict[int, Curvature] = {}
 

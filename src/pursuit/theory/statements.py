@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from pandas import DataFrame
 
-SLACK = 1e-9  # relative distance from a limit within which rounding may decide, so that nothing is claimed
+LIMIT_TOLERANCE = 1e-9  # relative distance from a limit within which rounding may decide, so that nothing is claimed
 CERTIFIED, REFUTED, OPEN, NOT_APPLICABLE = "certified", "refuted", "open", "not applicable"
 
 
@@ -210,9 +210,9 @@ LEGEND = (
 
 def verdict_below(load: Bracket) -> str:
     """The verdict on a condition that holds where the load is below 1."""
-    if load.certified < 1 - SLACK:
+    if load.certified < 1 - LIMIT_TOLERANCE:
         return CERTIFIED
-    return REFUTED if load.inside > 1 + SLACK else OPEN
+    return REFUTED if load.inside > 1 + LIMIT_TOLERANCE else OPEN
 
 
 def together(*verdicts: str) -> str:

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-DEEPEST = 8  # functions that call functions
+MAX_CALL_DEPTH = 8  # functions that call functions
 
 
 def renewed(fun: Any) -> Any:
@@ -31,7 +31,7 @@ class _Renewal:
         self.kept: list[Any] = []  # so that no id is used twice
 
     def of(self, value: Any, depth: int) -> Any:
-        if depth > DEEPEST:
+        if depth > MAX_CALL_DEPTH:
             return value
         if id(value) not in self.known:
             self.kept.append(value)

@@ -31,7 +31,7 @@ from .restrict import Constants, Part, Scattered, Traced
 if TYPE_CHECKING:
     from jax.extend.core import Jaxpr
 
-PROGRAMS_KEPT = 64  # functions of different code or shapes whose programs are kept
+MAX_CACHED_PROGRAMS = 64  # functions of different code or shapes whose programs are kept
 
 _shared: OrderedDict[Any, "Programs"] = OrderedDict()
 _lock = Lock()
@@ -58,7 +58,7 @@ def programs_of(traced: Traced, fun: Callable[[JaxArray], JaxArray]) -> "Program
         return Programs(traced)
     with _lock:
         _shared[key] = Programs(traced.bare())
-        while len(_shared) > PROGRAMS_KEPT:
+        while len(_shared) > MAX_CACHED_PROGRAMS:
             _shared.popitem(last=False)
         return _shared[key]
 

@@ -17,7 +17,7 @@ import numpy as np
 from ..._utils.lazy import lazy
 from ..._utils.types import Array, Keywords
 
-PIECE = 1 << 24  # bytes summed up at a time
+BYTES_AT_A_TIME = 1 << 24  # bytes summed up at a time
 _DROP = getattr(mmap, "MADV_DONTNEED", None)
 
 
@@ -72,8 +72,8 @@ class Mapped:
     def _check_sum(self) -> None:
         raw, found = memoryview(self._map)[self.start :], 0
         try:
-            for low in range(0, len(raw), PIECE):
-                found = zlib.crc32(raw[low : low + PIECE], found)
+            for low in range(0, len(raw), BYTES_AT_A_TIME):
+                found = zlib.crc32(raw[low : low + BYTES_AT_A_TIME], found)
         finally:
             raw.release()
         if found != self.entry.crc32:

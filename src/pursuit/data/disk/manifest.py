@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..._utils.types import Keywords
-from ...designs.make import MOST_COLUMNS
+from ...designs.make import MAX_COLUMNS
 from .files import Stored
 
 FILE, FORMAT, VERSION = "manifest.json", "pursuit-data", 1
@@ -97,8 +97,8 @@ def _checked(header: Keywords) -> Manifest:
     if header.get("version") != VERSION:
         raise _WrongError(f"version must be {VERSION}, got {header.get('version')!r}")
     n, p = shape = _shape(header, "shape", 2)
-    if not 1 <= p <= MOST_COLUMNS or n < 1:
-        raise _WrongError(f"shape must have at least one row, and 1 to {MOST_COLUMNS} columns, got {shape}")
+    if not 1 <= p <= MAX_COLUMNS or n < 1:
+        raise _WrongError(f"shape must have at least one row, and 1 to {MAX_COLUMNS} columns, got {shape}")
     dtype = _one_of(header, "dtype", ("float32", "float64"))
     sparse = _one_of(header, "layout", ("dense", "csr")) == "csr"
     names = header.get("names")

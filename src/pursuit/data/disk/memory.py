@@ -6,9 +6,9 @@ from typing import Any
 
 from ...designs import MemoryBudget
 
-LIBRARIES = 200 << 20  # what Python and the libraries take
-VECTORS = 7  # numbers per row: target, weight, offset, and what a line search holds
-LEAST = 64 << 20  # what must be left for everything else
+LIBRARY_BYTES = 200 << 20  # what Python and the libraries take
+NUMBERS_PER_ROW = 7  # numbers per row: target, weight, offset, and what a line search holds
+MIN_FREE_BYTES = 64 << 20  # what must be left for everything else
 _UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12, "KI": 2**10, "MI": 2**20, "GI": 2**30, "TI": 2**40}
 
 
@@ -36,7 +36,7 @@ class Budget:
     n: int
 
     def __post_init__(self) -> None:
-        least = LIBRARIES + LEAST + 8 * VECTORS * self.n
+        least = LIBRARY_BYTES + MIN_FREE_BYTES + 8 * NUMBERS_PER_ROW * self.n
         if self.memory < least:
             raise ValueError(
                 f"memory={said(self.memory)} is too little: targets, weights and residuals of {self.n} rows and the "
@@ -46,7 +46,7 @@ class Budget:
     @property
     def rest(self) -> int:
         """What is left beside vectors over the rows."""
-        return self.memory - LIBRARIES - 8 * VECTORS * self.n
+        return self.memory - LIBRARY_BYTES - 8 * NUMBERS_PER_ROW * self.n
 
     @property
     def room(self) -> MemoryBudget:

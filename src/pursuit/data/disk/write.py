@@ -23,9 +23,9 @@ from ..answers import Moments, merge_moments
 from .files import Stored
 from .manifest import FILE, Block, Manifest
 
-FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-BLOCK = 1 << 26  # bytes of a block
-ANSWERS = 8  # vectors over the columns that a block outweighs, or adding up takes longer than reading
+DISK_FULL_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+BLOCK_BYTES = 1 << 26  # bytes of a block
+MIN_VECTORS_PER_BLOCK = 8  # vectors over the columns that a block outweighs, or adding up takes longer than reading
 
 
 @contextmanager
@@ -49,7 +49,7 @@ def written(out: Path) -> Iterator[Path]:
             raise
         synced(out.absolute().parent)
     except OSError as error:
-        if error.errno not in FULL and not str(error.filename).startswith(str(half)):  # of what is read
+        if error.errno not in DISK_FULL_ERRORS and not str(error.filename).startswith(str(half)):  # of what is read
             raise
         raise OSError(f"{out} could not be written, and nothing is left of it: {error.strerror}") from error
     finally:
@@ -84,7 +84,7 @@ class Writer:
         self.width = max(self.width, X.shape[1])
         self.waiting.append((X.astype(self.dtype, copy=False), (y, weights, offset)))
         self.bytes += X.shape[0] * X.shape[1] * self.dtype.itemsize if not self.sparse else 12 * X.nnz
-        if self.bytes >= max(BLOCK, 8 * ANSWERS * self.width):
+        if self.bytes >= max(BLOCK_BYTES, 8 * MIN_VECTORS_PER_BLOCK * self.width):
             self.flush()
 
     def flush(self) -> None:

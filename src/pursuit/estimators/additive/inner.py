@@ -32,7 +32,7 @@ from ..regressor import Regression
 from ..scoring import FoldScorer
 
 MAX_STORED_ENTRIES = 1 << 24  # of the spline columns (128 MB): beyond it they are computed when they are needed
-FAR_BEYOND = 1.0  # times the training rows' range that a value must be outside of it to be far
+MIN_FAR_RANGES = 1.0  # times the training rows' range that a value must be outside of it to be far
 REFIT_RIDGE = 0.01  # of refits of a likelihood where k is chosen, in the same units
 MAX_LIKELIHOOD_SHARE = 0.2  # of the rows: columns of a model of a likelihood, which may separate classes beyond it
 SMOOTHING_RIDGE = 0.02  # of a fit with a fixed k, in units of the loss's curvature: the columns have variance 1 or less
@@ -181,7 +181,7 @@ class AdditiveModel:
             return
         for j in np.unique(self.basis_.feature_of[support]).tolist():
             column = self.basis_.columns[j]
-            room = FAR_BEYOND * (column.high - column.low)
+            room = MIN_FAR_RANGES * (column.high - column.low)
             low, high = float(X[:, j].min()), float(X[:, j].max())
             if room > 0 and (low < column.low - room or high > column.high + room):
                 self._warned_far = True

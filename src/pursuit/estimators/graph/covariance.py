@@ -10,7 +10,7 @@ from ..._utils.types import Columns, Flags, Matrix, Vector
 CONSTANT_TOLERANCE = 8 * float(
     np.finfo(float).eps
 )  # times a column's largest entry: the standard deviation of a constant
-SQUARABLE = 1e-140, 1e140  # sizes of entries between which variances are neither 0 nor infinite
+SQUARABLE_RANGE = 1e-140, 1e140  # sizes of entries between which variances are neither 0 nor infinite
 
 
 class CovarianceEstimate(NamedTuple):
@@ -69,7 +69,7 @@ def check_variances(X: Matrix, covariance: Matrix, names: Any, where: str = "") 
 def check_magnitudes(X: Matrix, names: Any) -> None:
     """Raise where the variance of a column would be lost."""
     size = np.abs(X).max(axis=0)
-    odd = np.flatnonzero(((size < SQUARABLE[0]) & (size > 0)) | (size > SQUARABLE[1]))
+    odd = np.flatnonzero(((size < SQUARABLE_RANGE[0]) & (size > 0)) | (size > SQUARABLE_RANGE[1]))
     if len(odd):
         holds, them = ("holds", "it") if len(odd) == 1 else ("hold", "them")
         raise ValueError(f"{column_label(odd, names)} {holds} numbers too large or too small to square; rescale {them}")

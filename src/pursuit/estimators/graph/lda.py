@@ -41,10 +41,10 @@ from .covariance import (
     flat_columns,
     replace_constant_columns,
 )
-from .lda_cv import CHOSEN, RULES, Choice, FeasibleSet, chosen
+from .lda_cv import CHOSEN_BY_CV, RULES, Choice, FeasibleSet, chosen
 from .precision import SparsePrecision
 
-PRIORS_SUM = 1e-6  # how far from 1 priors may add up, by rounding
+PRIORS_TOLERANCE = 1e-6  # how far from 1 priors may add up, by rounding
 
 
 @dataclass(eq=False, repr=False)
@@ -225,9 +225,11 @@ class SparseLDA(ClassifierMixin, BaseEstimator):
     def _stability_settings(self) -> tuple[Any, Any, Any]:
         """Numbers, or "cv"."""
         check_choice(self.rule, "rule", RULES)
-        n_edges: Any = CHOSEN if _is_cv(self.n_edges, "n_edges") else check_count(self.n_edges, "n_edges")
-        shrinkage: Any = CHOSEN if _is_cv(self.shrinkage, "shrinkage") else check_fraction(self.shrinkage, "shrinkage")
-        l1: Any = CHOSEN if _is_cv(self.l1, "l1") else check_number(self.l1, "l1")
+        n_edges: Any = CHOSEN_BY_CV if _is_cv(self.n_edges, "n_edges") else check_count(self.n_edges, "n_edges")
+        shrinkage: Any = (
+            CHOSEN_BY_CV if _is_cv(self.shrinkage, "shrinkage") else check_fraction(self.shrinkage, "shrinkage")
+        )
+        l1: Any = CHOSEN_BY_CV if _is_cv(self.l1, "l1") else check_number(self.l1, "l1")
         standardize = check_flag(self.standardize, "standardize")
         if l1 != 0 and not standardize:
             raise ValueError("l1 needs standardize=True: its entries are those of standardised columns")
@@ -239,7 +241,7 @@ class SparseLDA(ClassifierMixin, BaseEstimator):
         priors = check_array(self.priors, "priors")
         if priors.shape != shares.shape or priors.min() <= 0:
             raise ValueError(f"priors must be {len(shares)} positive numbers, one per class, got {self.priors!r}")
-        if abs(priors.sum() - 1) > PRIORS_SUM:
+        if abs(priors.sum() - 1) > PRIORS_TOLERANCE:
             raise ValueError(f"priors must sum to 1, got {self.priors!r}, which sum to {priors.sum():g}")
         return np.asarray(priors / priors.sum())
 
@@ -321,6 +323,6 @@ class SparseLDA(ClassifierMixin, BaseEstimator):
 
 def _is_cv(value: Any, name: str) -> bool:
     """Whether it is to be chosen."""
-    if isinstance(value, str) and value != CHOSEN:
-        raise ValueError(f"{name} must be a number or {CHOSEN!r}, got {value!r}")
+    if isinstance(value, str) and value != CHOSEN_BY_CV:
+        raise ValueError(f"{name} must be a number or {CHOSEN_BY_CV!r}, got {value!r}")
     return isinstance(value, str)

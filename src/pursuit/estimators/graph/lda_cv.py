@@ -13,7 +13,7 @@ from ...selection.splits import splits
 from .covariance import CovarianceEstimate, estimate_covariance, flat_columns, replace_constant_columns, second_moment
 from .edges import allowed_edges, resolve_edges, well_posed
 
-CHOSEN = "cv"
+CHOSEN_BY_CV = "cv"
 RULES = ("min", "1se")
 
 
@@ -66,27 +66,31 @@ class FeasibleSet:
 def chosen(within: FeasibleSet, model: Any, requested: tuple[Any, Any, Any], cv_groups: Any) -> Choice:
     """Numbers as they are; "cv" by the Gaussian likelihood of held-out rows about the means of their classes."""
     n_edges, shrinkage, l1 = requested
-    if CHOSEN not in requested:
+    if CHOSEN_BY_CV not in requested:
         return Choice(n_edges, shrinkage, l1, None, [])
     pairs, note = splits(
         model.cv, within.X, _strata(within, model.cv), cv_groups, True, model.random_state, within.weights
     )
     folds = [within.parted(train, test, number) for number, (train, test) in enumerate(pairs)]
     p = within.X.shape[1]
-    ts = SHRINKAGES if shrinkage == CHOSEN else (shrinkage,)
+    ts = SHRINKAGES if shrinkage == CHOSEN_BY_CV else (shrinkage,)
     most = within.pairs if min(ts) > 0 else min(within.pairs, well_posed(min(fold.rank for fold in folds)))
     f = LogDet(within.found.covariance, names=within.names)
     include, forbidden = resolve_edges(f, model.include, model.exclude)
     most = max(len(include), min(most, allowed_edges(forbidden)))
     grid = {
-        "sizes": [max(k, len(include)) for k in edge_counts(p, most)] if n_edges == CHOSEN else [min(n_edges, most)],
-        "l1s": L1S if l1 == CHOSEN else (l1,), "rule": model.rule, "include": include, "forbidden": forbidden,
-        "most": most if n_edges == CHOSEN else 0,
+        "sizes": (
+            [max(k, len(include)) for k in edge_counts(p, most)] if n_edges == CHOSEN_BY_CV else [min(n_edges, most)]
+        ),
+        "l1s": L1S if l1 == CHOSEN_BY_CV else (l1,), "rule": model.rule, "include": include, "forbidden": forbidden,
+        "most": most if n_edges == CHOSEN_BY_CV else 0,
     }  # fmt: skip
     best = choose_graph(folds, shrinkages=ts, **grid) if within.standardize else _on_covariances(folds, ts, grid)
     values = {"n_edges": best.k, "shrinkage": best.shrinkage, "l1": best.l1}
     open_ones = [
-        f"{name}={value:g}" for (name, value), given in zip(values.items(), requested, strict=True) if given == CHOSEN
+        f"{name}={value:g}"
+        for (name, value), given in zip(values.items(), requested, strict=True)
+        if given == CHOSEN_BY_CV
     ]
     words = f"{' and '.join(open_ones)} by the best held-out likelihood"
     if model.rule == "1se":
