@@ -17,8 +17,9 @@ from ..losses import Loss, as_loss
 from ..losses.multinomial import indicators
 from ..reports.class_scores import ClassScores, class_scores
 from ..selection.ridge_scale import default_ridge
-from .base import ATTRIBUTES, CLASS_PARAMETERS, PARAMETERS, AtMostK, SparseModel
+from .base import AtMostK, SparseModel
 from .inputs import ValidatedInput, check_source_columns, input_from_arrays, input_from_source, refuse_beside_source
+from .parameter_docs import ATTRIBUTES, CLASS_PARAMETERS, PARAMETERS
 
 
 def _has_probabilities(estimator: "Classification") -> bool:

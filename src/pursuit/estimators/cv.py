@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 
-from .base import CLASS_PARAMETERS, SPARSE_SET_PARAMETERS, THREADS_PARAMETERS
 from .base_cv import SparseModelCV
 from .classifier import Classification
+from .parameter_docs import CLASS_PARAMETERS, SPARSE_SET_PARAMETERS, THREADS_PARAMETERS
 from .regressor import Regression
 
 CV_PARAMETERS = f"""ks : sequence of int or None, default None

@@ -9,8 +9,9 @@ from .._utils.row_order import warn_row_order
 from .._utils.validation import check_array, check_shape
 from ..data import Source
 from ..data.sources import opened
-from .base import ATTRIBUTES, PARAMETERS, AtMostK, SparseModel
+from .base import AtMostK, SparseModel
 from .inputs import ValidatedInput, check_source_columns, input_from_arrays, input_from_source, refuse_beside_source
+from .parameter_docs import ATTRIBUTES, PARAMETERS
 
 
 class Regression(RegressorMixin, SparseModel):
