@@ -58,7 +58,7 @@ def write_text(path: Path, text: str) -> None:
 
 
 def remove_temporary_files(path: Path) -> None:
-    """Remove what killed processes have left of ``replacing(path)``; nobody else may be writing it."""
+    """Remove what killed processes have left of ``atomic_write(path)``; no other process may be writing it."""
     start, end = f".{path.name[:MAX_NAME_LENGTH]}.", ".part"
     for name in os.listdir(path.parent):
         middle = name[len(start) : -len(end)]
@@ -142,4 +142,4 @@ def _lock(handle: int) -> None:
     except OSError as error:
         if error.errno in _IN_USE:
             raise InUseError from None
-        # a file system without locks: nobody can be told apart, and a run is better than none
+        # a file system without locks: runs cannot be distinguished, and a run is better than none

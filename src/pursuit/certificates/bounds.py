@@ -25,7 +25,7 @@ MAX_RANK_COLUMNS = 500  # up to which the rank of a Gram matrix is cheap
 RANK_TOLERANCE = 1e-12  # share of a unit diagonal below which an eigenvalue is rounding
 MAX_LEAPS_FLOPS = 5e8  # flops of leaps and bounds, before branch and bound begins
 NOT_EXACT = "the refit is not exact: columns differ from combinations of others by little more than rounding"
-MAX_REFIT_WORK = 1e9  # n m^2 up to which the data are asked for the minimum over m columns
+MAX_REFIT_WORK = 1e9  # n m^2 up to which the minimum over m columns is computed from the data
 
 
 def search_between(f: GLM, constraint: AtMost, tree: Tree, inside: Sequence[int], alive: Sequence[int]) -> None:

@@ -18,8 +18,8 @@ Schur complements and submatrices have larger least eigenvalues) lets it borrow 
 
 **Rounding.** H_ij is known to within u a_i a_j, where u is the rounding of the Gram matrix and a_j = 1 at the root; y
 is one more column. Eliminating j adds |h_ij / h_jj| a_j to a_i, so that a is large exactly where columns are close to
-dependent. Every bound is lowered by what that can make of it, and what is then worth nothing (near-duplicates) is
-asked of the data: the refit on a node's columns, in twice the digits where it must be. Each response has its own a_y.
+dependent. Every bound is lowered by what that can make of it. Where nothing is left of it (near-duplicates) the
+bound is the refit on a node's columns from the data, in twice the digits where needed. Each response has its own a_y.
 """
 
 from collections.abc import Callable
@@ -194,7 +194,7 @@ class SparseQuadratic:
         return self.f0 - 0.5 * float(np.vdot(y, turned)) - charge / (2 * self.mu) - rounding
 
     def _all_columns(self) -> float:
-        """The minimum over all columns that are left, asked of the data."""
+        """The minimum over all remaining columns, from the data."""
         return self.data.refit((*self.fixed, *(int(j) for j in self.cols)))[1]
 
     def _doubtful(self) -> Vector:

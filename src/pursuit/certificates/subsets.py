@@ -217,7 +217,7 @@ def _rows(f: Any, constraint: AtMost, points: list[Point], lower: float, gap: fl
 
 
 def _missing(most: AtMost, found: list[Found], sizes: range, nbest: int) -> list[str]:
-    """Why sizes have fewer rows than were asked for."""
+    """Why sizes have fewer rows than requested."""
     lists = {k: [row for row in found if row[0] == k] for k in sizes}
     short = {k: _sets(most.with_budget(k)) for k in sizes if len(lists[k]) < nbest}
     none = [k for k, sets in short.items() if sets <= len(lists[k])]
@@ -262,7 +262,7 @@ def _table(f: Any, found: list[Found], notes: list[str]) -> Subsets:
     """Points with their criteria."""
     n, p, q = f.data.counted, f.data.shape[1], f.width
     lower = f.lower if np.isfinite(f.lower) else 0.0
-    free = q if q == 1 or f.quadratic else q - 1  # classes: one is told from the others
+    free = q if q == 1 or f.quadratic else q - 1  # classes: one follows from the others
     total, one = 2 * n * (f.null.value - lower), f.quadratic and q == 1
     noise = 0.0
     if one:

@@ -56,7 +56,7 @@ class Subset:
 class Subsets(list[Subset]):
     """A list of :class:`Subset`, smallest size first, best first within a size; ``print`` shows it as a table."""
 
-    notes: tuple[str, ...] = ()  # why sizes have fewer rows than were asked for
+    notes: tuple[str, ...] = ()  # why sizes have fewer rows than requested
 
     def __init__(
         self, rows: Iterable[Subset] = (), *, loss: str = "squared", n: int = 0, dim: int = 0, notes: Iterable[str] = ()

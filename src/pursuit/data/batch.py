@@ -83,7 +83,7 @@ class Batch:
         return first, second
 
     def _again(self) -> Iterable[Piece]:
-        """The pieces of a question that will soon be asked again: kept, where they are small."""
+        """Intermediate results that the next calls need again: cached where they are small."""
         if self.kept is None:
             most = max(MIN_CACHED_PREDICTORS, self.data.nbytes // (8 * CACHE_DIVISOR))
             if np.count_nonzero(self.data.rows.c) * self.B.shape[0] * self.B.shape[2] > most:

@@ -2,7 +2,7 @@
 
 A bundle's partitions are computed where it lives, by one task that holds their graph: no rows move, and a bundle that
 is lost is computed again. Partitions that are persisted already stay where they are, and bundles are those of a worker.
-Rows that are here are sent once, and again to whoever takes over from a worker that is lost.
+Rows that are here are sent once, and again to the worker that takes over from a lost one.
 """
 
 import uuid

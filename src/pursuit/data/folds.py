@@ -39,7 +39,7 @@ def fold_weights(c: Vector, labels: Columns, j: int, held_out: bool, factor: flo
 
 
 class LabelSums:
-    """Rows in one piece, told apart by labels (-1: none), of which they may lack some; weights are those of the whole.
+    """Rows in one piece, divided by labels (-1: none), of which they may lack some; weights are those of the whole.
 
     The rows of a label are copied a few at a time whenever they are needed.
     """

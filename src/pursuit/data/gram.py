@@ -41,9 +41,9 @@ class GramColumns:
         room = data.room.gram
         granted = max(MIN_CACHE_BYTES, CACHE_SHARE * data.nbytes) if room is None else room
         self.capacity = min(p, max(COLUMNS_AT_A_TIME, int(granted // (8 * p))))
-        self.granted = 8 * p * self.capacity <= granted  # else a block is kept only for whoever must have it
+        self.granted = 8 * p * self.capacity <= granted  # else a block is cached only where it is required
         self.largest = min(max(MAX_BLOCK_BYTES // (8 * p), COLUMNS_AT_A_TIME), MAX_COLUMNS_AT_A_TIME)
-        self.cached = self.last_used = NO_COLUMNS  # the column in each slot, and when it was last asked for
+        self.cached = self.last_used = NO_COLUMNS  # the column in each slot, and when it was last used
         self.clock = 0
         self.rows = np.empty((0, p))
         self.in_order = False  # whether slot j holds column j, for all of them
@@ -164,7 +164,7 @@ class GramColumns:
         self.slot[cols], self.cached[slots], self.last_used[slots] = slots, cols, self.clock
 
     def _room(self, many: int, needed: Columns) -> Columns:
-        """Slots for new columns: unused ones, then those of the columns that were asked for longest ago."""
+        """Slots for new columns: unused ones, then those of the least recently used columns."""
         used = len(self.cached)
         fresh = min(many, self.capacity - used)
         if len(self.rows) == 0:  # memory that is not written to is not taken

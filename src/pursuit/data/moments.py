@@ -31,7 +31,7 @@ class ColumnMoments(RowStore):
         return self._spread(self.rows.c)
 
     def know(self, moments: Moments) -> None:
-        """Take the moments from whoever knows them."""
+        """Take the moments from an object that has them."""
         self._moments = moments
 
     def _spread(self, w: Vector) -> Moments:

@@ -1,4 +1,4 @@
-"""Data in parts: whatever is asked of the whole is asked of each part, and the answers are added in their order.
+"""Data in parts: every sum over the rows is computed by each part, and the results are added in their order.
 
 at       sum of values, gradients, slopes
 H        about the whole's means: sum over parts of sum_i w_i (x_ij - m_j) x_il

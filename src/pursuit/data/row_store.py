@@ -34,7 +34,7 @@ View = tuple[Vector, Vector, NDArray[np.bool_], bool]
 class RowStore(ABC):
     """A design, its targets, weights and offset, and the loss; other rows and weights of the same kind.
 
-    ``whole``: all rows are here, in one piece; ``near``: some may be copied to whoever asks; ``facts``: what is told
+    ``whole``: all rows are here, in one piece; ``near``: some may be copied here; ``facts``: what is reported
     of data that stay elsewhere.
     """
 
@@ -51,7 +51,7 @@ class RowStore(ABC):
         "outputs",
     )
     shared: TrainFold | None = None  # moments and Gram columns that a training fold has in common with others
-    view: View | None = None  # what ``seen`` was told, of a view
+    view: View | None = None  # the argument of ``standardised``, of a view
 
     def __init__(self, design: Design, rows: Rows, loss: Loss, gathered: Gathered | None = None) -> None:
         self.design, self.rows, self.loss = design, rows, loss
@@ -77,7 +77,7 @@ class RowStore(ABC):
 
     @lazy
     def gathered(self) -> Gathered:
-        """The few columns that were asked for last."""
+        """The columns that were gathered last."""
         return Gathered(self.design)
 
     @lazy

@@ -205,7 +205,7 @@ def as_data(X: Any, y: Any, loss: Any, sample_weight: Any, offset: Any) -> Data:
 
 
 def _encoded(loss: Any, ys: Sequence[Any]) -> Sequence[Any]:
-    """The targets of all parts; labels of classes must be told from those of all of them."""
+    """The targets of all parts; labels of classes must be distinguishable from those of all of them."""
     if loss.takes_labels and all(np.ndim(y) == 1 for y in ys):
         labels = [_said(i, as_labels, y) for i, y in enumerate(ys)]
         classes = loss.check_classes(merge_labels([distinct_labels(own)[0] for own in labels]))

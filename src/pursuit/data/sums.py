@@ -9,8 +9,8 @@ turns them so that their means vanish: an intercept then is what it always is.
 
 **Rounding.** A sum of products knows G_ij to within u a_i a_j sqrt(G_ii G_jj), a_j^2 being the mean square about the
 point that sums are about over the variance (1 about the means). That much is added to the diagonal, and where it does
-not make G positive (with y as one more column) the sums are coarser than they say. ``rounding_scale`` tells whoever
-makes a claim.
+not make G positive (with y as one more column) the sums are coarser than they say. ``rounding_scale`` gives the
+factors a_j to code that makes claims.
 """
 
 from typing import TYPE_CHECKING, Any, ClassVar

@@ -1,4 +1,4 @@
-"""Who predicts rows that nobody saw: one split of the demo's comparison, and all of them in numbers."""
+"""Held-out comparison of models in the demo: one split, and the mean over all of them."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

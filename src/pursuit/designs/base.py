@@ -24,7 +24,7 @@ from .._utils.lazy import lazy
 from .._utils.types import Columns, Intercept, Keywords, Matrix, Vector
 from ..losses import DiagonalHessian, Loss
 
-OPERATOR_COLUMNS_AT_A_TIME = 16  # columns asked of an operator at a time
+OPERATOR_COLUMNS_AT_A_TIME = 16  # columns of one product with an operator
 GRAM_COPY_BYTES = 1 << 25  # bytes of rows copied at a time for a Gram matrix
 CHECKED_COLUMNS_AT_A_TIME = 256  # columns looked at together where something may be wrong with them
 MIN_VARIATION_SHARE = 1e-14  # share of its size by which a column must vary, or that is rounding
@@ -41,13 +41,13 @@ class CacheOwner:
         return CacheOwner, ()
 
     def take_over(self, one: object) -> Any:
-        """Who kept columns before, if that is somebody else."""
+        """The object that cached columns before, if that is another one."""
         before, self.now = None if self.now is None else self.now(), weakref.ref(one)
         return None if before is one else before
 
 
 class MemoryBudget(NamedTuple):
-    """What may be kept of a design in memory: so many columns, so many bytes of its Gram matrix (None: ask nobody)."""
+    """What may be cached of a design: so many columns, so many bytes of its Gram matrix (None: no limit)."""
 
     columns: float = np.inf
     gram: float | None = None

@@ -91,7 +91,7 @@ def column_kinds(
 ) -> list[str]:
     """The kind of every feature's effect, from what the user says: a word for all, or a dict by column.
 
-    Features with at most ``MAX_LINEAR_VALUES`` distinct values have no curve, unless one was asked for by name.
+    Features with at most ``MAX_LINEAR_VALUES`` distinct values have no curve, unless one is requested by name.
     """
     by_name, rest = _parse_effects(effects, p, names)
     counted = None if weights is None else weights > 0

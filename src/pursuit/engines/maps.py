@@ -46,7 +46,7 @@ def streamed(ask: Callable[..., Any], parts: Sequence[Any], /, *own: Sequence[An
 
 
 def summed(each: Map, ask: Callable[..., Any], parts: Sequence[Any], /, *own: Sequence[Any]) -> Any:
-    """The sum of the answers; of parts that are asked in turn each is added as it comes, and no two are held."""
+    """The sum of the results; a serial map adds each as it comes, so that no two are in memory."""
     if each is in_turn:
         return total(ask(*given) for given in zip(parts, *own, strict=True))
     return total(each(ask, parts, *own))

@@ -95,7 +95,7 @@ class RowServer:
             except _MissingError as missing:
                 return Evicted(missing.token)
             except Exception as error:
-                return RemoteFailure(_portable(error))  # told apart from an error of the transport
+                return RemoteFailure(_portable(error))  # not an error of the transport
         response = _serialise(result, request.token, ())
         if _holds_handle(response):
             self.objects[request.token] = result

@@ -17,7 +17,7 @@ _available = _core.get_threads()
 
 
 def available_threads() -> int:
-    """How many threads kernels use unless told otherwise (OMP_NUM_THREADS or the cores, within affinity and quota)."""
+    """How many threads kernels use by default (OMP_NUM_THREADS or the cores, within affinity and quota)."""
     return _available
 
 
@@ -67,7 +67,7 @@ _single = _SingleBlas()
 # a child forked meanwhile has none of the threads that were inside; its BLAS is left on one thread
 os.register_at_fork(after_in_child=_single.__init__)  # type: ignore[misc]
 
-MAX_THREADS = 1 << 20  # threads that somebody may mean
+MAX_THREADS = 1 << 20  # above it a number of threads is a mistake
 
 
 @contextmanager

@@ -83,8 +83,8 @@ def section(heading: str, *parts: str) -> str:
 
 def heading(content: Keywords) -> str:
     """Title, the question, and the answer in a few numbers."""
-    asked = content["question"]
-    facts = [("rows", asked["rows"]), ("columns", asked["columns"]), ("features chosen", asked["features"])]
+    question = content["question"]
+    facts = [("rows", question["rows"]), ("columns", question["columns"]), ("features chosen", question["features"])]
     known = content.get("held_out", {})
     held = next(iter(known.get("rows", [])), None)
     if known.get("own") is not None:
@@ -96,10 +96,10 @@ def heading(content: Keywords) -> str:
     if content.get("certificate", {}).get("status") == "proved":
         facts.append(("best set of this size", "proved"))
     cards = "".join(f"<div><dt>{escape(name)}</dt><dd>{escape(str(value))}</dd></div>" for name, value in facts)
-    words = f"The question: {asked['task']} with {asked['how']} ({asked['loss']} loss)."
+    words = f"The question: {question['task']} with {question['how']} ({question['loss']} loss)."
     return (
         f"<header><h1>{escape(content['title'])}</h1>{paragraphs([words])}"
-        f'<dl class="facts">{cards}</dl><p class="soft">{escape(asked["reason"])}.</p></header>'
+        f'<dl class="facts">{cards}</dl><p class="soft">{escape(question["reason"])}.</p></header>'
     )
 
 
@@ -295,11 +295,12 @@ def diagnostics(content: Keywords) -> str:
 
 def caveats(content: Keywords) -> str:
     """What to keep in mind, and what is missing."""
-    asked = content["question"]
+    question = content["question"]
     words = [caveat.format(sets=content["sets"]) for caveat in CAVEATS]
-    if asked["rows"] < 10 * max(asked["features"], 1):
+    if question["rows"] < 10 * max(question["features"], 1):
         words.append(
-            f"{asked['rows']} rows for {asked['features']} features are few: expect the choice to change with new rows."
+            f"{question['rows']} rows for {question['features']} features are few: expect the choice to change with "
+            "new rows."
         )
     return section("Keep in mind", bullets([*words, *content["left_out"]]))
 

@@ -1,4 +1,4 @@
-"""What is asked of estimators and targets, and what features are called."""
+"""Checks of estimators and targets, and names of features."""
 
 from typing import TYPE_CHECKING, Any
 

@@ -38,7 +38,7 @@ def graph_path(
 ) -> list[GraphFit]:
     """The best graph found of every size (sorted), each from the one before; ``forbidden`` is a p x p mask.
 
-    A fit has fewer edges than asked for where no further one adds anything or leaves an optimum.
+    A fit has fewer edges than requested where no further one adds anything or leaves an optimum.
     """
     grown = search_graphs(
         R, sizes, include=include, forbidden=forbidden, thorough=thorough, should_stop=should_stop, tol=tol
@@ -60,7 +60,7 @@ def search_graphs(
     reached: Callable[[int, float], bool] | None = None,
     tol: float = ROW_TOLERANCE,
 ) -> GraphPath:
-    """:func:`graph_path` from a graph of one's own (``start``), and with whatever stopped it; ``reached`` is told."""
+    """:func:`graph_path` from a given graph (``start``), with the exception that stopped it."""
     p = len(R)
     first = include if start is None else start
     found, stopped, trouble = _core.graph_path(

@@ -29,7 +29,7 @@ WELL_CONDITIONED = 1e-6  # a lower bound of a reciprocal condition number (by a 
 
 
 class PathPlan(NamedTuple):
-    """What is asked of a kernel: a search at every size too (``thorough``), a seed, whether to stop, whom to tell.
+    """The request to a path kernel: a search at every size too (``thorough``), a seed, a stop test, a callback.
 
     ``sizes`` are those that are wanted (none: all of them); at others a light path does no more than pass through, if
     it goes there at all. ``only``: the one size whose point is returned (or the last one that was reached),
@@ -159,7 +159,7 @@ def _from_quadratic(
         return PathSolution(size, points, solution.stopped, request.take_error())
     found = solution.points
     sizes: Sequence[int] = range(first, first + len(found))
-    if plan.sizes and not plan.thorough:  # a light path passes through the others, and nobody asks for them
+    if plan.sizes and not plan.thorough:  # a light path passes through the others, which are not requested
         wanted = {*plan.sizes, first, sizes[-1]} if found else set()
         sizes = [size for size in sizes if size in wanted]
         found = [found[size - first] for size in sizes]

@@ -69,7 +69,7 @@ class Objective:
     lower, floor : a lower bound of f, and a value that nothing below is worth having: at or under it a run ends
     width : coordinates per column of the user's: more than one where a column has several outputs
     small_support_note : a sentence for solutions with fewer units than the budget allows
-    skips_sizes : whether a path goes from one size asked for to the next, not through every size between
+    skips_sizes : whether a path goes from one requested size to the next, not through every size between
     serializable : whether a point is no more than its numbers, so that it can be kept in a checkpoint
     rounded : share of a second derivative, by the sizes of both columns, that rounding may be
     names : of the user's columns, where they have names
@@ -158,7 +158,7 @@ class Objective:
         raise TypeError(f"{type(self).__name__} has no rows that could be on workers: leave engine out")
 
     def forget(self) -> None:
-        """Let go of what is kept beside the data; it is computed again if it is asked for."""
+        """Drop caches beside the data; they are computed again when needed."""
 
     def expect_search(self) -> None:
         """Prepare for a search over all columns: what it needs of them may come from the first pass over the data."""
@@ -170,7 +170,7 @@ class Objective:
         return float(v @ self._turn(point, cols, v)[cols])
 
     def curvatures(self, point: Point, cols: Columns) -> Vector:
-        """H_jj at ``point`` for the columns asked for, the intercept minimised out."""
+        """H_jj at ``point`` for the given columns, the intercept minimised out."""
         one = np.ones(1)
         return np.array([self._turn(point, cols[i : i + 1], one)[cols[i]] for i in range(len(cols))])
 

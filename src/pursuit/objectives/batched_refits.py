@@ -63,7 +63,7 @@ def _batches(supports: list[Columns]) -> Iterator[list[int]]:
 def _solve(G: Vector, ridge: Vector, down: Vector, supports: list[Columns]) -> tuple[list[Vector], Vector]:
     """Minimisers of down'x + x'(G + ridge)x/2 over every support, and reciprocal condition numbers on a unit diagonal.
 
-    A condition number of 0: there is no minimiser to speak of.
+    A condition number of 0: there is no minimiser.
     """
     sizes = np.array([len(S) for S in supports])
     most = int(sizes.max())

@@ -139,7 +139,7 @@ class Dual:
         return float(minimize_scalar(fall, bounds=(0.0, 1.0), method="bounded").x) * a
 
     def point(self, support: Columns, coef: Vector) -> Point:
-        """The primal point of these coefficients; its gradient is computed when asked for."""
+        """The primal point of these coefficients; its gradient is computed when it is read."""
         if self.f.fit_intercept or self.box is not None:
             return self.whole.at(support, coef)
         value = self.f.value(support, coef, 0.0)

@@ -28,7 +28,7 @@ from .base import DIFFERENCE_STEP, Objective, Point
 
 MAX_SINGLE_DIFFERENCES = 32  # coordinates up to which each has its own difference quotient
 N_PROBES = 16
-MAX_HESSIAN_BLOCK = 2000  # largest Hessian block that is asked of hess(x, cols)
+MAX_HESSIAN_BLOCK = 2000  # columns of the largest block requested from hess(x, cols)
 
 
 class SmoothFunction(Objective):

@@ -38,7 +38,7 @@ class GLMCurvature(GLMRefits):
         return np.asarray(known + self._ridge(cols))
 
     def mean_curvature(self, point: Point, cols: Columns, v: Vector) -> float:
-        """By one product where a column costs one: random signs make v'Hv what is asked for, in the mean."""
+        """By one product where a column costs one: with random signs v, v'Hv has the wanted mean."""
         if self.data.products_only:
             return self.curvature(point, cols, v * np.random.default_rng(0).choice([-1.0, 1.0], len(v)))
         return float(v**2 @ self.curvatures(point, cols))

@@ -114,7 +114,7 @@ class GLMRefits(GLMValues):
         b = null.free - means @ coef if self.fit_intercept else self._first
         b = float(b) if q == 1 else b
 
-        def slope() -> Vector:  # the columns are asked for again: a point keeps no k x p matrix alive
+        def slope() -> Vector:  # gathers the columns again: a point keeps no k x p matrix alive
             g = null.gradient + (gram.combined(cols, coef) if q == 1 else gram.combined(cols, coef.T).T.reshape(-1))
             g[support] = 0.0
             return g

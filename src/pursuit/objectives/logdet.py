@@ -305,7 +305,7 @@ class LogDet(Objective):
         check_time()
 
     def quick_path(self, constraint: AtMost, plan: PathPlan) -> PathSolution | None:
-        """The sizes asked for, in one kernel call."""
+        """The requested sizes, in one kernel call."""
         if self.limited:
             return None
         include, forbidden = self._limits(constraint)

@@ -116,7 +116,7 @@ class Point:
         )
 
     def detached(self) -> "Point":
-        """The same point without the way to its data: its gradient is known if it was asked for before."""
+        """The same point without the way to its data: its gradient is known if it was computed before."""
         return self._with(slope=_no_slope)
 
     def bind(self, f: "Objective") -> "Point":
@@ -163,7 +163,7 @@ class Point:
 
 
 def from_kernel(f: "Objective", at: PathPoint) -> Point:
-    """A point that a kernel found; its gradient is a pass over the data if it is asked for."""
+    """A point that a kernel found; reading its gradient is a pass over the data."""
     support, coef, free = at.support, at.coef, at.free
     point = Point(
         f.dim, support, coef, free, at.value, lambda: f.at(support, coef, free).gradient.copy(), at.exact,

@@ -86,7 +86,7 @@ def _parts(held: Any, scale: Any) -> tuple[Any, Any, str]:
     if scale is not None:
         by = np.asarray(scale, dtype=np.float64)[support]
         return support, coef * (by if coef.ndim == 1 else by[:, None]), "per standard deviation"
-    if chooses and held.standardize and hasattr(held, "objective_"):  # without the data nobody knows their scale
+    if chooses and held.standardize and hasattr(held, "objective_"):  # without the data their scale is not known
         return support, per_sd(held.objective_, DisplayedModel(support, coef, 0.0)), "per standard deviation"
     if getattr(held, "standardize", False) and held is not result and not chooses:
         unit = "per standard deviation" if held.fit_intercept else "per root mean square"

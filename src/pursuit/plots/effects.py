@@ -33,7 +33,7 @@ class EffectDisplay:
     grids, curves : dict of str to ndarray
         Values of each feature, and the effect there; with several outputs a column each.
     bands : dict of str to ndarray
-        Where a bootstrap was asked for: its 5 and 95 percent quantiles at the grid, shape (2, points).
+        Where a bootstrap was requested: its 5 and 95 percent quantiles at the grid, shape (2, points).
     figure_, axes_ : the figure, and the axes by the name of the feature
 
     Examples

@@ -16,7 +16,7 @@ from .problem import Line, SmoothProblem, State
 
 @dataclass(frozen=True, eq=False)
 class ColumnsInParts(LossOnColumns):
-    """The same on rows that lie in several parts: whatever is asked of them is asked of each, by ``each``."""
+    """The same on rows that lie in several parts: every sum is computed by each part (``each``) and added."""
 
     parts: Sequence[LossOnColumns] = ()
     each: Map = in_turn

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class State:
-    """f at z: value, gradient, and the Hessian when asked for (None: there is none to be had)."""
+    """f at z: value, gradient, and the Hessian on request (None: there is none)."""
 
     z: Vector
     value: float

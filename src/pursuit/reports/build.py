@@ -36,7 +36,7 @@ NOT_PROVED = "How far this is from the best set is not known"
 
 
 class DisplayedModel(NamedTuple):
-    """The model to speak of, in the units of X: columns, coefficients on them, intercept."""
+    """The model on display, in the units of X: columns, coefficients on them, intercept."""
 
     support: Columns
     coef: Vector

@@ -63,7 +63,7 @@ class Summary:
     found : str
         How the search ended.
     plain : bool
-        Whether the coefficients are those of the plain fit on these features, which costs speak of.
+        Whether the coefficients are those of the plain fit on these features, to which the costs refer.
     notes : tuple of str
         What else a person should know.
     groups : array or None

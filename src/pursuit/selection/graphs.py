@@ -35,7 +35,7 @@ SHRINKAGES = (0.0, 0.3, 0.5, 0.6)
 L1S = (0.0, 0.02, 0.04, 0.06, 0.08, 0.1, 0.11, 0.12, 0.13, 0.14, 0.15, 0.17, 0.2, 0.3)
 MIN_REMAINING_EDGES = 0.9  # share of edges that l1 must leave where the rank is below p
 EXTENSION_FACTORS = (1.15, 1.3, 1.5, 1.75, 2.0)  # where the largest size is best, sizes go on at these multiples of it
-DEFAULT_EDGE_COUNTS = 20  # edge counts where nobody asks for any
+DEFAULT_EDGE_COUNTS = 20  # edge counts by default
 DEFAULT_MAX_DEGREE = 10  # neighbours of a column, on average, that these go to at first
 # how far a refit converges that is only scored: to the first, to the second over all rows
 SCORED_TOLERANCE, SCORED_NATS = 1e-4, 0.01

@@ -25,7 +25,7 @@ PROJECTED_SIZES: tuple[int, ...] = (
     100,
 )  # sizes that an average is projected onto
 RIDGES = (0.1, 1.0, 10.0)  # in units of h
-MAX_DEFAULT_SIZE = 100  # the largest size that is tried where nobody asks for more
+MAX_DEFAULT_SIZE = 100  # the largest size that is tried by default
 EXTENSION_FACTORS = (1.2, 1.5, 2.0)  # where a grid ends too early, it goes on at these multiples of its end
 
 
@@ -40,8 +40,8 @@ class Grid:
     h: float  # the unit of ridges
     onto: tuple[int, ...]
     end: int
-    open: bool  # whether it may go on: the sizes are nobody's wish
-    more: bool  # whether there could be larger sizes than ``end``, for whoever asks
+    open: bool  # whether it may go on: the sizes are the default
+    more: bool  # whether there could be larger sizes than ``end``
     notes: tuple[str, ...] = ()
     variants: int = 1  # of ``Problem.variants``: every one has all ridges, one variant after the other
 

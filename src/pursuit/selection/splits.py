@@ -42,7 +42,7 @@ class Fold:
 class Partition(Sequence[tuple[Columns, Columns]]):
     """Pairs of training and test rows where every row is tested once and trains otherwise: a label per row.
 
-    Pairs are made when they are asked for: indices of all folds would be ten times as large as those of the rows.
+    Pairs are made on demand: indices of all folds would be ten times as large as those of the rows.
     """
 
     def __init__(self, labels: Columns, many: int) -> None:
@@ -61,7 +61,7 @@ class Partition(Sequence[tuple[Columns, Columns]]):
 def splits(
     cv: Any, X: MatrixLike, y: Array, groups: Any, classes: bool, random_state: Seed, weights: Vector
 ) -> tuple[Sequence[tuple[Columns, Columns]], str]:
-    """Pairs of training and test rows, and a sentence where there are fewer of them than were asked for.
+    """Pairs of training and test rows, and a sentence where there are fewer of them than requested.
 
     A number of folds shuffles the rows first (files are often sorted), from seed ``random_state`` or 0, and keeps the
     shares of the classes; it is capped at the number of rows, of the rarest class's rows, and of groups, which stay
@@ -96,7 +96,7 @@ def _shuffled(
     cv: Any, y: Array, groups: Any, classes: bool, random_state: Seed, weights: Vector
 ) -> tuple[Sequence[tuple[Columns, Columns]], str]:
     """So many folds, or as many as there can be."""
-    cv = asked = check_integer(cv, "cv", "a number of folds from 2 up, a splitter, or pairs of indices", 2)
+    cv = requested = check_integer(cv, "cv", "a number of folds from 2 up, a splitter, or pairs of indices", 2)
     n, counted = len(y), weights > 0
     count = int(np.count_nonzero(counted))
     if count < 2:
@@ -124,7 +124,7 @@ def _shuffled(
         everybody = (np.arange(n) % cv).astype(labels.dtype)
         everybody[counted] = labels
         labels = everybody
-    return Partition(labels, cv), f"cv={asked} was capped at {cv} folds, as {why}" if cv < asked else ""
+    return Partition(labels, cv), f"cv={requested} was capped at {cv} folds, as {why}" if cv < requested else ""
 
 
 def _classes_of_one_row(y: Array) -> Flags:

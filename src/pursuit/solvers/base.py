@@ -79,7 +79,7 @@ class Solver:
     def at_once(self, f: Objective, constraint: AtMost) -> Point | None:
         """The last point of ``iterate`` from the model without columns, where that takes one call; None elsewhere.
 
-        Only where there is nobody to tell about iterations, and no limit of time.
+        Only where there is no callback and no limit of time.
         """
         return None
 
@@ -161,7 +161,7 @@ def as_solver(solver: Any) -> tuple[str, Solver]:
         solver = solver()
     if not callable(getattr(solver, "iterate", None)):
         raise TypeError(f"solver must be a name or have a method `iterate`, got {type(solver).__name__}")
-    if not isinstance(solver, Solver):  # whoever can iterate inherits the rest
+    if not isinstance(solver, Solver):  # an object with `iterate` inherits the rest
         kind: Any = type(solver)
         heir = kind.__new__(type(kind.__name__, (kind, Solver), {}))
         heir.__dict__.update(vars(solver))

@@ -1,4 +1,4 @@
-"""Light paths of groups of columns: the best point of every number of groups, for whoever needs many such paths.
+"""Light paths of groups of columns: the best point of every number of groups, for folds and half-samples.
 
 A quadratic objective is one kernel call. Other losses go from size to size on quadratic models: at the best point of a
 size the model with its gradient and Hessian says which groups the next size has, a refit on the loss says what they are

@@ -52,7 +52,7 @@ def exchanged(f: Objective, **limits: Any) -> Improve:
 def every_size(f: Objective, constraint: AtMost, sizes: Sequence[int] = ()) -> dict[int, Point]:
     """The best points found of every size from what is forced in to ``constraint.k``, without many starts.
 
-    For whoever needs many paths (folds, half-samples) and no Results; where a kernel found them they are not refitted.
+    For callers that need many paths (folds, half-samples) and no Results; points of a kernel are not refitted.
     Where ``sizes`` are given only these (and ``constraint.k``) are searched for; those between are passed through, and
     where f strides (``Objective.skips_sizes``) left out. It spares what a kernel spares too (core/path_search.hpp).
     """
@@ -95,7 +95,7 @@ class PathSearch:
         return self.go_on(None if plan is None else self.f.quick_path(self.constraint, plan), plan)
 
     def go_on(self, found: PathSolution | None, plan: PathPlan | None) -> bool:
-        """The stages that a kernel, asked for ``plan``, has left to do."""
+        """The stages that a kernel with this ``plan`` has left to do."""
         try:
             return self._stages(found, plan)
         finally:

@@ -1,6 +1,6 @@
 """Step sizes. None of them has a constant that a user must tune.
 
-The step 1/M of the papers needs M, the largest curvature over sparse directions, which nobody knows. Two curvatures are
+The step 1/M of the papers needs M, the largest curvature over sparse directions, which is not known. Two curvatures are
 cheap, and a safeguard in the solver (accept when f falls, else the next step) does the rest. With v the gradient on the
 support and on the k best coordinates outside, H the Hessian at the point:
 

@@ -74,7 +74,7 @@ def _agree(a: float, room: float, b: float, other: float) -> bool:
 
 
 class Checkpoint:
-    """One file for one problem; ``told`` and ``arrays`` are what it held when it was opened (None: there was none).
+    """One file for one problem; ``contents`` and ``arrays`` are what it held when it was opened (None: there was none).
 
     It is locked until ``close``.
     """

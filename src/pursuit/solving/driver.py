@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from ..engines.dask import Dask as Engine
 
 UNLIMITED = Limits()
-# budget up to which nobody is refused, and hours that a run may take beyond it
+# budget up to which no run is refused, and hours that a run may take beyond it
 MAX_UNCHECKED_BUDGET, MAX_HOURS = 1000, 1.0
 
 
@@ -202,7 +202,7 @@ def run(
 
 
 def _check_cost(f: Objective, constraint: AtMost, solver: Solver, limits: Limits, name: str) -> None:
-    """Raise where a solver that goes unit by unit would take hours, and nobody has set a limit."""
+    """Raise where a solver that goes unit by unit would take hours, and there is no limit of time."""
     if constraint.k <= MAX_UNCHECKED_BUDGET or limits.time_limit is not None or seconds_left() < np.inf:
         return
     turns = min(solver.turns * constraint.k, limits.max_iter or np.inf)

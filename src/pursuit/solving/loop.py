@@ -199,7 +199,7 @@ class Loop:
         return over and self._out_of_time()
 
     def _out_of_time(self) -> bool:
-        limit = "" if self.seconds is None else f" of {self.seconds:g} s"  # or it is the limit of whoever called
+        limit = "" if self.seconds is None else f" of {self.seconds:g} s"  # or it is a limit of the caller
         return self._end("time_limit", f"the time limit{limit} was reached")
 
     def _end(self, status: str, reason: str, optimality: str = "none") -> bool:

@@ -334,7 +334,7 @@ class Levels:
         return Bracket(inside, inside if exact else 1.0)
 
     def _rng(self) -> np.random.Generator:
-        """The same numbers at every call: a level does not depend on which were asked for before."""
+        """The same numbers at every call: a level does not depend on earlier calls."""
         given = self.random_state
         if isinstance(given, np.random.Generator):
             return given

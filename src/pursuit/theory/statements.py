@@ -79,7 +79,7 @@ class Theorems:
     statements : tuple of Statement
         One per result.
     k : int
-        The size that was asked about.
+        The size of the statement.
     target_size : int or None
         Non-zeros of the target, where one was given.
     levels : Levels

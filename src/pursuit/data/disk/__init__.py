@@ -1,4 +1,4 @@
-"""Rows on a disk: a folder of mapped row blocks with a manifest, or a Parquet file, asked block by block."""
+"""Rows on a disk: a folder of mapped row blocks with a manifest, or a Parquet file, read block by block."""
 
 from .dataset import OnDisk, open_data
 

@@ -1,4 +1,4 @@
-"""``open_data``: rows on a disk as data in parts, asked one block after the other under a budget of memory."""
+"""``open_data``: rows on a disk as data in parts, read block by block under a budget of memory."""
 
 from collections.abc import Sequence
 from pathlib import Path

@@ -17,7 +17,7 @@ from ...designs import Design, as_design
 
 
 class ParquetFile:
-    """The file, its features and their dtype; batches that are asked for in their order are decoded once a pass."""
+    """The file, its features and their dtype; batches that are read in order are decoded once a pass."""
 
     def __init__(self, path: Path, apart: Sequence[str]) -> None:
         self.path = path
@@ -144,7 +144,7 @@ class ParquetFile:
 
 
 class ParquetBlock:
-    """Some rows of a row group; what is read is let go by whoever asked."""
+    """Some rows of a row group; the caller releases what it reads."""
 
     full = True
 

@@ -100,7 +100,7 @@ def _size_grid(most: int) -> list[int]:
 
 
 class PairNames(Sequence[str]):
-    """``a - b`` for every pair of columns, by its number; made when asked for."""
+    """``a - b`` for every pair of columns, by its number; made on demand."""
 
     def __init__(self, pairs: Pairs) -> None:
         self.pairs = pairs

@@ -173,7 +173,7 @@ class SparsePrecisionCV(GraphModel):
         return choice._replace(reason="; ".join(sentence for sentence in notes if sentence))
 
     def _search(self, f: LogDet, choice: GraphChoice) -> Result:
-        """The graph of all rows: along the sizes, the search of the folds, unless another one was asked for."""
+        """The graph of all rows: along the sizes, the search of the folds, unless another one was requested."""
         if self.solver != "auto" or self.eigenvalues is not None:
             return self._solve(f, choice.k)
         include, exclude = (() if given is None else given for given in (self.include, self.exclude))
