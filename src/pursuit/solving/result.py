@@ -223,10 +223,8 @@ class Result:
         return x
 
     def _repr_html_(self) -> str:
-        names = [f"x{j}" for j in np.ravel(self.support)] if self.names is None else list(self.names)
-        if self.support.ndim == 2:
-            nodes = [f"x{j}" for j in range(self.dim)] if self.names is None else names
-            names = [f"{nodes[i]} - {nodes[j]}" for i, j in self.support] if self.names is None else names
+        units = [" - ".join(f"x{j}" for j in np.ravel(unit)) for unit in self.support]  # columns, or pairs of them
+        names = units if self.names is None else list(self.names)
         coef = self.coef if self.coef.ndim == 2 else self.coef[:, None]
         several = coef.shape[1] > 1
         headings = ["feature", *((f"coefficient {r}" for r in range(coef.shape[1])) if several else ("coefficient",))]
