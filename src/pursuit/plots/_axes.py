@@ -15,15 +15,8 @@ UP, DOWN, GREY = "#2a6f97", "#c8553d", "#6c757d"
 LINES = (UP, DOWN, "#5f8b4c", "#8a6fb0", "#d99a2b", "#1b9e9e", "#2b2d42")
 DASHES = ("-", "--", "-.", (0, (1, 1.2)))
 MARKERS = "osD^vP*X<>hp8d"
-COLOUR_BLIND_SAFE = (
-    "#0072b2",
-    "#d55e00",
-    "#009e73",
-    "#cc79a7",
-    "#e69f00",
-    "#56b4e9",
-    "#2b2d42",
-)  # Okabe and Ito, without yellow
+# Okabe and Ito, without yellow
+COLOUR_BLIND_SAFE = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#2b2d42")
 PALE = "#ced4da"
 LABEL_SIZE = 8.5  # points
 MIN_NAME_DISTANCE = 1.25  # heights of a line that names are apart at least
@@ -102,13 +95,8 @@ def name_at_margin(ax: "Axes", ks: Columns, names: Sequence[str], heights: Vecto
     if not names:
         return []
     low, high = ax.get_ylim()
-    gap = (
-        MIN_NAME_DISTANCE
-        * LABEL_SIZE
-        / 72.0
-        / (ax.figure.get_size_inches()[1] * ax.get_position().height)
-        * (high - low)
-    )  # type: ignore[union-attr]
+    inches = ax.figure.get_size_inches()[1] * ax.get_position().height  # type: ignore[union-attr]
+    gap = MIN_NAME_DISTANCE * LABEL_SIZE / 72.0 / inches * (high - low)
     places = spread(heights, gap, low, high)
     return [
         ax.annotate(
