@@ -126,7 +126,7 @@ class Model:
         (n, p), one = design.shape, np.zeros(design.shape[1])
         mean = design.rmatmat(w[:, None])[:, 0] / self.weight if centred and self.weight > 0 else one
         columns = np.arange(p) if others is None else others
-        step = max(1, int(SPREAD_OUT) // (len(cols) + len(columns)))
+        step = max(1, int(MAX_SPARSE_COPY) // (len(cols) + len(columns)))
         H = np.zeros((len(cols), len(columns)))
         for low in range(0, n, step):
             check_time()

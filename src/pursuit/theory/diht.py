@@ -17,7 +17,7 @@ from .statements import CERTIFIED, LIMIT_TOLERANCE, NOT_APPLICABLE, OPEN, REFUTE
 PAPER = "DIHT"
 TARGET_GAP = 1e-3  # of the value at the target: the primal-dual gap that t_1 and t_3 are for
 BLOCKS, FAILURE_PROBABILITY = 10, 0.05  # m and delta of Theorem 5
-REFITTED = 1e-6  # relative distance from its refit at which a target counts as refitted
+REFIT_TOLERANCE = 1e-6  # relative distance from its refit at which a target counts as refitted
 GRADIENT_TOLERANCE = 1e-6  # share of l2 x_min that a gradient on the support may be
 
 
@@ -41,7 +41,7 @@ def _margin(problem: Problem) -> tuple[str, float]:
     unique = levels.f.smooth
     if not unique:
         refit = levels.f.refit(point.support)
-        if np.allclose(refit.coef, point.coef, rtol=REFITTED, atol=REFITTED * problem.norm):
+        if np.allclose(refit.coef, point.coef, rtol=REFIT_TOLERANCE, atol=REFIT_TOLERANCE * problem.norm):
             g = refit.gradient
     size, x_min = problem.size or 0, problem.x_min
     outside = np.abs(g)
