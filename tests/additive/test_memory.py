@@ -54,7 +54,11 @@ def test_all_columns_of_all_rows_are_never_in_memory_together(monkeypatch, class
     X, y = problem(n, p)
     entries = 4 * n * p
     monkeypatch.setattr(inner, "MAX_STORED_ENTRIES", 0)
-    for name in ("designs.spline.GATHERED_ENTRIES", "data.batch.GATHERED_ENTRIES_AT_A_TIME", "data.hessian.SPREAD_OUT"):
+    for name in (
+        "designs.spline.GATHERED_ENTRIES",
+        "data.batch.GATHERED_ENTRIES_AT_A_TIME",
+        "data.hessian.MAX_SPARSE_COPY",
+    ):
         monkeypatch.setattr(f"pursuit.{name}", entries // 3)
     monkeypatch.setattr("pursuit.designs.base.GRAM_COPY_BYTES", 8 * entries // 3)
     gathered, block = [], Spline.block
