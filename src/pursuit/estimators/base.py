@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._utils.column_names import get_column_names, refuse_missing
 from .._utils.row_order import warn_at_caller, warn_row_order
-from .._utils.types import Array, Flags
+from .._utils.types import Array, Columns, Flags
 from .._utils.validation import check_k, check_mask, check_number
 from .._utils.wrong_calls import check_keywords, refuse_names_for_rows
 from ..data import Data, Source, by_partition, from_dask, is_dask
@@ -28,7 +28,7 @@ from ..reports.build import DisplayedModel, build_summary
 from ..reports.explanation import Explanation, make_explanation
 from ..reports.model_summary import Summary
 from ..solving.driver import solve
-from .inputs import ValidatedInput, check_source_columns, refuse_beside_source, validate
+from .inputs import ValidatedInput, check_source_columns, read_chosen, refuse_beside_source, validate
 
 SPARSE_SET_PARAMETERS = """include, exclude : sequence of int or str, mask or None, default None
         Columns (indices, names, or a mask) that must, must not be chosen; those included count in k.
@@ -200,10 +200,16 @@ class SparseModel(SelectorMixin, BaseEstimator):
             eta = np.concatenate(by_partition(self._eta, X))
             return eta if offset is None else eta + np.asarray(offset)
         warn_row_order(X, offset=offset)
-        X = self._read(X, reset=False, ensure_all_finite=False)
-        refuse_missing(X, getattr(self, "feature_names_in_", None))
+        X, places = read_chosen(self, X, self.support_)
         design = as_design(X)
-        return predictors(design, self.support_, coef, intercept, offset).astype(design.dtype, copy=False)
+        eta = predictors(design, places, coef, intercept, offset)
+        if not np.isfinite(eta).all():
+            self._refuse_missing(X, places)
+        return eta.astype(design.dtype, copy=False)
+
+    def _refuse_missing(self, X: Any, places: Columns) -> None:
+        """Raise where the chosen columns, at these places of X, hold NaN or infinity."""
+        refuse_missing(X[:, places], getattr(self, "feature_names_in_", None), self.support_)
 
     def _on_support(self) -> tuple[Array, Any]:
         """Coefficients of the support in double precision (several outputs: a row each), and the intercept."""
@@ -346,10 +352,9 @@ class SparseModel(SelectorMixin, BaseEstimator):
         if X.shape[0] != 1:
             raise ValueError(f"row must be one row, got {X.shape[0]}; explain them one by one")
         prediction = np.ravel(self.predict(X))
-        X = self._read(X, reset=False, ensure_all_finite=False)
-        refuse_missing(X, getattr(self, "feature_names_in_", None))
+        X, places = read_chosen(self, X, self.support_)
         coef, intercept = self._on_support()
-        values = np.asarray(as_design(X).block(self.support_).dense(), dtype=np.float64)[0]
+        values = np.asarray(as_design(X).block(places).dense(), dtype=np.float64)[0]
         names = self.summary().names
         return make_explanation(
             names,

@@ -5,7 +5,7 @@ import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.metrics import r2_score
 
-from .._utils.row_order import warn_row_order
+from .._utils.row_order import warn_at_caller, warn_row_order
 from .._utils.validation import check_array, check_shape
 from ..data import Source
 from ..data.sources import opened
@@ -27,6 +27,7 @@ class Regression(RegressorMixin, SparseModel):
         if y is not None and check_shape(y, "y") and np.asarray(y).dtype.kind == "O":
             y = check_array(y, "y")  # scikit-learn would turn text into numbers
         X, y = self._validate(X, y, y_numeric=True, multi_output=self._takes_several_responses())
+        self._warn_two_classes(y)
         return input_from_arrays(X, y, y, sample_weight, offset, getattr(self, "feature_names_in_", None))
 
     def _set_coefficients(self, x: Any, intercept: Any) -> None:
@@ -38,6 +39,15 @@ class Regression(RegressorMixin, SparseModel):
         tags = super().__sklearn_tags__()
         tags.target_tags.multi_output = self._takes_several_responses()
         return tags
+
+    def _warn_two_classes(self, y: np.ndarray) -> None:
+        """Warn where the target is 0 or 1 in every row, and the loss is one of residuals."""
+        counts = self._loss_name() == "poisson"
+        if y.ndim != 1 or counts or not len(y) or not ((y == 0) | (y == 1)).all() or y.min() == y.max():
+            return
+        name = type(self).__name__.replace("Regressor", "Classifier")
+        classifier = "SparseAdditiveClassifier" if name.startswith("Additive") else name
+        warn_at_caller(f"y holds only 0 and 1, which look like two classes: {classifier} predicts their probabilities")
 
     def _takes_several_responses(self) -> bool:
         """Whether the loss takes several responses."""
@@ -62,7 +72,7 @@ class Regression(RegressorMixin, SparseModel):
         """
         return self._loss().predict(self._eta(X, offset))
 
-    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None, *, offset: Any = None) -> float:
         """Score the predictions of X by R2.
 
         Parameters
@@ -73,6 +83,8 @@ class Regression(RegressorMixin, SparseModel):
             The responses.
         sample_weight : array of shape (n,) or None, default None
             Weights of the rows.
+        offset : array of shape (n,) or None, default None
+            As in ``predict``.
 
         Returns
         -------
@@ -82,8 +94,8 @@ class Regression(RegressorMixin, SparseModel):
         X = opened(X)
         if not isinstance(X, Source):
             warn_row_order(X, y=y, sample_weight=sample_weight)
-            return float(super().score(X, y, sample_weight))
-        refuse_beside_source(y, sample_weight)
+            return float(r2_score(y, self.predict(X, offset), sample_weight=sample_weight))
+        refuse_beside_source(y, sample_weight, offset)
         return float(r2_score(X.targets(), self.predict(X), sample_weight=X.weights()))
 
 
