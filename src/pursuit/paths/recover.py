@@ -134,7 +134,7 @@ def recover(
     if noise is not None:
         limit = min(A.shape) if k is None else check_k(k)
         return _at_noise_level(objective, y, check_number(noise, "noise"), limit, solver=solver, **options)
-    if np.ndim(k) == 1:
+    if np.iterable(k) and not isinstance(k, str):
         return path(objective, k, solver=solver, **options)
     return solve(objective, k, solver=solver, **options)
 
