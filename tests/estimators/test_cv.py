@@ -26,7 +26,7 @@ def regression(seed=0, n=60, p=10, noise=1.0):
     return X, X[:, 0] - X[:, 3] + 0.5 * X[:, 5] + noise * rng.standard_normal(n)
 
 
-@pytest.mark.filterwarnings("ignore:No features were selected")
+@pytest.mark.filterwarnings("ignore:No features were selected", "ignore:y holds only 0 and 1")
 @parametrize_with_checks([
     SparseRegressorCV(KS, cv=3), SparseRegressorCV(KS, cv=3, combine="none", rule="1se"), SparseRegressorCV(rule="bic"),
     SparseRegressorCV(KS, cv=3, loss="huber", combine="average"), SparseClassifierCV(range(3), cv=3),

@@ -3,7 +3,6 @@
 import copy
 import warnings
 from dataclasses import KW_ONLY, dataclass, replace
-from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -25,10 +24,10 @@ from ..losses import Loss, Multinomial, Squared, as_loss
 from ..objectives import GLM
 from ..objectives.sparse_set import SparseSet
 from ..reports.build import DisplayedModel, build_summary
-from ..reports.explanation import Explanation, make_explanation
 from ..reports.model_summary import Summary
 from ..solving.driver import solve
 from .inputs import ValidatedInput, check_source_columns, read_chosen, refuse_beside_source, validate
+from .outputs import ModelOutputs
 
 SPARSE_SET_PARAMETERS = """include, exclude : sequence of int or str, mask or None, default None
         Columns (indices, names, or a mask) that must, must not be chosen; those included count in k.
@@ -109,7 +108,7 @@ WARNING_STATUSES = ("time_limit", "max_iter", "no_minimiser", "failed")  # not "
 
 
 @dataclass(eq=False, repr=False)
-class SparseModel(SelectorMixin, BaseEstimator):
+class SparseModel(ModelOutputs, SelectorMixin, BaseEstimator):
     """A sparse GLM, whether its number of features is fixed or chosen."""
 
     targets: ClassVar[tuple[str, ...]] = ()
@@ -252,118 +251,6 @@ class SparseModel(SelectorMixin, BaseEstimator):
         if cached is None or cached[0] is not self.result_:
             cached = self._summarised = (self.result_, self._summary())
         return cached[1]
-
-    def report(
-        self,
-        path: Any,
-        X: Any = None,
-        y: Any = None,
-        *,
-        title: str | None = None,
-        target: str = "y",
-        certificate: bool = True,
-        stability: bool = True,
-        intervals: bool = True,
-        baseline: bool = True,
-        n_pairs: int = 25,
-        time_limit: float = 10.0,
-        random_state: int = 0,
-        command: str | None = None,
-        progress: Any = None,
-    ) -> Any:
-        """Write a report about the fitted model: one HTML file that needs no network and no other file.
-
-        It holds the features in words and numbers, the score on held-out rows beside the lasso's and the null
-        model's, the model of every size with a slider, stability, intervals, rivals, optimality and diagnostics.
-        What cannot be computed is named on the page with the reason.
-
-        Parameters
-        ----------
-        path : str or path-like
-            The file to write; it must end in .html.
-        X, y : array-like, default None
-            The rows of the fit. Needed only where the model no longer refers to them (after pickling).
-        title : str, default None
-            Heading of the page.
-        target : str, default "y"
-            What the target is called on the page.
-        certificate, stability, intervals, baseline : bool, default True
-            Whether the page has a lower bound or proof, half-samples, intervals, and the l1 model.
-        n_pairs : int, default 25
-            Pairs of half-samples for the stability of the features.
-        time_limit : float, default 10.0
-            Seconds at most for each of the path, the half-samples and the proof.
-        random_state : int, default 0
-            Seed of folds, half-samples and splits.
-        command : str, default None
-            The command that made the model, for the section on reproduction.
-        progress : bool or callable, default None
-            True shows a bar; a function is called with (parts done, parts).
-
-        Returns
-        -------
-        pathlib.Path
-            The file that was written.
-
-        Examples
-        --------
-        >>> import tempfile, pathlib
-        >>> from sklearn.datasets import load_diabetes
-        >>> from pursuit import SparseRegressor
-        >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
-        >>> model = SparseRegressor(k=3).fit(X, y)
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     page = model.report(pathlib.Path(folder, "model.html"), n_pairs=2)
-        ...     "bmi" in page.read_text()
-        True
-        """
-        check_is_fitted(self)
-        return import_module("pursuit.html").write_report(
-            self, path, X, y, title=title, target=target, certificate=certificate, stability=stability,
-            intervals=intervals, baseline=baseline, n_pairs=n_pairs, time_limit=time_limit, random_state=random_state,
-            command=command, progress=progress,
-        )  # fmt: skip
-
-    def explain(self, row: Any) -> Explanation:
-        """Split one prediction into the contributions of the features.
-
-        Parameters
-        ----------
-        row : array-like of shape (n_features,) or (1, n_features), or a data frame of one row
-            The row to explain.
-
-        Returns
-        -------
-        Explanation
-            Contributions that add up, with the intercept, to the linear predictor of the row.
-
-        Examples
-        --------
-        >>> from sklearn.datasets import load_diabetes
-        >>> from pursuit import SparseRegressor
-        >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
-        >>> model = SparseRegressor(k=2).fit(X, y)
-        >>> explanation = model.explain(X.iloc[:1])
-        >>> bool(abs(explanation.eta - model.predict(X.iloc[:1])[0]) < 1e-9)
-        True
-        """
-        check_is_fitted(self)
-        X = row if hasattr(row, "columns") or np.ndim(row) == 2 or hasattr(row, "tocsr") else np.reshape(row, (1, -1))
-        if X.shape[0] != 1:
-            raise ValueError(f"row must be one row, got {X.shape[0]}; explain them one by one")
-        prediction = np.ravel(self.predict(X))
-        X, places = read_chosen(self, X, self.support_)
-        coef, intercept = self._on_support()
-        values = np.asarray(as_design(X).block(places).dense(), dtype=np.float64)[0]
-        names = self.summary().names
-        return make_explanation(
-            names,
-            values,
-            coef,
-            intercept,
-            None if len(prediction) > 1 else prediction[0],
-            self._outputs(()),
-        )
 
     def _summary(self) -> Summary:
         f, coef, result = getattr(self, "objective_", None), np.asarray(self.coef_, dtype=np.float64), self.result_
