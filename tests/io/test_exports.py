@@ -173,5 +173,5 @@ def test_what_sql_cannot_express(fitted, tmp_path):
         load_model(save_model(SparseAdditiveRegressor(k=1).fit(X, Y), tmp_path / "a.json")).to_sql()
     days = pd.DataFrame({"day": pd.date_range("2020-01-01", periods=90)})
     pipeline = table_pipeline(SparseRegressor(k=1)).fit(days, np.arange(90.0))
-    with pytest.raises(ValueError, match="cannot read dates.*'day'"):
+    with pytest.raises(ValueError, match=r"cannot read dates.*'day'"):
         load_model(save_model(pipeline, tmp_path / "d.json")).to_sql()

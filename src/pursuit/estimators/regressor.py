@@ -1,16 +1,18 @@
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import RegressorMixin
+from sklearn.base import RegressorMixin, clone
 from sklearn.metrics import r2_score
 
 from .._utils.row_order import warn_at_caller, warn_row_order
-from .._utils.validation import check_array, check_shape
-from ..data import Source
+from .._utils.validation import check_array, check_flag, check_offset, check_shape
+from ..data import Source, is_dask
 from ..data.sources import opened
-from .base import ATTRIBUTES, PARAMETERS, AtMostK, SparseModel
+from .base import ATTRIBUTES, PARAMETERS, WARNING_STATUSES, AtMostK, SparseModel
 from .inputs import ValidatedInput, check_source_columns, input_from_arrays, input_from_source, refuse_beside_source
+
+OPTIMALITIES = ("none", "stationary", "swap_stationary", "swap_optimal")  # from the weakest to the strongest
 
 
 class Regression(RegressorMixin, SparseModel):
@@ -101,15 +103,21 @@ class Regression(RegressorMixin, SparseModel):
 
 @dataclass(eq=False, repr=False)  # for an __init__ that errors call by this class
 class SparseRegressor(Regression, AtMostK):
-    __doc__ = f"""Regression on at most k features; with several responses they share the features.
+    __doc__ = f"""Regression on at most k features; several responses share the features, or have k each.
 
     Parameters
     ----------
     {PARAMETERS}
+    shared : bool, default True
+        Whether several responses share their features (squared loss only). False fits a model to each response, with at
+        most k features of its own; every regression loss then takes several responses.
 
     Attributes
     ----------
     {ATTRIBUTES}
+    results_ : tuple of pursuit.Result
+        With ``shared=False`` and several responses: the result of each. ``result_`` is then of all coefficients
+        together, ``support_`` the columns that some response uses, and there is no ``objective_``.
 
     See Also
     --------
@@ -123,3 +131,65 @@ class SparseRegressor(Regression, AtMostK):
     >>> SparseRegressor(k=3).fit(X, y).get_feature_names_out().tolist()
     ['bmi', 'bp', 's5']
     """
+    _: KW_ONLY
+    shared: bool = True
+
+    def _takes_several_responses(self) -> bool:
+        return not self.shared or super()._takes_several_responses()
+
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        *,
+        offset: Any = None,
+        callback: Any = None,
+        checkpoint: Any = None,
+        engine: Any = None,
+    ) -> Any:
+        vars(self).pop("results_", None)
+        if check_flag(self.shared, "shared") or np.ndim(y) < 2:
+            return super().fit(
+                X, y, sample_weight, offset=offset, callback=callback, checkpoint=checkpoint, engine=engine
+            )
+        if checkpoint is not None or engine is not None or is_dask(X):
+            raise TypeError("shared=False fits a model to each response, from arrays: leave checkpoint and engine out")
+        inputs = self._read_fit_input(X, y, sample_weight, offset, None)
+        Y = np.asarray(inputs.y())
+        shift = check_offset(offset, len(Y), Y.shape[1])
+        shifts = [None] * Y.shape[1] if shift is None else np.broadcast_to(shift, Y.shape).T
+        models = []
+        for response, own in zip(Y.T, shifts, strict=True):
+            model = clone(self).set_params(shared=True)
+            models.append(model.fit(inputs.X, response, sample_weight, offset=own, callback=callback))
+        self._join(models)
+        return self
+
+    fit.__doc__ = AtMostK.fit.__doc__
+    fit.__qualname__ = "fit"  # the name in errors of Python, without this class
+
+    def _fit(self, inputs: ValidatedInput, callback: Any = None, checkpoint: Any = None) -> None:
+        if inputs.multi_output and not self.shared:
+            raise ValueError("shared=False needs y as an array: data in parts with several responses share features")
+        super()._fit(inputs, callback, checkpoint)
+
+    def _join(self, models: list[Any]) -> None:
+        """Store the models of single responses as one."""
+        self.results_ = results = tuple(model.result_ for model in models)
+        self.support_ = support = np.unique(np.concatenate([result.support for result in results]))
+        status = next((s for s in WARNING_STATUSES if any(result.status == s for result in results)), "converged")
+        sizes = ", ".join(str(len(result.support)) for result in results)
+        first = results[0]
+        self.result_ = replace(
+            first, support=support, coef=np.stack([result.x[support] for result in results], axis=1),
+            intercept=np.array([result.intercept for result in results]), value=sum(r.value for r in results),
+            status=status, reason=f"each response has features of its own ({sizes}), see results_",
+            n_iter=sum(r.n_iter for r in results), seconds=sum(r.seconds for r in results), trace=(),
+            optimality=min((r.optimality for r in results), key=OPTIMALITIES.index), exchange=None,
+            constraint=first.constraint.with_budget(max(1, first.constraint.count(support))),
+            certificate="none", lower=None, next_best="",
+        )  # fmt: skip
+        vars(self).pop("objective_", None)
+        self._dtype, self.l2_, self.n_iter_ = models[0]._dtype, models[0].l2_, max(model.n_iter_ for model in models)
+        self._set_coefficients(self.result_.x, self.result_.intercept)

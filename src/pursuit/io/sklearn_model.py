@@ -38,13 +38,14 @@ def sklearn_model(model: "Model") -> Any:
             made = import_module("sklearn.svm").LinearSVC()
         labels = np.asarray(model.classes)
     else:
-        made = linear.PoissonRegressor() if model.loss.name == "poisson" else None
+        made = linear.PoissonRegressor() if model.loss.name == "poisson" and not several else None
         if type(model.loss).predict is Loss.predict:
             made = linear.LinearRegression()
         labels = np.ones((2, len(intercept))) if several else np.ones(2)
         coef, intercept = (coef, intercept) if several else (coef[0], intercept[0])
     if made is None:
-        raise ValueError(f"scikit-learn has no linear model that predicts as the {model.loss.name} loss does")
+        what = "several responses as" if several else "as"
+        raise ValueError(f"scikit-learn has no linear model that predicts {what} the {model.loss.name} loss does")
     made.fit(np.zeros((len(labels), p)), labels)  # rows without information: what fit sets beside the coefficients
     made.coef_, made.intercept_ = coef, intercept
     if model.feature_names is not None:
