@@ -186,3 +186,23 @@ def test_a_transpose_without_conjugation_is_no_adjoint():
     A = make_problem("complex", n=6, p=9, k=2)[0]
     with pytest.raises(ValueError, match="conjugate transpose"):
         recover(LinearOperator(A.shape, lambda v: A @ v, rmatvec=lambda d: A.T @ d, dtype=complex), np.ones(6), 1)
+
+
+@pytest.mark.parametrize("kind", ["cosine", "fourier"])
+def test_operators_of_pylops(kind):
+    pylops = pytest.importorskip("pylops", reason="pylops is not installed")
+    rng = np.random.default_rng(8)
+    rows = np.sort(rng.choice(128, 60, replace=False))
+    x = np.zeros(128)
+    x[[5, 17, 40, 99]] = 3, -2, 1.5, 1
+    if kind == "cosine":
+        transform = pylops.signalprocessing.DCT(128).H
+        A = pylops.Restriction(128, rows) @ transform
+    else:
+        transform = pylops.signalprocessing.FFT(128, norm="ortho", dtype=np.complex128)
+        A = pylops.Restriction(128, rows, dtype=np.complex128) @ transform
+    found = recover(A, A @ x, 4)
+    assert found.support.tolist() == [5, 17, 40, 99]
+    np.testing.assert_allclose(found.x, x, atol=1e-10)
+    noisy = A @ x + 0.01 * rng.standard_normal(60)
+    assert recover(A, noisy, noise=0.01).support.tolist() == [5, 17, 40, 99]

@@ -148,7 +148,7 @@ class SparseRegressor(Regression, AtMostK):
         checkpoint: Any = None,
         engine: Any = None,
     ) -> Any:
-        vars(self).pop("results_", None)
+        self.__dict__.pop("results_", None)
         if check_flag(self.shared, "shared") or np.ndim(y) < 2:
             return super().fit(
                 X, y, sample_weight, offset=offset, callback=callback, checkpoint=checkpoint, engine=engine
@@ -190,6 +190,6 @@ class SparseRegressor(Regression, AtMostK):
             constraint=first.constraint.with_budget(max(1, first.constraint.count(support))),
             certificate="none", lower=None, next_best="",
         )  # fmt: skip
-        vars(self).pop("objective_", None)
+        self.__dict__.pop("objective_", None)
         self._dtype, self.l2_, self.n_iter_ = models[0]._dtype, models[0].l2_, max(model.n_iter_ for model in models)
         self._set_coefficients(self.result_.x, self.result_.intercept)
