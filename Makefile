@@ -16,7 +16,7 @@ INSTALL  = $(PIP) install $(addprefix --constraint ,$(CONSTRAINTS)) --no-build-i
            $(addprefix --config-settings=cmake.define.PURSUIT_SANITIZE=,$(SANITIZE)) --editable
 EXPERIMENTS = $(PIP) install $(addprefix --constraint ,$(CONSTRAINTS)) --no-build-isolation --editable ./experiments
 
-.PHONY: help demo experiments test smoke coverage wheel test-oldest test-pythons sanitize bench bench-scale fuzz-proofs fuzz-exchange fuzz-curvature docs-table lint format clean
+.PHONY: help demo docs experiments test smoke coverage wheel test-oldest test-pythons sanitize bench bench-scale fuzz-proofs fuzz-exchange fuzz-curvature docs-table lint format clean
 .DEFAULT_GOAL := help
 
 help:  ## list the targets
@@ -38,6 +38,12 @@ coverage: $(VENV)/stamp-dev  ## all tests, and the share of lines of src/pursuit
 wheel: $(VENV)/stamp-dev  ## sdist and wheel in dist/, checked, installed outside the checkout with and without extras, smoke tests run there
 	@echo "== sdist and wheel =="
 	@$(BIN)/python tools/check_wheel.py --build-dir build/$(VENV)-{cache_tag}
+
+docs: $(VENV)/stamp-docs  ## the site in build/site: gallery run, warnings are errors, every internal link followed
+	@echo "== site (sphinx) =="
+	@rm -rf build/site docs/gallery docs/api/generated docs/api/backreferences docs/sg_execution_times.rst
+	@$(BIN)/python -m sphinx -q -W --keep-going -n -b html -d build/site-doctrees docs build/site
+	@$(BIN)/python tools/check_site.py build/site
 
 test-oldest:  ## the tests with the oldest dependencies that pyproject.toml declares, in .venv-oldest
 	@$(MAKE) --no-print-directory VENV=.venv-oldest CONSTRAINTS=tools/oldest.txt .venv-oldest/stamp-dev
@@ -155,6 +161,11 @@ $(VENV)/stamp-dev: $(VENV)/stamp-venv $(SOURCES)
 	@echo "== building and installing pursuit with what the tests need (a minute or two) =="
 	@$(INSTALL) ".[dev]"
 	@$(EXPERIMENTS)
+	@touch $@
+
+$(VENV)/stamp-docs: $(VENV)/stamp-venv $(SOURCES)
+	@echo "== building and installing pursuit with what the site needs (a minute or two) =="
+	@$(INSTALL) ".[docs]"
 	@touch $@
 
 $(VENV)/stamp-bench: $(VENV)/stamp-venv $(SOURCES)

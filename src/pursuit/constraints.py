@@ -4,8 +4,8 @@
 """
 
 import copy
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Hashable, Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from ._utils.column_names import column_label, resolve_columns
 from ._utils.lazy import lazy
 from ._utils.row_order import warn_column_order
 from ._utils.sorted_sets import inside, without
-from ._utils.types import Columns, Vector
+from ._utils.types import Columns, ColumnsLike, GroupsLike, Vector
 from ._utils.validation import check_k
 
 
@@ -43,11 +43,11 @@ class AtMost:
 
     def __init__(
         self,
-        k: Any,
+        k: int,
         dim: int,
-        include: Iterable[Any] | None = (),
-        exclude: Iterable[Any] | None = (),
-        groups: Any = None,
+        include: ColumnsLike = (),
+        exclude: ColumnsLike = (),
+        groups: GroupsLike = None,
         names: Sequence[str] | None = None,
     ) -> None:
         k = check_k(k)
@@ -182,7 +182,7 @@ class AtMost:
         sizes = np.bincount(self.unit_of[cols], minlength=self.units)[units]
         return cols, np.concatenate([[0], np.cumsum(sizes)])
 
-    def _units_named(self, columns: Any, name: str, names: Sequence[str] | None) -> Columns:
+    def _units_named(self, columns: ColumnsLike, name: str, names: Sequence[str] | None) -> Columns:
         """The units of the columns that a user names."""
         if columns is None or (isinstance(columns, tuple | list) and not columns):
             return np.empty(0, np.int64)
@@ -201,17 +201,17 @@ class AtMost:
         return np.unique(self.units_of(values.astype(np.int64)))
 
 
-def _units(groups: Any, dim: int, names: Sequence[str] | None) -> tuple[Columns | None, int]:
+def _units(groups: GroupsLike, dim: int, names: Sequence[str] | None) -> tuple[Columns | None, int]:
     """The unit of each coordinate and how many there are; None where every unit is one coordinate."""
     if groups is None:
         return None, dim
     labels = group_labels(groups, dim, names)
-    seen: dict[Any, int] = {}  # groups are numbered by their first column, so ties go there
+    seen: dict[Hashable, int] = {}  # groups are numbered by their first column, so ties go there
     codes = np.fromiter((seen.setdefault(label, len(seen)) for label in labels), np.int64, dim)
     return (None if len(seen) == dim else codes), len(seen)
 
 
-def group_labels(groups: Any, dim: int, names: Sequence[str] | None = None) -> list[Any]:
+def group_labels(groups: GroupsLike, dim: int, names: Sequence[str] | None = None) -> list[Hashable]:
     """The label of every column's group, from labels, from sets of columns, or from the prefixes of names.
 
     A column that no set names is a group of its own, under its own name.
@@ -229,7 +229,7 @@ def group_labels(groups: Any, dim: int, names: Sequence[str] | None = None) -> l
 _COLLECTIONS = (list, tuple, set, frozenset, np.ndarray)
 
 
-def _prefixes(names: Sequence[str] | None) -> list[str]:
+def _prefixes(names: Sequence[str] | None) -> list[Hashable]:
     """What names say before their last "=" or, where no name has one, before their last "_".
 
     The name of a transformer, which ColumnTransformer puts before "__", is not looked at but kept.
@@ -241,9 +241,9 @@ def _prefixes(names: Sequence[str] | None) -> list[str]:
     return [f"{step}{line}{name.rpartition(mark)[0] or name}" for step, line, name in apart]
 
 
-def _labels_of_sets(sets: dict[Any, Any], dim: int, names: Sequence[str] | None) -> list[Any]:
+def _labels_of_sets(sets: Mapping[Hashable, ColumnsLike], dim: int, names: Sequence[str] | None) -> list[Hashable]:
     """Labels from the columns of every group, by name or index."""
-    labels: dict[int, Any] = {}
+    labels: dict[int, Hashable] = {}
     for label, columns in sets.items():
         cols = np.asarray(resolve_columns(columns, f"groups[{label!r}]", dim, names))
         if cols.size and (cols.dtype.kind not in "iu" or cols.ndim != 1 or cols.min() < 0 or cols.max() >= dim):
@@ -258,7 +258,7 @@ def _labels_of_sets(sets: dict[Any, Any], dim: int, names: Sequence[str] | None)
     return [labels[j] if j in labels else alone[j] if alone[j] not in sets else ("column", j) for j in range(dim)]
 
 
-def _one_label_each(groups: Any, dim: int) -> list[Any]:
+def _one_label_each(groups: GroupsLike, dim: int) -> list[Hashable]:
     """One text or number per column; lists stay lists, as an array would make 1 and "1" the same label."""
     wanted = f"groups must give one label per column (text or a number), {dim} of them"
     if isinstance(groups, str | bytes | set) or not np.iterable(groups):

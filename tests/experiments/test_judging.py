@@ -5,10 +5,27 @@ from pathlib import Path
 import pytest
 
 from pursuit_experiments.catalogue import catalogue
-from pursuit_experiments.claims import KINDS, PAPER, kind_of, verify
-from pursuit_experiments.experiment import AGREES, FAILED, UNDECIDED, Judgement
+from pursuit_experiments.claims import KINDS, PAPER, judged, kind_of, read_verdict, verify
+from pursuit_experiments.experiment import (
+    AGREES,
+    DIFFERS,
+    FAILED,
+    UNDECIDED,
+    Comparison,
+    Judgement,
+    Size,
+    weakest,
+)
+from pursuit_experiments.folders import TABLE, VERDICT, folder_of, read_table
+from pursuit_experiments.reproduce import reproduce
+
+from .toy import Toy
 
 ROOT = Path(__file__).parents[2] / "experiments"
+
+
+def comparison(lead, se, about="one over another"):
+    return Comparison(about, lead, se, 10)
 
 
 @pytest.mark.parametrize(
@@ -16,15 +33,55 @@ ROOT = Path(__file__).parents[2] / "experiments"
     [(0.3, 0.1, AGREES, None), (-0.3, 0.1, FAILED, None), (0.1, 0.1, UNDECIDED, 40), (-0.05, 0.1, UNDECIDED, 160)],
 )
 def test_two_standard_errors_decide(lead, se, outcome, needed):
-    found = Judgement.by_lead("it", lead, se, 10, "measured", "a cause", FAILED)
+    found = Judgement.by_leads("it", [comparison(lead, se)], "measured", "a cause", FAILED)
     assert (found.outcome, found.needed) == (outcome, needed)
     assert (found.why == "") == (outcome == AGREES)
     assert "10 replications" in found.evidence
+    assert "one over another" in found.evidence
     assert ("would decide" in found.evidence) == (outcome == UNDECIDED)
 
 
+def test_a_claim_needs_every_lead():
+    sure, close, behind = comparison(0.3, 0.1), comparison(0.1, 0.1, "close"), comparison(-0.3, 0.1, "behind")
+    assert Judgement.by_leads("it", [sure, sure], "measured").outcome == AGREES
+    found = Judgement.by_leads("it", [sure, close], "measured")
+    assert (found.outcome, found.about, found.needed) == (UNDECIDED, "close", 40)
+    found = Judgement.by_leads("it", [sure, behind, close], "measured", "a cause")
+    assert (found.outcome, found.about) == (DIFFERS, "behind")
+
+
+def test_an_undecided_claim_counts_the_replications_that_would_refute_or_confirm_it():
+    behind, ahead, close = comparison(-0.1, 0.1), comparison(0.1, 0.1), comparison(0.01, 0.1)
+    assert Judgement.by_leads("it", [behind, close], "measured").needed == 40  # one sure lead below zero is enough
+    assert Judgement.by_leads("it", [ahead, close], "measured").needed == 4000  # all must be sure
+
+
 def test_no_difference_at_all_says_so_without_a_number():
-    assert Judgement.by_lead("it", 0.0, 0.1, 10, "measured").needed is None
+    assert Judgement.by_leads("it", [comparison(0.0, 0.1)], "measured").needed is None
+
+
+def test_without_noise_the_sign_decides():
+    assert weakest([comparison(1e-9, 0.0), comparison(0.3, 0.1)]).lead == 0.3
+    assert Judgement.by_leads("it", [comparison(1e-9, 0.0)], "measured").outcome == AGREES
+    assert Judgement.by_leads("it", [comparison(-1e-9, 0.0)], "measured").outcome == DIFFERS
+
+
+def test_a_replicated_claim_without_a_standard_error_is_open(tmp_path):
+    experiment = Toy()
+    reproduce(experiment, Size(replications=3), tmp_path)
+    assert not any("standard error" in line for line in verify([experiment], tmp_path).open)
+    experiment.compares = False
+    reproduce(experiment, Size(replications=3), tmp_path)
+    assert sum("has no standard error" in line for line in verify([experiment], tmp_path).open) == 2
+
+
+def test_every_replicated_claim_of_the_papers_has_a_standard_error():
+    for experiment in catalogue().values():
+        folder = folder_of(experiment, ROOT)
+        if read_verdict(folder / VERDICT).replications > 1:
+            for one in judged(experiment, read_table(folder / TABLE)):
+                exact = experiment.expected["claims"][one.claim].get("exact", False)
+                assert exact == (one.se is None), f"{experiment.name}: {one.claim}"
 
 
 def test_aims_slips_and_other_data_are_not_counted_among_the_papers_claims():

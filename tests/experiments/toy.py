@@ -5,6 +5,7 @@ import json
 import numpy as np
 
 from pursuit_experiments import Experiment, Judgement, Row, Size
+from pursuit_experiments.experiment import Comparison
 from pursuit_experiments.sums import summed
 
 CLAIMS = {
@@ -22,6 +23,7 @@ class Toy(Experiment):
     expected_in = "toy.json"
     expected = CLAIMS
     why = "the slope is small"
+    compares = True  # whether judgements name the comparison that they rest on
 
     def __init__(self, log=None, fails_at=None):
         self.log, self.fails_at = log, fails_at
@@ -49,6 +51,8 @@ class Toy(Experiment):
         return figure
 
     def judge(self, table):
-        low = table["value"].min()
-        yield Judgement.of("positive", low > 0, f"{low:.2f}")
-        yield Judgement.of("large", low > 100, f"{low:.2f}", self.why)
+        line = table.loc[table["value"].idxmin()]
+        low = line["value"]
+        least = Comparison("the mean", low, np.nan_to_num(line["value_se"]), line["copies"]) if self.compares else None
+        yield Judgement.of("positive", low > 0, f"{low:.2f}", rests_on=least)
+        yield Judgement.of("large", low > 100, f"{low:.2f}", self.why, rests_on=least)

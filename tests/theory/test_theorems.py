@@ -130,6 +130,32 @@ def test_a_saddle_point_is_certified_only_where_the_margin_is_positive():
         assert table["DIHT Theorem 3"].verdict == ("certified" if verdict == "certified" else "open")
 
 
+def test_a_hinge_minimiser_at_the_kink_is_not_refuted_by_the_wrong_subgradient():
+    """f(w) = max(0, 1 - w) + w^2/4 on the first column: w = 1, where the subgradient that vanishes is not a sign's."""
+    y = np.tile([1.0, -1.0], 10)
+    X = np.column_stack([y, 0.3 * np.repeat([1.0, -1.0], 10)])
+    f = pursuit.GLM(X, y, "hinge", l2=0.5, fit_intercept=False)
+    best, worse = pursuit.solve(f, 1), f.refit(np.array([1]))
+    assert best.support.tolist() == [0]
+    assert best.coef == pytest.approx([1.0], abs=1e-6)
+    assert worse.value > best.value
+    table = pursuit.theorems(f, 1, target=best)
+    assert table["DIHT Theorem 1"].verdict in ("certified", "open")
+    assert pursuit.theorems(f, 1, target=best.x)["DIHT Theorem 1"].verdict in ("certified", "open")
+    assert pursuit.theorems(f, 1, target=np.array([0.0, 0.5]))["DIHT Theorem 1"].verdict == "open"
+
+
+def test_corollary_36_is_refuted_by_the_printed_level_and_certified_by_the_safe_one():
+    """Orthonormal columns, a gradient of equal entries everywhere: zeta_s = e sqrt(s)."""
+    p, k = 40, 20
+    X = np.linalg.qr(np.random.default_rng(0).standard_normal((50, p)))[0] * np.sqrt(50)
+    target = np.zeros(p)
+    target[0] = 1.0
+    for e, verdict in ((0.99 / sqrt(21), "certified"), (1 / sqrt(20.5), "open"), (1.01 / sqrt(20), "refuted")):
+        f = pursuit.GLM(X, X @ (target + e), fit_intercept=False)
+        assert pursuit.theorems(f, k, target=target)["ARHT Corollary 3.6"].verdict == verdict
+
+
 def test_steps_and_counts_of_the_dual_theorems():
     rng = np.random.default_rng(1)
     X = np.linalg.qr(rng.standard_normal((50, 4)))[0] * np.sqrt(50)

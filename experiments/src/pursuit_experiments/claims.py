@@ -43,11 +43,13 @@ class Verdict:
 class Account:
     """What ``verify`` counts: outcomes of the papers' claims, of rows beside them, and everything that is left open.
 
-    Open is what has neither a full verdict nor an explanation, or is undecided without a number of replications.
+    Open is what has neither a full verdict nor an explanation, is undecided without a number of replications, or was
+    replicated and has no standard error (but for claims marked ``exact``, in which nothing is random).
     """
 
     outcomes: Counter[str] = field(default_factory=Counter)
     beside: Counter[str] = field(default_factory=Counter)
+    replicated: int = 0  # of the papers' claims, those with a standard error
     open: list[str] = field(default_factory=list)
 
 
@@ -96,8 +98,15 @@ def verify(experiments: Iterable[Experiment], root: Path) -> Account:
                 continue
             counted = account.outcomes if kind_of(experiment, claim) == PAPER else account.beside
             counted[held[claim].outcome] += 1
+            account.replicated += kind_of(experiment, claim) == PAPER and held[claim].se is not None
             if held[claim].outcome == UNDECIDED and held[claim].needed is None:
                 account.open.append(f"{experiment.name}: {claim}: undecided, and nothing says how many would decide")
+            if (
+                verdict.replications > 1
+                and held[claim].se is None
+                and not experiment.expected["claims"][claim].get("exact")
+            ):
+                account.open.append(f"{experiment.name}: {claim}: replicated, and the verdict has no standard error")
             if held[claim].outcome != AGREES and not held[claim].why:
                 account.open.append(f"{experiment.name}: {claim}: {held[claim].outcome}, and nothing says why")
             if verdict.mode != FULL and not verdict.note:

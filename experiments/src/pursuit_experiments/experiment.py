@@ -1,9 +1,10 @@
 """What an experiment is."""
 
 import json
+import math
 import sys
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from math import ceil
@@ -23,7 +24,7 @@ DECISIVE = 2.0  # standard errors by which a difference must be off zero
 
 @dataclass(frozen=True)
 class Size:
-    """How much of an experiment is asked for: all of it, or the quick form; ``replications`` overrides their number."""
+    """How much of an experiment to run: all of it, or the quick form; ``replications`` overrides their number."""
 
     quick: bool = False
     replications: int | None = None
@@ -37,12 +38,41 @@ class Size:
 
 
 @dataclass(frozen=True)
+class Comparison:
+    """One difference that a claim rests on: ``lead`` is positive where it speaks for the claim.
+
+    ``se`` is its standard error over ``copies`` replications; 0 where nothing varies.
+    """
+
+    about: str
+    lead: float
+    se: float
+    copies: int
+
+    @property
+    def ratio(self) -> float:
+        """The lead in standard errors."""
+        return self.lead / self.se if self.se > 0 else math.copysign(math.inf, self.lead) if self.lead else 0.0
+
+    @property
+    def needed(self) -> int | None:
+        """How many replications would make the lead two standard errors, if it stayed what it is; None for no lead."""
+        return ceil(self.copies * (DECISIVE * self.se / abs(self.lead)) ** 2) if self.lead else None
+
+
+def weakest(comparisons: Iterable[Comparison]) -> Comparison:
+    """The comparison with the least lead in standard errors; of equals, the least lead."""
+    return min(comparisons, key=lambda one: (one.ratio, one.lead))
+
+
+@dataclass(frozen=True)
 class Judgement:
     """What was found about one claim, and why where it does not agree.
 
     ``agrees``; ``differs``, for a reason outside us; ``undecided``, within two standard errors either way; ``failed``.
-    Where a difference decides, ``lead`` is it (positive: for the claim), ``se`` its standard error over ``copies``
-    replications, and ``needed`` how many of them would decide if the difference stayed what it is.
+    Where differences over replications decide, ``about``, ``lead``, ``se`` and ``copies`` are those of the
+    `Comparison` that speaks least for the claim, and ``needed`` says how many replications would decide if the
+    difference stayed what it is. Where nothing was replicated they are empty.
     """
 
     claim: str
@@ -53,31 +83,56 @@ class Judgement:
     se: float | None = None
     copies: int | None = None
     needed: int | None = None
+    about: str = ""
 
     @property
     def evidence(self) -> str:
-        """Lead, standard error and replications in words; empty where nothing was averaged."""
+        """The weakest comparison in words; empty where nothing was replicated."""
         if self.lead is None or self.se is None:
             return ""
-        words = f"lead {self.lead:+.3g}, standard error {self.se:.2g}, {self.copies} replications"
+        named = f"weakest comparison, {self.about}: " if self.about else ""
+        words = f"{named}lead {self.lead:+.3g}, standard error {self.se:.2g}, {self.copies} replications"
         return words if self.needed is None else f"{words}; about {self.needed} would decide"
 
     @classmethod
-    def by_lead(
-        cls, claim: str, lead: float, se: float, copies: int, measured: str, why: str = "", otherwise: str = DIFFERS
+    def by_leads(
+        cls, claim: str, comparisons: Iterable[Comparison], measured: str, why: str = "", otherwise: str = DIFFERS
     ) -> "Judgement":
-        """Agrees or not where a difference is two standard errors off zero; else undecided."""
-        lead, se, copies = float(lead), float(se), int(copies)
-        if abs(lead) > DECISIVE * se:
-            outcome = AGREES if lead > 0 else otherwise
-            return cls(claim, outcome, measured, "" if outcome == AGREES else why, lead, se, copies)
-        needed = ceil(copies * (DECISIVE * se / abs(lead)) ** 2) if lead else None
-        return cls(claim, UNDECIDED, measured, why, lead, se, copies, needed)
+        """A claim that needs every lead: agrees where all are two standard errors above zero, and does not where one
+        is as far below; else undecided."""
+        found = list(comparisons)
+        least = weakest(found)
+        if least.ratio > DECISIVE:
+            return cls.of(claim, True, measured, rests_on=least)
+        if least.ratio < -DECISIVE:
+            return cls.of(claim, False, measured, why, otherwise, rests_on=least)
+        return cls(claim, UNDECIDED, measured, why, *_plain(least), _needed(found), least.about)
 
     @classmethod
-    def of(cls, claim: str, holds: bool, measured: str, why: str = "", otherwise: str = DIFFERS) -> "Judgement":
-        """Agrees where it holds; `why` is told only where it does not."""
-        return cls(claim, AGREES, measured) if holds else cls(claim, otherwise, measured, why)
+    def of(
+        cls, claim: str, holds: bool, measured: str, why: str = "", otherwise: str = DIFFERS,
+        rests_on: Comparison | None = None,
+    ) -> "Judgement":  # fmt: skip
+        """Agrees where it holds; ``why`` is given only where it does not."""
+        numbers: Any = (None, None, None) if rests_on is None else _plain(rests_on)
+        about = "" if rests_on is None else rests_on.about
+        if holds:
+            return cls(claim, AGREES, measured, "", *numbers, None, about)
+        return cls(claim, otherwise, measured, why, *numbers, None, about)
+
+
+def _needed(comparisons: list[Comparison]) -> int | None:
+    """Replications that decide if every lead stays what it is: one lead below zero refutes, else all must be sure."""
+    below = [one.needed for one in comparisons if one.lead < 0]
+    if below:
+        return min(one for one in below if one is not None)
+    above = [one.needed for one in comparisons if one.ratio <= DECISIVE]
+    return None if None in above else max(one for one in above if one is not None)
+
+
+def _plain(one: Comparison) -> tuple[float, float, int]:
+    """The numbers as JSON holds them."""
+    return float(one.lead), float(one.se), int(one.copies)
 
 
 class Experiment(ABC):

@@ -111,14 +111,17 @@ def _summary(judged: list[tuple[Experiment, Verdict]]) -> str:
         f" know of no cause outside. {beside} rows are our own aims, checks of slips, or on data that the paper did"
         " not have: they stand in tables of their own and are not counted. `pursuit-experiments verify` judges the"
         " committed tables anew, `pursuit-experiments report` writes this page, and `pursuit-experiments run NAME`"
-        " does an experiment again, or goes on with it."
+        " does an experiment again, or goes on with it. Where something was replicated, each verdict names the"
+        " comparison that speaks least for the claim, with its lead (positive: for the claim), the standard error of"
+        " the lead and the number of replications. Where nothing was replicated (a formula, one data set, one run of each method)"
+        " there is no standard error."
     )
 
 
 def _effort(verdict: Verdict) -> str:
     hours = verdict.processor_seconds / 3600
     spent = f"{hours:.1f} processor hours" if hours >= 1 else f"{60 * hours:.2g} processor minutes"
-    copies = f", at least {verdict.replications} replications" if verdict.replications > 1 else ""
+    copies = f", at least {verdict.replications} replications" if verdict.replications > 1 else ", not replicated"
     return f"**{verdict.mode}** run{copies}, {spent}.{' ' + verdict.note if verdict.note else ''}"
 
 

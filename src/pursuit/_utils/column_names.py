@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 
 from .row_order import warn_column_order
-from .types import Columns
+from .types import Array, Columns, ColumnsLike, MatrixLike
 from .validation import format_list, unknown_name_message
 
 Names = tuple[str, ...]
 
 
-def get_column_names(X: Any) -> Names | None:
+def get_column_names(X: MatrixLike) -> Names | None:
     """A data frame's column names; None where X has none, or where they are not strings. Each may occur once."""
     if type(X) is np.ndarray:
         return None
@@ -24,13 +24,13 @@ def get_column_names(X: Any) -> Names | None:
     return names if names and all(isinstance(name, str) for name in names) else None
 
 
-def refuse_lazy(X: Any) -> None:
+def refuse_lazy(X: MatrixLike) -> None:
     """Raise where X is a query of polars that has not been run."""
     if hasattr(X, "collect") and hasattr(X, "lazy"):
         raise TypeError(f"X must hold its rows, got a {type(X).__name__}; call collect() first")
 
 
-def refuse_duplicates(names: Iterable[Any], what: str = "X") -> None:
+def refuse_duplicates(names: Iterable[object], what: str = "X") -> None:
     """Raise where columns share a name, naming those: a choice, a prediction or a table by name would be ambiguous."""
     times = Counter(names)
     twice = [name for name, count in times.items() if count > 1]
@@ -40,7 +40,7 @@ def refuse_duplicates(names: Iterable[Any], what: str = "X") -> None:
         )
 
 
-def check_names(names: Any, count: int, what: str) -> Names:
+def check_names(names: object, count: int, what: str) -> Names:
     """Names that a user gives for the columns of something: as many, and each once."""
     if isinstance(names, str) or not np.iterable(names) or len(own := tuple(str(name) for name in names)) != count:
         got = repr(names) if isinstance(names, str) or not np.iterable(names) else len(own)
@@ -57,31 +57,32 @@ def column_label(cols: Iterable[int], names: Sequence[str] | None = None) -> str
     return f"column{'s' * (len(words) != 1)} {format_list(words)}"
 
 
-def quoted_columns(names: Iterable[Any]) -> str:
+def quoted_columns(names: Iterable[object]) -> str:
     """``column 'bmi'``, ``columns 'age', 'bmi'``."""
     words = [repr(name) for name in names]
     return f"column{'s' * (len(words) != 1)} {format_list(words)}"
 
 
-def resolve_columns(columns: Any, argument: str, dim: int, names: Sequence[str] | None = None) -> Any:
+def resolve_columns(
+    columns: ColumnsLike, argument: str, dim: int, names: Sequence[str] | None = None
+) -> Sequence[int] | Columns:
     """Column indices from indices, names (or both), or a mask; the indices are not checked."""
     if columns is None:
         return ()
-    if isinstance(columns, str) or not np.iterable(columns):
-        columns = [columns]
-    if not isinstance(columns, np.ndarray) or columns.dtype.kind not in "iu":
-        warn_column_order(names, **{argument: columns})
-        columns = list(columns)
-        if any(isinstance(column, str) for column in columns):
-            columns = _indices(columns, argument, names)
-    if len(columns) and all(isinstance(column, bool | np.bool_) for column in columns):
-        if len(columns) != dim:
-            raise ValueError(f"{argument} is a mask of shape ({len(columns)},), and there are {dim} columns")
-        return np.flatnonzero(columns)
-    return columns
+    entries: Any = [columns] if isinstance(columns, str) or not np.iterable(columns) else columns
+    if not isinstance(entries, np.ndarray) or entries.dtype.kind not in "iu":
+        warn_column_order(names, **{argument: entries})
+        entries = list(entries)
+        if any(isinstance(column, str) for column in entries):
+            entries = _indices(entries, argument, names)
+    if len(entries) and all(isinstance(column, bool | np.bool_) for column in entries):
+        if len(entries) != dim:
+            raise ValueError(f"{argument} is a mask of shape ({len(entries)},), and there are {dim} columns")
+        return np.flatnonzero(entries)
+    return entries
 
 
-def _indices(columns: Sequence[Any], argument: str, names: Sequence[str] | None) -> list[Any]:
+def _indices(columns: Sequence[int | str], argument: str, names: Sequence[str] | None) -> list[int]:
     """Indices where there are names."""
     place = {name: j for j, name in enumerate(names or ())}
     for name in (column for column in columns if isinstance(column, str)):
@@ -91,7 +92,7 @@ def _indices(columns: Sequence[Any], argument: str, names: Sequence[str] | None)
     return [place[column] if isinstance(column, str) else column for column in columns]
 
 
-def refuse_text(X: Any) -> None:
+def refuse_text(X: MatrixLike) -> None:
     """Raise where columns of a data frame hold text, dates or other things that are no numbers, naming all of them."""
     if getattr(X, "columns", None) is None:
         return
@@ -109,7 +110,7 @@ def refuse_text(X: Any) -> None:
         raise ValueError(f"X contains NaN or infinity in {quoted_columns(missing)}") from None
 
 
-def refuse_kinds(X: Any) -> None:
+def refuse_kinds(X: MatrixLike) -> None:
     """Raise where X holds dates or text, which NumPy would turn into numbers without a warning, or complex numbers."""
     dtypes = getattr(X, "dtypes", ())
     dtypes = list(dtypes) if hasattr(dtypes, "__iter__") else []  # a Series has one: that it is no table is said later
@@ -124,11 +125,11 @@ def refuse_kinds(X: Any) -> None:
         )
 
 
-def _is_temporal(dtype: Any) -> bool:
+def _is_temporal(dtype: object) -> bool:
     return bool(dtype.is_temporal()) if hasattr(dtype, "is_temporal") else getattr(dtype, "kind", "") in "mM"
 
 
-def refuse_missing(X: Any, names: Sequence[str] | None = None, columns: Columns | None = None) -> None:
+def refuse_missing(X: MatrixLike, names: Sequence[str] | None = None, columns: Columns | None = None) -> None:
     """Raise where columns of an array or sparse matrix hold NaN or infinity, naming all of them.
 
     ``columns``: which columns of the user's X these are, where X holds some of them.
@@ -139,7 +140,7 @@ def refuse_missing(X: Any, names: Sequence[str] | None = None, columns: Columns 
         raise ValueError(f"X contains NaN or infinity in {column_label(bad, names)}")
 
 
-def non_finite_columns(X: Any) -> tuple[Columns, Columns]:
+def non_finite_columns(X: MatrixLike) -> tuple[Columns, Columns]:
     """The columns of an array or sparse matrix that hold NaN, and those that hold infinity."""
     sparse = hasattr(X, "tocsc")
     values = X.data if sparse else X
@@ -151,13 +152,13 @@ def non_finite_columns(X: Any) -> tuple[Columns, Columns]:
     return nan, inf
 
 
-def iterate_columns(X: Any) -> Iterator[tuple[Any, Any]]:
+def iterate_columns(X: MatrixLike) -> Iterator[tuple[str, Array]]:
     """A data frame's columns as arrays, with what they are called."""
     for j, name in enumerate(X.columns):
         yield name, np.asarray(X.iloc[:, j] if hasattr(X, "iloc") else X[name])
 
 
-def _non_numeric_entries(values: Any) -> list[Any] | None:
+def _non_numeric_entries(values: Array) -> list[object] | None:
     """Some entries that are no numbers; an empty list where they are only missing, None where all are numbers."""
     if values.dtype.kind in "mM":
         return list(values[:1])
@@ -168,7 +169,7 @@ def _non_numeric_entries(values: Any) -> list[Any] | None:
         return first_non_numeric(values)
 
 
-def first_non_numeric(values: Iterable[Any]) -> list[Any]:
+def first_non_numeric(values: Iterable[Any]) -> list[object]:
     """The first entry that is neither a number nor missing, in a list; an empty one where there is none."""
     for value in values:
         if value is None or type(value).__name__ == "NAType" or (np.ndim(value) == 0 and value != value):  # missing

@@ -2,12 +2,13 @@
 
 from collections.abc import Iterable, Sequence
 from html import escape
-from typing import Any
 
 MAX_ROWS = 60  # rows of a table in a notebook; the object has all
 
 
-def html_table(caption: str, headings: Sequence[str], rows: Iterable[Sequence[Any]], notes: Sequence[str] = ()) -> str:
+def html_table(
+    caption: str, headings: Sequence[str], rows: Iterable[Sequence[object]], notes: Sequence[str] = ()
+) -> str:
     """A table with a caption above and sentences below."""
     cells = [list(row) for row in rows]
     more = len(cells) - MAX_ROWS

@@ -2,17 +2,17 @@
 
 import numbers
 from collections.abc import Sequence
-from typing import Any
+from typing import cast
 
 import numpy as np
 
-from .types import Array, Columns
+from .types import Array, ArrayLike, Columns
 from .validation import check_mask, check_shape
 
 _KINDS = {**dict.fromkeys("US", "text"), **dict.fromkeys("biuf", "numbers"), **dict.fromkeys("mM", "dates")}
 
 
-def as_labels(y: Any, name: str = "y") -> Array:
+def as_labels(y: ArrayLike, name: str = "y") -> Array:
     """Labels as an array of one type; ValueError where types are mixed or labels are missing.
 
     NumPy would turn ``["a", 1]`` into text without a warning, so lists and arrays of objects are looked at one by one.
@@ -24,8 +24,8 @@ def as_labels(y: Any, name: str = "y") -> Array:
     if raw is not None and raw.dtype.kind != "O":
         labels = raw
     else:
-        entries = list(y) if raw is None else raw.ravel().tolist()
-        examples: dict[str, Any] = {}
+        entries = list(cast(Sequence[object], y)) if raw is None else raw.ravel().tolist()
+        examples: dict[str, object] = {}
         for example in {type(entry): entry for entry in entries}.values():
             examples.setdefault(_kind(example), example)
         if "numbers" in examples:  # of which each may be NaN
@@ -42,7 +42,7 @@ def as_labels(y: Any, name: str = "y") -> Array:
     return labels
 
 
-def distinct_labels(y: Any, name: str = "y") -> tuple[Array, Columns]:
+def distinct_labels(y: ArrayLike, name: str = "y") -> tuple[Array, Columns]:
     """The labels, sorted, and for every row the index of its own."""
     labels = as_labels(y, name)
     if labels.ndim != 1:
@@ -66,7 +66,7 @@ def merge_labels(parts: Sequence[Array]) -> Array:
     return distinct_labels(np.concatenate(parts))[0]
 
 
-def _kind(label: Any) -> str:
+def _kind(label: object) -> str:
     if label is None or type(label).__name__ in ("NAType", "NaTType"):
         return "missing"
     if isinstance(label, str | bytes):

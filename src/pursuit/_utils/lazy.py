@@ -17,10 +17,10 @@ class lazy(Generic[T]):  # noqa: N801
         self.compute, self.name, self.__doc__ = compute, compute.__name__, compute.__doc__
 
     @overload
-    def __get__(self, instance: None, owner: Any = None) -> "lazy[T]": ...
+    def __get__(self, instance: None, owner: type | None = None) -> "lazy[T]": ...
     @overload
-    def __get__(self, instance: object, owner: Any = None) -> T: ...
-    def __get__(self, instance: object | None, owner: Any = None) -> "T | lazy[T]":
+    def __get__(self, instance: object, owner: type | None = None) -> T: ...
+    def __get__(self, instance: object | None, owner: type | None = None) -> "T | lazy[T]":
         if instance is None:
             return self
         value = self.compute(instance)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, TextIO
 
+from .types import Callback
 from .validation import require_package
 
 WIDTH = 30  # characters of a plain bar
@@ -48,7 +49,7 @@ class Progress:
         self._task: Any = None
         self._last, self._open = 0.0, True
 
-    def __call__(self, done: int, other: Any = None) -> None:
+    def __call__(self, done: int, other: float | None = None) -> None:
         note = ""
         if isinstance(other, int):
             self.total = other
@@ -75,10 +76,10 @@ class Progress:
         """A bar of its own on the same file."""
         return Progress(self.what, self.total, file=self.file, lines=self.lines)
 
-    def __deepcopy__(self, memo: Any) -> "Progress":
+    def __deepcopy__(self, memo: object) -> "Progress":
         return self.__copy__()
 
-    def __reduce__(self) -> Any:
+    def __reduce__(self) -> tuple[type["Progress"], tuple[str, int | None]]:
         """In another process a bar begins anew, on its standard error."""
         return Progress, (self.what, self.total)
 
@@ -130,7 +131,7 @@ def _rich(file: TextIO) -> Any:
 
 
 @contextmanager
-def progress_callback(callback: Any, what: str, total: int | None = None) -> Iterator[Callable[..., Any]]:
+def progress_callback(callback: Callback, what: str, total: int | None = None) -> Iterator[Callable[..., object]]:
     """The function that a ``callback`` argument stands for: True is a bar, None or False nothing."""
     if callback is None or callback is False:
         yield lambda *args: None

@@ -7,8 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from .types import MatrixLike
 
-def warn_row_order(X: Any, **beside: Any) -> None:
+
+def warn_row_order(X: MatrixLike, **beside: object) -> None:
     """Warn where something beside X (y, sample_weight, ...) has X's row labels in another order.
 
     pandas would align the two; here rows are matched by position, as everywhere in scikit-learn. Polars and NumPy have
@@ -25,7 +27,7 @@ def warn_row_order(X: Any, **beside: Any) -> None:
             )
 
 
-def warn_column_order(names: Sequence[str] | None, **beside: Any) -> None:
+def warn_column_order(names: Sequence[str] | None, **beside: object) -> None:
     """Warn where something with one entry per column has the column names as labels, in another order."""
     own = list(names or ())
     for name, values in beside.items():
@@ -38,7 +40,7 @@ def warn_column_order(names: Sequence[str] | None, **beside: Any) -> None:
             )
 
 
-def _index(values: Any) -> Any:
+def _index(values: object) -> Any:
     """The labels of a pandas object; None of anything else (a list has a method of that name)."""
     index = getattr(values, "index", None)
     known = hasattr(index, "equals") and hasattr(index, "isin") and not hasattr(values, "__dask_graph__")

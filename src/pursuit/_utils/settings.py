@@ -5,11 +5,13 @@ from typing import Any
 
 import numpy as np
 
+from .types import Array, JSONValue
+
 MAX_INLINE_ENTRIES = 20  # numbers of an array that are written out
 MAX_DEPTH = 8  # levels of attributes of attributes that are followed: they may lead back
 
 
-def settings_to_json(value: Any, depth: int = 0) -> Any:
+def settings_to_json(value: object, depth: int = 0) -> JSONValue:
     """A description of a setting: equal for equal settings, also of another process."""
     if depth > MAX_DEPTH:
         return type(value).__qualname__
@@ -29,14 +31,15 @@ def settings_to_json(value: Any, depth: int = 0) -> Any:
         return settings_to_json(value.bit_generator.state, depth + 1)
     kind = f"{type(value).__module__}.{type(value).__qualname__}"
     if hasattr(value, "__code__"):  # a function: what it does, and what it was made with
-        made_with = [settings_to_json(cell.cell_contents, depth + 1) for cell in value.__closure__ or ()]
-        return [f"{value.__module__}.{value.__qualname__}", zlib.crc32(value.__code__.co_code), made_with]
+        function: Any = value
+        made_with = [settings_to_json(cell.cell_contents, depth + 1) for cell in function.__closure__ or ()]
+        return [f"{function.__module__}.{function.__qualname__}", zlib.crc32(function.__code__.co_code), made_with]
     if hasattr(value, "__dict__"):
         return [kind, settings_to_json(vars(value), depth + 1)]
     return [kind, repr(value)]
 
 
-def _array(values: Any) -> Any:
+def _array(values: Array) -> JSONValue:
     if values.size <= MAX_INLINE_ENTRIES and values.dtype.kind in "biufU":
         return values.tolist()
     return f"{values.dtype} {values.shape} {zlib.crc32(np.ascontiguousarray(values).tobytes()):08x}"

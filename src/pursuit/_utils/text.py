@@ -2,7 +2,6 @@
 
 import textwrap
 from collections.abc import Iterable, Sequence
-from typing import Any
 
 WIDTH = 100  # of sentences, and of a table's widest column of words
 ZERO_TOLERANCE = 1e-7  # shares below it are printed as zero
@@ -24,7 +23,7 @@ def format_fraction(value: float | None) -> str:
     return f"{value:.2g}" if ZERO_TOLERANCE < abs(value) < 5e-4 else f"{value:.4f}".replace("-0.0000", "0.0000")
 
 
-def truncate(name: Any, most: int = MAX_NAME_WIDTH) -> str:
+def truncate(name: object, most: int = MAX_NAME_WIDTH) -> str:
     """A name, or its beginning."""
     text = str(name)
     return text if len(text) <= most else text[: most - 1] + "\N{HORIZONTAL ELLIPSIS}"

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from .arrays import ensure_aligned
-from .types import Array, Vector
+from .types import Array, ArrayLike, Vector
 
 MIN_SIMILARITY = 0.6  # similarity above which a name may have been meant: 'quantile' and 'squared' have 0.53
 MAX_LISTED_NAMES = 20  # names that are listed
@@ -67,7 +67,7 @@ def resolve_name(name: str, what: str, known: Iterable[str]) -> str:
     return found
 
 
-def check_choice(value: Any, name: str, known: Sequence[str]) -> None:
+def check_choice(value: object, name: str, known: Sequence[str]) -> None:
     """Raise unless ``value`` is one of ``known``."""
     if not isinstance(value, str) or value not in known:
         raise ValueError(f"{name} {value!r} is unknown; {unknown_name_message(str(value), known)}")
@@ -82,7 +82,7 @@ def require_package(package: str, extra: str, what: str, name: str | None = None
         raise ImportError(f'{what} needs {name}: pip install "pursuit[{extra}]"') from error
 
 
-def check_integer(value: Any, name: str, expected: str, low: int, high: float = np.inf) -> int:
+def check_integer(value: object, name: str, expected: str, low: int, high: float = np.inf) -> int:
     """A whole number from ``low`` to ``high``; ``expected`` says so in words."""
     if type(value) is int and low <= value <= high:
         return value
@@ -94,7 +94,7 @@ def check_integer(value: Any, name: str, expected: str, low: int, high: float = 
     return number
 
 
-def check_k(k: Any, name: str = "k") -> int:
+def check_k(k: object, name: str = "k") -> int:
     """A positive int, or an error."""
     if isinstance(k, str) and k.casefold() in ("auto", "cv", "best"):
         raise TypeError(
@@ -103,14 +103,14 @@ def check_k(k: Any, name: str = "k") -> int:
     return check_integer(k, name, "a positive integer", 1)
 
 
-def check_count(value: Any, name: str, low: int = 0, high: int | None = None) -> int:
+def check_count(value: object, name: str, low: int = 0, high: int | None = None) -> int:
     """A whole number from ``low`` up (to ``high``)."""
     if high is None:
         return check_integer(value, name, f"a whole number at least {low}", low)
     return check_integer(value, name, f"a whole number from {low} to {high}", low, high)
 
 
-def check_sizes(ks: Any, low: int = 0) -> list[int]:
+def check_sizes(ks: object, low: int = 0) -> list[int]:
     """Sizes, sorted and each once."""
     expected = "ks must be a list of sizes such as range(1, 11)"
     if isinstance(ks, str | bytes | dict) or not np.iterable(ks):
@@ -124,7 +124,7 @@ def check_sizes(ks: Any, low: int = 0) -> list[int]:
     return sizes
 
 
-def check_number(value: Any, name: str, low: float = 0.0, strict: bool = False) -> float:
+def check_number(value: object, name: str, low: float = 0.0, strict: bool = False) -> float:
     """A finite real number at least (or above) ``low``."""
     if type(value) is float and (low < value < np.inf or (value == low and not strict)):
         return value
@@ -137,7 +137,7 @@ def check_number(value: Any, name: str, low: float = 0.0, strict: bool = False) 
     return number
 
 
-def check_flag(value: Any, name: str) -> bool:
+def check_flag(value: object, name: str) -> bool:
     """True or False (or 1 or 0): text such as "no" would count as True."""
     if type(value) is bool:
         return value
@@ -146,7 +146,7 @@ def check_flag(value: Any, name: str) -> bool:
     return bool(value)
 
 
-def check_fraction(value: Any, name: str) -> float:
+def check_fraction(value: object, name: str) -> float:
     """A number from 0 to 1."""
     share = check_number(value, name)
     if share > 1:
@@ -154,14 +154,14 @@ def check_fraction(value: Any, name: str) -> float:
     return share
 
 
-def check_path(path: Any, name: str = "path") -> Path:
+def check_path(path: object, name: str = "path") -> Path:
     """Text or a path object, as a path."""
     if not isinstance(path, str | os.PathLike):
         raise TypeError(f"{name} must be a path, got {path!r}")
     return Path(path)
 
 
-def check_start(start: Any, expected: str) -> Array:
+def check_start(start: object, expected: str) -> Array:
     """Coefficients to start from, as numbers; whether their shape is right is for the caller to check."""
     try:
         return np.asarray(start, dtype=np.float64)
@@ -169,7 +169,7 @@ def check_start(start: Any, expected: str) -> Array:
         raise TypeError(f"start must be a Result or {expected}, got {start!r}") from None
 
 
-def check_mask(values: Any, name: str) -> None:
+def check_mask(values: object, name: str) -> None:
     """A masked array whose mask hides something is an error: its numbers would be taken without the mask."""
     if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
         hidden = int(np.ma.count_masked(values))
@@ -178,7 +178,7 @@ def check_mask(values: Any, name: str) -> None:
         )
 
 
-def check_shape(values: Any, name: str) -> tuple[int, ...]:
+def check_shape(values: object, name: str) -> tuple[int, ...]:
     """The shape of an array or of nested lists; ValueError where rows differ in length, or where there is nothing."""
     if values is None or type(values).__name__ == "NAType":
         raise ValueError(f"{name} is missing: give one entry per row of X")
@@ -193,7 +193,7 @@ def check_shape(values: Any, name: str) -> tuple[int, ...]:
         raise ValueError(f"{name} must be an array; its rows have different lengths") from None
 
 
-def check_array(values: Any, name: str, purpose: str = "") -> Array:
+def check_array(values: object, name: str, purpose: str = "") -> Array:
     """Finite float64 numbers, of any shape; text and dates are no numbers, even where NumPy could make them some."""
     check_mask(values, name)
     check_shape(values, name)
@@ -214,7 +214,7 @@ def check_array(values: Any, name: str, purpose: str = "") -> Array:
     return floats
 
 
-def check_vector(values: Any, name: str, length: int) -> Vector:
+def check_vector(values: ArrayLike, name: str, length: int) -> Vector:
     """A finite float64 vector with one entry per row."""
     vector = check_array(values, name)
     if vector.shape != (length,):
@@ -222,7 +222,7 @@ def check_vector(values: Any, name: str, length: int) -> Vector:
     return vector
 
 
-def check_offset(offset: Any, n: int, outputs: int = 0) -> Vector | None:
+def check_offset(offset: ArrayLike | None, n: int, outputs: int = 0) -> Vector | None:
     """An offset per row, with ``outputs`` (0: one, without an axis of its own) also one per output; None stays None."""
     if offset is None:
         return None
@@ -235,7 +235,7 @@ def check_offset(offset: Any, n: int, outputs: int = 0) -> Vector | None:
     return matrix
 
 
-def check_weights(sample_weight: Any, n: int) -> Vector:
+def check_weights(sample_weight: ArrayLike | None, n: int) -> Vector:
     """Non-negative weights, not all zero, scaled to sum to one."""
     if sample_weight is None:
         return np.full(n, 1.0 / n)

@@ -1,13 +1,16 @@
 """Wrong calls that are frequent, answered by the call that does what was meant."""
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import wraps
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
+from .types import MatrixLike
 from .validation import suggestion
+
+F = TypeVar("F", bound=Callable[..., Any])
 
 _RIDGE = "the ridge is l2, and k is the number of features"
 _SIZE = "the number of features is k"
@@ -42,7 +45,7 @@ KEYWORD_HINTS = {
 _OF_CV = ("ks", "cv", "scoring", "rule", "goal", "combine", "gamma")
 
 
-def check_keywords(kind: type, keywords: Any) -> None:
+def check_keywords(kind: type, keywords: Iterable[str]) -> None:
     """Raise where a class has no such parameter, with the one that does what was meant."""
     parameters = inspect.signature(kind.__init__).parameters  # type: ignore[misc]
     if any(parameter.kind is inspect.Parameter.VAR_KEYWORD for parameter in parameters.values()):
@@ -61,10 +64,10 @@ def check_keywords(kind: type, keywords: Any) -> None:
         raise TypeError(f"{kind.__name__} has no parameter {name!r}: {words}")
 
 
-def takes_objective(example: str) -> Callable[[Any], Any]:
+def takes_objective(example: str) -> Callable[[F], F]:
     """A decorator of functions of an objective: data in its place get the right call in a sentence."""
 
-    def decorate(function: Any) -> Any:
+    def decorate(function: F) -> F:
         @wraps(function)
         def call(*args: Any, **kwargs: Any) -> Any:
             if args and (isinstance(args[0], np.ndarray | list) or hasattr(args[0], "columns")):
@@ -74,12 +77,12 @@ def takes_objective(example: str) -> Callable[[Any], Any]:
                 )
             return function(*args, **kwargs)
 
-        return call
+        return call  # type: ignore[return-value]
 
     return decorate
 
 
-def refuse_names_for_rows(X: Any, y: Any) -> None:
+def refuse_names_for_rows(X: MatrixLike, y: object) -> None:
     """Raise where the target of ``fit`` is the name of a column."""
     if not isinstance(y, str):
         return

@@ -22,7 +22,8 @@ class Certificate:
     always, never : array of int
         Columns that every better solution contains, that none contains.
     margin : float
-        min |x_j| on the support minus max |g_j| / l2 outside (Theorem 1 of DIHT: not negative proves x optimal).
+        ``min |x_j|`` on the support minus ``max |g_j| / l2`` outside (Theorem 1 of DIHT: if it is not negative, x is
+        optimal).
     refutation : str
         A sentence where the solution that was given is proved not to be optimal without a search: Lemma 21 of GraHTP,
         tried where there is no ridge; else empty.
@@ -33,7 +34,8 @@ class Certificate:
     seconds : float
         How long it took.
     scale : float
-        max(|upper|, 1e-9 (f without features - the loss's infimum)); values below 64 eps of that height count as 0.
+        ``max(|upper|, 1e-9 (f without features - the loss's infimum))``; values below 64 eps of that height count as
+        0.
     gap, rel_gap : float
         upper - lower, and that relative to ``scale``.
 

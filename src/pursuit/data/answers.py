@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._utils.types import Matrix, Vector
+from .._utils.types import Flags, Intercept, Matrix, Vector
 
 ROUNDED = 32 * 2.0**-52  # share of a sum of products, by the sizes of its factors, that rounding may be
 
@@ -22,19 +22,19 @@ class Moments(NamedTuple):
     """Of weighted numbers (one column each, or one in all): their weight, mean, and sum of squares about it."""
 
     weight: float
-    mean: Any
+    mean: Any  # a number, or a vector
     square: Any
 
-    def about(self, origin: Any) -> Any:
+    def about(self, origin: float | Vector) -> Vector:
         """The sum of squares about another number."""
         return self.square + self.weight * (self.mean - origin) ** 2
 
-    def standardised(self, m: Any, s: Any, constant: Any) -> "Moments":
+    def standardised(self, m: Vector, s: Vector, constant: Flags) -> "Moments":
         """That of the numbers (x - m) / s, or of zeros where ``constant``."""
         mean, square = (self.mean - m) / s, self.square / s**2
         return Moments(self.weight, np.where(constant, 0.0, mean), np.where(constant, 0.0, square))
 
-    def moment(self, centred: bool) -> Any:
+    def moment(self, centred: bool) -> Vector:
         """The sum of squares about the mean, or about zero."""
         return self.square if centred else self.about(0.0)
 
@@ -45,7 +45,7 @@ class QuadraticForm(NamedTuple):
     gram: Matrix
     linear: Vector
     edge: Vector
-    target: Any
+    target: Intercept
 
     def centred(self) -> "QuadraticForm":
         """About the means, which are next to nothing before: rounding is all that is taken off."""

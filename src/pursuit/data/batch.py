@@ -29,7 +29,7 @@ class Piece(NamedTuple):
 
     y: Vector
     c: Vector
-    offset: Any
+    offset: Any  # numbers per row, or 0
     eta: Vector
 
 

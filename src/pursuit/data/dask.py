@@ -8,10 +8,11 @@ Rows that are here are sent once, and again to whoever takes over from a worker 
 import uuid
 from collections.abc import Callable, Sequence
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .._utils.types import ArrayLike, Keywords, MatrixLike
 from .._utils.validation import require_package
 from ..engines.dask import Dask, as_engine
 from .parts import Parts
@@ -19,8 +20,17 @@ from .remote import Bundle, RemoteSource
 from .rows import Data
 from .sources import is_dask
 
+if TYPE_CHECKING:
+    from ..engines.dask import Dask as Engine
 
-def from_dask(X: Any, y: Any, sample_weight: Any = None, offset: Any = None, engine: Any = None) -> RemoteSource:
+
+def from_dask(
+    X: MatrixLike,
+    y: ArrayLike,
+    sample_weight: ArrayLike | None = None,
+    offset: ArrayLike | None = None,
+    engine: "Engine | None" = None,
+) -> RemoteSource:
     """The rows of Dask collections, on the workers of ``engine`` (None: of the active client)."""
     engine = as_engine(_active() if engine is None else engine)
     if y is None:
@@ -28,14 +38,14 @@ def from_dask(X: Any, y: Any, sample_weight: Any = None, offset: Any = None, eng
     return RemoteSource(_collection(engine, X, {"y": y, "sample_weight": sample_weight, "offset": offset}))
 
 
-def by_partition(function: Callable[[Any], Any], X: Any) -> list[Any]:
+def by_partition(function: Callable[[Any], Any], X: MatrixLike) -> list[Any]:
     """What a function gives for each partition, computed where Dask computes."""
     import dask
 
     return list(dask.compute(*(dask.delayed(function)(block) for block in _blocks(X, "X"))))
 
 
-def placed(data: Data, engine: Any) -> Data:
+def placed(data: Data, engine: "Engine") -> Data:
     """The same rows on the workers of ``engine``."""
     if not data.near:
         return data
@@ -47,7 +57,7 @@ def placed(data: Data, engine: Any) -> Data:
         return engine.client.submit(_opened, there, key=_key(i), pure=False)
 
     each = engine.placed(make, len(pieces))
-    return Parts(each.rows, each)
+    return Parts(each.rows, each)  # type: ignore[arg-type]
 
 
 class _Box:
@@ -76,7 +86,7 @@ def _slice(given: Any, low: int, high: int) -> Any:
     return given.iloc[low:high] if hasattr(given, "iloc") else given[low:high]
 
 
-def _collection(engine: Dask, X: Any, beside: dict[str, Any]) -> Any:
+def _collection(engine: Dask, X: MatrixLike, beside: Keywords) -> Any:
     blocks = [_blocks(X, "X"), *(_aligned(given, X, name) for name, given in beside.items())]
     parts = list(zip(*blocks, strict=True))
     from dask.distributed import futures_of
@@ -143,7 +153,7 @@ def _key(i: int) -> str:
     return f"pursuit-rows-{uuid.uuid4().hex[:12]}-{i}"
 
 
-def _blocks(X: Any, name: str) -> list[Any]:
+def _blocks(X: MatrixLike, name: str) -> list[Any]:
     """A delayed block per partition of the rows."""
     if hasattr(X, "npartitions") and hasattr(X, "map_partitions") and not hasattr(X, "chunks"):
         return list(X.to_delayed())  # a data frame or a series
@@ -154,7 +164,7 @@ def _blocks(X: Any, name: str) -> list[Any]:
     return list(X.to_delayed().ravel())
 
 
-def _aligned(given: Any, X: Any, name: str) -> list[Any]:
+def _aligned(given: Any, X: MatrixLike, name: str) -> list[Any]:
     """What belongs to the rows, partition by partition as X has them."""
     sizes: Any = getattr(X, "chunks", (None,))[0]  # a data frame has none
     known = _known(sizes)

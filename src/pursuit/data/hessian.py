@@ -155,7 +155,7 @@ class Model:
 
     def intercepts(self) -> Matrix:
         """Second derivatives in the intercepts."""
-        return self.W.total()
+        return np.asarray(self.W.total())
 
     def squares_about_means(self, r: int, cols: Columns) -> Moments:
         """The spread of columns under the weights of output r."""
@@ -214,7 +214,7 @@ class PartsModel(Model):
     def bounding(self) -> "PartsModel":
         return PartsModel(self.each(Ask("bounding"), self.parts), self.each, None, self.columns)
 
-    def _sum(self, name: str, *args: Any) -> Any:
+    def _sum(self, name: str, *args: object) -> Any:
         return total(self.each(Ask(name, *args), self.parts))
 
     def along(self, cols: Columns, v: Vector) -> Moments:

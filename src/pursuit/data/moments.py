@@ -1,13 +1,11 @@
 """Moments of the columns of rows that are here: means, sums of squares, Gram matrices, and the scales they give."""
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
 from .. import _core
 from .._utils.column_names import column_label
-from .._utils.types import Columns, Matrix, Vector
+from .._utils.types import Columns, Intercept, Matrix, Vector
 from ..designs import DenseBlock, centre
 from ..designs.base import LOOKED_AT, SMALLEST, InMemory
 from ..engines import total
@@ -90,7 +88,7 @@ class ColumnMoments(RowStore):
         """Whether columns are so long that products with them are better had from some rows at a time."""
         return self.whole and is_dense(self) and self.shape[0] * len(cols) > PICKED and self.shape[0] > self.shape[1]
 
-    def form(self, m: Vector, s: Vector, level: Any) -> QuadraticForm:
+    def form(self, m: Vector, s: Vector, level: Intercept) -> QuadraticForm:
         """The squared loss of columns (x - m) / s (s inf: zero) and targets y - o - level, as a quadratic form."""
         y = self.rows.y - level if self.rows.offset is None else self.rows.y - self.rows.offset - level
         c, (n, p) = self.rows.c, self.shape

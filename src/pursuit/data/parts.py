@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._utils.column_names import Names
-from .._utils.types import Columns, Matrix, Vector
+from .._utils.types import Columns, Intercept, Keywords, Matrix, Ridge, Vector
 from ..designs.base import MemoryBudget, Rows, joined
 from ..engines import Ask, Map, in_turn, summed
 from ..losses import Loss
@@ -41,13 +41,13 @@ class Parts(Data):
         self.loss: Loss = first.loss
         self.outputs = first.outputs
         self.loss.check_parts()
-        self._known: dict[str, Any] = {}
+        self._known: Keywords = {}
         self._kept, self._lock, self._raw, self._moments = {}, threading.Lock(), None, None
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> Keywords:
         return {"parts": self.parts, "each": self.each}
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
+    def __setstate__(self, state: Keywords) -> None:
         Parts.__init__(self, **state)  # of a fold the rows are left, and not what it was taken from
 
     @property
@@ -77,10 +77,10 @@ class Parts(Data):
             "dual methods and the perspective bound look at single rows"
         )
 
-    def _ask(self, name: str, *args: Any) -> list[Any]:
+    def _ask(self, name: str, *args: object) -> list[Any]:
         return self.each(Ask(name, *args), self.parts)
 
-    def _sum(self, name: str, *args: Any) -> Any:
+    def _sum(self, name: str, *args: object) -> Any:
         return summed(self.each, Ask(name, *args), self.parts)
 
     def _once(self, name: str, answer: Callable[[], Any]) -> Any:
@@ -97,34 +97,34 @@ class Parts(Data):
             return found
         return np.unique(np.concatenate([found, *self.each(Ask("row_keys", cols, limit), self.parts[1:])]), axis=0)
 
-    def at(self, cols: Columns, coef: Vector, b: Any) -> Answer:
+    def at(self, cols: Columns, coef: Vector, b: Intercept) -> Answer:
         return self._sum("at", cols, coef, b)
 
-    def value(self, cols: Columns, coef: Vector, b: Any) -> float:
+    def value(self, cols: Columns, coef: Vector, b: Intercept) -> float:
         return self._sum("value", cols, coef, b)
 
     def weighted_transpose(self, a: Vector) -> Vector:
         return summed(self.each, Ask("weighted_transpose"), self.parts, self._split(a))
 
-    def column_problem(self, cols: Columns, ridge: Any, intercept: bool, lower: float = 0.0) -> ColumnsInParts:
+    def column_problem(self, cols: Columns, ridge: Ridge, intercept: bool, lower: float = 0.0) -> ColumnsInParts:
         return self._in_parts(self._ask("column_problem", cols, 0.0, True, -np.inf), len(cols), ridge, intercept, lower)
 
     def intercept_problem(self, cols: Columns, coef: Vector) -> ColumnsInParts:
         return self._in_parts(self._ask("intercept_problem", cols, coef), 0, 0.0, True, self.infimum())
 
-    def _in_parts(self, parts: list[Any], width: int, ridge: Any, intercept: bool, lower: float) -> ColumnsInParts:
+    def _in_parts(self, parts: list[Any], width: int, ridge: Ridge, intercept: bool, lower: float) -> ColumnsInParts:
         size = width, self.shape[0] * width
         return ColumnsInParts(
             self.loss, ridge, intercept, lower, self.ends(), None, None, None, parts, self.each, size, self.near,
             outputs=self.outputs, room=self.room.columns,
         )  # fmt: skip
 
-    def start(self) -> Any:
+    def start(self) -> Intercept:
         """The best intercept without columns, from the mean of the parts' own."""
         nothing = np.empty(0, np.int64), self.no_coefficients
         return self._once("start", lambda: intercept_of(self.intercept_problem(*nothing), self._guess()))
 
-    def _guess(self) -> Any:
+    def _guess(self) -> Intercept:
         parts = [part for part in self.parts if part.weight > 0]
         return sum(part.weight * b for part, b in zip(parts, self.each(Ask("start"), parts), strict=True)) / self.weight
 
@@ -138,7 +138,7 @@ class Parts(Data):
 
         return self._once("ends", all_ends)
 
-    def model(self, cols: Columns, coef: Vector, b: Any) -> PartsModel:
+    def model(self, cols: Columns, coef: Vector, b: Intercept) -> PartsModel:
         known = self.moments if self.loss.quadratic and self.room.gram is not None else None
         return PartsModel(self._ask("model", cols, coef, b), self.each, known, self.shape[1])
 
@@ -164,7 +164,7 @@ class Parts(Data):
     def gram_about(self, cols: Columns, shift: Vector) -> Matrix:
         return self._sum("gram_about", cols, shift)
 
-    def form(self, m: Vector, s: Vector, level: float) -> QuadraticForm:
+    def form(self, m: Vector, s: Vector, level: Intercept) -> QuadraticForm:
         return self._sum("form", m, s, level)
 
     def largest(self, cols: Columns) -> Vector:
@@ -236,8 +236,8 @@ class Parts(Data):
     def label_sums(self, labels: Columns, count: int) -> Any:
         return LabelSumsInParts(self, labels, count)
 
-    def in_units(self, cols: Columns, coef: Vector, b: Any) -> tuple[Vector, Any]:
+    def in_units(self, cols: Columns, coef: Vector, b: Intercept) -> tuple[Vector, Intercept]:
         return self.each(Ask("in_units", cols, coef, b), self.parts[:1])[0]
 
-    def from_units(self, cols: Columns, coef: Vector, b: Any) -> tuple[Vector, Any]:
+    def from_units(self, cols: Columns, coef: Vector, b: Intercept) -> tuple[Vector, Intercept]:
         return self.each(Ask("from_units", cols, coef, b), self.parts[:1])[0]

@@ -8,10 +8,11 @@ import numpy as np
 
 from .._utils.column_names import Names
 from .._utils.labels import distinct_labels, merge_labels
-from .._utils.types import Array, Columns, Vector
+from .._utils.types import Array, Columns, Intercept, Vector
 from .._utils.validation import check_vector
 from ..engines import Ask
 from ..engines.remote import RemoteMap
+from ..losses import Loss
 from .parts import Parts
 from .rows import Data
 from .sources import InParts, Source
@@ -83,7 +84,7 @@ class Bundle:
         w = self.source.weights()
         return np.ones(self.source.shape[0]) if w is None else w
 
-    def bound(self, loss: Any, classes: Array | None, factors: Vector | None, total: float) -> Data:
+    def bound(self, loss: Loss, classes: Array | None, factors: Vector | None, total: float) -> Data:
         """The data under a loss, with these rows' share of all weights."""
         assert self.source is not None
         own = self.mass(classes, factors)
@@ -97,7 +98,7 @@ class Bundle:
         twin.source = self.source.weighted(weights)
         return twin
 
-    def predictors(self, cols: Columns, coef: Vector, intercept: Any) -> Vector:
+    def predictors(self, cols: Columns, coef: Vector, intercept: Intercept) -> Vector:
         assert self.source is not None
         return self.source.predictors(cols, coef, intercept)
 
@@ -122,10 +123,10 @@ class RemoteSource(Source):
         self.outputs = first.outputs
         self.names = each(Ask("called"), self.bundles[:1])[0] if first.names else None
 
-    def _ask(self, name: str, *args: Any) -> list[Any]:
+    def _ask(self, name: str, *args: object) -> list[Any]:
         return self.each(Ask(name, *args), self.bundles)
 
-    def bound(self, loss: Any, classes: Array | None = None, factors: Vector | None = None) -> Data:
+    def bound(self, loss: Loss, classes: Array | None = None, factors: Vector | None = None) -> Data:
         if classes is None and self.outputs == 0 and (loss.takes_labels or loss.targets == "binary"):
             classes = self._classes(loss)
         total = sum(self._ask("mass", classes, factors))
@@ -134,7 +135,7 @@ class RemoteSource(Source):
         parts = self._ask("bound", loss, classes, factors, total)
         return Parts(parts, self.each)
 
-    def _classes(self, loss: Any) -> Array | None:
+    def _classes(self, loss: Loss) -> Array | None:
         """All labels, where there are several; what a loss has to say about them it says here."""
         labels = self.classes()[0]
         if loss.takes_labels:
@@ -161,7 +162,7 @@ class RemoteSource(Source):
         twins = self.each(Ask("weighted"), self.bundles, own)
         return RemoteSource(self.each, twins, [info._replace(weighted=True) for info in self.info])
 
-    def predictors(self, cols: Columns, coef: Vector, intercept: Any) -> Vector:
+    def predictors(self, cols: Columns, coef: Vector, intercept: Intercept) -> Vector:
         return np.concatenate(self._ask("predictors", cols, coef, intercept))
 
 

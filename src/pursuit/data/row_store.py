@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from .. import _core
 from .._utils.column_names import Names
 from .._utils.lazy import lazy
-from .._utils.types import Columns, Matrix, Vector
+from .._utils.types import Columns, Intercept, Keywords, Matrix, Vector
 from ..designs import Design, MemoryBudget, Rows
 from ..losses import Loss
 from .answers import Moments
@@ -67,10 +67,10 @@ class RowStore(ABC):
         self._moments: Moments | None = None
         self._lock = threading.Lock()
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> Keywords:
         return {"design": self.design, "rows": self.rows, "loss": self.loss}
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
+    def __setstate__(self, state: Keywords) -> None:
         self.__dict__.update(state)
         self._begin()
 
@@ -205,7 +205,7 @@ class RowStore(ABC):
         """The coefficients of the model without columns."""
         return np.empty(0) if self.outputs == 1 else np.empty((0, self.outputs))
 
-    def _eta(self, cols: Columns, coef: Vector, b: Any) -> Vector:
+    def _eta(self, cols: Columns, coef: Vector, b: Intercept) -> Vector:
         return self.rows.shift(self._times(cols, coef), b)
 
     def _times(self, cols: Columns, v: Vector) -> Vector:

@@ -19,7 +19,7 @@ import numpy as np
 
 from .. import _core
 from .._utils.lazy import lazy
-from .._utils.types import Columns, Matrix, Vector
+from .._utils.types import Columns, Intercept, Matrix, Ridge, Vector
 from ..designs import DenseBlock, Design, Rows, cross
 from ..losses import DiagonalHessian, RowHessian
 from ..refits import LossOnColumns, Stored
@@ -39,14 +39,14 @@ ONE_PASS = 1 << 22  # bytes of X from which on a second pass costs time
 class Data(ColumnViews):
     """The loss of rows in one piece at sparse coefficients, its Hessian, and refit problems."""
 
-    def at(self, cols: Columns, coef: Vector, b: Any) -> Answer:
+    def at(self, cols: Columns, coef: Vector, b: Intercept) -> Answer:
         """The loss, its gradient over all columns (p, or p x q), its derivative in b: one pass over X."""
         if self.outputs == 1:
             return Answer(*self.design.value_gradient(self.loss, self.rows, cols, coef, b))
         value, d1 = self.loss.first_order(self.rows.y, self._eta(cols, coef, b), self.rows.c)
         return Answer(value, self.design.rmatmat(d1), d1.sum(axis=0))
 
-    def value(self, cols: Columns, coef: Vector, b: Any) -> float:
+    def value(self, cols: Columns, coef: Vector, b: Intercept) -> float:
         """The loss alone, added up in twice the digits where that is affordable."""
         if self.outputs > 1:
             eta = self._eta(cols, coef, b)
@@ -62,7 +62,7 @@ class Data(ColumnViews):
         """X'(c a) for numbers a, one per row: the gradient at a kink."""
         return self.design.rmatmat((self.rows.c * a)[:, None])[:, 0]
 
-    def column_problem(self, cols: Columns, ridge: Any, intercept: bool, lower: float = 0.0) -> LossOnColumns:
+    def column_problem(self, cols: Columns, ridge: Ridge, intercept: bool, lower: float = 0.0) -> LossOnColumns:
         """The loss as a function of the coefficients of these columns, with a ridge and perhaps an intercept."""
         block = self.gathered.for_refit(cols) if self.outputs == 1 else DenseBlock(self.gathered(cols).dense())
         return LossOnColumns(
@@ -77,7 +77,7 @@ class Data(ColumnViews):
         ends, q = self.ends(), self.outputs
         return LossOnColumns(self.loss, 0.0, True, self.infimum(), ends, nothing, rows, outputs=q)
 
-    def start(self) -> Any:
+    def start(self) -> Intercept:
         """An intercept to begin with, one per output."""
         y, c, offset = self.rows.y, self.rows.c, self.rows.offset
         known = None if offset is None else self.loss.intercept(y, c, offset)
@@ -108,7 +108,7 @@ class Data(ColumnViews):
     def _ends(self) -> tuple[float, float]:
         return float(self.rows.y.min()), float(self.rows.y.max())
 
-    def model(self, cols: Columns, coef: Vector, b: Any) -> "Model":
+    def model(self, cols: Columns, coef: Vector, b: Intercept) -> "Model":
         """The Hessian at a point."""
         if self.loss.quadratic:
             return self.metric()

@@ -12,8 +12,6 @@ that row's weight.
 An operator has no entries to be read: there the sums are those of two products with it, weighted by row.
 """
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -74,7 +72,7 @@ def _hashes(values: Array, first: int) -> Hashes:
 def _product_sketch(design: Design, rows: Rows) -> Matrix:
     n, p = design.shape
     v, probes = _weights(n, 0), np.column_stack([_weights(p, 1), _weights(p, 2)])
-    beside: list[Any] = [np.ones(n), rows.y, *([] if rows.offset is None else [rows.offset])]
+    beside: list[Vector] = [np.ones(n), rows.y, *([] if rows.offset is None else [rows.offset])]
     held = np.column_stack([design.matmat(np.arange(p), probes), *beside])
     sizes = np.sqrt(rows.c @ held**2 * float(rows.c @ v**2))
     return np.column_stack([(rows.c * v) @ held, PRODUCT_ROUNDING * sizes])

@@ -13,18 +13,21 @@ not make G positive (with y as one more column) the sums are coarser than they s
 makes a claim.
 """
 
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from scipy.linalg import lapack, solve_triangular
 
 from .._utils.column_names import Names, column_label
-from .._utils.types import Columns, Matrix, Vector
+from .._utils.types import Columns, Intercept, Keywords, Matrix, Vector
 from ..designs import Dense, Rows
 from ..losses import Squared
 from .answers import ROUNDED, QuadraticForm
 from .rows import Data
 from .sketch import form_sketch
+
+if TYPE_CHECKING:
+    pass
 
 MORE = 7  # powers of ten that sums may be coarser than rounding makes them
 SPREAD = 1e-10  # share of a column's mean square that must be left when its mean is taken off
@@ -53,7 +56,7 @@ class Sums(Data):
         self.coarse *= np.sqrt(more)
         super().__init__(*_rows(R * scale, r, names, mean is not None), Squared())
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> Keywords:
         own = ("G", "c", "coarse", "counted", "mean", "ymean")
         return {**super().__getstate__(), **{name: self.__dict__[name] for name in own}}
 
@@ -63,7 +66,7 @@ class Sums(Data):
     def gram(self, cols: Columns, centred: bool) -> tuple[Matrix, Vector]:
         return self.G[cols], np.zeros(len(cols))
 
-    def form(self, m: Vector, s: Vector, level: float) -> QuadraticForm:
+    def form(self, m: Vector, s: Vector, level: Intercept) -> QuadraticForm:
         """From the sums themselves, without what the stand-in rows have more on the diagonal; m and level are 0."""
         return QuadraticForm(self.G / s / s[:, None], self.c / s, np.zeros(len(s)), 0.0)
 
@@ -79,10 +82,10 @@ class Sums(Data):
     def origin(self) -> None:
         return None
 
-    def in_units(self, cols: Columns, coef: Vector, b: float) -> tuple[Vector, float]:
+    def in_units(self, cols: Columns, coef: Vector, b: Intercept) -> tuple[Vector, Intercept]:
         return coef, b if self.mean is None else b + self.ymean - float(self.mean[cols] @ coef)
 
-    def from_units(self, cols: Columns, coef: Vector, b: float) -> tuple[Vector, float]:
+    def from_units(self, cols: Columns, coef: Vector, b: Intercept) -> tuple[Vector, Intercept]:
         return coef, b if self.mean is None else b - self.ymean + float(self.mean[cols] @ coef)
 
     @property

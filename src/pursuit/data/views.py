@@ -1,11 +1,11 @@
 """The same rows in other units, and as folds."""
 
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .._utils.types import Columns, Vector
+from .._utils.types import Columns, Intercept, Vector
 from ..designs import Standardized
 from ..designs.standardized import FAR
 from ..losses import Loss
@@ -77,9 +77,9 @@ class ColumnViews(ColumnMoments):
         _, s, constant, _ = self.view
         return np.where(constant, 0.0, 1.0 / s)
 
-    def in_units(self, cols: Columns, coef: Vector, b: Any) -> tuple[Vector, Any]:
+    def in_units(self, cols: Columns, coef: Vector, b: Intercept) -> tuple[Vector, Intercept]:
         """Coefficients and intercept in the units of the user's X; ``from_units`` is the reverse."""
         return self.design.in_units(cols, coef, b)
 
-    def from_units(self, cols: Columns, coef: Vector, b: Any) -> tuple[Vector, Any]:
+    def from_units(self, cols: Columns, coef: Vector, b: Intercept) -> tuple[Vector, Intercept]:
         return self.design.from_units(cols, coef, b)

@@ -11,6 +11,8 @@ from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 
 from pursuit._utils.types import Array, Vector
 
+from .._utils.types import MatrixLike
+
 
 @dataclass(frozen=True, eq=False)
 class Dataset:
@@ -63,13 +65,13 @@ def all_rows(data: Dataset) -> Split:
     return _widened(data.names, data.X, data.y, data.X[:0], data.y[:0])
 
 
-def _widened(names: tuple[str, ...], X: Any, y: Any, X_test: Any, y_test: Any) -> Split:
+def _widened(names: tuple[str, ...], X: MatrixLike, y: Array, X_test: Any, y_test: Any) -> Split:
     scale = StandardScaler().fit(X)
     wide, wide_test, labels = expand(scale.transform(X), (X_test - scale.mean_) / scale.scale_, names)
     return Split(labels, wide, y, wide_test, y_test)
 
 
-def expand(X: Any, X_test: Any, names: Any) -> tuple[Any, Any, tuple[str, ...]]:
+def expand(X: MatrixLike, X_test: Any, names: Any) -> tuple[Any, Any, tuple[str, ...]]:
     """Columns, then their squares and products; the square of a column with two values says nothing new."""
     products = PolynomialFeatures(2, include_bias=False).fit(X)
     two_values = np.array([len(np.unique(column)) <= 2 for column in X.T])

@@ -13,7 +13,9 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import l1_min_c
 from sklearn.utils.fixes import parse_version
 
-from pursuit._utils.types import Columns, Vector
+from pursuit._utils.types import Array, Columns, Vector
+
+from .._utils.types import Intercept, MatrixLike
 
 GRID = 40  # penalties along the path of l1 logistic regression, which has no corners to go by
 TRIED = 12  # and those that cross-validation chooses from
@@ -27,19 +29,19 @@ class Fit:
     coef: Vector
     intercept: float
 
-    def eta(self, X: Any) -> Any:
+    def eta(self, X: MatrixLike) -> Any:
         """The linear predictor."""
         return X[:, self.columns] @ self.coef + self.intercept
 
 
-def lasso(X: Any, y: Any, ks: Sequence[int]) -> dict[int, Fit]:
+def lasso(X: MatrixLike, y: Array, ks: Sequence[int]) -> dict[int, Fit]:
     """Of the corners of the lasso's path, for each k the last with at most k features."""
     scale = StandardScaler().fit(X)
     corners = lars_path(scale.transform(X), y - y.mean(), method="lasso")[2].T
     return _last(((coef, y.mean()) for coef in corners), scale, ks)
 
 
-def lasso_by_cv(X: Any, y: Any, folds: Any) -> Fit:
+def lasso_by_cv(X: MatrixLike, y: Array, folds: Any) -> Fit:
     """The lasso with the penalty of the least held-out error."""
     scale = StandardScaler().fit(X)
     with warnings.catch_warnings():
@@ -48,7 +50,7 @@ def lasso_by_cv(X: Any, y: Any, folds: Any) -> Fit:
     return _in_units(best.coef_, best.intercept_, scale)
 
 
-def l1_logistic(X: Any, y: Any, ks: Sequence[int]) -> dict[int, Fit]:
+def l1_logistic(X: MatrixLike, y: Array, ks: Sequence[int]) -> dict[int, Fit]:
     """The same for l1-penalised logistic regression over a grid of penalties."""
     scale = StandardScaler().fit(X)
     Z = scale.transform(X)
@@ -58,7 +60,7 @@ def l1_logistic(X: Any, y: Any, ks: Sequence[int]) -> dict[int, Fit]:
         return _last(((model.coef_[0], model.intercept_[0]) for model in models), scale, ks)
 
 
-def l1_logistic_by_cv(X: Any, y: Any, folds: Any) -> Fit:
+def l1_logistic_by_cv(X: MatrixLike, y: Array, folds: Any) -> Fit:
     """The same with the penalty of the least held-out log loss."""
     scale = StandardScaler().fit(X)
     Z = scale.transform(X)
@@ -74,7 +76,7 @@ def _l1(C: float) -> Any:
     return LogisticRegression(C=C, solver="liblinear", max_iter=300, random_state=0, **kind)
 
 
-def _penalties(Z: Any, y: Any, count: int) -> Any:
+def _penalties(Z: Any, y: Array, count: int) -> Any:
     return l1_min_c(Z, y, loss="log") * np.geomspace(1.02, 300, count)
 
 
@@ -90,7 +92,7 @@ def _last(models: Any, scale: Any, ks: Sequence[int]) -> dict[int, Fit]:
     return last
 
 
-def _in_units(coef: Any, intercept: Any, scale: Any) -> Fit:
+def _in_units(coef: Any, intercept: Intercept, scale: Any) -> Fit:
     columns = np.flatnonzero(coef)
     slopes = coef[columns] / scale.scale_[columns]
     return Fit(columns, slopes, float(intercept - scale.mean_[columns] @ slopes))

@@ -2,16 +2,20 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pursuit._utils.files import atomic_write
 from pursuit.demo.comparison import SUBSETS, MeanScore
 from pursuit.plots._axes import GREY, LINES
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from sklearn.base import BaseEstimator
+
 
 def draw(
     path: Path, title: str, ks: Sequence[int], lines: dict[str, list[float]], chosen: dict[str, MeanScore], what: str,
-    splits: int, model: Any, names: Sequence[str],
+    splits: int, model: "BaseEstimator", names: Sequence[str],
 ) -> None:  # fmt: skip
     """Left, held-out scores of the comparison; right, the model of all rows and the curve that chose its size."""
     from matplotlib.figure import Figure
@@ -38,7 +42,7 @@ def draw(
         figure.savefig(file, format=path.suffix[1:])
 
 
-def _cut(ax: Any, lines: dict[str, list[float]]) -> None:
+def _cut(ax: "Axes", lines: dict[str, list[float]]) -> None:
     """Leave room for what matters: a line that begins far below the subsets' is cut, and the picture says so."""
     high, first = ax.get_ylim()[1], lines[SUBSETS][0]
     low = first - 0.35 * (high - first)

@@ -8,7 +8,7 @@ import textwrap
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.special import expit
@@ -31,6 +31,11 @@ from pursuit.demo.comparison import OURS, Contenders, by_size, compare_on_split,
 from pursuit.demo.data import Dataset, all_rows, breast_cancer, diabetes, splits
 from pursuit.demo.l1_models import l1_logistic, l1_logistic_by_cv, lasso, lasso_by_cv
 from pursuit.demo.picture import draw
+
+from .._utils.types import ArrayLike
+
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
 
 FOLDS = 5
 EXACT_SIZE = 4  # features of the set that is proved
@@ -98,7 +103,7 @@ def _study(out: Path, data: Dataset, contenders: Contenders, what: str, n_splits
     print(f"  model    {model_file}\n  picture  {picture}\n  report   {report}\n")
 
 
-def _best_set(estimator: Any, data: Dataset) -> list[str]:
+def _best_set(estimator: "BaseEstimator", data: Dataset) -> list[str]:
     """Whether the set that is found is the best of its size, and what the next best exchange would cost."""
     frame = require_package("pandas", "io", "the demo").DataFrame(data.X, columns=data.names)
     model = estimator.fit(frame, data.y)
@@ -126,7 +131,7 @@ def _graph(data: Dataset, out: Path) -> None:
     print(f"  report   {report}\n")
 
 
-def _d2(y: Any, eta: Any) -> float:
+def _d2(y: ArrayLike, eta: Any) -> float:
     return float(d2_log_loss_score(y, np.column_stack([expit(-eta), expit(eta)])))
 
 
@@ -136,7 +141,7 @@ def _by_size(ks: Sequence[int], lines: dict[str, list[float]], what: str) -> str
     return format_table(heads, [(who, *(f"{score:.3f}" for score in scores)) for who, scores in lines.items()])
 
 
-def _held_out(model: Any) -> str:
+def _held_out(model: "BaseEstimator") -> str:
     held_out = model.held_out_
     score = f"{held_out.name} {held_out.score:.3f}"
     return f"{score} on the rows that its folds left out, standard error {held_out.error:.3f}"
@@ -148,7 +153,7 @@ def _wrapped(text: str) -> str:
     )
 
 
-def features(model: Any, names: Sequence[str]) -> str:
+def features(model: "BaseEstimator", names: Sequence[str]) -> str:
     """``name +coefficient``, the largest first; no line is broken between the two."""
     coef = model.summary().per_sd
     words = [f"{names[model.support_[i]]} {coef[i]:+.3g}".replace(" ", HARD) for i in np.argsort(-np.abs(coef))]

@@ -10,7 +10,7 @@ Vectors of length n stay with the design; k-sparse points go in, vectors of leng
 """
 
 import weakref
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple, Protocol
 
@@ -21,7 +21,7 @@ from .. import _core
 from .._utils.arrays import ensure_aligned
 from .._utils.column_names import Names
 from .._utils.lazy import lazy
-from .._utils.types import Columns, Matrix, Vector
+from .._utils.types import Columns, Intercept, Keywords, Matrix, Vector
 from ..losses import DiagonalHessian, Loss
 
 CHUNK = 16  # columns asked of an operator at a time
@@ -35,12 +35,12 @@ class CacheOwner:
     """Who keeps columns of a design: one at a time, since views and folds of it share what there is of room."""
 
     def __init__(self) -> None:
-        self.now: Any = None  # a weak reference
+        self.now: Callable[[], object] | None = None  # a weak reference
 
-    def __reduce__(self) -> Any:
+    def __reduce__(self) -> tuple[object, ...]:
         return CacheOwner, ()
 
-    def take_over(self, one: Any) -> Any:
+    def take_over(self, one: object) -> Any:
         """Who kept columns before, if that is somebody else."""
         before, self.now = None if self.now is None else self.now(), weakref.ref(one)
         return None if before is one else before
@@ -57,10 +57,10 @@ class MemoryBudget(NamedTuple):
 class Compiled:
     """Keeps what the kernels make of its arrays in attributes named ``core...``; copies and pickles make it anew."""
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> Keywords:
         return {name: value for name, value in self.__dict__.items() if not name.startswith("core")}
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
+    def __setstate__(self, state: Keywords) -> None:
         """Workers receive these: inside a message an array may begin anywhere."""
         self.__dict__.update({name: ensure_aligned(value) for name, value in state.items()})
 
@@ -90,11 +90,11 @@ class Rows(Compiled):
     def forget(self) -> None:
         """Let go of what can be computed again."""
 
-    def weighted(self, c: Any) -> "Rows":
+    def weighted(self, c: Vector | Callable[[], Vector]) -> "Rows":
         """The same rows with other weights: an array, or a function that computes it when it is needed."""
         return LazyRows.of(self, c) if callable(c) else Rows(self.y, c, self.offset)
 
-    def shift(self, eta: Vector, b: float) -> Vector:
+    def shift(self, eta: Vector, b: Intercept) -> Vector:
         """Eta with intercept and offset."""
         return eta + b if self.offset is None else eta + b + self.offset
 
@@ -102,16 +102,17 @@ class Rows(Compiled):
 class LazyRows(Rows):
     """Rows whose weights are computed when they are needed, and after ``forget`` again: ten folds keep none."""
 
-    make: Any = None  # None: weights are its own, as in a copy with another offset
+    make: Callable[[], Vector] | None = None  # None: weights are its own, as in a copy with another offset
 
     @classmethod
-    def of(cls, rows: Rows, make: Any) -> "LazyRows":
+    def of(cls, rows: Rows, make: Callable[[], Vector]) -> "LazyRows":
         lazy_rows = cls.__new__(cls)
         lazy_rows.__dict__.update(y=rows.y, offset=rows.offset, make=make)
         return lazy_rows
 
     @lazy
     def c(self) -> Vector:  # type: ignore[override]
+        assert self.make is not None
         return self.make()
 
     def forget(self) -> None:
@@ -316,8 +317,8 @@ class Design:
         return mean, var
 
     def value_gradient(
-        self, loss: Loss, rows: Rows, cols: Columns, coef: Vector, b: float
-    ) -> tuple[float, Vector, float]:
+        self, loss: Loss, rows: Rows, cols: Columns, coef: Vector, b: Intercept
+    ) -> tuple[float, Vector, Intercept]:
         """Weighted mean loss at a k-sparse point, its gradient over all columns, its derivative in b."""
         eta = rows.shift(self.matmat(cols, coef[:, None])[:, 0], b)
         value, d1 = loss.first_order(rows.y, eta, rows.c)
@@ -333,7 +334,7 @@ class Design:
         return False
 
     @property
-    def scale(self) -> Any:
+    def scale(self) -> float | Vector:
         """What a column of the user's X is multiplied with: one number, or one each (0: the column is constant)."""
         return 1.0
 
@@ -347,11 +348,11 @@ class Design:
         """
         raise NotImplementedError
 
-    def in_units(self, cols: Columns, coef: Vector, b: float) -> tuple[Vector, float]:
+    def in_units(self, cols: Columns, coef: Vector, b: Intercept) -> tuple[Vector, Intercept]:
         """Coefficients and intercept in the units of the user's X."""
         return coef, b
 
-    def from_units(self, cols: Columns, coef: Vector, b: float) -> tuple[Vector, float]:
+    def from_units(self, cols: Columns, coef: Vector, b: Intercept) -> tuple[Vector, Intercept]:
         """The reverse of ``in_units``."""
         return coef, b
 
@@ -392,8 +393,8 @@ class InMemory(Design, Compiled):
         self.core_rows.dual_sweep(rows.samples(loss), order, gain, cols, pairs, damp, a, v)
 
     def value_gradient(
-        self, loss: Loss, rows: Rows, cols: Columns, coef: Vector, b: float
-    ) -> tuple[float, Vector, float]:
+        self, loss: Loss, rows: Rows, cols: Columns, coef: Vector, b: Intercept
+    ) -> tuple[float, Vector, Intercept]:
         if loss.code is None:
             return super().value_gradient(loss, rows, cols, coef, b)
         return self.core.value_gradient(rows.samples(loss), cols, coef, float(b))

@@ -5,11 +5,12 @@ imaginary part of its coefficient. Products with A and its adjoint are all that 
 are multiplied by sqrt(2), so that the mean of squares over 2n real rows is that of the n squared moduli.
 """
 
-from typing import Any
+from collections.abc import Callable
 
 import numpy as np
+from scipy.sparse.linalg import LinearOperator
 
-from .._utils.types import Columns, Matrix
+from .._utils.types import Array, Columns, Matrix
 from ..engines import check_time
 from .base import DenseBlock, Design
 
@@ -19,7 +20,7 @@ ROW_SCALE = np.sqrt(2.0)
 class Complexified(Design):
     """The real view of a complex array or linear operator."""
 
-    def __init__(self, A: Any) -> None:
+    def __init__(self, A: Array | LinearOperator) -> None:
         self.A = A
         self.products_only = not isinstance(A, np.ndarray)
         self.shape = (2 * int(A.shape[0]), 2 * int(A.shape[1]))
@@ -31,7 +32,7 @@ class Complexified(Design):
         z[cols] = coef
         return _stack(self._forward(z[0::2] + 1j * z[1::2]))
 
-    def real_rows(self, y: Any) -> Any:
+    def real_rows(self, y: Array) -> Matrix:
         """Complex numbers, one or several per row of A, as targets of the real rows."""
         return _stack(np.asarray(y, dtype=complex))
 
@@ -49,13 +50,13 @@ class Complexified(Design):
         rotated = columns[:, place] * np.where(cols % 2, 1j, 1.0)
         return DenseBlock(np.asfortranarray(_stack(rotated)))
 
-    def _forward(self, X: Any) -> Any:
+    def _forward(self, X: Array) -> Array:
         return self.A @ X if isinstance(self.A, np.ndarray) else _each(self.A.matvec, X)
 
-    def _adjoint(self, D: Any) -> Any:
+    def _adjoint(self, D: Array) -> Array:
         return self.A.conj().T @ D if isinstance(self.A, np.ndarray) else _each(self.A.rmatvec, D)
 
-    def _columns(self, features: Columns) -> Any:
+    def _columns(self, features: Columns) -> Array:
         if isinstance(self.A, np.ndarray):
             return self.A[:, features]
         out = np.empty((self.shape[0] // 2, len(features)), dtype=complex)
@@ -67,10 +68,10 @@ class Complexified(Design):
         return out
 
 
-def _each(product: Any, V: Any) -> Any:
+def _each(product: Callable[[Array], Array], V: Array) -> Array:
     """A product with vectors, column by column: all that an operator must offer."""
     return np.column_stack([np.asarray(product(v)).ravel() for v in V.T]) if V.shape[1] else np.empty((0, 0))
 
 
-def _stack(Z: Any) -> Matrix:
+def _stack(Z: Array) -> Matrix:
     return ROW_SCALE * np.concatenate([Z.real, Z.imag]).astype(np.float64, copy=False)

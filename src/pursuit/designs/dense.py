@@ -1,11 +1,9 @@
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
 from .. import _core
 from .._utils.lazy import lazy
-from .._utils.types import Columns, Vector
+from .._utils.types import Array, Columns, Vector
 from .base import DenseBlock, InMemory
 
 SAMPLED = 16  # rows that tell whether a column is far from zero
@@ -15,7 +13,7 @@ FAR_OFF = 300.0  # times their spread that their middle must be away from it
 class Dense(InMemory):
     """A NumPy array, C- or F-like, float32 or float64; never copied."""
 
-    def __init__(self, X: np.ndarray[Any, Any]) -> None:
+    def __init__(self, X: Array) -> None:
         self.X = X
         self.shape = (X.shape[0], X.shape[1])
         self.dtype = X.dtype

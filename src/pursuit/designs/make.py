@@ -1,14 +1,15 @@
 """From whatever a user calls X to a Design, or to one sentence about what is wrong with it."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.sparse import csr_array
 from scipy.sparse.linalg import LinearOperator
 
 from .._utils.arrays import ensure_aligned
 from .._utils.column_names import get_column_names, iterate_columns, refuse_kinds, refuse_text
+from .._utils.types import Array, MatrixLike
 from .._utils.validation import check_mask, first_line
 from .base import Design
 from .dense import Dense
@@ -19,7 +20,7 @@ MOST_COLUMNS = 10**8  # every vector over the columns is dense
 REAL = (np.dtype(np.float64), np.dtype(np.float32))
 
 
-def as_design(X: Any, names: Sequence[str] | None = None) -> Design:
+def as_design(X: MatrixLike, names: Sequence[str] | None = None) -> Design:
     """Make a design over X, without a copy where X is float32 or float64 with one unit stride.
 
     Parameters
@@ -54,7 +55,7 @@ def as_design(X: Any, names: Sequence[str] | None = None) -> Design:
     return design
 
 
-def _design(X: Any) -> Design:
+def _design(X: MatrixLike) -> Design:
     if isinstance(X, LinearOperator):
         if X.dtype is not None and np.dtype(X.dtype).kind == "c":
             raise ValueError("Complex data not supported: X is a complex LinearOperator")
@@ -86,7 +87,7 @@ def _real(dtype: np.dtype) -> np.dtype:
     return native if native in REAL else np.dtype(np.float64)
 
 
-def _dense(X: Any) -> np.ndarray[Any, Any]:
+def _dense(X: MatrixLike) -> Array:
     check_mask(X, "X")
     refuse_kinds(X)
     array = _array(X)
@@ -107,7 +108,7 @@ def _dense(X: Any) -> np.ndarray[Any, Any]:
     return array if whole and (rows_like or columns_like) else np.ascontiguousarray(array)
 
 
-def _array(X: Any) -> np.ndarray[Any, Any]:
+def _array(X: MatrixLike) -> Array:
     try:
         array = np.asarray(X)
     except ValueError as error:
@@ -118,7 +119,7 @@ def _array(X: Any) -> np.ndarray[Any, Any]:
     return array
 
 
-def _check_indices(X: Any) -> None:
+def _check_indices(X: csr_array) -> None:
     """Raise where the arrays of a CSR or CSC matrix point outside it: nothing below looks again."""
     lines, length = X.shape if X.format == "csr" else X.shape[::-1]
     if len(X.indptr) != lines + 1 or X.indptr[0] != 0 or (X.indptr[1:] < X.indptr[:-1]).any():
@@ -132,7 +133,7 @@ def _check_indices(X: Any) -> None:
         raise ValueError(f"X is a broken sparse matrix: indices must lie between 0 and {length - 1}")
 
 
-def _sparse(X: Any) -> Any:
+def _sparse(X: csr_array) -> csr_array:
     _check_shape(X.shape)
     if X.format not in ("csr", "csc"):
         X = X.tocsr()

@@ -1,9 +1,9 @@
-from typing import Any
+from collections.abc import Callable
 
 import numpy as np
 from scipy.sparse.linalg import LinearOperator
 
-from .._utils.types import Columns, Matrix
+from .._utils.types import Array, Columns, Matrix
 from ..engines import check_time
 from .base import CHUNK, DenseBlock, Design
 
@@ -17,7 +17,7 @@ class Operator(Design):
 
     products_only = True
 
-    def __init__(self, op: Any) -> None:
+    def __init__(self, op: LinearOperator) -> None:
         self.op = op
         self.shape = (int(op.shape[0]), int(op.shape[1]))
         self.dtype = np.dtype(np.float64)
@@ -45,7 +45,7 @@ class Operator(Design):
         return DenseBlock(A)
 
 
-def _each(product: Any, V: Matrix, length: int) -> Matrix:
+def _each(product: Callable[[Array], Array], V: Matrix, length: int) -> Matrix:
     """A product with every column of V, one vector at a time."""
     out = np.empty((length, V.shape[1]))
     for j in range(V.shape[1]):
@@ -53,7 +53,7 @@ def _each(product: Any, V: Matrix, length: int) -> Matrix:
     return out
 
 
-def _defines(op: Any, name: str) -> bool:
+def _defines(op: LinearOperator, name: str) -> bool:
     """Whether an operator has its own product with several vectors, not SciPy's loop."""
     if hasattr(op, f"_CustomLinearOperator__{name}_impl"):
         return getattr(op, f"_CustomLinearOperator__{name}_impl") is not None

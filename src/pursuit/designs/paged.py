@@ -40,7 +40,7 @@ class Paged(Design):
         finally:
             self.source.drop()
 
-    def _ask(self, question: str, *given: Any) -> Any:
+    def _ask(self, question: str, *given: object) -> Any:
         self.reads += 1
         try:
             return getattr(self.source.read(), question)(*given)

@@ -1,11 +1,11 @@
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
+from scipy.sparse import csr_array
 
 from .. import _core
 from .._utils.lazy import lazy
-from .._utils.types import Columns, Matrix, Vector
+from .._utils.types import Array, Columns, Matrix, Vector
 from .base import Block, DenseBlock, InMemory, StoredBlock
 
 DENSE_ABOVE = 0.2  # a gathered block at least this full is handled by BLAS
@@ -20,8 +20,8 @@ class SparseBlock(StoredBlock):
     n: int
     width: int
     data: Vector
-    indices: Any  # of integers, as _core gives them
-    indptr: Any
+    indices: Array
+    indptr: Array
     rows: bool
 
     @lazy
@@ -59,7 +59,7 @@ class Sparse(InMemory):
     full = False
     copied_to_csc = False  # whether X is read by a CSC copy
 
-    def __init__(self, X: Any) -> None:
+    def __init__(self, X: csr_array) -> None:
         self.X = X
         self.shape = (int(X.shape[0]), int(X.shape[1]))
         self.dtype = X.dtype
@@ -94,6 +94,6 @@ class Sparse(InMemory):
         return Sparse(self.X[rows])
 
 
-def _compiled(X: Any) -> _core.Matrix:
+def _compiled(X: csr_array) -> _core.Matrix:
     n, p = X.shape
     return _core.Matrix(X.data, X.indices, X.indptr, n, p, X.format == "csr")

@@ -11,12 +11,12 @@ taken off X before it is multiplied, not after (``far``).
 
 import copy
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .._utils.types import Columns, Matrix, Vector
+from .._utils.types import Columns, Intercept, Matrix, Vector
 from ..losses.base import Loss
 from .base import Block, DenseBlock, Design, Limits, NewtonSystem, Quick, Rows
 from .sparse import SparseBlock
@@ -90,7 +90,7 @@ class StandardizedBlock:
         return np.asarray((G - cross - cross.T + total * np.outer(self.m, self.m)) / np.outer(self.s, self.s))
 
 
-def between(A: Any, w: Vector, C: Any) -> Matrix:
+def between(A: Block, w: Vector, C: Block) -> Matrix:
     """A' diag(w) C for the columns of two blocks, those of sparse ones never made dense."""
     if isinstance(A, StandardizedBlock) and isinstance(C, StandardizedBlock):
         H, total = between(A.base, w, C.base), float(w.sum())
@@ -215,12 +215,12 @@ class Standardized(Design):
         g[self.constant] = 0.0
         return value, g, gb
 
-    def in_units(self, cols: Columns, coef: Vector, b: Any) -> tuple[Vector, Any]:
+    def in_units(self, cols: Columns, coef: Vector, b: Intercept) -> tuple[Vector, Intercept]:
         u = self._shrink(cols, coef)
         shift = self.m[cols] @ u
         return u, b - (float(shift) if coef.ndim == 1 else shift)
 
-    def from_units(self, cols: Columns, coef: Vector, b: Any) -> tuple[Vector, Any]:
+    def from_units(self, cols: Columns, coef: Vector, b: Intercept) -> tuple[Vector, Intercept]:
         shift, s = self.m[cols] @ coef, self.s[cols]
         return (coef * s, b + float(shift)) if coef.ndim == 1 else (coef * s[:, None], b + shift)
 

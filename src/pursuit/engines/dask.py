@@ -7,10 +7,13 @@ none, but die with their worker. Bundles are not bound to workers: those of a wo
 import time
 import uuid
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .._utils.validation import check_number, require_package
 from .remote import RemoteMap, RowServer
+
+if TYPE_CHECKING:
+    from ..engines.dask import Dask as Engine
 
 DEFAULT_PATIENCE = 60.0  # seconds without a sign of life
 POLL_SECONDS = 1.0  # between two checks, while waiting, that the scheduler is alive
@@ -62,7 +65,7 @@ class Dask:
             )
 
 
-def as_engine(engine: Any) -> Dask:
+def as_engine(engine: "Engine") -> Dask:
     """A Dask engine, or the client of one."""
     return engine if isinstance(engine, Dask) else Dask(engine)
 

@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .._utils.types import Keywords
 from .threads import threads
 
 ROOT_TOKEN = 0  # the token of the rows themselves
@@ -46,7 +47,7 @@ class Handle(NamedTuple):
 
     token: int
     path: tuple[int, ...]
-    attributes: dict[str, Any] | None = None
+    attributes: Keywords | None = None
 
 
 class Evicted(NamedTuple):
@@ -190,7 +191,7 @@ class RemoteRef:
     def handle(self) -> Handle:
         return ROOT if self.made_by is None else Handle(self.made_by.token, self.path)
 
-    def __reduce__(self) -> Any:
+    def __reduce__(self) -> tuple[object, ...]:
         raise TypeError("rows that live elsewhere stay there: what refers to them cannot be pickled")
 
     def __getattr__(self, name: str) -> Any:

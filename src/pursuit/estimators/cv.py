@@ -78,7 +78,7 @@ CV_ATTRIBUTES = """coef_, intercept_ : array
         One row per size that was chosen from: for "project" its slope and smoothed loss too.
     path_ : pursuit.Path
         The plain fits on all rows at ``l2_``, of every size, with held-out ``scores`` (NaN: not tried); where a refit
-        predicts (combine_ "none", gamma_ 0) their refits.
+        predicts (``combine_`` "none", ``gamma_`` 0) their refits.
     result_ : pursuit.Result
         That of size ``k_`` ("average": of the best candidate's size), what ``certify`` speaks of.
     objective_ : pursuit.GLM

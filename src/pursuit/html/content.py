@@ -5,7 +5,7 @@ import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy
@@ -14,7 +14,7 @@ from sklearn.base import is_classifier
 from sklearn.metrics import confusion_matrix
 
 from .._utils.text import format_number
-from .._utils.types import Vector
+from .._utils.types import ArrayLike, Keywords, MatrixLike, Vector
 from ..certificates import certify
 from ..inference import split_intervals
 from ..io.files import data_fingerprint
@@ -25,6 +25,9 @@ from ..resampling import stability
 from .held_out import HeldOutRows, binary_curves, held_out_rows
 from .svg import MAX_MARKS
 from .training import TrainingRows, column_names, fixed_size, plain_fit, training_rows
+
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
 
 MAX_PATH_SIZE = 60  # features of the largest model on the page's path
 MAX_PATH_LINES = 30  # features whose line is drawn, those with the largest coefficients
@@ -53,15 +56,17 @@ class Options:
 class Subject:
     """The model, its rows (None: not in memory), and its plain fit (None: no rows, or no feature)."""
 
-    model: Any
+    model: "BaseEstimator"
     rows: TrainingRows | None
     plain: Any
     options: Options
 
 
-def build_content(model: Any, X: Any, y: Any, options: Options, on_step: Callable[[int, int], Any]) -> dict[str, Any]:
+def build_content(
+    model: "BaseEstimator", X: MatrixLike, y: ArrayLike | None, options: Options, on_step: Callable[[int, int], Any]
+) -> Keywords:
     """Everything that the page shows; parts that cannot be had are named in ``left_out`` with the reason."""
-    content: dict[str, Any] = {"left_out": []}
+    content: Keywords = {"left_out": []}
     rows = training_rows(model, X, y)
     steps = (_question, _features, _path, _cv, _held_out, _stability, _intervals, _optimality, _reproduction)
     with warnings.catch_warnings():
@@ -74,7 +79,7 @@ def build_content(model: Any, X: Any, y: Any, options: Options, on_step: Callabl
     return content
 
 
-def _question(content: dict[str, Any], about: Subject) -> None:
+def _question(content: Keywords, about: Subject) -> None:
     model, rows, options = about.model, about.rows, about.options
     summary, classes = model.summary(), is_classifier(model)
     n = summary.rows if summary.rows is not None else 0 if rows is None else len(rows.y)
@@ -94,7 +99,7 @@ def _question(content: dict[str, Any], about: Subject) -> None:
     }  # fmt: skip
 
 
-def _features(content: dict[str, Any], about: Subject) -> None:
+def _features(content: Keywords, about: Subject) -> None:
     model = about.model
     summary = model.summary()
     several, costs = summary.coef.ndim == 2, summary.rival_cost
@@ -123,7 +128,7 @@ def _features(content: dict[str, Any], about: Subject) -> None:
         content["left_out"].append(f"The table shows the {MAX_SUMMARY_ROWS} features with the largest effects.")
 
 
-def _effect(content: dict[str, Any], row: dict[str, Any], model: Any) -> str:
+def _effect(content: Keywords, row: Keywords, model: "BaseEstimator") -> str:
     """One feature in words: direction, size per unit and per standard deviation."""
     coef, target = row["coef"] or 0.0, content["question"]["target"]
     up = "higher" if coef > 0 else "lower"
@@ -144,7 +149,7 @@ def _effect(content: dict[str, Any], row: dict[str, Any], model: Any) -> str:
     return f"More of {row['name']} speaks {'for' if coef > 0 else 'against'} {target} = {model.classes_[1]}."
 
 
-def _rival_sentences(features: list[dict[str, Any]], unit: str) -> list[str]:
+def _rival_sentences(features: list[Keywords], unit: str) -> list[str]:
     known = [row for row in features if row["rival"] and row["rival_cost"] is not None and row["drop"]]
     known.sort(key=lambda row: row["rival_cost"])
     measure = f"of {unit}" if unit in ("R2", "D2") else "of the objective"
@@ -162,7 +167,7 @@ def _percent(cost: float, unit: str) -> str:
     return f"{100 * cost:.2g} percentage points" if unit in ("R2", "D2") else format_number(cost)
 
 
-def _path(content: dict[str, Any], about: Subject) -> None:
+def _path(content: Keywords, about: Subject) -> None:
     """Every size: what it explains, and its features with their coefficients per standard deviation."""
     model, options = about.model, about.options
     plain = about.plain
@@ -195,7 +200,7 @@ def _path(content: dict[str, Any], about: Subject) -> None:
         }
 
 
-def _cv(content: dict[str, Any], about: Subject) -> None:
+def _cv(content: Keywords, about: Subject) -> None:
     model = about.model
     table = getattr(model, "sizes_", None)
     if table is None or "mean_loss" not in table or not np.isfinite(table["mean_loss"]).any():
@@ -207,7 +212,7 @@ def _cv(content: dict[str, Any], about: Subject) -> None:
     }  # fmt: skip
 
 
-def _held_out(content: dict[str, Any], about: Subject) -> None:
+def _held_out(content: Keywords, about: Subject) -> None:
     model, rows, options = about.model, about.rows, about.options
     if rows is None:
         content["left_out"].append(
@@ -242,7 +247,7 @@ def _held_out(content: dict[str, Any], about: Subject) -> None:
     _diagnostics(content, model, seen, options.random_state)
 
 
-def _diagnostics(content: dict[str, Any], model: Any, seen: HeldOutRows, seed: int) -> None:
+def _diagnostics(content: Keywords, model: "BaseEstimator", seen: HeldOutRows, seed: int) -> None:
     """Residuals; or ROC curve, calibration and confusion."""
     if not is_classifier(model):
         if seen.y.ndim == 1:
@@ -271,7 +276,7 @@ def _diagnostics(content: dict[str, Any], model: Any, seen: HeldOutRows, seed: i
         }  # fmt: skip
 
 
-def _stability(content: dict[str, Any], about: Subject) -> None:
+def _stability(content: Keywords, about: Subject) -> None:
     model, rows, options = about.model, about.rows, about.options
     if not options.stability or rows is None or not len(model.support_):
         return
@@ -296,11 +301,11 @@ def _stability(content: dict[str, Any], about: Subject) -> None:
     }  # fmt: skip
 
 
-def _intervals(content: dict[str, Any], about: Subject) -> None:
+def _intervals(content: Keywords, about: Subject) -> None:
     model, rows, options = about.model, about.rows, about.options
     if not options.intervals or rows is None or not len(model.support_):
         return
-    weights: dict[str, Any] = {} if rows.weights is None else {"sample_weight": rows.weights}
+    weights: Keywords = {} if rows.weights is None else {"sample_weight": rows.weights}
     try:
         if rows.offset is not None:
             raise ValueError("they are not computed with an offset")
@@ -319,7 +324,7 @@ def _intervals(content: dict[str, Any], about: Subject) -> None:
     }  # fmt: skip
 
 
-def _optimality(content: dict[str, Any], about: Subject) -> None:
+def _optimality(content: Keywords, about: Subject) -> None:
     model, options = about.model, about.options
     plain = about.plain
     result, f = (model if plain is None else plain).result_, getattr(plain, "objective_", None)
@@ -356,7 +361,7 @@ def _optimality(content: dict[str, Any], about: Subject) -> None:
     content["optimality"] = said
 
 
-def _reproduction(content: dict[str, Any], about: Subject) -> None:
+def _reproduction(content: Keywords, about: Subject) -> None:
     model, options = about.model, about.options
     from .. import __version__
 

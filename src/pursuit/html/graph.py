@@ -3,21 +3,25 @@
 import platform
 from datetime import UTC, datetime
 from html import escape
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .._utils.types import Keywords
 from ..plots._layout import arranged, fitted
 from . import page
 from .content import _number
 from .svg import Chart, padded, shorten
+
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
 
 MAX_EDGES = 1500  # edges that are drawn, the strongest
 MAX_NAMES = 150  # nodes that are named
 MAX_TABLE = 40  # edges in the table
 
 
-def build_graph_content(model: Any, title: str | None, names: Any, command: str | None) -> dict[str, Any]:
+def build_graph_content(model: "BaseEstimator", title: str | None, names: Any, command: str | None) -> Keywords:
     """Nodes, edges and the choice of their number, as plain data."""
     from .. import __version__
 
@@ -60,7 +64,7 @@ def build_graph_content(model: Any, title: str | None, names: Any, command: str 
     return content
 
 
-def graph_picture(content: dict[str, Any]) -> str:
+def graph_picture(content: Keywords) -> str:
     """Nodes and edges: blue joins values that rise together, dashed orange those that move apart."""
     nodes, edges = content["nodes"], content["edges"][:MAX_EDGES]
     inside = [i for i, (_, x, y) in enumerate(nodes) if x is not None and y is not None]
@@ -89,7 +93,7 @@ def graph_picture(content: dict[str, Any]) -> str:
     return chart.render()
 
 
-def _heading(content: dict[str, Any]) -> str:
+def _heading(content: Keywords) -> str:
     alone = sum(node[1] is None for node in content["nodes"])
     facts = [("columns", len(content["nodes"])), ("edges", len(content["edges"])), ("columns without an edge", alone)]
     if content["rows"]:
@@ -102,7 +106,7 @@ def _heading(content: dict[str, Any]) -> str:
     )
 
 
-def _graph(content: dict[str, Any]) -> str:
+def _graph(content: Keywords) -> str:
     names = [node[0] for node in content["nodes"]]
     rows = [(names[a], names[b], strength) for a, b, strength in content["edges"][:MAX_TABLE]]
     words = "Solid blue: values rise together. Dashed orange: one falls where the other rises. Wide: strong."
@@ -116,7 +120,7 @@ def _graph(content: dict[str, Any]) -> str:
     )  # fmt: skip
 
 
-def _caveats(content: dict[str, Any]) -> str:
+def _caveats(content: Keywords) -> str:
     return page.section(
         "Keep in mind",
         page.bullets(
@@ -129,7 +133,7 @@ def _caveats(content: dict[str, Any]) -> str:
     )
 
 
-def _choice(content: dict[str, Any]) -> str:
+def _choice(content: Keywords) -> str:
     from .pictures import cv_picture
 
     known = content.get("cv")

@@ -1,7 +1,7 @@
 """Held-out rows: the model with its number of features fixed, the l1 model, and the model without features."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import sklearn
@@ -13,8 +13,11 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import l1_min_c
 from sklearn.utils.fixes import parse_version
 
-from .._utils.types import Array, Vector
+from .._utils.types import Array, Keywords, Vector
 from .training import TrainingRows, fixed_size
+
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
 
 FOLDS = 5
 MAX_L1_ENTRIES = {True: 1e6, False: 1e7}  # entries of X up to which the l1 model is fitted: classifiers, regressors
@@ -58,7 +61,9 @@ class HeldOutRows:
     folds: int
 
 
-def held_out_rows(model: Any, rows: TrainingRows, baseline: bool, random_state: int) -> tuple[HeldOutRows, list[str]]:
+def held_out_rows(
+    model: "BaseEstimator", rows: TrainingRows, baseline: bool, random_state: int
+) -> tuple[HeldOutRows, list[str]]:
     """Predictions of rows by models that did not see them, and what was left out of the comparison.
 
     The model is fitted anew in every fold, with its choice of k; where that would take long, k stays as it is.
@@ -99,7 +104,7 @@ def held_out_rows(model: Any, rows: TrainingRows, baseline: bool, random_state: 
 
 
 def _losses(
-    model: Any, part: TrainingRows, rest: TrainingRows, prediction: Array, probability: Array | None
+    model: "BaseEstimator", part: TrainingRows, rest: TrainingRows, prediction: Array, probability: Array | None
 ) -> tuple[float, float]:
     """The mean loss of a fold's model and of the model without features on the rows held out."""
     w = rest.weights
@@ -123,7 +128,7 @@ class _LeftOutError(ValueError):
     """Why there is no l1 model to compare with."""
 
 
-def _l1(model: Any, rows: TrainingRows, pairs: list[Any]) -> Contender:
+def _l1(model: "BaseEstimator", rows: TrainingRows, pairs: list[Any]) -> Contender:
     """The lasso, or l1 logistic regression, with its penalty chosen on the same folds."""
     classes, loss = is_classifier(model), model.objective_.loss.name if hasattr(model, "objective_") else ""
     n, p = rows.X.shape
@@ -158,7 +163,7 @@ def _l1(model: Any, rows: TrainingRows, pairs: list[Any]) -> Contender:
 
 def _l1_logistic() -> Any:
     modern = parse_version(sklearn.__version__) >= parse_version("1.8")  # the penalty follows from l1_ratio
-    kind: dict[str, Any] = {"l1_ratio": 1.0} if modern else {"penalty": "l1"}
+    kind: Keywords = {"l1_ratio": 1.0} if modern else {"penalty": "l1"}
     return LogisticRegression(solver="liblinear", max_iter=300, random_state=0, **kind)
 
 

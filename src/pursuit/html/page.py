@@ -9,6 +9,7 @@ from importlib.resources import files
 from typing import Any
 
 from .._utils.text import format_number
+from .._utils.types import Keywords
 from . import pictures
 
 CAVEATS = (
@@ -18,7 +19,7 @@ CAVEATS = (
 )
 
 
-def render(content: dict[str, Any], sections: Sequence[Callable[[dict[str, Any]], str]]) -> str:
+def render(content: Keywords, sections: Sequence[Callable[[Keywords], str]]) -> str:
     """A whole page. Nothing in it asks the network: the policy forbids every request."""
     style, script = (files(__package__).joinpath(name).read_text("utf-8") for name in ("page.css", "page.js"))
     sources = f"style-src '{_hash(style)}'; script-src '{_hash(script)}'"
@@ -40,7 +41,7 @@ def _hash(text: str) -> str:
     return "sha256-" + base64.b64encode(hashlib.sha256(text.encode("utf-8")).digest()).decode()
 
 
-def _json(content: dict[str, Any]) -> str:
+def _json(content: Keywords) -> str:
     """JSON that cannot end the element that holds it."""
     text = json.dumps(content, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
@@ -80,7 +81,7 @@ def section(heading: str, *parts: str) -> str:
     return f"<section>\n<h2>{escape(heading)}</h2>\n" + "\n".join(part for part in parts if part) + "\n</section>"
 
 
-def heading(content: dict[str, Any]) -> str:
+def heading(content: Keywords) -> str:
     """Title, the question, and the answer in a few numbers."""
     asked = content["question"]
     facts = [("rows", asked["rows"]), ("columns", asked["columns"]), ("features chosen", asked["features"])]
@@ -102,7 +103,7 @@ def heading(content: dict[str, Any]) -> str:
     )
 
 
-def features(content: dict[str, Any]) -> str:
+def features(content: Keywords) -> str:
     """The chosen features: words, then numbers."""
     rows, unit = content["features"], content["unit"]
     if not rows:
@@ -123,7 +124,7 @@ def features(content: dict[str, Any]) -> str:
     )  # fmt: skip
 
 
-def held_out(content: dict[str, Any]) -> str:
+def held_out(content: Keywords) -> str:
     """Losses on rows that the models did not see."""
     known = content.get("held_out")
     if known is None:
@@ -181,7 +182,7 @@ def _how_compared(names: Sequence[str]) -> str:
     return " ".join(words)
 
 
-def path(content: dict[str, Any]) -> str:
+def path(content: Keywords) -> str:
     """Every size, with a slider."""
     known = content.get("path")
     if known is None:
@@ -215,7 +216,7 @@ def path(content: dict[str, Any]) -> str:
     )
 
 
-def cross_validation(content: dict[str, Any]) -> str:
+def cross_validation(content: Keywords) -> str:
     """The curve that chose the size."""
     known = content.get("cv")
     if known is None:
@@ -223,7 +224,7 @@ def cross_validation(content: dict[str, Any]) -> str:
     return section("Why this many", pictures.cv_picture(known), paragraphs([content["question"]["reason"] + "."]))
 
 
-def stability(content: dict[str, Any]) -> str:
+def stability(content: Keywords) -> str:
     """Would other rows choose the same?"""
     known = content.get("stability")
     if known is None:
@@ -240,7 +241,7 @@ def stability(content: dict[str, Any]) -> str:
     )  # fmt: skip
 
 
-def intervals(content: dict[str, Any]) -> str:
+def intervals(content: Keywords) -> str:
     """Intervals on rows that did not select."""
     known = content.get("intervals")
     if known is None or not known["rows"]:
@@ -256,12 +257,12 @@ def intervals(content: dict[str, Any]) -> str:
     )
 
 
-def optimality(content: dict[str, Any]) -> str:
+def optimality(content: Keywords) -> str:
     """How good the choice is, and what could replace it."""
     return section("Is there a better set?", paragraphs(content["optimality"]), bullets(content["rivals"]))
 
 
-def diagnostics(content: dict[str, Any]) -> str:
+def diagnostics(content: Keywords) -> str:
     """Residuals, or ROC, calibration and confusion, of held-out rows."""
     if "residuals" in content:
         known = content["residuals"]
@@ -292,7 +293,7 @@ def diagnostics(content: dict[str, Any]) -> str:
     return section("Where it is wrong", *parts, paragraphs([words]))
 
 
-def caveats(content: dict[str, Any]) -> str:
+def caveats(content: Keywords) -> str:
     """What to keep in mind, and what is missing."""
     asked = content["question"]
     words = [caveat.format(sets=content["sets"]) for caveat in CAVEATS]
@@ -303,7 +304,7 @@ def caveats(content: dict[str, Any]) -> str:
     return section("Keep in mind", bullets([*words, *content["left_out"]]))
 
 
-def reproduction(content: dict[str, Any]) -> str:
+def reproduction(content: Keywords) -> str:
     """How to get the same again."""
     known = content["reproduction"]
     rows = [("model", known["model"]), ("random state of this page", str(known["seed"])), ("made", known["date"])]

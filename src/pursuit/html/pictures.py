@@ -1,9 +1,8 @@
 """The report's pictures, from its content: each function gives SVG text."""
 
-from typing import Any
-
 import numpy as np
 
+from .._utils.types import Keywords
 from .content import MAX_PATH_LINES, finite
 from .svg import Chart, name_margin, number, padded, shorten
 
@@ -11,7 +10,7 @@ COLOURS = 7  # classes c0 .. c6 of the style sheet
 ROW = 22  # pixels a row of names
 
 
-def path_picture(path: dict[str, Any]) -> str:
+def path_picture(path: Keywords) -> str:
     """Coefficients per standard deviation against the number of features."""
     sizes = path["sizes"]
     ks = np.array([size["k"] for size in sizes], dtype=float)
@@ -54,7 +53,7 @@ def path_picture(path: dict[str, Any]) -> str:
     return chart.render()
 
 
-def cv_picture(cv: dict[str, Any]) -> str:
+def cv_picture(cv: Keywords) -> str:
     """The held-out loss against the number of features, with the choice."""
     ks, loss, error = np.array(cv["k"], dtype=float), finite(cv["loss"]), finite(cv["error"])
     good = np.isfinite(loss)
@@ -92,7 +91,7 @@ def cv_picture(cv: dict[str, Any]) -> str:
     return chart.render()
 
 
-def stability_picture(stability: dict[str, Any]) -> str:
+def stability_picture(stability: Keywords) -> str:
     """How often halves of the rows select each feature, as bars."""
     rows = stability["rows"]
     names = [row[0] for row in rows]
@@ -107,7 +106,7 @@ def stability_picture(stability: dict[str, Any]) -> str:
     return chart.render()
 
 
-def intervals_picture(intervals: dict[str, Any]) -> str:
+def intervals_picture(intervals: Keywords) -> str:
     """Estimates and intervals, a row a feature, each divided by its own standard error."""
     rows = intervals["rows"]
     names = [row[0] for row in rows]
@@ -126,7 +125,7 @@ def intervals_picture(intervals: dict[str, Any]) -> str:
     return chart.render()
 
 
-def held_out_picture(held_out: dict[str, Any]) -> str:
+def held_out_picture(held_out: Keywords) -> str:
     """Losses on held-out rows, with standard errors."""
     rows = held_out["rows"]
     names = [row["name"] for row in rows]
@@ -144,7 +143,7 @@ def held_out_picture(held_out: dict[str, Any]) -> str:
     return chart.render()
 
 
-def residual_picture(residuals: dict[str, Any]) -> str:
+def residual_picture(residuals: Keywords) -> str:
     """Residuals of held-out rows against their predictions."""
     x, y = finite(residuals["predicted"]), finite(residuals["residual"])
     chart = Chart(padded(x), padded(y), "Residuals of held-out rows against predictions")
@@ -155,7 +154,7 @@ def residual_picture(residuals: dict[str, Any]) -> str:
     return chart.render()
 
 
-def roc_picture(curves: dict[str, Any]) -> str:
+def roc_picture(curves: Keywords) -> str:
     """The ROC curve of held-out rows."""
     chart = Chart(
         (0.0, 1.0), (0.0, 1.0), f"ROC curve of held-out rows, area {number(curves['area'])}", width=360, height=320
@@ -167,7 +166,7 @@ def roc_picture(curves: dict[str, Any]) -> str:
     return chart.render()
 
 
-def calibration_picture(curves: dict[str, Any]) -> str:
+def calibration_picture(curves: Keywords) -> str:
     """Observed shares against predicted probabilities of held-out rows."""
     chart = Chart((0.0, 1.0), (0.0, 1.0), "Calibration on held-out rows", width=360, height=320)
     chart.axes("predicted probability", f"share with {curves['positive'][:20]}")

@@ -1,16 +1,20 @@
 """``estimator.report``: a fitted model as one HTML file."""
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .._utils.files import write_text
 from .._utils.progress import progress_callback
+from .._utils.types import ArrayLike, Callback, FilePath, MatrixLike
 from .content import Options, build_content
 from .graph import GRAPH_SECTIONS, build_graph_content
 from .page import MODEL_SECTIONS, render
 
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
 
-def check_report_path(path: Any) -> Path:
+
+def check_report_path(path: FilePath) -> Path:
     """The file to write; it must end in .html and lie in a folder that exists."""
     target = Path(path)
     if target.suffix.lower() not in (".html", ".htm"):
@@ -22,7 +26,15 @@ def check_report_path(path: Any) -> Path:
     return target
 
 
-def write_report(model: Any, path: Any, X: Any = None, y: Any = None, *, progress: Any = None, **how: Any) -> Path:
+def write_report(
+    model: "BaseEstimator",
+    path: FilePath,
+    X: MatrixLike = None,
+    y: ArrayLike | None = None,
+    *,
+    progress: Callback = None,
+    **how: Any,
+) -> Path:
     """Write a page about a fitted sparse model; see :meth:`pursuit.SparseRegressor.report`."""
     target, options = check_report_path(path), Options(**how)
     with progress_callback(progress, "report") as on_step:
@@ -32,7 +44,7 @@ def write_report(model: Any, path: Any, X: Any = None, y: Any = None, *, progres
 
 
 def write_graph_report(
-    model: Any, path: Any, *, title: str | None = None, names: Any = None, command: str | None = None
+    model: "BaseEstimator", path: FilePath, *, title: str | None = None, names: Any = None, command: str | None = None
 ) -> Path:
     """Write a page about a fitted graph; see :meth:`pursuit.SparsePrecision.report`."""
     target = check_report_path(path)

@@ -1,15 +1,18 @@
 """The rows behind a fitted model, and the same model with a fixed number of features."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.base import is_classifier
 
 from .._utils.column_names import get_column_names
-from .._utils.types import Array, Vector
+from .._utils.types import Array, ArrayLike, Keywords, MatrixLike, Vector
 from ..designs import as_design
 from ..estimators import SparseClassifier, SparseRegressor
+
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
 
 VALUE_TOLERANCE = 1e-6  # share of the null model's loss by which the loss on the same rows may differ: rounding
 
@@ -18,14 +21,14 @@ VALUE_TOLERANCE = 1e-6  # share of the null model's loss by which the loss on th
 class TrainingRows:
     """X, y as an estimator takes them, with weights and offset (None: none), and the names of the columns."""
 
-    X: Any
+    X: MatrixLike
     y: Array
     weights: Vector | None
     offset: Vector | None
     names: tuple[str, ...]
 
     @property
-    def fit_options(self) -> dict[str, Any]:
+    def fit_options(self) -> Keywords:
         """Keyword arguments for ``fit``."""
         known = {"sample_weight": self.weights, "offset": self.offset}
         return {name: value for name, value in known.items() if value is not None}
@@ -37,7 +40,7 @@ class TrainingRows:
         return TrainingRows(X, self.y[rows], weights, offset, self.names)
 
 
-def training_rows(model: Any, X: Any, y: Any) -> TrainingRows | None:
+def training_rows(model: "BaseEstimator", X: MatrixLike, y: ArrayLike | None) -> TrainingRows | None:
     """The rows that a model was fitted on: those given, or those it still refers to; None where they are elsewhere."""
     f = getattr(model, "objective_", None)
     if (X is None) != (y is None):
@@ -64,13 +67,13 @@ def training_rows(model: Any, X: Any, y: Any) -> TrainingRows | None:
     return TrainingRows(raw.design.X, _labels(model, raw.rows.y), weights, offset, names)
 
 
-def column_names(model: Any) -> tuple[str, ...]:
+def column_names(model: "BaseEstimator") -> tuple[str, ...]:
     """The names of all columns, x0, x1, ... where there are none."""
     names = getattr(model, "feature_names_in_", None)
     return tuple(f"x{j}" for j in range(model.n_features_in_)) if names is None else tuple(map(str, names))
 
 
-def check_same_rows(model: Any, rows: TrainingRows) -> None:
+def check_same_rows(model: "BaseEstimator", rows: TrainingRows) -> None:
     """Raise where rows are not those of the fit: other columns, or another loss at the model's coefficients."""
     p, design = model.n_features_in_, as_design(rows.X)
     if design.shape[1] != p:
@@ -104,7 +107,7 @@ def check_same_rows(model: Any, rows: TrainingRows) -> None:
         )
 
 
-def fixed_size(model: Any) -> Any:
+def fixed_size(model: "BaseEstimator") -> Any:
     """The estimator of a plain fit with as many features as the model has, not fitted."""
     kind = SparseClassifier if is_classifier(model) else SparseRegressor
     own = model.get_params(deep=False)
@@ -112,7 +115,7 @@ def fixed_size(model: Any) -> Any:
     return kind(**{**shared, "k": getattr(model, "k_", own.get("k"))})
 
 
-def plain_fit(model: Any, rows: TrainingRows | None) -> Any:
+def plain_fit(model: "BaseEstimator", rows: TrainingRows | None) -> Any:
     """The model itself, or, where it averages or shrinks, the plain fit with as many features; None without rows."""
     if hasattr(model, "k"):
         return model
@@ -121,7 +124,7 @@ def plain_fit(model: Any, rows: TrainingRows | None) -> Any:
     return fixed_size(model).fit(rows.X, rows.y, **rows.fit_options)
 
 
-def _labels(model: Any, y: Array) -> Array:
+def _labels(model: "BaseEstimator", y: Array) -> Array:
     """Targets as the user gave them: of classes, the labels."""
     if not is_classifier(model):
         return y

@@ -1,13 +1,13 @@
 """Repeat the selection on resampled rows."""
 
 import itertools
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.base import clone
 
 from .._utils.progress import progress_callback
-from .._utils.types import Array, Columns, Flags, Vector
+from .._utils.types import Array, ArrayLike, Callback, Columns, Flags, MatrixLike, Seed, Vector
 from .._utils.validation import check_count
 from ..data import Source
 from ..data.sources import opened
@@ -25,22 +25,25 @@ from .inputs import (
     weights_to_fit,
 )
 
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
+
 MAX_DRAWS = 1000  # resamples that are drawn until both classes are in one
 MAX_RESAMPLES = 1_000_000  # a slip of the finger should not fill the memory
 
 
 def bootstrap_intervals(
-    estimator: Any,
-    X: Any,
-    y: Any = None,
+    estimator: "BaseEstimator",
+    X: MatrixLike,
+    y: ArrayLike | None = None,
     *,
     n_boot: int = 200,
     level: float = 0.95,
-    random_state: Any = None,
+    random_state: Seed = None,
     n_jobs: int | None = None,
-    sample_weight: Any = None,
-    offset: Any = None,
-    progress: Any = None,
+    sample_weight: ArrayLike | None = None,
+    offset: ArrayLike | None = None,
+    progress: Callback = None,
 ) -> Intervals:
     """Resample the rows: how coefficients and the selection vary; percentiles that do not claim a coverage.
 
@@ -150,7 +153,7 @@ def _resample(random: Any, y: Array, classes: Array | None, weights: Vector) -> 
     raise ValueError("y holds a class so rare that resamples miss it")
 
 
-def _coefficients(model: Any) -> tuple[Columns, Vector]:
+def _coefficients(model: "BaseEstimator") -> tuple[Columns, Vector]:
     """Columns that are used, and their coefficients."""
     if not hasattr(model, "coef_"):
         raise TypeError(f"estimator must have coef_ after fit, and {type(model).__name__} has none")
@@ -159,7 +162,7 @@ def _coefficients(model: Any) -> tuple[Columns, Vector]:
     return cols, coef[cols]
 
 
-def _require_local(X: Any) -> Any:
+def _require_local(X: MatrixLike) -> Any:
     """A pandas frame as one block of numbers, so that no fit converts it again."""
     if not hasattr(X, "iloc"):
         return X

@@ -1,6 +1,6 @@
 """Select on one part of the rows, estimate on the other."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.special import ndtr, ndtri, stdtr, stdtrit
@@ -8,7 +8,7 @@ from sklearn.base import clone
 from sklearn.utils import _safe_indexing
 
 from .._utils.column_names import refuse_missing
-from .._utils.types import Array, Columns, Vector
+from .._utils.types import Array, ArrayLike, Columns, MatrixLike, Seed, Vector
 from .._utils.validation import check_flag, check_weights
 from ..data import Source
 from ..designs import as_design
@@ -26,20 +26,23 @@ from .inputs import (
     weights_to_fit,
 )
 
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
+
 COLLINEAR_RATIO = 1e-12  # ratio of eigenvalues (columns of length 1) below which coefficients are not told apart
 
 
 def split_intervals(
-    estimator: Any,
-    X: Any,
-    y: Any = None,
+    estimator: "BaseEstimator",
+    X: MatrixLike,
+    y: ArrayLike | None = None,
     *,
     level: float = 0.95,
     share: float = 0.5,
     robust: bool | None = None,
-    random_state: Any = None,
-    sample_weight: Any = None,
-    offset: Any = None,
+    random_state: Seed = None,
+    sample_weight: ArrayLike | None = None,
+    offset: ArrayLike | None = None,
 ) -> Intervals:
     """Select on a random part of the rows, and give classical intervals on the others: valid given the selection.
 
@@ -181,13 +184,13 @@ def _split(random: Any, y: Array, classes: Array | None, share: float) -> Column
     return np.sort(np.concatenate(taken))
 
 
-def _selected(model: Any) -> Columns:
+def _selected(model: "BaseEstimator") -> Columns:
     if not hasattr(model, "get_support"):
         raise TypeError(f"estimator must select columns (have get_support), got {type(model).__name__}")
     return np.asarray(model.get_support(indices=True), dtype=np.int64)
 
 
-def _loss(model: Any, classes: Array | None) -> Loss:
+def _loss(model: "BaseEstimator", classes: Array | None) -> Loss:
     loss = getattr(getattr(model, "objective_", None), "loss", None) or as_loss(
         "squared" if classes is None else "logistic"
     )

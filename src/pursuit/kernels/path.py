@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .. import _core
-from .._utils.types import Columns, Vector
+from .._utils.types import Array, Columns, Intercept, Ridge, Vector
 from ..constraints import AtMost, Exchange
 from .rounding import MAX_ROUNDING_SHARE, MIN_VALUE_ERROR, MIN_VALUE_SHARE, ROUNDED, has_safe_range, value_rounding
 from .search import WIDENING_FACTOR, ScaledColumns, SearchPlan, as_exchange, make_request, unit_masks
@@ -39,7 +39,7 @@ class PathPlan(NamedTuple):
     thorough: bool
     seed: int
     should_stop: Callable[[], bool] | None
-    reached: Callable[[int, float], Any] | None
+    reached: Callable[[int, float], object] | None
     sizes: Sequence[int] = ()
     only: int | None = None
 
@@ -54,7 +54,7 @@ class PathPoint(NamedTuple):
 
     support: Columns
     coef: Vector
-    free: Any
+    free: Intercept  # None where there is none
     value: float
     optimality: str
     exact: bool = False
@@ -89,7 +89,9 @@ RESTART_LIMITS = {True: (200, 40, 5.0), False: (160, 24, 6.0)}
 RESTART_DIVISOR = 10
 
 
-def path_request(plan: PathPlan, constraint: AtMost, useful: Any, quadratic: bool, scale: float) -> _core.SearchRequest:
+def path_request(
+    plan: PathPlan, constraint: AtMost, useful: Array, quadratic: bool, scale: float
+) -> _core.SearchRequest:
     """A request for the path; ``useful``: a flag for each column."""
     restarts, patience, effort = RESTART_LIMITS[quadratic]
     patience += constraint.units // 10
@@ -134,7 +136,7 @@ def quadratic_path(
 
 
 def least_squares_path(
-    kernel: _core.LeastSquares, useful: Any, h: Vector, f0: float, scale: float, room: float, constraint: AtMost,
+    kernel: _core.LeastSquares, useful: Array, h: Vector, f0: float, scale: float, room: float, constraint: AtMost,
     plan: PathPlan, rounded: float,
 ) -> PathSolution | None:  # fmt: skip
     """The path of a least squares problem whose X is in memory."""
@@ -177,7 +179,7 @@ def _point(at: _core.PathPoint, h: Vector, f0: float, rounded: float) -> PathPoi
 
 
 def likelihood_path(
-    kernel: Callable[..., Any], even: ScaledColumns, l2: Any, outputs: int, constraint: AtMost, floor: float,
+    kernel: Callable[..., Any], even: ScaledColumns, l2: Ridge, outputs: int, constraint: AtMost, floor: float,
     scale: float, intercept: bool, plan: PathPlan,
 ) -> PathSolution | None:  # fmt: skip
     """The path of a loss; ``kernel`` has the samples, and takes everything else."""

@@ -9,10 +9,11 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .. import _core
 from .._utils.sorted_sets import inside
-from .._utils.types import Columns, Vector
+from .._utils.types import Array, Columns, Ridge, Vector
 from ..constraints import AtMost, Exchange
 from ..data.answers import Moments
 from ..designs import DenseBlock, centre
@@ -61,7 +62,7 @@ class SearchSolution:
 
 
 def make_request(
-    constraint: AtMost, useful: Any, start: Columns, widest: int, scale: float, plan: SearchPlan
+    constraint: AtMost, useful: Array, start: Columns, widest: int, scale: float, plan: SearchPlan
 ) -> _core.SearchRequest:
     """A search request for a kernel: which units, from where, how many restarts, when to stop."""
     forced, allowed = unit_masks(constraint, useful)
@@ -142,13 +143,13 @@ class ScaledColumns:
         sizes = np.where(useful, np.sqrt(squares), 0.0) / scale
         return cls(X, (around - shift) / scale, sizes, around, inverse)
 
-    def kernel(self, l2: Any, intercept: bool) -> _core.EvenColumns:
+    def kernel(self, l2: Ridge, intercept: bool) -> _core.EvenColumns:
         """The columns as the search on all of them takes them."""
         if self.centre is None or self.scale is None:
             return _core.EvenColumns(self.source, self.ridge(l2), self.sizes, intercept)
         return _core.EvenColumns(self.source, self.centre, self.scale, self.ridge(l2), self.sizes, intercept)
 
-    def ridge(self, l2: Any) -> Vector:
+    def ridge(self, l2: Ridge) -> Vector:
         even = self.sizes > 0
         return np.where(even, l2 / np.where(even, self.sizes, 1.0) ** 2, 1.0)
 
@@ -159,7 +160,7 @@ class ScaledColumns:
 
 
 def search_likelihood(
-    kernel: Callable[..., Any], columns: ScaledColumns, l2: Any, outputs: int, constraint: AtMost, start: Columns,
+    kernel: Callable[..., Any], columns: ScaledColumns, l2: Ridge, outputs: int, constraint: AtMost, start: Columns,
     floor: float, scale: float, intercept: bool, plan: SearchPlan, beam: int = 0,
 ) -> SearchSolution | None:  # fmt: skip
     """The best support of a loss; ``kernel`` has the samples, and takes everything else."""
@@ -196,12 +197,12 @@ def is_affordable(entries: float, outputs: int, constraint: AtMost, small: bool 
     )
 
 
-def _has_k_units(points: list[Any], constraint: AtMost) -> bool:
+def _has_k_units(points: list[tuple[Columns, Vector, Any, float]], constraint: AtMost) -> bool:
     """Whether a search came to k units: where columns are dependent it may not, and more care is wanted."""
     return bool(points) and len(points[-1][0]) == constraint.k
 
 
-def unit_masks(constraint: AtMost, useful: Any) -> tuple[Any, Any]:
+def unit_masks(constraint: AtMost, useful: Array) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
     """Which units are forced in, and which are allowed, as the kernels take it."""
     forced, allowed = np.zeros(constraint.units, np.uint8), useful.astype(np.uint8)
     forced[constraint.include] = 1

@@ -6,14 +6,17 @@ so by its ``code``; one without works everywhere, only slower. A loss of several
 writes ``row_hessian`` in place of ``d2`` (and ``terms``, if rows couple).
 """
 
-from typing import Any, ClassVar
+from typing import ClassVar, TypeAlias
 
 import numpy as np
 
 from .. import _core
-from .._utils.types import Array, Matrix, Vector
+from .._utils.types import Array, ArrayLike, Matrix, Vector
 from .._utils.validation import check_array, match_name, resolve_name, unknown_name_message
 from .row_hessians import DiagonalHessian, RowHessian
+
+#: A loss, its class, or its name.
+LossLike: TypeAlias = "Loss | type[Loss] | str"
 
 _registry: dict[str, type["Loss"]] = {}
 CHECKED = 32  # rows on which a user's derivative is compared with differences
@@ -186,7 +189,7 @@ class Loss:
         """The best constant on top of an offset in closed form; None where there is none."""
         return None
 
-    def encode(self, y: Any) -> Vector:
+    def encode(self, y: ArrayLike) -> Vector:
         """Targets as float64 in the loss's own labels, or a one-sentence error."""
         values = check_array(y, "y", f" for loss {self.name!r}")
         if self.targets == "nonnegative" and values.min(initial=0.0) < 0:
@@ -277,7 +280,7 @@ LOSS_SYNONYMS = {
 }  # fmt: skip
 
 
-def as_loss(loss: Any, several: bool = False) -> Loss:
+def as_loss(loss: LossLike, several: bool = False) -> Loss:
     """A loss from its name (in any case), class or instance; ``several``: losses of several outputs have names too."""
     if isinstance(loss, Loss):
         return loss

@@ -1,15 +1,18 @@
 """The multinomial loss of several classes: eta is n x q, a column per class. The classes share one support."""
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from .._utils.labels import distinct_labels
-from .._utils.types import Array, Columns, Matrix, Vector
+from .._utils.types import Array, ArrayLike, Columns, Matrix, Vector
 from .._utils.validation import check_array, check_shape
 from .base import Loss
 from .row_hessians import RowHessian, SoftmaxHessian
+
+if TYPE_CHECKING:
+    pass
 
 MAX_TARGETS = 1e9  # entries of a rows x classes matrix and of a classes x classes one
 SUM_TOLERANCE = 1e-5  # how far from 1 the shares of a row may add up: rounding in single precision
@@ -71,7 +74,7 @@ class Multinomial(Loss):
         level = np.log(np.maximum(c @ y, 1e-10))
         return level - level.mean()
 
-    def encode(self, y: Any) -> Vector:
+    def encode(self, y: ArrayLike) -> Vector:
         """Labels, one per row, or shares of the classes: elsewhere phi has no lower bound."""
         if check_shape(y, "y")[1:] == ():
             classes, codes = distinct_labels(y)

@@ -1,11 +1,11 @@
 """Losses of a residual r = eta - y: least squares, and its robust relative."""
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
-from .._utils.types import Vector
+from .._utils.types import ArrayLike, Intercept, Vector
 from .._utils.validation import check_number
 from .base import Loss, check_squares
 
@@ -52,16 +52,16 @@ class Squared(Loss):
     def dual_domain(self, y: Vector) -> tuple[Vector, Vector]:
         return np.full_like(y, -np.inf), np.full_like(y, np.inf)
 
-    def start(self, y: Vector, c: Vector) -> Any:
+    def start(self, y: Vector, c: Vector) -> Intercept:
         return float(c @ y) if y.ndim == 1 else c @ y
 
-    def intercept(self, y: Vector, c: Vector, offset: Vector) -> Any:
+    def intercept(self, y: Vector, c: Vector, offset: Vector) -> Intercept:
         rest, total = y - offset, float(c.sum()) or 1.0
         mean = c @ rest / total
         mean = mean + c @ (rest - mean) / total  # the first mean is rounded at its own size
         return float(mean) if y.ndim == 1 else mean
 
-    def encode(self, y: Any) -> Vector:
+    def encode(self, y: ArrayLike) -> Vector:
         values = check_squares(super().encode(y))
         return values[:, 0].copy() if values.ndim == 2 and values.shape[1] == 1 else values
 
@@ -81,7 +81,7 @@ class Huber(Loss):
 
     Notes
     -----
-    r^2 / 2 where |r| <= delta, else delta |r| - delta^2 / 2, r = eta - y (P. J. Huber 1964).
+    ``r^2 / 2`` where ``|r| <= delta``, else ``delta |r| - delta^2 / 2``, r = eta - y (P. J. Huber 1964).
 
     Examples
     --------

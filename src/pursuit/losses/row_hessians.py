@@ -14,12 +14,11 @@ columns, n x m. ``diagonal()`` has the shape of eta, ``total()`` is 1'W1 (a numb
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from .._utils.lazy import lazy
-from .._utils.types import Columns, Matrix, Vector
+from .._utils.types import Columns, Flags, Matrix, Vector
 
 NEARLY_CERTAIN = 0.9  # probability of a class above which the others are measured from it
 
@@ -36,7 +35,7 @@ class RowHessian(ABC):
         """The diagonal of W, in the shape of eta."""
 
     @abstractmethod
-    def total(self) -> Any:
+    def total(self) -> float | Matrix:
         """1'W1: a number, or q x q."""
 
     def entry(self, r: int, s: int) -> Vector | None:
@@ -56,7 +55,7 @@ class DiagonalHessian(RowHessian):
     def diagonal(self) -> Vector:
         return self.w
 
-    def total(self) -> Any:
+    def total(self) -> float | Matrix:
         return float(self.w.sum()) if self.w.ndim == 1 else np.diag(self.w.sum(axis=0))
 
     def entry(self, r: int, s: int) -> Vector | None:
@@ -99,7 +98,7 @@ class SoftmaxHessian(RowHessian):
             np.asarray(-self.c * self.P[:, r] * self.P[:, s]) if r != s else np.ascontiguousarray(self._diagonal[:, r])
         )
 
-    def pieces(self, T: Matrix) -> Iterator[tuple[Any, Matrix, Matrix]]:
+    def pieces(self, T: Matrix) -> Iterator[tuple[Flags, Matrix, Matrix]]:
         """Rows, T and P such that T'WT is the sum over pieces of c (T' diag(P) T - (P T)'(P T)), to full precision."""
         certain, top = self.P.max(axis=1) > NEARLY_CERTAIN, self.P.argmax(axis=1)
         if not certain.all():

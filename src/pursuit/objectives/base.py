@@ -4,12 +4,12 @@ Inherit :class:`Objective`, give ``dim``, ``at`` and ``refit``, and override wha
 """
 
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from .._utils.column_names import Names, column_label
-from .._utils.types import Columns, Flags, Vector
+from .._utils.types import ArrayLike, Columns, ColumnsLike, Flags, GroupsLike, Intercept, Keywords, Vector
 from .._utils.validation import check_start
 from ..constraints import AtMost, Exchange
 from ..kernels.path import PathPlan, PathPoint, PathSolution
@@ -18,6 +18,9 @@ from ..kernels.search import SearchPlan, SearchSolution
 from ..refits.problem import SupportProblem
 from .centred import CentredColumns
 from .point import Point, Slope
+
+if TYPE_CHECKING:
+    from ..engines.dask import Dask as Engine
 
 PROBES, PROBED = (1e-2, 1.0), 16  # sizes of the coefficients of points that tell functions apart, and how many each has
 AGREES = 1e-7  # share by which values and gradients of the same point may differ: other threads, other blocks
@@ -38,7 +41,7 @@ class Presented(NamedTuple):
     dim: int
     support: Columns
     coef: Vector
-    intercept: Any
+    intercept: Intercept
     names: tuple[str, ...] | None
 
 
@@ -86,7 +89,7 @@ class Objective:
     names: Names | None = None
     offers: tuple[str, ...] = ("minibatch", "bounds")
 
-    def at(self, support: Columns, coef: Vector, intercept: Any = None) -> Point:
+    def at(self, support: Columns, coef: Vector, intercept: Intercept | None = None) -> Point:
         """The point with these coefficients; without ``intercept``, with the best one."""
         raise NotImplementedError(f"{type(self).__name__} must define at(support, coef, intercept)")
 
@@ -128,7 +131,7 @@ class Objective:
         """The value at a point, computed anew."""
         return self.at(point.support, point.coef, point.free).value
 
-    def problem_settings(self) -> dict[str, Any]:
+    def problem_settings(self) -> Keywords:
         """Settings of f by name: a checkpoint belongs to an objective whose settings are equal to these."""
         return {"objective": type(self).__name__, "dim": self.dim}
 
@@ -148,7 +151,7 @@ class Objective:
             except (ArithmeticError, ValueError, RuntimeError):  # a function of the user's, outside its domain
                 yield None
 
-    def to_engine(self, engine: Any) -> "Objective":
+    def to_engine(self, engine: "Engine") -> "Objective":
         """The same objective with its rows on the workers of an engine."""
         raise TypeError(f"{type(self).__name__} has no rows that could be on workers: leave engine out")
 
@@ -256,7 +259,7 @@ class Objective:
         return lambda support, coef, intercept: (self.at(support, coef, intercept).gradient, 0.0)
 
     def dual(self) -> Any:
-        """The :class:`pursuit.objectives.dual.Dual` of f, or the sentence that says why there is none."""
+        """The ``Dual`` (``pursuit.objectives.dual``) of f, or the sentence that says why there is none."""
         self.require("dual")
 
     def require(self, need: str) -> None:
@@ -274,7 +277,9 @@ class Objective:
 
     # the user's terms
 
-    def sparse_set(self, k: Any, include: Any = (), exclude: Any = (), groups: Any = None) -> AtMost:
+    def sparse_set(
+        self, k: int, include: ColumnsLike = (), exclude: ColumnsLike = (), groups: GroupsLike = None
+    ) -> AtMost:
         """The sparse set over the coordinates, from what a user says of columns."""
         columns = AtMost(k, self.dim // self.width, include, exclude, groups, self.names)
         return columns if self.width == 1 else columns.spread(self.width)
@@ -299,11 +304,11 @@ class Objective:
         """What a person calls these coordinates."""
         return column_label(cols if self.width == 1 else np.unique(cols // self.width), self.names)
 
-    def in_units(self, point: Point) -> tuple[Vector, Any]:
+    def in_units(self, point: Point) -> tuple[Vector, Intercept]:
         """Coefficients on the support and what is free, in the units of the user's data."""
         return point.coef, point.free
 
-    def from_units(self, x: Any, intercept: Any = None) -> Point:
+    def from_units(self, x: ArrayLike, intercept: Intercept | None = None) -> Point:
         """The point of a user's vector of length p."""
         x = check_start(x, f"a vector of {self.dim} numbers")
         if x.shape != (self.dim,) or not np.isfinite(x).all():

@@ -25,7 +25,7 @@ import numbers
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,7 +33,7 @@ from numpy.typing import NDArray
 from .._utils.column_names import Names, column_label, resolve_columns
 from .._utils.row_order import warn_column_order
 from .._utils.settings import settings_to_json
-from .._utils.types import Columns, Vector
+from .._utils.types import ArrayLike, BoundsLike, Columns, Intercept, Keywords, Vector
 from ..constraints import AtMost
 from ..refits import FeasibleSet, Fit, minimise
 from ..refits.box_qp import box_qp, multiplier_of, project, reach
@@ -42,11 +42,14 @@ from .base import ExchangeModel, Objective, Point, Slope
 from .dual import Dual
 from .wrapped import Wrapped
 
+if TYPE_CHECKING:
+    pass
+
 INFEASIBLE = 1e300
 SHORT = 1e-11  # share of sum_to that may be missing by rounding
 
 
-def check_bounds(bounds: Any, dim: int, names: Names | None = None) -> tuple[Vector, Vector]:
+def check_bounds(bounds: BoundsLike, dim: int, names: Names | None = None) -> tuple[Vector, Vector]:
     """Two vectors of length p from what a user may give."""
     if bounds is None:
         bounds = (None, None)
@@ -99,7 +102,7 @@ def _pair_of_sides(bounds: Any, dim: int, names: Names | None) -> Any:
     return low, high
 
 
-def _are_pairs(bounds: Any, dim: int) -> bool:
+def _are_pairs(bounds: BoundsLike, dim: int) -> bool:
     if not isinstance(bounds, tuple | list) or len(bounds) != dim:
         return False
     if not all(isinstance(pair, tuple | list) and len(pair) == 2 for pair in bounds):
@@ -107,7 +110,7 @@ def _are_pairs(bounds: Any, dim: int) -> bool:
     return dim != 2 or any(side is None for pair in bounds for side in pair)
 
 
-def _side(side: Any, name: str, fill: float, dim: int) -> Vector:
+def _side(side: ArrayLike | None, name: str, fill: float, dim: int) -> Vector:
     try:
         values = np.asarray(fill if side is None else side, dtype=np.float64)
     except (TypeError, ValueError):
@@ -119,7 +122,7 @@ def _side(side: Any, name: str, fill: float, dim: int) -> Vector:
     return np.broadcast_to(values, (dim,)).copy()
 
 
-def check_sum(sum_to: Any) -> float | None:
+def check_sum(sum_to: object) -> float | None:
     """A finite number or None."""
     if sum_to is None:
         return None
@@ -140,7 +143,7 @@ class Bounded(Wrapped):
     sum_to : what the coefficients must sum to, or None
     """
 
-    def __init__(self, f: Objective, bounds: Any = None, sum_to: Any = None) -> None:
+    def __init__(self, f: Objective, bounds: BoundsLike = None, sum_to: float | None = None) -> None:
         f.require("bounds")
         if not f.smooth:
             raise ValueError(
@@ -167,7 +170,7 @@ class Bounded(Wrapped):
         self.high = np.where(self.u > 0, self.user_high / scale, np.maximum(self.user_high, 0.0))
         self.needed = np.flatnonzero((self.low > 0) | (self.high < 0))  # columns that may not be left out
 
-    def problem_settings(self) -> dict[str, Any]:
+    def problem_settings(self) -> Keywords:
         bounds = settings_to_json(np.concatenate([self.user_low, self.user_high]))
         return {**self.f.problem_settings(), "bounds": bounds, "sum_to": self.sum_to}
 
@@ -178,7 +181,7 @@ class Bounded(Wrapped):
     def floor(self) -> float:  # type: ignore[override]
         return self.f.floor
 
-    def at(self, support: Columns, coef: Vector, intercept: float | None = None) -> Point:
+    def at(self, support: Columns, coef: Vector, intercept: Intercept | None = None) -> Point:
         within = self._within(support)
         coef = project(coef, within.low, within.high, within.a, within.t)
         return self._point(self.f.at(support, coef, intercept), within)
@@ -200,7 +203,7 @@ class Bounded(Wrapped):
             plain = replace(plain, note="; ".join(filter(None, [plain.note, note])))
         return self._point(plain, within, refitted=plain.refitted)
 
-    def _minimised(self, support: Columns, coef: Vector, within: FeasibleSet, free: Any) -> Point:
+    def _minimised(self, support: Columns, coef: Vector, within: FeasibleSet, free: Intercept) -> Point:
         f, problem = self.f, self.f.support_problem(support)
         problem = problem.gather_columns() if problem.products_only else problem
         start = coef if f.width == 1 else coef.reshape(-1, f.width)
@@ -318,7 +321,7 @@ class Bounded(Wrapped):
     def minibatch(self, rng: np.random.Generator, share: float) -> Slope:
         return self.f.minibatch(rng, share)
 
-    def in_units(self, point: Point) -> tuple[Vector, Any]:
+    def in_units(self, point: Point) -> tuple[Vector, Intercept]:
         """In the user's units, where rounding may have crossed a bound by one part in 1e16."""
         coef, b = self.f.in_units(point)
         return np.clip(coef, self.user_low[point.support], self.user_high[point.support]), b

@@ -2,13 +2,12 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from .._utils.column_names import check_names, column_label, get_column_names
 from .._utils.row_order import warn_column_order
-from .._utils.types import Columns, Matrix, Vector
+from .._utils.types import ArrayLike, Columns, Matrix, Vector
 from .._utils.validation import check_array, check_count, check_number, format_list
 from ..refits import eigenvalue_bounds
 
@@ -31,7 +30,7 @@ class Correlations:
     said: str
 
 
-def correlations(covariance: Any, n_samples: Any, names: Sequence[Any] | None) -> Correlations:
+def correlations(covariance: ArrayLike, n_samples: int | None, names: Sequence[object] | None) -> Correlations:
     """Of a symmetric, positive semidefinite matrix with a positive diagonal; else an error says where it is not."""
     own = get_column_names(covariance)
     warn_column_order(own, covariance=covariance)
@@ -70,7 +69,9 @@ def correlations(covariance: Any, n_samples: Any, names: Sequence[Any] | None) -
     return Correlations(np.clip(R, -1.0, 1.0), scales, own, rank, same, _same(same, own))
 
 
-def check_bounds(eigenvalues: Any, covariance: Callable[[], Matrix]) -> tuple[float, float]:
+def check_bounds(
+    eigenvalues: tuple[float | None, float | None] | None, covariance: Callable[[], Matrix]
+) -> tuple[float, float]:
     """Bounds (alpha, beta) of eigenvalues; none are 0 and infinity, "paper" those of Lu's rule for a covariance."""
     if eigenvalues is None:
         return 0.0, np.inf

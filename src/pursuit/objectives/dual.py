@@ -24,7 +24,7 @@ import numpy as np
 from scipy.optimize import minimize_scalar
 
 from .. import _core
-from .._utils.types import Columns, Vector
+from .._utils.types import Columns, Ridge, Vector
 from ..constraints import AtMost
 from .base import Objective, Point
 
@@ -51,7 +51,7 @@ class Dual:
         self.f, self.here = f, f.data.local
         self.y, self.c, self.offset = self.here.rows.y, self.here.rows.c, self.here.rows.offset
         self.low, self.high = f.loss.dual_domain(self.y)
-        self.ridge: Any = f.ridge
+        self.ridge: Ridge = f.ridge
         self.root = np.sqrt(self.ridge)
 
     @property

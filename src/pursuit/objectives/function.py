@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from .._utils.lazy import lazy
-from .._utils.types import Columns, Vector
+from .._utils.types import ArrayLike, Columns, Intercept, Vector
 from .._utils.validation import check_integer
 from ..refits import EPS, NotFiniteError, SmoothProblem, State, minimise
 from .base import STEP, Objective, Point
@@ -41,7 +41,7 @@ class SmoothFunction(Objective):
     eps = EPS
     has_hessian = False  # for refits
 
-    def __init__(self, dim: Any, start: Any = None) -> None:
+    def __init__(self, dim: int, start: ArrayLike | None = None) -> None:
         self.dim = check_integer(dim, "dim", "a positive integer, the length of x", 1)
         self.start = np.zeros(self.dim) if start is None else np.array(start, dtype=np.float64)
         if self.start.shape != (self.dim,) or not np.isfinite(self.start).all():
@@ -67,7 +67,7 @@ class SmoothFunction(Objective):
         support = np.flatnonzero(self.start)
         return self.at(support, self.start[support])
 
-    def at(self, support: Columns, coef: Vector, intercept: float | None = None) -> Point:
+    def at(self, support: Columns, coef: Vector, intercept: Intercept | None = None) -> Point:
         value, gradient = self.evaluate(self.wide(support, coef))
         return Point(self.dim, support, coef, 0.0, value, lambda: check_finite(gradient)).bind(self)
 
@@ -191,12 +191,12 @@ class Function(SmoothFunction):
 
     def __init__(
         self,
-        fun: Callable[..., Any],
-        grad: Callable[..., Any],
+        fun: Callable[..., object],
+        grad: Callable[..., object],
         dim: int,
-        hess: Callable[..., Any] | None = None,
+        hess: Callable[..., object] | None = None,
         *,
-        start: Any = None,
+        start: ArrayLike | None = None,
         check: bool = False,
     ) -> None:
         super().__init__(dim, start)
@@ -234,7 +234,7 @@ class Function(SmoothFunction):
             return super().times(x, V)
         return _checked(self.hess(x.copy()), "hess", (self.dim, self.dim)) @ V
 
-    def check_gradient(self, x: Any = None, tol: float = 1e-4) -> None:
+    def check_gradient(self, x: ArrayLike | None = None, tol: float = 1e-4) -> None:
         """Compare ``grad`` with differences of ``fun`` at x (default: near ``start``); ValueError where they differ.
 
         A random direction through all coordinates is tried first; where it disagrees, halves of them, so that the
@@ -272,7 +272,7 @@ class Function(SmoothFunction):
         )
 
 
-def check_callable(given: Any, name: str) -> None:
+def check_callable(given: object, name: str) -> None:
     """What a user calls a function can be called."""
     if not callable(given):
         raise TypeError(f"{name} must be callable, got {type(given).__name__}")
@@ -307,7 +307,7 @@ def check_finite(gradient: Vector) -> Vector:
     return gradient
 
 
-def _takes_columns(hess: Callable[..., Any]) -> bool:
+def _takes_columns(hess: Callable[..., object]) -> bool:
     """Whether hess wants (x, cols): two required positional arguments."""
     try:
         parameters = inspect.signature(hess).parameters.values()

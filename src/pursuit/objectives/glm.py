@@ -11,14 +11,14 @@ group of q coordinates, so that solvers, constraints and exchanges work as they 
 """
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .._utils.lazy import lazy
 from .._utils.row_order import warn_column_order
 from .._utils.settings import settings_to_json
-from .._utils.types import Columns, Flags, Vector
+from .._utils.types import ArrayLike, Columns, Flags, Intercept, Keywords, MatrixLike, Ridge, Vector
 from .._utils.validation import check_array, check_flag, check_number, check_start
 from ..constraints import AtMost
 from ..data import GramColumns, as_data, placed
@@ -33,6 +33,9 @@ from .glm_curvature import GLMCurvature
 from .glm_path import glm_path, glm_refits
 from .one_column import best_column
 from .several_responses import path_of_responses, search_responses
+
+if TYPE_CHECKING:
+    from ..engines.dask import Dask as Engine
 
 SPEED, SPARSE_SPEED = 1e9, 1e8  # multiplications in a second, the latter where numbers lie apart
 STEPS, PRODUCTS = 5, 100  # Newton steps of a refit, and products with its columns where there is no Hessian
@@ -70,7 +73,7 @@ class GLM(GLMCurvature):
 
     Notes
     -----
-    f(x, b) = sum_i w_i phi(y_i, x_i' x + b + o_i) + l2 / 2 |x|^2, with weights w that sum to one.
+    ``f(x, b) = sum_i w_i phi(y_i, x_i' x + b + o_i) + l2 / 2 |x|^2``, with weights w that sum to one.
 
     Examples
     --------
@@ -86,14 +89,14 @@ class GLM(GLMCurvature):
 
     def __init__(
         self,
-        X: Any,
-        y: Any = None,
+        X: MatrixLike,
+        y: ArrayLike | None = None,
         loss: str | Loss = "squared",
         *,
-        l2: Any = 0.0,
+        l2: ArrayLike = 0.0,
         fit_intercept: bool = True,
-        sample_weight: Any = None,
-        offset: Any = None,
+        sample_weight: ArrayLike | None = None,
+        offset: ArrayLike | None = None,
         standardize: bool = False,
     ) -> None:
         data = as_data(X, y, as_loss(loss, several=True), sample_weight, offset)
@@ -120,11 +123,11 @@ class GLM(GLMCurvature):
         self._forget()
 
     @property
-    def l2(self) -> Any:
+    def l2(self) -> Ridge:
         """The ridge: a number, or one per column."""
         return self.ridge
 
-    def problem_settings(self) -> dict[str, Any]:
+    def problem_settings(self) -> Keywords:
         shift = None if self.standardize or self.data.view is None else settings_to_json(self.data.view[0])
         return {
             **super().problem_settings(), "loss": settings_to_json(self.loss), "l2": settings_to_json(self.ridge),
@@ -148,7 +151,7 @@ class GLM(GLMCurvature):
         self._null: Point | None = None
         self.gram = GramColumns(self.data, self.fit_intercept) if self.loss.quadratic else None
 
-    def to_engine(self, engine: Any) -> "GLM":
+    def to_engine(self, engine: "Engine") -> "GLM":
         return type(self)(
             placed(self.data.raw, engine), loss=self.loss, l2=self.ridge, fit_intercept=self.fit_intercept,
             standardize=self.standardize,
@@ -162,11 +165,11 @@ class GLM(GLMCurvature):
         if self._null is not None:
             self._null.__dict__.pop("gradient", None)
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> Keywords:
         kept = ("_null", "gram", "_without", "tilt", "_first", "evened", "_centred", "far_from_zero")
         return {key: value for key, value in self.__dict__.items() if key not in kept}
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
+    def __setstate__(self, state: Keywords) -> None:
         self.__dict__.update(state)
         self._forget()
 
@@ -245,7 +248,7 @@ class GLM(GLMCurvature):
         few = np.sort(rng.integers(n, size=max(1, round(share * n))))
         data = self.data.take(few, n / len(few))
 
-        def slope(support: Columns, coef: Vector, intercept: Any) -> tuple[Vector, Any]:
+        def slope(support: Columns, coef: Vector, intercept: Intercept) -> tuple[Vector, Intercept]:
             _, g, in_b = data.at(*self._matrix(support, coef), intercept)
             g = g.reshape(-1)
             g[support] += self._ridge(support) * coef
@@ -258,11 +261,11 @@ class GLM(GLMCurvature):
             one // self.outputs, other // self.outputs, self.fit_intercept
         )
 
-    def in_units(self, point: Point) -> tuple[Vector, Any]:
+    def in_units(self, point: Point) -> tuple[Vector, Intercept]:
         coef, b = self.data.in_units(*self._matrix(point.support, point.coef), point.free)
         return coef.reshape(-1), b
 
-    def from_units(self, x: Any, intercept: Any = None) -> Point:
+    def from_units(self, x: ArrayLike, intercept: Intercept | None = None) -> Point:
         p, q = self.data.shape[1], self.outputs
         shape, each = ((p,), "vector with one entry") if q == 1 else ((p, q), "matrix with one row")
         x = check_start(x, f"a vector of {p} numbers" if q == 1 else f"a matrix of shape ({p}, {q})")
@@ -276,7 +279,7 @@ class GLM(GLMCurvature):
         )
 
 
-def _check_ridge(l2: Any, p: int) -> Any:
+def _check_ridge(l2: ArrayLike, p: int) -> Ridge:
     """A number, or one per column."""
     if isinstance(l2, str) or not np.iterable(l2):
         return check_number(l2, "l2")

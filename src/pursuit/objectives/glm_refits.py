@@ -1,12 +1,11 @@
 """Refits of a GLM on a support: from Gram columns where these are cheap, else from the data."""
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
 from .._utils.sorted_sets import common
-from .._utils.types import Columns, Vector
+from .._utils.types import Columns, Intercept, Vector
 from ..kernels.rounding import MAX_MEAN_TO_SPREAD, MAX_ROUNDING_SHARE, value_rounding
 from ..refits import refit
 from ..refits.factor import WELL_CONDITIONED, Factor
@@ -57,7 +56,7 @@ class GLMRefits(GLMValues):
             support_bound=fit.lower_bound,
         ).bind(self)  # fmt: skip
 
-    def _begin(self, support: Columns, start: Point | None) -> tuple[Vector, Any]:
+    def _begin(self, support: Columns, start: Point | None) -> tuple[Vector, Intercept]:
         """Coefficients (with several outputs a row per column) and intercept to begin a refit from."""
         coef = np.zeros(len(support))
         if self.outputs > 1:
@@ -73,7 +72,7 @@ class GLMRefits(GLMValues):
                 return np.zeros(len(support)), self._without.b
         return coef, start.free
 
-    def _begin_with_outputs(self, support: Columns, start: Point | None) -> tuple[Vector, Any]:
+    def _begin_with_outputs(self, support: Columns, start: Point | None) -> tuple[Vector, Intercept]:
         coef = np.zeros((len(support) // self.outputs, self.outputs))
         if start is None or self.quadratic or not start.value < self._without.value:
             return coef, self._first

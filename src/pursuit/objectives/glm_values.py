@@ -6,11 +6,11 @@ import numpy as np
 
 from .._utils.column_names import column_label
 from .._utils.lazy import lazy
-from .._utils.types import Columns, Vector
+from .._utils.types import Columns, Intercept, Ridge, Vector
 from ..data import Data, GramColumns
 from ..losses import Loss
 from ..refits import Fitted, intercept_of, refit
-from ..refits.columns import SEPARATED
+from ..refits.columns import SEPARATED, LossOnColumns
 from ..refits.methods import EXACT, FLOOR
 from .base import Point
 from .dual import HasDual
@@ -24,7 +24,7 @@ class GLMValues(HasDual):
 
     data: Data
     loss: Loss
-    ridge: Any
+    ridge: Ridge
     fit_intercept: bool
     standardize: bool
     outputs: int
@@ -95,7 +95,7 @@ class GLMValues(HasDual):
             return self.nothing
         return NEGLIGIBLE * self.null.value if self.loss.code is not None and self.loss.targets == "real" else -np.inf
 
-    def at(self, support: Columns, coef: Vector, intercept: Any = None) -> Point:
+    def at(self, support: Columns, coef: Vector, intercept: Intercept | None = None) -> Point:
         cols, C = self._matrix(support, coef)
         if not self.fit_intercept:  # a start may come from an objective that has one
             intercept = self._first
@@ -108,7 +108,7 @@ class GLMValues(HasDual):
         value += 0.5 * float(coef @ (ridge * coef))
         return Point(self.dim, support, coef, intercept, value, lambda: gradient).bind(self)
 
-    def value(self, support: Columns, coef: Vector, intercept: Any) -> float:
+    def value(self, support: Columns, coef: Vector, intercept: Intercept) -> float:
         """f alone: only the support's columns are read."""
         loss = self.data.value(*self._matrix(support, coef), intercept)
         return loss + 0.5 * float(coef @ (self._ridge(support) * coef))
@@ -129,7 +129,7 @@ class GLMValues(HasDual):
         ridge = np.broadcast_to(self._ridge(support), len(support))
         return self.data.recall(("duals", support.tobytes(), ridge.tobytes(), self.fit_intercept), again)
 
-    def support_problem(self, support: Columns) -> Any:
+    def support_problem(self, support: Columns) -> LossOnColumns:
         """f on a support, as a function of its coefficients and the intercept."""
         cols = self._columns(support)
         ridge = self.ridge if isinstance(self.ridge, float) else self.ridge[cols]
@@ -157,7 +157,7 @@ class GLMValues(HasDual):
     def _has_ridge(self) -> bool:
         return self.ridge > 0.0 if isinstance(self.ridge, float) else bool(self.ridge.any())
 
-    def _ridge(self, cols: Columns) -> Any:
+    def _ridge(self, cols: Columns) -> Ridge:
         """The ridge of these coordinates: a number, or one each."""
         if isinstance(self.ridge, float):
             return self.ridge

@@ -9,16 +9,19 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .._utils.lazy import lazy
-from .._utils.types import Columns, Vector
+from .._utils.types import ArrayLike, Columns, Vector
 from .._utils.validation import require_package
 from ..refits import State
 from .base import Point
 from .function import Restricted, SmoothFunction, check_callable
+
+if TYPE_CHECKING:
+    from jax import Array as JaxArray
 
 PADDED = 16  # padded size of the smallest programs
 WHOLE = 4 * PADDED  # coordinates up to which the Hessian of a refit serves for parts of it
@@ -56,7 +59,9 @@ class JaxFunction(SmoothFunction):
     [0, 1]
     """
 
-    def __init__(self, fun: Callable[[Any], Any], dim: int, *, float64: bool = True, start: Any = None) -> None:
+    def __init__(
+        self, fun: "Callable[[JaxArray], JaxArray]", dim: int, *, float64: bool = True, start: ArrayLike | None = None
+    ) -> None:
         super().__init__(dim, start)
         check_callable(fun, "fun")
         jax = require_package("jax", "jax", "from_jax", "JAX")
@@ -80,7 +85,7 @@ class JaxFunction(SmoothFunction):
         if not np.issubdtype(self.traced.out[0].dtype, np.floating):
             raise TypeError(f"fun must return a real number, got dtype {self.traced.out[0].dtype}")
 
-    def __reduce__(self) -> Any:
+    def __reduce__(self) -> tuple[object, ...]:
         """Made anew from its arguments: compiled programs cannot be copied."""
         return self._made, ()
 
@@ -93,7 +98,7 @@ class JaxFunction(SmoothFunction):
     def work(self) -> float:
         return float(self.dim + self.traced.size)
 
-    def _precision(self) -> AbstractContextManager[Any]:
+    def _precision(self) -> AbstractContextManager[None]:
         if not self.float64:
             return nullcontext()
         if hasattr(self.jax, "enable_x64"):
@@ -221,7 +226,7 @@ def _padded(m: int) -> int:
     return max(PADDED, 1 << max(0, m - 1).bit_length())
 
 
-def _pad(cols: Columns, size: int, beyond: int) -> Any:
+def _pad(cols: Columns, size: int, beyond: int) -> "JaxArray":
     wide = np.full(size, beyond, np.int32)
     wide[: len(cols)] = cols
     return wide

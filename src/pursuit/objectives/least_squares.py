@@ -69,9 +69,10 @@ def best_subset(f: "GLM", constraint: AtMost, plan: SearchPlan | PathPlan) -> Pa
         request, judged = path_request(plan, constraint, every, True, 0.0), plan.only or constraint.k
     else:
         request = make_request(constraint, every, NO_COLUMNS, WIDENING_FACTOR[True], 0.0, plan)
-    rows, number = data.raw.rows, isinstance(f.ridge, float)
+    rows, ridge = data.raw.rows, f.ridge
+    common, own = (ridge, None) if isinstance(ridge, float) else (0.0, ridge)
     found = _core.best_subset(
-        stored[0], rows.y, rows.c, rows.offset, f.ridge if number else 0.0, None if number else f.ridge,
+        stored[0], rows.y, rows.c, rows.offset, common, own,
         None if data.view is None else np.stack(data.view[:2]), f.fit_intercept, request, judged, MIN_VALUE_SHARE,
         f.rounded,
     )  # fmt: skip

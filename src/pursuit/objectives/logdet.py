@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from .._utils.lazy import lazy
-from .._utils.types import Columns, Flags, Vector
+from .._utils.types import ArrayLike, Columns, ColumnsLike, Flags, GroupsLike, Intercept, Keywords, Vector
 from .._utils.validation import check_count, check_number, check_start
 from ..constraints import AtMost, Exchange
 from ..data.sketch import form_sketch
@@ -80,12 +80,12 @@ class LogDet(Objective):
 
     def __init__(
         self,
-        covariance: Any,
+        covariance: ArrayLike,
         *,
         n_samples: int | None = None,
-        eigenvalues: Any = None,
+        eigenvalues: tuple[float | None, float | None] | None = None,
         shrinkage: float = 0.0,
-        names: Sequence[Any] | None = None,
+        names: Sequence[object] | None = None,
     ) -> None:
         given = correlations(covariance, n_samples, names)
         self.shrinkage = check_number(shrinkage, "shrinkage")
@@ -116,7 +116,7 @@ class LogDet(Objective):
         found = inverted(self.R) if self.rank == self.p and not self.limited else None
         return -np.inf if found is None else found[0] + self.p + self.units
 
-    def problem_settings(self) -> dict[str, Any]:
+    def problem_settings(self) -> Keywords:
         return {
             **super().problem_settings(),
             "eigenvalues": self.eigenvalues,
@@ -135,7 +135,7 @@ class LogDet(Objective):
         d = np.clip(1.0 / self.scales**2, *self.eigenvalues) * self.scales**2
         return self._point(np.empty(0, np.int64), np.empty(0), d, np.diag(1.0 / d), refitted=True)
 
-    def at(self, support: Columns, coef: Vector, intercept: Any = None) -> Point:
+    def at(self, support: Columns, coef: Vector, intercept: Intercept | None = None) -> Point:
         """The point with these off-diagonal entries; without a diagonal, with the best one; +inf where W is not > 0."""
         off = self._matrix(support, coef, np.zeros(self.p))
         d = best_diagonal(off) if intercept is None else np.asarray(intercept, np.float64)
@@ -332,7 +332,9 @@ class LogDet(Objective):
 
     # the user's terms
 
-    def sparse_set(self, k: Any, include: Any = (), exclude: Any = (), groups: Any = None) -> AtMost:
+    def sparse_set(
+        self, k: int, include: ColumnsLike = (), exclude: ColumnsLike = (), groups: GroupsLike = None
+    ) -> AtMost:
         """At most k edges; ``include``, ``exclude``: pairs of indices or names, or a p x p mask."""
         k = check_count(k, "k")
         if groups is not None:
@@ -361,11 +363,11 @@ class LogDet(Objective):
         names = None if self.names is None else tuple(self.pairs.name(int(e)) for e in point.support)
         return Presented(self.p, self.pairs.edges(point.support), coef, d, names)
 
-    def in_units(self, point: Point) -> tuple[Vector, Any]:
+    def in_units(self, point: Point) -> tuple[Vector, Intercept]:
         i, j = self.pairs.edges(point.support).T
         return point.coef / self.scales[i] / self.scales[j], point.free / self.scales**2
 
-    def from_units(self, x: Any, intercept: Any = None) -> Point:
+    def from_units(self, x: ArrayLike, intercept: Intercept | None = None) -> Point:
         """The point of a user's p x p matrix in the units of S^-1; its diagonal is minimised out."""
         W = check_start(x, f"a {self.p} x {self.p} matrix")
         if W.shape != (self.p, self.p) or not np.isfinite(W).all():

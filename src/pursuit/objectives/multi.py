@@ -1,7 +1,6 @@
 """The GLM whose default loss is that of several classes."""
 
-from typing import Any
-
+from .._utils.types import ArrayLike, MatrixLike
 from .._utils.validation import match_name, unknown_name_message
 from ..losses import Loss
 from .glm import GLM
@@ -47,14 +46,14 @@ class MultiGLM(GLM):
 
     def __init__(
         self,
-        X: Any,
-        Y: Any = None,
+        X: MatrixLike,
+        Y: ArrayLike | None = None,
         loss: str | Loss = "multinomial",
         *,
-        l2: Any = 0.0,
+        l2: ArrayLike = 0.0,
         fit_intercept: bool = True,
-        sample_weight: Any = None,
-        offset: Any = None,
+        sample_weight: ArrayLike | None = None,
+        offset: ArrayLike | None = None,
         standardize: bool = False,
     ) -> None:
         if isinstance(loss, str) and match_name(loss, NAMES) is None:

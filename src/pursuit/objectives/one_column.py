@@ -49,7 +49,12 @@ def best_column(f: "GLM", constraint: AtMost, plan: SearchPlan) -> SearchSolutio
         least[j], value[j] = point.lower_bound, point.value
     best = int(np.argmin(value))
     at = fits.cols[best : best + 1]
-    found: tuple[Columns, Vector, Any, float] = at, fits.coef[best : best + 1], float(fits.free[best]), value[best]
+    found: tuple[Columns, Vector, Any, float] = (
+        at,
+        fits.coef[best : best + 1],
+        float(fits.free[best]),
+        value[best],
+    )
     if fits.end[best] == UNDECIDED:
         again = f.refit(at)
         found = at, again.coef, again.free, again.value

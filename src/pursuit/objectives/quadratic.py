@@ -9,13 +9,12 @@ rounding of this one leaves, and columns that are equal to eight digits are colu
 """
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
 from .._utils.column_names import check_names, get_column_names
 from .._utils.row_order import warn_column_order
-from .._utils.types import Columns, Matrix, Vector
+from .._utils.types import ArrayLike, Columns, Matrix, Vector
 from .._utils.validation import check_array, check_number
 from ..data.answers import ROUNDED
 from ..data.sums import Sums, check_spread
@@ -83,16 +82,16 @@ class Quadratic(GLM):
 
     def __init__(
         self,
-        gram: Any,
-        xy: Any,
+        gram: ArrayLike,
+        xy: ArrayLike,
         yy: float,
         n: float,
         *,
-        mean: Any = None,
+        mean: ArrayLike | None = None,
         ymean: float | None = None,
-        l2: Any = 0.0,
-        names: Sequence[Any] | None = None,
-        shift: Any = None,
+        l2: ArrayLike = 0.0,
+        names: Sequence[object] | None = None,
+        shift: ArrayLike | None = None,
         yshift: float = 0.0,
     ) -> None:
         own = get_column_names(gram)
@@ -143,7 +142,7 @@ class Quadratic(GLM):
         return point.weaken(point.value - 2 * value_rounding(point.coef, squares, coarse_y**2 * self.null.value))
 
 
-def _symmetric(gram: Any) -> Matrix:
+def _symmetric(gram: ArrayLike) -> Matrix:
     H = check_array(gram, "gram")
     if H.ndim != 2 or H.shape[0] != H.shape[1] or len(H) == 0:
         raise ValueError(f"gram must be a square matrix, a row and a column for each column of X, got shape {H.shape}")
@@ -160,13 +159,13 @@ def _symmetric(gram: Any) -> Matrix:
     return 0.5 * (H + H.T)
 
 
-def _unit(*given: Any) -> float:
+def _unit(*given: ArrayLike) -> float:
     """How many times coarser than double precision the numbers are."""
     kinds = [getattr(array, "dtype", None) for array in given]
     return max([1.0, *(float(np.finfo(kind).eps) * 2.0**52 for kind in kinds if kind is not None and kind.kind == "f")])
 
 
-def _one_each(values: Any, name: str, p: int) -> Vector:
+def _one_each(values: ArrayLike, name: str, p: int) -> Vector:
     given = check_array(values, name)
     if given.shape != (p,):
         raise ValueError(f"{name} must have one entry per column of gram, shape ({p},), got shape {given.shape}")

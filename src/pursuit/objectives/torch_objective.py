@@ -6,13 +6,16 @@ about two gradients, and a refit on m coordinates needs fewer gradients than m p
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._utils.types import Vector
+from .._utils.types import ArrayLike, Vector
 from .._utils.validation import require_package
 from .function import SmoothFunction, check_callable, check_value
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 
 class TorchFunction(SmoothFunction):
@@ -44,7 +47,13 @@ class TorchFunction(SmoothFunction):
     """
 
     def __init__(
-        self, fun: Callable[[Any], Any], dim: int, *, float64: bool = True, device: Any = None, start: Any = None
+        self,
+        fun: "Callable[[Tensor], Tensor]",
+        dim: int,
+        *,
+        float64: bool = True,
+        device: Any = None,
+        start: ArrayLike | None = None,
     ) -> None:
         super().__init__(dim, start)
         check_callable(fun, "fun")
@@ -54,7 +63,7 @@ class TorchFunction(SmoothFunction):
         self.dtype = torch.float64 if float64 else torch.get_default_dtype()
         self.eps = float(torch.finfo(self.dtype).eps)
 
-    def __reduce__(self) -> Any:
+    def __reduce__(self) -> tuple[object, ...]:
         """Made anew from its arguments: a module cannot be copied."""
         return self._made, ()
 
@@ -74,7 +83,7 @@ class TorchFunction(SmoothFunction):
             out[:, j] = self._array(turn)
         return out
 
-    def _value(self, x: Vector) -> tuple[Any, Any]:
+    def _value(self, x: Vector) -> "tuple[Tensor, Tensor]":
         z = self._tensor(x).requires_grad_()
         with self.torch.enable_grad():
             value = self.fun(z)
@@ -84,10 +93,10 @@ class TorchFunction(SmoothFunction):
             raise ValueError(f"fun must return one number, got a tensor of shape {tuple(value.shape)}")
         return z, value
 
-    def _tensor(self, x: Vector) -> Any:
+    def _tensor(self, x: Vector) -> "Tensor":
         return self.torch.tensor(x, dtype=self.dtype, device=self.device)
 
-    def _array(self, tensor: Any) -> Vector:
+    def _array(self, tensor: "Tensor") -> Vector:
         return np.asarray(tensor.detach().cpu().numpy(), dtype=np.float64)
 
 

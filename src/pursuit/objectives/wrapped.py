@@ -1,11 +1,10 @@
 """An objective over another one: what it does not change is the other's."""
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
-from .._utils.types import Columns, Vector
+from .._utils.types import ArrayLike, Columns, Intercept, Vector
 from ..refits import minimise
 from .base import Objective, Point
 
@@ -37,10 +36,10 @@ class Wrapped(Objective):
     def hessian_rows(self, point: Point, cols: Columns, others: Columns | None = None) -> Vector:
         return self.f.hessian_rows(point, cols, others)
 
-    def in_units(self, point: Point) -> tuple[Vector, Any]:
+    def in_units(self, point: Point) -> tuple[Vector, Intercept]:
         return self.f.in_units(point)
 
-    def from_units(self, x: Any, intercept: Any = None) -> Point:
+    def from_units(self, x: ArrayLike, intercept: Intercept | None = None) -> Point:
         start = self.f.from_units(x, intercept)
         return self.at(start.support, start.coef, start.free)
 
@@ -56,7 +55,7 @@ class Ridged(Wrapped):
     def null(self) -> Point:
         return self.f.null
 
-    def at(self, support: Columns, coef: Vector, intercept: float | None = None) -> Point:
+    def at(self, support: Columns, coef: Vector, intercept: Intercept | None = None) -> Point:
         plain = self.f.at(support, coef, intercept)
 
         def slope() -> Vector:

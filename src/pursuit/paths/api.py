@@ -4,11 +4,12 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .._utils.progress import progress_callback
+from .._utils.types import BoundsLike, ColumnsLike, FilePath, GroupsLike, Seed
 from .._utils.validation import check_sizes
 from .._utils.wrong_calls import takes_objective
 from ..constraints import AtMost
@@ -26,6 +27,9 @@ from ..solving.result import Result
 from .checkpoint import PathCheckpoint
 from .result import Path
 
+if TYPE_CHECKING:
+    from ..engines.dask import Dask as Engine
+
 
 @takes_objective("(GLM(X, y), range(1, 11))")
 def path(
@@ -33,18 +37,18 @@ def path(
     ks: Any,
     *,
     solver: str | Solver = "auto",
-    include: Any = (),
-    exclude: Any = (),
-    groups: Any = None,
-    bounds: Any = None,
+    include: ColumnsLike = (),
+    exclude: ColumnsLike = (),
+    groups: GroupsLike = None,
+    bounds: BoundsLike = None,
     sum_to: float | None = None,
     max_iter: int | None = None,
     tol: float | None = None,
     time_limit: float | None = None,
-    callback: Callable[[int, float], Any] | bool | None = None,
-    random_state: Any = None,
-    checkpoint: Any = None,
-    engine: Any = None,
+    callback: Callable[[int, float], object] | bool | None = None,
+    random_state: Seed = None,
+    checkpoint: FilePath | None = None,
+    engine: "Engine | None" = None,
     effort: str | None = None,
 ) -> Path:
     """Find the best point of every size in ``ks``; none is worse for being larger.

@@ -7,7 +7,7 @@ solution of size k is one of every larger. With the dual variables a of size k +
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from .._utils.text import format_number, format_paragraphs, format_table
 from .._utils.validation import check_count, check_number, format_list, require_package
@@ -19,6 +19,8 @@ from ..objectives.glm import GLM
 from ..solving.result import Result
 
 if TYPE_CHECKING:
+    from pandas import DataFrame
+
     from .result import Path
 
 INTERRUPTED = "bounded only: interrupted by the user"
@@ -31,7 +33,7 @@ class Certificates(list[Certificate]):
         super().__init__(rows)
         self.ks = tuple(ks)
 
-    def __reduce__(self) -> Any:
+    def __reduce__(self) -> tuple[object, ...]:
         return _rebuild, (list(self), self.ks)
 
     @property
@@ -46,7 +48,7 @@ class Certificates(list[Certificate]):
             raise KeyError(f"there is no certificate of size {k}; there are {format_list(self.ks, 12)}")
         return self[self.ks.index(k)]
 
-    def to_frame(self) -> Any:
+    def to_frame(self) -> "DataFrame":
         """A pandas DataFrame with a row per size."""
         pd = require_package("pandas", "io", "to_frame")
         return pd.DataFrame(
@@ -83,7 +85,11 @@ def _rebuild(rows: list[Certificate], ks: tuple[int, ...]) -> Certificates:
 
 
 def certify_path(
-    path: "Path", objective: GLM, time_limit: float | None, gap: float, progress: Callable[[int, Progress], Any] | None
+    path: "Path",
+    objective: GLM,
+    time_limit: float | None,
+    gap: float,
+    progress: Callable[[int, Progress], object] | None,
 ) -> Certificates:
     """A certificate per size, smallest first."""
     began = time.perf_counter()
@@ -116,8 +122,14 @@ def certify_path(
     return rows
 
 
-def _callback(progress: Callable[[int, Progress], Any] | None, k: int) -> Callable[[Progress], Any] | None:
-    return None if progress is None else (lambda now: progress(k, now))
+def _callback(progress: Callable[[int, Progress], object] | None, k: int) -> Callable[[Progress], None] | None:
+    if progress is None:
+        return None
+
+    def report(now: Progress) -> None:
+        progress(k, now)
+
+    return report
 
 
 def _better(result: Result, before: Certificate) -> Result:

@@ -9,6 +9,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from .._utils.types import Keywords
 from ..engines import late
 from ..solvers.path_search import PathSearch
 from ..solving.checkpoint import Checkpoint, Problem, concatenate, pack_points, unpack_points
@@ -48,7 +49,7 @@ class PathCheckpoint:
     def __exit__(self, *_: object) -> None:
         self.checkpoint.close()
 
-    def _read(self, contents: dict[str, Any], arrays: dict[str, Any]) -> None:
+    def _read(self, contents: Keywords, arrays: Keywords) -> None:
         f, constraint, many = self.walk.f, self.walk.constraint, len(contents["sizes"])
         points = unpack_points(f, contents["points"], arrays)
         self.walk.best.update(zip(contents["sizes"], points[:many], strict=True))

@@ -8,12 +8,13 @@ with vectors (and, for an array, by its columns); it is never expanded nor, if i
 
 import time
 import warnings
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from .._utils.types import Array, Columns
+from .._utils.types import Array, ArrayLike, Columns, Intercept, MatrixLike
 from .._utils.validation import check_k, check_number, check_shape
 from ..designs import as_design
 from ..designs.complexified import Complexified
@@ -23,6 +24,7 @@ from ..solvers.base import Solver
 from ..solving.driver import solve
 from ..solving.result import Result
 from .api import path
+from .result import Path
 
 ADJOINT_TOLERANCE = 1e-3  # relative; single-precision operators are far below it, a wrong adjoint far above
 EXACT_SHARE = 1e-10  # of the norm of y: a residual below it is zero up to rounding
@@ -43,21 +45,21 @@ class _Complex(GLM):
         """The coordinates of columns of the real design, of which a feature has two."""
         return (cols[:, None] * self.outputs + np.arange(self.outputs)).ravel()
 
-    def from_units(self, x: Any, intercept: float | None = None) -> Point:
+    def from_units(self, x: ArrayLike, intercept: Intercept | None = None) -> Point:
         pairs = np.asarray(x, dtype=complex)
         return super().from_units(np.stack([pairs.real, pairs.imag], axis=1).reshape(-1, *pairs.shape[1:]), intercept)
 
 
 def recover(
-    A: Any,
-    y: Any,
-    k: Any = None,
+    A: MatrixLike,
+    y: ArrayLike,
+    k: int | Sequence[int] | None = None,
     *,
     noise: float | None = None,
     solver: str | Solver | None = None,
     l2: float = 0.0,
     **options: Any,
-) -> Any:
+) -> Result | Path:
     """Recover a k-sparse x from y = A x (+ noise).
 
     Parameters

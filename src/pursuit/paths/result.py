@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
-from typing import Any, overload
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
@@ -15,6 +15,10 @@ from ..certificates.tree import Progress
 from ..objectives.glm import GLM
 from ..solving.result import Result
 from .certify import Certificates, certify_path
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from pandas import DataFrame
 
 
 @dataclass(frozen=True, eq=False)
@@ -191,7 +195,7 @@ class Path(Sequence[Result]):
         *,
         time_limit: float | None = None,
         gap: float = 1e-6,
-        progress: Callable[[int, Progress], Any] | None = None,
+        progress: Callable[[int, Progress], object] | None = None,
     ) -> Certificates:
         """Bound every size from below and, given time, prove it: ``certify`` for all, each from what the last has left.
 
@@ -214,7 +218,7 @@ class Path(Sequence[Result]):
         """
         return certify_path(self, objective, time_limit, gap, progress)
 
-    def to_frame(self) -> Any:
+    def to_frame(self) -> "DataFrame":
         """Tabulate the path.
 
         Returns
@@ -233,7 +237,7 @@ class Path(Sequence[Result]):
             frame.insert(3, "score", self.scores)
         return frame
 
-    def plot(self, ax: Any = None, **how: Any) -> Any:
+    def plot(self, ax: "Axes | None" = None, **how: Any) -> "Axes":
         """Draw coefficients against k (of graphs, partial correlations).
 
         Parameters

@@ -1,12 +1,15 @@
 """What the pictures share: axes, colours, a quiet frame, names at the right margin."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from pursuit._utils.types import Columns, Vector
+from pursuit._utils.types import Columns, Keywords, Vector
 from pursuit._utils.validation import require_package
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 UP, DOWN, GREY = "#2a6f97", "#c8553d", "#6c757d"
 LINES = (UP, DOWN, "#5f8b4c", "#8a6fb0", "#d99a2b", "#1b9e9e", "#2b2d42")
@@ -25,7 +28,7 @@ class NamedDisplay:
         return f"{type(self).__name__}()"
 
 
-def style(i: int) -> dict[str, Any]:
+def style(i: int) -> Keywords:
     """Colour, dashes and marker of the i-th line; the first 196 differ, neighbours in all but the dashes."""
     return {
         "color": LINES[i % len(LINES)],
@@ -34,7 +37,7 @@ def style(i: int) -> dict[str, Any]:
     }
 
 
-def axes(ax: Any | None) -> Any:
+def axes(ax: "Axes | None") -> "Axes":
     """The axes to draw on; new ones where none are given."""
     require_package("matplotlib", "plot", "drawing")
     if ax is not None:
@@ -54,13 +57,13 @@ def two_axes() -> tuple[Any, Any]:
     return top, below
 
 
-def set_title(ax: Any, title: str | None) -> None:
+def set_title(ax: "Axes", title: str | None) -> None:
     """A title on the left, where there is one."""
     if title:
         ax.set_title(title, fontsize=10.5, loc="left")
 
 
-def quiet(ax: Any, grid: str) -> None:
+def quiet(ax: "Axes", grid: Literal["both", "x", "y"]) -> None:
     """Leave only what carries numbers."""
     ax.spines[["top", "right"]].set_visible(False)
     ax.spines[["left", "bottom"]].set_color("#adb5bd")
@@ -69,26 +72,26 @@ def quiet(ax: Any, grid: str) -> None:
     ax.set_axisbelow(True)
 
 
-def whole_ticks(ax: Any) -> None:
+def whole_ticks(ax: "Axes") -> None:
     """Sizes are whole numbers."""
     from matplotlib.ticker import MaxNLocator
 
     ax.xaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
 
 
-def looks(i: int) -> dict[str, Any]:
+def looks(i: int) -> Keywords:
     """Colour and dashes of the i-th named line: those who see no colours have the dashes, and the names."""
     return {"color": SAFE[i % len(SAFE)], "linestyle": DASHES[i // len(SAFE) % len(DASHES)]}
 
 
-def name_at_margin(ax: Any, ks: Columns, names: Sequence[str], heights: Vector, colors: Sequence[Any]) -> list[Any]:
+def name_at_margin(ax: "Axes", ks: Columns, names: Sequence[str], heights: Vector, colors: Sequence[str]) -> list[Any]:
     """Names right of the axes next to the ends of lines over ``ks``, moved apart where they would overlap."""
     wide = max(float(ks[-1] - ks[0]), 1.0)
     ax.set_xlim(ks[0] - 0.02 * wide, ks[-1] + 0.01 * wide)
     if not names:
         return []
     low, high = ax.get_ylim()
-    gap = APART * LABEL / 72.0 / (ax.figure.get_size_inches()[1] * ax.get_position().height) * (high - low)
+    gap = APART * LABEL / 72.0 / (ax.figure.get_size_inches()[1] * ax.get_position().height) * (high - low)  # type: ignore[union-attr]
     places = spread(heights, gap, low, high)
     return [
         ax.annotate(

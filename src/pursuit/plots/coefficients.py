@@ -1,16 +1,24 @@
 """The coefficients of one model as horizontal bars."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pursuit._utils.types import ArrayLike
 from pursuit.plots._axes import DOWN, GREY, UP, axes, quiet
 from pursuit.reports.build import DisplayedModel, per_sd
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
 
 def plot_coefficients(
-    result_or_estimator: Any, names: Sequence[str] | None = None, ax: Any | None = None, *, scale: Any = None
+    result_or_estimator: Any,
+    names: Sequence[str] | None = None,
+    ax: "Axes | None" = None,
+    *,
+    scale: ArrayLike | None = None,
 ) -> Any:
     """Draw the non-zero coefficients, largest on top.
 

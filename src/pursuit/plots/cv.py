@@ -1,13 +1,17 @@
 """What was held out, against k."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from pursuit._utils.types import Columns, Vector
 from pursuit.plots._axes import DOWN, GREY, PALE, UP, NamedDisplay, axes, quiet, set_title, whole_ticks
 from pursuit.reports.build import explained_share
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from sklearn.base import BaseEstimator
 
 
 @dataclass(repr=False)
@@ -36,7 +40,7 @@ class CVDisplay(NamedDisplay):
     units: str = "features"
 
     @classmethod
-    def from_estimator(cls, estimator: Any, *, ax: Any = None, **how: Any) -> "CVDisplay":
+    def from_estimator(cls, estimator: "BaseEstimator", *, ax: "Axes | None" = None, **how: Any) -> "CVDisplay":
         """Draw what a fitted SparseRegressorCV or SparseClassifierCV chose from: its ``sizes_``.
 
         Parameters
@@ -81,7 +85,7 @@ class CVDisplay(NamedDisplay):
         ).plot(ax, **how)
 
     @classmethod
-    def _of_graphs(cls, estimator: Any) -> "CVDisplay":
+    def _of_graphs(cls, estimator: "BaseEstimator") -> "CVDisplay":
         table = {name: np.asarray(column) for name, column in estimator.cv_results_.items()}
         ebic = "ebic" in table
         score = -table["ebic"] if ebic else table["mean_test_score"]
@@ -98,7 +102,7 @@ class CVDisplay(NamedDisplay):
             "edges",
         )
 
-    def plot(self, ax: Any = None, *, folds: bool = False, title: str | None = None) -> "CVDisplay":
+    def plot(self, ax: "Axes | None" = None, *, folds: bool = False, title: str | None = None) -> "CVDisplay":
         """Draw the curve.
 
         Parameters

@@ -2,14 +2,17 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pursuit._utils.types import Columns, Flags, Matrix
+from pursuit._utils.types import ArrayLike, Columns, Flags, Keywords, Matrix
 from pursuit._utils.validation import check_choice
 from pursuit.plots._axes import DOWN, GREY, NamedDisplay, axes
 from pursuit.plots._labels import text_sizes
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 NAMED = 90  # nodes up to which all have their name on both axes
 SHADES = ("#ffffff", "#c6dbe6", "#79aac4", "#2a6f97", "#0b2c40")  # one hue, from light to dark
@@ -39,7 +42,13 @@ class EdgeFrequencyDisplay(NamedDisplay):
 
     @classmethod
     def from_graphs(
-        cls, graphs: Any, *, names: Sequence[str] | None = None, truth: Any = None, ax: Any = None, **how: Any
+        cls,
+        graphs: Any,
+        *,
+        names: Sequence[str] | None = None,
+        truth: ArrayLike | None = None,
+        ax: "Axes | None" = None,
+        **how: Any,
     ) -> "EdgeFrequencyDisplay":
         """Draw what several graphs have in common.
 
@@ -73,7 +82,7 @@ class EdgeFrequencyDisplay(NamedDisplay):
 
     @classmethod
     def from_stability(
-        cls, found: Any, *, k: int | None = None, truth: Any = None, ax: Any = None, **how: Any
+        cls, found: Any, *, k: int | None = None, truth: ArrayLike | None = None, ax: "Axes | None" = None, **how: Any
     ) -> "EdgeFrequencyDisplay":
         """Draw a :class:`pursuit.Stability` of graphs.
 
@@ -109,7 +118,13 @@ class EdgeFrequencyDisplay(NamedDisplay):
 
     @classmethod
     def _drawn(
-        cls, mean: Matrix, names: Any, what: str, truth: Any, ax: Any, how: dict[str, Any]
+        cls,
+        mean: Matrix,
+        names: Sequence[str] | None,
+        what: str,
+        truth: ArrayLike | None,
+        ax: "Axes | None",
+        how: Keywords,
     ) -> "EdgeFrequencyDisplay":
         called = [f"x{j}" for j in range(len(mean))] if names is None else [str(name) for name in names]
         if len(called) != len(mean):
@@ -119,7 +134,7 @@ class EdgeFrequencyDisplay(NamedDisplay):
             raise ValueError(f"truth has {len(known)} nodes, but the graphs have {len(mean)}")
         return cls(mean, called, what, known).plot(ax, **how)
 
-    def plot(self, ax: Any = None, *, order: str = "given") -> "EdgeFrequencyDisplay":
+    def plot(self, ax: "Axes | None" = None, *, order: str = "given") -> "EdgeFrequencyDisplay":
         """Draw the heat map.
 
         Parameters
@@ -144,13 +159,19 @@ class EdgeFrequencyDisplay(NamedDisplay):
         size = float(np.clip(2.4 + 0.12 * p, 3.4, 11.0))
         if ax is None:
             long = float(text_sizes(self.names, 8.0)[:, 0].max()) / 72 if p <= NAMED else 0.3
-            self.figure_.set_size_inches(size + long + 1.0, size + long)
+            self.figure_.set_size_inches(size + long + 1.0, size + long)  # type: ignore[union-attr]
         shown = self.frequencies[np.ix_(self.order_, self.order_)]
         cells = np.arange(p + 1) - 0.5
         self.image_ = self.ax_.pcolormesh(
-            cells, cells, shown, cmap=LinearSegmentedColormap.from_list("often", SHADES), vmin=0, vmax=1,
-            edgecolor="#f1f3f5" if p <= NAMED else "none", linewidth=0.4,
-        )  # fmt: skip
+            cells,
+            cells,
+            shown,
+            cmap=LinearSegmentedColormap.from_list("often", SHADES),
+            vmin=0,
+            vmax=1,
+            edgecolor="#f1f3f5" if p <= NAMED else "none",
+            linewidth=0.4,
+        )
         self._name_nodes(p)
         if self.truth is not None:
             self._mark(self.truth[np.ix_(self.order_, self.order_)], 72 * size / p)
@@ -175,8 +196,9 @@ class EdgeFrequencyDisplay(NamedDisplay):
         """A ring where an edge ought to be."""
         y, x = np.nonzero(truth)
         side = float(np.clip(0.45 * cell, 1.0, 6.0))
-        self.rings_ = self.ax_.scatter(x, y, s=side**2, facecolors="none", edgecolors=DOWN, linewidths=0.9,
-                                       label="true edge")  # fmt: skip
+        self.rings_ = self.ax_.scatter(
+            x, y, s=side**2, facecolors="none", edgecolors=DOWN, linewidths=0.9, label="true edge"
+        )
         self.ax_.legend(loc="lower left", bbox_to_anchor=(0, 1), borderaxespad=0.2, frameon=False, fontsize=8.5)
 
     def _bar(self) -> None:

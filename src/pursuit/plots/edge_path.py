@@ -1,11 +1,17 @@
 """Edges against their number."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from pursuit._utils.types import ArrayLike
 from pursuit.plots._along import along, of_graphs
 from pursuit.plots._axes import UP, quiet
 from pursuit.plots.path import MARKED, NAMED, PathDisplay
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from pursuit.paths.result import Path
 
 
 class EdgePathDisplay(PathDisplay):
@@ -26,7 +32,13 @@ class EdgePathDisplay(PathDisplay):
 
     @classmethod
     def from_path(
-        cls, path: Any, *, names: Sequence[str] | None = None, scale: Any = None, ax: Any = None, **how: Any
+        cls,
+        path: "Path",
+        *,
+        names: Sequence[str] | None = None,
+        scale: ArrayLike | None = None,
+        ax: "Axes | None" = None,
+        **how: Any,
     ) -> "EdgePathDisplay":
         """Draw ``pursuit.path(LogDet(S), ks)``.
 
@@ -56,7 +68,7 @@ class EdgePathDisplay(PathDisplay):
             raise ValueError("scale must be None: partial correlations have no unit")
         return cls(along(path, names, None), path.null - path.values).plot(ax, **how)
 
-    def plot(self, ax: Any = None, *, max_names: int = NAMED, title: str | None = None) -> "EdgePathDisplay":
+    def plot(self, ax: "Axes | None" = None, *, max_names: int = NAMED, title: str | None = None) -> "EdgePathDisplay":
         """Draw the lines.
 
         Parameters
@@ -75,10 +87,10 @@ class EdgePathDisplay(PathDisplay):
         """
         super().plot(ax, max_names=max_names, title=title)
         if ax is None:
-            self.figure_.set_size_inches(8.6, 5.6)  # two names are long
+            self.figure_.set_size_inches(8.6, 5.6)  # type: ignore[union-attr] # two names are long
         return self
 
-    def _explained(self, ax: Any) -> None:
+    def _explained(self, ax: "Axes") -> None:
         ks, size = self.along.ks, 3.5 if len(self.along.ks) <= MARKED else 0.0
         ax.fill_between(ks, 0, self.explained, color=UP, alpha=0.12, linewidth=0)
         ax.plot(ks, self.explained, color=UP, linewidth=1.6, marker="o", markersize=size)

@@ -1,13 +1,17 @@
 """The effects of an additive model, a panel per chosen feature."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pursuit._utils.types import Matrix, Vector
+from pursuit._utils.types import ArrayLike, Keywords, Matrix, MatrixLike, Seed, Vector
 from pursuit._utils.validation import check_count, require_package, unknown_name_message
 from pursuit.plots._axes import DOWN, GREY, PALE, SAFE, UP, quiet
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from sklearn.base import BaseEstimator
 
 PANEL_WIDTH, PANEL_HEIGHT = 3.1, 2.4  # inches
 MAX_COLUMNS = 4  # panels side by side
@@ -45,21 +49,32 @@ class EffectDisplay:
     """
 
     def __init__(
-        self, effects: dict[str, Any], rug: dict[str, Vector], bands: dict[str, Matrix], unit: str,
+        self,
+        effects: Keywords,
+        rug: dict[str, Vector],
+        bands: dict[str, Matrix],
+        unit: str,
         outputs: Sequence[str] = (),
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.effects, self.rug, self.bands, self.unit, self.outputs = effects, rug, bands, unit, tuple(outputs)
         self.names = tuple(effects)
         self.grids = {name: _grid(effect) for name, effect in effects.items()}
         self.curves = {name: effect(self.grids[name]) for name, effect in effects.items()}
         self.figure_: Any = None
-        self.axes_: dict[str, Any] = {}
+        self.axes_: Keywords = {}
 
     @classmethod
     def from_estimator(
-        cls, estimator: Any, X: Any = None, y: Any = None, *, features: Sequence[str] | None = None,
-        n_bootstrap: int = 0, random_state: Any = 0, sample_weight: Any = None,
-    ) -> "EffectDisplay":  # fmt: skip
+        cls,
+        estimator: "BaseEstimator",
+        X: MatrixLike = None,
+        y: ArrayLike | None = None,
+        *,
+        features: Sequence[str] | None = None,
+        n_bootstrap: int = 0,
+        random_state: Seed = 0,
+        sample_weight: ArrayLike | None = None,
+    ) -> "EffectDisplay":
         """Draw the effects of a fitted :class:`pursuit.SparseAdditiveRegressor` or classifier.
 
         Parameters
@@ -131,9 +146,13 @@ class EffectDisplay:
         columns = min(MAX_COLUMNS, len(self.names))
         rows = -(-len(self.names) // columns)
         figure, panels = pyplot.subplots(
-            rows, columns, sharey=True, squeeze=False, layout="constrained",
+            rows,
+            columns,
+            sharey=True,
+            squeeze=False,
+            layout="constrained",
             figsize=(PANEL_WIDTH * columns, PANEL_HEIGHT * rows),
-        )  # fmt: skip
+        )
         for ax, name in zip(panels.ravel(), self.names, strict=False):
             self._panel(ax, name)
             self.axes_[name] = ax
@@ -146,7 +165,7 @@ class EffectDisplay:
         self.figure_ = figure
         return figure
 
-    def _panel(self, ax: Any, name: str) -> None:
+    def _panel(self, ax: "Axes", name: str) -> None:
         effect, x, curve = self.effects[name], self.grids[name], self.curves[name]
         inside = (x >= effect.low) & (x <= effect.high)
         ax.axhline(0, color="#adb5bd", linewidth=0.8)
@@ -162,17 +181,30 @@ class EffectDisplay:
         for low, high in ((x[0], effect.low), (effect.high, x[-1])):
             ax.axvspan(low, high, color=PALE, alpha=0.35, linewidth=0)
         if name in self.rug:
-            ax.plot(self.rug[name], np.zeros(len(self.rug[name])), "|", color=DOWN, alpha=0.5, markersize=5,
-                    transform=ax.get_xaxis_transform(), clip_on=False)  # fmt: skip
+            ax.plot(
+                self.rug[name],
+                np.zeros(len(self.rug[name])),
+                "|",
+                color=DOWN,
+                alpha=0.5,
+                markersize=5,
+                transform=ax.get_xaxis_transform(),
+                clip_on=False,
+            )
         ax.set_xlim(x[0], x[-1])
         ax.set_xlabel(name, fontsize=9)
         quiet(ax, "y")
 
 
 def bootstrap_bands(
-    estimator: Any, X: Matrix, y: Any, grids: dict[str, Vector], n_bootstrap: int, random_state: Any = 0,
-    sample_weight: Any = None,
-) -> dict[str, Matrix]:  # fmt: skip
+    estimator: "BaseEstimator",
+    X: Matrix,
+    y: ArrayLike,
+    grids: dict[str, Vector],
+    n_bootstrap: int,
+    random_state: Seed = 0,
+    sample_weight: ArrayLike | None = None,
+) -> dict[str, Matrix]:
     """Quantiles of the curves over bootstrap samples of the rows, each fitted with the features that were chosen.
 
     Parameters

@@ -2,15 +2,19 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from pursuit._utils.text import truncate
-from pursuit._utils.types import Columns, Flags, Matrix
+from pursuit._utils.types import ArrayLike, Columns, Flags, Matrix
 from pursuit.plots._axes import DOWN, GREY, PALE, UP, NamedDisplay, axes
 from pursuit.plots._labels import label_places, text_sizes
 from pursuit.plots._layout import arranged, fitted
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from sklearn.base import BaseEstimator
 
 NODE = "#2b2d42"
 NAME = 26  # characters of a name that are drawn
@@ -50,7 +54,7 @@ class GraphDisplay(NamedDisplay):
 
     @classmethod
     def from_estimator(
-        cls, estimator: Any, *, names: Sequence[str] | None = None, ax: Any = None, **how: Any
+        cls, estimator: "BaseEstimator", *, names: Sequence[str] | None = None, ax: "Axes | None" = None, **how: Any
     ) -> "GraphDisplay":
         """Draw an estimator with a ``precision_``: SparsePrecision, SparsePrecisionCV, SparseLDA, scikit-learn's too.
 
@@ -77,7 +81,7 @@ class GraphDisplay(NamedDisplay):
 
     @classmethod
     def from_precision(
-        cls, precision: Any, *, names: Sequence[str] | None = None, ax: Any = None, **how: Any
+        cls, precision: ArrayLike, *, names: Sequence[str] | None = None, ax: "Axes | None" = None, **how: Any
     ) -> "GraphDisplay":
         """Draw a precision matrix: ``result.x`` of ``pursuit.solve(LogDet(S), k)``, or any other.
 
@@ -108,7 +112,7 @@ class GraphDisplay(NamedDisplay):
         np.fill_diagonal(partial, 0.0)
         return cls(partial, called).plot(ax, **how)
 
-    def plot(self, ax: Any = None, *, max_names: int = 200, places: Any = None) -> "GraphDisplay":
+    def plot(self, ax: "Axes | None" = None, *, max_names: int = 200, places: Any = None) -> "GraphDisplay":
         """Draw the graph.
 
         Parameters
@@ -144,16 +148,21 @@ class GraphDisplay(NamedDisplay):
         wide, tall = self._needed(raw, inside) if page is None else page
         below = self._aside(alone, wide)
         if page is None:
-            self.figure_.set_size_inches((wide + 12) / 72, (tall + below + STRIP + 12) / 72)
+            self.figure_.set_size_inches((wide + 12) / 72, (tall + below + STRIP + 12) / 72)  # type: ignore[union-attr]
         else:
             tall = max(tall - below, 0.4 * tall)
         self._place(raw, inside, wide, tall, move=places is None)
         self._draw_edges()
         self._radius = np.clip(5.0 - 0.15 * np.sqrt(len(inside)), 2.4, 4.5) * (0.75 + 0.25 * np.sqrt(degree))
         self.nodes_ = self.ax_.scatter(
-            *self.places_[inside].T, s=(2 * self._radius[inside]) ** 2, color=NODE, edgecolors="white", linewidths=0.8,
+            self.places_[inside, 0],
+            self.places_[inside, 1],
+            s=(2 * self._radius[inside]) ** 2,
+            color=NODE,
+            edgecolors="white",
+            linewidths=0.8,
             zorder=3,
-        )  # fmt: skip
+        )
         self._draw_names(inside, inside[np.argsort(-degree[inside], kind="stable")][:max_names], (wide, tall))
         self.ax_.set_xlim(-2, wide + 2)
         self.ax_.set_ylim(-below - 2, tall + STRIP + 2)
@@ -164,7 +173,7 @@ class GraphDisplay(NamedDisplay):
 
     def _room(self) -> tuple[float, float]:
         """Width and height that given axes have for the graph, in points."""
-        wide, tall = 72 * self.figure_.get_size_inches() * self.ax_.get_position().size
+        wide, tall = 72 * self.figure_.get_size_inches() * self.ax_.get_position().size  # type: ignore[union-attr]
         return float(wide), max(float(tall) - STRIP, 1.0)
 
     def _needed(self, raw: Matrix, inside: Columns) -> tuple[float, float]:
@@ -202,9 +211,13 @@ class GraphDisplay(NamedDisplay):
             mine = np.sign(strength) == sign
             clear = 0.45 + 0.5 * np.sqrt(np.abs(strength[mine]) / np.abs(strength).max(initial=1e-9))
             lines = LineCollection(
-                list(self.places_[self.edges_[mine]]), colors=[to_rgba(color, share) for share in clear],
-                linewidths=self._width(strength[mine]), linestyles=[dashes], zorder=1, capstyle="butt",
-            )  # fmt: skip
+                list(self.places_[self.edges_[mine]]),
+                colors=[to_rgba(color, share) for share in clear],
+                linewidths=self._width(strength[mine]),
+                linestyles=[dashes],
+                zorder=1,
+                capstyle="butt",
+            )
             self.lines_.append(self.ax_.add_collection(lines))
 
     def _draw_names(self, inside: Columns, named: Columns, page: tuple[float, float]) -> None:
@@ -212,15 +225,29 @@ class GraphDisplay(NamedDisplay):
 
         centres = np.full((len(self.names), 2), np.nan)
         centres[inside] = label_places(
-            self.places_[inside], self._radius[inside], self._sizes[inside], self.places_[self.edges_], page,
+            self.places_[inside],
+            self._radius[inside],
+            self._sizes[inside],
+            self.places_[self.edges_],
+            page,
             np.isin(inside, named),
-        )  # fmt: skip
+        )
         halo = [withStroke(linewidth=2, foreground="white", alpha=0.85)]
         self.names_ = [
-            self.ax_.text(*centres[j], self._words[j], fontsize=self._points, ha="center", va="center_baseline",
-                          color=NODE, zorder=4, path_effects=halo, clip_on=False)
+            self.ax_.text(
+                centres[j][0],
+                centres[j][1],
+                self._words[j],
+                fontsize=self._points,
+                ha="center",
+                va="center_baseline",
+                color=NODE,
+                zorder=4,
+                path_effects=halo,
+                clip_on=False,
+            )
             for j in named
-        ]  # fmt: skip
+        ]
 
     def _aside(self, alone: Columns, wide: float) -> float:
         """Names of nodes without edges, in columns below the graph; the height that takes."""
@@ -253,10 +280,11 @@ class GraphDisplay(NamedDisplay):
         handles = [
             Line2D([], [], color=color, linestyle=dashes, linewidth=2.4, label=word)
             for sign, color, dashes, word in (
-                (1, UP, "-", "positive"), (-1, DOWN, (0, (2.2, 0.9)), "negative partial correlation"),
+                (1, UP, "-", "positive"),
+                (-1, DOWN, (0, (2.2, 0.9)), "negative partial correlation"),
             )
             if (np.sign(signs) == sign).any()
-        ]  # fmt: skip
+        ]
         narrow = np.ptp(self.ax_.get_xlim()) < 72 * LEAST - 20
         handles += [
             Line2D([], [], color=GREY, linewidth=self._width(float(size)), label=size)
@@ -265,10 +293,17 @@ class GraphDisplay(NamedDisplay):
             )
         ]
         self.ax_.legend(
-            handles=handles, loc="upper left", bbox_to_anchor=(0, 1), borderaxespad=0, ncols=len(handles),
-            frameon=False, fontsize=7 if narrow else 8, labelcolor=GREY, handlelength=1.8 if narrow else 2.6,
+            handles=handles,
+            loc="upper left",
+            bbox_to_anchor=(0, 1),
+            borderaxespad=0,
+            ncols=len(handles),
+            frameon=False,
+            fontsize=7 if narrow else 8,
+            labelcolor=GREY,
+            handlelength=1.8 if narrow else 2.6,
             columnspacing=0.8 if narrow else 1.4,
-        )  # fmt: skip
+        )
 
 
 def _checked(places: Any, adjacent: Flags) -> Matrix:

@@ -2,12 +2,12 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from pursuit._utils.types import Vector
+from pursuit._utils.types import ArrayLike, Vector
 from pursuit.objectives.sparse_set import SparseSet
 from pursuit.paths import path as follow
 from pursuit.plots._along import Along, along
@@ -23,6 +23,12 @@ from pursuit.plots._axes import (
     two_axes,
     whole_ticks,
 )
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from sklearn.base import BaseEstimator
+
+    from pursuit.paths.result import Path
 
 NAMED = 10  # lines that have a name and a colour
 MARKED = 30  # sizes up to which each has a marker
@@ -47,7 +53,13 @@ class PathDisplay(NamedDisplay):
 
     @classmethod
     def from_path(
-        cls, path: Any, *, names: Sequence[str] | None = None, scale: Any = None, ax: Any = None, **how: Any
+        cls,
+        path: "Path",
+        *,
+        names: Sequence[str] | None = None,
+        scale: ArrayLike | None = None,
+        ax: "Axes | None" = None,
+        **how: Any,
     ) -> "PathDisplay":
         """Draw a :class:`pursuit.Path`.
 
@@ -73,7 +85,7 @@ class PathDisplay(NamedDisplay):
         return cls(along(path, names, scale), path.explained).plot(ax, **how)
 
     @classmethod
-    def from_estimator(cls, estimator: Any, *, ax: Any = None, **how: Any) -> "PathDisplay":
+    def from_estimator(cls, estimator: "BaseEstimator", *, ax: "Axes | None" = None, **how: Any) -> "PathDisplay":
         """Draw the path of a fitted estimator: that of a CV estimator, else the best models of sizes up to its k.
 
         Parameters
@@ -107,7 +119,7 @@ class PathDisplay(NamedDisplay):
             )  # fmt: skip
         return cls.from_path(found, names=getattr(model, "feature_names_in_", None), ax=ax, **how)
 
-    def plot(self, ax: Any = None, *, max_names: int = NAMED, title: str | None = None) -> "PathDisplay":
+    def plot(self, ax: "Axes | None" = None, *, max_names: int = NAMED, title: str | None = None) -> "PathDisplay":
         """Draw the lines.
 
         Parameters
@@ -124,7 +136,8 @@ class PathDisplay(NamedDisplay):
         PathDisplay
             This display.
         """
-        self.explained_ax_: Any = None
+        self.explained_ax_: Axes | None = None
+        self.ax_: Axes
         self.ax_, self.explained_ax_ = two_axes() if ax is None else (axes(ax), None)
         self.figure_ = self.ax_.figure
         last = np.abs(self.along.coefs[-1])
@@ -152,7 +165,7 @@ class PathDisplay(NamedDisplay):
         how = {"color": PALE, "linewidth": 1.0, "zorder": 1.5} if rank is None else {**looks(rank), "linewidth": 1.8}
         return self.ax_.plot(self.along.ks, y, marker="o", markersize=size, label=self.along.names[j], **how)[0]
 
-    def _explained(self, ax: Any) -> None:
+    def _explained(self, ax: "Axes") -> None:
         ks, size = self.along.ks, 3.5 if len(self.along.ks) <= MARKED else 0.0
         seen = self.explained[ks > 0] if (ks > 0).any() else self.explained
         low = max(0.0, float(seen.min()) - 0.35 * float(np.ptp(seen)) - 0.02)  # from 0 on the curve would be flat

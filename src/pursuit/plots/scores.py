@@ -1,9 +1,13 @@
 """Scores, or losses, against k."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from pursuit._utils.types import Keywords
 from pursuit.plots._axes import GREY, LINES, axes, quiet
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 
 def plot_scores(
@@ -12,7 +16,7 @@ def plot_scores(
     *,
     chosen: int | None = None,
     ylabel: str | None = None,
-    ax: Any | None = None,
+    ax: "Axes | None" = None,
 ) -> Any:
     """Draw one line per entry of ``scores``.
 
@@ -44,7 +48,9 @@ def plot_scores(
     if chosen is not None:
         ax.axvline(chosen, color=GREY, linewidth=1, linestyle=":", zorder=1)
     for i, (label, values) in enumerate(scores.items()):
-        style = {"marker": "o", "linewidth": 1.8} if i == 0 else {"marker": "s", "linewidth": 1.2, "linestyle": "--"}
+        style: Keywords = (
+            {"marker": "o", "linewidth": 1.8} if i == 0 else {"marker": "s", "linewidth": 1.2, "linestyle": "--"}
+        )
         ax.plot(ks, values, color=LINES[i % len(LINES)], markersize=4.5, label=label, **style)
     ax.set_xticks(ks)
     ax.set_xlabel("k, at most so many features")

@@ -1,13 +1,18 @@
 """How often half-samples select features."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from pursuit._utils.types import Columns, Matrix
 from pursuit._utils.validation import check_choice
 from pursuit.plots._axes import GREY, PALE, UP, NamedDisplay, axes, looks, name_at_margin, quiet, set_title, whole_ticks
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from pursuit.resampling.result import Stability
 
 NAMED = 10  # lines that have a name and a colour
 DRAWN = 200  # lines at most: those that are selected most often
@@ -35,7 +40,7 @@ class StabilityDisplay(NamedDisplay):
     threshold: float
 
     @classmethod
-    def from_stability(cls, found: Any, *, ax: Any = None, **how: Any) -> "StabilityDisplay":
+    def from_stability(cls, found: "Stability", *, ax: "Axes | None" = None, **how: Any) -> "StabilityDisplay":
         """Draw a :class:`pursuit.Stability`; groups are drawn once.
 
         Parameters
@@ -58,7 +63,7 @@ class StabilityDisplay(NamedDisplay):
         return cls(found.ks, frequencies, names, found.threshold).plot(ax, **how)
 
     def plot(
-        self, ax: Any = None, *, kind: str = "bars", max_names: int = NAMED, title: str | None = None
+        self, ax: "Axes | None" = None, *, kind: str = "bars", max_names: int = NAMED, title: str | None = None
     ) -> "StabilityDisplay":
         """Draw the frequencies.
 
@@ -123,7 +128,7 @@ class StabilityDisplay(NamedDisplay):
         at = np.arange(len(strength))
         colors = [UP if share >= self.threshold - 1e-9 else PALE for share in strength]
         if resize:
-            self.figure_.set_size_inches(6.4, max(2.4, 1.2 + 0.24 * len(at)))
+            self.figure_.set_size_inches(6.4, max(2.4, 1.2 + 0.24 * len(at)))  # type: ignore[union-attr]
         self.bars_ = self.ax_.barh(at, strength, color=colors, height=0.66)
         self.ax_.bar_label(self.bars_, [f"{share:.0%}" for share in strength], padding=4, fontsize=8, color=GREY)
         self.ax_.set_yticks(at, self.names[:most], fontsize=8.5)

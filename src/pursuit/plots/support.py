@@ -2,13 +2,18 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pursuit._utils.types import Columns
+from pursuit._utils.types import ArrayLike, Columns
 from pursuit.plots._along import Along, along
 from pursuit.plots._axes import DOWN, GREY, UP, NamedDisplay, axes, set_title, whole_ticks
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from pursuit.paths.result import Path
 
 ROWS = 40  # features that are drawn
 FAINT = 0.15  # how strong the weakest coefficient is drawn, so that it is not taken for none
@@ -32,7 +37,13 @@ class SupportDisplay(NamedDisplay):
 
     @classmethod
     def from_path(
-        cls, path: Any, *, names: Sequence[str] | None = None, scale: Any = None, ax: Any = None, **how: Any
+        cls,
+        path: "Path",
+        *,
+        names: Sequence[str] | None = None,
+        scale: ArrayLike | None = None,
+        ax: "Axes | None" = None,
+        **how: Any,
     ) -> "SupportDisplay":
         """Draw a :class:`pursuit.Path`.
 
@@ -56,7 +67,7 @@ class SupportDisplay(NamedDisplay):
         """
         return cls(along(path, names, scale)).plot(ax, **how)
 
-    def plot(self, ax: Any = None, *, max_rows: int = ROWS, title: str | None = None) -> "SupportDisplay":
+    def plot(self, ax: "Axes | None" = None, *, max_rows: int = ROWS, title: str | None = None) -> "SupportDisplay":
         """Draw the heat map.
 
         Parameters
@@ -83,7 +94,7 @@ class SupportDisplay(NamedDisplay):
         shade = np.sign(coefs) * np.where(coefs != 0, FAINT + (1 - FAINT) * np.sqrt(np.abs(coefs) / top), 0.0)
         if ax is None:
             wide = 8.0 if self.along.units == "edges" else 6.4  # two names are long
-            self.figure_.set_size_inches(wide, max(2.4, 1.1 + 0.22 * len(self.rows_)))
+            self.figure_.set_size_inches(wide, max(2.4, 1.1 + 0.22 * len(self.rows_)))  # type: ignore[union-attr]
         ks = self.along.ks
         edges = np.concatenate([ks - 0.5, ks[-1:] + 0.5]) if (np.diff(ks) == 1).all() else np.arange(len(ks) + 1) - 0.5
         colours = LinearSegmentedColormap.from_list("signs", [DOWN, "#ffffff", UP])

@@ -1,10 +1,13 @@
 """How a run went: the primal-dual gap, the distance to the best value, or the value, against iterations or seconds."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pursuit.plots._axes import GREY, axes, quiet, style
 from pursuit.solving.result import Record
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 WHAT = {"gap": "primal-dual gap", "distance": "best value so far minus the best of all", "value": "best value so far"}
 AGAINST = {"iteration": "iterations", "seconds": "seconds"}
@@ -13,7 +16,9 @@ NO_DISTANCE = 1e-12  # share of the best value that is no distance
 REACHED = 10.0  # how far below the smallest distance the best value is drawn, on a log scale
 
 
-def plot_trace(results: Any, *, what: str | None = None, against: str = "iteration", ax: Any | None = None) -> Any:
+def plot_trace(
+    results: Any, *, what: str | None = None, against: str = "iteration", ax: "Axes | None" = None
+) -> "Axes":
     """Draw the trace of a result, or one line per entry of a mapping from labels to results.
 
     Parameters
@@ -58,7 +63,7 @@ def plot_trace(results: Any, *, what: str | None = None, against: str = "iterati
     _scale(ax, what, heights)
     ax.set_xlabel(AGAINST[against])
     if against == "iteration" and ax.get_xscale() == "linear":
-        ax.xaxis.get_major_locator().set_params(integer=True)
+        ax.xaxis.get_major_locator().set_params(integer=True)  # type: ignore[call-arg]
     ax.set_ylabel(WHAT[what])
     if len(traces) > 1:
         ax.legend(edgecolor="none", framealpha=0.85, fontsize=8, handlelength=3.5, ncols=1 + (len(traces) > 6))
@@ -75,7 +80,7 @@ def _heights(traces: Sequence[Sequence[Record]], what: str) -> list[list[float]]
     return [[getattr(record, "gap" if what == "gap" else "best") for record in trace] for trace in traces]
 
 
-def _scale(ax: Any, what: str, heights: Sequence[Sequence[float]]) -> None:
+def _scale(ax: "Axes", what: str, heights: Sequence[Sequence[float]]) -> None:
     """A log scale where something is above 0, and a line where the best value is reached."""
     if what == "value" or not any(height > 0 for line in heights for height in line):
         return

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from .. import _core
 from .._utils.lazy import lazy
-from .._utils.types import Matrix, Vector
-from ..designs.base import DenseBlock, NewtonSystem, ProductBlock, Quick
+from .._utils.types import Intercept, Matrix, Vector
+from ..designs.base import DenseBlock, NewtonSystem, ProductBlock, Quick, Rows
 from ..designs.sparse import SparseBlock
 from ..designs.standardized import StandardizedBlock
 from ..engines import check_time, seconds_left
@@ -50,7 +50,7 @@ class Fitted:
     """Coefficients, intercept, value and lower bound; a sentence if there is something to say; a kinked loss's dual."""
 
     coef: Vector
-    b: Any
+    b: Intercept
     value: float
     lower_bound: float
     note: str = ""
@@ -83,8 +83,8 @@ class LossOnColumns(SmoothProblem):
     intercept: bool
     lower: float = field()  # without the default of SmoothProblem
     ends: tuple[float, float]
-    block: Any  # a Block
-    rows: Any  # Rows
+    block: Any  # a Block; None where rows are in parts
+    rows: Any  # Rows; None where they are in parts
     stored: Callable[[], Stored] | None = None
     outputs: int = field(default=1, kw_only=True)
     room: float = field(default=np.inf, kw_only=True)  # columns that may be kept in memory
@@ -146,14 +146,14 @@ class LossOnColumns(SmoothProblem):
         """The directions of the outputs that matter, q x r, with orthonormal columns."""
         return self.loss.basis(self.outputs)
 
-    def split(self, z: Vector) -> tuple[Vector, Any]:
+    def split(self, z: Vector) -> tuple[Vector, Intercept]:
         """Coefficients and intercept."""
         if self.outputs > 1:
             Z = z.reshape(-1, self.turn.shape[1]) @ self.turn.T
             return Z[: self.width], Z[self.width] if self.intercept else np.zeros(self.outputs)
         return z[: self.width], float(z[self.width]) if self.intercept else 0.0
 
-    def join(self, v: Vector, b: Any) -> Vector:
+    def join(self, v: Vector, b: Intercept) -> Vector:
         if self.outputs > 1:
             return np.ravel((np.vstack([v, b]) if self.intercept else v) @ self.turn)
         return np.append(v, b) if self.intercept else np.array(v, dtype=np.float64)
@@ -271,7 +271,7 @@ class LossOnColumns(SmoothProblem):
     def products_only(self) -> bool:
         return self.block.products_only
 
-    def system(self, v: Vector, b: Any, hessian: bool) -> NewtonSystem:
+    def system(self, v: Vector, b: Intercept, hessian: bool) -> NewtonSystem:
         """Value, gradient (columns, then b), Hessian."""
         if self.outputs > 1:
             return self._system(v, b, hessian)
@@ -295,7 +295,7 @@ class LossOnColumns(SmoothProblem):
         """The loss's sum and its first and second derivative in eta, at z."""
         return self.loss.terms(self.rows.y, self.eta(z), self.rows.c)
 
-    def value_and_gradient(self, v: Vector, b: Any) -> tuple[float, Vector, Any]:
+    def value_and_gradient(self, v: Vector, b: Intercept) -> tuple[float, Vector, Any]:
         """Value, gradient and the state of the rows, which is cached: each product with the columns is expensive."""
         eta = self.rows.shift(self.block.matvec(v), b)
         value, d1, W = self.loss.terms(self.rows.y, eta, self.rows.c)
@@ -320,7 +320,7 @@ class LossOnColumns(SmoothProblem):
         W = self.terms(self.join(v, b))[2] if cache is None else cache.W
         if self.outputs > 1 or not isinstance(W, DiagonalHessian):
 
-            def coupled(u: Vector, a: Any) -> tuple[Vector, Any]:
+            def coupled(u: Vector, a: Intercept) -> tuple[Vector, Intercept]:
                 d = W.times(self.block.matvec(u) + a)
                 return self.block.rmatvec(d), d.sum(axis=0)
 
@@ -413,7 +413,7 @@ class LossOnColumns(SmoothProblem):
         """The same with the columns gathered in one dense array."""
         return replace(self, block=DenseBlock(self.block.dense())) if self.scattered else self
 
-    def to_arrays(self) -> tuple[Matrix, Any, Stored | None]:
+    def to_arrays(self) -> tuple[Matrix, Rows, Stored | None]:
         """The columns, what belongs to the rows, and the columns as they are stored."""
         return self.block.dense(), self.rows, None if self.stored is None else self.stored()
 

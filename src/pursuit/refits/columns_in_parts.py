@@ -6,8 +6,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from .._utils.types import Matrix, Vector
-from ..designs.base import DenseBlock, NewtonSystem, joined
+from .._utils.types import Intercept, Matrix, Vector
+from ..designs.base import DenseBlock, NewtonSystem, Rows, joined
 from ..engines import Ask, Map, in_turn, total
 from .basis import Stored
 from .columns import COPIES, LossOnColumns
@@ -26,7 +26,7 @@ class ColumnsInParts(LossOnColumns):
     scattered: ClassVar[bool] = True  # type: ignore[misc]
     products_only: ClassVar[bool] = False  # type: ignore[misc]
 
-    def _sum(self, name: str, *args: Any) -> Any:
+    def _sum(self, name: str, *args: object) -> Any:
         return total(self.each(Ask(name, *args), self.parts))
 
     @property
@@ -41,10 +41,10 @@ class ColumnsInParts(LossOnColumns):
     def affordable(self) -> bool:
         return self.near and super().affordable
 
-    def system(self, v: Vector, b: Any, hessian: bool) -> NewtonSystem:
+    def system(self, v: Vector, b: Intercept, hessian: bool) -> NewtonSystem:
         return self._sum("system", v, b, hessian)
 
-    def value_and_gradient(self, v: Vector, b: Any) -> tuple[float, Vector, Any]:
+    def value_and_gradient(self, v: Vector, b: Intercept) -> tuple[float, Vector, Any]:
         answers = self.each(Ask("value_and_gradient", v, b), self.parts)
         return *total([answer[:2] for answer in answers]), [answer[2] for answer in answers]
 
@@ -90,7 +90,7 @@ class ColumnsInParts(LossOnColumns):
             None if stored is None else lambda: stored, outputs=self.outputs,
         )  # fmt: skip
 
-    def to_arrays(self) -> tuple[Matrix, Any, Stored | None]:
+    def to_arrays(self) -> tuple[Matrix, Rows, Stored | None]:
         blocks, rows, stored = zip(*self.each(Ask("to_arrays"), self.parts), strict=True)
         A = np.asfortranarray(np.concatenate(blocks))
         if stored[0] is None:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .. import _core
-from .._utils.types import Columns, Vector
+from .._utils.types import Columns, Matrix, Vector
 from ..engines import check_time, late
 from .graph_admm import graph_admm
 
@@ -73,7 +73,7 @@ def unpacked(found: Any, p: int) -> GraphFit:
     return GraphFit(pairs(numbers, p), *rest)
 
 
-def codes(edges: Any, p: int) -> Columns:
+def codes(edges: Columns, p: int) -> Columns:
     """Edges (i < j) as sorted numbers i p + j."""
     edges = np.asarray(edges, np.int64).reshape(-1, 2)
     return np.sort(edges[:, 0] * p + edges[:, 1])
@@ -84,5 +84,5 @@ def pairs(numbers: Columns, p: int) -> Columns:
     return np.stack(np.divmod(numbers, p), axis=1)
 
 
-def as_matrix(R: Any) -> Vector:
+def as_matrix(R: Matrix) -> Vector:
     return np.ascontiguousarray(R, dtype=np.float64)

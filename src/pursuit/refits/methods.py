@@ -18,13 +18,12 @@ equal to ten digits), a note says so and ``least`` keeps the minimum.
 """
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 from scipy.linalg import lstsq
 
 from .. import _core
-from .._utils.types import Matrix, Vector
+from .._utils.types import Intercept, Matrix, Vector
 from ..designs.base import DenseBlock, Rows
 from ..losses.base import Loss
 from .basis import TRUSTED, Basis, Stored, basis, least_norm
@@ -52,7 +51,7 @@ def best_intercept(loss: Loss, rows: Rows, b: float = 0.0) -> float:
     return intercept_of(LossOnColumns(loss, 0.0, True, loss.infimum(rows.y, rows.c), ends, nothing, rows), b)
 
 
-def intercept_of(problem: LossOnColumns, b: Any = 0.0) -> Any:
+def intercept_of(problem: LossOnColumns, b: Intercept = 0.0) -> Intercept:
     """The best intercept where there are no columns."""
     if problem.outputs > 1:
         return problem.split(minimise(problem, problem.join(np.empty((0, problem.outputs)), b)).z)[1]
@@ -77,7 +76,7 @@ def _bisected(problem: LossOnColumns, b: float) -> float:
     return far
 
 
-def refit(problem: LossOnColumns, coef: Vector, b: Any) -> Fitted:
+def refit(problem: LossOnColumns, coef: Vector, b: Intercept) -> Fitted:
     """The minimiser, by the method that fits the loss; (coef, b) is a start."""
     if problem.outputs > 1:
         return fit_responses(problem) if problem.loss.quadratic else fit_classes(problem, coef, b)

@@ -2,12 +2,16 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._utils.types import Columns, Matrix, Vector
+from .._utils.types import Columns, Intercept, Matrix, Vector
 from .box_qp import Sides
+
+if TYPE_CHECKING:
+    from ..objectives.base import Objective
+    from ..objectives.point import Point
 
 
 @dataclass(frozen=True)
@@ -18,7 +22,9 @@ class State:
     value: float
     gradient: Vector
     hessian: Callable[[], Matrix] | None = None
-    cache: Any = None  # what the function wants to know when it is asked about this state again
+    cache: Any = (
+        None  # of the function's own kind: what the function wants to know when it is asked about this state again
+    )
 
     @property
     def finite(self) -> bool:
@@ -82,24 +88,24 @@ class SupportProblem(SmoothProblem):
 
     intercept = products_only = False  # is not among the variables; nor are there columns to gather
 
-    def __init__(self, f: Any, support: Columns) -> None:
+    def __init__(self, f: "Objective", support: Columns) -> None:
         self.f, self.support = f, support
         self.convex = f.convex
-        self.seen: dict[bytes, Any] = {}
+        self.seen: dict[bytes, Point] = {}
 
     def at(self, z: Vector, hessian: bool = True) -> State:
         point = self.f.at(self.support, z)
         self.seen[z.tobytes()], S = point, self.support
         return State(z, point.value, point.gradient[S], lambda: self.f.hessian_rows(point, S, S))
 
-    def join(self, coef: Vector, free: Any) -> Vector:
+    def join(self, coef: Vector, free: Intercept) -> Vector:
         return np.array(coef, dtype=np.float64)
 
-    def split(self, z: Vector) -> tuple[Vector, Any]:
+    def split(self, z: Vector) -> tuple[Vector, Intercept]:
         """Coefficients and what is free."""
         return z, self.point(z).free
 
-    def point(self, z: Vector) -> Any:
+    def point(self, z: Vector) -> "Point":
         """The point at coefficients that have been evaluated."""
         return self.seen[z.tobytes()]
 

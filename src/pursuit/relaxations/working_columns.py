@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
 from .. import _core
 from .._utils.types import Columns, Flags, Vector
@@ -108,7 +108,7 @@ def _first(f: GLM, constraint: AtMost, known: Point, share: float) -> Columns:
 class WorkingColumns:
     """The working set's columns in single precision, rows contiguous; grows in place while there is room."""
 
-    def __init__(self, f: GLM, constraint: AtMost, dtype: Any = np.float32) -> None:
+    def __init__(self, f: GLM, constraint: AtMost, dtype: DTypeLike = np.float32) -> None:
         self.f, self.constraint, self.dtype = f, constraint, np.dtype(dtype)
         self.units = self.cols = np.empty(0, np.int64)
         self.sizes = np.empty(0, np.int64)

@@ -1,11 +1,11 @@
 """From an objective and its solution to a :class:`Summary`."""
 
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from .._utils.types import Columns, Vector
+from .._utils.types import Columns, Intercept, Keywords, Vector
 from .._utils.validation import format_list
 from ..constraints import AtMost
 from ..engines import threads
@@ -18,6 +18,11 @@ from ..solvers.rivals import Rivals, rivals
 from ..solving.driver import check_objective
 from ..solving.result import Result
 from .model_summary import Summary, sets_of
+
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
+
+    from ..objectives.glm import GLM
 
 MEAN_ROUNDING = 1e-28  # mean squares around a mean below so many times its square are rounding: y is constant
 VALUE_TOLERANCE = (
@@ -36,10 +41,10 @@ class DisplayedModel(NamedTuple):
 
     support: Columns
     coef: Vector
-    intercept: Any
+    intercept: Intercept
 
 
-def summary(objective: Any, result: Result | None = None) -> Summary:
+def summary(objective: "GLM", result: Result | None = None) -> Summary:
     """Summarise a solution on one page: coefficients, what every feature is worth, how good the fit is.
 
     What features are worth is exact for the squared loss. For other losses, and inside bounds, the closest rivals are
@@ -80,7 +85,7 @@ def summary(objective: Any, result: Result | None = None) -> Summary:
     return build_summary(objective, result, check=True)
 
 
-def _summary_of_estimator(estimator: Any) -> Summary:
+def _summary_of_estimator(estimator: "BaseEstimator") -> Summary:
     """The summary of a fitted estimator, of the last step of a pipeline, or of what a wrapper has fitted."""
     if isinstance(estimator, type):
         raise TypeError(f"summary needs a fitted estimator, got the class {estimator.__name__}")
@@ -117,7 +122,7 @@ def build_summary(f: Any, result: Result, shown: DisplayedModel | None = None, c
     cols = model.support * width
     k = constraint.k if shown is None else constraint.count(cols)
     grouped = _own_groups(constraint, width, cols)
-    held: dict[str, Any] = {
+    held: Keywords = {
         "names": names, "columns": model.support, "coef": np.array(model.coef), "per_sd": None, "drop": None,
         "intercept": model.intercept, "rivals": ("",) * len(names), "rival_cost": None, "unit": "the objective",
         "how": "exact", "score": None, "held_out": None, "held_out_name": "", "rows": None, "loss": "",
@@ -142,7 +147,7 @@ def build_summary(f: Any, result: Result, shown: DisplayedModel | None = None, c
     return report
 
 
-def _scores(f: Any, result: Result, model: DisplayedModel, report: Summary, check: bool) -> tuple[Summary, float]:
+def _scores(f: "GLM", result: Result, model: DisplayedModel, report: Summary, check: bool) -> tuple[Summary, float]:
     """With the share of the loss that is explained, and how much loss there is to explain."""
     value = _loss(f, model)
     x = result.point.coef
@@ -163,7 +168,7 @@ class ExplainedShare(NamedTuple):
     height: float
 
 
-def explained_share(f: Any, value: float) -> ExplainedShare | None:
+def explained_share(f: "GLM", value: float) -> ExplainedShare | None:
     """What a mean loss leaves explained: R2, or D2; None where the loss's infimum is not known."""
     lower = f.lower
     height = f.null.value - lower
@@ -173,7 +178,7 @@ def explained_share(f: Any, value: float) -> ExplainedShare | None:
     return ExplainedShare(1.0 - (value - lower) / height, "R2" if f.loss.name == "squared" else "D2", height)
 
 
-def _feature_values(f: Any, result: Result, model: DisplayedModel, report: Summary, scale: float) -> Summary:
+def _feature_values(f: "GLM", result: Result, model: DisplayedModel, report: Summary, scale: float) -> Summary:
     """With the cost of every feature, and its closest rival."""
     inner = SparseSet(bounds=result.bounds, sum_to=result.sum_to).restrict(f)
     constraint: AtMost = result.constraint
@@ -196,12 +201,12 @@ def _point(f: Objective, constraint: AtMost, result: Result, support: Columns) -
     return f.refit(support)
 
 
-def _loss(f: Any, model: DisplayedModel) -> float:
+def _loss(f: "GLM", model: DisplayedModel) -> float:
     """The loss of a model, without the ridge."""
     return float(f.data.value(model.support, *f.data.from_units(model.support, model.coef, model.intercept)))
 
 
-def per_sd(f: Any, model: DisplayedModel) -> Vector:
+def per_sd(f: "GLM", model: DisplayedModel) -> Vector:
     """Coefficients times the standard deviations of their columns."""
     weight, _, square = f.data.moments()
     ones, _ = f.data.in_units(model.support, np.ones(len(model.support)), 0.0)  # 1 / scale of the standardised view
@@ -210,7 +215,7 @@ def per_sd(f: Any, model: DisplayedModel) -> Vector:
     return np.asarray(model.coef * (sd if model.coef.ndim == 1 else sd[:, None]))
 
 
-def _names(f: Any, result: Result, support: Columns) -> tuple[str, ...]:
+def _names(f: "GLM", result: Result, support: Columns) -> tuple[str, ...]:
     names = getattr(f, "names", None)
     if names is None and result.names is not None and np.array_equal(support, result.support):
         return tuple(result.names)
@@ -221,7 +226,7 @@ def _outputs(coef: Vector) -> tuple[str, ...]:
     return tuple(str(r) for r in range(coef.shape[1])) if coef.ndim == 2 else ()
 
 
-def _units(constraint: AtMost, f: Any, cols: Columns) -> Columns:
+def _units(constraint: AtMost, f: "GLM", cols: Columns) -> Columns:
     """The unit of every feature."""
     firsts = cols[:: f.width]
     return firsts if constraint.unit_of is None else constraint.unit_of[firsts]
@@ -234,7 +239,7 @@ def _own_groups(constraint: AtMost, width: int, cols: Columns) -> Columns | None
     return constraint.unit_of[cols]
 
 
-def _model_name(f: Any, constraint: AtMost, known: Rivals, i: int) -> str:
+def _model_name(f: "GLM", constraint: AtMost, known: Rivals, i: int) -> str:
     """The closest rival of a unit by name; a group by the names of its columns."""
     if known.rival[i] < 0:
         return ""
@@ -242,7 +247,7 @@ def _model_name(f: Any, constraint: AtMost, known: Rivals, i: int) -> str:
     return format_list([f"x{j}" if f.names is None else f.names[j] for j in cols], 2)
 
 
-def _found(f: Any, result: Result, grouped: bool) -> str:
+def _found(f: "GLM", result: Result, grouped: bool) -> str:
     if result.certificate == "proved":
         return "No other set of this size is better: proved."
     if result.gap is not None:
@@ -251,7 +256,7 @@ def _found(f: Any, result: Result, grouped: bool) -> str:
     return f"{known} (pursuit.certify bounds it)." if "proof" in getattr(f, "offers", ()) else f"{known}."
 
 
-def _notes(f: Any, other: bool) -> tuple[str, ...]:
+def _notes(f: "GLM", other: bool) -> tuple[str, ...]:
     if other:
         return ("Costs are those of plain refits on these features, whose coefficients are not the ones above.",)
     if f is None or not hasattr(f, "data") or not np.any(f.ridge):

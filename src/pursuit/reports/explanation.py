@@ -8,7 +8,7 @@ import numpy as np
 
 from .._utils.html import html_table
 from .._utils.text import format_number, format_table, truncate
-from .._utils.types import Array, Vector
+from .._utils.types import Array, ArrayLike, Intercept, Vector
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -38,7 +38,7 @@ class Explanation:
     names: tuple[str, ...]
     values: Vector
     contributions: Array
-    intercept: Any
+    intercept: Intercept
     eta: Any
     prediction: Any
     outputs: tuple[str, ...] = ()
@@ -68,8 +68,8 @@ class Explanation:
 
 
 def make_explanation(
-    names: Sequence[str], values: Vector, coef: Array, intercept: Any, prediction: Any, outputs: tuple[str, ...],
-    offset: Any = 0.0,
+    names: Sequence[str], values: Vector, coef: Array, intercept: Intercept, prediction: Any, outputs: tuple[str, ...],
+    offset: ArrayLike = 0.0,
 ) -> Explanation:  # fmt: skip
     """The explanation of a row from its values on the support."""
     contributions = coef * (values if coef.ndim == 1 else values[:, None])
@@ -83,5 +83,5 @@ def make_explanation(
     )
 
 
-def _shown(value: Any) -> str:
+def _shown(value: object) -> str:
     return format_number(float(value)) if isinstance(value, float | np.floating) else str(value)

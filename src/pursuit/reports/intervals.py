@@ -1,14 +1,17 @@
 """Intervals that print as a table and say what they are worth."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from .._utils.html import html_table
 from .._utils.text import format_number, format_paragraphs, format_table, truncate
-from .._utils.types import Columns, Vector
+from .._utils.types import Columns, Keywords, Vector
 from .._utils.validation import require_package
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 MIN_FREQUENCY = 0.05  # frequency below which features that the model does not use are not printed
 MAX_EXTRA_ROWS = 10  # of the others, how many are
@@ -69,7 +72,7 @@ class Intervals:
     notes: tuple[str, ...]
     own: int | None = None  # features of the model, which come first
 
-    def to_frame(self) -> Any:
+    def to_frame(self) -> "DataFrame":
         """Tabulate the intervals.
 
         Returns
@@ -78,7 +81,7 @@ class Intervals:
             A row per feature.
         """
         pd = require_package("pandas", "io", "to_frame")
-        held: dict[str, Any] = {
+        held: Keywords = {
             "feature": list(self.names), "column": self.columns, "estimate": self.estimate, "low": self.low,
             "high": self.high, "standard_error": self.standard_error, "p_value": self.p_value,
             "frequency": self.frequency,

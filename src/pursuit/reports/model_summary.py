@@ -2,15 +2,18 @@
 
 from dataclasses import dataclass
 from math import comb
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from .._utils.html import html_table
 from .._utils.text import format_fraction, format_number, format_paragraphs, format_table, truncate
-from .._utils.types import Columns, Vector
+from .._utils.types import Columns, Intercept, Keywords, Vector
 from .._utils.validation import format_list, require_package
 from .class_scores import ClassScores
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 RIVAL_WORDS = {
     "exact": "",
@@ -90,7 +93,7 @@ class Summary:
     columns: Columns
     coef: Vector
     per_sd: Vector | None
-    intercept: Any
+    intercept: Intercept
     drop: Vector | None
     rivals: tuple[str, ...]
     rival_cost: Vector | None
@@ -113,7 +116,7 @@ class Summary:
     classes: ClassScores | None = None  # of a classifier, in sample
     held_out_classes: ClassScores | None = None  # the same on held-out rows
 
-    def to_frame(self) -> Any:
+    def to_frame(self) -> "DataFrame":
         """Tabulate the features.
 
         Returns
@@ -122,7 +125,7 @@ class Summary:
             A row per feature.
         """
         pd = require_package("pandas", "io", "to_frame")
-        held: dict[str, Any] = {"feature": list(self.names), "column": self.columns}
+        held: Keywords = {"feature": list(self.names), "column": self.columns}
         for label, values in (("coefficient", self.coef), ("per_sd", self.per_sd)):
             if values is not None and values.ndim == 1:
                 held[label] = values

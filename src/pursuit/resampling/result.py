@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,6 +13,10 @@ from .._utils.types import Columns, Matrix, Vector
 from .._utils.validation import check_number, format_list, require_package
 from .bounds import Bounds, bounds
 from .partners import Partner, partners
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from pandas import DataFrame
 
 MAX_PRINTED = 12  # features, and pairs of them, that are printed
 
@@ -168,7 +172,7 @@ class Stability:
         """
         return replace(self, threshold=check_threshold(threshold))
 
-    def to_frame(self) -> Any:
+    def to_frame(self) -> "DataFrame":
         """Tabulate the frequencies.
 
         Returns
@@ -209,7 +213,7 @@ class Stability:
         order = np.lexsort((-shares.mean(axis=0), -shares.max(axis=0, initial=0.0)))[:most]
         return shares[:, order], [self._called(int(self._chosen[j])) for j in order]
 
-    def plot(self, ax: Any = None, **how: Any) -> Any:
+    def plot(self, ax: "Axes | None" = None, **how: Any) -> "Axes":
         """Draw frequencies against k.
 
         Parameters

@@ -1,13 +1,13 @@
 """What selects: from some rows to the units (columns, groups, edges) of a model of every size."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from sklearn.base import clone, is_classifier
 
-from .._utils.types import Columns, Vector
+from .._utils.types import ArrayLike, Columns, MatrixLike, Vector
 from .._utils.validation import check_count, check_sizes, check_weights
 from ..constraints import AtMost, group_labels
 from ..data import Source, from_dask, is_dask
@@ -20,6 +20,10 @@ from ..estimators.graph.edge_selector import largest_stability_size
 from ..objectives import GLM
 from ..objectives.sparse_set import SparseSet
 from ..paths import every_size, path
+
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
+
 
 MAX_COPIED_BYTES = (
     1 << 26
@@ -67,8 +71,8 @@ class Selector(Protocol):
 class EstimatorSelector:
     """The path of an estimator's model: its loss, ridge and sparse set, on some of its rows."""
 
-    model: Any
-    objective: Any
+    model: "BaseEstimator"
+    objective: "GLM"
     ks: tuple[int, ...]
     constraint: AtMost
     rows: Columns
@@ -105,7 +109,7 @@ class EstimatorSelector:
         supports = _improving_supports(f, points)
         return [self.constraint.units_of(supports[k]) for k in sizes]
 
-    def _objective(self, rows: Columns) -> Any:
+    def _objective(self, rows: Columns) -> GLM:
         model, whole = self.model, self.objective
         data = whole.data.raw
         scale = 1.0 / self.weights[rows].sum()
@@ -120,7 +124,14 @@ class EstimatorSelector:
         )
 
 
-def make_selector(estimator: Any, X: Any, y: Any, ks: Any, sample_weight: Any, offset: Any) -> Selector:
+def make_selector(
+    estimator: "BaseEstimator",
+    X: MatrixLike,
+    y: Any,
+    ks: Iterable[int] | None,
+    sample_weight: ArrayLike | None,
+    offset: ArrayLike | None,
+) -> Selector:
     """Of a SparseRegressor, a SparseClassifier or one that has their parameters, or what another estimator gives."""
     if isinstance(estimator, type):
         raise TypeError(f"estimator must be an instance, got the class {estimator.__name__}: {estimator.__name__}()")
@@ -167,7 +178,7 @@ def make_selector(estimator: Any, X: Any, y: Any, ks: Any, sample_weight: Any, o
     )  # fmt: skip
 
 
-def _improving_supports(f: Any, points: dict[int, Any]) -> dict[int, Columns]:
+def _improving_supports(f: "GLM", points: dict[int, Any]) -> dict[int, Columns]:
     """Supports by size; a size that is no better than the one below has selected nothing more."""
     supports: dict[int, Columns] = {}
     last = None
@@ -178,7 +189,7 @@ def _improving_supports(f: Any, points: dict[int, Any]) -> dict[int, Columns]:
     return supports
 
 
-def _largest_size(estimator: Any) -> int:
+def _largest_size(estimator: "BaseEstimator") -> int:
     """How far an estimator's own path goes: to its k, to the largest it may choose from, or to the one it chose."""
     ks = getattr(estimator, "ks", None)
     if ks is not None:
@@ -191,7 +202,7 @@ def _largest_size(estimator: Any) -> int:
     )
 
 
-def _fixed_k_estimator(estimator: Any, k: int) -> Any:
+def _fixed_k_estimator(estimator: "BaseEstimator", k: int) -> Any:
     """The estimator of k features with the same parameters: only its objective is used."""
     if isinstance(estimator, SparseAdditive):
         return estimator._model_of_size(k)

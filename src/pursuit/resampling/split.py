@@ -4,13 +4,13 @@ from typing import Any
 
 import numpy as np
 
-from .._utils.types import Columns
+from .._utils.types import Columns, Seed
 from ..solvers.base import generator
 
 MIN_ROWS = 4  # rows: two in each half
 
 
-def complementary_halves(rows: Columns, pairs: int, random_state: Any, labels: Any = None) -> list[Columns]:
+def complementary_halves(rows: Columns, pairs: int, random_state: Seed, labels: Any = None) -> list[Columns]:
     """``pairs`` times two disjoint halves of the rows, one after the other, each sorted.
 
     With ``labels``, one per row, every class is halved; classes of odd size give the odd row to either half. Without

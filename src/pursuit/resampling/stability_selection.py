@@ -1,35 +1,38 @@
 """``stability``: which features half-samples agree on (complementary pairs, Shah and Samworth 2013)."""
 
 import time
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .._utils.progress import progress_callback
-from .._utils.types import Columns
+from .._utils.types import ArrayLike, Columns, MatrixLike, Seed
 from .._utils.validation import check_count
 from ..engines import TimeUpError, check_time, streamed, threads, until
 from .result import Stability, check_threshold
 from .selectors import Selector, make_selector
 from .split import check_halves, complementary_halves
 
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
+
 MAX_PAIRS = 1_000_000  # a slip of the finger should not fill the memory
 
 
 def stability(
-    estimator: Any,
-    X: Any,
-    y: Any = None,
+    estimator: "BaseEstimator",
+    X: MatrixLike,
+    y: ArrayLike | None = None,
     *,
     n_pairs: int = 50,
-    ks: Any = None,
+    ks: Iterable[int] | None = None,
     threshold: float = 0.6,
-    sample_weight: Any = None,
-    offset: Any = None,
-    random_state: Any = None,
+    sample_weight: ArrayLike | None = None,
+    offset: ArrayLike | None = None,
+    random_state: Seed = None,
     n_jobs: int | None = None,
-    callback: Callable[[int, int], Any] | bool | None = None,
+    callback: Callable[[int, int], object] | bool | None = None,
 ) -> Stability:
     """Count how often random halves of the rows select each feature, at every size.
 

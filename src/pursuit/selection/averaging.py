@@ -14,18 +14,22 @@ predictions are thus mean of y + s_K Z x_K. The metric has one scale for all los
 """
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from .._utils.types import Columns, Matrix, Vector
 from ..engines import in_threads
+from ..losses import Loss
 from .grid import Grid
 from .line_fits import intercepts, slopes
 from .models import Models
 from .problem import Problem
 from .projection import project
 from .validation import Validated, validated
+
+if TYPE_CHECKING:
+    from ..objectives.glm import GLM
 
 TAU = 0.15
 MIN_METRIC_RIDGE = {True: 1e-4, False: 1e-3}  # lam is at least this; True: losses of a residual
@@ -47,7 +51,7 @@ class Projected:
     held: Validated
 
 
-def nats(loss: Any, least: float, n: float, outputs: int) -> float:
+def nats(loss: Loss, least: float, n: float, outputs: int) -> float:
     """What a mean loss of one more is in log-likelihood, summed over rows; ``least`` is the smallest loss there is.
 
     Losses of a residual have the likelihood of a Gaussian whose variance is that of the best model.
@@ -56,19 +60,19 @@ def nats(loss: Any, least: float, n: float, outputs: int) -> float:
     return n * (outputs if loss.quadratic else 1) / max(scale, TINY)
 
 
-def negligible(loss: Any, least: float, n: float, outputs: int) -> float:
+def negligible(loss: Loss, least: float, n: float, outputs: int) -> float:
     """What a size may always lose more than the best one; nothing where the loss is no likelihood (Huber, margins)."""
     return NEGLIGIBLE_NATS / nats(loss, least, n, outputs) if loss.likelihood else 0.0
 
 
-def weights(loss: Any, M: Vector, n: float, outputs: int) -> Vector:
+def weights(loss: Loss, M: Vector, n: float, outputs: int) -> Vector:
     """w_c, which sum to one."""
     times = TAU * nats(loss, float(M.min()), n, outputs)
     w = np.exp(-np.minimum(times * (M - M.min()), 700.0))
     return np.asarray(w / w.sum())
 
 
-def _of_residuals(loss: Any) -> bool:
+def _of_residuals(loss: Loss) -> bool:
     return bool(loss.quadratic or getattr(loss, "targets", "") == "real")
 
 
@@ -119,7 +123,7 @@ def metric_ridge(problem: Problem, grid: Grid, w: Vector) -> float:
     return max(float(w @ (gamma * l2)) / grid.h, MIN_METRIC_RIDGE[_of_residuals(problem.loss)])
 
 
-def projections(problem: Problem, f: Any, cols: Columns, b: Matrix, onto: tuple[int, ...], lam: float) -> Models:
+def projections(problem: Problem, f: "GLM", cols: Columns, b: Matrix, onto: tuple[int, ...], lam: float) -> Models:
     """An average of models of f, projected onto every size: one gather of at most 150 columns."""
     constraint = problem.sparse_set(f, max(MAX_UNITS, 3 * onto[-1]))
     width = f.width

@@ -10,11 +10,11 @@ dependent.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .._utils.types import Columns, Matrix, Vector
+from .._utils.types import Columns, Keywords, Matrix, Vector
 from ..engines import TimeUpError, late, without_deadline
 from ..objectives.point import Point
 from .averaging import dense, dense_of_folds, negligible, projected, smoothed, weights
@@ -23,6 +23,9 @@ from .models import Models, candidates
 from .problem import Problem
 from .splits import Fold
 from .validation import FoldCallback, Validated, validate
+
+if TYPE_CHECKING:
+    from ..objectives.glm import GLM
 
 #: From a fold's number and its models to a score each, the higher the better.
 Score = Callable[[int, Models], Vector]
@@ -52,8 +55,8 @@ class Chosen:
     l2: float
     gamma: float
     alone: int
-    table: dict[str, Any]
-    sizes: dict[str, Any]
+    table: Keywords
+    sizes: Keywords
     points: dict[int, Point]
     scores: dict[int, float]
     least: int
@@ -76,9 +79,9 @@ class Trial:
     seen: Validated
     score: Score | None
 
-    def table(self, seen: Validated, **columns: Columns | Vector) -> tuple[dict[str, Any], Vector, Matrix]:
+    def table(self, seen: Validated, **columns: Columns | Vector) -> tuple[Keywords, Vector, Matrix]:
         """Columns of a table of what was held out, the goal and the goal of every fold."""
-        out: dict[str, Any] = {**columns, "mean_loss": seen.mean, "std_error": paired(seen.each)}
+        out: Keywords = {**columns, "mean_loss": seen.mean, "std_error": paired(seen.each)}
         goal, each = seen.mean, seen.each
         if self.score is not None:
             scores = np.column_stack(
@@ -119,7 +122,7 @@ class BySize:
     """One model per size: their table, what is to be least, and the same by fold."""
 
     sizes: tuple[int, ...]
-    table: dict[str, Any]
+    table: Keywords
     goal: Vector
     each: Matrix
     negligible: float = 0.0  # what may always be lost
@@ -154,7 +157,7 @@ class BySize:
 
 def by_validation(
     problem: Problem,
-    f: Any,
+    f: "GLM",
     grid: Grid,
     folds: Sequence[Fold],
     errors: float,

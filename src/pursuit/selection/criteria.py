@@ -15,23 +15,27 @@ n is the number of rows with a weight (whole-number weights: their sum), weights
 has the Gaussian profile likelihood n log(RSS / n). Constants of the data are left out.
 """
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.special import gammaln
 
 from .._utils.types import Columns, Vector
+from ..losses import Loss
 from ..objectives.point import Point
 from .choose import Chosen
 from .grid import Grid
 from .models import Models
 from .problem import Problem
 
+if TYPE_CHECKING:
+    from ..objectives.glm import GLM
+
 CRITERIA = ("aic", "bic", "ebic", "gic", "hq", "cp")
 LEAST = 1e-300
 
 
-def check_criterion(rule: str, loss: Any, n: float, p: int, intercept: bool) -> None:
+def check_criterion(rule: str, loss: Loss, n: float, p: int, intercept: bool) -> None:
     """Raise where the loss or the data have no such criterion."""
     if not loss.likelihood:
         raise ValueError(f"rule={rule!r} needs a likelihood, and loss {loss.name!r} has none; use rule='min'")
@@ -46,7 +50,7 @@ def check_criterion(rule: str, loss: Any, n: float, p: int, intercept: bool) -> 
         )
 
 
-def deviance(loss: Any, value: Any, n: float, outputs: int) -> Vector:
+def deviance(loss: Loss, value: Vector, n: float, outputs: int) -> Vector:
     """-2 log-likelihood, up to a constant, from the weighted mean loss."""
     value = np.asarray(value, dtype=np.float64)
     if loss.quadratic:
@@ -55,7 +59,7 @@ def deviance(loss: Any, value: Any, n: float, outputs: int) -> Vector:
 
 
 def criterion(
-    rule: str, loss: Any, value: Vector, df: Vector, units: Columns, *, n: float, p: int, outputs: int, full: float,
+    rule: str, loss: Loss, value: Vector, df: Vector, units: Columns, *, n: float, p: int, outputs: int, full: float,
     intercept: bool,
 ) -> Vector:  # fmt: skip
     """The criterion of models with these mean losses; ``full`` is the mean loss with all columns, for Cp."""
@@ -70,7 +74,7 @@ def criterion(
     return np.asarray(fit + c * df + 2 * ways)
 
 
-def by_criterion(problem: Problem, f: Any, grid: Grid, rule: str) -> Chosen:
+def by_criterion(problem: Problem, f: "GLM", grid: Grid, rule: str) -> Chosen:
     """The path at one ridge, and its size with the least criterion.
 
     The ridge is the user's, or the refit's, which is that of ``f``.
@@ -105,7 +109,7 @@ def by_criterion(problem: Problem, f: Any, grid: Grid, rule: str) -> Chosen:
     )
 
 
-def _models(f: Any, points: list[Point]) -> Models:
+def _models(f: "GLM", points: list[Point]) -> Models:
     q = f.width
     cols = np.unique(np.concatenate([point.support // q for point in points])).astype(np.int64)
     B, b = np.zeros((len(points), len(cols), q)), np.zeros((len(points), q))

@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._utils.types import Columns, Flags, Matrix, Vector
+from .._utils.types import Columns, Flags, Keywords, Matrix, Vector
 from .._utils.validation import check_choice
 from ..engines import check_time, in_threads, threads
 from ..kernels.graph import NO_EDGES, graph_path
@@ -65,7 +65,7 @@ class GraphChoice(NamedTuple):
     sizes: tuple[int, ...]
     shrinkages: tuple[float, ...]
     l1s: tuple[float, ...]
-    table: dict[str, Any]
+    table: Keywords
 
 
 def edge_counts(p: int, most: int) -> tuple[int, ...]:
@@ -153,7 +153,7 @@ class _Seen:
         out[self.known] = paired(self.scores[self.known])
         return out
 
-    def table(self, ts: Sequence[float], lams: Sequence[float]) -> dict[str, Any]:
+    def table(self, ts: Sequence[float], lams: Sequence[float]) -> Keywords:
         names, known = ("n_edges", "shrinkage", "l1"), self.known
         grids = np.meshgrid(self.sizes, ts, lams, indexing="ij")
         out = {name: grid[known] for name, grid in zip(names, grids, strict=True)}
@@ -166,7 +166,9 @@ class _Seen:
         }
 
 
-def _tried(folds: Sequence[Parted], sizes: Any, ts: Any, lams: Any, include: Any, forbidden: Any, tol: float) -> _Seen:
+def _tried(
+    folds: Sequence[Parted], sizes: Any, ts: Any, lams: Any, include: Columns, forbidden: Any, tol: float
+) -> _Seen:
     """Every triple on every fold; a thread has a fold and a shrinkage."""
     tasks = [(fold, t) for t in ts for fold in folds]
     found = in_threads(lambda task: _along(task[0], task[1], sizes, lams, include, forbidden, tol), tasks)
@@ -176,7 +178,7 @@ def _tried(folds: Sequence[Parted], sizes: Any, ts: Any, lams: Any, include: Any
 
 
 def _along(
-    fold: Parted, t: float, sizes: Any, lams: Any, include: Any, forbidden: Any, tol: float
+    fold: Parted, t: float, sizes: Any, lams: Any, include: Columns, forbidden: Any, tol: float
 ) -> tuple[Matrix, Flags]:
     """Scores along a path, (sizes, l1s); sizes at which some graph has no optimum need shrinkage."""
     s = np.sqrt(fold.train.diagonal())

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from .._utils.types import Columns, Vector
+from .._utils.types import ArrayLike, Columns, Vector
 from .._utils.validation import check_number, check_sizes
 
 SIZES: tuple[int, ...] = (0, 1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 25, 30, 40, 50)
@@ -64,7 +64,7 @@ class Grid:
 
 
 def make_grid(
-    ks: Any, l2: Any, gamma: Any, *, h: float, refit: float, first: int, end: int, refits: bool = False
+    ks: Any, l2: ArrayLike | None, gamma: Any, *, h: float, refit: float, first: int, end: int, refits: bool = False
 ) -> Grid:
     """The grid of a user's ks, l2 and gamma, or of none; ``first``: what is forced in, ``end``: the largest size.
 

@@ -1,7 +1,7 @@
 """One-dimensional fits of many models at once: intercepts on training rows, slopes on held-out ones."""
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -10,6 +10,9 @@ from ..data.rows import Data
 from ..engines import in_threads
 from ..refits import intercept_of
 from .models import Models
+
+if TYPE_CHECKING:
+    from ..objectives.glm import GLM
 
 STEPS = 200
 NEAR = 1e-13  # of a root
@@ -85,7 +88,7 @@ def slopes(tried: Sequence[tuple[Data, Models]], errors: float = 0.0) -> Vector:
     return np.where(nothing, 1.0, np.minimum(1.0, s + errors * np.where(np.isfinite(error), error, 0.0)))
 
 
-def intercepts(f: Any, cols: Columns, B: Vector) -> Matrix:
+def intercepts(f: "GLM", cols: Columns, B: Vector) -> Matrix:
     """The best intercepts on the rows of f for coefficients that are held, models x outputs."""
     m, _, q = B.shape
     if not f.fit_intercept:

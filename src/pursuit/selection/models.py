@@ -1,7 +1,7 @@
 """Many models on a few columns, kept together: one gather and one product give all their predictions."""
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -11,6 +11,9 @@ from ..objectives.point import Point
 from .grid import Grid
 from .problem import Problem
 
+if TYPE_CHECKING:
+    from ..objectives.glm import GLM
+
 
 @dataclass(frozen=True)
 class Models:
@@ -19,7 +22,7 @@ class Models:
     ``points``: where they come from paths, every size's best point by variant of the problem and ridge.
     """
 
-    f: Any
+    f: "GLM"
     cols: Columns
     B: Vector
     b: Matrix
@@ -52,7 +55,7 @@ class Models:
         return cols, *self.f.data.in_units(cols, B[:, 0] if one else B, float(b[0]) if one else b)
 
 
-def candidates(problem: Problem, f: Any, grid: Grid, n: float, every_size: bool = True) -> Models:
+def candidates(problem: Problem, f: "GLM", grid: Grid, n: float, every_size: bool = True) -> Models:
     """All candidates of a grid on the rows of f, n of them: gamma times the ridge fit, the rest the refit.
 
     ``f`` has the refit's ridge. Where the rows allow fewer units than a candidate has, it is the largest they allow.
@@ -84,5 +87,5 @@ def candidates(problem: Problem, f: Any, grid: Grid, n: float, every_size: bool 
             b[r, s, g] = gamma * np.asarray(point.free) + (1 - gamma) * np.asarray(refit.free)
     order = (1, 0, 2)  # sizes slowest
     many = int(np.prod(shape))
-    B, b = B.transpose(*order, 3, 4).reshape(many, len(cols), q), b.transpose(*order, 3).reshape(many, q)
-    return Models(f, cols, B, b, points)
+    by_size = B.transpose(*order, 3, 4).reshape(many, len(cols), q)
+    return Models(f, cols, by_size, b.transpose(*order, 3).reshape(many, q), points)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .._utils.types import Array, Vector
+from .._utils.types import Array, ArrayLike, Keywords, Vector
 from ..constraints import AtMost
 from ..data.rows import Data
 from ..objectives import GLM
@@ -32,7 +32,7 @@ class Problem:
     standardize: bool = True
     solver: Any = "auto"
     allowed: SparseSet = UNRESTRICTED
-    limits: dict[str, Any] = field(default_factory=dict)  # of the runs of a solver other than "auto"
+    limits: Keywords = field(default_factory=dict)  # of the runs of a solver other than "auto"
 
     @property
     def loss(self) -> Any:
@@ -54,15 +54,15 @@ class Problem:
         twin.ridge = l2  # a sum would be rounded
         return twin
 
-    def restricted(self, f: Any) -> Objective:
+    def restricted(self, f: "GLM") -> Objective:
         """The objective over what bounds and a sum leave."""
         return self.allowed.restrict(f)
 
-    def sparse_set(self, f: Any, k: int) -> AtMost:
+    def sparse_set(self, f: "GLM", k: int) -> AtMost:
         """At most k units, or as many as there are."""
         return self.allowed.with_budget(f, max(k, 1)).with_budget(k)
 
-    def most(self, f: Any, n: float, wanted: int) -> tuple[int, int]:
+    def most(self, f: "GLM", n: float, wanted: int) -> tuple[int, int]:
         """The least and the largest size of a model on n rows: what is forced in, and 0.8 n or all there is.
 
         Rows that are alike count once: more features than different rows fit these exactly, and nothing but rounding
@@ -74,7 +74,7 @@ class Problem:
         n = n if rows == limit else min(n, rows)
         return len(whole.include), max(len(whole.include), min(whole.k, int(KEPT * n)), 1)
 
-    def points(self, f: Any, k: int, sizes: Sequence[int] = ()) -> dict[int, Point]:
+    def points(self, f: "GLM", k: int, sizes: Sequence[int] = ()) -> dict[int, Point]:
         """The best points of every size up to k that can be had; with ``sizes`` only these are searched for."""
         g, constraint = self.restricted(f), self.sparse_set(f, k)
         if self.solver == "auto" and not self.allowed.is_bounded:
@@ -83,7 +83,7 @@ class Problem:
         found = path(f, range(first, k + 1), solver=self.solver, **self.allowed._asdict(), **self.limits)
         return {size: result.point for size, result in zip(found.sizes, found, strict=True) if _met(result.point)}
 
-    def h(self, f: Any) -> float:
+    def h(self, f: "GLM") -> float:
         """The weighted mean of phi'' at the null model, times the mean square of the columns as f sees them.
 
         For several outputs the mean of its diagonal; margin losses have 1.
@@ -95,7 +95,7 @@ class Problem:
             curve = f.data.model(nothing, f.data.no_coefficients, f.null.free).weight / f.width
         return max(curve, LEAST) * self.unit(f)
 
-    def unit(self, f: Any) -> float:
+    def unit(self, f: "GLM") -> float:
         """The mean square of a column as f sees it: 1 where columns are standardised."""
         return 1.0 if self.standardize else float(np.mean(f.data.moments().moment(self.fit_intercept))) or 1.0
 
@@ -104,7 +104,7 @@ class Problem:
         return 0.0 if self.loss.targets == "real" and self.loss.attained else REFIT * h
 
 
-def rows_that_count(sample_weight: Any, c: Vector) -> Array:
+def rows_that_count(sample_weight: ArrayLike | None, c: Vector) -> Array:
     """How often each row counts in n: once if it has a weight; where all weights are whole numbers, so often.
 
     Numbers so large that a double holds no fractions beside them are no counts.

@@ -1,7 +1,7 @@
 """Points of every size as a :class:`pursuit.Path`."""
 
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -10,8 +10,11 @@ from ..solving.result import Result
 from .choose import Chosen
 from .problem import Problem
 
+if TYPE_CHECKING:
+    from ..objectives.glm import GLM
 
-def as_path(problem: Problem, f: Any, chosen: Chosen, seconds: float) -> Path:
+
+def as_path(problem: Problem, f: "GLM", chosen: Chosen, seconds: float) -> Path:
     """The plain fits on all rows at the chosen ridge; ``scores`` is NaN for sizes that were not tried."""
     g = problem.restricted(f)
     sizes = tuple(sorted(chosen.points))

@@ -29,6 +29,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from .._utils.types import Seed
 from .._utils.validation import check_choice, check_k, check_number
 from ..constraints import AtMost
 from ..objectives.base import Objective, Point
@@ -89,7 +90,7 @@ class ARHT(Solver):
     smoothness: float | None = None
     lower: float | None = None
     repeats: int | None = None
-    random_state: Any = None
+    random_state: Seed = None
     absolute_eps: float | None = None
 
     halted: ClassVar[str] = "no run of the regularised exchanges lowers the value"

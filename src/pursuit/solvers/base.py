@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from .._utils.sorted_sets import without
-from .._utils.types import Columns, Vector
+from .._utils.types import Columns, Seed, Vector
 from .._utils.validation import resolve_name
 from ..constraints import AtMost
 from ..objectives.base import Objective, Point
@@ -26,7 +26,7 @@ class Solver:
     Parameters
     ----------
     relax : float or None, default None
-        Run at ``relax`` times the budget, keep the k largest and refit (:mod:`pursuit.solvers.relaxed`).
+        Run at ``relax`` times the budget, keep the k largest and refit (``Relaxed``).
     last : bool, default False
         Give the last point in place of the best one, as printed algorithms do.
 
@@ -84,7 +84,7 @@ class Solver:
         return None
 
 
-def generator(random_state: Any) -> np.random.Generator:
+def generator(random_state: Seed) -> np.random.Generator:
     """Random numbers from a seed or a generator; None is a seed too, so that the same call is the same run."""
     if isinstance(random_state, np.random.RandomState):
         return np.random.default_rng(random_state.randint(2**31))

@@ -26,11 +26,11 @@ from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import count
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
-from .._utils.types import Vector
+from .._utils.types import Seed, Vector
 from .._utils.validation import check_choice, check_count, check_flag, check_number
 from ..constraints import AtMost
 from ..objectives.base import Objective, Point
@@ -123,7 +123,7 @@ class DIHT(Solver):
     step: float | str | None = None
     refit: bool = True
     halt: float = 1e-3
-    random_state: Any = None
+    random_state: Seed = None
     patience: int = field(default=10, kw_only=True)
     from_zero: bool = field(default=False, kw_only=True)
     relaxation: bool = field(default=True, kw_only=True)

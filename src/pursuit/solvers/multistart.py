@@ -8,10 +8,11 @@
 
 from collections.abc import Generator, Iterator
 from operator import attrgetter
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from .._utils.types import Seed
 from ..constraints import AtMost
 from ..engines import check_time
 from ..objectives.base import Objective, Point
@@ -31,7 +32,7 @@ class Multistart(NamedTuple):
     starts: int
     restarts: int
     patience: int
-    random_state: Any
+    random_state: Seed
     rivals: bool = True
 
 

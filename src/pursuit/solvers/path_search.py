@@ -73,7 +73,7 @@ class PathSearch:
         constraint: AtMost,
         improve: Improve,
         first: int,
-        reached: Callable[[int, float], Any] | None = None,
+        reached: Callable[[int, float], object] | None = None,
         sizes: Sequence[int] = (),
         light: bool = False,
     ) -> None:

@@ -22,6 +22,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from .._utils.types import Seed
 from .._utils.validation import check_k, check_number
 from ..constraints import AtMost
 from ..objectives.base import Objective, Point
@@ -67,7 +68,7 @@ class SVRGHT(Solver):
     inner: int = 20
     halt: float = 1e-4
     polish: bool = True
-    random_state: Any = None
+    random_state: Seed = None
 
     needs: ClassVar[tuple[str, ...]] = ("minibatch",)
 

@@ -20,10 +20,11 @@ from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from .._utils.files import FileLock, InUseError, atomic_write, remove_temporary_files
 from .._utils.settings import settings_to_json
-from .._utils.types import Vector
+from .._utils.types import FilePath, Intercept, Keywords, Vector
 from .._utils.validation import format_list
 from ..constraints import AtMost, Exchange
 from ..data.disk.write import synced
@@ -41,14 +42,14 @@ NULL_VALUE_TOLERANCE = 1e-11  # the same relative to the null model's value: a n
 MAX_CHECKED_POINTS = 8  # points of a path whose values are computed anew
 
 POINT_FIELDS = {"looked_at": "n_checked", "open": "n_unchecked"}  # keys of the file that are named otherwise here
-Arrays = dict[str, Any]
+Arrays = Keywords
 
 
 @dataclass(frozen=True)
 class Problem:
     """What a checkpoint belongs to: settings that must be equal, numbers that must agree to within their rounding."""
 
-    settings: dict[str, Any]
+    settings: Keywords
     numbers: list[tuple[float, float]]
 
     @classmethod
@@ -59,7 +60,7 @@ class Problem:
         }  # fmt: skip
         return cls(json.loads(json.dumps(settings_to_json(settings))), f.fingerprint())
 
-    def difference(self, header: dict[str, Any]) -> str:
+    def difference(self, header: Keywords) -> str:
         """How the problem of a file differs from this one; "" where it does not."""
         theirs = header["problem"]
         wrong = [key for key in {**self.settings, **theirs} if self.settings.get(key) != theirs.get(key)]
@@ -80,7 +81,7 @@ class Checkpoint:
     It is locked until ``close``.
     """
 
-    def __init__(self, path: Any, problem: Callable[[], Problem]) -> None:
+    def __init__(self, path: FilePath, problem: Callable[[], Problem]) -> None:
         try:
             self.path = Path(path)
         except TypeError:
@@ -100,7 +101,7 @@ class Checkpoint:
         except (OSError, ValueError) as error:
             why = getattr(error, "strerror", None) or error
             raise ValueError(f"checkpoint {self.path} cannot be written: {why}") from None
-        self.contents: dict[str, Any] | None = None
+        self.contents: Keywords | None = None
         self.arrays: Arrays = {}
         try:
             remove_temporary_files(self.path)
@@ -169,7 +170,7 @@ class Checkpoint:
         """Whether it is time to write again."""
         return time.monotonic() >= self.next
 
-    def write(self, contents: dict[str, Any], arrays: Arrays) -> None:
+    def write(self, contents: Keywords, arrays: Arrays) -> None:
         """All of it, so that at any moment the file is this one or the one before."""
         began = time.monotonic()
         header = {
@@ -187,7 +188,7 @@ class Checkpoint:
         self.next = began + took + max(WRITE_INTERVAL, MIN_PAUSE_PER_WRITE * took)
 
 
-def pack_points(points: Sequence[Point]) -> tuple[list[dict[str, Any]], Arrays]:
+def pack_points(points: Sequence[Point]) -> tuple[list[Keywords], Arrays]:
     """Points as JSON entries and arrays, without their gradients."""
     words = [
         {"dim": point.dim, "refitted": bool(point.refitted), "note": point.note, "minimiser": bool(point.minimiser),
@@ -206,7 +207,7 @@ def pack_points(points: Sequence[Point]) -> tuple[list[dict[str, Any]], Arrays]:
     return words, arrays
 
 
-def unpack_points(f: Objective, words: list[dict[str, Any]], arrays: Arrays) -> list[Point]:
+def unpack_points(f: Objective, words: list[Keywords], arrays: Arrays) -> list[Point]:
     """The inverse of ``pack_points``; gradients are computed on first use."""
     points, ends = [], np.cumsum(arrays["sizes"])
     if len({int(arrays["sizes"].sum()), len(arrays["supports"]), len(arrays["coefs"])}) > 1:
@@ -230,7 +231,7 @@ def unpack_points(f: Objective, words: list[dict[str, Any]], arrays: Arrays) -> 
 
 
 def restore_point(
-    f: Objective, support: Any, coef: Any, free: Any, gradient: Vector | None = None, **known: Any
+    f: Objective, support: Any, coef: Any, free: Intercept, gradient: Vector | None = None, **known: Any
 ) -> Point:
     """A point of f from stored numbers, bound to its data again."""
 
@@ -245,7 +246,7 @@ def restore_point(
     return Point(support=support, coef=coef, free=free, slope=slope, **known).bind(f)
 
 
-def concatenate(pieces: list[Any], dtype: Any) -> Any:
+def concatenate(pieces: list[Any], dtype: DTypeLike) -> Any:
     """Arrays after arrays."""
     return np.concatenate([np.empty(0, dtype), *pieces]).astype(dtype)
 

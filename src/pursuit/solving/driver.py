@@ -4,11 +4,12 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from functools import cache, partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .._utils.sorted_sets import without
+from .._utils.types import BoundsLike, ColumnsLike, FilePath, GroupsLike, Seed
 from .._utils.wrong_calls import takes_objective
 from ..constraints import AtMost
 from ..engines import seconds_left, threads
@@ -22,6 +23,9 @@ from .loop import Limits, Loop
 from .replay import EvaluationLog
 from .result import Record, Result
 
+if TYPE_CHECKING:
+    from ..engines.dask import Dask as Engine
+
 UNLIMITED = Limits()
 ALWAYS, AFFORDED = 1000, 1.0  # budget up to which nobody is refused, and hours that a run may take beyond it
 
@@ -32,19 +36,19 @@ def solve(
     k: int,
     *,
     solver: str | Solver = "auto",
-    include: Any = (),
-    exclude: Any = (),
-    groups: Any = None,
-    bounds: Any = None,
+    include: ColumnsLike = (),
+    exclude: ColumnsLike = (),
+    groups: GroupsLike = None,
+    bounds: BoundsLike = None,
     sum_to: float | None = None,
     start: Any = None,
     max_iter: int | None = None,
     tol: float | None = None,
     time_limit: float | None = None,
-    callback: Callable[[Record], Any] | bool | None = None,
-    random_state: Any = None,
-    checkpoint: Any = None,
-    engine: Any = None,
+    callback: Callable[[Record], object] | bool | None = None,
+    random_state: Seed = None,
+    checkpoint: FilePath | None = None,
+    engine: "Engine | None" = None,
     effort: str | None = None,
 ) -> Result:
     """Minimise an objective over at most k coordinates.
@@ -126,7 +130,7 @@ def solve(
 
 
 def _evaluation_log(
-    path: Any, constraint: AtMost, name: str, method: Solver, start: Any, f: Objective
+    path: FilePath | None, constraint: AtMost, name: str, method: Solver, start: Any, f: Objective
 ) -> AbstractContextManager[EvaluationLog | None]:
     """Where a run is written down; None where there is no checkpoint."""
     if path is None:
@@ -139,7 +143,7 @@ def _evaluation_log(
         )
 
 
-def seeded(solver: str | Solver, random_state: Any, effort: str | None = None) -> tuple[str, Solver]:
+def seeded(solver: str | Solver, random_state: Seed, effort: str | None = None) -> tuple[str, Solver]:
     """A solver and its name; ``random_state`` and ``effort`` are set where it has them and they are still unset."""
     name, method = as_solver(solver)
     if effort is not None:
@@ -217,7 +221,7 @@ def _unknown(kind: type) -> list[str]:
     return [name for name in wanted if not hasattr(kind, name)]
 
 
-def check_objective(objective: Any) -> None:
+def check_objective(objective: "Objective") -> None:
     kind: Any = type(objective)
     lacks = [name for name in _unknown(kind) if name not in getattr(objective, "__dict__", ())]
     if not lacks:

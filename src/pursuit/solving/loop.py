@@ -45,7 +45,7 @@ class Limits:
     max_iter: int | None = None
     tol: float | None = None
     time_limit: float | None = None
-    callback: Callable[[Record], Any] | bool | None = None
+    callback: Callable[[Record], object] | bool | None = None
 
     def __post_init__(self) -> None:
         if self.max_iter is not None:

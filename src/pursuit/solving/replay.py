@@ -16,7 +16,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from .._utils.types import Columns, Vector
+from .._utils.types import Columns, Intercept, Keywords, Vector
 from ..objectives.base import Objective
 from ..objectives.point import Point
 from .checkpoint import Checkpoint, pack_points, restore_point, unpack_points
@@ -38,7 +38,7 @@ class EvaluationLog:
         self.gradients: dict[int, Vector] = {}
         self.n_replayed = 0  # evaluations of an earlier run that were replayed
         contents, arrays = checkpoint.contents, checkpoint.arrays
-        self.finished_run: dict[str, Any] | None = None
+        self.finished_run: Keywords | None = None
         if contents is not None:
             with checkpoint.reading():
                 self.finished_run = contents["end"]
@@ -99,7 +99,7 @@ class EvaluationLog:
             self.gradients.setdefault(i, gradient)
         return gradient
 
-    def write(self, end: dict[str, Any] | None = None, best: Point | None = None) -> None:
+    def write(self, end: Keywords | None = None, best: Point | None = None) -> None:
         """All of it; with the ``end`` of the run and its ``best`` point, only these."""
         if best is not None:
             self.points, self.coefficients, self.gradients = [best], [np.empty(0)], {}
@@ -146,7 +146,7 @@ class RecordingObjective:
     def refit(self, support: Columns, start: Point | None = None) -> Point:
         return self._log.replay_or_compute(support, np.empty(0), lambda: self._f.refit(support, start))
 
-    def at(self, support: Columns, coef: Vector, intercept: Any = None) -> Point:
+    def at(self, support: Columns, coef: Vector, intercept: Intercept | None = None) -> Point:
         coefficients = np.concatenate([np.ravel(coef), np.ravel(np.nan if intercept is None else intercept)])
         return self._log.replay_or_compute(
             support, np.nan_to_num(coefficients, nan=0.0), lambda: self._f.at(support, coef, intercept)

@@ -8,7 +8,7 @@ import numpy as np
 from .._utils.html import html_table
 from .._utils.sorted_sets import without
 from .._utils.text import format_number
-from .._utils.types import Columns, Vector
+from .._utils.types import BoundsLike, Columns, Intercept, Vector
 from .._utils.validation import format_list
 from ..constraints import AtMost, Exchange
 from ..objectives.base import Objective
@@ -137,7 +137,7 @@ class Result:
     dim: int
     support: Columns
     coef: Vector
-    intercept: Any
+    intercept: Intercept
     names: tuple[str, ...] | None
     value: float
     status: str
@@ -150,7 +150,7 @@ class Result:
     k: int
     point: Point = field(repr=False)
     constraint: Any = field(default=None, repr=False)
-    bounds: Any = field(default=None, repr=False)
+    bounds: BoundsLike = field(default=None, repr=False)
     sum_to: float | None = field(default=None, repr=False)
     exchange: Exchange | None = None
     certificate: str = "none"

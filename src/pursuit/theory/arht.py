@@ -1,7 +1,8 @@
 """ARHT and OMPR: K. Axiotis, M. Sviridenko (2020), Theorem 3.3, Corollaries 3.5 and 3.6, Theorem 3.7, Corollary 3.9.
 
 s is k, s* the size of the target, kappa~ = rho_2^+ / rho^-_{s + s*}. Corollaries 3.5 and 3.6 take zeta at level s,
-which is right where the gradient vanishes on the target's support; elsewhere level s + s* is taken.
+which is right where the gradient vanishes on the target's support; elsewhere level s + s* is needed to certify, and
+level s, as printed, to refute.
 """
 
 from collections.abc import Iterator
@@ -99,7 +100,8 @@ def corollary36(problem: Problem) -> Statement:
         return Statement(PAPER, "Corollary 3.6", "arht", condition, NOT_APPLICABLE, note=NEEDS_TARGET)
     zeta, x_min = _zeta(problem), problem.x_min
     m = problem.m(problem.k + problem.size)
-    needed = [zeta / rho if rho > 0 else np.inf for rho in m]
+    printed = problem.levels.zeta(problem.k)
+    needed = [found / rho if rho > 0 else np.inf for found, rho in zip((printed, zeta), m, strict=True)]
     load = Bracket(*(x / x_min for x in needed)) if x_min > 0 else Bracket(np.inf, np.inf)
     verdict = together(_theorem33(problem)[0], verdict_below(load))
     numbers: dict[str, float] = {}

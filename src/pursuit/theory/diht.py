@@ -17,6 +17,7 @@ from .statements import CERTIFIED, NOT_APPLICABLE, OPEN, REFUTED, SLACK, Stateme
 PAPER = "DIHT"
 GAP = 1e-3  # of the value at the target: the primal-dual gap that t_1 and t_3 are for
 BLOCKS, FAILS = 10, 0.05  # m and delta of Theorem 5
+REFITTED = 1e-6  # relative distance from its refit at which a target counts as refitted
 ON_SUPPORT = 1e-6  # share of l2 x_min that a gradient on the support may be
 
 
@@ -30,9 +31,18 @@ def statements(problem: Problem) -> Iterator[Statement]:
 
 
 def _margin(problem: Problem) -> tuple[str, float]:
-    """Whether the target is half of a saddle point, and how far the condition holds."""
+    """Whether the target is half of a saddle point, and how far the condition holds.
+
+    Where the loss is not differentiable the subgradient of the refit is the one that can vanish on the support. Others
+    exist, so that nothing is refuted by it.
+    """
     levels = problem.levels
     point, g = levels.point, levels.gradient
+    unique = levels.f.smooth
+    if not unique:
+        refit = levels.f.refit(point.support)
+        if np.allclose(refit.coef, point.coef, rtol=REFITTED, atol=REFITTED * problem.norm):
+            g = refit.gradient
     size, x_min = problem.size or 0, problem.x_min
     outside = np.abs(g)
     on_support = float(outside[point.support].max(initial=0.0))
@@ -41,10 +51,10 @@ def _margin(problem: Problem) -> tuple[str, float]:
     widest = float(outside.max(initial=0.0)) / levels.ridge
     margin = x_min - widest if size == problem.k else -widest
     if size > problem.k or on_support > ON_SUPPORT * levels.ridge * max(x_min, widest, 1e-300) + 1e-12 * problem.slope:
-        return REFUTED, margin
+        return (REFUTED if unique or size > problem.k else OPEN), margin
     if margin > SLACK * max(x_min, widest):
         return CERTIFIED, margin
-    return (REFUTED if margin < -SLACK * max(x_min, widest) else OPEN), margin
+    return (REFUTED if unique and margin < -SLACK * max(x_min, widest) else OPEN), margin
 
 
 def theorem1(problem: Problem) -> Statement:
@@ -57,7 +67,7 @@ def theorem1(problem: Problem) -> Statement:
     note = {
         CERTIFIED: "the target is a global minimiser",
         REFUTED: "the target is not half of a saddle point; it may still be optimal",
-        OPEN: "",
+        OPEN: "" if problem.levels.f.smooth else "the loss is not differentiable: another subgradient may do",
     }[verdict]
     return Statement(PAPER, "Theorem 1", "diht", condition, verdict, numbers={"margin": margin}, note=note)
 

@@ -275,7 +275,7 @@ def lemma21(problem: Problem) -> Statement:
     load = _load(*needed, x_min)
     refuted = problem.size > problem.k or x_min < needed.inside * (1 - SLACK) - SLACK * problem.norm
     verdict = REFUTED if refuted else OPEN
-    note = "the target is not optimal" if refuted else "nothing speaks against the target's optimality"
+    note = "the target is not optimal" if refuted else "this condition does not rule out that the target is optimal"
     if problem.size > problem.k:
         note = "the target has more than k non-zeros"
     return Statement(

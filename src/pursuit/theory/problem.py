@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from .._utils.lazy import lazy
+from .._utils.types import Keywords
 from .restricted_curvature import Bracket, Levels
 from .statements import CERTIFIED, OPEN, REFUTED, SLACK
 
@@ -89,7 +90,7 @@ class Problem:
         size = 1 if self.size is None else self.size
         return CERTIFIED if size <= certified else REFUTED if size > possible else OPEN
 
-    def about(self, certified: int, possible: int) -> dict[str, Any]:
+    def about(self, certified: int, possible: int) -> Keywords:
         """The sizes to report: none where a target is given."""
         return {
             "certified_size": None if self.size is not None else certified,

@@ -18,20 +18,23 @@ never certify one.
 
 import time
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from .._utils.html import html_table
 from .._utils.lazy import lazy
 from .._utils.text import format_number, format_paragraphs, format_table
-from .._utils.types import Vector
+from .._utils.types import Seed, Vector
 from .._utils.validation import check_k, require_package
 from ..engines import threads
 from ..objectives.base import Objective, Point
 from ..solving.result import Result
 from ..sparse_eigenvalues import Outer, SparseHessian, hessian_at, hessian_bound, largest, smallest
 from ..sparse_eigenvalues.inside import STARTS
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 SAMPLED_COLUMNS = 128  # whose correlations with all others are looked at where p is large
 REFIT_TOLERANCE = 1e-7  # share of the largest gradient entry up to which a gradient on the support is rounding
@@ -87,7 +90,7 @@ class Curvature:
     coherence : Bracket
         The largest absolute correlation of two columns.
     margin : float
-        DIHT's min |x_j| - ||f'(x)||_inf / l2 at the point; nan without a ridge or at zero.
+        DIHT's ``min |x_j| - ||f'(x)||_inf / l2`` at the point; nan without a ridge or at zero.
     kind : str
         How the values from inside were found: "estimate" (f is quadratic: they hold everywhere) or "local" (they are
         those of the Hessian at one point).
@@ -124,7 +127,7 @@ class Curvature:
     seconds: float
     levels: "Levels" = field(repr=False)
 
-    def to_frame(self) -> Any:
+    def to_frame(self) -> "DataFrame":
         """Tabulate the constants.
 
         Returns
@@ -177,7 +180,7 @@ class Curvature:
 
 
 def curvature(
-    objective: Objective, s: int, *, at: Any = None, starts: int | None = None, random_state: Any = None
+    objective: Objective, s: int, *, at: Any = None, starts: int | None = None, random_state: Seed = None
 ) -> Curvature:
     """Restricted smoothness, strong convexity and their kin over s-sparse directions, each from inside and certified.
 
@@ -223,7 +226,7 @@ def curvature(
 class Levels:
     """The curvature of one objective at several s, with what they share computed once."""
 
-    def __init__(self, f: Objective, at: Any = None, starts: int | None = None, random_state: Any = None) -> None:
+    def __init__(self, f: Objective, at: Any = None, starts: int | None = None, random_state: Seed = None) -> None:
         if not isinstance(f, Objective):
             raise TypeError(f"objective must be a GLM or another objective of pursuit, got {type(f).__name__}")
         self.f, self.point = f, as_point(f, at, "at")

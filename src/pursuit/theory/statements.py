@@ -2,13 +2,17 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from .._utils.text import format_number, format_paragraphs, format_table
 from .._utils.validation import require_package
 from .restricted_curvature import Bracket, Levels
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from pandas import DataFrame
 
 SLACK = 1e-9  # relative distance from a limit within which rounding may decide, so that nothing is claimed
 CERTIFIED, REFUTED, OPEN, NOT_APPLICABLE = "certified", "refuted", "open", "not applicable"
@@ -107,7 +111,7 @@ class Theorems:
                 return statement
         raise KeyError(f"no result is called {citation!r}; there are {', '.join(s.citation for s in self.statements)}")
 
-    def to_frame(self) -> Any:
+    def to_frame(self) -> "DataFrame":
         """Tabulate the statements.
 
         Returns
@@ -128,7 +132,7 @@ class Theorems:
         ]  # fmt: skip
         return pd.DataFrame(rows)
 
-    def plot(self, ax: Any = None) -> Any:
+    def plot(self, ax: "Axes | None" = None) -> "Axes":
         """How much of each condition is used up, from inside to certified; returns the axes.
 
         Parameters

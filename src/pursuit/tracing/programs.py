@@ -19,13 +19,17 @@ import enum
 from collections import OrderedDict
 from collections.abc import Callable
 from threading import Lock
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax import Array as JaxArray
 
-from .restrict import Part, Scattered, Traced
+from .restrict import Constants, Part, Scattered, Traced
+
+if TYPE_CHECKING:
+    from jax.extend.core import Jaxpr
 
 PROGRAMS_KEPT = 64  # functions of different code or shapes whose programs are kept
 
@@ -37,7 +41,7 @@ class _UnlikeError(Exception):
     """A jaxpr with something in it of which one cannot tell whether it equals another."""
 
 
-def programs_of(traced: Traced, fun: Callable[[Any], Any]) -> "Programs":
+def programs_of(traced: Traced, fun: Callable[[JaxArray], JaxArray]) -> "Programs":
     """The programs of a traced function; those of an earlier one where both are the same but for their arrays."""
     try:
         key = traced.dim, str(traced.dtype), fingerprint(traced.closed.jaxpr)
@@ -59,7 +63,7 @@ def programs_of(traced: Traced, fun: Callable[[Any], Any]) -> "Programs":
         return _shared[key]
 
 
-def fingerprint(jaxpr: Any) -> Any:
+def fingerprint(jaxpr: "Jaxpr") -> Any:
     """A jaxpr as nested tuples that are equal only for jaxprs that compute the same."""
     number: dict[Any, int] = {}
 
@@ -85,7 +89,7 @@ def _shape(aval: Any) -> Any:
     return getattr(aval, "shape", None), str(getattr(aval, "dtype", aval)), bool(getattr(aval, "weak_type", False))
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> Any:
     """A parameter as something that equals only its like."""
     if value is None or isinstance(value, bool | int | str | bytes | enum.Enum | np.dtype | type):
         return type(value).__name__, value
@@ -119,54 +123,61 @@ class Programs:
             self.made[name] = jax.jit(getattr(self, f"_{name}"))
         return self.made[name]
 
-    def _at(self, constants: Any, z: Any, cols: Any, silent: tuple[Any, Any] | None = None, ghost: Any = None) -> Any:
+    def _at(
+        self,
+        constants: Constants,
+        z: JaxArray,
+        cols: JaxArray,
+        silent: tuple[JaxArray, JaxArray] | None = None,
+        ghost: JaxArray | None = None,
+    ) -> JaxArray:
         """Fun at z on cols; ``silent``, on other coordinates, and ``ghost``, on all, are zero and differentiated."""
         parts = (Part(z, cols),) if silent is None else (Part(z, cols), Part(*silent, True))
         return self.traced(constants, Scattered(parts, self.dim, ghost))
 
-    def _slope(self, constants: Any, z: Any, cols: Any) -> Any:
+    def _slope(self, constants: Constants, z: JaxArray, cols: JaxArray) -> JaxArray:
         nothing = jnp.zeros(self.dim, self.dtype)
         return jax.value_and_grad(lambda w: self._at(constants, z, cols, ghost=w))(nothing)
 
-    def _gradient(self, constants: Any, z: Any, cols: Any) -> Any:
+    def _gradient(self, constants: Constants, z: JaxArray, cols: JaxArray) -> JaxArray:
         return jax.value_and_grad(lambda u: self._at(constants, u, cols))(z)
 
-    def _local(self, constants: Any, z: Any, cols: Any) -> Any:
+    def _local(self, constants: Constants, z: JaxArray, cols: JaxArray) -> JaxArray:
         (value, gradient), push = jax.linearize(jax.value_and_grad(lambda u: self._at(constants, u, cols)), z)
         return value, gradient, jax.vmap(lambda d: push(d)[1])(jnp.eye(z.shape[0], dtype=z.dtype))
 
-    def _rows(self, constants: Any, z: Any, cols: Any) -> Any:
+    def _rows(self, constants: Constants, z: JaxArray, cols: JaxArray) -> JaxArray:
         return _turned(lambda u: self._slope(constants, u, cols)[1], z)
 
-    def _cross(self, constants: Any, z: Any, cols: Any, others: Any) -> Any:
+    def _cross(self, constants: Constants, z: JaxArray, cols: JaxArray, others: JaxArray) -> JaxArray:
         nothing = jnp.zeros(others.shape[0], z.dtype)
 
-        def slope(u: Any) -> Any:
+        def slope(u: JaxArray) -> JaxArray:
             return jax.grad(lambda v: self._at(constants, u, cols, (v, others)))(nothing)
 
         return _turned(slope, z)
 
-    def _diagonal(self, constants: Any, z: Any, cols: Any, others: Any) -> Any:
-        def bend(j: Any) -> Any:
+    def _diagonal(self, constants: Constants, z: JaxArray, cols: JaxArray, others: JaxArray) -> JaxArray:
+        def bend(j: JaxArray) -> JaxArray:
             one, zero = jnp.ones(1, z.dtype), jnp.zeros(1, z.dtype)
 
-            def along(t: Any) -> Any:
+            def along(t: JaxArray) -> JaxArray:
                 return self._at(constants, z, cols, (t, j[None]))
 
             return jax.jvp(lambda t: jax.jvp(along, (t,), (one,))[1], (zero,), (one,))[1]
 
         return jax.vmap(bend)(others)
 
-    def _product(self, constants: Any, x: Any, v: Any) -> Any:
+    def _product(self, constants: Constants, x: JaxArray, v: JaxArray) -> JaxArray:
         every = jnp.arange(self.dim)
 
-        def slope(u: Any) -> Any:
+        def slope(u: JaxArray) -> JaxArray:
             return jax.grad(lambda w: self._at(constants, w, every))(u)
 
         return jax.jvp(slope, (x,), (v,))[1]
 
 
-def _turned(slope: Callable[[Any], Any], z: Any) -> Any:
+def _turned(slope: Callable[[JaxArray], JaxArray], z: JaxArray) -> Callable[[JaxArray], JaxArray]:
     """The derivative of a slope, a row for every entry of z."""
     _, push = jax.linearize(slope, z)
     return jax.vmap(push)(jnp.eye(z.shape[0], dtype=z.dtype))

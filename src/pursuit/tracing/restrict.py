@@ -13,10 +13,19 @@ row-major matrix is one cache miss per entry.
 import copy
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import jax
 import jax.numpy as jnp
+from jax import Array as JaxArray
+from numpy.typing import DTypeLike
+
+from .._utils.types import Keywords
+
+if TYPE_CHECKING:
+    from jax.extend.core import ClosedJaxpr, JaxprEqn
+
+Constants: TypeAlias = dict[str, list[JaxArray]]  # of a jaxpr, and of those it calls, by their path
 
 CALLS = ("jit", "pjit", "closed_call", "core_call")
 ZERO_AT_ZERO = (
@@ -27,7 +36,7 @@ LINEAR = ("neg", "convert_element_type", "copy")
 
 
 @jax.custom_jvp
-def absent(w: Any) -> Any:
+def absent(w: JaxArray) -> JaxArray:
     """Zero, whatever w is, but with w's derivative: a vector known to be zero that is differentiated all the same."""
     return jnp.zeros_like(w)
 
@@ -38,11 +47,11 @@ absent.defjvp(lambda primals, tangents: (absent(primals[0]), tangents[0]))
 class Part(NamedTuple):
     """z on cols; a silent part is zero, and there for its derivatives."""
 
-    z: Any
-    cols: Any
+    z: JaxArray
+    cols: JaxArray
     silent: bool = False
 
-    def heard(self, value: Any) -> Any:
+    def heard(self, value: JaxArray) -> JaxArray:
         """What a linear map makes of this part."""
         return absent(value) if self.silent else value
 
@@ -53,16 +62,16 @@ class Scattered:
 
     parts: tuple[Part, ...]
     size: int
-    ghost: Any = None
+    ghost: JaxArray | None = None
 
-    def whole(self) -> Any:
+    def whole(self) -> JaxArray:
         """As an ordinary vector."""
         x = jnp.zeros(self.size, self.parts[0].z.dtype)
         for part in self.parts:
             x = x.at[part.cols].add(part.z, mode="drop")
         return x if self.ghost is None else x + absent(self.ghost)
 
-    def each(self, apply: Callable[[Any], Any]) -> "Scattered":
+    def each(self, apply: Callable[[JaxArray], JaxArray]) -> "Scattered":
         """A function that is zero at zero (and, for a ghost, linear), applied to all parts."""
         parts = tuple(part._replace(z=apply(part.z)) for part in self.parts)
         return Scattered(parts, self.size, None if self.ghost is None else apply(self.ghost))
@@ -72,25 +81,28 @@ class Scattered:
             a.cols is b.cols for a, b in zip(self.parts, other.parts, strict=True)
         )
 
-    def along(self, other: "Scattered", apply: Callable[[Any, Any], Any]) -> "Scattered":
+    def along(self, other: "Scattered", apply: Callable[[JaxArray, JaxArray], JaxArray]) -> "Scattered":
         """A function of two, part by part."""
         parts = tuple(a._replace(z=apply(a.z, b.z)) for a, b in zip(self.parts, other.parts, strict=True))
         both = None if self.ghost is None or other.ghost is None else apply(self.ghost, other.ghost)
         return Scattered(parts, self.size, both)
 
 
+Value: TypeAlias = JaxArray | Scattered  # of a variable of a jaxpr
+
+
 class Traced:
     """A function's jaxpr with its constants taken out, so that compiled programs share them."""
 
-    def __init__(self, fun: Callable[[Any], Any], dim: int, dtype: Any) -> None:
+    def __init__(self, fun: Callable[[JaxArray], JaxArray], dim: int, dtype: DTypeLike) -> None:
         closed = jax.make_jaxpr(fun)(jax.ShapeDtypeStruct((dim,), dtype))
         self.out = closed.out_avals
         self.closed, self.dim, self.dtype = closed, dim, dtype
-        self.constants: dict[str, list[Any]] = {}
-        self.folded: dict[str, list[Any]] = {}
+        self.constants: Constants = {}
+        self.folded: Constants = {}
         self._keep(closed, "")
         self.degree = self._degree(closed, [1])[0] if len(closed.jaxpr.outvars) == 1 else 3
-        self.fun: Callable[[Any], Any] | None = None
+        self.fun: Callable[[Any], object] | None = None
 
     def understood(self) -> bool:
         """Whether the jaxpr can be interpreted."""
@@ -112,7 +124,7 @@ class Traced:
         """How many numbers the constants hold."""
         return sum(int(c.size) for constants in self.constants.values() for c in constants if hasattr(c, "size"))
 
-    def _keep(self, closed: Any, path: str) -> None:
+    def _keep(self, closed: "ClosedJaxpr", path: str) -> None:
         """Constants of this jaxpr and of those it calls; constants that it converts are converted here, once."""
         known = dict(zip(closed.jaxpr.constvars, map(self._constant, closed.consts), strict=True))
         folded = []
@@ -126,7 +138,7 @@ class Traced:
                 self.constants[f"{path}/{i}"] = [known[matrix].T.copy()]
         self.constants[path], self.folded[path] = list(known.values()), folded
 
-    def _constant(self, given: Any) -> Any:
+    def _constant(self, given: JaxArray) -> JaxArray:
         """A constant as a JAX array; NumPy's floats in the precision of x.
 
         JAX remembers a NumPy array in the precision of its first use, whatever the setting at the next: a function that
@@ -136,14 +148,14 @@ class Traced:
         numpy = not isinstance(given, jax.Array) and jnp.issubdtype(array.dtype, jnp.floating)
         return array.astype(self.dtype) if numpy else array
 
-    def __call__(self, constants: dict[str, list[Any]], x: Scattered) -> Any:
+    def __call__(self, constants: Constants, x: Scattered) -> JaxArray:
         """The value at a scattered x."""
         if self.fun is not None:
             return self.fun(x.whole())
         value = self._run(self.closed, "", constants, [x])[0]
         return value.whole() if isinstance(value, Scattered) else value
 
-    def _run(self, closed: Any, path: str, constants: dict[str, list[Any]], arguments: list[Any]) -> list[Any]:
+    def _run(self, closed: "ClosedJaxpr", path: str, constants: Constants, arguments: list[Value]) -> list[Value]:
         jaxpr = closed.jaxpr
         env = dict(zip([*jaxpr.constvars, *self.folded[path]], constants[path], strict=True))
         env.update(zip(jaxpr.invars, arguments, strict=True))
@@ -158,7 +170,7 @@ class Traced:
             env.update(zip(eqn.outvars, outputs, strict=True))
         return [v.val if _literal(v) else env[v] for v in jaxpr.outvars]
 
-    def _degree(self, closed: Any, degrees: list[int]) -> list[int]:
+    def _degree(self, closed: "ClosedJaxpr", degrees: list[int]) -> list[int]:
         """The degree of each output as a polynomial in x, 3 standing for more or none."""
         env = dict(zip(closed.jaxpr.invars, degrees, strict=True))
 
@@ -177,7 +189,7 @@ class Traced:
         return [of(v) for v in closed.jaxpr.outvars]
 
 
-def _degree_after(name: str, params: dict[str, Any], own: list[int]) -> int:
+def _degree_after(name: str, params: Keywords, own: list[int]) -> int:
     if name in ("mul", "dot_general"):
         return sum(own)
     if name == "square":
@@ -197,7 +209,7 @@ def _literal(v: Any) -> bool:
     return hasattr(v, "val")
 
 
-def _column_wise(eqn: Any) -> Any:
+def _column_wise(eqn: "JaxprEqn") -> Any:
     """The matrix of a product A x that would be read by columns, or None."""
     if eqn.primitive.name != "dot_general" or any(map(_literal, eqn.invars)):
         return None
@@ -207,18 +219,18 @@ def _column_wise(eqn: Any) -> Any:
     return None
 
 
-def _called(eqn: Any) -> Any:
+def _called(eqn: "JaxprEqn") -> Any:
     return eqn.params["jaxpr"] if "jaxpr" in eqn.params else eqn.params["call_jaxpr"]
 
 
-def _bind(eqn: Any, inputs: list[Any]) -> Any:
+def _bind(eqn: "JaxprEqn", inputs: list[Value]) -> list[JaxArray]:
     params, functions = eqn.primitive.get_bind_params(eqn.params), ()
     if isinstance(params, tuple):  # before JAX 0.10
         functions, params = params
     return eqn.primitive.bind(*functions, *inputs, **params)
 
 
-def _apply(eqn: Any, inputs: list[Any], turned: Any) -> list[Any]:
+def _apply(eqn: "JaxprEqn", inputs: list[Value], turned: JaxArray | None) -> list[Value]:
     if any(isinstance(value, Scattered) for value in inputs):
         result = _scattered(eqn, inputs, turned)
         if result is not None:
@@ -228,7 +240,7 @@ def _apply(eqn: Any, inputs: list[Any], turned: Any) -> list[Any]:
     return list(out) if eqn.primitive.multiple_results else [out]
 
 
-def _scattered(eqn: Any, inputs: list[Any], turned: Any) -> Any:
+def _scattered(eqn: "JaxprEqn", inputs: list[Value], turned: JaxArray | None) -> Value | None:
     """The operation on scattered inputs, or None where there is no rule."""
     name, x = eqn.primitive.name, inputs[0]
     if len(inputs) == 1:
@@ -259,7 +271,7 @@ def _scattered(eqn: Any, inputs: list[Any], turned: Any) -> Any:
     return None
 
 
-def _weigh(x: Scattered, other: Any, apply: Callable[[Any, Any], Any]) -> Scattered | None:
+def _weigh(x: Scattered, other: JaxArray, apply: Callable[[JaxArray, JaxArray], JaxArray]) -> Scattered | None:
     """x times (or over) a number or a vector."""
     if jnp.ndim(other) == 0:
         return x.each(lambda z: apply(z, other))
@@ -269,7 +281,7 @@ def _weigh(x: Scattered, other: Any, apply: Callable[[Any, Any], Any]) -> Scatte
     return Scattered(parts, x.size, None if x.ghost is None else apply(x.ghost, other))
 
 
-def _slice(eqn: Any, x: Scattered) -> Scattered | None:
+def _slice(eqn: "JaxprEqn", x: Scattered) -> Scattered | None:
     strides = eqn.params["strides"]
     if strides is not None and tuple(strides) != (1,):
         return None
@@ -281,7 +293,7 @@ def _slice(eqn: Any, x: Scattered) -> Scattered | None:
     return Scattered(tuple(parts), last - first, None if x.ghost is None else x.ghost[first:last])
 
 
-def _dot(eqn: Any, a: Any, b: Any, turned: Any) -> Any:
+def _dot(eqn: "JaxprEqn", a: JaxArray | Scattered, b: JaxArray | Scattered, turned: JaxArray | None) -> Value | None:
     (left, right), (batch, _) = eqn.params["dimension_numbers"]
     if len(left) != 1 or batch:
         return None
@@ -292,10 +304,10 @@ def _dot(eqn: Any, a: Any, b: Any, turned: Any) -> Any:
     first = isinstance(a, Scattered)
     x, matrix, axis = (a, b, right[0]) if first else (b, a, left[0])
 
-    def product(vector: Any, block: Any) -> Any:
+    def product(vector: JaxArray, block: JaxArray) -> JaxArray:
         return _bind(eqn, [vector, block] if first else [block, vector])
 
-    def columns(cols: Any) -> Any:
+    def columns(cols: JaxArray) -> JaxArray:
         if turned is None:
             return jnp.take(matrix, cols, axis=axis, mode="fill", fill_value=0)
         return jnp.take(turned, cols, axis=0, mode="fill", fill_value=0).T

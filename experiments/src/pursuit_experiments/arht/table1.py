@@ -8,7 +8,7 @@ import numpy as np
 
 from pursuit import GLM, OMPR, solve
 
-from ..experiment import Cell, Experiment, Judgement, Row, Size
+from ..experiment import Cell, Comparison, Experiment, Judgement, Row, Size
 from .designs import SHAPES, SPREADS, STARTS, delta_of, design
 
 if TYPE_CHECKING:
@@ -109,6 +109,7 @@ the right columns are among the s. Here s and s* count no intercept.
         fits = bool((np.floor(100 * formula) / 100 - printed <= 1e-9).all() and (printed <= formula).all())
         words = ", ".join(f"{formula[ratio]:.4f}" for ratio in printed.index)
         yield Judgement.of("numbers", fits, f"the formula gives {words}: the table's, cut to two digits", "")
+        copies = int(table["copies"].min())
         for ratio in printed.index:
             here = table[(table["ratio"] == ratio) & table["below"]]
             runs, good = int(here["runs"].sum()), int(here["recovered"].sum())
@@ -116,4 +117,7 @@ the right columns are among the s. Here s and s* count no intercept.
             told = f"{good} of {runs} runs recover at delta up to {here['delta_most'].max():.3f}"
             if len(past):
                 told += f"; beyond the bound {int(past['recovered'].sum())} of {int(past['runs'].sum())}"
-            yield Judgement.of(f"recovers_{ratio}", runs == good, told)
+            rate = good / runs
+            error = float(np.sqrt(max(rate * (1 - rate), 1 / runs) / runs))  # at least that of one failure
+            share = Comparison("share of runs that recover, less one half", rate - 0.5, error, copies)
+            yield Judgement.of(f"recovers_{ratio}", runs == good, told, rests_on=share)

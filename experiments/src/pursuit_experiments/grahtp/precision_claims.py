@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pursuit_experiments.experiment import FAILED, Judgement
+from pursuit_experiments.experiment import DECISIVE, DIFFERS, FAILED, Comparison, Judgement, weakest
 
 from .simulated_precision import AT_K, LASSO, ON_CORRELATIONS, RULE
 
@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from pandas import DataFrame, Series
 
 BY_SIGN = {"error": 1, "F": -1, "seconds": 1}  # of GraHTP minus the other, where GraHTP is worse
+NAMES = {"error": "error", "F": "F-score", "seconds": "seconds"}
 
 
 class Lines:
@@ -24,15 +25,21 @@ class Lines:
     def at(self, p: int, method: str) -> "Series":
         return self.table[(self.table["p"] == p) & (self.table["method"] == method)].iloc[0]
 
-    def worse(self, value: str, others: Sequence[str], sizes: Sequence[int] | None = None) -> list[str]:
-        """Where GraHTP is worse than another by more than two standard errors of the paired difference."""
+    def leads(self, value: str, others: Sequence[str]) -> list[Comparison]:
+        """By how much GraHTP is better than another, on the same samples."""
         found = []
-        for p in self.sizes if sizes is None else sizes:
+        for p in self.sizes:
             for other in others:
                 line = self.at(p, other)
-                if BY_SIGN[value] * line[f"{value}_gap"] > 2 * np.nan_to_num(line[f"{value}_gap_se"]) + 1e-6:
-                    found.append(f"p={p} {other}")
+                lead, error = -BY_SIGN[value] * line[f"{value}_gap"], np.nan_to_num(line[f"{value}_gap_se"])
+                about = f"GraHTP's {NAMES[value]} against {other}'s, p={p}"
+                found.append(Comparison(about, float(lead), float(error), int(line["copies"])))
         return found
+
+    def no_worse(self, claim: str, leads: list[Comparison], measured: str, why: str, otherwise: str) -> Judgement:
+        """Agrees where GraHTP is worse in no comparison by more than two standard errors."""
+        worse = any(one.ratio < -DECISIVE and one.lead < -1e-6 for one in leads)
+        return Judgement.of(claim, not worse, measured, why, otherwise, rests_on=weakest(leads))
 
     def gaps(self, value: str, others: Sequence[str]) -> str:
         """The differences in words."""
@@ -52,18 +59,20 @@ class Lines:
 
 def favourable(lines: Lines, greedy: Sequence[str], reasons: dict[str, str]) -> Iterator[Judgement]:
     """Error and F-score, against the greedy methods, the tuned lasso, and the lasso with as many edges."""
-    for value, name in (("error", "error"), ("F", "F-score")):
-        worse = lines.worse(value, greedy)
+    for value, name in NAMES.items():
+        if value == "seconds":
+            continue
         measured = f"GraHTP's {name} minus another's, ± standard error: {lines.gaps(value, greedy)}"
-        yield Judgement.of(f"{value}_greedy", not worse, measured, reasons[f"{value}_greedy"], FAILED)
-        worse = lines.worse(value, (LASSO, ON_CORRELATIONS))
+        leads, why = lines.leads(value, greedy), reasons[f"{value}_greedy"]
+        yield lines.no_worse(f"{value}_greedy", leads, measured, why, FAILED)
         measured = (
             f"GraHTP's {name} minus GLasso's: {lines.gaps(value, (LASSO, ON_CORRELATIONS))}; {_rule(lines, value)}"
         )
-        yield Judgement.of(f"{value}_glasso", not worse, measured, reasons[f"{value}_glasso"])
-    worse = lines.worse("error", (AT_K,)) + lines.worse("F", (AT_K,))
+        leads, why = lines.leads(value, (LASSO, ON_CORRELATIONS)), reasons[f"{value}_glasso"]
+        yield lines.no_worse(f"{value}_glasso", leads, measured, why, DIFFERS)
+    leads = lines.leads("error", (AT_K,)) + lines.leads("F", (AT_K,))
     measured = f"GraHTP's error minus: {lines.gaps('error', (AT_K,))}. F-score minus: {lines.gaps('F', (AT_K,))}"
-    yield Judgement.of("equal_k", not worse, measured, reasons["equal_k"], FAILED)
+    yield lines.no_worse("equal_k", leads, measured, reasons["equal_k"], FAILED)
 
 
 def _rule(lines: Lines, value: str) -> str:
@@ -74,16 +83,16 @@ def _rule(lines: Lines, value: str) -> str:
 def spread(lines: Lines, greedy: Sequence[str], reasons: dict[str, str]) -> Iterator[Judgement]:
     """Standard deviations over replications: more than the lasso's, or not by more than chance less."""
     for claim, methods in (("spread", ("GraHTP",)), ("spread_greedy", greedy)):
-        ratios = {(p, name): lines.at(p, name)["error_se"] / lines.at(p, LASSO)["error_se"]
-                  for p in lines.sizes for name in methods}  # fmt: skip
-        sure = {p: np.exp(2 / np.sqrt(max(lines.at(p, LASSO)["copies"] - 1, 1))) for p in lines.sizes}
-        holds = all(ratio > 1 / sure[p] for (p, _), ratio in ratios.items()) and np.median(list(ratios.values())) > 1
-        words = "; ".join(
-            f"p={p}: " + ", ".join(f"{name} {ratios[p, name]:.2f}" for name in methods) for p in lines.sizes
-        )
-        chance = ", ".join(f"{sure[p]:.2f}" for p in lines.sizes)
-        measured = f"standard deviation of the error over GLasso's: {words} (a factor of {chance} may be chance)"
-        yield Judgement.of(claim, bool(holds), measured, reasons[claim])
+        logs = []
+        for p in lines.sizes:
+            lasso, chance = lines.at(p, LASSO), 1 / np.sqrt(max(lines.at(p, LASSO)["copies"] - 1, 1))
+            for name in methods:
+                ratio = float(np.log(lines.at(p, name)["error_se"] / lasso["error_se"]))
+                about = f"log of {name}'s standard deviation over GLasso's, p={p}"
+                logs.append(Comparison(about, ratio, float(chance), int(lasso["copies"])))
+        holds = all(one.ratio > -DECISIVE for one in logs) and np.median([one.lead for one in logs]) > 0
+        words = ", ".join(f"{one.about.partition('of ')[2]} {np.exp(one.lead):.2f}" for one in logs)
+        yield Judgement.of(claim, bool(holds), words, reasons[claim], rests_on=weakest(logs))
 
 
 def times(lines: Lines, greedy: Sequence[str], reasons: dict[str, str]) -> Iterator[Judgement]:
@@ -93,16 +102,27 @@ def times(lines: Lines, greedy: Sequence[str], reasons: dict[str, str]) -> Itera
         f"seconds of the chosen fit alone, {lines.means('seconds', every)}. All fits of the tuning, "
         f"{lines.means('tuning', every)}"
     )
-    fastest = all(
-        lines.at(p, LASSO)["seconds"] < min(lines.at(p, name)["seconds"] for name in every[1:]) for p in lines.sizes
-    )
-    yield Judgement.of("time_glasso", fastest, measured, reasons["time_glasso"])
-    worse = lines.worse("seconds", greedy)
+    slower = []
+    for p in lines.sizes:
+        lasso = lines.at(p, LASSO)
+        for name in every[1:]:
+            line = lines.at(p, name)
+            error = float(np.nan_to_num(np.hypot(line["seconds_se"], lasso["seconds_se"])))
+            lead = float(line["seconds"] - lasso["seconds"])
+            slower.append(Comparison(f"{name}'s seconds minus GLasso's, p={p}", lead, error, int(line["copies"])))
+    yield Judgement.by_leads("time_glasso", slower, measured, reasons["time_glasso"])
     measured = f"GraHTP's seconds minus another's: {lines.gaps('seconds', greedy)}"
-    yield Judgement.of("time_greedy", not worse, measured, reasons["time_greedy"], FAILED)
+    yield lines.no_worse("time_greedy", lines.leads("seconds", greedy), measured, reasons["time_greedy"], FAILED)
 
 
 def sparser(lines: Lines, greedy: Sequence[str]) -> Judgement:
     """Mean numbers of edges."""
-    holds = all(lines.at(p, name)["edges"] < lines.at(p, LASSO)["edges"] for p in lines.sizes for name in greedy)
-    return Judgement.of("sparser", holds, f"edges, {lines.means('edges', (*greedy, LASSO))}")
+    found = []
+    for p in lines.sizes:
+        lasso = lines.at(p, LASSO)
+        for name in greedy:
+            line = lines.at(p, name)
+            error = float(np.nan_to_num(np.hypot(line["edges_se"], lasso["edges_se"])))
+            lead = float(lasso["edges"] - line["edges"])
+            found.append(Comparison(f"GLasso's edges minus {name}'s, p={p}", lead, error, int(line["copies"])))
+    return Judgement.by_leads("sparser", found, f"edges, {lines.means('edges', (*greedy, LASSO))}", "see the table")

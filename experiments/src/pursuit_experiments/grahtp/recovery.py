@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from pursuit_experiments.experiment import Cell, Experiment, Row, Size
-from pursuit_experiments.sums import summed
+from pursuit_experiments.sums import paired, summed
 
-from .methods import LONGEST, constant_steps, methods, sparse_eigenvalue
+from .methods import HALF, LONGEST, METHODS, SHORT, constant_steps, methods, sparse_eigenvalue
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -31,7 +31,8 @@ class SupportRecovery(Experiment):
     rows: ClassVar[tuple[int, ...]]  # n
     copies: ClassVar[int]
     constant_copies: ClassVar[int] = 5  # replications in which the constant steps run
-    l2: ClassVar[float] = 0.0
+    lambdas: ClassVar[tuple[float, ...]] = ()  # the paper's ridge, lambda/2 ||w||^2; the first one is judged
+    beside_copies: ClassVar[int] = 20  # replications in which the other lambdas run
     bend: ClassVar[float] = 1.0  # the bound of the loss's second derivative
     tag: ClassVar[int]  # of the seeds
 
@@ -40,28 +41,47 @@ class SupportRecovery(Experiment):
         found: list[Cell] = []
         for copy in size.copies(self.copies, 1):
             for n in size.pick(self.rows, self.rows[3:6:2]):
-                cell = {"copy": copy, "n": n // small, "p": 500 // small, "true": 50 // small}
-                found += [cell] if copy >= self.constant_copies else [cell, {**cell, "constant": True}]
+                plain = {"copy": copy, "n": n // small, "p": 500 // small, "true": 50 // small}
+                ridges = self.lambdas if copy < self.beside_copies else self.lambdas[:1]
+                for cell in [{**plain, "lambda": one} for one in ridges] or [plain]:
+                    found += [cell] if copy >= self.constant_copies else [cell, {**cell, "constant": True}]
         return found
 
     def run(self, cell: Cell) -> list[Row]:
         from pursuit import GLM
 
         X, y, support = drawn(cell, self.loss == "logistic", self.tag)
-        f = GLM(X, y, self.loss, l2=self.l2, fit_intercept=False)
+        l2 = cell.get("lambda", 0.0) / 4  # our x is twice the paper's w
+        f = GLM(X, y, self.loss, l2=l2, fit_intercept=False)
         H = X.T @ X / len(X)
         found = []
         for k in (cell["true"], cell["true"] * 7 // 5, cell["true"] * 11 // 5):
             asked = methods()
             if cell.get("constant"):
-                largest = self.bend * sparse_eigenvalue(H, 2 * k) + self.l2
+                largest = self.bend * sparse_eigenvalue(H, 2 * k) + l2
                 asked = constant_steps(1 / (2 * largest), 1 / (2 * self.bend))
             found += [{"k": k, "method": name, **judged(f, k, one, support)} for name, one in asked.items()]
         return found
 
     def table(self, rows: "DataFrame") -> "DataFrame":
-        ordered = rows.sort_values(["k", "n", "copy"], kind="stable")
-        return summed(ordered, ["k", "n", "method"], METRICS)
+        """Rates with standard errors; ``*_lead``: GraHTP's rate minus the method's on the same draws."""
+        import pandas as pd
+
+        rows = rows if "lambda" in rows else rows.assign(**{"lambda": 0.0})
+        by = ["lambda", "k", "n"]
+        rows = rows.sort_values([*by, "copy"], kind="stable")
+        table = summed(rows, [*by, "method"], METRICS)
+        for metric in METRICS:
+            columns = {"gap": f"{metric}_lead", "se": f"{metric}_lead_se"}
+            found = [
+                paired(rows, by, "copy", "method", metric, f"GraHTP{step}", method + step).assign(method=method + step)
+                for method in METHODS
+                for step in ("", f", {SHORT}", f", {HALF}")
+                if method + step in set(rows["method"]) and method != "GraHTP"
+            ]
+            leads = pd.concat(found).drop(columns="copies").rename(columns=columns)
+            table = table.merge(leads, on=[*by, "method"], how="left")
+        return table
 
     def draw(self, table: "DataFrame") -> "Figure":
         from .recovery_picture import picture

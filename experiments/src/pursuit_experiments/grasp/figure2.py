@@ -29,6 +29,6 @@ class Figure2(Simulated):
 
     def judge(self, table: "DataFrame") -> Iterator[Judgement]:
         for claim in self.expected["claims"]:
-            holds, measured = getattr(error_claims, claim)(table)
+            holds, measured, least = getattr(error_claims, claim)(table)
             otherwise = FAILED if claim in self.failed else DIFFERS
-            yield Judgement.of(claim, holds, measured, self.whys.get(claim, ""), otherwise)
+            yield Judgement.of(claim, holds, measured, self.whys.get(claim, ""), otherwise, rests_on=least)

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pursuit import GLM, OMP, Auto, GraSP, LocalSearch, solve
+from pursuit._utils.types import Ridge
 from pursuit.objectives import Point
 
 from ..baselines import Point as PathPoint
@@ -32,9 +33,9 @@ class Iterates(NamedTuple):
     losses: list[float]
 
 
-def plain_loss(point: Point, l2: float) -> float:
+def plain_loss(point: Point, l2: Ridge) -> float:
     """The logistic loss of a point of f, without the penalty."""
-    return float(point.value - 0.5 * l2 * point.coef @ point.coef)
+    return float(point.value - 0.5 * (l2 * point.coef) @ point.coef)
 
 
 def grasp(f: GLM, s: int, variant: str, tol: float, rule: Rule = GRADIENT) -> Iterates:

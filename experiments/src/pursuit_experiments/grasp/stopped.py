@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pursuit._utils.types import Columns, Vector
+from pursuit._utils.types import Columns, Intercept, Vector
 from pursuit.objectives import GLM, Point
 from pursuit.objectives.wrapped import Wrapped
 
@@ -40,7 +40,7 @@ class Stopped(Wrapped):
     def null(self) -> Point:
         return self.f.null
 
-    def at(self, support: Columns, coef: Vector, intercept: float | None = None) -> Point:
+    def at(self, support: Columns, coef: Vector, intercept: Intercept | None = None) -> Point:
         return self.f.at(support, coef, intercept)
 
     def refit(self, support: Columns, start: Point | None = None) -> Point:

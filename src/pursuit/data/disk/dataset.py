@@ -10,6 +10,7 @@ from ..._utils.column_names import Names
 from ..._utils.types import Array, Vector
 from ..._utils.validation import check_path
 from ...designs.paged import Paged, Place
+from ...losses import Loss
 from ..answers import Moments
 from ..rows import Data
 from ..sources import InParts
@@ -154,7 +155,7 @@ class OnDisk(InParts):
             return np.array(self.labels)[y.astype(np.intp)]
         return y.astype(np.int64) if self.counted else y
 
-    def bound(self, loss: Any, classes: Array | None = None, factors: Vector | None = None) -> Data:
+    def bound(self, loss: Loss, classes: Array | None = None, factors: Vector | None = None) -> Data:
         if classes is not None and self.labels is not None:  # y counts them
             classes = np.searchsorted(np.array(self.labels), classes)
         data = super().bound(loss, classes, factors)

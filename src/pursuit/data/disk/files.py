@@ -11,12 +11,11 @@ import os
 import zlib
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from ..._utils.lazy import lazy
-from ..._utils.types import Array
+from ..._utils.types import Array, Keywords
 
 PIECE = 1 << 24  # bytes summed up at a time
 _DROP = getattr(mmap, "MADV_DONTNEED", None)
@@ -45,7 +44,7 @@ class Mapped:
         self.seen = _state(self.path)
         self.checked = False
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> Keywords:
         return {key: value for key, value in self.__dict__.items() if key not in ("_map", "array")}
 
     @lazy

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..._utils.types import Keywords
 from ...designs.make import MOST_COLUMNS
 from .files import Stored
 
@@ -60,7 +61,7 @@ class Manifest:
         return json.dumps(header, allow_nan=False) + "\n"
 
 
-def _entry(file: Stored) -> dict[str, Any]:
+def _entry(file: Stored) -> Keywords:
     return {"file": file.name, "dtype": file.dtype, "shape": file.shape, "crc32": file.crc32}
 
 
@@ -92,7 +93,7 @@ class _WrongError(Exception):
     """What a field must be."""
 
 
-def _checked(header: dict[str, Any]) -> Manifest:
+def _checked(header: Keywords) -> Manifest:
     if header.get("version") != VERSION:
         raise _WrongError(f"version must be {VERSION}, got {header.get('version')!r}")
     n, p = shape = _shape(header, "shape", 2)
@@ -156,7 +157,7 @@ def _responses(entry: Any) -> tuple[int, ...]:
     return (shape[1],) if isinstance(shape, list) and len(shape) == 2 and shape[1] != 0 else ()
 
 
-def _file(header: dict[str, Any], key: str, dtype: str, shape: tuple[int, ...] | None) -> Stored:
+def _file(header: Keywords, key: str, dtype: str, shape: tuple[int, ...] | None) -> Stored:
     entry = header.get(key)
     if not isinstance(entry, dict):
         raise _WrongError(f"{key} must be an object with file, dtype, shape and crc32")
@@ -173,7 +174,7 @@ def _file(header: dict[str, Any], key: str, dtype: str, shape: tuple[int, ...] |
     return Stored(name, np.dtype(dtype).name, found, crc)
 
 
-def _shape(header: dict[str, Any], key: str, length: int) -> Any:
+def _shape(header: Keywords, key: str, length: int) -> Any:
     shape = header.get(key)
     if not isinstance(shape, list) or len(shape) != length:
         raise _WrongError(f"{key} must be a list of {length} whole numbers, got {shape!r}")
@@ -182,7 +183,7 @@ def _shape(header: dict[str, Any], key: str, length: int) -> Any:
     return tuple(shape)
 
 
-def _one_of(header: dict[str, Any], key: str, known: tuple[str, ...]) -> str:
+def _one_of(header: Keywords, key: str, known: tuple[str, ...]) -> str:
     if header.get(key) not in known:
         raise _WrongError(f"{key} must be {' or '.join(known)}, got {header.get(key)!r}")
     return str(header[key])

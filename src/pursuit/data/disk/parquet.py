@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..._utils.column_names import quoted_columns, refuse_duplicates
-from ..._utils.types import Array
+from ..._utils.types import Array, Keywords
 from ..._utils.validation import first_line, require_package, suggestion_clause
 from ...designs import Design, as_design
 
@@ -44,12 +44,12 @@ class ParquetFile:
         self.lock = threading.Lock()
         self._forget()
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> Keywords:
         return {
             key: value for key, value in self.__dict__.items() if key not in ("lock", "arrow", "_walk", "_at", "_left")
         }
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
+    def __setstate__(self, state: Keywords) -> None:
         self.__dict__.update(state)
         self.arrow, self.lock = require_package("pyarrow", "io", f"reading {self.path}"), threading.Lock()
         self._forget()
@@ -72,7 +72,7 @@ class ParquetFile:
         except (self.arrow.ArrowException, OSError) as error:
             raise ValueError(f"{self.path} cannot be read as Parquet: {first_line(error)}") from error
 
-    def _check_kinds(self, kinds: dict[str, Any]) -> None:
+    def _check_kinds(self, kinds: Keywords) -> None:
         types = self.arrow.types
         numeric = (types.is_floating, types.is_integer, types.is_boolean)
         text = [name for name, kind in kinds.items() if not any(is_kind(kind) for is_kind in numeric)]

@@ -14,9 +14,10 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import DTypeLike
 
 from ..._utils.files import temporary_path
-from ..._utils.types import Array
+from ..._utils.types import Array, MatrixLike
 from ...designs import as_design
 from ..answers import Moments, merge_moments
 from .files import Stored
@@ -69,14 +70,14 @@ def synced(folder: Path) -> None:
 class Writer:
     """Rows come in pieces of any length, and go out in blocks; means and scales are computed on the way."""
 
-    def __init__(self, folder: Path, dtype: Any = None) -> None:
+    def __init__(self, folder: Path, dtype: DTypeLike | None = None) -> None:
         self.folder, self.dtype = folder, None if dtype is None else np.dtype(dtype)
         self.waiting: list[tuple[Any, tuple[Array | None, ...]]] = []
         self.bytes, self.seen, self.rows, self.width, self.sparse = 0, 0, 0, 0, False
         self.blocks: list[Block] = []
         self.moments = Moments(0.0, np.zeros(0), np.zeros(0))
 
-    def add(self, X: Any, y: Array, weights: Array | None, offset: Array | None) -> None:
+    def add(self, X: MatrixLike, y: Array, weights: Array | None, offset: Array | None) -> None:
         """Some rows: X dense or CSR (of which later pieces may have more columns), and numbers for each of them."""
         self.sparse, self.seen = sp.issparse(X), self.seen + X.shape[0]
         self.dtype = self.dtype or X.dtype
@@ -110,7 +111,7 @@ class Writer:
         X.sum_duplicates()
         return sp.csr_array((X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32)), shape=X.shape)
 
-    def _measure(self, X: Any, weights: Array | None) -> None:
+    def _measure(self, X: MatrixLike, weights: Array | None) -> None:
         w = np.ones(X.shape[0]) if weights is None else weights
         weight = float(w.sum())
         if not weight > 0:

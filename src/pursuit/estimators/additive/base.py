@@ -248,7 +248,7 @@ class SparseAdditive(SelectorMixin, BaseEstimator):
 
         Returns
         -------
-        ndarray of shape (n_samples, len(support_)) or (n_samples, len(support_), n_outputs)
+        ndarray of shape (n_samples, n_chosen) or (n_samples, n_chosen, n_outputs)
             With ``intercept_`` the rows add up to the linear predictor (of a regression with the squared loss: the
             prediction).
         """
@@ -268,7 +268,7 @@ class SparseAdditive(SelectorMixin, BaseEstimator):
 
         Returns
         -------
-        array or data frame of shape (n_samples, len(support_))
+        array or data frame of shape (n_samples, n_chosen)
             The features themselves, not their curves.
         """
         get_column_names(X)  # of which no two may be the same

@@ -77,8 +77,9 @@ class SparsePrecision(GraphModel):
         From 0 to 1. The correlation matrix is shrunk to (1 - shrinkage) R + shrinkage I; above 0 every graph has an
         optimum.
     l1 : float, default 0
-        This times the sum of |W_ij| over the off-diagonal entries (of standardised columns) is added when the entries
-        of the chosen graph are fitted, never in the search; these are fitted to the covariance before shrinkage then.
+        This times the sum of ``|W_ij|`` over the off-diagonal entries (of standardised columns) is added when the
+        entries of the chosen graph are fitted, never in the search; these are fitted to the covariance before shrinkage
+        then.
 
     Attributes
     ----------
