@@ -18,6 +18,7 @@
 //     v_j - T_ji T_ii^-1 v_i      and      T_jj + T_ji T_ii^-1 T_ji',
 //
 // so that an exchange costs O(m^3) to judge. Numbers drift with every pivot: after kMaxPivots the state is made anew.
+// Columns of a group that depend on others but for rounding are not pivoted: the group enters without them.
 // M. J. Tsatsomeros, Principal pivot transforms: properties and applications, Linear Algebra Appl. 307 (2000).
 
 namespace pursuit {
@@ -35,9 +36,11 @@ struct GroupProblem {
 class GroupState {
 public:
   explicit GroupState(const GroupProblem& problem_)
-      : problem(problem_), p(problem_.p), T(reals(p * p)), v(reals(p)), in(problem_.groups(), 0) {
+      : problem(problem_), p(problem_.p), T(reals(p * p)), v(reals(p)), in(problem_.groups(), 0), swept(p, 0) {
     for (i64 b = 0; b < problem.groups(); ++b) widest = std::max(widest, problem.width(b));
-    rows = reals(widest * p), block = reals(widest * widest), work = reals(8 * widest * widest + 4 * widest);
+    const i64 m = widest;
+    rows = reals(m * p), block = reals(m * m), work = reals(5 * m * m + 4 * m);
+    mine.reserve(m), theirs.reserve(m);
     restart();
   }
   double value() const { return value_; }
@@ -55,90 +58,102 @@ public:
     for (i64 b = 0; b < problem.groups(); ++b)
       if (wanted[b] != in[b]) pivot(b);
   }
-  // What entering gains, or leaving costs; below zero where the block has no inverse.
+  // What entering gains, or leaving costs.
   double worth(i64 b) {
-    const i64 m = problem.width(b), s = problem.starts[b];
+    columns_of(b, mine);
     double* L = work.get();
-    for (i64 i = 0; i < m; ++i)
-      for (i64 j = 0; j <= i; ++j) L[i * m + j] = T[(s + i) * p + s + j];
-    return half_square(L, m, v.get() + s, work.get() + widest * widest);
+    double* z = L + widest * widest;
+    copy_block(mine, L);
+    for (std::size_t i = 0; i < mine.size(); ++i) z[i] = v[mine[i]];
+    return half_square(L, mine, z, z + widest);
   }
   // The change of q by an exchange, for every newcomer in turn: the best one and its change.
   std::pair<i64, double> best_newcomer(i64 leave) {
-    const i64 m = problem.width(leave), s = problem.starts[leave];
+    columns_of(leave, mine);
+    const i64 m = static_cast<i64>(mine.size());
     double* L = work.get();
     double* inverse = L + widest * widest;
-    double* shift = inverse + widest * widest; // T_ii^-1 v_i
-    double* K = shift + widest;                // T_ji T_ii^-1
+    double* K = inverse + widest * widest; // T_ji T_ii^-1
     double* S = K + widest * widest;
-    double* z = S + widest * widest;
+    double* shift = S + widest * widest; // T_ii^-1 v_i
+    double* z = shift + widest;
     double* scratch = z + widest;
-    for (i64 i = 0; i < m; ++i)
-      for (i64 j = 0; j <= i; ++j) L[i * m + j] = T[(s + i) * p + s + j];
-    if (!invert(L, m, inverse)) return {-1, 0.0};
+    copy_block(mine, L);
+    invert(L, mine, inverse);
     double cost = 0.0;
     for (i64 i = 0; i < m; ++i) {
       shift[i] = 0.0;
-      for (i64 j = 0; j < m; ++j) shift[i] += inverse[i * m + j] * v[s + j];
-      cost += 0.5 * shift[i] * v[s + i];
+      for (i64 j = 0; j < m; ++j) shift[i] += inverse[i * m + j] * v[mine[j]];
+      cost += 0.5 * shift[i] * v[mine[i]];
     }
     i64 best = -1;
     double least = HUGE_VAL;
     for (i64 b = 0; b < problem.groups(); ++b) {
       if (in[b] || !problem.allowed[b]) continue;
-      const i64 w = problem.width(b), t = problem.starts[b];
+      columns_of(b, theirs);
+      const i64 w = static_cast<i64>(theirs.size());
       for (i64 i = 0; i < w; ++i) {
-        const double* row = T.get() + (t + i) * p;
-        double sum = v[t + i];
-        for (i64 j = 0; j < m; ++j) sum -= row[s + j] * shift[j];
+        const double* row = T.get() + theirs[i] * p;
+        double sum = v[theirs[i]];
+        for (i64 j = 0; j < m; ++j) sum -= row[mine[j]] * shift[j];
         z[i] = sum;
         for (i64 j = 0; j < m; ++j) {
           double k = 0.0;
-          for (i64 l = 0; l < m; ++l) k += row[s + l] * inverse[l * m + j];
+          for (i64 l = 0; l < m; ++l) k += row[mine[l]] * inverse[l * m + j];
           K[i * m + j] = k;
         }
       }
       for (i64 i = 0; i < w; ++i)
         for (i64 j = 0; j <= i; ++j) {
-          double sum = T[(t + i) * p + t + j];
-          const double* row = T.get() + (t + j) * p + s;
-          for (i64 l = 0; l < m; ++l) sum += K[i * m + l] * row[l];
+          double sum = T[theirs[i] * p + theirs[j]];
+          const double* row = T.get() + theirs[j] * p;
+          for (i64 l = 0; l < m; ++l) sum += K[i * m + l] * row[mine[l]];
           S[i * w + j] = sum;
         }
-      const double gain = half_square(S, w, z, scratch);
-      if (gain >= 0.0 && cost - gain < least) best = b, least = cost - gain;
+      const double gain = half_square(S, theirs, z, scratch);
+      if (cost - gain < least) best = b, least = cost - gain;
     }
     return {best, least};
   }
   PURSUIT_CLONES void pivot(i64 b) {
     if (pivots >= kMaxPivots) renew();
-    const i64 m = problem.width(b), s = problem.starts[b], e = s + m;
-    double* L = work.get();
-    for (i64 i = 0; i < m; ++i)
-      for (i64 j = 0; j <= i; ++j) L[i * m + j] = T[(s + i) * p + s + j];
-    if (!invert(L, m, block.get())) return;
+    columns_of(b, mine);
+    copy_block(mine, work.get());
+    invert(work.get(), mine, block.get());
+    i64 m = static_cast<i64>(mine.size());
+    if (!in[b]) { // columns that depend on others stay out: their rows of the inverse are zero
+      i64 used = 0;
+      theirs.resize(m);
+      for (i64 i = 0; i < m; ++i)
+        if (block[i * m + i] > 0.0) theirs[used] = i, mine[used++] = mine[i];
+      for (i64 i = 0; i < used; ++i)
+        for (i64 j = 0; j < used; ++j) block[i * used + j] = block[theirs[i] * m + theirs[j]];
+      m = used;
+      mine.resize(m);
+    }
     double* R = rows.get();
     for (i64 i = 0; i < m; ++i) {
       double* out = R + i * p;
       std::fill(out, out + p, 0.0);
       for (i64 j = 0; j < m; ++j) {
         const double d = block[i * m + j];
-        const double* row = T.get() + (s + j) * p;
+        const double* row = T.get() + mine[j] * p;
         for (i64 c = 0; c < p; ++c) out[c] += d * row[c];
       }
     }
-    double* z = work.get() + widest * widest;
+    double* C = work.get();
+    double* z = C + widest;
     double moved = 0.0;
     for (i64 i = 0; i < m; ++i) {
       z[i] = 0.0;
-      for (i64 j = 0; j < m; ++j) z[i] += block[i * m + j] * v[s + j];
-      moved += 0.5 * z[i] * v[s + i];
+      for (i64 j = 0; j < m; ++j) z[i] += block[i * m + j] * v[mine[j]];
+      moved += 0.5 * z[i] * v[mine[i]];
+      swept[mine[i]] ^= 2; // those that move now
     }
     for (i64 a = 0; a < p; ++a) {
-      if (a >= s && a < e) continue;
+      if (swept[a] & 2) continue;
       double* row = T.get() + a * p;
-      double* C = work.get(); // L is done with
-      for (i64 i = 0; i < m; ++i) C[i] = row[s + i];
+      for (i64 i = 0; i < m; ++i) C[i] = row[mine[i]];
       for (i64 i = 0; i < m; ++i) {
         const double f = C[i];
         if (f == 0.0) continue;
@@ -149,14 +164,15 @@ public:
       for (i64 i = 0; i < m; ++i) {
         double sum = 0.0;
         for (i64 j = 0; j < m; ++j) sum += C[j] * block[j * m + i];
-        row[s + i] = sum;
+        row[mine[i]] = sum;
       }
     }
     for (i64 i = 0; i < m; ++i) {
-      double* row = T.get() + (s + i) * p;
+      double* row = T.get() + mine[i] * p;
       for (i64 c = 0; c < p; ++c) row[c] = -R[i * p + c];
-      for (i64 j = 0; j < m; ++j) row[s + j] = block[i * m + j];
-      v[s + i] = -z[i];
+      for (i64 j = 0; j < m; ++j) row[mine[j]] = block[i * m + j];
+      v[mine[i]] = -z[i];
+      swept[mine[i]] = !in[b];
     }
     value_ += in[b] ? moved : -moved;
     size_ += in[b] ? -1 : 1;
@@ -166,12 +182,13 @@ public:
 
 private:
   static constexpr i64 kMaxPivots = 150;
-  static constexpr double kMinPivotShare = 1e-12; // of a block's own diagonal: below it columns are dependent
+  static constexpr double kMinPivotShare = 1e-12; // of a column's own curvature: below it, it depends on others
 
   void restart() {
     std::copy(problem.H, problem.H + p * p, T.get());
     std::copy(problem.g, problem.g + p, v.get());
     std::fill(in.begin(), in.end(), 0);
+    std::fill(swept.begin(), swept.end(), 0);
     value_ = 0.0, size_ = 0, pivots = 0;
   }
   void renew() {
@@ -180,41 +197,59 @@ private:
     pivots = -static_cast<i64>(kept.size()); // so that this is not made anew in between
     for (i64 b : kept) pivot(b);
   }
-  // L: a lower triangle, row by row, and then its Cholesky factor; false where it has none.
-  static bool factor(double* L, i64 m) {
-    for (i64 i = 0; i < m; ++i)
-      for (i64 j = 0; j <= i; ++j) {
-        const double own = L[i * m + j];
-        double sum = own;
-        for (i64 l = 0; l < j; ++l) sum -= L[i * m + l] * L[j * m + l];
-        if (i != j)
-          L[i * m + j] = sum / L[j * m + j];
-        else if (sum > kMinPivotShare * own && sum > 0.0)
-          L[i * m + i] = std::sqrt(sum);
-        else
-          return false;
-      }
-    return true;
+  // The columns of a group that may enter, or those that are in.
+  void columns_of(i64 b, std::vector<i64>& out) const {
+    out.clear();
+    for (i64 j = problem.starts[b]; j < problem.starts[b + 1]; ++j)
+      if (!in[b] || swept[j]) out.push_back(j);
   }
-  // z' S^-1 z / 2 for the lower triangle L of S, or -1.
-  static double half_square(double* L, i64 m, const double* z, double* y) {
-    if (!factor(L, m)) return -1.0;
+  // The lower triangle of T on some columns, row by row.
+  void copy_block(const std::vector<i64>& cols, double* L) const {
+    const i64 m = static_cast<i64>(cols.size());
+    for (i64 i = 0; i < m; ++i)
+      for (i64 j = 0; j <= i; ++j) L[i * m + j] = T[cols[i] * p + cols[j]];
+  }
+  // L: a lower triangle, row by row, and then its Cholesky factor. The row and column of a column that depends on those
+  // before it, and on the groups that are in, are zero.
+  void factor(double* L, const std::vector<i64>& cols) const {
+    const i64 m = static_cast<i64>(cols.size());
+    for (i64 j = 0; j < m; ++j) {
+      double own = L[j * m + j];
+      for (i64 l = 0; l < j; ++l) own -= L[j * m + l] * L[j * m + l];
+      const double least = swept[cols[j]] ? 0.0 : kMinPivotShare * problem.H[cols[j] * p + cols[j]];
+      const bool independent = own > least && own > 0.0;
+      L[j * m + j] = independent ? std::sqrt(own) : 0.0;
+      for (i64 i = j + 1; i < m; ++i) {
+        double sum = L[i * m + j];
+        for (i64 l = 0; l < j; ++l) sum -= L[i * m + l] * L[j * m + l];
+        L[i * m + j] = independent ? sum / L[j * m + j] : 0.0;
+      }
+      if (!independent)
+        for (i64 l = 0; l < j; ++l) L[j * m + l] = 0.0;
+    }
+  }
+  // z' S^-1 z / 2 for the lower triangle L of S, without the columns that depend on others.
+  double half_square(double* L, const std::vector<i64>& cols, const double* z, double* y) const {
+    factor(L, cols);
+    const i64 m = static_cast<i64>(cols.size());
     double sum = 0.0;
     for (i64 i = 0; i < m; ++i) {
       double left = z[i];
       for (i64 j = 0; j < i; ++j) left -= L[i * m + j] * y[j];
-      y[i] = left / L[i * m + i];
+      y[i] = L[i * m + i] > 0.0 ? left / L[i * m + i] : 0.0;
       sum += y[i] * y[i];
     }
     return 0.5 * sum;
   }
-  static bool invert(double* L, i64 m, double* out) {
-    if (!factor(L, m)) return false;
+  // The inverse; rows and columns of what depends on others are zero.
+  void invert(double* L, const std::vector<i64>& cols, double* out) const {
+    factor(L, cols);
+    const i64 m = static_cast<i64>(cols.size());
     for (i64 c = 0; c < m; ++c) { // columns of L^-1 in the upper triangle of out, then (L L')^-1
       for (i64 i = c; i < m; ++i) {
-        double sum = i == c ? 1.0 : 0.0;
+        double sum = i == c && L[c * m + c] > 0.0 ? 1.0 : 0.0;
         for (i64 j = c; j < i; ++j) sum -= L[i * m + j] * out[c * m + j];
-        out[c * m + i] = sum / L[i * m + i];
+        out[c * m + i] = L[i * m + i] > 0.0 ? sum / L[i * m + i] : 0.0;
       }
     }
     for (i64 i = 0; i < m; ++i)
@@ -225,13 +260,14 @@ private:
       }
     for (i64 i = 0; i < m; ++i)
       for (i64 j = i; j < m; ++j) out[i * m + j] = out[j * m + i] = L[i * m + j];
-    return true;
   }
 
   const GroupProblem& problem;
   const i64 p;
   Buffer T, v, rows, block, work;
   std::vector<std::uint8_t> in;
+  std::vector<std::uint8_t> swept; // columns that are pivoted: those of the groups that are in, but for dependent ones
+  std::vector<i64> mine, theirs;   // columns of one group
   i64 widest = 1, size_ = 0, pivots = 0;
   double value_ = 0.0;
 };
@@ -309,9 +345,8 @@ private:
       if (gain > most) best_group = b, most = gain;
     }
     if (best_group < 0) return false;
-    const i64 before = state.size();
     state.pivot(best_group);
-    return state.size() > before;
+    return true;
   }
   bool leave_cheapest() {
     i64 cheapest = -1;
@@ -319,12 +354,11 @@ private:
     for (i64 b = 0; b < problem.groups(); ++b) {
       if (!state.has(b) || problem.forced[b]) continue;
       const double cost = state.worth(b);
-      if (cost >= 0.0 && cost < least) cheapest = b, least = cost;
+      if (cost < least) cheapest = b, least = cost;
     }
     if (cheapest < 0) return false;
-    const i64 before = state.size();
     state.pivot(cheapest);
-    return state.size() < before;
+    return true;
   }
   void improve() {
     for (int step = 0; step < kMaxExchanges && !poll.stop(); ++step) {

@@ -77,8 +77,8 @@ def verify(root: Root = RESULTS) -> None:
     typer.echo(
         "beside the papers' claims: " + ", ".join(f"{account.beside[outcome]} {outcome}" for outcome in OUTCOMES)
     )
-    total = sum(account.outcomes.values())
-    typer.echo(f"of the {total} claims {account.replicated} have a standard error; the others are of single runs")
+    if total := sum(account.outcomes.values()):
+        typer.echo(f"of the {total} claims {account.replicated} have a standard error; the others are of single runs")
     for line in account.open:
         typer.echo(f"open: {line}", err=True)
     raise typer.Exit(1 if account.open else 0)

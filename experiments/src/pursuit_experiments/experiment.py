@@ -5,7 +5,7 @@ import math
 import sys
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from math import ceil
 from pathlib import Path
@@ -114,11 +114,11 @@ class Judgement:
         rests_on: Comparison | None = None,
     ) -> "Judgement":  # fmt: skip
         """Agrees where it holds; ``why`` is given only where it does not."""
-        numbers: Any = (None, None, None) if rests_on is None else _plain(rests_on)
-        about = "" if rests_on is None else rests_on.about
-        if holds:
-            return cls(claim, AGREES, measured, "", *numbers, None, about)
-        return cls(claim, otherwise, measured, why, *numbers, None, about)
+        found = cls(claim, AGREES, measured) if holds else cls(claim, otherwise, measured, why)
+        if rests_on is None:
+            return found
+        lead, se, copies = _plain(rests_on)
+        return replace(found, lead=lead, se=se, copies=copies, about=rests_on.about)
 
 
 def _needed(comparisons: list[Comparison]) -> int | None:

@@ -113,8 +113,8 @@ def _summary(judged: list[tuple[Experiment, Verdict]]) -> str:
         " committed tables anew, `pursuit-experiments report` writes this page, and `pursuit-experiments run NAME`"
         " does an experiment again, or goes on with it. Where something was replicated, each verdict names the"
         " comparison that speaks least for the claim, with its lead (positive: for the claim), the standard error of"
-        " the lead and the number of replications. Where nothing was replicated (a formula, one data set, one run of each method)"
-        " there is no standard error."
+        " the lead and the number of replications. Where nothing was replicated (a formula, one data set, one run of"
+        " each method) there is no standard error."
     )
 
 

@@ -1,10 +1,11 @@
 """Effects of single features: splines, and the columns that stand for them."""
 
-from .basis import AdditiveBasis, basis_changes, column_kinds, fit_basis, knots_for
+from .basis import FEW_ROWS, AdditiveBasis, basis_changes, column_kinds, fit_basis, knots_for
 from .effect import Effect
 from .splines import ColumnBasis, column_from_json, fit_column
 
 __all__ = [
+    "FEW_ROWS",
     "AdditiveBasis",
     "ColumnBasis",
     "Effect",

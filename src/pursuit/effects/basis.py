@@ -14,8 +14,8 @@ from .splines import ColumnBasis, change_of_basis, fit_column, offsets_of
 
 KINDS = ("smooth", "linear", "increasing", "decreasing")
 MAX_LINEAR_VALUES = 8  # distinct values up to which a feature has no curve
-FEW_ROWS = 200  # rows below which a curve has one knot less
-DEFAULT_KNOTS, KNOTS_OF_FEW_ROWS = 5, 4
+FEW_ROWS = 200  # rows below which a curve has fewer knots, and lines are candidates too where k is chosen
+DEFAULT_KNOTS, KNOTS_OF_FEW_ROWS = 5, 3
 
 #: From the number of a feature to its values.
 ReadColumn = Callable[[int], Vector]

@@ -2,7 +2,7 @@
 
 A quadratic objective is one kernel call. Other losses go from size to size on quadratic models: at the best point of a
 size the model with its gradient and Hessian says which groups the next size has, a refit on the loss says what they are
-worth, and the model at the new point whether an exchange of one group would help.
+worth, and the model at the new point whether an exchange of one group would help, and what it promises one size below.
 """
 
 from collections.abc import Sequence
@@ -87,7 +87,24 @@ def _by_models(f: GLM, constraint: AtMost, wanted: Sequence[int], only: bool) ->
                 break
             best[max(found)] = point = trial
             model = _model(f, point)
+        _improve_below(f, constraint, best, model, target, tolerance)
     return best
+
+
+def _improve_below(
+    f: GLM, constraint: AtMost, best: dict[int, Point], model: tuple[Matrix, Vector], target: int, tolerance: float
+) -> None:
+    """What the model at the best point of a size says of the next smaller one, as far as a refit confirms it."""
+    below = max((size for size in best if size < target), default=0)
+    if below <= len(constraint.include):
+        return
+    start, budget = constraint.units_of(best[target].support), constraint.with_budget(below)
+    found = group_supports(*model, budget, start, (below,), tolerance, late)
+    cols = found[max(found)]
+    if not np.array_equal(cols, best[below].support):
+        trial = f.refit(cols, start=best[target])
+        if trial.value < best[below].value - tolerance:
+            best[below] = trial
 
 
 def _model(f: GLM, point: Point) -> tuple[Matrix, Vector]:

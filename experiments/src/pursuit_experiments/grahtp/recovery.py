@@ -41,7 +41,7 @@ class SupportRecovery(Experiment):
         found: list[Cell] = []
         for copy in size.copies(self.copies, 1):
             for n in size.pick(self.rows, self.rows[3:6:2]):
-                plain = {"copy": copy, "n": n // small, "p": 500 // small, "true": 50 // small}
+                plain: Cell = {"copy": copy, "n": n // small, "p": 500 // small, "true": 50 // small}
                 ridges = self.lambdas if copy < self.beside_copies else self.lambdas[:1]
                 for cell in [{**plain, "lambda": one} for one in ridges] or [plain]:
                     found += [cell] if copy >= self.constant_copies else [cell, {**cell, "constant": True}]

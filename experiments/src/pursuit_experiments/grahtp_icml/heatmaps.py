@@ -85,7 +85,7 @@ Methods, grids and choices are those of `grahtp/figure6`; GLasso is scikit-learn
         ]
         found = []
         for name in GREEDY:
-            error = np.hypot(*(_deviation(table, one) for one in (name, LASSO)))
+            error = np.hypot(_deviation(table, name), _deviation(table, LASSO))
             about = f"GLasso's mean edges minus {name}'s"
             found.append(Comparison(about, edges[LASSO] - edges[name], float(error), int(table["copies"].min())))
         measured = f"truth {edges['truth']:.0f} edges; {'; '.join(words)}"

@@ -21,10 +21,11 @@ PARAMETERS = """k : int or "cv", default "cv"
     effects : "smooth", "linear", "auto" or dict, default "smooth"
         "smooth": a curve (natural cubic spline) for every feature with more than eight distinct values, a line for the
         others. "linear": lines only. "auto" (where k is a number the same as "smooth"): models with lines only are
-        candidates too, and curves bend as far as that predicts better. Or a dict from columns (names or indices) to
-        "smooth", "linear", "increasing" or "decreasing"; features that it does not name are "smooth".
+        candidates too, and curves bend as far as that predicts better; below 200 rows "smooth" does so as well. Or a
+        dict from columns (names or indices) to "smooth", "linear", "increasing" or "decreasing"; features that it does
+        not name are "smooth".
     n_knots : int or None, default None
-        Knots of a curve, from 3 to 7. None: 5, and 4 below 200 rows. They lie at quantiles of the training rows; in a
+        Knots of a curve, from 3 to 7. None: 5, and 3 below 200 rows. They lie at quantiles of the training rows; in a
         cross-validation, of the training rows of each fold.
     loss : str or Loss
         See ``pursuit.list_losses()``.

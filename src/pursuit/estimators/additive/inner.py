@@ -20,7 +20,7 @@ from ...constraints import _units
 from ...data import Data, Source, is_dask
 from ...data.sources import opened
 from ...designs import as_design
-from ...effects import AdditiveBasis, basis_changes, column_kinds, fit_basis, knots_for
+from ...effects import FEW_ROWS, AdditiveBasis, basis_changes, column_kinds, fit_basis, knots_for
 from ...selection import Fold, Models, Problem, rows_that_count
 from ...selection.problem import KEPT
 from ...selection.splits import fold_weights
@@ -202,8 +202,9 @@ class AdditiveChosen(AdditiveModel):
 
     def _make_problem(self, f: Any, n: float) -> Problem:
         made = super()._make_problem(f, n)  # type: ignore[misc]
-        linear = self._linear_problem(made) if self.with_linear else None
-        return AdditiveProblem(**vars(made), linear=linear)
+        with_linear = self.with_linear or (isinstance(self.effects, str) and n < FEW_ROWS)
+        bends = len(self.basis_.bent()) > 0
+        return AdditiveProblem(**vars(made), linear=self._linear_problem(made) if with_linear and bends else None)
 
     def _linear_problem(self, problem: Problem) -> Problem:
         """Without the columns that bend: each is a unit of its own, and excluded."""

@@ -33,7 +33,7 @@ class SmoothEffects(TransformerMixin, BaseEstimator):
         "increasing" or "decreasing"; features that it does not name are "smooth". Columns of a monotone effect are
         such that non-negative coefficients give a curve that rises (falls) everywhere.
     n_knots : int or None, default None
-        Knots of a curve, from 3 to 7. None: 5, and 4 below 200 rows. They lie at quantiles of the training rows.
+        Knots of a curve, from 3 to 7. None: 5, and 3 below 200 rows. They lie at quantiles of the training rows.
 
     Attributes
     ----------
