@@ -68,6 +68,7 @@ def test_repeated_rows_are_whole_number_weights(combine, loss):
     np.testing.assert_allclose(one.cv_results_["mean_loss"], two.cv_results_["mean_loss"], rtol=1e-8)
 
 
+@pytest.mark.filterwarnings("ignore:y holds only 0 and 1")
 @pytest.mark.parametrize("make", [SparseRegressorCV, SparseClassifierCV])
 def test_sparse_X_is_dense_X(make):
     given = problem("logistic", n=60, p=8, density=0.4)

@@ -1,7 +1,6 @@
 """Base classes of the estimators: validation, fit, feature selection, and prediction from k columns."""
 
 import copy
-import warnings
 from dataclasses import KW_ONLY, dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -412,4 +411,4 @@ class AtMostK(SparseModel):
         # in float32 a coefficient could round past its bound
         self._dtype = np.dtype(np.float64) if allowed.is_bounded else objective.data.dtype
         if result.status in WARNING_STATUSES:
-            warnings.warn(f"{type(self).__name__}: {result.reason}", ConvergenceWarning, stacklevel=3)
+            warn_at_caller(f"{type(self).__name__}: {result.reason}", ConvergenceWarning)
