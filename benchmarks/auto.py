@@ -42,9 +42,11 @@ def peer(loss: str, k: int) -> Any:
     import abess
 
     kinds = {
-        "squared": abess.LinearRegression, "logistic": abess.LogisticRegression, "poisson": abess.PoissonRegression,
+        "squared": abess.LinearRegression,
+        "logistic": abess.LogisticRegression,
+        "poisson": abess.PoissonRegression,
         "multinomial": abess.MultinomialRegression,
-    }  # fmt: skip
+    }
     return kinds[loss](support_size=[k], thread=1)
 
 
@@ -150,8 +152,17 @@ def judged(loss: str, seed: int, long: bool) -> Counter[str]:
 
 
 def quality(problems: int, seed: int, long: bool) -> Table:
-    told = ["problems", "worse than a part", "by over 1%", "abess ran", "abess better", "abess worse", "abess failed",
-            "swap_optimal", *(["not the best known"] if long else [])]  # fmt: skip
+    told = [
+        "problems",
+        "worse than a part",
+        "by over 1%",
+        "abess ran",
+        "abess better",
+        "abess worse",
+        "abess failed",
+        "swap_optimal",
+        *(["not the best known"] if long else []),
+    ]
     table = Table("loss", *told, title="Quality")
     for loss in LOSSES:
         tally = sum((judged(loss, seed * 10**6 + i, long) for i in range(problems)), Counter[str]())

@@ -276,9 +276,11 @@ def main() -> None:
         if isinstance(python, str):
             console.print(f"OKRidge: {python}")
         small, turns = given.quick, given.turns
-        sizes = [(300, 100, 5, 0.5, None), (300, 100, 5, 0.9, None)] if small else [
-            (2000, 1000, 10, 0.5, None), (2000, 1000, 10, 0.9, None), (6000, 3000, 10, 0.5, 3.0)
-        ]  # fmt: skip
+        sizes = (
+            [(300, 100, 5, 0.5, None), (300, 100, 5, 0.9, None)]
+            if small
+            else [(2000, 1000, 10, 0.5, None), (2000, 1000, 10, 0.9, None), (6000, 3000, 10, 0.5, 3.0)]
+        )
         shape = (200, 60, 4, 3.0) if small else (1000, 500, 8, 60.0)
         wide = (300, 5000, 10) if small else (5000, 20000, 50)
         parts = [("ridge", partial(ridge, *size, turns, python)) for size in sizes]

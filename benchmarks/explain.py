@@ -169,10 +169,16 @@ def show(
                 continue
             mean = {field: float(np.mean(list(values.values()))) for field, values in own.items()}
             out.add_row(
-                name, f"{mean['f']:.3f}", apart(ours["f"], own["f"]), f"{mean['exact']:.3f}",
-                apart(ours["exact"], own["exact"]), f"{mean['features']:.1f}, {mean['hits']:.1f} true",
-                f"{mean['error']:.1f}", f"{mean['seconds']:.2f}", str(len(own["f"])),
-            )  # fmt: skip
+                name,
+                f"{mean['f']:.3f}",
+                apart(ours["f"], own["f"]),
+                f"{mean['exact']:.3f}",
+                apart(ours["exact"], own["exact"]),
+                f"{mean['features']:.1f}, {mean['hits']:.1f} true",
+                f"{mean['error']:.1f}",
+                f"{mean['seconds']:.2f}",
+                str(len(own["f"])),
+            )
         console.print(out)
 
 

@@ -13,9 +13,19 @@ from rule_variants import choose, pieces
 from tables import table
 
 NAMES = (
-    "biomass", "carseats", "college", "hitters", "mlb1", "nbasal", "saratoga", "uscrime", "card", "car_prices",
-    "chem_yield", "loans",
-)  # fmt: skip
+    "biomass",
+    "carseats",
+    "college",
+    "hitters",
+    "mlb1",
+    "nbasal",
+    "saratoga",
+    "uscrime",
+    "card",
+    "car_prices",
+    "chem_yield",
+    "loans",
+)
 NEW, OLD = (0.15, 1e-4, 1.0), (1 / 3, 1.0, 0.0)
 
 

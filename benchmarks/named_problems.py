@@ -179,9 +179,14 @@ def measured(case: Case, X: Any, y: np.ndarray, loss: str, seed: int) -> Entry:
         limit *= TIME_LIMIT / seconds
         result, seconds = solved(case, X, y, loss, limit, seed)
     return {
-        "n": X.shape[0], "p": X.shape[1], "value": result.value, "seconds": seconds, "status": result.status,
-        "optimality": result.optimality, "separates": check(X, y, loss, result),
-    }  # fmt: skip
+        "n": X.shape[0],
+        "p": X.shape[1],
+        "value": result.value,
+        "seconds": seconds,
+        "status": result.status,
+        "optimality": result.optimality,
+        "separates": check(X, y, loss, result),
+    }
 
 
 def met(case: Case, entry: Entry) -> str:
@@ -201,11 +206,17 @@ def show(console: Console, title: str, entries: dict[Key, Entry]) -> None:
             continue
         entry = entries[case.key]
         table.add_row(
-            case.name, f"{entry['n']} x {entry['p']}", str(case.k), case.way,
+            case.name,
+            f"{entry['n']} x {entry['p']}",
+            str(case.k),
+            case.way,
             "separates" if entry["separates"] else f"{entry['value']:.5f}",
-            f"<= {case.wanted:.4f}" if case.wanted else "separates", met(case, entry), f"{entry['seconds']:.2f}",
-            entry["status"], entry["optimality"],
-        )  # fmt: skip
+            f"<= {case.wanted:.4f}" if case.wanted else "separates",
+            met(case, entry),
+            f"{entry['seconds']:.2f}",
+            entry["status"],
+            entry["optimality"],
+        )
     console.print(table)
 
 

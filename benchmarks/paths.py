@@ -197,8 +197,10 @@ def loss_tables() -> None:
             excess = (np.array([path.at(k).value for k in ks]) - theirs) / f.height
             better, worse = better + int((excess < -EQUAL).sum()), worse + int((excess > EQUAL).sum())
             equal, total = equal + int((np.abs(excess) <= EQUAL).sum()), total + seconds
-            print(f"{name:12} {loss:9} {len(y)}x{X.shape[1]}: {1e3 * seconds[0]:.1f} ms, abess {1e3 * seconds[1]:.1f};"
-                  f" value {excess.min():+.1e} to {excess.max():+.1e}")  # fmt: skip
+            print(
+                f"{name:12} {loss:9} {len(y)}x{X.shape[1]}: {1e3 * seconds[0]:.1f} ms, abess {1e3 * seconds[1]:.1f};"
+                f" value {excess.min():+.1e} to {excess.max():+.1e}"
+            )
     print(f"{better} sizes better than abess, {equal} equal, {worse} worse; {total[0]:.2f} s, abess {total[1]:.2f} s")
 
 

@@ -129,11 +129,17 @@ def show(console: Console, title: str, rows: list[Row], caption: str) -> None:
     for row in rows:
         found = "" if row.size is None else f"{'-' if row.found is None else row.found}/{row.size}"
         table.add_row(
-            row.contender, shown(row.seconds, ".5f"), shown(row.first_seconds, ".4f"), shown(row.objective, ".10f"),
-            found, shown(row.vs_peer, ".2f"), shown(row.vs_floor, ".2f"),
-            shown(row.vs_search_floor, ".2f"), row.note,
+            row.contender,
+            shown(row.seconds, ".5f"),
+            shown(row.first_seconds, ".4f"),
+            shown(row.objective, ".10f"),
+            found,
+            shown(row.vs_peer, ".2f"),
+            shown(row.vs_floor, ".2f"),
+            shown(row.vs_search_floor, ".2f"),
+            row.note,
             style="bold" if row.ours else None,
-        )  # fmt: skip
+        )
     console.print(table)
 
 

@@ -118,8 +118,10 @@ def second_worker(n: int, p: int) -> None:
         ):
             taken[workers] = min(fit(n, p, client, k=150, solver="grahtp", max_iter=3)[1] for _ in range(3))
     one, two = taken[1], taken[2]
-    print(f"refits on 150 columns, n={n:,}: one worker {one:.2f} s, two {two:.2f} s: {one / two:.2f} times as fast "
-          "(wanted 1.6)")  # fmt: skip
+    print(
+        f"refits on 150 columns, n={n:,}: one worker {one:.2f} s, two {two:.2f} s: {one / two:.2f} times as fast "
+        "(wanted 1.6)"
+    )
 
 
 def hung_and_gone(patience: float) -> None:

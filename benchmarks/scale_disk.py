@@ -214,8 +214,10 @@ def main() -> None:
                 [*command, "fit", str(big), "--target", "y", "-k", str(K), "-o", str(folder / "model.json")]
             )
             seconds = time.perf_counter() - began
-            show(f"pursuit fit, {big.stat().st_size / 1e9:.2g} GB of Parquet",
-                 {"seconds": seconds, "anonymous memory, GB": most / 1e9})  # fmt: skip
+            show(
+                f"pursuit fit, {big.stat().st_size / 1e9:.2g} GB of Parquet",
+                {"seconds": seconds, "anonymous memory, GB": most / 1e9},
+            )
     finally:
         shutil.rmtree(folder)
 

@@ -72,8 +72,10 @@ def main() -> None:
     for name, kind in (("n", float), ("p", float), ("entries", float), ("k", int), ("workers", int)):
         parser.add_argument(f"--{name}", type=kind, default=getattr(Problem(), name))
     asked, known = Problem(**vars(parser.parse_args())), Constants()
-    print(f"{asked.n:.0e} rows x {asked.p:.0e} columns, {asked.entries:g} entries a row, k={asked.k}: "
-          f"{asked.rows * asked.workers / 1e12:.2f} TB of CSR")  # fmt: skip
+    print(
+        f"{asked.n:.0e} rows x {asked.p:.0e} columns, {asked.entries:g} entries a row, k={asked.k}: "
+        f"{asked.rows * asked.workers / 1e12:.2f} TB of CSR"
+    )
     print(f"{'workers':>8} {'sum':>7} {'GB each':>8} | gradients s (work, line, sum) | refits s (same) | whole s")
     for workers in sorted({10, 30, asked.workers, 3 * asked.workers}):
         for tree in (False, True):

@@ -90,10 +90,18 @@ def measure(name: str, solver: str, k: int, l2: float, limit: float) -> dict[str
         f.data.at(cols, result.coef, 0.0)
         passes.append(time.process_time() - began)
     return {
-        **tally, "seconds": spent, "pass": min(passes), "memory": most, "csr": design.nbytes, "vector": 8 * f.dim,
-        "value": result.value, "status": result.status, "iterations": result.n_iter, "size": len(cols),
+        **tally,
+        "seconds": spent,
+        "pass": min(passes),
+        "memory": most,
+        "csr": design.nbytes,
+        "vector": 8 * f.dim,
+        "value": result.value,
+        "status": result.status,
+        "iterations": result.n_iter,
+        "size": len(cols),
         "reason": result.reason,
-    }  # fmt: skip
+    }
 
 
 def apart(*given: Any) -> dict[str, Any]:
@@ -111,10 +119,16 @@ def row(found: dict[str, Any]) -> list[str]:
     floor = found["passes"] * found["pass"]
     beyond = found["memory"] - VECTORS * found["vector"]
     return [
-        f"{found['value']:.5f}", str(found["iterations"]), f"{found['passes']:.0f}", f"{found['gathers']:.0f}",
-        f"{found['seconds']:.2f}", f"{floor:.2f}", f"{found['seconds'] / floor:.1f}",
-        f"{found['memory'] / found['csr']:.2f} ({max(beyond, 0) / found['csr']:.2f})", found["status"],
-    ]  # fmt: skip
+        f"{found['value']:.5f}",
+        str(found["iterations"]),
+        f"{found['passes']:.0f}",
+        f"{found['gathers']:.0f}",
+        f"{found['seconds']:.2f}",
+        f"{floor:.2f}",
+        f"{found['seconds'] / floor:.1f}",
+        f"{found['memory'] / found['csr']:.2f} ({max(beyond, 0) / found['csr']:.2f})",
+        found["status"],
+    ]
 
 
 def main() -> None:

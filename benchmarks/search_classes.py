@@ -62,9 +62,14 @@ def measure(known: dict[str, Data], turns: int, key: Key) -> Entry:
     values = [objective("logistic", judged, support) for support in (found["auto"].support, found["abess"])]
     null = objective("logistic", judged, np.empty(0, np.int64))
     return {
-        "n": len(data.y), "p": data.X.shape[1], "ours": values[0] / null, "theirs": values[1] / null,
-        "seconds": seconds["auto"], "abess": seconds["abess"], "optimality": found["auto"].optimality,
-    }  # fmt: skip
+        "n": len(data.y),
+        "p": data.X.shape[1],
+        "ours": values[0] / null,
+        "theirs": values[1] / null,
+        "seconds": seconds["auto"],
+        "abess": seconds["abess"],
+        "optimality": found["auto"].optimality,
+    }
 
 
 def judged(entries: dict[Key, Entry]) -> list[Line]:

@@ -78,10 +78,17 @@ def measure(turns: int, key: Key) -> Entry:
     kind, data, k = draw(seed)
     seconds, found = take_turns(contenders(data, k, effort), turns)
     return {
-        "kind": kind, "n": len(data.y), "p": data.X.shape[1], "k": k, "null": float(data.y.var() / 2),
-        "ours": objective("linear", data, found["auto"].support), "theirs": objective("linear", data, found["abess"]),
-        "seconds": seconds["auto"], "abess": seconds["abess"], "optimality": found["auto"].optimality,
-    }  # fmt: skip
+        "kind": kind,
+        "n": len(data.y),
+        "p": data.X.shape[1],
+        "k": k,
+        "null": float(data.y.var() / 2),
+        "ours": objective("linear", data, found["auto"].support),
+        "theirs": objective("linear", data, found["abess"]),
+        "seconds": seconds["auto"],
+        "abess": seconds["abess"],
+        "optimality": found["auto"].optimality,
+    }
 
 
 def search_long(seconds: float, key: Key) -> Entry:
@@ -155,20 +162,34 @@ class Figures:
     def row(self) -> tuple[str, ...]:
         ratio = self.seconds / self.abess
         return (
-            str(len(self.best)), self.share(self.at_best), self.share(self.theirs <= self.best * (1 + SAME)),
-            self.share(self.abess_better), self.share(self.ours < self.theirs * (1 - SAME)),
-            self.mean((self.ours - self.best) / self.null), self.mean((self.theirs - self.best) / self.null),
+            str(len(self.best)),
+            self.share(self.at_best),
+            self.share(self.theirs <= self.best * (1 + SAME)),
+            self.share(self.abess_better),
+            self.share(self.ours < self.theirs * (1 - SAME)),
+            self.mean((self.ours - self.best) / self.null),
+            self.mean((self.theirs - self.best) / self.null),
             f"{np.median(ratio):.2f}, {np.exp(np.log(ratio).mean()):.2f}, {self.seconds.sum() / self.abess.sum():.2f}",
             f"{1e3 * self.seconds.mean():.1f} / {1e3 * self.abess.mean():.1f}",
             f"{self.optimality.count('swap_optimal')}/{len(self.best)}",
-        )  # fmt: skip
+        )
 
 
 def show(console: Console, entries: dict[Key, Entry], best: dict[int, float]) -> Figures:
     table = Table(title="Fresh problems (standard errors); losses are above the best known, of the null value")
-    for head in ("kind", "problems", "auto at the best", "abess at the best", "abess better", "auto better",
-                 "auto's mean loss", "abess's", "times abess: median, geo. mean, total", "ms",
-                 "swap_optimal"):  # fmt: skip
+    for head in (
+        "kind",
+        "problems",
+        "auto at the best",
+        "abess at the best",
+        "abess better",
+        "auto better",
+        "auto's mean loss",
+        "abess's",
+        "times abess: median, geo. mean, total",
+        "ms",
+        "swap_optimal",
+    ):
         table.add_column(head)
     for kind in (*KINDS, "all"):
         some = {key: entry for key, entry in entries.items() if kind in ("all", entry["kind"])}

@@ -98,8 +98,10 @@ def main() -> None:
         case = f"seed {seed} {X.shape[0]}x{X.shape[1]} q={Y.shape[1]} k={k}"
         print(f"{case}: {values}; path worse at {wrong or 'no size'}; ms {times}", flush=True)
     times = ", ".join(f"{name} {one:.2f}" for name, one in total.items())
-    print(f"{args.problems} problems: worse than abess in {worse}, better in {better}; paths worse in {path_worse} "
-          f"({sizes_worse} sizes); seconds {times}")  # fmt: skip
+    print(
+        f"{args.problems} problems: worse than abess in {worse}, better in {better}; paths worse in {path_worse} "
+        f"({sizes_worse} sizes); seconds {times}"
+    )
 
 
 if __name__ == "__main__":

@@ -89,10 +89,15 @@ def main() -> None:
         ours, theirs = ours + seconds["auto"], theirs + seconds["abess"]
         shares = ", ".join(f"{one / f.null.value:.6f}" for one in (*values, best))
         times = ", ".join(f"{1e3 * one:.1f}" for one in seconds.values())
-        print(f"{name} {X.shape[0]}x{X.shape[1]} k={k}: auto, abess, best {shares}; ms {times}; "
-              f"{found['auto'].optimality}", flush=True)  # fmt: skip
-    print(f"{len(cases)} cases: worse than abess in {worse}, at the best known in {at_best}, total time {ours:.2f} s "
-          f"for {theirs:.2f} s: {ours / max(theirs, 1e-9):.1f} times")  # fmt: skip
+        print(
+            f"{name} {X.shape[0]}x{X.shape[1]} k={k}: auto, abess, best {shares}; ms {times}; "
+            f"{found['auto'].optimality}",
+            flush=True,
+        )
+    print(
+        f"{len(cases)} cases: worse than abess in {worse}, at the best known in {at_best}, total time {ours:.2f} s "
+        f"for {theirs:.2f} s: {ours / max(theirs, 1e-9):.1f} times"
+    )
 
 
 if __name__ == "__main__":

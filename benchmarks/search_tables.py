@@ -87,15 +87,31 @@ def measure(turns: int, key: Key) -> Entry:
     values = [objective("linear", judged, support) for support in (found["auto"].support, found["abess"])]
     null = float(data.y.var() / 2)
     return {
-        "n": len(data.y), "p": data.X.shape[1], "ours": values[0] / null, "theirs": values[1] / null,
-        "seconds": seconds["auto"], "abess": seconds["abess"], "optimality": found["auto"].optimality,
-    }  # fmt: skip
+        "n": len(data.y),
+        "p": data.X.shape[1],
+        "ours": values[0] / null,
+        "theirs": values[1] / null,
+        "seconds": seconds["auto"],
+        "abess": seconds["abess"],
+        "optimality": found["auto"].optimality,
+    }
 
 
 def show(console: Console, entries: dict[Key, Entry]) -> None:
     table = Table(title="auto next to abess by table; differences are ours - abess's, of the null value")
-    for head in ("table", "n x p", "sizes", "auto ms", "abess ms", "ratio", f"within {SLOWER}x", "worst difference",
-                 "best difference", "auto better", "swap_optimal"):  # fmt: skip
+    for head in (
+        "table",
+        "n x p",
+        "sizes",
+        "auto ms",
+        "abess ms",
+        "ratio",
+        f"within {SLOWER}x",
+        "worst difference",
+        "best difference",
+        "auto better",
+        "swap_optimal",
+    ):
         table.add_column(head, justify="left" if head == "table" else "right")
     for name in dict.fromkeys(key[0] for key in entries):
         cases = {key[1]: entry for key, entry in entries.items() if key[0] == name}
@@ -103,12 +119,18 @@ def show(console: Console, entries: dict[Key, Entry]) -> None:
         sizes, first = list(cases), next(iter(cases.values()))
         best = sum(entry["optimality"] == "swap_optimal" for entry in cases.values())
         table.add_row(
-            name, f"{first['n']} x {first['p']}", str(len(cases)), f"{1e3 * ours.sum():.2f}",
-            f"{1e3 * theirs.sum():.2f}", f"{ours.sum() / theirs.sum():.2f}", f"{np.mean(ours <= SLOWER * theirs):.0%}",
+            name,
+            f"{first['n']} x {first['p']}",
+            str(len(cases)),
+            f"{1e3 * ours.sum():.2f}",
+            f"{1e3 * theirs.sum():.2f}",
+            f"{ours.sum() / theirs.sum():.2f}",
+            f"{np.mean(ours <= SLOWER * theirs):.0%}",
             f"{apart.max():+.1e} (k={sizes[int(apart.argmax())]})",
             f"{apart.min():+.1e} (k={sizes[int(apart.argmin())]})",
-            str(int(np.sum(apart < -1e-9))), f"{best}/{len(cases)}",
-        )  # fmt: skip
+            str(int(np.sum(apart < -1e-9))),
+            f"{best}/{len(cases)}",
+        )
     console.print(table)
 
 
@@ -159,8 +181,12 @@ def main() -> None:
     entries = run(partial(measure, args.turns), keys, args.out, 1, console)
     show(console, entries)
     busy = "; THE MACHINE WAS BUSY: ratios of times are not final" if BUSY in machine["load before the run"] else ""
-    show_lines(console, f"Regression tables, effort {args.effort or 'not given'}{busy}",
-               ("figure", "wanted", "measured", ""), judged(entries, args.effort))  # fmt: skip
+    show_lines(
+        console,
+        f"Regression tables, effort {args.effort or 'not given'}{busy}",
+        ("figure", "wanted", "measured", ""),
+        judged(entries, args.effort),
+    )
 
 
 if __name__ == "__main__":

@@ -61,8 +61,9 @@ def scikit(loss: str, regressor: Any, classifier: Any, X: np.ndarray, y: np.ndar
 def boosting(loss: str, X: np.ndarray, y: np.ndarray) -> tuple[Any, int]:
     from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 
-    return scikit(loss, HistGradientBoostingRegressor(random_state=0), HistGradientBoostingClassifier(random_state=0),
-                  X, y)  # fmt: skip
+    return scikit(
+        loss, HistGradientBoostingRegressor(random_state=0), HistGradientBoostingClassifier(random_state=0), X, y
+    )
 
 
 def ebm(loss: str, X: np.ndarray, y: np.ndarray) -> tuple[Any, int]:
@@ -77,14 +78,17 @@ def contenders(loss: str) -> dict[str, Contender]:
     """By name."""
     known = choosers(loss)
     found: dict[str, Contender] = {
-        "smooth": partial(additive, loss, effects="smooth"), "auto": partial(additive, loss, effects="auto"),
+        "smooth": partial(additive, loss, effects="smooth"),
+        "auto": partial(additive, loss, effects="auto"),
         "smooth k<=5": partial(additive, loss, effects="smooth", ks=[0, 1, 2, 3, 4, 5]),
         "auto k<=5": partial(additive, loss, effects="auto", ks=[0, 1, 2, 3, 4, 5]),
         "smooth k=5": partial(additive, loss, effects="smooth", k=5),
-        "linear": partial(additive, loss, effects="linear"), "pursuit": partial(linear, known["pursuit project"]),
-        "lasso on splines": partial(lasso_on_splines, loss), "boosting": partial(boosting, loss),
+        "linear": partial(additive, loss, effects="linear"),
+        "pursuit": partial(linear, known["pursuit project"]),
+        "lasso on splines": partial(lasso_on_splines, loss),
+        "boosting": partial(boosting, loss),
         "EBM": partial(ebm, loss),
-    }  # fmt: skip
+    }
     found[REFERENCE[loss]] = partial(linear, known[REFERENCE[loss]])
     return found
 

@@ -9,9 +9,14 @@ OURS = "pursuit grahtp"
 AUTO = "pursuit auto"
 # Times faster than abess that auto should be, and floors of a search that it may take.
 FASTER = {
-    "linear-500x1000-k10": 4, "linear-1000x5000-k50": 9, "linear-2000x10000-k100": 8, "linear-500x50000-k20": 14,
-    "logistic-500x1000-k10": 2, "logistic-1000x5000-k30": 7, "logistic-2000x10000-k50": 8,
-}  # fmt: skip
+    "linear-500x1000-k10": 4,
+    "linear-1000x5000-k50": 9,
+    "linear-2000x10000-k100": 8,
+    "linear-500x50000-k20": 14,
+    "logistic-500x1000-k10": 2,
+    "logistic-1000x5000-k30": 7,
+    "logistic-2000x10000-k50": 8,
+}
 FLOORS = 3  # on the large ones
 
 

@@ -16,16 +16,37 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 SEARCH = (
-    "src/pursuit/solvers/auto.py", "src/pursuit/solvers/multistart.py", "src/pursuit/solvers/local_search.py",
-    "src/pursuit/solvers/exchanges.py", "src/pursuit/solvers/rivals.py", "src/pursuit/searched.py",
-    "src/pursuit/walked.py", "src/pursuit/kernels/*.py", "src/pursuit/solvers/walk.py", "src/pursuit/solvers/path_*.py",
-    "src/pursuit/objectives/kernel_path.py", "src/pursuit/objectives/glm_path.py",
-    "src/pursuit/objectives/few_columns.py", "src/pursuit/objectives/one_column.py",
-    "src/pursuit/objectives/working_set.py", "src/pursuit/objectives/*search*.py", "src/pursuit/data/*gram*.py",
-    "src/pursuit/data/*moments*.py", "core/*search*", "core/*path*", "core/*exchange*", "core/*screen*",
-    "core/*working_set*", "core/*moments*", "core/*gram*", "core/basis_state.*", "core/quadratic_state.*",
-    "core/*search_state*", "core/rough.*", "core/rounded.*",
-)  # fmt: skip
+    "src/pursuit/solvers/auto.py",
+    "src/pursuit/solvers/multistart.py",
+    "src/pursuit/solvers/local_search.py",
+    "src/pursuit/solvers/exchanges.py",
+    "src/pursuit/solvers/rivals.py",
+    "src/pursuit/searched.py",
+    "src/pursuit/walked.py",
+    "src/pursuit/kernels/*.py",
+    "src/pursuit/solvers/walk.py",
+    "src/pursuit/solvers/path_*.py",
+    "src/pursuit/objectives/kernel_path.py",
+    "src/pursuit/objectives/glm_path.py",
+    "src/pursuit/objectives/few_columns.py",
+    "src/pursuit/objectives/one_column.py",
+    "src/pursuit/objectives/working_set.py",
+    "src/pursuit/objectives/*search*.py",
+    "src/pursuit/data/*gram*.py",
+    "src/pursuit/data/*moments*.py",
+    "core/*search*",
+    "core/*path*",
+    "core/*exchange*",
+    "core/*screen*",
+    "core/*working_set*",
+    "core/*moments*",
+    "core/*gram*",
+    "core/basis_state.*",
+    "core/quadratic_state.*",
+    "core/*search_state*",
+    "core/rough.*",
+    "core/rounded.*",
+)
 NOT_SEARCH = ("core/*graph*", "src/pursuit/kernels/graph*.py", "src/pursuit/kernels/__init__.py")
 ALL = ("src/pursuit/*.py", "core/*.hpp", "core/*.cpp")
 STRING_OR_COMMENT = re.compile(r'"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'|//[^\n]*|/\*.*?\*/', re.DOTALL)

@@ -53,8 +53,10 @@ def main() -> int:
             for words in complaints:
                 print(words, flush=True)
     shares = 100 * hits / (len(firsts) * CHUNK)
-    print(f"{len(firsts) * CHUNK} problems, {count} complaints; within 1%: truncated power {shares[0]:.1f}%, "
-          f"largest {shares[1]:.1f}%, smallest {shares[2]:.1f}%")  # fmt: skip
+    print(
+        f"{len(firsts) * CHUNK} problems, {count} complaints; within 1%: truncated power {shares[0]:.1f}%, "
+        f"largest {shares[1]:.1f}%, smallest {shares[2]:.1f}%"
+    )
     return 1 if count else 0
 
 

@@ -50,9 +50,16 @@ def judge(losses: str, options: dict[str, Any], monotone: bool, end: float, task
         problem = likelihood_problems.draw(seed, loss) if losses else draw(seed, large)
     n, p = problem.X.shape
     row: Row = {
-        "seed": seed, "large": large, "n": n, "p": p, "k": problem.k, "loss": problem.loss, "layout": problem.layout,
-        "single": problem.single, "traits": problem.traits,
-    }  # fmt: skip
+        "seed": seed,
+        "large": large,
+        "n": n,
+        "p": p,
+        "k": problem.k,
+        "loss": problem.loss,
+        "layout": problem.layout,
+        "single": problem.single,
+        "traits": problem.traits,
+    }
     referee = ExchangeJudge(problem, options, monotone)
     try:
         with np.errstate(all="ignore"):
@@ -75,9 +82,13 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--problems", type=int, default=5000, help="how many, up to 150 x 300")
     parser.add_argument(
-        "--losses", nargs="?", default="", const="all", choices=["all", "multinomial", "responses"],
+        "--losses",
+        nargs="?",
+        default="",
+        const="all",
+        choices=["all", "multinomial", "responses"],
         help="losses other than the squared one (all of them but multinomial), up to 100 x 30; or several responses",
-    )  # fmt: skip
+    )
     parser.add_argument("--large", type=int, default=0, help="further problems, up to 700 x 1500")
     parser.add_argument("--seed", type=int, default=0, help="first seed")
     parser.add_argument("--jobs", type=int, default=2)

@@ -49,8 +49,11 @@ def main() -> int:
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--first", type=int, default=0, help="first seed")
     options = parser.parse_args()
-    tasks = [(options.first + i, most) for many, most in ((options.small, 7), (options.large, 12))
-             for i in range(0, many, CHUNK)]  # fmt: skip
+    tasks = [
+        (options.first + i, most)
+        for many, most in ((options.small, 7), (options.large, 12))
+        for i in range(0, many, CHUNK)
+    ]
     kinds: Counter[str] = Counter()
     began = time.perf_counter()
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())

@@ -77,8 +77,12 @@ class AtMost:
 
     def restricted(self, cols: Columns) -> "AtMost":
         """The same set over some of the coordinates (sorted, those included among them); without groups."""
-        other = AtMost(self.k or 1, len(cols), np.flatnonzero(inside(cols, self.include)),
-                       np.flatnonzero(inside(cols, self.exclude)))  # fmt: skip
+        other = AtMost(
+            self.k or 1,
+            len(cols),
+            np.flatnonzero(inside(cols, self.include)),
+            np.flatnonzero(inside(cols, self.exclude)),
+        )
         return other.with_budget(self.k)
 
     def spread(self, width: int) -> "AtMost":

@@ -163,7 +163,13 @@ def test_sizes_that_do_not_fit_are_errors():
         return _core.relaxation(X, samples, 0.0, False, None, ends, state, 1, mu, 1.0, 1.0, x, 1.0, 0.1, 5)
 
     assert call()[0] <= f.null.value + 1e9
-    for wrong in ({"y": np.ones(3)}, {"ends": np.arange(4)}, {"ends": np.array([0, 2, 1])}, {"x": np.zeros(3)},
-                  {"mu": 0.0}, {"X": np.asfortranarray(np.ones((4, 2)))}):  # fmt: skip
+    for wrong in (
+        {"y": np.ones(3)},
+        {"ends": np.arange(4)},
+        {"ends": np.array([0, 2, 1])},
+        {"x": np.zeros(3)},
+        {"mu": 0.0},
+        {"X": np.asfortranarray(np.ones((4, 2)))},
+    ):
         with pytest.raises(ValueError, match=r"must|differ|wrong"):
             call(**wrong)

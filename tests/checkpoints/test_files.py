@@ -139,10 +139,13 @@ def test_a_full_disk_leaves_what_was_there_and_names_the_file(name, tmp_path, mo
         pursuit.save_model(pursuit.SparseRegressor(1).fit(X, Y), model)
     out = tmp_path / {"path": "o.csv", "stability": "o.csv", "predict": "o.csv", "picture": "o.svg"}.get(name, "o.json")
     words = {
-        "fit": ["fit", data, "-k", 1], "path": ["path", data, "--ks", "1-2"], "predict": ["predict", model, data],
-        "stability": ["stability", data, "--pairs", 1, "--ks", "1-2"], "graph": ["graph", data, "--edges", 1],
+        "fit": ["fit", data, "-k", 1],
+        "path": ["path", data, "--ks", "1-2"],
+        "predict": ["predict", model, data],
+        "stability": ["stability", data, "--pairs", 1, "--ks", "1-2"],
+        "graph": ["graph", data, "--edges", 1],
         "picture": ["path", data, "--ks", "1-2"],
-    }[name]  # fmt: skip
+    }[name]
     out.write_text("old")
     before = {file: (tmp_path / file).read_bytes() for file in os.listdir(tmp_path)}
     monkeypatch.setattr(os, "fsync", full)

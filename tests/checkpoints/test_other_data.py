@@ -37,8 +37,9 @@ class Given:
         eta = self.X[:, 0] - 0.5 * self.X[:, 1] + rng.standard_normal(n)
         self.loss = str(rng.choice(["squared", "huber", "logistic", "poisson"]))
         self.y = {
-            "logistic": (eta > 0).astype(float), "poisson": rng.poisson(np.exp(np.clip(eta, -3, 1))).astype(float),
-        }.get(self.loss, eta)  # fmt: skip
+            "logistic": (eta > 0).astype(float),
+            "poisson": rng.poisson(np.exp(np.clip(eta, -3, 1))).astype(float),
+        }.get(self.loss, eta)
         self.weights = rng.random(n) + 0.1 if rng.random() < 0.3 else None
         self.offset = 0.3 * rng.standard_normal(n) if rng.random() < 0.3 else None
         self.l2 = float(rng.choice([0.01, 0.1]))
@@ -217,11 +218,37 @@ def as_sparse(g, rng):
 
 SAME = (nothing, column_major, as_sparse, scaled_weights)
 CHANGES = (
-    *SAME, shift_y, scale_y, flip_y, shift_X, shift_column, scale_X, scale_column, flip_column, flip_X, permute_rows,
-    permute_targets, permute_columns, swap_two_entries, one_entry, other_weights, other_offset, shift_offset, more_rows,
-    other_loss, other_l2, other_k, other_intercept, other_view, other_include, other_exclude, other_bounds,
-    other_groups, other_start, single_precision,
-)  # fmt: skip
+    *SAME,
+    shift_y,
+    scale_y,
+    flip_y,
+    shift_X,
+    shift_column,
+    scale_X,
+    scale_column,
+    flip_column,
+    flip_X,
+    permute_rows,
+    permute_targets,
+    permute_columns,
+    swap_two_entries,
+    one_entry,
+    other_weights,
+    other_offset,
+    shift_offset,
+    more_rows,
+    other_loss,
+    other_l2,
+    other_k,
+    other_intercept,
+    other_view,
+    other_include,
+    other_exclude,
+    other_bounds,
+    other_groups,
+    other_start,
+    single_precision,
+)
 
 
 def answered(given, file):

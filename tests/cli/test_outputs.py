@@ -155,7 +155,7 @@ def test_two_outputs_are_not_one_new_file(which, a, b, folder, capsys):
 
 @pytest.mark.parametrize(
     ("which", "a", "b"), [pair for pair in PAIRS if pair[2] in ("data", "root") and pair[1] != "model"]
-)  # fmt: skip
+)
 def test_no_output_lies_in_a_folder_that_is_read(which, a, b, folder, capsys):
     place = folder / "data.pursuit"
     for way in (place / "manifest.json", place / "new.json", Path("..") / "data.pursuit" / "deep" / "new.svg"):

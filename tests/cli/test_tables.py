@@ -91,8 +91,15 @@ def test_the_card(run, tmp_path):
     assert run("fit", "diabetes.parquet", "--ks", "1-3", "--cv", 3, "--out", tmp_path / "m.json")[0] == 0
     card = load_model(tmp_path / "m.json").card
     assert set(card) == {
-        "pursuit", "date", "rows", "fingerprint", "held_out", "features", "unit", "optimality",
-    }  # fmt: skip
+        "pursuit",
+        "date",
+        "rows",
+        "fingerprint",
+        "held_out",
+        "features",
+        "unit",
+        "optimality",
+    }
     assert card["rows"] == 442
     held = json.loads((tmp_path / "m.json").read_text())
     del held["card"], held["preparation"]

@@ -23,6 +23,8 @@ def test_verdicts_are_printed_and_written(run, table, tmp_path):
     assert code == 0
     assert "GraHTP Theorem" in text
     assert "target: the solution with 2 features" in text
+    assert "conditions that can be checked here: certified" in text
+    assert "With 6 columns at a time the curvature varies by a factor of 1" in text
     rows = list(csv.DictReader(out.read_text().splitlines()))
     found = {row["citation"]: row["verdict"] for row in rows}
     assert found["GraHTP Theorem 2(a)"] == "certified"

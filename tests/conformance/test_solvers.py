@@ -1,6 +1,7 @@
 """Every solver x every loss x every kind of X x every kind of constraint keeps the library's promises."""
 
 import functools
+import time
 from itertools import combinations, pairwise, product
 
 import numpy as np
@@ -53,10 +54,15 @@ def build(solver, loss, design):
 
 
 @functools.cache
+def timed_run(solver, loss, design, constraint):
+    """A result, and the seconds that the call took."""
+    objective, began = build(solver, loss, design), time.perf_counter()
+    result = pursuit.solve(objective, K, solver=solver, max_iter=100, random_state=7, **CONSTRAINTS[constraint])
+    return result, time.perf_counter() - began
+
+
 def run(solver, loss, design, constraint):
-    return pursuit.solve(
-        build(solver, loss, design), K, solver=solver, max_iter=100, random_state=7, **CONSTRAINTS[constraint]
-    )
+    return timed_run(solver, loss, design, constraint)[0]
 
 
 def in_the_objectives_units(solver, loss, design, result):
@@ -120,7 +126,7 @@ def machine(given, support):
 
 @promise
 def the_end_is_told(solver, loss, design, constraint):
-    result = run(solver, loss, design, constraint)
+    result, elapsed = timed_run(solver, loss, design, constraint)
     assert result.status in STATUSES
     assert result.status != "failed"
     assert result.optimality in OPTIMALITIES
@@ -128,7 +134,7 @@ def the_end_is_told(solver, loss, design, constraint):
     assert " " in result.reason
     assert result.solver == solver
     assert result.k == K
-    assert 0 <= result.seconds < 60
+    assert 0 <= result.seconds <= elapsed
 
 
 @promise
@@ -151,12 +157,15 @@ def the_same_call_gives_the_same_bits(solver, loss, design, constraint):
     if design not in ("dense_c", "csr") or constraint not in ("plain", "groups_forced"):
         return
     once = run(solver, loss, design, constraint)
-    again = run.__wrapped__(solver, loss, design, constraint)
+    again = timed_run.__wrapped__(solver, loss, design, constraint)[0]
     assert np.array_equal(once.support, again.support)
     assert np.array_equal(once.coef, again.coef)
     assert (once.intercept, once.value, once.status, once.reason) == (
-        again.intercept, again.value, again.status, again.reason,
-    )  # fmt: skip
+        again.intercept,
+        again.value,
+        again.status,
+        again.reason,
+    )
     assert [r.value for r in once.trace] == [r.value for r in again.trace]
 
 

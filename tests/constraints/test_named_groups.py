@@ -65,10 +65,13 @@ def test_every_function_takes_them():
 
 @pytest.mark.parametrize(
     "bounds",
-    [{"city=Rome": (0, None), "age": (None, 0.5)}, {2: (0, None), 0: (None, 0.5)},
-     [(None, 0.5), (None, None), (0, None), (None, None), (None, None)]],
+    [
+        {"city=Rome": (0, None), "age": (None, 0.5)},
+        {2: (0, None), 0: (None, 0.5)},
+        [(None, 0.5), (None, None), (0, None), (None, None), (None, None)],
+    ],
     ids=["names", "indices", "pairs"],
-)  # fmt: skip
+)
 def test_bounds_of_some_columns(bounds):
     low, high = np.full(5, -np.inf), np.full(5, np.inf)
     low[2], high[0] = 0, 0.5

@@ -151,10 +151,12 @@ def test_fits_are_those_of_aligned_arrays(rows, misplace):
         one, other = (
             pursuit.solve(
                 pursuit.GLM(m(X), m(target), loss, l2=0.1, sample_weight=m(w), offset=m(offset), standardize=True),
-                2, start=m(np.eye(P)[1]), bounds=(m(np.full(P, -5.0)), m(np.full(P, 5.0))),
+                2,
+                start=m(np.eye(P)[1]),
+                bounds=(m(np.full(P, -5.0)), m(np.full(P, 5.0))),
             )
             for m in (np.asarray, misplace)
-        )  # fmt: skip
+        )
         assert_same(one.coef, other.coef)
     labels = np.digitize(y, [-1.0, 1.0])
     one, other = (pursuit.SparseClassifier(k=2).fit(m(X), m(labels), m(w)) for m in (np.asarray, misplace))

@@ -113,9 +113,15 @@ def test_bad_input_is_refused():
     columns = _core.Matrix(S.data, S.indices, S.indptr, n, p, False)
     with pytest.raises(ValueError, match="dense or CSR"):
         columns.dual_sweep(
-            _core.Samples(y, c, offset, 0, 0.0), np.arange(n), np.ones(p), np.array([1]), False, 1.0, np.zeros(n),
+            _core.Samples(y, c, offset, 0, 0.0),
+            np.arange(n),
+            np.ones(p),
+            np.array([1]),
+            False,
+            1.0,
+            np.zeros(n),
             np.zeros(p),
-        )  # fmt: skip
+        )
     frozen = np.zeros(p)
     frozen.setflags(write=False)
     with pytest.raises(TypeError):

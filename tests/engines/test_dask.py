@@ -59,10 +59,12 @@ KINDS = {
     "persisted": lambda X, y: (chunked(X).persist(), chunked(y).persist()),
     "sparse": lambda X, y: (chunked(X).map_blocks(sp.csr_matrix), y),
     "unknown sizes": lambda X, y: (unknown(X), unknown(y)),
-    "empty partitions": lambda X, y: (da.concatenate([chunked(X[:0], 1), chunked(X), chunked(X[:0], 1)]),
-                                      da.concatenate([chunked(y[:0], 1), chunked(y), chunked(y[:0], 1)])),
+    "empty partitions": lambda X, y: (
+        da.concatenate([chunked(X[:0], 1), chunked(X), chunked(X[:0], 1)]),
+        da.concatenate([chunked(y[:0], 1), chunked(y), chunked(y[:0], 1)]),
+    ),
     "data frame": frames,
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -52,9 +52,12 @@ def test_weight_two_is_a_repeated_row(solver, loss, standardize):
     given = problem(loss, weights=True, offset=True)
     times = given.weight.astype(int)
     repeated = given.glm(
-        np.repeat(given.X, times, axis=0), y=np.repeat(given.y, times), offset=np.repeat(given.offset, times),
-        sample_weight=None, standardize=standardize,
-    )  # fmt: skip
+        np.repeat(given.X, times, axis=0),
+        y=np.repeat(given.y, times),
+        offset=np.repeat(given.offset, times),
+        sample_weight=None,
+        standardize=standardize,
+    )
     assert_same(
         solved(given, solver, standardize=standardize),
         pursuit.solve(pursuit.GLM(**repeated), 3, solver=solver, max_iter=300, random_state=0),

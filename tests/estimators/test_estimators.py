@@ -90,10 +90,21 @@ def test_sparse_X_in_fit_predict_and_transform(cancer):
 @pytest.mark.parametrize("make", [SparseRegressor, SparseClassifier])
 def test_clone_keeps_every_parameter(make):
     model = make(
-        k=3, loss=pursuit.Huber(2.0) if make is SparseRegressor else "hinge", l2=0.5, solver=pursuit.GraHTP(step=0.5),
-        include=[1], exclude=["a"], groups=[0, 1], fit_intercept=False, standardize=False, max_iter=7, tol=1e-3,
-        time_limit=2.0, n_jobs=2, random_state=1,
-    )  # fmt: skip
+        k=3,
+        loss=pursuit.Huber(2.0) if make is SparseRegressor else "hinge",
+        l2=0.5,
+        solver=pursuit.GraHTP(step=0.5),
+        include=[1],
+        exclude=["a"],
+        groups=[0, 1],
+        fit_intercept=False,
+        standardize=False,
+        max_iter=7,
+        tol=1e-3,
+        time_limit=2.0,
+        n_jobs=2,
+        random_state=1,
+    )
     assert clone(model).get_params() == model.get_params()
     assert set(model.get_params()) >= {"k", "loss", "solver", "random_state"}
 

@@ -133,11 +133,17 @@ def test_fewer_rows_than_columns():
 @pytest.mark.parametrize(
     ("given", "words"),
     [
-        ({"n_edges": -1}, "n_edges"), ({"n_edges": []}, "n_edges is empty"), ({"n_edges": "many"}, "n_edges must be"),
-        ({"shrinkage": 1.5}, "shrinkage"), ({"l1": [-0.1]}, "l1"), ({"cv": 1}, "cv must be"),
-        ({"rule": "best"}, "rule"), ({"gamma": -1.0}, "gamma"), ({"include": [(0, 1)], "exclude": [(1, 0)]}, "overlap"),
+        ({"n_edges": -1}, "n_edges"),
+        ({"n_edges": []}, "n_edges is empty"),
+        ({"n_edges": "many"}, "n_edges must be"),
+        ({"shrinkage": 1.5}, "shrinkage"),
+        ({"l1": [-0.1]}, "l1"),
+        ({"cv": 1}, "cv must be"),
+        ({"rule": "best"}, "rule"),
+        ({"gamma": -1.0}, "gamma"),
+        ({"include": [(0, 1)], "exclude": [(1, 0)]}, "overlap"),
     ],
-)  # fmt: skip
+)
 def test_errors_name_the_argument(X, given, words):
     with pytest.raises((TypeError, ValueError), match=words):
         SparsePrecisionCV(**given).fit(X)

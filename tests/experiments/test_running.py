@@ -21,8 +21,13 @@ def test_the_folder_holds_table_verdict_picture_and_page(tmp_path):
     verdict = reproduce(Toy(), Size(), tmp_path)
     folder = tmp_path / "grasp/toy"
     assert {one.name for one in folder.iterdir()} == {
-        "table.csv", "verdict.json", "figure.png", "README.md", "expected.json", PIECES
-    }  # fmt: skip
+        "table.csv",
+        "verdict.json",
+        "figure.png",
+        "README.md",
+        "expected.json",
+        PIECES,
+    }
     assert read_verdict(folder / "verdict.json") == verdict
     assert [(one.claim, one.outcome) for one in verdict.judgements] == [("positive", "agrees"), ("large", "differs")]
     assert verdict.mode == "full"

@@ -36,9 +36,15 @@ def objective(problem: ExchangeProblem) -> Any:
     """The problem as the library takes it."""
     model: Any = pursuit.MultiGLM if problem.loss == "multinomial" or problem.y.ndim > 1 else pursuit.GLM
     return model(
-        problem.stored(), problem.y, loss_of(problem), l2=problem.l2, fit_intercept=problem.intercept,
-        sample_weight=problem.weight, offset=problem.offset, standardize=problem.standardize,
-    )  # fmt: skip
+        problem.stored(),
+        problem.y,
+        loss_of(problem),
+        l2=problem.l2,
+        fit_intercept=problem.intercept,
+        sample_weight=problem.weight,
+        offset=problem.offset,
+        standardize=problem.standardize,
+    )
 
 
 def referees_of(problem: ExchangeProblem) -> tuple[Referee, ExchangeReferee | LikelihoodReferee]:

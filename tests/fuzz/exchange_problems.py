@@ -64,9 +64,24 @@ def draw(seed: int, large: bool = False) -> ExchangeProblem:
     if n < p:
         traits.append("n < p")
     return ExchangeProblem(
-        seed, X, y, "squared", 0.0, l2, weight, offset, intercept, standardize, k, include, exclude, None,
-        tuple(traits), layout, single,
-    )  # fmt: skip
+        seed,
+        X,
+        y,
+        "squared",
+        0.0,
+        l2,
+        weight,
+        offset,
+        intercept,
+        standardize,
+        k,
+        include,
+        exclude,
+        None,
+        tuple(traits),
+        layout,
+        single,
+    )
 
 
 def draw_responses(seed: int) -> ExchangeProblem:

@@ -40,8 +40,16 @@ class GroupedProblem:
 
     @property
     def objective(self) -> GLM:
-        return GLM(self.X, self.y, self.loss, l2=self.l2, sample_weight=self.weight, offset=self.offset,
-                   fit_intercept=self.fit_intercept, standardize=self.standardize)  # fmt: skip
+        return GLM(
+            self.X,
+            self.y,
+            self.loss,
+            l2=self.l2,
+            sample_weight=self.weight,
+            offset=self.offset,
+            fit_intercept=self.fit_intercept,
+            standardize=self.standardize,
+        )
 
 
 def draw(seed: int) -> GroupedProblem:
@@ -65,9 +73,10 @@ def draw(seed: int) -> GroupedProblem:
     loss = str(g.choice(["squared", "squared", "logistic", "poisson"]))
     noise = 10.0 ** g.uniform(-3, 0.5)
     y = {
-        "squared": eta + noise * g.normal(size=n), "logistic": (eta + g.logistic(size=n) > 0).astype(float),
+        "squared": eta + noise * g.normal(size=n),
+        "logistic": (eta + g.logistic(size=n) > 0).astype(float),
         "poisson": g.poisson(np.exp(np.clip(0.4 * eta, -3, 3))).astype(float),
-    }[loss]  # fmt: skip
+    }[loss]
     if loss == "logistic":
         y[:2] = 0, 1
     weight = None
@@ -88,9 +97,20 @@ def draw(seed: int) -> GroupedProblem:
     l2 = 10.0 ** float(g.choice([-9, -6, -4, -2, -1, 0]))
     offset = g.normal(size=n) if g.random() < 0.2 else None
     return GroupedProblem(
-        X, y, loss, l2, weight, offset, bool(g.random() < 0.8), bool(g.random() < 0.5), labels, k,
-        tuple(first[b] for b in include), tuple(first[b] for b in exclude), sizes,
-    )  # fmt: skip
+        X,
+        y,
+        loss,
+        l2,
+        weight,
+        offset,
+        bool(g.random() < 0.8),
+        bool(g.random() < 0.5),
+        labels,
+        k,
+        tuple(first[b] for b in include),
+        tuple(first[b] for b in exclude),
+        sizes,
+    )
 
 
 def _spoil(X: np.ndarray, labels: np.ndarray, g: np.random.Generator) -> None:
@@ -224,9 +244,7 @@ def judge(problem: GroupedProblem, path=group_path) -> tuple[list[str], list[tup
         if value < best - VALUE_TOLERANCE * null:
             complaints.append(f"size {size}: the referee missed a set")
         if problem.loss == "squared" and size in needed and len(chosen) == size:
-            gains = [
-                value - referee.value(chosen - {i} | {j}) for i in chosen - forced for j in allowed - chosen
-            ]  # fmt: skip
+            gains = [value - referee.value(chosen - {i} | {j}) for i in chosen - forced for j in allowed - chosen]
             if gains and max(gains) > EXCHANGE_TOLERANCE * null:
                 complaints.append(f"size {size}: an exchange gains {max(gains) / null:.2g} of the null value")
     return complaints, excess

@@ -28,9 +28,15 @@ def loss_of(problem: Problem) -> Any:
 def objective(problem: Problem) -> pursuit.GLM:
     """The problem as the library takes it."""
     return pursuit.GLM(
-        problem.X, problem.y, loss_of(problem), l2=problem.l2, fit_intercept=problem.intercept,
-        sample_weight=problem.weight, offset=problem.offset, standardize=problem.standardize,
-    )  # fmt: skip
+        problem.X,
+        problem.y,
+        loss_of(problem),
+        l2=problem.l2,
+        fit_intercept=problem.intercept,
+        sample_weight=problem.weight,
+        offset=problem.offset,
+        standardize=problem.standardize,
+    )
 
 
 def judge(problem: Problem) -> list[str]:
@@ -170,10 +176,16 @@ class Judge:
     def _table(self) -> Iterator[str]:
         problem, nbest = self.problem, int(self.rng.integers(1, 4))
         rows = pursuit.best_subsets(
-            problem.X, problem.y if problem.offset is None else problem.y - problem.offset, problem.k, nbest,
-            l2=problem.l2, fit_intercept=problem.intercept, sample_weight=problem.weight, include=problem.include,
+            problem.X,
+            problem.y if problem.offset is None else problem.y - problem.offset,
+            problem.k,
+            nbest,
+            l2=problem.l2,
+            fit_intercept=problem.intercept,
+            sample_weight=problem.weight,
+            include=problem.include,
             exclude=problem.exclude,
-        )  # fmt: skip
+        )
         mine = [row for row in rows if row.k == problem.k]
         truth = sorted(self.referee.minimum(cols).value for cols in self.referee.supports())[:nbest]
         if problem.k > problem.X.shape[1] - len(problem.exclude):

@@ -53,9 +53,24 @@ def draw(seed: int, loss: str | None = None) -> ExchangeProblem:
     layout = str(rng.choice(LAYOUTS))
     intercept = bool(rng.random() < 0.8)
     return ExchangeProblem(
-        seed, X, y, loss, param, l2, weight, offset, intercept, standardize, k, include, exclude, None,
-        (loss, *traits), layout, single,
-    )  # fmt: skip
+        seed,
+        X,
+        y,
+        loss,
+        param,
+        l2,
+        weight,
+        offset,
+        intercept,
+        standardize,
+        k,
+        include,
+        exclude,
+        None,
+        (loss, *traits),
+        layout,
+        single,
+    )
 
 
 def _labels(rng: np.random.Generator, signal: np.ndarray) -> np.ndarray:

@@ -83,9 +83,22 @@ def draw(seed: int, most: int = 7) -> Problem:
         traits.append("ridge")
     include, exclude, groups = _sets(rng, p, k)
     return Problem(
-        seed, X, y, loss, param, l2, weight, offset, bool(rng.random() < 0.7), standardize, k, include, exclude, groups,
+        seed,
+        X,
+        y,
+        loss,
+        param,
+        l2,
+        weight,
+        offset,
+        bool(rng.random() < 0.7),
+        standardize,
+        k,
+        include,
+        exclude,
+        groups,
         tuple(traits),
-    )  # fmt: skip
+    )
 
 
 def _columns(rng: np.random.Generator, n: int, p: int, traits: list[str]) -> tuple[np.ndarray, np.ndarray]:

@@ -73,9 +73,14 @@ def test_the_judge_sees_a_false_claim(problem):
     support = np.array([1, 5, 6])
     judge = ExchangeJudge(problem)
     result = SimpleNamespace(
-        support=support, coef=np.zeros(3), intercept=0.0, value=refit(problem, support), optimality="swap_optimal",
-        reason="no single exchange helps", exchange=None,
-    )  # fmt: skip
+        support=support,
+        coef=np.zeros(3),
+        intercept=0.0,
+        value=refit(problem, support),
+        optimality="swap_optimal",
+        reason="no single exchange helps",
+        exchange=None,
+    )
     (complaint,) = judge._exchanges(result)
     best = min(refit(problem, [1, j, i]) for i in (5, 6) for j in (0, 2, 3, 4, 7))
     assert complaint.kind == "false claim"

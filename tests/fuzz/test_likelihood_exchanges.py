@@ -47,9 +47,23 @@ def make_problem(loss, kind="ordinary", seed=0, n=40, p=9, l2=0.0):
     include, exclude = ((4,), (0, 8)) if kind == "sets" else ((), ())
     layout = "csr" if kind in ("sparse", "one non-zero") else "C"
     return ExchangeProblem(
-        seed, X, y, loss, PARAM.get(loss, 0.0), l2, weight, offset, True, False, 3, include, exclude, None, (kind,),
+        seed,
+        X,
+        y,
+        loss,
+        PARAM.get(loss, 0.0),
+        l2,
+        weight,
+        offset,
+        True,
+        False,
+        3,
+        include,
+        exclude,
+        None,
+        (kind,),
         layout,
-    )  # fmt: skip
+    )
 
 
 def complaints(problem, kinds=CLAIMS):
@@ -106,9 +120,14 @@ def test_the_referee_finds_the_values_of_refits(loss, kind, l2):
 def claim(support, coef, intercept, value):
     """A result that is said to be swap-optimal."""
     return SimpleNamespace(
-        support=support, coef=coef, intercept=intercept, value=value, optimality="swap_optimal",
-        reason="no single exchange helps", exchange=None,
-    )  # fmt: skip
+        support=support,
+        coef=coef,
+        intercept=intercept,
+        value=value,
+        optimality="swap_optimal",
+        reason="no single exchange helps",
+        exchange=None,
+    )
 
 
 @pytest.mark.parametrize("loss", LOSSES)

@@ -51,10 +51,14 @@ CASES = {
     "cancer_fgrahtp": lambda: (*cancer(), "squared_hinge", {"standardize": True, "l2": 0.01}, 4, {"solver": "fgrahtp"}),
     "sparse_omp": lambda: (*random("squared"), "squared", {}, 5, {"solver": "omp", "exclude": [0]}),
     "poisson_groups": lambda: (
-        *random("poisson"), "poisson", {}, 3, {"solver": "grahtp", "groups": np.arange(50) // 2, "include": [30]},
+        *random("poisson"),
+        "poisson",
+        {},
+        3,
+        {"solver": "grahtp", "groups": np.arange(50) // 2, "include": [30]},
     ),
     "huber_auto": lambda: (*random("huber"), "huber", {}, 5, {"solver": "auto", "random_state": 0}),
-}  # fmt: skip
+}
 
 
 def answer(case):

@@ -124,9 +124,10 @@ def test_light_paths_are_as_good_as_those_by_refits(loss):
     X = g.normal(size=(150, 40))
     eta = X[:, :4].sum(axis=1) - X[:, 12:16] @ [1, -1, 0.5, 0]
     y = {
-        "squared": eta + g.normal(size=150), "logistic": (eta + g.logistic(size=150) > 0).astype(float),
+        "squared": eta + g.normal(size=150),
+        "logistic": (eta + g.logistic(size=150) > 0).astype(float),
         "poisson": g.poisson(np.exp(0.3 * eta)),
-    }[loss]  # fmt: skip
+    }[loss]
     f = GLM(X, y, loss, l2=0.01)
     constraint = f.sparse_set(6, (), (), np.repeat(np.arange(10), 4))
     found = group_path(f, constraint)

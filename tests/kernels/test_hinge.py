@@ -48,9 +48,13 @@ def test_against_a_general_solver(rng):
         return -value, -slope
 
     best = minimize(
-        negative_dual, np.full(30, 0.5), jac=True, bounds=[(0, 1)] * 30, method="L-BFGS-B",
+        negative_dual,
+        np.full(30, 0.5),
+        jac=True,
+        bounds=[(0, 1)] * 30,
+        method="L-BFGS-B",
         options={"ftol": 1e-15, "gtol": 1e-12, "maxiter": 5000},
-    )  # fmt: skip
+    )
     alpha = solve(A, y, c, offset, l2, rho, centre)[0]
     assert negative_dual(alpha)[0] == pytest.approx(best.fun, abs=1e-9)
 

@@ -28,9 +28,18 @@ def call(rows, H, c, f0, k=K, forced=(), allowed=None, thorough=False, ridge=0.0
     open_ = np.ones(p, np.uint8) if allowed is None else np.isin(np.arange(p), allowed).astype(np.uint8)
     ridges = np.full(p, ridge)
     request = _core.SearchRequest(
-        k, inside, open_, np.empty(0, np.int64), restarts=20, patience=5, widest=3, effort=6.0, seed=0, scale=1e-9 * f0,
+        k,
+        inside,
+        open_,
+        np.empty(0, np.int64),
+        restarts=20,
+        patience=5,
+        widest=3,
+        effort=6.0,
+        seed=0,
+        scale=1e-9 * f0,
         stop=should_stop,
-    )  # fmt: skip
+    )
     found = _core.quadratic_path(rows, c[None], H.diagonal() + ridges, ridges, f0, 0.0, request, thorough, reached)
     points = [(at.support, at.coef, at.value, at.settled, at.condition, at.share, at.nearest) for at in found.points]
     return points, found.stopped, request.take_error()

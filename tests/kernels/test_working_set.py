@@ -67,9 +67,14 @@ def test_the_same_support_however_X_is_stored(form):
     X[np.abs(X) < 1] = 0.0
     plain = solve(GLM(X, y), 8)
     make = {
-        "F": np.asfortranarray, "float32": lambda A: A.astype(np.float32), "csr": sp.csr_array, "csc": sp.csc_array,
-        "shifted": lambda A: A + 5e4, "tiny": lambda A: A * 1e-30, "standardized": lambda A: A,
-    }[form]  # fmt: skip
+        "F": np.asfortranarray,
+        "float32": lambda A: A.astype(np.float32),
+        "csr": sp.csr_array,
+        "csc": sp.csc_array,
+        "shifted": lambda A: A + 5e4,
+        "tiny": lambda A: A * 1e-30,
+        "standardized": lambda A: A,
+    }[form]
     found = solve(GLM(make(X), y, standardize=form == "standardized"), 8)
     assert found.support.tolist() == plain.support.tolist()
     assert found.value == pytest.approx(plain.value, rel=1e-8)

@@ -91,8 +91,10 @@ def test_conjugate_by_maximisation(loss):
             a = np.array([max(low, -3.0) + share * (min(high, 3.0) - max(low, -3.0))])
             found = minimize_scalar(
                 lambda eta: float(loss.value(y, np.array([eta]))[0] - a[0] * eta),
-                bounds=(-60, 60), method="bounded", options={"xatol": 1e-10},
-            )  # fmt: skip
+                bounds=(-60, 60),
+                method="bounded",
+                options={"xatol": 1e-10},
+            )
             assert loss.conjugate(y, a)[0] == pytest.approx(-found.fun, abs=1e-6), (target, a)
 
 

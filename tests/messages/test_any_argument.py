@@ -34,14 +34,38 @@ C = (np.median(Y) < Y).astype(int)
 F = GLM(X, Y)
 SOLVED = solve(F, 2)
 VALUES = {
-    "None": None, "text": "abc", "-1": -1, "2.5": 2.5, "nan": float("nan"), "inf": float("inf"), "1e30": 10**30,
-    "True": True, "complex": 1j, "bytes": b"x", "NA": pd.NA, "time": pd.Timestamp("2020"), "[]": [], "{}": {},
-    "{1}": {1}, "words": ["a", "b"], "ragged": [[1, 2], [3]], "object": object(), "type": int, "0-d": np.array(3.0),
-    "3-d": np.zeros((2, 2, 2)), "frame": pd.DataFrame(), "sparse": sp.csr_array(np.eye(3)), "series": pd.Series([1.0]),
-}  # fmt: skip
+    "None": None,
+    "text": "abc",
+    "-1": -1,
+    "2.5": 2.5,
+    "nan": float("nan"),
+    "inf": float("inf"),
+    "1e30": 10**30,
+    "True": True,
+    "complex": 1j,
+    "bytes": b"x",
+    "NA": pd.NA,
+    "time": pd.Timestamp("2020"),
+    "[]": [],
+    "{}": {},
+    "{1}": {1},
+    "words": ["a", "b"],
+    "ragged": [[1, 2], [3]],
+    "object": object(),
+    "type": int,
+    "0-d": np.array(3.0),
+    "3-d": np.zeros((2, 2, 2)),
+    "frame": pd.DataFrame(),
+    "sparse": sp.csr_array(np.eye(3)),
+    "series": pd.Series([1.0]),
+}
 SPARED = {  # functions of the user's, which may raise what they like; text that is a path; y that is never read
-    "callback": ("type",), "checkpoint": ("text",), "progress": ("type",), "n_pairs": (), "engine": (),
-}  # fmt: skip
+    "callback": ("type",),
+    "checkpoint": ("text",),
+    "progress": ("type",),
+    "n_pairs": (),
+    "engine": (),
+}
 
 
 def fit(kind, target, *settings):

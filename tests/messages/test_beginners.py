@@ -33,18 +33,26 @@ FRAME = pd.DataFrame(X, columns=list("abcd")).assign(y=Y)
 F = GLM(X, Y)
 
 KEYWORDS = [  # class, keyword, what the sentence says
-    *((SparseRegressor, name, "the ridge is l2, and k is the number of features")
-      for name in ("alpha", "lam", "lambda_", "reg_lambda", "lambda1", "lambda2")),
+    *(
+        (SparseRegressor, name, "the ridge is l2, and k is the number of features")
+        for name in ("alpha", "lam", "lambda_", "reg_lambda", "lambda1", "lambda2")
+    ),
     (SparseClassifier, "C", r"C of scikit-learn is l2=1/\(n C\)"),
     (SparseClassifier, "penalty", "k takes the place of a penalty; l2 adds a ridge"),
     (SparseClassifierCV, "l1_ratio", "k takes the place of an l1 penalty"),
-    *((SparseRegressor, name, r"bounds=\(0, None\) keeps coefficients non-negative")
-      for name in ("positive", "nonnegative", "non_negative")),
-    *((SparseRegressor, name, "the number of features is k")
-      for name in ("n_nonzero_coefs", "n_features", "n_features_to_select", "max_features", "sparsity", "K")),
+    *(
+        (SparseRegressor, name, r"bounds=\(0, None\) keeps coefficients non-negative")
+        for name in ("positive", "nonnegative", "non_negative")
+    ),
+    *(
+        (SparseRegressor, name, "the number of features is k")
+        for name in ("n_nonzero_coefs", "n_features", "n_features_to_select", "max_features", "sparsity", "K")
+    ),
     *((SparseRegressorCV, name, "sizes to choose from are ks") for name in ("alphas", "Cs", "n_alphas", "k_range")),
-    *((SparseRegressor, name, "columns are standardised by standardize=True")
-      for name in ("normalize", "scale", "standardise", "center")),
+    *(
+        (SparseRegressor, name, "columns are standardised by standardize=True")
+        for name in ("normalize", "scale", "standardise", "center")
+    ),
     (SparseRegressor, "intercept", "the intercept is fit_intercept"),
     (SparseRegressor, "seed", "the seed is random_state"),
     (SparseRegressor, "family", "the loss is loss"),
@@ -63,7 +71,7 @@ KEYWORDS = [  # class, keyword, what the sentence says
     (SparseClassifierCV, "k", r"SparseClassifier\(k=...\) has a fixed k"),
     (SparseRegressor, "solvr", "did you mean 'solver'"),
     (SparseRegressor, "zzz", "its parameters are .*loss"),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("kind", "name", "sentence"), KEYWORDS)
@@ -111,7 +119,7 @@ CALLS = {
     "ks": (lambda: SparseRegressorCV(ks="1-10").fit(X, Y), "ks must be a list of sizes such as"),
     "bounds": (lambda: SparseRegressor(bounds=0).fit(X, Y), r"bounds must be a pair \(low, high\)"),
     "max_levels": (lambda: TablePreparer(max_levels="many").fit(FRAME), "max_levels must be a whole number"),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("case", CALLS)
@@ -129,9 +137,11 @@ def test_a_hinge_has_no_probabilities():
 
 
 BEFORE_FIT = (
-    lambda: SparseRegressor().summary(), lambda: summary(SparseRegressor()), lambda: certify(SparseRegressor()),
+    lambda: SparseRegressor().summary(),
+    lambda: summary(SparseRegressor()),
+    lambda: certify(SparseRegressor()),
     lambda: SparseRegressor().predict(X),
-)  # fmt: skip
+)
 
 
 @pytest.mark.parametrize("call", BEFORE_FIT)

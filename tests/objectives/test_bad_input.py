@@ -186,9 +186,10 @@ def test_y_of_one_class(rng):
 
 
 @pytest.mark.parametrize(
-    "y", [np.zeros(N - 1), np.zeros(N + 1), np.zeros(()), 3.0, np.zeros((N, 2)), np.zeros((N, 1))],
+    "y",
+    [np.zeros(N - 1), np.zeros(N + 1), np.zeros(()), 3.0, np.zeros((N, 2)), np.zeros((N, 1))],
     ids=["short", "long", "scalar", "number", "matrix", "column"],
-)  # fmt: skip
+)
 def test_y_of_another_length(y, rng):
     X, _ = good(rng)
     with pytest.raises(ValueError, match=r"y must have one entry per row of X, shape \(20,\), got shape"):
@@ -218,9 +219,10 @@ def test_complex_operator(rng):
 
 
 @pytest.mark.parametrize(
-    "X", [[["a", "b"]] * 4, np.array([["1.5x", "2"]] * 4), np.array([[object(), 1]] * 4, dtype=object)],
+    "X",
+    [[["a", "b"]] * 4, np.array([["1.5x", "2"]] * 4), np.array([[object(), 1]] * 4, dtype=object)],
     ids=["strings", "half_numbers", "objects"],
-)  # fmt: skip
+)
 def test_X_that_is_not_numeric(X):
     with pytest.raises(ValueError, match="X must be numeric, got"):
         GLM(X, np.arange(4.0))

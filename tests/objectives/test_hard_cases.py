@@ -32,9 +32,9 @@ def columns(*indices):
 def test_separable_logistic_data_end_soon_and_say_so(solver, scale, standardize, rng):
     X = rng.standard_normal((80, 15)) * scale
     y = X[:, 2] - 0.5 * X[:, 7] > 0
-    began = time.perf_counter()
+    began = time.process_time()
     result = pursuit.solve(pursuit.GLM(X, y, "logistic", standardize=standardize), 3, solver=solver, random_state=0)
-    assert time.perf_counter() - began < 20
+    assert time.process_time() - began < 20
     assert result.status == "no_minimiser"
     assert result.value <= 1e-9
     assert "separate" in result.reason

@@ -55,9 +55,14 @@ def test_no_exchange_of_the_result_is_better(seed, setting):
     how = SETTINGS[setting]
     X, Y = problem(seed)
     f = MultiGLM(
-        X, Y, "squared", l2=how.get("l2", 0.0), fit_intercept=how.get("intercept", True), sample_weight=how.get("c"),
+        X,
+        Y,
+        "squared",
+        l2=how.get("l2", 0.0),
+        fit_intercept=how.get("intercept", True),
+        sample_weight=how.get("c"),
         offset=how.get("offset"),
-    )  # fmt: skip
+    )
     result = solve(f, 4)
     S = features(result)
     assert result.value == pytest.approx(value(X, Y, S, **how), rel=1e-9)

@@ -20,10 +20,21 @@ CODES = {
     "GL03",  # two blank lines
     "GL07",  # order of the sections
     "GL08",  # no docstring
-    "SS02", "SS03", "SS04", "SS05",  # the first line: a capital, no stray spaces, an infinitive
-    "PR01", "PR02", "PR03", "PR04", "PR05", "PR06", "PR07", "PR08",  # every parameter, with type and description
-    "RT01", "RT03",  # what is returned
-}  # fmt: skip
+    "SS02",
+    "SS03",
+    "SS04",
+    "SS05",  # the first line: a capital, no stray spaces, an infinitive
+    "PR01",
+    "PR02",
+    "PR03",
+    "PR04",
+    "PR05",
+    "PR06",
+    "PR07",
+    "PR08",  # every parameter, with type and description
+    "RT01",
+    "RT03",  # what is returned
+}
 NAMES = [name for name in pursuit.__all__ if name != "__version__"]
 PLOTS = [f"plots.{name}" for name in pursuit.plots.__all__]
 NEEDS = {"from_jax": "jax", "from_torch": "torch", "TablePreparer": "pandas", "table_pipeline": "pandas"}

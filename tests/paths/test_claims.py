@@ -61,7 +61,19 @@ def test_degenerate_data(seed, kind):
     if kind == "one column counts":
         X[:, 1:] *= 1e-8
         y = X[:, 0] + 1e-9 * rng.standard_normal(n)
-    hard = replace(draw(seed), X=X, y=y, loss="squared", l2=0.0, weight=None, offset=None, standardize=seed % 2 == 0,
-                   intercept=seed % 3 > 0, include=(), exclude=(), groups=None)  # fmt: skip
+    hard = replace(
+        draw(seed),
+        X=X,
+        y=y,
+        loss="squared",
+        l2=0.0,
+        weight=None,
+        offset=None,
+        standardize=seed % 2 == 0,
+        intercept=seed % 3 > 0,
+        include=(),
+        exclude=(),
+        groups=None,
+    )
     with np.errstate(all="ignore"):
         assert complaints(hard) == []

@@ -20,10 +20,17 @@ Y = (X / np.arange(1, 16)).to_numpy() @ np.r_[3, -2, 1, 0.5, np.zeros(11)] + RNG
 FITTED = path(GLM(X, Y, standardize=True), range(13))
 FOUND = stability(SparseRegressor(k=6), X, Y, n_pairs=5, random_state=0)
 CHOSEN = SimpleNamespace(
-    k_=3, k_1se_=2, rule="min",
-    sizes_={"k": np.array([2, 1, 3]), "mean_loss": np.array([1.0, 2.0, 0.9]), "std_error": np.full(3, 0.1),
-            "split0_loss": np.array([1.1, 2.1, 1.0]), "split1_loss": np.array([0.9, 1.9, 0.8])},
-)  # fmt: skip
+    k_=3,
+    k_1se_=2,
+    rule="min",
+    sizes_={
+        "k": np.array([2, 1, 3]),
+        "mean_loss": np.array([1.0, 2.0, 0.9]),
+        "std_error": np.full(3, 0.1),
+        "split0_loss": np.array([1.1, 2.1, 1.0]),
+        "split1_loss": np.array([0.9, 1.9, 0.8]),
+    },
+)
 
 
 @pytest.fixture(autouse=True)

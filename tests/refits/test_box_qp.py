@@ -149,7 +149,12 @@ def test_slsqp_agrees(rng):
         d = box_qp(H, g, low, high, np.ones(6), 1.0).d
         sums = {"type": "eq", "fun": lambda v: v.sum() - 1, "jac": np.ones_like}
         other = minimize(
-            lambda v, g=g, H=H: (g @ v + v @ H @ v / 2, g + H @ v), np.full(6, 1 / 6), jac=True, method="SLSQP",
-            bounds=[(0, 0.3)] * 6, constraints=sums, options={"ftol": 1e-14, "maxiter": 500},
-        )  # fmt: skip
+            lambda v, g=g, H=H: (g @ v + v @ H @ v / 2, g + H @ v),
+            np.full(6, 1 / 6),
+            jac=True,
+            method="SLSQP",
+            bounds=[(0, 0.3)] * 6,
+            constraints=sums,
+            options={"ftol": 1e-14, "maxiter": 500},
+        )
         assert g @ d + d @ H @ d / 2 <= other.fun + 1e-10

@@ -23,9 +23,15 @@ ROOT = Path(__file__).parents[2]
 KS, RIDGES = [0, 1, 3], [0.1, 1.0, 10.0]
 GROUPS = np.arange(60) % 7
 SPLITTERS = [
-    KFold(5, shuffle=True, random_state=3), KFold(4), GroupKFold(3), TimeSeriesSplit(3), LeaveOneGroupOut(),
-    RepeatedKFold(n_splits=3, n_repeats=2, random_state=0), ShuffleSplit(4, random_state=1), StratifiedKFold(4),
-]  # fmt: skip
+    KFold(5, shuffle=True, random_state=3),
+    KFold(4),
+    GroupKFold(3),
+    TimeSeriesSplit(3),
+    LeaveOneGroupOut(),
+    RepeatedKFold(n_splits=3, n_repeats=2, random_state=0),
+    ShuffleSplit(4, random_state=1),
+    StratifiedKFold(4),
+]
 
 
 def by_hand(X, y, loss, pairs, ks, ridges, refit, weights):

@@ -47,9 +47,11 @@ def complaints(f, most):
         result = solve(f, k)
         enough = max(f.floor, result.value - 1e-8 * f.scale(result.value))
         others = {
-            "path": path(f, [k]).at(k).value, "longer path": whole.at(k).value, "one size less": before,
+            "path": path(f, [k]).at(k).value,
+            "longer path": whole.at(k).value,
+            "one size less": before,
             "local_search": solve(f, k, solver="local_search").value,
-        }  # fmt: skip
+        }
         yield from (f"k={k}: {name} {value} < {result.value}" for name, value in others.items() if value < enough)
         if result.exchange is not None and result.exchange.change < 0:
             yield f"k={k}: {result.next_best}"
@@ -170,8 +172,16 @@ def test_one_column_is_exact(seed):
     offset = 0.5 * rng.standard_normal(n) if seed % 3 == 0 else np.zeros(n)
     l2, intercept, standardize = rng.choice([0.0, 1e-2, 1.0]), bool(rng.random() < 0.7), bool(rng.integers(2))
     kind = rng.choice([sp.csr_array, sp.csc_array]) if sparse else rng.choice([np.asfortranarray, np.ascontiguousarray])
-    f = GLM(kind(X), y, loss, l2=l2, fit_intercept=intercept, standardize=standardize, sample_weight=weight,
-            offset=offset if offset.any() else None)  # fmt: skip
+    f = GLM(
+        kind(X),
+        y,
+        loss,
+        l2=l2,
+        fit_intercept=intercept,
+        standardize=standardize,
+        sample_weight=weight,
+        offset=offset if offset.any() else None,
+    )
     param, c, best = getattr(f.loss, "delta", getattr(f.loss, "gamma", None)), weight / weight.sum(), np.inf
     for x in X.T:
         mean = c @ x if intercept else 0.0
@@ -200,8 +210,10 @@ def test_a_copy_is_called_a_copy():
     for loss, y in (("squared", eta + rng.standard_normal(60)), ("logistic", rng.random(60) < expit(eta))):
         for solver in ("auto", "local_search"):
             words = solve(GLM(X, y, loss), 2, solver=solver).next_best
-            assert words in ("column 7 is a copy of column 1 and equally good",
-                             "column 1 is a copy of column 7 and equally good")  # fmt: skip
+            assert words in (
+                "column 7 is a copy of column 1 and equally good",
+                "column 1 is a copy of column 7 and equally good",
+            )
 
 
 @pytest.mark.parametrize("loss", ["squared", "logistic"])

@@ -135,10 +135,12 @@ def test_one_call_from_the_rows_gives_what_the_loop_gives(seed, effort, monkeypa
     n, p = X.shape
     X = np.asfortranarray(X) if seed % 4 == 1 else X.astype(np.float32) if seed % 4 == 2 else X
     options = {
-        "standardize": seed % 2 == 0, "fit_intercept": seed % 5 != 0, "l2": [0.0, 0.1, rng.uniform(0, 1, p)][seed % 3],
+        "standardize": seed % 2 == 0,
+        "fit_intercept": seed % 5 != 0,
+        "l2": [0.0, 0.1, rng.uniform(0, 1, p)][seed % 3],
         "sample_weight": rng.uniform(0, 2, n) if seed % 4 == 3 else None,
         "offset": rng.standard_normal(n) if seed % 4 == 2 else None,
-    }  # fmt: skip
+    }
     f = GLM(X, y, **options)
     sides = {"include": [2], "exclude": [4, 6]} if seed % 2 else {}
     assert module.Auto(effort=effort).at_once(f, f.sparse_set(3, **sides)) is not None

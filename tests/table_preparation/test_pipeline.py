@@ -93,9 +93,11 @@ def test_a_messy_table_as_good_as_by_hand():
     numbers = make_pipeline(SimpleImputer(strategy="median", add_indicator=True), StandardScaler())
     prepare = make_column_transformer(
         (numbers, make_column_selector(dtype_include="number")),
-        (OneHotEncoder(drop="first", min_frequency=0.01, handle_unknown="ignore", sparse_output=False),
-         make_column_selector(dtype_exclude="number")),
-    )  # fmt: skip
+        (
+            OneHotEncoder(drop="first", min_frequency=0.01, handle_unknown="ignore", sparse_output=False),
+            make_column_selector(dtype_exclude="number"),
+        ),
+    )
     hand = make_pipeline(prepare, SparseClassifierCV(cv=3)).fit(by_hand[train], y[train])
     assert ours > roc_auc_score(y[test], hand.predict_proba(by_hand[test])[:, 1]) - 0.003
     assert ours > 0.8

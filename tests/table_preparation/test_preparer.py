@@ -101,13 +101,17 @@ def test_missing_numbers_become_the_median_with_an_indicator_where_frequent():
 @pytest.mark.parametrize(
     ("values", "left_out"),
     [
-        (["c"] * N, "constant"), ([3.5] * N, "constant"), ([None] * N, "all values are missing"),
-        ([np.nan] * N, "all values are missing"), ([pd.NaT] * N, "all values are missing"),
-        ([""] * N, "all values are missing"), (["c"] * (N - 1) + [None], "constant"),
+        (["c"] * N, "constant"),
+        ([3.5] * N, "constant"),
+        ([None] * N, "all values are missing"),
+        ([np.nan] * N, "all values are missing"),
+        ([pd.NaT] * N, "all values are missing"),
+        ([""] * N, "all values are missing"),
+        (["c"] * (N - 1) + [None], "constant"),
         ([2.0] * (N - 1) + [np.nan], "constant"),
     ],
     ids=str,
-)  # fmt: skip
+)
 def test_constants_are_left_out_and_named(values, left_out):
     preparer, found = only(values)
     assert not len(found.columns)
@@ -125,13 +129,23 @@ SHUFFLED = RNG.permutation(N)
 @pytest.mark.parametrize(
     ("name", "values", "is_id"),
     [
-        ("id", SHUFFLED, True), ("customer_id", SHUFFLED + 1000, True), ("customerId", SHUFFLED, True),
-        ("key", SHUFFLED, True), ("UUID", [f"u{i}" for i in SHUFFLED], True), ("row", np.arange(1, N + 1), True),
-        ("row", np.arange(N), True), ("row", SHUFFLED, False), ("row", np.arange(2, N + 2), False),
-        ("id", SHUFFLED.astype(float), False), ("id", SHUFFLED % 100, False), ("idea", SHUFFLED, False),
-        ("paid", SHUFFLED, False), ("monkey", SHUFFLED, False), ("id", [*SHUFFLED[:-1], None], False),
+        ("id", SHUFFLED, True),
+        ("customer_id", SHUFFLED + 1000, True),
+        ("customerId", SHUFFLED, True),
+        ("key", SHUFFLED, True),
+        ("UUID", [f"u{i}" for i in SHUFFLED], True),
+        ("row", np.arange(1, N + 1), True),
+        ("row", np.arange(N), True),
+        ("row", SHUFFLED, False),
+        ("row", np.arange(2, N + 2), False),
+        ("id", SHUFFLED.astype(float), False),
+        ("id", SHUFFLED % 100, False),
+        ("idea", SHUFFLED, False),
+        ("paid", SHUFFLED, False),
+        ("monkey", SHUFFLED, False),
+        ("id", [*SHUFFLED[:-1], None], False),
     ],
-)  # fmt: skip
+)
 def test_ids(name, values, is_id):
     preparer, found = only(values, name)
     assert (found.shape[1] == 0) == is_id
@@ -196,21 +210,33 @@ def test_texts_that_are_numbers():
 
 def test_kinds_of_objects():
     _, found = prepare(
-        flag=[True, False] * 100, maybe=[True, None] * 100, money=[Decimal(i % 9) for i in range(N)],
-        nullable=pd.array([1, None] * 100, dtype="Int64"), level=pd.Categorical([1, 2] * 100),
-        mixed=["a", 1] * 100, wait=pd.to_timedelta(np.arange(N) % 3, unit="D"),
-    )  # fmt: skip
+        flag=[True, False] * 100,
+        maybe=[True, None] * 100,
+        money=[Decimal(i % 9) for i in range(N)],
+        nullable=pd.array([1, None] * 100, dtype="Int64"),
+        level=pd.Categorical([1, 2] * 100),
+        mixed=["a", 1] * 100,
+        wait=pd.to_timedelta(np.arange(N) % 3, unit="D"),
+    )
     assert list(found) == [
-        "flag", "maybe=missing", "money", "nullable=missing", "level=2", "mixed=a", "wait",
-    ]  # fmt: skip
+        "flag",
+        "maybe=missing",
+        "money",
+        "nullable=missing",
+        "level=2",
+        "mixed=a",
+        "wait",
+    ]
     assert found["wait"].max() == 2
 
 
 def test_polars():
     columns = {
-        "city": ["Rome", "Oslo", None] * 20, "when": DAYS[:60], "age": [1, 2, None, 4] * 15,
+        "city": ["Rome", "Oslo", None] * 20,
+        "when": DAYS[:60],
+        "age": [1, 2, None, 4] * 15,
         "kind": pl.Series(["a", "b"] * 30, dtype=pl.Categorical),
-    }  # fmt: skip
+    }
     ours = TablePreparer().set_output(transform="polars").fit(pl.DataFrame(columns))
     theirs = TablePreparer().fit(pd.DataFrame({**columns, "kind": pd.Categorical(["a", "b"] * 30)}))
     found = ours.transform(pl.DataFrame(columns))

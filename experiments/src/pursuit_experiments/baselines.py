@@ -77,9 +77,16 @@ class Sized(NamedTuple):
 
 
 def logistic_points(
-    X: Any, y: np.ndarray, sizes: Sequence[int], *, l1_ratio: float = 1.0, fit_intercept: bool = True,
-    points: int = 100, least: float = 1e-2, halvings: int = 8,
-) -> dict[int, Sized]:  # fmt: skip
+    X: Any,
+    y: np.ndarray,
+    sizes: Sequence[int],
+    *,
+    l1_ratio: float = 1.0,
+    fit_intercept: bool = True,
+    points: int = 100,
+    least: float = 1e-2,
+    halvings: int = 8,
+) -> dict[int, Sized]:
     """For every size the end of the path before more non-zeros come in; alpha is bisected where the grid jumps past."""
     model, found = Penalised(X, y, l1_ratio, fit_intercept), dict[int, Sized]()
     last: Point | None = None

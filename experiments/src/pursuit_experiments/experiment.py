@@ -110,9 +110,14 @@ class Judgement:
 
     @classmethod
     def of(
-        cls, claim: str, holds: bool, measured: str, why: str = "", otherwise: str = DIFFERS,
+        cls,
+        claim: str,
+        holds: bool,
+        measured: str,
+        why: str = "",
+        otherwise: str = DIFFERS,
         rests_on: Comparison | None = None,
-    ) -> "Judgement":  # fmt: skip
+    ) -> "Judgement":
         """Agrees where it holds; ``why`` is given only where it does not."""
         found = cls(claim, AGREES, measured) if holds else cls(claim, otherwise, measured, why)
         if rests_on is None:

@@ -33,9 +33,14 @@ def reproduce(
     experiment.table(rows).to_csv(folder / TABLE, index=False)
     table = read_table(folder / TABLE)
     verdict = Verdict(
-        experiment.name, QUICK if size.quick else FULL, _replications(table), round(seconds, 1), _versions(),
-        judged(experiment, table), note,
-    )  # fmt: skip
+        experiment.name,
+        QUICK if size.quick else FULL,
+        _replications(table),
+        round(seconds, 1),
+        _versions(),
+        judged(experiment, table),
+        note,
+    )
     with mpl.rc_context(
         {"font.size": 9, "axes.spines.top": False, "axes.spines.right": False, "legend.frameon": False}
     ):

@@ -125,9 +125,13 @@ def _rich(file: TextIO) -> Any:
     except ImportError:
         return None
     return rich.Progress(
-        rich.TextColumn("{task.description}"), rich.BarColumn(), rich.MofNCompleteColumn(),
-        rich.TextColumn("{task.fields[note]}"), rich.TimeRemainingColumn(), console=console,
-    )  # fmt: skip
+        rich.TextColumn("{task.description}"),
+        rich.BarColumn(),
+        rich.MofNCompleteColumn(),
+        rich.TextColumn("{task.fields[note]}"),
+        rich.TimeRemainingColumn(),
+        console=console,
+    )
 
 
 @contextmanager

@@ -69,11 +69,14 @@ class Certificate:
 
     def _repr_html_(self) -> str:
         rows = [
-            ("lower bound", f"{self.lower:.8g}"), ("value", f"{self.upper:.8g}"),
+            ("lower bound", f"{self.lower:.8g}"),
+            ("value", f"{self.upper:.8g}"),
             ("relative gap", f"{self.rel_gap:.3g}"),
-            ("columns in every better solution", len(self.always)), ("columns in none", len(self.never)),
-            ("nodes", self.nodes), ("seconds", f"{self.seconds:.3g}"),
-        ]  # fmt: skip
+            ("columns in every better solution", len(self.always)),
+            ("columns in none", len(self.never)),
+            ("nodes", self.nodes),
+            ("seconds", f"{self.seconds:.3g}"),
+        ]
         return html_table(f"certificate: {self.status}", ("", ""), rows, (self.reason,))
 
     @property

@@ -11,9 +11,14 @@ from pursuit.io import convert
 
 
 def run(
-    data: Path, out: Path, target: str | None, weights: str | None, offset: str | None, exclude: Sequence[str],
+    data: Path,
+    out: Path,
+    target: str | None,
+    weights: str | None,
+    offset: str | None,
+    exclude: Sequence[str],
     dtype: str | None,
-) -> int:  # fmt: skip
+) -> int:
     if dtype not in (None, "float32", "float64"):
         raise ValueError(f"--dtype must be float32 or float64, got {dtype!r}")
     bar = True if sys.stderr.isatty() else None  # a pipe or a log sees no bar

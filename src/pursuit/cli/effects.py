@@ -34,8 +34,10 @@ def make_additive(request: FitRequest, effects: str, k: int | None, auto: Choice
     if k is not None:
         return kind(k=k, effects=effects, **given), f"at most {k} features with {effects} effects"
     folds = FOLDS if auto.cv is None else auto.cv
-    words = {name: None if value is None else value.casefold() for name, value in
-             (("goal", auto.goal), ("rule", auto.rule), ("combine", auto.combine))}  # fmt: skip
+    words = {
+        name: None if value is None else value.casefold()
+        for name, value in (("goal", auto.goal), ("rule", auto.rule), ("combine", auto.combine))
+    }
     return (
         kind(effects=effects, ks=auto.ks, cv=folds, **words, **given),
         f"{effects} effects, k chosen by {folds}-fold cross-validation",
@@ -43,9 +45,15 @@ def make_additive(request: FitRequest, effects: str, k: int | None, auto: Choice
 
 
 def run_additive(
-    request: FitRequest, out: Path, effects: str, k: int | None, auto: ChoiceOptions, *, summary: bool,
+    request: FitRequest,
+    out: Path,
+    effects: str,
+    k: int | None,
+    auto: ChoiceOptions,
+    *,
+    summary: bool,
     picture: Path | None = None,
-) -> int:  # fmt: skip
+) -> int:
     """Fit, write and print."""
     estimator, how = make_additive(request, effects, k, auto)
     if k is None:

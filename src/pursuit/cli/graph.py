@@ -51,9 +51,17 @@ class GraphOptions:
 
 
 def run(
-    data: Path, options: GraphOptions, out: Path | None, picture: Path | None, report: Path | None, *,
-    drop: Sequence[str], label: str | None, most: int | None, names: str | None,
-) -> int:  # fmt: skip
+    data: Path,
+    options: GraphOptions,
+    out: Path | None,
+    picture: Path | None,
+    report: Path | None,
+    *,
+    drop: Sequence[str],
+    label: str | None,
+    most: int | None,
+    names: str | None,
+) -> int:
     check_writable("--out", out, (".json",))
     check_writable("--picture", picture, PICTURE_SUFFIXES)
     check_writable("--report", report, REPORT_SUFFIXES)
@@ -119,14 +127,22 @@ def _status(doing: str) -> Any:
 def _edges(model: Any, names: Sequence[str]) -> list[dict[str, Any]]:
     """A dict per edge, most gain first."""
     held = model.edges_
-    called = [[names[int(end)] if isinstance(end, int | np.integer) else str(end) for end in held[side]]
-              for side in ("source", "target")]  # fmt: skip
+    called = [
+        [names[int(end)] if isinstance(end, int | np.integer) else str(end) for end in held[side]]
+        for side in ("source", "target")
+    ]
     numbers = (np.asarray(held[column]).tolist() for column in ("partial_correlation", "precision", "gain"))
     return [
-        {"source": a, "target": b, "sign": 1 if partial > 0 else -1, "partial_correlation": partial, "precision": w,
-         "gain": gain}
+        {
+            "source": a,
+            "target": b,
+            "sign": 1 if partial > 0 else -1,
+            "partial_correlation": partial,
+            "precision": w,
+            "gain": gain,
+        }
         for a, b, partial, w, gain in zip(*called, *numbers, strict=True)
-    ]  # fmt: skip
+    ]
 
 
 def _print_edges(edges: list[dict[str, Any]], out: Path | None) -> None:
@@ -155,9 +171,11 @@ def _graph_facts(model: Any, options: GraphOptions) -> dict[str, str]:
         facts["held out"] = "log-likelihood per row {log_likelihood:.5g}, standard error {std_error:.2g}".format(**seen)
     result = model.result_
     facts |= {
-        "reason": model.reason_, "status": result.status, "optimality": str(result.optimality),
+        "reason": model.reason_,
+        "status": result.status,
+        "optimality": str(result.optimality),
         "solver": f"{result.solver}, {result.seconds:.2g} s",
-    }  # fmt: skip
+    }
     return facts
 
 
@@ -177,15 +195,17 @@ def _graph_json(model: Any, nodes: Nodes, edges: list[dict[str, Any]], options: 
         ],
         "edges": edges,
         "settings": {
-            **settings, "chosen": [name for name in TUNING if getattr(options, name) is None],
-            "include": list(options.include), "exclude": list(options.exclude),
+            **settings,
+            "chosen": [name for name in TUNING if getattr(options, name) is None],
+            "include": list(options.include),
+            "exclude": list(options.exclude),
         },
         "value": float(result.value),
         "status": result.status,
         "reason": model.reason_,
         "optimality": str(result.optimality),
         "held_out": _held_out(model),
-    }  # fmt: skip
+    }
 
 
 def _held_out(model: Any) -> dict[str, float] | None:

@@ -118,9 +118,19 @@ def read_request(options: DataOptions) -> FitRequest:
     parameters = {**options.parameters, "loss": loss, "include": _columns("--include", options.include, names) or None}
     parameters["exclude"] = _columns("--exclude", options.exclude, names) or None
     return FitRequest(
-        data, to_data_frame(held), held.y, held.y, held.feature_names, names, task, loss, parameters, more, groups,
+        data,
+        to_data_frame(held),
+        held.y,
+        held.y,
+        held.feature_names,
+        names,
+        task,
+        loss,
+        parameters,
+        more,
+        groups,
         options.offset,
-    )  # fmt: skip
+    )
 
 
 def _check_apart(apart: dict[str, str | None], target: str | None) -> None:
@@ -169,8 +179,21 @@ def _read_named(options: DataOptions) -> FitRequest:
         X, names, preparer = to_data_frame(Table(values, None, tuple(features))), tuple(features), None
     parameters["include"] = _include(options.include, names, preparer) or None
     return FitRequest(
-        data, X, y, y, names, names, task, loss, parameters, more, groups, options.offset, preparer, target,
-    )  # fmt: skip
+        data,
+        X,
+        y,
+        y,
+        names,
+        names,
+        task,
+        loss,
+        parameters,
+        more,
+        groups,
+        options.offset,
+        preparer,
+        target,
+    )
 
 
 def _prepare(data: Path, table: Any, parameters: dict[str, Any]) -> tuple[Any, tuple[str, ...], Any]:

@@ -100,15 +100,28 @@ def check_effort(effort: str, solver: str) -> None:
 
 #: Parameter, annotation and default of the options of every command that reads data with a target.
 DATA_OPTIONS = {
-    "data": (Data, inspect.Parameter.empty), "target": (Target, None), "loss": (Loss, None), "l2": (L2, None),
-    "task": (Task, None), "include": (Include, None), "exclude": (Exclude, None), "offset": (Offset, None),
-    "intercept": (Intercept, True), "standardize": (Standardize, True), "time_limit": (TimeLimit, None),
-    "threads": (Threads, None), "memory": (Memory, "1GB"), "prepare": (Prepare, True),
-}  # fmt: skip
+    "data": (Data, inspect.Parameter.empty),
+    "target": (Target, None),
+    "loss": (Loss, None),
+    "l2": (L2, None),
+    "task": (Task, None),
+    "include": (Include, None),
+    "exclude": (Exclude, None),
+    "offset": (Offset, None),
+    "intercept": (Intercept, True),
+    "standardize": (Standardize, True),
+    "time_limit": (TimeLimit, None),
+    "threads": (Threads, None),
+    "memory": (Memory, "1GB"),
+    "prepare": (Prepare, True),
+}
 #: The same of commands that make one search.
 SEARCH_OPTIONS = {
-    "solver": (Solver, "auto"), "effort": (Effort, None), "checkpoint": (Checkpoint, None), "resume": (Resume, False),
-}  # fmt: skip
+    "solver": (Solver, "auto"),
+    "effort": (Effort, None),
+    "checkpoint": (Checkpoint, None),
+    "resume": (Resume, False),
+}
 
 
 def shared_options(*, search: bool) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
@@ -143,16 +156,30 @@ def shared_options(*, search: bool) -> Callable[[Callable[..., Any]], Callable[.
 
 
 def _data_options(
-    *, l2: float | None, intercept: bool, standardize: bool, time_limit: float | None, threads: int | None,
-    include: list[str] | None, exclude: list[str] | None, solver: str = "auto", effort: str | None = None, **data: Any,
-) -> Any:  # fmt: skip
+    *,
+    l2: float | None,
+    intercept: bool,
+    standardize: bool,
+    time_limit: float | None,
+    threads: int | None,
+    include: list[str] | None,
+    exclude: list[str] | None,
+    solver: str = "auto",
+    effort: str | None = None,
+    **data: Any,
+) -> Any:
     """The ``DataOptions`` of these values; some are parameters of the estimator."""
     from pursuit.cli.inputs import DataOptions
 
     if effort is not None:
         check_effort(effort, solver)
     parameters = {
-        "l2": l2, "solver": solver, "fit_intercept": intercept, "standardize": standardize, "time_limit": time_limit,
-        "n_jobs": threads, **({} if effort is None else {"effort": effort}),
-    }  # fmt: skip
+        "l2": l2,
+        "solver": solver,
+        "fit_intercept": intercept,
+        "standardize": standardize,
+        "time_limit": time_limit,
+        "n_jobs": threads,
+        **({} if effort is None else {"effort": effort}),
+    }
     return DataOptions(**data, include=split_names(include), exclude=split_names(exclude), parameters=parameters)

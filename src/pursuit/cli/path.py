@@ -69,9 +69,17 @@ def _compute_path(request: FitRequest, ks: list[int] | None, checkpoint: Path | 
     sizes = range(first, max(first, DEFAULT_LARGEST_SIZE) + 1) if ks is None else ks
     with Progress("sizes", max(sizes)) as bar, threads(given["n_jobs"]):
         found = pursuit.path(
-            objective, sizes, solver=given["solver"], include=include, exclude=exclude, groups=given.get("groups"),
-            time_limit=given["time_limit"], callback=bar, checkpoint=checkpoint, effort=given.get("effort"),
-        )  # fmt: skip
+            objective,
+            sizes,
+            solver=given["solver"],
+            include=include,
+            exclude=exclude,
+            groups=given.get("groups"),
+            time_limit=given["time_limit"],
+            callback=bar,
+            checkpoint=checkpoint,
+            effort=given.get("effort"),
+        )
     return found, objective
 
 
@@ -90,11 +98,18 @@ def _column_names(request: FitRequest, columns: frozenset[int]) -> str:
 
 def _json(found: Any, request: FitRequest, l2: float) -> str:
     sizes = [
-        {"k": k, "value": result.value, "explained": share, "optimality": result.optimality,
-         "intercept": np.asarray(result.intercept).tolist(),
-         "coef": dict(zip([request.names[j] for j in result.support], np.asarray(result.coef).tolist(), strict=True))}
+        {
+            "k": k,
+            "value": result.value,
+            "explained": share,
+            "optimality": result.optimality,
+            "intercept": np.asarray(result.intercept).tolist(),
+            "coef": dict(
+                zip([request.names[j] for j in result.support], np.asarray(result.coef).tolist(), strict=True)
+            ),
+        }
         for k, result, share in zip(found.sizes, found, found.explained.tolist(), strict=True)
-    ]  # fmt: skip
+    ]
     classes = np.unique(request.targets).tolist() if request.classifies else None
     held = {"loss": request.loss, "l2": l2, "classes": classes, "status": found.status, "reason": found.reason}
     return json.dumps({**held, "sizes": sizes}, indent=1) + "\n"

@@ -30,9 +30,16 @@ def run(
     with Progress("half-samples", pairs) as bar:
         bar(0)
         found = pursuit.stability(
-            request.estimator(k=largest), request.X, request.y, n_pairs=pairs, ks=ks, threshold=threshold,
-            random_state=seed, callback=bar, **request.more,
-        )  # fmt: skip
+            request.estimator(k=largest),
+            request.X,
+            request.y,
+            n_pairs=pairs,
+            ks=ks,
+            threshold=threshold,
+            random_state=seed,
+            callback=bar,
+            **request.more,
+        )
     if request.parameters.get("groups") is None:
         found = replace(found, names=request.names)
     print_text(f"{request.heading}\n\n{found}")

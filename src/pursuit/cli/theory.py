@@ -6,13 +6,13 @@ from pathlib import Path
 from typing import Any
 
 from pursuit._utils.files import write_text
+from pursuit._utils.text import format_number
 from pursuit.cli import OK
 from pursuit.cli.inputs import DataOptions, read_request
 from pursuit.cli.show import (
     PICTURE_SUFFIXES,
     check_writable,
     console,
-    format_number,
     make_table,
     print_text,
     save_picture,
@@ -23,6 +23,8 @@ COLUMNS = {
     "result": "left", "method": "left", "condition": "left", "verdict": "left", "condition used": "right",
     "yields": "left",
 }  # fmt: skip
+
+DIGITS = 3
 
 
 def run(options: DataOptions, k: int, solve: bool, out: Path | None, picture: Path | None) -> int:
@@ -56,7 +58,12 @@ def run(options: DataOptions, k: int, solve: bool, out: Path | None, picture: Pa
     skipped = [s.citation for s in table if s.verdict == "not applicable"]
     if skipped:
         print_text(f"not applicable: {', '.join(skipped)}")
-    print_text("condition used: from inside to certified; a condition holds below 1")
+    print_text(
+        "condition used: from a value that is attained to a certified bound; a condition holds below 1. Numbers behind"
+        " ~ rest on attained values: the best that can be hoped for\n"
+    )
+    for sentence in table.summary:
+        print_text(sentence)
     if out is not None:
         write_text(out, _csv(table))
         print_text(f"table    {out}")
@@ -77,13 +84,13 @@ class _Figure:
 def _load(load: Any) -> str:
     if load is None:
         return ""
-    low, high = (format_number(x) for x in load)
+    low, high = (format_number(x, DIGITS) for x in load)
     return low if low == high else f"{low} to {high}"
 
 
 def _yields(s: Any) -> str:
     mark = "" if s.verdict == "certified" else "~"
-    words = [f"{name} {mark}{format_number(value)}" for name, value in s.numbers.items()]
+    words = [f"{name} {mark}{format_number(value, DIGITS)}" for name, value in s.numbers.items()]
     if s.possible_size is not None:
         words.insert(0, f"k* at most {s.certified_size} (certified), {s.possible_size} (possible)")
     return ", ".join(words)

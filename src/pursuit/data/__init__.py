@@ -27,4 +27,4 @@ __all__ = [
     "from_dask",
     "is_dask",
     "placed",
-]  # fmt: skip
+]

@@ -183,8 +183,10 @@ def _check_alike(info: Sequence[PartInfo]) -> None:
         if own.names != first.names:
             raise ValueError(f"bundle {i} of the partitions has other column names than bundle 0")
         if own.outputs != first.outputs:
-            raise ValueError(f"bundle {i} of the partitions has {own.outputs or 1} targets per row, and bundle 0 has "
-                             f"{first.outputs or 1}")  # fmt: skip
+            raise ValueError(
+                f"bundle {i} of the partitions has {own.outputs or 1} targets per row, and bundle 0 has "
+                f"{first.outputs or 1}"
+            )
     kinds = sorted({dtype for own in info for dtype in own.dtypes})
     if len(kinds) > 1:
         raise TypeError(

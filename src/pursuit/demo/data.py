@@ -40,8 +40,9 @@ class Split:
 def diabetes() -> Dataset:
     """442 patients, 10 measurements, 64 columns: sex has two values, so its square is left out."""
     held = load_diabetes(scaled=False)
-    return Dataset("Diabetes: progression after one year", tuple(held.feature_names), held.data, held.target,
-                   target="progression")  # fmt: skip
+    return Dataset(
+        "Diabetes: progression after one year", tuple(held.feature_names), held.data, held.target, target="progression"
+    )
 
 
 def breast_cancer() -> Dataset:
@@ -76,8 +77,9 @@ def expand(X: MatrixLike, X_test: Any, names: Any) -> tuple[Any, Any, tuple[str,
     products = PolynomialFeatures(2, include_bias=False).fit(X)
     two_values = np.array([len(np.unique(column)) <= 2 for column in X.T])
     powers = products.powers_[~(products.powers_[:, two_values] == 2).any(axis=1)]
-    labels = ("*".join(f"{names[j]}^2" if row[j] == 2 else str(names[j]) for j in np.flatnonzero(row))
-              for row in powers)  # fmt: skip
+    labels = (
+        "*".join(f"{names[j]}^2" if row[j] == 2 else str(names[j]) for j in np.flatnonzero(row)) for row in powers
+    )
     first = powers.argmax(axis=1)
     second = np.array([np.flatnonzero(row)[-1] for row in powers])
     alone = powers.sum(axis=1) == 1

@@ -14,9 +14,16 @@ if TYPE_CHECKING:
 
 
 def draw(
-    path: Path, title: str, ks: Sequence[int], lines: dict[str, list[float]], chosen: dict[str, MeanScore], what: str,
-    splits: int, model: "BaseEstimator", names: Sequence[str],
-) -> None:  # fmt: skip
+    path: Path,
+    title: str,
+    ks: Sequence[int],
+    lines: dict[str, list[float]],
+    chosen: dict[str, MeanScore],
+    what: str,
+    splits: int,
+    model: "BaseEstimator",
+    names: Sequence[str],
+) -> None:
     """Left, held-out scores of the comparison; right, the model of all rows and the curve that chose its size."""
     from matplotlib.figure import Figure
 

@@ -54,13 +54,25 @@ def run(out: Path) -> None:
     began = time.perf_counter()
     sizes = (1, 2, 3, 4, 6, 8, 10, 12, 15)
     numbers = Contenders(
-        SparseRegressorCV(cv=FOLDS), SparseRegressor(), "lasso", lasso, lasso_by_cv,
-        KFold(FOLDS, shuffle=True, random_state=0), r2_score, sizes,
-    )  # fmt: skip
+        SparseRegressorCV(cv=FOLDS),
+        SparseRegressor(),
+        "lasso",
+        lasso,
+        lasso_by_cv,
+        KFold(FOLDS, shuffle=True, random_state=0),
+        r2_score,
+        sizes,
+    )
     classes = Contenders(
-        SparseClassifierCV(range(0, 16), cv=FOLDS), SparseClassifier(), "l1 logistic", l1_logistic, l1_logistic_by_cv,
-        StratifiedKFold(FOLDS, shuffle=True, random_state=0), _d2, sizes,
-    )  # fmt: skip
+        SparseClassifierCV(range(0, 16), cv=FOLDS),
+        SparseClassifier(),
+        "l1 logistic",
+        l1_logistic,
+        l1_logistic_by_cv,
+        StratifiedKFold(FOLDS, shuffle=True, random_state=0),
+        _d2,
+        sizes,
+    )
     _study(out / "diabetes", diabetes(), numbers, "R2", 10)
     _study(out / "breast_cancer", breast_cancer(), classes, "D2", 5, NOTE)
     _graph(diabetes(), out / "diabetes_graph.html")
@@ -123,8 +135,10 @@ def _graph(data: Dataset, out: Path) -> None:
     frame = require_package("pandas", "io", "the demo").DataFrame(data.X, columns=data.names)
     model = SparsePrecision(n_edges=GRAPH_EDGES).fit(frame)
     report = model.report(out, title=f"{data.title.split(':')[0]}: which measurements go together")
-    edges = sorted(zip(*(model.edges_[column] for column in ("source", "target", "partial_correlation")), strict=True),
-                   key=lambda edge: -abs(edge[2]))  # fmt: skip
+    edges = sorted(
+        zip(*(model.edges_[column] for column in ("source", "target", "partial_correlation")), strict=True),
+        key=lambda edge: -abs(edge[2]),
+    )
     strongest = ", ".join(f"{a}{HARD}-{HARD}{b} {r:+.2f}" for a, b, r in edges[:4])
     words = f"A graph of the {len(data.names)} measurements with {len(edges)} edges, given all others: {strongest}."
     print(_wrapped(words).replace(HARD, " "))

@@ -83,10 +83,16 @@ class ColumnBasis:
     def to_json(self) -> dict[str, Any]:
         """The numbers, as JSON holds them."""
         return {
-            "kind": self.kind, "width": self.width, "center": self.center, "scale": self.scale,
-            "knots": self.knots.tolist(), "shift": self.shift.tolist(), "rotation": self.rotation.tolist(),
-            "low": self.low, "high": self.high,
-        }  # fmt: skip
+            "kind": self.kind,
+            "width": self.width,
+            "center": self.center,
+            "scale": self.scale,
+            "knots": self.knots.tolist(),
+            "shift": self.shift.tolist(),
+            "rotation": self.rotation.tolist(),
+            "low": self.low,
+            "high": self.high,
+        }
 
 
 def column_from_json(held: Any) -> ColumnBasis:
@@ -144,9 +150,7 @@ def fit_column(x: Vector, weights: Vector | None, kind: str, n_knots: int, width
         spread = np.sqrt(c @ (columns - mean) ** 2)
         sign = 1.0 if kind == "increasing" else -1.0
         factor = np.divide(sign, spread, out=np.zeros_like(spread), where=spread > 0)
-        return ColumnBasis(
-            kind, width or len(knots), center, scale, knots, mean[None], factor[None], low, high
-        )  # fmt: skip
+        return ColumnBasis(kind, width or len(knots), center, scale, knots, mean[None], factor[None], low, high)
     knots = choose_knots(x, c, n_knots)
     if len(knots) < 3 or width == 1:  # two values make a line
         return ColumnBasis(kind, width or 1, center, scale, np.empty(0), NO_MATRIX, NO_MATRIX, low, high)

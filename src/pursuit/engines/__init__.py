@@ -7,6 +7,20 @@ from .remote import Ask
 from .threads import available_threads, threads
 
 __all__ = [
-    "Ask", "Dask", "Map", "TimeUpError", "available_threads", "check_time", "in_threads", "in_turn", "late",
-    "seconds_left", "streamed", "summed", "threads", "total", "until", "without_deadline",
-]  # fmt: skip
+    "Ask",
+    "Dask",
+    "Map",
+    "TimeUpError",
+    "available_threads",
+    "check_time",
+    "in_threads",
+    "in_turn",
+    "late",
+    "seconds_left",
+    "streamed",
+    "summed",
+    "threads",
+    "total",
+    "until",
+    "without_deadline",
+]

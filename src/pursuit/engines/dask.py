@@ -154,9 +154,14 @@ class _Bundles:
                 )
             time.sleep(0.01)
         made = client.submit(
-            RowServer, rows, self.count, actor=True, pure=False, workers=home[:1],
+            RowServer,
+            rows,
+            self.count,
+            actor=True,
+            pure=False,
+            workers=home[:1],
             key=f"pursuit-server-{self.id}-{place}-{uuid.uuid4().hex[:6]}",
-        )  # fmt: skip
+        )
         server = made.result(timeout=self.engine.patience)
         server._client, server._worker = client, None  # else it is called through the current client
         if self.direct:

@@ -81,9 +81,16 @@ class SparseModelCV(CallbackSupportMixin, SparseModel):
 
     @with_callbacks
     def fit(
-        self, X: Any, y: Any = None, sample_weight: Any = None, *, offset: Any = None, cv_groups: Any = None,
-        callback: Any = None, engine: Any = None,
-    ) -> Any:  # fmt: skip
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        *,
+        offset: Any = None,
+        cv_groups: Any = None,
+        callback: Any = None,
+        engine: Any = None,
+    ) -> Any:
         """Choose the number of features and fit.
 
         Parameters
@@ -209,9 +216,14 @@ class SparseModelCV(CallbackSupportMixin, SparseModel):
     def _make_problem(self, f: Any, n: float) -> Problem:
         """The selection problem of n rows that count."""
         return Problem(
-            f.data.raw, n, f.fit_intercept, self.standardize, self.solver, SparseSet.of(self),
+            f.data.raw,
+            n,
+            f.fit_intercept,
+            self.standardize,
+            self.solver,
+            SparseSet.of(self),
             {"max_iter": self.max_iter, "tol": self.tol},
-        )  # fmt: skip
+        )
 
     def _make_folds(self, problem: Problem, pairs: Any, weights: Vector, counts: Vector) -> list[Fold]:
         """The training and held-out data of every pair of rows."""

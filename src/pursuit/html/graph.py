@@ -40,13 +40,18 @@ def build_graph_content(model: "BaseEstimator", title: str | None, names: Any, c
         "nodes": [[name, _number(x), _number(y)] for name, (x, y) in zip(called, places, strict=True)],
         "edges": [[int(edges[i][0]), int(edges[i][1]), _number(strength[i])] for i in order],
         "reason": str(getattr(model, "reason_", model.result_.reason)),
-        "optimality": str(model.result_.optimality), "left_out": [], "rows": getattr(model, "n_samples_", None),
+        "optimality": str(model.result_.optimality),
+        "left_out": [],
+        "rows": getattr(model, "n_samples_", None),
         "reproduction": {
-            "model": " ".join(repr(model).split()), "seed": getattr(model, "random_state", None), "command": command,
+            "model": " ".join(repr(model).split()),
+            "seed": getattr(model, "random_state", None),
+            "command": command,
             "versions": {"pursuit": __version__, "Python": platform.python_version(), "NumPy": np.__version__},
-            "date": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"), "fingerprint": None,
+            "date": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
+            "fingerprint": None,
         },
-    }  # fmt: skip
+    }
     tried = getattr(model, "cv_results_", None)
     if tried is not None and "mean_test_score" in tried:
         sizes = np.asarray(tried["n_edges"])
@@ -57,10 +62,13 @@ def build_graph_content(model: "BaseEstimator", title: str | None, names: Any, c
             if np.isfinite(score[sizes == k]).any()
         ]
         content["cv"] = {
-            "k": [int(sizes[i]) for i in best], "loss": [_number(-score[i]) for i in best],
+            "k": [int(sizes[i]) for i in best],
+            "loss": [_number(-score[i]) for i in best],
             "error": [_number(np.asarray(tried["std_error"], dtype=float)[i]) for i in best],
-            "chosen": int(model.n_edges_), "one_se": None, "folds": sum(name.startswith("split") for name in tried),
-        }  # fmt: skip
+            "chosen": int(model.n_edges_),
+            "one_se": None,
+            "folds": sum(name.startswith("split") for name in tried),
+        }
     return content
 
 
@@ -72,9 +80,16 @@ def graph_picture(content: Keywords) -> str:
         return "<p>No two columns are joined.</p>"
     x, y = ({i: float(nodes[i][axis]) for i in inside} for axis in (1, 2))
     chart = Chart(
-        padded(np.array(list(x.values())), 0.12), padded(np.array(list(y.values())), 0.06), content["title"],
-        width=760, height=540, left=10, right=10, top=10, bottom=10,
-    )  # fmt: skip
+        padded(np.array(list(x.values())), 0.12),
+        padded(np.array(list(y.values())), 0.06),
+        content["title"],
+        width=760,
+        height=540,
+        left=10,
+        right=10,
+        top=10,
+        bottom=10,
+    )
     largest = max(abs(edge[2]) for edge in edges) or 1.0
     for a, b, strength in reversed(edges):
         css = "edge" if strength > 0 else "edge negative"
@@ -114,10 +129,12 @@ def _graph(content: Keywords) -> str:
     more = len(content["edges"]) - len(rows)
     note = f"<p>{more} weaker edges are not in the table.</p>" if more > 0 else ""
     return page.section(
-        "The graph", graph_picture(content), legend,
+        "The graph",
+        graph_picture(content),
+        legend,
         page.table("Edges, the strongest first", ["column", "joined to", "partial correlation"], rows, sortable=True),
         note,
-    )  # fmt: skip
+    )
 
 
 def _caveats(content: Keywords) -> str:

@@ -14,9 +14,18 @@ from pursuit.io._columns import Parts, RequestedColumns
 _CSR = ("data", "indices", "indptr", "shape")
 #: What reading an npz may raise whose bytes were altered, beside what NumPy and zipfile say of files that are none.
 UNREADABLE: tuple[type[Exception], ...] = (
-    ValueError, OSError, EOFError, KeyError, TypeError, OverflowError, MemoryError, RuntimeError, SyntaxError,
-    zipfile.BadZipFile, zlib.error,
-)  # fmt: skip
+    ValueError,
+    OSError,
+    EOFError,
+    KeyError,
+    TypeError,
+    OverflowError,
+    MemoryError,
+    RuntimeError,
+    SyntaxError,
+    zipfile.BadZipFile,
+    zlib.error,
+)
 
 
 def read_npz(path: Path, requested: RequestedColumns) -> Parts:

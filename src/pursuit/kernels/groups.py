@@ -10,9 +10,14 @@ from ..constraints import AtMost
 
 
 def group_supports(
-    H: Matrix, g: Vector, constraint: AtMost, start: Columns, wanted: Iterable[int], tolerance: float,
+    H: Matrix,
+    g: Vector,
+    constraint: AtMost,
+    start: Columns,
+    wanted: Iterable[int],
+    tolerance: float,
     stop: Callable[[], bool] | None,
-) -> dict[int, Columns]:  # fmt: skip
+) -> dict[int, Columns]:
     """The columns of the best supports of x'Hx/2 - g'x, by size, from the units ``start`` to ``constraint.k`` of them.
 
     Every size on the way is passed through; at the sizes that are ``wanted`` exchanges of one group are made until
@@ -26,9 +31,16 @@ def group_supports(
     flags[[size for size in wanted if size <= constraint.k]] = 1
     H = np.ascontiguousarray(H[np.ix_(cols, cols)])
     supports, _, error = _core.group_path(
-        H, np.ascontiguousarray(g[cols]), starts.astype(np.int64), masks[0], masks[1], start.astype(np.int64), flags,
-        tolerance, stop,
-    )  # fmt: skip
+        H,
+        np.ascontiguousarray(g[cols]),
+        starts.astype(np.int64),
+        masks[0],
+        masks[1],
+        start.astype(np.int64),
+        flags,
+        tolerance,
+        stop,
+    )
     if error is not None:
         raise error
     return {size: constraint.columns_of(units) for size, units in enumerate(supports) if units is not None}

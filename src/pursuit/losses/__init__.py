@@ -11,6 +11,18 @@ for _loss in (Squared, Logistic, Huber, SmoothedHinge, Hinge, SquaredHinge, Pois
     register(_loss)
 
 __all__ = [
-    "DiagonalHessian", "Hinge", "Huber", "Logistic", "Loss", "Multinomial", "Poisson", "RowHessian", "SmoothedHinge",
-    "Squared", "SquaredHinge", "as_loss", "list_losses", "register",
-]  # fmt: skip
+    "DiagonalHessian",
+    "Hinge",
+    "Huber",
+    "Logistic",
+    "Loss",
+    "Multinomial",
+    "Poisson",
+    "RowHessian",
+    "SmoothedHinge",
+    "Squared",
+    "SquaredHinge",
+    "as_loss",
+    "list_losses",
+    "register",
+]

@@ -152,9 +152,16 @@ def in_memory_problem(f: "GLM", constraint: AtMost) -> tuple[ScaledColumns, tupl
         return None
     gradient = np.where(useful, null.gradient - columns.means * f.tilt, 0.0) / np.where(useful, columns.sizes, 1.0)
     return columns, (
-        *_samples(f, f.data.raw.rows), columns.source, columns.centre, columns.scale, columns.ridge(f.ridge),
-        columns.sizes, gradient, f.fit_intercept, f.floor,
-    )  # fmt: skip
+        *_samples(f, f.data.raw.rows),
+        columns.source,
+        columns.centre,
+        columns.scale,
+        columns.ridge(f.ridge),
+        columns.sizes,
+        gradient,
+        f.fit_intercept,
+        f.floor,
+    )
 
 
 def _on_all_columns(f: "GLM", constraint: AtMost, start: Columns, plan: SearchPlan, beam: int) -> SearchSolution | None:
@@ -168,9 +175,18 @@ def _on_all_columns(f: "GLM", constraint: AtMost, start: Columns, plan: SearchPl
         return None
     samples = _samples(f, rows)
     found = search_likelihood(
-        lambda *rest: _core.likelihood_search(*samples, *rest), columns, f.ridge, 1, constraint, start, f.floor,
-        1e-9 * f.height, f.fit_intercept, plan, beam,
-    )  # fmt: skip
+        lambda *rest: _core.likelihood_search(*samples, *rest),
+        columns,
+        f.ridge,
+        1,
+        constraint,
+        start,
+        f.floor,
+        1e-9 * f.height,
+        f.fit_intercept,
+        plan,
+        beam,
+    )
     if found is None:
         return None
     points = [(S, coef[:, 0], float(b[0]), value) for S, coef, b, value in found.points]

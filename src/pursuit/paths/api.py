@@ -149,9 +149,14 @@ def path(
         results = tuple(replace(result, bounds=bounds, sum_to=sum_to) for result in results)
     sentences = [capped, reason]
     return Path(
-        results, objective.null.value, objective.lower, status, "; ".join(s for s in sentences if s),
-        time.perf_counter() - began, tuple(wanted),
-    )  # fmt: skip
+        results,
+        objective.null.value,
+        objective.lower,
+        status,
+        "; ".join(s for s in sentences if s),
+        time.perf_counter() - began,
+        tuple(wanted),
+    )
 
 
 def _run(walk: PathSearch, seed: int | None, time_limit: float | None, claims: bool) -> tuple[str, str]:

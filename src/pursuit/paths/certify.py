@@ -53,11 +53,19 @@ class Certificates(list[Certificate]):
         pd = require_package("pandas", "io", "to_frame")
         return pd.DataFrame(
             [
-                {"k": k, "lower": row.lower, "upper": row.upper, "rel_gap": row.rel_gap, "status": row.status,
-                 "nodes": row.nodes, "seconds": row.seconds, "reason": row.reason}
+                {
+                    "k": k,
+                    "lower": row.lower,
+                    "upper": row.upper,
+                    "rel_gap": row.rel_gap,
+                    "status": row.status,
+                    "nodes": row.nodes,
+                    "seconds": row.seconds,
+                    "reason": row.reason,
+                }
                 for k, row in zip(self.ks, self, strict=True)
             ]
-        )  # fmt: skip
+        )
 
     def __str__(self) -> str:
         if not self:

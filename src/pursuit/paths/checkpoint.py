@@ -18,8 +18,18 @@ from ..solving.result import Result
 FINISHED = "converged"
 #: What a solver's own result says beyond its point.
 RESULT_FIELDS = (
-    "value", "status", "reason", "n_iter", "seconds", "optimality", "solver", "k", "certificate", "lower", "next_best",
-)  # fmt: skip
+    "value",
+    "status",
+    "reason",
+    "n_iter",
+    "seconds",
+    "optimality",
+    "solver",
+    "k",
+    "certificate",
+    "lower",
+    "next_best",
+)
 
 
 class PathCheckpoint:

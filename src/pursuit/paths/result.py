@@ -228,10 +228,15 @@ class Path(Sequence[Result]):
         """
         pd = require_package("pandas", "io", "to_frame")
         rows = [
-            {"k": k, "value": result.value, "explained": share, "optimality": result.optimality,
-             "columns": list(result.names if result.names is not None else map(int, result.support))}
+            {
+                "k": k,
+                "value": result.value,
+                "explained": share,
+                "optimality": result.optimality,
+                "columns": list(result.names if result.names is not None else map(int, result.support)),
+            }
             for k, result, share in zip(self.sizes, self.results, self.explained, strict=True)
-        ]  # fmt: skip
+        ]
         frame = pd.DataFrame(rows)
         if self.scores is not None:
             frame.insert(3, "score", self.scores)

@@ -29,4 +29,4 @@ __all__ = [
     "least_norm",
     "minimise",
     "refit",
-]  # fmt: skip
+]

@@ -74,9 +74,14 @@ class ClassScores:
 
 
 def class_scores(
-    codes: Columns, eta: Array, classes: Any, *, weights: Vector | None = None, threshold: float = 0.5,
+    codes: Columns,
+    eta: Array,
+    classes: Any,
+    *,
+    weights: Vector | None = None,
+    threshold: float = 0.5,
     probabilities: bool = True,
-) -> ClassScores:  # fmt: skip
+) -> ClassScores:
     """Scores from the places of true classes and linear predictors (several classes: a column each)."""
     weights = np.ones(len(codes)) if weights is None else np.asarray(weights, dtype=np.float64)
     rows = weights > 0
@@ -103,10 +108,16 @@ def class_scores(
         loss = float(-(weights @ np.log(likely)) / weights.sum())
     calibration = _calibration(codes == 1, shares[:, 1], weights) if two and probabilities else ()
     return ClassScores(
-        tuple(np.asarray(classes).tolist()), float(share[1] if two else share.max()),
-        float(np.trace(confusion) / confusion.sum()), float(recalls.mean()), float(np.mean(known)) if known else None,
-        loss, confusion, float(threshold), calibration,
-    )  # fmt: skip
+        tuple(np.asarray(classes).tolist()),
+        float(share[1] if two else share.max()),
+        float(np.trace(confusion) / confusion.sum()),
+        float(recalls.mean()),
+        float(np.mean(known)) if known else None,
+        loss,
+        confusion,
+        float(threshold),
+        calibration,
+    )
 
 
 def _auc(hit: Array, score: Vector, weights: Vector) -> float | None:

@@ -68,9 +68,14 @@ class Explanation:
 
 
 def make_explanation(
-    names: Sequence[str], values: Vector, coef: Array, intercept: Intercept, prediction: Any, outputs: tuple[str, ...],
+    names: Sequence[str],
+    values: Vector,
+    coef: Array,
+    intercept: Intercept,
+    prediction: Any,
+    outputs: tuple[str, ...],
     offset: ArrayLike = 0.0,
-) -> Explanation:  # fmt: skip
+) -> Explanation:
     """The explanation of a row from its values on the support."""
     contributions = coef * (values if coef.ndim == 1 else values[:, None])
     shift = float(np.ravel(offset)[0])

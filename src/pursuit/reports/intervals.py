@@ -82,10 +82,15 @@ class Intervals:
         """
         pd = require_package("pandas", "io", "to_frame")
         held: Keywords = {
-            "feature": list(self.names), "column": self.columns, "estimate": self.estimate, "low": self.low,
-            "high": self.high, "standard_error": self.standard_error, "p_value": self.p_value,
+            "feature": list(self.names),
+            "column": self.columns,
+            "estimate": self.estimate,
+            "low": self.low,
+            "high": self.high,
+            "standard_error": self.standard_error,
+            "p_value": self.p_value,
             "frequency": self.frequency,
-        }  # fmt: skip
+        }
         return pd.DataFrame({name: values for name, values in held.items() if values is not None})
 
     def _cells(self) -> tuple[str, list[str], list[tuple[str, ...]], list[str]]:

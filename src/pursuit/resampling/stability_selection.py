@@ -101,9 +101,20 @@ def stability(
         with until(None if limit is None else began + limit):
             done, status, reason = _run_selector(select, halves, tell)
     return Stability(
-        tuple(done), np.array(select.ks, np.int64), threshold, n_pairs, select.units, select.forced, select.free,
-        select.unit_of, select.names, status, reason, time.perf_counter() - began, select.what,
-    )  # fmt: skip
+        tuple(done),
+        np.array(select.ks, np.int64),
+        threshold,
+        n_pairs,
+        select.units,
+        select.forced,
+        select.free,
+        select.unit_of,
+        select.names,
+        status,
+        reason,
+        time.perf_counter() - began,
+        select.what,
+    )
 
 
 def _run_selector(

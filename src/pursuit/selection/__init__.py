@@ -9,6 +9,20 @@ from .splits import Fold, check_classes, check_two_classes, folds, splits
 from .to_path import as_path
 
 __all__ = [
-    "CRITERIA", "Chosen", "Fold", "Grid", "Models", "Problem", "as_path", "by_criterion", "by_validation",
-    "check_classes", "check_two_classes", "folds", "largest", "make_grid", "rows_that_count", "splits",
-]  # fmt: skip
+    "CRITERIA",
+    "Chosen",
+    "Fold",
+    "Grid",
+    "Models",
+    "Problem",
+    "as_path",
+    "by_criterion",
+    "by_validation",
+    "check_classes",
+    "check_two_classes",
+    "folds",
+    "largest",
+    "make_grid",
+    "rows_that_count",
+    "splits",
+]

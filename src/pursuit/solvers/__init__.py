@@ -33,6 +33,23 @@ register("local_search", LocalSearch)
 register("auto", Auto)
 
 __all__ = [
-    "ARHT", "DIHT", "FBS", "OMP", "OMPR", "PHT", "SDIHT", "SVRGHT", "Auto", "FGraHTP", "FoBa", "GraHTP", "GraSP",
-    "LocalSearch", "Relaxed", "Solver", "as_solver", "list_solvers", "register",
-]  # fmt: skip
+    "ARHT",
+    "DIHT",
+    "FBS",
+    "OMP",
+    "OMPR",
+    "PHT",
+    "SDIHT",
+    "SVRGHT",
+    "Auto",
+    "FGraHTP",
+    "FoBa",
+    "GraHTP",
+    "GraSP",
+    "LocalSearch",
+    "Relaxed",
+    "Solver",
+    "as_solver",
+    "list_solvers",
+    "register",
+]

@@ -222,9 +222,11 @@ _CHECKS: dict[Any, Any] = {
     float: lambda value: isinstance(value, int | float) and not isinstance(value, bool) and np.isfinite(value),
     int: lambda value: isinstance(value, int) and not isinstance(value, bool),
     bool: lambda value: isinstance(value, bool),
-    str: _is_text, str | None: _optional(_is_text), tuple[str, ...]: _texts,
+    str: _is_text,
+    str | None: _optional(_is_text),
+    tuple[str, ...]: _texts,
     tuple[str, ...] | None: _optional(_texts),
-}  # fmt: skip
+}
 
 
 def _reread(values: Values, name: str) -> tuple[Values, dict[str, Any]]:
@@ -282,9 +284,13 @@ def _fit_category(texts: Array, rules: Rules) -> Column:
     other, absent = _free_name("other", counts), _free_name("missing", counts)
     reference = levels.pop(0) if levels else other
     return CategoryColumn(
-        reference, tuple(sorted(levels)), other if has_other and reference != other else None,
-        absent if own_missing else None, tuple(pooled) if len(pooled) <= MAX_STORED_POOLED else None, len(pooled),
-    )  # fmt: skip
+        reference,
+        tuple(sorted(levels)),
+        other if has_other and reference != other else None,
+        absent if own_missing else None,
+        tuple(pooled) if len(pooled) <= MAX_STORED_POOLED else None,
+        len(pooled),
+    )
 
 
 def _free_name(name: str, taken: Any) -> str:

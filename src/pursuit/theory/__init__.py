@@ -5,6 +5,15 @@ from .recovery import exact_recovery, relative_error, relaxed_recovery, support_
 from .restricted_curvature import Bracket, Curvature, curvature
 
 __all__ = [
-    "Bracket", "Curvature", "Statement", "Theorems", "curvature", "exact_recovery", "relative_error",
-    "relaxed_recovery", "support_f1", "support_mcc", "theorems",
-]  # fmt: skip
+    "Bracket",
+    "Curvature",
+    "Statement",
+    "Theorems",
+    "curvature",
+    "exact_recovery",
+    "relative_error",
+    "relaxed_recovery",
+    "support_f1",
+    "support_mcc",
+    "theorems",
+]

@@ -111,6 +111,38 @@ class Theorems:
                 return statement
         raise KeyError(f"no result is called {citation!r}; there are {', '.join(s.citation for s in self.statements)}")
 
+    @property
+    def summary(self) -> tuple[str, ...]:
+        """What the table amounts to, in sentences."""
+        counts = {verdict: sum(s.verdict == verdict for s in self) for verdict in (CERTIFIED, REFUTED, OPEN)}
+        sure = [s.citation for s in self if s.verdict == CERTIFIED]
+        proved = f"{len(sure)} ({', '.join(sure)})" if sure else "none"
+        found = [
+            f"Of {sum(counts.values())} conditions that can be checked here: certified {proved}, refuted"
+            f" {counts[REFUTED]}, open {counts[OPEN]}."
+        ]
+        level = self.levels.level(3 * self.k)
+        kappa = level.condition.inside
+        size = f"{level.s} columns at a time"
+        if np.isfinite(kappa):
+            found.append(
+                f"With {size} the curvature varies by a factor of {format_number(kappa, 3)} or more (kappa_{level.s});"
+                " for uncorrelated columns of one scale it would be 1, and most conditions need less than 2."
+            )
+        else:
+            found.append(f"With {size} the smallest curvature is 0 or unknown, so that kappa_{level.s} is infinite.")
+        if counts[REFUTED]:
+            found.append(
+                "A refuted condition means that the theorem says nothing about these data, not that its method fails"
+                " on them."
+            )
+        verdicts = {s.citation: s.verdict for s in self}
+        if verdicts.get("DIHT Theorem 1") == CERTIFIED:
+            found.append("The target is a global minimiser (DIHT Theorem 1).")
+        if verdicts.get("GraHTP Lemma 21") == REFUTED:
+            found.append("The target is not the best model of its size (GraHTP Lemma 21).")
+        return tuple(found)
+
     def to_frame(self) -> "DataFrame":
         """Tabulate the statements.
 
@@ -165,7 +197,7 @@ class Theorems:
         about = "without a target" if sized else f"a target with {self.target_size} non-zeros"
         table = format_table(headings, rows, tuple(range(len(headings))))
         notes = list(dict.fromkeys(f"{s.citation}: {s.note}" for s in self.statements if s.note))
-        return "\n\n".join((f"k = {self.k}, {about}", table, format_paragraphs([*LEGEND, *notes])))
+        return "\n\n".join((f"k = {self.k}, {about}", table, format_paragraphs([*self.summary, *LEGEND, *notes])))
 
     __repr__ = __str__
 

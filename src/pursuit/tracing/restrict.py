@@ -29,8 +29,20 @@ Constants: TypeAlias = dict[str, list[JaxArray]]  # of a jaxpr, and of those it 
 
 CALLS = ("jit", "pjit", "closed_call", "core_call")
 ZERO_AT_ZERO = (
-    "square", "abs", "sign", "sin", "tan", "asin", "atan", "sinh", "tanh", "asinh", "expm1", "log1p", "erf",
-)  # fmt: skip
+    "square",
+    "abs",
+    "sign",
+    "sin",
+    "tan",
+    "asin",
+    "atan",
+    "sinh",
+    "tanh",
+    "asinh",
+    "expm1",
+    "log1p",
+    "erf",
+)
 TURN = 1 << 26
 LINEAR = ("neg", "convert_element_type", "copy")
 
@@ -199,9 +211,20 @@ def _degree_after(name: str, params: Keywords, own: list[int]) -> int:
     if name == "div":
         return own[0] if own[1] == 0 else 3
     keep = (
-        *LINEAR, "add", "sub", "add_any", "reduce_sum", "slice", "squeeze", "reshape", "broadcast_in_dim", "transpose",
-        "concatenate", "cumsum", "rev",
-    )  # fmt: skip
+        *LINEAR,
+        "add",
+        "sub",
+        "add_any",
+        "reduce_sum",
+        "slice",
+        "squeeze",
+        "reshape",
+        "broadcast_in_dim",
+        "transpose",
+        "concatenate",
+        "cumsum",
+        "rev",
+    )
     return max(own) if name in keep else 3
 
 

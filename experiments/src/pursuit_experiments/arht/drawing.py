@@ -8,10 +8,15 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 COLOURS = {
-    "lasso": "#999999", "lasso, refitted": "#555555", "OMP": "#e69f00", "OMPR": "#d55e00", "ARHT": "#0072b2",
-    "ARHT as printed": "#56b4e9", "exhaustive search": "#009e73",
+    "lasso": "#999999",
+    "lasso, refitted": "#555555",
+    "OMP": "#e69f00",
+    "OMPR": "#d55e00",
+    "ARHT": "#0072b2",
+    "ARHT as printed": "#56b4e9",
+    "exhaustive search": "#009e73",
     "exhaustive search from the best": "#000000",
-}  # fmt: skip
+}
 
 
 def curves(table: "DataFrame", methods: Sequence[str], floor: str) -> "Figure":

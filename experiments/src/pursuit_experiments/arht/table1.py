@@ -66,19 +66,29 @@ the right columns are among the s. Here s and s* count no intercept.
             found = solve(f, ratio * few, solver=OMPR(), start=one.start)
             fine = found.value <= RECOVERED * f.null.value and np.isin(one.target, found.support).all()
             known = delta_of(one.X, (ratio + 1) * few)
-            rows.append({
-                "sign": sign, "spread": spread, "asked": delta, "delta": known, "recovered": bool(fine),
-                "iterations": found.n_iter,
-            })  # fmt: skip
+            rows.append(
+                {
+                    "sign": sign,
+                    "spread": spread,
+                    "asked": delta,
+                    "delta": known,
+                    "recovered": bool(fine),
+                    "iterations": found.n_iter,
+                }
+            )
         return rows
 
     def table(self, rows: "DataFrame") -> "DataFrame":
         groups = rows.groupby(["ratio", "below", "asked"], sort=True)
         table = groups.agg(
-            runs=("recovered", "size"), recovered=("recovered", "sum"), delta_least=("delta", "min"),
-            delta_most=("delta", "max"), iterations=("iterations", "mean"), iterations_most=("iterations", "max"),
+            runs=("recovered", "size"),
+            recovered=("recovered", "sum"),
+            delta_least=("delta", "min"),
+            delta_most=("delta", "max"),
+            iterations=("iterations", "mean"),
+            iterations_most=("iterations", "max"),
             copies=("copy", "nunique"),
-        ).reset_index()  # fmt: skip
+        ).reset_index()
         for sign, name in ((1, "positive"), (-1, "negative")):
             part = rows[rows["sign"] == sign].groupby(["ratio", "below", "asked"])["recovered"].mean()
             table[f"rate_{name}"] = part.to_numpy()

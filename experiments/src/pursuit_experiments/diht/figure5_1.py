@@ -129,9 +129,16 @@ most.
                     part = table[(table["d"] == d) & (table["method"] == method)]
                     spread = part[f"{value}_se"].fillna(0)
                     ax.errorbar(
-                        part["N"], scale * part[value], scale * spread, color=colour, marker=marker, linestyle=line,
-                        markersize=5, capsize=2, label=method,
-                    )  # fmt: skip
+                        part["N"],
+                        scale * part[value],
+                        scale * spread,
+                        color=colour,
+                        marker=marker,
+                        linestyle=line,
+                        markersize=5,
+                        capsize=2,
+                        label=method,
+                    )
                 ax.axvline(table["relevant"].iloc[0], color="0.8", linewidth=1, zorder=0)
                 ax.set_title(f"d = {d}, k = {table['relevant'].iloc[0]} (grey line: N = k)")
                 ax.set_xlabel("N")
@@ -217,11 +224,13 @@ def _compared(table: "DataFrame", other: str, value: str) -> list[Comparison]:
     sign = 1.0 if value == "recovered" else -1.0
     return [
         Comparison(
-            f"{value} against {other}, d={line['d']}, N={line['N']}", sign * line[f"{value}_less"],
-            float(np.nan_to_num(line[f"{value}_less_se"])), int(line["copies"]),
+            f"{value} against {other}, d={line['d']}, N={line['N']}",
+            sign * line[f"{value}_less"],
+            float(np.nan_to_num(line[f"{value}_less_se"])),
+            int(line["copies"]),
         )
         for line in part.to_dict("records")
-    ]  # fmt: skip
+    ]
 
 
 def _better(found: list[Comparison]) -> int:

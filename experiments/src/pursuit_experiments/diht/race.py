@@ -19,8 +19,15 @@ MOST = 1000  # iterations of IHT
 PATIENCE, LEAST = 2.0, 2.0  # give up after so many times IHT's seconds, but not before so many
 MEMORY = 2e9  # bytes that a dense refit may take
 PRIMAL, CONSTANT, OURS = ("IHT", "HTP", "SVR-GHT"), "IHT, constant step", "SDIHT, small blocks"
-LOOKS = {"IHT": ("C1", "s"), CONSTANT: ("C6", "p"), "HTP": ("C2", "^"), "SVR-GHT": ("C3", "v"), "DIHT": ("C0", "o"),
-         "SDIHT": ("C4", "D"), OURS: ("C5", "d")}  # fmt: skip
+LOOKS = {
+    "IHT": ("C1", "s"),
+    CONSTANT: ("C6", "p"),
+    "HTP": ("C2", "^"),
+    "SVR-GHT": ("C3", "v"),
+    "DIHT": ("C0", "o"),
+    "SDIHT": ("C4", "D"),
+    OURS: ("C5", "d"),
+}
 ABOUT = f"""
 IHT runs until |P(w_t) - P(w_(t-1))| / P(w_t) <= 1e-4 (or {MOST} iterations); the others until they reach its loss.
 They give up after {PATIENCE:g} times IHT's time, but not before {LEAST:g} s. **Processor seconds** of one thread,

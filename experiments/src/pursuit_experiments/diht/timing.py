@@ -36,6 +36,9 @@ def timed(
     result = solve(f, k, solver=solver, callback=watch, time_limit=3 * limit, max_iter=max_iter)
     spent = time.process_time() - began
     return {
-        "reached": int(bool(reached)), "seconds": reached[0] if reached else None, "spent": spent,
-        "iterations": result.n_iter, "loss": result.value,
-    }  # fmt: skip
+        "reached": int(bool(reached)),
+        "seconds": reached[0] if reached else None,
+        "spent": spent,
+        "iterations": result.n_iter,
+        "loss": result.value,
+    }

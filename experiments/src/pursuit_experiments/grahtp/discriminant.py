@@ -64,11 +64,14 @@ class Discriminant(Experiment):
         found |= {LASSO: by_lasso(part), OURS: by_ours(part, 0.0), SHRUNK: by_ours(part, "cv")}
         return [
             {
-                "method": name, **measures(part.held, predicted(fit.W, part)), "edges": fit.edges,
-                "seconds": fit.seconds, "end_of_grid": float(fit.end),
+                "method": name,
+                **measures(part.held, predicted(fit.W, part)),
+                "edges": fit.edges,
+                "seconds": fit.seconds,
+                "end_of_grid": float(fit.end),
             }
             for name, fit in found.items()
-        ]  # fmt: skip
+        ]
 
     def table(self, rows: "DataFrame") -> "DataFrame":
         """Means with standard errors, standard deviations, GraHTP minus each method, and what the paper printed."""

@@ -61,10 +61,12 @@ def _gaps(lines: "DataFrame", value: str, column: str, words: str) -> list[Compa
     """By pairs; against GLasso in a table of an earlier run, which lacks them, from both standard errors."""
     if f"{value}_{column}" not in lines:
         base, others = lines.loc[LASSO], lines.drop(index=LASSO)
-        lines = lines.assign(**{
-            f"{value}_{column}": base[value] - others[value],
-            f"{value}_{column}_se": np.hypot(base[f"{value}_se"], others[f"{value}_se"]),
-        })  # fmt: skip
+        lines = lines.assign(
+            **{
+                f"{value}_{column}": base[value] - others[value],
+                f"{value}_{column}_se": np.hypot(base[f"{value}_se"], others[f"{value}_se"]),
+            }
+        )
     own = lines[lines[f"{value}_{column}"].notna()]
     return [
         Comparison(f"{words} {name}", gap, float(np.nan_to_num(error)), _copies(lines))
@@ -87,8 +89,11 @@ def as_printed(table: "DataFrame", methods: Sequence[str], why: str) -> Judgemen
             Comparison(f"distance of {name}'s {value} from the printed one", -abs(gap), se, _copies(lines))
             for (name, gap), se in zip(apart.items(), error, strict=True)
         ]
-    far = [one.about.removeprefix("distance of ").removesuffix(" from the printed one")
-           for one in found if one.ratio < -DECISIVE]  # fmt: skip
+    far = [
+        one.about.removeprefix("distance of ").removesuffix(" from the printed one")
+        for one in found
+        if one.ratio < -DECISIVE
+    ]
     measured = f"ours minus printed: {'; '.join(words)}; beyond two standard errors: {', '.join(far) or 'none'}"
     return Judgement.of("printed", not far, measured, why, rests_on=weakest(found))
 
@@ -102,9 +107,12 @@ def times(table: "DataFrame", methods: Sequence[str], reasons: dict[str, str]) -
     seconds, error = lines["seconds"], lines["seconds_se"]
     slower = [
         Comparison(
-            f"{name}'s seconds minus GLasso's", seconds[name] - seconds[LASSO],
-            float(np.nan_to_num(np.hypot(error[name], error[LASSO]))), _copies(lines),
+            f"{name}'s seconds minus GLasso's",
+            seconds[name] - seconds[LASSO],
+            float(np.nan_to_num(np.hypot(error[name], error[LASSO]))),
+            _copies(lines),
         )
-        for name in methods if name != LASSO
-    ]  # fmt: skip
+        for name in methods
+        if name != LASSO
+    ]
     yield Judgement.by_leads("time_glasso", slower, measured, reasons["time_glasso"])

@@ -95,47 +95,54 @@ Nothing here concerns units: the factors depend on M/m and on the step times M o
         near = first[(first["ratio"] > 1) & (first["ratio"] < crossing)]
         later = first[first["ratio"] > crossing]
         yield Judgement.of(
-            "order", _below(near, "grahtp", "fgrahtp") and _below(later, "fgrahtp", "grahtp"),
+            "order",
+            _below(near, "grahtp", "fgrahtp") and _below(later, "fgrahtp", "grahtp"),
             f"mu_1 < mu_2 up to M/m = {crossing:.3f} (exactly where rho = 1 - 1/1.62), mu_1 > mu_2 beyond",
-        )  # fmt: skip
+        )
         ends = {of: first.loc[first[f"step_low_{of}"].notna(), "ratio"].max() for of in ("grahtp", "fgrahtp")}
         yield Judgement.of(
-            "necessary", abs(ends["grahtp"] - 2 / np.sqrt(3)) <= _spacing(first),
+            "necessary",
+            abs(ends["grahtp"] - 2 / np.sqrt(3)) <= _spacing(first),
             f"some step has rho < 1/2 up to M/m = {ends['grahtp']:.3f} on the grid, {widest_ratio(0.5):.4f} by"
             " the formula",
-        )  # fmt: skip
+        )
         yield Judgement.of(
-            "necessary_fast", abs(ends["fgrahtp"] - 1.26) <= _spacing(first),
+            "necessary_fast",
+            abs(ends["fgrahtp"] - 1.26) <= _spacing(first),
             f"some step has rho < 0.62 up to M/m = {ends['fgrahtp']:.3f} on the grid, {widest_ratio(0.62):.4f} by the "
             f"formula; 1.62 rho < 1 up to {widest_ratio(1 / GOLDEN):.4f}",
             "a slip of the paper: M/m < 1.26 is sufficient, not necessary; the necessary bound is the root of"
             " the golden"
             " ratio, 1.272",
-        )  # fmt: skip
+        )
         factors = [first[f"factor_{of}"][first[f"factor_{of}"] < 1] for of in ("grahtp", "fgrahtp")]
         yield Judgement.of(
-            "wide", all(one.min() < 0.01 and one.max() > 0.9 for one in factors),
+            "wide",
+            all(one.min() < 0.01 and one.max() > 0.9 for one in factors),
             f"mu_1 from {factors[0].min():.3g} to {factors[0].max():.3f}, mu_2 from {factors[1].min():.3g} to"
             f" {factors[1].max():.3f}",
-        )  # fmt: skip
+        )
         small = second["ratio"] <= 1.5
         meet = second.loc[second["factor_fgrahtp"] > second["factor_grahtp"], "ratio"].min()
         yield Judgement.of(
-            "superior", _below(second[small], "fgrahtp", "grahtp"),
+            "superior",
+            _below(second[small], "fgrahtp", "grahtp"),
             f"mu_2 below mu_1 up to M/m = {meet:.2f} with k = (2 + 16 (M/m)^2) k-bar",
-        )  # fmt: skip
+        )
         least = second["factor_grahtp"].min()
         yield Judgement.of(
-            "narrow", abs(least - 0.87) < 0.01 and second["factor_grahtp"].max() < 1,
+            "narrow",
+            abs(least - 0.87) < 0.01 and second["factor_grahtp"].max() < 1,
             f"mu_1 = 1 - m/(8M) lies in [{least:.3f}, 1)",
-        )  # fmt: skip
+        )
         fast, few = second["factor_fgrahtp"].min(), second["factor_fgrahtp_few"].min()
         yield Judgement.of(
-            "wider", fast < 0.66 and fast < least and few < 0.66,
+            "wider",
+            fast < 0.66 and fast < least and few < 0.66,
             f"mu_2 begins at {fast:.3f} with k = (2 + 16 (M/m)^2) k-bar, at {few:.3f} with k = {FEW} k-bar, and"
             f" reaches 1:"
             " the lower end is a matter of k / k-bar, which the paper does not print (0.65 is k = 3.5 k-bar)",
-        )  # fmt: skip
+        )
 
 
 def _below(own: "DataFrame", one: str, other: str) -> bool:
@@ -153,16 +160,26 @@ def _arbitrary(ratio: float) -> Row:
     low, high = steps_with_rho_below(0.5, ratio)
     fast_low, fast_high = steps_with_rho_below(0.62, ratio)
     return {
-        "step": step, "rho": found, "factor_grahtp": found / (1 - found), "factor_fgrahtp": GOLDEN * found,
-        "step_low_grahtp": low, "step_high_grahtp": high, "step_low_fgrahtp": fast_low, "step_high_fgrahtp": fast_high,
-    }  # fmt: skip
+        "step": step,
+        "rho": found,
+        "factor_grahtp": found / (1 - found),
+        "factor_fgrahtp": GOLDEN * found,
+        "step_low_grahtp": low,
+        "step_high_grahtp": high,
+        "step_low_fgrahtp": fast_low,
+        "step_high_fgrahtp": fast_high,
+    }
 
 
 def _relaxed(ratio: float) -> Row:
     """Theorem 5 at the step 1/(2M)."""
     budget = exact_budget(STEP, ratio)
     return {
-        "step": STEP, "rho": rho(STEP, ratio), "factor_grahtp": exact_relaxed(STEP, ratio),
-        "factor_fgrahtp": fast_relaxed(STEP, ratio, budget), "factor_fgrahtp_few": fast_relaxed(STEP, ratio, FEW),
-        "budget_grahtp": budget, "budget_fgrahtp": fast_budget(STEP, ratio),
-    }  # fmt: skip
+        "step": STEP,
+        "rho": rho(STEP, ratio),
+        "factor_grahtp": exact_relaxed(STEP, ratio),
+        "factor_fgrahtp": fast_relaxed(STEP, ratio, budget),
+        "factor_fgrahtp_few": fast_relaxed(STEP, ratio, FEW),
+        "budget_grahtp": budget,
+        "budget_fgrahtp": fast_budget(STEP, ratio),
+    }

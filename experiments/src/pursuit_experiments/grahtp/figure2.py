@@ -45,13 +45,15 @@ fewer replications (column `copies`): 1/(2 M_2k) with M_2k from the truncated po
         yield _left(curves, left)
         behind = {other: curves.behind(left, "GraHTP", other, "exact") for other in GREEDY}
         yield Judgement.of(
-            "reach", not any(behind.values()),
+            "reach",
+            not any(behind.values()),
             f"mean over n: {curves.means(left, 'exact', ('GraHTP', *GREEDY))}; GraHTP is behind by more than"
             f" two standard"
             f" errors at {sum(map(len, behind.values()))} of {2 * table['n'].nunique()} comparisons",
-            f"behind at {behind}", "failed",
+            f"behind at {behind}",
+            "failed",
             rests_on=weakest(curves.compare(left, "GraHTP", other, "exact") for other in GREEDY),
-        )  # fmt: skip
+        )
         yield _middle(curves, middle)
         yield _closer(curves, left, middle)
         yield _right(curves, right)
@@ -65,9 +67,11 @@ def _refit(curves: Curves) -> Judgement:
     below = sum(one.ratio < -DECISIVE for one in leads)
     printed = "; ".join(f"k={k} {curves.means(k, 'relaxed', CONSTANT)}" for k in curves.budgets)
     mean = Comparison(
-        "GraHTP over FGraHTP in the mean over all panels", sum(one.lead for one in leads) / len(leads),
-        sum(one.se for one in leads) / len(leads), curves.copies("GraHTP"),
-    )  # fmt: skip
+        "GraHTP over FGraHTP in the mean over all panels",
+        sum(one.lead for one in leads) / len(leads),
+        sum(one.se for one in leads) / len(leads),
+        curves.copies("GraHTP"),
+    )
     measured = (
         f"GraHTP minus FGraHTP in points, mean over n: {shown}; behind by two standard errors in {below} of"
         f" {len(leads)} panels. As printed, with a constant step and no refit: {printed}"
@@ -87,9 +91,11 @@ def _left(curves: Curves, k: int) -> Judgement:
 def _closer(curves: Curves, left: int, middle: int) -> Judgement:
     gaps = {k: max((curves.spread(k, metric) for metric in METRICS), key=lambda one: one.mean) for k in (left, middle)}
     found = Comparison(
-        f"gap at k={left} minus gap at k={middle}", gaps[left].mean - gaps[middle].mean,
-        float(np.hypot(gaps[left].se, gaps[middle].se)), min(curves.copies(method) for method in METHODS),
-    )  # fmt: skip
+        f"gap at k={left} minus gap at k={middle}",
+        gaps[left].mean - gaps[middle].mean,
+        float(np.hypot(gaps[left].se, gaps[middle].se)),
+        min(curves.copies(method) for method in METHODS),
+    )
     measured = f"best minus worst mean rate: {gaps[left]} at k={left}, {gaps[middle]} at k={middle}"
     return Judgement.by_leads("closer", [found], measured, "the gap does not shrink in these replications", FAILED)
 
@@ -118,10 +124,11 @@ def _right(curves: Curves, k: int) -> Judgement:
     found = [curves.compare(k, one, bad, "relaxed") for one in good for bad in (printed, "GraSP")]
     left = curves.budgets[0]
     return Judgement.by_leads(
-        "right", found,
+        "right",
+        found,
         f"mean over n: {curves.means(k, 'relaxed')}. The claim is judged with FGraHTP as printed, with a constant step"
         f" and no refit, and of the two steps with 1/2: {curves.means(k, 'relaxed', CONSTANT)}. With 1/(2 M_2k), which"
         f" the paper prints for figure 3 only, neither method could lead at k={left}, as the paper has it"
         f" ({curves.means(left, 'exact', CONSTANT)}). Our own FGraHTP, whose step follows the curvature, keeps up",
         "measured so; see the table",
-    )  # fmt: skip
+    )

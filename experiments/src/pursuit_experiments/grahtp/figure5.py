@@ -80,26 +80,29 @@ chowdary (54 + 50 rows) a test row is 2 points of error.
             for data in better
         )
         yield Judgement.of(
-            "accuracy", most_of(both, better),
+            "accuracy",
+            most_of(both, better),
             f"mean test error over the path. {shown}. Both are better on {len(both)} of {len(better)} sets",
             WHY_ACCURACY,
-        )  # fmt: skip
+        )
         seconds = {method: means(table, method, "seconds") for method in (LASSO, *METHODS[:2])}
         spent = "; ".join(
             f"{data}: " + ", ".join(f"{method} {seconds[method][data]:.2g} s" for method in seconds) for data in better
         )
         first = [data for data in better if min(seconds, key=lambda one: seconds[one][data]) == "FGraHTP"]
         yield Judgement.of(
-            "fast", len(first) == len(better),
+            "fast",
+            len(first) == len(better),
             f"{AVERAGED}. {spent}. FGraHTP is first on {len(first)} of {len(better)} sets",
             WHY_FAST,
-        )  # fmt: skip
+        )
         quicker = [data for data in better if seconds["GraHTP"][data] < seconds[LASSO][data]]
         yield Judgement.of(
-            "exact", most_of(quicker, better),
+            "exact",
+            most_of(quicker, better),
             f"GraHTP takes less time than the lasso on {', '.join(quicker) or 'no set'}",
             WHY_EXACT,
-        )  # fmt: skip
+        )
 
 
 WHY_ACCURACY = (

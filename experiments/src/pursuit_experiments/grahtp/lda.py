@@ -142,6 +142,7 @@ def measures(truth: np.ndarray, said: np.ndarray) -> dict[str, float]:
     from sklearn.metrics import matthews_corrcoef
 
     return {
-        "specificity": float(np.mean(said[truth == -1] == -1)), "sensitivity": float(np.mean(said[truth == 1] == 1)),
+        "specificity": float(np.mean(said[truth == -1] == -1)),
+        "sensitivity": float(np.mean(said[truth == 1] == 1)),
         "mcc": float(matthews_corrcoef(truth, said)),
-    }  # fmt: skip
+    }

@@ -45,20 +45,24 @@ def judgements(table: "DataFrame") -> Iterator[Judgement]:
     pairs = value["GraHTP"].to_numpy()[:, None] < value.drop(columns="GraHTP").to_numpy()
     met = value.drop(columns="GraHTP").notna().to_numpy()
     yield Judgement.of(
-        "optimality", bool(pairs.sum() > 0.5 * met.sum()) and max(wins, key=lambda one: wins[one]) == "GraHTP",
+        "optimality",
+        bool(pairs.sum() > 0.5 * met.sum()) and max(wins, key=lambda one: wins[one]) == "GraHTP",
         f"of {len(value)} budgets on {_sets(value)} data sets the lowest objective is that of {_counted(wins)};"
         f" GraHTP is below another method in {pairs.sum()} of {met.sum()} comparisons{_by_set(value)}",
         WHY_OPTIMALITY,
-    )  # fmt: skip
-    over = {str(data): float((own["FGraHTP"] / own.drop(columns="FGraHTP").median(axis=1)).median() - 1)
-            for data, own in value.groupby(level="data", sort=False)}  # fmt: skip
+    )
+    over = {
+        str(data): float((own["FGraHTP"] / own.drop(columns="FGraHTP").median(axis=1)).median() - 1)
+        for data, own in value.groupby(level="data", sort=False)
+    }
     stand_in, *others = over
     yield Judgement.of(
-        "fast_optimality", over[stand_in] > CLOSE and all(abs(over[data]) <= CLOSE for data in others),
+        "fast_optimality",
+        over[stand_in] > CLOSE and all(abs(over[data]) <= CLOSE for data in others),
         "FGraHTP's objective against the median of the others', median over k: "
         + ", ".join(f"{data} {100 * share:+.0f}%" for data, share in over.items()),
         WHY_FAST_OPTIMALITY,
-    )  # fmt: skip
+    )
     ranks = error.rank(axis=1)
     mean = {method: float(ranks[method].mean()) for method in METHODS}
     ordered = sorted(METHODS, key=lambda method: mean[method])
@@ -71,10 +75,11 @@ def judgements(table: "DataFrame") -> Iterator[Judgement]:
     words = f"mean rank over all budgets: {', '.join(f'{one} {mean[one]:.1f}' for one in ordered)}. Mean error: {shown}"
     yield Judgement.of("accuracy", set(ordered[:2]) == {"GraHTP", "GraSP"}, words, WHY_ACCURACY)
     yield Judgement.of(
-        "fast_accuracy", ordered[0] != "FGraHTP" and ordered[-1] != "FGraHTP",
+        "fast_accuracy",
+        ordered[0] != "FGraHTP" and ordered[-1] != "FGraHTP",
         f"FGraHTP's mean rank is {mean['FGraHTP']:.1f}, in place {ordered.index('FGraHTP') + 1} of the five",
         WHY_FAST_ACCURACY,
-    )  # fmt: skip
+    )
     yield from _times(seconds)
 
 
@@ -91,12 +96,13 @@ def _times(seconds: "DataFrame") -> Iterator[Judgement]:
     slow = large[["GraSP", "FBS", "FoBa"]].min(axis=1)
     shares = {name: float((slow / large[name]).median()) for name in METHODS[:2]}
     yield Judgement.of(
-        "large", all(share > 1.5 for share in shares.values()),
+        "large",
+        all(share > 1.5 for share in shares.values()),
         "the quickest of GraSP, FBS and FoBa takes "
         + ", ".join(f"{share:.1f} times as long as {name}" for name, share in shares.items())
         + " (median over the k that all reached)",
         WHY_LARGE,
-    )  # fmt: skip
+    )
 
 
 def _sets(value: "DataFrame") -> int:

@@ -42,9 +42,11 @@ def divided(name: str) -> Divided:
     if name == QUICK:
         whole = divided(SETS[0])
         return Divided(
-            whole.X[:QUICK_ROWS, :QUICK_COLUMNS], whole.y[:QUICK_ROWS],
-            whole.X_test[:, :QUICK_COLUMNS], whole.y_test,
-        )  # fmt: skip
+            whole.X[:QUICK_ROWS, :QUICK_COLUMNS],
+            whole.y[:QUICK_ROWS],
+            whole.X_test[:, :QUICK_COLUMNS],
+            whole.y_test,
+        )
     from sklearn.model_selection import train_test_split
 
     held = sources.arrays(name)

@@ -123,7 +123,7 @@ SQUARE = (
     "only GraSP falls: what it merges (up to 3k columns, less those in common) has at this n about as many columns as"
     " there are rows, its least-squares problem is as good as square and the minimiser blows up; with fewer rows the"
     " least-norm minimiser works again, with more the least-squares one"
-)  # fmt: skip
+)
 
 
 def rises(curves: Curves) -> Judgement:
@@ -139,10 +139,15 @@ def balance(curves: Curves, why: str = "another method is more even over the pan
     measured = f"furthest behind the best method of a panel, in points of the mean over n: {said(lags)}{beside}"
     ours = lags["GraHTP"]
     found = [
-        Comparison(f"{method}'s furthest lag minus GraHTP's", lag - ours[0], float(np.hypot(error, ours[1])),
-                   curves.copies("GraHTP"))
-        for method, (lag, error, _) in lags.items() if method != "GraHTP"
-    ]  # fmt: skip
+        Comparison(
+            f"{method}'s furthest lag minus GraHTP's",
+            lag - ours[0],
+            float(np.hypot(error, ours[1])),
+            curves.copies("GraHTP"),
+        )
+        for method, (lag, error, _) in lags.items()
+        if method != "GraHTP"
+    ]
     return Judgement.by_leads("balance", found, measured, why)
 
 

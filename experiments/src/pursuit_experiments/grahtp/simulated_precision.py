@@ -68,12 +68,18 @@ class SimulatedPrecision(Experiment):
         for name in METHODS:
             fit = found[name].best
             edges, values = np.triu(fit.W, 1) != 0, np.linalg.eigvalsh(fit.W)
-            rows.append({
-                "method": name, "edges": fit.edges, "error": float(np.linalg.norm(fit.W - omega)),
-                "F": 2 * float((edges & real).sum()) / float(edges.sum() + real.sum()), "seconds": fit.seconds,
-                "tuning": found[name].spent, "within_bounds": float(low <= values[0] and values[-1] <= high),
-                "end_of_grid": float(found[name].last),
-            })  # fmt: skip
+            rows.append(
+                {
+                    "method": name,
+                    "edges": fit.edges,
+                    "error": float(np.linalg.norm(fit.W - omega)),
+                    "F": 2 * float((edges & real).sum()) / float(edges.sum() + real.sum()),
+                    "seconds": fit.seconds,
+                    "tuning": found[name].spent,
+                    "within_bounds": float(low <= values[0] and values[-1] <= high),
+                    "end_of_grid": float(found[name].last),
+                }
+            )
         return rows
 
     def table(self, rows: "DataFrame") -> "DataFrame":
@@ -106,8 +112,17 @@ class SimulatedPrecision(Experiment):
             for method in self.methods:
                 own = table[table["method"] == method].sort_values("p")
                 line = {"linestyle": "-" if method in (*GREEDY, LASSO) else "--", "linewidth": 1.3}
-                panel.errorbar(own["p"], own[value], own[f"{value}_se"].fillna(0), label=method, color=COLOUR[method],
-                               marker=MARK[method], markersize=5, capsize=2, **line)  # fmt: skip
+                panel.errorbar(
+                    own["p"],
+                    own[value],
+                    own[f"{value}_se"].fillna(0),
+                    label=method,
+                    color=COLOUR[method],
+                    marker=MARK[method],
+                    markersize=5,
+                    capsize=2,
+                    **line,
+                )
             panel.set(xlabel="dimension p", ylabel=label, xticks=sizes)
         panels[2].set_yscale("log")
         sheet.legend(*panels[0].get_legend_handles_labels(), loc="lower center", ncols=4, bbox_to_anchor=(0.5, -0.14))

@@ -87,8 +87,17 @@ above the others, is often there as early, and FBS, slow as it is, ends below Gr
                     if not len(numbers):
                         continue
                     error = numbers.std(ddof=1) / np.sqrt(len(numbers)) if len(numbers) > 1 else np.nan
-                    found.append({"k": k, "method": name, "what": what, "iteration": t, "copies": len(own),
-                                  "mean": numbers.mean(), "se": error})  # fmt: skip
+                    found.append(
+                        {
+                            "k": k,
+                            "method": name,
+                            "what": what,
+                            "iteration": t,
+                            "copies": len(own),
+                            "mean": numbers.mean(),
+                            "se": error,
+                        }
+                    )
         return pd.DataFrame(found)
 
     def draw(self, table: "DataFrame") -> "Figure":

@@ -67,10 +67,16 @@ their standard errors; two of these count as different.
             spent = time.process_time() - began
             error = float(np.linalg.norm(found.x / 2 - w) / np.linalg.norm(w))
             hit = float(np.isin(np.flatnonzero(w), found.support).mean())
-            rows.append({
-                "method": name, "error": error, "hit": hit, "loss": found.value, "seconds": spent,
-                "iterations": found.n_iter,
-            })  # fmt: skip
+            rows.append(
+                {
+                    "method": name,
+                    "error": error,
+                    "hit": hit,
+                    "loss": found.value,
+                    "seconds": spent,
+                    "iterations": found.n_iter,
+                }
+            )
         return rows
 
     def table(self, rows: "DataFrame") -> "DataFrame":

@@ -118,11 +118,14 @@ def _insensitive(table: "DataFrame") -> Found:
         noise[method] = float(np.nan_to_num(np.hypot(*(one["error_se"] / one["error"] for one in (high, low)))))
     found = [
         Comparison(
-            f"log of {method}'s spread over FBS's", float(np.log(spread[method] / spread["FBS"])),
-            float(np.hypot(noise[method], noise["FBS"])), _copies(table),
+            f"log of {method}'s spread over FBS's",
+            float(np.log(spread[method] / spread["FBS"])),
+            float(np.hypot(noise[method], noise["FBS"])),
+            _copies(table),
         )
-        for method in METHODS if method != "FBS"
-    ]  # fmt: skip
+        for method in METHODS
+        if method != "FBS"
+    ]
     holds = spread["FBS"] < min(spread[method] for method in METHODS if method != "FBS")
     said = ", ".join(f"{method} {value:.2g}" for method, value in spread.items())
     return holds, f"greatest error over k divided by the least: {said}", weakest(found)

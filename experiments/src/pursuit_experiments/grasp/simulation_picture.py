@@ -9,10 +9,14 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 STYLES = {
-    GRASP: ("tab:blue", "-", "o"), GRASP_D: ("tab:blue", "--", "^"), RIDGE: ("tab:red", "-", "o"),
-    RIDGE_D: ("tab:red", "--", "^"), LASSO: ("tab:green", "-", "s"), NET: ("tab:olive", "-", "s"),
+    GRASP: ("tab:blue", "-", "o"),
+    GRASP_D: ("tab:blue", "--", "^"),
+    RIDGE: ("tab:red", "-", "o"),
+    RIDGE_D: ("tab:red", "--", "^"),
+    LASSO: ("tab:green", "-", "s"),
+    NET: ("tab:olive", "-", "s"),
     OMP: ("tab:purple", "-", "D"),
-}  # fmt: skip
+}
 
 
 def curves(table: "DataFrame", value: str, label: str, *, log: bool, limits: tuple[float, float]) -> "Figure":
@@ -27,9 +31,17 @@ def curves(table: "DataFrame", value: str, label: str, *, log: bool, limits: tup
             colour, line, marker = STYLES[method]
             one = own[own["method"] == method]
             axis.errorbar(
-                one["n"] / P, one[value], one[f"{value}_se"], color=colour, ls=line, marker=marker, ms=3, lw=1.2,
-                elinewidth=0.6, label=method,
-            )  # fmt: skip
+                one["n"] / P,
+                one[value],
+                one[f"{value}_se"],
+                color=colour,
+                ls=line,
+                marker=marker,
+                ms=3,
+                lw=1.2,
+                elinewidth=0.6,
+                label=method,
+            )
         truth = own[own["method"] == TRUTH]
         if value == "loss" and len(truth):
             low, high = truth["loss"] - truth["sd"], truth["loss"] + truth["sd"]

@@ -38,8 +38,10 @@ def grasp_columns(table: "DataFrame") -> Found:
         words.append(
             f"{method} {ends.sum()} of {len(spread)} between the ends of runs, {iterates.sum()} between all iterates"
         )
-        outside += [f"{method} s={s} ({line.printed:.3g} printed, {line.lowest:.3g} to {line.highest:.3g})"
-                    for s, line in spread[~(ends | iterates)].iterrows()]  # fmt: skip
+        outside += [
+            f"{method} s={s} ({line.printed:.3g} printed, {line.lowest:.3g} to {line.highest:.3g})"
+            for s, line in spread[~(ends | iterates)].iterrows()
+        ]
     left = f"; outside: {', '.join(outside)}" if outside else ""
     return not outside, "; ".join(words) + left + f". {_intercepts(table)}"
 

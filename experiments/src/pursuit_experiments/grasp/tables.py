@@ -149,8 +149,12 @@ class RealTable(Experiment):
             yield {"method": RIDGE_KEPT, **_spread(ends[USUAL], ends.values(), every)}
             free = {tol: Stopped(plain, tol, rule).refit(run.last.support, run.last).value for tol, run in runs.items()}
             room = float(X.max()) * np.sqrt(s) / 2
-            yield {"method": method, **_spread(free[USUAL], free.values(), [*free.values(), *every]), "room": room,
-                   "needed": needed(self.printed[s]["Gl2d"], len(y), eta(*X.shape))}  # fmt: skip
+            yield {
+                "method": method,
+                **_spread(free[USUAL], free.values(), [*free.values(), *every]),
+                "room": room,
+                "needed": needed(self.printed[s]["Gl2d"], len(y), eta(*X.shape)),
+            }
 
     def _best(self, X: Any, y: np.ndarray, cell: Cell) -> Iterator[Row]:
         loss, how = best_found(X, y, cell["s"], cell["intercept"], cell["seconds"])

@@ -101,9 +101,15 @@ class SparseAdditive(SelectorMixin, BaseEstimator):
     random_state: Any = None
 
     def fit(
-        self, X: Any, y: Any = None, sample_weight: Any = None, *, offset: Any = None, cv_groups: Any = None,
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        *,
+        offset: Any = None,
+        cv_groups: Any = None,
         callback: Any = None,
-    ) -> Any:  # fmt: skip
+    ) -> Any:
         """Select the features and fit their effects.
 
         Parameters
@@ -149,9 +155,19 @@ class SparseAdditive(SelectorMixin, BaseEstimator):
         """The sparse model on spline columns that these parameters ask for."""
         common = {
             name: getattr(self, name)
-            for name in ("loss", "l2", "include", "exclude", "solver", "fit_intercept", "time_limit", "n_jobs",
-                         "random_state", *self._own_parameters)
-        }  # fmt: skip
+            for name in (
+                "loss",
+                "l2",
+                "include",
+                "exclude",
+                "solver",
+                "fit_intercept",
+                "time_limit",
+                "n_jobs",
+                "random_state",
+                *self._own_parameters,
+            )
+        }
         if self._chooses:
             own = {name: getattr(self, name) for name in CV_ONLY if name != "goal"}
             goal = "predict" if self.goal is None else self.goal

@@ -46,8 +46,11 @@ class AdditiveSummary:
         """A pandas DataFrame with a row per feature."""
         pd = require_package("pandas", "io", "to_frame")
         held: dict[str, Any] = {
-            "feature": list(self.names), "effect": list(self.kinds), "range": self.ranges, "shape": list(self.shapes)
-        }  # fmt: skip
+            "feature": list(self.names),
+            "effect": list(self.kinds),
+            "range": self.ranges,
+            "shape": list(self.shapes),
+        }
         return pd.DataFrame(held if self.drop is None else {**held, "drop": self.drop})
 
     def __str__(self) -> str:
@@ -70,9 +73,11 @@ class AdditiveSummary:
         short = self.unit if self.unit in ("R2", "D2") else "value"
         headings = ["feature", "effect", "range", "shape"]
         cells = [
-            [truncate(name) for name in self.names], list(self.kinds), [format_number(r) for r in self.ranges],
+            [truncate(name) for name in self.names],
+            list(self.kinds),
+            [format_number(r) for r in self.ranges],
             list(self.shapes),
-        ]  # fmt: skip
+        ]
         if self.drop is not None:
             headings.insert(3, f"{short} {'lost' if short != 'value' else 'gained'} if dropped")
             cells.insert(3, [format_fraction(d) if np.isfinite(d) else "must stay" for d in self.drop])
@@ -96,8 +101,19 @@ def build_additive_summary(estimator: Any) -> AdditiveSummary:
     notes = (note.replace("Positive coefficients speak", "Positive effects speak") for note in inner.notes)
     found = tuple(sentence for sentence in (known, *notes) if sentence)
     return AdditiveSummary(
-        tuple(effect.name for effect in effects), tuple(effect.kind for effect in effects),
-        np.array([effect.range for effect in effects]), tuple(effect.describe() for effect in effects), drop,
-        inner.unit, inner.score, inner.held_out, inner.held_out_name, inner.held_out_error, inner.rows,
-        estimator.n_features_in_, estimator.k_, inner.loss, found,
-    )  # fmt: skip
+        tuple(effect.name for effect in effects),
+        tuple(effect.kind for effect in effects),
+        np.array([effect.range for effect in effects]),
+        tuple(effect.describe() for effect in effects),
+        drop,
+        inner.unit,
+        inner.score,
+        inner.held_out,
+        inner.held_out_name,
+        inner.held_out_error,
+        inner.rows,
+        estimator.n_features_in_,
+        estimator.k_,
+        inner.loss,
+        found,
+    )

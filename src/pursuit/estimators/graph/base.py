@@ -80,9 +80,16 @@ class GraphModel(EmpiricalCovariance):
 
     def _solve(self, f: LogDet, k: int) -> Result:
         return solve(
-            f, k, solver=self.solver, include=self.include, exclude=self.exclude, max_iter=self.max_iter, tol=self.tol,
-            time_limit=self.time_limit, random_state=self.random_state,
-        )  # fmt: skip
+            f,
+            k,
+            solver=self.solver,
+            include=self.include,
+            exclude=self.exclude,
+            max_iter=self.max_iter,
+            tol=self.tol,
+            time_limit=self.time_limit,
+            random_state=self.random_state,
+        )
 
     def _check_l1(self, l1: Any) -> float:
         number = check_number(l1, "l1")
