@@ -9,6 +9,8 @@ w is the minimiser without the budget, so that the bound is at least the value t
 g_j / a_j, where the bound, a piecewise linear and (without the budget) concave function of m, has its maximum.
 """
 
+from typing import Any
+
 import numpy as np
 
 from .._utils.types import Vector
@@ -23,7 +25,8 @@ ROUNDING = 1e-9  # share of the terms that rounding may be
 def box_bound(inner: Bounded, constraint: AtMost) -> float:
     """A number below every feasible value; minus infinity where there is none at this price."""
     columns = constraint.columns_of(constraint.allowed)
-    convex = inner.f.quadratic or has_dual(inner.f)  # of a user's loss that is not known
+    f: Any = inner.f
+    convex = f.quadratic or has_dual(f)  # of a user's loss that is not known
     if len(columns) > MAX_COLUMNS or inner.width > 1 or not convex:
         return -np.inf
     point = inner.refit(columns)

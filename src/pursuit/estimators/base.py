@@ -11,6 +11,7 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from .._utils.column_names import get_column_names, refuse_missing
+from .._utils.doc_links import DocLink
 from .._utils.row_order import warn_at_caller, warn_row_order
 from .._utils.types import Array, Columns, Flags
 from .._utils.validation import check_k, check_mask, check_number
@@ -107,7 +108,7 @@ WARNING_STATUSES = ("time_limit", "max_iter", "no_minimiser", "failed")  # not "
 
 
 @dataclass(eq=False, repr=False)
-class SparseModel(ModelOutputs, SelectorMixin, BaseEstimator):
+class SparseModel(DocLink, ModelOutputs, SelectorMixin, BaseEstimator):
     """A sparse GLM, whether its number of features is fixed or chosen."""
 
     targets: ClassVar[tuple[str, ...]] = ()

@@ -136,9 +136,10 @@ def recover(
     if noise is not None:
         limit = min(A.shape) if k is None else check_k(k)
         return _at_noise_level(objective, y, check_number(noise, "noise"), limit, solver=solver, **options)
-    if np.iterable(k) and not isinstance(k, str):
-        return path(objective, k, solver=solver, **options)
-    return solve(objective, k, solver=solver, **options)
+    size: Any = k
+    if np.iterable(size) and not isinstance(size, str):
+        return path(objective, size, solver=solver, **options)
+    return solve(objective, size, solver=solver, **options)
 
 
 def _objective(A: Any, y: Array, array: bool, l2: float) -> GLM:

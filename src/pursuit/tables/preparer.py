@@ -7,6 +7,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import _check_feature_names_in, check_array, check_is_fitted, validate_data
 
 from .._utils.column_names import get_column_names, refuse_duplicates
+from .._utils.doc_links import DocLink
 from .._utils.types import Array
 from .._utils.validation import check_count, check_fraction, format_list
 from .columns import CategoryColumn, DateColumn, LeftOut, NumberColumn, Rules, fit_column, warn_notes
@@ -16,7 +17,7 @@ from .values import iterate_arrays
 MAX_NOTED_COLUMNS = 6  # columns of a kind that a note names
 
 
-class TablePreparer(TransformerMixin, BaseEstimator):
+class TablePreparer(DocLink, TransformerMixin, BaseEstimator):
     """Make a table numeric: dummies of categories, days of dates, medians for missing numbers.
 
     Text, booleans beside text and columns of a categorical type are categories. Each becomes one group of dummies,
