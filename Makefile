@@ -16,7 +16,7 @@ INSTALL  = $(PIP) install $(addprefix --constraint ,$(CONSTRAINTS)) --no-build-i
            $(addprefix --config-settings=cmake.define.PURSUIT_SANITIZE=,$(SANITIZE)) --editable
 EXPERIMENTS = $(PIP) install $(addprefix --constraint ,$(CONSTRAINTS)) --no-build-isolation --editable ./experiments
 
-.PHONY: help demo docs experiments test smoke coverage wheel test-oldest test-pythons sanitize bench bench-scale fuzz-proofs fuzz-exchange fuzz-curvature docs-table lint format clean
+.PHONY: help demo docs release-check experiments test smoke coverage wheel test-oldest test-pythons sanitize bench bench-scale fuzz-proofs fuzz-exchange fuzz-curvature docs-table lint format clean
 .DEFAULT_GOAL := help
 
 help:  ## list the targets
@@ -44,6 +44,11 @@ docs: $(VENV)/stamp-docs  ## the site in build/site: gallery run, warnings are e
 	@rm -rf build/site docs/gallery docs/api/generated docs/api/backreferences docs/sg_execution_times.rst
 	@$(BIN)/python -m sphinx -q -W --keep-going -n -b html -d build/site-doctrees docs build/site
 	@$(BIN)/python tools/check_site.py build/site
+
+release-check: wheel docs  ## wheels, site, twine check, versions and changelog entry; nothing is uploaded
+	@$(PIP) install "twine>=5"
+	@$(BIN)/python -m twine check --strict dist/*
+	@$(BIN)/python tools/check_release.py
 
 test-oldest:  ## the tests with the oldest dependencies that pyproject.toml declares, in .venv-oldest
 	@$(MAKE) --no-print-directory VENV=.venv-oldest CONSTRAINTS=tools/oldest.txt .venv-oldest/stamp-dev

@@ -112,10 +112,30 @@ class Model:
             large = self.data.shape[0] * max(len(cols), len(others)) > SPREAD_OUT
             if large or not self.data.loss.quadratic:  # whose model is exact, down to what centring leaves of a column
                 return self._between(cols, others, centred)
+        budget = self.data.room
+        if budget.gram is not None and len(cols) > budget.columns and isinstance(self.W, DiagonalHessian):
+            return self._rows_by_pieces(cols, others, centred)
         A = self._block(cols)
         if centred and isinstance(self.W, DiagonalHessian):
             centre(A, self.w)
         return self._cross(A, others)
+
+    def _rows_by_pieces(self, cols: Columns, others: Columns | None, centred: bool) -> Matrix:
+        """H[cols][:, others] where the budget does not allow a copy of ``cols``: some rows at a time are copied."""
+        design, w = self.data.design, self.w
+        (n, p), one = design.shape, np.zeros(design.shape[1])
+        mean = design.rmatmat(w[:, None])[:, 0] / self.weight if centred and self.weight > 0 else one
+        columns = np.arange(p) if others is None else others
+        step = max(1, int(SPREAD_OUT) // (len(cols) + len(columns)))
+        H = np.zeros((len(cols), len(columns)))
+        for low in range(0, n, step):
+            check_time()
+            rows = np.arange(low, min(n, low + step))
+            piece = design.take(rows)
+            A = piece.block(cols).dense() - mean[cols]
+            C = A if others is None and len(cols) == p else piece.block(columns).dense() - mean[columns]
+            H += (A * w[rows, None]).T @ C
+        return H
 
     def _between(self, cols: Columns, others: Columns, centred: bool) -> Matrix:
         """H[cols][:, others] for sparse columns, without a dense copy of either."""

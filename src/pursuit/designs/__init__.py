@@ -6,6 +6,7 @@ from .make import as_design
 from .operator import Operator
 from .paged import Paged, PagedBlock
 from .sparse import Sparse, SparseBlock
+from .spline import Spline
 from .standardized import Standardized, between
 
 __all__ = [
@@ -21,6 +22,7 @@ __all__ = [
     "Rows",
     "Sparse",
     "SparseBlock",
+    "Spline",
     "Standardized",
     "as_design",
     "between",

@@ -19,7 +19,7 @@ from ..._utils.validation import check_offset
 from ...constraints import _units
 from ...data import Data, Source, is_dask
 from ...data.sources import opened
-from ...designs import as_design
+from ...designs import Spline, as_design
 from ...effects import FEW_ROWS, AdditiveBasis, basis_changes, column_kinds, fit_basis, knots_for
 from ...selection import Fold, Models, Problem, rows_that_count
 from ...selection.problem import KEPT
@@ -32,6 +32,7 @@ from ..regressor import Regression
 from ..ridge import RIDGE_FRACTION, default_ridge
 from ..scoring import FoldScorer
 
+MAX_STORED_ENTRIES = 1 << 24  # of the spline columns (128 MB): beyond it they are computed when they are needed
 FAR_BEYOND = 1.0  # times the training rows' range that a value must be outside of it to be far
 REFIT_RIDGE = 0.01  # of refits of a likelihood where k is chosen, in the same units
 MAX_LIKELIHOOD_SHARE = 0.2  # of the rows: columns of a model of a likelihood, which may separate classes beyond it
@@ -134,8 +135,10 @@ class AdditiveModel:
         return self._training[:, j].astype(np.float64)
 
     def _on_basis(self, data: Data, basis: AdditiveBasis, names: Any = None) -> Data:
-        Z = basis.evaluate(self._column, len(self._training))
-        return Data(as_design(Z, names), data.rows, data.loss)
+        X = self._training
+        if len(X) * basis.width > MAX_STORED_ENTRIES:
+            return Data(Spline(X, basis, names), data.rows, data.loss)
+        return Data(as_design(basis.evaluate(self._column, len(X)), names), data.rows, data.loss)
 
     def _first_columns(self, columns: Any, argument: str, names: Any) -> Any:
         """The first column of each of these features: any member names its group."""
