@@ -11,7 +11,7 @@ namespace pursuit {
 
 inline constexpr i64 kFewTries = 2;
 inline constexpr i64 kNeighbours = 2; // sizes on either side of the target at which all starts are tried
-inline constexpr double kFar = 0.5; // of what a unit more gains: a start that is further up is not pursued
+inline constexpr double kFar = 0.5;   // of what a unit more gains: a start that is further up is not pursued
 
 // What a path needs of a state: less than a search of one size does (search.hpp).
 template <class State>
@@ -45,7 +45,7 @@ public:
   };
   std::vector<Size> best; // of the sizes `first`, `first` + 1, ...
   i64 first = 0;
-  bool stopped = false;                          // before its end
+  bool stopped = false;                           // before its end
   std::function<bool(const Size&)> is_sufficient; // where it is given, the path ends at the first size that is not
 
   // `thorough`: at every size also the starts and restarts of a search for it alone. `wanted`: a flag for each size up
