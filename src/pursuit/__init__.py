@@ -11,6 +11,7 @@ __version__ = "0.1.0"
 _HOMES = {
     "pursuit.solving.driver": ("solve",),
     "pursuit.solving.result": ("Record", "Result"),
+    "pursuit.solving.compare": ("Comparison", "compare"),
     "pursuit.objectives": ("GLM", "MultiGLM", "Point"),
     "pursuit.objectives.function": ("Function",),
     "pursuit.objectives.quadratic": ("Quadratic",),
@@ -33,7 +34,7 @@ _HOMES = {
         "relaxed_recovery", "support_f1", "support_mcc", "theorems",
     ),
     "pursuit.paths": ("Path", "path"),
-    "pursuit.solving.recover": ("recover",),
+    "pursuit.paths.recover": ("recover",),
     "pursuit.reports": ("Intervals", "Summary", "summary"),
     "pursuit.inference": ("bootstrap_intervals", "split_intervals"),
     "pursuit.estimators": (
@@ -79,6 +80,7 @@ if TYPE_CHECKING:
     from .objectives.quadratic import Quadratic
     from .objectives.torch_objective import from_torch
     from .paths import Path, path
+    from .paths.recover import recover
     from .reports import Intervals, Summary, summary
     from .resampling import Stability, stability
     from .solvers import (
@@ -100,8 +102,8 @@ if TYPE_CHECKING:
         Solver,
         list_solvers,
     )
+    from .solving.compare import Comparison, compare
     from .solving.driver import solve
-    from .solving.recover import recover
     from .solving.result import Record, Result
     from .tables.pipeline import table_pipeline
     from .tables.preparer import TablePreparer

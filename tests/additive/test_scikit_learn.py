@@ -1,5 +1,6 @@
 """All of scikit-learn's own checks, for the additive models and their transformer; none is expected to fail."""
 
+import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from pursuit import SmoothEffects, SparseAdditiveClassifier, SparseAdditiveRegressor
@@ -12,6 +13,7 @@ VARIANTS = [
 ]
 
 
+@pytest.mark.filterwarnings("ignore:y holds only 0 and 1")  # as it does in some checks of regressors
 @parametrize_with_checks(VARIANTS)
 def test_scikit_learns_own_checks(estimator, check):
     check(estimator)

@@ -23,7 +23,7 @@ def regression(seed=0, n=60, p=10, noise=1.0):
     return X, X[:, 0] - X[:, 3] + 0.5 * X[:, 5] + noise * rng.standard_normal(n)
 
 
-@pytest.mark.filterwarnings("ignore:No features were selected")
+@pytest.mark.filterwarnings("ignore:No features were selected", "ignore:y holds only 0 and 1")
 @parametrize_with_checks([
     SparseRegressorCV(KS, cv=3), SparseRegressorCV(KS, cv=3, combine="none", rule="1se"), SparseRegressorCV(rule="bic"),
     SparseRegressorCV(KS, cv=3, loss="huber", combine="average"), SparseClassifierCV(range(3), cv=3),
@@ -65,6 +65,7 @@ def test_repeated_rows_are_whole_number_weights(combine, loss):
     np.testing.assert_allclose(one.cv_results_["mean_loss"], two.cv_results_["mean_loss"], rtol=1e-8)
 
 
+@pytest.mark.filterwarnings("ignore:y holds only 0 and 1")
 @pytest.mark.parametrize("make", [SparseRegressorCV, SparseClassifierCV])
 def test_sparse_X_is_dense_X(make):
     given = problem("logistic", n=60, p=8, density=0.4)

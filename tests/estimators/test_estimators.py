@@ -125,6 +125,7 @@ def test_a_refitted_estimator_forgets_the_first_fit(diabetes):
     assert model.n_features_in_ == 10
 
 
+@pytest.mark.filterwarnings("ignore:y holds only 0 and 1")
 @pytest.mark.parametrize("make", [SparseRegressor, SparseClassifier])
 def test_a_pickle_predicts_alike_and_leaves_the_data_behind(make, cancer):
     X, y = cancer
@@ -245,6 +246,7 @@ def test_class_weights_that_are_not(class_weight, cancer):
         SparseClassifier(k=2, class_weight=class_weight, **FAST).fit(*cancer)
 
 
+@pytest.mark.filterwarnings("ignore:y holds only 0 and 1")
 @pytest.mark.parametrize("make", [SparseRegressor, SparseClassifier])
 def test_repeated_rows_are_weights(make, cancer):
     X, y = cancer[0][:80], cancer[1][:80]
@@ -417,7 +419,7 @@ def test_before_fit(diabetes):
 def test_nan_at_prediction_is_told(diabetes):
     model = SparseRegressor(k=2, **FAST).fit(*diabetes)
     X = diabetes[0][:3].copy()
-    X[1, 0] = np.nan
+    X[1, model.support_[0]] = np.nan
     with pytest.raises(ValueError, match="NaN"):
         model.predict(X)
 

@@ -92,5 +92,5 @@ def test_on_the_command_line(tmp_path, capsys, monkeypatch):
     pd.DataFrame(X, columns=list("abcde")).assign(y=Y).to_csv("t.csv", index=False)
     assert main(["fit", "t.csv", "--ks", "1-2", "--cv", "3"]) == 0
     out = capsys.readouterr().out
-    for words in ("held out, AUC", "held out, base rate", "balanced accuracy", "false alarms"):
+    for words in ("held out, AUC", "held out, base rate", "balanced accuracy", "false positives"):
         assert words in out

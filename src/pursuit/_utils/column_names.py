@@ -129,9 +129,13 @@ def _is_temporal(dtype: object) -> bool:
     return bool(dtype.is_temporal()) if hasattr(dtype, "is_temporal") else getattr(dtype, "kind", "") in "mM"
 
 
-def refuse_missing(X: MatrixLike, names: Sequence[str] | None = None) -> None:
-    """Raise where columns of an array or sparse matrix hold NaN or infinity, naming all of them."""
+def refuse_missing(X: MatrixLike, names: Sequence[str] | None = None, columns: Columns | None = None) -> None:
+    """Raise where columns of an array or sparse matrix hold NaN or infinity, naming all of them.
+
+    ``columns``: which columns of the user's X these are, where X holds some of them.
+    """
     bad = np.union1d(*non_finite_columns(X))
+    bad = bad if columns is None else columns[bad]
     if len(bad):
         raise ValueError(f"X contains NaN or infinity in {column_label(bad, names)}")
 

@@ -53,9 +53,9 @@ def _reordered(ours: Any, theirs: Any) -> bool:
     return bool(np.all(ours.isin(theirs)) and np.all(theirs.isin(ours)))
 
 
-def warn_at_caller(words: str) -> None:
+def warn_at_caller(words: str, category: type[Warning] = UserWarning) -> None:
     """Warn at the user's line."""
     depth, frame = 1, sys._getframe()
     while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] in ("pursuit", "sklearn"):
         depth, frame = depth + 1, frame.f_back
-    warnings.warn(words, UserWarning, stacklevel=depth)
+    warnings.warn(words, category, stacklevel=depth)

@@ -26,6 +26,7 @@ from ..objectives.glm import GLM
 from ..objectives.sparse_set import UNRESTRICTED, SparseSet
 from ..solving.result import Result
 from .bounds import cheap_bound, has_dual, search_between, strong_bound
+from .box_bound import box_bound
 from .certificate import Certificate
 from .lemma21 import lemma21
 from .tree import Progress, Tree, node_bar
@@ -203,7 +204,7 @@ def _within_bounds(f: GLM, result: Any, allowed: SparseSet, gap: float, hand: Wa
         if sum_to is None and np.all(f.ridge > 0) and has_dual(f):
             dual = inner.dual()
             lower = max(lower, dual.value(dual.from_point(point), constraint))
-        lower = min(lower, point.value)
+        lower = min(max(lower, box_bound(inner, constraint)), point.value)
         best = _result(f, constraint, point, result)
         scale = f.scale(point.value)
     weak = "bounded only: the bound does not know all of bounds and sum_to"

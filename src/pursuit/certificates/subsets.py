@@ -42,6 +42,7 @@ def best_subsets(
     l2: float = 0.0,
     fit_intercept: bool = True,
     sample_weight: Any = None,
+    offset: Any = None,
     include: Any = (),
     exclude: Any = (),
     groups: Any = None,
@@ -70,6 +71,8 @@ def best_subsets(
         Whether there is an intercept.
     sample_weight : array of shape (n,) or None, default None
         Weights of the rows.
+    offset : array of shape (n,) or None, default None
+        Added to the linear predictor, as in :class:`pursuit.GLM`.
     include, exclude : sequence of int or str, or mask
         As in :func:`pursuit.solve`; sizes begin with what is included.
     groups : sequence, dict, "prefix" or None, default None
@@ -111,7 +114,7 @@ def best_subsets(
         raise TypeError("kmax is missing: best_subsets(X, y, kmax), or best_subsets(objective, kmax=...)")
     kmax, nbest = check_k(kmax, "kmax"), check_k(nbest, "nbest")
     limit = None if time_limit is None else check_number(time_limit, "time_limit")
-    f = _objective(X, y, loss, l2=l2, fit_intercept=fit_intercept, sample_weight=sample_weight)
+    f = _objective(X, y, loss, l2=l2, fit_intercept=fit_intercept, sample_weight=sample_weight, offset=offset)
     include, exclude = (
         resolve_columns(cols, name, f.dim // f.width, f.names)
         for cols, name in ((include, "include"), (exclude, "exclude"))
@@ -142,9 +145,11 @@ def best_subsets(
 
 def _objective(X: Any, y: Any, loss: Any, **options: Any) -> Any:
     if isinstance(X, GLM):
-        if y is not None or loss != "squared" or options != {"l2": 0.0, "fit_intercept": True, "sample_weight": None}:
+        given = [option for option in (y, options["sample_weight"], options["offset"]) if option is not None]
+        if given or loss != "squared" or options["l2"] != 0 or options["fit_intercept"] is not True:
             raise TypeError(
-                "an objective brings its own: leave y, loss, l2, fit_intercept and sample_weight out, and name kmax"
+                "an objective brings its own: leave y, loss, l2, fit_intercept, sample_weight and offset out, and name"
+                " kmax"
             )
         return X
     if isinstance(X, Objective) or hasattr(X, "fit"):

@@ -4,6 +4,7 @@ import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
+from typing import Any
 
 OK, UNEXPECTED, BAD_INPUT, NOT_CONVERGED, INTERRUPTED = 0, 1, 2, 3, 130
 
@@ -23,6 +24,8 @@ def command(name: str, module: str, extra: str, args: Sequence[str] | None = Non
         return _say(name, f'the command line needs {error.name}: pip install "pursuit[{extra}]"', BAD_INPUT)
     args = list(sys.argv[1:] if args is None else args)
     try:
+        if _print_help(app, name, args):
+            return OK
         code = app(args or ["--help"], prog_name=name, standalone_mode=False)
         sys.stdout.flush()
     except KeyboardInterrupt:
@@ -37,6 +40,24 @@ def command(name: str, module: str, extra: str, args: Sequence[str] | None = Non
     if code == INTERRUPTED:
         return _say(name, "interrupted", INTERRUPTED)
     return int(code or OK)
+
+
+def _print_help(app: Any, name: str, args: list[str]) -> bool:
+    """Print the help of a command where that is all its arguments want; whether it was printed.
+
+    typer would convert the flag --help to a bool first, and recent versions import pydantic for that: 0.2 s.
+    """
+    if len(args) != 2 or args[1] != "--help":
+        return False
+    from typer.main import get_command
+
+    group: Any = get_command(app)
+    found = getattr(group, "commands", {}).get(args[0])
+    if found is None:
+        return False
+    context = group.context_class(group, info_name=name)
+    print(found.get_help(found.context_class(found, info_name=args[0], parent=context)))
+    return True
 
 
 def _report(name: str, error: Exception) -> int:

@@ -173,6 +173,8 @@ def theory(
 ) -> int:
     """What the papers' theorems say about DATA: which conditions are certified, refuted or open, and what follows.
 
+    Example: pursuit theory customers.csv --target churned -k 5
+
     Steps, contraction factors, sizes, iterations and error bounds; behind ~ they are the best that can be hoped for.
     """
     from pursuit.cli.theory import run
@@ -330,6 +332,17 @@ def demo(
 
     run(out)
     return 0
+
+
+@app.command()
+def doctor() -> int:
+    """Check the installation: versions, threads, BLAS, and a self-test of a second.
+
+    Example: pursuit doctor
+    """
+    from pursuit.cli.doctor import run
+
+    return run()
 
 
 @app.command()

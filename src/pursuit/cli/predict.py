@@ -31,8 +31,8 @@ def run(model_path: Path, data: Path, *, out: Path | None, proba: bool, keep: Se
             columns = kept | _predict(model, table, offset, proba)
     except ValueError as error:
         raise ValueError(f"{model_path} and {data}: {error}") from error
-    for warning in caught:
-        print(f"pursuit: warning: {warning.message}", file=sys.stderr)
+    for words in dict.fromkeys(str(warning.message) for warning in caught):  # once, where two columns are predicted
+        print(f"pursuit: warning: {words}", file=sys.stderr)
     rows = zip(*[values.tolist() for values in columns.values()], strict=True)
     if out is None:
         _write(sys.stdout, columns, rows)

@@ -1,7 +1,8 @@
 """A complex n x p matrix or operator as a real 2n x 2p design.
 
 Row i becomes rows i (real part) and n + i (imaginary part); column j becomes columns 2j and 2j + 1, the real and the
-imaginary part of its coefficient. Products with A and its adjoint are all that is used; A is never expanded.
+imaginary part of its coefficient. Products with A and its adjoint are all that is used; A is never expanded. All rows
+are multiplied by sqrt(2), so that the mean of squares over 2n real rows is that of the n squared moduli.
 """
 
 from collections.abc import Callable
@@ -12,6 +13,8 @@ from scipy.sparse.linalg import LinearOperator
 from .._utils.types import Array, Columns, Matrix
 from ..engines import check_time
 from .base import DenseBlock, Design
+
+ROW_SCALE = np.sqrt(2.0)
 
 
 class Complexified(Design):
@@ -29,9 +32,13 @@ class Complexified(Design):
         z[cols] = coef
         return _stack(self._forward(z[0::2] + 1j * z[1::2]))
 
+    def real_rows(self, y: Array) -> Matrix:
+        """Complex numbers, one or several per row of A, as targets of the real rows."""
+        return _stack(np.asarray(y, dtype=complex))
+
     def rmatmat(self, d: Matrix) -> Matrix:
         n = self.shape[0] // 2
-        back = self._adjoint(d[:n] + 1j * d[n:])
+        back = ROW_SCALE * self._adjoint(d[:n] + 1j * d[n:])
         out = np.empty((self.shape[1], d.shape[1]))
         out[0::2], out[1::2] = back.real, back.imag
         return out
@@ -67,4 +74,4 @@ def _each(product: Callable[[Array], Array], V: Array) -> Array:
 
 
 def _stack(Z: Array) -> Matrix:
-    return np.concatenate([Z.real, Z.imag]).astype(np.float64, copy=False)
+    return ROW_SCALE * np.concatenate([Z.real, Z.imag]).astype(np.float64, copy=False)

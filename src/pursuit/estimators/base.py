@@ -1,9 +1,7 @@
 """Base classes of the estimators: validation, fit, feature selection, and prediction from k columns."""
 
 import copy
-import warnings
 from dataclasses import KW_ONLY, dataclass, replace
-from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -13,8 +11,9 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from .._utils.column_names import get_column_names, refuse_missing
+from .._utils.doc_links import DocLink
 from .._utils.row_order import warn_at_caller, warn_row_order
-from .._utils.types import Array, Flags
+from .._utils.types import Array, Columns, Flags
 from .._utils.validation import check_k, check_mask, check_number
 from .._utils.wrong_calls import check_keywords, refuse_names_for_rows
 from ..data import Data, Source, by_partition, from_dask, is_dask
@@ -25,10 +24,10 @@ from ..losses import Loss, Multinomial, Squared, as_loss
 from ..objectives import GLM
 from ..objectives.sparse_set import SparseSet
 from ..reports.build import DisplayedModel, build_summary
-from ..reports.explanation import Explanation, make_explanation
 from ..reports.model_summary import Summary
 from ..solving.driver import solve
-from .inputs import ValidatedInput, check_source_columns, refuse_beside_source, validate
+from .inputs import ValidatedInput, check_source_columns, read_chosen, refuse_beside_source, validate
+from .outputs import ModelOutputs
 
 
 def _warn_target_among_columns(X: Any, y: Any) -> None:
@@ -45,7 +44,7 @@ WARNING_STATUSES = ("time_limit", "max_iter", "no_minimiser", "failed")  # not "
 
 
 @dataclass(eq=False, repr=False)
-class SparseModel(SelectorMixin, BaseEstimator):
+class SparseModel(DocLink, ModelOutputs, SelectorMixin, BaseEstimator):
     """A sparse GLM, whether its number of features is fixed or chosen."""
 
     targets: ClassVar[tuple[str, ...]] = ()
@@ -136,10 +135,16 @@ class SparseModel(SelectorMixin, BaseEstimator):
             eta = np.concatenate(by_partition(self._eta, X))
             return eta if offset is None else eta + np.asarray(offset)
         warn_row_order(X, offset=offset)
-        X = self._read(X, reset=False, ensure_all_finite=False)
-        refuse_missing(X, getattr(self, "feature_names_in_", None))
+        X, places = read_chosen(self, X, self.support_)
         design = as_design(X)
-        return predictors(design, self.support_, coef, intercept, offset).astype(design.dtype, copy=False)
+        eta = predictors(design, places, coef, intercept, offset)
+        if not np.isfinite(eta).all():
+            self._refuse_missing(X, places)
+        return eta.astype(design.dtype, copy=False)
+
+    def _refuse_missing(self, X: Any, places: Columns) -> None:
+        """Raise where the chosen columns, at these places of X, hold NaN or infinity."""
+        refuse_missing(X[:, places], getattr(self, "feature_names_in_", None), self.support_)
 
     def _on_support(self) -> tuple[Array, Any]:
         """Coefficients of the support in double precision (several outputs: a row each), and the intercept."""
@@ -182,119 +187,6 @@ class SparseModel(SelectorMixin, BaseEstimator):
         if cached is None or cached[0] is not self.result_:
             cached = self._summarised = (self.result_, self._summary())
         return cached[1]
-
-    def report(
-        self,
-        path: Any,
-        X: Any = None,
-        y: Any = None,
-        *,
-        title: str | None = None,
-        target: str = "y",
-        certificate: bool = True,
-        stability: bool = True,
-        intervals: bool = True,
-        baseline: bool = True,
-        n_pairs: int = 25,
-        time_limit: float = 10.0,
-        random_state: int = 0,
-        command: str | None = None,
-        progress: Any = None,
-    ) -> Any:
-        """Write a report about the fitted model: one HTML file that needs no network and no other file.
-
-        It holds the features in words and numbers, the score on held-out rows beside the lasso's and the null
-        model's, the model of every size with a slider, stability, intervals, rivals, optimality and diagnostics.
-        What cannot be computed is named on the page with the reason.
-
-        Parameters
-        ----------
-        path : str or path-like
-            The file to write; it must end in .html.
-        X, y : array-like, default None
-            The rows of the fit. Needed only where the model no longer refers to them (after pickling).
-        title : str, default None
-            Heading of the page.
-        target : str, default "y"
-            What the target is called on the page.
-        certificate, stability, intervals, baseline : bool, default True
-            Whether the page has a lower bound or proof, half-samples, intervals, and the l1 model.
-        n_pairs : int, default 25
-            Pairs of half-samples for the stability of the features.
-        time_limit : float, default 10.0
-            Seconds at most for each of the path, the half-samples and the proof.
-        random_state : int, default 0
-            Seed of folds, half-samples and splits.
-        command : str, default None
-            The command that made the model, for the section on reproduction.
-        progress : bool or callable, default None
-            True shows a bar; a function is called with (parts done, parts).
-
-        Returns
-        -------
-        pathlib.Path
-            The file that was written.
-
-        Examples
-        --------
-        >>> import tempfile, pathlib
-        >>> from sklearn.datasets import load_diabetes
-        >>> from pursuit import SparseRegressor
-        >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
-        >>> model = SparseRegressor(k=3).fit(X, y)
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     page = model.report(pathlib.Path(folder, "model.html"), n_pairs=2)
-        ...     "bmi" in page.read_text()
-        True
-        """
-        check_is_fitted(self)
-        return import_module("pursuit.html").write_report(
-            self, path, X, y, title=title, target=target, certificate=certificate, stability=stability,
-            intervals=intervals, baseline=baseline, n_pairs=n_pairs, time_limit=time_limit, random_state=random_state,
-            command=command, progress=progress,
-        )  # fmt: skip
-
-    def explain(self, row: Any) -> Explanation:
-        """Split one prediction into the contributions of the features.
-
-        Parameters
-        ----------
-        row : array-like of shape (n_features,) or (1, n_features), or a data frame of one row
-            The row to explain.
-
-        Returns
-        -------
-        Explanation
-            Contributions that add up, with the intercept, to the linear predictor of the row.
-
-        Examples
-        --------
-        >>> from sklearn.datasets import load_diabetes
-        >>> from pursuit import SparseRegressor
-        >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
-        >>> model = SparseRegressor(k=2).fit(X, y)
-        >>> explanation = model.explain(X.iloc[:1])
-        >>> bool(abs(explanation.eta - model.predict(X.iloc[:1])[0]) < 1e-9)
-        True
-        """
-        check_is_fitted(self)
-        X = row if hasattr(row, "columns") or np.ndim(row) == 2 or hasattr(row, "tocsr") else np.reshape(row, (1, -1))
-        if X.shape[0] != 1:
-            raise ValueError(f"row must be one row, got {X.shape[0]}; explain them one by one")
-        prediction = np.ravel(self.predict(X))
-        X = self._read(X, reset=False, ensure_all_finite=False)
-        refuse_missing(X, getattr(self, "feature_names_in_", None))
-        coef, intercept = self._on_support()
-        values = np.asarray(as_design(X).block(self.support_).dense(), dtype=np.float64)[0]
-        names = self.summary().names
-        return make_explanation(
-            names,
-            values,
-            coef,
-            intercept,
-            None if len(prediction) > 1 else prediction[0],
-            self._outputs(()),
-        )
 
     def _summary(self) -> Summary:
         f, coef, result = getattr(self, "objective_", None), np.asarray(self.coef_, dtype=np.float64), self.result_
@@ -456,4 +348,4 @@ class AtMostK(SparseModel):
         # in float32 a coefficient could round past its bound
         self._dtype = np.dtype(np.float64) if allowed.is_bounded else objective.data.dtype
         if result.status in WARNING_STATUSES:
-            warnings.warn(f"{type(self).__name__}: {result.reason}", ConvergenceWarning, stacklevel=3)
+            warn_at_caller(f"{type(self).__name__}: {result.reason}", ConvergenceWarning)

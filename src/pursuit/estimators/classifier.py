@@ -117,7 +117,7 @@ class Classification(ClassifierMixin, SparseModel):
             raise ValueError(f"{words}; its classes are {format_list(map(repr, known))}")
         return np.array([factors.get(label, 1.0) for label in known])
 
-    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None, *, offset: Any = None) -> float:
         """Score the predictions of X by the share of rows whose class is predicted.
 
         Parameters
@@ -128,6 +128,8 @@ class Classification(ClassifierMixin, SparseModel):
             The labels.
         sample_weight : array of shape (n,) or None, default None
             Weights of the rows.
+        offset : array of shape (n,) or None, default None
+            As in ``predict``.
 
         Returns
         -------
@@ -137,8 +139,8 @@ class Classification(ClassifierMixin, SparseModel):
         X = opened(X)
         if not isinstance(X, Source):
             warn_row_order(X, y=y, sample_weight=sample_weight)
-            return float(super().score(X, y, sample_weight))
-        refuse_beside_source(y, sample_weight)
+            return float(accuracy_score(y, self.predict(X, offset), sample_weight=sample_weight))
+        refuse_beside_source(y, sample_weight, offset)
         return float(accuracy_score(X.targets(), self.predict(X), sample_weight=X.weights()))
 
     def decision_function(self, X: Any, offset: Any = None) -> np.ndarray:

@@ -2,13 +2,15 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
+from sklearn.utils import check_array
 from sklearn.utils.validation import validate_data
 
 from .._utils.column_names import get_column_names, refuse_kinds, refuse_missing, refuse_text
-from .._utils.types import Array, Vector
+from .._utils.types import Array, Columns, Vector
 from .._utils.validation import check_mask, check_weights
 from ..data import Data, Source, as_data, placed
 from ..designs import as_design
@@ -99,8 +101,34 @@ def validate(estimator: Any, X: Any, *y: Any, **kwargs: Any) -> Any:
     check_mask(X, "X")
     get_column_names(X)  # of which no two may be the same
     refuse_kinds(X)
+    return _convert(X, partial(validate_data, estimator, X, *y, dtype=(np.float64, np.float32), **kwargs))
+
+
+def read_chosen(estimator: Any, X: Any, columns: Columns) -> tuple[Any, Columns]:
+    """Validate the rows to predict, of which only some ``columns`` matter; their places in what is returned.
+
+    The other columns of a data frame are not read: they may hold text and missing values, and may be absent.
+    """
+    known, names = getattr(estimator, "feature_names_in_", None), get_column_names(X)
+    if known is None or names is None:
+        return estimator._read(X, reset=False, ensure_all_finite=False), columns
+    chosen = [str(known[j]) for j in columns.tolist()]
+    only_chosen = len(chosen) > 0 and set(chosen) <= set(names) < set(known)
+    if not only_chosen:
+        validate_data(estimator, X, reset=False, skip_check_array=True)  # names, their order and their number
+    if not chosen:
+        return np.zeros((X.shape[0], 1)), columns
+    kept = X[chosen]
+    refuse_kinds(kept)
+    dtypes = (np.float64, np.float32)
+    found = _convert(kept, partial(check_array, kept, dtype=dtypes, accept_sparse=("csr",), ensure_all_finite=False))
+    return found, np.arange(len(chosen))
+
+
+def _convert(X: Any, convert: Callable[[], Any]) -> Any:
+    """What a conversion to numbers returns; its errors name the columns."""
     try:
-        return validate_data(estimator, X, *y, dtype=(np.float64, np.float32), **kwargs)
+        return convert()
     except OverflowError:
         raise ValueError("X contains NaN or infinity (or numbers that are too large)") from None
     except (TypeError, ValueError) as error:

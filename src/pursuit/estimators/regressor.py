@@ -1,17 +1,19 @@
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import RegressorMixin
+from sklearn.base import RegressorMixin, clone
 from sklearn.metrics import r2_score
 
-from .._utils.row_order import warn_row_order
-from .._utils.validation import check_array, check_shape
-from ..data import Source
+from .._utils.row_order import warn_at_caller, warn_row_order
+from .._utils.validation import check_array, check_flag, check_offset, check_shape
+from ..data import Source, is_dask
 from ..data.sources import opened
-from .base import AtMostK, SparseModel
+from .base import WARNING_STATUSES, AtMostK, SparseModel
 from .inputs import ValidatedInput, check_source_columns, input_from_arrays, input_from_source, refuse_beside_source
 from .parameter_docs import ATTRIBUTES, PARAMETERS
+
+OPTIMALITIES = ("none", "stationary", "swap_stationary", "swap_optimal")  # from the weakest to the strongest
 
 
 class Regression(RegressorMixin, SparseModel):
@@ -28,6 +30,7 @@ class Regression(RegressorMixin, SparseModel):
         if y is not None and check_shape(y, "y") and np.asarray(y).dtype.kind == "O":
             y = check_array(y, "y")  # scikit-learn would turn text into numbers
         X, y = self._validate(X, y, y_numeric=True, multi_output=self._takes_several_responses())
+        self._warn_two_classes(y)
         return input_from_arrays(X, y, y, sample_weight, offset, getattr(self, "feature_names_in_", None))
 
     def _set_coefficients(self, x: Any, intercept: Any) -> None:
@@ -39,6 +42,15 @@ class Regression(RegressorMixin, SparseModel):
         tags = super().__sklearn_tags__()
         tags.target_tags.multi_output = self._takes_several_responses()
         return tags
+
+    def _warn_two_classes(self, y: np.ndarray) -> None:
+        """Warn where the target is 0 or 1 in every row, and the loss is one of residuals."""
+        counts = self._loss_name() == "poisson"
+        if y.ndim != 1 or counts or not len(y) or not ((y == 0) | (y == 1)).all() or y.min() == y.max():
+            return
+        name = type(self).__name__.replace("Regressor", "Classifier")
+        classifier = "SparseAdditiveClassifier" if name.startswith("Additive") else name
+        warn_at_caller(f"y holds only 0 and 1, which look like two classes: {classifier} predicts their probabilities")
 
     def _takes_several_responses(self) -> bool:
         """Whether the loss takes several responses."""
@@ -63,7 +75,7 @@ class Regression(RegressorMixin, SparseModel):
         """
         return self._loss().predict(self._eta(X, offset))
 
-    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None, *, offset: Any = None) -> float:
         """Score the predictions of X by R2.
 
         Parameters
@@ -74,6 +86,8 @@ class Regression(RegressorMixin, SparseModel):
             The responses.
         sample_weight : array of shape (n,) or None, default None
             Weights of the rows.
+        offset : array of shape (n,) or None, default None
+            As in ``predict``.
 
         Returns
         -------
@@ -83,22 +97,28 @@ class Regression(RegressorMixin, SparseModel):
         X = opened(X)
         if not isinstance(X, Source):
             warn_row_order(X, y=y, sample_weight=sample_weight)
-            return float(super().score(X, y, sample_weight))
-        refuse_beside_source(y, sample_weight)
+            return float(r2_score(y, self.predict(X, offset), sample_weight=sample_weight))
+        refuse_beside_source(y, sample_weight, offset)
         return float(r2_score(X.targets(), self.predict(X), sample_weight=X.weights()))
 
 
 @dataclass(eq=False, repr=False)  # for an __init__ that errors call by this class
 class SparseRegressor(Regression, AtMostK):
-    __doc__ = f"""Regression on at most k features; with several responses they share the features.
+    __doc__ = f"""Regression on at most k features; several responses share the features, or have k each.
 
     Parameters
     ----------
     {PARAMETERS}
+    shared : bool, default True
+        Whether several responses share their features (squared loss only). False fits a model to each response, with at
+        most k features of its own; every regression loss then takes several responses.
 
     Attributes
     ----------
     {ATTRIBUTES}
+    results_ : tuple of pursuit.Result
+        With ``shared=False`` and several responses: the result of each. ``result_`` is then of all coefficients
+        together, ``support_`` the columns that some response uses, and there is no ``objective_``.
 
     See Also
     --------
@@ -112,3 +132,65 @@ class SparseRegressor(Regression, AtMostK):
     >>> SparseRegressor(k=3).fit(X, y).get_feature_names_out().tolist()
     ['bmi', 'bp', 's5']
     """
+    _: KW_ONLY
+    shared: bool = True
+
+    def _takes_several_responses(self) -> bool:
+        return not self.shared or super()._takes_several_responses()
+
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        *,
+        offset: Any = None,
+        callback: Any = None,
+        checkpoint: Any = None,
+        engine: Any = None,
+    ) -> Any:
+        self.__dict__.pop("results_", None)
+        if check_flag(self.shared, "shared") or np.ndim(y) < 2:
+            return super().fit(
+                X, y, sample_weight, offset=offset, callback=callback, checkpoint=checkpoint, engine=engine
+            )
+        if checkpoint is not None or engine is not None or is_dask(X):
+            raise TypeError("shared=False fits a model to each response, from arrays: leave checkpoint and engine out")
+        inputs = self._read_fit_input(X, y, sample_weight, offset, None)
+        Y = np.asarray(inputs.y())
+        shift = check_offset(offset, len(Y), Y.shape[1])
+        shifts = [None] * Y.shape[1] if shift is None else np.broadcast_to(shift, Y.shape).T
+        models = []
+        for response, own in zip(Y.T, shifts, strict=True):
+            model = clone(self).set_params(shared=True)
+            models.append(model.fit(inputs.X, response, sample_weight, offset=own, callback=callback))
+        self._join(models)
+        return self
+
+    fit.__doc__ = AtMostK.fit.__doc__
+    fit.__qualname__ = "fit"  # the name in errors of Python, without this class
+
+    def _fit(self, inputs: ValidatedInput, callback: Any = None, checkpoint: Any = None) -> None:
+        if inputs.multi_output and not self.shared:
+            raise ValueError("shared=False needs y as an array: data in parts with several responses share features")
+        super()._fit(inputs, callback, checkpoint)
+
+    def _join(self, models: list[Any]) -> None:
+        """Store the models of single responses as one."""
+        self.results_ = results = tuple(model.result_ for model in models)
+        self.support_ = support = np.unique(np.concatenate([result.support for result in results]))
+        status = next((s for s in WARNING_STATUSES if any(result.status == s for result in results)), "converged")
+        sizes = ", ".join(str(len(result.support)) for result in results)
+        first = results[0]
+        self.result_ = replace(
+            first, support=support, coef=np.stack([result.x[support] for result in results], axis=1),
+            intercept=np.array([result.intercept for result in results]), value=sum(r.value for r in results),
+            status=status, reason=f"each response has features of its own ({sizes}), see results_",
+            n_iter=sum(r.n_iter for r in results), seconds=sum(r.seconds for r in results), trace=(),
+            optimality=min((r.optimality for r in results), key=OPTIMALITIES.index), exchange=None,
+            constraint=first.constraint.with_budget(max(1, first.constraint.count(support))),
+            certificate="none", lower=None, next_best="",
+        )  # fmt: skip
+        self.__dict__.pop("objective_", None)
+        self._dtype, self.l2_, self.n_iter_ = models[0]._dtype, models[0].l2_, max(model.n_iter_ for model in models)
+        self._set_coefficients(self.result_.x, self.result_.intercept)

@@ -20,6 +20,7 @@ from .inputs import (
     coefficient_names,
     direction_note,
     input_names,
+    offset_option,
     random_generator,
     weights_to_fit,
 )
@@ -41,6 +42,7 @@ def bootstrap_intervals(
     random_state: Seed = None,
     n_jobs: int | None = None,
     sample_weight: ArrayLike | None = None,
+    offset: ArrayLike | None = None,
     progress: Callback = None,
 ) -> Intervals:
     """Resample the rows: how coefficients and the selection vary; percentiles that do not claim a coverage.
@@ -66,6 +68,8 @@ def bootstrap_intervals(
         Resamples at a time; None: as many as there are threads.
     sample_weight : array of shape (n,) or None, default None
         As in ``fit``.
+    offset : array of shape (n,) or None, default None
+        As in ``fit`` of pursuit's estimators.
     progress : callable, True or None, default None
         Called with (resamples done, n_boot); True shows a bar.
 
@@ -92,16 +96,17 @@ def bootstrap_intervals(
     X = opened(X)
     source = X if isinstance(X, Source) else None
     if source is not None:
-        refuse_beside_source(y, sample_weight)
+        refuse_beside_source(y, sample_weight, offset)
         X, y, sample_weight = np.empty((source.shape[0], 0)), source.targets(), source.weights()
-    y, classes = check_targets(estimator, X, y, sample_weight)
+    y, classes = check_targets(estimator, X, y, sample_weight, offset)
+    more = offset_option(estimator, offset, len(y))
     weights = np.ones(len(y)) if sample_weight is None else weights_to_fit(sample_weight, len(y))
     X = _require_local(X)
 
     def fitted(w: Vector | None) -> Any:
         if source is not None:
             return clone(estimator).fit(source if w is None else source.weighted(w))
-        return clone(estimator).fit(X, y, **({} if w is None else {"sample_weight": w}))
+        return clone(estimator).fit(X, y, **({} if w is None else {"sample_weight": w}), **more)
 
     model = fitted(None if sample_weight is None else weights)
     support, whole = _coefficients(model)

@@ -1,5 +1,6 @@
 """Checks of estimators and targets, and names of features."""
 
+from inspect import signature
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from .._utils.column_names import Names, get_column_names
 from .._utils.labels import as_labels
 from .._utils.row_order import warn_row_order
 from .._utils.types import Array, ArrayLike, Columns, MatrixLike, Seed, Vector
-from .._utils.validation import check_number, check_shape, check_weights
+from .._utils.validation import check_number, check_offset, check_shape, check_weights
 
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
@@ -19,12 +20,16 @@ MAX_WEIGHT_SUM = 1e300  # of a sum of weights that are handed on as they are
 
 
 def check_targets(
-    estimator: "BaseEstimator", X: MatrixLike, y: ArrayLike | None, sample_weight: ArrayLike | None = None
+    estimator: "BaseEstimator",
+    X: MatrixLike,
+    y: ArrayLike | None,
+    sample_weight: ArrayLike | None = None,
+    offset: ArrayLike | None = None,
 ) -> tuple[Array, Array | None]:
     """One target per row, and the two classes of a classifier's."""
     if not hasattr(estimator, "fit") or isinstance(estimator, type):
         raise TypeError(f"estimator must be an estimator such as SparseRegressor(k=5), got {estimator!r}")
-    warn_row_order(X, y=y, sample_weight=sample_weight)
+    warn_row_order(X, y=y, sample_weight=sample_weight, offset=offset)
     get_column_names(X)  # of which no two may be the same
     check_shape(y, "y")
     assert y is not None  # check_shape raises
@@ -38,6 +43,17 @@ def check_targets(
     if len(classes) != 2:
         raise ValueError(f"y must hold two classes, got {len(classes)}: intervals of several classes are not available")
     return y, classes
+
+
+def offset_option(estimator: Any, offset: ArrayLike | None, n: int) -> dict[str, Vector]:
+    """The keyword of ``fit`` for an offset, which is checked; none where there is no offset."""
+    if offset is None:
+        return {}
+    if "offset" not in signature(estimator.fit).parameters:
+        kind = type(estimator).__name__
+        raise TypeError(f"offset needs an estimator whose fit takes it, such as SparseRegressor, got {kind}")
+    shift = check_offset(offset, n, 0)
+    return {} if shift is None else {"offset": shift}
 
 
 def weights_to_fit(sample_weight: ArrayLike | None, n: int) -> Vector:

@@ -21,6 +21,7 @@ from .inputs import (
     coefficient_names,
     direction_note,
     input_names,
+    offset_option,
     random_generator,
     weights_to_fit,
 )
@@ -41,6 +42,7 @@ def split_intervals(
     robust: bool | None = None,
     random_state: Seed = None,
     sample_weight: ArrayLike | None = None,
+    offset: ArrayLike | None = None,
 ) -> Intervals:
     """Select on a random part of the rows, and give classical intervals on the others: valid given the selection.
 
@@ -64,6 +66,8 @@ def split_intervals(
         Which rows go where.
     sample_weight : array of shape (n,) or None, default None
         As in ``fit``.
+    offset : array of shape (n,) or None, default None
+        As in ``fit`` of pursuit's estimators; both parts of the rows use it.
 
     Returns
     -------
@@ -86,12 +90,14 @@ def split_intervals(
     if isinstance(X, Source | str):
         raise TypeError("split_intervals needs X and y as arrays, not data in parts; bootstrap_intervals takes them")
     level, share = check_open_unit_interval(level, "level"), check_open_unit_interval(share, "share")
-    y, classes = check_targets(estimator, X, y, sample_weight)
+    y, classes = check_targets(estimator, X, y, sample_weight, offset)
+    shift = offset_option(estimator, offset, len(y)).get("offset")
     weights = None if sample_weight is None else check_weights(sample_weight, len(y))
     first = _split(random_generator(random_state), y, classes, share)
     rest = np.setdiff1d(np.arange(len(y)), first)
     weight_option = {} if weights is None else {"sample_weight": weights_to_fit(sample_weight, len(y))[first]}
-    model = clone(estimator).fit(_safe_indexing(X, first), y[first], **weight_option)
+    offset_of_first = {} if shift is None else {"offset": shift[first]}
+    model = clone(estimator).fit(_safe_indexing(X, first), y[first], **weight_option, **offset_of_first)
     support, names = _selected(model), input_names(model, X)
     held = as_design(_safe_indexing(X, rest))
     left = _effective_rows(weights, rest)
@@ -109,7 +115,8 @@ def split_intervals(
     robust = (not loss.likelihood or weights is not None) if robust is None else check_flag(robust, "robust")
     if not robust and not loss.likelihood:
         raise ValueError(f"robust=False needs a likelihood, and loss {loss.name!r} has none")
-    beta, error, free = _estimates(A, codes, loss, intercept, c, robust)
+    held_offset = None if shift is None else shift[rest]
+    beta, error, free = _estimates(A, codes, loss, intercept, c, robust, held_offset)
     df = free if loss.quadratic else None
     half = error * (stdtrit(df, 0.5 + level / 2) if df else ndtri(0.5 + level / 2))
     t = np.abs(beta) / np.where(error > 0, error, 1e-300)
@@ -122,15 +129,21 @@ def split_intervals(
 
 
 def _estimates(
-    A: Array, y: Vector, loss: Loss, intercept: bool, weights: Vector | None, robust: bool
-) -> tuple[Vector, Vector, int]:
+    A: Array, y: Vector, loss: Loss, intercept: bool, weights: Vector | None, robust: bool,
+    offset: Vector | None = None,
+) -> tuple[Vector, Vector, int]:  # fmt: skip
     """Coefficients (the intercept last), their standard errors, and degrees of freedom that are left.
 
     Rows without a weight have no part in it: weights of the others have mean 1.
     """
+    shift = np.zeros(len(A)) if offset is None else offset
     if weights is not None:
-        A, y, weights = A[weights > 0], y[weights > 0], weights[weights > 0]
-    f = GLM(A if A.shape[1] else np.zeros((len(A), 1)), y, loss, fit_intercept=intercept, sample_weight=weights)
+        counts = weights > 0
+        A, y, shift, weights = A[counts], y[counts], shift[counts], weights[counts]
+    f = GLM(
+        A if A.shape[1] else np.zeros((len(A), 1)), y, loss, fit_intercept=intercept, sample_weight=weights,
+        offset=None if offset is None else shift,
+    )  # fmt: skip
     with np.errstate(all="ignore"):
         point = f.refit(np.arange(A.shape[1]))
         coef, b = f.in_units(point)
@@ -139,7 +152,7 @@ def _estimates(
     D = np.column_stack([A, np.ones(len(A))]) if intercept else A
     beta = np.append(coef, b) if intercept else coef
     c = np.ones(len(A)) if weights is None else weights / weights.mean()
-    n, target, eta = len(A), loss.encode(y), D @ beta
+    n, target, eta = len(A), loss.encode(y), D @ beta + shift
     size = np.sqrt(np.maximum((D**2).sum(axis=0), 1e-300))
     D = D / size
     H = D.T @ ((c * loss.d2(target, eta))[:, None] * D)

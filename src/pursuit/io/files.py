@@ -65,6 +65,24 @@ def save_model(
     >>> bool(np.allclose(pursuit.load_model(file).predict(X), X[:, 4]))
     True
     """
+    held = _describe(estimator, feature_names, offset)
+    _model(held)  # what cannot be read back is not written
+    path = Path(path)
+    lines = [f"  {json.dumps(key)}: {json.dumps(value, allow_nan=False)}" for key, value in held.items()]
+    text = "{\n" + ",\n".join(lines) + "\n}\n"
+    write_text(path, text)
+    return path
+
+
+def as_model(estimator: Any) -> Model:
+    """The model of a fitted estimator, as ``load_model`` would read it from its file."""
+    return _model(_describe(estimator, None, None, card=False))
+
+
+def _describe(
+    estimator: Any, feature_names: Sequence[str] | None, offset: str | None, card: bool = True
+) -> dict[str, Any]:
+    """What a model file holds of a fitted estimator."""
     preparer = None
     if _is_table_pipeline(estimator):
         (_, preparer), (_, estimator) = estimator.steps
@@ -118,13 +136,9 @@ def save_model(
             held["feature_names"] = [str(name) for name in names]
         selected = {str(names[j]) for j in support.tolist()}
         held["preparation"] = preparation_of(preparer, _input_names(preparer), selected).to_json()
-    held["card"] = _card(estimator)
-    _model(held)  # what cannot be read back is not written
-    path = Path(path)
-    lines = [f"  {json.dumps(key)}: {json.dumps(value, allow_nan=False)}" for key, value in held.items()]
-    text = "{\n" + ",\n".join(lines) + "\n}\n"
-    write_text(path, text)
-    return path
+    if card:
+        held["card"] = _card(estimator)
+    return held
 
 
 def _is_table_pipeline(estimator: Any) -> bool:

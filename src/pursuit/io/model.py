@@ -12,6 +12,8 @@ from pursuit._utils.row_order import warn_row_order
 from pursuit._utils.types import Array, Columns, Vector
 from pursuit._utils.validation import check_offset, format_list
 from pursuit.effects import ColumnBasis
+from pursuit.io.sklearn_model import sklearn_model
+from pursuit.io.sql import sql_expression
 from pursuit.io.tables import Table
 from pursuit.losses import Loss
 from pursuit.reports.explanation import Explanation, make_explanation
@@ -103,6 +105,47 @@ class Model:
         return make_explanation(
             self.selected, on_support[0], self.coef, self.intercept, shown, outputs, 0.0 if offset is None else offset
         )
+
+    def to_sklearn(self) -> Any:
+        """Return scikit-learn's linear model with the same predictions.
+
+        It is the way to formats that know scikit-learn: ONNX (``skl2onnx.to_onnx``), or skops without types that have
+        to be trusted. Its parameters are scikit-learn's defaults, not those that it was fitted with.
+
+        Returns
+        -------
+        LinearRegression, PoissonRegressor, LogisticRegression or LinearSVC
+            By the loss: squared and Huber, Poisson, logistic, hinges.
+
+        Raises
+        ------
+        ValueError
+            Where scikit-learn has no such model: curves, an offset, the preparation of raw columns, another loss.
+        """
+        return sklearn_model(self)
+
+    def to_sql(self, output: str = "prediction") -> str:
+        """Return the model as one SQL expression over its columns.
+
+        Parameters
+        ----------
+        output : {"prediction", "probability", "decision"}, default "prediction"
+            What the expression gives: the class or the mean response; the probability of the second class (logistic
+            loss); the linear predictor.
+
+        Returns
+        -------
+        str
+            For ``SELECT expression FROM table``. Names are quoted. A model that was saved with the preparation of its
+            table has categories and medians in it; dates are refused, since databases read them differently. A
+            missing number gives NULL elsewhere. A rate or a probability needs the function ``EXP``.
+
+        Raises
+        ------
+        ValueError
+            For several outputs, curves and dates.
+        """
+        return sql_expression(self, output)
 
     def _gather(self, X: Any) -> Any:
         """Gather the columns of the support: by name where both sides have names, else by position."""

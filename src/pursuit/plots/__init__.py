@@ -1,6 +1,7 @@
 """Pictures of results; matplotlib is imported when one is drawn."""
 
 from pursuit.plots.coefficients import plot_coefficients
+from pursuit.plots.comparison import plot_comparison
 from pursuit.plots.cv import CVDisplay
 from pursuit.plots.edge_frequency import EdgeFrequencyDisplay
 from pursuit.plots.edge_path import EdgePathDisplay
@@ -16,6 +17,6 @@ from pursuit.plots.trace import plot_trace
 
 __all__ = [
     "CVDisplay", "EdgeFrequencyDisplay", "EdgePathDisplay", "EffectDisplay", "GraphDisplay", "PathDisplay",
-    "StabilityDisplay", "SupportDisplay", "plot_coefficients", "plot_scores", "plot_subsets", "plot_theorems",
-    "plot_trace",
+    "StabilityDisplay", "SupportDisplay", "plot_coefficients", "plot_comparison", "plot_scores", "plot_subsets",
+    "plot_theorems", "plot_trace",
 ]  # fmt: skip

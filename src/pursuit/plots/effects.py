@@ -111,7 +111,7 @@ class EffectDisplay:
             effects = {name: effects[name] for name in features}
         if not effects:
             raise ValueError("the model chose no feature, so there is no effect to draw")
-        rows = None if X is None else estimator.model_._read_rows(X)
+        rows = None if X is None else np.asarray(estimator.model_._read(X, reset=False))
         rug = {} if rows is None else {name: _thin(rows[:, effect.column]) for name, effect in effects.items()}
         bands = {}
         if check_count(n_bootstrap, "n_bootstrap"):

@@ -15,6 +15,7 @@ DAYS = ("%Y/%m/%d", "%m/%d/%Y", "%d/%m/%Y", "%d.%m.%Y", "%d-%m-%Y", "%d %b %Y", 
 HOURS = ("", " %H:%M", " %H:%M:%S")
 #: The month comes first where both orders fit every value, as in pandas.
 FORMATS = (ISO, *(day + hour for hour, day in product(HOURS, DAYS)))
+LETTERS = {"%Y": "YYYY", "%m": "MM", "%d": "DD", "%b": "Mon", "%H": "hh", "%M": "mm", "%S": "ss"}
 MIN_DATE_SHARE = 0.9  # of the values that are there: a column with fewer dates is a category
 N_TRIED = 50  # values that decide whether a column may hold dates, before all are parsed
 
@@ -83,3 +84,10 @@ def find_format(texts: list[str], column: str) -> str | None:
 
 def _may_be_date(text: str) -> bool:
     return 6 <= len(text) <= 40 and any(map(str.isdigit, text)) and any(mark in text for mark in "-/. ")
+
+
+def readable_format(form: str) -> str:
+    """A format in letters that people know: DD/MM/YYYY."""
+    for code, letters in LETTERS.items():
+        form = form.replace(code, letters)
+    return form

@@ -7,15 +7,17 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import _check_feature_names_in, check_array, check_is_fitted, validate_data
 
 from .._utils.column_names import get_column_names, refuse_duplicates
+from .._utils.doc_links import DocLink
 from .._utils.types import Array
 from .._utils.validation import check_count, check_fraction, format_list
 from .columns import CategoryColumn, DateColumn, LeftOut, NumberColumn, Rules, fit_column, warn_notes
+from .dates import readable_format
 from .values import iterate_arrays
 
 MAX_NOTED_COLUMNS = 6  # columns of a kind that a note names
 
 
-class TablePreparer(TransformerMixin, BaseEstimator):
+class TablePreparer(DocLink, TransformerMixin, BaseEstimator):
     """Make a table numeric: dummies of categories, days of dates, medians for missing numbers.
 
     Text, booleans beside text and columns of a categorical type are categories. Each becomes one group of dummies,
@@ -219,7 +221,7 @@ def describe(columns: list[Any], names: list[str]) -> tuple[str, ...]:
             pooled = f", {column.n_pooled} pooled as {column.other or column.reference}" if column.n_pooled else ""
             categories.append(f"{name} ({len(column.dummies) + 1} levels{pooled})")
         elif isinstance(column, DateColumn):
-            dates.append(f"{name} ({column.first[:10]}{f', {column.form}' if column.form else ''})")
+            dates.append(f"{name} ({column.first[:10]}{f', {readable_format(column.form)}' if column.form else ''})")
         if isinstance(column, NumberColumn):
             if column.text and not isinstance(column, DateColumn):
                 texts.append(name)

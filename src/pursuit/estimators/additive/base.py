@@ -9,6 +9,7 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from ..._utils.column_names import get_column_names
+from ..._utils.doc_links import DocLink
 from ..._utils.types import Array, Flags
 from ..._utils.validation import check_k
 from ...certificates import Certificate, certify
@@ -72,7 +73,7 @@ ATTRIBUTES = """support_ : ndarray of int
 
 
 @dataclass(eq=False, repr=False)
-class SparseAdditive(SelectorMixin, BaseEstimator):
+class SparseAdditive(DocLink, SelectorMixin, BaseEstimator):
     """At most k features, each with an effect of its own."""
 
     chosen_model: ClassVar[Any] = None

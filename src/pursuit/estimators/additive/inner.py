@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..._utils.column_names import column_label, refuse_missing, resolve_columns
 from ..._utils.row_order import warn_row_order
 from ..._utils.types import Array, Columns, Matrix, Vector
+from ..._utils.validation import check_offset
 from ...constraints import _units
 from ...data import Data, Source, is_dask
 from ...data.sources import opened
@@ -27,7 +28,7 @@ from ...selection.splits import fold_weights
 from ..base import AtMostK
 from ..base_cv import SparseModelCV
 from ..classifier import Classification
-from ..inputs import ValidatedInput, validate
+from ..inputs import ValidatedInput, read_chosen, validate
 from ..regressor import Regression
 from ..scoring import FoldScorer
 
@@ -157,10 +158,15 @@ class AdditiveModel:
         return None
 
     def _read_rows(self, X: Any) -> Array:
-        """Rows to predict, checked."""
-        X = self._read(X, reset=False, ensure_all_finite=False)
-        refuse_missing(X, getattr(self, "feature_names_in_", None))
-        return np.asarray(X)
+        """Rows to predict, checked: an array of all columns, of which those that are not chosen may be zero."""
+        features = np.unique(self.basis_.feature_of[self.support_])  # type: ignore[attr-defined]
+        found, places = read_chosen(self, X, features)
+        refuse_missing(found[:, places], getattr(self, "feature_names_in_", None), features)
+        if found.shape[1] == len(self.basis_.columns):
+            return np.asarray(found)
+        rows = np.zeros((found.shape[0], len(self.basis_.columns)), dtype=found.dtype)
+        rows[:, features] = found[:, places]
+        return rows
 
     def _eta(self, X: Any, offset: Any = None) -> Array:
         """The linear predictor with an offset, reading only the chosen features."""
@@ -172,7 +178,7 @@ class AdditiveModel:
         self._warn_far(X, support)
         Z = self.basis_.evaluate(lambda j: X[:, j], len(X), support)
         eta = Z @ coef + intercept
-        shift = None if offset is None else np.asarray(offset, dtype=np.float64)
+        shift = check_offset(offset, len(eta), 0 if eta.ndim == 1 else eta.shape[1])
         return np.asarray(eta if shift is None else eta + shift).astype(X.dtype, copy=False)
 
     def _warn_far(self, X: Array, support: Columns) -> None:

@@ -7,6 +7,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from ..._utils.doc_links import DocLink
 from ..._utils.types import Array, Matrix
 from ..._utils.validation import check_weights
 from ...effects import AdditiveBasis, column_kinds, fit_basis, knots_for
@@ -15,7 +16,7 @@ from ..inputs import validate_dense
 
 
 @dataclass(eq=False, repr=False)
-class SmoothEffects(TransformerMixin, BaseEstimator):
+class SmoothEffects(DocLink, TransformerMixin, BaseEstimator):
     """Natural cubic splines of the features: columns for models that are linear in them.
 
     A feature with more than eight distinct values becomes ``n_knots - 1`` columns: itself, standardised, and columns

@@ -11,6 +11,7 @@ from sklearn.covariance import EmpiricalCovariance
 from sklearn.utils.validation import check_is_fitted
 
 from ..._utils.column_names import Names, check_names, get_column_names, refuse_missing
+from ..._utils.doc_links import DocLink
 from ..._utils.lazy import lazy
 from ..._utils.row_order import warn_row_order
 from ..._utils.types import Flags, Matrix, Vector
@@ -26,7 +27,7 @@ from .edges import edge_gains, edge_table, to_networkx
 
 
 @dataclass(eq=False, repr=False)
-class GraphModel(EmpiricalCovariance):
+class GraphModel(DocLink, EmpiricalCovariance):
     """A precision matrix that is zero but for the diagonal and some edges."""
 
     store_precision: ClassVar[bool] = True  # scikit-learn's covariance estimators look for it

@@ -18,6 +18,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from ..._utils.column_names import column_label
+from ..._utils.doc_links import DocLink
 from ..._utils.labels import as_labels
 from ..._utils.row_order import warn_row_order
 from ..._utils.types import Array, Columns, Matrix, Vector
@@ -48,7 +49,7 @@ PRIORS_TOLERANCE = 1e-6  # how far from 1 priors may add up, by rounding
 
 
 @dataclass(eq=False, repr=False)
-class SparseLDA(ClassifierMixin, BaseEstimator):
+class SparseLDA(DocLink, ClassifierMixin, BaseEstimator):
     """Linear discriminant analysis on a graph: classes are Gaussian with one precision matrix, which has few edges.
 
     Parameters

@@ -1,0 +1,59 @@
+"""Several solvers on one problem: distances to the best value, and seconds."""
+
+from typing import Any
+
+from pursuit.plots._axes import DOWN, GREY, UP, quiet
+
+
+def plot_comparison(comparison: Any, *, axs: Any = None) -> Any:
+    """Draw a :class:`pursuit.Comparison`: how far each solver is from the best value, and how long it took.
+
+    Parameters
+    ----------
+    comparison : Comparison
+        What :func:`pursuit.compare` returned.
+    axs : pair of matplotlib Axes or None, default None
+        Where to draw; None makes a figure.
+
+    Returns
+    -------
+    pair of matplotlib Axes
+        Of the distances (as shares of the best value) and of the seconds, one row per solver.
+    """
+    names = list(comparison.results)
+    left, right = _two_axes(len(names)) if axs is None else axs
+    rows = range(len(names) - 1, -1, -1)  # the best one is the first row
+    distances = [comparison.distance(name) for name in names]
+    seconds = [max(comparison.results[name].seconds, 1e-6) for name in names]
+    above = [d for d in distances if d > 0]
+    left.barh(rows, distances, color=DOWN, height=0.6)
+    if above:
+        left.set_xscale("log")
+        left.set_xlim(min(above) / 10, max(above) * 3)
+    else:
+        left.set_xlim(0, 1)
+        left.set_xticks([])
+    for row, distance in zip(rows, distances, strict=True):
+        if distance == 0:
+            left.annotate("best", (0, row), xycoords=("axes fraction", "data"), xytext=(4, 0),
+                          textcoords="offset points", va="center", fontsize=8, color=GREY)  # fmt: skip
+    right.barh(rows, seconds, left=min(seconds) / 3, color=UP, height=0.6)
+    right.set_xscale("log")
+    left.set_yticks(list(rows), names)
+    left.set_xlabel("above the best value, share of it")
+    right.set_xlabel("seconds")
+    for ax in (left, right):
+        quiet(ax, "x")
+    right.tick_params(axis="y", labelleft=False, length=0)
+    return left, right
+
+
+def _two_axes(rows: int) -> Any:
+    """Two axes side by side that share their rows."""
+    from pursuit._utils.validation import require_package
+
+    require_package("matplotlib", "plot", "drawing")
+    from matplotlib import pyplot
+
+    size = (7.5, 1.2 + 0.3 * rows)
+    return pyplot.subplots(1, 2, sharey=True, layout="constrained", figsize=size, width_ratios=[3, 2])[1]
