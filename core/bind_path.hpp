@@ -8,6 +8,14 @@
 
 namespace pursuit {
 
+// Whether no exchange helps, for certain: the nearest is further off than rounding can be
+// (pursuit/kernels/rounding.py).
+template <class Size>
+bool is_claimed(const Size& at, double f0, double rounded) {
+  return at.settled && std::min(at.condition, at.share) > kDoubtful &&
+         at.nearest > rounded / at.condition * (1 + 1 / at.share) * f0;
+}
+
 // The best point of a size, and what is known of it.
 struct PathPoint {
   Found point;
@@ -17,11 +25,7 @@ struct PathPoint {
   Units doubtful; // columns outside whose exchanges the formula cannot judge: condition, share, nearest leave them out
   Move exchange;  // where every exchange was judged: the one that changes f least
 
-  // Whether no exchange helps, for certain: the nearest is further off than rounding can be (pursuit/kernels/search.py:
-  // doubt).
-  bool claimed(double f0, double rounded) const {
-    return settled && std::min(condition, share) > kDoubtful && nearest > rounded / condition * (1 + 1 / share) * f0;
-  }
+  bool claimed(double f0, double rounded) const { return is_claimed(*this, f0, rounded); }
 };
 
 struct PathSolution {
@@ -41,6 +45,7 @@ struct PathRequest {
   bool thorough;
   nb::object reached;
   i64 judged = -1;
+  double f0 = 0.0, rounded = 0.0; // where rounded > 0: the path ends at the first size whose claim rounding prevents
 
   i64 room() const {
     const SearchPlan& plan = search.plan;
@@ -59,7 +64,9 @@ struct PathRequest {
   PathSolution run(State& state, Poll& poll, const std::uint8_t* sizes = nullptr) {
     SearchPlan plan = search.plan;
     if (judged >= 0) plan.patience = (plan.patience + kLess - 1) / kLess, plan.effort /= kLess;
-    PathSearch<State> path(state, plan, poll, thorough, sizes, callback());
+    PathSearch<State> path(state, plan, poll, thorough, sizes, callback(), judged);
+    if constexpr (requires { state.condition(); })
+      if (rounded > 0.0) path.is_sufficient = [this](const auto& size) { return is_claimed(size, f0, rounded); };
     Move exchange;
     unlocked([&] {
       path.run();

@@ -109,7 +109,7 @@ std::optional<SubsetSolution> best_subset(const Matrix& X, A1 y_, A1 c_, const O
   for (i64 j = 0; j < p; ++j) first += plan.forced[j];
   if (judged >= 0) {
     require(judged >= first && judged <= plan.k, "judged must be a size of the path");
-    PathRequest path{request, true, nb::none(), judged};
+    PathRequest path{request, true, nb::none(), judged, f0, rounded};
     BasisState state(quad, path.room(), floor);
     PathSolution solution = path.run(state, poll);
     if (solution.stopped || static_cast<i64>(solution.points.size()) != plan.k - first + 1) return std::nullopt;

@@ -65,7 +65,7 @@ struct Move {
 struct SearchPlan {
   i64 k;
   const std::uint8_t *forced, *allowed; // forced units are in and stay; only allowed ones may be in
-  i64 restarts, patience;               // how many, and how many in a row may be in vain
+  i64 restarts, patience;               // how many, and how many in a row may be unsuccessful
   double effort;                        // what they may cost, as a multiple of what went before
   i64 widest;                           // multiple of k to which units are added before all but k are dropped
   std::uint64_t seed;
@@ -143,15 +143,20 @@ public:
     again();
   }
 
-  // From the caller's start, if there is one, and from those of grahtp, omp, ompr and local_search.
-  void run(const Units& start) {
+  // From the caller's start, if there is one, and from those of grahtp, omp, ompr and local_search; without
+  // `all_starts` from those of omp and ompr on even columns.
+  void run(const Units& start, bool all_starts = true) {
     from(start);
     if (supports() <= kFew) return enumerate();
+    if (!all_starts) {
+      state.even(true);
+      outward(1);
+    }
     for (bool even : {false, true}) { // gradients in the objective's units, then in those of even columns
-      if (even && !state.even(true)) break;
+      if (!all_starts || (even && !state.even(true))) break;
       grahtp();
       local();
-      outward();
+      outward(plan.widest);
     }
     state.even(false);
     forced();
@@ -171,14 +176,14 @@ public:
   bool over() { return poll.stop() || (!found.empty() && ended); }
 
 private:
-  // Forward to k units (OMP); from there OMPR; and on to more, and back to k.
-  void outward() {
+  // Forward to k units (OMP); from there OMPR; and on to up to `widest` times as many, and back to k.
+  void outward(i64 widest) {
     forced();
     forward(plan.k, false);
     const auto omp = state.keep();
     replace(); // no worse than OMP, and mostly where exchanges would lead
     local();
-    for (i64 times = 2; times <= plan.widest && !over(); ++times) {
+    for (i64 times = 2; times <= widest && !over(); ++times) {
       if (!state.restore(omp)) return;
       forward(std::min(state.units(), times * plan.k), false);
       backward();

@@ -50,6 +50,7 @@ sphinx_gallery_conf = {
     "abort_on_example_error": False,
     "download_all_examples": False,
     "write_computation_times": False,  # that page loads scripts from other hosts
+    "capture_repr": (),  # what is printed is shown, not the value of the last line
     "show_memory": False,
     "show_signature": False,
     "remove_config_comments": True,

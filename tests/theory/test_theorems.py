@@ -177,6 +177,15 @@ def test_steps_and_counts_of_the_dual_theorems():
     assert "infinite" in huge["DIHT Theorem 4"].note
 
 
+def test_iterations_of_the_dual_theorems_are_for_rows_of_equal_weight():
+    X = np.random.default_rng(0).standard_normal((20, 3))
+    for weight, verdict in ((np.full(20, 3.0), {"certified", "refuted"}), (np.arange(1.0, 21), {"not applicable"})):
+        f = pursuit.GLM(X, X[:, 0], "huber", l2=1.0, fit_intercept=False, sample_weight=weight)
+        table = pursuit.theorems(f, 1, target=pursuit.solve(f, 1))
+        assert {table[f"DIHT Theorem {number}"].verdict for number in (4, 5)} <= verdict
+        assert table["DIHT Theorem 1"].verdict in ("certified", "refuted")
+
+
 def test_losses_that_are_not_twice_differentiable_fall_under_theorem_2():
     X = np.random.default_rng(0).standard_normal((60, 5))
     smooth = pursuit.theorems(pursuit.GLM(X, X[:, 0] > 0, "logistic", l2=0.1), 1)

@@ -17,10 +17,10 @@ MAX_ATTEMPTS = 4  # calls of the kernel in twice the digits, one more for every 
 
 
 class CentredColumns(NamedTuple):
-    """Columns and target with f = |target - columns x|^2 / 2 + sum_j ridge_j x_j^2 / 2.
+    """Columns of length 1 and target: f = |target - columns (sqrt(square) x)|^2 / 2 + sum_j ridge_j x_j^2 / 2.
 
     Both are centred where there is an intercept. Rows are multiplied by the roots of their weights.
-    ``square`` is the squared length of each column, without the ``ridge``.
+    ``square`` is the squared length of each column before it was divided by its length, without the ``ridge``.
     """
 
     columns: Matrix
@@ -41,7 +41,10 @@ def centred_columns(f: "GLM") -> CentredColumns | None:
     root = np.sqrt(rows.c)
     A *= root[:, None]
     square = np.einsum("ij,ij->j", A, A)
-    return CentredColumns(A, root * y[:, 0], square, np.zeros(len(square))) if np.isfinite(square).all() else None
+    if not np.isfinite(square).all():
+        return None
+    columns = np.divide(A, np.sqrt(np.where(square > 0, square, 1.0)), order="F")
+    return CentredColumns(columns, root * y[:, 0], square, np.zeros(len(square)))
 
 
 def _copyable(f: "GLM") -> bool:

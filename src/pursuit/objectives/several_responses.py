@@ -12,7 +12,7 @@ import numpy as np
 from .. import _core
 from .._utils.types import Columns, Vector
 from ..constraints import AtMost
-from ..designs import centre
+from ..designs import Rows, centre
 from ..kernels.path import (
     MAX_GRAM_WORK,
     MAX_SEARCHED_WORK,
@@ -64,18 +64,20 @@ def search_responses(f: "GLM", constraint: AtMost, start: Columns, plan: SearchP
 def path_of_responses(f: "GLM", constraint: AtMost, plan: PathPlan) -> PathSolution | None:
     """The best features of every size; None where X is not in memory or needs more care."""
     (n, p), value = f.data.shape, f.null.value
-    given = problem_of(f, constraint) if (constraint.k + 1) * p <= max(MIN_STATE_SIZE, 0.5 * n * p) else None
-    if given is None:
-        return None
-    problem, gradient = given
     small = p <= MAX_THOROUGH_COLUMNS and n * p * p <= MAX_GRAM_WORK
     small = small and (plan.only is not None or p * constraint.k**3 <= MAX_SEARCHED_WORK)
     plan = plan._replace(thorough=plan.thorough and small)
+    fits = (constraint.k + 1) * p <= max(MIN_STATE_SIZE, 0.5 * n * p)
+    given = problem_of(f, constraint, copied=plan.thorough) if fits else None
+    if given is None:
+        return None
+    problem, gradient = given
     if plan.thorough:
         A, rows = f.data.copied()
         if f.fit_intercept:
             centre(A, rows.c)
         A *= np.sqrt(rows.c)[:, None]
+        gradient = np.where(problem.useful, -(_residual(f, rows) @ A), 0.0)
         ridge = np.where(problem.useful, f.ridge, 0.0)
         found = quadratic_path(A.T @ A, gradient, problem.h, ridge, value, 1e-9 * value, constraint, plan)
     else:
@@ -94,8 +96,11 @@ def path_of_responses(f: "GLM", constraint: AtMost, plan: PathPlan) -> PathSolut
     return replace(found, points=points)
 
 
-def problem_of(f: "GLM", constraint: AtMost) -> tuple[Problem, Vector] | None:
-    """The problem as the kernels take it, and gradients at the null model, a row per response; None: they cannot."""
+def problem_of(f: "GLM", constraint: AtMost, copied: bool = False) -> tuple[Problem, Vector] | None:
+    """The problem as the kernels take it, and gradients at the null model, a row per response; None: they cannot.
+
+    ``copied``: the caller multiplies centred copies of the columns, so that means may be far from zero.
+    """
     stored = f.data.in_memory() if constraint.by_blocks(f.outputs) and f.data.near and constraint.k > 0 else None
     if stored is None:
         return None
@@ -106,21 +111,24 @@ def problem_of(f: "GLM", constraint: AtMost) -> tuple[Problem, Vector] | None:
     if not has_safe_range(squares):
         return None
     far = bool((np.abs(mean * scale + shift) > FAR * np.sqrt(squares) * scale)[useful].any())
-    if far:
+    if far and not copied:
         return None
     rows = f.data.raw.rows
-    offset = 0.0 if rows.offset is None else rows.offset
     if null.value <= RESIDUAL_ROUNDING * float(rows.c @ (rows.y**2).sum(axis=1)):
         return None
-    residual = np.sqrt(rows.c) * (rows.y - null.free - offset).T
     gradient = np.where(useful, null.gradient.reshape(p, -1).T - np.outer(f.tilt, mean), 0.0)
     length = np.sqrt(np.where(useful, h, 1.0))
     kernel = _core.LeastSquares(
-        matrix, rows.c, residual, mean * scale + shift, np.where(useful, 1.0, 0.0) / (length * scale),
+        matrix, rows.c, _residual(f, rows), mean * scale + shift, np.where(useful, 1.0, 0.0) / (length * scale),
         np.where(useful, f.ridge / length**2, 0.0), gradient / length, length, f0=null.value,
         floor=MIN_VALUE_SHARE * null.value, far=False,
     )  # fmt: skip
     return Problem(kernel, useful, mean, h), gradient
+
+
+def _residual(f: "GLM", rows: Rows) -> Vector:
+    """Residuals of the null model, a row per response, multiplied by the roots of the weights."""
+    return np.sqrt(rows.c) * (rows.y - f.null.free - (0.0 if rows.offset is None else rows.offset)).T
 
 
 def _intercepts(f: "GLM", problem: Problem, S: Columns, x: Vector) -> Vector:

@@ -198,19 +198,19 @@ class Auto(Solver):
             if exact.value <= f.floor:
                 return exact
             at = None
-        if at is None:  # as ``path`` does, and refits go on from there
-            plan = plan._replace(only=None)
-            return (yield from _continued(f, constraint, longer, f.quick_path(longer, plan), plan))
-        if constraint.count(at.support) < k and at.value > f.floor:
-            return None  # columns that depend on each other need more care
-        point = from_kernel(f, at)
-        if at.exact and at.exchange is not None and at.optimality == "swap_optimal":  # every exchange was judged, but:
-            doubtful = at.doubtful is not None and len(at.doubtful)
+        if at is not None:
+            if constraint.count(at.support) < k and at.value > f.floor:
+                return None  # columns that depend on each other need more care
+            point = from_kernel(f, at)
+            if not (at.exact and at.exchange is not None and at.optimality == "swap_optimal"):
+                return f.refit(at.support, start=point)
+            doubtful = at.doubtful is not None and len(at.doubtful)  # all but these exchanges were judged
             if doubtful:
                 yield point
             if not (doubtful and unsettled(f, constraint, point, at.doubtful)):
                 return point.claim("swap_optimal", at.exchange)
-        return f.refit(at.support, start=point)
+        plan = plan._replace(only=None)  # as ``path`` does, and refits go on from there
+        return (yield from _continued(f, constraint, longer, f.quick_path(longer, plan), plan))
 
     def _search(self, f: Objective, constraint: AtMost, start: Point, restart: bool) -> SearchSolution | None:
         """What one kernel call finds, where the objective has such a kernel."""

@@ -61,12 +61,13 @@ def sweep(problem: CentredColumns, support: Columns, others: Columns, free: Flag
     """
     if problem.square[support].min(initial=np.inf) <= 0:
         return None
-    k, y, ridge = len(support), problem.target, problem.ridge
-    length = np.sqrt(problem.square + ridge)
-    ridged = bool(ridge[support].any())
-    A = problem.columns[:, support] / length[support]
+    k, y = len(support), problem.target
+    alive, ridged = problem.square > 0, bool(problem.ridge.any())
+    total = np.where(alive, problem.square + problem.ridge, 1.0)
+    ridge, shrink = problem.ridge / total, np.sqrt(problem.square / total)  # squared ridge rows; length of the others
+    A = problem.columns[:, support]
     if ridged:
-        A = np.vstack([A, np.diag(np.sqrt(ridge[support]) / length[support])])
+        A = np.vstack([A * shrink[support], np.diag(np.sqrt(ridge[support]))])
         y = np.concatenate([y, np.zeros(k)])
     Q, R = np.linalg.qr(A)
     if not (len(R) == k and np.abs(R.diagonal()).min() > SHORTEST):
@@ -81,11 +82,10 @@ def sweep(problem: CentredColumns, support: Columns, others: Columns, free: Flag
     room, pieces = max(1, int(CHUNK / len(y))), list[PairSweep]()
     for first in range(0, len(others), room):
         cols = others[first : first + room]
-        outside = np.zeros((len(y), len(cols)))
-        alive = problem.square[cols] > 0
-        scale = np.divide(1.0, length[cols], out=np.zeros(len(cols)), where=alive)
-        np.multiply(problem.columns[:, cols], scale, out=outside[: len(problem.target)])
-        pieces.append(_judge(state, outside, ridge[cols] * scale**2, alive, helps, first))
+        outside = problem.columns[:, cols]
+        if ridged:
+            outside = np.vstack([outside * shrink[cols], np.zeros((k, len(cols)))])
+        pieces.append(_judge(state, outside, np.where(alive, ridge, 0.0)[cols], alive[cols], helps, first))
     change, who, noise, unsure = (
         np.concatenate(some, axis=-1) for some in zip(*(at[:4] for at in pieces), strict=True)
     )

@@ -90,6 +90,8 @@ def ascent(problem: Problem, name: str, solver: str) -> Statement:
     loss = problem.levels.loss
     if not why and not np.isfinite(loss.smoothness):
         why = f"the {loss.name} loss is not smooth: with k below the number of rows the paper has no step"
+    if not why and f.data.whole and np.ptp(f.data.rows.c) > SLACK * f.data.rows.c.max():
+        why = "the paper weighs all rows alike"
     if why:
         return Statement(PAPER, name, solver, condition, NOT_APPLICABLE, note=why)
     n, blocks = f.data.shape[0], BLOCKS if solver == "sdiht" else 1

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..experiment import DECISIVE, DIFFERS, FAILED, Comparison, Judgement, weakest
+from ..experiment import DECISIVE, Comparison, Judgement, weakest
 from ..sums import compared
 from .logistic import METHODS
 
@@ -25,9 +25,12 @@ WHY = {
     "n_superior": OVERFIT,
     "k_superior": OVERFIT,
     "fbs_insensitive": (
-        "We know no reason: as the text describes it, FBS refits all of its columns, and it overfits with k "
-        "as the others do; so it does with lambda = 1e-5 and 1e-3 (4 copies). All errors fall again beyond k "
-        "= 30, where the classes are separable and only the ridge decides."
+        "The setting, whose numbers the text has lost: with GraSP's 10 non-zeros, our first reading, all four overfit "
+        "as k goes to ten times that, and all errors fall again beyond k = 30, where the classes are separable and "
+        "only the ridge decides (lambda = 1e-5 and 1e-3 do the same, 4 copies). With 100 non-zeros, n = 500 and k = "
+        "100, 200, 300, 400, a reading fixed before it was run, FBS's error on the one copy that was run is 0.79, "
+        "0.81, 0.85, 0.86: it grows by 10%, GraHTP's and GraSP's by 13%, FGraHTP's by 5%. One copy decides nothing "
+        "about the order of the four, but it shows that the thirteenfold growth here is of the setting."
     ),
     "fbs_fastest": (
         "Our GraHTP, with steps from the curvature, is done after about 4 refits at k = 10 and 30 at k = 100, "
@@ -39,7 +42,6 @@ WHY = {
         "columns are dear, FGraHTP is the faster one, by 14 times at k = 100."
     ),
 }
-UNEXPLAINED = ("fbs_insensitive",)
 
 
 Found = tuple[bool, str, Comparison]
@@ -62,8 +64,7 @@ def judgements(table: "DataFrame", by_n: str, by_k: str) -> Iterator[Judgement]:
 
 
 def _judged(claim: str, holds: bool, words: str, least: Comparison) -> Judgement:
-    otherwise = FAILED if claim in UNEXPLAINED else DIFFERS
-    return Judgement.of(claim, bool(holds), words, WHY.get(claim, ""), otherwise, rests_on=least)
+    return Judgement.of(claim, bool(holds), words, WHY.get(claim, ""), rests_on=least)
 
 
 def _line(table: "DataFrame", method: str, along: str) -> Any:

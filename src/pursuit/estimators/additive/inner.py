@@ -170,7 +170,7 @@ class AdditiveModel:
 
     def _eta(self, X: Any, offset: Any = None) -> Array:
         """The linear predictor with an offset, reading only the chosen features."""
-        check_is_fitted(self)  # type: ignore[arg-type]
+        check_is_fitted(self)
         coef, intercept = self._on_support()  # type: ignore[attr-defined]
         support: Columns = self.support_  # type: ignore[attr-defined]
         warn_row_order(X, offset=offset)
