@@ -43,6 +43,8 @@ numpydoc_xref_param_type = False
 sphinx_gallery_conf = {
     "examples_dirs": "../examples/gallery",
     "gallery_dirs": "gallery",
+    "subsection_order": ["../examples/gallery/stories", "../examples/gallery/methods"],
+    "within_subsection_order": "FileNameSortKey",
     "filename_pattern": r"/plot_",
     "doc_module": ("pursuit",),
     "backreferences_dir": "api/backreferences",
