@@ -43,6 +43,8 @@ numpydoc_xref_param_type = False
 sphinx_gallery_conf = {
     "examples_dirs": "../examples/gallery",
     "gallery_dirs": "gallery",
+    "subsection_order": ["../examples/gallery/stories", "../examples/gallery/methods"],
+    "within_subsection_order": "FileNameSortKey",
     "filename_pattern": r"/plot_",
     "doc_module": ("pursuit",),
     "backreferences_dir": "api/backreferences",
@@ -50,6 +52,7 @@ sphinx_gallery_conf = {
     "abort_on_example_error": False,
     "download_all_examples": False,
     "write_computation_times": False,  # that page loads scripts from other hosts
+    "capture_repr": (),  # what is printed is shown, not the value of the last line
     "show_memory": False,
     "show_signature": False,
     "remove_config_comments": True,

@@ -167,12 +167,24 @@ def test_a_column_that_is_constant_in_a_fold():
         ({"n_knots": 2}, "n_knots must be None or a whole number from 3 to 7, got 2"),
         ({"include": [7]}, "include must hold column indices from 0 to 2, got 7"),
         ({"include": [0], "exclude": [0]}, "include and exclude overlap"),
+        ({"effects": {1: "linear"}, "exclude": [1]}, "effects describes column 1, which exclude leaves out"),
     ],
 )
 def test_wrong_parameters_are_named(parameters, words):
     X, y = friedman(40, 3)
     with pytest.raises((TypeError, ValueError), match=words):
         SparseAdditiveRegressor(**parameters).fit(X, y)
+
+
+@pytest.mark.parametrize(("rows", "more"), [(150, 2), (250, 1)])
+def test_below_200_rows_curves_have_three_knots_and_lines_are_candidates_too(rows, more):
+    X, y = friedman(rows, 3)
+    smooth, bent = (
+        SparseAdditiveRegressor(effects=kind, ks=[0, 1, 2], cv=2).fit(X, y).model_
+        for kind in ("smooth", {0: "smooth"})  # a dict says what each effect is
+    )
+    assert len(smooth.cv_results_["k"]) == more * len(bent.cv_results_["k"])
+    assert {len(column.knots) for column in smooth.basis_.columns} == {3 if rows < 200 else 5}
 
 
 def test_wrong_data_are_named():

@@ -134,3 +134,16 @@ def test_the_command_fits_writes_and_predicts(table, tmp_path):
     assert again.exit_code == 0, again.output
     wrong = run.invoke(app, ["fit", str(data), "--target", "y", "--effects", "wiggly", "--out", str(out)])
     assert wrong.exit_code != 0
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_true_features_are_found_as_by_selection_on_their_true_curves(seed):
+    g = np.random.default_rng(seed)
+    X = g.uniform(size=(250, 8))
+    known = np.column_stack([np.sin(2 * np.pi * X[:, 0]), 4 * (X[:, 1] - 0.5) ** 2, X[:, 2], X[:, 3:]])
+    y = known[:, 0] + 2 * known[:, 1] + 2 * known[:, 2] + 0.5 * g.normal(size=250)
+    model = SparseAdditiveRegressor(k=3).fit(X, y)
+    assert model.support_.tolist() == pursuit.SparseRegressor(k=3).fit(known, y).support_.tolist() == [0, 1, 2]
+    grid = np.linspace(0.1, 0.9, 30)
+    wave = model.effects_["x0"](grid) - np.sin(2 * np.pi * grid)
+    assert np.abs(wave - wave.mean()).max() < 0.5

@@ -7,6 +7,7 @@ from pursuit import Huber, SparseClassifier, SparseLDA, SparsePrecision, SparseP
 
 VARIANTS = [
     SparseRegressor(),
+    SparseRegressor(k=2, shared=False),
     SparseRegressor(solver="omp"),
     SparseRegressor(k=2, loss=Huber(delta=2.0), solver="grahtp", l2=1e-3),
     SparseRegressor(k=3, loss="huber", solver="grahtp"),

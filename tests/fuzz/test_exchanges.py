@@ -92,9 +92,13 @@ def test_the_judge_sees_a_false_claim(problem):
 # change of an exchange was rounding.
 
 
-@pytest.mark.parametrize("seed", [20, 51, 657, 859, 1161, 2087])
+@pytest.mark.parametrize("seed", [20, 51, 657, 859, 1161, 2087, 20091, 20134])
 def test_values_fall_with_k_and_are_no_worse_than_the_path(seed):
     assert complaints(seed, {"above the path", "not monotone"}, monotone=True) == []
+
+
+def test_several_responses_far_from_zero_are_no_worse_than_the_path():
+    assert complaints(80642, {"above the path", "not monotone"}, monotone=True, drawn=draw_responses) == []
 
 
 @pytest.mark.parametrize("seed", [249, 283, 315, 339, 727, 792, 823, 1768, 2839])

@@ -25,7 +25,7 @@ X.assign(progression=y).to_parquet(folder / "patients.parquet")
 
 def command(*options):
     """Run pursuit with options in the folder; return exit code and output."""
-    call = [sys.executable, "-c", "from pursuit.cli import main; main()", *options]
+    call = [sys.executable, "-c", "import sys; from pursuit.cli import main; sys.exit(main())", *options]
     done = subprocess.run(call, cwd=folder, capture_output=True, text=True, timeout=120)
     return done.returncode, done.stdout + done.stderr
 

@@ -111,7 +111,7 @@ class LazyRows(Rows):
         return lazy_rows
 
     @lazy
-    def c(self) -> Vector:  # type: ignore[override]
+    def c(self) -> Vector:
         assert self.make is not None
         return self.make()
 
@@ -209,7 +209,7 @@ class DenseBlock(StoredBlock):
     A: Matrix
 
     @lazy
-    def core(self) -> _core.Matrix:  # type: ignore[override]
+    def core(self) -> _core.Matrix:
         return _core.Matrix(self.A)
 
     @property

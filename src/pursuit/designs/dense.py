@@ -20,7 +20,7 @@ class Dense(InMemory):
         self.nbytes = X.nbytes
 
     @lazy
-    def core(self) -> _core.Matrix:  # type: ignore[override]
+    def core(self) -> _core.Matrix:
         return _core.Matrix(self.X)
 
     def block(self, cols: Columns) -> DenseBlock:

@@ -25,7 +25,7 @@ class SparseBlock(StoredBlock):
     rows: bool
 
     @lazy
-    def core(self) -> _core.Matrix:  # type: ignore[override]
+    def core(self) -> _core.Matrix:
         return _core.Matrix(self.data, self.indices, self.indptr, self.n, self.width, self.rows)
 
     def matvec(self, v: Vector) -> Vector:
@@ -66,11 +66,11 @@ class Sparse(InMemory):
         self.nbytes = X.data.nbytes + X.indices.nbytes + X.indptr.nbytes
 
     @lazy
-    def core(self) -> _core.Matrix:  # type: ignore[override]
+    def core(self) -> _core.Matrix:
         return _compiled(self.X.tocsc() if self.copied_to_csc else self.X)
 
     @lazy
-    def core_rows(self) -> _core.Matrix:  # type: ignore[override]
+    def core_rows(self) -> _core.Matrix:
         """Of a CSC matrix, a copy."""
         return _compiled(self.X.tocsr())
 

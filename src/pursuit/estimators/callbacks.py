@@ -2,7 +2,10 @@
 
 import threading
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
 
 try:
     from sklearn.callback import CallbackSupportMixin, with_callbacks
@@ -16,8 +19,8 @@ except ImportError:  # an older scikit-learn
 
 
 def fold_callback(
-    estimator: Any, folds: int, callback: Callable[[int, int], Any] | None
-) -> Callable[[int, int], Any] | None:
+    estimator: "BaseEstimator", folds: int, callback: Callable[[int, int], object] | None
+) -> Callable[[int, int], object] | None:
     """A function that calls ``callback`` and scikit-learn's; refitting a fold with larger sizes is no new task."""
     if not hasattr(estimator, "set_callbacks"):
         return callback

@@ -150,7 +150,8 @@ class SparseRegressor(Regression, AtMostK):
         engine: Any = None,
     ) -> Any:
         self.__dict__.pop("results_", None)
-        if check_flag(self.shared, "shared") or np.ndim(y) < 2:
+        one = self.shared is True or y is None or isinstance(y, str) or len(check_shape(y, "y")) < 2
+        if check_flag(self.shared, "shared") or one:
             return super().fit(
                 X, y, sample_weight, offset=offset, callback=callback, checkpoint=checkpoint, engine=engine
             )

@@ -5,13 +5,13 @@ from collections.abc import Callable
 from typing import Any
 
 
-def read_integer(value: Any) -> int:
+def read_integer(value: object) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or value < 0:
         raise TypeError("a whole number, 0 or more")
     return value
 
 
-def read_number(value: Any) -> float:
+def read_number(value: object) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise TypeError("a number")
     try:
@@ -23,20 +23,20 @@ def read_number(value: Any) -> float:
     return number
 
 
-def read_string(value: Any) -> str:
+def read_string(value: object) -> str:
     if not isinstance(value, str):
         raise TypeError("a string")
     return value
 
 
-def read_flag(value: Any) -> bool:
+def read_flag(value: object) -> bool:
     if not isinstance(value, bool):
         raise TypeError("true or false")
     return value
 
 
 def list_of(read: Callable[[Any], Any]) -> Callable[[Any], list[Any]]:
-    def read_all(value: Any) -> list[Any]:
+    def read_all(value: object) -> list[Any]:
         if not isinstance(value, list):
             raise TypeError("a list")
         try:

@@ -214,7 +214,7 @@ def _decompressed(path: Path, raw: BinaryIO) -> Any:
     """The stream of what is in a file, which may be packed."""
     if path.suffix.lower() == ".gz":
         return gzip.GzipFile(fileobj=raw)
-    return bz2.BZ2File(raw) if path.suffix.lower() == ".bz2" else io.BufferedReader(raw)  # type: ignore[type-var]
+    return bz2.BZ2File(raw) if path.suffix.lower() == ".bz2" else io.BufferedReader(raw)
 
 
 def _unpack(packed: zipfile.ZipFile, key: str, room: Path) -> Array:

@@ -62,7 +62,7 @@ class SmoothFunction(Objective):
         return 1e5 + float(self.dim) ** 2
 
     @lazy
-    def null(self) -> Point:  # type: ignore[override]
+    def null(self) -> Point:
         """x = 0, or ``start`` where one was given."""
         support = np.flatnonzero(self.start)
         return self.at(support, self.start[support])

@@ -200,7 +200,7 @@ class GLM(GLMCurvature):
         return None if found is None else found._replace(ridge=np.broadcast_to(self.ridge, self.dim))
 
     @lazy
-    def far_from_zero(self) -> bool:  # type: ignore[override]
+    def far_from_zero(self) -> bool:
         if (
             self.gram is None
             or self.outputs > 1

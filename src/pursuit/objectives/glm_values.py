@@ -157,7 +157,7 @@ class GLMValues(HasDual):
         return self.data.start() if self.fit_intercept else 0.0 if self.outputs == 1 else np.zeros(self.outputs)
 
     @lazy
-    def lower(self) -> float:  # type: ignore[override]
+    def lower(self) -> float:
         """The weighted sum of every sample's own infimum; -inf where that is not known."""
         return self.data.infimum()
 

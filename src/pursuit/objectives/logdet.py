@@ -112,7 +112,7 @@ class LogDet(Objective):
         return self.eigenvalues != (0.0, np.inf)
 
     @lazy
-    def lower(self) -> float:  # type: ignore[override]
+    def lower(self) -> float:
         """The value of the complete graph, which is that of S^-1; -inf where S is singular, or W has bounds."""
         found = inverted(self.R) if self.rank == self.p and not self.limited else None
         return -np.inf if found is None else found[0] + self.p + self.units
@@ -131,7 +131,7 @@ class LogDet(Objective):
     # points
 
     @lazy
-    def null(self) -> Point:  # type: ignore[override]
+    def null(self) -> Point:
         """The diagonal alone."""
         d = np.clip(1.0 / self.scales**2, *self.eigenvalues) * self.scales**2
         return self._point(np.empty(0, np.int64), np.empty(0), d, np.diag(1.0 / d), refitted=True)

@@ -27,7 +27,7 @@ from .basis import Stored
 from .problem import Fit, Line, SmoothProblem, State
 
 MAX_DIRECT_VARIABLES = 400  # variables of several outputs up to which their Hessian is formed
-MAX_KERNEL_VARIABLES = 200  # variables, and rows times squared classes, up to which the kernel refits classes
+MAX_KERNEL_VARIABLES = 1000  # variables, and rows times squared classes, up to which the kernel refits classes
 MAX_KERNEL_WORK = 1e7
 MAX_HESSIAN_COLUMNS = 1500  # columns beyond which no m x m Hessian is formed
 # sparse columns beyond which products with the Hessian come first, and how many
@@ -300,7 +300,7 @@ class LossOnColumns(SmoothProblem):
         eta = self.rows.shift(self.block.matvec(v), b)
         value, d1, W = self.loss.terms(self.rows.y, eta, self.rows.c)
         full_gradient = self.block.weighted_transpose(d1) if isinstance(self.block, ProductBlock) else None
-        g = self.block.rmatvec(d1) if full_gradient is None else full_gradient[self.block.cols]  # type: ignore[attr-defined]
+        g = self.block.rmatvec(d1) if full_gradient is None else full_gradient[self.block.cols]
         gradient = np.append(g, d1.sum()) if d1.ndim == 1 else np.vstack([g, d1.sum(axis=0)])
         return value, gradient, _RowState(eta, W, full_gradient)
 

@@ -23,8 +23,8 @@ class ColumnsInParts(LossOnColumns):
     size: tuple[int, int] = (0, 0)  # columns, and numbers in them
     near: bool = True  # whether rows may be brought here
 
-    scattered: ClassVar[bool] = True  # type: ignore[misc]
-    products_only: ClassVar[bool] = False  # type: ignore[misc]
+    scattered: ClassVar[bool] = True
+    products_only: ClassVar[bool] = False
 
     def _sum(self, name: str, *args: object) -> Any:
         return total(self.each(Ask(name, *args), self.parts))

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from .._utils.row_order import warn_at_caller
-from .._utils.types import Array, Vector
+from .._utils.types import Array, Keywords, Vector
 from .._utils.validation import format_list
 from .dates import ISO, find_format
 from .values import MIN_NUMBER_SHARE, Values, read_values, to_dates, to_levels, to_numbers
@@ -148,7 +148,7 @@ Column = LeftOut | NumberColumn | CategoryColumn
 def fit_column(array: Array, categorical: bool, name: str, rules: Rules) -> Column:
     """How to prepare a column, learned from its training rows."""
     values = read_values(array, categorical)
-    more: dict[str, Any] = {}
+    more: Keywords = {}
     if values.kind == "text" and not categorical:
         values, more = _reread(values, name)
     if rules.drop_ids and is_id(values, name):
@@ -178,7 +178,7 @@ def days_since(dates: Array, first: str) -> Vector:
     return np.asarray((dates - np.datetime64(first, "us")) / np.timedelta64(1, "D"), dtype=np.float64)
 
 
-def column_to_json(column: NumberColumn | CategoryColumn) -> dict[str, Any]:
+def column_to_json(column: NumberColumn | CategoryColumn) -> Keywords:
     """A column as JSON values."""
     held = {name: list(value) if isinstance(value, tuple) else value for name, value in vars(column).items()}
     return {"kind": column.kind, **held}
@@ -206,7 +206,7 @@ def column_from_json(held: Any) -> NumberColumn | CategoryColumn:
     return column
 
 
-def _texts(value: Any) -> bool:
+def _texts(value: object) -> bool:
     return isinstance(value, list) and all(isinstance(entry, str) for entry in value)
 
 
@@ -214,7 +214,7 @@ def _optional(check: Any) -> Any:
     return lambda value: value is None or check(value)
 
 
-def _is_text(value: Any) -> bool:
+def _is_text(value: object) -> bool:
     return isinstance(value, str)
 
 
@@ -229,7 +229,7 @@ _CHECKS: dict[Any, Any] = {
 }
 
 
-def _reread(values: Values, name: str) -> tuple[Values, dict[str, Any]]:
+def _reread(values: Values, name: str) -> tuple[Values, Keywords]:
     """Texts that are dates or numbers as such, with how to read them; else as they are."""
     texts = values.array
     present = [text for text in texts.tolist() if text is not None]
@@ -248,7 +248,7 @@ def _distinct(texts: list[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(texts))[:MAX_STORED_POOLED]
 
 
-def _fit_number(values: Values, name: str, rules: Rules, more: dict[str, Any]) -> Column:
+def _fit_number(values: Values, name: str, rules: Rules, more: Keywords) -> Column:
     numbers, kind = values.array, NumberColumn
     if values.kind == "date":
         kind, first = DateColumn, "1970-01-01" if np.isnat(numbers).all() else str(np.nanmin(numbers))

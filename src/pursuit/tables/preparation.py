@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from .._utils.types import Matrix
+from .._utils.types import Keywords, Matrix
 from .._utils.validation import format_list, suggestion_clause
 from .columns import CategoryColumn, NumberColumn, column_from_json, column_to_json, warn_notes
 from .values import as_array
@@ -48,7 +48,7 @@ class Preparation:
         if absent:
             hint = suggestion_clause(absent[0], held)
             raise ValueError(f"X has no column {format_list(map(repr, absent))}, which the model needs{hint}")
-        found: dict[str, Any] = {}
+        found: Keywords = {}
         notes: list[str] = []
         for (name, column), features in zip(self.columns, self.features, strict=True):
             series = table.iloc[:, held.index(name)] if hasattr(table, "iloc") else table[name]
@@ -59,7 +59,7 @@ class Preparation:
             out[:, j] = found[feature]
         return out
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> Keywords:
         """JSON values."""
         columns = [
             {"name": name, "features": list(features), **column_to_json(column)}

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._utils.types import Array, Vector
+from .._utils.types import Array, MatrixLike, Vector
 from .dates import as_datetime64, parse_dates
 
 MIN_NUMBER_SHARE = 0.9  # of the texts that are there: with fewer numbers among them a column is a category
@@ -25,7 +25,7 @@ class Values(NamedTuple):
     whole: bool = False
 
 
-def iterate_arrays(X: Any) -> Iterator[tuple[Array, bool]]:
+def iterate_arrays(X: MatrixLike) -> Iterator[tuple[Array, bool]]:
     """The columns of a data frame or a matrix as arrays, and whether each is declared to be a category."""
     if not hasattr(X, "columns"):
         yield from ((X[:, j], False) for j in range(X.shape[1]))

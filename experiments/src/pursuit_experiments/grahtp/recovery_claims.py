@@ -50,7 +50,7 @@ class Curves:
     def points(self, k: int, method: str, metric: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """n, rates, standard errors (0 where one replication has none)."""
         own = self.table[(self.table["k"] == k) & (self.table["method"] == method)].sort_values("n")
-        return tuple(own[name].fillna(0).to_numpy(dtype=float) for name in ("n", metric, f"{metric}_se"))  # type: ignore
+        return tuple(own[name].fillna(0).to_numpy(dtype=float) for name in ("n", metric, f"{metric}_se"))
 
     def mean(self, k: int, method: str, metric: str) -> Rate:
         _, rates, errors = self.points(k, method, metric)

@@ -254,6 +254,11 @@ class SparseAdditive(DocLink, SelectorMixin, BaseEstimator):
                 "nothing without its knots; effects_ holds the curves, and contributions(X) what each adds to a "
                 "prediction"
             )
+        if name == "report":
+            raise AttributeError(
+                f"{type(self).__name__} has no report: its pages describe one coefficient a feature; print summary(), "
+                "and draw the curves with pursuit.plots.EffectDisplay.from_estimator"
+            )
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     def contributions(self, X: Any) -> Array:

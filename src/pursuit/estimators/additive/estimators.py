@@ -1,16 +1,20 @@
 """``SparseAdditiveRegressor`` and ``SparseAdditiveClassifier``."""
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from ..._utils.types import Array
+from ..._utils.types import Array, ArrayLike, MatrixLike
+from ...losses.base import LossLike
 from ..classifier import _has_probabilities
 from .base import ATTRIBUTES, PARAMETERS, SparseAdditive
 from .inner import AdditiveClassifier, AdditiveClassifierCV, AdditiveRegressor, AdditiveRegressorCV
+
+if TYPE_CHECKING:
+    from sklearn.utils import Tags
 
 
 @dataclass(eq=False, repr=False)  # for an __init__ that errors call by this class
@@ -51,7 +55,7 @@ class SparseAdditiveRegressor(RegressorMixin, SparseAdditive):
     chosen_model: ClassVar[Any] = AdditiveRegressorCV
     fixed_model: ClassVar[Any] = AdditiveRegressor
 
-    def predict(self, X: Any, offset: Any = None) -> Array:
+    def predict(self, X: MatrixLike, offset: ArrayLike | None = None) -> Array:
         """The mean response (for Poisson, exp of the linear predictor).
 
         Parameters
@@ -69,7 +73,7 @@ class SparseAdditiveRegressor(RegressorMixin, SparseAdditive):
         check_is_fitted(self)
         return self.model_.predict(X, offset)
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> "Tags":
         tags = super().__sklearn_tags__()
         name = self.loss.casefold() if isinstance(self.loss, str) else getattr(self.loss, "name", "")
         tags.target_tags.multi_output = name == "squared"
@@ -117,10 +121,10 @@ class SparseAdditiveClassifier(ClassifierMixin, SparseAdditive):
     _own_parameters: ClassVar[tuple[str, ...]] = ("class_weight",)
 
     k: Any = "cv"
-    loss: Any = "logistic"
+    loss: LossLike = "logistic"
     class_weight: Any = None
 
-    def decision_function(self, X: Any, offset: Any = None) -> Array:
+    def decision_function(self, X: MatrixLike, offset: ArrayLike | None = None) -> Array:
         """The linear predictor; positive means ``classes_[1]``. With more classes, one column each.
 
         Parameters
@@ -138,7 +142,7 @@ class SparseAdditiveClassifier(ClassifierMixin, SparseAdditive):
         check_is_fitted(self)
         return self.model_.decision_function(X, offset)
 
-    def predict(self, X: Any, offset: Any = None) -> Array:
+    def predict(self, X: MatrixLike, offset: ArrayLike | None = None) -> Array:
         """The more likely class.
 
         Parameters
@@ -157,7 +161,7 @@ class SparseAdditiveClassifier(ClassifierMixin, SparseAdditive):
         return self.model_.predict(X, offset)
 
     @available_if(_has_probabilities)
-    def predict_proba(self, X: Any, offset: Any = None) -> Array:
+    def predict_proba(self, X: MatrixLike, offset: ArrayLike | None = None) -> Array:
         """Predict the probabilities of the classes (logistic loss).
 
         Parameters
@@ -176,7 +180,7 @@ class SparseAdditiveClassifier(ClassifierMixin, SparseAdditive):
         return self.model_.predict_proba(X, offset)
 
     @available_if(_has_probabilities)
-    def predict_log_proba(self, X: Any, offset: Any = None) -> Array:
+    def predict_log_proba(self, X: MatrixLike, offset: ArrayLike | None = None) -> Array:
         """Predict the logarithms of the probabilities, accurate where they are tiny.
 
         Parameters
@@ -194,7 +198,7 @@ class SparseAdditiveClassifier(ClassifierMixin, SparseAdditive):
         check_is_fitted(self)
         return self.model_.predict_log_proba(X, offset)
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> "Tags":
         tags = super().__sklearn_tags__()
         name = self.loss.casefold() if isinstance(self.loss, str) else getattr(self.loss, "name", "")
         tags.classifier_tags.multi_class = name == "logistic"

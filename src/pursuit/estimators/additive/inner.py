@@ -105,10 +105,22 @@ class AdditiveModel:
         self.basis_ = fit_basis(self._column, weights, kinds, self._knots)
         self.groups = self._groups_of_features(p, names)[self.basis_.feature_of]
         self.bounds = self._monotone_bounds(kinds)
+        self._refuse_effects_of_excluded(p, names)
         for side in ("include", "exclude"):
             setattr(self, side, self._first_columns(getattr(self, side), side, names))
         labels = names or [f"x{j}" for j in range(p)]
         return self._on_basis(data, self.basis_, self.basis_.names(labels))
+
+    def _refuse_effects_of_excluded(self, p: int, names: Any) -> None:
+        """Raise where effects describes a feature that exclude leaves out."""
+        if not isinstance(self.effects, dict):
+            return
+        left_out = set(np.asarray(resolve_columns(self.exclude, "exclude", p, names)).tolist())  # type: ignore[attr-defined]
+        for column in self.effects:
+            if int(np.asarray(resolve_columns([column], "effects", p, names))[0]) in left_out:
+                raise ValueError(
+                    f"effects describes column {column!r}, which exclude leaves out; drop it from one of them"
+                )
 
     def _groups_of_features(self, p: int, names: Any) -> Columns:
         """A number for every feature: its own, or that of its group (the dummies of a category)."""
@@ -170,7 +182,7 @@ class AdditiveModel:
 
     def _eta(self, X: Any, offset: Any = None) -> Array:
         """The linear predictor with an offset, reading only the chosen features."""
-        check_is_fitted(self)  # type: ignore[arg-type]
+        check_is_fitted(self)
         coef, intercept = self._on_support()  # type: ignore[attr-defined]
         support: Columns = self.support_  # type: ignore[attr-defined]
         warn_row_order(X, offset=offset)

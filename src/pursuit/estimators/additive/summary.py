@@ -1,13 +1,17 @@
 """An additive model on one page."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..._utils.text import format_fraction, format_number, format_paragraphs, format_table, truncate
-from ..._utils.types import Vector
+from ..._utils.types import Keywords, Vector
 from ..._utils.validation import require_package
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+    from sklearn.base import BaseEstimator
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -42,10 +46,10 @@ class AdditiveSummary:
     loss: str
     found: tuple[str, ...]
 
-    def to_frame(self) -> Any:
+    def to_frame(self) -> "DataFrame":
         """A pandas DataFrame with a row per feature."""
         pd = require_package("pandas", "io", "to_frame")
-        held: dict[str, Any] = {
+        held: Keywords = {
             "feature": list(self.names),
             "effect": list(self.kinds),
             "range": self.ranges,
@@ -85,7 +89,7 @@ class AdditiveSummary:
         return format_table(headings, zip(*cells, strict=True), left)
 
 
-def build_additive_summary(estimator: Any) -> AdditiveSummary:
+def build_additive_summary(estimator: "BaseEstimator") -> AdditiveSummary:
     """The summary of a fitted additive model, from that of its sparse model."""
     inner, model = estimator.model_.summary(), estimator.model_
     effects = list(estimator.effects_.values())

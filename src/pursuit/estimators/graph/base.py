@@ -1,5 +1,6 @@
 """The base class of estimators of a precision matrix, whether its number of edges is fixed or chosen."""
 
+from collections.abc import Iterable
 from dataclasses import KW_ONLY, dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -14,7 +15,7 @@ from ..._utils.column_names import Names, check_names, get_column_names, refuse_
 from ..._utils.doc_links import DocLink
 from ..._utils.lazy import lazy
 from ..._utils.row_order import warn_row_order
-from ..._utils.types import Flags, Matrix, Vector
+from ..._utils.types import ArrayLike, ColumnsLike, FilePath, Flags, Keywords, Matrix, MatrixLike, Seed, Vector
 from ..._utils.validation import check_array, check_choice, check_flag, check_number, check_weights
 from ...objectives.logdet import LogDet
 from ...refits.graph import graph_refit
@@ -31,20 +32,20 @@ class GraphModel(DocLink, EmpiricalCovariance):
     """A precision matrix that is zero but for the diagonal and some edges."""
 
     store_precision: ClassVar[bool] = True  # scikit-learn's covariance estimators look for it
-    _parameter_constraints: ClassVar[dict[str, Any]] = {}
+    _parameter_constraints: ClassVar[Keywords] = {}
 
     _: KW_ONLY
     assume_centered: bool = False
-    include: Any = None
-    exclude: Any = None
+    include: ColumnsLike = None
+    exclude: ColumnsLike = None
     solver: Any = "auto"
     eigenvalues: Any = None
     max_iter: int | None = None
     tol: float | None = None
     time_limit: float | None = None
-    random_state: Any = None
+    random_state: Seed = None
 
-    def _samples(self, X: Any, sample_weight: Any) -> tuple[Matrix, Vector, CovarianceEstimate]:
+    def _samples(self, X: MatrixLike, sample_weight: ArrayLike | None) -> tuple[Matrix, Vector, CovarianceEstimate]:
         """Rows, their weights (which sum to one), and the covariance."""
         warn_row_order(X, sample_weight=sample_weight)
         X = validate_dense(self, X, ensure_min_samples=2, ensure_min_features=2)
@@ -154,7 +155,7 @@ class GraphModel(DocLink, EmpiricalCovariance):
         check_is_fitted(self)
         return to_networkx(self._nodes, self._edges, self.precision_)
 
-    def report(self, path: Any, *, title: str | None = None, names: Any = None, command: str | None = None) -> Any:
+    def report(self, path: FilePath, *, title: str | None = None, names: Any = None, command: str | None = None) -> Any:
         """Write a report about the fitted graph: one HTML file that needs no network and no other file.
 
         Parameters
@@ -176,7 +177,7 @@ class GraphModel(DocLink, EmpiricalCovariance):
         check_is_fitted(self)
         return import_module("pursuit.html").write_graph_report(self, path, title=title, names=names, command=command)
 
-    def score(self, X: Any, y: Any = None) -> float:
+    def score(self, X: MatrixLike, y: ArrayLike | None = None) -> float:
         """Score rows by their mean Gaussian log-likelihood, as scikit-learn's covariance estimators do.
 
         Parameters
@@ -194,7 +195,7 @@ class GraphModel(DocLink, EmpiricalCovariance):
         self._check_rows(X)
         return float(super().score(X))
 
-    def mahalanobis(self, X: Any) -> Vector:
+    def mahalanobis(self, X: MatrixLike) -> Vector:
         """Compute squared Mahalanobis distances of the rows from ``location_``.
 
         Parameters
@@ -236,12 +237,14 @@ class GraphModel(DocLink, EmpiricalCovariance):
             raise ValueError(f"comp_cov must have shape {self.covariance_.shape}, got shape {other.shape}")
         return float(super().error_norm(other, norm, scaling, squared))
 
-    def _check_rows(self, X: Any) -> None:
+    def _check_rows(self, X: MatrixLike) -> None:
         """Columns that are no numbers by their names; the rest is scikit-learn's to say."""
         check_is_fitted(self)
         refuse_missing(validate_dense(self, X, reset=False), self._names)
 
-    def selector(self, X: Any, ks: Any = None, sample_weight: Any = None) -> EdgeSelector:
+    def selector(
+        self, X: MatrixLike, ks: Iterable[int] | None = None, sample_weight: ArrayLike | None = None
+    ) -> EdgeSelector:
         """Make what ``pursuit.stability`` calls: which edges some of the rows select, at every size of ``ks``.
 
         Parameters

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..._utils.types import Columns, Flags, Matrix, Vector
+from ..._utils.types import Columns, ColumnsLike, Flags, Matrix, Vector
 from ..._utils.validation import require_package
 from ...kernels.graph import NO_EDGES, ranked_exchanges
 from ...objectives.logdet import LogDet
@@ -18,7 +18,7 @@ REFIT_TOLERANCE = 1e-6  # what it is converged to: its value is right to 1e-9 th
 MAX_BOUNDED_STEPS = 2000  # of one within bounds of eigenvalues
 
 
-def resolve_edges(f: LogDet, include: Any, exclude: Any) -> tuple[Columns, Flags]:
+def resolve_edges(f: LogDet, include: ColumnsLike, exclude: ColumnsLike) -> tuple[Columns, Flags]:
     """What a user says of edges (indices, names, a mask), as pairs and as a mask."""
     constraint = f.sparse_set(f.dim, () if include is None else include, () if exclude is None else exclude)
     forbidden = constraint.exclude if constraint.k else np.arange(f.dim)

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ..._utils.types import Matrix, Vector
+from ..._utils.types import ArrayLike, Matrix, MatrixLike, Vector
 from ..._utils.validation import check_count
 from .base import GraphModel, correlations
 from .edges import allowed_edges, cap_message, resolve_edges
@@ -108,7 +108,7 @@ class SparsePrecision(GraphModel):
     shrinkage: float = 0.0
     l1: float = 0.0
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
+    def fit(self, X: MatrixLike, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> Any:
         """Search and fit the graph of the columns of X.
 
         Parameters
