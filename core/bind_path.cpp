@@ -1,5 +1,6 @@
 #include "bind_path.hpp"
 #include "basis_state.hpp"
+#include "class_path.hpp"
 #include "products.hpp"
 
 namespace pursuit {
@@ -124,6 +125,30 @@ PathSolution multinomial_path(I1 label, A1 c, Optional2 offset, A2 E, const Held
   return path_of(columns.of(classes.c.size()), likelihood, floor, sizes, request, thorough, std::move(reached));
 }
 
+// A light path of several classes: only the sizes that are wanted have points. `outside`: columns of the working set
+// beside the support.
+PathSolution class_path(I1 label, A1 c, Optional2 offset, A2 E, const HeldColumns& columns, double floor, U1 sizes_,
+                        i64 outside, SearchRequest& request, nb::object reached) {
+  const Classes classes(label, c, offset, E);
+  Multinomial likelihood = classes.likelihood();
+  EvenColumns& X = columns.of(classes.c.size());
+  const Vector<std::uint8_t> sizes(sizes_);
+  require(sizes.size() == request.plan.k + 1 && outside >= 1, "sizes differ");
+  request.check(X.p);
+  PathRequest path{request, false, std::move(reached)};
+  Poll poll(request.stop.call());
+  const auto callback = path.callback();
+  PathSolution out;
+  unlocked([&] {
+    ClassPath light(X, likelihood, request.plan, outside, floor, poll);
+    light.run(sizes.data(), callback);
+    for (const LikelihoodFit& fit : light.best)
+      out.points.push_back({light.found(fit), true, 0.0, 0.0, HUGE_VAL, {}, {}});
+    out.stopped = light.stopped;
+  });
+  return out;
+}
+
 } // namespace
 
 void bind_path(nb::module_& m) {
@@ -162,6 +187,8 @@ void bind_path(nb::module_& m) {
         "request"_a, "thorough"_a, "reached"_a.none());
   m.def("multinomial_path", &multinomial_path, array("label"), array("c"), array("offset").none(), array("E"),
         "columns"_a, "floor"_a, array("sizes"), "request"_a, "thorough"_a, "reached"_a.none());
+  m.def("class_path", &class_path, array("label"), array("c"), array("offset").none(), array("E"), "columns"_a,
+        "floor"_a, array("sizes"), "outside"_a, "request"_a, "reached"_a.none());
 }
 
 } // namespace pursuit

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "cholesky.hpp"
+#include "loops.hpp"
 #include "search.hpp"
 
 // The best support of every number of groups of columns, for a quadratic
@@ -52,7 +54,15 @@ public:
       if (in[b]) out.push_back(b);
     return out;
   }
+  // The coefficients of the groups that are in, one group after the other.
+  std::vector<double> coefficients() const {
+    std::vector<double> x;
+    for (i64 b : support())
+      for (i64 j = problem.starts[b]; j < problem.starts[b + 1]; ++j) x.push_back(swept[j] ? -v[j] : 0.0);
+    return x;
+  }
   void go_to(const Units& target) {
+    if (size_ == 0 && target.size() > kFewPivots && set(target)) return;
     std::vector<std::uint8_t> wanted(in.size(), 0);
     for (i64 b : target) wanted[b] = 1;
     for (i64 b = 0; b < problem.groups(); ++b)
@@ -67,8 +77,18 @@ public:
     for (std::size_t i = 0; i < mine.size(); ++i) z[i] = v[mine[i]];
     return half_square(L, mine, z, z + widest);
   }
-  // The change of q by an exchange, for every newcomer in turn: the best one and its change.
+  // The change of q by an exchange: the best newcomer and its change.
   std::pair<i64, double> best_newcomer(i64 leave) {
+    i64 best = -1;
+    double least = HUGE_VAL;
+    judge(leave, [&](i64 b, double change) {
+      if (change < least) best = b, least = change;
+    });
+    return {best, least};
+  }
+  // `use(newcomer, change)` for every exchange in which a group leaves.
+  template <class Use>
+  void judge(i64 leave, Use&& use) {
     columns_of(leave, mine);
     const i64 m = static_cast<i64>(mine.size());
     double* L = work.get();
@@ -86,8 +106,6 @@ public:
       for (i64 j = 0; j < m; ++j) shift[i] += inverse[i * m + j] * v[mine[j]];
       cost += 0.5 * shift[i] * v[mine[i]];
     }
-    i64 best = -1;
-    double least = HUGE_VAL;
     for (i64 b = 0; b < problem.groups(); ++b) {
       if (in[b] || !problem.allowed[b]) continue;
       columns_of(b, theirs);
@@ -111,9 +129,8 @@ public:
           S[i * w + j] = sum;
         }
       const double gain = half_square(S, theirs, z, scratch);
-      if (cost - gain < least) best = b, least = cost - gain;
+      use(b, cost - gain);
     }
-    return {best, least};
   }
   PURSUIT_CLONES void pivot(i64 b) {
     if (pivots >= kMaxPivots) renew();
@@ -143,6 +160,7 @@ public:
     }
     double* C = work.get();
     double* z = C + widest;
+    double* back = z + widest;
     double moved = 0.0;
     for (i64 i = 0; i < m; ++i) {
       z[i] = 0.0;
@@ -154,13 +172,8 @@ public:
       if (swept[a] & 2) continue;
       double* row = T.get() + a * p;
       for (i64 i = 0; i < m; ++i) C[i] = row[mine[i]];
-      for (i64 i = 0; i < m; ++i) {
-        const double f = C[i];
-        if (f == 0.0) continue;
-        const double* from = R + i * p;
-        for (i64 c = 0; c < p; ++c) row[c] -= f * from[c];
-        v[a] -= f * z[i];
-      }
+      for (i64 i = 0; i < m; ++i) back[i] = -C[i], v[a] -= C[i] * z[i];
+      add_lines(R, p, back, m, p, row);
       for (i64 i = 0; i < m; ++i) {
         double sum = 0.0;
         for (i64 j = 0; j < m; ++j) sum += C[j] * block[j * m + i];
@@ -182,6 +195,8 @@ public:
 
 private:
   static constexpr i64 kMaxPivots = 150;
+  static constexpr double kSafePivots = 1e-6;     // squared ratio of pivots from which on no column is dependent
+  static constexpr std::size_t kFewPivots = 2;    // up to which pivots cost no more than products of whole blocks
   static constexpr double kMinPivotShare = 1e-12; // of a column's own curvature: below it, it depends on others
 
   void restart() {
@@ -196,6 +211,42 @@ private:
     restart();
     pivots = -static_cast<i64>(kept.size()); // so that this is not made anew in between
     for (i64 b : kept) pivot(b);
+  }
+  // The state with these groups, by products of whole blocks; false where H_SS is too close to singular for that.
+  bool set(const Units& groups) {
+    restart();
+    std::vector<std::uint8_t> chosen(in.size(), 0);
+    for (i64 b : groups) chosen[b] = 1;
+    Units S, N;
+    for (i64 b = 0; b < problem.groups(); ++b)
+      for (i64 j = problem.starts[b]; j < problem.starts[b + 1]; ++j) (chosen[b] ? S : N).push_back(j);
+    const i64 s = static_cast<i64>(S.size()), n = static_cast<i64>(N.size());
+    Buffer H = reals(s * s), B = reals(s * s), across = reals(n * s), K = reals(n * s), schur = reals(n * n);
+    for (i64 i = 0; i < s; ++i)
+      for (i64 j = 0; j < s; ++j) H[i * s + j] = problem.H[S[i] * p + S[j]];
+    const Factor whole(H.get(), s, s);
+    if (!whole.ok || !(whole.pivots() > kSafePivots)) return false;
+    whole.inverse(B.get(), s);
+    for (i64 i = 0; i < n; ++i)
+      for (i64 j = 0; j < s; ++j) across[i * s + j] = problem.H[N[i] * p + S[j]];
+    gemm(false, s, n, s, B.get(), s, across.get(), s, 0.0, K.get(), s); // K = H_NS H_SS^-1, row by row
+    gemm(true, n, n, s, across.get(), s, K.get(), s, 0.0, schur.get(), n);
+    for (i64 i = 0; i < s; ++i) {
+      double x = 0.0;
+      for (i64 j = 0; j < s; ++j) T[S[i] * p + S[j]] = B[i * s + j], x += B[i * s + j] * problem.g[S[j]];
+      for (i64 j = 0; j < n; ++j) T[S[i] * p + N[j]] = -K[j * s + i];
+      v[S[i]] = -x;
+      value_ -= 0.5 * x * problem.g[S[i]];
+      swept[S[i]] = 1;
+    }
+    for (i64 i = 0; i < n; ++i) {
+      double* row = T.get() + N[i] * p;
+      for (i64 j = 0; j < s; ++j) row[S[j]] = K[i * s + j], v[N[i]] += across[i * s + j] * v[S[j]];
+      for (i64 j = 0; j < n; ++j) row[N[j]] -= schur[i * n + j];
+    }
+    in = chosen;
+    size_ = static_cast<i64>(groups.size());
+    return true;
   }
   // The columns of a group that may enter, or those that are in.
   void columns_of(i64 b, std::vector<i64>& out) const {
@@ -298,6 +349,42 @@ public:
     }
   }
   std::vector<GroupPoint> best; // by size; a value of HUGE_VAL: the size was not reached
+
+  // The coefficients of these groups, one group after the other.
+  std::vector<double> coefficients(const Units& groups) {
+    state.go_to(groups);
+    return state.coefficients();
+  }
+  // The groups that gain most beside these, the best first.
+  Units newcomers(const Units& groups, std::size_t most) {
+    std::vector<std::pair<double, i64>> gains;
+    state.go_to(groups);
+    for (i64 b = 0; b < problem.groups(); ++b)
+      if (!state.has(b) && problem.allowed[b]) gains.emplace_back(-state.worth(b), b);
+    most = std::min(most, gains.size());
+    std::partial_sort(gains.begin(), gains.begin() + static_cast<i64>(most), gains.end());
+    Units out;
+    for (std::size_t i = 0; i < most; ++i) out.push_back(gains[i].second);
+    return out;
+  }
+  // These groups without the one that costs least.
+  Units reduced(const Units& groups) {
+    state.go_to(groups);
+    return leave_cheapest() ? state.support() : groups;
+  }
+  // The best exchanges of one group from these groups, the best first.
+  std::vector<Move> ranked(const Units& groups, std::size_t most) {
+    std::vector<Move> out;
+    state.go_to(groups);
+    for (i64 b : groups)
+      if (!problem.forced[b])
+        state.judge(b, [&](i64 newcomer, double change) { out.push_back({b, newcomer, change}); });
+    most = std::min(most, out.size());
+    std::partial_sort(out.begin(), out.begin() + static_cast<i64>(most), out.end(),
+                      [](const Move& a, const Move& b) { return a.change < b.change; });
+    out.resize(most);
+    return out;
+  }
 
 private:
   static constexpr int kMaxExchanges = 50; // at one size, in one go

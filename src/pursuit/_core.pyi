@@ -385,6 +385,13 @@ def multinomial_path(
 ) -> PathSolution:
     """The same for classes, as in ``multinomial_search``."""
 
+def class_path(
+    label: I, c: F, offset: F | None, E: F, columns: EvenColumns, floor: float, sizes: NDArray[np.uint8],
+    outside: int, request: SearchRequest, reached: Reached | None,
+) -> PathSolution:
+    """The same on a working set: the support and at least ``outside`` other columns. Only the sizes that are wanted
+    have points."""
+
 # Graphs, core/graph_fit.hpp and core/graph_search.hpp. R has a unit diagonal; edges are sorted numbers i p + j, i < j;
 # ``closed`` (p x p) are pairs that may not be edges. A fit is edges, W on them, its diagonal, its inverse, value, gap.
 Fitted: TypeAlias = tuple[I, F, F, F, float, float]

@@ -197,6 +197,27 @@ def likelihood_path(
     return PathSolution(len(constraint.include), points, found.stopped, request.take_error()) if points else None
 
 
+def light_class_path(
+    kernel: Callable[..., Any], even: ScaledColumns, l2: Any, outputs: int, constraint: AtMost, floor: float,
+    scale: float, intercept: bool, plan: PathPlan,
+) -> PathSolution | None:  # fmt: skip
+    """The path of several classes on a working set of columns; sizes that are not wanted have the point below."""
+    forced, allowed = unit_masks(constraint, even.sizes > 0)
+    if (forced & ~allowed & 1).any():  # a constant column that is forced in
+        return None
+    request = path_request(plan, constraint, even.sizes > 0, False, scale)
+    columns = even.kernel(l2, intercept)
+    found = kernel(columns, floor, _wanted(plan, constraint.k), MIN_WORKING_SET, request, plan.reached)
+    points: list[PathPoint] = []
+    first = len(constraint.include)
+    for at in found.points:
+        Z = at.coef.reshape(-1, outputs)
+        coef, free = even.back(at.support, Z[:-1], Z[-1])
+        points += points[-1:] * (len(at.support) - first - len(points))
+        points.append(PathPoint(at.support, coef, free, at.value, "stationary"))
+    return PathSolution(first, points, found.stopped, request.take_error()) if points else None
+
+
 def working_set_path(
     kernel: Callable[..., Any], columns: ScaledColumns, pass_work: float, scale: float, constraint: AtMost,
     plan: PathPlan,

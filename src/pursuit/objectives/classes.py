@@ -9,14 +9,22 @@ import numpy as np
 from .. import _core
 from .._utils.types import Columns, Vector
 from ..constraints import AtMost
-from ..kernels.path import PathPlan, PathSolution, likelihood_path
-from ..kernels.search import ScaledColumns, SearchPlan, SearchSolution, is_affordable, search_likelihood
+from ..kernels.path import PathPlan, PathSolution, light_class_path, likelihood_path
+from ..kernels.search import (
+    MAX_SMALL_ENTRIES,
+    ScaledColumns,
+    SearchPlan,
+    SearchSolution,
+    is_affordable,
+    search_likelihood,
+)
 from ..refits.columns import one_hot
 
 if TYPE_CHECKING:
     from .glm import GLM
 
 TINY = 1.5e5  # entries of X times squared outputs times k^3 up to which the path that a search starts from has searches
+MAX_LIGHT_COEFFICIENTS = 1000  # columns times outputs up to which a light path on a working set takes Newton steps
 FIRST_BEAM = 2  # supports that are extended at once, before all starts, where there are more columns than rows
 BEYOND = 2  # sizes that it goes on then, since smaller sizes are improved from larger ones
 
@@ -72,14 +80,15 @@ def _path_support(f: "GLM", constraint: AtMost, plan: SearchPlan) -> tuple[Colum
 
 def path(f: "GLM", constraint: AtMost, plan: PathPlan) -> "PathSolution | None":
     """The best features of every size; None where the data are too large for that."""
-    small = None if constraint.k < 1 else _copied(f, constraint)
+    light = not plan.thorough and not is_affordable(float(np.prod(f.data.shape)), f.width - 1, constraint)
+    light = light and bool(np.all(f.ridge > 0)) and constraint.k * (f.width - 1) <= MAX_LIGHT_COEFFICIENTS
+    small = None if constraint.k < 1 else _copied(f, constraint, light)
     if small is None:
         return None
     given, even, E = small
-    found = likelihood_path(
-        partial(_core.multinomial_path, *given), even, f.ridge, f.width - 1, constraint, f.floor, 1e-9 * f.null.value,
-        f.fit_intercept, plan,
-    )  # fmt: skip
+    kernel = partial(_core.class_path if light else _core.multinomial_path, *given)
+    solve = light_class_path if light else likelihood_path
+    found = solve(kernel, even, f.ridge, f.width - 1, constraint, f.floor, 1e-9 * f.null.value, f.fit_intercept, plan)
     if found is None:
         return None
     points = [
@@ -89,12 +98,16 @@ def path(f: "GLM", constraint: AtMost, plan: PathPlan) -> "PathSolution | None":
     return replace(found, points=points)
 
 
-def _copied(f: "GLM", constraint: AtMost) -> tuple[tuple[Any, ...], ScaledColumns, Vector] | None:
-    """Arguments of the kernels, and the basis of the coefficients; None where the data are too large."""
+def _copied(f: "GLM", constraint: AtMost, light: bool = False) -> tuple[tuple[Any, ...], ScaledColumns, Vector] | None:
+    """Arguments of the kernels, and the basis of the coefficients; None where the data are too large.
+
+    ``light``: for a path on a working set of columns.
+    """
     data, q = f.data, f.width
     if constraint.units != data.shape[1] or f.loss.quadratic or data.products_only or not data.near:
         return None
-    if not is_affordable(float(np.prod(data.shape)), q - 1, constraint):
+    entries = float(np.prod(data.shape))
+    if not (entries <= MAX_SMALL_ENTRIES if light else is_affordable(entries, q - 1, constraint)):
         return None
     A, rows = data.copied()
     labels, even = one_hot(f.loss, rows.y), ScaledColumns.dense(A, rows.c, f.fit_intercept)

@@ -27,7 +27,7 @@ from .basis import Stored
 from .problem import Fit, Line, SmoothProblem, State
 
 DIRECT = 400  # variables of several outputs up to which their Hessian is formed
-KERNEL_VARIABLES = 200  # variables, and rows times squared classes, up to which the kernel refits classes
+KERNEL_VARIABLES = 1000  # variables, and rows times squared classes, up to which the kernel refits classes
 KERNEL_WORK = 1e7
 LARGE = 1500  # columns beyond which no m x m Hessian is formed
 MODERATE, PATIENT = 300, 600  # sparse columns beyond which products with the Hessian come first, and how many
