@@ -91,4 +91,6 @@ def test_picture():
     left, right = found.plot()
     assert [label.get_text() for label in left.get_yticklabels()] == list(found.results)
     assert right.get_xlabel() == "seconds"
+    ends = [bar.get_x() + bar.get_width() for bar in right.patches]
+    assert ends == pytest.approx([result.seconds for result in found.results.values()])
     matplotlib.pyplot.close(left.figure)

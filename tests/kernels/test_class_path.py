@@ -63,4 +63,6 @@ def test_forced_columns_stay_and_excluded_ones_stay_out():
     f = problem(2)
     for size, at in light_path(f, 6, include=[10], exclude=[0, 1]).by_size().items():
         cols = np.unique(at.support // f.width)
-        assert len(cols) == size and 10 in cols and not {0, 1} & set(cols.tolist())
+        assert len(cols) == size
+        assert 10 in cols
+        assert not {0, 1} & set(cols.tolist())

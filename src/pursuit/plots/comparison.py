@@ -37,7 +37,8 @@ def plot_comparison(comparison: Any, *, axs: Any = None) -> Any:
         if distance == 0:
             left.annotate("best", (0, row), xycoords=("axes fraction", "data"), xytext=(4, 0),
                           textcoords="offset points", va="center", fontsize=8, color=GREY)  # fmt: skip
-    right.barh(rows, seconds, left=min(seconds) / 3, color=UP, height=0.6)
+    low = min(seconds) / 3  # where bars begin, on a log scale
+    right.barh(rows, [value - low for value in seconds], left=low, color=UP, height=0.6)
     right.set_xscale("log")
     left.set_yticks(list(rows), names)
     left.set_xlabel("above the best value, share of it")
