@@ -64,7 +64,7 @@ struct PathRequest {
   PathSolution run(State& state, Poll& poll, const std::uint8_t* sizes = nullptr) {
     SearchPlan plan = search.plan;
     if (judged >= 0) plan.patience = (plan.patience + kLess - 1) / kLess, plan.effort /= kLess;
-    PathSearch<State> path(state, plan, poll, thorough, sizes, callback(), judged);
+    PathSearch<State> path(state, plan, poll, thorough, sizes, callback());
     if constexpr (requires { state.condition(); })
       if (rounded > 0.0) path.is_sufficient = [this](const auto& size) { return is_claimed(size, f0, rounded); };
     Move exchange;

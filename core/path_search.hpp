@@ -10,8 +10,7 @@
 namespace pursuit {
 
 inline constexpr i64 kFewTries = 2;
-inline constexpr i64 kNeighbours = 2; // sizes on either side of the target at which all starts are tried
-inline constexpr double kFar = 0.5;   // of what a unit more gains: a start that is further up is not pursued
+inline constexpr double kFar = 0.5; // of what a unit more gains: a start that is further up is not pursued
 
 // What a path needs of a state: less than a search of one size does (search.hpp).
 template <class State>
@@ -49,12 +48,10 @@ public:
   std::function<bool(const Size&)> is_sufficient; // where it is given, the path ends at the first size that is not
 
   // `thorough`: at every size also the starts and restarts of a search for it alone. `wanted`: a flag for each size up
-  // to k, or null for all of them. `target`: the one size that the path is for (-1: all alike); sizes that are not next
-  // to it have fewer starts.
+  // to k, or null for all of them.
   PathSearch(State& state_, const SearchPlan& plan_, Poll& poll_, bool thorough_, const std::uint8_t* wanted_,
-             std::function<bool(i64, double)> reached_, i64 target_ = -1)
-      : state(state_), plan(plan_), poll(poll_), thorough(thorough_), wanted(wanted_), reached(std::move(reached_)),
-        target(target_) {
+             std::function<bool(i64, double)> reached_)
+      : state(state_), plan(plan_), poll(poll_), thorough(thorough_), wanted(wanted_), reached(std::move(reached_)) {
     if (!thorough) plan.tries = kFewTries;
   }
 
@@ -164,7 +161,7 @@ private:
     own.k = size;
     if (!state.restore(of(size).kept)) return;
     Search<State> search(state, own, poll);
-    search.run(of(size).point.support, target < 0 || std::abs(size - target) <= kNeighbours);
+    search.run(of(size).point.support);
     if (search.found.empty() || !(search.found.back().f < of(size).f - 1e-11 * plan.size(of(size).f))) return;
     if (state.set(search.found.back().support)) take(size, local(size));
   }
@@ -196,7 +193,6 @@ private:
   const bool thorough;
   const std::uint8_t* wanted;
   std::function<bool(i64, double)> reached;
-  const i64 target;
   std::vector<std::unordered_set<std::uint64_t>> seen;
 };
 

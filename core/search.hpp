@@ -143,20 +143,15 @@ public:
     again();
   }
 
-  // From the caller's start, if there is one, and from those of grahtp, omp, ompr and local_search; without
-  // `all_starts` from those of omp and ompr on even columns.
-  void run(const Units& start, bool all_starts = true) {
+  // From the caller's start, if there is one, and from those of grahtp, omp, ompr and local_search.
+  void run(const Units& start) {
     from(start);
     if (supports() <= kFew) return enumerate();
-    if (!all_starts) {
-      state.even(true);
-      outward(1);
-    }
     for (bool even : {false, true}) { // gradients in the objective's units, then in those of even columns
-      if (!all_starts || (even && !state.even(true))) break;
+      if (even && !state.even(true)) break;
       grahtp();
       local();
-      outward(plan.widest);
+      outward();
     }
     state.even(false);
     forced();
@@ -176,14 +171,14 @@ public:
   bool over() { return poll.stop() || (!found.empty() && ended); }
 
 private:
-  // Forward to k units (OMP); from there OMPR; and on to up to `widest` times as many, and back to k.
-  void outward(i64 widest) {
+  // Forward to k units (OMP); from there OMPR; and on to more, and back to k.
+  void outward() {
     forced();
     forward(plan.k, false);
     const auto omp = state.keep();
     replace(); // no worse than OMP, and mostly where exchanges would lead
     local();
-    for (i64 times = 2; times <= widest && !over(); ++times) {
+    for (i64 times = 2; times <= plan.widest && !over(); ++times) {
       if (!state.restore(omp)) return;
       forward(std::min(state.units(), times * plan.k), false);
       backward();

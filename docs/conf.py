@@ -6,6 +6,7 @@ from pathlib import Path
 import matplotlib
 
 import pursuit
+from pursuit._utils.doc_links import declared_url
 
 matplotlib.use("Agg")
 
@@ -13,7 +14,8 @@ project = "pursuit"
 author = "pursuit developers"
 copyright = "the pursuit developers"
 version = release = pursuit.__version__
-REPOSITORY = "https://github.com/pursuit-developers/pursuit"
+# The address of the repository, where the metadata declares one: links to files that are not on the site lead there.
+REPOSITORY = declared_url("Repository")
 ROOT = Path(__file__).resolve().parents[1]
 
 extensions = [
@@ -68,7 +70,7 @@ html_copy_source = False
 html_show_sourcelink = False
 html_sidebars = {"index": [], "start": [], "changelog": []}
 html_theme_options = {
-    "github_url": REPOSITORY,
+    **({"github_url": REPOSITORY} if REPOSITORY else {}),
     "logo": {"text": "pursuit"},
     "header_links_before_dropdown": 6,
     "show_prev_next": True,
@@ -79,7 +81,7 @@ html_theme_options = {
 }
 copybutton_exclude = ".linenos, .gp, .go"
 
-# A link that leaves docs/ is one to the repository; pictures from there are copied.
+# A link that leaves docs/ is one to the repository, or (where no address is declared) the text with the file's path.
 OUTSIDE = re.compile(r"(?<!!)(\[[^\[\]]*\])\((?:\.\./)*((?:examples|experiments|src|tests|benchmarks|tools)/[^)\s]+)\)")
 ROOT_PAGES = {"changelog": "CHANGELOG.md", "contributing": "CONTRIBUTING.md", "security": "SECURITY.md"}
 
@@ -91,7 +93,13 @@ def read_source(app, docname, source):
         text = (ROOT / ROOT_PAGES[docname]).read_text(encoding="utf-8").replace("](docs/", "](")
         for page, name in ROOT_PAGES.items():
             text = text.replace(f"]({name}", f"]({page}.md")
-    source[0] = OUTSIDE.sub(rf"\1({REPOSITORY}/blob/main/\2)", text)
+    source[0] = OUTSIDE.sub(rf"\1({REPOSITORY}/blob/main/\2)" if REPOSITORY else _with_path, text)
+
+
+def _with_path(link):
+    """The text of a link, and the path of the file it leads to unless the text says it."""
+    text, path = link.group(1)[1:-1], link.group(2)
+    return text if path in text else f"{text} (`{path}`)"
 
 
 def skip_member(app, kind, name, member, skip, options):
