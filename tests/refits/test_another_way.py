@@ -12,6 +12,12 @@ from pursuit import GLM, MultiGLM, SparseClassifier, solve
 minimise = importlib.import_module("pursuit.refits.minimise")  # whose name the package gives to its function
 
 
+@pytest.fixture(autouse=True)
+def small_kernel(monkeypatch):
+    """Refits of this size are left to Python: the kernel has a Newton method of its own."""
+    monkeypatch.setattr("pursuit.refits.columns.MAX_KERNEL_VARIABLES", 200)
+
+
 def classes(n=150, p=48, q=10, seed=0):
     """More unknowns than the Hessian is assembled for."""
     rng = np.random.default_rng(seed)

@@ -10,6 +10,8 @@ from pursuit import GLM, SparseRegressorCV
 from pursuit.data import batch, rows
 from pursuit.selection import splits
 
+PICKED = "PICKED_ENTRIES_AT_A_TIME"
+
 
 def traced_peak(call):
     tracemalloc.start()
@@ -25,7 +27,7 @@ def in_blocks(monkeypatch, centred):
     rng = np.random.default_rng(3)
     X, c = 1e3 + rng.standard_normal((90, 4)), rng.random(90) * (rng.random(90) < 0.7)
     for module in (batch, rows):
-        monkeypatch.setattr(module, "PICKED", 50)
+        monkeypatch.setattr(module, PICKED, 50)
     w = c / c.sum()
     return GLM(X, X[:, 0], sample_weight=c).data.raw, X - (w @ X if centred else 0.0), w
 
@@ -33,7 +35,7 @@ def in_blocks(monkeypatch, centred):
 @pytest.mark.parametrize("combine", ["project", "none"])
 def test_tall_data_need_a_few_numbers_a_row(monkeypatch, combine):
     """Weights of ten folds would be 20 numbers a row, their training rows 9 more, and predictions 24."""
-    for module, name in ((batch, "PREDICTORS"), (batch, "PICKED"), (rows, "PICKED")):
+    for module, name in ((batch, "PREDICTORS_AT_A_TIME"), (batch, PICKED), (rows, PICKED)):
         monkeypatch.setattr(module, name, 1 << 14)  # so that a block is small beside the rows
     rng = np.random.default_rng(0)
     X = rng.standard_normal((30_000, 3))
@@ -76,7 +78,7 @@ def test_intercepts_by_means(monkeypatch, offset):
     X, y, c, B = rng.standard_normal((80, 4)), rng.standard_normal(80), rng.random(80), rng.standard_normal((3, 2, 1))
     o = None if offset is None else rng.standard_normal(80)
     data = GLM(X, y, sample_weight=c, offset=o).data.raw
-    monkeypatch.setattr(batch, "PICKED_ENTRIES_AT_A_TIME", 50)
+    monkeypatch.setattr(batch, PICKED, 50)
     monkeypatch.setattr(batch, "PREDICTORS_AT_A_TIME", 30)
     first, second = data.batch(np.array([1, 3]), B).levels(np.full((3, 1), 0.3))
     eta = X[:, [1, 3]] @ B[:, :, 0].T + 0.3 + (0.0 if o is None else o[:, None])

@@ -41,8 +41,8 @@ def test_slopes(loss, small, monkeypatch):
     if not small:
         monkeypatch.setattr(batch, "MIN_CACHED_PREDICTORS", 10)
         monkeypatch.setattr(batch, "CACHE_DIVISOR", 1 << 30)
-        for name in ("PREDICTORS", "GATHERED", "PICKED"):
-            monkeypatch.setattr(batch, name, 60)
+        for name in ("PREDICTORS", "GATHERED_ENTRIES", "PICKED_ENTRIES"):
+            monkeypatch.setattr(batch, f"{name}_AT_A_TIME", 60)
     given, f = objective(loss)
     fit = f.refit(COLS)
     times = np.array([0.0, 0.5, 2.0, -1.0, 9.0])

@@ -149,7 +149,7 @@ class Classification(ClassifierMixin, SparseModel):
         Parameters
         ----------
         X : array, data frame, sparse matrix or data in parts, shape (n, p)
-            The rows; only the chosen columns are read.
+            The rows; of a data frame only the chosen columns are read.
         offset : array of shape (n,) or (n, classes), or None, default None
             Added as at ``fit``; here and in all that follows from it.
 
@@ -166,7 +166,7 @@ class Classification(ClassifierMixin, SparseModel):
         Parameters
         ----------
         X : array, data frame, sparse matrix or data in parts, shape (n, p)
-            The rows; only the chosen columns are read.
+            The rows; of a data frame only the chosen columns are read.
         offset : array of shape (n,) or (n, classes), or None, default None
             Added to the linear predictor as at ``fit``.
 
@@ -185,7 +185,7 @@ class Classification(ClassifierMixin, SparseModel):
         Parameters
         ----------
         X : array, data frame, sparse matrix or data in parts, shape (n, p)
-            The rows; only the chosen columns are read.
+            The rows; of a data frame only the chosen columns are read.
         offset : array of shape (n,) or (n, classes), or None, default None
             Added to the linear predictor as at ``fit``.
 
@@ -206,7 +206,7 @@ class Classification(ClassifierMixin, SparseModel):
         Parameters
         ----------
         X : array, data frame, sparse matrix or data in parts, shape (n, p)
-            The rows; only the chosen columns are read.
+            The rows; of a data frame only the chosen columns are read.
         offset : array of shape (n,) or (n, classes), or None, default None
             Added to the linear predictor as at ``fit``.
 

@@ -107,11 +107,14 @@ def validate(estimator: Any, X: Any, *y: Any, **kwargs: Any) -> Any:
 def read_chosen(estimator: Any, X: Any, columns: Columns) -> tuple[Any, Columns]:
     """Validate the rows to predict, of which only some ``columns`` matter; their places in what is returned.
 
-    The other columns of a data frame are not read: they may hold text and missing values, and may be absent.
+    The other columns of a data frame are not read: they may hold text and missing values, and may be absent. Arrays,
+    whose columns have no names, are checked whole, as scikit-learn's estimators do.
     """
     known, names = getattr(estimator, "feature_names_in_", None), get_column_names(X)
     if known is None or names is None:
-        return estimator._read(X, reset=False, ensure_all_finite=False), columns
+        found = estimator._read(X, reset=False, ensure_all_finite=False)
+        refuse_missing(found, known)
+        return found, columns
     chosen = [str(known[j]) for j in columns.tolist()]
     only_chosen = len(chosen) > 0 and set(chosen) <= set(names) < set(known)
     if not only_chosen:

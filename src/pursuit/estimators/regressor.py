@@ -62,7 +62,7 @@ class Regression(RegressorMixin, SparseModel):
         Parameters
         ----------
         X : array, data frame, sparse matrix or data in parts, shape (n, p)
-            The rows; only the chosen columns are read.
+            The rows; of a data frame only the chosen columns are read.
         offset : array of shape (n,) or None, default None
             Added to the linear predictor as at ``fit``; without it nothing is, so that a Poisson model with the
             logarithm of an exposure as offset predicts the rate of one unit of exposure. Data in parts bring their own
