@@ -10,10 +10,11 @@ nb::tuple orthonormal_(A2 A_, A1 w_, A1 ridge_, bool intercept, double nothing) 
   const i64 n = A.n(), m = A.p();
   require(w.size() == n && ridge.size() == m, "w needs one number per row, ridge one per column");
   Buffer Q = reals(n * m), T = reals(m * m), left = reals(m);
-  unlocked([&] {
+  without_gil([&] {
     orthonormal(A.data(), A.ld(), n, m, w.data(), ridge.data(), intercept, nothing, Q.get(), T.get(), left.get());
   });
-  return nb::make_tuple(give(std::move(Q), n, m, false), give(std::move(T), m, m, false), give(std::move(left), m));
+  return nb::make_tuple(to_numpy(std::move(Q), n, m, false), to_numpy(std::move(T), m, m, false),
+                        to_numpy(std::move(left), m));
 }
 
 nb::object exact_eta_(A2 A_, A1 coef_, double b, const Optional1& offset_) {
@@ -22,8 +23,8 @@ nb::object exact_eta_(A2 A_, A1 coef_, double b, const Optional1& offset_) {
   const Vector<double> offset(offset_);
   require(coef.size() == A.p() && offset.none_or(A.n()), "coef or offset has a wrong length");
   Buffer eta = reals(A.n());
-  unlocked([&] { exact_eta(A.data(), A.ld(), A.n(), A.p(), coef.data(), b, offset.data(), eta.get()); });
-  return give(std::move(eta), A.n());
+  without_gil([&] { exact_eta(A.data(), A.ld(), A.n(), A.p(), coef.data(), b, offset.data(), eta.get()); });
+  return to_numpy(std::move(eta), A.n());
 }
 
 } // namespace

@@ -23,12 +23,12 @@ struct Call {
   nb::tuple single(A1 h_) {
     const Vector<double> h(h_);
     require(h.size() == q.m, "h has a wrong length");
-    unlocked([&] { exchange(q, h.data(), droppable.data(), change.get(), who.get(), add.get(), left.get()); });
+    without_gil([&] { exchange(q, h.data(), droppable.data(), change.get(), who.get(), add.get(), left.get()); });
     return give_all();
   }
   nb::tuple give_all() {
-    return nb::make_tuple(give(std::move(change), answers), give(std::move(who), answers),
-                          give(std::move(add), answers), give(std::move(left), answers));
+    return nb::make_tuple(to_numpy(std::move(change), answers), to_numpy(std::move(who), answers),
+                          to_numpy(std::move(add), answers), to_numpy(std::move(left), answers));
   }
 };
 
@@ -58,7 +58,7 @@ nb::tuple exchange_groups(A2 HS_, A2 B, A1 g, A1 HJ_, A1 x, I1 rows_, I1 cols_, 
   require(HJ.size() == at.back(), "HJ has a wrong length");
   Call call(HS.data(), HS.n(), HS.p(), HS.ld(), B, g, x, droppable, nrows, ncols);
   const Groups groups{rows.data(), cols.data(), nrows, ncols, HJ.data(), at.data()};
-  unlocked([&] {
+  without_gil([&] {
     group_exchange(call.q, groups, call.droppable.data(), call.change.get(), call.who.get(), call.add.get(),
                    call.left.get());
   });

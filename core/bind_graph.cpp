@@ -33,8 +33,8 @@ struct ForbiddenPairs {
 
 // Edges, W on them, its diagonal, its inverse, value, gap.
 nb::tuple given(GraphFit&& fit, i64 p) {
-  return nb::make_tuple(indices(fit.edges), numbers(fit.w), numbers(fit.d), give(std::move(fit.Sigma), p, p), fit.value,
-                        fit.gap);
+  return nb::make_tuple(indices(fit.edges), numbers(fit.w), numbers(fit.d), to_numpy(std::move(fit.Sigma), p, p),
+                        fit.value, fit.gap);
 }
 
 GraphFit taken(const Correlations& R, const Units& edges, A1 w_, A1 d_, A2 Sigma_) {
@@ -70,7 +70,7 @@ nb::tuple graph_refit(A2 R_, I1 edges_, double lam, const Optional2& start_, dou
   Poll poll(stop_callback.call());
   GraphFit fit;
   bool found = false;
-  unlocked([&] {
+  without_gil([&] {
     GraphFitter fitter(R.R.data(), p, lam, poll);
     found = fitter.refit(edges, start ? start->data() : nullptr, tol, patience, fit);
   });
@@ -89,7 +89,7 @@ nb::tuple graph_path(A2 R_, I1 sizes_, I1 include_, I1 start_, U2 closed_, bool 
   Poll poll(stop_callback.call());
   std::vector<GraphFit> fits;
   bool stopped = false;
-  unlocked([&] {
+  without_gil([&] {
     GraphSearch search(R.R.data(), p, closed.data.get(), include, poll);
     bool fine = search.begin(start);
     for (i64 s = 0; s < sizes.size() && fine && !poll.stop() && !stopped; ++s) {
@@ -123,7 +123,7 @@ nb::tuple graph_moves(A2 R_, I1 edges_, A1 w, A1 d, A2 Sigma, I1 include_, U2 cl
   search.fit = taken(R, edges, w, d, Sigma);
   std::vector<EdgeMove> moves;
   std::vector<double> costs;
-  unlocked([&] {
+  without_gil([&] {
     if (most > 0) moves = search.ranked(static_cast<std::size_t>(most));
     costs = search.costs();
   });
@@ -142,7 +142,7 @@ nb::tuple graph_open(A2 R_, I1 edges_, A1 w, A1 d, A2 Sigma, I1 include_, U2 clo
   std::vector<EdgeMove> left;
   i64 looked = 0;
   bool whole = true;
-  unlocked([&] {
+  without_gil([&] {
     left = search.open(fit, least, sweeps, most, looked);
     whole = !poll.stop();
   });

@@ -30,7 +30,7 @@ nb::tuple group_path(A2 H_, A1 g_, I1 starts_, U1 forced_, U1 allowed_, I1 start
   StopCallback stop_callback(std::move(stop));
   Poll poll(stop_callback.call());
   GroupPath path(problem, tolerance, poll);
-  unlocked([&] { path.run(begin, k, {wanted.data(), wanted.data() + k + 1}); });
+  without_gil([&] { path.run(begin, k, {wanted.data(), wanted.data() + k + 1}); });
   nb::list supports, values;
   for (const GroupPoint& at : path.best) {
     if (at.value == HUGE_VAL) {
@@ -38,7 +38,7 @@ nb::tuple group_path(A2 H_, A1 g_, I1 starts_, U1 forced_, U1 allowed_, I1 start
     } else {
       Array<i64> out = allocate<i64>(static_cast<i64>(at.groups.size()));
       std::copy(at.groups.begin(), at.groups.end(), out.get());
-      supports.append(give(std::move(out), static_cast<i64>(at.groups.size())));
+      supports.append(to_numpy(std::move(out), static_cast<i64>(at.groups.size())));
     }
     values.append(at.value);
   }

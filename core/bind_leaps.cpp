@@ -8,7 +8,7 @@ nb::object chosen(Mask columns) {
   Array<i64> out = allocate<i64>(std::popcount(columns));
   i64 at = 0;
   for (Mask left = columns; left; left &= left - 1) out[at++] = std::countr_zero(left);
-  return give(std::move(out), at);
+  return to_numpy(std::move(out), at);
 }
 
 // Per size from kmin on: the subsets that may be among the best (columns, value, rounding), and whether none is
@@ -26,7 +26,7 @@ nb::tuple leaps(A2 R_, A2 z_, double base, double rounding, double column_roundi
   Poll poll(stop_callback.call());
   Leaps search({R.data(), R.n(), p, z.data(), z.p(), base, rounding, column_rounding},
                {kmin, kmax, nbest, tolerance, smallest, exact, effort, in}, poll);
-  unlocked([&] { search.run(); });
+  without_gil([&] { search.run(); });
   nb::list sizes;
   for (i64 k = kmin; k <= kmax; ++k) {
     const LeapsSize& size = search.sizes[static_cast<std::size_t>(k)];

@@ -23,7 +23,7 @@ SearchSolution quadratic_search(A2 H_, A2 C_, A1 ridge_, double f0, double floor
   request.check(p);
   Poll poll(request.stop.call());
   Solution found;
-  unlocked([&] {
+  without_gil([&] {
     std::vector<double> h(static_cast<std::size_t>(p));
     for (i64 j = 0; j < p; ++j) h[j] = H.data()[j * p + j] + ridge[j];
     Rows rows;
@@ -59,7 +59,7 @@ public:
     request.check(columns->p);
     Poll poll(request.stop.call());
     Solution found;
-    unlocked([&] {
+    without_gil([&] {
       const LeastSquares problem{*columns, residual.n(), residual.data(), gradient.data(), length.data(), f0, floor};
       WorkingSetSearch kernel(problem, request.plan, static_cast<AllColumns>(all_columns), room, poll);
       kernel.run(request.start);

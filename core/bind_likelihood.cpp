@@ -20,7 +20,7 @@ SearchSolution working_set_search(const SampleArrays& samples, double curve, con
   Poll poll(request.stop.call());
   SearchSolution out;
   with_loss(s, [&](auto loss) {
-    unlocked([&] {
+    without_gil([&] {
       ScalarLikelihood likelihood(loss, s, curve);
       const LikelihoodProblem problem{*plain,       *weighted,   likelihood,      mean.data(), scale.data(),
                                       ridge.data(), unit.data(), gradient.data(), intercept,   floor};

@@ -26,7 +26,7 @@ PathSolution working_set_path(const SampleArrays& samples, double curve, const M
     const LikelihoodProblem problem{*columns,     *columns,    likelihood,      mean.data(), scale.data(),
                                     ridge.data(), unit.data(), gradient.data(), intercept,   floor};
     std::optional<WorkingSetState> state;
-    unlocked([&] { state.emplace(problem, request.plan, fewest, pass_work, poll); });
+    without_gil([&] { state.emplace(problem, request.plan, fewest, pass_work, poll); });
     return path.run(*state, poll, sizes.data());
   });
 }

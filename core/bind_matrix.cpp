@@ -13,8 +13,8 @@ nb::object top_k_(const Array1<T>& v_, i64 k) {
   const Vector<T> v(v_);
   k = std::min(k, v.size());
   auto out = allocate<i64>(k);
-  unlocked([&] { top_k(v.data(), v.size(), k, out.get()); });
-  return give(std::move(out), k);
+  without_gil([&] { top_k(v.data(), v.size(), k, out.get()); });
+  return to_numpy(std::move(out), k);
 }
 
 nb::object matmat(const Matrix& A, I1 cols_, A2 coef_) {
@@ -24,7 +24,7 @@ nb::object matmat(const Matrix& A, I1 cols_, A2 coef_) {
   require(m == cols.size(), "coef needs a row for every column of cols");
   Buffer out = reals(A.n() * q);
   A.run([&](const auto& X) { right_multiply(X, cols.data(), coef.data(), m, q, out.get()); });
-  return give(std::move(out), A.n(), q);
+  return to_numpy(std::move(out), A.n(), q);
 }
 
 nb::object rmatmat(const Matrix& A, A2 d_) {
@@ -32,14 +32,14 @@ nb::object rmatmat(const Matrix& A, A2 d_) {
   require(d.n() == A.n(), "d needs a row for every row of X");
   Buffer out = reals(A.p() * d.p());
   A.run([&](const auto& X) { left_multiply(X, d.data(), d.p(), out.get()); });
-  return give(std::move(out), A.p(), d.p());
+  return to_numpy(std::move(out), A.p(), d.p());
 }
 
 nb::object gather_(const Matrix& A, I1 cols_) {
   const Cols cols(cols_, A.p());
   Buffer out = reals(A.n() * cols.size());
   A.run([&](const auto& X) { gather(X, cols.data(), cols.size(), out.get()); });
-  return give(std::move(out), A.n(), cols.size(), false);
+  return to_numpy(std::move(out), A.n(), cols.size(), false);
 }
 
 nb::tuple gather_csc_(const Matrix& A, I1 cols_) {
@@ -50,8 +50,8 @@ nb::tuple gather_csc_(const Matrix& A, I1 cols_) {
   });
   require(out.data != nullptr, "X must be sparse");
   const i64 nnz = out.indptr[cols.size()];
-  return nb::make_tuple(give(std::move(out.data), nnz), give(std::move(out.indices), nnz),
-                        give(std::move(out.indptr), cols.size() + 1));
+  return nb::make_tuple(to_numpy(std::move(out.data), nnz), to_numpy(std::move(out.indices), nnz),
+                        to_numpy(std::move(out.indptr), cols.size() + 1));
 }
 
 nb::tuple gather_rows_(const Matrix& A, I1 cols_) {
@@ -63,8 +63,8 @@ nb::tuple gather_rows_(const Matrix& A, I1 cols_) {
   });
   require(out.data != nullptr, "X must be CSR");
   const i64 nnz = out.indptr[A.n()];
-  return nb::make_tuple(give(std::move(out.data), nnz), give(std::move(out.indices), nnz),
-                        give(std::move(out.indptr), A.n() + 1));
+  return nb::make_tuple(to_numpy(std::move(out.data), nnz), to_numpy(std::move(out.indices), nnz),
+                        to_numpy(std::move(out.indptr), A.n() + 1));
 }
 
 nb::tuple turn_(const Matrix& A, A1 w_, A1 v_, double a) {
@@ -77,7 +77,7 @@ nb::tuple turn_(const Matrix& A, A1 w_, A1 v_, double a) {
     if constexpr (!is_dense<X>) sum = turn(x, w.data(), v.data(), a, out.get()), sparse = true;
   });
   require(sparse, "X must be sparse");
-  return nb::make_tuple(give(std::move(out), A.p()), sum);
+  return nb::make_tuple(to_numpy(std::move(out), A.p()), sum);
 }
 
 void narrow_(const Matrix& A, I1 cols_, nb::ndarray<float, nb::ndim<2>, nb::device::cpu> out) {
@@ -98,7 +98,7 @@ nb::object cross_(const Matrix& A, A2 w_, const Optional1& shift_) {
   require(shift.none_or(A.p()), "shift needs one number per column");
   Buffer out = reals(w.p() * A.p());
   A.run([&](const auto& X) { cross(X, w.data(), w.ld(), w.p(), shift.data(), out.get()); });
-  return give(std::move(out), w.p(), A.p());
+  return to_numpy(std::move(out), w.p(), A.p());
 }
 
 nb::tuple stats_(const Matrix& A, A1 c_) {
@@ -106,7 +106,7 @@ nb::tuple stats_(const Matrix& A, A1 c_) {
   require(c.size() == A.n(), "c has a wrong length");
   Buffer mean = reals(A.p()), var = reals(A.p());
   A.run([&](const auto& X) { stats(X, c.data(), mean.get(), var.get()); });
-  return nb::make_tuple(give(std::move(mean), A.p()), give(std::move(var), A.p()));
+  return nb::make_tuple(to_numpy(std::move(mean), A.p()), to_numpy(std::move(var), A.p()));
 }
 
 nb::tuple first_pass_(const Matrix& A, A1 c_, A1 d_) {
@@ -117,13 +117,14 @@ nb::tuple first_pass_(const Matrix& A, A1 c_, A1 d_) {
     require(is_dense<X>, "X must be dense");
     if constexpr (is_dense<X>) first_pass(x, c.data(), d.data(), mean.get(), var.get(), product.get());
   });
-  return nb::make_tuple(give(std::move(mean), A.p()), give(std::move(var), A.p()), give(std::move(product), A.p()));
+  return nb::make_tuple(to_numpy(std::move(mean), A.p()), to_numpy(std::move(var), A.p()),
+                        to_numpy(std::move(product), A.p()));
 }
 
 nb::object row_hashes_(const Matrix& A, i64 first) {
   auto out = allocate<u64>(A.n());
   A.run([&](const auto& X) { row_hashes(X, first, out.get()); });
-  return give(std::move(out), A.n());
+  return to_numpy(std::move(out), A.n());
 }
 
 template <class T, class I>

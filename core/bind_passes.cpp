@@ -16,7 +16,7 @@ nb::tuple value_gradient_(const Matrix& A, const SampleArrays& samples, I1 cols_
   Buffer g = reals(A.p());
   A.run(
       [&](const auto& X) { with_loss(s, [&](auto loss) { value_gradient(X, s, loss, x, &value, g.get(), &slope); }); });
-  return nb::make_tuple(value, give(std::move(g), A.p()), slope);
+  return nb::make_tuple(value, to_numpy(std::move(g), A.p()), slope);
 }
 
 using Changed = nb::ndarray<double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;

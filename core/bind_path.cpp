@@ -23,8 +23,8 @@ struct HeldProducts {
       const Cols S(nb::cast<Array1<i64>>(support), p);
       Buffer x = reals(S.size());
       double condition = 0.0;
-      unlocked([&] { condition = products.solve(S.data(), S.size(), c.data(), ridge.data(), x.get()); });
-      out.append(nb::make_tuple(give(std::move(x), S.size()), condition));
+      without_gil([&] { condition = products.solve(S.data(), S.size(), c.data(), ridge.data(), x.get()); });
+      out.append(nb::make_tuple(to_numpy(std::move(x), S.size()), condition));
     }
     return out;
   }
@@ -139,7 +139,7 @@ PathSolution class_path(I1 label, A1 c, Optional2 offset, A2 E, const HeldColumn
   Poll poll(request.stop.call());
   const auto callback = path.callback();
   PathSolution out;
-  unlocked([&] {
+  without_gil([&] {
     ClassPath light(X, likelihood, request.plan, outside, floor, poll);
     light.run(sizes.data(), callback);
     for (const LikelihoodFit& fit : light.best)

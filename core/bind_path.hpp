@@ -68,7 +68,7 @@ struct PathRequest {
     if constexpr (requires { state.condition(); })
       if (rounded > 0.0) path.is_sufficient = [this](const auto& size) { return is_claimed(size, f0, rounded); };
     Move exchange;
-    unlocked([&] {
+    without_gil([&] {
       path.run();
       if constexpr (requires { state.pursue(path); }) state.pursue(path);
       if constexpr (requires { state.closest(plan); }) exchange = judge(path, state, poll);

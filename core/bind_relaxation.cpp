@@ -12,8 +12,8 @@ nb::tuple prox(A1 v_, i64 k, double g) {
   const i64 p = v.size();
   Buffer x = reals(p), t = reals(p);
   double K = 0.0;
-  unlocked([&] { K = ksupport_prox(v.data(), p, k, g, x.get(), t.get()); });
-  return nb::make_tuple(give(std::move(x), p), give(std::move(t), p), K);
+  without_gil([&] { K = ksupport_prox(v.data(), p, k, g, x.get(), t.get()); });
+  return nb::make_tuple(to_numpy(std::move(x), p), to_numpy(std::move(t), p), K);
 }
 
 nb::object balanced(A1 a_, A1 c_, A1 low_, A1 high_, double total) {
@@ -23,7 +23,7 @@ nb::object balanced(A1 a_, A1 c_, A1 low_, A1 high_, double total) {
   Buffer out = reals(n);
   std::copy(a.data(), a.data() + n, out.get());
   balance(n, c.data(), total, [&](i64 i) { return Interval{low[i], high[i]}; }, out.get());
-  return give(std::move(out), n);
+  return to_numpy(std::move(out), n);
 }
 
 // How far to go, from where, and what comes out.
@@ -49,8 +49,8 @@ struct Walk {
   }
   template <class... More>
   nb::tuple give_all(More&&... more) {
-    return nb::make_tuple(result.lower, result.relaxed, give(std::move(x), p), give(std::move(z), p),
-                          give(std::move(t), units), result.iterations, std::forward<More>(more)...);
+    return nb::make_tuple(result.lower, result.relaxed, to_numpy(std::move(x), p), to_numpy(std::move(z), p),
+                          to_numpy(std::move(t), units), result.iterations, std::forward<More>(more)...);
   }
 };
 
@@ -65,11 +65,11 @@ nb::tuple perspective(A2 H_, A1 c_, i64 k, double f0, double mu, double L, doubl
   Walk walk(x, m, mu, L, unit, target, tolerance, max_iter);
   std::vector<i64> ends(static_cast<std::size_t>(q > 1 ? m + 1 : 0));
   for (std::size_t j = 0; j < ends.size(); ++j) ends[j] = static_cast<i64>(j) * q;
-  unlocked([&] {
+  without_gil([&] {
     Quadratic f(H.data(), c.data(), m, q, f0, mu);
     walk.run(f, {q > 1 ? ends.data() : nullptr, nullptr, m, k});
   });
-  return walk.give_all(give(std::move(walk.y), p), walk.result.L);
+  return walk.give_all(to_numpy(std::move(walk.y), p), walk.result.L);
 }
 
 nb::object schur_(A2 H_, A2 W_, const Array1<i64>& keep_) {
@@ -78,8 +78,8 @@ nb::object schur_(A2 H_, A2 W_, const Array1<i64>& keep_) {
   const Cols keep(keep_, p);
   require(H.p() == p && W.p() == p, "H and W differ in size");
   Buffer out = reals(keep.size() * keep.size());
-  unlocked([&] { schur(H.data(), W.data(), p, W.n(), keep.data(), keep.size(), out.get()); });
-  return give(std::move(out), keep.size(), keep.size());
+  without_gil([&] { schur(H.data(), W.data(), p, W.n(), keep.data(), keep.size(), out.get()); });
+  return to_numpy(std::move(out), keep.size(), keep.size());
 }
 
 // UnitStates as the caller gives them: where each one's columns end, and its state.
@@ -118,7 +118,7 @@ nb::tuple relaxation(const Array2<T>& X_, const SampleArrays& samples, double ro
   Walk walk(x, units.view.count, mu, L, unit, target, tolerance, max_iter);
   Buffer dual = reals(X.n);
   std::fill(dual.get(), dual.get() + X.n, 0.0);
-  unlocked([&] {
+  without_gil([&] {
     with_loss(s, [&](auto loss) {
       const auto walked = rounded(loss, round);
       Terms<decltype(rounded(loss, round)), decltype(loss)> terms{s, walked, loss, intercept};
@@ -126,7 +126,7 @@ nb::tuple relaxation(const Array2<T>& X_, const SampleArrays& samples, double ro
       walk.run(f, units.view);
     });
   });
-  return walk.give_all(give(std::move(dual), X.n), walk.result.L);
+  return walk.give_all(to_numpy(std::move(dual), X.n), walk.result.L);
 }
 
 // A loss without a kernel: one call gives (value, value ahead, w, low) of all rows.
@@ -137,7 +137,7 @@ struct CalledTerms {
   nb::object copy(const double* from) const {
     Buffer out = reals(n);
     std::copy(from, from + n, out.get());
-    return give(std::move(out), n);
+    return to_numpy(std::move(out), n);
   }
   void whole(const double* image, const double* image_y, double* w, Sums* sums) {
     const auto [value, here, weights, low] =
@@ -160,7 +160,7 @@ nb::tuple called(A2 X_, nb::callable call, const Array1<i64>& ends, const Array1
   CalledTerms terms{std::move(call), X.n};
   Rowwise f(X.data, X.n, X.p, X.row_stride, nullptr, terms, dual.get());
   walk.run(f, units.view);
-  return walk.give_all(give(std::move(dual), X.n), walk.result.L);
+  return walk.give_all(to_numpy(std::move(dual), X.n), walk.result.L);
 }
 
 template <class T>

@@ -45,13 +45,13 @@ private:
 inline nb::object numbers(const std::vector<double>& v) {
   Buffer out = reals(static_cast<i64>(v.size()));
   std::copy(v.begin(), v.end(), out.get());
-  return give(std::move(out), static_cast<i64>(v.size()));
+  return to_numpy(std::move(out), static_cast<i64>(v.size()));
 }
 
 inline nb::object indices(const Units& v) {
   Array<i64> out = allocate<i64>(static_cast<i64>(v.size()));
   std::copy(v.begin(), v.end(), out.get());
-  return give(std::move(out), static_cast<i64>(v.size()));
+  return to_numpy(std::move(out), static_cast<i64>(v.size()));
 }
 
 inline nb::list to_list(std::vector<Found> found) {
@@ -107,7 +107,7 @@ public:
     const i64 n = X.n(), p = X.p();
     check(p);
     require(mean.size() == p && scale.size() == p, "sizes differ");
-    unlocked([&] {
+    without_gil([&] {
       X.visit([&]<class D>(const D& x) {
         if constexpr (!is_dense<D>) {
           columns = std::make_unique<SparseEvenColumns>(x, scale.data(), ridge.data(), unit.data(), intercept);

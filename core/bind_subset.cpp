@@ -119,7 +119,7 @@ std::optional<SubsetSolution> best_subset(const Matrix& X, A1 y_, A1 c_, const O
     out.condition = at.condition;
   } else {
     Solution found;
-    unlocked([&] { search_quadratic(quad, floor, plan, request.start, poll, found); });
+    without_gil([&] { search_quadratic(quad, floor, plan, request.start, poll, found); });
     if (found.points.empty()) return std::nullopt;
     PathPoint at{std::move(found.points.back()), true, found.condition, found.share, found.change, {}, {}};
     if (!at.claimed(f0, rounded) || static_cast<i64>(at.point.support.size()) != plan.k) return std::nullopt;
@@ -169,7 +169,7 @@ nb::object far_origin(const Matrix& X, i64 sampled, double far) {
       }
     }
   });
-  return any ? give(std::move(out), p) : nb::none();
+  return any ? to_numpy(std::move(out), p) : nb::none();
 }
 
 } // namespace

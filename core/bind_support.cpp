@@ -12,9 +12,9 @@ nb::tuple terms(const SampleArrays& samples, A1 eta_) {
   const Samples& s = samples.of(n);
   double value = 0.0, slope = 0.0;
   Buffer d = reals(n), h = reals(n);
-  unlocked(
+  without_gil(
       [&] { with_loss(s, [&](auto loss) { evaluate_all(loss, s, eta.data(), d.get(), h.get(), &value, &slope); }); });
-  return nb::make_tuple(value, give(std::move(d), n), give(std::move(h), n));
+  return nb::make_tuple(value, to_numpy(std::move(d), n), to_numpy(std::move(h), n));
 }
 
 // work(columns) for X as the kernels of newton.hpp want it; a copy where it is stored otherwise.
@@ -56,7 +56,7 @@ nb::object gram_(const Matrix& A, A1 w_) {
   require(w.size() == A.n(), "w has a wrong length");
   Buffer out = reals(m * m);
   run_columns(A, [&](const auto& X) { gram(X, w.data(), out.get()); });
-  return give(std::move(out), m, m);
+  return to_numpy(std::move(out), m, m);
 }
 
 // The same about the weighted means, and these.
@@ -74,7 +74,7 @@ nb::tuple centred_gram_(const Matrix& A, A1 w_) {
     for (i64 j = 0; j < m; ++j) means[j] = centre_column(copy.get() + j * n, n, w.data(), std::max(total, 1e-300));
     gram(DenseColumns{copy.get(), n, m, 1, n, false}, w.data(), out.get());
   });
-  return nb::make_tuple(give(std::move(out), m, m), give(std::move(means), m));
+  return nb::make_tuple(to_numpy(std::move(out), m, m), to_numpy(std::move(means), m));
 }
 
 nb::object between_(const Matrix& A, A1 w_, const Matrix& other) {
@@ -82,12 +82,12 @@ nb::object between_(const Matrix& A, A1 w_, const Matrix& other) {
   const i64 m = A.p(), q = other.p();
   require(w.size() == A.n() && other.n() == A.n(), "w and the columns differ in rows");
   Buffer out = reals(m * q);
-  unlocked([&] {
+  without_gil([&] {
     with_sparse(A, [&](const SparseColumns& left) {
       with_sparse(other, [&](const SparseColumns& right) { between(left, w.data(), right, out.get()); });
     });
   });
-  return give(std::move(out), m, q);
+  return to_numpy(std::move(out), m, q);
 }
 
 nb::tuple newton_(const Matrix& A, const SampleArrays& samples, A1 coef_, double b, bool hessian) {
@@ -101,7 +101,7 @@ nb::tuple newton_(const Matrix& A, const SampleArrays& samples, A1 coef_, double
     const auto rows = by_row(X, hessian);
     with_loss(s, [&](auto loss) { newton(X, rows, s, loss, coef.data(), b, &value, g.get(), H.get()); });
   });
-  return nb::make_tuple(value, give(std::move(g), size), hessian ? give(std::move(H), size, size) : nb::none());
+  return nb::make_tuple(value, to_numpy(std::move(g), size), hessian ? to_numpy(std::move(H), size, size) : nb::none());
 }
 
 constexpr i64 kSearched = 100; // columns, and root of the rows, up to which RoundedFitter is quick
@@ -139,7 +139,7 @@ nb::tuple fit(const Matrix& A, const SampleArrays& samples, A1 l2_, bool interce
       }
     });
   });
-  return nb::make_tuple(give(std::move(z), m + 1), found.value, found.done);
+  return nb::make_tuple(to_numpy(std::move(z), m + 1), found.value, found.done);
 }
 
 // Every column fitted alone: values, coefficients, intercepts, and how each ended (ColumnEnd). `best` holds the lowest
@@ -160,7 +160,8 @@ nb::tuple fit_columns_(const Matrix& A, const SampleArrays& samples, A1 ridge_, 
   Array<std::uint8_t> end = allocate<std::uint8_t>(p);
   for (i64 j = 0; j < p; ++j)
     f[j] = fits[j].f, v[j] = fits[j].v, b[j] = fits[j].b, end[j] = static_cast<std::uint8_t>(fits[j].end);
-  return nb::make_tuple(give(std::move(f), p), give(std::move(v), p), give(std::move(b), p), give(std::move(end), p));
+  return nb::make_tuple(to_numpy(std::move(f), p), to_numpy(std::move(v), p), to_numpy(std::move(b), p),
+                        to_numpy(std::move(end), p));
 }
 
 nb::tuple hinge_dual_(A2 At_, const SampleArrays& samples, double l2, double rho, double centre, A1 alpha_, double tol,
@@ -175,10 +176,10 @@ nb::tuple hinge_dual_(A2 At_, const SampleArrays& samples, double l2, double rho
   std::copy(start.data(), start.data() + n, alpha.get());
   double b = 0.0;
   i64 epochs = 0;
-  unlocked([&] {
+  without_gil([&] {
     epochs = hinge_dual({At.data(), m, At.ld(), s, l2, rho, centre}, tol, max_epochs, seed, alpha.get(), x.get(), &b);
   });
-  return nb::make_tuple(give(std::move(alpha), n), give(std::move(x), m), b, epochs);
+  return nb::make_tuple(to_numpy(std::move(alpha), n), to_numpy(std::move(x), m), b, epochs);
 }
 
 nb::tuple rounded_hinge(A2 A_, const SampleArrays& samples, A1 l2_, bool intercept, A1 z_, A1 widths_, double tol) {
@@ -193,7 +194,7 @@ nb::tuple rounded_hinge(A2 A_, const SampleArrays& samples, A1 l2_, bool interce
   std::copy(start.data(), start.data() + size, z.get());
   std::fill(alpha.get(), alpha.get() + n, 0.0);
   bool done = widths.size() > 0;
-  unlocked([&] {
+  without_gil([&] {
     RoundedFitter fitter(columns(A), s, l2.data(), intercept);
     const i64 last = widths.size() - 1;
     for (i64 k = 0; k <= last && done; ++k) {
@@ -201,7 +202,7 @@ nb::tuple rounded_hinge(A2 A_, const SampleArrays& samples, A1 l2_, bool interce
       if (k == last && done) fitter.dual(z.get(), SmoothedHinge(widths[k]), alpha.get());
     }
   });
-  return nb::make_tuple(give(std::move(z), size), give(std::move(alpha), n), done);
+  return nb::make_tuple(to_numpy(std::move(z), size), to_numpy(std::move(alpha), n), done);
 }
 
 } // namespace

@@ -32,7 +32,7 @@ inline void require(bool ok, const char* message) {
 
 // Work that needs no Python.
 template <class F>
-void unlocked(F&& work) {
+void without_gil(F&& work) {
   nb::gil_scoped_release release;
   work();
 }
@@ -212,7 +212,7 @@ private:
 };
 
 template <class T>
-nb::object give(Array<T> data, i64 n) {
+nb::object to_numpy(Array<T> data, i64 n) {
   T* raw = data.get();
   nb::capsule owner(raw, [](void* q) noexcept { std::free(q); });
   data.release();
@@ -220,7 +220,7 @@ nb::object give(Array<T> data, i64 n) {
 }
 
 template <class T>
-nb::object give(Array<T> data, i64 n, i64 p, bool rows = true) {
+nb::object to_numpy(Array<T> data, i64 n, i64 p, bool rows = true) {
   T* raw = data.get();
   nb::capsule owner(raw, [](void* q) noexcept { std::free(q); });
   data.release();

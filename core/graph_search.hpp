@@ -85,11 +85,11 @@ public:
     grow(k);
     exchange(1.0);
     if (!thorough) return;
-    settle();
+    exchange_until_stable();
     if (size() < k || size() == static_cast<i64>(include.size())) return;
     GraphFit best = copied(fit);
     auto keep = [&] {
-      settle();
+      exchange_until_stable();
       const bool better = size() <= k && fit.value < best.value - kLeast;
       if (better) best = copied(fit);
       return better;
@@ -139,7 +139,7 @@ public:
     return true;
   }
 
-  void settle() {
+  void exchange_until_stable() {
     exchange(kHope);
     exchange(1.0);
   }

@@ -133,7 +133,7 @@ public:
     }
   }
   PURSUIT_CLONES void pivot(i64 b) {
-    if (pivots >= kMaxPivots) renew();
+    if (pivots >= kMaxPivots) refactor();
     columns_of(b, mine);
     copy_block(mine, work.get());
     invert(work.get(), mine, block.get());
@@ -206,7 +206,7 @@ private:
     std::fill(swept.begin(), swept.end(), 0);
     value_ = 0.0, size_ = 0, pivots = 0;
   }
-  void renew() {
+  void refactor() {
     const Units kept = support();
     restart();
     pivots = -static_cast<i64>(kept.size()); // so that this is not made anew in between
@@ -340,12 +340,12 @@ public:
     while (state.size() > k && leave_cheapest()) {
     }
     i64 size = state.size();
-    settle(size, wanted);
+    improve_and_revisit(size, wanted);
     while (size < k && !poll.stop()) {
       if (best[size].value < state.value()) state.go_to(best[size].groups);
       if (!enter_best()) break;
       size = state.size();
-      settle(size, wanted);
+      improve_and_revisit(size, wanted);
     }
   }
   std::vector<GroupPoint> best; // by size; a value of HUGE_VAL: the size was not reached
@@ -396,7 +396,7 @@ private:
     return true;
   }
   // Exchanges at this size, and what the new point is worth one size below, and then again from there.
-  void settle(i64 size, const std::vector<std::uint8_t>& wanted) {
+  void improve_and_revisit(i64 size, const std::vector<std::uint8_t>& wanted) {
     if (wanted[size]) improve();
     record();
     if (!wanted[size]) return;

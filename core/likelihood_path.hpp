@@ -218,7 +218,7 @@ private:
   bool usable(i64 j) const { return plan.allowed[j] && problem.scale[j] > 0.0; }
   i64 local(i64 j) {
     model();
-    return place[j];
+    return position[j];
   }
   Units columns_of(const Units& T) {
     Units out;
@@ -247,7 +247,7 @@ private:
     const WeightedModel& M = model();
     if (M.usable) {
       Units T;
-      for (i64 j : S) T.push_back(place[j]);
+      for (i64 j : S) T.push_back(position[j]);
       const Found next = minimiser(T);
       if (!next.support.empty()) {
         LikelihoodFit trial = fitter.fit(columns_of(next.support), coefficients(next), -HUGE_VAL, null.f);
@@ -337,8 +337,8 @@ private:
   }
 
   void index() {
-    place.assign(static_cast<std::size_t>(p), -1);
-    for (std::size_t l = 0; l < current.W.size(); ++l) place[current.W[l]] = static_cast<i64>(l);
+    position.assign(static_cast<std::size_t>(p), -1);
+    for (std::size_t l = 0; l < current.W.size(); ++l) position[current.W[l]] = static_cast<i64>(l);
   }
 
   void build() {
@@ -355,7 +355,7 @@ private:
     const std::size_t many = static_cast<std::size_t>(w);
     index();
     M.S.clear();
-    for (i64 j : at.S) M.S.push_back(place[j]);
+    for (i64 j : at.S) M.S.push_back(position[j]);
     for (i64 i = 0; i < n; ++i) d2[i] = std::sqrt(d2[i]);
     Buffer weighted = reals(n * w);
     M.H = reals(w * w);
@@ -438,7 +438,7 @@ private:
   std::size_t current_columns = 0;
   std::vector<double> score, mean, square, product, d1, d2;
   std::vector<std::uint8_t> inside;
-  Units place;
+  Units position;
   LikelihoodFit at, null;
   WeightedModel current, before;
 };

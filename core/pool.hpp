@@ -42,7 +42,7 @@ public:
       std::lock_guard<std::mutex> guard(lock_);
       std::erase(jobs_, job);
     }
-    if (job->trouble) std::rethrow_exception(job->trouble);
+    if (job->pending_exception) std::rethrow_exception(job->pending_exception);
   }
 
 private:
@@ -52,14 +52,14 @@ private:
     void (*call)(void*, int) = nullptr;
     std::atomic<int> next{0}, done{0};
     std::atomic<bool> failed{false};
-    std::exception_ptr trouble; // written by whoever sets `failed`, read when all parts are done
+    std::exception_ptr pending_exception; // written by the thread that sets `failed`, read when all parts are done
     bool open() const { return next.load(std::memory_order_relaxed) < parts; }
     void work() {
       for (int t; (t = next.fetch_add(1, std::memory_order_relaxed)) < parts;) {
         try {
           if (!failed.load(std::memory_order_relaxed)) call(body, t);
         } catch (...) {
-          if (!failed.exchange(true)) trouble = std::current_exception();
+          if (!failed.exchange(true)) pending_exception = std::current_exception();
         }
         if (done.fetch_add(1, std::memory_order_acq_rel) + 1 == parts) done.notify_one();
       }
