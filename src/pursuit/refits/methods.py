@@ -37,7 +37,7 @@ ROUNDED_VALUE_SHARE = 1e-9  # share of the height that rounded coefficients may 
 FLOOR_SHARE = 64 * float(np.finfo(float).eps)  # share of the null model's height that is nothing
 PARTLY_SEPARATED = "the chosen columns tell some rows' class for sure, so no finite minimiser exists (set l2 > 0)"
 TOO_MANY = "the chosen columns are close to dependent, and too many for a refit in more digits"
-CERTAIN_ROW_SHARE = 1e-9  # phi'' of a row, beside the largest, below which its class may be told for sure
+CERTAIN_ROW_SHARE = 1e-9  # phi'' of a row, beside the largest, below which its class is as good as certain
 MIN_MOVING_ETA = 0.1  # change of eta in a Newton step that gains nothing, at which coefficients grow without end
 
 

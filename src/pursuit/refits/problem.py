@@ -23,7 +23,7 @@ class State:
     gradient: Vector
     hessian: Callable[[], Matrix] | None = None
     cache: Any = (
-        None  # of the function's own kind: what the function wants to know when it is asked about this state again
+        None  # of the function's own kind: what the function stores for its next evaluation at this state
     )
 
     @property

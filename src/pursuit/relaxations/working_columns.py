@@ -28,7 +28,7 @@ BLOCK_GROWTH = 1.1  # room that a block keeps for further columns
 MAX_ROUNDS = 50
 MAX_PRECISE_ENTRIES = 2e4  # numbers in X up to which the relaxation is solved to its last digits
 MIN_SINGLE_ENTRIES = 1e6  # numbers in X from which memory is what a walk costs, so that single precision pays
-MIN_SINGLE_NUMBER = 1e-15  # numbers below this one, or above its inverse, are walked on in double precision
+MIN_SINGLE_NUMBER = 1e-15  # numbers below this one, or above its inverse, are processed in double precision
 
 
 class Goal(Protocol):
