@@ -22,9 +22,7 @@ class State:
     value: float
     gradient: Vector
     hessian: Callable[[], Matrix] | None = None
-    cache: Any = (
-        None  # of the function's own kind: what the function stores for its next evaluation at this state
-    )
+    cache: Any = None  # of the function's own kind: what the function stores for its next evaluation at this state
 
     @property
     def finite(self) -> bool:
