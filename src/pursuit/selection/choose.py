@@ -33,6 +33,7 @@ LOSS_TOLERANCE = 1e-9  # share of a loss that is rounding
 GUARD_STANDARD_ERRORS = 2.0  # standard errors
 EXACT_LOSS_SHARE = 1e-20  # share of the largest loss below which differences are rounding
 ZERO_LOSS = 1e-290  # losses below it are equal: squares of the smallest targets that are taken are larger
+PREDICTION_ROUNDING = 16 * float(np.finfo(float).eps)  # share of a prediction that is rounding
 
 
 @dataclass(frozen=True)
@@ -78,6 +79,14 @@ class Trial:
     whole: Models
     seen: Validated
     score: Score | None
+
+    @property
+    def rounding(self) -> float:
+        """Losses below it are equal: a constant y is predicted by the intercept alone, which has rounding error."""
+        loss, intercept = self.whole.f.loss, np.asarray(self.whole.f.null.free, float)
+        if loss.targets != "real" or self.score is not None:
+            return ZERO_LOSS
+        return max(ZERO_LOSS, float(np.sum((PREDICTION_ROUNDING * intercept) ** 2)))
 
     def table(self, seen: Validated, **columns: Columns | Vector) -> tuple[Keywords, Vector, Matrix]:
         """Columns of a table of what was held out, the goal and the goal of every fold."""
@@ -125,13 +134,14 @@ class BySize:
     table: Keywords
     goal: Vector
     each: Matrix
+    rounding: float
     negligible: float = 0.0  # what may always be lost
 
     @property
     def best(self) -> int:
         """The first place of the least goal; what differs by rounding is equal, as where the features determine y."""
         least = float(self.goal.min())
-        rounding = max(EXACT_LOSS_SHARE * float(np.abs(self.goal).max()), LOSS_TOLERANCE * abs(least), ZERO_LOSS)
+        rounding = max(EXACT_LOSS_SHARE * float(np.abs(self.goal).max()), LOSS_TOLERANCE * abs(least), self.rounding)
         return int(np.argmax(self.goal <= least + rounding))
 
     def within(self, errors: float) -> int:
@@ -221,7 +231,8 @@ def _take(trial: Trial, errors: float, combine: str) -> Chosen:
     table, goal, each = trial.table(trial.seen, k=k, l2=l2, gamma=gamma)
     table["weight"] = weights(problem.loss, trial.seen.mean, problem.n, whole.f.width)
     of_size = [int(np.flatnonzero(k == size)[_least(goal[k == size])]) for size in grid.ks]
-    singles = BySize(grid.ks, {name: values[of_size] for name, values in table.items()}, goal[of_size], each[of_size])
+    held_out = {name: values[of_size] for name, values in table.items()}
+    singles = BySize(grid.ks, held_out, goal[of_size], each[of_size], trial.rounding)
     sizes, at = singles, singles.within(errors)
     best = of_size[at]
     models, place, size = whole, best, grid.ks[at]
@@ -234,7 +245,7 @@ def _take(trial: Trial, errors: float, combine: str) -> Chosen:
         room = 0.0
         if trial.score is None and len(found.held.folds) > 1:  # scores have no unit, and one fold takes the least
             room = negligible(problem.loss, float(columns["smoothed"].min()), problem.n, whole.f.width)
-        onto = BySize(grid.onto, columns, columns["smoothed"], apart, room)
+        onto = BySize(grid.onto, columns, columns["smoothed"], apart, trial.rounding, room)
 
         def beaten(errors: float) -> str:
             """Why the single candidate of this rule should predict; nothing where the projection should."""
