@@ -1,11 +1,12 @@
 """Outcomes by a difference and its standard error, and rows that are no claims of a paper."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from pursuit_experiments.catalogue import catalogue
-from pursuit_experiments.claims import KINDS, PAPER, judged, kind_of, read_verdict, verify
+from pursuit_experiments.claims import KINDS, PAPER, judged, kind_of, read_verdict, same_judgements, verify
 from pursuit_experiments.experiment import (
     AGREES,
     DIFFERS,
@@ -54,6 +55,29 @@ def test_an_undecided_claim_counts_the_replications_that_would_refute_or_confirm
     behind, ahead, close = comparison(-0.1, 0.1), comparison(0.1, 0.1), comparison(0.01, 0.1)
     assert Judgement.by_leads("it", [behind, close], "measured").needed == 40  # one sure lead below zero is enough
     assert Judgement.by_leads("it", [ahead, close], "measured").needed == 4000  # all must be sure
+
+
+@pytest.mark.parametrize(
+    ("change", "same"),
+    [
+        ({"lead": 0.1 + 2e-17}, True),  # the logarithm of another processor
+        ({"lead": 0.1001}, False),
+        ({"se": None}, False),
+        ({"needed": 41}, True),
+        ({"needed": 45}, False),
+        ({"measured": "p=30 2.06, over 10 copies, 1.2e-05"}, True),  # rounded the other way
+        ({"measured": "p=30 2.05, over 10 copies, 1.2e-05"}, False),
+        ({"measured": "p=30 2.07, over 11 copies, 1.2e-05"}, False),
+        ({"measured": "p=30 2.07, of 10 copies, 1.2e-05"}, False),
+        ({"measured": "p=30 2.07, over 10 copies, 1.3e-05"}, True),
+        ({"measured": "p=30 2.07, over 10 copies, 1.2e-04"}, False),
+        ({"outcome": AGREES}, False),
+    ],
+)
+def test_another_machine_may_differ_in_the_last_bits_only(change, same):
+    ours = Judgement("it", UNDECIDED, "p=30 2.07, over 10 copies, 1.2e-05", "a cause", 0.1, 0.1, 10, 40, "one")
+    assert same_judgements((replace(ours, **change),), (ours,)) == same
+    assert not same_judgements((ours, ours), (ours,))
 
 
 def test_no_difference_at_all_says_so_without_a_number():

@@ -1,6 +1,8 @@
 """The claims of the papers and what became of them."""
 
 import json
+import math
+import re
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
@@ -21,6 +23,8 @@ KINDS = {
     "other": "on data that the paper did not have",
 }
 QUICK, FULL = "quick", "full"
+LAST_BITS = 1e-9  # relative: sums and logarithms of another processor or library differ in their last bits
+NUMBER = re.compile(r"\d+(?:\.\d+)?(?:e[+-]?\d+)?")
 
 
 @dataclass(frozen=True)
@@ -75,6 +79,42 @@ def read_verdict(path: Path) -> Verdict:
     return Verdict(**held)
 
 
+def same_judgements(ours: tuple[Judgement, ...], theirs: tuple[Judgement, ...]) -> bool:
+    """Whether two judgings of one table say the same, up to the last bits of another machine."""
+    return len(ours) == len(theirs) and all(map(_same, ours, theirs))
+
+
+def _same(one: Judgement, other: Judgement) -> bool:
+    exact = ("claim", "outcome", "why", "copies", "about")
+    return (
+        all(getattr(one, name) == getattr(other, name) for name in exact)
+        and all(_close(getattr(one, name), getattr(other, name)) for name in ("lead", "se"))
+        and _close(one.needed, other.needed, slack=1)  # rounded up
+        and _same_text(one.measured, other.measured)
+    )
+
+
+def _close(one: float | None, other: float | None, slack: float = LAST_BITS) -> bool:
+    if one is None or other is None:
+        return one is other
+    return math.isclose(one, other, rel_tol=LAST_BITS, abs_tol=slack)
+
+
+def _same_text(one: str, other: str) -> bool:
+    """Equal words, and numbers that differ at most by one in their last printed digit."""
+    if NUMBER.sub("", one) != NUMBER.sub("", other):
+        return False
+    pairs = zip(NUMBER.findall(one), NUMBER.findall(other), strict=True)
+    return all(abs(float(a) - float(b)) <= 1.001 * max(_last_digit(a), _last_digit(b)) for a, b in pairs if a != b)
+
+
+def _last_digit(number: str) -> float:
+    """What one more in the last printed digit is worth; nothing in a whole number, which is a count."""
+    mantissa, _, power = number.partition("e")
+    decimals = len(mantissa.partition(".")[2])
+    return 10.0 ** (int(power or 0) - decimals) if decimals or power else 0.0
+
+
 def verify(experiments: Iterable[Experiment], root: Path) -> Account:
     """Judge every committed table anew, and see that each claim has a full verdict or an explanation."""
     account = Account()
@@ -89,7 +129,7 @@ def verify(experiments: Iterable[Experiment], root: Path) -> Account:
         except (ValueError, LookupError, TypeError) as error:  # edited by hand, or cut off
             account.open.append(f"{folder}: {VERDICT} or {TABLE} is damaged ({first_line(error)}); run it again")
             continue
-        if again != verdict.judgements:
+        if not same_judgements(again, verdict.judgements):
             account.open.append(f"{experiment.name}: {VERDICT} is not what {TABLE} gives; run it again")
         held = {one.claim: one for one in again}
         for claim in experiment.expected["claims"]:

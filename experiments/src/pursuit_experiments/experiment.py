@@ -136,8 +136,8 @@ def _needed(comparisons: list[Comparison]) -> int | None:
 
 
 def _plain(one: Comparison) -> tuple[float, float, int]:
-    """The numbers as JSON holds them."""
-    return float(one.lead), float(one.se), int(one.copies)
+    """The numbers as JSON holds them, without the last bits, in which machines differ."""
+    return float(f"{one.lead:.10g}"), float(f"{one.se:.10g}"), int(one.copies)
 
 
 class Experiment(ABC):
