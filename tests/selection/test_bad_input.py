@@ -164,3 +164,13 @@ def test_one_fold_has_no_standard_error(goal):
     model = SparseRegressorCV(goal=goal, cv=[(range(30), range(30, 40))]).fit(X, y)
     assert "standard error" not in model.reason_.replace("one fold has no standard error", "")
     assert "one fold has no standard error, so the least held-out loss was taken" in model.reason_
+
+
+def test_features_that_determine_y_are_not_compared_by_rounding():
+    """Neither size is the null model, so that the largest loss is rounding too."""
+    X = np.random.default_rng(7).standard_normal((60, 4))
+    X -= X.mean(axis=0)  # the intercept is zero, and has no rounding error
+    for scale in (1e-100, 1.0, 1e100):
+        for lift in np.geomspace(1.0, 2.0, 7):  # other roundings
+            model = SparseRegressorCV(ks=[1, 2], cv=3).fit(X, scale * lift * X[:, 1])
+            assert model.k_ == 1, (scale, lift)

@@ -82,11 +82,13 @@ class Trial:
 
     @property
     def rounding(self) -> float:
-        """Losses below it are equal: a constant y is predicted by the intercept alone, which has rounding error."""
-        loss, intercept = self.whole.f.loss, np.asarray(self.whole.f.null.free, float)
+        """Losses below it are equal: a constant y is predicted by the intercept alone, which has rounding error, and
+        features that determine y leave a tiny share of the null model's loss (``ks`` may be without it)."""
+        loss, null = self.whole.f.loss, self.whole.f.null
         if loss.targets != "real" or self.score is not None:
             return ZERO_LOSS
-        return max(ZERO_LOSS, float(np.sum((PREDICTION_ROUNDING * intercept) ** 2)))
+        intercept = float(np.sum((PREDICTION_ROUNDING * np.asarray(null.free, float)) ** 2))
+        return max(ZERO_LOSS, EXACT_LOSS_SHARE * null.value, intercept)
 
     def table(self, seen: Validated, **columns: Columns | Vector) -> tuple[Keywords, Vector, Matrix]:
         """Columns of a table of what was held out, the goal and the goal of every fold."""
@@ -134,7 +136,7 @@ class BySize:
     table: Keywords
     goal: Vector
     each: Matrix
-    rounding: float
+    rounding: float = ZERO_LOSS  # losses below it are equal
     negligible: float = 0.0  # what may always be lost
 
     @property
