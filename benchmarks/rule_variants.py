@@ -76,8 +76,12 @@ def pieces(loss: str, X: np.ndarray, y: np.ndarray, judge: Any, variants: Any) -
             errors, features = tested(found.models, judge, p)
             own = found.models.losses(trial.problem.data)
             out["projected"][tau, ridge, slope] = {
-                "each": found.held.each, "error": errors, "features": features, "own": own, "slopes": found.slopes,
-            }  # fmt: skip
+                "each": found.held.each,
+                "error": errors,
+                "features": features,
+                "own": own,
+                "slopes": found.slopes,
+            }
     finally:
         averaging.LEARNING_RATE, averaging.MIN_METRIC_RIDGE, averaging.SLOPE_ERRORS = before
     return out

@@ -31,14 +31,20 @@ def _sine_of_product(x: np.ndarray) -> np.ndarray:
 
 TRUTHS: dict[str, tuple[Curve, ...]] = {
     "friedman": (
-        _sine_of_product, _sine_of_product, lambda x: 20 * (x - 0.5) ** 2, lambda x: 10 * x, lambda x: 5 * x,
+        _sine_of_product,
+        _sine_of_product,
+        lambda x: 20 * (x - 0.5) ** 2,
+        lambda x: 10 * x,
+        lambda x: 5 * x,
     ),
     "waves": (
-        lambda x: np.sin(2 * np.pi * x), lambda x: np.cos(2 * np.pi * x), lambda x: 4 * (x - 0.5) ** 2,
+        lambda x: np.sin(2 * np.pi * x),
+        lambda x: np.cos(2 * np.pi * x),
+        lambda x: 4 * (x - 0.5) ** 2,
         lambda x: np.abs(2 * x - 1),
     ),
     "mixed": (lambda x: 2 * x, lambda x: -2 * x, np.sqrt, lambda x: np.exp(2 * x) / 4),
-}  # fmt: skip
+}
 
 
 def draw(truth: str, seed: int, noise: float, n: int = N, p: int = P) -> tuple[np.ndarray, np.ndarray]:

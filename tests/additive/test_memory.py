@@ -25,11 +25,14 @@ def test_products_are_those_of_the_stored_columns():
     cols = g.permutation(lazy.shape[1])[:7]
     coef, d, c = g.normal(size=(7, 2)), g.normal(size=(300, 3)), np.full(300, 1 / 300)
     for one, other in (
-        (lazy.matmat(cols, coef), Z[:, cols] @ coef), (lazy.rmatmat(d), Z.T @ d),
-        (lazy.block(cols).dense(), Z[:, cols]), (lazy.take(np.arange(5)).block(cols).dense(), Z[:5, cols]),
-        (lazy.gram(c, Z.mean(axis=0)), np.cov(Z.T, bias=True)), (lazy.stats(c)[1], stored.stats(c)[1]),
+        (lazy.matmat(cols, coef), Z[:, cols] @ coef),
+        (lazy.rmatmat(d), Z.T @ d),
+        (lazy.block(cols).dense(), Z[:, cols]),
+        (lazy.take(np.arange(5)).block(cols).dense(), Z[:5, cols]),
+        (lazy.gram(c, Z.mean(axis=0)), np.cov(Z.T, bias=True)),
+        (lazy.stats(c)[1], stored.stats(c)[1]),
         (lazy.matmat(cols[:0], coef[:0]), np.zeros((300, 2))),
-    ):  # fmt: skip
+    ):
         np.testing.assert_allclose(one, other, rtol=1e-12, atol=1e-12)
 
 

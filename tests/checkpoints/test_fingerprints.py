@@ -47,9 +47,11 @@ def test_shifted_data_are_other_data(loss, change, rows, tmp_path):
     if loss == "logistic" and change == "y + 100":
         other["y"] = 1 - y
     for kind in ("solve", "path"):
-        ask = (lambda f, c: pursuit.solve(f, 4, solver="grahtp", checkpoint=c)) if kind == "solve" else (
-            lambda f, c: pursuit.path(f, [1, 2], checkpoint=c)
-        )  # fmt: skip
+        ask = (
+            (lambda f, c: pursuit.solve(f, 4, solver="grahtp", checkpoint=c))
+            if kind == "solve"
+            else (lambda f, c: pursuit.path(f, [1, 2], checkpoint=c))
+        )
         ask(pursuit.GLM(X, y, loss), tmp_path / kind)
         before = (tmp_path / kind).read_bytes()
         with pytest.raises(ValueError, match=f"{kind} is of another problem: "):
@@ -197,7 +199,7 @@ def test_other_objectives_are_told_apart(rows, tmp_path):
         "sums": (lambda: sums(X, y), lambda: sums(X, y + 1)),
         "sums of X": (lambda: sums(X, y), lambda: sums(2 * X, y)),
         "function": (lambda: quadratic(curved), lambda: quadratic(curved[::-1, ::-1])),
-    }  # fmt: skip
+    }
     for name, (mine, other) in pairs.items():
         for ask in (
             lambda f, c: pursuit.solve(f, 2, solver="omp", checkpoint=c),

@@ -127,16 +127,17 @@ def test_gram_refits_of_several_responses():
 BAD = {
     "columns of parts": (
         lambda: InParts([(X[:40], RESPONSES[:40]), (X[40:], RESPONSES[40:, :2])]),
-        "in every part: part 0 has 3, part 1 has 2"
+        "in every part: part 0 has 3, part 1 has 2",
     ),
     "rows": (lambda: GLM(X, RESPONSES[:-1]), r"y must have one row per row of X, shape \(90, q\), got shape \(89, 3\)"),
     "no columns": (lambda: GLM(X, RESPONSES[:, :0]), r"y must have one row per row of X, shape \(90, q\)"),
     "a loss of one output": (lambda: GLM(X, RESPONSES, "huber"), "loss 'huber' takes one target per row"),
     "weights per response": (
-        lambda: GLM(X, RESPONSES, sample_weight=np.ones((N, 3))), r"sample_weight must have .*one.* per row"
+        lambda: GLM(X, RESPONSES, sample_weight=np.ones((N, 3))),
+        r"sample_weight must have .*one.* per row",
     ),
     "offsets": (lambda: GLM(X, RESPONSES, offset=np.ones((N, 2))), r"offset must have shape \(90,\) or \(90, 3\)"),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("bad", BAD)

@@ -263,8 +263,10 @@ def test_the_manifest_reads_like_one(tmp_path, files, small_blocks):
     assert held["shape"] == [500, 6]
     assert sum(block["rows"] for block in held["blocks"]) == 500
     assert {file.name for file in out.iterdir()} == {
-        "manifest.json", "columns.npy", *(block[key]["file"] for block in held["blocks"] for key in ("X", "y"))
-    }  # fmt: skip
+        "manifest.json",
+        "columns.npy",
+        *(block[key]["file"] for block in held["blocks"] for key in ("X", "y")),
+    }
 
 
 def test_several_responses(tmp_path, small_blocks):

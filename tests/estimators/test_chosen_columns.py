@@ -12,9 +12,11 @@ RNG = np.random.default_rng(1)
 FRAME = pd.DataFrame(RNG.standard_normal((60, 5)), columns=list("abcde"))
 Y = FRAME["b"] - 2 * FRAME["d"] + 0.1 * RNG.standard_normal(60)
 MODELS = {
-    "regressor": SparseRegressor(k=2), "cv": SparseRegressorCV(ks=[2]), "additive": SparseAdditiveRegressor(k=2),
+    "regressor": SparseRegressor(k=2),
+    "cv": SparseRegressorCV(ks=[2]),
+    "additive": SparseAdditiveRegressor(k=2),
     "classifier": SparseClassifier(k=2),
-}  # fmt: skip
+}
 
 
 @pytest.fixture(params=MODELS)

@@ -24,11 +24,16 @@ def regression(seed=0, n=60, p=10, noise=1.0):
 
 
 @pytest.mark.filterwarnings("ignore:No features were selected", "ignore:y holds only 0 and 1")
-@parametrize_with_checks([
-    SparseRegressorCV(KS, cv=3), SparseRegressorCV(KS, cv=3, combine="none", rule="1se"), SparseRegressorCV(rule="bic"),
-    SparseRegressorCV(KS, cv=3, loss="huber", combine="average"), SparseClassifierCV(range(3), cv=3),
-    SparseClassifierCV(range(3), cv=3, loss="squared_hinge"),
-])  # fmt: skip
+@parametrize_with_checks(
+    [
+        SparseRegressorCV(KS, cv=3),
+        SparseRegressorCV(KS, cv=3, combine="none", rule="1se"),
+        SparseRegressorCV(rule="bic"),
+        SparseRegressorCV(KS, cv=3, loss="huber", combine="average"),
+        SparseClassifierCV(range(3), cv=3),
+        SparseClassifierCV(range(3), cv=3, loss="squared_hinge"),
+    ]
+)
 def test_scikit_learns_own_checks(estimator, check):
     check(estimator)
 

@@ -78,9 +78,10 @@ def test_dynamics_from_noisy_trajectories():
     noisy = u + 0.01 * np.random.default_rng(0).standard_normal(u.shape)
     sparse = pysindy.WrappedOptimizer(SparseRegressor(k=3, shared=False, fit_intercept=False))
     model = pysindy.SINDy(
-        optimizer=sparse, feature_library=pysindy.PolynomialLibrary(degree=2),
+        optimizer=sparse,
+        feature_library=pysindy.PolynomialLibrary(degree=2),
         differentiation_method=pysindy.SmoothedFiniteDifference(smoother_kws={"window_length": 51}),
-    )  # fmt: skip
+    )
     model.fit(noisy, t=t, feature_names=["x", "y", "z"])
     found = dict(zip(model.get_feature_names(), model.coefficients().T, strict=True))
     truth = {"x": (-10, 28, 0), "y": (10, -1, 0), "z": (0, 0, -8 / 3), "x z": (0, -1, 0), "x y": (0, 0, 1)}

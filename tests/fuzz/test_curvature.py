@@ -21,9 +21,14 @@ def dual_maximum(X, y, l2):
     Z = (X * y[:, None]).T / (n * l2)
     rooms = [{"type": "ineq", "fun": lambda v, z=z: v[:n].mean() - l2 / 2 * (z @ v[:n]) ** 2 - v[n]} for z in Z]
     found = minimize(
-        lambda v: -v[n], np.append(np.full(n, 0.5), 0.0), jac=lambda v: np.append(np.zeros(n), -1.0), constraints=rooms,
-        bounds=[(0, 1)] * n + [(None, None)], method="SLSQP", options={"ftol": 1e-13, "maxiter": 500},
-    )  # fmt: skip
+        lambda v: -v[n],
+        np.append(np.full(n, 0.5), 0.0),
+        jac=lambda v: np.append(np.zeros(n), -1.0),
+        constraints=rooms,
+        bounds=[(0, 1)] * n + [(None, None)],
+        method="SLSQP",
+        options={"ftol": 1e-13, "maxiter": 500},
+    )
     b = np.clip(found.x[:n], 0, 1)
     return b.mean() - l2 / 2 * ((Z @ b) ** 2).max()
 

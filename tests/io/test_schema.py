@@ -26,9 +26,10 @@ X = RNG.standard_normal((60, 4))
 FRAME = pd.DataFrame(X, columns=list("abcd"))
 Y = X[:, 1] - X[:, 2] + 0.1 * RNG.standard_normal(60)
 RAW = FRAME.assign(
-    city=RNG.choice(np.array(["Rome", "Oslo", None], dtype=object), 60), day=pd.date_range("2020-01-01", periods=60),
+    city=RNG.choice(np.array(["Rome", "Oslo", None], dtype=object), 60),
+    day=pd.date_range("2020-01-01", periods=60),
     age=np.where(RNG.random(60) < 0.2, np.nan, X[:, 0]),
-)  # fmt: skip
+)
 MODELS = {
     "regressor": lambda: SparseRegressor(k=2).fit(X, Y),
     "cv": lambda: SparseRegressorCV(ks=[1, 2]).fit(FRAME, Y),

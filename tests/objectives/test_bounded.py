@@ -46,11 +46,13 @@ def referee(given, support, wanted, intercept=True):
     sums = [{**s, "jac": lambda z: (np.arange(m + 1) < m).astype(float)} for s in sums]
     box = [*zip(low[support], high[support], strict=True), (-np.inf, np.inf) if intercept else (0.0, 0.0)]
     box = [(None if np.isinf(lo) else lo, None if np.isinf(hi) else hi) for lo, hi in box]
-    start = np.clip(np.append(np.full(m, 0.0 if t is None else t / m), 0.0), *np.array(
-        [(-np.inf if lo is None else lo, np.inf if hi is None else hi) for lo, hi in box]
-    ).T)  # fmt: skip
-    return minimize(f, start, jac=True, method="SLSQP", bounds=box, constraints=sums,
-                    options={"ftol": 1e-13, "maxiter": 500}).fun  # fmt: skip
+    start = np.clip(
+        np.append(np.full(m, 0.0 if t is None else t / m), 0.0),
+        *np.array([(-np.inf if lo is None else lo, np.inf if hi is None else hi) for lo, hi in box]).T,
+    )
+    return minimize(
+        f, start, jac=True, method="SLSQP", bounds=box, constraints=sums, options={"ftol": 1e-13, "maxiter": 500}
+    ).fun
 
 
 def strictly_kept(x, wanted):

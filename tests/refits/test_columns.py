@@ -75,9 +75,11 @@ def test_huber_with_a_tiny_delta_is_least_absolute_deviations():
     A = np.column_stack([given.X[:, SUPPORT], np.ones(len(given.y))])
     n, m = A.shape
     lad = linprog(
-        np.append(np.zeros(m), np.full(2 * n, 1 / n)), A_eq=np.hstack([A, np.eye(n), -np.eye(n)]), b_eq=given.y,
+        np.append(np.zeros(m), np.full(2 * n, 1 / n)),
+        A_eq=np.hstack([A, np.eye(n), -np.eye(n)]),
+        b_eq=given.y,
         bounds=[(None, None)] * m + [(0, None)] * (2 * n),
-    )  # fmt: skip
+    )
     assert point.value / delta == pytest.approx(lad.fun, abs=delta)
 
 
@@ -112,9 +114,14 @@ def test_hinge_by_its_dual(l2, fit_intercept):
     lin, Q = c * (1 - s * o), rows @ rows.T / l2
     balance = [LinearConstraint((c * s)[None, :] * 100, 0, 0)] if fit_intercept else []
     dual = minimize(
-        lambda a: (a @ Q @ a / 2 - lin @ a, Q @ a - lin), np.full(N, 0.5), jac=True, method="SLSQP",
-        bounds=[(0, 1)] * N, constraints=balance, options={"ftol": 1e-12, "maxiter": 1000},
-    )  # fmt: skip
+        lambda a: (a @ Q @ a / 2 - lin @ a, Q @ a - lin),
+        np.full(N, 0.5),
+        jac=True,
+        method="SLSQP",
+        bounds=[(0, 1)] * N,
+        constraints=balance,
+        options={"ftol": 1e-12, "maxiter": 1000},
+    )
     assert point.value == pytest.approx(-dual.fun, rel=2e-6)
 
 

@@ -100,10 +100,15 @@ def certify(
     if result is None:
         objective, result = _of_estimator(objective)
     return certify_from(
-        WarmStart(), objective, result, SparseSet(include, exclude, groups, bounds, sum_to), k=k,
-        time_limit=time_limit, gap=gap,
+        WarmStart(),
+        objective,
+        result,
+        SparseSet(include, exclude, groups, bounds, sum_to),
+        k=k,
+        time_limit=time_limit,
+        gap=gap,
         progress=node_bar() if progress is True else None if progress is False else progress,
-    )  # fmt: skip
+    )
 
 
 def _of_estimator(estimator: Any) -> tuple[Any, Any]:
@@ -120,9 +125,16 @@ def _of_estimator(estimator: Any) -> tuple[Any, Any]:
 
 
 def certify_from(
-    hand: WarmStart, objective: GLM, result: Any, allowed: SparseSet = UNRESTRICTED, *, k: int | None = None,
-    time_limit: float | None = None, gap: float = 1e-6, progress: Callable[[Progress], None] | None = None,
-) -> Certificate:  # fmt: skip
+    hand: WarmStart,
+    objective: GLM,
+    result: Any,
+    allowed: SparseSet = UNRESTRICTED,
+    *,
+    k: int | None = None,
+    time_limit: float | None = None,
+    gap: float = 1e-6,
+    progress: Callable[[Progress], None] | None = None,
+) -> Certificate:
     """``certify``, beginning with what the proof of another size has left, and leaving its own."""
     began = time.perf_counter()
     if "proof" not in getattr(objective, "offers", ()):  # it may be anything that a user hands over
@@ -211,9 +223,16 @@ def _within_bounds(f: GLM, result: Any, allowed: SparseSet, gap: float, hand: Wa
     status, reason = ("proved", OPTIMAL) if point.value - lower <= gap * scale else ("bounded", weak)
     best, none = replace(best, certificate=status, bounds=bounds, sum_to=sum_to), outer.always[:0]
     return replace(
-        outer, lower=lower, upper=point.value, status=status, reason=reason, result=best, always=none, never=none,
+        outer,
+        lower=lower,
+        upper=point.value,
+        status=status,
+        reason=reason,
+        result=best,
+        always=none,
+        never=none,
         scale=scale,
-    )  # fmt: skip
+    )
 
 
 def _refit_known(f: GLM, result: Any, k: int | None, allowed: SparseSet) -> tuple[Point, AtMost]:
@@ -309,6 +328,12 @@ def _result(f: GLM, constraint: AtMost, best: Point, given: Any) -> Result:
     if isinstance(given, Result):
         known = {name: getattr(given, name) for name in known}
     return Result(
-        *f.present(best), value=best.value, status="converged", reason="certified", k=constraint.k,
-        point=best.detached(), constraint=constraint, **known,
-    )  # fmt: skip
+        *f.present(best),
+        value=best.value,
+        status="converged",
+        reason="certified",
+        k=constraint.k,
+        point=best.detached(),
+        constraint=constraint,
+        **known,
+    )

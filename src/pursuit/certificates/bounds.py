@@ -195,10 +195,15 @@ def sparse_problem(f: GLM, constraint: AtMost, known: Point) -> SparseQuadratic:
     reach = (size * s)[:, None]  # x of the unit diagonal times this is x of the objective
     x = known.x.reshape(-1, f.outputs)[cols]
     problem = SparseQuadratic(
-        np.ascontiguousarray(H * s * s[:, None]), s[:, None] * form.linear[cols].reshape(x.shape) / root, f0 / root**2,
-        constraint.k, cols,
+        np.ascontiguousarray(H * s * s[:, None]),
+        s[:, None] * form.linear[cols].reshape(x.shape) / root,
+        f0 / root**2,
+        constraint.k,
+        cols,
         Source(SubsetRefits(f, constraint, MAX_REFIT_WORK), root**2, UNIT_ROUNDOFF * (8 + 2 * np.sqrt(f.data.counted))),
-        coarse, np.full(f.outputs, coarse_y), np.divide(x, reach * root, out=np.zeros(x.shape), where=reach > 0),
-    )  # fmt: skip
+        coarse,
+        np.full(f.outputs, coarse_y),
+        np.divide(x, reach * root, out=np.zeros(x.shape), where=reach > 0),
+    )
     inside = np.flatnonzero(np.isin(cols, constraint.include))
     return problem.with_in(inside) if len(inside) else problem

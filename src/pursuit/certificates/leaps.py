@@ -78,9 +78,21 @@ def leaps(
     forced = np.isin(allowed, constraint.include).astype(np.uint8)
     high = min(constraint.k, len(allowed))
     found, unclear, nodes, raised = _core.leaps(
-        data.R, data.z, data.base, data.rounding, data.column_rounding, forced, low, high, nbest, tolerance,
-        MIN_SCALE_SHARE, EXACT_FIT_SHARE, effort, late,
-    )  # fmt: skip
+        data.R,
+        data.z,
+        data.base,
+        data.rounding,
+        data.column_rounding,
+        forced,
+        low,
+        high,
+        nbest,
+        tolerance,
+        MIN_SCALE_SHARE,
+        EXACT_FIT_SHARE,
+        effort,
+        late,
+    )
     if raised is not None:
         raise raised
     settled = {}
@@ -154,9 +166,13 @@ def _from_rows(f: GLM, cols: Columns) -> Triangle | None:
     left = t - Q @ z
     blur = float((large / np.where(alive, norm, np.inf)).max(initial=1.0))  # digits that centring has cost
     return Triangle(
-        np.asfortranarray(R), z, 0.5 * float(np.vdot(left, left)), f.null.value,
-        _rounding(f) + 4 * EPS * blur * f.outputs, _sum_rounding(f) + 2 * EPS * blur * f.outputs,
-    )  # fmt: skip
+        np.asfortranarray(R),
+        z,
+        0.5 * float(np.vdot(left, left)),
+        f.null.value,
+        _rounding(f) + 4 * EPS * blur * f.outputs,
+        _sum_rounding(f) + 2 * EPS * blur * f.outputs,
+    )
 
 
 def _exactly_dependent(A: Matrix, c: Vector, ridge: Vector, intercept: bool) -> bool:

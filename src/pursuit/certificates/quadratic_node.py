@@ -150,9 +150,18 @@ class SparseQuadratic:
             )
             target = solutions.target / unit if np.isfinite(solutions.target) else problem.f0
             _, _, x, z, t, _, y, L = _core.perspective(
-                problem.H, problem.c.ravel(), problem.k, problem.f0, problem.mu, L, 1.0, problem.x.ravel(), target,
-                share, steps,
-            )  # fmt: skip
+                problem.H,
+                problem.c.ravel(),
+                problem.k,
+                problem.f0,
+                problem.mu,
+                L,
+                1.0,
+                problem.x.ravel(),
+                target,
+                share,
+                steps,
+            )
             low = unit * problem._safe(y.reshape(problem.c.shape))
             lower, problem = max(lower, low), replace(problem, x=x.reshape(problem.c.shape), L=L)
             relaxed = relaxed or problem
@@ -250,6 +259,13 @@ def _largest(product: Callable[[Vector], Vector], p: int) -> float:
     if p <= 2:
         return float(np.linalg.eigvalsh(np.column_stack([product(e) for e in np.eye(p)]))[-1])
     start = np.cos(np.arange(p) * 1.7) + 0.1
-    values = eigsh(LinearOperator((p, p), matvec=product, dtype=float), k=1, which="LA", v0=start, tol=1e-3,
-                   ncv=min(p, 20), return_eigenvectors=False)  # fmt: skip
+    values = eigsh(
+        LinearOperator((p, p), matvec=product, dtype=float),
+        k=1,
+        which="LA",
+        v0=start,
+        tol=1e-3,
+        ncv=min(p, 20),
+        return_eigenvectors=False,
+    )
     return float(values[-1])

@@ -288,7 +288,22 @@ def _table(f: Any, found: list[Found], notes: list[str]) -> Subsets:
             aic, bic = level + 2 * terms, level + terms * float(np.log(n))
         support = tuple(int(j) for j in shown.support)
         table.append(
-            Subset(k, rank, support, shown.names, deviance, r2, adjusted, cp, aic, bic, proved, point.value, shown.coef,
-                   shown.intercept, point.note)
-        )  # fmt: skip
+            Subset(
+                k,
+                rank,
+                support,
+                shown.names,
+                deviance,
+                r2,
+                adjusted,
+                cp,
+                aic,
+                bic,
+                proved,
+                point.value,
+                shown.coef,
+                shown.intercept,
+                point.note,
+            )
+        )
     return table

@@ -10,8 +10,14 @@ from .._utils.text import format_fraction, format_number, format_paragraphs, for
 from .._utils.validation import match_name, require_package
 
 CRITERIA = {
-    "rss": "rss", "deviance": "deviance", "r2": "R2", "adjusted_r2": "adj. R2", "cp": "Cp", "aic": "AIC", "bic": "BIC",
-}  # fmt: skip
+    "rss": "rss",
+    "deviance": "deviance",
+    "r2": "R2",
+    "adjusted_r2": "adj. R2",
+    "cp": "Cp",
+    "aic": "AIC",
+    "bic": "BIC",
+}
 RISING = ("r2", "adjusted_r2")  # the higher the better
 TIE_TOLERANCE = 1e-9  # relative difference of values that is none
 EXACT_FIT_SHARE = 1e-13  # share of the deviance that is left where a fit is exact
@@ -69,11 +75,22 @@ class Subsets(list[Subset]):
         pd = require_package("pandas", "io", "to_frame")
         fit = "rss" if self.loss == "squared" else "deviance"
         held = [
-            {"k": row.k, "rank": row.rank, "support": row.support, "names": row.names, fit: row.deviance, "r2": row.r2,
-             "adjusted_r2": row.adjusted_r2, "cp": row.cp, "aic": row.aic, "bic": row.bic, "proved": row.proved,
-             "intercept": row.intercept}
+            {
+                "k": row.k,
+                "rank": row.rank,
+                "support": row.support,
+                "names": row.names,
+                fit: row.deviance,
+                "r2": row.r2,
+                "adjusted_r2": row.adjusted_r2,
+                "cp": row.cp,
+                "aic": row.aic,
+                "bic": row.bic,
+                "proved": row.proved,
+                "intercept": row.intercept,
+            }
             for row in self
-        ]  # fmt: skip
+        ]
         frame = pd.DataFrame(held)
         frame = frame.drop(columns=[name for name in frame if frame[name].isna().all()])
         if not coefficients:
@@ -109,10 +126,15 @@ class Subsets(list[Subset]):
         labels = CRITERIA if self.loss == "squared" else CRITERIA | {"r2": "D2"}
         headings = ["k", *(["rank"] if ranked else []), "columns", *(labels[name] for name in shown), "proved"]
         rows = [
-            [str(row.k), *([str(row.rank)] if ranked else []), truncate(", ".join(row.columns), MAX_NAMES_WIDTH),
-             *(_number(name, getattr(row, name)) for name in shown), "yes" if row.proved else "no"]
+            [
+                str(row.k),
+                *([str(row.rank)] if ranked else []),
+                truncate(", ".join(row.columns), MAX_NAMES_WIDTH),
+                *(_number(name, getattr(row, name)) for name in shown),
+                "yes" if row.proved else "no",
+            ]
             for row in self
-        ]  # fmt: skip
+        ]
         return f"best subsets of {self.dim} columns, {self.n} rows, {self.loss} loss", headings, rows
 
     def _repr_html_(self) -> str:

@@ -106,9 +106,16 @@ def fit(
     )
     options = replace(options, cv_groups=cv_groups)
     return run(
-        options, out, parse_k(k), auto, summary=summary, checkpoint=checkpoint, picture=picture, report=report,
+        options,
+        out,
+        parse_k(k),
+        auto,
+        summary=summary,
+        checkpoint=checkpoint,
+        picture=picture,
+        report=report,
         effects=None if effects is None else effects.casefold(),
-    )  # fmt: skip
+    )
 
 
 @app.command(epilog=EPILOG)
@@ -238,10 +245,16 @@ def graph(
     wanted = parse_edges(edges)
     usual = "auto" if wanted is None else "0"
     options = GraphOptions(
-        n_edges=wanted, shrinkage=parse_number("--shrinkage", shrinkage or usual),
-        l1=parse_number("--l1", l1 or usual), cv=cv, rule=rule, include=include or (), exclude=exclude or (),
-        time_limit=time_limit, threads=threads,
-    )  # fmt: skip
+        n_edges=wanted,
+        shrinkage=parse_number("--shrinkage", shrinkage or usual),
+        l1=parse_number("--l1", l1 or usual),
+        cv=cv,
+        rule=rule,
+        include=include or (),
+        exclude=exclude or (),
+        time_limit=time_limit,
+        threads=threads,
+    )
     return run(data, options, out, picture, report, drop=split_names(drop), label=label, most=most, names=names_in)
 
 

@@ -18,9 +18,17 @@ from pursuit.cli.show import print_facts, print_text
 
 REQUIRED = ("numpy", "scipy", "scikit-learn", "threadpoolctl")
 OPTIONAL = {
-    "typer": "cli", "rich": "cli", "pandas": "io", "polars": "io", "pyarrow": "io", "matplotlib": "plot",
-    "dask": "dask", "distributed": "dask", "jax": "jax", "torch": "torch",
-}  # fmt: skip
+    "typer": "cli",
+    "rich": "cli",
+    "pandas": "io",
+    "polars": "io",
+    "pyarrow": "io",
+    "matplotlib": "plot",
+    "dask": "dask",
+    "distributed": "dask",
+    "jax": "jax",
+    "torch": "torch",
+}
 
 
 def run() -> int:

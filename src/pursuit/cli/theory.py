@@ -20,9 +20,13 @@ from pursuit.cli.show import (
 from pursuit.engines import threads
 
 COLUMNS = {
-    "result": "left", "method": "left", "condition": "left", "verdict": "left", "condition used": "right",
+    "result": "left",
+    "method": "left",
+    "condition": "left",
+    "verdict": "left",
+    "condition used": "right",
     "yields": "left",
-}  # fmt: skip
+}
 
 DIGITS = 3
 
@@ -40,9 +44,12 @@ def run(options: DataOptions, k: int, solve: bool, out: Path | None, picture: Pa
         result = None
         if solve:
             result = pursuit.solve(
-                objective, k, include=given["include"] or (), exclude=given.get("exclude") or (),
+                objective,
+                k,
+                include=given["include"] or (),
+                exclude=given.get("exclude") or (),
                 time_limit=given["time_limit"],
-            )  # fmt: skip
+            )
         table = pursuit.theorems(objective, k, target=result)
     print_text(f"{request.heading}; k = {k}")
     words = (
@@ -99,8 +106,18 @@ def _yields(s: Any) -> str:
 def _csv(table: Any) -> str:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    headings = ("citation", "solver", "condition", "verdict", "load_inside", "load_certified", "certified_size",
-                "possible_size", "numbers", "note")  # fmt: skip
+    headings = (
+        "citation",
+        "solver",
+        "condition",
+        "verdict",
+        "load_inside",
+        "load_certified",
+        "certified_size",
+        "possible_size",
+        "numbers",
+        "note",
+    )
     writer.writerow(headings)
     for s in table:
         loads = ("", "") if s.load is None else tuple(f"{x:.6g}" for x in s.load)

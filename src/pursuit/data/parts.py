@@ -115,9 +115,21 @@ class Parts(Data):
     def _in_parts(self, parts: list[Any], width: int, ridge: Ridge, intercept: bool, lower: float) -> ColumnsInParts:
         size = width, self.shape[0] * width
         return ColumnsInParts(
-            self.loss, ridge, intercept, lower, self.ends(), None, None, None, parts, self.each, size, self.near,
-            outputs=self.outputs, room=self.room.columns,
-        )  # fmt: skip
+            self.loss,
+            ridge,
+            intercept,
+            lower,
+            self.ends(),
+            None,
+            None,
+            None,
+            parts,
+            self.each,
+            size,
+            self.near,
+            outputs=self.outputs,
+            room=self.room.columns,
+        )
 
     def start(self) -> Intercept:
         """The best intercept without columns, from the mean of the parts' own."""

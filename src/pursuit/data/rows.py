@@ -69,9 +69,17 @@ class Data(ColumnViews):
         """The loss as a function of the coefficients of these columns, with a ridge and perhaps an intercept."""
         block = self.gathered.for_refit(cols) if self.outputs == 1 else DenseBlock(self.gathered(cols).dense())
         return LossOnColumns(
-            self.loss, ridge, intercept, lower, self.ends(), block, self.rows,
-            lambda: Stored(*self.design.stored(cols)), outputs=self.outputs, room=self.room.columns,
-        )  # fmt: skip
+            self.loss,
+            ridge,
+            intercept,
+            lower,
+            self.ends(),
+            block,
+            self.rows,
+            lambda: Stored(*self.design.stored(cols)),
+            outputs=self.outputs,
+            room=self.room.columns,
+        )
 
     def intercept_problem(self, cols: Columns, coef: Vector) -> LossOnColumns:
         """The loss as a function of the intercept alone, coefficients held."""

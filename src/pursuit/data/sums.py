@@ -43,9 +43,14 @@ class Sums(Data):
     whole: ClassVar[bool] = False
 
     def __init__(
-        self, form: tuple[Matrix, Vector, float], size: Vector, n: float, mean: Vector | None, ymean: float,
+        self,
+        form: tuple[Matrix, Vector, float],
+        size: Vector,
+        n: float,
+        mean: Vector | None,
+        ymean: float,
         names: Names | None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.G, self.c, square = form
         spread = np.append(self.G.diagonal(), square)
         self.coarse = np.sqrt(np.divide(size, spread, out=np.ones(len(size)), where=spread > 0))

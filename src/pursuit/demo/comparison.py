@@ -65,11 +65,17 @@ def compare_on_split(contenders: Contenders, data: Split) -> SplitScores:
     theirs = contenders.l1_by_cv(data.X, data.y, contenders.folds)
     along = [tuned[k] for k in contenders.ks]
     return SplitScores(
-        {SUBSETS: [scored(fit) for fit in subsets], contenders.peer: [scored(fit) for fit in along],
-         RELAXED: [scored(refitted(fit.columns)) for fit in along]},
-        {OURS: (ours.k_, scored(mine)), contenders.by_cv: (len(theirs.columns), scored(theirs)),
-         contenders.same_size: (len(tuned[max(1, ours.k_)].columns), scored(tuned[max(1, ours.k_)]))},
-    )  # fmt: skip
+        {
+            SUBSETS: [scored(fit) for fit in subsets],
+            contenders.peer: [scored(fit) for fit in along],
+            RELAXED: [scored(refitted(fit.columns)) for fit in along],
+        },
+        {
+            OURS: (ours.k_, scored(mine)),
+            contenders.by_cv: (len(theirs.columns), scored(theirs)),
+            contenders.same_size: (len(tuned[max(1, ours.k_)].columns), scored(tuned[max(1, ours.k_)])),
+        },
+    )
 
 
 @dataclass(frozen=True)

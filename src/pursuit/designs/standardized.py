@@ -199,9 +199,17 @@ class Standardized(Design):
         return np.where(self.constant, 0.0, 1.0 / self.s)
 
     def sweep(
-        self, loss: Loss, rows: Rows, order: Columns, gain: Vector, cols: Columns, pairs: bool, damp: float,
-        a: Vector, v: Vector,
-    ) -> None:  # fmt: skip
+        self,
+        loss: Loss,
+        rows: Rows,
+        order: Columns,
+        gain: Vector,
+        cols: Columns,
+        pairs: bool,
+        damp: float,
+        a: Vector,
+        v: Vector,
+    ) -> None:
         self.base.sweep(loss, rows, order, gain, cols, pairs, damp, a, v)
 
     def value_gradient(

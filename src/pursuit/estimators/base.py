@@ -200,11 +200,16 @@ class SparseModel(DocLink, ModelOutputs, SelectorMixin, BaseEstimator):
         held_out = getattr(self, "held_out_", None) or (None, "", None)  # of CV estimators
         names = self._names_of_coefficients()
         return replace(
-            summary, outputs=self._outputs(summary.outputs), notes=(*self._notes(), *summary.notes),
-            held_out=held_out[0], held_out_name=held_out[1], held_out_error=held_out[2],
-            classes=self._class_scores(), held_out_classes=getattr(held_out, "classes", None),
+            summary,
+            outputs=self._outputs(summary.outputs),
+            notes=(*self._notes(), *summary.notes),
+            held_out=held_out[0],
+            held_out_name=held_out[1],
+            held_out_error=held_out[2],
+            classes=self._class_scores(),
+            held_out_classes=getattr(held_out, "classes", None),
             names=summary.names if names is None else tuple(str(names[j]) for j in self.support_),
-        )  # fmt: skip
+        )
 
     def _names_of_coefficients(self) -> Any:
         """The names of the columns that have coefficients; None: those of the objective."""
@@ -337,10 +342,18 @@ class AtMostK(SparseModel):
         objective, allowed = self._objective(inputs), SparseSet.of(self)
         with threads(self.n_jobs):
             result = solve(
-                objective, self.k, solver=self.solver, **allowed._asdict(), max_iter=self.max_iter, tol=self.tol,
-                time_limit=self.time_limit, callback=callback, random_state=self.random_state,
-                checkpoint=checkpoint, effort=self.effort,
-            )  # fmt: skip
+                objective,
+                self.k,
+                solver=self.solver,
+                **allowed._asdict(),
+                max_iter=self.max_iter,
+                tol=self.tol,
+                time_limit=self.time_limit,
+                callback=callback,
+                random_state=self.random_state,
+                checkpoint=checkpoint,
+                effort=self.effort,
+            )
         self.objective_ = objective
         self.result_ = result
         self.support_ = result.support

@@ -108,8 +108,10 @@ class Classification(ClassifierMixin, SparseModel):
         """The factors that a dict gives; 1 for classes that it does not name, where it names nothing else."""
         if not isinstance(self.class_weight, dict):
             raise ValueError(f"class_weight must be a dict, 'balanced' or None, got {self.class_weight!r}")
-        factors = {label: check_number(factor, f"class_weight of class {label!r}")
-                   for label, factor in self.class_weight.items()}  # fmt: skip
+        factors = {
+            label: check_number(factor, f"class_weight of class {label!r}")
+            for label, factor in self.class_weight.items()
+        }
         known = self.classes_.tolist()
         strange = [label for label in factors if label not in known]
         if strange and not set(known) <= set(factors):
@@ -234,9 +236,13 @@ class Classification(ClassifierMixin, SparseModel):
         c = data.rows.c
         plain = self.class_weight is not None or np.ptp(c[c > 0]) <= 1e-12 * c.max()  # counts say more than shares
         return class_scores(
-            codes, eta, self.classes_, weights=(c > 0).astype(np.float64) if plain else c, threshold=threshold,
+            codes,
+            eta,
+            self.classes_,
+            weights=(c > 0).astype(np.float64) if plain else c,
+            threshold=threshold,
             probabilities=self._loss().name == "logistic",
-        )  # fmt: skip
+        )
 
     def _outputs(self, outputs: tuple[str, ...]) -> tuple[str, ...]:
         return tuple(map(str, self.classes_)) if outputs else ()

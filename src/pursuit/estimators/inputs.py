@@ -50,7 +50,7 @@ def input_from_arrays(X: Any, y: Array, labels: Array, sample_weight: Any, offse
 
 def input_from_source(
     source: Source, multi_output: bool, classes: Array | None = None, factors: Vector | None = None
-) -> ValidatedInput:  # fmt: skip
+) -> ValidatedInput:
     """Data in parts, with classes where targets are labels, and factors of their weights."""
 
     def data(loss: Any) -> Data:

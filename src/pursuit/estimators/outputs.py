@@ -92,10 +92,22 @@ class ModelOutputs:
         """
         check_is_fitted(self)
         return import_module("pursuit.html").write_report(
-            self, path, X, y, title=title, target=target, certificate=certificate, stability=stability,
-            intervals=intervals, baseline=baseline, n_pairs=n_pairs, time_limit=time_limit, random_state=random_state,
-            command=command, progress=progress,
-        )  # fmt: skip
+            self,
+            path,
+            X,
+            y,
+            title=title,
+            target=target,
+            certificate=certificate,
+            stability=stability,
+            intervals=intervals,
+            baseline=baseline,
+            n_pairs=n_pairs,
+            time_limit=time_limit,
+            random_state=random_state,
+            command=command,
+            progress=progress,
+        )
 
     def to_sklearn(self) -> Any:
         """Return scikit-learn's linear model with the same predictions.

@@ -184,14 +184,23 @@ class SparseRegressor(Regression, AtMostK):
         sizes = ", ".join(str(len(result.support)) for result in results)
         first = results[0]
         self.result_ = replace(
-            first, support=support, coef=np.stack([result.x[support] for result in results], axis=1),
-            intercept=np.array([result.intercept for result in results]), value=sum(r.value for r in results),
-            status=status, reason=f"each response has features of its own ({sizes}), see results_",
-            n_iter=sum(r.n_iter for r in results), seconds=sum(r.seconds for r in results), trace=(),
-            optimality=min((r.optimality for r in results), key=OPTIMALITIES.index), exchange=None,
+            first,
+            support=support,
+            coef=np.stack([result.x[support] for result in results], axis=1),
+            intercept=np.array([result.intercept for result in results]),
+            value=sum(r.value for r in results),
+            status=status,
+            reason=f"each response has features of its own ({sizes}), see results_",
+            n_iter=sum(r.n_iter for r in results),
+            seconds=sum(r.seconds for r in results),
+            trace=(),
+            optimality=min((r.optimality for r in results), key=OPTIMALITIES.index),
+            exchange=None,
             constraint=first.constraint.with_budget(max(1, first.constraint.count(support))),
-            certificate="none", lower=None, next_best="",
-        )  # fmt: skip
+            certificate="none",
+            lower=None,
+            next_best="",
+        )
         self.__dict__.pop("objective_", None)
         self._dtype, self.l2_, self.n_iter_ = models[0]._dtype, models[0].l2_, max(model.n_iter_ for model in models)
         self._set_coefficients(self.result_.x, self.result_.intercept)

@@ -92,11 +92,17 @@ def _question(content: Keywords, about: Subject) -> None:
         else "as few features as predict it well (cross-validation)"
     )
     content["question"] = {
-        "task": task, "how": how, "rows": int(n), "columns": int(model.n_features_in_),
-        "features": len(model.support_), "loss": str(summary.loss or model.loss), "target": name,
+        "task": task,
+        "how": how,
+        "rows": int(n),
+        "columns": int(model.n_features_in_),
+        "features": len(model.support_),
+        "loss": str(summary.loss or model.loss),
+        "target": name,
         "classes": [str(label) for label in model.classes_] if classes else None,
-        "reason": str(getattr(model, "reason_", model.result_.reason)), "estimator": type(model).__name__,
-    }  # fmt: skip
+        "reason": str(getattr(model, "reason_", model.result_.reason)),
+        "estimator": type(model).__name__,
+    }
 
 
 def _features(content: Keywords, about: Subject) -> None:
@@ -107,13 +113,15 @@ def _features(content: Keywords, about: Subject) -> None:
     spread = summary.per_sd if summary.per_sd is None or not several else np.linalg.norm(summary.per_sd, axis=1)
     table = [
         {
-            "name": name, "coef": _number(per_unit[i]), "per_sd": None if spread is None else _number(spread[i]),
+            "name": name,
+            "coef": _number(per_unit[i]),
+            "per_sd": None if spread is None else _number(spread[i]),
             "drop": None if summary.drop is None else _number(summary.drop[i]),
             "rival": summary.rivals[i],
             "rival_cost": None if costs is None or not summary.rivals[i] else _number(costs[i]),
         }
         for i, name in enumerate(summary.names)
-    ]  # fmt: skip
+    ]
     order = sorted(range(len(table)), key=lambda i: -abs(table[i]["per_sd"] or table[i]["coef"] or 0.0))
     content["features"] = [table[i] for i in order[:MAX_SUMMARY_ROWS]]
     content["unit"], content["norms"], content["costs"] = summary.unit, several, summary.how
@@ -188,10 +196,11 @@ def _path(content: Keywords, about: Subject) -> None:
         order = np.argsort(-np.abs(coef), kind="stable")
         sizes.append(
             {
-                "k": int(k), "explained": _number(share),
+                "k": int(k),
+                "explained": _number(share),
                 "features": [[names[result.support[i]], _number(coef[i])] for i in order],
             }
-        )  # fmt: skip
+        )
     if sizes:
         content["path"] = {
             "sizes": sizes,
@@ -206,10 +215,13 @@ def _cv(content: Keywords, about: Subject) -> None:
     if table is None or "mean_loss" not in table or not np.isfinite(table["mean_loss"]).any():
         return
     content["cv"] = {
-        "k": [int(k) for k in table["k"]], "loss": [_number(v) for v in table["mean_loss"]],
-        "error": [_number(v) for v in table["std_error"]], "chosen": int(model.k_),
-        "one_se": None if model.k_1se_ is None else int(model.k_1se_), "folds": model._folds(),
-    }  # fmt: skip
+        "k": [int(k) for k in table["k"]],
+        "loss": [_number(v) for v in table["mean_loss"]],
+        "error": [_number(v) for v in table["std_error"]],
+        "chosen": int(model.k_),
+        "one_se": None if model.k_1se_ is None else int(model.k_1se_),
+        "folds": model._folds(),
+    }
 
 
 def _held_out(content: Keywords, about: Subject) -> None:
@@ -232,18 +244,22 @@ def _held_out(content: Keywords, about: Subject) -> None:
     own = getattr(model, "held_out_", None)
     share = {"mean squared error": "R2", "log loss": "D2"}.get(seen.unit)
     content["held_out"] = {
-        "unit": seen.unit, "folds": seen.folds, "share": share,
+        "unit": seen.unit,
+        "folds": seen.folds,
+        "share": share,
         "own": None if own is None else [_number(own.score), own.name, _number(own.error), own.folds],
         "rows": [
             {
-                "name": one.name, "features": one.features, "loss": _number(one.mean),
+                "name": one.name,
+                "features": one.features,
+                "loss": _number(one.mean),
                 "error": _number(float(one.losses.std(ddof=1) / np.sqrt(len(one.losses)))),
                 "explained": _number(1.0 - one.mean / null.mean) if share and null.mean > 0 else None,
                 "difference": None if one is ours else [_number(v) for v in one.difference(ours)],
             }
             for one in seen.contenders
         ],
-    }  # fmt: skip
+    }
     _diagnostics(content, model, seen, options.random_state)
 
 
@@ -256,8 +272,9 @@ def _diagnostics(content: Keywords, model: "BaseEstimator", seen: HeldOutRows, s
                 some = np.sort(np.random.default_rng(seed).choice(some, MAX_MARKS - 200, replace=False))
             content["residuals"] = {
                 "predicted": [_number(v) for v in seen.prediction[some]],
-                "residual": [_number(v) for v in (seen.y - seen.prediction)[some]], "of": len(seen.y),
-            }  # fmt: skip
+                "residual": [_number(v) for v in (seen.y - seen.prediction)[some]],
+                "of": len(seen.y),
+            }
         return
     labels = model.classes_
     content["confusion"] = {
@@ -270,10 +287,13 @@ def _diagnostics(content: Keywords, model: "BaseEstimator", seen: HeldOutRows, s
         curves = binary_curves(seen.y, labels[1], seen.probability)
         content["curves"] = {
             "false_positive": [_number(v) for v in curves.false_positive],
-            "true_positive": [_number(v) for v in curves.true_positive], "area": _number(curves.area),
-            "predicted": [_number(v) for v in curves.predicted], "observed": [_number(v) for v in curves.observed],
-            "counts": [int(v) for v in curves.counts], "positive": str(labels[1]),
-        }  # fmt: skip
+            "true_positive": [_number(v) for v in curves.true_positive],
+            "area": _number(curves.area),
+            "predicted": [_number(v) for v in curves.predicted],
+            "observed": [_number(v) for v in curves.observed],
+            "counts": [int(v) for v in curves.counts],
+            "positive": str(labels[1]),
+        }
 
 
 def _stability(content: Keywords, about: Subject) -> None:
@@ -296,9 +316,11 @@ def _stability(content: Keywords, about: Subject) -> None:
     columns, shares = agreed.columns[order], agreed.strength[order]
     content["stability"] = {
         "rows": [[names[j], _number(share), int(j) in chosen] for j, share in zip(columns, shares, strict=True)],
-        "pairs": int(agreed.n_done), "threshold": float(agreed.threshold), "largest": int(agreed.ks[-1]),
+        "pairs": int(agreed.n_done),
+        "threshold": float(agreed.threshold),
+        "largest": int(agreed.ks[-1]),
         "stable": [names[j] for j in agreed.stable],
-    }  # fmt: skip
+    }
 
 
 def _intervals(content: Keywords, about: Subject) -> None:
@@ -320,8 +342,9 @@ def _intervals(content: Keywords, about: Subject) -> None:
             for i, (j, a, b, c) in enumerate(zip(known.columns, known.estimate, known.low, known.high, strict=True))
             if j >= 0
         ],
-        "level": known.level, "notes": list(known.notes),
-    }  # fmt: skip
+        "level": known.level,
+        "notes": list(known.notes),
+    }
 
 
 def _optimality(content: Keywords, about: Subject) -> None:
@@ -370,12 +393,15 @@ def _reproduction(content: Keywords, about: Subject) -> None:
         "seed": options.random_state,
         "command": options.command,
         "versions": {
-            "pursuit": __version__, "Python": platform.python_version(), "NumPy": np.__version__,
-            "SciPy": scipy.__version__, "scikit-learn": sklearn.__version__,
+            "pursuit": __version__,
+            "Python": platform.python_version(),
+            "NumPy": np.__version__,
+            "SciPy": scipy.__version__,
+            "scikit-learn": sklearn.__version__,
         },
         "date": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
         "fingerprint": data_fingerprint(model.objective_) if hasattr(model, "objective_") else None,
-    }  # fmt: skip
+    }
 
 
 def _number(value: Any) -> float | None:

@@ -118,10 +118,12 @@ def features(content: Keywords) -> str:
         bullets(content["words"]),
         table(
             f"Chosen features, the largest effects first. Intercept {free}.",
-            ["feature", size, "per standard deviation", lost, "closest rival", with_rival], cells, sortable=True,
+            ["feature", size, "per standard deviation", lost, "closest rival", with_rival],
+            cells,
+            sortable=True,
         ),
         paragraphs(content["notes"]),
-    )  # fmt: skip
+    )
 
 
 def held_out(content: Keywords) -> str:
@@ -236,9 +238,11 @@ def stability(content: Keywords) -> str:
         f"Selected in at least {100 * known['threshold']:.0f}% of them: {stable}."
     )
     return section(
-        "Would other rows choose the same?", pictures.stability_picture(known), paragraphs([words]),
+        "Would other rows choose the same?",
+        pictures.stability_picture(known),
+        paragraphs([words]),
         '<p class="soft">Blue bars are the features of this model, grey bars others.</p>',
-    )  # fmt: skip
+    )
 
 
 def intervals(content: Keywords) -> str:

@@ -22,9 +22,12 @@ def path_picture(path: Keywords) -> str:
     every = np.concatenate([lines[name] for name in shown]) if shown else np.zeros(1)
     low, high = padded(np.append(every[np.isfinite(every)], 0.0))
     chart = Chart(
-        (ks.min(), ks.max()), (low, high), "Coefficients per standard deviation, by number of features",
-        height=340, right=140,
-    )  # fmt: skip
+        (ks.min(), ks.max()),
+        (low, high),
+        "Coefficients per standard deviation, by number of features",
+        height=340,
+        right=140,
+    )
     chart.axes("number of features", "per standard deviation", whole=True)
     chart.segment((ks.min(), 0.0), (ks.max(), 0.0), "zero")
     places: list[float] = []
@@ -96,9 +99,12 @@ def stability_picture(stability: Keywords) -> str:
     rows = stability["rows"]
     names = [row[0] for row in rows]
     chart = Chart(
-        (0.0, 1.0), (-len(rows) + 0.5, 0.5), "How often halves of the rows select each feature",
-        height=60 + ROW_HEIGHT * len(rows), left=name_margin(names),
-    )  # fmt: skip
+        (0.0, 1.0),
+        (-len(rows) + 0.5, 0.5),
+        "How often halves of the rows select each feature",
+        height=60 + ROW_HEIGHT * len(rows),
+        left=name_margin(names),
+    )
     chart.axes("share of half-samples that select it", "", names=names)
     for i, (name, share, chosen) in enumerate(rows):
         chart.bar(
@@ -116,9 +122,12 @@ def intervals_picture(intervals: Keywords) -> str:
     scaled = [np.array([row[1], row[2], row[3]]) / h for row, h in zip(rows, half, strict=True)]
     ends = np.concatenate([*scaled, [0.0]])
     chart = Chart(
-        padded(ends), (-len(rows) + 0.5, 0.5), "Coefficients with their intervals",
-        height=60 + ROW_HEIGHT * len(rows), left=name_margin(names),
-    )  # fmt: skip
+        padded(ends),
+        (-len(rows) + 0.5, 0.5),
+        "Coefficients with their intervals",
+        height=60 + ROW_HEIGHT * len(rows),
+        left=name_margin(names),
+    )
     chart.axes("coefficient in half-widths of its interval", "", names=names)
     chart.segment((0.0, chart.y[0]), (0.0, chart.y[1]), "zero")
     for i, (row, at) in enumerate(zip(rows, scaled, strict=True)):
@@ -133,9 +142,12 @@ def held_out_picture(held_out: Keywords) -> str:
     names = [row["name"] for row in rows]
     loss, error = finite([row["loss"] for row in rows]), np.nan_to_num(finite([row["error"] for row in rows]))
     chart = Chart(
-        (0.0, float(np.max(loss + error)) * 1.05), (-len(rows) + 0.5, 0.5), f"Held-out {held_out['unit']}",
-        height=60 + 28 * len(rows), left=name_margin(names),
-    )  # fmt: skip
+        (0.0, float(np.max(loss + error)) * 1.05),
+        (-len(rows) + 0.5, 0.5),
+        f"Held-out {held_out['unit']}",
+        height=60 + 28 * len(rows),
+        left=name_margin(names),
+    )
     chart.axes(f"{held_out['unit']} on held-out rows (lower is better)", "", names=names)
     for i, (value, e) in enumerate(zip(loss, error, strict=True)):
         chart.bar(

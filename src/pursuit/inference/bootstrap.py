@@ -137,9 +137,19 @@ def bootstrap_intervals(
     order = np.lexsort((met, -frequency, ~chosen))  # the model's own features first, then by frequency
     names = coefficient_names(input_names(model, X), met[order], False)
     return Intervals(
-        "bootstrap", names, met[order], estimate[order], low[order], high[order], level, values.std(axis=0)[order],
-        None, frequency[order], (*direction_note(classes), *_describe(n_boot, level)), len(support),
-    )  # fmt: skip
+        "bootstrap",
+        names,
+        met[order],
+        estimate[order],
+        low[order],
+        high[order],
+        level,
+        values.std(axis=0)[order],
+        None,
+        frequency[order],
+        (*direction_note(classes), *_describe(n_boot, level)),
+        len(support),
+    )
 
 
 def _resample(random: Any, y: Array, classes: Array | None, weights: Vector) -> Vector:

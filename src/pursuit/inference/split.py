@@ -122,16 +122,29 @@ def split_intervals(
     t = np.abs(beta) / np.where(error > 0, error, 1e-300)
     p_value = 2 * (stdtr(df, -t) if df else ndtr(-t))
     return Intervals(
-        "split", coefficient_names(names, support, intercept), _with_intercept(support, intercept), beta,
-        beta - half, beta + half, level, error, p_value, None,
+        "split",
+        coefficient_names(names, support, intercept),
+        _with_intercept(support, intercept),
+        beta,
+        beta - half,
+        beta + half,
+        level,
+        error,
+        p_value,
+        None,
         (*direction_note(classes), *_describe(_effective_rows(weights, first), left, level, robust, loss)),
-    )  # fmt: skip
+    )
 
 
 def _estimates(
-    A: Array, y: Vector, loss: Loss, intercept: bool, weights: Vector | None, robust: bool,
+    A: Array,
+    y: Vector,
+    loss: Loss,
+    intercept: bool,
+    weights: Vector | None,
+    robust: bool,
     offset: Vector | None = None,
-) -> tuple[Vector, Vector, int]:  # fmt: skip
+) -> tuple[Vector, Vector, int]:
     """Coefficients (the intercept last), their standard errors, and degrees of freedom that are left.
 
     Rows without a weight have no part in it: weights of the others have mean 1.
@@ -141,9 +154,13 @@ def _estimates(
         counts = weights > 0
         A, y, shift, weights = A[counts], y[counts], shift[counts], weights[counts]
     f = GLM(
-        A if A.shape[1] else np.zeros((len(A), 1)), y, loss, fit_intercept=intercept, sample_weight=weights,
+        A if A.shape[1] else np.zeros((len(A), 1)),
+        y,
+        loss,
+        fit_intercept=intercept,
+        sample_weight=weights,
         offset=None if offset is None else shift,
-    )  # fmt: skip
+    )
     with np.errstate(all="ignore"):
         point = f.refit(np.arange(A.shape[1]))
         coef, b = f.in_units(point)

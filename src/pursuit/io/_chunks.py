@@ -176,8 +176,10 @@ def npz_chunks(path: Path, roles: ColumnRoles, room: Path) -> ChunkedFile:
         for low in range(0, X.shape[0], rows):
             some = slice(low, min(X.shape[0], low + rows))
             part = X[some].astype(dtype) if sparse.issparse(X) else np.array(X[some], dtype=dtype, order="C")
-            y, weights, offset = (None if apart.get(role) is None else np.array(apart[role][some])
-                                  for role in ("target", "weights", "offset"))  # fmt: skip
+            y, weights, offset = (
+                None if apart.get(role) is None else np.array(apart[role][some])
+                for role in ("target", "weights", "offset")
+            )
             assert y is not None
             yield Chunk(part, y, weights, offset, some.stop)
 
@@ -200,7 +202,7 @@ def _requested_columns(path: Path, header: Sequence[str], roles: ColumnRoles) ->
 
 def _chunk_from_frame(
     path: Path, frame: Any, features: list[str], requested: RequestedColumns, roles: ColumnRoles, done: int
-) -> Chunk:  # fmt: skip
+) -> Chunk:
     X, y, _ = _frames.split_frame(path, frame, features, requested)
     assert y is not None
     apart = {}

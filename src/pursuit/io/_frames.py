@@ -107,9 +107,16 @@ def load_npy(pandas: Any, path: Path) -> Any:
 
 
 LOADERS: dict[str, Any] = {
-    ".csv": load_csv, ".csv.gz": load_csv, ".tsv": load_csv, ".tsv.gz": load_csv, ".parquet": load_parquet,
-    ".feather": load_feather, ".xlsx": load_excel, ".xls": load_excel, ".npy": load_npy,
-}  # fmt: skip
+    ".csv": load_csv,
+    ".csv.gz": load_csv,
+    ".tsv": load_csv,
+    ".tsv.gz": load_csv,
+    ".parquet": load_parquet,
+    ".feather": load_feather,
+    ".xlsx": load_excel,
+    ".xls": load_excel,
+    ".npy": load_npy,
+}
 
 
 def _refuse_short_rows(pandas: Any, source: Any, separator: str, shown: str, width: int) -> None:

@@ -19,8 +19,11 @@ from pursuit.io.tables import check_finite, check_target, kind_of
 MAX_CLASSES = 1000  # different words that a target may have: beyond that they are no labels
 UNPACK_FOLDER = "unpacked"  # where a packed file is unpacked while it is read
 _OPENERS: dict[str, Opener] = {
-    "csv": csv_chunks, "parquet": parquet_chunks, "npz": npz_chunks, "libsvm": libsvm_chunks,
-}  # fmt: skip
+    "csv": csv_chunks,
+    "parquet": parquet_chunks,
+    "npz": npz_chunks,
+    "libsvm": libsvm_chunks,
+}
 
 
 def convert(
@@ -122,9 +125,13 @@ def _add(writer: Writer, labels: "Labels", path: Path, names: Sequence[str] | No
 def _finish(writer: Writer, labels: "Labels", names: Sequence[str] | None, roles: ColumnRoles, kind: str) -> Manifest:
     target = "y" if roles.target is None and kind == "npz" else roles.target
     return writer.finish(
-        names, target=target, weights=roles.weights, offset=roles.offset, classes=labels.classes,
+        names,
+        target=target,
+        weights=roles.weights,
+        offset=roles.offset,
+        classes=labels.classes,
         target_dtype="int64" if labels.whole else "float64",
-    )  # fmt: skip
+    )
 
 
 class Labels:

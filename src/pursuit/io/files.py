@@ -230,10 +230,18 @@ def _as_logistic(lda: Any) -> Any:
         coef, intercept = coef[:, 0], intercept[0]
     p = lda.n_features_in_
     return SimpleNamespace(
-        loss="logistic", k=p, l2_=0.0, standardize=lda.standardize, n_features_in_=p, support_=np.arange(p),
-        feature_names_in_=getattr(lda, "feature_names_in_", None), classes_=lda.classes_, result_=lda.graph_.result_,
-        reason_=lda.reason_, _on_support=lambda: (coef, intercept),
-    )  # fmt: skip
+        loss="logistic",
+        k=p,
+        l2_=0.0,
+        standardize=lda.standardize,
+        n_features_in_=p,
+        support_=np.arange(p),
+        feature_names_in_=getattr(lda, "feature_names_in_", None),
+        classes_=lda.classes_,
+        result_=lda.graph_.result_,
+        reason_=lda.reason_,
+        _on_support=lambda: (coef, intercept),
+    )
 
 
 def load_model(path: str | Path) -> Model:

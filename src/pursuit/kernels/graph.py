@@ -64,9 +64,16 @@ def search_graphs(
     p = len(R)
     first = include if start is None else start
     found, stopped, trouble = _core.graph_path(
-        as_matrix(R), np.asarray(sizes, np.int64), codes(include, p), codes(first, p),
-        forbidden_mask(forbidden, p), thorough, tol, should_stop, reached,
-    )  # fmt: skip
+        as_matrix(R),
+        np.asarray(sizes, np.int64),
+        codes(include, p),
+        codes(first, p),
+        forbidden_mask(forbidden, p),
+        thorough,
+        tol,
+        should_stop,
+        reached,
+    )
     return GraphPath([unpacked(fit, p) for fit in found], stopped, trouble)
 
 
@@ -113,9 +120,18 @@ def open_exchanges(
     """
     p = len(R)
     (leave, enter, _), n_checked, whole, trouble = _core.graph_open(
-        as_matrix(R), codes(fit.edges, p), fit.w, fit.d, fit.Sigma, codes(include, p),
-        forbidden_mask(forbidden, p), least, sweeps, most, late,
-    )  # fmt: skip
+        as_matrix(R),
+        codes(fit.edges, p),
+        fit.w,
+        fit.d,
+        fit.Sigma,
+        codes(include, p),
+        forbidden_mask(forbidden, p),
+        least,
+        sweeps,
+        most,
+        late,
+    )
     if trouble is not None:
         raise trouble
     return OpenExchanges(leave, pairs(enter, p), n_checked, whole)

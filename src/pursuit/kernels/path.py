@@ -136,9 +136,16 @@ def quadratic_path(
 
 
 def least_squares_path(
-    kernel: _core.LeastSquares, useful: Array, h: Vector, f0: float, scale: float, room: float, constraint: AtMost,
-    plan: PathPlan, rounded: float,
-) -> PathSolution | None:  # fmt: skip
+    kernel: _core.LeastSquares,
+    useful: Array,
+    h: Vector,
+    f0: float,
+    scale: float,
+    room: float,
+    constraint: AtMost,
+    plan: PathPlan,
+    rounded: float,
+) -> PathSolution | None:
     """The path of a least squares problem whose X is in memory."""
     request = path_request(plan, constraint, useful, True, scale)
     solution = kernel.path(request, thorough=plan.thorough, reached=plan.reached, room=room)
@@ -146,9 +153,14 @@ def least_squares_path(
 
 
 def _from_quadratic(
-    solution: _core.PathSolution, request: _core.SearchRequest, h: Vector, f0: float, constraint: AtMost,
-    plan: PathPlan, rounded: float,
-) -> PathSolution | None:  # fmt: skip
+    solution: _core.PathSolution,
+    request: _core.SearchRequest,
+    h: Vector,
+    f0: float,
+    constraint: AtMost,
+    plan: PathPlan,
+    rounded: float,
+) -> PathSolution | None:
     first = len(constraint.include)
     if plan.only is not None and solution.sizes:
         size = min(plan.only, first + solution.sizes - 1)
@@ -179,9 +191,16 @@ def _point(at: _core.PathPoint, h: Vector, f0: float, rounded: float) -> PathPoi
 
 
 def likelihood_path(
-    kernel: Callable[..., Any], even: ScaledColumns, l2: Ridge, outputs: int, constraint: AtMost, floor: float,
-    scale: float, intercept: bool, plan: PathPlan,
-) -> PathSolution | None:  # fmt: skip
+    kernel: Callable[..., Any],
+    even: ScaledColumns,
+    l2: Ridge,
+    outputs: int,
+    constraint: AtMost,
+    floor: float,
+    scale: float,
+    intercept: bool,
+    plan: PathPlan,
+) -> PathSolution | None:
     """The path of a loss; ``kernel`` has the samples, and takes everything else."""
     forced, allowed = unit_masks(constraint, even.sizes > 0)
     if (forced & ~allowed & 1).any():  # a constant column that is forced in
@@ -198,9 +217,16 @@ def likelihood_path(
 
 
 def light_class_path(
-    kernel: Callable[..., Any], even: ScaledColumns, l2: Any, outputs: int, constraint: AtMost, floor: float,
-    scale: float, intercept: bool, plan: PathPlan,
-) -> PathSolution | None:  # fmt: skip
+    kernel: Callable[..., Any],
+    even: ScaledColumns,
+    l2: Any,
+    outputs: int,
+    constraint: AtMost,
+    floor: float,
+    scale: float,
+    intercept: bool,
+    plan: PathPlan,
+) -> PathSolution | None:
     """The path of several classes on a working set of columns; sizes that are not wanted have the point below."""
     forced, allowed = unit_masks(constraint, even.sizes > 0)
     if (forced & ~allowed & 1).any():  # a constant column that is forced in
@@ -219,9 +245,13 @@ def light_class_path(
 
 
 def working_set_path(
-    kernel: Callable[..., Any], columns: ScaledColumns, pass_work: float, scale: float, constraint: AtMost,
+    kernel: Callable[..., Any],
+    columns: ScaledColumns,
+    pass_work: float,
+    scale: float,
+    constraint: AtMost,
     plan: PathPlan,
-) -> PathSolution | None:  # fmt: skip
+) -> PathSolution | None:
     """The path of a loss on a working set of columns; ``pass_work`` is what a pass over X costs."""
     request = path_request(plan, constraint, columns.sizes > 0, False, scale)
     found = kernel(_wanted(plan, constraint.k), MIN_WORKING_SET, pass_work, request, plan.reached)

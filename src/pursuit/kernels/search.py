@@ -74,15 +74,31 @@ def make_request(
     """A search request for a kernel: which units, from where, how many restarts, when to stop."""
     forced, allowed = unit_masks(constraint, useful)
     return _core.SearchRequest(
-        constraint.k, forced, allowed, start, restarts=plan.restarts, patience=plan.patience, widest=widest,
-        effort=plan.effort, seed=plan.seed, scale=scale, stop=plan.should_stop,
-    )  # fmt: skip
+        constraint.k,
+        forced,
+        allowed,
+        start,
+        restarts=plan.restarts,
+        patience=plan.patience,
+        widest=widest,
+        effort=plan.effort,
+        seed=plan.seed,
+        scale=scale,
+        stop=plan.should_stop,
+    )
 
 
 def search_quadratic(
-    H: Vector, c: Vector, ridge: Vector, f0: float, constraint: AtMost, start: Columns, scale: float,
-    plan: SearchPlan, rounded: float = SUM_ROUNDING,
-) -> SearchSolution | None:  # fmt: skip
+    H: Vector,
+    c: Vector,
+    ridge: Vector,
+    f0: float,
+    constraint: AtMost,
+    start: Columns,
+    scale: float,
+    plan: SearchPlan,
+    rounded: float = SUM_ROUNDING,
+) -> SearchSolution | None:
     """The best support of f0 + c'x + x'(H + ridge)x/2; None where that is too large or lacks digits.
 
     With a row of c for each response the quadratics are added up, with one support. ``rounded`` is the share of |H_ij|,
@@ -171,9 +187,18 @@ class ScaledColumns:
 
 
 def search_likelihood(
-    kernel: Callable[..., Any], columns: ScaledColumns, l2: Ridge, outputs: int, constraint: AtMost, start: Columns,
-    floor: float, scale: float, intercept: bool, plan: SearchPlan, beam: int = 0,
-) -> SearchSolution | None:  # fmt: skip
+    kernel: Callable[..., Any],
+    columns: ScaledColumns,
+    l2: Ridge,
+    outputs: int,
+    constraint: AtMost,
+    start: Columns,
+    floor: float,
+    scale: float,
+    intercept: bool,
+    plan: SearchPlan,
+    beam: int = 0,
+) -> SearchSolution | None:
     """The best support of a loss; ``kernel`` has the samples, and takes everything else."""
     useful = columns.sizes > 0
     forced, allowed = unit_masks(constraint, useful)
@@ -190,9 +215,14 @@ def search_likelihood(
     if not all(inside(constraint.include, S).all() for S, *_ in points):
         return None
     return SearchSolution(
-        points, as_exchange(found.nearest), found.unjudged, found.total, trouble=request.take_error(),
-        doubtful=found.doubtful, swept=found.unjudged >= 0,
-    )  # fmt: skip
+        points,
+        as_exchange(found.nearest),
+        found.unjudged,
+        found.total,
+        trouble=request.take_error(),
+        doubtful=found.doubtful,
+        swept=found.unjudged >= 0,
+    )
 
 
 def is_affordable(entries: float, outputs: int, constraint: AtMost, small: bool = False) -> bool:

@@ -275,9 +275,10 @@ def list_losses() -> dict[str, str]:
 LOSS_SYNONYMS = {
     **dict.fromkeys(("mse", "gaussian", "l2", "ls", "squared_error", "least_squares", "normal", "ols"), "squared"),
     **dict.fromkeys(("binomial", "log_loss", "logloss", "bernoulli", "cross_entropy", "log", "logit"), "logistic"),
-    **dict.fromkeys(("svm", "svc"), "hinge"), **dict.fromkeys(("count", "counts"), "poisson"),
+    **dict.fromkeys(("svm", "svc"), "hinge"),
+    **dict.fromkeys(("count", "counts"), "poisson"),
     **dict.fromkeys(("robust", "mae"), "huber"),
-}  # fmt: skip
+}
 
 
 def as_loss(loss: LossLike, several: bool = False) -> Loss:

@@ -200,9 +200,12 @@ class Objective:
         columns, rows = np.arange(self.dim) if others is None else others, self.hessian_rows(point, cols, others)
         small = rows[:, cols] if others is None else rows if others is cols else self.hessian_rows(point, cols, cols)
         return ExchangeModel(
-            rows, small, columns, lambda: self.curvatures(point, columns),
+            rows,
+            small,
+            columns,
+            lambda: self.curvatures(point, columns),
             lambda part: self.hessian_rows(point, columns[part], columns[part]),
-        )  # fmt: skip
+        )
 
     def removal_costs(self, point: Point) -> Vector | None:
         """What dropping each coordinate of a refit costs, by a way of f's own; None: by the quadratic model."""

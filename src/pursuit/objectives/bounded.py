@@ -408,9 +408,12 @@ class _Lagrangian:
         rows[A] = T
         rows[:, mine] = small[:, spot[model.others[mine]]]
         return ExchangeModel(
-            rows, small, model.others, lambda: model.diagonal() + (W**2).sum(axis=0),
+            rows,
+            small,
+            model.others,
+            lambda: model.diagonal() + (W**2).sum(axis=0),
             lambda part: model.block(part) + W[:, part].T @ W[:, part],
-        )  # fmt: skip
+        )
 
 
 def _one_step(problem: Any, zero: Vector, z: Vector, within: FeasibleSet) -> Fit | None:

@@ -131,9 +131,13 @@ class GLM(GLMCurvature):
     def problem_settings(self) -> Keywords:
         shift = None if self.standardize or self.data.view is None else settings_to_json(self.data.view[0])
         return {
-            **super().problem_settings(), "loss": settings_to_json(self.loss), "l2": settings_to_json(self.ridge),
-            "fit_intercept": self.fit_intercept, "standardize": self.standardize, "shift of the columns": shift,
-        }  # fmt: skip
+            **super().problem_settings(),
+            "loss": settings_to_json(self.loss),
+            "l2": settings_to_json(self.ridge),
+            "fit_intercept": self.fit_intercept,
+            "standardize": self.standardize,
+            "shift of the columns": shift,
+        }
 
     def fingerprint(self) -> list[tuple[float, float]]:
         return [*super().fingerprint(), *map(tuple, self.data.raw.sketch().tolist())]
@@ -154,9 +158,12 @@ class GLM(GLMCurvature):
 
     def to_engine(self, engine: "Engine") -> "GLM":
         return type(self)(
-            placed(self.data.raw, engine), loss=self.loss, l2=self.ridge, fit_intercept=self.fit_intercept,
+            placed(self.data.raw, engine),
+            loss=self.loss,
+            l2=self.ridge,
+            fit_intercept=self.fit_intercept,
             standardize=self.standardize,
-        )  # fmt: skip
+        )
 
     def forget(self) -> None:
         self.data.forget()

@@ -95,9 +95,16 @@ def _in_memory(f: "GLM", constraint: AtMost, plan: PathPlan) -> PathSolution | N
     if problem is None:
         return None
     found = least_squares_path(
-        problem.kernel, problem.useful, problem.h, null.value, 1e-9 * f.height, problem.room, constraint, plan,
+        problem.kernel,
+        problem.useful,
+        problem.h,
+        null.value,
+        1e-9 * f.height,
+        problem.room,
+        constraint,
+        plan,
         f.rounded,
-    )  # fmt: skip
+    )
     if found is None:
         return None
     base = null.free if f.fit_intercept else 0.0
@@ -119,9 +126,16 @@ class Quad:
         """On all columns, or on some: nothing is then claimed of the others."""
         value, some = self.f.null.value, slice(None) if cols is None else cols
         found = quadratic_path(
-            rows, self.down[some], self.h[some], self.ridge[some], value, 1e-9 * self.f.height,
-            constraint if cols is None else constraint.restricted(cols), plan, self.f.rounded,
-        )  # fmt: skip
+            rows,
+            self.down[some],
+            self.h[some],
+            self.ridge[some],
+            value,
+            1e-9 * self.f.height,
+            constraint if cols is None else constraint.restricted(cols),
+            plan,
+            self.f.rounded,
+        )
         if found is None:
             return None
         points = found.points
@@ -243,9 +257,11 @@ def _on_columns(f: "GLM", constraint: AtMost, plan: PathPlan, cols: Columns | No
         return None
     points = [
         at._replace(
-            support=at.support if cols is None else cols[at.support], coef=at.coef[:, 0], free=float(at.free[0]),
+            support=at.support if cols is None else cols[at.support],
+            coef=at.coef[:, 0],
+            free=float(at.free[0]),
             optimality=at.optimality if cols is None else "stationary",
         )
         for at in found.points
-    ]  # fmt: skip
+    ]
     return replace(found, points=points)

@@ -52,9 +52,17 @@ class GLMRefits(GLMValues):
             return g
 
         return Point(
-            self.dim, support, fit.coef.reshape(-1), fit.b, fit.value, slope, fit.converged, fit.note, fit.minimiser,
+            self.dim,
+            support,
+            fit.coef.reshape(-1),
+            fit.b,
+            fit.value,
+            slope,
+            fit.converged,
+            fit.note,
+            fit.minimiser,
             support_bound=fit.lower_bound,
-        ).bind(self)  # fmt: skip
+        ).bind(self)
 
     def _begin(self, support: Columns, start: Point | None) -> tuple[Vector, Intercept]:
         """Coefficients (with several outputs a row per column) and intercept to begin a refit from."""

@@ -54,9 +54,17 @@ class GLMValues(HasDual):
                 size = float(np.sqrt(abs(fit.value) or 1.0))
                 self.data.check_small(self._columns(np.flatnonzero(np.abs(gradient) <= MIN_GRADIENT_SHARE * size)))
             self._null = Point(
-                self.dim, nothing, np.empty(0), fit.b, fit.value, again, True, fit.note, fit.minimiser,
+                self.dim,
+                nothing,
+                np.empty(0),
+                fit.b,
+                fit.value,
+                again,
+                True,
+                fit.note,
+                fit.minimiser,
                 support_bound=fit.value,
-            )  # fmt: skip
+            )
             gradient.setflags(write=False)
             self._null.__dict__["gradient"] = gradient
         return self._null
@@ -68,9 +76,15 @@ class GLMValues(HasDual):
         nothing, data, self.tilt = np.empty(0, np.int64), self.data, tilt
         no_coefficients = data.no_coefficients
         self._null = Point(
-            self.dim, nothing, np.empty(0), b, value, lambda: data.at(nothing, no_coefficients, b).gradient, True,
+            self.dim,
+            nothing,
+            np.empty(0),
+            b,
+            value,
+            lambda: data.at(nothing, no_coefficients, b).gradient,
+            True,
             support_bound=(1 - EXACT_VALUE_SHARE) * value,
-        )  # fmt: skip
+        )
 
     @property
     def height(self) -> float:

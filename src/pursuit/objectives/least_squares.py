@@ -72,10 +72,19 @@ def best_subset(f: "GLM", constraint: AtMost, plan: SearchPlan | PathPlan) -> Pa
     rows, ridge = data.raw.rows, f.ridge
     common, own = (ridge, None) if isinstance(ridge, float) else (0.0, ridge)
     found = _core.best_subset(
-        stored[0], rows.y, rows.c, rows.offset, common, own,
-        None if data.view is None else np.stack(data.view[:2]), f.fit_intercept, request, judged, MIN_VALUE_SHARE,
+        stored[0],
+        rows.y,
+        rows.c,
+        rows.offset,
+        common,
+        own,
+        None if data.view is None else np.stack(data.view[:2]),
+        f.fit_intercept,
+        request,
+        judged,
+        MIN_VALUE_SHARE,
         f.rounded,
-    )  # fmt: skip
+    )
     if found is None or found.condition <= WELL_CONDITIONED or found.noise > MAX_ROUNDING_SHARE * found.value:
         return None
     f.know_null(found.null_intercept, found.null_value, found.tilt)
@@ -121,10 +130,18 @@ def problem_of(f: "GLM") -> Problem | None:
     residual = np.sqrt(rows.c) * (rows.y - null.free - (0.0 if rows.offset is None else rows.offset))
     gradient = np.where(useful, null.gradient - mean * f.tilt, 0.0) / length
     kernel = _core.LeastSquares(
-        matrix, rows.c, residual[None], mean * scale + shift, np.where(useful, 1.0, 0.0) / (length * scale),
-        np.where(useful, f.ridge / length**2, 0.0), gradient[None], length, f0=null.value,
-        floor=MIN_VALUE_SHARE * null.value, far=far,
-    )  # fmt: skip
+        matrix,
+        rows.c,
+        residual[None],
+        mean * scale + shift,
+        np.where(useful, 1.0, 0.0) / (length * scale),
+        np.where(useful, f.ridge / length**2, 0.0),
+        gradient[None],
+        length,
+        f0=null.value,
+        floor=MIN_VALUE_SHARE * null.value,
+        far=far,
+    )
     return Problem(kernel, useful, mean, h)
 
 

@@ -165,9 +165,16 @@ class LogDet(Objective):
         )
         nothing = np.zeros(len(support))
         return Point(
-            self.dim, support, nothing, np.ones(self.p), np.inf, _nowhere(note), note=note, minimiser=False,
+            self.dim,
+            support,
+            nothing,
+            np.ones(self.p),
+            np.inf,
+            _nowhere(note),
+            note=note,
+            minimiser=False,
             support_bound=-np.inf,
-        ).bind(self)  # fmt: skip
+        ).bind(self)
 
     def _fitted(self, support: Columns, fit: GraphFit) -> Point:
         sure = fit.gap <= EDGE_TOLERANCE
@@ -186,14 +193,27 @@ class LogDet(Objective):
         note = "bounds of eigenvalues bind" if converged else "the refit within bounds of eigenvalues did not converge"
         i, j = edges.T
         return Point(
-            self.dim, support, W[i, j], W.diagonal().copy(), value, Inverse(self.R, self.pairs, found[1]), converged,
-            note, support_bound=-np.inf,
-        ).bind(self)  # fmt: skip
+            self.dim,
+            support,
+            W[i, j],
+            W.diagonal().copy(),
+            value,
+            Inverse(self.R, self.pairs, found[1]),
+            converged,
+            note,
+            support_bound=-np.inf,
+        ).bind(self)
 
     def _point(
-        self, support: Columns, coef: Vector, d: Vector, Sigma: Vector, value: float | None = None,
-        refitted: bool = False, note: str = "",
-    ) -> Point:  # fmt: skip
+        self,
+        support: Columns,
+        coef: Vector,
+        d: Vector,
+        Sigma: Vector,
+        value: float | None = None,
+        refitted: bool = False,
+        note: str = "",
+    ) -> Point:
         if value is None:  # of a diagonal
             value = float(d.sum() - np.log(d).sum()) + self.units
         slope = Inverse(self.R, self.pairs, Sigma, support if refitted else None)
@@ -290,9 +310,13 @@ class LogDet(Objective):
         """Grow, exchange, an optimistic pass, in one kernel call."""
         include, forbidden = self._limits(constraint)
         grown = graph_kernel.search_graphs(
-            self.R, [constraint.k], include=include, start=self.pairs.edges(start.support), forbidden=forbidden,
+            self.R,
+            [constraint.k],
+            include=include,
+            start=self.pairs.edges(start.support),
+            forbidden=forbidden,
             thorough=True,
-        )  # fmt: skip
+        )
         return self._grown(grown)
 
     def _grown(self, grown: graph_kernel.GraphPath) -> Iterator[Point]:
@@ -311,15 +335,25 @@ class LogDet(Objective):
         include, forbidden = self._limits(constraint)
         tell = plan.reached
         grown = graph_kernel.search_graphs(
-            self.R, plan.sizes, include=include, forbidden=forbidden, should_stop=plan.should_stop,
+            self.R,
+            plan.sizes,
+            include=include,
+            forbidden=forbidden,
+            should_stop=plan.should_stop,
             thorough=plan.thorough,
             reached=None if tell is None else (lambda size, value: bool(tell(size, value + self.units))),
-        )  # fmt: skip
+        )
         points = [
-            PathPoint(self.pairs.numbers(fit.edges), fit.w, fit.d, fit.value + self.units, "swap_stationary",
-                    fit.gap <= EDGE_TOLERANCE)
+            PathPoint(
+                self.pairs.numbers(fit.edges),
+                fit.w,
+                fit.d,
+                fit.value + self.units,
+                "swap_stationary",
+                fit.gap <= EDGE_TOLERANCE,
+            )
             for fit in grown.fits
-        ]  # fmt: skip
+        ]
         return PathSolution(plan.sizes[0], points, grown.stopped, grown.trouble, plan.sizes) if points else None
 
     def _fit(self, point: Point) -> GraphFit:

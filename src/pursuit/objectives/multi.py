@@ -61,6 +61,12 @@ class MultiGLM(GLM):
         if not (isinstance(loss, str) or getattr(loss, "several", False)):
             raise TypeError(f"loss of MultiGLM must be 'multinomial' or 'squared', got {type(loss).__name__}")
         super().__init__(
-            X, Y, loss, l2=l2, fit_intercept=fit_intercept, sample_weight=sample_weight, offset=offset,
+            X,
+            Y,
+            loss,
+            l2=l2,
+            fit_intercept=fit_intercept,
+            sample_weight=sample_weight,
+            offset=offset,
             standardize=standardize,
-        )  # fmt: skip
+        )

@@ -166,9 +166,15 @@ def from_kernel(f: "Objective", at: PathPoint) -> Point:
     """A point that a kernel found; reading its gradient is a pass over the data."""
     support, coef, free = at.support, at.coef, at.free
     point = Point(
-        f.dim, support, coef, free, at.value, lambda: f.at(support, coef, free).gradient.copy(), at.exact,
+        f.dim,
+        support,
+        coef,
+        free,
+        at.value,
+        lambda: f.at(support, coef, free).gradient.copy(),
+        at.exact,
         support_bound=(1 - MAX_ROUNDING_SHARE) * at.value if at.lower_bound is None and at.exact else at.lower_bound,
-    )  # fmt: skip
+    )
     return point.bind(f)
 
 

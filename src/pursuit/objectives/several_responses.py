@@ -48,16 +48,12 @@ def search_responses(f: "GLM", constraint: AtMost, start: Columns, plan: SearchP
     problem, _ = given
     value, widest = f.null.value, WIDENING_FACTOR[True]
     fits = (widest * constraint.k + 1) * constraint.units <= problem.room
-    request = make_request(
-        constraint, problem.useful, constraint.units_of(start), widest, 1e-9 * value, plan
-    )  # fmt: skip
+    request = make_request(constraint, problem.useful, constraint.units_of(start), widest, 1e-9 * value, plan)
     solution = problem.kernel.search(request, all_columns=plan.all_columns if fits else 0, room=problem.room)
     found = quadratic_solution(solution, request, constraint, value)
     if found is None or found.points[-1][-1] < MIN_VALUE_SHARE * value:
         return None  # too little is left for differences of products to tell
-    points = [
-        (f.coordinates(S), x, _intercepts(f, problem, S, x), at) for S, x, _, at in found.points
-    ]  # fmt: skip
+    points = [(f.coordinates(S), x, _intercepts(f, problem, S, x), at) for S, x, _, at in found.points]
     return replace(found, points=points)
 
 
@@ -82,9 +78,16 @@ def path_of_responses(f: "GLM", constraint: AtMost, plan: PathPlan) -> PathSolut
         found = quadratic_path(A.T @ A, gradient, problem.h, ridge, value, 1e-9 * value, constraint, plan)
     else:
         found = least_squares_path(
-            problem.kernel, problem.useful, problem.h, value, 1e-9 * value, problem.room, constraint, plan,
+            problem.kernel,
+            problem.useful,
+            problem.h,
+            value,
+            1e-9 * value,
+            problem.room,
+            constraint,
+            plan,
             SUM_ROUNDING,
-        )  # fmt: skip
+        )
     if found is None:
         return None
     points = [
@@ -119,10 +122,18 @@ def problem_of(f: "GLM", constraint: AtMost, copied: bool = False) -> tuple[Prob
     gradient = np.where(useful, null.gradient.reshape(p, -1).T - np.outer(f.tilt, mean), 0.0)
     length = np.sqrt(np.where(useful, h, 1.0))
     kernel = _core.LeastSquares(
-        matrix, rows.c, _residual(f, rows), mean * scale + shift, np.where(useful, 1.0, 0.0) / (length * scale),
-        np.where(useful, f.ridge / length**2, 0.0), gradient / length, length, f0=null.value,
-        floor=MIN_VALUE_SHARE * null.value, far=False,
-    )  # fmt: skip
+        matrix,
+        rows.c,
+        _residual(f, rows),
+        mean * scale + shift,
+        np.where(useful, 1.0, 0.0) / (length * scale),
+        np.where(useful, f.ridge / length**2, 0.0),
+        gradient / length,
+        length,
+        f0=null.value,
+        floor=MIN_VALUE_SHARE * null.value,
+        far=False,
+    )
     return Problem(kernel, useful, mean, h), gradient
 
 

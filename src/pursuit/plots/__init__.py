@@ -16,7 +16,18 @@ from pursuit.plots.theorems import plot_theorems
 from pursuit.plots.trace import plot_trace
 
 __all__ = [
-    "CVDisplay", "EdgeFrequencyDisplay", "EdgePathDisplay", "EffectDisplay", "GraphDisplay", "PathDisplay",
-    "StabilityDisplay", "SupportDisplay", "plot_coefficients", "plot_comparison", "plot_scores", "plot_subsets",
-    "plot_theorems", "plot_trace",
-]  # fmt: skip
+    "CVDisplay",
+    "EdgeFrequencyDisplay",
+    "EdgePathDisplay",
+    "EffectDisplay",
+    "GraphDisplay",
+    "PathDisplay",
+    "StabilityDisplay",
+    "SupportDisplay",
+    "plot_coefficients",
+    "plot_comparison",
+    "plot_scores",
+    "plot_subsets",
+    "plot_theorems",
+    "plot_trace",
+]

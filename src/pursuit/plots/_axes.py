@@ -100,13 +100,25 @@ def name_at_margin(ax: "Axes", ks: Columns, names: Sequence[str], heights: Vecto
     places = spread(heights, gap, low, high)
     return [
         ax.annotate(
-            name, (ks[-1], height), (1.03, place), textcoords=("axes fraction", "data"), fontsize=LABEL_SIZE,
-            color=color, va="center", annotation_clip=False,
-            arrowprops={"arrowstyle": "-", "color": color, "linewidth": 0.6, "shrinkA": 1, "shrinkB": 0,
-                        "relpos": (0, 0.5)},
+            name,
+            (ks[-1], height),
+            (1.03, place),
+            textcoords=("axes fraction", "data"),
+            fontsize=LABEL_SIZE,
+            color=color,
+            va="center",
+            annotation_clip=False,
+            arrowprops={
+                "arrowstyle": "-",
+                "color": color,
+                "linewidth": 0.6,
+                "shrinkA": 1,
+                "shrinkB": 0,
+                "relpos": (0, 0.5),
+            },
         )
         for name, height, place, color in zip(names, heights, places, colors, strict=True)
-    ]  # fmt: skip
+    ]
 
 
 def spread(heights: Vector, gap: float, low: float, high: float) -> Vector:

@@ -35,8 +35,16 @@ def plot_comparison(comparison: Any, *, axs: Any = None) -> Any:
         left.set_xticks([])
     for row, distance in zip(rows, distances, strict=True):
         if distance == 0:
-            left.annotate("best", (0, row), xycoords=("axes fraction", "data"), xytext=(4, 0),
-                          textcoords="offset points", va="center", fontsize=8, color=GREY)  # fmt: skip
+            left.annotate(
+                "best",
+                (0, row),
+                xycoords=("axes fraction", "data"),
+                xytext=(4, 0),
+                textcoords="offset points",
+                va="center",
+                fontsize=8,
+                color=GREY,
+            )
     low = min(seconds) / 3  # where bars begin, on a log scale
     right.barh(rows, [value - low for value in seconds], left=low, color=UP, height=0.6)
     right.set_xscale("log")

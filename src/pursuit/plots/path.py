@@ -114,9 +114,12 @@ class PathDisplay(NamedDisplay):
                 raise ValueError("the path of a fixed k needs the training data, which a pickled estimator has not")
             first = max(1, len(model.result_.constraint.include))
             found = follow(
-                objective, range(first, max(first, model.result_.constraint.k) + 1), solver=model.solver,
-                random_state=model.random_state, **SparseSet.of(model)._asdict(),
-            )  # fmt: skip
+                objective,
+                range(first, max(first, model.result_.constraint.k) + 1),
+                solver=model.solver,
+                random_state=model.random_state,
+                **SparseSet.of(model)._asdict(),
+            )
         return cls.from_path(found, names=getattr(model, "feature_names_in_", None), ax=ax, **how)
 
     def plot(
@@ -176,6 +179,14 @@ class PathDisplay(NamedDisplay):
         top = float(seen.max())
         ax.set_ylim(low, top + 0.08 * (top - low) + 0.005)
         ax.set_ylabel("explained")
-        ax.annotate(f"{self.explained[-1]:.2f}", (1.0, self.explained[-1]), (6, 0), xycoords=("axes fraction", "data"),
-                    textcoords="offset points", fontsize=8.5, color=UP, va="center")  # fmt: skip
+        ax.annotate(
+            f"{self.explained[-1]:.2f}",
+            (1.0, self.explained[-1]),
+            (6, 0),
+            xycoords=("axes fraction", "data"),
+            textcoords="offset points",
+            fontsize=8.5,
+            color=UP,
+            va="center",
+        )
         quiet(ax, "y")

@@ -107,10 +107,16 @@ class StabilityDisplay(NamedDisplay):
             how = looks(j) if j in named else {"color": PALE}
             width = 1.9 if stable[j] else 1.1
             line = self.ax_.plot(
-                self.ks, self.frequencies[:, j], linewidth=width, alpha=1.0 if stable[j] or j not in named else 0.75,
-                marker="o" if len(self.ks) <= 30 and stable[j] else "", markersize=3.5, zorder=3 if j in named else 1.5,
-                label=self.names[j], **how,
-            )[0]  # fmt: skip
+                self.ks,
+                self.frequencies[:, j],
+                linewidth=width,
+                alpha=1.0 if stable[j] or j not in named else 0.75,
+                marker="o" if len(self.ks) <= 30 and stable[j] else "",
+                markersize=3.5,
+                zorder=3 if j in named else 1.5,
+                label=self.names[j],
+                **how,
+            )[0]
             self.lines_.insert(0, line)
         self.ax_.set_ylim(-0.02, 1.03)
         self.ax_.axhline(self.threshold, color=GREY, linewidth=1, linestyle=":", zorder=2)
@@ -124,9 +130,17 @@ class StabilityDisplay(NamedDisplay):
         quiet(self.ax_, "y")
 
     def _called_threshold(self) -> None:
-        self.ax_.annotate("threshold", (0, self.threshold), (4, 3), xycoords=("axes fraction", "data"),
-                          textcoords="offset points", fontsize=8, color=GREY, zorder=4,
-                          bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.8, "pad": 0.5})  # fmt: skip
+        self.ax_.annotate(
+            "threshold",
+            (0, self.threshold),
+            (4, 3),
+            xycoords=("axes fraction", "data"),
+            textcoords="offset points",
+            fontsize=8,
+            color=GREY,
+            zorder=4,
+            bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.8, "pad": 0.5},
+        )
 
     def _bars(self, most: int, resize: bool) -> None:
         strength = self.frequencies.max(axis=0, initial=0.0)[:most]

@@ -42,10 +42,25 @@ def plot_subsets(table: Any, criterion: str = "bic", ax: "Axes | None" = None) -
     ax.axvline(best.k, color=GREY, linewidth=1, linestyle=":", zorder=1)
     ax.plot([row.k for row in first], [getattr(row, name) for row in first], color=UP, linewidth=1.8, zorder=2)
     for row in table:
-        ax.plot([row.k], [getattr(row, name)], "o", color=UP if row.rank == 1 else GREY, zorder=3,
-                markersize=5 if row.rank == 1 else 3, markerfacecolor=None if row.proved else "white")  # fmt: skip
-    ax.annotate(f"k = {best.k}", (best.k, 1), xycoords=("data", "axes fraction"), xytext=(LABEL_OFFSET, -LABEL_OFFSET),
-                textcoords="offset points", va="top", fontsize=8, color=GREY)  # fmt: skip
+        ax.plot(
+            [row.k],
+            [getattr(row, name)],
+            "o",
+            color=UP if row.rank == 1 else GREY,
+            zorder=3,
+            markersize=5 if row.rank == 1 else 3,
+            markerfacecolor=None if row.proved else "white",
+        )
+    ax.annotate(
+        f"k = {best.k}",
+        (best.k, 1),
+        xycoords=("data", "axes fraction"),
+        xytext=(LABEL_OFFSET, -LABEL_OFFSET),
+        textcoords="offset points",
+        va="top",
+        fontsize=8,
+        color=GREY,
+    )
     ax.set_xticks(sorted({row.k for row in table}))
     ax.set_xlabel("k, size of the subset")
     ax.set_ylabel(LABELS.get(name, name if name == "deviance" else name.upper()))

@@ -103,9 +103,15 @@ class SupportDisplay(NamedDisplay):
         edges = np.concatenate([ks - 0.5, ks[-1:] + 0.5]) if (np.diff(ks) == 1).all() else np.arange(len(ks) + 1) - 0.5
         colours = LinearSegmentedColormap.from_list("signs", [DOWN, "#ffffff", UP])
         self.image_ = self.ax_.pcolormesh(
-            edges, np.arange(len(self.rows_) + 1) - 0.5, shade, cmap=colours, vmin=-1, vmax=1, edgecolor="#f1f3f5",
+            edges,
+            np.arange(len(self.rows_) + 1) - 0.5,
+            shade,
+            cmap=colours,
+            vmin=-1,
+            vmax=1,
+            edgecolor="#f1f3f5",
             linewidth=0.6,
-        )  # fmt: skip
+        )
         self.ax_.set_yticks(np.arange(len(self.rows_)), [self.along.names[j] for j in self.rows_])
         self.ax_.invert_yaxis()
         whole_ticks(self.ax_)

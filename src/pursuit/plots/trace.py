@@ -92,8 +92,15 @@ def _scale(ax: "Axes", what: str, heights: Sequence[Sequence[float]]) -> None:
     if what == "distance":
         low = min(height for line in heights for height in line)
         ax.axhline(low, color=GREY, linewidth=1, linestyle=":", zorder=1)
-        ax.annotate("best", (0, low), xycoords=("axes fraction", "data"), xytext=(3, 3), textcoords="offset points",
-                    fontsize=8, color=GREY)  # fmt: skip
+        ax.annotate(
+            "best",
+            (0, low),
+            xycoords=("axes fraction", "data"),
+            xytext=(3, 3),
+            textcoords="offset points",
+            fontsize=8,
+            color=GREY,
+        )
 
 
 def _trace(label: str, result: Any) -> Any:

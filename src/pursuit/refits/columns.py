@@ -381,9 +381,16 @@ class LossOnColumns(SmoothProblem):
             return C, b, None, False
         E = np.ascontiguousarray(self.turn)
         z, value, done, endless = _core.multinomial_fit(
-            labels, self.rows.c, self.rows.offset, E, np.asfortranarray(self.block.dense()),
-            np.array(np.broadcast_to(self.ridge, m)), self.intercept, self.bottom, np.ravel(np.vstack([C, b]) @ E),
-        )  # fmt: skip
+            labels,
+            self.rows.c,
+            self.rows.offset,
+            E,
+            np.asfortranarray(self.block.dense()),
+            np.array(np.broadcast_to(self.ridge, m)),
+            self.intercept,
+            self.bottom,
+            np.ravel(np.vstack([C, b]) @ E),
+        )
         Z = z.reshape(m + 1, -1) @ E.T
         return Z[:-1], Z[-1], value if done else None, endless
 

@@ -86,9 +86,16 @@ class ColumnsInParts(LossOnColumns):
         """The few columns of all parts in one place; the rows' own numbers come along."""
         A, rows, stored = self.to_arrays()
         return LossOnColumns(
-            self.loss, self.ridge, self.intercept, self.lower, self.ends, DenseBlock(A), rows,
-            None if stored is None else lambda: stored, outputs=self.outputs,
-        )  # fmt: skip
+            self.loss,
+            self.ridge,
+            self.intercept,
+            self.lower,
+            self.ends,
+            DenseBlock(A),
+            rows,
+            None if stored is None else lambda: stored,
+            outputs=self.outputs,
+        )
 
     def to_arrays(self) -> tuple[Matrix, Rows, Stored | None]:
         blocks, rows, stored = zip(*self.each(Ask("to_arrays"), self.parts), strict=True)

@@ -43,9 +43,14 @@ def hinge(problem: LossOnColumns) -> Fitted:
         return constant(problem)
     if n * m * m <= MAX_KERNEL_WORK:
         z, alpha, done = _core.rounded_hinge(
-            problem.block.dense(), rows.samples(problem.loss), np.broadcast_to(problem.ridge, m), problem.intercept,
-            np.zeros(m + problem.intercept), KERNEL_SMOOTHING_WIDTHS, KERNEL_DECREMENT,
-        )  # fmt: skip
+            problem.block.dense(),
+            rows.samples(problem.loss),
+            np.broadcast_to(problem.ridge, m),
+            problem.intercept,
+            np.zeros(m + problem.intercept),
+            KERNEL_SMOOTHING_WIDTHS,
+            KERNEL_DECREMENT,
+        )
         quick = _certified(problem, alpha, *problem.split(z)) if done else None
         if quick is not None and quick.value - quick.lower_bound <= CLOSED_GAP * quick.value:
             return quick

@@ -160,9 +160,12 @@ def _responses_in_coordinates(problem: LossOnColumns) -> Fitted:
         fits = [in_coordinates(one, stored, room, start) for one in each]
     notes = dict.fromkeys(fit.note for fit in fits if fit.note)
     return Fitted(
-        np.column_stack([fit.coef for fit in fits]), np.array([fit.b for fit in fits]),
-        sum(fit.value for fit in fits), sum(fit.lower_bound for fit in fits), "; ".join(notes),
-    )  # fmt: skip
+        np.column_stack([fit.coef for fit in fits]),
+        np.array([fit.b for fit in fits]),
+        sum(fit.value for fit in fits),
+        sum(fit.lower_bound for fit in fits),
+        "; ".join(notes),
+    )
 
 
 def fit_classes(problem: LossOnColumns, C: Matrix, b: Vector) -> Fitted:
@@ -261,7 +264,7 @@ def in_coordinates(problem: LossOnColumns, stored: Stored, room: Basis, z: Vecto
         notes.append(f"the chosen columns are equal to many digits, and rounded coefficients cost {lost:.1e}")
     return replace(
         found, lower_bound=min(least, found.value), note="; ".join(filter(None, notes)), minimiser=fit.minimiser
-    )  # fmt: skip
+    )
 
 
 def _there(problem: LossOnColumns, room: Basis, u: Vector) -> Fit:

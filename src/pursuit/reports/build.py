@@ -122,15 +122,30 @@ def build_summary(f: Any, result: Result, shown: DisplayedModel | None = None, c
     k = constraint.k if shown is None else constraint.count(cols)
     grouped = _own_groups(constraint, width, cols)
     held: Keywords = {
-        "names": names, "columns": model.support, "coef": np.array(model.coef), "per_sd": None, "drop": None,
-        "intercept": model.intercept, "rivals": ("",) * len(names), "rival_cost": None, "unit": "the objective",
-        "how": "exact", "score": None, "held_out": None, "held_out_name": "", "rows": None, "loss": "",
-        "dim": result.dim, "k": k, "found": _found(f, result, grouped is not None) if shown is None else "",
+        "names": names,
+        "columns": model.support,
+        "coef": np.array(model.coef),
+        "per_sd": None,
+        "drop": None,
+        "intercept": model.intercept,
+        "rivals": ("",) * len(names),
+        "rival_cost": None,
+        "unit": "the objective",
+        "how": "exact",
+        "score": None,
+        "held_out": None,
+        "held_out_name": "",
+        "rows": None,
+        "loss": "",
+        "dim": result.dim,
+        "k": k,
+        "found": _found(f, result, grouped is not None) if shown is None else "",
         "plain": shown is None,
         "notes": _notes(f, shown is not None),
         "sets": sets_of(len(constraint.allowed), len(constraint.include), k),
-        "groups": grouped, "outputs": _outputs(model.coef),
-    }  # fmt: skip
+        "groups": grouped,
+        "outputs": _outputs(model.coef),
+    }
     report = Summary(**held)
     if f is None:
         return report
@@ -186,9 +201,12 @@ def _feature_values(f: "GLM", result: Result, model: DisplayedModel, report: Sum
     place = np.searchsorted(units, _units(constraint, f, cols))
     drop, change = (np.where(cost < INFEASIBLE / 2, cost, np.inf)[place] / scale for cost in (known.drop, known.change))
     return replace(
-        report, drop=drop, rival_cost=change, how=known.how,
+        report,
+        drop=drop,
+        rival_cost=change,
+        how=known.how,
         rivals=tuple(_model_name(f, constraint, known, i) for i in place),
-    )  # fmt: skip
+    )
 
 
 def _point(f: Objective, constraint: AtMost, result: Result, support: Columns) -> Point:

@@ -99,9 +99,14 @@ class EstimatorSelector:
         allowed = SparseSet.of(model)
         if model.solver != "auto" or allowed.is_bounded:
             found = path(
-                f, sizes, solver=model.solver, **allowed._asdict(), max_iter=model.max_iter, tol=model.tol,
+                f,
+                sizes,
+                solver=model.solver,
+                **allowed._asdict(),
+                max_iter=model.max_iter,
+                tol=model.tol,
                 random_state=model.random_state,
-            )  # fmt: skip
+            )
             points = {k: result.point for k, result in zip(found.sizes, found, strict=True)}
         else:
             points = every_size(f, self.constraint)
@@ -172,9 +177,17 @@ def make_selector(
         labels_of = group_labels(model.groups, len(unit_of), f.names)
         names = [_group_name(labels_of[j]) for j in np.unique(unit_of, return_index=True)[1]]
     return EstimatorSelector(
-        model, f, tuple(dict.fromkeys(min(k, most) for k in sizes)), constraint, rows,
-        None if labels is None else labels[rows], classes, names, unit_of, weights,
-    )  # fmt: skip
+        model,
+        f,
+        tuple(dict.fromkeys(min(k, most) for k in sizes)),
+        constraint,
+        rows,
+        None if labels is None else labels[rows],
+        classes,
+        names,
+        unit_of,
+        weights,
+    )
 
 
 def _improving_supports(f: "GLM", points: dict[int, Any]) -> dict[int, Columns]:

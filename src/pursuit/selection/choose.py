@@ -278,11 +278,25 @@ def _take(trial: Trial, errors: float, combine: str) -> Chosen:
     scores = dict(zip(k[same].tolist(), (-goal[same]).tolist(), strict=True))
     excess = sizes.excess(at) if trial.score is None else None
     return Chosen(
-        models, place, size, k_1se, float(l2[best]), float(gamma[best]), int(k[best]), table,
-        sizes.table, whole.points[variant, float(l2[best])], scores, sizes.sizes[sizes.best], excess, combine, notes,
-        by_nats=sizes.beyond(at, errors), variant=variant,
+        models,
+        place,
+        size,
+        k_1se,
+        float(l2[best]),
+        float(gamma[best]),
+        int(k[best]),
+        table,
+        sizes.table,
+        whole.points[variant, float(l2[best])],
+        scores,
+        sizes.sizes[sizes.best],
+        excess,
+        combine,
+        notes,
+        by_nats=sizes.beyond(at, errors),
+        variant=variant,
         fold_models=tuple((fold.number, own.only(row)) for fold, own in zip(held.folds, held.models, strict=True)),
-    )  # fmt: skip
+    )
 
 
 def _least(goal: Vector) -> int:

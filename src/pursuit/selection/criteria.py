@@ -59,9 +59,18 @@ def deviance(loss: Loss, value: Vector, n: float, outputs: int) -> Vector:
 
 
 def criterion(
-    rule: str, loss: Loss, value: Vector, df: Vector, units: Columns, *, n: float, p: int, outputs: int, full: float,
+    rule: str,
+    loss: Loss,
+    value: Vector,
+    df: Vector,
+    units: Columns,
+    *,
+    n: float,
+    p: int,
+    outputs: int,
+    full: float,
     intercept: bool,
-) -> Vector:  # fmt: skip
+) -> Vector:
     """The criterion of models with these mean losses; ``full`` is the mean loss with all columns, for Cp."""
     loglog = np.log(max(np.log(max(n, 1.0)), 1.0))
     if rule == "cp":
@@ -93,9 +102,17 @@ def by_criterion(problem: Problem, f: "GLM", grid: Grid, rule: str) -> Chosen:
         df = free * (np.array([len(point.support) // q for point in points]) + int(problem.fit_intercept))
         value = np.array([f.loss_at(point) for point in points])
         values = criterion(
-            rule, problem.loss, value, df, units, n=problem.n, p=p, outputs=q, full=full,
+            rule,
+            problem.loss,
+            value,
+            df,
+            units,
+            n=problem.n,
+            p=p,
+            outputs=q,
+            full=full,
             intercept=problem.fit_intercept,
-        )  # fmt: skip
+        )
         best = int(np.argmin(values))
         at_end = ks[best] == grid.ks[-1] < grid.end
         if not (at_end and grid.open):

@@ -249,9 +249,12 @@ class Auto(Solver):
         starts = self.starts or (1 if fast else len(STARTS) if work <= self.cheap else 3)
         patience = THOROUGH_PATIENCE if self.effort == "thorough" else PATIENCE
         return Multistart(
-            starts, self._restarts(10 if work <= RESTARTED * self.cheap else 0),
-            NO_LIMIT if self.restarts is not None else patience, self.random_state, not fast,
-        )  # fmt: skip
+            starts,
+            self._restarts(10 if work <= RESTARTED * self.cheap else 0),
+            NO_LIMIT if self.restarts is not None else patience,
+            self.random_state,
+            not fast,
+        )
 
     def _judged(self, f: Objective, constraint: AtMost, start: Point, own: Iterator[Point]) -> Iterator[Point]:
         """A pursuit of the objective's own, and the exchanges at its end where that is affordable."""

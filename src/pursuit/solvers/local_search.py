@@ -92,9 +92,15 @@ class LocalSearch(Solver):
 
 
 def search(
-    f: Objective, constraint: AtMost, point: Point, candidates: int = 8, tries: int = 5, doubts: bool = True,
-    afforded: float = 1.0, judged: dict[bytes, Point] | None = None,
-) -> Generator[Point, None, Point]:  # fmt: skip
+    f: Objective,
+    constraint: AtMost,
+    point: Point,
+    candidates: int = 8,
+    tries: int = 5,
+    doubts: bool = True,
+    afforded: float = 1.0,
+    judged: dict[bytes, Point] | None = None,
+) -> Generator[Point, None, Point]:
     """Exchanges from a refitted point until none helps; the last point, which is also returned, carries the claim.
 
     Without ``doubts`` pairs that the formula cannot judge are left alone, and if there are any nothing is claimed.

@@ -145,9 +145,11 @@ def _noise(
     of_g = moved * np.linalg.norm(state.rest) + np.sqrt(d) * SUM_ROUNDING * np.abs(state.coef).sum()
     of_d, of_a, size = (2 * np.sqrt(d) + moved) * moved, turned * state.size, np.abs(a)
     above = (
-        (2 * size + of_a) * of_a * d + a**2 * of_d + (2 * np.abs(g) + of_g + 2 * np.abs(W) * size) * of_g
+        (2 * size + of_a) * of_a * d
+        + a**2 * of_d
+        + (2 * np.abs(g) + of_g + 2 * np.abs(W) * size) * of_g
         + 2 * np.abs(g) * (size * turned + np.abs(W) * of_a)
-    )  # fmt: skip
+    )
     below = of_d + (2 * np.abs(W) + turned) * turned
     with np.errstate(divide="ignore", over="ignore"):
         return np.where(below < 0.5 * curve, (above + 2 * np.abs(change) * below) / curve, np.inf)

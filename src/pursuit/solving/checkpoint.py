@@ -54,8 +54,13 @@ class Problem:
     def of(cls, f: Objective, constraint: AtMost, name: str, method: Solver, **more: Any) -> "Problem":
         own = {"include": constraint.include, "exclude": constraint.exclude, "groups": constraint.unit_of}
         settings = {
-            **f.problem_settings(), "k": constraint.k, **own, "solver": name, "options": vars(method), **more,
-        }  # fmt: skip
+            **f.problem_settings(),
+            "k": constraint.k,
+            **own,
+            "solver": name,
+            "options": vars(method),
+            **more,
+        }
         return cls(json.loads(json.dumps(settings_to_json(settings))), f.fingerprint())
 
     def difference(self, header: Keywords) -> str:
@@ -189,11 +194,19 @@ class Checkpoint:
 def pack_points(points: Sequence[Point]) -> tuple[list[Keywords], Arrays]:
     """Points as JSON entries and arrays, without their gradients."""
     words = [
-        {"dim": point.dim, "refitted": bool(point.refitted), "note": point.note, "minimiser": bool(point.minimiser),
-         "optimality": point.optimality, "exchange": None if point.exchange is None else list(point.exchange),
-         "looked_at": int(point.n_checked), "open": int(point.n_unchecked), "free": np.shape(point.free)}
+        {
+            "dim": point.dim,
+            "refitted": bool(point.refitted),
+            "note": point.note,
+            "minimiser": bool(point.minimiser),
+            "optimality": point.optimality,
+            "exchange": None if point.exchange is None else list(point.exchange),
+            "looked_at": int(point.n_checked),
+            "open": int(point.n_unchecked),
+            "free": np.shape(point.free),
+        }
         for point in points
-    ]  # fmt: skip
+    ]
     known = [[point.value, _number(point.lower), _number(point.support_bound)] for point in points]
     arrays = {
         "sizes": np.array([len(point.support) for point in points], np.int64),

@@ -85,11 +85,18 @@ class Comparison:
         """
         pd = require_package("pandas", "io", "to_frame")
         rows = [
-            {"solver": name, "value": result.value, "above_best": self.distance(name), "seconds": result.seconds,
-             "iterations": result.n_iter, "size": len(result.support), "optimality": result.optimality,
-             "status": result.status}
+            {
+                "solver": name,
+                "value": result.value,
+                "above_best": self.distance(name),
+                "seconds": result.seconds,
+                "iterations": result.n_iter,
+                "size": len(result.support),
+                "optimality": result.optimality,
+                "status": result.status,
+            }
             for name, result in self.results.items()
-        ]  # fmt: skip
+        ]
         return pd.DataFrame(rows)
 
     def plot(self, axs: Any = None) -> Any:
@@ -109,10 +116,18 @@ class Comparison:
 
     def _cells(self) -> list[tuple[str, ...]]:
         return [
-            (name, format_number(result.value, 6), _share(self.distance(name)), f"{result.seconds:.2g}",
-             str(result.n_iter), str(len(result.support)), result.optimality, result.status)
+            (
+                name,
+                format_number(result.value, 6),
+                _share(self.distance(name)),
+                f"{result.seconds:.2g}",
+                str(result.n_iter),
+                str(len(result.support)),
+                result.optimality,
+                result.status,
+            )
             for name, result in self.results.items()
-        ]  # fmt: skip
+        ]
 
     def _notes(self) -> list[str]:
         return [f"{name} was not used: {reason}" for name, reason in self.refusals.items()]

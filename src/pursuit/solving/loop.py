@@ -125,9 +125,17 @@ class Loop:
     def result(self, f: Objective, constraint: AtMost, name: str) -> Result:
         """The best point so far as a Result, with the trace and the reason of the end."""
         return Result.of(
-            f, constraint, self.best, solver=name, status=self.status, reason=self.reason, trace=tuple(self.trace),
-            seconds=time.perf_counter() - self.began, optimality=self.optimality, lower=self.lower,
-        )  # fmt: skip
+            f,
+            constraint,
+            self.best,
+            solver=name,
+            status=self.status,
+            reason=self.reason,
+            trace=tuple(self.trace),
+            seconds=time.perf_counter() - self.began,
+            optimality=self.optimality,
+            lower=self.lower,
+        )
 
     def take(self, point: Point, solver: Solver) -> None:
         """End with a point that a solver had at once."""

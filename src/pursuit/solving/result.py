@@ -159,10 +159,19 @@ class Result:
 
     @classmethod
     def of(
-        cls, f: Objective, constraint: AtMost, point: Point, *, solver: str, status: str = "converged",
-        reason: str = "", trace: tuple[Record, ...] = (), seconds: float = 0.0, optimality: str = "none",
+        cls,
+        f: Objective,
+        constraint: AtMost,
+        point: Point,
+        *,
+        solver: str,
+        status: str = "converged",
+        reason: str = "",
+        trace: tuple[Record, ...] = (),
+        seconds: float = 0.0,
+        optimality: str = "none",
         lower: float | None = None,
-    ) -> "Result":  # fmt: skip
+    ) -> "Result":
         """Make the result of a run whose best point is ``point``, in the user's units and names.
 
         Parameters
@@ -197,13 +206,23 @@ class Result:
         fewer = f.small_support_note if constraint.count(point.support) < constraint.k else ""
         sentences = [constraint.capped, reason, _optimality_sentence(optimality, point), fewer, point.note]
         return cls(
-            *f.present(point), value=point.value, status=_final_status(status, point),
-            reason="; ".join(sentence for sentence in sentences if sentence), n_iter=len(trace), seconds=seconds,
-            trace=trace, optimality=optimality, solver=solver, k=constraint.k, point=point.detached().bind(f),
-            constraint=constraint, exchange=point.exchange,
+            *f.present(point),
+            value=point.value,
+            status=_final_status(status, point),
+            reason="; ".join(sentence for sentence in sentences if sentence),
+            n_iter=len(trace),
+            seconds=seconds,
+            trace=trace,
+            optimality=optimality,
+            solver=solver,
+            k=constraint.k,
+            point=point.detached().bind(f),
+            constraint=constraint,
+            exchange=point.exchange,
             next_best=next_best(f, constraint, point.exchange, point.value),
-            certificate=certificate_of(point.value, lower), lower=lower,
-        )  # fmt: skip
+            certificate=certificate_of(point.value, lower),
+            lower=lower,
+        )
 
     @property
     def gap(self) -> float | None:

@@ -112,9 +112,12 @@ class TablePreparer(DocLink, TransformerMixin, BaseEstimator):
             Itself, fitted.
         """
         rules = Rules(
-            check_count(self.max_levels, "max_levels", 1), check_fraction(self.min_share, "min_share"),
-            check_fraction(self.indicator_share, "indicator_share"), bool(self.drop_ids), bool(self.drop_constants),
-        )  # fmt: skip
+            check_count(self.max_levels, "max_levels", 1),
+            check_fraction(self.min_share, "min_share"),
+            check_fraction(self.indicator_share, "indicator_share"),
+            bool(self.drop_ids),
+            bool(self.drop_constants),
+        )
         X = self._validate(X, reset=True)
         names = _check_feature_names_in(self)
         arrays = iterate_arrays(X)
@@ -210,9 +213,12 @@ def output_names(columns: Any, names: list[str]) -> list[str]:
 def describe(columns: list[Any], names: list[str]) -> tuple[str, ...]:
     """What is done to columns, a line per kind of preparation."""
     lines: dict[str, list[str]] = {
-        "categories as dummies, one group each": [], "dates as days since the first": [],
-        "missing numbers as the median": [], "texts read as numbers": [], "left out": [],
-    }  # fmt: skip
+        "categories as dummies, one group each": [],
+        "dates as days since the first": [],
+        "missing numbers as the median": [],
+        "texts read as numbers": [],
+        "left out": [],
+    }
     categories, dates, missing, texts, left_out = lines.values()
     for column, name in zip(columns, names, strict=True):
         if isinstance(column, LeftOut):

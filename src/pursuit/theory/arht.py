@@ -64,9 +64,15 @@ def theorem33(problem: Problem) -> Statement:
     if verdict != REFUTED:
         numbers["iterations, order"] = problem.k * spread**2 * log(max(problem.p * spread, 2.0))
     return Statement(
-        PAPER, "Theorem 3.3", "arht", "k >= k* max(4 kappa~ + 7, 12 kappa~ + 6)", verdict, load,
-        **problem.about(certified, possible), numbers=numbers,
-    )  # fmt: skip
+        PAPER,
+        "Theorem 3.3",
+        "arht",
+        "k >= k* max(4 kappa~ + 7, 12 kappa~ + 6)",
+        verdict,
+        load,
+        **problem.about(certified, possible),
+        numbers=numbers,
+    )
 
 
 def _zeta(problem: Problem) -> float:
@@ -87,8 +93,10 @@ def corollary35(problem: Problem) -> Statement:
     if rho > 0 and verdict != REFUTED:
         zeta = _zeta(problem)
         numbers = {
-            "zeta": zeta, "error": (2 + THETA) * zeta / rho, "epsilon": zeta**2 / rho * THETA * (1 + THETA / 2),
-        }  # fmt: skip
+            "zeta": zeta,
+            "error": (2 + THETA) * zeta / rho,
+            "epsilon": zeta**2 / rho * THETA * (1 + THETA / 2),
+        }
     note = f"with theta = {THETA:g}" if numbers else ""
     return Statement(PAPER, "Corollary 3.5", "arht", condition, verdict, load, numbers=numbers, note=note)
 
@@ -148,6 +156,13 @@ def corollary39(problem: Problem) -> Statement:
     verdict = problem.by_size(certified, possible)
     (delta,) = problem.chosen(verdict, Bracket(*deltas))
     return Statement(
-        PAPER, "Corollary 3.9", "ompr", condition, verdict, load, **problem.about(certified, possible),
-        numbers={"delta": delta, "delta below": limit}, note="theta may be as small as one likes",
-    )  # fmt: skip
+        PAPER,
+        "Corollary 3.9",
+        "ompr",
+        condition,
+        verdict,
+        load,
+        **problem.about(certified, possible),
+        numbers={"delta": delta, "delta below": limit},
+        note="theta may be as small as one likes",
+    )

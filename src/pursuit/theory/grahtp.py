@@ -65,9 +65,15 @@ def theorem2(problem: Problem, part: str, limit: float, rho: float, solver: str)
         if problem.size is not None:
             numbers["error"] = _factor(part, eta, r, k) * problem.slope
     return Statement(
-        PAPER, f"Theorem 2({part})", solver, f"M_3k/m_3k < {limit:.4g}", verdict, load,
-        **problem.about(certified, possible), numbers=numbers,
-    )  # fmt: skip
+        PAPER,
+        f"Theorem 2({part})",
+        solver,
+        f"M_3k/m_3k < {limit:.4g}",
+        verdict,
+        load,
+        **problem.about(certified, possible),
+        numbers=numbers,
+    )
 
 
 def corollary3(problem: Problem, part: str, limit: float, rho: float, solver: str) -> Statement:
@@ -139,9 +145,16 @@ def theorem5a(problem: Problem) -> Statement:
             numbers |= {"step from": low, "step below": 1 / M, "mu": 1 - eta * m * (1 - eta * M) / 2}
     note = "2k + k* must be below the number of columns" if _room(problem) < size else ""
     return Statement(
-        PAPER, "Theorem 5(a)", "grahtp", "k >= (2 + 4/(eta m_2k)^2) k*, eta < 1/M_2k", verdict, load,
-        **problem.about(certified, possible), numbers=numbers, note=note,
-    )  # fmt: skip
+        PAPER,
+        "Theorem 5(a)",
+        "grahtp",
+        "k >= (2 + 4/(eta m_2k)^2) k*, eta < 1/M_2k",
+        verdict,
+        load,
+        **problem.about(certified, possible),
+        numbers=numbers,
+        note=note,
+    )
 
 
 def corollary7a(problem: Problem) -> Statement:
@@ -201,9 +214,16 @@ def theorem5b(problem: Problem) -> Statement:
         numbers = {"step": eta, "step below": 2 * m / M**2, "mu": contraction(eta, m, M) * _gamma(size / k)}
     note = "2k + k* must be below the number of columns" if _room(problem) < size else ""
     return Statement(
-        PAPER, "Theorem 5(b)", "fgrahtp", "k > rho k*/(1 - rho)^2, eta < 2 m_s/M_s^2, s = 2k + k*", verdict, load,
-        **problem.about(certified, possible), numbers=numbers, note=note,
-    )  # fmt: skip
+        PAPER,
+        "Theorem 5(b)",
+        "fgrahtp",
+        "k > rho k*/(1 - rho)^2, eta < 2 m_s/M_s^2, s = 2k + k*",
+        verdict,
+        load,
+        **problem.about(certified, possible),
+        numbers=numbers,
+        note=note,
+    )
 
 
 def corollary7b(problem: Problem) -> Statement:
@@ -259,9 +279,16 @@ def theorem8(problem: Problem) -> Statement:
             "2kM/m": 2 * k * M / m,
         }
     return Statement(
-        PAPER, "Theorem 8", "grahtp", "k >= (1 + 16 (M_2k/m_2k)^2) k*, x_min > 2.3 sqrt((f(x*) - min f)/m_2k)", verdict,
-        load, **problem.about(certified, possible), numbers=numbers, note=note if verdict != REFUTED else "",
-    )  # fmt: skip
+        PAPER,
+        "Theorem 8",
+        "grahtp",
+        "k >= (1 + 16 (M_2k/m_2k)^2) k*, x_min > 2.3 sqrt((f(x*) - min f)/m_2k)",
+        verdict,
+        load,
+        **problem.about(certified, possible),
+        numbers=numbers,
+        note=note if verdict != REFUTED else "",
+    )
 
 
 def lemma21(problem: Problem) -> Statement:

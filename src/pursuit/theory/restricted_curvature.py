@@ -363,11 +363,22 @@ class Levels:
         pair_condition = Bracket(_ratio(pairs.inside, m.inside), _ratio(pairs.certified, m.certified))
         isometry = Bracket(*(_delta(kappa) for kappa in condition)) if self.f.quadratic else None
         return Curvature(
-            s, M, m, condition, pair_condition, isometry, self._stable(s, M, m), self.zeta(s), self.coherence,
-            self.margin, "estimate" if self.f.quadratic else "local",
-            {"smoothness": why_M, "convexity": why_m, "M_2": self._pairs[1]}, tuple(self._notes(s)),
-            time.perf_counter() - began, self,
-        )  # fmt: skip
+            s,
+            M,
+            m,
+            condition,
+            pair_condition,
+            isometry,
+            self._stable(s, M, m),
+            self.zeta(s),
+            self.coherence,
+            self.margin,
+            "estimate" if self.f.quadratic else "local",
+            {"smoothness": why_M, "convexity": why_m, "M_2": self._pairs[1]},
+            tuple(self._notes(s)),
+            time.perf_counter() - began,
+            self,
+        )
 
     def _notes(self, s: int) -> list[str]:
         notes, loss = [], self.loss

@@ -154,14 +154,19 @@ class Theorems:
         pd = require_package("pandas", "io", "to_frame")
         rows = [
             {
-                "citation": s.citation, "solver": s.solver, "condition": s.condition, "verdict": s.verdict,
+                "citation": s.citation,
+                "solver": s.solver,
+                "condition": s.condition,
+                "verdict": s.verdict,
                 "load_inside": np.nan if s.load is None else s.load.inside,
                 "load_certified": np.nan if s.load is None else s.load.certified,
-                "certified_size": s.certified_size, "possible_size": s.possible_size, "numbers": dict(s.numbers),
+                "certified_size": s.certified_size,
+                "possible_size": s.possible_size,
+                "numbers": dict(s.numbers),
                 "note": s.note,
             }
             for s in self.statements
-        ]  # fmt: skip
+        ]
         return pd.DataFrame(rows)
 
     def plot(self, ax: "Axes | None" = None) -> "Axes":

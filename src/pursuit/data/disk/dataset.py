@@ -119,9 +119,13 @@ class OnDisk(InParts):
     """
 
     def __init__(
-        self, path: Path, memory: int, sources: Sequence[Place], rows: tuple[Array, Array | None, Array | None],
+        self,
+        path: Path,
+        memory: int,
+        sources: Sequence[Place],
+        rows: tuple[Array, Array | None, Array | None],
         info: DatasetInfo,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.path, self.budget = path, Budget(memory, len(rows[0]))
         self.names, self.target, self.offset, self.labels, self.counted, self.moments = info
         designs = [Paged(source, info.names, self.budget.room) for source in sources]
@@ -185,9 +189,13 @@ def _folder(path: Path, memory: int) -> OnDisk:
         return np.concatenate([load(path, block.files[key]) for block in manifest.blocks])
 
     info = DatasetInfo(
-        manifest.names, manifest.target, manifest.offset, manifest.classes, manifest.target_dtype == "int64",
+        manifest.names,
+        manifest.target,
+        manifest.offset,
+        manifest.classes,
+        manifest.target_dtype == "int64",
         Moments(1.0, mean, square),
-    )  # fmt: skip
+    )
     return OnDisk(path, memory, sources, (rows("y"), rows("weights"), rows("offset")), info)
 
 

@@ -49,15 +49,23 @@ class Manifest:
     def written(self) -> str:
         """As it stands in the file."""
         header = {
-            "format": FORMAT, "version": VERSION, "shape": self.shape, "dtype": self.dtype,
-            "layout": "csr" if self.sparse else "dense", "names": self.names, "target": self.target,
-            "weights": self.weights, "offset": self.offset, "classes": self.classes,
-            "target_dtype": self.target_dtype, "columns": _entry(self.columns),
+            "format": FORMAT,
+            "version": VERSION,
+            "shape": self.shape,
+            "dtype": self.dtype,
+            "layout": "csr" if self.sparse else "dense",
+            "names": self.names,
+            "target": self.target,
+            "weights": self.weights,
+            "offset": self.offset,
+            "classes": self.classes,
+            "target_dtype": self.target_dtype,
+            "columns": _entry(self.columns),
             "blocks": [
                 {"rows": block.rows, **{key: _entry(file) for key, file in block.files.items()}}
                 for block in self.blocks
             ],
-        }  # fmt: skip
+        }
         return json.dumps(header, allow_nan=False) + "\n"
 
 
@@ -126,9 +134,16 @@ def _checked(header: Keywords) -> Manifest:
     if len(set(files)) != len(files):
         raise _WrongError("a file is named twice")
     return Manifest(
-        (n, p), dtype, sparse, None if names is None else tuple(names), **words,
-        classes=None if classes is None else tuple(classes), target_dtype=target_dtype, columns=columns, blocks=read,
-    )  # fmt: skip
+        (n, p),
+        dtype,
+        sparse,
+        None if names is None else tuple(names),
+        **words,
+        classes=None if classes is None else tuple(classes),
+        target_dtype=target_dtype,
+        columns=columns,
+        blocks=read,
+    )
 
 
 def _block(header: Any, has: tuple[str, ...], p: int, dtype: str) -> Block:

@@ -139,9 +139,14 @@ class Writer:
             "columns.npy", np.stack([_padded(mean, self.width), _padded(square / weight, self.width)])
         )
         manifest = Manifest(
-            (self.rows, self.width), str(self.dtype), self.sparse, None if names is None else tuple(names), **fields,
-            columns=columns, blocks=tuple(self.blocks),
-        )  # fmt: skip
+            (self.rows, self.width),
+            str(self.dtype),
+            self.sparse,
+            None if names is None else tuple(names),
+            **fields,
+            columns=columns,
+            blocks=tuple(self.blocks),
+        )
         with self._file(FILE) as file:
             file.write(manifest.written().encode())
         return manifest

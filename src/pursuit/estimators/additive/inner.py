@@ -207,8 +207,10 @@ class AdditiveModel:
                 value = low if low < column.low - room else high
                 warnings.warn(
                     f"{name} has {value:.6g}, far beyond the training rows' {column.low:.6g} to {column.high:.6g}: "
-                    "effects go on as straight lines there (said once)", UserWarning, stacklevel=4,
-                )  # fmt: skip
+                    "effects go on as straight lines there (said once)",
+                    UserWarning,
+                    stacklevel=4,
+                )
                 return
 
 

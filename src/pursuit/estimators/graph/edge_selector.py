@@ -63,9 +63,15 @@ class EdgeSelector:
             return [self.forced] * (len(self.ks) + 1)
         sizes = (*self.ks, min(self.ks[-1] + 1, len(self.forced) + self.free))
         found = path(
-            f, sizes, solver=model.solver, include=self.include, exclude=self.forbidden, max_iter=model.max_iter,
-            tol=model.tol, random_state=model.random_state,
-        )  # fmt: skip
+            f,
+            sizes,
+            solver=model.solver,
+            include=self.include,
+            exclude=self.forbidden,
+            max_iter=model.max_iter,
+            tol=model.tol,
+            random_state=model.random_state,
+        )
         return [f.pairs.numbers(found.at(min(k, found.sizes[-1])).support) for k in sizes]
 
 

@@ -180,10 +180,17 @@ class SparseLDA(DocLink, ClassifierMixin, BaseEstimator):
             within = FeasibleSet(X, codes, weights, counts, found, self.standardize, names)
             choice = self._choose(within, requested, cv_groups)
             self.graph_ = SparsePrecision(
-                choice.n_edges, shrinkage=choice.shrinkage if self.standardize else 0.0, l1=choice.l1,
-                include=self.include, exclude=self.exclude, solver=self.solver, max_iter=self.max_iter, tol=self.tol,
-                time_limit=self.time_limit, random_state=self.random_state,
-            ).from_covariance(within.shrunk(choice.shrinkage), names=names)  # fmt: skip
+                choice.n_edges,
+                shrinkage=choice.shrinkage if self.standardize else 0.0,
+                l1=choice.l1,
+                include=self.include,
+                exclude=self.exclude,
+                solver=self.solver,
+                max_iter=self.max_iter,
+                tol=self.tol,
+                time_limit=self.time_limit,
+                random_state=self.random_state,
+            ).from_covariance(within.shrunk(choice.shrinkage), names=names)
         self.n_edges_, self.shrinkage_, self.l1_ = self.graph_.n_edges_, choice.shrinkage, choice.l1
         self.cv_results_ = choice.table
         self.reason_ = "; ".join(sentence for sentence in [notes, *choice.notes, self.graph_.reason_] if sentence)

@@ -82,9 +82,12 @@ def chosen(within: FeasibleSet, model: Any, requested: tuple[Any, Any, Any], cv_
         "sizes": (
             [max(k, len(include)) for k in edge_counts(p, most)] if n_edges == CHOSEN_BY_CV else [min(n_edges, most)]
         ),
-        "l1s": L1S if l1 == CHOSEN_BY_CV else (l1,), "rule": model.rule, "include": include, "forbidden": forbidden,
+        "l1s": L1S if l1 == CHOSEN_BY_CV else (l1,),
+        "rule": model.rule,
+        "include": include,
+        "forbidden": forbidden,
         "most": most if n_edges == CHOSEN_BY_CV else 0,
-    }  # fmt: skip
+    }
     best = choose_graph(folds, shrinkages=ts, **grid) if within.standardize else _on_covariances(folds, ts, grid)
     values = {"n_edges": best.k, "shrinkage": best.shrinkage, "l1": best.l1}
     open_ones = [

@@ -166,9 +166,16 @@ class SparsePrecisionCV(GraphModel):
         counts = [check_count(k, "n_edges") for k in sizes]
         wanted = {min(max(k, len(include)), allowed) for k in counts}
         choice = choose_graph(
-            folds, sizes=sorted(wanted), shrinkages=ts, l1s=l1s, rule=self.rule, gamma=gamma, include=include,
-            forbidden=forbidden, most=carried if self.n_edges is None else 0,
-        )  # fmt: skip
+            folds,
+            sizes=sorted(wanted),
+            shrinkages=ts,
+            l1s=l1s,
+            rule=self.rule,
+            gamma=gamma,
+            include=include,
+            forbidden=forbidden,
+            most=carried if self.n_edges is None else 0,
+        )
         notes = (cap_message(max(counts), allowed), choice.reason)
         return choice._replace(reason="; ".join(sentence for sentence in notes if sentence))
 
