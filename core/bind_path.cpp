@@ -1,6 +1,7 @@
 #include "bind_path.hpp"
 #include "basis_state.hpp"
 #include "class_path.hpp"
+#include "orthonormal_state.hpp"
 #include "products.hpp"
 
 namespace pursuit {
@@ -31,15 +32,15 @@ struct HeldProducts {
 };
 
 // `rows`: the whole matrix, Products, or an object with row(j) (or None), block(cols), fetch(cols); without the ridge.
-// C has a row for each response.
+// C has a row for each response. `rounded` > 0: the path ends at the first size whose claim rounding prevents.
 PathSolution quadratic_path(nb::object rows, A2 C_, A1 h_, A1 ridge_, double f0, double floor, SearchRequest& request,
-                            bool thorough, nb::object reached, i64 judged) {
+                            bool thorough, nb::object reached, i64 judged, double rounded) {
   const Lines C = packed(C_);
   const Vector<double> h(h_), ridge(ridge_);
   const i64 p = C.p();
   require(h.size() == p && ridge.size() == p, "sizes differ");
   request.check(p);
-  PathRequest path{request, thorough, std::move(reached), judged};
+  PathRequest path{request, thorough, std::move(reached), judged, f0, rounded};
   Poll poll(request.stop.call());
   std::optional<Array2<double>> whole;
   std::optional<Lines> H;
@@ -93,6 +94,20 @@ PathSolution quadratic_path(nb::object rows, A2 C_, A1 h_, A1 ridge_, double f0,
     source.row = [&](i64 j) { return H->data() + j * p; };
   }
   BasisState state({C.data(), h.data(), ridge.data(), f0, p, source, nullptr, 0.0, C.n()}, path.room(), floor);
+  return path.run(state, poll);
+}
+
+// The path of |Y - A z|^2 / 2 with columns of length 1 that may be close to dependent; `length`: what they were divided
+// by. Y has a row for each response. Nothing is claimed of its points.
+PathSolution orthonormal_path(A2 A_, A2 Y_, A1 length_, double floor, SearchRequest& request, bool thorough,
+                              nb::object reached, i64 judged) {
+  const Lines A = packed(A_), Y = packed(Y_);
+  const Vector<double> length(length_);
+  require(Y.p() == A.n() && length.size() == A.p(), "sizes differ");
+  request.check(A.p());
+  PathRequest path{request, thorough, std::move(reached), judged};
+  Poll poll(request.stop.call());
+  OrthonormalState state(A.data(), Y.data(), length.data(), A.n(), A.p(), Y.n(), path.room(), floor);
   return path.run(state, poll);
 }
 
@@ -182,7 +197,9 @@ void bind_path(nb::module_& m) {
       .def("claimed", &PathSolution::claimed, "f0"_a, "rounded"_a)
       .def_ro("stopped", &PathSolution::stopped);
   m.def("quadratic_path", &quadratic_path, "rows"_a, array("C"), array("h"), array("ridge"), "f0"_a, "floor"_a,
-        "request"_a, "thorough"_a, "reached"_a.none(), "judged"_a = -1);
+        "request"_a, "thorough"_a, "reached"_a.none(), "judged"_a = -1, "rounded"_a = 0.0);
+  m.def("orthonormal_path", &orthonormal_path, array("A"), array("Y"), array("length"), "floor"_a, "request"_a,
+        "thorough"_a, "reached"_a.none(), "judged"_a = -1);
   m.def("likelihood_path", &likelihood_path, "samples"_a, "curve"_a, "columns"_a, "floor"_a, array("sizes"),
         "request"_a, "thorough"_a, "reached"_a.none());
   m.def("multinomial_path", &multinomial_path, array("label"), array("c"), array("offset").none(), array("E"),

@@ -39,7 +39,8 @@ struct PathSolution {
 };
 
 // Every size from the forced-in units to k; `thorough`: with a search for every size; `reached` is called with each.
-// `judged`: the one size that is asked for, which gets most of the restarts; every exchange is judged there (-1: all).
+// `judged`: the one size that is asked for, which gets most of the restarts, from the request's start too; every
+// exchange is judged there (-1: all).
 struct PathRequest {
   SearchRequest& search;
   bool thorough;
@@ -92,7 +93,7 @@ struct PathRequest {
 private:
   static constexpr i64 kLess = 10; // times less patience at sizes that are on the way to the one that is asked for
 
-  // The size `judged`: restarts with all patience, what is known of its end, and the closest exchange.
+  // The size `judged`: restarts with all patience, and where the state can tell what is known of their end.
   template <class State>
   Move judge(PathSearch<State>& path, State& state, Poll& poll) const {
     const i64 index = judged - path.first;
@@ -100,14 +101,21 @@ private:
     auto& size = path.best[static_cast<std::size_t>(index)];
     SearchPlan plan = search.plan;
     plan.k = judged;
-    if (thorough && index > 0) {
+    if (index > 0 && (thorough || !search.start.empty())) {
       Search<State> more(state, plan, poll);
+      more.from(search.start);
       more.restart_from(size.point.support);
       path.stopped = poll.stop();
       const bool better = !more.found.empty() && more.found.back().f < size.f - 1e-11 * plan.size(size.f);
       if (better && state.set(more.found.back().support))
         size.point = state.found(), size.kept = state.keep(), size.f = state.f;
     }
+    if constexpr (requires { state.condition(); }) return judged_exchange(path, state, size, plan);
+    return {};
+  }
+
+  template <class State, class Size>
+  static Move judged_exchange(const PathSearch<State>& path, State& state, Size& size, const SearchPlan& plan) {
     state.set({}); // what many updates have left behind goes
     size.settled = !path.stopped && state.restore(size.kept) && !state.improve(plan);
     if (!size.settled) return {};

@@ -44,7 +44,7 @@ public:
   };
   std::vector<Size> best; // of the sizes `first`, `first` + 1, ...
   i64 first = 0;
-  bool stopped = false;                           // before its end
+  bool stopped = false;                           // before its end, by the caller
   std::function<bool(const Size&)> is_sufficient; // where it is given, the path ends at the first size that is not
 
   // `thorough`: at every size also the starts and restarts of a search for it alone. `wanted`: a flag for each size up
@@ -68,7 +68,8 @@ public:
     stopped = should_stop(first);
     for (i64 size = first + 1; size <= last && !stopped; ++size) {
       if (!stage(size)) break;
-      stopped = should_stop(size) || (is_sufficient && !is_sufficient(of(size)));
+      stopped = should_stop(size);
+      if (is_sufficient && !is_sufficient(of(size))) break;
     }
     stopped = stopped || poll.stop();
   }

@@ -359,11 +359,19 @@ class Products:
 
 def quadratic_path(
     rows: object, C: F, h: F, ridge: F, f0: float, floor: float, request: SearchRequest, thorough: bool,
-    reached: Reached | None, judged: int = -1,
+    reached: Reached | None, judged: int = -1, rounded: float = 0.0,
 ) -> PathSolution:
     """f0 + the sum over the rows c of C of c'x + x'(H + ridge)x/2, h its diagonal; ``rows`` is H, or Products,
     or has ``row(j)`` (H_j:, or None where it is not at hand), ``block(cols)`` (H of these columns), ``fetch(cols)`` and
-    ``has(j)``. ``thorough``: with a search at every size; ``judged``: a size at which every exchange is judged."""
+    ``has(j)``. ``thorough``: with a search at every size; ``judged``: a size at which every exchange is judged;
+    ``rounded`` > 0: it ends at the first size whose claim rounding error prevents."""
+
+def orthonormal_path(
+    A: F, Y: F, length: F, floor: float, request: SearchRequest, thorough: bool, reached: Reached | None,
+    judged: int = -1,
+) -> PathSolution:
+    """The path of |Y - A z|^2 / 2 for columns of length 1 that may be close to dependent; ``length``: what they were
+    divided by; Y has a row for each response. Nothing is claimed of the points."""
 
 def likelihood_path(
     samples: Samples, curve: float, columns: EvenColumns, floor: float, sizes: NDArray[np.uint8],

@@ -11,20 +11,26 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .. import _core
-from .._utils.types import Array, Columns, Intercept, Ridge, Vector
+from .._utils.types import Array, Columns, Intercept, Matrix, Ridge, Vector
 from ..constraints import AtMost, Exchange
 from .rounding import MAX_ROUNDING_SHARE, MIN_VALUE_ERROR, MIN_VALUE_SHARE, SUM_ROUNDING, has_safe_range, value_rounding
 from .search import WIDENING_FACTOR, ScaledColumns, SearchPlan, as_exchange, make_request, unit_masks
 
+NO_COLUMNS = np.empty(0, np.int64)
 MAX_THOROUGH_COLUMNS = 500  # columns up to which every size has a search of its own
 MAX_GRAM_WORK = 1e8  # multiplications for the Gram matrix up to which that is so
 # Columns (for losses other than the squared: entries of X, times squared outputs) times k^3 up to which a path with a
 # search at every size takes no more than about 0.2 s. Beyond it a path has no such searches, so that ``solve``, which
 # begins with the same path, is never worse.
 MAX_SEARCHED_WORK = 2.5e6
+# Rows (at most columns and responses) times columns times k^2 up to which a path on the columns themselves takes no
+# more than about 0.3 s
+MAX_ORTHONORMAL_WORK = 1e7
 MIN_STATE_SIZE = 8e6  # numbers that the kernel may always keep: k rows of p of them
 
 MIN_WORKING_SET = 40  # columns of a working set beside the support
+EXACT_COMBINATION = 1e-11  # what rounding leaves of a column of length 1 that is a combination of others
+NEGLIGIBLE_VALUE_SHARE = 1e-24  # of the null value: an orthonormal basis leaves less than that to rounding
 WELL_CONDITIONED = 1e-6  # a lower bound of a reciprocal condition number (by a factor k too low, or k^2)
 
 
@@ -42,6 +48,42 @@ class PathPlan(NamedTuple):
     reached: Callable[[int, float], object] | None
     sizes: Sequence[int] = ()
     only: int | None = None
+
+
+class UnitColumns(NamedTuple):
+    """Columns of length 1 (n x p) with their squared lengths before that, and targets (a row for each response)."""
+
+    columns: Matrix
+    square: Vector
+    target: Matrix
+
+    def lengths(self, ridge: Vector) -> Vector:
+        """Lengths with the ridge, which counts as a further row of each column; constant ones: 1."""
+        return np.sqrt(np.where(self.square > 0, self.square + ridge, 1.0))
+
+    def triangle(self, ridge: Vector) -> tuple[Matrix, Matrix]:
+        """Columns and targets (transposed) of a triangular factor, which has at most p + q rows.
+
+        Products of columns are those of all rows, and almost no digit is lost.
+        """
+        p, length = self.columns.shape[1], self.lengths(ridge)
+        extended = np.hstack([self.columns * (np.sqrt(self.square) / length), self.target.T])
+        if np.any(ridge):
+            of_ridge = np.zeros((p, extended.shape[1]))
+            np.fill_diagonal(of_ridge, np.where(self.square > 0, np.sqrt(ridge) / length, 0.0))
+            extended = np.vstack([extended, of_ridge])
+        R = np.asarray(np.linalg.qr(extended, mode="r"))
+        return np.ascontiguousarray(R[:, :p]), np.ascontiguousarray(R[:, p:].T)
+
+    def near_combination(self, support: Columns, cols: Columns) -> bool:
+        """Whether one of some columns is nearly a combination of a support's, and not exactly but for rounding."""
+        if len(cols) == 0:
+            return False
+        Q = np.linalg.qr(self.columns[:, support])[0]
+        E = self.columns[:, cols]
+        for _ in range(2):  # once more for the rounding that the first leaves behind
+            E = E - Q @ (Q.T @ E)
+        return bool((np.linalg.norm(E, axis=0) > EXACT_COMBINATION).any())
 
 
 class PathPoint(NamedTuple):
@@ -90,7 +132,7 @@ RESTART_DIVISOR = 10
 
 
 def path_request(
-    plan: PathPlan, constraint: AtMost, useful: Array, quadratic: bool, scale: float
+    plan: PathPlan, constraint: AtMost, useful: Array, quadratic: bool, scale: float, start: Columns = NO_COLUMNS
 ) -> _core.SearchRequest:
     """A request for the path; ``useful``: a flag for each column."""
     restarts, patience, effort = RESTART_LIMITS[quadratic]
@@ -98,8 +140,7 @@ def path_request(
     if quadratic and plan.only is None:  # as the kernel itself does on the way to one size
         patience, effort = -(-patience // RESTART_DIVISOR), effort / RESTART_DIVISOR
     limits = SearchPlan(restarts, patience, effort, 0, plan.seed, plan.should_stop)
-    nothing = np.empty(0, np.int64)
-    return make_request(constraint, useful, nothing, WIDENING_FACTOR[quadratic], scale, limits)
+    return make_request(constraint, useful, start, WIDENING_FACTOR[quadratic], scale, limits)
 
 
 def _wanted(plan: PathPlan, k: int) -> Any:
@@ -119,20 +160,61 @@ def quadratic_path(
     constraint: AtMost,
     plan: PathPlan,
     rounded: float = SUM_ROUNDING,
+    columns: Callable[[], UnitColumns | None] | None = None,
 ) -> PathSolution | None:
     """The path of f0 + c'x + x'(H + ridge)x/2; ``rows`` is H, or a function of a column that gives its row.
 
-    With a row of c for each response the quadratics are added up, with one support.
+    With a row of c for each response the quadratics are added up, with one support. Where products of columns have too
+    few digits for a claim at some size, a path with a search at every size is computed from ``columns`` instead.
     """
     if not has_safe_range(h):
         return None
+    c = np.atleast_2d(c)
+    on_columns = columns() if columns is not None and plan.thorough else None
+    if on_columns is not None:
+        rows_left = min(len(on_columns.columns), len(h) + len(c))
+        on_columns = on_columns if rows_left * len(h) * constraint.k**2 <= MAX_ORTHONORMAL_WORK else None
     request = path_request(plan, constraint, h > ridge, True, scale)
     judged = -1 if plan.only is None else plan.only
     floor = MIN_VALUE_SHARE * f0
+    needed = rounded if on_columns is not None else 0.0
     solution = _core.quadratic_path(
-        rows, np.atleast_2d(c), h, ridge, f0, floor, request, plan.thorough, plan.reached, judged
-    )
+        rows, c, h, ridge, f0, floor, request, plan.thorough, plan.reached, judged, needed
+    )  # fmt: skip
+    if on_columns is not None and not solution.stopped:
+        last = solution.point(solution.sizes - 1).value if solution.sizes else np.inf
+        complete = solution.sizes == constraint.k - len(constraint.include) + 1 and solution.claimed(f0, rounded)
+        points = [solution.point(i) for i in range(solution.sizes)]
+        if last > floor and not complete:
+            return orthonormal_path(on_columns, ridge, scale, constraint, plan)
+        if last > floor and any(on_columns.near_combination(at.support, at.doubtful) for at in points):
+            known = points[-1 if plan.only is None else plan.only - len(constraint.include)].support
+            return orthonormal_path(on_columns, ridge, scale, constraint, plan, known)
     return _from_quadratic(solution, request, h, f0, constraint, plan, rounded)
+
+
+def orthonormal_path(
+    given: UnitColumns, ridge: Vector, scale: float, constraint: AtMost, plan: PathPlan, known: Columns = NO_COLUMNS
+) -> PathSolution | None:
+    """The path of a least squares problem whose columns may be close to dependent; nothing is claimed of its points.
+
+    For one size a ``known`` support stands in for the searches at other sizes.
+    """
+    useful, length = given.square > 0, given.lengths(ridge)
+    A, Y = given.triangle(ridge)
+    thorough, start = (True, NO_COLUMNS) if plan.only is None else (not len(known), known)
+    request = path_request(plan, constraint, useful, True, scale, start)
+    judged = -1 if plan.only is None else plan.only
+    floor = NEGLIGIBLE_VALUE_SHARE * 0.5 * float(np.sum(Y**2))
+    solution = _core.orthonormal_path(A, Y, length, floor, request, thorough, plan.reached, judged)
+    first, points = len(constraint.include), list[PathPoint]()
+    for at in solution.points:
+        x = at.coef if len(Y) == 1 else at.coef.reshape(len(at.support), len(Y))
+        points.append(PathPoint(at.support, x, None, at.value, "none"))
+    if plan.only is not None and points:
+        size = min(plan.only, first + len(points) - 1)
+        first, points = size, [points[size - first]]
+    return PathSolution(first, points, solution.stopped, request.take_error()) if points else None
 
 
 def least_squares_path(

@@ -22,7 +22,7 @@ from .._utils.types import ArrayLike, Columns, Flags, Intercept, Keywords, Matri
 from .._utils.validation import check_array, check_flag, check_number, check_start
 from ..constraints import AtMost
 from ..data import GramColumns, as_data, placed
-from ..kernels.path import PathPlan, PathPoint, PathSolution
+from ..kernels.path import PathPlan, PathPoint, PathSolution, UnitColumns
 from ..kernels.search import SearchPlan, SearchSolution
 from ..losses import Loss, Multinomial, as_loss
 from ..refits.columns import MAX_HESSIAN_COLUMNS
@@ -205,6 +205,11 @@ class GLM(GLMCurvature):
     def centred_columns(self) -> CentredColumns | None:
         found = self._centred if self.outputs == 1 else None
         return None if found is None else found._replace(ridge=np.broadcast_to(self.ridge, self.dim))
+
+    def unit_columns(self) -> UnitColumns | None:
+        """The columns and the target as a path kernel takes them; None where there is no copy."""
+        known = self.centred_columns()
+        return None if known is None else UnitColumns(known.columns, known.square, known.target[None])
 
     @lazy
     def far_from_zero(self) -> bool:

@@ -135,6 +135,7 @@ class Quad:
             constraint if cols is None else constraint.restricted(cols),
             plan,
             self.f.rounded,
+            self.f.unit_columns if cols is None else None,
         )
         if found is None:
             return None

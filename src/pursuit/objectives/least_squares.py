@@ -88,6 +88,10 @@ def best_subset(f: "GLM", constraint: AtMost, plan: SearchPlan | PathPlan) -> Pa
     if found is None or found.condition <= WELL_CONDITIONED or found.noise > MAX_ROUNDING_SHARE * found.value:
         return None
     f.know_null(found.null_intercept, found.null_value, found.tilt)
+    if judged >= 0 and len(found.doubtful):  # columns that are nearly combinations of others need more digits
+        columns = f.unit_columns()
+        if columns is not None and columns.near_combination(found.support, found.doubtful):
+            return None
     least = found.value - max(found.noise, MIN_VALUE_ERROR * found.value)
     exchange = as_exchange(found.exchange)
     return PathPoint(

@@ -20,6 +20,7 @@ from ..kernels.path import (
     MIN_STATE_SIZE,
     PathPlan,
     PathSolution,
+    UnitColumns,
     least_squares_path,
     quadratic_path,
 )
@@ -73,9 +74,13 @@ def path_of_responses(f: "GLM", constraint: AtMost, plan: PathPlan) -> PathSolut
         if f.fit_intercept:
             centre(A, rows.c)
         A *= np.sqrt(rows.c)[:, None]
-        gradient = np.where(problem.useful, -(_residual(f, rows) @ A), 0.0)
+        rest, square = _residual(f, rows), np.einsum("ij,ij->j", A, A)
+        gradient = np.where(problem.useful, -(rest @ A), 0.0)
         ridge = np.where(problem.useful, f.ridge, 0.0)
-        found = quadratic_path(A.T @ A, gradient, problem.h, ridge, value, 1e-9 * value, constraint, plan)
+        found = quadratic_path(
+            A.T @ A, gradient, problem.h, ridge, value, 1e-9 * value, constraint, plan,
+            columns=lambda: UnitColumns(A / np.sqrt(np.where(square > 0, square, 1.0)), square, rest),
+        )  # fmt: skip
     else:
         found = least_squares_path(
             problem.kernel,

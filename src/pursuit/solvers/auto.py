@@ -171,9 +171,13 @@ class Auto(Solver):
         return None if doubtful else point.claim("swap_optimal", at.exchange)
 
     def _path_plan(self, constraint: AtMost) -> tuple[AtMost, PathPlan]:
-        """A path that goes on beyond k, since smaller sizes are improved from larger ones; its point of size k."""
+        """A path that goes on beyond k, since smaller sizes are improved from larger ones; its point of size k.
+
+        Of one free unit every choice is judged, and larger sizes have nothing to add.
+        """
         k = constraint.k
-        longer = constraint.with_budget(min(k + BEYOND, len(constraint.allowed)))
+        beyond = BEYOND if k - len(constraint.include) > 1 else 0
+        longer = constraint.with_budget(min(k + beyond, len(constraint.allowed)))
         return longer, PathPlan(True, _seed(self.random_state), late, None, (k,), k)
 
     def _on_path(self, f: Objective, constraint: AtMost, start: Point) -> Generator[Point, None, Point | None]:
