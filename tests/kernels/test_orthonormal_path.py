@@ -32,9 +32,18 @@ def call(X, Y, k=K, forced=(), allowed=None, ridge=0.0, thorough=True, should_st
     Y = np.vstack([Y, np.zeros((len(A) - len(Y), Y.shape[1]))])
     length = np.linalg.norm(A, axis=0)
     request = _core.SearchRequest(
-        k, inside, open_, np.empty(0, np.int64), restarts=200, patience=40, widest=3, effort=50.0, seed=0, scale=1e-12,
+        k,
+        inside,
+        open_,
+        np.empty(0, np.int64),
+        restarts=200,
+        patience=40,
+        widest=3,
+        effort=50.0,
+        seed=0,
+        scale=1e-12,
         stop=should_stop,
-    )  # fmt: skip
+    )
     found = _core.orthonormal_path(
         np.ascontiguousarray(A / length), np.ascontiguousarray(Y.T), length, 0.0, request, thorough, None
     )

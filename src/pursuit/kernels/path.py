@@ -178,9 +178,7 @@ def quadratic_path(
     judged = -1 if plan.only is None else plan.only
     floor = MIN_VALUE_SHARE * f0
     needed = rounded if on_columns is not None else 0.0
-    solution = _core.quadratic_path(
-        rows, c, h, ridge, f0, floor, request, plan.thorough, plan.reached, judged, needed
-    )  # fmt: skip
+    solution = _core.quadratic_path(rows, c, h, ridge, f0, floor, request, plan.thorough, plan.reached, judged, needed)
     if on_columns is not None and not solution.stopped:
         last = solution.point(solution.sizes - 1).value if solution.sizes else np.inf
         complete = solution.sizes == constraint.k - len(constraint.include) + 1 and solution.claimed(f0, rounded)

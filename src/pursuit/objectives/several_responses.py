@@ -78,9 +78,16 @@ def path_of_responses(f: "GLM", constraint: AtMost, plan: PathPlan) -> PathSolut
         gradient = np.where(problem.useful, -(rest @ A), 0.0)
         ridge = np.where(problem.useful, f.ridge, 0.0)
         found = quadratic_path(
-            A.T @ A, gradient, problem.h, ridge, value, 1e-9 * value, constraint, plan,
+            A.T @ A,
+            gradient,
+            problem.h,
+            ridge,
+            value,
+            1e-9 * value,
+            constraint,
+            plan,
             columns=lambda: UnitColumns(A / np.sqrt(np.where(square > 0, square, 1.0)), square, rest),
-        )  # fmt: skip
+        )
     else:
         found = least_squares_path(
             problem.kernel,
