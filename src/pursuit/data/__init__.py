@@ -10,10 +10,11 @@ from .gram import GramColumns
 from .hessian import Model
 from .parts import Parts
 from .rows import Data
-from .sources import InParts, Source, as_data, is_dask
+from .sources import Arrays, InParts, Source, as_data, is_dask
 
 __all__ = [
     "Answer",
+    "Arrays",
     "Data",
     "GramColumns",
     "InParts",

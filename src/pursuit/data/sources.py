@@ -22,7 +22,7 @@ from .rows import Data
 
 
 class Source:
-    """Rows in parts that bring their own targets, weights and offset: what ``GLM`` and ``fit`` take in place of X, y.
+    """Rows that bring their own targets, weights and offset: what ``GLM`` and ``fit`` take in place of X, y.
 
     Whoever keeps rows elsewhere (on a disk, on workers) inherits this, gives the attributes and answers the questions.
     No question moves rows of X to the caller. ``targets`` and ``weights`` bring one number a row (8 bytes; a label: its
@@ -32,12 +32,16 @@ class Source:
     ----------
     shape, dtype, names : of X, all rows together; names are those of the columns, or None
     outputs : 0 where a row has one target, else how many
+    in_memory : whether rows of X may be read one by one at no cost
+    has_offset : whether scorers, which know no offset, would go wrong
     """
 
     shape: tuple[int, int]
     dtype: Any
     names: Names | None
     outputs: int = 0
+    in_memory: bool = False
+    has_offset: bool = False
 
     def bound(self, loss: Any, classes: Array | None = None, factors: Vector | None = None) -> Data:
         """The data under a loss.
@@ -66,6 +70,72 @@ class Source:
     def predictors(self, cols: Columns, coef: Vector, intercept: Any) -> Vector:
         """X[:, cols] coef + intercept + offset of all rows, in their order; a column per output where coef has some."""
         raise NotImplementedError
+
+    def splittable(self) -> Any:
+        """What a splitter gets as X: only its number of rows counts."""
+        return np.empty((self.shape[0], 0))
+
+    def subset(self, rows: Columns) -> Any:
+        """What a scorer gets as X: some of the rows, which predict."""
+        return RowSubset(self, rows)
+
+
+class RowSubset(Source):
+    """Some rows of a source, for a scorer: their predictors are taken from those of all."""
+
+    def __init__(self, source: Source, rows: Columns) -> None:
+        self.source, self.rows = source, rows
+        self.shape, self.dtype, self.names = (len(rows), source.shape[1]), source.dtype, source.names
+
+    def predictors(self, cols: Columns, coef: Vector, intercept: Any) -> Vector:
+        return self.source.predictors(cols, coef, intercept)[self.rows]
+
+
+class Arrays(Source):
+    """X and y in memory, validated. ``frame``: X as the user gave it, for splitters and scorers; None: X itself."""
+
+    in_memory = True
+
+    def __init__(
+        self, X: Any, y: Array, sample_weight: Any = None, offset: Any = None, names: Any = None, frame: Any = None
+    ) -> None:
+        self.X, self.y, self.sample_weight, self.offset = X, y, sample_weight, offset
+        self.shape, self.dtype, self.names = X.shape, X.dtype, names
+        self.outputs, self.has_offset = 0 if y.ndim == 1 else y.shape[1], offset is not None
+        self.frame = X if frame is None else frame
+
+    def bound(self, loss: Any, classes: Array | None = None, factors: Vector | None = None) -> Data:
+        y, weights = self.y, self.sample_weight
+        if classes is not None:
+            codes = np.searchsorted(classes, y)
+            y = indicators(codes, len(classes)) if loss.takes_labels else codes
+            weights = weights if factors is None else check_weights(weights, len(codes)) * factors[codes]
+        return as_data(as_design(self.X, self.names), y, loss, weights, self.offset)
+
+    def classes(self) -> tuple[Array, Vector]:
+        return labels_and_shares(self.y, self.sample_weight)
+
+    def targets(self) -> Array:
+        return self.y
+
+    def weights(self) -> Vector | None:
+        return self.sample_weight
+
+    def weighted(self, weights: Vector) -> Self:
+        twin = copy.copy(self)
+        twin.sample_weight = check_vector(weights, "sample_weight", self.shape[0])
+        return twin
+
+    def predictors(self, cols: Columns, coef: Vector, intercept: Any) -> Vector:
+        return predictors(as_design(self.X), cols, coef, intercept, self.offset)
+
+    def splittable(self) -> Any:
+        return self.frame
+
+    def subset(self, rows: Columns) -> Any:
+        from sklearn.utils import _safe_indexing  # which objectives do not load
+
+        return _safe_indexing(self.frame, rows)
 
 
 class InParts(Source):
@@ -141,11 +211,10 @@ class InParts(Source):
         return parts[0] if len(parts) == 1 else Parts(parts, self.each)
 
     def classes(self) -> tuple[Array, Vector]:
-        labels, c = self.targets(), check_weights(self.weights(), self.shape[0])
+        labels = self.targets()
         if labels.ndim != 1:
             raise ValueError(f"y must have one label per row of X, got {labels.shape[1]} columns")
-        found, codes = distinct_labels(labels)
-        return found, np.bincount(codes, c, len(found)).astype(np.float64)
+        return labels_and_shares(labels, self.weights())
 
     def targets(self) -> Array:
         ys = [np.asarray(y) if hasattr(y, "dtype") else as_labels(y) for _, y, *_ in self.parts]
@@ -170,6 +239,12 @@ class InParts(Source):
 
     def predictors(self, cols: Columns, coef: Vector, intercept: Any) -> Vector:
         return np.concatenate([predictors(X, cols, coef, intercept, offset) for X, _, _, offset in self.parts])
+
+
+def labels_and_shares(labels: Array, weights: Any) -> tuple[Array, Vector]:
+    """The distinct labels, sorted, and the share of the weights that each has."""
+    found, codes = distinct_labels(labels)
+    return found, np.bincount(codes, check_weights(weights, len(labels)), len(found)).astype(np.float64)
 
 
 def opened(X: Any) -> Any:

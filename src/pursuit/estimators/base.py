@@ -16,7 +16,7 @@ from .._utils.row_order import warn_at_caller, warn_row_order
 from .._utils.types import Array, Columns, Flags
 from .._utils.validation import check_k, check_mask, check_number
 from .._utils.wrong_calls import check_keywords, refuse_names_for_rows
-from ..data import Data, Source, by_partition, from_dask, is_dask
+from ..data import Arrays, Data, Source, by_partition, from_dask, is_dask
 from ..data.sources import opened, predictors
 from ..designs import as_design
 from ..engines import threads
@@ -93,9 +93,33 @@ class SparseModel(DocLink, ModelOutputs, SelectorMixin, BaseEstimator):
         inputs = self._validate_fit_input(X, y, sample_weight, offset)
         return inputs if engine is None else inputs.to_engine(engine)
 
+    def _as_source(self, X: Any, y: Any, sample_weight: Any, offset: Any) -> Source:
+        """The arguments of ``fit``, checked: arrays and frames are a source of rows like any other."""
+        X = opened(X)
+        if isinstance(X, Source):
+            refuse_beside_source(y, sample_weight, offset)
+            check_source_columns(self, X, reset=True)
+            return X
+        read, y = self._validate_arrays(X, y)
+        frame = X if hasattr(X, "columns") else None  # splitters and scorers see the user's frame
+        return Arrays(read, y, sample_weight, offset, getattr(self, "feature_names_in_", None), frame)
+
+    def _scored(self, X: Any, y: Any, sample_weight: Any, offset: Any) -> tuple[Any, Array, Any]:
+        """Targets, predictions and weights of the rows that ``score`` is given."""
+        X = opened(X)
+        if isinstance(X, Source):
+            refuse_beside_source(y, sample_weight, offset)
+            return X.targets(), self.predict(X), X.weights()
+        warn_row_order(X, y=y, sample_weight=sample_weight)
+        return y, self.predict(X, offset), sample_weight
+
     if TYPE_CHECKING:  # defined by Regression and Classification
 
         def _validate_fit_input(self, X: Any, y: Any, sample_weight: Any, offset: Any) -> ValidatedInput: ...
+
+        def _validate_arrays(self, X: Any, y: Any) -> tuple[Any, Array]: ...
+
+        def predict(self, X: Any, offset: Any = None) -> Array: ...
 
         def _set_coefficients(self, x: Any, intercept: Any) -> None: ...
 

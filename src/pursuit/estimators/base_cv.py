@@ -125,11 +125,6 @@ class SparseModelCV(CallbackSupportMixin, SparseModel):
 
     fit.__qualname__ = "fit"  # the name in errors of Python, without this class
 
-    def _read_fit_input(self, X: Any, y: Any, sample_weight: Any, offset: Any, engine: Any) -> ValidatedInput:
-        inputs = super()._read_fit_input(X, y, sample_weight, offset, engine)
-        frame = inputs.source is None and hasattr(X, "columns")
-        return replace(inputs, X=X) if frame else inputs  # splitters and scorers see the user's frame
-
     def _choose(self, inputs: ValidatedInput, cv_groups: Any, callback: Any, classes: bool) -> None:
         """Choose on validated data and store the model; ``classes``: whether targets are labels."""
         check_choice(self.goal, "goal", tuple(GOALS))
@@ -193,15 +188,15 @@ class SparseModelCV(CallbackSupportMixin, SparseModel):
                     f"rule={self.rule_!r} holds out no rows, so {what} has no use: leave it out, or rule='min'"
                 )
             return problem, f, by_criterion(problem, f, grid, self.rule_)
-        pairs, note = splits(self.cv, inputs.X, y, cv_groups, classes, self.random_state, c)
+        pairs, note = splits(self.cv, inputs.source.splittable(), y, cv_groups, classes, self.random_state, c)
         if classes:
             check_classes(pairs, y, c)
         combine = "none" if problem.allowed.is_bounded else self.combine_
-        if self.scoring is not None and inputs.offset:
+        if self.scoring is not None and inputs.source.has_offset:
             raise ValueError("scoring cannot be used with an offset, which scorers do not know; leave scoring out")
         score = None if self.scoring is None else self._make_scorer(inputs, y, weights, pairs)
         fold_data = self._make_folds(problem, pairs, c, counts)
-        tests = [test for _, test in pairs] if classes and inputs.source is None else None
+        tests = [test for _, test in pairs] if classes and inputs.source.in_memory else None
         del pairs, c, counts  # numbers for every row, which the folds do not need
         on_fold = fold_callback(self, len(fold_data), callback)
         chosen = by_validation(

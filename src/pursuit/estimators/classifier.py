@@ -9,16 +9,14 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 
 from .._utils.labels import as_labels, distinct_labels
-from .._utils.row_order import warn_row_order
-from .._utils.validation import check_number, check_weights, format_list
-from ..data import Data, Source
-from ..data.sources import opened, predictors
+from .._utils.validation import check_number, format_list
+from ..data import Data
+from ..data.sources import predictors
 from ..losses import Loss, as_loss
-from ..losses.multinomial import indicators
 from ..reports.class_scores import ClassScores, class_scores
 from ..selection.ridge_scale import default_ridge
 from .base import AtMostK, SparseModel
-from .inputs import ValidatedInput, check_source_columns, input_from_arrays, input_from_source, refuse_beside_source
+from .inputs import ValidatedInput
 from .parameter_docs import ATTRIBUTES, CLASS_PARAMETERS, PARAMETERS
 
 
@@ -30,12 +28,17 @@ def _has_probabilities(estimator: "Classification") -> bool:
 
 def class_codes(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The labels, sorted, at least two, and of every row the place of its own."""
-    if y.dtype.kind in "UO":
-        refuse_identifiers(len(set(y.tolist())), len(y))
-    check_classification_targets(y)
+    check_labels(y)
     classes, codes = distinct_labels(y)
     check_classes(classes, len(y))
     return classes, codes
+
+
+def check_labels(y: np.ndarray) -> None:
+    """Raise where the labels of all rows are no labels of classes; scikit-learn warns where they are many."""
+    if y.dtype.kind in "UO":
+        refuse_identifiers(len(set(y.tolist())), len(y))
+    check_classification_targets(y)
 
 
 def check_classes(classes: np.ndarray, n: int) -> None:
@@ -62,22 +65,18 @@ class Classification(ClassifierMixin, SparseModel):
 
     def _validate_fit_input(self, X: Any, y: Any, sample_weight: Any, offset: Any) -> ValidatedInput:
         """Codes of the classes are the targets (more than two: a column each)."""
-        X = opened(X)
-        if isinstance(X, Source):
-            refuse_beside_source(y, sample_weight, offset)
-            check_source_columns(self, X, reset=True)
-            self.classes_, share = X.classes()
+        source = self._as_source(X, y, sample_weight, offset)
+        self.classes_, share = source.classes()
+        if not source.in_memory:  # labels of arrays have been checked
             check_classification_targets(np.repeat(self.classes_, 2))  # of which a half is no class for itself
-            check_classes(self.classes_, X.shape[0])
-            factors = None if self.class_weight is None else self._class_weights(share)
-            return input_from_source(X, self._is_multiclass(), self.classes_, factors)
+        check_classes(self.classes_, source.shape[0])
+        factors = None if self.class_weight is None else self._class_weights(share)
+        return ValidatedInput(source, self._is_multiclass(), self.classes_, factors)
+
+    def _validate_arrays(self, X: Any, y: Any) -> tuple[Any, np.ndarray]:
         X, y = self._validate(X, y if y is None else as_labels(y))
-        self.classes_, codes = class_codes(y)
-        if self.class_weight is not None:
-            sample_weight = check_weights(sample_weight, len(codes))
-            sample_weight = sample_weight * self._class_weights(np.bincount(codes, sample_weight))[codes]
-        targets = indicators(codes, len(self.classes_)) if self._is_multiclass() else codes
-        return input_from_arrays(X, targets, y, sample_weight, offset, getattr(self, "feature_names_in_", None))
+        check_labels(y)
+        return X, y
 
     def _is_multiclass(self) -> bool:
         """Whether there are more than two classes."""
@@ -138,12 +137,8 @@ class Classification(ClassifierMixin, SparseModel):
         float
             The accuracy of ``predict(X)``.
         """
-        X = opened(X)
-        if not isinstance(X, Source):
-            warn_row_order(X, y=y, sample_weight=sample_weight)
-            return float(accuracy_score(y, self.predict(X, offset), sample_weight=sample_weight))
-        refuse_beside_source(y, sample_weight, offset)
-        return float(accuracy_score(X.targets(), self.predict(X), sample_weight=X.weights()))
+        targets, predictions, weights = self._scored(X, y, sample_weight, offset)
+        return float(accuracy_score(targets, predictions, sample_weight=weights))
 
     def decision_function(self, X: Any, offset: Any = None) -> np.ndarray:
         """Compute the linear predictor.

@@ -12,57 +12,44 @@ from sklearn.utils.validation import validate_data
 from .._utils.column_names import get_column_names, refuse_kinds, refuse_missing, refuse_text
 from .._utils.types import Array, Columns, Vector
 from .._utils.validation import check_mask, check_weights
-from ..data import Data, Source, as_data, placed
-from ..designs import as_design
+from ..data import Data, Source, placed
 
 FLOAT_DTYPES = (np.dtype(np.float64), np.dtype(np.float32))
 
 
 @dataclass(frozen=True)
 class ValidatedInput:
-    """Data for any loss; targets and weights, one number a row, are functions and computed when called.
+    """What ``fit`` was given, as a source of rows. Targets and weights, one number a row, are computed when called.
 
-    ``multi_output``: whether a target has several outputs. ``X`` is for splitters and scorers, ``source`` for rows in
-    parts. ``offset``: whether there is one, which scorers cannot use.
+    ``multi_output``: whether a target has several outputs. ``classes``: where targets are labels, all of them, sorted;
+    ``factors`` multiply the weights of their rows. ``convert`` makes of the source's data those that are fitted.
     """
 
+    source: Source
     multi_output: bool
-    data: Callable[[Any], Data]
-    y: Callable[[], Array]
-    weights: Callable[[], Vector | None]
-    X: Any
-    source: Source | None = None
-    offset: bool = False
+    classes: Array | None = None
+    factors: Vector | None = None
+    convert: Callable[[Data], Data] | None = None
+
+    def data(self, loss: Any) -> Data:
+        """The data under a loss."""
+        data = self.source.bound(loss, self.classes, self.factors)
+        return data if self.convert is None else self.convert(data)
+
+    def y(self) -> Array:
+        """The targets (labels) of all rows."""
+        return self.source.targets()
+
+    def weights(self) -> Vector | None:
+        """The weights of all rows, those of classes included."""
+        if self.factors is None or self.classes is None:
+            return self.source.weights()
+        own = check_weights(self.source.weights(), self.source.shape[0])  # no longer counts of repeated rows
+        return own * self.factors[np.searchsorted(self.classes, self.source.targets())]
 
     def to_engine(self, engine: Any) -> "ValidatedInput":
         """The same with the data's rows on the workers of an engine."""
-        return replace(self, data=lambda loss: placed(self.data(loss), engine))
-
-
-def input_from_arrays(X: Any, y: Array, labels: Array, sample_weight: Any, offset: Any, names: Any) -> ValidatedInput:
-    """Arrays that were validated; ``y`` is numeric, ``labels`` are the targets of the user."""
-
-    def data(loss: Any) -> Data:
-        return as_data(as_design(X, names), y, loss, sample_weight, offset)
-
-    return ValidatedInput(y.ndim > 1, data, lambda: labels, lambda: sample_weight, X, offset=offset is not None)
-
-
-def input_from_source(
-    source: Source, multi_output: bool, classes: Array | None = None, factors: Vector | None = None
-) -> ValidatedInput:
-    """Data in parts, with classes where targets are labels, and factors of their weights."""
-
-    def data(loss: Any) -> Data:
-        return source.bound(loss, classes, factors)
-
-    def weights() -> Vector | None:
-        if factors is None or classes is None:
-            return source.weights()
-        own = check_weights(source.weights(), source.shape[0])  # which are then no numbers of repeated rows
-        return own * factors[np.searchsorted(classes, source.targets())]
-
-    return ValidatedInput(multi_output, data, source.targets, weights, np.empty((source.shape[0], 0)), source)
+        return replace(self, convert=lambda data: placed(data, engine))
 
 
 def refuse_beside_source(*others: Any) -> None:

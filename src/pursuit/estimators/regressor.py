@@ -5,12 +5,11 @@ import numpy as np
 from sklearn.base import RegressorMixin, clone
 from sklearn.metrics import r2_score
 
-from .._utils.row_order import warn_at_caller, warn_row_order
+from .._utils.row_order import warn_at_caller
 from .._utils.validation import check_array, check_flag, check_offset, check_shape
-from ..data import Source, is_dask
-from ..data.sources import opened
+from ..data import is_dask
 from .base import WARNING_STATUSES, AtMostK, SparseModel
-from .inputs import ValidatedInput, check_source_columns, input_from_arrays, input_from_source, refuse_beside_source
+from .inputs import ValidatedInput
 from .parameter_docs import ATTRIBUTES, PARAMETERS
 
 OPTIMALITIES = ("none", "stationary", "swap_stationary", "swap_optimal")  # from the weakest to the strongest
@@ -22,16 +21,15 @@ class Regression(RegressorMixin, SparseModel):
     targets: ClassVar[tuple[str, ...]] = ("real", "nonnegative")
 
     def _validate_fit_input(self, X: Any, y: Any, sample_weight: Any, offset: Any) -> ValidatedInput:
-        X = opened(X)
-        if isinstance(X, Source):
-            refuse_beside_source(y, sample_weight, offset)
-            check_source_columns(self, X, reset=True)
-            return input_from_source(X, X.outputs > 0)
+        source = self._as_source(X, y, sample_weight, offset)
+        return ValidatedInput(source, source.outputs > 0)
+
+    def _validate_arrays(self, X: Any, y: Any) -> tuple[Any, np.ndarray]:
         if y is not None and check_shape(y, "y") and np.asarray(y).dtype.kind == "O":
             y = check_array(y, "y")  # scikit-learn would turn text into numbers
         X, y = self._validate(X, y, y_numeric=True, multi_output=self._takes_several_responses())
         self._warn_two_classes(y)
-        return input_from_arrays(X, y, y, sample_weight, offset, getattr(self, "feature_names_in_", None))
+        return X, y
 
     def _set_coefficients(self, x: Any, intercept: Any) -> None:
         """``coef_`` and ``intercept_`` from coefficients of all columns."""
@@ -94,12 +92,8 @@ class Regression(RegressorMixin, SparseModel):
         float
             R2 of ``predict(X)``.
         """
-        X = opened(X)
-        if not isinstance(X, Source):
-            warn_row_order(X, y=y, sample_weight=sample_weight)
-            return float(r2_score(y, self.predict(X, offset), sample_weight=sample_weight))
-        refuse_beside_source(y, sample_weight, offset)
-        return float(r2_score(X.targets(), self.predict(X), sample_weight=X.weights()))
+        targets, predictions, weights = self._scored(X, y, sample_weight, offset)
+        return float(r2_score(targets, predictions, sample_weight=weights))
 
 
 @dataclass(eq=False, repr=False)  # for an __init__ that errors call by this class
@@ -157,14 +151,14 @@ class SparseRegressor(Regression, AtMostK):
             )
         if checkpoint is not None or engine is not None or is_dask(X):
             raise TypeError("shared=False fits a model to each response, from arrays: leave checkpoint and engine out")
-        inputs = self._read_fit_input(X, y, sample_weight, offset, None)
-        Y = np.asarray(inputs.y())
+        source: Any = self._read_fit_input(X, y, sample_weight, offset, None).source
+        Y = np.asarray(source.targets())
         shift = check_offset(offset, len(Y), Y.shape[1])
         shifts = [None] * Y.shape[1] if shift is None else np.broadcast_to(shift, Y.shape).T
         models = []
         for response, own in zip(Y.T, shifts, strict=True):
             model = clone(self).set_params(shared=True)
-            models.append(model.fit(inputs.X, response, sample_weight, offset=own, callback=callback))
+            models.append(model.fit(source.X, response, sample_weight, offset=own, callback=callback))
         self._join(models)
         return self
 

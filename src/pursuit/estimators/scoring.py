@@ -5,26 +5,13 @@ from typing import Any
 
 import numpy as np
 from sklearn.metrics import check_scoring
-from sklearn.utils import _safe_indexing
 
-from .._utils.types import Array, Columns, Vector
+from .._utils.types import Array, Vector
 from .._utils.validation import first_line
-from ..data import Source
 from ..selection import Models
 from .inputs import ValidatedInput
 
 MIN_WEIGHT_SCALE = 1e-100  # weights below it, and above its inverse, are rescaled
-
-
-class RowSubset(Source):
-    """Some rows of data in parts, for a scorer: their predictors are taken from those of all."""
-
-    def __init__(self, source: Source, rows: Columns) -> None:
-        self.source, self.rows = source, rows
-        self.shape, self.dtype, self.names = (len(rows), source.shape[1]), source.dtype, source.names
-
-    def predictors(self, cols: Columns, coef: Vector, intercept: Any) -> Vector:
-        return self.source.predictors(cols, coef, intercept)[self.rows]
 
 
 class FoldScorer:
@@ -32,18 +19,17 @@ class FoldScorer:
 
     def __init__(self, estimator: Any, inputs: ValidatedInput, y: Any, sample_weight: Any, pairs: Any) -> None:
         self.scorer, self.inputs, self.y = check_scoring(estimator, estimator.scoring), inputs, y
-        self.columns = (inputs.X if inputs.source is None else inputs.source).shape[1]
+        self.columns = inputs.source.shape[1]
         self.tests = [test for _, test in pairs]
         self.weights = None if sample_weight is None else _rescale_extremes(np.broadcast_to(sample_weight, len(y)))
         self.twin = copy.copy(estimator)
-        if not hasattr(inputs.X, "columns"):
+        if not hasattr(inputs.source.splittable(), "columns"):
             self.twin.__dict__.pop("feature_names_in_", None)  # X has been validated, and lost its names
 
     def __call__(self, v: int, models: Models) -> Array:
         test = self.tests[v]
         options = {} if self.weights is None else {"sample_weight": self.weights[test]}
-        source, y = self.inputs.source, self.y[test]
-        rows = _safe_indexing(self.inputs.X, test) if source is None else RowSubset(source, test)
+        rows, y = self.inputs.source.subset(test), self.y[test]
         found = np.empty(len(models.B))
         for i in range(len(found)):
             cols, coef, intercept = models.in_units(i)

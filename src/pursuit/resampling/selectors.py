@@ -10,7 +10,7 @@ from sklearn.base import clone, is_classifier
 from .._utils.types import ArrayLike, Columns, MatrixLike, Vector
 from .._utils.validation import check_count, check_sizes, check_weights
 from ..constraints import AtMost, group_labels
-from ..data import Source, from_dask, is_dask
+from ..data import from_dask, is_dask
 from ..data.sources import opened
 from ..engines import threads
 from ..estimators import SparseClassifier, SparseRegressor
@@ -160,10 +160,8 @@ def make_selector(
         sizes = [k for k in reached if k <= end] or reached[:1] or [max(first, sizes[-1])]
     elif sizes[0] < first:
         raise ValueError(f"ks holds {sizes[0]}, but include names {first} columns")
-    if isinstance(X, Source):
-        targets, weights = X.targets(), check_weights(inputs.weights(), X.shape[0])
-    else:
-        targets, weights = y, f.data.raw.rows.c
+    targets = inputs.y()
+    weights = check_weights(inputs.weights(), len(targets))
     rows = np.flatnonzero(weights > 0)
     classes, labels = np.unique(np.ravel(targets), return_inverse=True) if is_classifier(estimator) else (None, None)
     most = constraint.units - len(constraint.exclude)

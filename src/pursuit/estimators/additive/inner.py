@@ -87,7 +87,7 @@ class AdditiveModel:
                 "on a cluster use SmoothEffects on each part and a SparseRegressor with its groups_"
             )
         inputs = super()._read_fit_input(X, y, sample_weight, offset, engine)  # type: ignore[misc]
-        return replace(inputs, data=lambda loss: self._spline_data(inputs.data(loss), inputs.weights()))
+        return replace(inputs, convert=lambda data: self._spline_data(data, inputs.weights()))
 
     def _spline_data(self, data: Data, sample_weight: Any) -> Data:
         """The data on the spline columns, which are fitted to all rows; sparse sets are in terms of these columns."""
