@@ -228,6 +228,10 @@ class Objective:
         """Which columns are known to be exact combinations of a support's, so that none helps on top of it."""
         return np.zeros(len(cols), np.bool_)
 
+    def exchange_bounds(self, support: Columns, newcomer: int) -> Vector | None:
+        """Lower bounds of what exchanging each column of a support for the newcomer changes f by; None: not known."""
+        return None
+
     def open_exchanges(
         self, constraint: AtMost, point: Point, afforded: float = 1.0
     ) -> tuple[list[tuple[int, int]], int] | None:

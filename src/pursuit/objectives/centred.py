@@ -6,13 +6,15 @@ import numpy as np
 
 from .. import _core
 from .._utils.types import Columns, Flags, Matrix, Vector
+from ..data.answers import SUM_ROUNDING
 from ..designs import centre
-from ..refits.basis import EXACT_COMBINATION_SHARE
+from ..refits.basis import DOUBLE_DOUBLE_ROUNDING, EXACT_COMBINATION_SHARE
 
 if TYPE_CHECKING:
     from .glm import GLM
 
 MAX_ENTRIES = 4e6  # of X, up to which there is a copy
+MAX_DIRECTION_ERROR = 1e-8  # of the directions of a basis in twice the digits, beyond which nothing is said
 MAX_ATTEMPTS = 4  # calls of the kernel in twice the digits, one more for every column that is no combination
 
 
@@ -77,3 +79,35 @@ def exact_combinations(f: "GLM", support: Columns, cols: Columns) -> Flags:
         found[open_[:until]] = True
         none[open_[until : until + 1]] = True
     return found
+
+
+def exact_exchanges(f: "GLM", support: Columns, newcomer: int) -> Vector | None:
+    """Lower bounds of what exchanging each column of a support for one newcomer changes f by, in twice the digits.
+
+    Q is an orthonormal basis of S + j, A = Q T^-1, z = Q'y. Leaving i out of S + j adds (T_i z)^2 / (2 |T_i|^2), and
+    leaving j out adds z_j^2 / 2, so that the exchange changes f by the difference. One basis serves all i.
+
+    Returns
+    -------
+    array or None
+        A bound for each column of the support; None where there is a ridge, the data are no dense copy in memory, the
+        columns are exact combinations of each other, or even twice the digits do not suffice.
+    """
+    problem = f.centred_columns()
+    if problem is None or np.any(f.ridge):
+        return None
+    design, rows = f.data.design, f.data.rows
+    A, shift, _ = design.stored(np.append(support, newcomer))
+    if np.any(shift) and not f.fit_intercept:
+        return None
+    n, m = A.shape
+    Q, T, left = _core.orthonormal(np.asfortranarray(A), rows.c, np.zeros(m), f.fit_intercept, EXACT_COMBINATION_SHARE)
+    least = float(left.min(initial=1.0))
+    error = np.sqrt(m) * SUM_ROUNDING + (DOUBLE_DOUBLE_ROUNDING * n * m / least if least > 0 else np.inf)
+    if error > MAX_DIRECTION_ERROR:
+        return None
+    z = Q.T @ (np.sqrt(rows.c) * problem.target)
+    cost = T @ z / np.linalg.norm(T, axis=1)
+    noise = error * float(np.linalg.norm(problem.target))
+    above, below = np.maximum(np.abs(cost[:-1]) - noise, 0.0), abs(float(z[-1])) + noise
+    return np.asarray(0.5 * (above**2 - below**2))

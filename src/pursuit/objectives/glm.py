@@ -28,7 +28,7 @@ from ..losses import Loss, Multinomial, as_loss
 from ..refits.columns import MAX_HESSIAN_COLUMNS
 from . import classes, least_squares, likelihood
 from .base import Objective, Point, Slope
-from .centred import MAX_ENTRIES, CentredColumns, centred_columns, exact_combinations
+from .centred import MAX_ENTRIES, CentredColumns, centred_columns, exact_combinations, exact_exchanges
 from .glm_curvature import GLMCurvature
 from .glm_path import glm_path, glm_refits
 from .one_column import best_column
@@ -225,6 +225,9 @@ class GLM(GLMCurvature):
 
     def combinations(self, support: Columns, cols: Columns) -> Flags:
         return exact_combinations(self, support, cols)
+
+    def exchange_bounds(self, support: Columns, newcomer: int) -> Vector | None:
+        return exact_exchanges(self, support, newcomer)
 
     @lazy
     def _centred(self) -> CentredColumns | None:

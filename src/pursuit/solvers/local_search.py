@@ -22,6 +22,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from .._utils.sorted_sets import without
+from .._utils.types import Vector
 from ..constraints import AtMost, Exchange
 from ..objectives.base import Objective, Point
 from .base import Solver
@@ -175,20 +176,36 @@ def _doubts(f: Objective, constraint: AtMost, point: Point, ranked: Ranked, trie
     pairs = ranked.pairs
     if pairs is None:
         pairs = [(i, j) for j in ranked.doubtful.tolist() for i in ranked.free.tolist()]
-    pairs = [pair for pair in pairs if pair[1] in helpful]
-    if len(newcomers) + len(pairs) > most:
+    bounds = _bounds(f, constraint, point, [pair for pair in pairs if pair[1] in helpful])
+    if len(newcomers) + sum(bound < enough for bound in bounds.values()) > most:
         return None, False
-    for pair in pairs:
+    for pair, bound in bounds.items():
+        if bound >= max(enough, min((value for _, value in tried.values()), default=np.inf)):
+            break  # nor does one of the following pairs help, and none of them is the next best
         trial = _tried(f, constraint, point, pair, tried)
         if trial is not None and trial.value < point.value - 1e-12 * f.scale(point.value):
             return trial, False
-    least = (low for (_, enter), (low, _) in tried.items() if enter in helpful)
+    least = (max(low, bounds.get(pair, low)) for pair, (low, _) in tried.items() if pair[1] in helpful)
     sure = min([point.lower_bound, *least]) >= enough
     if sure and ranked.pairs is None:  # the others do not help either, but one may be the next best exchange
         others = [(i, j) for j in ranked.doubtful.tolist() if j not in helpful for i in ranked.free.tolist()]
         for pair in others[: most - len(newcomers) - len(pairs)]:
             _tried(f, constraint, point, pair, tried)
     return None, sure
+
+
+def _bounds(f: Objective, constraint: AtMost, point: Point, pairs: list[Pair]) -> dict[Pair, float]:
+    """Lower bounds of f after each exchange, the lowest first; -inf where there is none."""
+    changes = dict[int, Vector | None]()
+    if constraint.unit_of is None:
+        changes = {j: f.exchange_bounds(point.support, j) for j in sorted({enter for _, enter in pairs})}
+    position = {j: i for i, j in enumerate(point.support.tolist())}
+
+    def bound(pair: Pair) -> float:
+        known = changes.get(pair[1])
+        return -np.inf if known is None else point.lower_bound + float(known[position[pair[0]]])
+
+    return dict(sorted(((pair, bound(pair)) for pair in pairs), key=lambda judged: (judged[1], judged[0])))
 
 
 def _excluded(
