@@ -2,13 +2,18 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .._utils.types import ArrayLike
 from .row_order import warn_column_order
 from .types import Array, Columns, ColumnsLike, MatrixLike
 from .validation import format_list, unknown_name_message
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+    from scipy.sparse import csr_array
 
 Names = tuple[str, ...]
 
@@ -129,7 +134,7 @@ def _is_temporal(dtype: object) -> bool:
     return bool(dtype.is_temporal()) if hasattr(dtype, "is_temporal") else getattr(dtype, "kind", "") in "mM"
 
 
-def refuse_missing(X: MatrixLike, names: Sequence[str] | None = None, columns: Columns | None = None) -> None:
+def refuse_missing(X: "Array | csr_array", names: Sequence[str] | None = None, columns: Columns | None = None) -> None:
     """Raise where columns of an array or sparse matrix hold NaN or infinity, naming all of them.
 
     ``columns``: which columns of the user's X these are, where X holds some of them.
@@ -140,19 +145,20 @@ def refuse_missing(X: MatrixLike, names: Sequence[str] | None = None, columns: C
         raise ValueError(f"X contains NaN or infinity in {column_label(bad, names)}")
 
 
-def non_finite_columns(X: MatrixLike) -> tuple[Columns, Columns]:
+def non_finite_columns(X: "Array | csr_array") -> tuple[Columns, Columns]:
     """The columns of an array or sparse matrix that hold NaN, and those that hold infinity."""
-    sparse = hasattr(X, "tocsc")
-    values = X.data if sparse else X
+    values: Array = X if isinstance(X, np.ndarray) else X.data
     with np.errstate(over="ignore", invalid="ignore"):
         if np.isfinite(np.sum(values, dtype=np.float64)):  # at a pass without a mask of X's size
             return np.empty(0, np.int64), np.empty(0, np.int64)
     bad = np.isnan(values), np.isinf(values)
-    nan, inf = (np.unique(X.tocoo().col[b]) if sparse else np.flatnonzero(b.any(axis=0)) for b in bad)
+    nan, inf = (
+        np.flatnonzero(b.any(axis=0)) if isinstance(X, np.ndarray) else np.unique(X.tocoo().col[b]) for b in bad
+    )
     return nan, inf
 
 
-def iterate_columns(X: MatrixLike) -> Iterator[tuple[str, Array]]:
+def iterate_columns(X: "DataFrame") -> Iterator[tuple[str, Array]]:
     """A data frame's columns as arrays, with what they are called."""
     for j, name in enumerate(X.columns):
         yield name, np.asarray(X.iloc[:, j] if hasattr(X, "iloc") else X[name])
@@ -169,13 +175,13 @@ def _non_numeric_entries(values: Array) -> list[object] | None:
         return first_non_numeric(values)
 
 
-def first_non_numeric(values: Iterable[Any]) -> list[object]:
+def first_non_numeric(values: Iterable[ArrayLike | None]) -> list[object]:
     """The first entry that is neither a number nor missing, in a list; an empty one where there is none."""
     for value in values:
         if value is None or type(value).__name__ == "NAType" or (np.ndim(value) == 0 and value != value):  # missing
             continue
         try:
-            float(value)
+            float(value)  # type: ignore[arg-type]
         except (TypeError, ValueError):
             return [value]
     return []

@@ -24,7 +24,7 @@ def as_labels(y: ArrayLike, name: str = "y") -> Array:
     if raw is not None and raw.dtype.kind != "O":
         labels = raw
     else:
-        entries = list(cast(Sequence[object], y)) if raw is None else raw.ravel().tolist()
+        entries = list(cast("Sequence[object]", y)) if raw is None else raw.ravel().tolist()
         examples: dict[str, object] = {}
         for example in {type(entry): entry for entry in entries}.values():
             examples.setdefault(_kind(example), example)

@@ -11,11 +11,12 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.exceptions import NotFittedError
 
+from .._utils.types import BoundsLike, ColumnsLike
 from .._utils.validation import check_number
 from .._utils.wrong_calls import takes_objective
 from ..constraints import AtMost
@@ -32,6 +33,9 @@ from .lemma21 import lemma21
 from .tree import Progress, Tree, node_bar
 from .warm_start import WarmStart
 
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
+
 OPTIMAL = "the solution is optimal within the gap asked for"
 COEFFICIENT_ROUNDING = 16 * float(np.finfo(float).eps)  # of a linear predictor's largest term
 VALUE_TOLERANCE = 1e-6  # relative difference of a result's value from that of its coefficients: rounding
@@ -43,10 +47,10 @@ def certify(
     result: Any = None,
     *,
     k: int | None = None,
-    include: Any = (),
-    exclude: Any = (),
+    include: ColumnsLike = (),
+    exclude: ColumnsLike = (),
     groups: Any = None,
-    bounds: Any = None,
+    bounds: BoundsLike = None,
     sum_to: float | None = None,
     time_limit: float | None = None,
     gap: float = 1e-6,
@@ -111,7 +115,7 @@ def certify(
     )
 
 
-def _of_estimator(estimator: Any) -> tuple[Any, Any]:
+def _of_estimator(estimator: "BaseEstimator") -> tuple[Any, Any]:
     """The objective and the result of a fitted estimator."""
     if isinstance(estimator, type):
         raise TypeError(f"certify needs a fitted estimator, got the class {estimator.__name__}")

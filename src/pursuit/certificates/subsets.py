@@ -11,7 +11,7 @@ import numpy as np
 from .._utils.column_names import resolve_columns
 from .._utils.progress import progress_callback
 from .._utils.sorted_sets import without
-from .._utils.types import Columns
+from .._utils.types import ArrayLike, Callback, Columns, ColumnsLike, MatrixLike
 from .._utils.validation import check_k, check_number
 from ..constraints import AtMost
 from ..engines import threads
@@ -33,21 +33,21 @@ Found = tuple[int, int, Point, bool]  # size, rank, point, whether it is proved
 
 
 def best_subsets(
-    X: Any,
-    y: Any = None,
+    X: MatrixLike,
+    y: ArrayLike | None = None,
     kmax: Any = None,
     nbest: int = 1,
     *,
     loss: str | Loss = "squared",
     l2: float = 0.0,
     fit_intercept: bool = True,
-    sample_weight: Any = None,
-    offset: Any = None,
-    include: Any = (),
-    exclude: Any = (),
+    sample_weight: ArrayLike | None = None,
+    offset: ArrayLike | None = None,
+    include: ColumnsLike = (),
+    exclude: ColumnsLike = (),
     groups: Any = None,
     time_limit: float | None = None,
-    progress: Any = None,
+    progress: Callback = None,
 ) -> Subsets:
     """List the ``nbest`` best subsets of each size up to kmax, proved by leaps and bounds or by branch and bound.
 
@@ -143,7 +143,7 @@ def best_subsets(
         return _table(f, found, _missing(most, found, sizes, nbest))
 
 
-def _objective(X: Any, y: Any, loss: Any, **options: Any) -> Any:
+def _objective(X: MatrixLike, y: ArrayLike | None, loss: Any, **options: Any) -> Any:
     if isinstance(X, GLM):
         given = [option for option in (y, options["sample_weight"], options["offset"]) if option is not None]
         if given or loss != "squared" or options["l2"] != 0 or options["fit_intercept"] is not True:

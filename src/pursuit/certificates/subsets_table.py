@@ -3,11 +3,15 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .._utils.html import html_table
 from .._utils.text import format_fraction, format_number, format_paragraphs, format_table, truncate
 from .._utils.validation import match_name, require_package
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from pandas import DataFrame
 
 CRITERIA = {
     "rss": "rss",
@@ -70,7 +74,7 @@ class Subsets(list[Subset]):
         super().__init__(rows)
         self.loss, self.n, self.dim, self.notes = loss, n, dim, tuple(notes)
 
-    def to_frame(self, coefficients: bool = False) -> Any:
+    def to_frame(self, coefficients: bool = False) -> "DataFrame":
         """The table as a pandas DataFrame; with ``coefficients`` also those of every feature, 0 where it is out."""
         pd = require_package("pandas", "io", "to_frame")
         fit = "rss" if self.loss == "squared" else "deviance"
@@ -114,7 +118,7 @@ class Subsets(list[Subset]):
             raise ValueError(f"criterion {known!r} is not defined for loss {self.loss!r}")
         return known
 
-    def plot(self, criterion: str = "bic", ax: Any | None = None) -> Any:
+    def plot(self, criterion: str = "bic", ax: Any | None = None) -> "Axes":
         """Draw a criterion against k and return the axes; see :func:`pursuit.plots.plot_subsets`."""
         return require_package("pursuit.plots", "plot", "plot").plot_subsets(self, criterion, ax)
 

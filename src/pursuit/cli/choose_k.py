@@ -1,12 +1,16 @@
 """``pursuit fit -k auto``: options, the CV estimator, and the facts that are printed."""
 
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from pursuit.cli.inputs import FitRequest
 from pursuit.cli.show import format_number
+
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
+    from sklearn.model_selection import BaseCrossValidator
 
 DEFAULT_FOLDS = 10
 PREDICTION_WORDS = {
@@ -62,11 +66,11 @@ def make_cv_estimator(request: FitRequest, auto: ChoiceOptions) -> tuple[Any, st
     return kind(**given, cv=splitter), words
 
 
-def _splitter(request: FitRequest, folds: int, column: str | None) -> Any:
+def _splitter(request: FitRequest, folds: int, column: str | None) -> "BaseCrossValidator":
     """Folds that keep groups together and, for classes, their shares as well as that allows."""
     from sklearn.model_selection import GroupKFold, StratifiedGroupKFold
 
-    groups = len(np.unique(request.groups))
+    groups = len(np.unique(np.asarray(request.groups)))
     if groups < 2:
         raise ValueError(f"--cv-groups {column} has one value in all rows; folds need at least two")
     if not request.classifies:
@@ -75,7 +79,7 @@ def _splitter(request: FitRequest, folds: int, column: str | None) -> Any:
     return StratifiedGroupKFold(max(2, min(folds, groups, rarest)), shuffle=True, random_state=0)
 
 
-def _describe_refit(estimator: Any) -> str:
+def _describe_refit(estimator: "BaseEstimator") -> str:
     """The ridges of the selection and of the refit."""
     fitted = ridge_of(estimator.objective_)
     selected = "" if fitted == estimator.l2_ else f" with l2 {format_number(estimator.l2_)}"
@@ -88,7 +92,7 @@ def ridge_of(objective: Any) -> float:
     return float(np.max(getattr(objective, "ridge", getattr(objective, "l2", 0.0))))
 
 
-def choice_facts(estimator: Any) -> dict[str, str]:
+def choice_facts(estimator: "BaseEstimator") -> dict[str, str]:
     """The choice, its reason, and its held-out score."""
     facts = {"chosen": estimator.reason_}
     held_out = estimator.held_out_

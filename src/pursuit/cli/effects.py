@@ -1,7 +1,7 @@
 """``pursuit fit --effects``: an additive model, its curves as a table."""
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pursuit.cli import INTERRUPTED, NOT_CONVERGED, OK
 from pursuit.cli.choose_k import ChoiceOptions, choice_facts
@@ -9,6 +9,9 @@ from pursuit.cli.inputs import FitRequest
 from pursuit.cli.progress import choose_with_progress, fit_with_progress
 from pursuit.cli.show import console, format_number, make_table, print_facts, print_text, save_picture
 from pursuit.io import save_model
+
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
 
 FOLDS = 5
 KINDS = ("smooth", "linear", "auto")
@@ -84,7 +87,7 @@ def run_additive(
     return {"converged": OK, "interrupted": INTERRUPTED}.get(model.result_.status, NOT_CONVERGED)
 
 
-def _in_sample(request: FitRequest, estimator: Any) -> dict[str, str]:
+def _in_sample(request: FitRequest, estimator: "BaseEstimator") -> dict[str, str]:
     from sklearn.metrics import accuracy_score, r2_score
 
     predicted = estimator.predict(request.X, **request.more)

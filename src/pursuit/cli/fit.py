@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -23,6 +23,9 @@ from pursuit.cli.show import (
     save_picture,
 )
 from pursuit.io import load_model, save_model
+
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
 
 DEFAULT_MODEL = "model.json"  # what is written without --out
 MAX_PRINTED_COEFFICIENTS = 40  # coefficients that are printed; the model holds all
@@ -104,7 +107,7 @@ def _default_out() -> Path:
     return path
 
 
-def _picture(estimator: Any) -> Any:
+def _picture(estimator: "BaseEstimator") -> Any:
     """The held-out loss of every size where k was chosen, else the best models of sizes up to k."""
     from pursuit.plots import CVDisplay, PathDisplay
 
@@ -113,7 +116,7 @@ def _picture(estimator: Any) -> Any:
     return PathDisplay.from_estimator(estimator)
 
 
-def in_sample(request: FitRequest, estimator: Any) -> dict[str, str]:
+def in_sample(request: FitRequest, estimator: "BaseEstimator") -> dict[str, str]:
     from sklearn.metrics import accuracy_score, r2_score
 
     predicted = estimator.predict(request.X, **request.more)
@@ -125,7 +128,7 @@ def in_sample(request: FitRequest, estimator: Any) -> dict[str, str]:
     return {f"{measure} on these rows": format_number(float(score(request.targets, predicted)))}
 
 
-def _coefficients(estimator: Any, names: Sequence[str], out: Path) -> None:
+def _coefficients(estimator: "BaseEstimator", names: Sequence[str], out: Path) -> None:
     coef, intercept = estimator._on_support()
     coef = coef if coef.ndim == 2 else coef[:, None]  # one column per output
     rows = [
@@ -140,7 +143,7 @@ def _coefficients(estimator: Any, names: Sequence[str], out: Path) -> None:
     console().print(make_table({"feature": "left", **dict.fromkeys(outputs, "right")}, rows))
 
 
-def _fit_facts(estimator: Any) -> dict[str, str]:
+def _fit_facts(estimator: "BaseEstimator") -> dict[str, str]:
     """Facts about a fit with a fixed k."""
     result = estimator.result_
     return {

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -25,6 +25,9 @@ from pursuit.cli.show import (
     save_picture,
 )
 from pursuit.engines import threads
+
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
 
 FORMAT, VERSION = "pursuit-graph", 1
 MAX_PRINTED_EDGES = 20  # edges that are printed; the file holds all
@@ -124,7 +127,7 @@ def _status(doing: str) -> Any:
     return screen.status(f"{doing} ...") if screen.is_terminal else nullcontext()
 
 
-def _edges(model: Any, names: Sequence[str]) -> list[dict[str, Any]]:
+def _edges(model: "BaseEstimator", names: Sequence[str]) -> list[dict[str, Any]]:
     """A dict per edge, most gain first."""
     held = model.edges_
     called = [
@@ -158,7 +161,7 @@ def _print_edges(edges: list[dict[str, Any]], out: Path | None) -> None:
         console().print(make_table(sides, rows))
 
 
-def _graph_facts(model: Any, options: GraphOptions) -> dict[str, str]:
+def _graph_facts(model: "BaseEstimator", options: GraphOptions) -> dict[str, str]:
     """Facts about the graph."""
     alone = int((~model.adjacency_.any(axis=1)).sum())
     facts = {"edges": f"{model.n_edges_}, {alone} column{'s' * (alone != 1)} without"}
@@ -179,7 +182,9 @@ def _graph_facts(model: Any, options: GraphOptions) -> dict[str, str]:
     return facts
 
 
-def _graph_json(model: Any, nodes: Nodes, edges: list[dict[str, Any]], options: GraphOptions) -> dict[str, Any]:
+def _graph_json(
+    model: "BaseEstimator", nodes: Nodes, edges: list[dict[str, Any]], options: GraphOptions
+) -> dict[str, Any]:
     """The graph as JSON holds it: with the nodes' precisions the whole matrix can be built again."""
     diagonal, means = model.precision_.diagonal().tolist(), model.location_.tolist()
     degree = model.adjacency_.sum(axis=1).tolist()
@@ -208,7 +213,7 @@ def _graph_json(model: Any, nodes: Nodes, edges: list[dict[str, Any]], options: 
     }
 
 
-def _held_out(model: Any) -> dict[str, float] | None:
+def _held_out(model: "BaseEstimator") -> dict[str, float] | None:
     """Of the chosen triple, where rows were held out: the mean log-likelihood of a row."""
     tried = getattr(model, "cv_results_", None)
     if tried is None or model.rule == "ebic":

@@ -3,11 +3,10 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
-from pursuit._utils.types import Array, Vector
+from pursuit._utils.types import Array, StoredMatrix, Vector
 from pursuit._utils.validation import suggestion_clause
 from pursuit.cli.inputs import has_names, read_named_table, to_data_frame
 from pursuit.io import Table, read_labels, read_table
@@ -20,7 +19,7 @@ class Nodes:
     """Rows, a column per node, and their names (x0, x1, .. where the file has none)."""
 
     data: Path
-    X: Any
+    X: StoredMatrix
     names: Sequence[str]
     kept: str  # which columns these are, in words, where some are left out
 
@@ -81,7 +80,7 @@ def _check_labels(labels: Array, n: int, label: str | None) -> None:
         raise ValueError(f"--label {label} has {values} different values in {n} rows, and it must tell classes apart")
 
 
-def _class_differences(X: Any, labels: Array) -> Vector:
+def _class_differences(X: StoredMatrix, labels: Array) -> Vector:
     """What an F test ranks columns by, and for two classes Student's t test: variation between classes over within."""
     _, which, counts = np.unique(labels, return_inverse=True, return_counts=True)
     member = (which[:, None] == np.arange(len(counts))).astype(np.float64)
@@ -93,13 +92,13 @@ def _class_differences(X: Any, labels: Array) -> Vector:
     return np.divide(between - total, within, out=np.full(len(within), -1.0), where=within > 0)
 
 
-def _variances(X: Any) -> Vector:
+def _variances(X: StoredMatrix) -> Vector:
     """Variances of the columns."""
     X, squares = _centred(X)
     return np.asarray(squares / X.shape[0] - (np.asarray(X.sum(axis=0)).ravel() / X.shape[0]) ** 2)
 
 
-def _centred(X: Any) -> tuple[Any, Vector]:
+def _centred(X: StoredMatrix) -> tuple[StoredMatrix, Vector]:
     """Columns about their means where that does not fill them, and the sums of their squares."""
     if isinstance(X, np.ndarray):
         X = X.astype(np.float64) - X.mean(axis=0, dtype=np.float64)

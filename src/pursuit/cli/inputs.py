@@ -1,18 +1,25 @@
 """From the options of a command to its data: rows, column names, the task, parameters of the estimator."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pursuit._utils.types import Array, Keywords, StoredMatrix
 from pursuit._utils.validation import format_list, require_package, suggestion_clause
 from pursuit.io import Table, read_column, read_labels, read_table
 from pursuit.io._columns import RequestedColumns
 from pursuit.io._frames import LOADERS, choose_columns, load_frame, read_target, split_frame
 from pursuit.io.tables import check_finite, check_target
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+    from sklearn.base import BaseEstimator
+
+    from pursuit.tables.preparer import TablePreparer
 
 MAX_LOADED_SHARE = 0.5  # of the memory: a larger Parquet file is streamed
 
@@ -28,7 +35,7 @@ class DataOptions:
     include: Sequence[str]
     exclude: Sequence[str]
     offset: str | None
-    parameters: dict[str, Any]  # of the estimator
+    parameters: Keywords  # of the estimator
     cv_groups: str | None = None
     memory: str = "1GB"
     prepare: bool = True
@@ -43,18 +50,18 @@ class FitRequest:
     """
 
     data: Path
-    X: Any
-    y: Any
-    targets: Any
+    X: StoredMatrix
+    y: Array | None
+    targets: Array
     feature_names: tuple[str, ...] | None
     names: Sequence[str]  # x0, x1, .. where the file has none
     task: str
     loss: str
-    parameters: dict[str, Any] = field(repr=False)
-    more: dict[str, Any] = field(repr=False)
-    groups: Any = None
+    parameters: Keywords = field(repr=False)
+    more: Keywords = field(repr=False)
+    groups: Array | None = None
     offset: str | None = None  # the name of its column
-    preparer: Any = None
+    preparer: "TablePreparer | None" = None
     target: str | None = None
 
     @property
@@ -75,12 +82,12 @@ class FitRequest:
         """What was done to the table, a sentence each."""
         return () if self.preparer is None else self.preparer.notes_
 
-    def labels(self, columns: Any) -> list[str]:
+    def labels(self, columns: Iterable[int]) -> list[str]:
         """Names of features; the columns of one category by the name of the category."""
         groups = self.parameters.get("groups")
         return list(dict.fromkeys(self.names[j] if groups is None else groups[j] for j in sorted(columns)))
 
-    def saved(self, estimator: Any) -> Any:
+    def saved(self, estimator: "BaseEstimator") -> "BaseEstimator":
         """What ``save_model`` writes: the estimator, with the preparation of its table."""
         if self.preparer is None:
             return estimator
@@ -88,7 +95,7 @@ class FitRequest:
 
         return TablePipeline([("prepare", self.preparer), ("model", estimator)])
 
-    def estimator(self, **parameters: Any) -> Any:
+    def estimator(self, **parameters: Any) -> "BaseEstimator":
         """The estimator with a fixed number of features."""
         import pursuit
 
@@ -196,7 +203,9 @@ def _read_named(options: DataOptions) -> FitRequest:
     )
 
 
-def _prepare(data: Path, table: Any, parameters: dict[str, Any]) -> tuple[Any, tuple[str, ...], Any]:
+def _prepare(
+    data: Path, table: "DataFrame", parameters: Keywords
+) -> "tuple[StoredMatrix, tuple[str, ...], TablePreparer | None]":
     """The numeric table, its names, and what made it; ``parameters`` get its groups."""
     from pursuit.tables.preparer import TablePreparer
 
@@ -213,7 +222,7 @@ def _prepare(data: Path, table: Any, parameters: dict[str, Any]) -> tuple[Any, t
     return X, tuple(X.columns), preparer
 
 
-def _without_row_numbers(frame: Any) -> Any:
+def _without_row_numbers(frame: "DataFrame") -> "DataFrame":
     """The table without a first column that has no name and counts the rows, as pandas writes it."""
     first = str(frame.columns[0])
     if (first.strip() and not first.startswith("Unnamed: ")) or frame.shape[1] < 2:
@@ -223,7 +232,7 @@ def _without_row_numbers(frame: Any) -> Any:
     return frame.iloc[:, 1:] if counts and (np.diff(numbers) == 1).all() else frame
 
 
-def _default_target(data: Path, frame: Any) -> str:
+def _default_target(data: Path, frame: "DataFrame") -> str:
     """The column named y or target; an error with candidates where there is none."""
     found = [name for name in frame.columns if name.casefold() in ("y", "target")]
     if len(found) == 1:
@@ -235,15 +244,17 @@ def _default_target(data: Path, frame: Any) -> str:
     raise ValueError(f"{data} has {which} of the columns y and target: name it with --target; {'; '.join(words)}")
 
 
-def _include(wanted: Sequence[str], names: Sequence[str], preparer: Any) -> list[int]:
+def _include(wanted: Sequence[str], names: Sequence[str], preparer: "TablePreparer | None") -> list[int]:
     """Indices of the features that must be in; a column of the table by any of its features."""
     if preparer is None:
         return _columns("--include", wanted, names)
+    from pursuit.tables.columns import LeftOut
+
     first: dict[str, str] = {}
     for group, name in zip(preparer.groups_, names, strict=True):
         first.setdefault(group, name)
     for column, name in zip(preparer.columns_, preparer.feature_names_in_, strict=True):
-        if name in wanted and not column.suffixes:
+        if name in wanted and isinstance(column, LeftOut):
             raise ValueError(f"--include: {name!r} gives no feature ({column.reason})")
     known = [*names, *(name for name in first if name not in names)]
     for name in wanted:
@@ -325,7 +336,7 @@ def _with_option_hint(read: Any, *given: Any, option: str = "--exclude", **more:
         raise ValueError(f"{error}{hint}") from error
 
 
-def to_data_frame(held: Table) -> Any:
+def to_data_frame(held: Table) -> "DataFrame | StoredMatrix":
     """X as a data frame where it has names and pandas is there, so that messages name columns."""
     if held.feature_names is None or not isinstance(held.X, np.ndarray) or find_spec("pandas") is None:
         return held.X
@@ -334,7 +345,7 @@ def to_data_frame(held: Table) -> Any:
     return pandas.DataFrame(held.X, columns=list(held.feature_names), copy=False)
 
 
-def _task(task: str | None, loss: str | None, y: Any) -> tuple[str, str]:
+def _task(task: str | None, loss: str | None, y: Array) -> tuple[str, str]:
     """The task: --task, else that of the loss, else inferred from the target."""
     from pursuit.losses import as_loss
 

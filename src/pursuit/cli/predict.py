@@ -6,11 +6,12 @@ import sys
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 import numpy as np
 
 from pursuit._utils.files import atomic_write
+from pursuit._utils.types import ArrayLike
 from pursuit._utils.validation import format_list, suggestion_clause
 from pursuit.cli import OK
 from pursuit.cli.inputs import has_names
@@ -19,6 +20,9 @@ from pursuit.io import Model, Table, load_model, read_column, read_table
 from pursuit.io._columns import RequestedColumns
 from pursuit.io._frames import load_frame, split_frame
 from pursuit.io.tables import check_finite
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 
 def run(model_path: Path, data: Path, *, out: Path | None, proba: bool, keep: Sequence[str] = ()) -> int:
@@ -78,20 +82,20 @@ def _read(model: Model, data: Path, keep: Sequence[str]) -> tuple[Any, dict[str,
     return _numeric(data, frame, needed), kept, offset
 
 
-def _numeric(data: Path, frame: Any, columns: Sequence[str]) -> Table:
+def _numeric(data: Path, frame: "DataFrame", columns: Sequence[str]) -> Table:
     X, _, names = split_frame(data, frame, list(columns), RequestedColumns(None, None, (), None))
     check_finite(data, X, names)
     return Table(X, None, tuple(names or ()))
 
 
-def _check_columns(data: Path, frame: Any, names: Sequence[str], what: str) -> None:
+def _check_columns(data: Path, frame: "DataFrame", names: Sequence[str], what: str) -> None:
     absent = [name for name in names if name not in frame.columns]
     if absent:
         hint = suggestion_clause(absent[0], frame.columns)
         raise ValueError(f"{what}{data} has no column {format_list(map(repr, absent))}{hint}")
 
 
-def _predict(model: Model, held: Any, offset: Any, proba: bool) -> dict[str, Any]:
+def _predict(model: Model, held: Any, offset: ArrayLike | None, proba: bool) -> dict[str, Any]:
     predicted = model.predict(held, offset)
     columns: dict[str, Any] = {"prediction": predicted}
     if predicted.ndim == 2:

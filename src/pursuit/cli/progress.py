@@ -1,23 +1,27 @@
 """A status line or a bar on stderr while a command works; silent in pipes and logs."""
 
 import warnings
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sklearn.exceptions import ConvergenceWarning
 
 from pursuit._utils.progress import Progress
+from pursuit._utils.types import ArrayLike, StoredMatrix
 from pursuit.cli.inputs import FitRequest
 from pursuit.cli.show import console
 
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
 
-def fit_with_progress(estimator: Any, X: Any, y: Any, **more: Any) -> Any:
+
+def fit_with_progress(estimator: "BaseEstimator", X: StoredMatrix, y: ArrayLike | None, **more: Any) -> Any:
     """Fit, and show each iteration as the driver records it."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # what is printed says it, and so does the exit code
         return _fit(estimator, X, y, **more)
 
 
-def _fit(estimator: Any, X: Any, y: Any, **more: Any) -> Any:
+def _fit(estimator: "BaseEstimator", X: StoredMatrix, y: ArrayLike | None, **more: Any) -> Any:
     screen = console(stderr=True)
     if not screen.is_terminal:
         return estimator.fit(X, y, **more)
@@ -30,7 +34,7 @@ def _fit(estimator: Any, X: Any, y: Any, **more: Any) -> Any:
         return estimator.fit(X, y, callback=show, **more)
 
 
-def choose_with_progress(estimator: Any, request: FitRequest) -> Any:
+def choose_with_progress(estimator: "BaseEstimator", request: FitRequest) -> Any:
     """Fit an estimator that chooses k, and show its folds."""
     groups = {} if request.groups is None else {"cv_groups": request.groups}
     with Progress("folds") as bar:

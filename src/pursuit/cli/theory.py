@@ -3,7 +3,7 @@
 import csv
 import io
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from pursuit._utils.files import write_text
 from pursuit._utils.text import format_number
@@ -18,6 +18,13 @@ from pursuit.cli.show import (
     save_picture,
 )
 from pursuit.engines import threads
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from pursuit.theory.api import Theorems
+    from pursuit.theory.statements import Statement
 
 COLUMNS = {
     "result": "left",
@@ -83,19 +90,19 @@ def run(options: DataOptions, k: int, solve: bool, out: Path | None, picture: Pa
 class _Figure:
     """What ``save_picture`` wants."""
 
-    def __init__(self, ax: Any) -> None:
-        self.figure_ = ax.figure
+    def __init__(self, ax: "Axes") -> None:
+        self.figure_: Figure = ax.figure  # type: ignore[assignment]
         self.figure_.set_size_inches(8, 6)
 
 
-def _load(load: Any) -> str:
+def _load(load: tuple[float, float] | None) -> str:
     if load is None:
         return ""
     low, high = (format_number(x, DIGITS) for x in load)
     return low if low == high else f"{low} to {high}"
 
 
-def _yields(s: Any) -> str:
+def _yields(s: "Statement") -> str:
     mark = "" if s.verdict == "certified" else "~"
     words = [f"{name} {mark}{format_number(value, DIGITS)}" for name, value in s.numbers.items()]
     if s.possible_size is not None:
@@ -103,7 +110,7 @@ def _yields(s: Any) -> str:
     return ", ".join(words)
 
 
-def _csv(table: Any) -> str:
+def _csv(table: "Theorems") -> str:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     headings = (

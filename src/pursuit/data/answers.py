@@ -15,7 +15,7 @@ class Answer(NamedTuple):
 
     value: float
     gradient: Vector
-    slope: float
+    slope: Intercept
 
 
 class Moments(NamedTuple):

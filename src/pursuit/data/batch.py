@@ -30,7 +30,7 @@ class Piece(NamedTuple):
 
     y: Vector
     c: Vector
-    offset: Any  # numbers per row, or 0
+    offset: float | Vector  # numbers per row, or 0
     eta: Vector
 
 

@@ -8,25 +8,34 @@ Rows that are here are sent once, and again to the worker that takes over from a
 import uuid
 from collections.abc import Callable, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 import numpy as np
 
-from .._utils.types import ArrayLike, Keywords, MatrixLike
+from .._utils.types import Array, ArrayLike, MatrixLike, StoredMatrix
 from .._utils.validation import require_package
 from ..engines.dask import Dask, as_engine
+from ..engines.remote import RemoteMap
 from .parts import Parts
 from .remote import Bundle, RemoteSource
 from .rows import Data
 from .sources import is_dask
 
 if TYPE_CHECKING:
+    from dask.base import DaskMethodsMixin as DaskCollection
+    from dask.delayed import Delayed
+    from distributed import Client, Future
+    from pandas import Series
+
     from ..engines.dask import Dask as Engine
+
+
+T = TypeVar("T")
 
 
 def from_dask(
     X: MatrixLike,
-    y: ArrayLike,
+    y: ArrayLike | None,
     sample_weight: ArrayLike | None = None,
     offset: ArrayLike | None = None,
     engine: "Engine | None" = None,
@@ -38,7 +47,7 @@ def from_dask(
     return RemoteSource(_collection(engine, X, {"y": y, "sample_weight": sample_weight, "offset": offset}))
 
 
-def by_partition(function: Callable[[Any], Any], X: MatrixLike) -> list[Any]:
+def by_partition(function: Callable[[MatrixLike], T], X: "DaskCollection") -> list[T]:
     """What a function gives for each partition, computed where Dask computes."""
     import dask
 
@@ -52,7 +61,7 @@ def placed(data: Data, engine: "Engine") -> Data:
     engine = as_engine(engine)
     pieces = data.pieces(len(engine.workers()))
 
-    def make(i: int) -> Any:
+    def make(i: int) -> "Future":
         there = engine.client.scatter([_Box(pieces[i]())], hash=False)[0]
         return engine.client.submit(_opened, there, key=_key(i), pure=False)
 
@@ -60,18 +69,18 @@ def placed(data: Data, engine: "Engine") -> Data:
     return Parts(each.rows, each)  # type: ignore[arg-type]
 
 
-class _Box:
+class _Box(Generic[T]):
     """Something that Dask shall not look into."""
 
-    def __init__(self, it: Any) -> None:
+    def __init__(self, it: T) -> None:
         self.it = it
 
 
-def _opened(box: _Box) -> Any:
+def _opened(box: _Box[T]) -> T:
     return box.it
 
 
-def _active() -> Any:
+def _active() -> "Client":
     distributed = require_package("dask.distributed", "dask", "a Dask collection", "dask.distributed")
     try:
         return distributed.get_client()
@@ -82,11 +91,11 @@ def _active() -> Any:
         ) from None
 
 
-def _slice(given: Any, low: int, high: int) -> Any:
+def _slice(given: "Array | Series", low: int, high: int) -> "Array | Series":
     return given.iloc[low:high] if hasattr(given, "iloc") else given[low:high]
 
 
-def _collection(engine: Dask, X: MatrixLike, beside: Keywords) -> Any:
+def _collection(engine: Dask, X: "DaskCollection", beside: "dict[str, DaskCollection | None]") -> RemoteMap:
     blocks = [_blocks(X, "X"), *(_aligned(given, X, name) for name, given in beside.items())]
     parts = list(zip(*blocks, strict=True))
     from dask.distributed import futures_of
@@ -95,14 +104,14 @@ def _collection(engine: Dask, X: MatrixLike, beside: Keywords) -> Any:
         return _persisted(engine, parts)
     groups = np.array_split(np.arange(len(parts)), min(len(parts), len(engine.workers())))
 
-    def make(i: int) -> Any:
+    def make(i: int) -> "Future":
         recipe = _Box([[_Graph(block) if _is_delayed(block) else block for block in parts[j]] for j in groups[i]])
         return engine.client.submit(_computed, recipe, int(groups[i][0]), key=_key(i), pure=False)
 
     return engine.placed(make, len(groups))
 
 
-def _computed(recipe: _Box, first: int) -> Bundle:
+def _computed(recipe: "_Box[list[list[_Graph | Array | None]]]", first: int) -> Bundle:
     """A bundle from the graphs of its partitions, in one task."""
     return Bundle(
         [tuple(block() if isinstance(block, _Graph) else block for block in part) for part in recipe.it], first
@@ -112,16 +121,16 @@ def _computed(recipe: _Box, first: int) -> Bundle:
 class _Graph:
     """What it takes to compute one partition."""
 
-    def __init__(self, block: Any) -> None:
+    def __init__(self, block: "Delayed") -> None:
         self.key, self.tasks = block.key, dict(block.__dask_graph__().cull({block.key}))
 
-    def __call__(self) -> Any:
+    def __call__(self) -> StoredMatrix:
         from dask.local import get_sync
 
         return get_sync(self.tasks, self.key)
 
 
-def _persisted(engine: Dask, parts: Sequence[tuple[Any, ...]]) -> Any:
+def _persisted(engine: Dask, parts: "Sequence[tuple[Delayed, ...]]") -> RemoteMap:
     """Bundles of what each worker has, so that nothing moves; in the order of their first partitions."""
     from dask.distributed import wait
 
@@ -135,17 +144,17 @@ def _persisted(engine: Dask, parts: Sequence[tuple[Any, ...]]) -> Any:
         homes.setdefault(min(client.who_has([X])[X.key]), []).append(j)
     groups = sorted(homes.values())
 
-    def make(i: int) -> Any:
+    def make(i: int) -> "Future":
         return client.submit(_gathered, [there[j] for j in groups[i]], groups[i][0], key=_key(i), pure=False)
 
     return engine.placed(make, len(groups))
 
 
-def _gathered(parts: list[list[Any]], first: int) -> Bundle:
+def _gathered(parts: Sequence[Sequence[StoredMatrix | None]], first: int) -> Bundle:
     return Bundle([tuple(part) for part in parts], first)
 
 
-def _is_delayed(block: Any) -> bool:
+def _is_delayed(block: object) -> bool:
     return hasattr(block, "__dask_graph__")
 
 
@@ -153,7 +162,7 @@ def _key(i: int) -> str:
     return f"pursuit-rows-{uuid.uuid4().hex[:12]}-{i}"
 
 
-def _blocks(X: MatrixLike, name: str) -> list[Any]:
+def _blocks(X: "DaskCollection", name: str) -> "list[Delayed]":
     """A delayed block per partition of the rows."""
     if hasattr(X, "npartitions") and hasattr(X, "map_partitions") and not hasattr(X, "chunks"):
         return list(X.to_delayed())  # a data frame or a series
@@ -164,11 +173,11 @@ def _blocks(X: MatrixLike, name: str) -> list[Any]:
     return list(X.to_delayed().ravel())
 
 
-def _aligned(given: Any, X: MatrixLike, name: str) -> list[Any]:
+def _aligned(given: "DaskCollection | None", X: "DaskCollection", name: str) -> "list[Delayed | Array | None]":
     """What belongs to the rows, partition by partition as X has them."""
-    sizes: Any = getattr(X, "chunks", (None,))[0]  # a data frame has none
+    sizes: tuple[int, ...] = getattr(X, "chunks", ((),))[0]  # a data frame has none
     known = _known(sizes)
-    count = len(sizes) if sizes is not None else X.npartitions
+    count = len(sizes) or X.npartitions
     if given is None or np.ndim(given) == 0:
         return [given] * count
     if not is_dask(given):
@@ -178,7 +187,7 @@ def _aligned(given: Any, X: MatrixLike, name: str) -> list[Any]:
             raise ValueError(f"{name} must have one entry per row of X, {sum(sizes)}, got {len(given)}")
         cuts = np.cumsum([0, *sizes])
         return [_slice(given, low, high) for low, high in pairwise(cuts)]
-    own: Any = getattr(given, "chunks", (None,))[0]
+    own: tuple[int, ...] = getattr(given, "chunks", ((),))[0]
     if known and _known(own) and own != sizes:
         if sum(own) != sum(sizes):
             raise ValueError(f"{name} must have one entry per row of X, {sum(sizes)}, got {sum(own)}")
@@ -189,5 +198,5 @@ def _aligned(given: Any, X: MatrixLike, name: str) -> list[Any]:
     return blocks
 
 
-def _known(sizes: Any) -> bool:
-    return sizes is not None and not np.isnan(sizes).any()
+def _known(sizes: tuple[int, ...]) -> bool:
+    return bool(sizes) and not np.isnan(sizes).any()

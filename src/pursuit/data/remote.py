@@ -11,7 +11,7 @@ from .._utils.labels import distinct_labels, merge_labels
 from .._utils.types import Array, Columns, Intercept, Vector
 from .._utils.validation import check_vector
 from ..engines import Ask
-from ..engines.remote import RemoteMap
+from ..engines.remote import RemoteMap, RemoteRef
 from ..losses import Loss
 from .parts import Parts
 from .rows import Data
@@ -107,7 +107,7 @@ class RemoteSource(Source):
     """Bundles of rows that live elsewhere; their rows come bundle after bundle."""
 
     def __init__(
-        self, each: RemoteMap, bundles: Sequence[Any] | None = None, info: Sequence[PartInfo] | None = None
+        self, each: RemoteMap, bundles: Sequence[RemoteRef] | None = None, info: Sequence[PartInfo] | None = None
     ) -> None:
         self.each = each
         info = each(Ask("info"), each.rows) if info is None else info

@@ -56,7 +56,7 @@ class Data(ColumnViews):
         ):
             A, m, s = self.design.stored(cols)
             raw = coef / s
-            eta = _core.exact_eta(np.asfortranarray(A), raw, b - float(m @ raw), self.rows.offset)
+            eta = _core.exact_eta(np.asfortranarray(A), raw, float(b) - float(m @ raw), self.rows.offset)
         else:
             eta = self._eta(cols, coef, b)
         return self.loss.first_order(self.rows.y, eta, self.rows.c)[0]
@@ -130,7 +130,7 @@ class Data(ColumnViews):
         key = "row_hessian", cols.tobytes(), coef.tobytes(), b if self.outputs == 1 else np.asarray(b).tobytes()
         return Model(self, self.recall(key, row_hessian))
 
-    def first_pass(self, b: float) -> Answer:
+    def first_pass(self, b: Intercept) -> Answer:
         """``at`` of the model without columns; where X is dense and in memory its moments come from the same pass."""
         nothing = np.empty(0, np.int64)
         known = (

@@ -13,7 +13,7 @@ not make G positive (with y as one more column) the sums are coarser than they s
 factors a_j to code that makes claims.
 """
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy.linalg import lapack, solve_triangular
@@ -25,9 +25,6 @@ from ..losses import Squared
 from .answers import SUM_ROUNDING, QuadraticForm
 from .rows import Data
 from .sketch import form_sketch
-
-if TYPE_CHECKING:
-    pass
 
 MAX_LOST_DIGITS = 7  # powers of ten that sums may be coarser than rounding makes them
 MIN_VARIANCE_SHARE = 1e-10  # share of a column's mean square that must be left when its mean is taken off

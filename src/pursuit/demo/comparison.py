@@ -2,11 +2,11 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 
+from pursuit._utils.types import Array, Columns, Folds, Vector
 from pursuit.demo.data import Split
 from pursuit.demo.l1_models import Fit
 from pursuit.paths import every_size
@@ -18,13 +18,13 @@ OURS, SUBSETS, RELAXED = "pursuit, k chosen", "best subset, refitted", "relaxed 
 class Contenders:
     """The models that are compared on a data set."""
 
-    cv_estimator: Any  # pursuit's estimator that chooses k
-    fixed_k: Any  # the one of a given k
+    cv_estimator: BaseEstimator  # pursuit's estimator that chooses k
+    fixed_k: BaseEstimator  # the one of a given k
     peer: str  # what l1 is called here
     l1: Callable[..., dict[int, Fit]]
     l1_by_cv: Callable[..., Fit]
-    folds: Any
-    score: Callable[[Any, Any], float]  # of y and linear predictors
+    folds: Folds
+    score: Callable[[Array, Vector], float]  # of y and linear predictors
     ks: Sequence[int]
 
     @property
@@ -50,7 +50,7 @@ def compare_on_split(contenders: Contenders, data: Split) -> SplitScores:
     def scored(fit: Fit) -> float:
         return contenders.score(data.y_test, fit.eta(data.X_test))
 
-    def refitted(columns: Any) -> Fit:
+    def refitted(columns: Columns) -> Fit:
         model = clone(contenders.fixed_k).set_params(k=len(columns), solver="omp")
         again = model.fit(data.X[:, columns], data.y).result_
         return Fit(columns[again.support], again.coef, again.intercept)

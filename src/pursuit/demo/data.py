@@ -1,17 +1,14 @@
 """The demo's data: what scikit-learn ships, with all squares and interactions."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from sklearn.datasets import load_breast_cancer, load_diabetes
 from sklearn.model_selection import train_test_split
 from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 
-from pursuit._utils.types import Array, Vector
-
-from .._utils.types import MatrixLike
+from pursuit._utils.types import Array, Matrix, Vector
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,19 +63,20 @@ def all_rows(data: Dataset) -> Split:
     return _widened(data.names, data.X, data.y, data.X[:0], data.y[:0])
 
 
-def _widened(names: tuple[str, ...], X: MatrixLike, y: Array, X_test: Any, y_test: Any) -> Split:
+def _widened(names: tuple[str, ...], X: Matrix, y: Array, X_test: Matrix, y_test: Array) -> Split:
     scale = StandardScaler().fit(X)
     wide, wide_test, labels = expand(scale.transform(X), (X_test - scale.mean_) / scale.scale_, names)
     return Split(labels, wide, y, wide_test, y_test)
 
 
-def expand(X: MatrixLike, X_test: Any, names: Any) -> tuple[Any, Any, tuple[str, ...]]:
+def expand(X: Matrix, X_test: Matrix, names: Sequence[str]) -> tuple[Matrix, Matrix, tuple[str, ...]]:
     """Columns, then their squares and products; the square of a column with two values says nothing new."""
     products = PolynomialFeatures(2, include_bias=False).fit(X)
     two_values = np.array([len(np.unique(column)) <= 2 for column in X.T])
     powers = products.powers_[~(products.powers_[:, two_values] == 2).any(axis=1)]
     labels = (
-        "*".join(f"{names[j]}^2" if row[j] == 2 else str(names[j]) for j in np.flatnonzero(row)) for row in powers
+        "*".join(f"{names[j]}^2" if row[j] == 2 else str(names[j]) for j in np.flatnonzero(row).tolist())
+        for row in powers
     )
     first = powers.argmax(axis=1)
     second = np.array([np.flatnonzero(row)[-1] for row in powers])

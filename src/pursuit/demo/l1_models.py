@@ -1,9 +1,8 @@
 """The demo's yardstick: l1, along its path and with the penalty that cross-validation takes."""
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from sklearn.linear_model import LassoCV, lars_path
@@ -12,7 +11,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import l1_min_c
 
 from pursuit._utils.l1_logistic import l1_logistic_regression
-from pursuit._utils.types import Array, Columns, Intercept, MatrixLike, Vector
+from pursuit._utils.types import Array, Columns, Folds, Matrix, Vector
 
 PATH_PENALTIES = 40  # penalties along the path of l1 logistic regression, which has no corners to go by
 CV_PENALTIES = 12  # and those that cross-validation chooses from
@@ -26,19 +25,19 @@ class Fit:
     coef: Vector
     intercept: float
 
-    def eta(self, X: MatrixLike) -> Any:
+    def eta(self, X: Matrix) -> Vector:
         """The linear predictor."""
         return X[:, self.columns] @ self.coef + self.intercept
 
 
-def lasso(X: MatrixLike, y: Array, ks: Sequence[int]) -> dict[int, Fit]:
+def lasso(X: Matrix, y: Array, ks: Sequence[int]) -> dict[int, Fit]:
     """Of the corners of the lasso's path, for each k the last with at most k features."""
     scale = StandardScaler().fit(X)
     corners = lars_path(scale.transform(X), y - y.mean(), method="lasso")[2].T
     return _last(((coef, y.mean()) for coef in corners), scale, ks)
 
 
-def lasso_by_cv(X: MatrixLike, y: Array, folds: Any) -> Fit:
+def lasso_by_cv(X: Matrix, y: Array, folds: Folds) -> Fit:
     """The lasso with the penalty of the least held-out error."""
     scale = StandardScaler().fit(X)
     with warnings.catch_warnings():
@@ -47,7 +46,7 @@ def lasso_by_cv(X: MatrixLike, y: Array, folds: Any) -> Fit:
     return _in_units(best.coef_, best.intercept_, scale)
 
 
-def l1_logistic(X: MatrixLike, y: Array, ks: Sequence[int]) -> dict[int, Fit]:
+def l1_logistic(X: Matrix, y: Array, ks: Sequence[int]) -> dict[int, Fit]:
     """The same for l1-penalised logistic regression over a grid of penalties."""
     scale = StandardScaler().fit(X)
     Z = scale.transform(X)
@@ -57,7 +56,7 @@ def l1_logistic(X: MatrixLike, y: Array, ks: Sequence[int]) -> dict[int, Fit]:
         return _last(((model.coef_[0], model.intercept_[0]) for model in models), scale, ks)
 
 
-def l1_logistic_by_cv(X: MatrixLike, y: Array, folds: Any) -> Fit:
+def l1_logistic_by_cv(X: Matrix, y: Array, folds: Folds) -> Fit:
     """The same with the penalty of the least held-out log loss."""
     scale = StandardScaler().fit(X)
     Z = scale.transform(X)
@@ -69,11 +68,11 @@ def l1_logistic_by_cv(X: MatrixLike, y: Array, folds: Any) -> Fit:
     return _in_units(search.best_estimator_.coef_[0], search.best_estimator_.intercept_[0], scale)
 
 
-def _penalties(Z: Any, y: Array, count: int) -> Any:
+def _penalties(Z: Matrix, y: Array, count: int) -> Vector:
     return l1_min_c(Z, y, loss="log") * np.geomspace(1.02, 300, count)
 
 
-def _last(models: Any, scale: Any, ks: Sequence[int]) -> dict[int, Fit]:
+def _last(models: Iterable[tuple[Vector, float]], scale: StandardScaler, ks: Sequence[int]) -> dict[int, Fit]:
     """For each k the last fit with at most k features; ``models`` come with ever weaker penalties."""
     last: dict[int, Fit] = {}
     for coef, intercept in models:
@@ -85,7 +84,7 @@ def _last(models: Any, scale: Any, ks: Sequence[int]) -> dict[int, Fit]:
     return last
 
 
-def _in_units(coef: Any, intercept: Intercept, scale: Any) -> Fit:
+def _in_units(coef: Vector, intercept: float, scale: StandardScaler) -> Fit:
     columns = np.flatnonzero(coef)
     slopes = coef[columns] / scale.scale_[columns]
     return Fit(columns, slopes, float(intercept - scale.mean_[columns] @ slopes))

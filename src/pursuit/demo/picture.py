@@ -2,9 +2,10 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pursuit._utils.files import atomic_write
+from pursuit._utils.types import Array
 from pursuit.demo.comparison import SUBSETS, MeanScore
 from pursuit.plots._axes import GREY, LINES
 
@@ -30,7 +31,7 @@ def draw(
     from pursuit.plots import CVDisplay, plot_coefficients, plot_scores
 
     figure = Figure(figsize=(13, 5.6), layout="constrained", dpi=150)
-    panels: Any = figure.subfigures(1, 2, width_ratios=(1, 1.25))
+    panels: Array = figure.subfigures(1, 2, width_ratios=(1, 1.25))  # type: ignore[assignment]
     ax = plot_scores(ks, lines, ylabel=f"{what} on held-out rows, mean of {splits} splits", ax=panels[0].subplots())
     for (who, scores), mark, size, color in zip(chosen.items(), "*D", (17, 8), ("#2b2d42", LINES[1]), strict=False):
         ax.plot([scores.features], [scores.score], mark, markersize=size, color=color, label=who, zorder=4)

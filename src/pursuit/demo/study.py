@@ -8,7 +8,7 @@ import textwrap
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.special import expit
@@ -26,13 +26,12 @@ from pursuit import (
     save_model,
 )
 from pursuit._utils.text import format_table
+from pursuit._utils.types import ArrayLike, Vector
 from pursuit._utils.validation import require_package
 from pursuit.demo.comparison import OURS, Contenders, by_size, compare_on_split, summarise_splits
 from pursuit.demo.data import Dataset, all_rows, breast_cancer, diabetes, splits
 from pursuit.demo.l1_models import l1_logistic, l1_logistic_by_cv, lasso, lasso_by_cv
 from pursuit.demo.picture import draw
-
-from .._utils.types import ArrayLike
 
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
@@ -145,7 +144,7 @@ def _graph(data: Dataset, out: Path) -> None:
     print(f"  report   {report}\n")
 
 
-def _d2(y: ArrayLike, eta: Any) -> float:
+def _d2(y: ArrayLike, eta: Vector) -> float:
     return float(d2_log_loss_score(y, np.column_stack([expit(-eta), expit(eta)])))
 
 

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._utils.column_names import Names
-from .._utils.types import Columns, Matrix, Vector
+from .._utils.types import Columns, Intercept, Matrix, Vector
 from ..losses.base import Loss
 from .base import Block, CacheOwner, Design, Limits, MemoryBudget, NewtonSystem, Quick, Rows
 
@@ -77,8 +77,8 @@ class Paged(Design):
         return self._ask("row_hashes")
 
     def value_gradient(
-        self, loss: Loss, rows: Rows, cols: Columns, coef: Vector, b: float
-    ) -> tuple[float, Vector, float]:
+        self, loss: Loss, rows: Rows, cols: Columns, coef: Vector, b: Intercept
+    ) -> tuple[float, Vector, Intercept]:
         return self._ask("value_gradient", loss, rows, cols, coef, b)
 
     def take(self, rows: Columns) -> Design:

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from .._utils.column_names import Names
 from .._utils.types import Array, Columns, Matrix
 from ..effects import AdditiveBasis
 from ..engines import check_time
@@ -20,7 +21,7 @@ class Spline(Design):
     (``Design.gram``), a refit those that it needs.
     """
 
-    def __init__(self, X: Array, basis: AdditiveBasis, names: Any = None) -> None:
+    def __init__(self, X: Array, basis: AdditiveBasis, names: Names | None = None) -> None:
         self.X, self.basis, self.names = X, basis, names
         self.shape = len(X), basis.width
         self.dtype, self.nbytes = np.dtype(np.float64), X.nbytes

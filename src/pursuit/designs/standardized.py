@@ -213,8 +213,8 @@ class Standardized(Design):
         self.base.sweep(loss, rows, order, gain, cols, pairs, damp, a, v)
 
     def value_gradient(
-        self, loss: Loss, rows: Rows, cols: Columns, coef: Vector, b: float
-    ) -> tuple[float, Vector, float]:
+        self, loss: Loss, rows: Rows, cols: Columns, coef: Vector, b: Intercept
+    ) -> tuple[float, Vector, Intercept]:
         if self.far:
             value, d1 = loss.first_order(rows.y, rows.shift(self.block(cols).matvec(coef), b), rows.c)
             return value, self.cross(d1[:, None])[0], float(d1.sum())

@@ -10,9 +10,11 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from .._utils.validation import check_number, require_package
-from .remote import RemoteMap, RowServer
+from .remote import Delivery, RemoteMap, RowServer
 
 if TYPE_CHECKING:
+    from distributed import Actor, Client, Future, Scheduler
+
     from ..engines.dask import Dask as Engine
 
 DEFAULT_PATIENCE = 60.0  # seconds without a sign of life
@@ -32,7 +34,7 @@ class Dask:
     patience : seconds; a worker that computes is not silent
     """
 
-    def __init__(self, client: Any, patience: float = DEFAULT_PATIENCE) -> None:
+    def __init__(self, client: "Client", patience: float = DEFAULT_PATIENCE) -> None:
         self.client, self.patience = _check_client(client), check_number(patience, "patience")
         if not self.patience > 0:
             raise ValueError(f"patience must be a number of seconds above 0, got {patience!r}")
@@ -53,7 +55,7 @@ class Dask:
             ) from None
         return self.client.nthreads()
 
-    def placed(self, make: Callable[[int], Any], places: int) -> RemoteMap:
+    def placed(self, make: Callable[[int], "Future"], places: int) -> RemoteMap:
         """Bundles that ``make(i)`` submits as futures; it is called again for what Dask cannot rebuild."""
         return RemoteMap(_Bundles(self, make, places), places)
 
@@ -70,7 +72,7 @@ def as_engine(engine: "Engine") -> Dask:
     return engine if isinstance(engine, Dask) else Dask(engine)
 
 
-def _check_client(client: Any) -> Any:
+def _check_client(client: "Client") -> "Client":
     if not isinstance(client, require_package("dask.distributed", "dask", "an engine", "dask.distributed").Client):
         raise TypeError(
             f"engine must be a dask.distributed.Client or a pursuit.engines.Dask, got {type(client).__name__}"
@@ -83,23 +85,23 @@ def _check_client(client: Any) -> Any:
 class _Bundles:
     """The transport: delivers requests to servers and returns the responses in order, however many workers are lost."""
 
-    def __init__(self, engine: Dask, make: Callable[[int], Any], places: int) -> None:
+    def __init__(self, engine: Dask, make: Callable[[int], "Future"], places: int) -> None:
         self.engine, self.make, self.id = engine, make, uuid.uuid4().hex[:12]
         self.count = min(engine.workers().values())
         self.rows = [make(place) for place in range(places)]
-        self.servers: list[Any] = [None] * places
+        self.servers: list[Actor | None] = [None] * places
         self.homes: list[str] = [""] * places
         self.direct = True  # whether workers are reached from here without a detour by the scheduler
-        self.made: list[Any] = [None] * places  # the futures of the servers: no other reference holds them
+        self.made: dict[int, Future] = {}  # the futures of the servers: no other reference holds them
 
-    def __call__(self, requests: Sequence[tuple[int, tuple[Any, ...]]]) -> list[Any]:
+    def __call__(self, requests: Sequence[Delivery]) -> list[object]:
         try:
             return self._deliver(requests)
         except _FinalError as final:
             raise final.error from None
 
-    def _deliver(self, requests: Sequence[tuple[int, tuple[Any, ...]]]) -> list[Any]:
-        answers: list[Any] = [None] * len(requests)
+    def _deliver(self, requests: Sequence[Delivery]) -> list[object]:
+        answers: list[object] = [None] * len(requests)
         left, pause, why = list(range(len(requests))), FIRST_PAUSE, None
         for _ in range(MAX_ATTEMPTS):
             pending, failed = [], []
@@ -125,7 +127,7 @@ class _Bundles:
             pause = min(2 * pause, MAX_PAUSE)
         raise ConnectionError(f"bundle {requests[left[0]][0]} was lost {MAX_ATTEMPTS} times under one request: {why}")
 
-    def _server(self, place: int) -> Any:
+    def _server(self, place: int) -> "Actor":
         """The actor beside a bundle, on the worker that holds it."""
         from dask.distributed import TimeoutError as Late
 
@@ -173,7 +175,7 @@ class _Bundles:
         self.servers[place], self.homes[place], self.made[place] = server, home[0], made
         return server
 
-    def _wait(self, place: int, future: Any) -> Any:
+    def _wait(self, place: int, future: "Future") -> object:
         """A response; there is no time limit while its worker sends heartbeats."""
         from dask.distributed import TimeoutError as Late
 
@@ -197,7 +199,7 @@ class _Bundles:
                     )
                     raise _FinalError(hung) from None
 
-    def _mark_lost(self, place: int, error: Exception, server: Any) -> Exception:
+    def _mark_lost(self, place: int, error: Exception, server: "Actor | None") -> Exception:
         """Forget a server that is gone, unless another thread has replaced it meanwhile."""
         self.engine._alive()
         if self.servers[place] is server:
@@ -205,7 +207,7 @@ class _Bundles:
         return error
 
 
-def _seconds_since_heartbeat(address: str, dask_scheduler: Any = None) -> float | None:
+def _seconds_since_heartbeat(address: str, dask_scheduler: "Scheduler" = None) -> float | None:
     """Seconds since the scheduler heard of a worker; None where there is no such worker."""
     known = dask_scheduler.workers.get(address)
     return None if known is None else time.time() - known.last_seen
@@ -216,7 +218,7 @@ class _Direct:
 
     direct_to_workers = True
 
-    def __init__(self, client: Any) -> None:
+    def __init__(self, client: "Client") -> None:
         self.client = client
 
     def __getattr__(self, name: str) -> Any:

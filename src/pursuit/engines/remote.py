@@ -15,7 +15,7 @@ import itertools
 import weakref
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -29,16 +29,18 @@ REMOTE_ATTRIBUTES = frozenset(
 )
 _tokens = itertools.count(1)
 
+T = TypeVar("T")
+
 
 class Ask:
     """A method call by name; arguments that differ from part to part (``own``) come before the common ones."""
 
     __slots__ = ("args", "name")
 
-    def __init__(self, name: str, *args: Any) -> None:
+    def __init__(self, name: str, *args: object) -> None:
         self.name, self.args = name, args
 
-    def __call__(self, part: Any, *own: Any) -> Any:
+    def __call__(self, part: object, *own: object) -> Any:
         return getattr(part, self.name)(*own, *self.args)
 
 
@@ -66,23 +68,23 @@ class RemoteFailure(NamedTuple):
 class Request:
     """A call on ``target`` with the arguments ``own``; a result that stays is held under ``token``."""
 
-    call: Callable[..., Any]
+    call: Callable[..., object]
     target: Handle
-    own: tuple[Any, ...]
+    own: tuple[object, ...]
     token: int
 
 
 class RowServer:
     """Runs requests beside some rows, on ``count`` threads."""
 
-    def __init__(self, rows: Any, count: int = 1) -> None:
-        self.objects: dict[int, Any] = {ROOT_TOKEN: rows}
+    def __init__(self, rows: object, count: int = 1) -> None:
+        self.objects: dict[int, object] = {ROOT_TOKEN: rows}
         self.count = count
 
     def present(self) -> bool:
         return True
 
-    def handle(self, request: Request, replay: Sequence[Request] = (), release: Sequence[int] = ()) -> Any:
+    def handle(self, request: Request, replay: Sequence[Request] = (), release: Sequence[int] = ()) -> object:
         """The response; ``replay``: calls that make objects which may be missing; ``release``: tokens to drop."""
         for token in release:
             self.objects.pop(token, None)
@@ -101,18 +103,18 @@ class RowServer:
             self.objects[request.token] = result
         return response
 
-    def _run(self, request: Request) -> Any:
+    def _run(self, request: Request) -> object:
         return request.call(self._resolve(request.target), *(self._resolve(own) for own in request.own))
 
-    def _resolve(self, argument: Any) -> Any:
+    def _resolve(self, argument: object) -> Any:
         if isinstance(argument, Handle):
             if argument.token not in self.objects:
                 raise _MissingError(argument.token)
-            found = self.objects[argument.token]
+            found: Any = self.objects[argument.token]
             for i in argument.path:
                 found = found[i]
             return found
-        if type(argument) in (list, tuple):
+        if isinstance(argument, list | tuple) and type(argument) in (list, tuple):
             return type(argument)(self._resolve(each) for each in argument)
         return argument
 
@@ -134,19 +136,24 @@ class _MissingError(Exception):
 _SERIALIZABLE = (type(None), bool, int, float, complex, str, bytes, np.ndarray, np.generic, np.dtype)
 
 
-def _serialise(result: Any, token: int, path: tuple[int, ...]) -> Any:
+def _serialise(result: object, token: int, path: tuple[int, ...]) -> object:
     """A result as it is sent: numbers and arrays by value, all other objects as handles."""
     if isinstance(result, _SERIALIZABLE):
         return result
     if isinstance(result, tuple | list):
-        parts = [_serialise(part, token, (*path, i)) for i, part in enumerate(result)]
-        return type(result)(*parts) if hasattr(result, "_fields") else type(result)(parts)
+        return _rebuild(result, [_serialise(part, token, (*path, i)) for i, part in enumerate(result)])
     if getattr(type(result), "travels", False):
         return result
     return Handle(token, path, {name: getattr(result, name) for name in getattr(type(result), "facts", ())})
 
 
-def _holds_handle(response: Any) -> bool:
+def _rebuild(kind: tuple[object, ...] | list[object], parts: list[object]) -> object:
+    """The same kind of list, tuple or named tuple, with other entries."""
+    make: Callable[..., object] = type(kind)
+    return make(*parts) if hasattr(kind, "_fields") else make(parts)
+
+
+def _holds_handle(response: object) -> bool:
     if isinstance(response, Handle):
         return True
     return isinstance(response, tuple | list) and any(_holds_handle(part) for part in response)
@@ -155,7 +162,9 @@ def _holds_handle(response: Any) -> bool:
 class RecordedCall:
     """A call whose result stayed with bundle ``place``; its arguments are held, so that it can be replayed."""
 
-    def __init__(self, place: int, token: int, call: Any, target: "RemoteRef | None", own: tuple[Any, ...]) -> None:
+    def __init__(
+        self, place: int, token: int, call: Callable[..., object], target: "RemoteRef | None", own: tuple[object, ...]
+    ) -> None:
         self.place, self.token, self.call, self.target, self.own = place, token, call, target, own
 
     def request(self) -> Request:
@@ -182,7 +191,12 @@ class RemoteRef:
     near = False
 
     def __init__(
-        self, each: "RemoteMap", place: int, made_by: RecordedCall | None, path: tuple[int, ...], attributes: Any
+        self,
+        each: "RemoteMap",
+        place: int,
+        made_by: RecordedCall | None,
+        path: tuple[int, ...],
+        attributes: Keywords | None,
     ) -> None:
         self.each, self.place, self.made_by, self.path = each, place, made_by, path
         self.__dict__.update(attributes or {})
@@ -201,10 +215,10 @@ class RemoteRef:
         return self.__dict__[name]
 
 
-def _remote_refs(arguments: Any) -> Iterator[RemoteRef]:
+def _remote_refs(arguments: object) -> Iterator[RemoteRef]:
     if isinstance(arguments, RemoteRef):
         yield arguments
-    elif type(arguments) in (list, tuple):
+    elif isinstance(arguments, list | tuple) and type(arguments) in (list, tuple):
         for each in arguments:
             yield from _remote_refs(each)
 
@@ -217,7 +231,8 @@ def _to_handles(arguments: Any) -> Any:
 
 
 #: Delivers requests to bundles, all at once, and returns the responses in that order: place, request, replay, release.
-Transport = Callable[[Sequence[tuple[int, tuple[Request, Sequence[Request], Sequence[int]]]]], list[Any]]
+Delivery: TypeAlias = tuple[int, tuple[Request, Sequence[Request], Sequence[int]]]
+Transport = Callable[[Sequence[Delivery]], list[object]]
 
 
 class RemoteMap:
@@ -228,7 +243,7 @@ class RemoteMap:
         self.released: list[list[int]] = [[] for _ in range(places)]
         self.rows = [RemoteRef(self, place, None, (), None) for place in range(places)]
 
-    def __call__(self, ask: Callable[..., Any], parts: Sequence[RemoteRef], /, *own: Sequence[Any]) -> list[Any]:
+    def __call__(self, ask: Callable[..., T], parts: Sequence[Any], /, *own: Sequence[object]) -> list[T]:
         calls = [
             RecordedCall(part.place, next(_tokens), ask, part, tuple(arguments))
             for part, *arguments in zip(parts, *own, strict=True)
@@ -252,23 +267,22 @@ class RemoteMap:
         released, self.released[place] = self.released[place], []
         return released
 
-    def _wrap(self, response: Any, call: RecordedCall) -> Any:
+    def _wrap(self, response: object, call: RecordedCall) -> Any:
         """The response with a ``RemoteRef`` for each handle; the server drops the result with the last of them."""
         if not _holds_handle(response):
             return response
         weakref.finalize(call, _release, weakref.ref(self), call.place, call.token)
         return self._fill(response, call)
 
-    def _fill(self, response: Any, call: RecordedCall) -> Any:
+    def _fill(self, response: object, call: RecordedCall) -> object:
         if isinstance(response, Handle):
             return RemoteRef(self, call.place, call, response.path, response.attributes)
         if isinstance(response, tuple | list):
-            parts = [self._fill(part, call) for part in response]
-            return type(response)(*parts) if hasattr(response, "_fields") else type(response)(parts)
+            return _rebuild(response, [self._fill(part, call) for part in response])
         return response
 
 
-def _release(each: Any, place: int, token: int) -> None:
+def _release(each: "weakref.ref[RemoteMap]", place: int, token: int) -> None:
     alive = each()
     if alive is not None:
         with contextlib.suppress(IndexError):

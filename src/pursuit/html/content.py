@@ -63,7 +63,11 @@ class Subject:
 
 
 def build_content(
-    model: "BaseEstimator", X: MatrixLike, y: ArrayLike | None, options: Options, on_step: Callable[[int, int], Any]
+    model: "BaseEstimator",
+    X: MatrixLike | None,
+    y: ArrayLike | None,
+    options: Options,
+    on_step: Callable[[int, int], object],
 ) -> Keywords:
     """Everything that the page shows; parts that cannot be had are named in ``left_out`` with the reason."""
     content: Keywords = {"left_out": []}

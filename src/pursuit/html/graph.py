@@ -1,9 +1,10 @@
 """The page of a graph: who is joined to whom given all others."""
 
 import platform
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -21,7 +22,9 @@ MAX_NAMES = 150  # nodes that are named
 MAX_TABLE = 40  # edges in the table
 
 
-def build_graph_content(model: "BaseEstimator", title: str | None, names: Any, command: str | None) -> Keywords:
+def build_graph_content(
+    model: "BaseEstimator", title: str | None, names: Sequence[str] | None, command: str | None
+) -> Keywords:
     """Nodes, edges and the choice of their number, as plain data."""
     from .. import __version__
 

@@ -1,5 +1,6 @@
 """``estimator.report``: a fitted model as one HTML file."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -29,7 +30,7 @@ def check_report_path(path: FilePath) -> Path:
 def write_report(
     model: "BaseEstimator",
     path: FilePath,
-    X: MatrixLike = None,
+    X: MatrixLike | None = None,
     y: ArrayLike | None = None,
     *,
     progress: Callback = None,
@@ -44,7 +45,12 @@ def write_report(
 
 
 def write_graph_report(
-    model: "BaseEstimator", path: FilePath, *, title: str | None = None, names: Any = None, command: str | None = None
+    model: "BaseEstimator",
+    path: FilePath,
+    *,
+    title: str | None = None,
+    names: Sequence[str] | None = None,
+    command: str | None = None,
 ) -> Path:
     """Write a page about a fitted graph; see :meth:`pursuit.SparsePrecision.report`."""
     target = check_report_path(path)

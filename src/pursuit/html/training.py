@@ -7,7 +7,7 @@ import numpy as np
 from sklearn.base import is_classifier
 
 from .._utils.column_names import get_column_names
-from .._utils.types import Array, ArrayLike, Keywords, MatrixLike, Vector
+from .._utils.types import Array, ArrayLike, Keywords, StoredMatrix, Vector
 from ..designs import as_design
 from ..estimators import SparseClassifier, SparseRegressor
 
@@ -21,7 +21,7 @@ VALUE_TOLERANCE = 1e-6  # share of the null model's loss by which the loss on th
 class TrainingRows:
     """X, y as an estimator takes them, with weights and offset (None: none), and the names of the columns."""
 
-    X: MatrixLike
+    X: StoredMatrix
     y: Array
     weights: Vector | None
     offset: Vector | None
@@ -40,7 +40,7 @@ class TrainingRows:
         return TrainingRows(X, self.y[rows], weights, offset, self.names)
 
 
-def training_rows(model: "BaseEstimator", X: MatrixLike, y: ArrayLike | None) -> TrainingRows | None:
+def training_rows(model: "BaseEstimator", X: StoredMatrix, y: ArrayLike | None) -> TrainingRows | None:
     """The rows that a model was fitted on: those given, or those it still refers to; None where they are elsewhere."""
     f = getattr(model, "objective_", None)
     if (X is None) != (y is None):

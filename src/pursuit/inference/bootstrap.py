@@ -1,7 +1,7 @@
 """Repeat the selection on resampled rows."""
 
 import itertools
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from sklearn.base import clone
@@ -26,6 +26,7 @@ from .inputs import (
 )
 
 if TYPE_CHECKING:
+    from pandas import DataFrame
     from sklearn.base import BaseEstimator
 
 MAX_DRAWS = 1000  # resamples that are drawn until both classes are in one
@@ -103,7 +104,7 @@ def bootstrap_intervals(
     weights = np.ones(len(y)) if sample_weight is None else weights_to_fit(sample_weight, len(y))
     X = _require_local(X)
 
-    def fitted(w: Vector | None) -> Any:
+    def fitted(w: Vector | None) -> "BaseEstimator":
         if source is not None:
             return clone(estimator).fit(source if w is None else source.weighted(w))
         return clone(estimator).fit(X, y, **({} if w is None else {"sample_weight": w}), **more)
@@ -112,14 +113,14 @@ def bootstrap_intervals(
     support, whole = _coefficients(model)
     seeds = np.random.SeedSequence(random_generator(random_state).randint(2**31 - 1)).spawn(n_boot)
 
-    def again(seed: Any) -> tuple[Columns, Vector]:
+    def again(seed: np.random.SeedSequence) -> tuple[Columns, Vector]:
         times = _resample(np.random.default_rng(seed), y, classes, weights)
         return _coefficients(fitted(times * weights))
 
     with threads(n_jobs), progress_callback(progress, "resamples", n_boot) as on_done:
         done = itertools.count(1)  # a step of it is atomic
 
-        def counted(seed: Any) -> tuple[Columns, Vector]:
+        def counted(seed: np.random.SeedSequence) -> tuple[Columns, Vector]:
             found = again(seed)
             on_done(next(done), n_boot)
             return found
@@ -152,7 +153,7 @@ def bootstrap_intervals(
     )
 
 
-def _resample(random: Any, y: Array, classes: Array | None, weights: Vector) -> Vector:
+def _resample(random: np.random.Generator, y: Array, classes: Array | None, weights: Vector) -> Vector:
     """How often every row is drawn; both classes are in it."""
     n, counts = len(y), weights > 0
     for _ in range(MAX_DRAWS):
@@ -172,12 +173,13 @@ def _coefficients(model: "BaseEstimator") -> tuple[Columns, Vector]:
     return cols, coef[cols]
 
 
-def _require_local(X: MatrixLike) -> Any:
+def _require_local(X: MatrixLike) -> MatrixLike:
     """A pandas frame as one block of numbers, so that no fit converts it again."""
     if not hasattr(X, "iloc"):
         return X
+    frame: DataFrame = X
     try:
-        return type(X)(np.asarray(X, dtype=np.float64), columns=X.columns, index=X.index)
+        return type(frame)(np.asarray(frame, dtype=np.float64), columns=frame.columns, index=frame.index)
     except (TypeError, ValueError):
         return X  # the fit says which columns are no numbers
 

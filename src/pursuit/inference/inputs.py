@@ -45,7 +45,7 @@ def check_targets(
     return y, classes
 
 
-def offset_option(estimator: Any, offset: ArrayLike | None, n: int) -> dict[str, Vector]:
+def offset_option(estimator: "BaseEstimator", offset: ArrayLike | None, n: int) -> dict[str, Vector]:
     """The keyword of ``fit`` for an offset, which is checked; none where there is no offset."""
     if offset is None:
         return {}

@@ -3,13 +3,17 @@
 import zipfile
 import zlib
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, BinaryIO
 
 import numpy as np
 from scipy import sparse
 
+from pursuit._utils.types import Array, StoredMatrix, Vector
 from pursuit._utils.validation import first_line, format_list, suggestion_clause
 from pursuit.io._columns import Parts, RequestedColumns
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 _CSR = ("data", "indices", "indptr", "shape")
 #: What reading an npz may raise whose bytes were altered, beside what NumPy and zipfile say of files that are none.
@@ -65,7 +69,7 @@ def read_libsvm(path: Path, requested: RequestedColumns) -> Parts:
     return _select(path, X, y, None, requested)
 
 
-def parse_libsvm(path: Path, stream: Any, n_features: int | None) -> tuple[Any, Any]:
+def parse_libsvm(path: Path, stream: str | BinaryIO, n_features: int | None) -> "tuple[csr_array, Vector]":
     """X and y from a name or a stream; messages call it ``path``."""
     from sklearn.datasets import load_svmlight_file
 
@@ -81,7 +85,7 @@ def parse_libsvm(path: Path, stream: Any, n_features: int | None) -> tuple[Any, 
     return sparse.csr_array(X), y
 
 
-def _sparse(parts: dict[str, Any]) -> Any:
+def _sparse(parts: dict[str, Array]) -> "csr_array":
     """CSR, or CSC where the file (as written by ``scipy.sparse.save_npz``) says so."""
     kind = parts["format"].item() if "format" in parts else "csr"
     kind = kind.decode() if isinstance(kind, bytes) else str(kind)
@@ -96,7 +100,9 @@ def _sparse(parts: dict[str, Any]) -> Any:
     return X
 
 
-def _select(path: Path, X: Any, y: Any, names: list[str] | None, requested: RequestedColumns) -> Parts:
+def _select(
+    path: Path, X: StoredMatrix, y: Array | None, names: list[str] | None, requested: RequestedColumns
+) -> Parts:
     if names is None:
         if requested.drop:
             raise ValueError(

@@ -10,18 +10,21 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 import numpy as np
 from scipy import sparse
 
 from pursuit._utils.column_names import refuse_duplicates
 from pursuit._utils.parquet import open_parquet, parquet_errors
-from pursuit._utils.types import Array
+from pursuit._utils.types import Array, StoredMatrix
 from pursuit._utils.validation import first_line, format_list, require_package, suggestion_clause
 from pursuit.data.disk.write import DISK_FULL_ERRORS
 from pursuit.io import _arrays, _frames
 from pursuit.io._columns import RequestedColumns
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 CHUNK_BYTES = 1 << 24  # bytes of numbers at a time
 TEXT_CHUNK_BYTES = 1 << 23  # bytes of LIBSVM text at a time
@@ -30,7 +33,7 @@ TEXT_CHUNK_BYTES = 1 << 23  # bytes of LIBSVM text at a time
 class Chunk(NamedTuple):
     """Some rows, and how much of the file has been read."""
 
-    X: Any
+    X: StoredMatrix
     y: Array
     weights: Array | None
     offset: Array | None
@@ -201,7 +204,7 @@ def _requested_columns(path: Path, header: Sequence[str], roles: ColumnRoles) ->
 
 
 def _chunk_from_frame(
-    path: Path, frame: Any, features: list[str], requested: RequestedColumns, roles: ColumnRoles, done: int
+    path: Path, frame: "DataFrame", features: list[str], requested: RequestedColumns, roles: ColumnRoles, done: int
 ) -> Chunk:
     X, y, _ = _frames.split_frame(path, frame, features, requested)
     assert y is not None

@@ -9,7 +9,8 @@ import warnings
 import zipfile
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,6 +19,9 @@ from pursuit._utils.parquet import open_parquet, parquet_errors
 from pursuit._utils.types import Array
 from pursuit._utils.validation import first_line, format_list, require_package, suggestion_clause
 from pursuit.io._columns import Parts, RequestedColumns
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 
 def read_named(path: Path, requested: RequestedColumns) -> Parts:
@@ -48,7 +52,7 @@ def load_frame(path: Path, columns: Sequence[str] | None = None) -> Any:
     return frame[list(columns)]
 
 
-def load_csv(pandas: Any, path: Path) -> Any:
+def load_csv(pandas: ModuleType, path: Path) -> Any:
     separator = "\t" if ".tsv" in path.name.lower() else ","
     stdin = sys.stdin.buffer.read() if str(path) == "-" else None
     shown = "standard input" if stdin is not None else str(path)
@@ -70,14 +74,14 @@ def load_csv(pandas: Any, path: Path) -> Any:
         raise ValueError(f"{shown} cannot be read as CSV: {first_line(error)}") from error
 
 
-def load_parquet(pandas: Any, path: Path) -> Any:
+def load_parquet(pandas: ModuleType, path: Path) -> Any:
     file, header = open_parquet(path)
     refuse_duplicates(header, str(path))
     with parquet_errors(path):
         return file.read(columns=header).to_pandas(ignore_metadata=True)
 
 
-def load_feather(pandas: Any, path: Path) -> Any:
+def load_feather(pandas: ModuleType, path: Path) -> Any:
     pyarrow = require_package("pyarrow", "io", f"reading {path}")
     try:
         return pandas.read_feather(path)
@@ -85,7 +89,7 @@ def load_feather(pandas: Any, path: Path) -> Any:
         raise ValueError(f"{path} cannot be read as Feather: {first_line(error)}") from error
 
 
-def load_excel(pandas: Any, path: Path) -> Any:
+def load_excel(pandas: ModuleType, path: Path) -> Any:
     """The first sheet, where pandas has a package that reads it."""
     try:
         return pandas.read_excel(path)
@@ -95,7 +99,7 @@ def load_excel(pandas: Any, path: Path) -> Any:
         raise ValueError(f"{path} cannot be read as Excel: {first_line(error)}") from error
 
 
-def load_npy(pandas: Any, path: Path) -> Any:
+def load_npy(pandas: ModuleType, path: Path) -> Any:
     """A matrix, whose columns are called x0, x1, ...; or a structured array, by its fields."""
     try:
         held = np.load(path, allow_pickle=False)
@@ -119,7 +123,7 @@ LOADERS: dict[str, Any] = {
 }
 
 
-def _refuse_short_rows(pandas: Any, source: Any, separator: str, shown: str, width: int) -> None:
+def _refuse_short_rows(pandas: ModuleType, source: Any, separator: str, shown: str, width: int) -> None:
     """Raise where a row has fewer fields than the header: pandas takes those that are not there for missing."""
     with contextlib.ExitStack() as stack:
         if isinstance(source, Path):
@@ -146,7 +150,7 @@ def read_parquet(path: Path, requested: RequestedColumns) -> Parts:
     return split_frame(path, frame, features, requested)
 
 
-def check_header(pandas: Any, source: Any, separator: str, shown: str) -> None:
+def check_header(pandas: ModuleType, source: Any, separator: str, shown: str) -> None:
     """Raise where a CSV file has two columns of one name: pandas would rename the second."""
     first = pandas.read_csv(source, sep=separator, header=None, nrows=1, dtype=str, keep_default_na=False)
     refuse_duplicates((name for name in first.iloc[0] if name.strip()), shown)
@@ -166,7 +170,7 @@ def choose_columns(path: Path, header: Sequence[str], requested: RequestedColumn
     return requested.features(path, header, requested.target)
 
 
-def split_frame(path: Path, frame: Any, features: list[str], requested: RequestedColumns) -> Parts:
+def split_frame(path: Path, frame: "DataFrame", features: list[str], requested: RequestedColumns) -> Parts:
     frame.columns = [str(name) for name in frame.columns]
     kept = frame[features]
     text = [name for name in features if getattr(kept[name].dtype, "kind", "O") not in "iufb"]
@@ -200,7 +204,7 @@ def read_target(path: Path, column: Any, requested: RequestedColumns) -> Array:
     return np.array(labels, dtype=str)
 
 
-def exact_floats(pandas: Any) -> dict[str, str]:
+def exact_floats(pandas: ModuleType) -> dict[str, str]:
     """Floats to the last bit: the default from pandas 3.1, an option before."""
     version = tuple(int(part) for part in pandas.__version__.split(".")[:2])
     return {} if version >= (3, 1) else {"float_precision": "round_trip"}

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from pursuit._utils.progress import progress_callback
-from pursuit._utils.types import Array
+from pursuit._utils.types import Array, Callback
 from pursuit._utils.validation import check_path, format_list
 from pursuit.data.disk.manifest import Manifest
 from pursuit.data.disk.write import Writer, written
@@ -35,7 +35,7 @@ def convert(
     offset: str | None = None,
     drop: Sequence[str] = (),
     dtype: Any = None,
-    callback: Any = None,
+    callback: Callback = None,
 ) -> Path:
     """Write a file as a data set on the disk, in bounded memory: a folder for ``pursuit.open_data``.
 

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from itertools import pairwise
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
@@ -21,6 +21,9 @@ from pursuit.io.model import Model
 from pursuit.losses import Loss, as_loss, list_losses
 from pursuit.tables.preparation import preparation_of, read_preparation
 
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
+
 FORMAT = "pursuit-model"
 VERSION = 4  # from 2 on there may be an offset, from 3 on a preparation of raw columns, from 4 on effects
 
@@ -28,7 +31,11 @@ MAX_SUMMARY_WORK = 1e9  # multiplications up to which a model file says what eac
 
 
 def save_model(
-    estimator: Any, path: str | Path, *, feature_names: Sequence[str] | None = None, offset: str | None = None
+    estimator: "BaseEstimator",
+    path: str | Path,
+    *,
+    feature_names: Sequence[str] | None = None,
+    offset: str | None = None,
 ) -> Path:
     """Write a fitted estimator as JSON: what predicts, and no code.
 
@@ -74,13 +81,13 @@ def save_model(
     return path
 
 
-def as_model(estimator: Any) -> Model:
+def as_model(estimator: "BaseEstimator") -> Model:
     """The model of a fitted estimator, as ``load_model`` would read it from its file."""
     return _model(_describe(estimator, None, None, card=False))
 
 
 def _describe(
-    estimator: Any, feature_names: Sequence[str] | None, offset: str | None, card: bool = True
+    estimator: "BaseEstimator", feature_names: Sequence[str] | None, offset: str | None, card: bool = True
 ) -> dict[str, Any]:
     """What a model file holds of a fitted estimator."""
     preparer = None
@@ -141,7 +148,7 @@ def _describe(
     return held
 
 
-def _is_table_pipeline(estimator: Any) -> bool:
+def _is_table_pipeline(estimator: "BaseEstimator") -> bool:
     """Whether an estimator is a pipeline of a TablePreparer and a model, and nothing between them."""
     steps: Any = getattr(estimator, "steps", ())
     if len(steps) != 2:
@@ -156,7 +163,7 @@ def _input_names(preparer: Any) -> tuple[str, ...]:
     return tuple(f"x{j}" for j in range(preparer.n_features_in_)) if names is None else tuple(map(str, names))
 
 
-def _card(estimator: Any) -> dict[str, Any]:
+def _card(estimator: "BaseEstimator") -> dict[str, Any]:
     """Where a model comes from: library version, day, rows, scores and a fingerprint of its training data."""
     from pursuit import __version__
 
@@ -173,7 +180,7 @@ def _card(estimator: Any) -> dict[str, Any]:
     return card
 
 
-def _feature_card(estimator: Any, objective: Any) -> dict[str, Any]:
+def _feature_card(estimator: "BaseEstimator", objective: Any) -> dict[str, Any]:
     """What each feature is worth, for ``pursuit explain``; nothing where that takes more than a moment."""
     if getattr(objective, "work", np.inf) * max(1, len(estimator.support_)) > MAX_SUMMARY_WORK:
         return {}
@@ -204,7 +211,7 @@ def _fingerprint(sketch: Any) -> str:
     return hashlib.sha256(digits.encode()).hexdigest()[:16]
 
 
-def _check_kind(estimator: Any) -> None:
+def _check_kind(estimator: "BaseEstimator") -> None:
     from pursuit.estimators import SparseLDA  # reading a model needs no scikit-learn
     from pursuit.estimators.additive.base import SparseAdditive
     from pursuit.estimators.base import SparseModel
@@ -294,7 +301,7 @@ def load_model(path: str | Path) -> Model:
         raise ValueError(f"{path} is not a pursuit model that can be used: {error}") from error
 
 
-def _loss(estimator: Any) -> tuple[str, dict[str, float]]:
+def _loss(estimator: "BaseEstimator") -> tuple[str, dict[str, float]]:
     """Name and parameters of a loss that the registry can build again."""
     loss = as_loss(estimator.loss)
     known = loss.name in list_losses() and type(as_loss(loss.name)) is type(loss)
@@ -363,7 +370,7 @@ def _model(held: Any) -> Model:
     )
 
 
-def _read_preparation(held: dict[str, Any], names: Any, support: list[int]) -> Any:
+def _read_preparation(held: dict[str, Any], names: Sequence[str] | None, support: list[int]) -> Any:
     if "preparation" not in held:
         return None
     found = _field(held, "preparation", read_preparation)

@@ -2,14 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.special import expit, softmax
 
 from pursuit._utils.column_names import refuse_duplicates, refuse_kinds, refuse_missing, refuse_text
 from pursuit._utils.row_order import warn_row_order
-from pursuit._utils.types import Array, Columns, Vector
+from pursuit._utils.types import Array, ArrayLike, Columns, MatrixLike, StoredMatrix, Vector
 from pursuit._utils.validation import check_offset, format_list
 from pursuit.effects import ColumnBasis
 from pursuit.io.sklearn_model import sklearn_model
@@ -18,6 +18,9 @@ from pursuit.io.tables import Table
 from pursuit.losses import Loss
 from pursuit.reports.explanation import Explanation, make_explanation
 from pursuit.tables.preparation import Preparation
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,7 +54,7 @@ class Model:
         names = self.feature_names
         return tuple(f"x{j}" if names is None else names[j] for j in self.support.tolist())
 
-    def decision_function(self, X: Any, offset: Any = None) -> Vector:
+    def decision_function(self, X: MatrixLike, offset: ArrayLike | None = None) -> Vector:
         """Return eta = X x + b (+ offset), one column per output where there are several.
 
         X is a Table or a data frame, of which the model takes its columns by name, or an array with all columns. A
@@ -66,21 +69,21 @@ class Model:
         shift = check_offset(offset, len(eta), 0 if eta.ndim == 1 else eta.shape[1])
         return eta if shift is None else eta + shift
 
-    def predict(self, X: Any, offset: Any = None) -> Array:
+    def predict(self, X: MatrixLike, offset: ArrayLike | None = None) -> Array:
         """Return the mean of y for a regressor, a class for a classifier."""
         eta = self.decision_function(X, offset)
         if self.classes is not None:
             return self.classes[(eta > 0).astype(np.intp) if eta.ndim == 1 else eta.argmax(axis=1)]
         return self.loss.predict(eta)
 
-    def predict_proba(self, X: Any, offset: Any = None) -> Vector:
+    def predict_proba(self, X: MatrixLike, offset: ArrayLike | None = None) -> Vector:
         """Return one column of probabilities per class; for the logistic loss."""
         if self.loss.name != "logistic":
             raise ValueError(f"a model with the {self.loss.name} loss gives no probabilities; the logistic loss does")
         eta = self.decision_function(X, offset)
         return np.column_stack([expit(-eta), expit(eta)]) if eta.ndim == 1 else np.asarray(softmax(eta, axis=1))
 
-    def explain(self, row: Any, offset: Any = None) -> Explanation:
+    def explain(self, row: Any, offset: ArrayLike | None = None) -> Explanation:
         """Split the prediction of one row into the contributions of the features.
 
         Parameters
@@ -147,7 +150,7 @@ class Model:
         """
         return sql_expression(self, output)
 
-    def _gather(self, X: Any) -> Any:
+    def _gather(self, X: "MatrixLike | Table") -> StoredMatrix:
         """Gather the columns of the support: by name where both sides have names, else by position."""
         names: Sequence[str] | None = None
         if self.preparation is not None:
@@ -156,7 +159,7 @@ class Model:
             if not self.preparation.is_plain:
                 raise ValueError(f"X must be a data frame with the raw columns of the table, got {type(X).__name__}")
         if isinstance(X, Table):
-            X, names = X.X, X.feature_names
+            names, X = X.feature_names, X.X
         elif hasattr(X, "columns"):
             refuse_duplicates(X.columns)
             names = [str(name) for name in X.columns]
@@ -167,16 +170,17 @@ class Model:
                 raise ValueError(f"X has no column {format_list(map(repr, absent))}, which the model needs")
             columns = [place[name] for name in self.selected]
         else:
-            if not hasattr(X, "shape"):
-                X = np.asarray(X)
-            if len(X.shape) != 2 or X.shape[1] != self.n_features:
-                raise ValueError(f"X has shape {X.shape}, but the model needs {self.n_features} columns")
+            X = X if hasattr(X, "shape") else np.asarray(X)
+            shape: tuple[int, ...] = X.shape
+            if len(shape) != 2 or shape[1] != self.n_features:
+                raise ValueError(f"X has shape {shape}, but the model needs {self.n_features} columns")
             columns = self.support.tolist()
         if hasattr(X, "columns"):
-            X = X[[X.columns[j] for j in columns]]
-            refuse_kinds(X)
-            refuse_text(X)
-            kept = np.asarray(X, dtype=np.float64).reshape(len(X), len(columns))
+            frame: DataFrame = X
+            frame = frame[[frame.columns[j] for j in columns]]
+            refuse_kinds(frame)
+            refuse_text(frame)
+            kept = np.asarray(frame, dtype=np.float64).reshape(len(frame), len(columns))
         else:
             kept = X.tocsc()[:, columns] if hasattr(X, "tocsc") else np.asarray(X)[:, columns]
             if self.effects is not None and hasattr(kept, "toarray"):

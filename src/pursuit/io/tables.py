@@ -3,12 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from pursuit._utils.column_names import column_label, non_finite_columns
-from pursuit._utils.types import Array
+from pursuit._utils.types import Array, StoredMatrix
 from pursuit._utils.validation import format_list
 from pursuit.designs.make import MAX_COLUMNS
 from pursuit.io import _arrays, _frames
@@ -19,7 +18,7 @@ from pursuit.io._columns import Reader, RequestedColumns
 class Table:
     """Features, and the target and column names where the file has them."""
 
-    X: Any  # a dense array, or a sparse one where the file is sparse
+    X: StoredMatrix  # a dense array, or a sparse one where the file is sparse
     y: Array | None
     feature_names: tuple[str, ...] | None
 
@@ -131,7 +130,7 @@ def kind_of(path: Path) -> str:
     return kind
 
 
-def check_finite(path: Path, X: Any, names: Sequence[str] | None) -> None:
+def check_finite(path: Path, X: StoredMatrix, names: Sequence[str] | None) -> None:
     """Raise where features are missing or infinite."""
     missing, infinite = non_finite_columns(X)
     what, columns = ("missing values", missing) if len(missing) else ("infinite values", infinite)
@@ -141,7 +140,7 @@ def check_finite(path: Path, X: Any, names: Sequence[str] | None) -> None:
         raise ValueError(f"{column_label(columns, names)} of {path} {have} {what}; {cure}")
 
 
-def check_target(path: Path, X: Any, y: Array, several: bool = False) -> None:
+def check_target(path: Path, X: StoredMatrix, y: Array, several: bool = False) -> None:
     """Raise where the target is no vector of finite numbers or words (``several``: nor a column per response)."""
     if y.ndim > 1 + several or len(y) != X.shape[0]:
         raise ValueError(f"the target in {path} has shape {y.shape}, but there are {X.shape[0]} rows")

@@ -96,7 +96,7 @@ class PathPoint(NamedTuple):
 
     support: Columns
     coef: Vector
-    free: Intercept  # None where there is none
+    free: Intercept | None  # None where there is none
     value: float
     optimality: str
     exact: bool = False

@@ -11,7 +11,7 @@ from typing import ClassVar, TypeAlias
 import numpy as np
 
 from .. import _core
-from .._utils.types import Array, ArrayLike, Matrix, Vector
+from .._utils.types import Array, ArrayLike, Intercept, Matrix, Vector
 from .._utils.validation import check_array, match_name, resolve_name, unknown_name_message
 from .row_hessians import DiagonalHessian, RowHessian
 
@@ -181,11 +181,11 @@ class Loss:
         """The mean response at eta (regression losses)."""
         return eta
 
-    def start(self, y: Vector, c: Vector) -> float:
+    def start(self, y: Vector, c: Vector) -> Intercept:
         """A finite guess of the best constant eta."""
         return 0.0
 
-    def intercept(self, y: Vector, c: Vector, offset: Vector) -> float | None:
+    def intercept(self, y: Vector, c: Vector, offset: Vector) -> Intercept | None:
         """The best constant on top of an offset in closed form; None where there is none."""
         return None
 

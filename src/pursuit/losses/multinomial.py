@@ -1,7 +1,7 @@
 """The multinomial loss of several classes: eta is n x q, a column per class. The classes share one support."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -10,9 +10,6 @@ from .._utils.types import Array, ArrayLike, Columns, Matrix, Vector
 from .._utils.validation import check_array, check_shape
 from .base import Loss
 from .row_hessians import RowHessian, SoftmaxHessian
-
-if TYPE_CHECKING:
-    pass
 
 MAX_TARGETS = 1e9  # entries of a rows x classes matrix and of a classes x classes one
 SUM_TOLERANCE = 1e-5  # how far from 1 the shares of a row may add up: rounding in single precision
@@ -70,7 +67,7 @@ class Multinomial(Loss):
         odds[top] = 1.0
         return SoftmaxHessian(odds / (1.0 + rest)[:, None], c)
 
-    def start(self, y: Vector, c: Vector) -> Vector:  # type: ignore[override]
+    def start(self, y: Vector, c: Vector) -> Vector:
         level = np.log(np.maximum(c @ y, 1e-10))
         return level - level.mean()
 

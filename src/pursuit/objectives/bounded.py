@@ -25,7 +25,7 @@ import numbers
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,9 +41,6 @@ from ..refits.factor import MIN_GOOD_CONDITION, Factor
 from .base import ExchangeModel, Objective, Point, Slope
 from .dual import Dual
 from .wrapped import Wrapped
-
-if TYPE_CHECKING:
-    pass
 
 INFEASIBLE = 1e300
 SUM_TOLERANCE = 1e-11  # share of sum_to that may be missing by rounding
@@ -74,7 +71,7 @@ def check_bounds(bounds: BoundsLike, dim: int, names: Names | None = None) -> tu
     return low, high
 
 
-def _pair_of_sides(bounds: Any, dim: int, names: Names | None) -> Any:
+def _pair_of_sides(bounds: BoundsLike, dim: int, names: Names | None) -> Any:
     """(low, high) from the pairs of columns, by name or index in a dict or all in a list; else what was given.
 
     Two columns and a list of two are (low, high), as ever, unless one of the pairs holds None.
@@ -85,7 +82,7 @@ def _pair_of_sides(bounds: Any, dim: int, names: Names | None) -> Any:
             if isinstance(j, bool) or not isinstance(j, numbers.Integral) or not 0 <= int(j) < dim:
                 raise ValueError(f"bounds must name columns, or hold indices from 0 to {dim - 1}, got {key!r}")
         pairs = dict(zip(map(int, columns), bounds.values(), strict=True))
-    elif _are_pairs(bounds, dim):
+    elif bounds is not None and _are_pairs(bounds, dim):
         pairs = dict(enumerate(bounds))
     else:
         return bounds

@@ -92,7 +92,7 @@ def path(f: "GLM", constraint: AtMost, plan: PathPlan) -> "PathSolution | None":
     if found is None:
         return None
     points = [
-        at._replace(support=f.coordinates(at.support), coef=(at.coef @ E.T).ravel(), free=at.free @ E.T)
+        at._replace(support=f.coordinates(at.support), coef=(at.coef @ E.T).ravel(), free=np.asarray(at.free) @ E.T)
         for at in found.points
     ]
     return replace(found, points=points)

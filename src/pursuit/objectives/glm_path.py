@@ -157,7 +157,7 @@ class Quad:
         return on
 
     def _free(self, at: PathPoint) -> float:
-        return self.f.null.free - float(self.mean[at.support] @ at.coef) if self.f.fit_intercept else 0.0
+        return float(self.f.null.free) - float(self.mean[at.support] @ at.coef) if self.f.fit_intercept else 0.0
 
     def _grow(self, cols: Columns) -> None:
         new = without(cols, np.sort(self.cols))
@@ -260,7 +260,7 @@ def _on_columns(f: "GLM", constraint: AtMost, plan: PathPlan, cols: Columns | No
         at._replace(
             support=at.support if cols is None else cols[at.support],
             coef=at.coef[:, 0],
-            free=float(at.free[0]),
+            free=float(np.asarray(at.free)[0]),
             optimality=at.optimality if cols is None else "stationary",
         )
         for at in found.points

@@ -358,7 +358,7 @@ class LogDet(Objective):
 
     def _fit(self, point: Point) -> GraphFit:
         edges, inverse = self.pairs.edges(point.support), self._inverse(point)
-        return GraphFit(edges, point.coef, point.free, inverse.Sigma, point.value - self.units, 0.0)
+        return GraphFit(edges, point.coef, np.asarray(point.free), inverse.Sigma, point.value - self.units, 0.0)
 
     def _limits(self, constraint: AtMost) -> tuple[Columns, Flags | None]:
         """What is forced in, as edges, and what is forbidden, as a mask."""

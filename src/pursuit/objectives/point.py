@@ -164,7 +164,7 @@ class Point:
 
 def from_kernel(f: "Objective", at: PathPoint) -> Point:
     """A point that a kernel found; reading its gradient is a pass over the data."""
-    support, coef, free = at.support, at.coef, at.free
+    support, coef, free = at.support, at.coef, 0.0 if at.free is None else at.free
     point = Point(
         f.dim,
         support,
@@ -179,4 +179,4 @@ def from_kernel(f: "Objective", at: PathPoint) -> Point:
 
 
 #: From (support, coef, intercept) to the gradient over all coordinates and the derivative in the intercept.
-Slope = Callable[[Columns, Vector, float], tuple[Vector, float]]
+Slope = Callable[[Columns, Vector, Intercept], tuple[Vector, Intercept]]

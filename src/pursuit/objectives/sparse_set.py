@@ -1,23 +1,27 @@
 """The sparse set as a user describes it: the arguments that ``solve``, ``path``, ``certify`` and estimators share."""
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from .._utils.types import BoundsLike, ColumnsLike
 from ..constraints import AtMost
 from .base import Objective
 from .bounded import Bounded
+
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
 
 
 class SparseSet(NamedTuple):
     """Which columns and coefficients are allowed, beside the budget k (see ``pursuit.solve`` for the arguments)."""
 
-    include: Any = ()
-    exclude: Any = ()
+    include: ColumnsLike = ()
+    exclude: ColumnsLike = ()
     groups: Any = None
-    bounds: Any = None
+    bounds: BoundsLike = None
     sum_to: float | None = None
 
     @classmethod
-    def of(cls, estimator: Any) -> "SparseSet":
+    def of(cls, estimator: "BaseEstimator") -> "SparseSet":
         """That of an estimator's parameters, or of anything else that has them as attributes."""
         return cls(*(getattr(estimator, name) for name in cls._fields))
 

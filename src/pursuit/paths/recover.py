@@ -10,11 +10,11 @@ import time
 import warnings
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._utils.types import Array, ArrayLike, Columns, Intercept, MatrixLike
+from .._utils.types import Array, ArrayLike, Columns, Intercept
 from .._utils.validation import check_k, check_number, check_shape
 from ..designs import as_design
 from ..designs.complexified import Complexified
@@ -25,6 +25,9 @@ from ..solving.driver import solve
 from ..solving.result import Result
 from .api import path
 from .result import Path
+
+if TYPE_CHECKING:
+    from scipy.sparse.linalg import LinearOperator
 
 ADJOINT_TOLERANCE = 1e-3  # relative; single-precision operators are far below it, a wrong adjoint far above
 EXACT_SHARE = 1e-10  # of the norm of y: a residual below it is zero up to rounding
@@ -51,7 +54,7 @@ class _Complex(GLM):
 
 
 def recover(
-    A: MatrixLike,
+    A: "Array | LinearOperator | list[list[float]]",
     y: ArrayLike,
     k: int | Sequence[int] | None = None,
     *,
@@ -142,7 +145,7 @@ def recover(
     return solve(objective, size, solver=solver, **options)
 
 
-def _objective(A: Any, y: Array, array: bool, l2: float) -> GLM:
+def _objective(A: "Array | LinearOperator", y: Array, array: bool, l2: float) -> GLM:
     """Half the mean squared residual, of real or of complex numbers."""
     if not (np.iscomplexobj(y) or np.dtype(getattr(A, "dtype", None) or float).kind == "c"):
         return GLM(as_design(A), y, l2=l2, fit_intercept=False)
@@ -192,7 +195,7 @@ def _at_noise_level(objective: GLM, y: Array, noise: float, limit: int, **option
     return replace(result, reason=f"{words(k, residual)}; {result.reason}")
 
 
-def _operator(A: Any) -> Any:
+def _operator(A: "LinearOperator") -> "LinearOperator":
     from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
     if isinstance(A, LinearOperator) or hasattr(A, "toarray"):
@@ -200,7 +203,7 @@ def _operator(A: Any) -> Any:
     return LinearOperator(A.shape, A.matvec, A.rmatvec, dtype=A.dtype)
 
 
-def _check_adjoint(A: Any, y: Array) -> None:
+def _check_adjoint(A: "LinearOperator", y: Array) -> None:
     """Raise where the products of an operator are missing, or are not adjoint: <A u, v> = <u, A* v>."""
     rng = np.random.default_rng(0)
     u, v = rng.standard_normal(A.shape[1]), rng.standard_normal(A.shape[0])

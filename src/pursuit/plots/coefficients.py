@@ -19,7 +19,7 @@ def plot_coefficients(
     ax: "Axes | None" = None,
     *,
     scale: ArrayLike | None = None,
-) -> Any:
+) -> "Axes":
     """Draw the non-zero coefficients, largest on top.
 
     An estimator that standardised is drawn per standard deviation of a column, so that bars can be compared; one that

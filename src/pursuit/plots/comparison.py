@@ -1,11 +1,16 @@
 """Several solvers on one problem: distances to the best value, and seconds."""
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 from pursuit.plots._axes import DOWN, GREY, UP, quiet
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
-def plot_comparison(comparison: Any, *, axs: Any = None) -> Any:
+    from pursuit.solving.compare import Comparison
+
+
+def plot_comparison(comparison: "Comparison", *, axs: "tuple[Axes, Axes] | None" = None) -> "tuple[Axes, Axes]":
     """Draw a :class:`pursuit.Comparison`: how far each solver is from the best value, and how long it took.
 
     Parameters
@@ -57,7 +62,7 @@ def plot_comparison(comparison: Any, *, axs: Any = None) -> Any:
     return left, right
 
 
-def _two_axes(rows: int) -> Any:
+def _two_axes(rows: int) -> "tuple[Axes, Axes]":
     """Two axes side by side that share their rows."""
     from pursuit._utils.validation import require_package
 

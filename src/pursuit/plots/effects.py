@@ -67,7 +67,7 @@ class EffectDisplay:
     def from_estimator(
         cls,
         estimator: "BaseEstimator",
-        X: MatrixLike = None,
+        X: MatrixLike | None = None,
         y: ArrayLike | None = None,
         *,
         features: Sequence[str] | None = None,
@@ -132,7 +132,7 @@ class EffectDisplay:
         display.plot()
         return display
 
-    def plot(self) -> Any:
+    def plot(self) -> "Axes":
         """Draw the panels on a new figure.
 
         Returns

@@ -1,7 +1,7 @@
 """Scores, or losses, against k."""
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pursuit._utils.types import Keywords
 from pursuit.plots._axes import GREY, LINES, axes, quiet
@@ -17,7 +17,7 @@ def plot_scores(
     chosen: int | None = None,
     ylabel: str | None = None,
     ax: "Axes | None" = None,
-) -> Any:
+) -> "Axes":
     """Draw one line per entry of ``scores``.
 
     Parameters

@@ -277,7 +277,7 @@ class LossOnColumns(SmoothProblem):
             return self._system(v, b, hessian)
         return self.block.newton(self.loss, self.rows, v, b, hessian)
 
-    def _system(self, C: Matrix, b: Vector, hessian: bool) -> NewtonSystem:
+    def _system(self, C: Matrix, b: Intercept, hessian: bool) -> NewtonSystem:
         """``system`` for several outputs: a gradient (m + 1) x q, and the Hessian in the variables z."""
         eta = self.rows.shift(self.block.matvec(C), b)
         value, d1 = self.loss.first_order(self.rows.y, eta, self.rows.c)
@@ -304,7 +304,9 @@ class LossOnColumns(SmoothProblem):
         gradient = np.append(g, d1.sum()) if d1.ndim == 1 else np.vstack([g, d1.sum(axis=0)])
         return value, gradient, _RowState(eta, W, full_gradient)
 
-    def along(self, cache: Any, v: Vector, b: float, dv: Vector, db: float) -> Callable[[float], tuple[float, float]]:
+    def along(
+        self, cache: Any, v: Vector, b: Intercept, dv: Vector, db: Intercept
+    ) -> Callable[[float], tuple[float, float]]:
         """From t to the loss at (v, b) + t (dv, db) and its slope: O(rows) a trial."""
         eta = self.rows.shift(self.block.matvec(v), b) if cache is None else cache.eta
         turn = self.block.matvec(dv) + db
@@ -315,7 +317,7 @@ class LossOnColumns(SmoothProblem):
 
         return trial
 
-    def curved(self, cache: Any, v: Vector, b: float) -> Callable[[Vector, float], tuple[Vector, float]]:
+    def curved(self, cache: Any, v: Vector, b: Intercept) -> Callable[[Vector, Intercept], tuple[Vector, Intercept]]:
         """From (u, a) to the product with the Hessian."""
         W = self.terms(self.join(v, b))[2] if cache is None else cache.W
         if self.outputs > 1 or not isinstance(W, DiagonalHessian):
@@ -330,8 +332,8 @@ class LossOnColumns(SmoothProblem):
         if flat.any() and np.isfinite(self.loss.smoothness):  # a little curvature where the loss has none
             w = np.where(flat, 1e-4 * self.loss.smoothness * self.rows.c, w)
 
-        def times(u: Vector, a: float) -> tuple[Vector, float]:
-            return self.block.hessian_product(w, u, a)
+        def times(u: Vector, a: Intercept) -> tuple[Vector, Intercept]:
+            return self.block.hessian_product(w, u, float(a))
 
         return times
 
@@ -366,7 +368,7 @@ class LossOnColumns(SmoothProblem):
             check_time()
         return None if found is None else (found[0][: len(z)], *found[1:])
 
-    def fit_classes(self, C: Matrix, b: Vector) -> tuple[Matrix, Vector, float | None, bool]:
+    def fit_classes(self, C: Matrix, b: Intercept) -> tuple[Matrix, Intercept, float | None, bool]:
         """The minimiser of a multinomial loss by its kernel, and its value; None: how far it came.
 
         Last, whether it went where coefficients grow without end.

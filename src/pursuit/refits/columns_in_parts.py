@@ -52,11 +52,13 @@ class ColumnsInParts(LossOnColumns):
         """Where an answer takes longer on its way than in the making, a trial is a whole evaluation."""
         return super().line(here, d) if self.near or self.by_products else SmoothProblem.line(self, here, d)
 
-    def along(self, cache: Any, v: Vector, b: float, dv: Vector, db: float) -> Callable[[float], tuple[float, float]]:
+    def along(
+        self, cache: Any, v: Vector, b: Intercept, dv: Vector, db: Intercept
+    ) -> Callable[[float], tuple[float, float]]:
         lines = self.each(Ask("along", v, b, dv, db), self.parts, self._own(cache))
         return lambda t: total(self.each(Ask("__call__", t), lines))
 
-    def curved(self, cache: Any, v: Vector, b: float) -> Callable[[Vector, float], tuple[Vector, float]]:
+    def curved(self, cache: Any, v: Vector, b: Intercept) -> Callable[[Vector, Intercept], tuple[Vector, Intercept]]:
         products = self.each(Ask("curved", v, b), self.parts, self._own(cache))
         return lambda u, a: total(self.each(Ask("__call__", u, a), products))
 

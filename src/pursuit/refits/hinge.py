@@ -15,7 +15,7 @@ from dataclasses import replace
 import numpy as np
 
 from .. import _core
-from .._utils.types import Vector
+from .._utils.types import Intercept, Vector
 from ..designs.base import DenseBlock, Rows
 from ..engines import check_time
 from ..losses.hinges import SmoothedHinge
@@ -60,7 +60,7 @@ def hinge(problem: LossOnColumns) -> Fitted:
     return _certified(problem, *(rounded(problem) if by_newton else coordinate_descent(problem)))
 
 
-def _certified(problem: LossOnColumns, alpha: Vector, coef: Vector, b: float) -> Fitted:
+def _certified(problem: LossOnColumns, alpha: Vector, coef: Vector, b: Intercept) -> Fitted:
     """Coefficients with the best intercept for them, and what the dual variables say of them."""
     rows = problem.rows
     if problem.intercept:
@@ -87,7 +87,7 @@ def dual_value(problem: LossOnColumns, alpha: Vector) -> float:
     return drift - float(rows.c @ np.where(rows.c > 0, problem.loss.conjugate(rows.y, a), 0.0)) - charge
 
 
-def rounded(problem: LossOnColumns) -> tuple[Vector, Vector, float]:
+def rounded(problem: LossOnColumns) -> tuple[Vector, Vector, Intercept]:
     """The path of smoothed hinges to the hinge; at its end alpha = clip((1 - y eta) / gamma)."""
     rows, smooth = problem.rows, replace(problem, loss=SmoothedHinge(1.0))
     z = np.zeros(problem.width + problem.intercept)
@@ -106,7 +106,7 @@ def rounded(problem: LossOnColumns) -> tuple[Vector, Vector, float]:
     return alpha, scale * room.outward(fit.coef), 0.0
 
 
-def coordinate_descent(problem: LossOnColumns) -> tuple[Vector, Vector, float]:
+def coordinate_descent(problem: LossOnColumns) -> tuple[Vector, Vector, Intercept]:
     """Dual coordinate descent; the intercept by proximal steps, so that sum_i c_i y_i alpha_i ends at zero."""
     rows, l2 = problem.rows, float(np.min(problem.ridge, initial=np.inf))
     scale = np.sqrt(l2 / problem.ridge) * np.ones(problem.width)  # columns so scaled have one l2

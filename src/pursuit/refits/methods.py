@@ -41,7 +41,7 @@ CERTAIN_ROW_SHARE = 1e-9  # phi'' of a row, beside the largest, below which its 
 MIN_MOVING_ETA = 0.1  # change of eta in a Newton step that gains nothing, at which coefficients grow without end
 
 
-def best_intercept(loss: Loss, rows: Rows, b: float = 0.0) -> float:
+def best_intercept(loss: Loss, rows: Rows, b: Intercept = 0.0) -> Intercept:
     """The best intercept on top of the offset of some rows."""
     known = None if rows.offset is None else loss.intercept(rows.y, rows.c, rows.offset)
     if known is not None:
@@ -56,7 +56,7 @@ def intercept_of(problem: LossOnColumns, b: Intercept = 0.0) -> Intercept:
     if problem.outputs > 1:
         return problem.split(minimise(problem, problem.join(np.empty((0, problem.outputs)), b)).z)[1]
     fit = refit(problem, np.empty(0), b)
-    return fit.b if not fit.note else _bisected(problem, fit.b)
+    return fit.b if not fit.note else _bisected(problem, float(fit.b))
 
 
 def _bisected(problem: LossOnColumns, b: float) -> float:
@@ -168,7 +168,7 @@ def _responses_in_coordinates(problem: LossOnColumns) -> Fitted:
     )
 
 
-def fit_classes(problem: LossOnColumns, C: Matrix, b: Vector) -> Fitted:
+def fit_classes(problem: LossOnColumns, C: Matrix, b: Intercept) -> Fitted:
     """The minimiser of the multinomial loss: by its kernel, or ``minimise``, in orthonormal coordinates if need be."""
     C, b, known, endless = problem.fit_classes(C, b)
     if known is not None:
@@ -192,7 +192,7 @@ def fit_classes(problem: LossOnColumns, C: Matrix, b: Vector) -> Fitted:
     return Fitted(C, b, value, fit.lower_bound, fit.note, fit.minimiser, converged=fit.converged)
 
 
-def _in_coordinates(problem: LossOnColumns, C: Matrix, b: Vector) -> tuple[Matrix, Vector, Fit]:
+def _in_coordinates(problem: LossOnColumns, C: Matrix, b: Intercept) -> tuple[Matrix, Intercept, Fit]:
     """The minimiser of the multinomial loss in orthonormal coordinates, where the columns allow it."""
     stored, c = problem.columns(), problem.rows.c
     room = None if stored is None else basis(stored.A, c, 1.0, _raw_ridge(problem, stored), problem.intercept)
@@ -280,7 +280,7 @@ def _there(problem: LossOnColumns, room: Basis, u: Vector) -> Fit:
     return Fit(State(known[0], known[1], np.empty(0)), known[1], lower_bound=least)
 
 
-def _back(problem: LossOnColumns, stored: Stored, room: Basis, u: Vector, b: float) -> Fitted:
+def _back(problem: LossOnColumns, stored: Stored, room: Basis, u: Vector, b: Intercept) -> Fitted:
     """Rounded coefficients for u (and b), the best intercept for them, and their value."""
     scale = np.where(np.isfinite(stored.s), stored.s, 1.0)
     v = least_norm(scale[:, None] * room.null, scale * room.outward(u), np.abs(stored.A).max(axis=0) / scale)
@@ -289,7 +289,7 @@ def _back(problem: LossOnColumns, stored: Stored, room: Basis, u: Vector, b: flo
     plain = _core.exact_eta(np.asfortranarray(stored.A), w, 0.0, rows.offset)
     if problem.intercept:
         b = best_intercept(problem.loss, replace(rows, offset=plain), b - float(rows.c @ plain))
-        plain = _core.exact_eta(np.asfortranarray(stored.A), w, b, rows.offset)
+        plain = _core.exact_eta(np.asfortranarray(stored.A), w, float(b), rows.offset)
     value = problem.loss.first_order(rows.y, plain, rows.c)[0] + problem.penalty(v)
     return Fitted(v, b + float(stored.m @ w), value, -np.inf)
 

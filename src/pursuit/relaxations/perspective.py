@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _core
-from .._utils.types import Array, Columns, Flags, Vector
+from .._utils.types import Array, Columns, Flags, Intercept, Vector
 from ..designs import Rows
 from ..losses import Loss
 from ..objectives.dual import BALANCE_TOLERANCE, balanced
@@ -110,7 +110,8 @@ class GLMPart:
 
     def _terms(self) -> Callable[[Vector, Vector], tuple[float, float, Vector, float]]:
         """A loss without a kernel: its value at one linear predictor, and value, c a and -c phi*(a) at another."""
-        rows, loss, b = self.rows, self.loss, 0.0
+        rows, loss = self.rows, self.loss
+        b: Intercept = 0.0
 
         def best(image: Vector) -> Vector:
             nonlocal b

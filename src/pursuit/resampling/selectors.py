@@ -131,7 +131,7 @@ class EstimatorSelector:
 def make_selector(
     estimator: "BaseEstimator",
     X: MatrixLike,
-    y: Any,
+    y: ArrayLike | None,
     ks: Iterable[int] | None,
     sample_weight: ArrayLike | None,
     offset: ArrayLike | None,

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -118,7 +118,7 @@ def stability(
 
 
 def _run_selector(
-    select: Selector, halves: Sequence[Columns], tell: Callable[[int, int], Any]
+    select: Selector, halves: Sequence[Columns], tell: Callable[[int, int], object]
 ) -> tuple[list[tuple[Columns, ...]], str, str]:
     """What the halves select, as far as it comes in whole pairs; how it ended, in a token and a sentence."""
 

@@ -10,7 +10,7 @@ from sklearn.utils import check_random_state
 
 from .._utils.labels import as_labels
 from .._utils.row_order import warn_at_caller
-from .._utils.types import Array, Columns, Flags, Matrix, MatrixLike, Seed, Vector
+from .._utils.types import Array, Columns, Flags, Folds, Matrix, MatrixLike, Seed, Vector
 from .._utils.validation import check_integer, first_line, format_list
 from ..data.rows import Data
 
@@ -59,7 +59,7 @@ class Partition(Sequence[tuple[Columns, Columns]]):
 
 
 def splits(
-    cv: Any, X: MatrixLike, y: Array, groups: Any, classes: bool, random_state: Seed, weights: Vector
+    cv: Folds, X: MatrixLike, y: Array, groups: Any, classes: bool, random_state: Seed, weights: Vector
 ) -> tuple[Sequence[tuple[Columns, Columns]], str]:
     """Pairs of training and test rows, and a sentence where there are fewer of them than requested.
 
@@ -93,7 +93,7 @@ def splits(
 
 
 def _shuffled(
-    cv: Any, y: Array, groups: Any, classes: bool, random_state: Seed, weights: Vector
+    cv: Folds, y: Array, groups: Any, classes: bool, random_state: Seed, weights: Vector
 ) -> tuple[Sequence[tuple[Columns, Columns]], str]:
     """So many folds, or as many as there can be."""
     cv = requested = check_integer(cv, "cv", "a number of folds from 2 up, a splitter, or pairs of indices", 2)

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from .._utils.types import Keywords
 from ..paths import Path
 from ..solving.result import Result
 from .choose import Chosen
@@ -21,7 +22,7 @@ def as_path(problem: Problem, f: "GLM", chosen: Chosen, seconds: float) -> Path:
     solver = problem.solver if isinstance(problem.solver, str) else "path"
     results = [Result.of(g, problem.sparse_set(f, k), chosen.points[k], solver=solver) for k in sizes]
     if problem.allowed.is_bounded:
-        own = {"bounds": problem.allowed.bounds, "sum_to": problem.allowed.sum_to}
+        own: Keywords = {"bounds": problem.allowed.bounds, "sum_to": problem.allowed.sum_to}
         results = [replace(result, **own) for result in results]
     scores = np.array([chosen.scores.get(k, np.nan) for k in sizes])
     reason = "every size was tried from its neighbours"

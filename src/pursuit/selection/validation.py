@@ -8,7 +8,6 @@ handed from fold to fold.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
@@ -23,7 +22,7 @@ MIN_TALL_ROWS = 1 << 16  # rows from which on even a small Gram matrix is better
 MIN_MANY_COLUMNS = 16
 
 #: Called with how many folds are done, and of how many.
-FoldCallback = Callable[[int, int], Any]
+FoldCallback = Callable[[int, int], object]
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ import copy
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .._utils.html import html_table
 from .._utils.text import format_number, format_paragraphs, format_table
@@ -15,6 +15,10 @@ from ..solvers import list_solvers
 from ..solvers.base import as_solver
 from .driver import check_objective, solve
 from .result import Result
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from pandas import DataFrame
 
 HEADINGS = ("solver", "value", "above best", "seconds", "iterations", "size", "optimality", "status")
 EQUAL_SHARE = 1e-9  # of the best value: what is less above it is equal
@@ -75,7 +79,7 @@ class Comparison:
         scale = abs(best) if best else 1.0
         return 0.0 if above <= EQUAL_SHARE * scale else above / scale
 
-    def to_frame(self) -> Any:
+    def to_frame(self) -> "DataFrame":
         """Tabulate the comparison.
 
         Returns
@@ -99,7 +103,7 @@ class Comparison:
         ]
         return pd.DataFrame(rows)
 
-    def plot(self, axs: Any = None) -> Any:
+    def plot(self, axs: Any = None) -> "Axes":
         """Draw how far each solver is from the best value, and how long it took.
 
         Parameters

@@ -1,12 +1,15 @@
 """``table_pipeline``: a TablePreparer before an estimator, whose groups are the columns of the table."""
 
 from importlib.util import find_spec
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 
 from .preparer import TablePreparer
+
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
 
 
 class TablePipeline(Pipeline):
@@ -43,7 +46,9 @@ class TablePipeline(Pipeline):
         return X
 
 
-def table_pipeline(estimator: Any, *transformers: Any, preparer: Any = None, memory: Any = None) -> TablePipeline:
+def table_pipeline(
+    estimator: "BaseEstimator", *transformers: Any, preparer: Any = None, memory: Any = None
+) -> TablePipeline:
     """A pipeline from a table with categories, dates and missing values to a model with at most k of its columns.
 
     Parameters

@@ -1,6 +1,7 @@
 """``TablePreparer``: from a table as people have it to numbers in groups of columns."""
 
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
@@ -8,11 +9,15 @@ from sklearn.utils.validation import _check_feature_names_in, check_array, check
 
 from .._utils.column_names import get_column_names, refuse_duplicates
 from .._utils.doc_links import DocLink
-from .._utils.types import Array
+from .._utils.types import Array, ArrayLike, MatrixLike
 from .._utils.validation import check_count, check_fraction, format_list
 from .columns import CategoryColumn, DateColumn, LeftOut, NumberColumn, Rules, fit_column, warn_notes
 from .dates import readable_format
 from .values import iterate_arrays
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+    from sklearn.utils import Tags
 
 MAX_NOTED_COLUMNS = 6  # columns of a kind that a note names
 
@@ -96,7 +101,7 @@ class TablePreparer(DocLink, TransformerMixin, BaseEstimator):
         self.drop_ids = drop_ids
         self.drop_constants = drop_constants
 
-    def fit(self, X: Any, y: Any = None) -> "TablePreparer":
+    def fit(self, X: MatrixLike, y: ArrayLike | None = None) -> "TablePreparer":
         """Learn levels, medians and first dates.
 
         Parameters
@@ -118,15 +123,15 @@ class TablePreparer(DocLink, TransformerMixin, BaseEstimator):
             bool(self.drop_ids),
             bool(self.drop_constants),
         )
-        X = self._validate(X, reset=True)
+        table = self._validate(X, reset=True)
         names = _check_feature_names_in(self)
-        arrays = iterate_arrays(X)
+        arrays = iterate_arrays(table)
         self.columns_ = [fit_column(*held, str(name), rules) for name, held in zip(names, arrays, strict=True)]
         self.groups_ = [str(name) for name, column in zip(names, self.columns_, strict=True) for _ in column.suffixes]
         self.notes_ = describe(self.columns_, [str(name) for name in names])
         return self
 
-    def transform(self, X: Any) -> Array:
+    def transform(self, X: MatrixLike) -> Array:
         """The numeric columns of a table.
 
         Parameters
@@ -140,21 +145,21 @@ class TablePreparer(DocLink, TransformerMixin, BaseEstimator):
             Numbers, as ``set_output`` says.
         """
         check_is_fitted(self)
-        X = self._validate(X, reset=False)
+        table = self._validate(X, reset=False)
         names = [str(name) for name in _check_feature_names_in(self)]
         single = True
-        found: list[Any] = []
+        found: list[Array] = []
         notes: list[str] = []
-        for column, name, (array, _) in zip(self.columns_, names, iterate_arrays(X), strict=True):
+        for column, name, (array, _) in zip(self.columns_, names, iterate_arrays(table), strict=True):
             single &= array.dtype == np.float32
             found += column.transform(array, name, notes)
         warn_notes(notes)
-        out = np.empty((X.shape[0], len(found)), dtype=np.float32 if single else np.float64, order="F")
+        out = np.empty((table.shape[0], len(found)), dtype=np.float32 if single else np.float64, order="F")
         for j, values in enumerate(found):
             out[:, j] = values
         return out
 
-    def get_feature_names_out(self, input_features: Any = None) -> Array:
+    def get_feature_names_out(self, input_features: ArrayLike | None = None) -> Array:
         """Name the output columns: ``age``, ``age=missing``, ``city=Rome``.
 
         Parameters
@@ -171,22 +176,21 @@ class TablePreparer(DocLink, TransformerMixin, BaseEstimator):
         names = _check_feature_names_in(self, input_features)
         return np.asarray(output_names(self.columns_, [str(name) for name in names]), dtype=object)
 
-    def _validate(self, X: Any, reset: bool) -> Any:
+    def _validate(self, X: MatrixLike, reset: bool) -> "Array | DataFrame":
         get_column_names(X)  # of which no two may be the same
         if hasattr(X, "__dask_graph__"):
             raise TypeError(f"X must hold its rows, got a {type(X).__name__} of Dask; call compute() first")
         if not hasattr(X, "columns"):
-            raw = X
-            X = validate_data(self, X, reset=reset, dtype=None, ensure_all_finite=False)
-            if not hasattr(raw, "dtype") and X.dtype.kind in "US":  # a list, whose numbers NumPy made text
-                X = check_array(raw, dtype=object, ensure_all_finite=False)
-            return X
-        validate_data(self, X, reset=reset, skip_check_array=True)
-        if X.shape[0] == 0 or X.shape[1] == 0:
-            raise ValueError(f"X has shape {tuple(X.shape)}; at least one row and one column are required")
-        return X
+            array: Array = validate_data(self, X, reset=reset, dtype=None, ensure_all_finite=False)
+            if not hasattr(X, "dtype") and array.dtype.kind in "US":  # a list, whose numbers NumPy made text
+                array = check_array(X, dtype=object, ensure_all_finite=False)
+            return array
+        frame: DataFrame = validate_data(self, X, reset=reset, skip_check_array=True)
+        if frame.shape[0] == 0 or frame.shape[1] == 0:
+            raise ValueError(f"X has shape {tuple(frame.shape)}; at least one row and one column are required")
+        return frame
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> "Tags":
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         tags.input_tags.string = True
@@ -195,7 +199,7 @@ class TablePreparer(DocLink, TransformerMixin, BaseEstimator):
         return tags
 
 
-def output_names(columns: Any, names: list[str]) -> list[str]:
+def output_names(columns: Sequence[NumberColumn | CategoryColumn | LeftOut], names: list[str]) -> list[str]:
     """Names of the features of prepared columns; a name that is taken already gets an underscore."""
     taken = {name for name, column in zip(names, columns, strict=True) if "" in column.suffixes}
     refuse_duplicates(names)
@@ -210,7 +214,7 @@ def output_names(columns: Any, names: list[str]) -> list[str]:
     return found
 
 
-def describe(columns: list[Any], names: list[str]) -> tuple[str, ...]:
+def describe(columns: Sequence[NumberColumn | CategoryColumn | LeftOut], names: list[str]) -> tuple[str, ...]:
     """What is done to columns, a line per kind of preparation."""
     lines: dict[str, list[str]] = {
         "categories as dummies, one group each": [],

@@ -4,12 +4,15 @@ import numbers
 from collections.abc import Iterator
 from datetime import date
 from decimal import Decimal
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from .._utils.types import Array, MatrixLike, Vector
+from .._utils.types import Array, ArrayLike, Vector
 from .dates import as_datetime64, parse_dates
+
+if TYPE_CHECKING:
+    from pandas import DataFrame, Series
 
 MIN_NUMBER_SHARE = 0.9  # of the texts that are there: with fewer numbers among them a column is a category
 
@@ -25,16 +28,16 @@ class Values(NamedTuple):
     whole: bool = False
 
 
-def iterate_arrays(X: MatrixLike) -> Iterator[tuple[Array, bool]]:
+def iterate_arrays(X: "Array | DataFrame") -> Iterator[tuple[Array, bool]]:
     """The columns of a data frame or a matrix as arrays, and whether each is declared to be a category."""
-    if not hasattr(X, "columns"):
+    if isinstance(X, np.ndarray):
         yield from ((X[:, j], False) for j in range(X.shape[1]))
         return
     for j, name in enumerate(X.columns):
         yield as_array(X.iloc[:, j] if hasattr(X, "iloc") else X[name])
 
 
-def as_array(series: Any) -> tuple[Array, bool]:
+def as_array(series: "Series") -> tuple[Array, bool]:
     """A column as an array, and whether it is declared to be a category."""
     categorical = str(getattr(series, "dtype", "")).lower().startswith(("category", "categorical", "enum"))
     return np.asarray(series.to_list() if categorical else series, dtype=object if categorical else None), categorical
@@ -60,7 +63,7 @@ def read_values(array: Array, categorical: bool) -> Values:
     return Values("text", to_levels(array))
 
 
-def is_missing(entry: Any) -> bool:
+def is_missing(entry: ArrayLike | None) -> bool:
     """Whether an entry is None, NaN, NA, NaT or an empty text."""
     if isinstance(entry, str):
         return not entry or entry.isspace()
@@ -107,7 +110,7 @@ def to_dates(array: Array, form: str | None) -> tuple[Array, list[str]]:
 
 def to_levels(array: Array) -> Array:
     """Each entry as the text of its level, without spaces around it; None where it is missing."""
-    known: dict[Any, str | None] = {}
+    known: dict[object, str | None] = {}
     found = np.full(len(array), None, dtype=object)
     for i, entry in enumerate(array.tolist()):
         if isinstance(entry, str):
@@ -119,7 +122,7 @@ def to_levels(array: Array) -> Array:
     return found
 
 
-def _level(entry: Any) -> str:
+def _level(entry: ArrayLike) -> str:
     """3 and 3.0 are one level: whole numbers become floats where some of a column are missing."""
     if isinstance(entry, float) and entry.is_integer():
         return str(int(entry))

@@ -7,21 +7,24 @@ import errno
 import os
 import shutil
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import DTypeLike
 
 from ..._utils.files import temporary_path
-from ..._utils.types import Array, MatrixLike
+from ..._utils.types import Array
 from ...designs import as_design
 from ..answers import Moments, merge_moments
 from .files import Stored
 from .manifest import FILE, Block, Manifest
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 DISK_FULL_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 BLOCK_BYTES = 1 << 26  # bytes of a block
@@ -72,18 +75,18 @@ class Writer:
 
     def __init__(self, folder: Path, dtype: DTypeLike | None = None) -> None:
         self.folder, self.dtype = folder, None if dtype is None else np.dtype(dtype)
-        self.waiting: list[tuple[Any, tuple[Array | None, ...]]] = []
+        self.waiting: list[tuple[Array | csr_array, tuple[Array | None, ...]]] = []
         self.bytes, self.seen, self.rows, self.width, self.sparse = 0, 0, 0, 0, False
         self.blocks: list[Block] = []
         self.moments = Moments(0.0, np.zeros(0), np.zeros(0))
 
-    def add(self, X: MatrixLike, y: Array, weights: Array | None, offset: Array | None) -> None:
+    def add(self, X: "Array | csr_array", y: Array, weights: Array | None, offset: Array | None) -> None:
         """Some rows: X dense or CSR (of which later pieces may have more columns), and numbers for each of them."""
         self.sparse, self.seen = sp.issparse(X), self.seen + X.shape[0]
         self.dtype = self.dtype or X.dtype
         self.width = max(self.width, X.shape[1])
         self.waiting.append((X.astype(self.dtype, copy=False), (y, weights, offset)))
-        self.bytes += X.shape[0] * X.shape[1] * self.dtype.itemsize if not self.sparse else 12 * X.nnz
+        self.bytes += X.shape[0] * X.shape[1] * self.dtype.itemsize if isinstance(X, np.ndarray) else 12 * X.nnz
         if self.bytes >= max(BLOCK_BYTES, 8 * MIN_VECTORS_PER_BLOCK * self.width):
             self.flush()
 
@@ -96,14 +99,16 @@ class Writer:
         columns = [None if part[0] is None else np.concatenate(part) for part in zip(*rows, strict=True)]
         X = self._joined(pieces)
         self._measure(X, columns[1])
-        arrays = {"data": X.data, "indices": X.indices, "indptr": X.indptr} if self.sparse else {"X": X}
+        arrays = (
+            {"X": X} if isinstance(X, np.ndarray) else {key: getattr(X, key) for key in ("data", "indices", "indptr")}
+        )
         arrays |= {key: a for key, a in zip(("y", "weights", "offset"), columns, strict=True) if a is not None}
         mark = f"{len(self.blocks):05d}"
         files = {key: self._write(f"{key}-{mark}.npy", a) for key, a in arrays.items()}
         self.blocks.append(Block(X.shape[0], files))
         self.rows += X.shape[0]
 
-    def _joined(self, pieces: Any) -> Any:
+    def _joined(self, pieces: "Sequence[csr_array]") -> "Array | csr_array":
         if not self.sparse:
             return pieces[0] if len(pieces) == 1 else np.concatenate(pieces)
         wide = [sp.csr_array((P.data, P.indices, P.indptr), shape=(P.shape[0], self.width)) for P in pieces]
@@ -111,7 +116,7 @@ class Writer:
         X.sum_duplicates()
         return sp.csr_array((X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32)), shape=X.shape)
 
-    def _measure(self, X: MatrixLike, weights: Array | None) -> None:
+    def _measure(self, X: "Array | csr_array", weights: Array | None) -> None:
         w = np.ones(X.shape[0]) if weights is None else weights
         weight = float(w.sum())
         if not weight > 0:
@@ -129,7 +134,7 @@ class Writer:
             file.write(raw)
         return Stored(name, array.dtype.name, array.shape, zlib.crc32(raw))
 
-    def finish(self, names: Any = None, **fields: Any) -> Manifest:
+    def finish(self, names: Sequence[str] | None = None, **fields: Any) -> Manifest:
         """The last block, and the manifest."""
         self.flush()
         weight, mean, square = self.moments

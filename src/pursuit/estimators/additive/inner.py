@@ -229,7 +229,7 @@ class AdditiveChosen(AdditiveModel):
         allowed = problem.allowed
         groups = np.asarray(allowed.groups).copy()
         groups[bent] = groups.max() + 1 + np.arange(len(bent))
-        excluded = np.union1d(allowed.exclude, bent).astype(np.int64)
+        excluded = np.union1d(np.asarray(allowed.exclude), bent).astype(np.int64)
         return replace(problem, allowed=allowed._replace(exclude=excluded, groups=groups))
 
     def _make_folds(self, problem: Problem, pairs: Any, weights: Vector, counts: Vector) -> list[Fold]:

@@ -48,14 +48,14 @@ class GraphModel(DocLink, EmpiricalCovariance):
     def _samples(self, X: MatrixLike, sample_weight: ArrayLike | None) -> tuple[Matrix, Vector, CovarianceEstimate]:
         """Rows, their weights (which sum to one), and the covariance."""
         warn_row_order(X, sample_weight=sample_weight)
-        X = validate_dense(self, X, ensure_min_samples=2, ensure_min_features=2)
-        weights = check_weights(sample_weight, len(X))
-        rows = X[weights > 0]
+        A: Matrix = validate_dense(self, X, ensure_min_samples=2, ensure_min_features=2)
+        weights = check_weights(sample_weight, len(A))
+        rows = A[weights > 0]
         if len(rows) < 2:
             raise ValueError("one sample has a weight, and a covariance needs at least two")
-        found = estimate_covariance(X, weights, centred=not check_flag(self.assume_centered, "assume_centered"))
+        found = estimate_covariance(A, weights, centred=not check_flag(self.assume_centered, "assume_centered"))
         check_variances(rows, found.covariance, self._names)
-        return X, weights, found
+        return A, weights, found
 
     @property
     def _names(self) -> Names | None:
