@@ -14,7 +14,7 @@ from contextlib import contextmanager
 import numpy as np
 import pytest
 from scipy import sparse
-from threadpoolctl import threadpool_info
+from threadpoolctl import threadpool_info, threadpool_limits
 
 import pursuit
 from pursuit.engines import streamed, threads
@@ -31,6 +31,15 @@ def blas_threads():
     return [pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"]
 
 
+@pytest.fixture
+def two_blas_threads():
+    """One thread, as elsewhere in the tests, would hide a solve that leaves BLAS on one."""
+    with threadpool_limits(2, user_api="blas"):
+        assert set(blas_threads()) == {2}
+        yield
+
+
+@pytest.mark.usefixtures("two_blas_threads")
 def test_overlapping_blocks_leave_blas_as_it_was():
     before = blas_threads()
     inside, leave = threading.Event(), threading.Event()
@@ -50,6 +59,7 @@ def test_overlapping_blocks_leave_blas_as_it_was():
     assert blas_threads() == before
 
 
+@pytest.mark.usefixtures("two_blas_threads")
 @pytest.mark.parametrize("shared", [False, True])
 def test_overlapping_solves_are_those_in_sequence(shared):
     """20 solves in 8 threads, bit for bit; one objective may serve them all."""
@@ -66,7 +76,7 @@ def test_overlapping_solves_are_those_in_sequence(shared):
         else:
             f = pursuit.GLM(sparse.csr_array(X), target > 0, "logistic", l2=0.01)
         bounds = (-0.4, 0.4) if seed % 5 == 0 else None
-        result = pursuit.solve(f, 1 + seed % 6, solver=solver, bounds=bounds, random_state=seed)
+        result = pursuit.solve(f, 1 + seed % 6, solver=solver, bounds=bounds, random_state=seed, max_iter=100)
         trace = [(record.value, record.size) for record in result.trace]
         return result.support.tolist(), result.coef.tobytes(), result.value, result.intercept, result.reason, trace
 
@@ -127,9 +137,9 @@ if child == 0:
 print(os.waitpid(child, 0)[1])
 os._exit(0)
 """
-    done = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", code], capture_output=True, text=True, timeout=60, check=True
-    )
+    command = [sys.executable, "-W", "ignore", "-c", code]
+    env = {**os.environ, "OPENBLAS_NUM_THREADS": "2"}  # threads of BLAS that the child does not have
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True, env=env)
     assert done.stdout.strip() == "0"
 
 
