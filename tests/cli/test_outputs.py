@@ -6,6 +6,7 @@ Commands and options are found in the applications themselves, so that a new one
 import inspect
 import itertools
 import os
+import shutil
 from pathlib import Path
 from typing import Annotated, get_args, get_type_hints
 
@@ -86,14 +87,22 @@ def spellings(file, folder):
     yield through / file.name
 
 
-@pytest.fixture
-def folder(tmp_path, monkeypatch):
+@pytest.fixture(scope="module")
+def inputs(tmp_path_factory):
+    """A table, a model and a folder of rows; every test works on a copy."""
+    place = tmp_path_factory.mktemp("inputs")
     rng = np.random.default_rng(0)
     frame = pd.DataFrame(rng.standard_normal((30, 3)), columns=["a", "b", "y"])
-    frame.to_csv(tmp_path / "data.csv", index=False)
+    frame.to_csv(place / "data.csv", index=False)
     model = pursuit.SparseRegressor(1).fit(frame[["a", "b"]], frame["y"])
-    pursuit.save_model(model, tmp_path / "model.json")
-    pursuit.convert(tmp_path / "data.csv", tmp_path / "data.pursuit", "y")
+    pursuit.save_model(model, place / "model.json")
+    pursuit.convert(place / "data.csv", place / "data.pursuit", "y")
+    return place
+
+
+@pytest.fixture
+def folder(inputs, tmp_path, monkeypatch):
+    shutil.copytree(inputs, tmp_path, dirs_exist_ok=True)
     (tmp_path / "sub").mkdir()
     monkeypatch.chdir(tmp_path / "sub")
     return tmp_path
