@@ -84,6 +84,15 @@ def test_no_difference_at_all_says_so_without_a_number():
     assert Judgement.by_leads("it", [comparison(0.0, 0.1)], "measured").needed is None
 
 
+def test_equal_means_are_equal_but_for_rounding():
+    """Seen in table 4: a lead of 7e-18, which 1e33 replications would have decided."""
+    found = Judgement.by_leads("it", [comparison(0.3, 0.1), comparison(7e-18, 0.04)], "measured", "a cause")
+    assert (found.outcome, found.lead, found.needed, found.tied) == (UNDECIDED, 0.0, None, True)
+    assert "no number would decide" in found.evidence
+    found = Judgement.by_leads("it", [comparison(-0.1, 0.1), comparison(-7e-18, 0.04)], "measured", "a cause")
+    assert (found.needed, found.tied) == (40, False)
+
+
 def test_without_noise_the_sign_decides():
     assert weakest([comparison(1e-9, 0.0), comparison(0.3, 0.1)]).lead == 0.3
     assert Judgement.by_leads("it", [comparison(1e-9, 0.0)], "measured").outcome == AGREES

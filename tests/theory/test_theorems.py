@@ -173,6 +173,13 @@ def test_steps_and_counts_of_the_dual_theorems():
     c1 = 50**3 * (1 + lam * 1) ** 2 / (lam * 50 * mu) ** 2  # r = rho = 1 for the smoothed hinge, sigma_min = 0
     x = 12 * c1 * sigma2 / (lam**2 * 50**2 * margin**2)
     assert four.numbers["t0"] == pytest.approx(ceil(x * log(x)), rel=1e-6)
+    c2 = (1 + lam * 1) ** 2 * (1 + sigma2 / (mu * lam * 50)) ** 2  # sigma_max squared: the paper prints sigma_max
+    x = 3 * c1 * c2 / (lam**2 * 50 * (1e-3 * target.value) ** 2)
+    assert four.numbers["t1"] == pytest.approx(ceil(x * log(x)), rel=1e-6)
+    x = 12 * 10 * c1 * c2 / (lam**2 * 0.05**2 * 50 * (1e-3 * target.value) ** 2)
+    assert five.numbers["t3"] == pytest.approx(ceil(x * log(x)), rel=1e-6)
+    assert "max(t0, t1)" in four.note
+    assert "max(4 t2, t3)" in five.note
     huge = pursuit.theorems(pursuit.GLM(X, X[:, 0], fit_intercept=False, l2=1.0), 1, target=[1.0, 0, 0, 0])
     assert "infinite" in huge["DIHT Theorem 4"].note
 
@@ -215,3 +222,26 @@ def test_the_picture_has_a_line_for_every_condition(easy):
     ax = table.plot()
     drawn = [s for s in table if s.load is not None and s.verdict != "not applicable"]
     assert len(ax.get_yticklabels()) == len(drawn)
+
+
+def test_the_dual_slope_at_another_point_is_as_far_as_sigma_max_allows():
+    """What DIHT's c_2 rests on: ||l'(Xw) - l'(Xv)|| <= sigma_max / mu ||w - v||, which can be reached; not 1 / mu."""
+    X = np.ones((50, 1))  # rows of length one, sigma_max^2 = 50
+    y, loss = np.ones(50), pursuit.SmoothedHinge(0.25)
+    slopes = [loss.d1(y, X @ [w]) for w in (0.8, 0.9)]
+    apart = np.linalg.norm(slopes[1] - slopes[0])
+    assert apart == pytest.approx(np.sqrt(50) / 0.25 * 0.1)
+    assert apart > 0.1 / 0.25
+
+
+def test_ompr_beyond_the_first_case_counts_iterations_by_theta():
+    X = (
+        np.linalg.qr(np.random.default_rng(0).standard_normal((50, 6)))[0]
+        * np.sqrt(50)
+        * np.array([1.5, 1, 1, 1, 1, 1])
+    )
+    f = pursuit.GLM(X, X[:, 0] + X[:, 1], fit_intercept=False)  # kappa~ is 2.25
+    numbers = pursuit.theorems(f, 4, target=[1.0, 1, 0, 0, 0, 0])["ARHT Theorem 3.7 (2)"].numbers
+    used = 2.25 * sqrt(2 / 4)
+    assert numbers["theta"] == pytest.approx((2 - used) / 2)
+    assert numbers["iterations, order"] == pytest.approx(sqrt(4 * 2) * log(1e3) / numbers["theta"])

@@ -47,8 +47,9 @@ class Verdict:
 class Account:
     """What ``verify`` counts: outcomes of the papers' claims, of rows beside them, and everything that is left open.
 
-    Open is what has neither a full verdict nor an explanation, is undecided without a number of replications, or was
-    replicated and has no standard error (but for claims marked ``exact``, in which nothing is random).
+    Open is what has neither a full verdict nor an explanation, is undecided without a number of replications (but for
+    equal means, from which no number follows), or was replicated and has no standard error (but for claims marked
+    ``exact``, in which nothing is random).
     """
 
     outcomes: Counter[str] = field(default_factory=Counter)
@@ -139,7 +140,7 @@ def verify(experiments: Iterable[Experiment], root: Path) -> Account:
             counted = account.outcomes if kind_of(experiment, claim) == PAPER else account.beside
             counted[held[claim].outcome] += 1
             account.replicated += kind_of(experiment, claim) == PAPER and held[claim].se is not None
-            if held[claim].outcome == UNDECIDED and held[claim].needed is None:
+            if held[claim].outcome == UNDECIDED and held[claim].needed is None and not held[claim].tied:
                 account.open.append(f"{experiment.name}: {claim}: undecided, and nothing says how many would decide")
             if (
                 verdict.replications > 1

@@ -20,6 +20,7 @@ Row = dict[str, Any]  # one line of what a piece found, as plain
 T = TypeVar("T")
 AGREES, DIFFERS, UNDECIDED, FAILED = "agrees", "differs", "undecided", "failed"
 DECISIVE = 2.0  # standard errors by which a difference must be off zero
+TIE = 1e-9  # share of its standard error below which a difference is rounding of equal means
 
 
 @dataclass(frozen=True)
@@ -48,6 +49,10 @@ class Comparison:
     lead: float
     se: float
     copies: int
+
+    def __post_init__(self) -> None:
+        if abs(self.lead) <= TIE * self.se:
+            object.__setattr__(self, "lead", 0.0)
 
     @property
     def ratio(self) -> float:
@@ -92,7 +97,14 @@ class Judgement:
             return ""
         named = f"weakest comparison, {self.about}: " if self.about else ""
         words = f"{named}lead {self.lead:+.3g}, standard error {self.se:.2g}, {self.copies} replications"
+        if self.tied:
+            return f"{words}; while the means are equal no number would decide"
         return words if self.needed is None else f"{words}; about {self.needed} would decide"
+
+    @property
+    def tied(self) -> bool:
+        """Whether the claim is undecided since the weakest comparison has equal means: no number would decide."""
+        return self.outcome == UNDECIDED and self.needed is None and self.lead == 0
 
     @classmethod
     def by_leads(

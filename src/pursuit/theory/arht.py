@@ -16,7 +16,7 @@ from .statements import NOT_APPLICABLE, REFUTED, Statement, together, verdict_be
 
 PAPER = "ARHT"
 EPSILON = 1e-3  # target error, as a share of f(0) - min f
-THETA = 0.1  # of Corollary 3.5 and Theorem 3.7
+THETA = 0.1  # of Corollary 3.5
 GRADIENT_TOLERANCE = 1e-9  # share of the largest gradient entry that is rounding
 
 
@@ -135,6 +135,7 @@ def theorem37(problem: Problem, name: str, limit: float, strict: bool) -> Statem
         if strict and 1 < used < 2:
             theta = (2 - used) / 2
             numbers["theta"] = theta
+            numbers["iterations, order"] /= theta
             numbers["factor of f(x*) - min f"] = 4 * (1 - theta) * (used - 1) / (2 - used - theta) ** 2
     condition = f"kappa~ sqrt(k*/k) {'<' if strict else '<='} {limit:g}{' - theta' if strict else ''}"
     return Statement(

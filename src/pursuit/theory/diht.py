@@ -4,10 +4,13 @@ sigma_min(X, k) in the step of Theorems 4 and 5 should be squared, and it is zer
 (t+1)) and c_1 = N (r + lambda rho)^2 / (lambda mu)^2. The theorems assume ||x_i|| <= 1: rows are scaled by B = max
 ||x_i||, which makes lambda / B^2 of lambda and B epsilon of the margin. Their r and rho, bounds of the dual variables
 and of the conjugate's slope, are finite for the Huber loss and for the smoothed hinge only.
+
+sigma_max(X, k) in c_2 should be squared too: the proof bounds the norm of the vector of x_i'(w - w*) over all rows by
+||w - w*||, which ||x_i|| <= 1 gives for one row only. sigma_max(X), never below sigma_max(X, k), stands in its place.
 """
 
 from collections.abc import Iterator
-from math import ceil, log, sqrt
+from math import ceil, log
 
 import numpy as np
 
@@ -114,19 +117,23 @@ def ascent(problem: Problem, name: str, solver: str) -> Statement:
         )
     if verdict == CERTIFIED:
         numbers |= _counts(problem, limits, margin, blocks, solver)
-    note = f"with m = {BLOCKS} blocks and delta = {FAILURE_PROBABILITY:g}" if solver == "sdiht" else ""
+    last = "max(4 t2, t3)" if solver == "sdiht" else "max(t0, t1)"
+    note = f"the gap is below {TARGET_GAP:g} of the value from iteration {last} on" if verdict == CERTIFIED else ""
+    if solver == "sdiht":
+        chosen = f"with m = {BLOCKS} blocks and delta = {FAILURE_PROBABILITY:g}"
+        note = f"{chosen}, {note}" if note else chosen
     return Statement(PAPER, name, solver, condition, verdict, numbers=numbers, note=note)
 
 
 def _counts(problem: Problem, limits: tuple[float, float], margin: float, blocks: int, solver: str) -> dict[str, float]:
-    """t_0 and t_1 of Theorem 4, or t_2 and t_3 of Theorem 5."""
+    """t_0 (for the support) and t_1 (for the gap) of Theorem 4, or t_2 and t_3 of Theorem 5."""
     levels, f = problem.levels, problem.glm
     n, mu, (r, rho) = f.data.shape[0], 1 / levels.loss.smoothness, limits
     B = _largest_row(problem)
     lam, epsilon = levels.ridge / B**2, B * margin
     sigma = n * max((levels.level(problem.p).smoothness.certified - levels.ridge) / levels.loss.smoothness, 0.0) / B**2
     c1 = n * (r + lam * rho) ** 2 / (lam * mu) ** 2
-    c2 = (r + lam * rho) ** 2 * (1 + sqrt(sigma) / (mu * lam * n)) ** 2
+    c2 = (r + lam * rho) ** 2 * (1 + sigma / (mu * lam * n)) ** 2
     delta = FAILURE_PROBABILITY if solver == "sdiht" else 1.0
     gap = TARGET_GAP * abs(levels.point.value)
     t0 = _n_log(12 * blocks * c1 * sigma / (lam**2 * delta**2 * n**2 * epsilon**2))
