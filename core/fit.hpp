@@ -53,6 +53,8 @@ public:
       const double trial = system(ahead, g_ahead, last ? nullptr : H_ahead);
       if (last) {
         if (!(factor.rcond() >= limits.singular)) return {value, false}; // pivots may hide it, rounded as they are
+        if (!(value - trial <= 2 * decrement + 1e-12 * std::fabs(value)))
+          return {value, false}; // f is no parabola here
         if (trial <= value) std::copy(ahead, ahead + m + 1, z);
         return {std::min(trial, value), true};
       }

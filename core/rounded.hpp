@@ -37,8 +37,8 @@ public:
       for (i64 j = 0; j < size; ++j) decrement -= g[j] * ahead[j];
       if (damp == 0.0 && decrement <= tol * value) {
         for (i64 j = 0; j < size; ++j) z[j] += ahead[j];
-        if (end) *end = system(z, loss);
-        return true;
+        if (settled(z, loss, value, end)) return true;
+        continue;
       }
       const double t = search(z, loss, -decrement);
       if (!(t > 0.0)) return false;
@@ -55,6 +55,19 @@ public:
   }
 
 private:
+  static constexpr double kSettled = 1e-13; // share of the value that a further step may gain
+
+  // Whether the last step led to an end: from coefficients without measure, which a ridge next to nothing allows, a
+  // step back has no digits, and a decrement that is small beside their value says nothing.
+  bool settled(const double* z, SmoothedHinge loss, double before, double* end) {
+    const double value = system(z, loss);
+    if (end) *end = value;
+    if (!(value <= before * (1 + 1e-12)) || !direction(z, loss, 0.0)) return false;
+    double decrement = 0.0;
+    for (i64 j = 0; j < size; ++j) decrement -= g[j] * ahead[j];
+    return decrement <= kSettled * value;
+  }
+
   void predict(const double* z, const double* offset, double* out) const {
     for (i64 i = 0; i < s.n; ++i) out[i] = (intercept ? z[A.p] : 0.0) + (offset ? offset[i] : 0.0);
     add_lines(A.data, A.col_stride, z, A.p, s.n, out);
