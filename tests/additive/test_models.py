@@ -11,6 +11,7 @@ from typer.testing import CliRunner
 import pursuit
 from pursuit import SparseAdditiveClassifier, SparseAdditiveRegressor
 from pursuit.cli.app import app
+from pursuit.estimators.additive.bands import bootstrap_bands
 from pursuit.plots import EffectDisplay
 
 
@@ -147,3 +148,42 @@ def test_the_true_features_are_found_as_by_selection_on_their_true_curves(seed):
     grid = np.linspace(0.1, 0.9, 30)
     wave = model.effects_["x0"](grid) - np.sin(2 * np.pi * grid)
     assert np.abs(wave - wave.mean()).max() < 0.5
+
+
+def test_summary_explanation_and_certificate_speak_of_features(table):
+    X, y = table
+    model = SparseAdditiveRegressor(k=3).fit(X, y)
+    summary = model.summary()
+    assert set(summary.rivals) <= set("abcdef")
+    assert "exchange of one feature" in str(summary)
+    assert ":2" not in str(summary)
+    assert "rival" in summary.to_frame().columns
+    proof = pursuit.certify(model, time_limit=10)
+    assert set(proof.always) <= set(model.support_)
+    assert set(proof.never) <= set(range(6)) - set(model.support_)
+    row = X.iloc[[4]]
+    explanation = model.explain(row)
+    assert explanation.names == tuple(model.get_feature_names_out())
+    assert explanation.values == pytest.approx(row[list(explanation.names)].to_numpy()[0])
+    assert explanation.eta == pytest.approx(model.predict(row)[0], rel=1e-12)
+    classes = SparseAdditiveClassifier(k=2).fit(X, np.digitize(y, [-1, 1]))
+    assert classes.explain(row).contributions.shape == (2, 3)
+    with pytest.raises(ValueError, match="row must be one row, got 2"):
+        model.explain(X.iloc[:2])
+
+
+def test_a_proof_of_the_plain_fit_is_not_said_of_an_average(table):
+    X, y = table
+    model = SparseAdditiveRegressor(ks=[1, 2, 3]).fit(X, y)
+    assert model.certify().status == "proved"
+    assert "Proved: without averaging, the best additive model" in str(model.summary())
+
+
+def test_bands_of_a_chosen_model_lie_around_its_curves(table):
+    X, y = table
+    model = SparseAdditiveRegressor(ks=[3]).fit(X, y)
+    grids = {name: effect.grid(40) for name, effect in model.effects_.items()}
+    bands = bootstrap_bands(model, X.to_numpy(), y, grids, 20)
+    for name, (low, high) in bands.items():
+        curve = model.effects_[name](grids[name])
+        assert ((low <= curve) & (curve <= high)).mean() > 0.7

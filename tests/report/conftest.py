@@ -2,7 +2,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from pursuit import SparseClassifier, SparseRegressorCV
+from pursuit import SparseAdditiveClassifier, SparseAdditiveRegressor, SparseClassifier, SparseRegressorCV
 
 HOSTILE = "</script><img src=x onerror=alert(1)>"
 
@@ -36,3 +36,22 @@ def page(regression, tmp_path_factory):
 @pytest.fixture(scope="session")
 def class_page(classification, tmp_path_factory):
     return classification[0].report(tmp_path_factory.mktemp("report") / "classes.html", n_pairs=3, target="answer")
+
+
+@pytest.fixture(scope="session")
+def additive():
+    X, y, _ = problem(n=220)
+    X["few"] = np.arange(220) % 3
+    return SparseAdditiveRegressor(cv=3, include=["few"]).fit(X, y + np.sin(3 * X["v0"]) + 0.3 * X["few"]), X
+
+
+@pytest.fixture(scope="session")
+def additive_page(additive, tmp_path_factory):
+    return additive[0].report(tmp_path_factory.mktemp("report") / "curves.html", n_pairs=3)
+
+
+@pytest.fixture(scope="session")
+def additive_class_page(classification, tmp_path_factory):
+    _, X, y = classification
+    model = SparseAdditiveClassifier(k=3).fit(X, y)
+    return model.report(tmp_path_factory.mktemp("report") / "odds.html", n_pairs=3, target="answer")

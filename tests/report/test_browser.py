@@ -30,8 +30,8 @@ class Visit:
         self.tab.goto(path.as_uri())
 
 
-def test_nothing_is_asked_for_and_nothing_goes_wrong(browser, page, class_page):
-    for path in (page, class_page):
+def test_nothing_is_asked_for_and_nothing_goes_wrong(browser, page, class_page, additive_page):
+    for path in (page, class_page, additive_page):
         visit = Visit(browser, path)
         assert visit.trouble == []
         assert visit.tab.locator("img").count() == 0
@@ -83,3 +83,14 @@ def test_all_is_there_without_javascript(browser, page):
 def test_a_phone_needs_no_sideways_scrolling(browser, page):
     tab = Visit(browser, page, viewport={"width": 390, "height": 800}).tab
     assert tab.evaluate("document.documentElement.scrollWidth") <= 390
+
+
+def test_curves_on_a_phone_and_without_javascript(browser, additive_page):
+    tab = Visit(browser, additive_page, viewport={"width": 390, "height": 800}).tab
+    assert tab.evaluate("document.documentElement.scrollWidth") <= 390
+    tab.locator("#size").fill("0")
+    assert tab.locator("#size-features tr").count() == 1  # a feature is included, so there is no smaller size
+    visit = Visit(browser, additive_page, java_script_enabled=False)
+    assert visit.tab.locator("polygon.band").first.is_visible()
+    visit.tab.locator("summary", has_text="The curves as a table").click()
+    assert visit.tab.get_by_text("Effects at the least value").is_visible()

@@ -50,7 +50,7 @@ class Elements(HTMLParser):
         assert self.open.pop() == tag
 
 
-@pytest.mark.parametrize("which", ["page", "class_page"])
+@pytest.mark.parametrize("which", ["page", "class_page", "additive_page", "additive_class_page"])
 def test_one_file_that_asks_for_nothing(which, request):
     page = request.getfixturevalue(which)
     text, elements = page.read_text(), Elements(page.read_text()).found
@@ -67,7 +67,7 @@ def test_one_file_that_asks_for_nothing(which, request):
     for picture in re.findall(r"<svg.*?</svg>", text, re.S):
         assert 'role="img"' in picture
         assert re.search(r'aria-label="[^"]+"', picture)
-        assert len(re.findall(r"<(circle|rect|line|polyline)", picture)) <= MAX_MARKS
+        assert len(re.findall(r"<(circle|rect|line|polyline|polygon)", picture)) <= MAX_MARKS
 
 
 def test_names_are_escaped(page):

@@ -101,9 +101,10 @@ def certify(
     >>> pursuit.certify(f, pursuit.solve(f, 2), time_limit=10).status
     'proved'
     """
+    estimator = objective if result is None else None
     if result is None:
         objective, result = _of_estimator(objective)
-    return certify_from(
+    found = certify_from(
         WarmStart(),
         objective,
         result,
@@ -113,6 +114,8 @@ def certify(
         gap=gap,
         progress=node_bar() if progress is True else None if progress is False else progress,
     )
+    in_features: Any = getattr(estimator, "_in_features", None)  # of an additive model, which has columns of its own
+    return found if in_features is None else in_features(found)
 
 
 def _of_estimator(estimator: "BaseEstimator") -> tuple[Any, Any]:

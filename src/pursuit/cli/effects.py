@@ -7,7 +7,7 @@ from pursuit.cli import INTERRUPTED, NOT_CONVERGED, OK
 from pursuit.cli.choose_k import ChoiceOptions, choice_facts
 from pursuit.cli.inputs import FitRequest
 from pursuit.cli.progress import choose_with_progress, fit_with_progress
-from pursuit.cli.show import console, format_number, make_table, print_facts, print_text, save_picture
+from pursuit.cli.show import command_line, console, format_number, make_table, print_facts, print_text, save_picture
 from pursuit.io import save_model
 
 if TYPE_CHECKING:
@@ -56,6 +56,8 @@ def run_additive(
     *,
     summary: bool,
     picture: Path | None = None,
+    report: Path | None = None,
+    target: str = "y",
 ) -> int:
     """Fit, write and print."""
     estimator, how = make_additive(request, effects, k, auto)
@@ -81,6 +83,9 @@ def run_additive(
 
         save_picture(picture, EffectDisplay.from_estimator(estimator, request.X))
         facts["picture"] = str(picture)
+    if report is not None:
+        estimator.report(report, target=target, command=command_line())
+        facts["report"] = str(report)
     print_facts(facts)
     if summary:
         print_text(f"\n{estimator.summary()}")

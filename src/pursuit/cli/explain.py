@@ -29,22 +29,34 @@ def _heading(model: Model) -> str:
 
 def _features(model: Model) -> Any:
     """A row a feature, the most costly to drop first."""
-    coef = model.coef if model.coef.ndim == 2 else model.coef[:, None]
     found, unit = model.card.get("features"), str(model.card.get("unit", ""))
-    worth: list[Any] = found if isinstance(found, list) and len(found) == len(coef) else []
+    worth: list[Any] = found if isinstance(found, list) and len(found) == len(model.support) else []
     lost = f"{unit} lost" if unit in ("R2", "D2") else "objective gained"
-    sides = {"feature": "left", **dict.fromkeys(_outputs(model, coef.shape[1]), "right")}
+    sides, columns = _effects(model) if model.effects is not None else _coefficients(model)
     if worth:
         sides |= {f"{lost} if dropped": "right", "closest rival": "left", f"{lost} with it": "right"}
     rows = []
     for i, name in enumerate(model.selected):
-        cells, cost = [name, *map(format_number, coef[i])], 0.0
+        cells, cost = [name, *columns[i]], 0.0
         if worth:
             drop, rival, with_rival = (worth[i].get(key) for key in ("drop", "rival", "rival_cost"))
             cells += [_number(drop, "must stay"), str(rival or ""), _number(with_rival)]
             cost = np.inf if drop is None else float(drop)
         rows.append((cost, cells))
     return make_table(sides, [cells for _, cells in sorted(rows, key=lambda row: -row[0])])
+
+
+def _coefficients(model: Model) -> tuple[dict[str, str], list[list[str]]]:
+    """Headings with their sides, and the cells of every feature."""
+    coef = model.coef if model.coef.ndim == 2 else model.coef[:, None]
+    sides = {"feature": "left", **dict.fromkeys(_outputs(model, coef.shape[1]), "right")}
+    return sides, [list(map(format_number, row)) for row in coef]
+
+
+def _effects(model: Model) -> tuple[dict[str, str], list[list[str]]]:
+    """The same of an additive model, whose features have curves."""
+    sides = {"feature": "left", "effect": "left", "range": "right", "shape": "left"}
+    return sides, [[curve.kind, format_number(curve.range), curve.describe()] for curve in model.curves]
 
 
 def _outputs(model: Model, count: int) -> list[str]:

@@ -45,7 +45,7 @@ def run(
 ) -> int:
     """Fit at most k features, or as many as ``auto`` finds best where k is None."""
     if effects is not None:
-        _check_effects(effects, checkpoint, report)
+        _check_effects(effects, checkpoint)
     out = _default_out() if out is None else out
     check_writable("--out", out)
     check_writable("--picture", picture, PICTURE_SUFFIXES)
@@ -58,7 +58,10 @@ def run(
     if effects is not None:
         from pursuit.cli.effects import run_additive
 
-        return run_additive(request, out, effects, k, auto, summary=summary, picture=picture)
+        target = request.target or options.target or "y"
+        return run_additive(
+            request, out, effects, k, auto, summary=summary, picture=picture, report=report, target=target
+        )
     if k is None:
         estimator, how = make_cv_estimator(request, auto)
         choose_with_progress(estimator, request)
@@ -86,14 +89,13 @@ def run(
     return {"converged": OK, "interrupted": INTERRUPTED}.get(estimator.result_.status, NOT_CONVERGED)
 
 
-def _check_effects(effects: str, checkpoint: Path | None, report: Path | None) -> None:
+def _check_effects(effects: str, checkpoint: Path | None) -> None:
     """Raise where --effects is not known, or comes with what additive models have not."""
     from pursuit.cli.effects import check_effects
 
     check_effects(effects)
-    for option, value in (("--checkpoint", checkpoint), ("--report", report)):
-        if value is not None:
-            raise ValueError(f"{option} is for models with one coefficient a feature; leave it out with --effects")
+    if checkpoint is not None:
+        raise ValueError("--checkpoint is for models with one coefficient a feature; leave it out with --effects")
 
 
 def _default_out() -> Path:

@@ -1,6 +1,7 @@
 """``Effect``: the curve of one chosen feature, and what can be said of it in words."""
 
 import itertools
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,7 +9,7 @@ import numpy as np
 
 from .._utils.text import format_number
 from .._utils.types import Array, Vector
-from .splines import ColumnBasis
+from .splines import ColumnBasis, offsets_of
 
 GRID_POINTS = 201  # at which the shape of a curve is judged
 FLAT_SHARE = 0.02  # of a curve's range: a rise or fall that is smaller is not mentioned
@@ -90,3 +91,14 @@ def _turning_points(curve: Vector, room: float) -> list[int]:
             direction, extreme = -direction, i
     turns.append(len(curve) - 1)
     return turns
+
+
+def split_effects(
+    names: Sequence[str], columns: Sequence[int], bases: Sequence[ColumnBasis], coef: Array
+) -> list[Effect]:
+    """The effects of features whose coefficients lie one after the other in ``coef``."""
+    starts = offsets_of([basis.width for basis in bases])
+    return [
+        Effect(names[i], int(columns[i]), basis.kind, coef[starts[i] : starts[i + 1]], basis)
+        for i, basis in enumerate(bases)
+    ]

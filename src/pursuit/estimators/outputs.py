@@ -12,19 +12,8 @@ from ..reports.model_summary import Summary
 from .inputs import read_chosen
 
 
-class ModelOutputs:
-    """Methods of estimators that hand a fitted model on."""
-
-    if TYPE_CHECKING:  # defined by SparseModel and below it
-        support_: Any
-
-        def predict(self, X: Any) -> Any: ...
-
-        def summary(self) -> Summary: ...
-
-        def _on_support(self) -> tuple[Any, Any]: ...
-
-        def _outputs(self, outputs: tuple[str, ...]) -> tuple[str, ...]: ...
+class ModelReport:
+    """``report``, of linear and of additive models."""
 
     def report(
         self,
@@ -46,9 +35,10 @@ class ModelOutputs:
     ) -> Any:
         """Write a report about the fitted model: one HTML file that needs no network and no other file.
 
-        It holds the features in words and numbers, the score on held-out rows beside the lasso's and the null
-        model's, the model of every size with a slider, stability, intervals, rivals, optimality and diagnostics.
-        What cannot be computed is named on the page with the reason.
+        It holds the features in words and numbers (of an additive model with their curves), the score on held-out
+        rows beside the lasso's and the null model's, the model of every size with a slider, stability, intervals (of
+        curves: bootstrap bands), rivals, optimality and diagnostics. What cannot be computed is named on the page with
+        the reason.
 
         Parameters
         ----------
@@ -108,6 +98,21 @@ class ModelOutputs:
             command=command,
             progress=progress,
         )
+
+
+class ModelOutputs(ModelReport):
+    """Methods of estimators that hand a fitted linear model on."""
+
+    if TYPE_CHECKING:  # defined by SparseModel and below it
+        support_: Any
+
+        def predict(self, X: Any) -> Any: ...
+
+        def summary(self) -> Summary: ...
+
+        def _on_support(self) -> tuple[Any, Any]: ...
+
+        def _outputs(self, outputs: tuple[str, ...]) -> tuple[str, ...]: ...
 
     def to_sklearn(self) -> Any:
         """Return scikit-learn's linear model with the same predictions.

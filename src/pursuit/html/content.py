@@ -2,7 +2,7 @@
 
 import platform
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
@@ -24,7 +24,7 @@ from ..reports.build import DisplayedModel, per_sd
 from ..resampling import stability
 from .held_out import HeldOutRows, binary_curves, held_out_rows
 from .svg import MAX_MARKS
-from .training import TrainingRows, column_names, fixed_size, plain_fit, training_rows
+from .training import TrainingRows, chooses_k, column_names, fixed_size, plain_fit, training_rows
 
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
@@ -68,11 +68,12 @@ def build_content(
     y: ArrayLike | None,
     options: Options,
     on_step: Callable[[int, int], object],
+    steps: Sequence["Step"] | None = None,
 ) -> Keywords:
     """Everything that the page shows; parts that cannot be had are named in ``left_out`` with the reason."""
     content: Keywords = {"left_out": []}
     rows = training_rows(model, X, y)
-    steps = (_question, _features, _path, _cv, _held_out, _stability, _intervals, _optimality, _reproduction)
+    steps = LINEAR_STEPS if steps is None else steps
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of fits on parts of the rows; the sections say what went wrong
         about = Subject(model, rows, plain_fit(model, rows), options)
@@ -83,18 +84,20 @@ def build_content(
     return content
 
 
-def _question(content: Keywords, about: Subject) -> None:
+def question(content: Keywords, about: Subject) -> None:
+    """What is asked, of which model."""
     model, rows, options = about.model, about.rows, about.options
     summary, classes = model.summary(), is_classifier(model)
     n = summary.rows if summary.rows is not None else 0 if rows is None else len(rows.y)
     name = options.target
-    content["title"] = options.title or f"{name}: a model with {_count(len(model.support_), 'feature')}"
+    content["title"] = options.title or f"{name}: a model with {count_of(len(model.support_), 'feature')}"
     task = f"predict {name} ({', '.join(map(str, model.classes_))})" if classes else f"predict {name}"
-    how = (
-        f"at most {model.k} features"
-        if hasattr(model, "k")
-        else "as few features as predict it well (cross-validation)"
-    )
+    fixed, fitted = not chooses_k(model), getattr(model, "model_", model)
+    how = f"at most {model.k} features" if fixed else "as few features as predict it well (cross-validation)"
+    reason = str(getattr(fitted, "reason_", model.result_.reason))
+    if fitted is not model:
+        reason = "; ".join(part for part in reason.split("; ") if "held there by bounds" not in part)
+        how += ", each with a curve of its own"
     content["question"] = {
         "task": task,
         "how": how,
@@ -104,7 +107,7 @@ def _question(content: Keywords, about: Subject) -> None:
         "loss": str(summary.loss or model.loss),
         "target": name,
         "classes": [str(label) for label in model.classes_] if classes else None,
-        "reason": str(getattr(model, "reason_", model.result_.reason)),
+        "reason": reason,
         "estimator": type(model).__name__,
     }
 
@@ -118,21 +121,21 @@ def _features(content: Keywords, about: Subject) -> None:
     table = [
         {
             "name": name,
-            "coef": _number(per_unit[i]),
-            "per_sd": None if spread is None else _number(spread[i]),
-            "drop": None if summary.drop is None else _number(summary.drop[i]),
+            "coef": json_number(per_unit[i]),
+            "per_sd": None if spread is None else json_number(spread[i]),
+            "drop": None if summary.drop is None else json_number(summary.drop[i]),
             "rival": summary.rivals[i],
-            "rival_cost": None if costs is None or not summary.rivals[i] else _number(costs[i]),
+            "rival_cost": None if costs is None or not summary.rivals[i] else json_number(costs[i]),
         }
         for i, name in enumerate(summary.names)
     ]
     order = sorted(range(len(table)), key=lambda i: -abs(table[i]["per_sd"] or table[i]["coef"] or 0.0))
     content["features"] = [table[i] for i in order[:MAX_SUMMARY_ROWS]]
     content["unit"], content["norms"], content["costs"] = summary.unit, several, summary.how
-    content["intercept"] = [_number(v) for v in np.ravel(summary.intercept)]
-    content["in_sample"] = None if summary.score is None else [summary.unit, _number(summary.score)]
+    content["intercept"] = [json_number(v) for v in np.ravel(summary.intercept)]
+    content["in_sample"] = None if summary.score is None else [summary.unit, json_number(summary.score)]
     content["words"] = [] if several else [_effect(content, row, model) for row in content["features"][:MAX_SENTENCES]]
-    content["rivals"] = _rival_sentences(content["features"], summary.unit)
+    content["rivals"] = rival_sentences(content["features"], summary.unit)
     reason = content["question"]["reason"]
     content["notes"] = [note for note in summary.notes if note.rstrip(".") != reason]
     content["sets"] = str(summary.sets) if summary.sets < 10**7 else f"about 10^{len(str(summary.sets)) - 1}"
@@ -161,7 +164,7 @@ def _effect(content: Keywords, row: Keywords, model: "BaseEstimator") -> str:
     return f"More of {row['name']} speaks {'for' if coef > 0 else 'against'} {target} = {model.classes_[1]}."
 
 
-def _rival_sentences(features: list[Keywords], unit: str) -> list[str]:
+def rival_sentences(features: list[Keywords], unit: str) -> list[str]:
     known = [row for row in features if row["rival"] and row["rival_cost"] is not None and row["drop"]]
     known.sort(key=lambda row: row["rival_cost"])
     measure = f"of {unit}" if unit in ("R2", "D2") else "of the objective"
@@ -201,8 +204,8 @@ def _path(content: Keywords, about: Subject) -> None:
         sizes.append(
             {
                 "k": int(k),
-                "explained": _number(share),
-                "features": [[names[result.support[i]], _number(coef[i])] for i in order],
+                "explained": json_number(share),
+                "features": [[names[result.support[i]], json_number(coef[i])] for i in order],
             }
         )
     if sizes:
@@ -213,22 +216,24 @@ def _path(content: Keywords, about: Subject) -> None:
         }
 
 
-def _cv(content: Keywords, about: Subject) -> None:
-    model = about.model
+def cross_validation(content: Keywords, about: Subject) -> None:
+    """The held-out loss of every size."""
+    model = getattr(about.model, "model_", about.model)
     table = getattr(model, "sizes_", None)
     if table is None or "mean_loss" not in table or not np.isfinite(table["mean_loss"]).any():
         return
     content["cv"] = {
         "k": [int(k) for k in table["k"]],
-        "loss": [_number(v) for v in table["mean_loss"]],
-        "error": [_number(v) for v in table["std_error"]],
-        "chosen": int(model.k_),
+        "loss": [json_number(v) for v in table["mean_loss"]],
+        "error": [json_number(v) for v in table["std_error"]],
+        "chosen": int(about.model.k_),
         "one_se": None if model.k_1se_ is None else int(model.k_1se_),
         "folds": model._folds(),
     }
 
 
-def _held_out(content: Keywords, about: Subject) -> None:
+def held_out(content: Keywords, about: Subject) -> None:
+    """Losses on rows that the models did not see."""
     model, rows, options = about.model, about.rows, about.options
     if rows is None:
         content["left_out"].append(
@@ -245,21 +250,21 @@ def _held_out(content: Keywords, about: Subject) -> None:
         return
     content["left_out"] += notes
     ours, null = seen.contenders[0], seen.contenders[-1]
-    own = getattr(model, "held_out_", None)
+    own = getattr(getattr(model, "model_", model), "held_out_", None)
     share = {"mean squared error": "R2", "log loss": "D2"}.get(seen.unit)
     content["held_out"] = {
         "unit": seen.unit,
         "folds": seen.folds,
         "share": share,
-        "own": None if own is None else [_number(own.score), own.name, _number(own.error), own.folds],
+        "own": None if own is None else [json_number(own.score), own.name, json_number(own.error), own.folds],
         "rows": [
             {
                 "name": one.name,
                 "features": one.features,
-                "loss": _number(one.mean),
-                "error": _number(float(one.losses.std(ddof=1) / np.sqrt(len(one.losses)))),
-                "explained": _number(1.0 - one.mean / null.mean) if share and null.mean > 0 else None,
-                "difference": None if one is ours else [_number(v) for v in one.difference(ours)],
+                "loss": json_number(one.mean),
+                "error": json_number(float(one.losses.std(ddof=1) / np.sqrt(len(one.losses)))),
+                "explained": json_number(1.0 - one.mean / null.mean) if share and null.mean > 0 else None,
+                "difference": None if one is ours else [json_number(v) for v in one.difference(ours)],
             }
             for one in seen.contenders
         ],
@@ -275,8 +280,8 @@ def _diagnostics(content: Keywords, model: "BaseEstimator", seen: HeldOutRows, s
             if len(some) > MAX_MARKS - 200:
                 some = np.sort(np.random.default_rng(seed).choice(some, MAX_MARKS - 200, replace=False))
             content["residuals"] = {
-                "predicted": [_number(v) for v in seen.prediction[some]],
-                "residual": [_number(v) for v in (seen.y - seen.prediction)[some]],
+                "predicted": [json_number(v) for v in seen.prediction[some]],
+                "residual": [json_number(v) for v in (seen.y - seen.prediction)[some]],
                 "of": len(seen.y),
             }
         return
@@ -284,23 +289,24 @@ def _diagnostics(content: Keywords, model: "BaseEstimator", seen: HeldOutRows, s
     content["confusion"] = {
         "labels": [str(label) for label in labels],
         "counts": confusion_matrix(seen.y, seen.prediction, labels=labels).tolist(),
-        "accuracy": _number(float(np.mean(seen.y == seen.prediction))),
-        "base_rate": _number(float(max(np.mean(seen.y == label) for label in labels))),
+        "accuracy": json_number(float(np.mean(seen.y == seen.prediction))),
+        "base_rate": json_number(float(max(np.mean(seen.y == label) for label in labels))),
     }
     if seen.probability is not None:
         curves = binary_curves(seen.y, labels[1], seen.probability)
         content["curves"] = {
-            "false_positive": [_number(v) for v in curves.false_positive],
-            "true_positive": [_number(v) for v in curves.true_positive],
-            "area": _number(curves.area),
-            "predicted": [_number(v) for v in curves.predicted],
-            "observed": [_number(v) for v in curves.observed],
+            "false_positive": [json_number(v) for v in curves.false_positive],
+            "true_positive": [json_number(v) for v in curves.true_positive],
+            "area": json_number(curves.area),
+            "predicted": [json_number(v) for v in curves.predicted],
+            "observed": [json_number(v) for v in curves.observed],
             "counts": [int(v) for v in curves.counts],
             "positive": str(labels[1]),
         }
 
 
-def _stability(content: Keywords, about: Subject) -> None:
+def half_samples(content: Keywords, about: Subject) -> None:
+    """How often halves of the rows select each feature."""
     model, rows, options = about.model, about.rows, about.options
     if not options.stability or rows is None or not len(model.support_):
         return
@@ -319,7 +325,7 @@ def _stability(content: Keywords, about: Subject) -> None:
     order = np.argsort(-agreed.strength, kind="stable")[:MAX_BARS]
     columns, shares = agreed.columns[order], agreed.strength[order]
     content["stability"] = {
-        "rows": [[names[j], _number(share), int(j) in chosen] for j, share in zip(columns, shares, strict=True)],
+        "rows": [[names[j], json_number(share), int(j) in chosen] for j, share in zip(columns, shares, strict=True)],
         "pairs": int(agreed.n_done),
         "threshold": float(agreed.threshold),
         "largest": int(agreed.ks[-1]),
@@ -342,7 +348,13 @@ def _intervals(content: Keywords, about: Subject) -> None:
     names = column_names(model)
     content["intervals"] = {
         "rows": [
-            [names[j], _number(a), _number(b), _number(c), None if known.p_value is None else _number(known.p_value[i])]
+            [
+                names[j],
+                json_number(a),
+                json_number(b),
+                json_number(c),
+                None if known.p_value is None else json_number(known.p_value[i]),
+            ]
             for i, (j, a, b, c) in enumerate(zip(known.columns, known.estimate, known.low, known.high, strict=True))
             if j >= 0
         ],
@@ -355,7 +367,7 @@ def _optimality(content: Keywords, about: Subject) -> None:
     model, options = about.model, about.options
     plain = about.plain
     result, f = (model if plain is None else plain).result_, getattr(plain, "objective_", None)
-    size = _count(
+    size = count_of(
         result.constraint.count(result.point.support), "group" if result.constraint.unit_of is not None else "feature"
     )
     names = column_names(model)
@@ -379,7 +391,7 @@ def _optimality(content: Keywords, about: Subject) -> None:
         else:
             said.append(f"No set of {size} fits more than {100 * proof.rel_gap:.3g}% better (a proved bound).")
         status = proof.status if same else "other set"
-        content["certificate"] = {"status": status, "rel_gap": _number(proof.rel_gap), "nodes": int(proof.nodes)}
+        content["certificate"] = {"status": status, "rel_gap": json_number(proof.rel_gap), "nodes": int(proof.nodes)}
     if not same:
         best = ", ".join(names[j] for j in (result if proof is None else proof.result).support)
         said = [f"The set of {size} that fits these rows best without averaging is {best}.", *said]
@@ -388,7 +400,8 @@ def _optimality(content: Keywords, about: Subject) -> None:
     content["optimality"] = said
 
 
-def _reproduction(content: Keywords, about: Subject) -> None:
+def reproduction(content: Keywords, about: Subject) -> None:
+    """How to get the same again."""
     model, options = about.model, about.options
     from .. import __version__
 
@@ -408,13 +421,29 @@ def _reproduction(content: Keywords, about: Subject) -> None:
     }
 
 
-def _number(value: Any) -> float | None:
+#: A step of making a page: it adds its part to the content.
+Step = Callable[[Keywords, Subject], None]
+
+LINEAR_STEPS: tuple[Step, ...] = (
+    question,
+    _features,
+    _path,
+    cross_validation,
+    held_out,
+    half_samples,
+    _intervals,
+    _optimality,
+    reproduction,
+)
+
+
+def json_number(value: Any) -> float | None:
     """A number for JSON: null where it is not finite."""
     number = float(value)
     return float(f"{number:.8g}") if np.isfinite(number) else None
 
 
-def _count(n: int, noun: str) -> str:
+def count_of(n: int, noun: str) -> str:
     return f"{n} {noun}{'s' * (n != 1)}"
 
 

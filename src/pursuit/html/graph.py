@@ -11,7 +11,7 @@ import numpy as np
 from .._utils.types import Keywords
 from ..plots._layout import arranged, fitted
 from . import page
-from .content import _number
+from .content import json_number
 from .svg import Chart, padded, shorten
 
 if TYPE_CHECKING:
@@ -40,8 +40,8 @@ def build_graph_content(
     places = fitted(arranged(np.abs(partial), 1.4), 600.0, 400.0, (26.0, 14.0))
     content = {
         "title": title or f"A graph of {len(W)} columns with {len(edges)} edges",
-        "nodes": [[name, _number(x), _number(y)] for name, (x, y) in zip(called, places, strict=True)],
-        "edges": [[int(edges[i][0]), int(edges[i][1]), _number(strength[i])] for i in order],
+        "nodes": [[name, json_number(x), json_number(y)] for name, (x, y) in zip(called, places, strict=True)],
+        "edges": [[int(edges[i][0]), int(edges[i][1]), json_number(strength[i])] for i in order],
         "reason": str(getattr(model, "reason_", model.result_.reason)),
         "optimality": str(model.result_.optimality),
         "left_out": [],
@@ -66,8 +66,8 @@ def build_graph_content(
         ]
         content["cv"] = {
             "k": [int(sizes[i]) for i in best],
-            "loss": [_number(-score[i]) for i in best],
-            "error": [_number(np.asarray(tried["std_error"], dtype=float)[i]) for i in best],
+            "loss": [json_number(-score[i]) for i in best],
+            "error": [json_number(np.asarray(tried["std_error"], dtype=float)[i]) for i in best],
             "chosen": int(model.n_edges_),
             "one_se": None,
             "folds": sum(name.startswith("split") for name in tried),

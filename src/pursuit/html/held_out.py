@@ -13,7 +13,7 @@ from sklearn.svm import l1_min_c
 
 from .._utils.l1_logistic import l1_logistic_regression
 from .._utils.types import Array, Vector
-from .training import TrainingRows, fixed_size
+from .training import TrainingRows, chooses_k, fixed_size
 
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
@@ -75,7 +75,7 @@ def held_out_rows(
         raise ValueError("a class with one row leaves nothing to hold out")
     splitter = (StratifiedKFold if classes else KFold)(folds, shuffle=True, random_state=random_state)
     pairs = list(splitter.split(np.zeros(len(rows.y)), rows.y))
-    whole = hasattr(model, "k") or folds * model.path_.seconds <= MAX_NESTED_SECONDS
+    whole = not chooses_k(model) or folds * getattr(model, "model_", model).path_.seconds <= MAX_NESTED_SECONDS
     estimator, proba = clone(model) if whole else fixed_size(model), hasattr(model, "predict_proba")
     prediction = np.empty(rows.y.shape, dtype=rows.y.dtype if classes else np.float64)
     probability = np.empty((len(rows.y), len(model.classes_))) if classes and proba else None

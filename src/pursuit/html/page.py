@@ -208,7 +208,7 @@ def path(content: Keywords) -> str:
         f'<input id="size" type="range" min="0" max="{len(sizes) - 1}" value="{at}" step="1"></div>'
         '<p id="size-words" class="lead" aria-live="polite"></p>'
         '<div class="wide"><table><caption>Features of this size, the largest first</caption>'
-        '<thead><tr><th scope="col">feature</th><th scope="col">per standard deviation</th></tr></thead>'
+        f'<thead><tr><th scope="col">feature</th><th scope="col">{escape(_measure(known))}</th></tr></thead>'
         '<tbody id="size-features">'
         + "".join(f"<tr>{_cell(name)}{_cell(coef)}</tr>" for name, coef in sizes[at]["features"])
         + "</tbody></table></div>",
@@ -216,6 +216,11 @@ def path(content: Keywords) -> str:
         + table("Best model of each size", ["features", f"{unit} on these rows", "which"], rows)
         + "</details>",
     )
+
+
+def _measure(known: Keywords) -> str:
+    """What the sizes of features on the path are."""
+    return str(known.get("measure", "per standard deviation"))
 
 
 def cross_validation(content: Keywords) -> str:
@@ -300,7 +305,7 @@ def diagnostics(content: Keywords) -> str:
 def caveats(content: Keywords) -> str:
     """What to keep in mind, and what is missing."""
     question = content["question"]
-    words = [caveat.format(sets=content["sets"]) for caveat in CAVEATS]
+    words = [caveat.format(sets=content["sets"]) for caveat in content.get("caveats", CAVEATS)]
     if question["rows"] < 10 * max(question["features"], 1):
         words.append(
             f"{question['rows']} rows for {question['features']} features are few: expect the choice to change with "

@@ -1,17 +1,21 @@
 """The report's pictures, from its content: each function gives SVG text."""
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from .._utils.types import Keywords
 from .content import MAX_PATH_LINES, finite
-from .svg import Chart, name_margin, number, padded, shorten
+from .svg import Chart, name_margin, number, padded, shorten, text
 
 N_COLOURS = 7  # classes c0 .. c6 of the style sheet
 ROW_HEIGHT = 22  # pixels a row of names
+CURVE_WIDTH, CURVE_HEIGHT = 400, 260  # pixels of the picture of one curve
+LEGEND_COLUMNS = 4
 
 
 def path_picture(path: Keywords) -> str:
-    """Coefficients per standard deviation against the number of features."""
+    """Coefficients per standard deviation (or another measure of features) against the number of features."""
     sizes = path["sizes"]
     ks = np.array([size["k"] for size in sizes], dtype=float)
     lines: dict[str, np.ndarray] = {}
@@ -21,14 +25,16 @@ def path_picture(path: Keywords) -> str:
     shown = sorted(lines, key=lambda name: -np.nanmax(np.abs(lines[name]), initial=0.0))[:MAX_PATH_LINES]
     every = np.concatenate([lines[name] for name in shown]) if shown else np.zeros(1)
     low, high = padded(np.append(every[np.isfinite(every)], 0.0))
+    measure = path.get("measure", "per standard deviation")
+    title = f"Coefficients {measure}" if "measure" not in path else measure.capitalize()
     chart = Chart(
         (ks.min(), ks.max()),
         (low, high),
-        "Coefficients per standard deviation, by number of features",
+        f"{title}, by number of features",
         height=340,
         right=140,
     )
-    chart.axes("number of features", "per standard deviation", whole=True)
+    chart.axes("number of features", measure, whole=True)
     chart.segment((ks.min(), 0.0), (ks.max(), 0.0), "zero")
     places: list[float] = []
     for i, name in enumerate(shown):
@@ -189,4 +195,51 @@ def calibration_picture(curves: Keywords) -> str:
     chart.line(predicted, observed, "c0")
     for a, b, count in zip(predicted, observed, curves["counts"], strict=True):
         chart.point(a, b, "f0", f"{count} rows: predicted {number(a)}, observed {number(b)}")
+    return chart.render()
+
+
+def curve_picture(curve: Keywords, measure: str, ends: tuple[float, float], outputs: Sequence[str]) -> str:
+    """The curve of one feature, with its band, where rows lie, and the areas beyond them."""
+    x, low, high = finite(curve["x"]), curve["low"], curve["high"]
+    chart = Chart(
+        (x[0], x[-1]),
+        padded(np.array(ends)),
+        f"What {curve['name']} adds to the {measure}",
+        width=CURVE_WIDTH,
+        height=CURVE_HEIGHT,
+        left=52,
+        right=20,
+    )
+    for side in ((x[0], low), (high, x[-1])):
+        chart.area(np.array(side), np.full(2, chart.y[0]), np.full(2, chart.y[1]), "beyond")
+    chart.axes(shorten(curve["name"], 36), f"adds to {shorten(measure, 22)}")
+    inside = (x >= low) & (x <= high)
+    if curve["band"] is not None:
+        chart.area(x[1:-1], finite(curve["band"][0]), finite(curve["band"][1]), "band")
+    chart.segment((x[0], 0.0), (x[-1], 0.0), "zero")
+    lines = [finite(line) for line in curve["y"]] if outputs else [finite(curve["y"])]
+    dots = [finite(line) for line in curve["few_y"]] if outputs else [finite(curve["few_y"])]
+    for r, y in enumerate(lines):
+        css = f"c{r % N_COLOURS} d{r // N_COLOURS % 3}"
+        chart.line(x, np.where(inside, y, np.nan), css, outputs[r] if outputs else "")
+        for side in (x <= low, x >= high):
+            chart.line(*chart.inside(x[side], y[side]), "outside")
+        for a, b in zip(curve["few"], dots[r], strict=True):
+            chart.point(a, b, f"f{r % N_COLOURS}", f"{curve['name']} = {number(a)}: {number(b)}", 4.0)
+    floor = chart.y[0] + 0.025 * (chart.y[1] - chart.y[0])
+    for a in curve["rug"]:
+        chart.segment((a, chart.y[0]), (a, floor), "rug")
+    return chart.render()
+
+
+def curve_legend(outputs: Sequence[str]) -> str:
+    """Which line belongs to which output."""
+    rows = -(-len(outputs) // LEGEND_COLUMNS)
+    chart = Chart((0.0, 1.0), (0.0, 1.0), "Lines: " + ", ".join(outputs), height=12 + ROW_HEIGHT * rows, bottom=0)
+    for r, name in enumerate(outputs):
+        left = 12 + (r % LEGEND_COLUMNS) * (chart.width - 24) / LEGEND_COLUMNS
+        top = 16 + ROW_HEIGHT * (r // LEGEND_COLUMNS)
+        css = f"c{r % N_COLOURS} d{r // N_COLOURS % 3}"
+        chart.shapes.append(f'<line class="line {css}" x1="{left:.1f}" x2="{left + 26:.1f}" y1="{top}" y2="{top}"/>')
+        chart.shapes.append(text(left + 32, top + 4, shorten(name, 18), title=name))
     return chart.render()

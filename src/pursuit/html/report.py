@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 from .._utils.files import write_text
 from .._utils.progress import progress_callback
 from .._utils.types import ArrayLike, Callback, FilePath, MatrixLike
+from ..estimators.additive.base import SparseAdditive
+from . import additive
 from .content import Options, build_content
 from .graph import GRAPH_SECTIONS, build_graph_content
 from .page import MODEL_SECTIONS, render
@@ -38,9 +40,10 @@ def write_report(
 ) -> Path:
     """Write a page about a fitted sparse model; see :meth:`pursuit.SparseRegressor.report`."""
     target, options = check_report_path(path), Options(**how)
+    curves = isinstance(model, SparseAdditive)
     with progress_callback(progress, "report") as on_step:
-        content = build_content(model, X, y, options, on_step)
-    write_text(target, render(content, MODEL_SECTIONS))
+        content = build_content(model, X, y, options, on_step, additive.STEPS if curves else None)
+    write_text(target, render(content, additive.SECTIONS if curves else MODEL_SECTIONS))
     return target
 
 

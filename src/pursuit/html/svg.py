@@ -36,7 +36,9 @@ def shorten(name: str, length: int = MAX_NAME_LENGTH) -> str:
 
 
 def number(value: float) -> str:
-    """A tick label: at most four digits."""
+    """A tick label: at most four digits, whole numbers up to a million with all of theirs."""
+    if 1e4 <= abs(value) < 1e6 and value == round(value):
+        return f"{value:.0f}"
     return f"{value + 0.0:.4g}" if abs(value) > 1e-300 else "0"
 
 
@@ -135,6 +137,20 @@ class Chart:
             f'<rect class="{css}" x="{left:.1f}" y="{self.py(middle) - thickness / 2:.1f}" '
             f'width="{max(right - left, 0.5):.1f}" height="{thickness:.1f}">{tooltip}</rect>'
         )
+
+    def inside(self, x: Vector, y: Vector) -> tuple[Vector, Vector]:
+        """The part of a straight line between two points that lies in the frame."""
+        share = np.linspace(0.0, 1.0, 41)
+        along, up = x[0] + share * (x[-1] - x[0]), y[0] + share * (y[-1] - y[0])
+        there = (up >= self.y[0]) & (up <= self.y[1])
+        return along[there], up[there]
+
+    def area(self, x: Vector, low: Vector, high: Vector, css: str) -> None:
+        """The area between two lines."""
+        there = zip(x, low, strict=True)
+        back = zip(x[::-1], high[::-1], strict=True)
+        points = " ".join(f"{self.px(a):.1f},{self.py(b):.1f}" for a, b in (*there, *back))
+        self.shapes.append(f'<polygon class="{css}" points="{points}"/>')
 
     def note(self, x: float, y: float, words: str, *, right: float = 0.0, down: float = 0.0, **how: str) -> None:
         """Text at a place of the data, moved by some pixels."""

@@ -4,12 +4,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.base import is_classifier
+from sklearn.base import clone, is_classifier
 
 from .._utils.column_names import get_column_names
 from .._utils.types import Array, ArrayLike, Keywords, StoredMatrix, Vector
+from .._utils.validation import require_package
 from ..designs import as_design
 from ..estimators import SparseClassifier, SparseRegressor
+from ..estimators.additive.base import CV_ONLY, SparseAdditive
 
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
@@ -51,7 +53,8 @@ def training_rows(model: "BaseEstimator", X: StoredMatrix, y: ArrayLike | None) 
             " fit"
         )
     raw: Any = None if f is None else f.data.raw
-    held = raw is not None and hasattr(getattr(raw, "design", None), "X") and hasattr(raw, "rows")
+    own_X = None if raw is None else _features_of_fit(model, raw)
+    held = own_X is not None and hasattr(raw, "rows")
     names = column_names(model)
     weights = offset = None
     if held:
@@ -64,7 +67,17 @@ def training_rows(model: "BaseEstimator", X: StoredMatrix, y: ArrayLike | None) 
         return given
     if not held:
         return None
-    return TrainingRows(raw.design.X, _labels(model, raw.rows.y), weights, offset, names)
+    return TrainingRows(own_X, _labels(model, raw.rows.y), weights, offset, names)
+
+
+def _features_of_fit(model: "BaseEstimator", raw: Any) -> StoredMatrix:
+    """X of the fit; of an additive model the user's features, not the columns of its curves."""
+    if not isinstance(model, SparseAdditive):
+        return getattr(getattr(raw, "design", None), "X", None)
+    X, names = model.model_._training, getattr(model, "feature_names_in_", None)
+    if names is None or X is None:
+        return X
+    return require_package("pandas", "io", "report of columns with names").DataFrame(X, columns=names)
 
 
 def column_names(model: "BaseEstimator") -> tuple[str, ...]:
@@ -94,8 +107,7 @@ def check_same_rows(model: "BaseEstimator", rows: TrainingRows) -> None:
     if f.width > 1:
         return
     target = (rows.y == model.classes_[1]).astype(float) if is_classifier(model) else rows.y.astype(float)
-    coef = np.ravel(model.result_.coef)
-    eta = design.matmat(model.result_.support, coef[:, None])[:, 0] + float(np.ravel(model.result_.intercept)[0])
+    eta = _linear_predictor(model, rows.X, design)
     eta = eta if rows.offset is None else eta + rows.offset
     value = float(np.average(f.loss.value(f.loss.encode(target), eta), weights=rows.weights))
     wanted = f.without_ridge(model.result_.point)
@@ -106,8 +118,27 @@ def check_same_rows(model: "BaseEstimator", rows: TrainingRows) -> None:
         )
 
 
+def _linear_predictor(model: "BaseEstimator", X: StoredMatrix, design: Any) -> Vector:
+    """Of the plain fit on some rows."""
+    result = model.result_
+    coef, intercept = np.ravel(result.coef), float(np.ravel(result.intercept)[0])
+    if not isinstance(model, SparseAdditive):
+        return np.asarray(design.matmat(result.support, coef[:, None])[:, 0] + intercept)
+    values = np.asarray(X, dtype=np.float64)
+    return np.asarray(
+        model.model_.basis_.evaluate(lambda j: values[:, j], len(values), result.support) @ coef + intercept
+    )
+
+
+def chooses_k(model: "BaseEstimator") -> bool:
+    """Whether the number of features was chosen by cross-validation."""
+    return not hasattr(model, "k") or isinstance(model.k, str)
+
+
 def fixed_size(model: "BaseEstimator") -> Any:
     """The estimator of a plain fit with as many features as the model has, not fitted."""
+    if isinstance(model, SparseAdditive):
+        return clone(model).set_params(k=model.k_ if chooses_k(model) else model.k, **dict.fromkeys(CV_ONLY))
     kind = SparseClassifier if is_classifier(model) else SparseRegressor
     own = model.get_params(deep=False)
     shared = {name: own[name] for name in kind._get_param_names() if name in own}
@@ -116,7 +147,7 @@ def fixed_size(model: "BaseEstimator") -> Any:
 
 def plain_fit(model: "BaseEstimator", rows: TrainingRows | None) -> Any:
     """The model itself, or, where it averages or shrinks, the plain fit with as many features; None without rows."""
-    if hasattr(model, "k"):
+    if not chooses_k(model) and (rows is None or hasattr(model, "objective_") or not isinstance(model, SparseAdditive)):
         return model
     if rows is None or not model.k_:
         return None

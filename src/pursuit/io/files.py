@@ -98,7 +98,7 @@ def _describe(
         raise ValueError("estimator must be fitted before it is saved")
     if hasattr(estimator, "graph_"):
         estimator = _as_logistic(estimator)
-    effects = None
+    effects, whole = None, estimator
     if hasattr(estimator, "effects_"):
         effects, estimator = list(estimator.effects_.values()), estimator.model_
     names = feature_names if feature_names is not None else getattr(estimator, "feature_names_in_", None)
@@ -144,7 +144,7 @@ def _describe(
         selected = {str(names[j]) for j in support.tolist()}
         held["preparation"] = preparation_of(preparer, _input_names(preparer), selected).to_json()
     if card:
-        held["card"] = _card(estimator)
+        held["card"] = _card(estimator, whole)
     return held
 
 
@@ -163,8 +163,11 @@ def _input_names(preparer: Any) -> tuple[str, ...]:
     return tuple(f"x{j}" for j in range(preparer.n_features_in_)) if names is None else tuple(map(str, names))
 
 
-def _card(estimator: "BaseEstimator") -> dict[str, Any]:
-    """Where a model comes from: library version, day, rows, scores and a fingerprint of its training data."""
+def _card(estimator: "BaseEstimator", whole: "BaseEstimator") -> dict[str, Any]:
+    """Where a model comes from: library version, day, rows, scores and a fingerprint of its training data.
+
+    ``whole`` is the additive model that ``estimator`` is part of, or the estimator itself.
+    """
     from pursuit import __version__
 
     card: dict[str, Any] = {"pursuit": __version__, "date": datetime.now(UTC).date().isoformat()}
@@ -174,7 +177,7 @@ def _card(estimator: "BaseEstimator") -> dict[str, Any]:
         if objective.data.whole:  # elsewhere it is another pass over all rows
             card["fingerprint"] = data_fingerprint(objective)
     if objective is not None and hasattr(estimator, "summary"):
-        card |= _feature_card(estimator, objective)
+        card |= _feature_card(whole, objective)
     if held_out is not None and np.isfinite(held_out.score):
         card["held_out"] = {"name": str(held_out.name), "score": float(held_out.score), "folds": int(held_out.folds)}
     return card
@@ -188,7 +191,7 @@ def _feature_card(estimator: "BaseEstimator", objective: Any) -> dict[str, Any]:
     drop, cost = summary.drop, summary.rival_cost
     return {
         "unit": summary.unit,
-        "optimality": summary.found,
+        "optimality": summary.found if isinstance(summary.found, str) else summary.optimality,
         "features": [
             {
                 "drop": None if drop is None or not np.isfinite(drop[i]) else float(drop[i]),

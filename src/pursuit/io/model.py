@@ -11,12 +11,12 @@ from pursuit._utils.column_names import refuse_duplicates, refuse_kinds, refuse_
 from pursuit._utils.row_order import warn_row_order
 from pursuit._utils.types import Array, ArrayLike, Columns, MatrixLike, StoredMatrix, Vector
 from pursuit._utils.validation import check_offset, format_list
-from pursuit.effects import ColumnBasis
+from pursuit.effects import ColumnBasis, Effect, split_effects
 from pursuit.io.sklearn_model import sklearn_model
 from pursuit.io.sql import sql_expression
 from pursuit.io.tables import Table
 from pursuit.losses import Loss
-from pursuit.reports.explanation import Explanation, make_explanation
+from pursuit.reports.explanation import Explanation, explain_contributions, make_explanation
 from pursuit.tables.preparation import Preparation
 
 if TYPE_CHECKING:
@@ -53,6 +53,11 @@ class Model:
         """Names of the features on the support (``x7`` for column 7 where there are none)."""
         names = self.feature_names
         return tuple(f"x{j}" if names is None else names[j] for j in self.support.tolist())
+
+    @property
+    def curves(self) -> list[Effect]:
+        """The curves of the selected features, in an additive model."""
+        return split_effects(self.selected, self.support.tolist(), self.effects or (), self.coef)
 
     def decision_function(self, X: MatrixLike, offset: ArrayLike | None = None) -> Vector:
         """Return eta = X x + b (+ offset), one column per output where there are several.
@@ -105,9 +110,12 @@ class Model:
         prediction = np.ravel(self.predict(row, offset))
         outputs = () if self.classes is None else tuple(map(str, self.classes))
         shown = prediction[0] if len(prediction) == 1 else None
-        return make_explanation(
-            self.selected, on_support[0], self.coef, self.intercept, shown, outputs, 0.0 if offset is None else offset
-        )
+        shift = 0.0 if offset is None else offset
+        if self.effects is None:
+            return make_explanation(self.selected, on_support[0], self.coef, self.intercept, shown, outputs, shift)
+        parts = [effect(on_support[0, j]) for j, effect in enumerate(self.curves)]
+        added = np.reshape(parts, (len(parts), *self.coef.shape[1:]))
+        return explain_contributions(self.selected, on_support[0], added, self.intercept, shown, outputs, shift)
 
     def to_sklearn(self) -> Any:
         """Return scikit-learn's linear model with the same predictions.

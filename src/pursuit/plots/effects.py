@@ -7,6 +7,7 @@ import numpy as np
 
 from pursuit._utils.types import ArrayLike, Keywords, Matrix, MatrixLike, Seed, Vector
 from pursuit._utils.validation import check_count, require_package, unknown_name_message
+from pursuit.estimators.additive.bands import bootstrap_bands
 from pursuit.plots._axes import COLOUR_BLIND_SAFE, DOWN, GREY, PALE, UP, quiet
 
 if TYPE_CHECKING:
@@ -17,7 +18,6 @@ PANEL_WIDTH, PANEL_HEIGHT = 3.1, 2.4  # inches
 MAX_COLUMNS = 4  # panels side by side
 RANGE_MARGIN = 0.08  # of the training rows' range that is drawn beyond it, in grey
 MAX_RUG = 300  # ticks of a rug; more are thinned
-BAND_QUANTILES = (0.05, 0.95)  # quantiles of the bootstrap that a band covers
 GRID_POINTS = 160
 
 
@@ -194,55 +194,6 @@ class EffectDisplay:
         ax.set_xlim(x[0], x[-1])
         ax.set_xlabel(name, fontsize=9)
         quiet(ax, "y")
-
-
-def bootstrap_bands(
-    estimator: "BaseEstimator",
-    X: Matrix,
-    y: ArrayLike,
-    grids: dict[str, Vector],
-    n_bootstrap: int,
-    random_state: Seed = 0,
-    sample_weight: ArrayLike | None = None,
-) -> dict[str, Matrix]:
-    """Quantiles of the curves over bootstrap samples of the rows, each fitted with the features that were chosen.
-
-    Parameters
-    ----------
-    estimator : SparseAdditiveRegressor or SparseAdditiveClassifier
-        A fitted one, of one output.
-    X, y : the training rows, as an array, and their targets
-    grids : values of each feature at which curves are compared
-    n_bootstrap : number of samples
-    random_state : seed
-    sample_weight : weights of the rows
-
-    Returns
-    -------
-    dict of str to ndarray of shape (2, points)
-        The 5 and 95 percent quantiles.
-    """
-    from sklearn.base import clone
-    from sklearn.utils import check_random_state
-
-    if np.ndim(estimator.intercept_) > 0:
-        raise ValueError("bands are drawn for one output; draw several outputs without n_bootstrap")
-    rng, n = check_random_state(random_state), len(X)
-    weights = np.ones(n) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
-    options = {"ks": None, "gamma": None, "goal": None, "rule": None, "combine": None, "scoring": None}
-    fixed = clone(estimator).set_params(
-        k=len(estimator.support_), include=list(estimator.support_), exclude=None, groups=None, **options
-    )
-    fixed.set_params(effects={effect.column: effect.kind for effect in estimator.effects_.values()})
-    names = [effect.name for effect in estimator.effects_.values()]
-    found: dict[str, list[Vector]] = {name: [] for name in grids}
-    numbers = {name: f"x{estimator.effects_[name].column}" for name in names}
-    for _ in range(n_bootstrap):
-        times = np.bincount(rng.randint(n, size=n), minlength=n)
-        fixed.fit(X, y, sample_weight=weights * times)
-        for name in grids:
-            found[name].append(fixed.effects_[numbers[name]](grids[name]))
-    return {name: np.quantile(np.array(curves), BAND_QUANTILES, axis=0) for name, curves in found.items()}
 
 
 def _grid(effect: Any) -> Vector:

@@ -206,6 +206,7 @@ def _feature_values(f: "GLM", result: Result, model: DisplayedModel, report: Sum
         rival_cost=change,
         how=known.how,
         rivals=tuple(_model_name(f, constraint, known, i) for i in place),
+        rival_columns=tuple(tuple(_rival_columns(f, constraint, known, i).tolist()) for i in place),
     )
 
 
@@ -257,10 +258,15 @@ def _own_groups(constraint: AtMost, width: int, cols: Columns) -> Columns | None
 
 def _model_name(f: "GLM", constraint: AtMost, known: Rivals, i: int) -> str:
     """The closest rival of a unit by name; a group by the names of its columns."""
+    cols = _rival_columns(f, constraint, known, i)
+    return format_list([f"x{j}" if f.names is None else f.names[j] for j in cols], 2) if len(cols) else ""
+
+
+def _rival_columns(f: "GLM", constraint: AtMost, known: Rivals, i: int) -> Columns:
+    """The columns of a unit's closest rival; none where there is no rival."""
     if known.rival[i] < 0:
-        return ""
-    cols = np.unique(constraint.columns_of(known.rival[i : i + 1]) // f.width)
-    return format_list([f"x{j}" if f.names is None else f.names[j] for j in cols], 2)
+        return np.empty(0, dtype=np.int64)
+    return np.asarray(np.unique(constraint.columns_of(known.rival[i : i + 1]) // f.width))
 
 
 def _found(f: "GLM", result: Result, grouped: bool) -> str:

@@ -22,9 +22,9 @@ class Explanation:
     values : ndarray of shape (k,)
         The row's values of these features.
     contributions : ndarray of shape (k,) or (k, outputs)
-        Coefficient times value; with the intercept they add up to ``eta``.
+        Coefficient times value, or the value of a curve; with the intercept they add up to ``eta``.
     intercept : float or ndarray
-        The prediction where all features are zero.
+        The linear predictor where all features (of an additive model: all curves) are zero.
     eta : float or ndarray
         The linear predictor.
     prediction : object
@@ -78,11 +78,24 @@ def make_explanation(
 ) -> Explanation:
     """The explanation of a row from its values on the support."""
     contributions = coef * (values if coef.ndim == 1 else values[:, None])
+    return explain_contributions(names, values, contributions, intercept, prediction, outputs, offset)
+
+
+def explain_contributions(
+    names: Sequence[str],
+    values: Vector,
+    contributions: Array,
+    intercept: Intercept,
+    prediction: Any,
+    outputs: tuple[str, ...],
+    offset: ArrayLike = 0.0,
+) -> Explanation:
+    """The explanation of a row from what each feature adds to its linear predictor."""
     shift = float(np.ravel(offset)[0])
     eta = contributions.sum(axis=0) + intercept + shift
-    if coef.ndim == 1:
+    if contributions.ndim == 1:
         return Explanation(tuple(names), values, contributions, float(intercept), float(eta), prediction, offset=shift)
-    outputs = outputs or tuple(map(str, range(coef.shape[1])))
+    outputs = outputs or tuple(map(str, range(contributions.shape[1])))
     return Explanation(
         tuple(names), values, contributions, np.asarray(intercept), np.asarray(eta), prediction, outputs, shift
     )

@@ -46,6 +46,8 @@ class Summary:
         The feature outside that replaces it at least cost ("" where there is none).
     rival_cost : array or None
         That cost; below zero the exchange would help.
+    rival_columns : tuple of tuples of int
+        The columns of each rival: one, or those of a group.
     unit : str
         What costs are counted in: R2, D2, or the objective.
     how : str
@@ -115,6 +117,7 @@ class Summary:
     outputs: tuple[str, ...] = ()
     classes: ClassScores | None = None  # of a classifier, in sample
     held_out_classes: ClassScores | None = None  # the same on held-out rows
+    rival_columns: tuple[tuple[int, ...], ...] = ()
 
     def to_frame(self) -> "DataFrame":
         """Tabulate the features.

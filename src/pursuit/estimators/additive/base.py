@@ -1,6 +1,6 @@
 """The base of additive models: at most k features, each with an effect of its own, as a scikit-learn estimator."""
 
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,6 +14,8 @@ from ..._utils.types import Array, Flags
 from ..._utils.validation import check_k
 from ...certificates import Certificate, certify
 from ...effects import Effect
+from ...reports.explanation import Explanation, explain_contributions
+from ..outputs import ModelReport
 from .summary import AdditiveSummary, build_additive_summary
 
 CV_ONLY = ("ks", "gamma", "goal", "rule", "combine", "scoring")
@@ -73,7 +75,7 @@ ATTRIBUTES = """support_ : ndarray of int
 
 
 @dataclass(eq=False, repr=False)
-class SparseAdditive(DocLink, SelectorMixin, BaseEstimator):
+class SparseAdditive(DocLink, ModelReport, SelectorMixin, BaseEstimator):
     """At most k features, each with an effect of its own."""
 
     chosen_model: ClassVar[Any] = None
@@ -232,11 +234,17 @@ class SparseAdditive(DocLink, SelectorMixin, BaseEstimator):
         -------
         Certificate
             Its ``status`` is "proved" where no other set of so many features has a better additive model, with these
-            knots and this ridge.
+            knots and this ridge. ``always`` and ``never`` are features; ``result`` is on spline columns.
         """
         check_is_fitted(self)
-        self.certificate_ = certify(self.objective_, self.result_, time_limit=time_limit)
+        self.certificate_ = certify(self, time_limit=time_limit)
         return self.certificate_
+
+    def _in_features(self, certificate: Certificate) -> Certificate:
+        """A certificate on spline columns, with features in place of columns."""
+        owner = self.model_.basis_.feature_of
+        always, never = (np.unique(owner[cols]).astype(np.int64) for cols in (certificate.always, certificate.never))
+        return replace(certificate, always=always, never=never)
 
     def _model_of_size(self, k: int) -> Any:
         """The sparse model with k features and the same parameters, not fitted."""
@@ -253,11 +261,6 @@ class SparseAdditive(DocLink, SelectorMixin, BaseEstimator):
                 f"{type(self).__name__} has no coef_: an effect is a curve with several coefficients, which mean "
                 "nothing without its knots; effects_ holds the curves, and contributions(X) what each adds to a "
                 "prediction"
-            )
-        if name == "report":
-            raise AttributeError(
-                f"{type(self).__name__} has no report: its pages describe one coefficient a feature; print summary(), "
-                "and draw the curves with pursuit.plots.EffectDisplay.from_estimator"
             )
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
@@ -280,6 +283,34 @@ class SparseAdditive(DocLink, SelectorMixin, BaseEstimator):
         parts = [effect(X[:, effect.column]) for effect in self.effects_.values()]
         tail = () if np.ndim(self.intercept_) == 0 else np.shape(self.intercept_)
         return np.stack(parts, axis=1) if parts else np.zeros((len(X), 0, *tail))
+
+    def explain(self, row: Any) -> Explanation:
+        """Split one prediction into the contributions of the features.
+
+        Parameters
+        ----------
+        row : array-like of shape (n_features,) or (1, n_features), or a data frame of one row
+            The row to explain.
+
+        Returns
+        -------
+        Explanation
+            What each curve adds; with the intercept, the linear predictor of the row.
+        """
+        check_is_fitted(self)
+        X = row if hasattr(row, "columns") or np.ndim(row) == 2 else np.reshape(row, (1, -1))
+        if X.shape[0] != 1:
+            raise ValueError(f"row must be one row, got {X.shape[0]}; explain them one by one")
+        prediction = np.ravel(self.predict(X))
+        values = np.asarray(self.model_._read_rows(X)[0, self.support_], dtype=np.float64)
+        return explain_contributions(
+            tuple(self.effects_),
+            values,
+            self.contributions(X)[0],
+            self.intercept_,
+            None if len(prediction) > 1 else prediction[0],
+            self.model_._outputs(()),
+        )
 
     def transform(self, X: Any) -> Any:
         """X with the chosen features only.

@@ -143,6 +143,11 @@ class AdditiveModel:
             raise ValueError("increasing and decreasing effects cannot be combined with groups; leave one of them out")
         return np.where(monotone[self.basis_.feature_of], 0.0, -np.inf), np.full(self.basis_.width, np.inf)
 
+    def __getstate__(self) -> dict[str, Any]:
+        state: dict[str, Any] = dict(super().__getstate__())  # type: ignore[call-overload]
+        state.pop("_training", None)  # X of the fit, which reports read
+        return state
+
     def _column(self, j: int) -> Vector:
         return self._training[:, j].astype(np.float64)
 
@@ -255,7 +260,7 @@ class AdditiveChosen(AdditiveModel):
 
     def _choose(self, *args: Any) -> None:
         super()._choose(*args)  # type: ignore[misc]
-        self._training = self._fold_bases = None  # type: ignore[assignment]
+        self._fold_bases = None  # type: ignore[assignment]
 
 
 class AdditiveFoldScorer(FoldScorer):
@@ -291,10 +296,6 @@ class AdditiveFixed(AdditiveModel):
         if self._loss().name == "logistic":  # type: ignore[attr-defined]
             return SMOOTHING_RIDGE / RIDGE_FRACTION * default_ridge(data, self.fit_intercept, True)  # type: ignore[attr-defined]
         return max(super()._default_l2(data), SMOOTHING_RIDGE)  # type: ignore[misc]
-
-    def _fit(self, inputs: ValidatedInput, callback: Any = None, checkpoint: Any = None) -> None:
-        super()._fit(inputs, callback, checkpoint)  # type: ignore[misc]
-        self._training = None  # type: ignore[assignment]
 
 
 @dataclass(eq=False, repr=False)
