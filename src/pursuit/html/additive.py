@@ -205,7 +205,7 @@ def sizes(content: Keywords, about: Subject) -> None:
     units = len(np.unique(plain.model_.groups))
     k = int(plain.k)
     allowed = SparseSet.of(plain.model_)
-    first = 1 if len(np.atleast_1d(allowed.include)) else 0
+    first = 1 if len(plain.model_.include) else 0
     largest = int(min(MAX_PATH_SIZE, units, max(2 * k, k + 5)))
     try:
         known = path(
