@@ -202,11 +202,11 @@ class ResponsesReferee(Referee):
         return [None] * problem.y.shape[1] if problem.offset is None else list(problem.offset.T)
 
     def value(self, cols: Any, coef: Any, b: Any) -> float:
-        coef, b = np.reshape(coef, (len(cols), -1)), np.broadcast_to(b, len(self.parts))
+        coef, b = np.reshape(coef, (len(cols), len(self.parts))), np.broadcast_to(b, len(self.parts))
         return sum(part.value(cols, coef[:, r], b[r]) for r, part in enumerate(self.parts))
 
     def rounding(self, cols: Any, coef: Any, b: Any) -> float:
-        coef, b = np.reshape(coef, (len(cols), -1)), np.broadcast_to(b, len(self.parts))
+        coef, b = np.reshape(coef, (len(cols), len(self.parts))), np.broadcast_to(b, len(self.parts))
         return sum(part.rounding(cols, coef[:, r], b[r]) for r, part in enumerate(self.parts))
 
     def _minimum(self, cols: tuple[int, ...]) -> Minimum:
