@@ -12,8 +12,6 @@ if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
     from sklearn.model_selection import BaseCrossValidator
 
-    from pursuit.objectives.glm import GLM
-
 DEFAULT_FOLDS = 10
 PREDICTION_WORDS = {
     "project": "an average of models, projected onto the chosen features: shrunk, and no refit",
@@ -89,7 +87,7 @@ def _describe_refit(estimator: "BaseEstimator") -> str:
     return f"one subset, selected{selected} and refitted {ridge}"
 
 
-def ridge_of(objective: "GLM") -> float:
+def ridge_of(objective: Any) -> float:
     """The ridge of a GLM, or of one with several outputs."""
     return float(np.max(getattr(objective, "ridge", getattr(objective, "l2", 0.0))))
 

@@ -6,14 +6,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from .._utils.types import ArrayLike, Callback, FilePath, MatrixLike
 from ..designs import as_design
 from ..reports.explanation import Explanation, make_explanation
 from ..reports.model_summary import Summary
 from .inputs import read_chosen
-
-if TYPE_CHECKING:
-    from sklearn.base import BaseEstimator
 
 
 class ModelReport:
@@ -21,9 +17,9 @@ class ModelReport:
 
     def report(
         self,
-        path: FilePath,
-        X: MatrixLike | None = None,
-        y: ArrayLike | None = None,
+        path: Any,
+        X: Any = None,
+        y: Any = None,
         *,
         title: str | None = None,
         target: str = "y",
@@ -35,7 +31,7 @@ class ModelReport:
         time_limit: float = 10.0,
         random_state: int = 0,
         command: str | None = None,
-        progress: Callback = None,
+        progress: Any = None,
     ) -> Any:
         """Write a report about the fitted model: one HTML file that needs no network and no other file.
 
@@ -110,7 +106,7 @@ class ModelOutputs(ModelReport):
     if TYPE_CHECKING:  # defined by SparseModel and below it
         support_: Any
 
-        def predict(self, X: MatrixLike) -> Any: ...
+        def predict(self, X: Any) -> Any: ...
 
         def summary(self) -> Summary: ...
 
@@ -118,7 +114,7 @@ class ModelOutputs(ModelReport):
 
         def _outputs(self, outputs: tuple[str, ...]) -> tuple[str, ...]: ...
 
-    def to_sklearn(self) -> "BaseEstimator":
+    def to_sklearn(self) -> Any:
         """Return scikit-learn's linear model with the same predictions.
 
         It is the way to formats that know scikit-learn: ONNX (``skl2onnx.to_onnx``), or skops without types that have

@@ -1,10 +1,10 @@
 """``path``: the best model of every size, complete and monotone."""
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 @takes_objective("(GLM(X, y), range(1, 11))")
 def path(
     objective: Objective,
-    ks: Iterable[int] | int | None,
+    ks: Any,
     *,
     solver: str | Solver = "auto",
     include: ColumnsLike = (),

@@ -76,7 +76,7 @@ class ClassScores:
 def class_scores(
     codes: Columns,
     eta: Array,
-    classes: Array,
+    classes: Any,
     *,
     weights: Vector | None = None,
     threshold: float = 0.5,

@@ -1,6 +1,5 @@
 """What is tried: sizes k, ridges l2, and gamma, the share of the ridge fit (the rest is the refit)."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -65,15 +64,7 @@ class Grid:
 
 
 def make_grid(
-    ks: Iterable[int] | int | None,
-    l2: ArrayLike | None,
-    gamma: Any,
-    *,
-    h: float,
-    refit: float,
-    first: int,
-    end: int,
-    refits: bool = False,
+    ks: Any, l2: ArrayLike | None, gamma: Any, *, h: float, refit: float, first: int, end: int, refits: bool = False
 ) -> Grid:
     """The grid of a user's ks, l2 and gamma, or of none; ``first``: what is forced in, ``end``: the largest size.
 
@@ -101,7 +92,7 @@ def make_grid(
     return Grid(ours, ridges, gammas, refit, h, theirs, end, ks is None, more, tuple(notes))
 
 
-def largest(ks: Iterable[int] | int | None) -> int:
+def largest(ks: Any) -> int:
     """The largest size that may be tried."""
     return MAX_DEFAULT_SIZE if ks is None else max(check_sizes(ks))
 

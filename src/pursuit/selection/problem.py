@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -17,9 +17,6 @@ from ..objectives.sparse_set import UNRESTRICTED, SparseSet, first_feasible_size
 from ..paths import every_size, path
 from .ridge_scale import mean_column_square, ridge_scale
 
-if TYPE_CHECKING:
-    from ..solvers.base import Solver
-
 MAX_UNITS_PER_ROW = 0.8  # no model has more units than this share of the rows
 MAX_COUNT = 2.0**53  # of repeated rows: beyond it every double is a whole number
 REFIT_RIDGE = 1e-3  # ridge of a refit, in h, where no ridge may mean no minimiser
@@ -33,7 +30,7 @@ class Problem:
     n: float  # rows that count
     fit_intercept: bool = True
     standardize: bool = True
-    solver: str | Solver = "auto"
+    solver: Any = "auto"
     allowed: SparseSet = UNRESTRICTED
     limits: Keywords = field(default_factory=dict)  # of the runs of a solver other than "auto"
 

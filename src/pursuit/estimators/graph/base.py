@@ -1,6 +1,6 @@
 """The base class of estimators of a precision matrix, whether its number of edges is fixed or chosen."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import KW_ONLY, dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -26,11 +26,6 @@ from .covariance import CovarianceEstimate, check_variances, estimate_covariance
 from .edge_selector import EdgeSelector, edge_selector
 from .edges import edge_gains, edge_table, to_networkx
 
-if TYPE_CHECKING:
-    from networkx import Graph
-
-    from ...solvers.base import Solver
-
 
 @dataclass(eq=False, repr=False)
 class GraphModel(DocLink, EmpiricalCovariance):
@@ -43,7 +38,7 @@ class GraphModel(DocLink, EmpiricalCovariance):
     assume_centered: bool = False
     include: ColumnsLike = None
     exclude: ColumnsLike = None
-    solver: str | Solver = "auto"
+    solver: Any = "auto"
     eigenvalues: Any = None
     max_iter: int | None = None
     tol: float | None = None
@@ -67,7 +62,7 @@ class GraphModel(DocLink, EmpiricalCovariance):
         names = getattr(self, "feature_names_in_", None)
         return None if names is None else tuple(names)
 
-    def _read_covariance(self, covariance: Any, names: Sequence[str] | None) -> Matrix:
+    def _read_covariance(self, covariance: Any, names: Any) -> Matrix:
         """A covariance matrix, and its size and names as ``fit`` would have them; LogDet checks the rest."""
         own = get_column_names(covariance)
         S = check_array(covariance, "covariance")
@@ -149,7 +144,7 @@ class GraphModel(DocLink, EmpiricalCovariance):
         gain, self.gains_are_exact_ = edge_gains(R, self._edges, W, Sigma, l1, bounded)
         return edge_table(self._nodes, self._edges, self.precision_, gain)
 
-    def to_networkx(self) -> "Graph":
+    def to_networkx(self) -> Any:
         """Return the graph as a ``networkx.Graph``.
 
         Returns
@@ -160,14 +155,7 @@ class GraphModel(DocLink, EmpiricalCovariance):
         check_is_fitted(self)
         return to_networkx(self._nodes, self._edges, self.precision_)
 
-    def report(
-        self,
-        path: FilePath,
-        *,
-        title: str | None = None,
-        names: Sequence[str] | None = None,
-        command: str | None = None,
-    ) -> Any:
+    def report(self, path: FilePath, *, title: str | None = None, names: Any = None, command: str | None = None) -> Any:
         """Write a report about the fitted graph: one HTML file that needs no network and no other file.
 
         Parameters

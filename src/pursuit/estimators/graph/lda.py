@@ -9,9 +9,8 @@
 """
 
 import time
-from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any
 
 import numpy as np
 from scipy.special import expit, log_softmax, softmax
@@ -22,7 +21,7 @@ from ..._utils.column_names import column_label
 from ..._utils.doc_links import DocLink
 from ..._utils.labels import as_labels
 from ..._utils.row_order import warn_row_order
-from ..._utils.types import Array, ArrayLike, Columns, ColumnsLike, Folds, Matrix, MatrixLike, Seed, Vector
+from ..._utils.types import Array, Columns, Matrix, Vector
 from ..._utils.validation import (
     check_array,
     check_choice,
@@ -45,9 +44,6 @@ from .covariance import (
 )
 from .lda_cv import CHOSEN_BY_CV, RULES, Choice, FeasibleSet, chosen
 from .precision import SparsePrecision
-
-if TYPE_CHECKING:
-    from ...solvers.base import Solver
 
 PRIORS_TOLERANCE = 1e-6  # how far from 1 priors may add up, by rounding
 
@@ -137,21 +133,19 @@ class SparseLDA(DocLink, ClassifierMixin, BaseEstimator):
     shrinkage: float | str = 0.0
     l1: float | str = 0.0
     priors: Any = None
-    cv: Folds = 6
+    cv: Any = 6
     rule: str = "min"
     standardize: bool = True
-    include: ColumnsLike = None
-    exclude: ColumnsLike = None
-    solver: str | Solver = "auto"
+    include: Any = None
+    exclude: Any = None
+    solver: Any = "auto"
     max_iter: int | None = None
     tol: float | None = None
     time_limit: float | None = None
     n_jobs: int | None = None
-    random_state: Seed = None
+    random_state: Any = None
 
-    def fit(
-        self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None, *, cv_groups: ArrayLike | None = None
-    ) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, cv_groups: Any = None) -> Any:
         """Fit the means of the classes and the graph within them.
 
         Parameters
@@ -172,18 +166,18 @@ class SparseLDA(DocLink, ClassifierMixin, BaseEstimator):
         """
         requested = self._stability_settings()
         warn_row_order(X, y=y, sample_weight=sample_weight, cv_groups=cv_groups)
-        rows, labels = validate_dense(self, X, y if y is None else as_labels(y), ensure_min_features=2)
-        self.classes_, codes = class_codes(labels)
-        weights = check_weights(sample_weight, len(rows))
+        X, y = validate_dense(self, X, y if y is None else as_labels(y), ensure_min_features=2)
+        self.classes_, codes = class_codes(y)
+        weights = check_weights(sample_weight, len(X))
         shares = np.bincount(codes, weights, len(self.classes_)).astype(np.float64)
         if shares.min() == 0:
             raise ValueError(f"y holds class {self.classes_[np.argmin(shares)]} in no row with a weight")
         self.priors_ = self._priors(shares)
         names = getattr(self, "feature_names_in_", None)
-        found, notes = self._within(rows, weights, codes, names)
+        found, notes = self._within(X, weights, codes, names)
         with threads(self.n_jobs):
             counts = rows_that_count(sample_weight, weights)
-            within = FeasibleSet(rows, codes, weights, counts, found, self.standardize, names)
+            within = FeasibleSet(X, codes, weights, counts, found, self.standardize, names)
             choice = self._choose(within, requested, cv_groups)
             self.graph_ = SparsePrecision(
                 choice.n_edges,
@@ -205,7 +199,7 @@ class SparseLDA(DocLink, ClassifierMixin, BaseEstimator):
         self._discriminate()
         return self
 
-    def _choose(self, within: FeasibleSet, requested: tuple[Any, Any, Any], cv_groups: ArrayLike | None) -> Choice:
+    def _choose(self, within: FeasibleSet, requested: tuple[Any, Any, Any], cv_groups: Any) -> Choice:
         limit = self.time_limit
         end = None if limit is None else time.perf_counter() + check_number(limit, "time_limit")
         try:
@@ -216,9 +210,7 @@ class SparseLDA(DocLink, ClassifierMixin, BaseEstimator):
                 f"time_limit={limit!r} was over before every fold was fitted; allow more, or give n_edges"
             ) from None
 
-    def _within(
-        self, X: Matrix, weights: Vector, codes: Columns, names: Sequence[str] | None
-    ) -> tuple[CovarianceEstimate, str]:
+    def _within(self, X: Matrix, weights: Vector, codes: Columns, names: Any) -> tuple[CovarianceEstimate, str]:
         """Means of the classes and the covariance about them, and a sentence about columns that do not vary there."""
         seen = X[weights > 0]
         check_magnitudes(seen, names)
@@ -271,7 +263,7 @@ class SparseLDA(DocLink, ClassifierMixin, BaseEstimator):
             coef, intercept = coef[1:] - coef[:1], intercept[1:] - intercept[:1]
         self.coef_, self.intercept_ = coef, intercept
 
-    def decision_function(self, X: MatrixLike) -> Vector:
+    def decision_function(self, X: Any) -> Vector:
         """Compute the discriminants, log pi_l - (x - mu_l)' Omega (x - mu_l) / 2, less what all classes share.
 
         Parameters
@@ -288,7 +280,7 @@ class SparseLDA(DocLink, ClassifierMixin, BaseEstimator):
         eta: Matrix = validate_dense(self, X, reset=False) @ self.coef_.T + self.intercept_
         return eta[:, 0] if eta.shape[1] == 1 else eta
 
-    def predict(self, X: MatrixLike) -> Array:
+    def predict(self, X: Any) -> Array:
         """Predict the most likely class.
 
         Parameters
@@ -304,7 +296,7 @@ class SparseLDA(DocLink, ClassifierMixin, BaseEstimator):
         eta = self.decision_function(X)
         return np.asarray(self.classes_[(eta > 0).astype(int) if eta.ndim == 1 else eta.argmax(axis=1)])
 
-    def predict_proba(self, X: MatrixLike) -> Matrix:
+    def predict_proba(self, X: Any) -> Matrix:
         """Predict the probabilities of the classes.
 
         Parameters
@@ -320,7 +312,7 @@ class SparseLDA(DocLink, ClassifierMixin, BaseEstimator):
         eta = self.decision_function(X)
         return np.column_stack([expit(-eta), expit(eta)]) if eta.ndim == 1 else np.asarray(softmax(eta, axis=1))
 
-    def predict_log_proba(self, X: MatrixLike) -> Matrix:
+    def predict_log_proba(self, X: Any) -> Matrix:
         """Predict the logarithms of the probabilities, accurate where they are tiny.
 
         Parameters

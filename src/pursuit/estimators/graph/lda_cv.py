@@ -2,20 +2,16 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..._utils.types import ArrayLike, Columns, Folds, Matrix, Vector
+from ..._utils.types import Columns, Matrix, Vector
 from ...objectives.logdet import LogDet
 from ...selection.graphs import L1S, SHRINKAGES, GraphChoice, Parted, choose_graph, edge_counts
 from ...selection.splits import splits
 from .covariance import CovarianceEstimate, estimate_covariance, flat_columns, replace_constant_columns, second_moment
 from .edges import allowed_edges, resolve_edges, well_posed
-
-if TYPE_CHECKING:
-    from pandas import DataFrame
-    from sklearn.base import BaseEstimator
 
 CHOSEN_BY_CV = "cv"
 RULES = ("min", "1se")
@@ -27,7 +23,7 @@ class Choice(NamedTuple):
     n_edges: int
     shrinkage: float
     l1: float
-    table: "DataFrame"
+    table: Any
     notes: list[str]
 
 
@@ -41,7 +37,7 @@ class FeasibleSet:
     counts: Vector
     found: CovarianceEstimate
     standardize: bool
-    names: Sequence[str] | None
+    names: Any
 
     @property
     def pairs(self) -> int:
@@ -67,9 +63,7 @@ class FeasibleSet:
         return Parted(train_on, found.rank, apart, float(self.counts[test].sum()))
 
 
-def chosen(
-    within: FeasibleSet, model: "BaseEstimator", requested: tuple[Any, Any, Any], cv_groups: ArrayLike | None
-) -> Choice:
+def chosen(within: FeasibleSet, model: Any, requested: tuple[Any, Any, Any], cv_groups: Any) -> Choice:
     """Numbers as they are; "cv" by the Gaussian likelihood of held-out rows about the means of their classes."""
     n_edges, shrinkage, l1 = requested
     if CHOSEN_BY_CV not in requested:
@@ -125,7 +119,7 @@ def _to_sphere(S: Matrix, t: float) -> Matrix:
     return np.asarray((1 - t) * S + t * np.trace(S) / len(S) * np.eye(len(S)))
 
 
-def _strata(within: FeasibleSet, cv: Folds) -> Columns:
+def _strata(within: FeasibleSet, cv: Any) -> Columns:
     """Classes whose shares folds keep; those with fewer rows than folds count to the largest one's."""
     if not isinstance(cv, int | np.integer):
         return within.codes
