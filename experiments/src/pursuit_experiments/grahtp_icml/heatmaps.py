@@ -29,7 +29,7 @@ Methods, grids and choices are those of `grahtp/figure6`; GLasso is scikit-learn
 """
 
     def cells(self, size: Size) -> list[Cell]:
-        return [{"copy": copy, "p": size.pick(60, 12)} for copy in size.copies(50, 2)]
+        return [{"copy": copy, "p": size.pick(60, 12)} for copy in size.copies(100, 2)]
 
     def run(self, cell: Cell) -> list[Row]:
         p, copy = cell["p"], cell["copy"]
