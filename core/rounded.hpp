@@ -22,7 +22,8 @@ public:
     }
   }
 
-  // Minimise from z; true when the decrement is at most `tol` times the value, which is left in `end`.
+  // Minimise from z; true when the decrement is at most `tol` times the value. With `end`, which gets the value, the
+  // last step is confirmed: nothing else bounds how far the minimum is.
   bool minimise(double* z, SmoothedHinge loss, double tol, double* end = nullptr) {
     double damp = 0.0;
     for (int step = 0; step < 100; ++step) {
@@ -37,7 +38,7 @@ public:
       for (i64 j = 0; j < size; ++j) decrement -= g[j] * ahead[j];
       if (damp == 0.0 && decrement <= tol * value) {
         for (i64 j = 0; j < size; ++j) z[j] += ahead[j];
-        if (settled(z, loss, value, end)) return true;
+        if (!end || settled(z, loss, value, tol, end)) return true;
         continue;
       }
       const double t = search(z, loss, -decrement);
@@ -55,17 +56,17 @@ public:
   }
 
 private:
-  static constexpr double kSettled = 1e-13; // share of the value that a further step may gain
+  static constexpr double kSettled = 1e-12; // share of the value that a further step may always gain
 
   // Whether the last step led to an end: from coefficients without measure, which a ridge next to nothing allows, a
   // step back has no digits, and a decrement that is small beside their value says nothing.
-  bool settled(const double* z, SmoothedHinge loss, double before, double* end) {
+  bool settled(const double* z, SmoothedHinge loss, double before, double tol, double* end) {
     const double value = system(z, loss);
-    if (end) *end = value;
+    *end = value;
     if (!(value <= before * (1 + 1e-12)) || !direction(z, loss, 0.0)) return false;
     double decrement = 0.0;
     for (i64 j = 0; j < size; ++j) decrement -= g[j] * ahead[j];
-    return decrement <= kSettled * value;
+    return decrement <= std::max(tol, kSettled) * value;
   }
 
   void predict(const double* z, const double* offset, double* out) const {
