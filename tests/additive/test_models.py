@@ -170,6 +170,10 @@ def test_summary_explanation_and_certificate_speak_of_features(table):
     assert classes.explain(row).contributions.shape == (2, 3)
     with pytest.raises(ValueError, match="row must be one row, got 2"):
         model.explain(X.iloc[:2])
+    with pytest.raises(ValueError, match=r"row must be one row, got an array of shape \(\)"):
+        model.explain(3.0)
+    plain = SparseAdditiveRegressor(k=2).fit(X.to_numpy(), y)
+    assert plain.explain(row.to_numpy().tolist()).eta == plain.explain(row.to_numpy()[0]).eta
 
 
 def test_a_proof_of_the_plain_fit_is_not_said_of_an_average(table):

@@ -24,9 +24,9 @@ def content(page):
 
 def test_curves_are_the_model_s(additive_page, additive):
     model, X = additive
-    told = content(additive_page)
-    assert {curve["name"] for curve in told["curves_of_features"]} == set(model.effects_)
-    for curve in told["curves_of_features"]:
+    shown = content(additive_page)
+    assert {curve["name"] for curve in shown["curves_of_features"]} == set(model.effects_)
+    for curve in shown["curves_of_features"]:
         effect = model.effects_[curve["name"]]
         assert curve["y"] == pytest.approx(effect(np.array(curve["x"])), rel=1e-5, abs=1e-5)
         low, high = np.array(curve["band"])
@@ -35,37 +35,37 @@ def test_curves_are_the_model_s(additive_page, additive):
         assert ((low <= inside) & (inside <= high)).mean() > 0.7
         values = X[curve["name"]].to_numpy()
         assert all(np.abs(values - tick).min() < 1e-6 for tick in curve["rug"])
-    few = next(curve for curve in told["curves_of_features"] if curve["name"] == "few")
+    few = next(curve for curve in shown["curves_of_features"] if curve["name"] == "few")
     assert few["few"] == [0, 1, 2]
     assert few["kind"] == "linear"
 
 
 def test_the_page_speaks_of_the_user_s_columns(additive_page, additive):
     model, X = additive
-    told, text = content(additive_page), additive_page.read_text()
+    shown, text = content(additive_page), additive_page.read_text()
     columns = set(X.columns)
-    assert {row["name"] for row in told["features"]} == set(model.effects_)
-    assert {row["rival"] for row in told["features"]} <= columns | {""}
-    assert {name for size in told["path"]["sizes"] for name, _ in size["features"]} <= columns
-    assert {row[0] for row in told["stability"]["rows"]} <= columns
+    assert {row["name"] for row in shown["features"]} == set(model.effects_)
+    assert {row["rival"] for row in shown["features"]} <= columns | {""}
+    assert {name for size in shown["path"]["sizes"] for name, _ in size["features"]} <= columns
+    assert {row[0] for row in shown["stability"]["rows"]} <= columns
     assert ":2" not in text.partition("<section>")[2].partition("How to reproduce it")[0]
     assert HOSTILE not in text
-    assert told["question"]["columns"] == X.shape[1]
-    assert told["cv"]["chosen"] == model.k_
-    assert "curve" in " ".join(told["caveats"])
-    for size in told["path"]["sizes"]:
+    assert shown["question"]["columns"] == X.shape[1]
+    assert shown["cv"]["chosen"] == model.k_
+    assert "curve" in " ".join(shown["caveats"])
+    for size in shown["path"]["sizes"]:
         assert len(size["features"]) == size["k"]
 
 
 def test_the_size_of_a_curve_on_the_path_is_its_standard_deviation(tmp_path):
     X = np.random.default_rng(0).normal(size=(250, 4))
     model = SparseAdditiveRegressor(k=2).fit(X, np.sin(2 * X[:, 0]) + X[:, 2])
-    told = content(model.report(tmp_path / "curves.html", n_pairs=2))
-    sizes = dict(next(size for size in told["path"]["sizes"] if size["k"] == 2)["features"])
+    shown = content(model.report(tmp_path / "curves.html", n_pairs=2))
+    sizes = dict(next(size for size in shown["path"]["sizes"] if size["k"] == 2)["features"])
     spread = model.contributions(X).std(axis=0)
     assert sizes == pytest.approx(dict(zip(model.effects_, spread, strict=True)), rel=1e-5)
-    assert told["certificate"]["status"] == "proved"
-    assert "the best additive model with at most 2 features" in told["optimality"][0]
+    assert shown["certificate"]["status"] == "proved"
+    assert "the best additive model with at most 2 features" in shown["optimality"][0]
 
 
 def test_held_out_rows_are_predicted_by_additive_models(additive_page, additive):
@@ -75,19 +75,19 @@ def test_held_out_rows_are_predicted_by_additive_models(additive_page, additive)
 
 
 def test_classes(additive_class_page):
-    told = content(additive_class_page)
-    assert told["effect_unit"] == "log-odds of yes"
-    assert any("the odds of answer = yes" in sentence for sentence in told["words"])
-    assert sum(map(sum, told["confusion"]["counts"])) == 120
+    shown = content(additive_class_page)
+    assert shown["effect_unit"] == "log-odds of yes"
+    assert any("the odds of answer = yes" in sentence for sentence in shown["words"])
+    assert sum(map(sum, shown["confusion"]["counts"])) == 120
 
 
 def test_several_classes_have_a_line_each(tmp_path):
     X, y = load_iris(return_X_y=True, as_frame=True)
     page = SparseAdditiveClassifier(k=2).fit(X, y).report(tmp_path / "iris.html", n_pairs=2)
-    told = content(page)
-    assert [len(curve["y"]) for curve in told["curves_of_features"]] == [3, 3]
-    assert told["outputs"] == ["0", "1", "2"]
-    assert any("Bands of the curves" in sentence for sentence in told["left_out"])
+    shown = content(page)
+    assert [len(curve["y"]) for curve in shown["curves_of_features"]] == [3, 3]
+    assert shown["outputs"] == ["0", "1", "2"]
+    assert any("Bands of the curves" in sentence for sentence in shown["left_out"])
     assert page.read_text().count('aria-label="What ') == 2
 
 
@@ -99,8 +99,8 @@ def test_null_models_weights_and_monotone_effects(tmp_path):
     assert "No feature is used" in null.report(tmp_path / "null.html", n_pairs=2).read_text()
     model = SparseAdditiveRegressor(k=2, effects={0: "increasing"}, loss="squared")
     model.fit(X, np.exp(X[:, 0]) + noise, sample_weight=g.uniform(0.5, 2, 210))
-    told = content(model.report(tmp_path / "monotone.html", n_pairs=2, baseline=False))
-    curve = next(curve for curve in told["curves_of_features"] if curve["name"] == "x0")
+    shown = content(model.report(tmp_path / "monotone.html", n_pairs=2, baseline=False))
+    curve = next(curve for curve in shown["curves_of_features"] if curve["name"] == "x0")
     assert (np.diff(curve["y"]) >= 0).all()
     plain = content(model.report(tmp_path / "short.html", stability=False, intervals=False, certificate=False))
     assert plain["curves_of_features"][0]["band"] is None
@@ -114,8 +114,8 @@ def test_a_pickled_model_takes_its_rows_again(tmp_path):
     copy = pickle.loads(pickle.dumps(SparseAdditiveRegressor(k=1).fit(X, y)))
     with pytest.raises(ValueError, match=r"the model no longer refers to its data"):
         copy.report(tmp_path / "model.html")
-    told = content(copy.report(tmp_path / "model.html", X, y, n_pairs=2))
-    assert told["features"][0]["name"] == "a"
+    shown = content(copy.report(tmp_path / "model.html", X, y, n_pairs=2))
+    assert shown["features"][0]["name"] == "a"
     model = SparseAdditiveRegressor(k=1).fit(X, y)
     with pytest.raises(ValueError, match=r"the model's loss on X and y is"):
         model.report(tmp_path / "other.html", X + 1.0, y)
@@ -130,10 +130,10 @@ def test_the_command_writes_the_page_and_explains_the_model(tmp_path):
     done = CliRunner().invoke(app, [*fit, "--report", str(page)])
     assert done.exit_code == 0, done.output
     assert content(page)["reproduction"]["command"]
-    told = CliRunner().invoke(app, ["explain", str(out), str(data), "--row", "2"])
-    assert told.exit_code == 0, told.output
-    assert "rises" in told.output
-    assert "age:2" not in told.output
+    shown = CliRunner().invoke(app, ["explain", str(out), str(data), "--row", "2"])
+    assert shown.exit_code == 0, shown.output
+    assert "rises" in shown.output
+    assert "age:2" not in shown.output
     loaded = pursuit.load_model(out)
     row = X.iloc[[1]]
     explanation = loaded.explain(row)

@@ -12,6 +12,17 @@ from ..reports.model_summary import Summary
 from .inputs import read_chosen
 
 
+def one_row(row: Any) -> Any:
+    """The row that is explained, as a table of one row."""
+    if not (hasattr(row, "columns") or hasattr(row, "tocsr")):
+        row = np.asarray(row)
+        row = row.reshape(1, -1) if row.ndim == 1 else row
+    if len(row.shape) != 2 or row.shape[0] != 1:
+        number = row.shape[0] if len(row.shape) == 2 else f"an array of shape {row.shape}"
+        raise ValueError(f"row must be one row, got {number}; explain them one by one")
+    return row
+
+
 class ModelReport:
     """``report``, of linear and of additive models."""
 
@@ -196,9 +207,7 @@ class ModelOutputs(ModelReport):
         True
         """
         check_is_fitted(self)
-        X = row if hasattr(row, "columns") or np.ndim(row) == 2 or hasattr(row, "tocsr") else np.reshape(row, (1, -1))
-        if X.shape[0] != 1:
-            raise ValueError(f"row must be one row, got {X.shape[0]}; explain them one by one")
+        X = one_row(row)
         prediction = np.ravel(self.predict(X))
         X, places = read_chosen(self, X, self.support_)
         coef, intercept = self._on_support()

@@ -85,7 +85,7 @@ def build_content(
 
 
 def question(content: Keywords, about: Subject) -> None:
-    """What is asked, of which model."""
+    """The question and the model that answers it."""
     model, rows, options = about.model, about.rows, about.options
     summary, classes = model.summary(), is_classifier(model)
     n = summary.rows if summary.rows is not None else 0 if rows is None else len(rows.y)

@@ -15,7 +15,7 @@ from ..._utils.validation import check_k
 from ...certificates import Certificate, certify
 from ...effects import Effect
 from ...reports.explanation import Explanation, explain_contributions
-from ..outputs import ModelReport
+from ..outputs import ModelReport, one_row
 from .summary import AdditiveSummary, build_additive_summary
 
 CV_ONLY = ("ks", "gamma", "goal", "rule", "combine", "scoring")
@@ -298,9 +298,7 @@ class SparseAdditive(DocLink, ModelReport, SelectorMixin, BaseEstimator):
             What each curve adds; with the intercept, the linear predictor of the row.
         """
         check_is_fitted(self)
-        X = row if hasattr(row, "columns") or np.ndim(row) == 2 else np.reshape(row, (1, -1))
-        if X.shape[0] != 1:
-            raise ValueError(f"row must be one row, got {X.shape[0]}; explain them one by one")
+        X = one_row(row)
         prediction = np.ravel(self.predict(X))
         values = np.asarray(self.model_._read_rows(X)[0, self.support_], dtype=np.float64)
         return explain_contributions(
