@@ -87,7 +87,6 @@ private:
   static constexpr i64 kUndecided = 24; // fits without a verdict, several outputs, after which no more are made
   static constexpr i64 kBlock = 64;     // newcomers that are judged together
   static constexpr i64 kShortlist = 64; // exchanges of which the nearest is told
-  static constexpr double kFar = 0.1;   // share of f by which the model may err there
 
   struct Newcomer {
     i64 j;
@@ -144,7 +143,7 @@ private:
     std::sort_heap(shortlist.begin(), shortlist.end(),
                    [](const Exchanged& a, const Exchanged& b) { return a.predicted < b.predicted; });
     for (const Exchanged& next : shortlist) {
-      if (poll.stop() || !(next.predicted < nearest.predicted + kFar * plan.size(whole.f))) return;
+      if (poll.stop()) return;
       if (next.lower >= nearest.predicted) continue;
       const LikelihoodFit trial = fitted(next, nearest.i < 0 ? -HUGE_VAL : nearest.predicted);
       if (trial.f < nearest.predicted) nearest = {trial.f, next.i, next.j};
