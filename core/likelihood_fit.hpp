@@ -20,7 +20,7 @@ enum class End { minimum, above, floor, undecided }; // above: proved to be abov
 
 struct LikelihoodFit {
   Units S;
-  std::vector<double> z, eta; // (|S| + 1) x r, unit after unit, the intercept last; n x r
+  std::vector<double> z, eta;               // (|S| + 1) x r, unit after unit, the intercept last; n x r
   double f = HUGE_VAL, expected = HUGE_VAL; // the value, and what the last Newton step would make of it
   End end = End::undecided;
   bool endless = false;   // it ended where steps stay long although they gain nothing

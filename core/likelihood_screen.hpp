@@ -17,9 +17,9 @@
 namespace pursuit {
 
 struct Exchanged {
-  double predicted;          // the value in the model
-  i64 i, j;                  // the place of the unit that leaves, the unit that enters
-  double lower = -HUGE_VAL;  // a bound of the minimum
+  double predicted;         // the value in the model
+  i64 i, j;                 // the place of the unit that leaves, the unit that enters
+  double lower = -HUGE_VAL; // a bound of the minimum
 };
 
 class ExchangeScreen {

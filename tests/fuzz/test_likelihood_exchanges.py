@@ -182,7 +182,6 @@ def test_the_next_best_exchange(seed):
     assert complaints(draw(seed), {"next best"}) == []
 
 
-
 @pytest.mark.parametrize("seed", [920104, 920107, 920521, 920547, 920576, 921461, 921476])
 def test_the_next_best_exchange_is_the_nearest(seed):
     """Here the model at the fit without a unit ranks another exchange first."""

@@ -39,4 +39,3 @@ def test_a_column_far_from_zero_is_found(loss, spread):
     result = solve(GLM(X, y, loss), 3)
     assert result.support.tolist() == [0, 1, 5]
     assert result.value == pytest.approx(least(loss, same, y), abs=1e-6)
-
