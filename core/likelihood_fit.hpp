@@ -20,8 +20,8 @@ enum class End { minimum, above, floor, undecided }; // above: proved to be abov
 
 struct LikelihoodFit {
   Units S;
-  std::vector<double> z, eta; // (|S| + 1) x r, unit after unit, the intercept last; n x r
-  double f = HUGE_VAL;
+  std::vector<double> z, eta;               // (|S| + 1) x r, unit after unit, the intercept last; n x r
+  double f = HUGE_VAL, expected = HUGE_VAL; // the value, and what the last Newton step would make of it
   End end = End::undecided;
   bool endless = false;   // it ended where steps stay long although they gain nothing
   bool dependent = false; // it ended where the Hessian had to be lifted: f may be far above the minimum
@@ -103,6 +103,7 @@ public:
       const double dec = direction(damp, pivots);
       at.dependent = damp > 0.0, lifted = damp;
       if (!(dec >= 0.0)) return close(at, End::undecided);
+      at.expected = at.f - 0.5 * dec;
       predict(s.get(), turn.get());
       const double tau = loss.bounded ? loss.reach(turn.get()) : 0.0;
       const bool exact = damp == 0.0 && pivots > kSurePivots;
@@ -135,13 +136,13 @@ public:
   bool excluded(const LikelihoodFit& at, double dec, double tau, double goal) {
     const double least = goal + 2e-11 * size(at.f);
     if (!(goal > -HUGE_VAL) || !(at.f - 0.5 * dec > least)) return false;
-    if (loss.bounded && above(at.f, dec, tau, least)) return true;
+    if (loss.bounded && lower_bound(at.f, dec, tau) > least) return true;
     return at.f - gap(at) * (1 + 1e-6) > least;
   }
-  // Whether the bounds that need no logarithms say so: dec / (2 (1 - tau)), and for tau < 1, which keeps a in the
-  // domain, dec, since KL_i <= phi'' turn^2.
-  static bool above(double f, double dec, double tau, double least) {
-    return tau < 0.999 && f - dec * (1 + 1e-6) * std::min(1.0, 0.5 / (1 - tau * (1 + 1e-6))) > least;
+  // The bounds that need no logarithms: dec / (2 (1 - tau)), and for tau < 1, which keeps a in the domain, dec, since
+  // KL_i <= phi'' turn^2.
+  static double lower_bound(double f, double dec, double tau) {
+    return tau < 0.999 ? f - dec * (1 + 1e-6) * std::min(1.0, 0.5 / (1 - tau * (1 + 1e-6))) : -HUGE_VAL;
   }
 
   // D = [A_S, 1], without the ones where there is no intercept.

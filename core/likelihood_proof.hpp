@@ -63,13 +63,10 @@ public:
     for (const Exchanged& next : todo) {
       if (poll.stop() || state.work() > work || (r > 1 && out.open >= kUndecided)) {
         ++out.open;
-        near(next.predicted, next.i, next.j);
+        near(next);
         continue;
       }
-      const LikelihoodFit& part = parts[next.i];
-      std::vector<double> z = part.z;
-      z.insert(z.end() - r, static_cast<std::size_t>(r), 0.0);
-      LikelihoodFit trial = state.with(part, next.j, std::move(z), goal);
+      LikelihoodFit trial = fitted(next, goal);
       near(trial, next.i, next.j);
       if (helps(trial)) {
         state.to(std::move(trial));
@@ -78,8 +75,8 @@ public:
       }
       out.open += !decided(trial);
     }
-    state.fitter.careful = false;
     if (!out.improved) fit_nearest();
+    state.fitter.careful = false;
     out.leave = nearest.i < 0 ? -1 : whole.S[nearest.i];
     out.enter = nearest.j;
     out.change = nearest.predicted - whole.f;
@@ -89,8 +86,7 @@ public:
 private:
   static constexpr i64 kUndecided = 24; // fits without a verdict, several outputs, after which no more are made
   static constexpr i64 kBlock = 64;     // newcomers that are judged together
-  static constexpr i64 kShown = 6;      // exchanges of which the nearest is told
-  static constexpr double kFar = 0.1;   // share of f by which the model may err there
+  static constexpr i64 kShortlist = 64; // exchanges of which the nearest is told
 
   struct Newcomer {
     i64 j;
@@ -119,27 +115,37 @@ private:
   bool helps(const LikelihoodFit& trial) const { return trial.end != End::above && trial.f < goal; }
   static bool decided(const LikelihoodFit& trial) { return trial.end == End::above || trial.end == End::minimum; }
 
-  // The exchanges that come nearest: by the model, and by fits, which may have ended early.
-  void near(double predicted, i64 i, i64 j) {
-    if (static_cast<i64>(shortlist.size()) == kShown && !(predicted < shortlist.front().predicted)) return;
+  // The fit after an exchange, from that without the unit that leaves.
+  LikelihoodFit fitted(const Exchanged& next, double least) {
+    const LikelihoodFit& part = parts[next.i];
+    std::vector<double> z = part.z;
+    z.insert(z.end() - r, static_cast<std::size_t>(r), 0.0);
+    return state.with(part, next.j, std::move(z), least);
+  }
+  // Notes an exchange that does not help, by the model, or by a fit, which may have ended early.
+  void near(const Exchanged& next) {
     auto less = [](const Exchanged& a, const Exchanged& b) { return a.predicted < b.predicted; };
-    if (static_cast<i64>(shortlist.size()) == kShown)
+    if (static_cast<i64>(shortlist.size()) == kShortlist) {
+      if (!(next.predicted < shortlist.front().predicted)) return;
       std::pop_heap(shortlist.begin(), shortlist.end(), less), shortlist.pop_back();
-    shortlist.push_back({predicted, i, j});
+    }
+    shortlist.push_back(next);
     std::push_heap(shortlist.begin(), shortlist.end(), less);
   }
   void near(const LikelihoodFit& trial, i64 i, i64 j) {
-    if (trial.f < nearest.predicted) nearest = {trial.f, i, j}, nearest_fit = trial;
+    if (trial.end == End::above)
+      near(Exchanged{trial.expected, i, j, goal});
+    else if (trial.f < nearest.predicted)
+      nearest = {trial.f, i, j};
   }
-  // The nearest of all, fitted.
+  // The nearest of all: the most promising are fitted, as far as no bound says that they are further than one before.
   void fit_nearest() {
-    if (!nearest_fit.S.empty()) nearest.predicted = state.fitter.fit(nearest_fit.S, nearest_fit.z).f;
+    std::sort_heap(shortlist.begin(), shortlist.end(),
+                   [](const Exchanged& a, const Exchanged& b) { return a.predicted < b.predicted; });
     for (const Exchanged& next : shortlist) {
-      if (poll.stop() || !(next.predicted < nearest.predicted + kFar * plan.size(whole.f))) continue;
-      const LikelihoodFit& part = parts[next.i];
-      std::vector<double> z = part.z;
-      z.insert(z.end() - r, static_cast<std::size_t>(r), 0.0);
-      const LikelihoodFit trial = state.with(part, next.j, std::move(z), -HUGE_VAL);
+      if (poll.stop()) return;
+      if (next.lower >= nearest.predicted) continue;
+      const LikelihoodFit trial = fitted(next, nearest.i < 0 ? -HUGE_VAL : nearest.predicted);
       if (trial.f < nearest.predicted) nearest = {trial.f, next.i, next.j};
     }
   }
@@ -172,7 +178,7 @@ private:
       bounds.run(
           places, [&](i64 j) { return enters(j); },
           [&](const Exchanged& next) { ++count[next.i], todo.push_back(next); },
-          [&](const Exchanged& next) { near(next.predicted, next.i, next.j); });
+          [&](const Exchanged& next) { near(next); });
       for (i64 i : places) crowded[i] = count[i] * (state.size() + 2) > p; // whose fits cost more than a model
     }
     return 0;
@@ -218,7 +224,7 @@ private:
     return false;
   }
 
-  // At the state S - i: what each unit outside would bring, and whether the bounds exclude it.
+  // At the state S - i, several outputs: what each unit outside would bring, and whether the bounds exclude it.
   void judge(i64 i) {
     LikelihoodFitter& fitter = state.fitter;
     const LikelihoodFit& part = state.fitted();
@@ -234,10 +240,6 @@ private:
     }
     fitter.gather(part.S);
     if (sure) fitter.evaluate(part.eta.data(), fitter.d1.get(), fitter.d2.get()); // `reach` and `gap` are at the last
-    std::vector<double> tallest(static_cast<std::size_t>(M), 0.0); // largest |entry| of each column inside
-    for (i64 l = 0; l < M; ++l)
-      for (i64 e = 0; e < n; ++e) tallest[l] = std::max(tallest[l], std::fabs(fitter.D[l * n + e]));
-    const std::vector<double>& largest = state.X.largest();
     std::vector<double> D(static_cast<std::size_t>(r * r)), s(static_cast<std::size_t>(r));
     Block block(n, M, r);
     auto flush = [&] {
@@ -246,15 +248,13 @@ private:
       for (i64 t = 0; t < block.count; ++t) {
         const Newcomer& at = block.units[t];
         const double* turn = &block.V[t * n * r];
-        if (fitter.loss.bounded && LikelihoodFitter::above(part.f, at.dec, fitter.loss.reach(turn), least)) {
-          near(part.f - 0.5 * at.dec, i, at.j);
-          continue;
+        double lower = LikelihoodFitter::lower_bound(part.f, at.dec, fitter.loss.reach(turn));
+        if (!(lower > least)) {
+          const double gap = fitter.loss.gap(part.eta.data(), fitter.d1.get(), fitter.d2.get(), turn);
+          lower = std::max(lower, part.f - (gap + 0.5 * at.square) * (1 + 1e-6));
         }
-        const double gap = fitter.loss.gap(part.eta.data(), fitter.d1.get(), fitter.d2.get(), turn);
-        if (part.f - (gap + 0.5 * at.square) * (1 + 1e-6) > least)
-          near(part.f - 0.5 * at.dec, i, at.j);
-        else
-          todo.push_back({part.f - 0.5 * at.dec, i, at.j});
+        const Exchanged next{part.f - 0.5 * at.dec, i, at.j, lower};
+        lower > least ? near(next) : todo.push_back(next);
       }
       block.count = 0;
     };
@@ -276,21 +276,16 @@ private:
         todo.push_back({predicted, i, j});
         continue;
       }
-      double reach = 0.0, square = 0.0, *W = &block.W[block.count * M * r];
+      double square = 0.0, *W = &block.W[block.count * M * r];
       for (i64 o = 0; o < r; ++o) {
         block.s[block.count * r + o] = s[o];
-        reach += largest[j] * std::fabs(s[o]), square += state.X.ridge[j] * s[o] * s[o];
+        square += state.X.ridge[j] * s[o] * s[o];
         for (i64 l = 0; l < M; ++l) {
           double w = back[l * r + o];
           for (i64 u = 0; u < r; ++u) w += U[(l * r + o) * wide + j * r + u] * s[u];
           W[o * M + l] = -w;
-          reach += tallest[l] * std::fabs(w);
           if (l < state.size()) square += state.X.ridge[part.S[l]] * w * w;
         }
-      }
-      if (r == 1 && fitter.loss.bounded && LikelihoodFitter::above(part.f, dec, reach, least)) {
-        near(predicted, i, j);
-        continue;
       }
       block.units[block.count++] = {j, dec, square};
       if (block.count == kBlock) flush();
@@ -309,7 +304,6 @@ private:
   std::vector<std::uint8_t> crowded;       // per unit: the bounds leave more than a few exchanges
   std::vector<Exchanged> todo;
   Exchanged nearest{HUGE_VAL, -1, -1};
-  LikelihoodFit nearest_fit;
   std::vector<Exchanged> shortlist; // a heap, the furthest on top
   double goal = 0.0;
 };

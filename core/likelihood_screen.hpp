@@ -17,8 +17,9 @@
 namespace pursuit {
 
 struct Exchanged {
-  double predicted; // the value in the model
-  i64 i, j;         // the place of the unit that leaves, the unit that enters
+  double predicted;         // the value in the model
+  i64 i, j;                 // the place of the unit that leaves, the unit that enters
+  double lower = -HUGE_VAL; // a bound of the minimum
 };
 
 class ExchangeScreen {
@@ -143,13 +144,15 @@ private:
     if (fitter.loss.bounded) {
       reach = std::min(reach, std::sqrt(std::max(0.0, length * (1 + 1e-9)) * at.leverage));
       reach += X.largest()[j] * std::fabs(s);
-      if (LikelihoodFitter::above(part.f, dec, reach, least)) return true;
+      if (bounded(exchange, LikelihoodFitter::lower_bound(part.f, dec, reach), least)) return true;
     }
     turn_by(exchange.j, exchange.i, s);
     fitter.spent += static_cast<double>(n * (M + 4));
-    if (fitter.loss.bounded && LikelihoodFitter::above(part.f, dec, fitter.loss.reach(turn.get()), least)) return true;
+    if (fitter.loss.bounded &&
+        bounded(exchange, LikelihoodFitter::lower_bound(part.f, dec, fitter.loss.reach(turn.get())), least))
+      return true;
     const double gap = fitter.loss.gap(part.eta.data(), at.d1, at.W.data(), turn.get());
-    if (part.f - (gap + penalty(part, j, step.data(), s)) * (1 + 1e-6) > least) return true;
+    if (bounded(exchange, part.f - (gap + penalty(part, j, step.data(), s)) * (1 + 1e-6), least)) return true;
     if (!fitter.loss.bounded || failed > kFailed) return false;
     const bool out = by_chords(at, exchange, a, s, left, least);
     failed += !out;
@@ -157,7 +160,7 @@ private:
   }
 
   // Steps with the same H from where the first one leads.
-  bool by_chords(const Place& at, const Exchanged& exchange, const Entries& a, double s, double left, double least) {
+  bool by_chords(const Place& at, Exchanged& exchange, const Entries& a, double s, double left, double least) {
     const LikelihoodFit& part = parts[exchange.i];
     const double* T = D.get();
     double x = 0.0;
@@ -187,9 +190,15 @@ private:
         lifted[e] = share == 0.0 ? 0.0 : share / second[e];
       }
       const double gap = fitter.loss.gap(ahead.get(), first.get(), second.get(), lifted.get());
-      if (f - (gap + penalty(part, exchange.j, step.data(), s)) * (1 + 1e-6) > least) return true;
+      if (bounded(exchange, f - (gap + penalty(part, exchange.j, step.data(), s)) * (1 + 1e-6), least)) return true;
     }
     return false;
+  }
+
+  // Notes a bound; whether it is above the least that matters.
+  static bool bounded(Exchanged& exchange, double lower, double least) {
+    exchange.lower = std::max(exchange.lower, lower);
+    return lower > least;
   }
 
   // turn = A s of a step: of the columns of S but the i-th, and of the one that enters.

@@ -180,3 +180,14 @@ def test_forced_columns_stay():
 @pytest.mark.parametrize("seed", [5, 11, 9007, 21124])
 def test_the_next_best_exchange(seed):
     assert complaints(draw(seed), {"next best"}) == []
+
+
+@pytest.mark.parametrize("seed", [920104, 920107, 920521, 920547, 920576, 921461, 921476])
+def test_the_next_best_exchange_is_the_nearest(seed):
+    """Here the model at the fit without a unit ranks another exchange first."""
+    assert complaints(draw(seed), {"next best"}) == []
+
+
+@pytest.mark.parametrize("seed", [940052, 940063, 940132])
+def test_the_next_best_exchange_of_several_classes_is_the_nearest(seed):
+    assert complaints(draw(seed, "multinomial"), {"next best"}) == []

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import _core
-from .._utils.sorted_sets import inside
+from .._utils.sorted_sets import inside, without
 from .._utils.types import Columns
 from ..constraints import AtMost
 from ..kernels.path import PathPlan
@@ -190,6 +190,11 @@ def _on_all_columns(f: "GLM", constraint: AtMost, start: Columns, plan: SearchPl
     if found is None:
         return None
     points = [(S, coef[:, 0], float(b[0]), value) for S, coef, b, value in found.points]
+    ignored = without(constraint.allowed[columns.sizes[constraint.allowed] <= 0], constraint.include)
+    ignored = ignored[~f.data.scales(f.fit_intercept)[2][ignored]] if len(ignored) else ignored
+    if len(ignored) and not found.n_unchecked:  # columns that vary too little for the kernel: refits decide
+        n_unchecked = constraint.k * len(ignored)
+        return replace(found, points=points, n_unchecked=n_unchecked, unknown=ignored, swept=False)
     return replace(found, points=points)
 
 
