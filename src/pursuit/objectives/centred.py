@@ -100,13 +100,15 @@ def exact_exchanges(f: "GLM", support: Columns, newcomer: int) -> Vector | None:
     A, shift, _ = design.stored(np.append(support, newcomer))
     if np.any(shift) and not f.fit_intercept:
         return None
+    used = rows.c > 0  # as in the target's copy
+    A, c = np.asfortranarray(A[used]), rows.c[used]
     n, m = A.shape
-    Q, T, left = _core.orthonormal(np.asfortranarray(A), rows.c, np.zeros(m), f.fit_intercept, EXACT_COMBINATION_SHARE)
+    Q, T, left = _core.orthonormal(A, c, np.zeros(m), f.fit_intercept, EXACT_COMBINATION_SHARE)
     least = float(left.min(initial=1.0))
     error = np.sqrt(m) * SUM_ROUNDING + (DOUBLE_DOUBLE_ROUNDING * n * m / least if least > 0 else np.inf)
     if error > MAX_DIRECTION_ERROR:
         return None
-    z = Q.T @ (np.sqrt(rows.c) * problem.target)
+    z = Q.T @ (np.sqrt(c) * problem.target)
     cost = T @ z / np.linalg.norm(T, axis=1)
     noise = error * float(np.linalg.norm(problem.target))
     above, below = np.maximum(np.abs(cost[:-1]) - noise, 0.0), abs(float(z[-1])) + noise
