@@ -97,8 +97,20 @@ def test_values_fall_with_k_and_are_no_worse_than_the_path(seed):
     assert complaints(seed, {"above the path", "not monotone"}, monotone=True) == []
 
 
-def test_several_responses_far_from_zero_are_no_worse_than_the_path():
-    assert complaints(80642, {"above the path", "not monotone"}, monotone=True, drawn=draw_responses) == []
+# Responses far from zero (80642); near-copies whose difference explains much, which needs a search at every size.
+
+
+@pytest.mark.parametrize("seed", [80642, 930039, 931604, 931831, 932139, 933585])
+def test_several_responses_are_no_worse_than_the_path(seed):
+    assert complaints(seed, {"above the path", "not monotone"}, monotone=True, drawn=draw_responses) == []
+
+
+# Newcomers that are close to combinations of the support, whose exchanges products of columns cannot judge.
+
+
+@pytest.mark.parametrize("seed", [931198, 931215, 932091, 932867, 933824])
+def test_the_next_best_exchange_of_several_responses(seed):
+    assert complaints(seed, {"next best"}, drawn=draw_responses) == []
 
 
 @pytest.mark.parametrize("seed", [249, 283, 315, 339, 727, 792, 823, 1768, 2839])

@@ -24,19 +24,21 @@ def minimum(columns, y, weights):
     return loss / 2
 
 
-def problem(seed, intercept):
+def problem(seed, intercept, responses=1):
     rng = np.random.default_rng(seed)
     S = rng.standard_normal((12, 3)) + 5.0
     newcomers = [0.1 * S[:, 0] + 0.7 * S[:, 1], S.sum(axis=1) / 3.0, 1.8 * S[:, 2] + 32.0]
     X = np.c_[S, newcomers[seed % 3]]
-    weights, y = rng.uniform(0.5, 2.0, 12), rng.standard_normal(12) + 3.0
+    weights, y = rng.uniform(0.5, 2.0, 12), rng.standard_normal((12, responses)).squeeze() + 3.0
+    if seed >= 6:
+        weights[[2, 7]] = 0.0
     f = GLM(X, y, sample_weight=weights, fit_intercept=intercept)
     columns = [*X.T, np.ones(12)] if intercept else [*X.T]
     return f, columns, y, f.data.rows.c
 
 
 @pytest.mark.parametrize("intercept", [False, True])
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(8))
 def test_bounds_are_below_the_exact_change_and_close_to_it(seed, intercept):
     f, columns, y, c = problem(seed, intercept)
     found = f.exchange_bounds(np.arange(3), 3)
@@ -46,6 +48,17 @@ def test_bounds_are_below_the_exact_change_and_close_to_it(seed, intercept):
         change = float(minimum(columns[:i] + columns[i + 1 :], y, c) - before)
         assert found[i] <= change
         assert found[i] >= change - 1e-6 * f.null.value
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_changes_of_several_responses_are_sums(seed):
+    f, columns, y, c = problem(seed, True, responses=3)
+    found = f.exchange_bounds(np.arange(3), 3)
+    assert found is not None
+    for i in range(3):
+        supports = [columns[:i] + columns[i + 1 :], columns[:3] + columns[4:]]
+        change = float(np.subtract(*(sum(minimum(some, target, c) for target in y.T) for some in supports)))
+        assert change - 1e-6 * f.null.value <= found[i] <= change
 
 
 def test_no_bound_with_a_ridge_or_an_exact_combination():

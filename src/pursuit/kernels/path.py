@@ -11,10 +11,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .. import _core
-from .._utils.types import Array, Columns, Intercept, Matrix, Ridge, Vector
+from .._utils.types import Array, Columns, Intercept, Ridge, Vector
 from ..constraints import AtMost, Exchange
 from .rounding import MAX_ROUNDING_SHARE, MIN_VALUE_ERROR, MIN_VALUE_SHARE, SUM_ROUNDING, has_safe_range, value_rounding
 from .search import WIDENING_FACTOR, ScaledColumns, SearchPlan, as_exchange, make_request, unit_masks
+from .unit_columns import UnitColumns
 
 NO_COLUMNS = np.empty(0, np.int64)
 MAX_THOROUGH_COLUMNS = 500  # columns up to which every size has a search of its own
@@ -29,7 +30,6 @@ MAX_ORTHONORMAL_WORK = 1e7
 MIN_STATE_SIZE = 8e6  # numbers that the kernel may always keep: k rows of p of them
 
 MIN_WORKING_SET = 40  # columns of a working set beside the support
-EXACT_COMBINATION = 1e-11  # what rounding leaves of a column of length 1 that is a combination of others
 NEGLIGIBLE_VALUE_SHARE = 1e-24  # of the null value: an orthonormal basis leaves less than that to rounding
 WELL_CONDITIONED = 1e-6  # a lower bound of a reciprocal condition number (by a factor k too low, or k^2)
 
@@ -48,42 +48,6 @@ class PathPlan(NamedTuple):
     reached: Callable[[int, float], object] | None
     sizes: Sequence[int] = ()
     only: int | None = None
-
-
-class UnitColumns(NamedTuple):
-    """Columns of length 1 (n x p) with their squared lengths before that, and targets (a row for each response)."""
-
-    columns: Matrix
-    square: Vector
-    target: Matrix
-
-    def lengths(self, ridge: Vector) -> Vector:
-        """Lengths with the ridge, which counts as a further row of each column; constant ones: 1."""
-        return np.sqrt(np.where(self.square > 0, self.square + ridge, 1.0))
-
-    def triangle(self, ridge: Vector) -> tuple[Matrix, Matrix]:
-        """Columns and targets (transposed) of a triangular factor, which has at most p + q rows.
-
-        Products of columns are those of all rows, and almost no digit is lost.
-        """
-        p, length = self.columns.shape[1], self.lengths(ridge)
-        extended = np.hstack([self.columns * (np.sqrt(self.square) / length), self.target.T])
-        if np.any(ridge):
-            of_ridge = np.zeros((p, extended.shape[1]))
-            np.fill_diagonal(of_ridge, np.where(self.square > 0, np.sqrt(ridge) / length, 0.0))
-            extended = np.vstack([extended, of_ridge])
-        R = np.asarray(np.linalg.qr(extended, mode="r"))
-        return np.ascontiguousarray(R[:, :p]), np.ascontiguousarray(R[:, p:].T)
-
-    def near_combination(self, support: Columns, cols: Columns) -> bool:
-        """Whether one of some columns is nearly a combination of a support's, and not exactly but for rounding."""
-        if len(cols) == 0:
-            return False
-        Q = np.linalg.qr(self.columns[:, support])[0]
-        E = self.columns[:, cols]
-        for _ in range(2):  # once more for the rounding that the first leaves behind
-            E = E - Q @ (Q.T @ E)
-        return bool((np.linalg.norm(E, axis=0) > EXACT_COMBINATION).any())
 
 
 class PathPoint(NamedTuple):
@@ -184,27 +148,28 @@ def quadratic_path(
         complete = solution.sizes == constraint.k - len(constraint.include) + 1 and solution.claimed(f0, rounded)
         points = [solution.point(i) for i in range(solution.sizes)]
         if last > floor and not complete:
-            return orthonormal_path(on_columns, ridge, scale, constraint, plan)
+            return orthonormal_path(on_columns, scale, constraint, plan)
         if last > floor and any(on_columns.near_combination(at.support, at.doubtful) for at in points):
             known = points[-1 if plan.only is None else plan.only - len(constraint.include)].support
-            return orthonormal_path(on_columns, ridge, scale, constraint, plan, known)
+            if len(c) > 1:  # from there a light path misses pairs of near-copies whose difference explains much
+                known = NO_COLUMNS
+            return orthonormal_path(on_columns, scale, constraint, plan, known)
     return _from_quadratic(solution, request, h, f0, constraint, plan, rounded)
 
 
 def orthonormal_path(
-    given: UnitColumns, ridge: Vector, scale: float, constraint: AtMost, plan: PathPlan, known: Columns = NO_COLUMNS
+    given: UnitColumns, scale: float, constraint: AtMost, plan: PathPlan, known: Columns = NO_COLUMNS
 ) -> PathSolution | None:
     """The path of a least squares problem whose columns may be close to dependent; nothing is claimed of its points.
 
     For one size a ``known`` support stands in for the searches at other sizes.
     """
-    useful, length = given.square > 0, given.lengths(ridge)
-    A, Y = given.triangle(ridge)
+    useful, (A, Y) = given.square > 0, given.triangle()
     thorough, start = (True, NO_COLUMNS) if plan.only is None else (not len(known), known)
     request = path_request(plan, constraint, useful, True, scale, start)
     judged = -1 if plan.only is None else plan.only
     floor = NEGLIGIBLE_VALUE_SHARE * 0.5 * float(np.sum(Y**2))
-    solution = _core.orthonormal_path(A, Y, length, floor, request, thorough, plan.reached, judged)
+    solution = _core.orthonormal_path(A, Y, given.lengths, floor, request, thorough, plan.reached, judged)
     first, points = len(constraint.include), list[PathPoint]()
     for at in solution.points:
         x = at.coef if len(Y) == 1 else at.coef.reshape(len(at.support), len(Y))

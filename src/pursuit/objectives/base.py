@@ -15,8 +15,8 @@ from ..constraints import AtMost, Exchange
 from ..kernels.path import PathPlan, PathPoint, PathSolution
 from ..kernels.rounding import SUM_ROUNDING
 from ..kernels.search import SearchPlan, SearchSolution
+from ..kernels.unit_columns import UnitColumns
 from ..refits.problem import SupportProblem
-from .centred import CentredColumns
 from .point import Point, Slope
 
 if TYPE_CHECKING:
@@ -215,7 +215,7 @@ class Objective:
         """The ``most`` best exchanges at a refit, by a way of f's own; None: by the quadratic model."""
         return None
 
-    def centred_columns(self) -> CentredColumns | None:
+    def unit_columns(self) -> UnitColumns | None:
         """Columns and target of the least squares problem that f is, in a dense copy; None where it is none."""
         return None
 

@@ -1,13 +1,14 @@
 """A dense copy of the columns of a least squares problem, for sweeps that need every digit of them."""
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from .. import _core
-from .._utils.types import Columns, Flags, Matrix, Vector
+from .._utils.types import Columns, Flags, Vector
 from ..data.answers import SUM_ROUNDING
 from ..designs import centre
+from ..kernels.unit_columns import UnitColumns
 from ..refits.basis import DOUBLE_DOUBLE_ROUNDING, EXACT_COMBINATION_SHARE
 
 if TYPE_CHECKING:
@@ -18,25 +19,13 @@ MAX_DIRECTION_ERROR = 1e-8  # of the directions of a basis in twice the digits, 
 MAX_ATTEMPTS = 4  # calls of the kernel in twice the digits, one more for every column that is no combination
 
 
-class CentredColumns(NamedTuple):
-    """Columns of length 1 and target: f = |target - columns (sqrt(square) x)|^2 / 2 + sum_j ridge_j x_j^2 / 2.
-
-    Both are centred where there is an intercept. Rows are multiplied by the roots of their weights.
-    ``square`` is the squared length of each column before it was divided by its length, without the ``ridge``.
-    """
-
-    columns: Matrix
-    target: Vector
-    square: Vector
-    ridge: Vector
-
-
-def centred_columns(f: "GLM") -> CentredColumns | None:
-    """Copy the columns of f; None where it is no squared loss on rows in memory, or too large."""
+def unit_columns(f: "GLM") -> UnitColumns | None:
+    """Copy the columns of f, without the ridge; None where it is no squared loss on rows in memory, or too large."""
     if not _copyable(f):
         return None
     A, rows = f.data.copied()
-    y = np.array(rows.y if rows.offset is None else rows.y - rows.offset, dtype=np.float64)[:, None]
+    y = np.array(rows.y if rows.offset is None else rows.y - rows.offset, np.float64, order="F")
+    y = y.reshape(len(y), -1, order="F")
     if f.fit_intercept:
         centre(A, rows.c)
         centre(y, rows.c)
@@ -46,13 +35,19 @@ def centred_columns(f: "GLM") -> CentredColumns | None:
     if not np.isfinite(square).all():
         return None
     columns = np.divide(A, np.sqrt(np.where(square > 0, square, 1.0)), order="F")
-    return CentredColumns(columns, root * y[:, 0], square, np.zeros(len(square)))
+    return UnitColumns(columns, root * y.T, square, np.zeros(len(square)))
 
 
 def _copyable(f: "GLM") -> bool:
     """Whether f is a squared loss on rows in memory that are few enough for a copy."""
     data = f.data
-    if f.gram is None or not data.whole or data.products_only or data.room.gram is not None:
+    if (
+        f.gram is None
+        or f.columns_per_feature > 1
+        or not data.whole
+        or data.products_only
+        or data.room.gram is not None
+    ):
         return False
     return data.shape[0] * data.shape[1] <= MAX_ENTRIES
 
@@ -85,7 +80,8 @@ def exact_exchanges(f: "GLM", support: Columns, newcomer: int) -> Vector | None:
     """Lower bounds of what exchanging each column of a support for one newcomer changes f by, in twice the digits.
 
     Q is an orthonormal basis of S + j, A = Q T^-1, z = Q'y. Leaving i out of S + j adds (T_i z)^2 / (2 |T_i|^2), and
-    leaving j out adds z_j^2 / 2, so that the exchange changes f by the difference. One basis serves all i.
+    leaving j out adds z_j^2 / 2, so that the exchange changes f by the difference. One basis serves all i, and all
+    responses, over which squares are added up.
 
     Returns
     -------
@@ -93,21 +89,23 @@ def exact_exchanges(f: "GLM", support: Columns, newcomer: int) -> Vector | None:
         A bound for each column of the support; None where there is a ridge, the data are no dense copy in memory, the
         columns are exact combinations of each other, or even twice the digits do not suffice.
     """
-    problem = f.centred_columns()
+    problem = f.unit_columns()
     if problem is None or np.any(f.ridge):
         return None
     design, rows = f.data.design, f.data.rows
     A, shift, _ = design.stored(np.append(support, newcomer))
     if np.any(shift) and not f.fit_intercept:
         return None
+    used = rows.c > 0  # as in the target's copy
+    A, c = np.asfortranarray(A[used]), rows.c[used]
     n, m = A.shape
-    Q, T, left = _core.orthonormal(np.asfortranarray(A), rows.c, np.zeros(m), f.fit_intercept, EXACT_COMBINATION_SHARE)
+    Q, T, left = _core.orthonormal(A, c, np.zeros(m), f.fit_intercept, EXACT_COMBINATION_SHARE)
     least = float(left.min(initial=1.0))
     error = np.sqrt(m) * SUM_ROUNDING + (DOUBLE_DOUBLE_ROUNDING * n * m / least if least > 0 else np.inf)
     if error > MAX_DIRECTION_ERROR:
         return None
-    z = Q.T @ (np.sqrt(rows.c) * problem.target)
-    cost = T @ z / np.linalg.norm(T, axis=1)
+    z = Q.T @ (np.sqrt(c) * problem.target).T
+    cost = np.linalg.norm(T @ z, axis=1) / np.linalg.norm(T, axis=1)
     noise = error * float(np.linalg.norm(problem.target))
-    above, below = np.maximum(np.abs(cost[:-1]) - noise, 0.0), abs(float(z[-1])) + noise
+    above, below = np.maximum(cost[:-1] - noise, 0.0), float(np.linalg.norm(z[-1])) + noise
     return np.asarray(0.5 * (above**2 - below**2))

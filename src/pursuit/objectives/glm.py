@@ -22,13 +22,14 @@ from .._utils.types import ArrayLike, Columns, Flags, Intercept, Keywords, Matri
 from .._utils.validation import check_array, check_flag, check_number, check_start
 from ..constraints import AtMost
 from ..data import GramColumns, as_data, placed
-from ..kernels.path import PathPlan, PathPoint, PathSolution, UnitColumns
+from ..kernels.path import PathPlan, PathPoint, PathSolution
 from ..kernels.search import SearchPlan, SearchSolution
+from ..kernels.unit_columns import UnitColumns
 from ..losses import Loss, Multinomial, as_loss
 from ..refits.columns import MAX_HESSIAN_COLUMNS
 from . import classes, least_squares, likelihood
 from .base import Objective, Point, Slope
-from .centred import MAX_ENTRIES, CentredColumns, centred_columns, exact_combinations, exact_exchanges
+from .centred import MAX_ENTRIES, exact_combinations, exact_exchanges, unit_columns
 from .glm_curvature import GLMCurvature
 from .glm_path import glm_path, glm_refits
 from .one_column import best_column
@@ -167,14 +168,14 @@ class GLM(GLMCurvature):
 
     def forget(self) -> None:
         self.data.forget()
-        self.__dict__.pop("_centred", None)
+        self.__dict__.pop("_unit_columns", None)
         if self.gram is not None:
             self.gram.forget()
         if self._null is not None:
             self._null.__dict__.pop("gradient", None)
 
     def __getstate__(self) -> Keywords:
-        kept = ("_null", "gram", "_without", "tilt", "_first", "evened", "_centred", "far_from_zero")
+        kept = ("_null", "gram", "_without", "tilt", "_first", "evened", "_unit_columns", "far_from_zero")
         return {key: value for key, value in self.__dict__.items() if key not in kept}
 
     def __setstate__(self, state: Keywords) -> None:
@@ -202,25 +203,15 @@ class GLM(GLMCurvature):
         points = glm_refits(self, supports) if self.outputs == 1 else None
         return super().refits(supports) if points is None else points
 
-    def centred_columns(self) -> CentredColumns | None:
-        found = self._centred if self.outputs == 1 else None
-        return None if found is None else found._replace(ridge=np.broadcast_to(self.ridge, self.dim))
-
     def unit_columns(self) -> UnitColumns | None:
-        """The columns and the target as a path kernel takes them; None where there is no copy."""
-        known = self.centred_columns()
-        return None if known is None else UnitColumns(known.columns, known.square, known.target[None])
+        found = self._unit_columns
+        return None if found is None else found._replace(ridge=np.broadcast_to(self.ridge, self.data.shape[1]))
 
     @lazy
     def far_from_zero(self) -> bool:
-        if (
-            self.gram is None
-            or self.outputs > 1
-            or not self.fit_intercept
-            or self.data.shape[0] * self.data.shape[1] > MAX_ENTRIES
-        ):
+        if self.gram is None or not self.fit_intercept or self.data.shape[0] * self.data.shape[1] > MAX_ENTRIES:
             return False
-        squares = self.curvatures(self.null, np.arange(self.dim)) - self.ridge
+        squares = self.curvatures(self.null, np.arange(0, self.dim, self.outputs)) - self.ridge
         return bool((self.data.moments().mean ** 2 > MEAN_OVER_SPREAD**2 * squares)[squares > 0].any())
 
     def combinations(self, support: Columns, cols: Columns) -> Flags:
@@ -230,9 +221,9 @@ class GLM(GLMCurvature):
         return exact_exchanges(self, support, newcomer)
 
     @lazy
-    def _centred(self) -> CentredColumns | None:
+    def _unit_columns(self) -> UnitColumns | None:
         """Without the ridge: ``ridged`` objectives share it."""
-        return centred_columns(self)
+        return unit_columns(self)
 
     def quick_search(self, constraint: AtMost, start: Columns, plan: SearchPlan) -> "SearchSolution | None":
         """A search for the best support in one kernel call; None where the data are too large for that."""

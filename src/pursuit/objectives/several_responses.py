@@ -20,7 +20,6 @@ from ..kernels.path import (
     MIN_STATE_SIZE,
     PathPlan,
     PathSolution,
-    UnitColumns,
     least_squares_path,
     quadratic_path,
 )
@@ -74,8 +73,7 @@ def path_of_responses(f: "GLM", constraint: AtMost, plan: PathPlan) -> PathSolut
         if f.fit_intercept:
             centre(A, rows.c)
         A *= np.sqrt(rows.c)[:, None]
-        rest, square = _residual(f, rows), np.einsum("ij,ij->j", A, A)
-        gradient = np.where(problem.useful, -(rest @ A), 0.0)
+        gradient = np.where(problem.useful, -(_residual(f, rows) @ A), 0.0)
         ridge = np.where(problem.useful, f.ridge, 0.0)
         found = quadratic_path(
             A.T @ A,
@@ -86,7 +84,7 @@ def path_of_responses(f: "GLM", constraint: AtMost, plan: PathPlan) -> PathSolut
             1e-9 * value,
             constraint,
             plan,
-            columns=lambda: UnitColumns(A / np.sqrt(np.where(square > 0, square, 1.0)), square, rest),
+            columns=f.unit_columns,
         )
     else:
         found = least_squares_path(

@@ -23,9 +23,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from .._utils.types import Vector
+from .._utils.types import Columns, Vector
 from .._utils.validation import check_count, check_number
-from ..constraints import AtMost
+from ..constraints import AtMost, Exchange
 from ..engines import TimeUpError, check_time, late, seconds_left
 from ..kernels.path import MAX_GRAM_WORK, MAX_SEARCHED_WORK, MAX_THOROUGH_COLUMNS, PathPlan, PathSolution
 from ..kernels.rounding import MIN_VALUE_SHARE
@@ -33,6 +33,7 @@ from ..kernels.search import SearchPlan, SearchSolution
 from ..objectives.base import Objective, Point
 from ..objectives.point import from_kernel
 from .base import Solver, generator
+from .exchanges import reported_by_basis
 from .local_search import MIN_IMPROVEMENT, search, try_rivals, unsettled
 from .multistart import STARTS, Multistart, multistart
 from .omp import OMP
@@ -167,8 +168,7 @@ class Auto(Solver):
         if at is None:
             return None
         point = from_kernel(f, at)
-        doubtful = at.doubtful is not None and len(at.doubtful) and unsettled(f, constraint, point, at.doubtful)
-        return None if doubtful else point.claim("swap_optimal", at.exchange)
+        return _settled(f, constraint, point, at.exchange, at.doubtful)
 
     def _path_plan(self, constraint: AtMost) -> tuple[AtMost, PathPlan]:
         """A path that goes on beyond k, since smaller sizes are improved from larger ones; its point of size k.
@@ -208,11 +208,11 @@ class Auto(Solver):
             point = from_kernel(f, at)
             if not (at.exact and at.exchange is not None and at.optimality == "swap_optimal"):
                 return f.refit(at.support, start=point)
-            doubtful = at.doubtful is not None and len(at.doubtful)  # all but these exchanges were judged
-            if doubtful:
+            if at.doubtful is not None and len(at.doubtful):
                 yield point
-            if not (doubtful and unsettled(f, constraint, point, at.doubtful)):
-                return point.claim("swap_optimal", at.exchange)
+            settled = _settled(f, constraint, point, at.exchange, at.doubtful)
+            if settled is not None:
+                return settled
         plan = plan._replace(only=None)  # as ``path`` does, and refits go on from there
         return (yield from _continued(f, constraint, longer, f.quick_path(longer, plan), plan))
 
@@ -337,11 +337,13 @@ def _claimed(f: Objective, constraint: AtMost, found: SearchSolution, known: Poi
     if exchange is not None and (exchange.leave[0] not in units or exchange.enter[0] in units):
         exchange = None  # the one that led to f's floor, where no other was judged
     agrees = ended or (last.value >= value - scale and last.lower_bound >= last.value - scale)
-    unknown = found.unknown
     if found.n_unchecked < 0:  # time was up before any exchange was judged
         yield last
-    elif agrees and (not found.n_unchecked or (unknown is not None and not unsettled(f, constraint, last, unknown))):
-        yield last.claim("swap_optimal", exchange)
+        return
+    judged = agrees and (not found.n_unchecked or found.unknown is not None)
+    settled = _settled(f, constraint, last, exchange, found.unknown) if judged else None
+    if settled is not None:
+        yield settled
     elif f.quadratic:  # columns that are nearly combinations of others: refits decide
         yield from _on_data(f, constraint, last)
     else:
@@ -350,6 +352,19 @@ def _claimed(f: Objective, constraint: AtMost, found: SearchSolution, known: Poi
         yield last
         if not found.swept:
             yield from try_rivals(f, constraint, last)
+
+
+def _settled(
+    f: Objective, constraint: AtMost, point: Point, exchange: Exchange | None, newcomers: Columns | None
+) -> Point | None:
+    """The point with its claim, where all exchanges are judged but those with some newcomers; None if one may help."""
+    if newcomers is not None and len(newcomers):
+        if unsettled(f, constraint, point, newcomers):
+            return None
+        near = reported_by_basis(f, constraint, point)  # which none of these need help to be
+        if near is not None and (exchange is None or near.change < exchange.change):
+            exchange = near._replace(change=max(near.change, 0.0))
+    return point.claim("swap_optimal", exchange)
 
 
 def _point(f: Objective, support: Any, coef: Vector, b: Any, value: float) -> Point:

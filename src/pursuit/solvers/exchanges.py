@@ -91,7 +91,7 @@ def exchanges(f: Objective, constraint: AtMost, point: Point, units: Columns | N
     sweep = _sweep(f, constraint, point, mine, others, every)
     unknown = others if not sweep.exact else others[(sweep.left < NEARLY_DEPENDENT) | sweep.unsure(f.rounded)]
     coarse = sweep.noise(f.rounded)[int(np.argmin(sweep.change))] > MAX_REPORTED_ROUNDING * abs(point.value)
-    if every and f.quadratic and constraint.unit_of is None and (len(unknown) or coarse or f.far_from_zero):
+    if every and f.quadratic and constraint.by_blocks(f.width) and (len(unknown) or coarse or f.far_from_zero):
         careful = _by_basis(f, constraint, point)
         if careful is not None:
             return careful
@@ -142,17 +142,17 @@ def _sweep_by_basis(
     f: Objective, constraint: AtMost, support: Columns, value: float
 ) -> tuple[Columns, PairSweep] | None:
     """All exchanges from an orthonormal basis of the columns; None where f has none or they lack digits."""
-    problem = f.centred_columns()
-    others, free = without(constraint.allowed, support), ~inside(support, constraint.include)
+    problem, units = f.unit_columns(), constraint.units_of(support)
+    others, free = without(constraint.allowed, units), ~inside(units, constraint.include)
     if problem is None or not (len(others) and free.any()):
         return None
-    found = orthonormal_sweep.sweep(problem, support, others, free, MIN_IMPROVEMENT * f.scale(value))
+    found = orthonormal_sweep.sweep(problem, units, others, free, MIN_IMPROVEMENT * f.scale(value))
     return None if found is None else (others, found)
 
 
 def _by_basis(f: Objective, constraint: AtMost, point: Point) -> Ranked | None:
     """The best exchange at a point from an orthonormal basis of the columns."""
-    S, known = point.support, _sweep_by_basis(f, constraint, point.support, point.value)
+    S, known = constraint.units_of(point.support), _sweep_by_basis(f, constraint, point.support, point.value)
     if known is None:
         return None
     others, found = known
@@ -168,6 +168,12 @@ def _by_basis(f: Objective, constraint: AtMost, point: Point) -> Ranked | None:
     return Ranked([best], np.unique(others[cols]), free, reported, pairs)
 
 
+def reported_by_basis(f: Objective, constraint: AtMost, point: Point) -> Exchange | None:
+    """The exchange that changes f least at a point, from an orthonormal basis; None where none has digits."""
+    known = _by_basis(f, constraint, point) if constraint.by_blocks(f.width) else None
+    return None if known is None else known.reported
+
+
 def follow_by_basis(f: Objective, constraint: AtMost, support: Columns, value: float) -> Columns:
     """Make the best exchange while one helps by more than rounding, without refits; returns the last support."""
     seen = {support.tobytes()}
@@ -180,7 +186,8 @@ def follow_by_basis(f: Objective, constraint: AtMost, support: Columns, value: f
         j = int(np.argmin(found.change))
         if not found.change[j] + found.noise[j] < -MIN_CLEAR_IMPROVEMENT * f.scale(value):
             break
-        support = apply(constraint, support, (int(support[found.who[j]]),), (int(others[j]),))
+        leave = int(constraint.units_of(support)[found.who[j]])
+        support = apply(constraint, support, (leave,), (int(others[j]),))
         if support.tobytes() in seen:
             break
         seen.add(support.tobytes())

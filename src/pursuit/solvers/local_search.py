@@ -196,10 +196,10 @@ def _doubts(f: Objective, constraint: AtMost, point: Point, ranked: Ranked, trie
 
 def _bounds(f: Objective, constraint: AtMost, point: Point, pairs: list[Pair]) -> dict[Pair, float]:
     """Lower bounds of f after each exchange, the lowest first; -inf where there is none."""
-    changes = dict[int, Vector | None]()
-    if constraint.unit_of is None:
-        changes = {j: f.exchange_bounds(point.support, j) for j in sorted({enter for _, enter in pairs})}
-    position = {j: i for i, j in enumerate(point.support.tolist())}
+    changes, units = dict[int, Vector | None](), constraint.units_of(point.support)
+    if constraint.by_blocks(f.width):
+        changes = {j: f.exchange_bounds(units, j) for j in sorted({enter for _, enter in pairs})}
+    position = {j: i for i, j in enumerate(units.tolist())}
 
     def bound(pair: Pair) -> float:
         known = changes.get(pair[1])
@@ -232,9 +232,9 @@ def _excluded(
 def unsettled(f: Objective, constraint: AtMost, point: Point, newcomers: Any) -> list[int]:
     """The units outside that may help in an exchange, among some: all others do not even help on top of the support."""
     enough, left = point.value - MIN_IMPROVEMENT * f.scale(point.value), np.asarray(newcomers, np.int64)
-    if constraint.unit_of is None and len(left) and point.lower_bound >= enough:
-        left = left[~f.combinations(point.support, left)]
     units = constraint.units_of(point.support)
+    if constraint.by_blocks(f.width) and len(left) and point.lower_bound >= enough:
+        left = left[~f.combinations(units, left)]
     return [j for j in left.tolist() if f.refit(constraint.columns_of(np.union1d(units, [j]))).lower_bound < enough]
 
 

@@ -7,7 +7,8 @@ twice), r the residual, g = E'r, d_j = |E_j|^2, a_i = u_i'Q'y, w_ij = u_i'V_j. E
 
     a_i^2 / 2 - (g_j + w_ij a_i)^2 / (2 (d_j + w_ij^2))  =  (a_i^2 d_j - g_j^2 - 2 g_j w_ij a_i) / (2 (d_j + w_ij^2)),
 
-and the second form does not cancel where j is close to a combination of the chosen columns.
+and the second form does not cancel where j is close to a combination of the chosen columns. Of several responses a_i
+and g_j have a number for each: squares are those of norms, products are inner ones.
 
 Rounding perturbs columns of length 1 by e = ``SUM_ROUNDING``. To first order that changes E_j by e (1 + |T V_j|_1), u_i
 by e sum_l |T_l|, and g, d, w and a accordingly: ``noise`` bounds what it does to the change of every pair.
@@ -22,7 +23,7 @@ from scipy.linalg import lapack
 
 from .._utils.types import Columns, Flags, Matrix, Vector
 from ..data.answers import SUM_ROUNDING
-from ..objectives.centred import CentredColumns
+from ..kernels.unit_columns import UnitColumns
 
 MIN_PIVOT_LENGTH = 1e-11  # part of a chosen column outside of the earlier ones, below which the basis has no digits
 MIN_NEWCOMER_LENGTH = 1e-14  # length of the part of a newcomer outside of the basis that is rounding
@@ -44,7 +45,7 @@ class PairSweep(NamedTuple):
     reported: tuple[int, int, float] | None
 
 
-def sweep(problem: CentredColumns, support: Columns, others: Columns, free: Flags, helps: float) -> PairSweep | None:
+def sweep(problem: UnitColumns, support: Columns, others: Columns, free: Flags, helps: float) -> PairSweep | None:
     """Judge every exchange of a free column of the support for one of the others.
 
     Parameters
@@ -61,25 +62,25 @@ def sweep(problem: CentredColumns, support: Columns, others: Columns, free: Flag
     """
     if problem.square[support].min(initial=np.inf) <= 0:
         return None
-    k, y = len(support), problem.target
+    k, Y = len(support), problem.target.T
     alive, ridged = problem.square > 0, bool(problem.ridge.any())
     total = np.where(alive, problem.square + problem.ridge, 1.0)
     ridge, shrink = problem.ridge / total, np.sqrt(problem.square / total)  # squared ridge rows; length of the others
     A = problem.columns[:, support]
     if ridged:
         A = np.vstack([A * shrink[support], np.diag(np.sqrt(ridge[support]))])
-        y = np.concatenate([y, np.zeros(k)])
+        Y = np.vstack([Y, np.zeros((k, Y.shape[1]))])
     Q, R = np.linalg.qr(A)
     if not (len(R) == k and np.abs(R.diagonal()).min() > MIN_PIVOT_LENGTH):
         return None
     T = np.triu(lapack.dtrtri(R)[0])
     sizes = np.linalg.norm(T, axis=1)
-    z = Q.T @ y
-    rest = y - Q @ z
+    z = Q.T @ Y
+    rest = Y - Q @ z
     again = Q.T @ rest
     rest, z = rest - Q @ again, z + again
-    state = _State(Q, T, T[free] / sizes[free, None], T @ z, z, rest, float(sizes.sum()), float(np.linalg.norm(y)))
-    room, pieces = max(1, int(ENTRIES_AT_A_TIME / len(y))), list[PairSweep]()
+    state = _State(Q, T, T[free] / sizes[free, None], T @ z, z, rest, float(sizes.sum()), float(np.linalg.norm(Y)))
+    room, pieces = max(1, int(ENTRIES_AT_A_TIME / len(Y))), list[PairSweep]()
     for first in range(0, len(others), room):
         cols = others[first : first + room]
         outside = problem.columns[:, cols]
@@ -100,15 +101,16 @@ def sweep(problem: CentredColumns, support: Columns, others: Columns, free: Flag
 class _State(NamedTuple):
     """The basis, its triangular inverse, the directions that free columns alone add, coefficients, Q'y, the residual.
 
-    ``spread`` is the sum of the lengths of the rows of T, ``size`` the length of y.
+    Coefficients, Q'y and the residual have a column for each response. ``spread`` is the sum of the lengths of the rows
+    of T, ``size`` the length of y.
     """
 
     Q: Matrix
     T: Matrix
     own: Matrix
-    coef: Vector
-    z: Vector
-    rest: Vector
+    coef: Matrix
+    z: Matrix
+    rest: Matrix
     spread: float
     size: float
 
@@ -121,10 +123,11 @@ def _judge(state: _State, outside: Matrix, tail: Vector, alive: Flags, helps: fl
     again = Q.T @ E
     E -= Q @ again
     V += again
-    d, g = np.einsum("ij,ij->j", E, E) + tail, state.rest @ E
-    a, W = (state.own @ state.z)[:, None], state.own @ V
+    d, G = np.einsum("ij,ij->j", E, E) + tail, state.rest.T @ E
+    own, W = state.own @ state.z, state.own @ V
+    g, a = np.linalg.norm(G, axis=0), np.linalg.norm(own, axis=1)[:, None]
     curve = d + W**2
-    change = a**2 * d - g**2 - 2 * g * W * a
+    change = a**2 * d - g**2 - 2 * W * (own @ G)
     real = curve > MIN_NEWCOMER_LENGTH**2
     change = np.where(real, 0.5 * change / np.where(real, curve, 1.0), 0.5 * a**2)
     noise = np.where(real, _noise(state, V, d, g, W, a, curve, change), np.where(alive, np.inf, 0.0))
@@ -139,16 +142,17 @@ def _judge(state: _State, outside: Matrix, tail: Vector, alive: Flags, helps: fl
 def _noise(
     state: _State, V: Matrix, d: Vector, g: Vector, W: Matrix, a: Matrix, curve: Matrix, change: Matrix
 ) -> Matrix:
-    """What rounding may add to the change of every pair."""
+    """What rounding may add to the change of every pair; g and a are norms over the responses."""
     moved = SUM_ROUNDING * (1 + np.abs(state.T @ V).sum(axis=0))  # of E_j
     turned = SUM_ROUNDING * state.spread  # of u_i
-    of_g = moved * np.linalg.norm(state.rest) + np.sqrt(d) * SUM_ROUNDING * np.abs(state.coef).sum()
-    of_d, of_a, size = (2 * np.sqrt(d) + moved) * moved, turned * state.size, np.abs(a)
+    of_g = moved * np.linalg.norm(state.rest)
+    of_g += np.sqrt(d) * SUM_ROUNDING * np.linalg.norm(np.abs(state.coef).sum(axis=0))
+    of_d, of_a = (2 * np.sqrt(d) + moved) * moved, turned * state.size
     above = (
-        (2 * size + of_a) * of_a * d
+        (2 * a + of_a) * of_a * d
         + a**2 * of_d
-        + (2 * np.abs(g) + of_g + 2 * np.abs(W) * size) * of_g
-        + 2 * np.abs(g) * (size * turned + np.abs(W) * of_a)
+        + (2 * g + of_g + 2 * np.abs(W) * a) * of_g
+        + 2 * g * (a * turned + np.abs(W) * of_a)
     )
     below = of_d + (2 * np.abs(W) + turned) * turned
     with np.errstate(divide="ignore", over="ignore"):
