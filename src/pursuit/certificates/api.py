@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.exceptions import NotFittedError
 
-from .._utils.types import BoundsLike, ColumnsLike
+from .._utils.types import BoundsLike, ColumnsLike, GroupsLike
 from .._utils.validation import check_number
 from .._utils.wrong_calls import takes_objective
 from ..constraints import AtMost
@@ -44,12 +44,12 @@ VALUE_TOLERANCE = 1e-6  # relative difference of a result's value from that of i
 @takes_objective("(GLM(X, y), result)")
 def certify(
     objective: GLM,
-    result: Any = None,
+    result: "Result | None" = None,
     *,
     k: int | None = None,
     include: ColumnsLike = (),
     exclude: ColumnsLike = (),
-    groups: Any = None,
+    groups: GroupsLike = None,
     bounds: BoundsLike = None,
     sum_to: float | None = None,
     time_limit: float | None = None,
@@ -134,7 +134,7 @@ def _of_estimator(estimator: "BaseEstimator") -> tuple[Any, Any]:
 def certify_from(
     hand: WarmStart,
     objective: GLM,
-    result: Any,
+    result: "Result",
     allowed: SparseSet = UNRESTRICTED,
     *,
     k: int | None = None,
@@ -195,7 +195,7 @@ def _estimator_hint(given: Any) -> str:
     return ": hand over its objective_ and its result_" if hasattr(given, "result_") else ""
 
 
-def _check_result(result: Any) -> None:
+def _check_result(result: "Result") -> None:
     if isinstance(result, Result):
         return
     try:
@@ -207,7 +207,9 @@ def _check_result(result: Any) -> None:
         ) from None
 
 
-def _within_bounds(f: GLM, result: Any, allowed: SparseSet, gap: float, hand: WarmStart, **options: Any) -> Certificate:
+def _within_bounds(
+    f: GLM, result: "Result", allowed: SparseSet, gap: float, hand: WarmStart, **options: Any
+) -> Certificate:
     """The certificate of a solution that keeps to bounds: what holds without them, and the dual bound with the box."""
     bounds, sum_to = allowed.bounds, allowed.sum_to
     inner = Bounded(f, bounds, sum_to)
@@ -242,7 +244,7 @@ def _within_bounds(f: GLM, result: Any, allowed: SparseSet, gap: float, hand: Wa
     )
 
 
-def _refit_known(f: GLM, result: Any, k: int | None, allowed: SparseSet) -> tuple[Point, AtMost]:
+def _refit_known(f: GLM, result: "Result", k: int | None, allowed: SparseSet) -> tuple[Point, AtMost]:
     """The refitted solution and its sparse set, checked against the objective."""
     if isinstance(result, Result):
         if result.point.dim != f.dim:
@@ -302,7 +304,7 @@ def _check_same(own: AtMost, given: AtMost, sized: bool, grouped: bool) -> None:
         raise ValueError(f"{wrong[0]} is not that of the result, which was solved with its own: leave it out")
 
 
-def _check_same_bounds(result: Result, allowed: SparseSet, f: Any) -> None:
+def _check_same_bounds(result: Result, allowed: SparseSet, f: "GLM") -> None:
     """The same of bounds and sum_to."""
     own, given = (check_bounds(bounds, f.dim // f.width, f.names) for bounds in (result.bounds, allowed.bounds))
     sides = allowed.bounds is not None and not np.array_equal(own, given)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from .._utils.html import html_table
 from .._utils.text import format_fraction, format_number, format_paragraphs, format_table, truncate
+from .._utils.types import Intercept, Vector
 from .._utils.validation import match_name, require_package
 
 if TYPE_CHECKING:
@@ -48,8 +49,8 @@ class Subset:
     bic: float | None
     proved: bool
     value: float = field(repr=False)
-    coef: Any = field(repr=False)  # in the units of X; several outputs: a row per column
-    intercept: Any = field(repr=False)
+    coef: Vector = field(repr=False)  # in the units of X; several outputs: a row per column
+    intercept: Intercept = field(repr=False)
     note: str = field(default="", repr=False)
 
     @property

@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
     from sklearn.model_selection import BaseCrossValidator
 
+    from pursuit.objectives.glm import GLM
+
 DEFAULT_FOLDS = 10
 PREDICTION_WORDS = {
     "project": "an average of models, projected onto the chosen features: shrunk, and no refit",
@@ -87,7 +89,7 @@ def _describe_refit(estimator: "BaseEstimator") -> str:
     return f"one subset, selected{selected} and refitted {ridge}"
 
 
-def ridge_of(objective: Any) -> float:
+def ridge_of(objective: "GLM") -> float:
     """The ridge of a GLM, or of one with several outputs."""
     return float(np.max(getattr(objective, "ridge", getattr(objective, "l2", 0.0))))
 

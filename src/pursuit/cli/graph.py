@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pursuit._utils.files import write_text
+from pursuit._utils.types import JSON
 from pursuit.cli import INTERRUPTED, NOT_CONVERGED, OK
 from pursuit.cli.graph_data import Nodes, read_nodes
 from pursuit.cli.show import (
@@ -127,7 +128,7 @@ def _status(doing: str) -> Any:
     return screen.status(f"{doing} ...") if screen.is_terminal else nullcontext()
 
 
-def _edges(model: "BaseEstimator", names: Sequence[str]) -> list[dict[str, Any]]:
+def _edges(model: "BaseEstimator", names: Sequence[str]) -> list[JSON]:
     """A dict per edge, most gain first."""
     held = model.edges_
     called = [
@@ -148,7 +149,7 @@ def _edges(model: "BaseEstimator", names: Sequence[str]) -> list[dict[str, Any]]
     ]
 
 
-def _print_edges(edges: list[dict[str, Any]], out: Path | None) -> None:
+def _print_edges(edges: list[JSON], out: Path | None) -> None:
     edges = sorted(edges, key=lambda edge: -abs(edge["partial_correlation"]))
     rows = [
         (edge["source"], edge["target"], f"{edge['partial_correlation']:.3f}", format_number(edge["gain"]))
@@ -182,9 +183,7 @@ def _graph_facts(model: "BaseEstimator", options: GraphOptions) -> dict[str, str
     return facts
 
 
-def _graph_json(
-    model: "BaseEstimator", nodes: Nodes, edges: list[dict[str, Any]], options: GraphOptions
-) -> dict[str, Any]:
+def _graph_json(model: "BaseEstimator", nodes: Nodes, edges: list[JSON], options: GraphOptions) -> dict[str, Any]:
     """The graph as JSON holds it: with the nodes' precisions the whole matrix can be built again."""
     diagonal, means = model.precision_.diagonal().tolist(), model.location_.tolist()
     degree = model.adjacency_.sum(axis=1).tolist()

@@ -1,8 +1,9 @@
 """Base classes of the estimators: validation, fit, feature selection, and prediction from k columns."""
 
 import copy
+from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -13,7 +14,20 @@ from sklearn.utils.validation import check_is_fitted
 from .._utils.column_names import get_column_names, refuse_missing
 from .._utils.doc_links import DocLink
 from .._utils.row_order import warn_at_caller, warn_row_order
-from .._utils.types import Array, Columns, Flags
+from .._utils.types import (
+    Array,
+    ArrayLike,
+    BoundsLike,
+    Columns,
+    ColumnsLike,
+    FilePath,
+    Flags,
+    GroupsLike,
+    Intercept,
+    MatrixLike,
+    Seed,
+    StoredMatrix,
+)
 from .._utils.validation import check_k, check_mask, check_number
 from .._utils.wrong_calls import check_keywords, refuse_names_for_rows
 from ..data import Arrays, Data, Source, by_partition, from_dask, is_dask
@@ -25,17 +39,25 @@ from ..objectives import GLM
 from ..objectives.sparse_set import SparseSet
 from ..reports.build import DisplayedModel, build_summary
 from ..reports.model_summary import Summary
+from ..solvers.base import Solver
 from ..solving.driver import solve
 from .inputs import ValidatedInput, check_source_columns, read_chosen, refuse_beside_source, validate
 from .outputs import ModelOutputs
 
+if TYPE_CHECKING:
+    from pandas import DataFrame
+    from sklearn.utils import Tags
 
-def _warn_target_among_columns(X: Any, y: Any) -> None:
+    from ..engines.dask import Dask as Engine
+
+
+def _warn_target_among_columns(X: MatrixLike, y: ArrayLike | None) -> None:
     """Warn where a data frame has the target as a column: under its name, with its values."""
     name = getattr(y, "name", None)
     if not isinstance(name, str) or not hasattr(X, "columns") or name not in list(X.columns):
         return
-    if np.array_equal(np.asarray(X[name]), np.asarray(y)):
+    frame: DataFrame = X
+    if np.array_equal(np.asarray(frame[name]), np.asarray(y)):
         warn_at_caller(f"X has the column {name!r}, which is the target: leave it out, X.drop(columns={name!r})")
 
 
@@ -52,11 +74,11 @@ class SparseModel(DocLink, ModelOutputs, SelectorMixin, BaseEstimator):
     _: KW_ONLY
     loss: str | Loss = "squared"
     l2: float | None = None
-    solver: Any = "auto"
-    include: Any = None
-    exclude: Any = None
-    groups: Any = None
-    bounds: Any = None
+    solver: str | Solver = "auto"
+    include: ColumnsLike = None
+    exclude: ColumnsLike = None
+    groups: GroupsLike = None
+    bounds: BoundsLike = None
     sum_to: float | None = None
     fit_intercept: bool = True
     standardize: bool = True
@@ -64,7 +86,7 @@ class SparseModel(DocLink, ModelOutputs, SelectorMixin, BaseEstimator):
     tol: float | None = None
     time_limit: float | None = None
     n_jobs: int | None = None
-    random_state: Any = None
+    random_state: Seed = None
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Any:
         """An instance; a parameter that there is not gets the name of the one that does what was meant."""
@@ -75,15 +97,22 @@ class SparseModel(DocLink, ModelOutputs, SelectorMixin, BaseEstimator):
         """The ridge for ``l2=None``: that of the loss."""
         return self._loss().ridge
 
-    def _validate(self, X: Any, y: Any, **kwargs: Any) -> tuple[Any, Any]:
+    def _validate(self, X: MatrixLike, y: ArrayLike | None, **kwargs: Any) -> tuple[StoredMatrix, Array]:
         check_mask(y, "y")
         # finiteness is not checked here: the first pass over X finds NaN and infinity at no cost
         return self._read(X, y, ensure_all_finite=False, **kwargs)
 
-    def _read(self, X: Any, *y: Any, **kwargs: Any) -> Any:
+    def _read(self, X: MatrixLike, *y: ArrayLike | None, **kwargs: Any) -> Any:
         return validate(self, X, *y, accept_sparse=("csr", "csc"), **kwargs)
 
-    def _read_fit_input(self, X: Any, y: Any, sample_weight: Any, offset: Any, engine: Any) -> ValidatedInput:
+    def _read_fit_input(
+        self,
+        X: MatrixLike,
+        y: ArrayLike | None,
+        sample_weight: ArrayLike | None,
+        offset: ArrayLike | None,
+        engine: "Engine | None",
+    ) -> ValidatedInput:
         """The validated arguments of ``fit``, with rows on the workers of an engine if there is one."""
         refuse_names_for_rows(X, y)
         _warn_target_among_columns(X, y)
@@ -93,7 +122,9 @@ class SparseModel(DocLink, ModelOutputs, SelectorMixin, BaseEstimator):
         inputs = self._validate_fit_input(X, y, sample_weight, offset)
         return inputs if engine is None else inputs.to_engine(engine)
 
-    def _as_source(self, X: Any, y: Any, sample_weight: Any, offset: Any) -> Source:
+    def _as_source(
+        self, X: MatrixLike, y: ArrayLike | None, sample_weight: ArrayLike | None, offset: ArrayLike | None
+    ) -> Source:
         """The arguments of ``fit``, checked: arrays and frames are a source of rows like any other."""
         X = opened(X)
         if isinstance(X, Source):
@@ -104,7 +135,9 @@ class SparseModel(DocLink, ModelOutputs, SelectorMixin, BaseEstimator):
         frame = X if hasattr(X, "columns") else None  # splitters and scorers see the user's frame
         return Arrays(read, y, sample_weight, offset, getattr(self, "feature_names_in_", None), frame)
 
-    def _scored(self, X: Any, y: Any, sample_weight: Any, offset: Any) -> tuple[Any, Array, Any]:
+    def _scored(
+        self, X: MatrixLike, y: ArrayLike | None, sample_weight: ArrayLike | None, offset: ArrayLike | None
+    ) -> tuple[Any, Array, Any]:
         """Targets, predictions and weights of the rows that ``score`` is given."""
         X = opened(X)
         if isinstance(X, Source):
@@ -115,13 +148,15 @@ class SparseModel(DocLink, ModelOutputs, SelectorMixin, BaseEstimator):
 
     if TYPE_CHECKING:  # defined by Regression and Classification
 
-        def _validate_fit_input(self, X: Any, y: Any, sample_weight: Any, offset: Any) -> ValidatedInput: ...
+        def _validate_fit_input(
+            self, X: MatrixLike, y: ArrayLike | None, sample_weight: ArrayLike | None, offset: ArrayLike | None
+        ) -> ValidatedInput: ...
 
-        def _validate_arrays(self, X: Any, y: Any) -> tuple[Any, Array]: ...
+        def _validate_arrays(self, X: MatrixLike, y: ArrayLike | None) -> tuple[Any, Array]: ...
 
-        def predict(self, X: Any, offset: Any = None) -> Array: ...
+        def predict(self, X: MatrixLike, offset: ArrayLike | None = None) -> Array: ...
 
-        def _set_coefficients(self, x: Any, intercept: Any) -> None: ...
+        def _set_coefficients(self, x: Array, intercept: Intercept) -> None: ...
 
     def _loss(self) -> Loss:
         loss = as_loss(self.loss)
@@ -146,7 +181,7 @@ class SparseModel(DocLink, ModelOutputs, SelectorMixin, BaseEstimator):
             )
         return known[loss.name]()
 
-    def _eta(self, X: Any, offset: Any = None) -> Array:
+    def _eta(self, X: MatrixLike, offset: ArrayLike | None = None) -> Array:
         """The linear predictor with an offset, reading only the chosen columns; data in parts bring their offset."""
         check_is_fitted(self)
         coef, intercept = self._on_support()
@@ -159,22 +194,22 @@ class SparseModel(DocLink, ModelOutputs, SelectorMixin, BaseEstimator):
             eta = np.concatenate(by_partition(self._eta, X))
             return eta if offset is None else eta + np.asarray(offset)
         warn_row_order(X, offset=offset)
-        X, places = read_chosen(self, X, self.support_)
-        design = as_design(X)
+        found, places = read_chosen(self, X, self.support_)
+        design = as_design(found)
         eta = predictors(design, places, coef, intercept, offset)
         if not np.isfinite(eta).all():
-            self._refuse_missing(X, places)
+            self._refuse_missing(found, places)
         return eta.astype(design.dtype, copy=False)
 
-    def _refuse_missing(self, X: Any, places: Columns) -> None:
+    def _refuse_missing(self, X: StoredMatrix, places: Columns) -> None:
         """Raise where the chosen columns, at these places of X, hold NaN or infinity."""
         refuse_missing(X[:, places], getattr(self, "feature_names_in_", None), self.support_)
 
-    def _on_support(self) -> tuple[Array, Any]:
+    def _on_support(self) -> tuple[Array, Intercept]:
         """Coefficients of the support in double precision (several outputs: a row each), and the intercept."""
         return self.result_.coef, self.result_.intercept
 
-    def transform(self, X: Any) -> Any:
+    def transform(self, X: MatrixLike) -> "StoredMatrix | DataFrame":
         """Keep the chosen columns of X.
 
         Parameters
@@ -259,7 +294,7 @@ class SparseModel(DocLink, ModelOutputs, SelectorMixin, BaseEstimator):
             state["_summarised"] = (self.result_, self._summary())
         return state
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> "Tags":
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
@@ -275,15 +310,15 @@ class AtMostK(SparseModel):
 
     def fit(
         self,
-        X: Any,
-        y: Any = None,
-        sample_weight: Any = None,
+        X: MatrixLike,
+        y: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
         *,
-        offset: Any = None,
-        callback: Any = None,
-        checkpoint: Any = None,
-        engine: Any = None,
-    ) -> Any:
+        offset: ArrayLike | None = None,
+        callback: Callable[..., object] | None = None,
+        checkpoint: FilePath | None = None,
+        engine: "Engine | None" = None,
+    ) -> Self:
         """Select at most k features and fit the model on them.
 
         Parameters
@@ -317,7 +352,13 @@ class AtMostK(SparseModel):
     fit.__qualname__ = "fit"  # the name in errors of Python, without this class
 
     def objective(
-        self, X: Any, y: Any = None, sample_weight: Any = None, *, offset: Any = None, engine: Any = None
+        self,
+        X: MatrixLike,
+        y: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        *,
+        offset: ArrayLike | None = None,
+        engine: "Engine | None" = None,
     ) -> Any:
         """Return the :class:`pursuit.GLM` that ``fit`` with the same arguments would minimise, without minimising it.
 
@@ -360,7 +401,9 @@ class AtMostK(SparseModel):
             self.l2_ = self._default_l2(data) if self.l2 is None else check_number(self.l2, "l2")
             return GLM(data, loss=loss, l2=self.l2_, fit_intercept=self.fit_intercept, standardize=self.standardize)
 
-    def _fit(self, inputs: ValidatedInput, callback: Any = None, checkpoint: Any = None) -> None:
+    def _fit(
+        self, inputs: ValidatedInput, callback: Callable[..., object] | None = None, checkpoint: FilePath | None = None
+    ) -> None:
         """Solve on validated data and store the model."""
         check_k(self.k)
         objective, allowed = self._objective(inputs), SparseSet.of(self)

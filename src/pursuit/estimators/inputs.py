@@ -3,16 +3,23 @@
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.utils import check_array
 from sklearn.utils.validation import validate_data
 
 from .._utils.column_names import get_column_names, refuse_kinds, refuse_missing, refuse_text
-from .._utils.types import Array, Columns, Vector
+from .._utils.types import Array, ArrayLike, Columns, MatrixLike, Vector
 from .._utils.validation import check_mask, check_weights
 from ..data import Data, Source, placed
+from ..losses import Loss
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+    from sklearn.base import BaseEstimator
+
+    from ..engines.dask import Dask as Engine
 
 FLOAT_DTYPES = (np.dtype(np.float64), np.dtype(np.float32))
 
@@ -31,7 +38,7 @@ class ValidatedInput:
     factors: Vector | None = None
     convert: Callable[[Data], Data] | None = None
 
-    def data(self, loss: Any) -> Data:
+    def data(self, loss: Loss) -> Data:
         """The data under a loss."""
         data = self.source.bound(loss, self.classes, self.factors)
         return data if self.convert is None else self.convert(data)
@@ -47,7 +54,7 @@ class ValidatedInput:
         own = check_weights(self.source.weights(), self.source.shape[0])  # no longer counts of repeated rows
         return own * self.factors[np.searchsorted(self.classes, self.source.targets())]
 
-    def to_engine(self, engine: Any) -> "ValidatedInput":
+    def to_engine(self, engine: "Engine") -> "ValidatedInput":
         """The same with the data's rows on the workers of an engine."""
         return replace(self, convert=lambda data: placed(data, engine))
 
@@ -58,7 +65,7 @@ def refuse_beside_source(*others: Any) -> None:
         raise TypeError("data in parts bring their own: leave y, sample_weight and offset out")
 
 
-def check_source_columns(estimator: Any, source: Source, reset: bool) -> None:
+def check_source_columns(estimator: "BaseEstimator", source: Source, reset: bool) -> None:
     """Take the columns' number and names from data in parts, or compare them with those of ``fit``."""
     names, known = source.names, getattr(estimator, "feature_names_in_", None)
     if reset:
@@ -76,11 +83,15 @@ def check_source_columns(estimator: Any, source: Source, reset: bool) -> None:
         raise ValueError("the parts have other column names than those seen at fit, or another order of them")
 
 
-def validate(estimator: Any, X: Any, *y: Any, **kwargs: Any) -> Any:
+def validate(estimator: "BaseEstimator", X: MatrixLike, *y: ArrayLike | None, **kwargs: Any) -> Any:
     """scikit-learn's validation (``validate_data``), with the names of columns that hold text or dates."""
     reset = kwargs.get("reset", True)
     least = kwargs.get("ensure_min_samples", 1), kwargs.get("ensure_min_features", 1)
-    if _needs_no_conversion(X, y, least) and (reset or _has_columns(estimator, X.shape[1])):
+    if (
+        isinstance(X, np.ndarray)
+        and _needs_no_conversion(X, y, least)
+        and (reset or _has_columns(estimator, X.shape[1]))
+    ):
         if reset:
             estimator.n_features_in_ = X.shape[1]
             vars(estimator).pop("feature_names_in_", None)
@@ -91,7 +102,7 @@ def validate(estimator: Any, X: Any, *y: Any, **kwargs: Any) -> Any:
     return _convert(X, partial(validate_data, estimator, X, *y, dtype=(np.float64, np.float32), **kwargs))
 
 
-def read_chosen(estimator: Any, X: Any, columns: Columns) -> tuple[Any, Columns]:
+def read_chosen(estimator: "BaseEstimator", X: MatrixLike, columns: Columns) -> tuple[Any, Columns]:
     """Validate the rows to predict, of which only some ``columns`` matter; their places in what is returned.
 
     The other columns of a data frame are not read: they may hold text and missing values, and may be absent. Arrays,
@@ -106,16 +117,17 @@ def read_chosen(estimator: Any, X: Any, columns: Columns) -> tuple[Any, Columns]
     only_chosen = len(chosen) > 0 and set(chosen) <= set(names) < set(known)
     if not only_chosen:
         validate_data(estimator, X, reset=False, skip_check_array=True)  # names, their order and their number
+    frame: DataFrame = X
     if not chosen:
-        return np.zeros((X.shape[0], 1)), columns
-    kept = X[chosen]
+        return np.zeros((len(frame), 1)), columns
+    kept = frame[chosen]
     refuse_kinds(kept)
     dtypes = (np.float64, np.float32)
     found = _convert(kept, partial(check_array, kept, dtype=dtypes, accept_sparse=("csr",), ensure_all_finite=False))
     return found, np.arange(len(chosen))
 
 
-def _convert(X: Any, convert: Callable[[], Any]) -> Any:
+def _convert(X: MatrixLike, convert: Callable[[], Any]) -> Any:
     """What a conversion to numbers returns; its errors name the columns."""
     try:
         return convert()
@@ -128,7 +140,7 @@ def _convert(X: Any, convert: Callable[[], Any]) -> Any:
         raise
 
 
-def _needs_no_conversion(X: Any, y: tuple[Any, ...], least: tuple[int, int]) -> bool:
+def _needs_no_conversion(X: MatrixLike, y: tuple[Any, ...], least: tuple[int, int]) -> bool:
     """Whether validation would return its arguments: NumPy arrays of numbers, one finite target per row.
 
     For small data scikit-learn's own way to that answer takes as long as a fit. ``least``: rows and columns.
@@ -145,12 +157,12 @@ def _needs_no_conversion(X: Any, y: tuple[Any, ...], least: tuple[int, int]) -> 
     return True
 
 
-def _has_columns(estimator: Any, count: int) -> bool:
+def _has_columns(estimator: "BaseEstimator", count: int) -> bool:
     """Whether an estimator was fitted on so many columns without names."""
     return getattr(estimator, "n_features_in_", None) == count and not hasattr(estimator, "feature_names_in_")
 
 
-def validate_dense(estimator: Any, X: Any, *y: Any, **kwargs: Any) -> Any:
+def validate_dense(estimator: "BaseEstimator", X: MatrixLike, *y: ArrayLike | None, **kwargs: Any) -> Any:
     """A dense array of finite numbers in double precision, with y where one is given."""
     found = validate(estimator, X, *y, ensure_all_finite=False, **kwargs)
     X, *rest = found if y else (found,)

@@ -6,10 +6,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from .._utils.types import ArrayLike, Callback, FilePath, MatrixLike
 from ..designs import as_design
 from ..reports.explanation import Explanation, make_explanation
 from ..reports.model_summary import Summary
 from .inputs import read_chosen
+
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
 
 
 def one_row(row: Any) -> Any:
@@ -28,9 +32,9 @@ class ModelReport:
 
     def report(
         self,
-        path: Any,
-        X: Any = None,
-        y: Any = None,
+        path: FilePath,
+        X: MatrixLike | None = None,
+        y: ArrayLike | None = None,
         *,
         title: str | None = None,
         target: str = "y",
@@ -42,7 +46,7 @@ class ModelReport:
         time_limit: float = 10.0,
         random_state: int = 0,
         command: str | None = None,
-        progress: Any = None,
+        progress: Callback = None,
     ) -> Any:
         """Write a report about the fitted model: one HTML file that needs no network and no other file.
 
@@ -117,7 +121,7 @@ class ModelOutputs(ModelReport):
     if TYPE_CHECKING:  # defined by SparseModel and below it
         support_: Any
 
-        def predict(self, X: Any) -> Any: ...
+        def predict(self, X: MatrixLike) -> Any: ...
 
         def summary(self) -> Summary: ...
 
@@ -125,7 +129,7 @@ class ModelOutputs(ModelReport):
 
         def _outputs(self, outputs: tuple[str, ...]) -> tuple[str, ...]: ...
 
-    def to_sklearn(self) -> Any:
+    def to_sklearn(self) -> "BaseEstimator":
         """Return scikit-learn's linear model with the same predictions.
 
         It is the way to formats that know scikit-learn: ONNX (``skl2onnx.to_onnx``), or skops without types that have

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from pursuit._utils.progress import progress_callback
 from pursuit._utils.types import Array, Callback
@@ -34,7 +35,7 @@ def convert(
     weights: str | None = None,
     offset: str | None = None,
     drop: Sequence[str] = (),
-    dtype: Any = None,
+    dtype: DTypeLike | None = None,
     callback: Callback = None,
 ) -> Path:
     """Write a file as a data set on the disk, in bounded memory: a folder for ``pursuit.open_data``.

@@ -12,8 +12,10 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from pursuit._utils.files import write_text
+from pursuit._utils.types import ArrayLike, JSONValue
 from pursuit._utils.validation import check_path
 from pursuit.effects import column_from_json
 from pursuit.io._checks import list_of, number_or, optional, read_flag, read_integer, read_number, read_string
@@ -23,6 +25,10 @@ from pursuit.tables.preparation import preparation_of, read_preparation
 
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
+
+    from pursuit.estimators.graph.lda import SparseLDA
+    from pursuit.objectives.glm import GLM
+    from pursuit.tables.preparer import TablePreparer
 
 FORMAT = "pursuit-model"
 VERSION = 4  # from 2 on there may be an offset, from 3 on a preparation of raw columns, from 4 on effects
@@ -158,7 +164,7 @@ def _is_table_pipeline(estimator: "BaseEstimator") -> bool:
     return isinstance(steps[0][1], TablePreparer)
 
 
-def _input_names(preparer: Any) -> tuple[str, ...]:
+def _input_names(preparer: "TablePreparer") -> tuple[str, ...]:
     names = getattr(preparer, "feature_names_in_", None)
     return tuple(f"x{j}" for j in range(preparer.n_features_in_)) if names is None else tuple(map(str, names))
 
@@ -183,7 +189,7 @@ def _card(estimator: "BaseEstimator", whole: "BaseEstimator") -> dict[str, Any]:
     return card
 
 
-def _feature_card(estimator: "BaseEstimator", objective: Any) -> dict[str, Any]:
+def _feature_card(estimator: "BaseEstimator", objective: "GLM") -> dict[str, Any]:
     """What each feature is worth, for ``pursuit explain``; nothing where that takes more than a moment."""
     if getattr(objective, "work", np.inf) * max(1, len(estimator.support_)) > MAX_SUMMARY_WORK:
         return {}
@@ -203,7 +209,7 @@ def _feature_card(estimator: "BaseEstimator", objective: Any) -> dict[str, Any]:
     }
 
 
-def data_fingerprint(objective: Any) -> str | None:
+def data_fingerprint(objective: "GLM") -> str | None:
     """A short hash of an objective's data; None where they are in parts, on disk or on workers."""
     return _fingerprint(objective.data.raw.sketch()) if objective.data.whole else None
 
@@ -233,7 +239,7 @@ def _check_kind(estimator: "BaseEstimator") -> None:
     raise TypeError(f"estimator must be a SparseRegressor, a SparseClassifier or a SparseLDA, got {kind}{inner}")
 
 
-def _as_logistic(lda: Any) -> Any:
+def _as_logistic(lda: "SparseLDA") -> Any:
     """The logistic model that predicts as a discriminant analysis does; its graph stays behind."""
     coef, intercept = lda.coef_.T, lda.intercept_
     if len(lda.classes_) == 2:
@@ -317,7 +323,7 @@ def _loss(estimator: "BaseEstimator") -> tuple[str, dict[str, float]]:
     return loss.name, {name: float(getattr(loss, name)) for name in names}
 
 
-def _model(held: Any) -> Model:
+def _model(held: JSONValue) -> Model:
     if not isinstance(held, dict) or held.get("format") != FORMAT:
         raise ValueError(f"its format is not {FORMAT!r}")
     version = _field(held, "version", read_integer)
@@ -384,17 +390,17 @@ def _read_preparation(held: dict[str, Any], names: Sequence[str] | None, support
     return found
 
 
-def _read_card(held: Any) -> dict[str, Any]:
+def _read_card(held: JSONValue) -> dict[str, Any]:
     return held if isinstance(held, dict) else {}
 
 
-def _frozen(values: list[Any], dtype: Any) -> Any:
+def _frozen(values: list[Any], dtype: DTypeLike) -> Any:
     array = np.array(values, dtype=dtype)
     array.flags.writeable = False
     return array
 
 
-def _classes(kind: str, labels: Any, outputs: int) -> Any:
+def _classes(kind: str, labels: ArrayLike | None, outputs: int) -> Any:
     if kind == "regressor":
         if labels is not None:
             raise ValueError("classes must be null for a regressor")

@@ -21,6 +21,7 @@ from pursuit.tables.preparation import Preparation
 
 if TYPE_CHECKING:
     from pandas import DataFrame
+    from sklearn.base import BaseEstimator
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,7 +118,7 @@ class Model:
         added = np.reshape(parts, (len(parts), *self.coef.shape[1:]))
         return explain_contributions(self.selected, on_support[0], added, self.intercept, shown, outputs, shift)
 
-    def to_sklearn(self) -> Any:
+    def to_sklearn(self) -> "BaseEstimator":
         """Return scikit-learn's linear model with the same predictions.
 
         It is the way to formats that know scikit-learn: ONNX (``skl2onnx.to_onnx``), or skops without types that have

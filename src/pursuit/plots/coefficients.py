@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pursuit._utils.types import ArrayLike
+from pursuit._utils.types import ArrayLike, Columns
 from pursuit.plots._axes import DOWN, GREY, UP, axes, quiet
 from pursuit.reports.build import DisplayedModel, per_sd
 
@@ -67,7 +67,7 @@ def plot_coefficients(
     return ax
 
 
-def _own_names(held: Any, support: Any) -> list[str]:
+def _own_names(held: Any, support: Columns) -> list[str]:
     """What an estimator, a Model or a Result calls the columns of its support."""
     names = getattr(held, "feature_names_in_", getattr(held, "feature_names", None))
     if names is not None:

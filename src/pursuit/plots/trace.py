@@ -9,6 +9,8 @@ from pursuit.solving.result import Record
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from pursuit.solving.result import Result
+
 QUANTITIES = {
     "gap": "primal-dual gap",
     "distance": "best value so far minus the best of all",
@@ -103,7 +105,7 @@ def _scale(ax: "Axes", what: str, heights: Sequence[Sequence[float]]) -> None:
         )
 
 
-def _trace(label: str, result: Any) -> Any:
+def _trace(label: str, result: "Result") -> Any:
     """The records of a result, or of the result that a fitted estimator holds."""
     trace = getattr(getattr(result, "result_", result), "trace", None)
     if not trace or not isinstance(trace, tuple | list):

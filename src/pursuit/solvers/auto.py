@@ -23,7 +23,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from .._utils.types import Vector
+from .._utils.types import Columns, Seed, Vector
 from .._utils.validation import check_count, check_number
 from ..constraints import AtMost
 from ..engines import TimeUpError, check_time, late, seconds_left
@@ -100,7 +100,7 @@ class Auto(Solver):
     restarts: int | str | None = None
     prove: bool | None = None
     cheap: float = 2e7
-    random_state: Any = None
+    random_state: Seed = None
     effort: str | None = None
 
     halted: ClassVar[str] = "the search finished"
@@ -303,7 +303,7 @@ def _on_data(f: Objective, constraint: AtMost, point: Point) -> Generator[Point,
     return (yield from search(f, constraint, end))
 
 
-def _seed(random_state: Any) -> int:
+def _seed(random_state: Seed) -> int:
     """A seed for a kernel."""
     return DEFAULT_SEED if random_state is None else int(generator(random_state).integers(2**63))
 
@@ -352,5 +352,5 @@ def _claimed(f: Objective, constraint: AtMost, found: SearchSolution, known: Poi
             yield from try_rivals(f, constraint, last)
 
 
-def _point(f: Objective, support: Any, coef: Vector, b: Any, value: float) -> Point:
+def _point(f: Objective, support: Columns, coef: Vector, b: Any, value: float) -> Point:
     return Point(f.dim, support, coef, b, value, lambda: f.at(support, coef, b).gradient.copy()).bind(f)

@@ -24,7 +24,7 @@ from numpy.typing import DTypeLike
 
 from .._utils.files import FileLock, InUseError, atomic_write, remove_temporary_files
 from .._utils.settings import settings_to_json
-from .._utils.types import FilePath, Intercept, Keywords, Vector
+from .._utils.types import Columns, FilePath, Intercept, Keywords, Vector
 from .._utils.validation import format_list
 from ..constraints import AtMost, Exchange
 from ..data.disk.write import synced
@@ -242,7 +242,7 @@ def unpack_points(f: Objective, words: list[Keywords], arrays: Arrays) -> list[P
 
 
 def restore_point(
-    f: Objective, support: Any, coef: Any, free: Intercept, gradient: Vector | None = None, **known: Any
+    f: Objective, support: Columns, coef: Vector, free: Intercept, gradient: Vector | None = None, **known: Any
 ) -> Point:
     """A point of f from stored numbers, bound to its data again."""
 

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from .._utils.row_order import warn_at_caller
-from .._utils.types import Array, Keywords, Vector
+from .._utils.types import Array, JSONValue, Keywords, Vector
 from .._utils.validation import format_list
 from .dates import ISO, find_format
 from .values import MIN_NUMBER_SHARE, Values, read_values, to_dates, to_levels, to_numbers
@@ -184,11 +184,11 @@ def column_to_json(column: NumberColumn | CategoryColumn) -> Keywords:
     return {"kind": column.kind, **held}
 
 
-def column_from_json(held: Any) -> NumberColumn | CategoryColumn:
+def column_from_json(held: JSONValue) -> NumberColumn | CategoryColumn:
     """A column from JSON values; TypeError says what they must be."""
     kinds: dict[Any, Any] = {kind.kind: kind for kind in (NumberColumn, DateColumn, CategoryColumn)}
     kind = kinds.get(held.get("kind")) if isinstance(held, dict) else None
-    if kind is None:
+    if kind is None or not isinstance(held, dict):
         raise TypeError(f"an object whose kind is {', '.join(kinds)}")
     fields = {field.name: _CHECKS[field.type] for field in dataclasses.fields(kind)}
     parameters = {name: value for name, value in held.items() if name in fields}

@@ -47,7 +47,7 @@ class TablePipeline(Pipeline):
 
 
 def table_pipeline(
-    estimator: "BaseEstimator", *transformers: Any, preparer: Any = None, memory: Any = None
+    estimator: "BaseEstimator", *transformers: Any, preparer: "TablePreparer | None" = None, memory: Any = None
 ) -> TablePipeline:
     """A pipeline from a table with categories, dates and missing values to a model with at most k of its columns.
 

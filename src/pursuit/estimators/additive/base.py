@@ -1,7 +1,8 @@
 """The base of additive models: at most k features, each with an effect of its own, as a scikit-learn estimator."""
 
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import KW_ONLY, dataclass, replace
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone
@@ -10,13 +11,30 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..._utils.column_names import get_column_names
 from ..._utils.doc_links import DocLink
-from ..._utils.types import Array, Flags
+from ..._utils.types import (
+    Array,
+    ArrayLike,
+    ColumnsLike,
+    Flags,
+    Folds,
+    GroupsLike,
+    MatrixLike,
+    Seed,
+    StoredMatrix,
+)
 from ..._utils.validation import check_k
 from ...certificates import Certificate, certify
 from ...effects import Effect
+from ...losses.base import LossLike
 from ...reports.explanation import Explanation, explain_contributions
+from ...solvers.base import Solver
 from ..outputs import ModelReport, one_row
 from .summary import AdditiveSummary, build_additive_summary
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+    from sklearn.utils import Tags
+
 
 CV_ONLY = ("ks", "gamma", "goal", "rule", "combine", "scoring")
 PARAMETERS = """k : int or "cv", default "cv"
@@ -81,38 +99,38 @@ class SparseAdditive(DocLink, ModelReport, SelectorMixin, BaseEstimator):
     chosen_model: ClassVar[Any] = None
     fixed_model: ClassVar[Any] = None
 
-    k: Any = "cv"
+    k: int | str = "cv"
     _: KW_ONLY
-    effects: Any = "smooth"
+    effects: str | Mapping[str | int, str] = "smooth"
     n_knots: int | None = None
-    loss: Any = "squared"
+    loss: LossLike = "squared"
     l2: float | None = None
-    include: Any = None
-    exclude: Any = None
-    groups: Any = None
-    ks: Any = None
+    include: ColumnsLike = None
+    exclude: ColumnsLike = None
+    groups: GroupsLike = None
+    ks: Iterable[int] | int | None = None
     gamma: float | None = None
-    cv: Any = 5
+    cv: Folds = 5
     goal: str | None = None
     rule: str | None = None
     combine: str | None = None
-    scoring: Any = None
-    solver: Any = "auto"
+    scoring: str | Callable[..., float] | None = None
+    solver: str | Solver = "auto"
     fit_intercept: bool = True
     time_limit: float | None = None
     n_jobs: int | None = None
-    random_state: Any = None
+    random_state: Seed = None
 
     def fit(
         self,
-        X: Any,
-        y: Any = None,
-        sample_weight: Any = None,
+        X: MatrixLike,
+        y: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
         *,
-        offset: Any = None,
-        cv_groups: Any = None,
-        callback: Any = None,
-    ) -> Any:
+        offset: ArrayLike | None = None,
+        cv_groups: ArrayLike | None = None,
+        callback: Callable[..., object] | None = None,
+    ) -> Self:
         """Select the features and fit their effects.
 
         Parameters
@@ -154,7 +172,7 @@ class SparseAdditive(DocLink, ModelReport, SelectorMixin, BaseEstimator):
     def _chooses(self) -> bool:
         return isinstance(self.k, str) and self.k == "cv"
 
-    def _make_model(self, cv_groups: Any) -> Any:
+    def _make_model(self, cv_groups: ArrayLike | None) -> Any:
         """The sparse model on spline columns that these parameters ask for."""
         common = {
             name: getattr(self, name)
@@ -264,7 +282,7 @@ class SparseAdditive(DocLink, ModelReport, SelectorMixin, BaseEstimator):
             )
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
-    def contributions(self, X: Any) -> Array:
+    def contributions(self, X: MatrixLike) -> Array:
         """What each chosen feature adds to the linear predictor of each row.
 
         Parameters
@@ -279,10 +297,10 @@ class SparseAdditive(DocLink, ModelReport, SelectorMixin, BaseEstimator):
             prediction).
         """
         check_is_fitted(self)
-        X = self.model_._read_rows(X)
-        parts = [effect(X[:, effect.column]) for effect in self.effects_.values()]
+        rows: Array = self.model_._read_rows(X)
+        parts = [effect(rows[:, effect.column]) for effect in self.effects_.values()]
         tail = () if np.ndim(self.intercept_) == 0 else np.shape(self.intercept_)
-        return np.stack(parts, axis=1) if parts else np.zeros((len(X), 0, *tail))
+        return np.stack(parts, axis=1) if parts else np.zeros((len(rows), 0, *tail))
 
     def explain(self, row: Any) -> Explanation:
         """Split one prediction into the contributions of the features.
@@ -310,7 +328,7 @@ class SparseAdditive(DocLink, ModelReport, SelectorMixin, BaseEstimator):
             self.model_._outputs(()),
         )
 
-    def transform(self, X: Any) -> Any:
+    def transform(self, X: MatrixLike) -> "StoredMatrix | DataFrame":
         """X with the chosen features only.
 
         Parameters
@@ -343,7 +361,7 @@ class SparseAdditive(DocLink, ModelReport, SelectorMixin, BaseEstimator):
         check_is_fitted(self)
         return build_additive_summary(self)
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> "Tags":
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = False
         return tags

@@ -1,5 +1,6 @@
 """``SparseAdditiveRegressor`` and ``SparseAdditiveClassifier``."""
 
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -120,9 +121,9 @@ class SparseAdditiveClassifier(ClassifierMixin, SparseAdditive):
     fixed_model: ClassVar[Any] = AdditiveClassifier
     _own_parameters: ClassVar[tuple[str, ...]] = ("class_weight",)
 
-    k: Any = "cv"
+    k: int | str = "cv"
     loss: LossLike = "logistic"
-    class_weight: Any = None
+    class_weight: str | Mapping[Hashable, float] | None = None
 
     def decision_function(self, X: MatrixLike, offset: ArrayLike | None = None) -> Array:
         """The linear predictor; positive means ``classes_[1]``. With more classes, one column each.

@@ -1,6 +1,6 @@
 """The base class of estimators of a precision matrix, whether its number of edges is fixed or chosen."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import KW_ONLY, dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -19,12 +19,16 @@ from ..._utils.types import ArrayLike, ColumnsLike, FilePath, Flags, Keywords, M
 from ..._utils.validation import check_array, check_choice, check_flag, check_number, check_weights
 from ...objectives.logdet import LogDet
 from ...refits.graph import graph_refit
+from ...solvers.base import Solver
 from ...solving.driver import solve
 from ...solving.result import Result
 from ..inputs import validate_dense
 from .covariance import CovarianceEstimate, check_variances, estimate_covariance
 from .edge_selector import EdgeSelector, edge_selector
 from .edges import edge_gains, edge_table, to_networkx
+
+if TYPE_CHECKING:
+    from networkx import Graph
 
 
 @dataclass(eq=False, repr=False)
@@ -38,7 +42,7 @@ class GraphModel(DocLink, EmpiricalCovariance):
     assume_centered: bool = False
     include: ColumnsLike = None
     exclude: ColumnsLike = None
-    solver: Any = "auto"
+    solver: str | Solver = "auto"
     eigenvalues: Any = None
     max_iter: int | None = None
     tol: float | None = None
@@ -62,7 +66,7 @@ class GraphModel(DocLink, EmpiricalCovariance):
         names = getattr(self, "feature_names_in_", None)
         return None if names is None else tuple(names)
 
-    def _read_covariance(self, covariance: Any, names: Any) -> Matrix:
+    def _read_covariance(self, covariance: Any, names: Sequence[str] | None) -> Matrix:
         """A covariance matrix, and its size and names as ``fit`` would have them; LogDet checks the rest."""
         own = get_column_names(covariance)
         S = check_array(covariance, "covariance")
@@ -144,7 +148,7 @@ class GraphModel(DocLink, EmpiricalCovariance):
         gain, self.gains_are_exact_ = edge_gains(R, self._edges, W, Sigma, l1, bounded)
         return edge_table(self._nodes, self._edges, self.precision_, gain)
 
-    def to_networkx(self) -> Any:
+    def to_networkx(self) -> "Graph":
         """Return the graph as a ``networkx.Graph``.
 
         Returns
@@ -155,7 +159,14 @@ class GraphModel(DocLink, EmpiricalCovariance):
         check_is_fitted(self)
         return to_networkx(self._nodes, self._edges, self.precision_)
 
-    def report(self, path: FilePath, *, title: str | None = None, names: Any = None, command: str | None = None) -> Any:
+    def report(
+        self,
+        path: FilePath,
+        *,
+        title: str | None = None,
+        names: Sequence[str] | None = None,
+        command: str | None = None,
+    ) -> Any:
         """Write a report about the fitted graph: one HTML file that needs no network and no other file.
 
         Parameters

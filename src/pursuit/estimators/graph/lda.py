@@ -9,8 +9,9 @@
 """
 
 import time
+from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from scipy.special import expit, log_softmax, softmax
@@ -21,7 +22,7 @@ from ..._utils.column_names import column_label
 from ..._utils.doc_links import DocLink
 from ..._utils.labels import as_labels
 from ..._utils.row_order import warn_row_order
-from ..._utils.types import Array, Columns, Matrix, Vector
+from ..._utils.types import Array, ArrayLike, Columns, ColumnsLike, Folds, Matrix, MatrixLike, Seed, Vector
 from ..._utils.validation import (
     check_array,
     check_choice,
@@ -33,6 +34,7 @@ from ..._utils.validation import (
 )
 from ...engines import TimeUpError, threads, until
 from ...selection import rows_that_count
+from ...solvers.base import Solver
 from ..classifier import class_codes
 from ..inputs import validate_dense
 from .covariance import (
@@ -133,19 +135,21 @@ class SparseLDA(DocLink, ClassifierMixin, BaseEstimator):
     shrinkage: float | str = 0.0
     l1: float | str = 0.0
     priors: Any = None
-    cv: Any = 6
+    cv: Folds = 6
     rule: str = "min"
     standardize: bool = True
-    include: Any = None
-    exclude: Any = None
-    solver: Any = "auto"
+    include: ColumnsLike = None
+    exclude: ColumnsLike = None
+    solver: str | Solver = "auto"
     max_iter: int | None = None
     tol: float | None = None
     time_limit: float | None = None
     n_jobs: int | None = None
-    random_state: Any = None
+    random_state: Seed = None
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, cv_groups: Any = None) -> Any:
+    def fit(
+        self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None, *, cv_groups: ArrayLike | None = None
+    ) -> Self:
         """Fit the means of the classes and the graph within them.
 
         Parameters
@@ -166,18 +170,18 @@ class SparseLDA(DocLink, ClassifierMixin, BaseEstimator):
         """
         requested = self._stability_settings()
         warn_row_order(X, y=y, sample_weight=sample_weight, cv_groups=cv_groups)
-        X, y = validate_dense(self, X, y if y is None else as_labels(y), ensure_min_features=2)
-        self.classes_, codes = class_codes(y)
-        weights = check_weights(sample_weight, len(X))
+        rows, labels = validate_dense(self, X, y if y is None else as_labels(y), ensure_min_features=2)
+        self.classes_, codes = class_codes(labels)
+        weights = check_weights(sample_weight, len(rows))
         shares = np.bincount(codes, weights, len(self.classes_)).astype(np.float64)
         if shares.min() == 0:
             raise ValueError(f"y holds class {self.classes_[np.argmin(shares)]} in no row with a weight")
         self.priors_ = self._priors(shares)
         names = getattr(self, "feature_names_in_", None)
-        found, notes = self._within(X, weights, codes, names)
+        found, notes = self._within(rows, weights, codes, names)
         with threads(self.n_jobs):
             counts = rows_that_count(sample_weight, weights)
-            within = FeasibleSet(X, codes, weights, counts, found, self.standardize, names)
+            within = FeasibleSet(rows, codes, weights, counts, found, self.standardize, names)
             choice = self._choose(within, requested, cv_groups)
             self.graph_ = SparsePrecision(
                 choice.n_edges,
@@ -199,7 +203,7 @@ class SparseLDA(DocLink, ClassifierMixin, BaseEstimator):
         self._discriminate()
         return self
 
-    def _choose(self, within: FeasibleSet, requested: tuple[Any, Any, Any], cv_groups: Any) -> Choice:
+    def _choose(self, within: FeasibleSet, requested: tuple[Any, Any, Any], cv_groups: ArrayLike | None) -> Choice:
         limit = self.time_limit
         end = None if limit is None else time.perf_counter() + check_number(limit, "time_limit")
         try:
@@ -210,7 +214,9 @@ class SparseLDA(DocLink, ClassifierMixin, BaseEstimator):
                 f"time_limit={limit!r} was over before every fold was fitted; allow more, or give n_edges"
             ) from None
 
-    def _within(self, X: Matrix, weights: Vector, codes: Columns, names: Any) -> tuple[CovarianceEstimate, str]:
+    def _within(
+        self, X: Matrix, weights: Vector, codes: Columns, names: Sequence[str] | None
+    ) -> tuple[CovarianceEstimate, str]:
         """Means of the classes and the covariance about them, and a sentence about columns that do not vary there."""
         seen = X[weights > 0]
         check_magnitudes(seen, names)
@@ -263,7 +269,7 @@ class SparseLDA(DocLink, ClassifierMixin, BaseEstimator):
             coef, intercept = coef[1:] - coef[:1], intercept[1:] - intercept[:1]
         self.coef_, self.intercept_ = coef, intercept
 
-    def decision_function(self, X: Any) -> Vector:
+    def decision_function(self, X: MatrixLike) -> Vector:
         """Compute the discriminants, log pi_l - (x - mu_l)' Omega (x - mu_l) / 2, less what all classes share.
 
         Parameters
@@ -280,7 +286,7 @@ class SparseLDA(DocLink, ClassifierMixin, BaseEstimator):
         eta: Matrix = validate_dense(self, X, reset=False) @ self.coef_.T + self.intercept_
         return eta[:, 0] if eta.shape[1] == 1 else eta
 
-    def predict(self, X: Any) -> Array:
+    def predict(self, X: MatrixLike) -> Array:
         """Predict the most likely class.
 
         Parameters
@@ -296,7 +302,7 @@ class SparseLDA(DocLink, ClassifierMixin, BaseEstimator):
         eta = self.decision_function(X)
         return np.asarray(self.classes_[(eta > 0).astype(int) if eta.ndim == 1 else eta.argmax(axis=1)])
 
-    def predict_proba(self, X: Any) -> Matrix:
+    def predict_proba(self, X: MatrixLike) -> Matrix:
         """Predict the probabilities of the classes.
 
         Parameters
@@ -312,7 +318,7 @@ class SparseLDA(DocLink, ClassifierMixin, BaseEstimator):
         eta = self.decision_function(X)
         return np.column_stack([expit(-eta), expit(eta)]) if eta.ndim == 1 else np.asarray(softmax(eta, axis=1))
 
-    def predict_log_proba(self, X: Any) -> Matrix:
+    def predict_log_proba(self, X: MatrixLike) -> Matrix:
         """Predict the logarithms of the probabilities, accurate where they are tiny.
 
         Parameters

@@ -2,16 +2,20 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ..._utils.types import Columns, Matrix, Vector
+from ..._utils.types import ArrayLike, Columns, Folds, Matrix, Vector
 from ...objectives.logdet import LogDet
 from ...selection.graphs import L1S, SHRINKAGES, GraphChoice, Parted, choose_graph, edge_counts
 from ...selection.splits import splits
 from .covariance import CovarianceEstimate, estimate_covariance, flat_columns, replace_constant_columns, second_moment
 from .edges import allowed_edges, resolve_edges, well_posed
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+    from sklearn.base import BaseEstimator
 
 CHOSEN_BY_CV = "cv"
 RULES = ("min", "1se")
@@ -23,7 +27,7 @@ class Choice(NamedTuple):
     n_edges: int
     shrinkage: float
     l1: float
-    table: Any
+    table: "DataFrame"
     notes: list[str]
 
 
@@ -37,7 +41,7 @@ class FeasibleSet:
     counts: Vector
     found: CovarianceEstimate
     standardize: bool
-    names: Any
+    names: Sequence[str] | None
 
     @property
     def pairs(self) -> int:
@@ -63,7 +67,9 @@ class FeasibleSet:
         return Parted(train_on, found.rank, apart, float(self.counts[test].sum()))
 
 
-def chosen(within: FeasibleSet, model: Any, requested: tuple[Any, Any, Any], cv_groups: Any) -> Choice:
+def chosen(
+    within: FeasibleSet, model: "BaseEstimator", requested: tuple[Any, Any, Any], cv_groups: ArrayLike | None
+) -> Choice:
     """Numbers as they are; "cv" by the Gaussian likelihood of held-out rows about the means of their classes."""
     n_edges, shrinkage, l1 = requested
     if CHOSEN_BY_CV not in requested:
@@ -119,7 +125,7 @@ def _to_sphere(S: Matrix, t: float) -> Matrix:
     return np.asarray((1 - t) * S + t * np.trace(S) / len(S) * np.eye(len(S)))
 
 
-def _strata(within: FeasibleSet, cv: Any) -> Columns:
+def _strata(within: FeasibleSet, cv: Folds) -> Columns:
     """Classes whose shares folds keep; those with fewer rows than folds count to the largest one's."""
     if not isinstance(cv, int | np.integer):
         return within.codes

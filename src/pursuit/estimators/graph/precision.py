@@ -8,8 +8,9 @@
 | alpha, beta | ``eigenvalues`` |
 """
 
+from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -108,7 +109,7 @@ class SparsePrecision(GraphModel):
     shrinkage: float = 0.0
     l1: float = 0.0
 
-    def fit(self, X: MatrixLike, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> Any:
+    def fit(self, X: MatrixLike, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> Self:
         """Search and fit the graph of the columns of X.
 
         Parameters
@@ -128,7 +129,7 @@ class SparsePrecision(GraphModel):
         _, weights, found = self._samples(X, sample_weight)
         return self._fit(found.covariance, int((weights > 0).sum()), found.means[0])
 
-    def from_covariance(self, covariance: Any, n_samples: int | None = None, names: Any = None) -> Any:
+    def from_covariance(self, covariance: Any, n_samples: int | None = None, names: Sequence[str] | None = None) -> Any:
         """Fit to a covariance matrix instead of samples: ``SparsePrecision(20).from_covariance(S, n_samples=100)``.
 
         Parameters

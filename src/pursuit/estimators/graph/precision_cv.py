@@ -2,13 +2,13 @@
 
 import time
 from dataclasses import KW_ONLY, dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ..._utils.row_order import warn_row_order
-from ..._utils.types import Columns, Matrix, Vector
+from ..._utils.types import ArrayLike, Columns, Folds, Matrix, MatrixLike, Vector
 from ..._utils.validation import check_choice, check_count, check_fraction, check_number
 from ...engines import TimeUpError, threads, until
 from ...objectives.logdet import LogDet
@@ -81,13 +81,20 @@ class SparsePrecisionCV(GraphModel):
     n_edges: Any = None
     shrinkage: Any = None
     l1: Any = None
-    cv: Any = 5
+    cv: Folds = 5
     _: KW_ONLY
     rule: str = "min"
     gamma: float = 0.5
     n_jobs: int | None = None
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, cv_groups: Any = None) -> Any:
+    def fit(
+        self,
+        X: MatrixLike,
+        y: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        *,
+        cv_groups: ArrayLike | None = None,
+    ) -> Self:
         """Choose the number of edges and fit.
 
         Parameters
@@ -130,7 +137,7 @@ class SparsePrecisionCV(GraphModel):
         return self
 
     def _folds(
-        self, X: Matrix, weights: Vector, counts: Vector, found: CovarianceEstimate, cv_groups: Any
+        self, X: Matrix, weights: Vector, counts: Vector, found: CovarianceEstimate, cv_groups: ArrayLike | None
     ) -> tuple[list[Parted], str]:
         """Covariances of the folds; for a criterion, of all rows twice."""
         if self.rule == "ebic":
