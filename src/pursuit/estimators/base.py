@@ -3,7 +3,7 @@
 import copy
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self, Unpack
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -38,10 +38,11 @@ from ..losses import Loss, Multinomial, Squared, as_loss
 from ..objectives import GLM
 from ..objectives.sparse_set import SparseSet
 from ..reports.build import DisplayedModel, build_summary
+from ..reports.class_scores import ClassScores
 from ..reports.model_summary import Summary
 from ..solvers.base import Solver
 from ..solving.driver import solve
-from .inputs import ValidatedInput, check_source_columns, read_chosen, refuse_beside_source, validate
+from .inputs import InputChecks, ValidatedInput, check_source_columns, read_chosen, refuse_beside_source, validate
 from .outputs import ModelOutputs
 
 if TYPE_CHECKING:
@@ -88,7 +89,7 @@ class SparseModel(DocLink, ModelOutputs, SelectorMixin, BaseEstimator):
     n_jobs: int | None = None
     random_state: Seed = None
 
-    def __new__(cls, *args: Any, **kwargs: Any) -> Any:
+    def __new__(cls, *args: object, **kwargs: object) -> Self:
         """An instance; a parameter that there is not gets the name of the one that does what was meant."""
         check_keywords(cls, kwargs)
         return super().__new__(cls)
@@ -97,13 +98,17 @@ class SparseModel(DocLink, ModelOutputs, SelectorMixin, BaseEstimator):
         """The ridge for ``l2=None``: that of the loss."""
         return self._loss().ridge
 
-    def _validate(self, X: MatrixLike, y: ArrayLike | None, **kwargs: Any) -> tuple[StoredMatrix, Array]:
+    def _validate(
+        self, X: MatrixLike, y: ArrayLike | None, **checks: Unpack[InputChecks]
+    ) -> tuple[StoredMatrix, Array]:
         check_mask(y, "y")
         # finiteness is not checked here: the first pass over X finds NaN and infinity at no cost
-        return self._read(X, y, ensure_all_finite=False, **kwargs)
+        return self._read(X, y, ensure_all_finite=False, **checks)
 
-    def _read(self, X: MatrixLike, *y: ArrayLike | None, **kwargs: Any) -> Any:
-        return validate(self, X, *y, accept_sparse=("csr", "csc"), **kwargs)
+    def _read(
+        self, X: MatrixLike, *y: ArrayLike | None, ensure_all_finite: bool = True, **checks: Unpack[InputChecks]
+    ) -> Any:
+        return validate(self, X, *y, accept_sparse=("csr", "csc"), ensure_all_finite=ensure_all_finite, **checks)
 
     def _read_fit_input(
         self,
@@ -137,7 +142,7 @@ class SparseModel(DocLink, ModelOutputs, SelectorMixin, BaseEstimator):
 
     def _scored(
         self, X: MatrixLike, y: ArrayLike | None, sample_weight: ArrayLike | None, offset: ArrayLike | None
-    ) -> tuple[Any, Array, Any]:
+    ) -> tuple[ArrayLike | None, Array, ArrayLike | None]:
         """Targets, predictions and weights of the rows that ``score`` is given."""
         X = opened(X)
         if isinstance(X, Source):
@@ -152,7 +157,7 @@ class SparseModel(DocLink, ModelOutputs, SelectorMixin, BaseEstimator):
             self, X: MatrixLike, y: ArrayLike | None, sample_weight: ArrayLike | None, offset: ArrayLike | None
         ) -> ValidatedInput: ...
 
-        def _validate_arrays(self, X: MatrixLike, y: ArrayLike | None) -> tuple[Any, Array]: ...
+        def _validate_arrays(self, X: MatrixLike, y: ArrayLike | None) -> tuple[StoredMatrix, Array]: ...
 
         def predict(self, X: MatrixLike, offset: ArrayLike | None = None) -> Array: ...
 
@@ -169,7 +174,7 @@ class SparseModel(DocLink, ModelOutputs, SelectorMixin, BaseEstimator):
         """The name of the loss, also before a fit has found whether there is such a loss."""
         return self.loss.casefold() if isinstance(self.loss, str) else getattr(self.loss, "name", "")
 
-    def _loss_of(self, multi_output: bool) -> Any:
+    def _loss_of(self, multi_output: bool) -> Loss:
         """The loss, or that of several outputs which goes with it."""
         loss, known = self._loss(), {"squared": Squared, "logistic": Multinomial}
         if not multi_output:
@@ -270,11 +275,11 @@ class SparseModel(DocLink, ModelOutputs, SelectorMixin, BaseEstimator):
             names=summary.names if names is None else tuple(str(names[j]) for j in self.support_),
         )
 
-    def _names_of_coefficients(self) -> Any:
+    def _names_of_coefficients(self) -> Array | None:
         """The names of the columns that have coefficients; None: those of the objective."""
         return getattr(self, "feature_names_in_", None)
 
-    def _class_scores(self, threshold: float = 0.5) -> Any:
+    def _class_scores(self, threshold: float = 0.5) -> ClassScores | None:
         """Scores of a classifier on its training rows."""
         return None
 
@@ -287,7 +292,7 @@ class SparseModel(DocLink, ModelOutputs, SelectorMixin, BaseEstimator):
         reason = getattr(self, "reason_", "")  # of CV estimators
         return (f"{reason}.",) if reason else ()
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         state = dict(super().__getstate__())
         f = state.pop("objective_", None)  # it holds the training data
         if f is not None and "_summarised" not in state and f.work * len(self.support_) <= MAX_SUMMARY_WORK:
@@ -359,7 +364,7 @@ class AtMostK(SparseModel):
         *,
         offset: ArrayLike | None = None,
         engine: "Engine | None" = None,
-    ) -> Any:
+    ) -> GLM:
         """Return the :class:`pursuit.GLM` that ``fit`` with the same arguments would minimise, without minimising it.
 
         For :func:`pursuit.solve`, :func:`pursuit.path` and :func:`pursuit.certify` on the data of an estimator.
@@ -394,7 +399,7 @@ class AtMostK(SparseModel):
         twin = copy.copy(self)  # which learns the names of columns and classes
         return twin._objective(twin._read_fit_input(X, y, sample_weight, offset, engine))
 
-    def _objective(self, inputs: ValidatedInput) -> Any:
+    def _objective(self, inputs: ValidatedInput) -> GLM:
         loss = self._loss_of(inputs.multi_output)
         with threads(self.n_jobs):
             data = inputs.data(loss)

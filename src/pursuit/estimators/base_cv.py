@@ -4,7 +4,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import TYPE_CHECKING, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import DTypeLike
@@ -171,12 +171,12 @@ class SparseModelCV(CallbackSupportMixin, SparseModel):
 
     def _run_selection(
         self,
-        f: "GLM",
+        f: GLM,
         inputs: ValidatedInput,
         cv_groups: ArrayLike | None,
         callback: Callable[..., object] | None,
         classes: bool,
-    ) -> tuple[Problem, Any, Chosen]:
+    ) -> tuple[Problem, GLM, Chosen]:
         """The selection problem, the objective of all rows with the ridge of refits, and the choice."""
         y, weights = inputs.y(), inputs.weights()
         c = check_weights(weights, len(y))
@@ -220,7 +220,7 @@ class SparseModelCV(CallbackSupportMixin, SparseModel):
             chosen.notes.append("bounds and sum_to would be broken by an average, so combine='none' was used")
         return problem, f, chosen
 
-    def _make_problem(self, f: "GLM", n: float) -> Problem:
+    def _make_problem(self, f: GLM, n: float) -> Problem:
         """The selection problem of n rows that count."""
         return Problem(
             f.data.raw,
@@ -249,7 +249,7 @@ class SparseModelCV(CallbackSupportMixin, SparseModel):
         return FoldScorer(self, inputs, y, weights, pairs)
 
     def _score_classes(
-        self, f: "GLM", inputs: ValidatedInput, y: Array, tests: Any, chosen: Chosen
+        self, f: GLM, inputs: ValidatedInput, y: Array, tests: Sequence[Columns], chosen: Chosen
     ) -> ClassScores | None:
         """Scores of the folds' models of the chosen size on the rows that each left out."""
         whole = f.data.whole and f.data.raw.design.shape[1] == self.n_features_in_  # not those of a basis
@@ -270,7 +270,7 @@ class SparseModelCV(CallbackSupportMixin, SparseModel):
         codes = np.searchsorted(self.classes_, y)
         return class_scores(codes, eta, self.classes_, weights=weights, probabilities=self._loss().name == "logistic")
 
-    def _store(self, problem: Problem, f: "GLM", chosen: Chosen, began: float) -> None:
+    def _store(self, problem: Problem, f: GLM, chosen: Chosen, began: float) -> None:
         self.l2_, self.gamma_, self.k_1se_ = chosen.l2, chosen.gamma, chosen.k_1se
         self.combine_ = chosen.combine
         self.cv_results_, self.sizes_ = chosen.table, chosen.sizes
@@ -335,7 +335,7 @@ class SparseModelCV(CallbackSupportMixin, SparseModel):
 
         def _set_coefficients(self, x: Array, intercept: Intercept) -> None: ...
 
-    def _on_support(self) -> tuple[Array, Any]:
+    def _on_support(self) -> tuple[Array, Intercept]:
         return self._predicts
 
     def _explain_choice(self, chosen: Chosen) -> str:

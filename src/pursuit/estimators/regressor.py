@@ -1,6 +1,6 @@
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, ClassVar, Self, cast
 
 import numpy as np
 from sklearn.base import RegressorMixin, clone
@@ -9,7 +9,7 @@ from sklearn.metrics import r2_score
 from .._utils.row_order import warn_at_caller
 from .._utils.types import Array, ArrayLike, FilePath, Intercept, MatrixLike, StoredMatrix
 from .._utils.validation import check_array, check_flag, check_offset, check_shape
-from ..data import is_dask
+from ..data import Arrays, is_dask
 from .base import WARNING_STATUSES, AtMostK, SparseModel
 from .inputs import ValidatedInput
 from .parameter_docs import ATTRIBUTES, PARAMETERS
@@ -167,7 +167,7 @@ class SparseRegressor(Regression, AtMostK):
             )
         if checkpoint is not None or engine is not None or is_dask(X):
             raise TypeError("shared=False fits a model to each response, from arrays: leave checkpoint and engine out")
-        source: Any = self._read_fit_input(X, y, sample_weight, offset, None).source
+        source = cast(Arrays, self._read_fit_input(X, y, sample_weight, offset, None).source)
         Y = np.asarray(source.targets())
         shift = check_offset(offset, len(Y), Y.shape[1])
         shifts = [None] * Y.shape[1] if shift is None else np.broadcast_to(shift, Y.shape).T
@@ -188,7 +188,7 @@ class SparseRegressor(Regression, AtMostK):
             raise ValueError("shared=False needs y as an array: data in parts with several responses share features")
         super()._fit(inputs, callback, checkpoint)
 
-    def _join(self, models: list[Any]) -> None:
+    def _join(self, models: Sequence["SparseRegressor"]) -> None:
         """Store the models of single responses as one."""
         self.results_ = results = tuple(model.result_ for model in models)
         self.support_ = support = np.unique(np.concatenate([result.support for result in results]))

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import KW_ONLY, dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone
@@ -26,8 +26,12 @@ from ..._utils.validation import check_k
 from ...certificates import Certificate, certify
 from ...effects import Effect
 from ...losses.base import LossLike
+from ...objectives import GLM
 from ...reports.explanation import Explanation, explain_contributions
 from ...solvers.base import Solver
+from ...solving.result import Result
+from ..base import AtMostK
+from ..base_cv import SparseModelCV
 from ..outputs import ModelReport, one_row
 from .summary import AdditiveSummary, build_additive_summary
 
@@ -96,8 +100,8 @@ ATTRIBUTES = """support_ : ndarray of int
 class SparseAdditive(DocLink, ModelReport, SelectorMixin, BaseEstimator):
     """At most k features, each with an effect of its own."""
 
-    chosen_model: ClassVar[Any] = None
-    fixed_model: ClassVar[Any] = None
+    chosen_model: ClassVar[type[SparseModelCV]]
+    fixed_model: ClassVar[type[AtMostK]]
 
     k: int | str = "cv"
     _: KW_ONLY
@@ -226,12 +230,12 @@ class SparseAdditive(DocLink, ModelReport, SelectorMixin, BaseEstimator):
         self.k_ = len(np.unique(model.groups[cols]))
 
     @property
-    def result_(self) -> Any:
+    def result_(self) -> Result:
         """The :class:`pursuit.Result` of the model on spline columns."""
         return self._fitted_model("result_").result_
 
     @property
-    def objective_(self) -> Any:
+    def objective_(self) -> GLM:
         """The :class:`pursuit.GLM` on spline columns; it refers to the training data and is not pickled."""
         return self._fitted_model("objective_").objective_
 
@@ -273,7 +277,7 @@ class SparseAdditive(DocLink, ModelReport, SelectorMixin, BaseEstimator):
         names = getattr(self, "feature_names_in_", None)
         return [f"x{j}" for j in range(self.n_features_in_)] if names is None else [str(name) for name in names]
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> NoReturn:
         if name == "coef_":
             raise AttributeError(
                 f"{type(self).__name__} has no coef_: an effect is a curve with several coefficients, which mean "
@@ -302,7 +306,7 @@ class SparseAdditive(DocLink, ModelReport, SelectorMixin, BaseEstimator):
         tail = () if np.ndim(self.intercept_) == 0 else np.shape(self.intercept_)
         return np.stack(parts, axis=1) if parts else np.zeros((len(rows), 0, *tail))
 
-    def explain(self, row: Any) -> Explanation:
+    def explain(self, row: MatrixLike) -> Explanation:
         """Split one prediction into the contributions of the features.
 
         Parameters
@@ -317,7 +321,7 @@ class SparseAdditive(DocLink, ModelReport, SelectorMixin, BaseEstimator):
         """
         check_is_fitted(self)
         X = one_row(row)
-        prediction = np.ravel(self.predict(X))
+        prediction: Array = np.ravel(self.predict(X))
         values = np.asarray(self.model_._read_rows(X)[0, self.support_], dtype=np.float64)
         return explain_contributions(
             tuple(self.effects_),

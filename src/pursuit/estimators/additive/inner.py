@@ -6,16 +6,16 @@ fold's columns are taken to those of all rows before they are averaged.
 """
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ..._utils.column_names import Names, column_label, refuse_missing, resolve_columns
 from ..._utils.row_order import warn_row_order
-from ..._utils.types import Array, ArrayLike, Columns, ColumnsLike, GroupsLike, Matrix, MatrixLike, Vector
+from ..._utils.types import Array, ArrayLike, BoundsLike, Columns, ColumnsLike, GroupsLike, Matrix, MatrixLike, Vector
 from ..._utils.validation import check_offset
 from ...constraints import _units
 from ...data import Data, Source, is_dask
@@ -29,7 +29,7 @@ from ...selection.splits import fold_weights
 from ..base import AtMostK
 from ..base_cv import SparseModelCV
 from ..classifier import Classification
-from ..inputs import ValidatedInput, read_chosen, validate
+from ..inputs import InputChecks, ValidatedInput, read_chosen, validate
 from ..regressor import Regression
 from ..scoring import FoldScorer
 
@@ -82,12 +82,15 @@ class AdditiveModel:
     n_knots: int | None = None
     feature_groups: GroupsLike = None
     groups: GroupsLike
+    bounds: BoundsLike
     with_linear: bool = False
     _warned_far = False
     basis_: AdditiveBasis
 
-    def _read(self, X: MatrixLike, *y: ArrayLike | None, **kwargs: Any) -> Any:
-        return validate(self, X, *y, **kwargs)
+    def _read(
+        self, X: MatrixLike, *y: ArrayLike | None, ensure_all_finite: bool = True, **checks: Unpack[InputChecks]
+    ) -> Any:
+        return validate(self, X, *y, ensure_all_finite=ensure_all_finite, **checks)
 
     def _read_fit_input(
         self,
@@ -145,7 +148,7 @@ class AdditiveModel:
         units, _ = _units(self.feature_groups, p, names)
         return np.arange(p) if units is None else units
 
-    def _monotone_bounds(self, kinds: list[str]) -> Any:
+    def _monotone_bounds(self, kinds: list[str]) -> tuple[Vector, Vector] | None:
         """Coefficients of monotone columns are non-negative; None where there are no such columns."""
         monotone = np.isin(kinds, ("increasing", "decreasing"))
         if not monotone.any():
@@ -159,8 +162,8 @@ class AdditiveModel:
             raise ValueError("increasing and decreasing effects cannot be combined with groups; leave one of them out")
         return np.where(monotone[self.basis_.feature_of], 0.0, -np.inf), np.full(self.basis_.width, np.inf)
 
-    def __getstate__(self) -> dict[str, Any]:
-        state: dict[str, Any] = dict(super().__getstate__())  # type: ignore[call-overload]
+    def __getstate__(self) -> dict[str, object]:
+        state: dict[str, object] = dict(super().__getstate__())  # type: ignore[call-overload]
         state.pop("_training", None)  # X of the fit, which reports read
         return state
 
@@ -173,7 +176,7 @@ class AdditiveModel:
             return Data(Spline(X, basis, names), data.rows, data.loss)
         return Data(as_design(basis.evaluate(self._column, len(X)), names), data.rows, data.loss)
 
-    def _first_columns(self, columns: ColumnsLike, argument: str, names: Sequence[str] | None) -> Any:
+    def _first_columns(self, columns: ColumnsLike, argument: str, names: Sequence[str] | None) -> Columns:
         """The first column of each of these features: any member names its group."""
         p = len(self.basis_.columns)
         found = resolve_columns(columns, argument, p, names)
@@ -187,7 +190,7 @@ class AdditiveModel:
             raise ValueError(f"{argument} must hold column indices from 0 to {p - 1}, got {wrong}")
         return self.basis_.starts[:-1][values.astype(np.int64)]
 
-    def _names_of_coefficients(self) -> Any:
+    def _names_of_coefficients(self) -> None:
         return None
 
     def _read_rows(self, X: MatrixLike) -> Array:
@@ -279,10 +282,10 @@ class AdditiveChosen(AdditiveModel):
     ) -> FoldScorer:
         return AdditiveFoldScorer(self, inputs, y, weights, pairs)
 
-    def _score_classes(self, *args: Any) -> None:
+    def _score_classes(self, *args: object) -> None:
         """None: the models of folds are on columns of their own."""
 
-    def _choose(self, *args: Any) -> None:
+    def _choose(self, *args: object) -> None:
         super()._choose(*args)  # type: ignore[misc]
         self._fold_bases = None  # type: ignore[assignment]
 
@@ -307,7 +310,7 @@ class AdditiveFoldScorer(FoldScorer):
         return super().__call__(v, models)
 
 
-def _change(basis: AdditiveBasis, changes: list[Matrix]) -> Any:
+def _change(basis: AdditiveBasis, changes: list[Matrix]) -> Callable[[Matrix], Matrix]:
     """The function that takes coefficients of a fold's columns to those of all rows."""
 
     def to_whole(b: Matrix) -> Matrix:

@@ -3,7 +3,8 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import KW_ONLY, dataclass
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, ClassVar
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
@@ -15,7 +16,7 @@ from ..._utils.column_names import Names, check_names, get_column_names, refuse_
 from ..._utils.doc_links import DocLink
 from ..._utils.lazy import lazy
 from ..._utils.row_order import warn_row_order
-from ..._utils.types import ArrayLike, ColumnsLike, FilePath, Flags, Keywords, Matrix, MatrixLike, Seed, Vector
+from ..._utils.types import Array, ArrayLike, ColumnsLike, FilePath, Flags, Keywords, Matrix, MatrixLike, Seed, Vector
 from ..._utils.validation import check_array, check_choice, check_flag, check_number, check_weights
 from ...objectives.logdet import LogDet
 from ...refits.graph import graph_refit
@@ -29,6 +30,7 @@ from .edges import edge_gains, edge_table, to_networkx
 
 if TYPE_CHECKING:
     from networkx import Graph
+    from pandas import DataFrame
 
 
 @dataclass(eq=False, repr=False)
@@ -43,7 +45,7 @@ class GraphModel(DocLink, EmpiricalCovariance):
     include: ColumnsLike = None
     exclude: ColumnsLike = None
     solver: str | Solver = "auto"
-    eigenvalues: Any = None
+    eigenvalues: tuple[float, float] | None = None
     max_iter: int | None = None
     tol: float | None = None
     time_limit: float | None = None
@@ -66,7 +68,7 @@ class GraphModel(DocLink, EmpiricalCovariance):
         names = getattr(self, "feature_names_in_", None)
         return None if names is None else tuple(names)
 
-    def _read_covariance(self, covariance: Any, names: Sequence[str] | None) -> Matrix:
+    def _read_covariance(self, covariance: MatrixLike, names: Sequence[str] | None) -> Matrix:
         """A covariance matrix, and its size and names as ``fit`` would have them; LogDet checks the rest."""
         own = get_column_names(covariance)
         S = check_array(covariance, "covariance")
@@ -97,7 +99,7 @@ class GraphModel(DocLink, EmpiricalCovariance):
             random_state=self.random_state,
         )
 
-    def _check_l1(self, l1: Any) -> float:
+    def _check_l1(self, l1: object) -> float:
         number = check_number(l1, "l1")
         if number > 0 and self.eigenvalues is not None:
             raise ValueError("l1 and eigenvalues cannot be had together; leave one of them out")
@@ -124,7 +126,7 @@ class GraphModel(DocLink, EmpiricalCovariance):
         self.reason_ = "; ".join(sentence for sentence in [*notes, result.reason] if sentence)
 
     @property
-    def _nodes(self) -> list[Any]:
+    def _nodes(self) -> list[int] | list[str]:
         """The nodes: names, else indices."""
         names = self._names
         return list(range(self.n_features_in_)) if names is None else [str(name) for name in names]
@@ -139,7 +141,7 @@ class GraphModel(DocLink, EmpiricalCovariance):
         return joined
 
     @lazy
-    def edges_(self) -> Any:
+    def edges_(self) -> "DataFrame | dict[str, Array]":
         """A row per edge; see the class."""
         check_is_fitted(self)
         units, (R, l1) = np.outer(self.objective_.scales, self.objective_.scales), self._fitted_to
@@ -166,7 +168,7 @@ class GraphModel(DocLink, EmpiricalCovariance):
         title: str | None = None,
         names: Sequence[str] | None = None,
         command: str | None = None,
-    ) -> Any:
+    ) -> Path:
         """Write a report about the fitted graph: one HTML file that needs no network and no other file.
 
         Parameters
@@ -222,7 +224,9 @@ class GraphModel(DocLink, EmpiricalCovariance):
         self._check_rows(X)
         return np.asarray(super().mahalanobis(X))
 
-    def error_norm(self, comp_cov: Any, norm: str = "frobenius", scaling: bool = True, squared: bool = True) -> float:
+    def error_norm(
+        self, comp_cov: ArrayLike, norm: str = "frobenius", scaling: bool = True, squared: bool = True
+    ) -> float:
         """Compare ``covariance_`` with another one, as scikit-learn's covariance estimators do.
 
         Parameters

@@ -11,7 +11,7 @@
 import time
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from scipy.special import expit, log_softmax, softmax
@@ -44,7 +44,7 @@ from .covariance import (
     flat_columns,
     replace_constant_columns,
 )
-from .lda_cv import CHOSEN_BY_CV, RULES, Choice, FeasibleSet, chosen
+from .lda_cv import RULES, Choice, FeasibleSet, RequestedGraph, chosen
 from .precision import SparsePrecision
 
 PRIORS_TOLERANCE = 1e-6  # how far from 1 priors may add up, by rounding
@@ -134,7 +134,7 @@ class SparseLDA(DocLink, ClassifierMixin, BaseEstimator):
     _: KW_ONLY
     shrinkage: float | str = 0.0
     l1: float | str = 0.0
-    priors: Any = None
+    priors: ArrayLike | None = None
     cv: Folds = 6
     rule: str = "min"
     standardize: bool = True
@@ -203,7 +203,7 @@ class SparseLDA(DocLink, ClassifierMixin, BaseEstimator):
         self._discriminate()
         return self
 
-    def _choose(self, within: FeasibleSet, requested: tuple[Any, Any, Any], cv_groups: ArrayLike | None) -> Choice:
+    def _choose(self, within: FeasibleSet, requested: RequestedGraph, cv_groups: ArrayLike | None) -> Choice:
         limit = self.time_limit
         end = None if limit is None else time.perf_counter() + check_number(limit, "time_limit")
         try:
@@ -236,14 +236,12 @@ class SparseLDA(DocLink, ClassifierMixin, BaseEstimator):
         words = f"{column_label(np.flatnonzero(flat), names)} {does} not vary within any class"
         return found, f"{words}; {its} variance over all rows was taken, and no edge"
 
-    def _stability_settings(self) -> tuple[Any, Any, Any]:
-        """Numbers, or "cv"."""
+    def _stability_settings(self) -> RequestedGraph:
+        """Numbers, or None where they are to be chosen."""
         check_choice(self.rule, "rule", RULES)
-        n_edges: Any = CHOSEN_BY_CV if _is_cv(self.n_edges, "n_edges") else check_count(self.n_edges, "n_edges")
-        shrinkage: Any = (
-            CHOSEN_BY_CV if _is_cv(self.shrinkage, "shrinkage") else check_fraction(self.shrinkage, "shrinkage")
-        )
-        l1: Any = CHOSEN_BY_CV if _is_cv(self.l1, "l1") else check_number(self.l1, "l1")
+        n_edges = None if _is_cv(self.n_edges, "n_edges") else check_count(self.n_edges, "n_edges")
+        shrinkage = None if _is_cv(self.shrinkage, "shrinkage") else check_fraction(self.shrinkage, "shrinkage")
+        l1 = None if _is_cv(self.l1, "l1") else check_number(self.l1, "l1")
         standardize = check_flag(self.standardize, "standardize")
         if l1 != 0 and not standardize:
             raise ValueError("l1 needs standardize=True: its entries are those of standardised columns")
@@ -335,8 +333,8 @@ class SparseLDA(DocLink, ClassifierMixin, BaseEstimator):
         return np.asarray(log_softmax(np.column_stack([0 * eta, eta]) if eta.ndim == 1 else eta, axis=1))
 
 
-def _is_cv(value: Any, name: str) -> bool:
+def _is_cv(value: object, name: str) -> bool:
     """Whether it is to be chosen."""
-    if isinstance(value, str) and value != CHOSEN_BY_CV:
-        raise ValueError(f"{name} must be a number or {CHOSEN_BY_CV!r}, got {value!r}")
+    if isinstance(value, str) and value != "cv":
+        raise ValueError(f"{name} must be a number or 'cv', got {value!r}")
     return isinstance(value, str)

@@ -10,7 +10,7 @@
 
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 
@@ -129,7 +129,9 @@ class SparsePrecision(GraphModel):
         _, weights, found = self._samples(X, sample_weight)
         return self._fit(found.covariance, int((weights > 0).sum()), found.means[0])
 
-    def from_covariance(self, covariance: Any, n_samples: int | None = None, names: Sequence[str] | None = None) -> Any:
+    def from_covariance(
+        self, covariance: MatrixLike, n_samples: int | None = None, names: Sequence[str] | None = None
+    ) -> Self:
         """Fit to a covariance matrix instead of samples: ``SparsePrecision(20).from_covariance(S, n_samples=100)``.
 
         Parameters
@@ -150,7 +152,7 @@ class SparsePrecision(GraphModel):
         n = None if n_samples is None else check_count(n_samples, "n_samples", 2)
         return self._fit(S, n, np.zeros(len(S)))
 
-    def _fit(self, covariance: Matrix, n_samples: int | None, location: Vector) -> Any:
+    def _fit(self, covariance: Matrix, n_samples: int | None, location: Vector) -> Self:
         wanted, l1 = check_count(self.n_edges, "n_edges"), self._check_l1(self.l1)
         f = self._objective(covariance, n_samples, self.shrinkage)
         include, forbidden = resolve_edges(f, self.include, self.exclude)

@@ -1,8 +1,9 @@
 """``SparsePrecisionCV``: how many edges, how much shrinkage and how much l1, by what was held out or by EBIC."""
 
 import time
+from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, Self
+from typing import Self, TypeVar
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -21,6 +22,8 @@ from .base import GraphModel, correlations
 from .covariance import CovarianceEstimate, check_variances, estimate_covariance, second_moment
 from .edges import allowed_edges, cap_message, resolve_edges, well_posed
 from .precision import GRAPH_ATTRIBUTES, GRAPH_PARAMETERS
+
+T = TypeVar("T")
 
 
 @dataclass(eq=False, repr=False)
@@ -78,9 +81,9 @@ class SparsePrecisionCV(GraphModel):
     True
     """
 
-    n_edges: Any = None
-    shrinkage: Any = None
-    l1: Any = None
+    n_edges: Sequence[int] | int | None = None
+    shrinkage: Sequence[float] | float | None = None
+    l1: Sequence[float] | float | None = None
     cv: Folds = 5
     _: KW_ONLY
     rule: str = "min"
@@ -202,7 +205,7 @@ class SparsePrecisionCV(GraphModel):
         return self.n_edges_, self.shrinkage_
 
 
-def _as_list(values: Any, name: str) -> list[Any]:
+def _as_list(values: Sequence[T] | T, name: str) -> list[T]:
     """A number, or several, as a list."""
     if isinstance(values, str | bytes | dict):
         raise TypeError(f"{name} must be a number, a list of numbers, or None, got {values!r}")
