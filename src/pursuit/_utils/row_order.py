@@ -7,10 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from .types import MatrixLike
 
-
-def warn_row_order(X: MatrixLike, **beside: object) -> None:
+def warn_row_order(X: object, **beside: object) -> None:
     """Warn where something beside X (y, sample_weight, ...) has X's row labels in another order.
 
     pandas would align the two; here rows are matched by position, as everywhere in scikit-learn. Polars and NumPy have

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Sequence
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pursuit._utils.files import write_text
-from pursuit._utils.types import JSON
+from pursuit._utils.types import JSON, Keywords
 from pursuit.cli import INTERRUPTED, NOT_CONVERGED, OK
 from pursuit.cli.graph_data import Nodes, read_nodes
 from pursuit.cli.show import (
@@ -29,6 +29,8 @@ from pursuit.engines import threads
 
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
+
+    from pursuit.estimators.graph.base import GraphModel
 
 FORMAT, VERSION = "pursuit-graph", 1
 MAX_PRINTED_EDGES = 20  # edges that are printed; the file holds all
@@ -96,7 +98,7 @@ def run(
     return {"converged": OK, "interrupted": INTERRUPTED}.get(model.result_.status, NOT_CONVERGED)
 
 
-def _fit(nodes: Nodes, options: GraphOptions) -> Any:
+def _fit(nodes: Nodes, options: GraphOptions) -> "GraphModel":
     """The fitted estimator: with fixed numbers, or with cross-validation where one is to be chosen."""
     import pursuit
 
@@ -109,9 +111,7 @@ def _fit(nodes: Nodes, options: GraphOptions) -> Any:
     if not options.has_choice:
         with _status(f"at most {options.n_edges} edges"), threads(options.threads):
             return pursuit.SparsePrecision(**parameters).fit(nodes.X)
-    how: dict[str, Any] = {
-        name: value for name, value in (("cv", options.cv), ("rule", options.rule)) if value is not None
-    }
+    how: Keywords = {name: value for name, value in (("cv", options.cv), ("rule", options.rule)) if value is not None}
     with _status("choosing " + ", ".join(name for name in TUNING if parameters[name] is None)):
         try:
             return pursuit.SparsePrecisionCV(**parameters, **how, n_jobs=options.threads).fit(nodes.X)
@@ -122,7 +122,7 @@ def _fit(nodes: Nodes, options: GraphOptions) -> Any:
             ) from error
 
 
-def _status(doing: str) -> Any:
+def _status(doing: str) -> AbstractContextManager[object]:
     """A line on stderr while it works, for a terminal."""
     screen = console(stderr=True)
     return screen.status(f"{doing} ...") if screen.is_terminal else nullcontext()

@@ -1,10 +1,10 @@
 """From the options of a command to its data: rows, column names, the task, parameters of the estimator."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 import numpy as np
 
@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
 
     from pursuit.tables.preparer import TablePreparer
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 MAX_LOADED_SHARE = 0.5  # of the memory: a larger Parquet file is streamed
 
@@ -181,8 +184,8 @@ def _read_named(options: DataOptions) -> FitRequest:
     if options.prepare:
         X, names, preparer = _prepare(data, frame[features], parameters)
     else:
-        values = _with_option_hint(split_frame, data, frame, features, requested)[0]
-        _with_option_hint(check_finite, data, values, features)
+        values = _with_option_hint("--exclude", split_frame, data, frame, features, requested)[0]
+        _with_option_hint("--exclude", check_finite, data, values, features)
         X, names, preparer = to_data_frame(Table(values, None, tuple(features))), tuple(features), None
     parameters["include"] = _include(options.include, names, preparer) or None
     return FitRequest(
@@ -302,7 +305,7 @@ def _open_on_disk(options: DataOptions) -> FitRequest:
     else:
         drop = [*options.exclude, *([] if options.cv_groups is None else [options.cv_groups])]
         held = _with_option_hint(
-            open_data, data, options.memory, target=options.target, offset=options.offset, drop=drop
+            "--exclude", open_data, data, options.memory, target=options.target, offset=options.offset, drop=drop
         )
         groups = None if options.cv_groups is None else read_labels(data, options.cv_groups, "--cv-groups")
     targets = held.targets()
@@ -324,10 +327,10 @@ def read_named_table(
     data: Path, target: str | None, drop: Sequence[str], option: str = "--exclude", **more: Any
 ) -> Table:
     """Columns that an option leaves out of a named table are never read: they may hold text."""
-    return _with_option_hint(read_table, data, target, option=option, drop=drop, **more)
+    return _with_option_hint(option, read_table, data, target, drop=drop, **more)
 
 
-def _with_option_hint(read: Any, *given: Any, option: str = "--exclude", **more: Any) -> Any:
+def _with_option_hint(option: str, read: Callable[P, T], *given: P.args, **more: P.kwargs) -> T:
     """Read; an error that advises to leave columns out names the option for that."""
     try:
         return read(*given, **more)

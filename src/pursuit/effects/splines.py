@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 from scipy.linalg import eigh
 
-from .._utils.types import Columns, JSONValue, Keywords, Matrix, Vector
+from .._utils.types import Columns, Keywords, Matrix, Vector
 
 #: Quantiles at which knots lie, by their number.
 KNOT_QUANTILES: dict[int, tuple[float, ...]] = {
@@ -95,7 +95,7 @@ class ColumnBasis:
         }
 
 
-def column_from_json(held: JSONValue) -> ColumnBasis:
+def column_from_json(held: object) -> ColumnBasis:
     """A feature's columns from JSON values; TypeError says what they must be."""
     if not isinstance(held, dict):
         raise TypeError("an object with the knots and matrices of a feature")

@@ -3,7 +3,6 @@
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import DTypeLike
@@ -158,5 +157,5 @@ class Labels:
         return own[codes].astype(np.float64)
 
     @property
-    def classes(self) -> tuple[Any, ...] | None:
+    def classes(self) -> tuple[str | bool, ...] | None:
         return {"text": tuple(self.codes), "truth values": (False, True)}.get(self.kind)

@@ -123,7 +123,7 @@ def kind_of(path: Path) -> str:
     reader = _reader(path)
     if reader is not _frames.read_named:
         return "npz" if reader is _arrays.read_npz else "libsvm"
-    kinds = {_frames.load_csv: "csv", _frames.load_parquet: "parquet"}
+    kinds: dict[object, str] = {_frames.load_csv: "csv", _frames.load_parquet: "parquet"}
     kind = next(kinds.get(load) for suffix, load in _frames.LOADERS.items() if path.name.lower().endswith(suffix))
     if kind is None:
         raise ValueError(f"{path} cannot be converted; write it as CSV, Parquet, LIBSVM or npz")

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .._utils.types import JSONValue, Keywords, Matrix
+from .._utils.types import Keywords, Matrix
 from .._utils.validation import format_list, suggestion_clause
 from .columns import CategoryColumn, LeftOut, NumberColumn, column_from_json, column_to_json, warn_notes
 from .values import as_array
@@ -85,7 +85,7 @@ def preparation_of(preparer: "TablePreparer", names: tuple[str, ...], selected: 
     return Preparation(tuple(columns), tuple(outputs), tuple(preparer.notes_))
 
 
-def read_preparation(held: JSONValue) -> Preparation:
+def read_preparation(held: object) -> Preparation:
     """From JSON values; TypeError says what they must be."""
     if not isinstance(held, dict) or not isinstance(held.get("columns"), list):
         raise TypeError("an object with a list of columns")
