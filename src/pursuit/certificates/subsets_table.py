@@ -119,7 +119,7 @@ class Subsets(list[Subset]):
             raise ValueError(f"criterion {known!r} is not defined for loss {self.loss!r}")
         return known
 
-    def plot(self, criterion: str = "bic", ax: Any | None = None) -> "Axes":
+    def plot(self, criterion: str = "bic", ax: "Axes | None" = None) -> "Axes":
         """Draw a criterion against k and return the axes; see :func:`pursuit.plots.plot_subsets`."""
         return require_package("pursuit.plots", "plot", "plot").plot_subsets(self, criterion, ax)
 

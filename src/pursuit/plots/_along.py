@@ -2,11 +2,11 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pursuit._utils.types import Columns, Matrix
+from pursuit._utils.types import ArrayLike, Columns, Matrix
 
 if TYPE_CHECKING:
     from pursuit.paths.result import Path
@@ -30,7 +30,7 @@ class Along:
         return f"k, at most so many {self.units}"
 
 
-def along(path: "Path", names: Sequence[str] | None, scale: Any) -> Along:
+def along(path: "Path", names: Sequence[str] | None, scale: ArrayLike | None) -> Along:
     """Of a path, as it was minimised over (standardised where the objective standardises), or times ``scale``."""
     if not hasattr(path, "sizes") or not len(path):
         raise ValueError("path must be a pursuit.Path with at least one size")

@@ -26,6 +26,7 @@ from pursuit.plots._axes import (
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.lines import Line2D
     from sklearn.base import BaseEstimator
 
     from pursuit.paths.result import Path
@@ -161,7 +162,7 @@ class PathDisplay(NamedDisplay):
         set_title(self.ax_, title)
         return self
 
-    def _line(self, j: int, rank: int | None) -> Any:
+    def _line(self, j: int, rank: int | None) -> "Line2D":
         """A feature's line from the size before it enters to the one after it leaves."""
         y = self.along.coefs[:, j].copy()
         near = np.pad(y != 0, 1)

@@ -24,7 +24,7 @@ from numpy.typing import DTypeLike
 
 from .._utils.files import FileLock, InUseError, atomic_write, remove_temporary_files
 from .._utils.settings import settings_to_json
-from .._utils.types import Columns, FilePath, Intercept, Keywords, Vector
+from .._utils.types import Array, ArrayLike, Columns, FilePath, Intercept, Keywords, Vector
 from .._utils.validation import format_list
 from ..constraints import AtMost, Exchange
 from ..data.disk.write import synced
@@ -51,7 +51,7 @@ class Problem:
     numbers: list[tuple[float, float]]
 
     @classmethod
-    def of(cls, f: Objective, constraint: AtMost, name: str, method: Solver, **more: Any) -> "Problem":
+    def of(cls, f: Objective, constraint: AtMost, name: str, method: Solver, **more: object) -> "Problem":
         own = {"include": constraint.include, "exclude": constraint.exclude, "groups": constraint.unit_of}
         settings = {
             **f.problem_settings(),
@@ -257,7 +257,7 @@ def restore_point(
     return Point(support=support, coef=coef, free=free, slope=slope, **known).bind(f)
 
 
-def concatenate(pieces: list[Any], dtype: DTypeLike) -> Any:
+def concatenate(pieces: Sequence[ArrayLike], dtype: DTypeLike) -> Array:
     """Arrays after arrays."""
     return np.concatenate([np.empty(0, dtype), *pieces]).astype(dtype)
 

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from functools import cache, partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -228,7 +228,7 @@ def _unknown(kind: type) -> list[str]:
 
 
 def check_objective(objective: "Objective") -> None:
-    kind: Any = type(objective)
+    kind: type = type(objective)
     lacks = [name for name in _unknown(kind) if name not in getattr(objective, "__dict__", ())]
     if not lacks:
         return
