@@ -5,12 +5,12 @@ from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 import numpy as np
 
 from pursuit._utils.files import write_text
-from pursuit._utils.types import JSON, Keywords
+from pursuit._utils.types import Keywords
 from pursuit.cli import INTERRUPTED, NOT_CONVERGED, OK
 from pursuit.cli.graph_data import Nodes, read_nodes
 from pursuit.cli.show import (
@@ -128,7 +128,18 @@ def _status(doing: str) -> AbstractContextManager[object]:
     return screen.status(f"{doing} ...") if screen.is_terminal else nullcontext()
 
 
-def _edges(model: "BaseEstimator", names: Sequence[str]) -> list[JSON]:
+class Edge(TypedDict):
+    """An edge as JSON holds it."""
+
+    source: str
+    target: str
+    sign: int
+    partial_correlation: float
+    precision: float
+    gain: float
+
+
+def _edges(model: "BaseEstimator", names: Sequence[str]) -> list[Edge]:
     """A dict per edge, most gain first."""
     held = model.edges_
     called = [
@@ -149,7 +160,7 @@ def _edges(model: "BaseEstimator", names: Sequence[str]) -> list[JSON]:
     ]
 
 
-def _print_edges(edges: list[JSON], out: Path | None) -> None:
+def _print_edges(edges: list[Edge], out: Path | None) -> None:
     edges = sorted(edges, key=lambda edge: -abs(edge["partial_correlation"]))
     rows = [
         (edge["source"], edge["target"], f"{edge['partial_correlation']:.3f}", format_number(edge["gain"]))
@@ -183,7 +194,7 @@ def _graph_facts(model: "BaseEstimator", options: GraphOptions) -> dict[str, str
     return facts
 
 
-def _graph_json(model: "BaseEstimator", nodes: Nodes, edges: list[JSON], options: GraphOptions) -> dict[str, Any]:
+def _graph_json(model: "BaseEstimator", nodes: Nodes, edges: list[Edge], options: GraphOptions) -> dict[str, Any]:
     """The graph as JSON holds it: with the nodes' precisions the whole matrix can be built again."""
     diagonal, means = model.precision_.diagonal().tolist(), model.location_.tolist()
     degree = model.adjacency_.sum(axis=1).tolist()

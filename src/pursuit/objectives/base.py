@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from .._utils.column_names import Names, column_label
-from .._utils.types import ArrayLike, Columns, ColumnsLike, Flags, GroupsLike, Intercept, Keywords, Vector
+from .._utils.types import ArrayLike, Columns, ColumnsLike, Flags, GroupsLike, Intercept, Vector
 from .._utils.validation import check_start
 from ..constraints import AtMost, Exchange
 from ..kernels.path import PathPlan, PathPoint, PathSolution
@@ -132,7 +132,7 @@ class Objective:
         """The value at a point, computed anew."""
         return self.at(point.support, point.coef, point.free).value
 
-    def problem_settings(self) -> Keywords:
+    def problem_settings(self) -> dict[str, object]:
         """Settings of f by name: a checkpoint belongs to an objective whose settings are equal to these."""
         return {"objective": type(self).__name__, "dim": self.dim}
 

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from .._utils.row_order import warn_at_caller
-from .._utils.types import Array, Keywords, Vector
+from .._utils.types import JSON, Array, Keywords, Vector
 from .._utils.validation import format_list
 from .dates import ISO, find_format
 from .values import MIN_NUMBER_SHARE, Values, read_values, to_dates, to_levels, to_numbers
@@ -179,7 +179,7 @@ def days_since(dates: Array, first: str) -> Vector:
     return np.asarray((dates - np.datetime64(first, "us")) / np.timedelta64(1, "D"), dtype=np.float64)
 
 
-def column_to_json(column: NumberColumn | CategoryColumn) -> Keywords:
+def column_to_json(column: NumberColumn | CategoryColumn) -> JSON:
     """A column as JSON values."""
     held = {name: list(value) if isinstance(value, tuple) else value for name, value in vars(column).items()}
     return {"kind": column.kind, **held}

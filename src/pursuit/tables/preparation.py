@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .._utils.types import Keywords, Matrix
+from .._utils.types import JSON, Keywords, Matrix
 from .._utils.validation import format_list, suggestion_clause
 from .columns import CategoryColumn, LeftOut, NumberColumn, column_from_json, column_to_json, warn_notes
 from .values import as_array
@@ -64,7 +64,7 @@ class Preparation:
             out[:, j] = found[feature]
         return out
 
-    def to_json(self) -> Keywords:
+    def to_json(self) -> JSON:
         """JSON values."""
         columns = [
             {"name": name, "features": list(features), **column_to_json(column)}
