@@ -89,7 +89,7 @@ public:
 private:
   static constexpr i64 kUndecided = 24; // fits without a verdict, several outputs, after which no more are made
   static constexpr i64 kBlock = 64;     // newcomers that are judged together
-  static constexpr i64 kShown = 6;      // exchanges of which the nearest is told
+  static constexpr i64 kShown = 6;      // exchanges of which the nearest is reported
   static constexpr double kFar = 0.1;   // share of f by which the model may err there
 
   struct Newcomer {

@@ -36,7 +36,7 @@ from .warm_start import WarmStart
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
 
-OPTIMAL = "the solution is optimal within the gap asked for"
+OPTIMAL = "the solution is optimal within the requested gap"
 COEFFICIENT_ROUNDING = 16 * float(np.finfo(float).eps)  # of a linear predictor's largest term
 VALUE_TOLERANCE = 1e-6  # relative difference of a result's value from that of its coefficients: rounding
 
@@ -316,7 +316,7 @@ def _check_same_bounds(result: Result, allowed: SparseSet, f: "GLM") -> None:
 def _why_open(tree: Tree, limit: float | None) -> str:
     """Why a gap was left."""
     if limit is None or limit == 0:
-        return "no branching was asked for (give a time_limit)"
+        return "no branching was requested (give a time_limit)"
     if tree.late():
         return "the time limit came first"
     return "what is left of the gap is rounding, or a refit that is not exact"

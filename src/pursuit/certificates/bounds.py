@@ -131,7 +131,7 @@ def _spans(f: GLM, constraint: AtMost) -> bool:
         return True
     if len(constraint.allowed) > MAX_RANK_COLUMNS:
         return False
-    gram = f.evened[0].gram[np.ix_(constraint.allowed, constraint.allowed)]
+    gram = f.scaled_form[0].gram[np.ix_(constraint.allowed, constraint.allowed)]
     return int(np.linalg.matrix_rank(gram, tol=RANK_TOLERANCE * len(gram), hermitian=True)) <= constraint.k
 
 
@@ -186,7 +186,7 @@ def sparse_problem(f: GLM, constraint: AtMost, known: Point) -> SparseQuadratic:
     """
     cols = constraint.allowed
     coarse, coarse_y = f.data.rounding_scale(cols)
-    form, sizes = f.evened
+    form, sizes = f.scaled_form
     H, size = form.gram[np.ix_(cols, cols)], sizes[cols]
     H[np.arange(len(cols)), np.arange(len(cols))] += f.column_ridge(cols) * size**2
     s = unit_scale(H)

@@ -24,7 +24,7 @@ MAX_LISTED = 10_000  # subsets of a size that the kernel keeps in order
 MAX_FLOPS = 4e9  # flops, a few seconds, after which branch and bound on the Gram matrix goes on
 MIN_INDEPENDENT_SHARE = 1e-3  # new share of a column's norm above which Gram entries tell columns apart
 MAX_FACTOR_WORK = 1e9  # n m^2 up to which rows are factored
-EXACT_FIT_SHARE = 1e-13  # share of the null model's value at which no better subset can be told apart
+EXACT_FIT_SHARE = 1e-13  # share of the null model's value at which no better subset can be distinguished
 MIN_SCALE_SHARE = 1e-9  # share of the null model's value that a gap is relative to at least, as in ``GLM.scale``
 EPS = float(np.finfo(float).eps)
 
@@ -108,7 +108,7 @@ def _lower(f: GLM, entries: list[Any], nbest: int, tolerance: float, unit: float
     if len(entries) < nbest:
         return np.inf
     _, value, error = entries[nbest - 1]
-    if value <= max(EXACT_FIT_SHARE, 4 * error):  # the kernel's rule: none that could be told apart was looked for
+    if value <= max(EXACT_FIT_SHARE, 4 * error):  # the kernel's rule: it looks for none that could not be distinguished
         return f.lower
     return unit * (value + error - tolerance * max(value + error, MIN_SCALE_SHARE))
 
@@ -125,7 +125,7 @@ def _sum_rounding(f: GLM) -> float:
 def _from_gram(f: GLM, cols: Columns) -> Triangle | None:
     """By a Cholesky factor of the Gram matrix, where all columns are clearly independent."""
     coarse, coarse_y = f.data.rounding_scale(cols)
-    form, sizes = f.evened
+    form, sizes = f.scaled_form
     H, size, f0 = form.gram[np.ix_(cols, cols)], sizes[cols], f.null.value
     H[np.arange(len(cols)), np.arange(len(cols))] += f.column_ridge(cols) * size**2
     s = unit_scale(H)
@@ -176,7 +176,7 @@ def _from_rows(f: GLM, cols: Columns) -> Triangle | None:
 
 
 def _exactly_dependent(A: Matrix, c: Vector, ridge: Vector, intercept: bool) -> bool:
-    """Whether columns that cannot be told from combinations of others are exactly such combinations."""
+    """Whether columns that cannot be distinguished from combinations of others are exactly such combinations."""
     A = np.asfortranarray(A)
     ranks = [
         int((_core.orthonormal(A, c, ridge, intercept, share)[2] > 0).sum())

@@ -232,7 +232,7 @@ def _missing(most: AtMost, found: list[Found], sizes: range, nbest: int) -> list
         words.append(f"At k = {_describe(none)} there are no more subsets than are listed")
     if ties:
         words.append(
-            f"At k = {_describe(ties)} further subsets were not told apart: they fit equally well, or time came first"
+            f"At k = {_describe(ties)} further subsets were not separated: they fit equally well, or time came first"
         )
     return words
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from pursuit.objectives.glm import GLM
     from pursuit.paths import Path as SolvedPath
 
-DEFAULT_LARGEST_SIZE = 10  # size, where none are asked for
+DEFAULT_LARGEST_SIZE = 10  # size, where none are given
 OUTPUT_SUFFIXES = (".json", ".csv")
 
 

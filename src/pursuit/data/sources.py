@@ -28,9 +28,9 @@ if TYPE_CHECKING:
 class Source:
     """Rows that bring their own targets, weights and offset: what ``GLM`` and ``fit`` take in place of X, y.
 
-    Whoever keeps rows elsewhere (on a disk, on workers) inherits this, gives the attributes and answers the questions.
+    A class for rows elsewhere (on a disk, on workers) inherits this, and gives the attributes and methods.
     No question moves rows of X to the caller. ``targets`` and ``weights`` bring one number a row (8 bytes; a label: its
-    own size), and are asked for by what deals out rows (folds, half-samples) and by ``score``, not by a plain fit.
+    own size), and are read by what deals out rows (folds, half-samples) and by ``score``, not by a plain fit.
 
     Attributes
     ----------

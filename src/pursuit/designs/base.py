@@ -243,7 +243,7 @@ class Design:
     room: MemoryBudget = MemoryBudget()
 
     def expect_many_passes(self) -> None:
-        """Told before the first question where many will follow: a copy may pay."""
+        """Announce that many passes will follow the first one: a copy may pay."""
 
     def matmat(self, cols: Columns, coef: Matrix) -> Matrix:
         """X[:, cols] @ coef, coef of shape (m, q)."""

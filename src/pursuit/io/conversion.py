@@ -42,7 +42,7 @@ def convert(
     Parameters
     ----------
     path : str or Path
-        CSV, TSV, Parquet, LIBSVM or npz, told apart by the suffix (an npz with a CSC matrix is turned in memory).
+        CSV, TSV, Parquet, LIBSVM or npz, by the suffix (an npz with a CSC matrix is turned in memory).
     out : str or Path
         The folder, usually called ``something.pursuit``. It appears when it is complete, and is never half-written.
     target : str or None, default None

@@ -217,7 +217,7 @@ def data_fingerprint(objective: "GLM") -> str | None:
 
 
 def _fingerprint(sketch: Matrix) -> str:
-    """A short hash of sums over the rows (and not of their rounding), by which other data are told apart."""
+    """A short hash of sums over the rows (and not of their rounding), by which other data are recognised."""
     digits = ",".join(f"{number:.6g}" for number in sketch[:, 0])
     return hashlib.sha256(digits.encode()).hexdigest()[:16]
 

@@ -48,7 +48,7 @@ def read_table(
     Parameters
     ----------
     path
-        CSV, TSV, Parquet, Feather, Excel, npy, LIBSVM or npz, told apart by the suffix. An npz holds ``X`` or CSR parts
+        CSV, TSV, Parquet, Feather, Excel, npy, LIBSVM or npz, by the suffix. An npz holds ``X`` or CSR parts
         (``data``, ``indices``, ``indptr``, ``shape``), and ``y``. LIBSVM indices count from one.
     target
         The target column of a CSV, TSV or Parquet file (``None``: all columns are features), or the name of the

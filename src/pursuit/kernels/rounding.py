@@ -12,7 +12,7 @@ MAX_ROUNDING_SHARE = 1e-10
 MIN_VALUE_ERROR = 1e-11  # share of a value that it may always be off by
 # Mean over standard deviation of a column beyond which values are computed from the data, not from Gram columns
 MAX_MEAN_TO_SPREAD = 1e4
-MIN_VARIANCE_SHARE = 1e-14  # share of a column's mean square that its variance must have to be told from rounding
+MIN_VARIANCE_SHARE = 1e-14  # share of a column's mean square below which its variance may be rounding
 MAX_SQUARE = 1e150  # range of squared columns that need no care
 MIN_VALUE_SHARE = 1e-6  # share of the null value below which differences of products of columns have no digits
 

@@ -174,7 +174,7 @@ class GLM(GLMCurvature):
             self._null.__dict__.pop("gradient", None)
 
     def __getstate__(self) -> dict[str, object]:
-        kept = ("_null", "gram", "_without", "tilt", "_first", "evened", "_centred", "far_from_zero")
+        kept = ("_null", "gram", "_without", "tilt", "_first", "scaled_form", "_centred", "far_from_zero")
         return {key: value for key, value in self.__dict__.items() if key not in kept}
 
     def __setstate__(self, state: dict[str, object]) -> None:

@@ -197,7 +197,7 @@ def glm_refits(f: "GLM", supports: list[Columns]) -> list[Point] | None:
 
 
 class _Rows:
-    """The kernel's way to Gram columns: asked for a few at a time, kept where every solver keeps them."""
+    """The kernel's way to Gram columns: computed a few at a time, kept where every solver keeps them."""
 
     def __init__(self, f: "GLM") -> None:
         assert f.gram is not None

@@ -5,7 +5,7 @@ written beside its place, flushed to the disk and renamed, so that after a kill 
 run uses a file it holds a lock, and a second run is refused.
 
 A file belongs to one problem. Settings must be equal: the sparse set, the solver with its options, the loss, the ridge.
-Data are told apart by their fingerprint (``Objective.fingerprint``), and the value of a point that is taken from a file
+Data are recognised by their fingerprint (``Objective.fingerprint``), and the value of a point that is taken from a file
 is computed anew before it is believed.
 """
 

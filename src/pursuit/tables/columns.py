@@ -15,7 +15,7 @@ from .._utils.validation import format_list
 from .dates import ISO, find_format
 from .values import MIN_NUMBER_SHARE, Values, read_values, to_dates, to_levels, to_numbers
 
-MAX_STORED_POOLED = 1000  # levels: with more of them in "other", new ones are not told from those
+MAX_STORED_POOLED = 1000  # levels: with more of them in "other", new ones are not distinguished from those
 MIN_COUNTED_ROWS = 10  # fewer rows number themselves 1, 2, ... by chance
 _MIXED_CASE_ID = re.compile(r"[a-z](?:Id|ID)$")
 _WORD_ID = re.compile(r"(?:^|[_\s.-])(?:id|key|uuid|guid)$", re.IGNORECASE)
