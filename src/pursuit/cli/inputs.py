@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 import numpy as np
 
+from pursuit._utils.parquet import open_parquet
 from pursuit._utils.types import Array, Keywords, StoredMatrix
-from pursuit._utils.validation import format_list, require_package, suggestion_clause
+from pursuit._utils.validation import format_list, suggestion_clause
 from pursuit.io import Table, read_column, read_labels, read_table
 from pursuit.io._columns import RequestedColumns
 from pursuit.io._frames import LOADERS, choose_columns, load_frame, read_target, split_frame
@@ -281,12 +282,7 @@ def _streamed(data: Path, memory: str) -> bool:
         return False
     from pursuit.data.disk.memory import as_bytes
 
-    pyarrow = require_package("pyarrow", "io", f"reading {data}")
-    parquet = require_package("pyarrow.parquet", "io", f"reading {data}")
-    try:
-        held = parquet.read_metadata(data)
-    except (pyarrow.ArrowException, OSError):  # the reader raises the error
-        return False
+    held = open_parquet(data)[0].metadata
     return bool(8 * held.num_rows * held.num_columns > MAX_LOADED_SHARE * as_bytes(memory))
 
 

@@ -1,0 +1,13 @@
+"""What there must be only once in src: a second one is a copy that will drift."""
+
+from pathlib import Path
+
+SRC = Path(__file__).parents[2] / "src" / "pursuit"
+
+
+def files_with(word):
+    return {path.relative_to(SRC).as_posix() for path in SRC.rglob("*.py") if word in path.read_text()}
+
+
+def test_one_module_opens_parquet():
+    assert files_with("pyarrow.parquet") == {"_utils/parquet.py"}
