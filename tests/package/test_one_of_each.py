@@ -11,3 +11,7 @@ def files_with(word):
 
 def test_one_module_opens_parquet():
     assert files_with("pyarrow.parquet") == {"_utils/parquet.py"}
+
+
+def test_one_module_has_the_rounding_of_doubles():
+    assert files_with("finfo(float).eps") == {"_utils/rounding.py"}

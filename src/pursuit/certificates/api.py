@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.exceptions import NotFittedError
 
+from .._utils.rounding import EPS
 from .._utils.types import BoundsLike, ColumnsLike, GroupsLike
 from .._utils.validation import check_number
 from .._utils.wrong_calls import takes_objective
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
 
 OPTIMAL = "the solution is optimal within the requested gap"
-COEFFICIENT_ROUNDING = 16 * float(np.finfo(float).eps)  # of a linear predictor's largest term
+COEFFICIENT_ROUNDING = 16 * EPS  # of a linear predictor's largest term
 VALUE_TOLERANCE = 1e-6  # relative difference of a result's value from that of its coefficients: rounding
 
 

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from .._utils.rounding import gram_rounding
 from ..constraints import AtMost
 from ..objectives.base import Point
 from ..objectives.glm import GLM
@@ -20,7 +21,6 @@ from .warm_start import WarmStart
 
 MAX_GRAM_COLUMNS = 4000  # columns up to which the whole Gram matrix is formed
 MAX_BRANCHED_ENTRIES = 5e7  # numbers up to which all columns are gathered for branching
-UNIT_ROUNDOFF = 0.5 * float(np.finfo(float).eps)  # of one product in a Gram matrix
 MAX_RANK_COLUMNS = 500  # up to which the rank of a Gram matrix is cheap
 RANK_TOLERANCE = 1e-12  # share of a unit diagonal below which an eigenvalue is rounding
 MAX_LEAPS_FLOPS = 5e8  # flops of leaps and bounds, before branch and bound begins
@@ -200,7 +200,7 @@ def sparse_problem(f: GLM, constraint: AtMost, known: Point) -> SparseQuadratic:
         f0 / root**2,
         constraint.k,
         cols,
-        Source(SubsetRefits(f, constraint, MAX_REFIT_WORK), root**2, UNIT_ROUNDOFF * (8 + 2 * np.sqrt(f.data.counted))),
+        Source(SubsetRefits(f, constraint, MAX_REFIT_WORK), root**2, gram_rounding(f.data.counted)),
         coarse,
         np.full(f.outputs, coarse_y),
         np.divide(x, reach * root, out=np.zeros(x.shape), where=reach > 0),

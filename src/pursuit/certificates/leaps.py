@@ -13,10 +13,11 @@ import numpy as np
 from scipy.linalg import lapack, solve_triangular
 
 from .. import _core
+from .._utils.rounding import COLUMN_ROUNDING, EPS, gram_rounding
 from .._utils.types import Columns, Matrix, Vector
 from ..constraints import AtMost
 from ..objectives.glm import GLM
-from ..refits.basis import COLUMN_ROUNDING, EXACT_COMBINATION_SHARE
+from ..refits.basis import EXACT_COMBINATION_SHARE
 from ..refits.factor import unit_scale
 
 MAX_COLUMNS = 64  # the kernel's sets are words of 64 bits
@@ -26,7 +27,6 @@ MIN_INDEPENDENT_SHARE = 1e-3  # new share of a column's norm above which Gram en
 MAX_FACTOR_WORK = 1e9  # n m^2 up to which rows are factored
 EXACT_FIT_SHARE = 1e-13  # share of the null model's value at which no better subset can be distinguished
 MIN_SCALE_SHARE = 1e-9  # share of the null model's value that a gap is relative to at least, as in ``GLM.scale``
-EPS = float(np.finfo(float).eps)
 
 
 @dataclass(frozen=True)
@@ -115,11 +115,7 @@ def _lower(f: GLM, entries: list[Any], nbest: int, tolerance: float, unit: float
 
 def _rounding(f: GLM) -> float:
     """Of one entry of a Gram matrix on a unit diagonal: sums over the rows, and the kernel's own steps."""
-    return _sum_rounding(f) + 4 * EPS * f.data.shape[1] * f.outputs
-
-
-def _sum_rounding(f: GLM) -> float:
-    return float(0.5 * EPS * (8 + 2 * np.sqrt(f.data.counted)) * f.outputs)
+    return gram_rounding(f.data.counted) * f.outputs + 4 * EPS * f.data.shape[1] * f.outputs
 
 
 def _from_gram(f: GLM, cols: Columns) -> Triangle | None:
@@ -171,7 +167,7 @@ def _from_rows(f: GLM, cols: Columns) -> Triangle | None:
         0.5 * float(np.vdot(left, left)),
         f.null.value,
         _rounding(f) + 4 * EPS * blur * f.outputs,
-        _sum_rounding(f) + 2 * EPS * blur * f.outputs,
+        gram_rounding(f.data.counted) * f.outputs + 2 * EPS * blur * f.outputs,
     )
 
 

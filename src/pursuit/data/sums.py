@@ -19,10 +19,11 @@ import numpy as np
 from scipy.linalg import lapack, solve_triangular
 
 from .._utils.column_names import Names, column_label
+from .._utils.rounding import SUM_ROUNDING
 from .._utils.types import Columns, Intercept, Matrix, Vector
 from ..designs import Dense, Rows
 from ..losses import Squared
-from .answers import SUM_ROUNDING, QuadraticForm
+from .answers import QuadraticForm
 from .rows import Data
 from .sketch import form_sketch
 

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from .._utils.column_names import Names, column_label
+from .._utils.rounding import EPS, SUM_ROUNDING
 from .._utils.types import ArrayLike, Columns, ColumnsLike, Flags, GroupsLike, Intercept, Vector
 from .._utils.validation import check_start
 from ..constraints import AtMost, Exchange
 from ..kernels.path import PathPlan, PathPoint, PathSolution
-from ..kernels.rounding import SUM_ROUNDING
 from ..kernels.search import SearchPlan, SearchSolution
 from ..refits.problem import SupportProblem
 from .centred import CentredColumns
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 # sizes of the coefficients of points that tell functions apart, and how many each has
 PROBE_SIZES, N_PROBED = (1e-2, 1.0), 16
 VALUE_TOLERANCE = 1e-7  # share by which values and gradients of the same point may differ: other threads, other blocks
-DIFFERENCE_STEP = float(np.cbrt(np.finfo(float).eps))  # of central differences, relative to x
+DIFFERENCE_STEP = float(np.cbrt(EPS))  # of central differences, relative to x
 NEED_SENTENCES = {
     "dual": "a dual method needs a GLM with one output, without sum_to",
     "minibatch": "a stochastic method needs an objective that is a sum over samples",

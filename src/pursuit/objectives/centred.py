@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from .. import _core
+from .._utils.rounding import DOUBLE_DOUBLE_ROUNDING, SUM_ROUNDING
 from .._utils.types import Columns, Flags, Matrix, Vector
-from ..data.answers import SUM_ROUNDING
 from ..designs import centre
-from ..refits.basis import DOUBLE_DOUBLE_ROUNDING, EXACT_COMBINATION_SHARE
+from ..refits.basis import EXACT_COMBINATION_SHARE
 
 if TYPE_CHECKING:
     from .glm import GLM

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._utils.lazy import lazy
+from .._utils.rounding import MAX_ROUNDING_SHARE
 from .._utils.types import Columns, Intercept, Vector
 from ..constraints import Exchange
 from ..kernels.path import PathPoint
-from ..kernels.rounding import MAX_ROUNDING_SHARE
 
 if TYPE_CHECKING:
     from .base import Objective

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from .._utils.rounding import EPS
 from .._utils.types import Array, Columns, Matrix, Vector
 from ..engines import TimeUpError, late, without_deadline
 from ..objectives.point import Point
@@ -33,7 +34,7 @@ LOSS_TOLERANCE = 1e-9  # share of a loss that is rounding
 GUARD_STANDARD_ERRORS = 2.0  # standard errors
 EXACT_LOSS_SHARE = 1e-20  # share of the largest loss below which differences are rounding
 ZERO_LOSS = 1e-290  # losses below it are equal: squares of the smallest targets that are taken are larger
-PREDICTION_ROUNDING = 16 * float(np.finfo(float).eps)  # share of a prediction that is rounding
+PREDICTION_ROUNDING = 16 * EPS  # share of a prediction that is rounding
 
 
 @dataclass(frozen=True)

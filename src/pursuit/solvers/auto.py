@@ -23,12 +23,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from .._utils.rounding import MIN_VALUE_SHARE
 from .._utils.types import Columns, Seed, Vector
 from .._utils.validation import check_count, check_number
 from ..constraints import AtMost
 from ..engines import TimeUpError, check_time, late, seconds_left
 from ..kernels.path import MAX_GRAM_WORK, MAX_SEARCHED_WORK, MAX_THOROUGH_COLUMNS, PathPlan, PathSolution
-from ..kernels.rounding import MIN_VALUE_SHARE
 from ..kernels.search import SearchPlan, SearchSolution
 from ..objectives.base import Objective, Point
 from ..objectives.point import from_kernel

@@ -6,11 +6,10 @@ from typing import NamedTuple
 import numpy as np
 
 from ..._utils.column_names import column_label
+from ..._utils.rounding import EPS
 from ..._utils.types import Columns, Flags, Matrix, Vector
 
-CONSTANT_TOLERANCE = 8 * float(
-    np.finfo(float).eps
-)  # times a column's largest entry: the standard deviation of a constant
+CONSTANT_TOLERANCE = 8 * EPS  # times a column's largest entry: the standard deviation of a constant
 SQUARABLE_RANGE = 1e-140, 1e140  # sizes of entries between which variances are neither 0 nor infinite
 
 
