@@ -15,3 +15,7 @@ def test_one_module_opens_parquet():
 
 def test_one_module_has_the_rounding_of_doubles():
     assert files_with("finfo(float).eps") == {"_utils/rounding.py"}
+
+
+def test_one_sentence_about_a_time_limit_that_was_over():
+    assert {path for path in files_with("was over before") if not path.startswith("cli/")} == {"engines/deadline.py"}

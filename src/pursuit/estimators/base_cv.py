@@ -14,9 +14,9 @@ from sklearn.exceptions import ConvergenceWarning
 from .._utils.progress import progress_callback
 from .._utils.row_order import warn_row_order
 from .._utils.types import Array, ArrayLike, Columns, Folds, Intercept, MatrixLike, Vector
-from .._utils.validation import check_choice, check_number, check_weights
+from .._utils.validation import check_choice, check_weights
 from ..data.sources import predictors
-from ..engines import TimeUpError, threads, until
+from ..engines import threads, time_limited
 from ..objectives import GLM
 from ..objectives.sparse_set import SparseSet
 from ..reports.build import explained_share
@@ -150,19 +150,14 @@ class SparseModelCV(CallbackSupportMixin, SparseModel):
             raise TypeError(f"callback must be a function of (folds done, folds), True for a bar, or None; got {kind}")
         loss = self._loss_of(inputs.multi_output)
         began = time.perf_counter()
-        end = None if self.time_limit is None else began + check_number(self.time_limit, "time_limit")
+        unfinished = "the sizes were fitted" if self.rule_ in CRITERIA else "a single fold was fitted"
+        limited = time_limited(self.time_limit, unfinished, "fewer ks, or one l2")
         bar = progress_callback(callback, "folds")
-        with threads(self.n_jobs), np.errstate(all="ignore"), until(end), bar as on_fold:
+        with threads(self.n_jobs), np.errstate(all="ignore"), limited, bar as on_fold:
             f: GLM = GLM(
                 inputs.data(loss), loss=loss, l2=1.0, fit_intercept=self.fit_intercept, standardize=self.standardize
             )
-            try:
-                problem, f, chosen = self._run_selection(f, inputs, cv_groups, on_fold, classes)
-            except TimeUpError:
-                what = "the sizes were fitted" if self.rule_ in CRITERIA else "a single fold was fitted"
-                raise TimeoutError(
-                    f"time_limit={self.time_limit!r} was over before {what}; allow more, or give fewer ks, or one l2"
-                ) from None
+            problem, f, chosen = self._run_selection(f, inputs, cv_groups, on_fold, classes)
         if chosen.ended_early:
             chosen.notes.append(chosen.ended_early)
             warnings.warn(f"{type(self).__name__}: {chosen.ended_early}", ConvergenceWarning, stacklevel=3)

@@ -8,7 +8,6 @@
 | k, by cross-validation | ``n_edges="cv"``: the log-likelihood of held-out rows about the means of their classes |
 """
 
-import time
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import Self
@@ -32,7 +31,7 @@ from ..._utils.validation import (
     check_number,
     check_weights,
 )
-from ...engines import TimeUpError, threads, until
+from ...engines import threads, time_limited
 from ...selection import rows_that_count
 from ...solvers.base import Solver
 from ..classifier import class_codes
@@ -204,15 +203,8 @@ class SparseLDA(DocLink, ClassifierMixin, BaseEstimator):
         return self
 
     def _choose(self, within: FeasibleSet, requested: RequestedGraph, cv_groups: ArrayLike | None) -> Choice:
-        limit = self.time_limit
-        end = None if limit is None else time.perf_counter() + check_number(limit, "time_limit")
-        try:
-            with until(end):
-                return chosen(within, self, requested, cv_groups)
-        except TimeUpError:
-            raise TimeoutError(
-                f"time_limit={limit!r} was over before every fold was fitted; allow more, or give n_edges"
-            ) from None
+        with time_limited(self.time_limit, "every fold was fitted", "n_edges"):
+            return chosen(within, self, requested, cv_groups)
 
     def _within(
         self, X: Matrix, weights: Vector, codes: Columns, names: Sequence[str] | None

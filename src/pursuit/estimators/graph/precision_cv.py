@@ -1,6 +1,5 @@
 """``SparsePrecisionCV``: how many edges, how much shrinkage and how much l1, by what was held out or by EBIC."""
 
-import time
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import Self, TypeVar
@@ -11,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..._utils.row_order import warn_row_order
 from ..._utils.types import ArrayLike, Columns, Folds, Matrix, MatrixLike, Vector
 from ..._utils.validation import check_choice, check_count, check_fraction, check_number
-from ...engines import TimeUpError, threads, until
+from ...engines import threads, time_limited
 from ...objectives.logdet import LogDet
 from ...paths import every_size
 from ...refits.graph import graph_refit
@@ -117,19 +116,12 @@ class SparsePrecisionCV(GraphModel):
             This estimator, fitted.
         """
         check_choice(self.rule, "rule", RULES)
-        began, limit = time.perf_counter(), self.time_limit
-        end = None if limit is None else began + check_number(limit, "time_limit")
         warn_row_order(X, cv_groups=cv_groups)
-        X, weights, found = self._samples(X, sample_weight)
-        with threads(self.n_jobs), until(end):
-            try:
-                folds, note = self._folds(X, weights, rows_that_count(sample_weight, weights), found, cv_groups)
-                choice = self._choose(folds, found)
-            except TimeUpError:
-                raise TimeoutError(
-                    f"time_limit={self.time_limit!r} was over before every fold was fitted; allow more, or give fewer "
-                    "n_edges, shrinkage, l1 or folds"
-                ) from None
+        advice = "fewer n_edges, shrinkage, l1 or folds"
+        with threads(self.n_jobs), time_limited(self.time_limit, "every fold was fitted", advice):
+            X, weights, found = self._samples(X, sample_weight)
+            folds, note = self._folds(X, weights, rows_that_count(sample_weight, weights), found, cv_groups)
+            choice = self._choose(folds, found)
         with threads(self.n_jobs):
             f = self._objective(found.covariance, int((weights > 0).sum()), choice.shrinkage)
             result, R = self._search(f, choice), correlations(found.covariance)
