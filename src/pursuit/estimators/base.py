@@ -12,7 +12,7 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from .._utils.column_names import get_column_names, refuse_missing
-from .._utils.doc_links import DocLink
+from .._utils.docs import DocLink
 from .._utils.row_order import warn_at_caller, warn_row_order
 from .._utils.types import (
     Array,
@@ -44,6 +44,7 @@ from ..solvers.base import Solver
 from ..solving.driver import solve
 from .inputs import InputChecks, ValidatedInput, check_source_columns, read_chosen, refuse_beside_source, validate
 from .outputs import ModelOutputs
+from .parameter_docs import describe
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -313,6 +314,7 @@ class AtMostK(SparseModel):
     _: KW_ONLY
     effort: str | None = None
 
+    @describe
     def fit(
         self,
         X: MatrixLike,
@@ -328,27 +330,14 @@ class AtMostK(SparseModel):
 
         Parameters
         ----------
-        X : array, data frame, sparse matrix, Dask collection or data in parts, shape (n, p)
-            The rows. Data in parts (:class:`pursuit.InParts`, :func:`pursuit.open_data` or a path to such data) bring
-            their own y, weights and offset. Of a Dask array or data frame (y too) the rows stay on the workers of the
-            active client.
-        y : array of shape (n,) or (n, q), or None, default None
-            Responses or labels.
-        sample_weight : array of shape (n,) or None, default None
-            Weights of the rows.
-        offset : array of shape (n,) or None, default None
-            Added to the linear predictor.
+        {fit_rows}
         callback : callable or None, default None
             Called with a Record after each iteration; a true return value stops the search.
         checkpoint : path or None, default None
             A file from which a fit that was killed goes on, see :func:`pursuit.solve`.
-        engine : dask.distributed.Client, pursuit.engines.Dask or None, default None
-            Whose workers hold the rows; rows that are here are sent to them.
+        {engine}
 
-        Returns
-        -------
-        estimator
-            This estimator, fitted.
+        {fitted}
         """
         self._fit(self._read_fit_input(X, y, sample_weight, offset, engine), callback, checkpoint)
         self._set_coefficients(self.result_.x, self.result_.intercept)
@@ -356,6 +345,7 @@ class AtMostK(SparseModel):
 
     fit.__qualname__ = "fit"  # the name in errors of Python, without this class
 
+    @describe
     def objective(
         self,
         X: MatrixLike,
@@ -371,16 +361,8 @@ class AtMostK(SparseModel):
 
         Parameters
         ----------
-        X : array, data frame, sparse matrix, Dask collection or data in parts, shape (n, p)
-            As in ``fit``.
-        y : array of shape (n,) or (n, q), or None, default None
-            As in ``fit``.
-        sample_weight : array of shape (n,) or None, default None
-            As in ``fit``.
-        offset : array of shape (n,) or None, default None
-            As in ``fit``.
-        engine : dask.distributed.Client, pursuit.engines.Dask or None, default None
-            As in ``fit``.
+        {fit_rows}
+        {engine}
 
         Returns
         -------

@@ -40,6 +40,7 @@ from ..selection import (
 from .base import SparseModel
 from .callbacks import CallbackSupportMixin, fold_callback, with_callbacks
 from .inputs import ValidatedInput
+from .parameter_docs import describe
 from .scoring import FoldScorer
 
 if TYPE_CHECKING:
@@ -85,6 +86,7 @@ class SparseModelCV(CallbackSupportMixin, SparseModel):
     scoring: str | Callable[..., float] | None = None
 
     @with_callbacks
+    @describe
     def fit(
         self,
         X: MatrixLike,
@@ -100,27 +102,13 @@ class SparseModelCV(CallbackSupportMixin, SparseModel):
 
         Parameters
         ----------
-        X : array, data frame, sparse matrix, Dask collection or data in parts, shape (n, p)
-            The rows. Data in parts (:class:`pursuit.InParts`, :func:`pursuit.open_data` or a path to such data) bring
-            their own y, weights and offset. Of a Dask array or data frame (y too) the rows stay on the workers of the
-            active client.
-        y : array of shape (n,) or (n, q), or None, default None
-            Responses or labels.
-        sample_weight : array of shape (n,) or None, default None
-            Weights of the rows.
-        offset : array of shape (n,) or None, default None
-            Added to the linear predictor.
-        cv_groups : array of shape (n,) or None, default None
-            Groups of the rows: a number of folds keeps them whole, a splitter gets them.
+        {fit_rows}
+        {cv_groups}
         callback : callable or None, default None
             Called with (folds done, folds).
-        engine : dask.distributed.Client, pursuit.engines.Dask or None, default None
-            Whose workers hold the rows; rows that are here are sent to them.
+        {engine}
 
-        Returns
-        -------
-        estimator
-            This estimator, fitted.
+        {fitted}
         """
         warn_row_order(X, cv_groups=cv_groups)
         self._choose(

@@ -19,7 +19,7 @@ from ..reports.class_scores import ClassScores, class_scores
 from ..selection.ridge_scale import default_ridge
 from .base import AtMostK, SparseModel
 from .inputs import ValidatedInput
-from .parameter_docs import ATTRIBUTES, CLASS_PARAMETERS, PARAMETERS
+from .parameter_docs import ATTRIBUTES, CLASS_PARAMETERS, PARAMETERS, describe
 
 if TYPE_CHECKING:
     from sklearn.utils import Tags
@@ -125,6 +125,7 @@ class Classification(ClassifierMixin, SparseModel):
             raise ValueError(f"{words}; its classes are {format_list(map(repr, known))}")
         return np.array([factors.get(label, 1.0) for label in known])
 
+    @describe
     def score(
         self,
         X: MatrixLike,
@@ -137,14 +138,10 @@ class Classification(ClassifierMixin, SparseModel):
 
         Parameters
         ----------
-        X : array, data frame, sparse matrix or data in parts, shape (n, p)
-            The rows; data in parts bring their own y, weights and offset.
+        {scored_rows}
         y : array of shape (n,) or None, default None
             The labels.
-        sample_weight : array of shape (n,) or None, default None
-            Weights of the rows.
-        offset : array of shape (n,) or None, default None
-            As in ``predict``.
+        {score_weights}
 
         Returns
         -------
@@ -154,15 +151,11 @@ class Classification(ClassifierMixin, SparseModel):
         targets, predictions, weights = self._scored(X, y, sample_weight, offset)
         return float(accuracy_score(targets, predictions, sample_weight=weights))
 
+    @describe
     def decision_function(self, X: MatrixLike, offset: ArrayLike | None = None) -> np.ndarray:
         """Compute the linear predictor.
 
-        Parameters
-        ----------
-        X : array, data frame, sparse matrix or data in parts, shape (n, p)
-            The rows; of a data frame only the chosen columns are read.
-        offset : array of shape (n,) or (n, classes), or None, default None
-            Added as at ``fit``; here and in all that follows from it.
+        {class_rows}
 
         Returns
         -------
@@ -171,39 +164,25 @@ class Classification(ClassifierMixin, SparseModel):
         """
         return self._eta(X, offset)
 
+    @describe
     def predict(self, X: MatrixLike, offset: ArrayLike | None = None) -> np.ndarray:
         """Predict the most likely class.
 
-        Parameters
-        ----------
-        X : array, data frame, sparse matrix or data in parts, shape (n, p)
-            The rows; of a data frame only the chosen columns are read.
-        offset : array of shape (n,) or (n, classes), or None, default None
-            Added to the linear predictor as at ``fit``.
+        {class_rows}
 
-        Returns
-        -------
-        array of shape (n,)
-            Labels, as in ``classes_``.
+        {labels}
         """
         eta = self._eta(X, offset)
         return self.classes_[(eta > 0).astype(int) if eta.ndim == 1 else eta.argmax(axis=1)]
 
     @available_if(_has_probabilities)
+    @describe
     def predict_proba(self, X: MatrixLike, offset: ArrayLike | None = None) -> np.ndarray:
         """Predict the probabilities of the classes (logistic loss).
 
-        Parameters
-        ----------
-        X : array, data frame, sparse matrix or data in parts, shape (n, p)
-            The rows; of a data frame only the chosen columns are read.
-        offset : array of shape (n,) or (n, classes), or None, default None
-            Added to the linear predictor as at ``fit``.
+        {class_rows}
 
-        Returns
-        -------
-        array of shape (n, classes)
-            A column per class, in the order of ``classes_``.
+        {probabilities}
         """
         eta = self._eta(X, offset)
         if eta.ndim == 2:
@@ -211,20 +190,13 @@ class Classification(ClassifierMixin, SparseModel):
         return np.column_stack([expit(-eta), expit(eta)])
 
     @available_if(_has_probabilities)
+    @describe
     def predict_log_proba(self, X: MatrixLike, offset: ArrayLike | None = None) -> np.ndarray:
         """Predict the logarithms of the probabilities, accurate where they are tiny.
 
-        Parameters
-        ----------
-        X : array, data frame, sparse matrix or data in parts, shape (n, p)
-            The rows; of a data frame only the chosen columns are read.
-        offset : array of shape (n,) or (n, classes), or None, default None
-            Added to the linear predictor as at ``fit``.
+        {class_rows}
 
-        Returns
-        -------
-        array of shape (n, classes)
-            A column per class, in the order of ``classes_``.
+        {probabilities}
         """
         eta = self._eta(X, offset)
         if eta.ndim == 2:

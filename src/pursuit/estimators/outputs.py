@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from .._utils.docs import describe_export
 from .._utils.types import Array, ArrayLike, Callback, Columns, FilePath, HasShape, Intercept, MatrixLike
 from ..designs import as_design
 from ..reports.explanation import Explanation, make_explanation
@@ -130,16 +131,11 @@ class ModelOutputs(ModelReport):
 
         def _outputs(self, outputs: tuple[str, ...]) -> tuple[str, ...]: ...
 
+    @describe_export
     def to_sklearn(self) -> "BaseEstimator":
         """Return scikit-learn's linear model with the same predictions.
 
-        It is the way to formats that know scikit-learn: ONNX (``skl2onnx.to_onnx``), or skops without types that have
-        to be trusted. Its parameters are scikit-learn's defaults, not those that it was fitted with.
-
-        Returns
-        -------
-        LinearRegression, PoissonRegressor, LogisticRegression or LinearSVC
-            By the loss: squared and Huber, Poisson, logistic, hinges.
+        {to_sklearn}
 
         Raises
         ------
@@ -157,14 +153,11 @@ class ModelOutputs(ModelReport):
         check_is_fitted(self)
         return import_module("pursuit.io.files").as_model(self).to_sklearn()
 
+    @describe_export
     def to_sql(self, output: str = "prediction") -> str:
         """Return the model as one SQL expression over its columns.
 
-        Parameters
-        ----------
-        output : {"prediction", "probability", "decision"}, default "prediction"
-            What the expression gives: the class or the mean response; the probability of the second class (logistic
-            loss); the linear predictor.
+        {to_sql}
 
         Returns
         -------

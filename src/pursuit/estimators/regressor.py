@@ -12,7 +12,7 @@ from .._utils.validation import check_array, check_flag, check_offset, check_sha
 from ..data import Arrays, is_dask
 from .base import WARNING_STATUSES, AtMostK, SparseModel
 from .inputs import ValidatedInput
-from .parameter_docs import ATTRIBUTES, PARAMETERS
+from .parameter_docs import ATTRIBUTES, PARAMETERS, describe
 
 if TYPE_CHECKING:
     from sklearn.utils import Tags
@@ -63,13 +63,13 @@ class Regression(RegressorMixin, SparseModel):
         """Whether the loss takes several responses."""
         return self._loss_name() == "squared"
 
+    @describe
     def predict(self, X: MatrixLike, offset: ArrayLike | None = None) -> np.ndarray:
         """Predict the mean response (for Poisson, exp of the linear predictor).
 
         Parameters
         ----------
-        X : array, data frame, sparse matrix or data in parts, shape (n, p)
-            The rows; of a data frame only the chosen columns are read.
+        {chosen_rows}
         offset : array of shape (n,) or None, default None
             Added to the linear predictor as at ``fit``; without it nothing is, so that a Poisson model with the
             logarithm of an exposure as offset predicts the rate of one unit of exposure. Data in parts bring their own
@@ -82,6 +82,7 @@ class Regression(RegressorMixin, SparseModel):
         """
         return self._loss().predict(self._eta(X, offset))
 
+    @describe
     def score(
         self,
         X: MatrixLike,
@@ -94,14 +95,10 @@ class Regression(RegressorMixin, SparseModel):
 
         Parameters
         ----------
-        X : array, data frame, sparse matrix or data in parts, shape (n, p)
-            The rows; data in parts bring their own y, weights and offset.
+        {scored_rows}
         y : array of shape (n,) or (n, q), or None, default None
             The responses.
-        sample_weight : array of shape (n,) or None, default None
-            Weights of the rows.
-        offset : array of shape (n,) or None, default None
-            As in ``predict``.
+        {score_weights}
 
         Returns
         -------

@@ -8,6 +8,7 @@ import numpy as np
 from scipy.special import expit, softmax
 
 from pursuit._utils.column_names import refuse_duplicates, refuse_kinds, refuse_missing, refuse_text
+from pursuit._utils.docs import describe_export
 from pursuit._utils.row_order import warn_row_order
 from pursuit._utils.types import JSON, Array, ArrayLike, Columns, MatrixLike, StoredMatrix, Vector
 from pursuit._utils.validation import check_offset, format_list
@@ -118,16 +119,11 @@ class Model:
         added = np.reshape(parts, (len(parts), *self.coef.shape[1:]))
         return explain_contributions(self.selected, on_support[0], added, self.intercept, shown, outputs, shift)
 
+    @describe_export
     def to_sklearn(self) -> "BaseEstimator":
         """Return scikit-learn's linear model with the same predictions.
 
-        It is the way to formats that know scikit-learn: ONNX (``skl2onnx.to_onnx``), or skops without types that have
-        to be trusted. Its parameters are scikit-learn's defaults, not those that it was fitted with.
-
-        Returns
-        -------
-        LinearRegression, PoissonRegressor, LogisticRegression or LinearSVC
-            By the loss: squared and Huber, Poisson, logistic, hinges.
+        {to_sklearn}
 
         Raises
         ------
@@ -136,14 +132,11 @@ class Model:
         """
         return sklearn_model(self)
 
+    @describe_export
     def to_sql(self, output: str = "prediction") -> str:
         """Return the model as one SQL expression over its columns.
 
-        Parameters
-        ----------
-        output : {"prediction", "probability", "decision"}, default "prediction"
-            What the expression gives: the class or the mean response; the probability of the second class (logistic
-            loss); the linear predictor.
+        {to_sql}
 
         Returns
         -------

@@ -49,12 +49,12 @@ def axes(ax: "Axes | None") -> "Axes":
     return pyplot.subplots(layout="constrained")[1]
 
 
-def two_axes() -> "tuple[Axes, Axes]":
+def two_axes(size: tuple[float, float]) -> "tuple[Axes, Axes]":
     """New axes, and lower ones below that share x."""
     require_package("matplotlib", "plot", "drawing")
     from matplotlib import pyplot
 
-    figure, (top, below) = pyplot.subplots(2, sharex=True, height_ratios=[3, 1], layout="constrained", figsize=(7, 5.6))
+    figure, (top, below) = pyplot.subplots(2, sharex=True, height_ratios=[3, 1], layout="constrained", figsize=size)
     figure.align_ylabels()
     return top, below
 

@@ -10,7 +10,7 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from ..._utils.column_names import get_column_names
-from ..._utils.doc_links import DocLink
+from ..._utils.docs import DocLink
 from ..._utils.types import (
     Array,
     ArrayLike,

@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from ..._utils.doc_links import DocLink
+from ..._utils.docs import DocLink
 from ..._utils.types import Array, ArrayLike, Matrix, MatrixLike
 from ..._utils.validation import check_weights
 from ...effects import AdditiveBasis, column_kinds, fit_basis, knots_for

@@ -13,7 +13,7 @@ from sklearn.covariance import EmpiricalCovariance
 from sklearn.utils.validation import check_is_fitted
 
 from ..._utils.column_names import Names, check_names, get_column_names, refuse_missing
-from ..._utils.doc_links import DocLink
+from ..._utils.docs import DocLink
 from ..._utils.lazy import lazy
 from ..._utils.row_order import warn_row_order
 from ..._utils.types import Array, ArrayLike, ColumnsLike, FilePath, Flags, Keywords, Matrix, MatrixLike, Seed, Vector
@@ -24,6 +24,7 @@ from ...solvers.base import Solver
 from ...solving.driver import solve
 from ...solving.result import Result
 from ..inputs import validate_dense
+from ..parameter_docs import describe
 from .covariance import CovarianceEstimate, check_variances, estimate_covariance
 from .edge_selector import EdgeSelector, edge_selector
 from .edges import edge_gains, edge_table, to_networkx
@@ -190,15 +191,14 @@ class GraphModel(DocLink, EmpiricalCovariance):
         check_is_fitted(self)
         return import_module("pursuit.html").write_graph_report(self, path, title=title, names=names, command=command)
 
+    @describe
     def score(self, X: MatrixLike, y: ArrayLike | None = None) -> float:
         """Score rows by their mean Gaussian log-likelihood, as scikit-learn's covariance estimators do.
 
         Parameters
         ----------
-        X : array or data frame of shape (n, p)
-            The rows.
-        y : None
-            Not used, for scikit-learn's conventions.
+        {dense_rows}
+        {no_target}
 
         Returns
         -------
@@ -208,13 +208,13 @@ class GraphModel(DocLink, EmpiricalCovariance):
         self._check_rows(X)
         return float(super().score(X))
 
+    @describe
     def mahalanobis(self, X: MatrixLike) -> Vector:
         """Compute squared Mahalanobis distances of the rows from ``location_``.
 
         Parameters
         ----------
-        X : array or data frame of shape (n, p)
-            The rows.
+        {dense_rows}
 
         Returns
         -------
@@ -257,6 +257,7 @@ class GraphModel(DocLink, EmpiricalCovariance):
         check_is_fitted(self)
         refuse_missing(validate_dense(self, X, reset=False), self._names)
 
+    @describe
     def selector(
         self, X: MatrixLike, ks: Iterable[int] | None = None, sample_weight: ArrayLike | None = None
     ) -> EdgeSelector:
@@ -264,12 +265,10 @@ class GraphModel(DocLink, EmpiricalCovariance):
 
         Parameters
         ----------
-        X : array or data frame of shape (n, p)
-            The rows.
+        {dense_rows}
         ks : sequence of int or None, default None
             Numbers of edges.
-        sample_weight : array of shape (n,) or None, default None
-            Weights of the rows.
+        {weights}
 
         Returns
         -------

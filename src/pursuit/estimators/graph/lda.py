@@ -18,7 +18,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from ..._utils.column_names import column_label
-from ..._utils.doc_links import DocLink
+from ..._utils.docs import DocLink
 from ..._utils.labels import as_labels
 from ..._utils.row_order import warn_row_order
 from ..._utils.types import Array, ArrayLike, Columns, ColumnsLike, Folds, Matrix, MatrixLike, Seed, Vector
@@ -36,6 +36,7 @@ from ...selection import rows_that_count
 from ...solvers.base import Solver
 from ..classifier import class_codes
 from ..inputs import validate_dense
+from ..parameter_docs import describe
 from .covariance import (
     CovarianceEstimate,
     check_magnitudes,
@@ -146,6 +147,7 @@ class SparseLDA(DocLink, ClassifierMixin, BaseEstimator):
     n_jobs: int | None = None
     random_state: Seed = None
 
+    @describe
     def fit(
         self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None, *, cv_groups: ArrayLike | None = None
     ) -> Self:
@@ -153,19 +155,14 @@ class SparseLDA(DocLink, ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array or data frame of shape (n, p)
-            The rows.
+        {dense_rows}
         y : array of shape (n,)
             Labels.
-        sample_weight : array of shape (n,) or None, default None
-            Weights of the rows.
+        {weights}
         cv_groups : array of shape (n,) or None, default None
             Groups of the rows, which a number of folds keeps whole.
 
-        Returns
-        -------
-        SparseLDA
-            This estimator, fitted.
+        {fitted}
         """
         requested = self._stability_settings()
         warn_row_order(X, y=y, sample_weight=sample_weight, cv_groups=cv_groups)
@@ -259,13 +256,13 @@ class SparseLDA(DocLink, ClassifierMixin, BaseEstimator):
             coef, intercept = coef[1:] - coef[:1], intercept[1:] - intercept[:1]
         self.coef_, self.intercept_ = coef, intercept
 
+    @describe
     def decision_function(self, X: MatrixLike) -> Vector:
         """Compute the discriminants, log pi_l - (x - mu_l)' Omega (x - mu_l) / 2, less what all classes share.
 
         Parameters
         ----------
-        X : array or data frame of shape (n, p)
-            The rows.
+        {dense_rows}
 
         Returns
         -------
@@ -276,50 +273,41 @@ class SparseLDA(DocLink, ClassifierMixin, BaseEstimator):
         eta: Matrix = validate_dense(self, X, reset=False) @ self.coef_.T + self.intercept_
         return eta[:, 0] if eta.shape[1] == 1 else eta
 
+    @describe
     def predict(self, X: MatrixLike) -> Array:
         """Predict the most likely class.
 
         Parameters
         ----------
-        X : array or data frame of shape (n, p)
-            The rows.
+        {dense_rows}
 
-        Returns
-        -------
-        array of shape (n,)
-            Labels, as in ``classes_``.
+        {labels}
         """
         eta = self.decision_function(X)
         return np.asarray(self.classes_[(eta > 0).astype(int) if eta.ndim == 1 else eta.argmax(axis=1)])
 
+    @describe
     def predict_proba(self, X: MatrixLike) -> Matrix:
         """Predict the probabilities of the classes.
 
         Parameters
         ----------
-        X : array or data frame of shape (n, p)
-            The rows.
+        {dense_rows}
 
-        Returns
-        -------
-        array of shape (n, classes)
-            A column per class, in the order of ``classes_``.
+        {probabilities}
         """
         eta = self.decision_function(X)
         return np.column_stack([expit(-eta), expit(eta)]) if eta.ndim == 1 else np.asarray(softmax(eta, axis=1))
 
+    @describe
     def predict_log_proba(self, X: MatrixLike) -> Matrix:
         """Predict the logarithms of the probabilities, accurate where they are tiny.
 
         Parameters
         ----------
-        X : array or data frame of shape (n, p)
-            The rows.
+        {dense_rows}
 
-        Returns
-        -------
-        array of shape (n, classes)
-            A column per class, in the order of ``classes_``.
+        {probabilities}
         """
         eta = self.decision_function(X)
         return np.asarray(log_softmax(np.column_stack([0 * eta, eta]) if eta.ndim == 1 else eta, axis=1))

@@ -17,6 +17,7 @@ from ...refits.graph import graph_refit
 from ...selection import rows_that_count, splits
 from ...selection.graphs import L1S, RULES, SHRINKAGES, GraphChoice, Parted, choose_graph, edge_counts, must_stay
 from ...solving.result import Result
+from ..parameter_docs import describe
 from .base import GraphModel, correlations
 from .covariance import CovarianceEstimate, check_variances, estimate_covariance, second_moment
 from .edges import allowed_edges, cap_message, resolve_edges, well_posed
@@ -89,6 +90,7 @@ class SparsePrecisionCV(GraphModel):
     gamma: float = 0.5
     n_jobs: int | None = None
 
+    @describe
     def fit(
         self,
         X: MatrixLike,
@@ -101,19 +103,13 @@ class SparsePrecisionCV(GraphModel):
 
         Parameters
         ----------
-        X : array or data frame of shape (n, p)
-            The rows.
-        y : None
-            Not used, for scikit-learn's conventions.
-        sample_weight : array of shape (n,) or None, default None
-            Weights of the rows.
+        {dense_rows}
+        {no_target}
+        {weights}
         cv_groups : array of shape (n,) or None, default None
             Groups of the rows: a number of folds keeps them whole.
 
-        Returns
-        -------
-        SparsePrecisionCV
-            This estimator, fitted.
+        {fitted}
         """
         check_choice(self.rule, "rule", RULES)
         warn_row_order(X, cv_groups=cv_groups)
